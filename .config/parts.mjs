@@ -11,7 +11,7 @@ const parts = {
   doctor: ['src/doctor/diagnose.ts'],
   suggest: ['src/cli/suggest.ts'],
   schemas: ['src/render/schemas.ts'],
-  completion: ['src/completion/answer.ts'],
+  completion: ['src/commands/complete.ts'],
   'config-setup': ['src/commands/config-setup.ts'],
   'for-programs': ['docs/for-programs.md'],
   troubleshooting: ['docs/troubleshooting.md'],

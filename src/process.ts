@@ -1,4 +1,4 @@
-import { runCli } from './cli/run.ts';
+import { runCli } from './cli/run-cli.ts';
 import type { Context, Env, Sink } from './context.ts';
 import { exitCodeOf, exitCodeWithOutput, signalExits } from './problems/exit-codes.ts';
 import { program } from './program.ts';
@@ -72,7 +72,7 @@ export async function runProcess(): Promise<void> {
 }
 
 async function complete(words: readonly string[], { stdout, env }: Context): Promise<number> {
-  const { answerCompletion } = await import('./completion/answer.ts');
+  const { answerCompletion } = await import('./commands/complete.ts');
   stdout.write(answerCompletion(words, program, env));
   return 0;
 }

@@ -1,11 +1,11 @@
+import type { Connection } from '../connection/connection.ts';
+import { pollRun } from '../connection/poll-once.ts';
+import { runToPollOf } from '../connection/run-to-poll.ts';
 import { isUnfinished } from '../journal/fold.ts';
 import { isOpen } from '../journal/journal.ts';
 import { inTurn } from '../runs/rate-limiter.ts';
 import type { Run, Target } from '../runs/run.ts';
-import type { Connection } from '../session/connection.ts';
-import { pollRun } from '../session/poll-once.ts';
-import { runToPollOf } from '../session/run-to-poll.ts';
-import type { ActionFlags } from './flags.ts';
+import type { ActionFlags } from './action-flags.ts';
 import { type EarlierRun, finishedExecutionOf } from './start-result.ts';
 
 /** The active run. Polled only if it will be followed, because the refusal says that it is running. */

@@ -1,3 +1,6 @@
+import { retryPortsOf } from '../connection/connection.ts';
+import { hasJournal } from '../connection/open-journal.ts';
+import { argumentOf, type RunToPoll } from '../connection/run-to-poll.ts';
 import { watchFailedProblem, watchProblem, watchWarning } from '../problems/watch-problems.ts';
 import { documentOf } from '../render/document.ts';
 import { defaults } from '../runs/defaults.ts';
@@ -5,15 +8,12 @@ import { formatDuration } from '../runs/duration.ts';
 import type { Reporter, RunEvent } from '../runs/events.ts';
 import { isFinal, isKnownStatus, type Run, type Target } from '../runs/run.ts';
 import { utcTime } from '../runs/utc-time.ts';
-import { retryPortsOf } from '../session/connection.ts';
-import type { Following } from '../session/following.ts';
-import { hasJournal } from '../session/open-journal.ts';
-import { argumentOf, type RunToPoll } from '../session/run-to-poll.ts';
 import { createPollSchedule, jitter } from '../watching/poll-schedule.ts';
-import { pollUntilFinal, type WatchOptions, type WatchPorts, watchToEnd } from '../watching/watch.ts';
 import type { WatchResult } from '../watching/watch-result.ts';
-import { type Followed, factsOfFollowed } from './argument-result.ts';
-import type { ActionFlags } from './flags.ts';
+import { pollUntilFinal, type WatchOptions, type WatchPorts, watchToEnd } from '../watching/watch-run.ts';
+import type { ActionFlags } from './action-flags.ts';
+import type { Following } from './following.ts';
+import { type Followed, factsOfFollowed } from './outcome.ts';
 import type { TriggerOutcome } from './start-result.ts';
 
 interface FollowOptions {

@@ -1,3 +1,4 @@
+import type { Connection } from '../connection/connection.ts';
 import type { UnresolvedTrigger } from '../journal/journal.ts';
 import { inDoubtProblem, Problem } from '../problems/problem.ts';
 import { triggerProblem } from '../problems/trigger-problems.ts';
@@ -5,9 +6,8 @@ import { otherAccountProblem, whyWithheld, withheldProblem } from '../problems/u
 import type { Fault } from '../runs/fault.ts';
 import type { Target } from '../runs/run.ts';
 import type { StartedExecution } from '../runs/service.ts';
-import type { Connection } from '../session/connection.ts';
 import type { Evidence } from '../triggering/start-evidence.ts';
-import { sendRecorded } from './send-recorded.ts';
+import { sendRecorded } from './send-trigger.ts';
 import { unknownTriggerOf } from './unknown-trigger.ts';
 
 export interface RecoverFlags {

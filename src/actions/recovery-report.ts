@@ -1,3 +1,5 @@
+import type { Connection } from '../connection/connection.ts';
+import { argumentOf } from '../connection/run-to-poll.ts';
 import { exitNameOfRun } from '../problems/exit-codes.ts';
 import { inDoubtProblem, type Problem } from '../problems/problem.ts';
 import { refusedTriggerProblem } from '../problems/trigger-problems.ts';
@@ -8,8 +10,6 @@ import type { allResolutions } from '../runs/events.ts';
 import { reasonOf } from '../runs/fault.ts';
 import { isFinal, nameOf, type Run } from '../runs/run.ts';
 import { utcTime } from '../runs/utc-time.ts';
-import type { Connection } from '../session/connection.ts';
-import { argumentOf } from '../session/run-to-poll.ts';
 import { starts } from '../triggering/start-evidence.ts';
 import type { RecoverFlags, Recovery } from './recover-triggers.ts';
 

@@ -3,7 +3,7 @@ import type { Problem } from '../problems/problem.ts';
 import { count } from '../render/count.ts';
 import type { CommandResult } from '../render/output.ts';
 import { nameOf } from '../runs/run.ts';
-import type { ArgumentResult } from './argument-result.ts';
+import type { ArgumentResult } from './outcome.ts';
 
 /** Up to this many are reported one by one, each run with the command that resumes the watch. */
 const mostSeparate = 3;

@@ -1,13 +1,13 @@
+import type { Connection } from '../connection/connection.ts';
+import type { PolledOnce } from '../connection/poll-once.ts';
+import { argumentOf, type RunToPoll } from '../connection/run-to-poll.ts';
 import type { Problem } from '../problems/problem.ts';
 import type { TriggerFacts } from '../render/document.ts';
 import type { RunEvent } from '../runs/events.ts';
 import { isFinal, type Target } from '../runs/run.ts';
 import type { Execution, StartedExecution } from '../runs/service.ts';
-import type { Connection } from '../session/connection.ts';
-import type { PolledOnce } from '../session/poll-once.ts';
-import { argumentOf, type RunToPoll } from '../session/run-to-poll.ts';
 import { type Evidence, type Started, starts } from '../triggering/start-evidence.ts';
-import type { ActionFlags } from './flags.ts';
+import type { ActionFlags } from './action-flags.ts';
 
 /** What to trigger. */
 export interface StartRequest {

@@ -1,3 +1,5 @@
+import type { Connection } from '../connection/connection.ts';
+import { automationsIn, isIdPrefix } from '../connection/find-run.ts';
 import type { UnresolvedTrigger } from '../journal/journal.ts';
 import { nearest } from '../problems/nearest.ts';
 import type { Problem } from '../problems/problem.ts';
@@ -5,8 +7,6 @@ import { shellWord } from '../problems/quote.ts';
 import { triggerProblem } from '../problems/trigger-problems.ts';
 import type { UnknownTrigger } from '../problems/unknown-outcome.ts';
 import { nameOf, type Target } from '../runs/run.ts';
-import type { Connection } from '../session/connection.ts';
-import { automationsIn, isIdPrefix } from '../session/find-run.ts';
 import type { FailedTrigger, TriggerIdentity } from '../triggering/send-until-known.ts';
 
 /** Why a trigger has no known run, and what to do about it. */

@@ -2,8 +2,8 @@ import { exitCodes } from '../problems/exit-codes.ts';
 import { nearest } from '../problems/nearest.ts';
 import { type Problem, usageProblem } from '../problems/problem.ts';
 import { fieldsOf } from '../render/field-paths.ts';
+import { longNameOf, namesOf, shared } from './check-flags.ts';
 import type { CommandDefinition } from './define-command.ts';
-import { longNameOf, namesOf, shared } from './flags.ts';
 import {
   commandWords,
   configWords,
@@ -13,8 +13,8 @@ import {
   runVerbs,
   runWords,
 } from './foreign-words.ts';
-import { helpTopics, versionOption } from './help.ts';
-import type { Refused, RefusedCommandLine } from './parse.ts';
+import { helpTopics, versionOption } from './help-text.ts';
+import type { Refused, RefusedCommandLine } from './parse-command-line.ts';
 
 /** The problem of a command line that was refused, with what was probably meant. */
 export function problemOfRefusal(

@@ -4,8 +4,8 @@ import { usageProblem } from '../problems/problem.ts';
 import { quote } from '../problems/quote.ts';
 import { createTheme } from '../render/theme.ts';
 import { widestPage } from '../render/wrap.ts';
+import { longNameOf } from './check-flags.ts';
 import type { ArgumentDefinition, CommandDefinition, OptionDefinition } from './define-command.ts';
-import { longNameOf } from './flags.ts';
 import {
   addReadOn,
   colorCommands,
@@ -15,7 +15,7 @@ import {
   helpOption,
   ownFirst,
   versionOption,
-} from './help.ts';
+} from './help-text.ts';
 import { oneOf, RefusedValue } from './values.ts';
 
 /** The command of a command line, with its values. */

@@ -1,7 +1,7 @@
-import { followAll } from '../actions/follow-runs.ts';
-import { triggerAll } from '../actions/trigger-runs.ts';
+import { followAll } from '../actions/follow-all.ts';
+import { triggerAll } from '../actions/trigger-all.ts';
 import { argument, type CommandDefinition, defineCommand, flag, option } from '../cli/define-command.ts';
-import { groupHelp } from '../cli/help.ts';
+import { groupHelp } from '../cli/help-text.ts';
 import {
   exitStatus,
   followOptions,
@@ -10,10 +10,10 @@ import {
   settingOptions,
   startOptions,
 } from '../cli/options.ts';
+import { parseUuidArgument } from '../connection/arguments.ts';
+import { connect } from '../connection/connect.ts';
 import type { Context } from '../context.ts';
 import type { AgentTarget, Run } from '../runs/run.ts';
-import { parseUuidArgument } from '../session/arguments.ts';
-import { connect } from '../session/connect.ts';
 import { showStatus } from './status.ts';
 
 const agentId = argument('<agentId>', 'UUID');

@@ -2,6 +2,11 @@ import { argument, defineCommand, option } from '../cli/define-command.ts';
 import { outputOptions, settingOptions } from '../cli/options.ts';
 import { typedDuration } from '../cli/values.ts';
 import { requireBaseUrl, requireProject, resolveWithoutApiKey } from '../config/settings.ts';
+import { parseAutomationArgument } from '../connection/arguments.ts';
+import { connect } from '../connection/connect.ts';
+import type { Connection } from '../connection/connection.ts';
+import { journalOf } from '../connection/open-journal.ts';
+import { otherBaseUrl, useBaseUrl } from '../connection/other-base-url.ts';
 import type { JournalRun } from '../journal/journal.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import { shellWord } from '../problems/quote.ts';
@@ -9,12 +14,7 @@ import { type DocumentFacts, documentOf } from '../render/document.ts';
 import { sanitizeLine } from '../render/sanitize.ts';
 import { formatAge } from '../runs/duration.ts';
 import { type AutomationTarget, lastStatusOf } from '../runs/run.ts';
-import { parseAutomationArgument } from '../session/arguments.ts';
-import { connect } from '../session/connect.ts';
-import type { Connection } from '../session/connection.ts';
-import { otherBaseUrl, useBaseUrl } from '../session/elsewhere.ts';
-import { endMsOf, isInTime, type LastRuns, lastRunsOf, pollUnfinished } from '../session/last-runs.ts';
-import { journalOf } from '../session/open-journal.ts';
+import { endMsOf, isInTime, type LastRuns, lastRunsOf, pollUnfinished } from './check-last-runs.ts';
 
 const options = {
   within: option('--within <duration>', 'time within which a run must have completed (required)', typedDuration),

@@ -1,5 +1,5 @@
 import { argument, defineCommand } from '../cli/define-command.ts';
-import { completionScripts, shells } from '../completion/scripts.ts';
+import { completionScripts, shells } from './completion-scripts.ts';
 
 export const completion = defineCommand({
   name: 'completion',

@@ -4,6 +4,9 @@ import { askHidden, askLine } from '../config/prompts.ts';
 import { valueIfGiven } from '../config/setting.ts';
 import { settingTable } from '../config/setting-table.ts';
 import { resolveWithoutApiKey } from '../config/settings.ts';
+import { connect, connectWith } from '../connection/connect.ts';
+import type { Connection } from '../connection/connection.ts';
+import { pollUnknownRun } from '../connection/poll-once.ts';
 import type { Context } from '../context.ts';
 import { exitNameOf, factsOf } from '../problems/fault-facts.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
@@ -11,9 +14,6 @@ import { shellWord } from '../problems/quote.ts';
 import { interruptedProblem } from '../problems/watch-problems.ts';
 import { printNextStep, printSentence, themeOf } from '../render/output.ts';
 import { type Fault, reasonOf } from '../runs/fault.ts';
-import { connect, connectWith } from '../session/connect.ts';
-import type { Connection } from '../session/connection.ts';
-import { pollUnknownRun } from '../session/poll-once.ts';
 
 const questions = [
   { key: 'baseUrl', asks: 'base URL of the service', isNeeded: true },

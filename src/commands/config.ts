@@ -1,5 +1,5 @@
 import { argument, defineCommand, option } from '../cli/define-command.ts';
-import { groupHelp } from '../cli/help.ts';
+import { groupHelp } from '../cli/help-text.ts';
 import { outputOptions, settingOptions } from '../cli/options.ts';
 import { resolveConfigFile } from '../config/paths.ts';
 import { openProfile, requireConfigFile, shortSource } from '../config/profile.ts';

@@ -1,5 +1,5 @@
 import { type CommandDefinition, defineCommand } from '../cli/define-command.ts';
-import { runCli } from '../cli/run.ts';
+import { runCli } from '../cli/run-cli.ts';
 import { type Context, endedBy, variantOf } from '../context.ts';
 import { findBuiltInScenario } from '../emulator/built-in-scenarios.ts';
 import { printSentence, themeOf, wrapOptionsOf } from '../render/output.ts';

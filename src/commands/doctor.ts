@@ -2,12 +2,12 @@ import { defineCommand, flag, option } from '../cli/define-command.ts';
 import { outputOptions, settingOptions } from '../cli/options.ts';
 import { nonEmpty } from '../cli/values.ts';
 import { type Finding, labelOf } from '../doctor/finding.ts';
+import { findingLine } from '../doctor/finding-line.ts';
+import { showKeyTrial } from '../doctor/key-trial.ts';
 import { Problem } from '../problems/problem.ts';
 import { count } from '../render/count.ts';
 import { documentOf } from '../render/document.ts';
 import { type CommandResult, wantsData } from '../render/output.ts';
-import { findingLine } from './finding-line.ts';
-import { showKeyTrial } from './key-trial.ts';
 
 const options = {
   offline: flag('--offline', 'send nothing'),

@@ -1,5 +1,5 @@
 import { argument, defineCommand } from '../cli/define-command.ts';
-import { helpTopics } from '../cli/help.ts';
+import { helpTopics } from '../cli/help-text.ts';
 import { type Setting, settingTable } from '../config/setting-table.ts';
 import { builtInScenarios } from '../emulator/built-in-scenarios.ts';
 import { sampleScenario, scenarioFields } from '../emulator/scenario-fields.ts';

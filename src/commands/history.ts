@@ -3,13 +3,13 @@ import { outputOptions, settingOptions } from '../cli/options.ts';
 import { moment, msOf } from '../cli/values.ts';
 import { valueIfGiven } from '../config/setting.ts';
 import { resolveWithoutApiKey } from '../config/settings.ts';
+import { parseAutomationNames } from '../connection/arguments.ts';
+import { journalOf } from '../connection/open-journal.ts';
+import { journalPlace, useBaseUrl } from '../connection/other-base-url.ts';
 import { openMs } from '../journal/journal.ts';
 import { type DocumentFacts, documentOf } from '../render/document.ts';
-import type { HistoryEvent } from '../runs/history.ts';
+import type { HistoryEvent } from '../runs/history-event.ts';
 import { localTime } from '../runs/local-time.ts';
-import { parseAutomationNames } from '../session/arguments.ts';
-import { journalPlace, useBaseUrl } from '../session/elsewhere.ts';
-import { journalOf } from '../session/open-journal.ts';
 import { unknownNote } from './list-notes.ts';
 
 const usualPeriodMs = 86_400_000;

@@ -1,3 +1,4 @@
+import { elsewhere, journalPlace } from '../connection/other-base-url.ts';
 import type { Context } from '../context.ts';
 import { isRecoverable, type Journal, type JournalRun } from '../journal/journal.ts';
 import type { RunFilter } from '../journal/run-filter.ts';
@@ -6,7 +7,6 @@ import { quote } from '../problems/quote.ts';
 import { count } from '../render/count.ts';
 import { nameOf, shownStatuses } from '../runs/run.ts';
 import { utcTime } from '../runs/utc-time.ts';
-import { elsewhere, journalPlace } from '../session/elsewhere.ts';
 
 // The sentences of `runctl list`.
 

@@ -3,6 +3,10 @@ import { type RecoveryReport, reportOfRecovery } from '../actions/recovery-repor
 import { argument, defineCommand, flag, type OptionValues } from '../cli/define-command.ts';
 import { asTyped, eventOptions, outputOptions, settingOptions, triggerGiveUpOptions } from '../cli/options.ts';
 import { valueIfGiven } from '../config/setting.ts';
+import { parseAutomationNames } from '../connection/arguments.ts';
+import { connect } from '../connection/connect.ts';
+import type { Connection } from '../connection/connection.ts';
+import { elsewhere, journalPlace } from '../connection/other-base-url.ts';
 import type { Context } from '../context.ts';
 import { isRecoverable, type JournalRun, openMs } from '../journal/journal.ts';
 import { isAmong, type NamedAutomation, type RunFilter } from '../journal/run-filter.ts';
@@ -13,10 +17,6 @@ import { printProblem, printSentence, wantsData } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
 import type { JsonObject } from '../runs/json.ts';
 import type { Target } from '../runs/run.ts';
-import { parseAutomationNames } from '../session/arguments.ts';
-import { connect } from '../session/connect.ts';
-import type { Connection } from '../session/connection.ts';
-import { elsewhere, journalPlace } from '../session/elsewhere.ts';
 import { expiredNote } from './list-notes.ts';
 
 const options = {

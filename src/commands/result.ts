@@ -1,5 +1,10 @@
 import { defineCommand } from '../cli/define-command.ts';
 import { giveUpOptions, outputOptions, runArgument, settingOptions } from '../cli/options.ts';
+import { isFromJournal, parseRunArgument } from '../connection/arguments.ts';
+import { connect } from '../connection/connect.ts';
+import { findRun } from '../connection/find-run.ts';
+import { pollOnce, resultOfFailure } from '../connection/poll-once.ts';
+import { argumentOf } from '../connection/run-to-poll.ts';
 import { exitNameOfRun } from '../problems/exit-codes.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { documentOf } from '../render/document.ts';
@@ -7,11 +12,6 @@ import { wantsData } from '../render/output.ts';
 import { bareOutput, summary } from '../render/summary.ts';
 import { inTurn } from '../runs/rate-limiter.ts';
 import { graverStatus, isFinal } from '../runs/run.ts';
-import { isFromJournal, parseRunArgument } from '../session/arguments.ts';
-import { connect } from '../session/connect.ts';
-import { findRun } from '../session/find-run.ts';
-import { pollOnce, resultOfFailure } from '../session/poll-once.ts';
-import { argumentOf } from '../session/run-to-poll.ts';
 
 const options = { ...giveUpOptions, ...outputOptions, ...settingOptions };
 

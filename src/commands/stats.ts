@@ -3,9 +3,11 @@ import { outputOptions, settingOptions } from '../cli/options.ts';
 import { moment, msOf } from '../cli/values.ts';
 import { valueIfGiven } from '../config/setting.ts';
 import { resolveWithoutApiKey } from '../config/settings.ts';
+import { parseAutomationNames } from '../connection/arguments.ts';
+import { journalOf } from '../connection/open-journal.ts';
+import { elsewhere, journalPlace } from '../connection/other-base-url.ts';
 import type { Context } from '../context.ts';
 import { openMs } from '../journal/journal.ts';
-import { runsByTarget } from '../journal/runs-by-target.ts';
 import { count } from '../render/count.ts';
 import { type DocumentFacts, documentOf } from '../render/document.ts';
 import type { CommandResult } from '../render/output.ts';
@@ -13,9 +15,7 @@ import { formatDuration } from '../runs/duration.ts';
 import { nameOf } from '../runs/run.ts';
 import { type Statistics, statisticsOf } from '../runs/statistics.ts';
 import { utcTime } from '../runs/utc-time.ts';
-import { parseAutomationNames } from '../session/arguments.ts';
-import { elsewhere, journalPlace } from '../session/elsewhere.ts';
-import { journalOf } from '../session/open-journal.ts';
+import { runsByTarget } from './stats-runs.ts';
 
 const usualPeriod = { agoMs: 30 * 86_400_000 };
 

@@ -1,5 +1,11 @@
 import { defineCommand, type OptionValues } from '../cli/define-command.ts';
 import { exitStatus, giveUpOptions, outputOptions, runArgument, settingOptions } from '../cli/options.ts';
+import { isFromJournal, parseRunArgument } from '../connection/arguments.ts';
+import { connect } from '../connection/connect.ts';
+import type { Connection } from '../connection/connection.ts';
+import { findRun } from '../connection/find-run.ts';
+import { pollOnce, resultOfFailure } from '../connection/poll-once.ts';
+import { argumentOf, type RunToPoll } from '../connection/run-to-poll.ts';
 import { exitNameOfRun } from '../problems/exit-codes.ts';
 import { documentOf } from '../render/document.ts';
 import { statusFields } from '../render/fields.ts';
@@ -7,12 +13,6 @@ import { type CommandResult, wantsData } from '../render/output.ts';
 import { inTurn } from '../runs/rate-limiter.ts';
 import { isFinal, type Run } from '../runs/run.ts';
 import type { RunResult } from '../runs/service.ts';
-import { isFromJournal, parseRunArgument } from '../session/arguments.ts';
-import { connect } from '../session/connect.ts';
-import type { Connection } from '../session/connection.ts';
-import { findRun } from '../session/find-run.ts';
-import { pollOnce, resultOfFailure } from '../session/poll-once.ts';
-import { argumentOf, type RunToPoll } from '../session/run-to-poll.ts';
 
 const options = { exitStatus, ...giveUpOptions, ...outputOptions, ...settingOptions };
 

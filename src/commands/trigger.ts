@@ -1,11 +1,16 @@
 import type { StartRequest } from '../actions/start-result.ts';
-import { triggerAll } from '../actions/trigger-runs.ts';
+import { triggerAll } from '../actions/trigger-all.ts';
 import { triggerPath } from '../api/endpoints.ts';
 import { argument, choice, defineCommand, flag, type OptionValues, option } from '../cli/define-command.ts';
 import { startOptions } from '../cli/options.ts';
 import { errorTypeNames, longestIdempotencyKey, whole } from '../cli/values.ts';
 import { valueIfGiven } from '../config/setting.ts';
 import { requireProject, resolveWithoutApiKey } from '../config/settings.ts';
+import { parseAutomationArgument } from '../connection/arguments.ts';
+import { connect } from '../connection/connect.ts';
+import type { Connection } from '../connection/connection.ts';
+import { automationsIn } from '../connection/find-run.ts';
+import { journalOf } from '../connection/open-journal.ts';
 import type { Context } from '../context.ts';
 import { anyFailure, errorTypes } from '../problems/next-step.ts';
 import { usageProblem } from '../problems/problem.ts';
@@ -15,11 +20,6 @@ import { documentOf, type TriggerFacts } from '../render/document.ts';
 import type { CommandResult } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
 import { type AutomationTarget, fullNameOf } from '../runs/run.ts';
-import { parseAutomationArgument } from '../session/arguments.ts';
-import { connect } from '../session/connect.ts';
-import type { Connection } from '../session/connection.ts';
-import { automationsIn } from '../session/find-run.ts';
-import { journalOf } from '../session/open-journal.ts';
 
 const options = {
   watch: flag('-w, --watch', 'follow the run until it finishes, then print its summary'),

@@ -1,14 +1,14 @@
+import { followAll } from '../actions/follow-all.ts';
 import { followMachine } from '../actions/follow-machine.ts';
-import { followAll } from '../actions/follow-runs.ts';
 import { argument, defineCommand, flag, type OptionValues } from '../cli/define-command.ts';
 import { followOptions } from '../cli/options.ts';
+import { isFromJournal, parseRunArgument, type RunArgument } from '../connection/arguments.ts';
+import { connect } from '../connection/connect.ts';
+import type { Connection } from '../connection/connection.ts';
+import { findRun } from '../connection/find-run.ts';
+import { type RunToPoll, runToPollOf } from '../connection/run-to-poll.ts';
 import type { Context } from '../context.ts';
 import type { CommandResult } from '../render/output.ts';
-import { isFromJournal, parseRunArgument, type RunArgument } from '../session/arguments.ts';
-import { connect } from '../session/connect.ts';
-import type { Connection } from '../session/connection.ts';
-import { findRun } from '../session/find-run.ts';
-import { type RunToPoll, runToPollOf } from '../session/run-to-poll.ts';
 
 const options = {
   all: { ...flag('--all', 'every unfinished run of the journal'), refuses: ['runs'] },

@@ -7,7 +7,7 @@ import {
   parseKeyTreatment,
   parseProject,
   parseRequestTimeout,
-} from './parse.ts';
+} from './setting-values.ts';
 
 export type StoredKey =
   | 'apiKey'

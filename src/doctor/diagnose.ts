@@ -3,11 +3,11 @@ import { type Context, variantOf } from '../context.ts';
 import { isInterruptName } from '../problems/exit-codes.ts';
 import { Problem } from '../problems/problem.ts';
 import { silentReporter } from '../runs/events.ts';
+import { checkJournal, checkStateFolder } from './check-journal.ts';
+import { checkService } from './check-service.ts';
+import { checkConfigFile, checkProgram, checkSettings } from './check-settings.ts';
+import { checkShell, isAccessible } from './check-shell.ts';
 import { type Disk, type Finding, failed, labelOf, type Machine, skipped } from './finding.ts';
-import { checkService } from './service.ts';
-import { checkConfigFile, checkProgram, checkSettings } from './settings.ts';
-import { checkShell, isAccessible } from './shell.ts';
-import { checkJournal, checkStateFolder } from './state-folder.ts';
 
 /** Checks that belong together. The first one that fails, by throwing a Problem, ends its group. */
 interface Group {

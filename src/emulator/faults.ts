@@ -1,7 +1,7 @@
+import type { EmulatedService, Now } from './emulated-service.ts';
 import { errorReply, htmlReply, jsonReply, type Reply } from './reply.ts';
 import { type Route, routeOf, type ServiceRequest } from './request.ts';
 import { type InjectedFault, type Scenario, toMs } from './scenario.ts';
-import type { EmulatedService, Now } from './service.ts';
 
 export interface EmulatedResponse {
   reply?: Reply; // undefined if no byte of an answer is sent

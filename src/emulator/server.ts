@@ -3,13 +3,13 @@ import type { AddressInfo } from 'node:net';
 import { usageProblem } from '../problems/problem.ts';
 import { nameOf } from '../runs/run.ts';
 import { statusAt } from './emulated-run.ts';
+import { createEmulatedService } from './emulated-service.ts';
 import { createFaultInjector, type EmulatedResponse } from './faults.ts';
 import { isForLoopback, readRequest, sendResponse } from './http.ts';
+import type { createReport } from './rehearsal-report.ts';
 import { errorReply, type Reply, refusals } from './reply.ts';
-import type { createReport } from './report.ts';
 import { routeOf, type ServiceRequest } from './request.ts';
 import { checkScenario, type Scenario } from './scenario.ts';
-import { createEmulatedService } from './service.ts';
 
 export interface EmulatorOptions {
   scenario: Scenario;

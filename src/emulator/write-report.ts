@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import type { Context } from '../context.ts';
 import { usageProblem } from '../problems/problem.ts';
-import { createReport, reportText } from './report.ts';
+import { createReport, reportText } from './rehearsal-report.ts';
 import type { Emulator } from './server.ts';
 
 /** Opens the file at once, so that one that can't be written is refused before anything runs. `-` is stderr. */

@@ -2,8 +2,8 @@ import { type Context, endedBy } from '../context.ts';
 import type { JsonObject } from '../runs/json.ts';
 import { isInterrupted } from '../runs/on-abort.ts';
 import { nameOf, type Run } from '../runs/run.ts';
-import { createTurns } from '../runs/turns.ts';
 import { runHook } from './run-hook.ts';
+import { createTurns } from './turns.ts';
 
 export type FinalHooks = ReturnType<typeof createFinalHooks>;
 

@@ -1,10 +1,10 @@
+import { runShellCommand } from '../connection/shell-command.ts';
+import { createWholeLines } from '../connection/whole-lines.ts';
 import type { Context } from '../context.ts';
 import { stringifyJson } from '../json-text.ts';
 import { isJsonObject, type JsonObject } from '../runs/json.ts';
 import { nameOf } from '../runs/run.ts';
 import { subjectOf } from '../runs/subject.ts';
-import { runShellCommand } from './shell-command.ts';
-import { createWholeLines } from './whole-lines.ts';
 
 export interface Hook {
   command: string;

@@ -1,4 +1,4 @@
-import type { HistoryEvent } from '../runs/history.ts';
+import type { HistoryEvent } from '../runs/history-event.ts';
 import { isCompleted, isFinal, type Run, runLimitMs, type Target } from '../runs/run.ts';
 import type { Execution, KeyTreatment } from '../runs/service.ts';
 import type { PastRun } from '../runs/statistics.ts';
@@ -13,9 +13,9 @@ import {
   type Trigger,
   updateRun,
 } from './fold.ts';
-import { historyIn } from './history.ts';
 import { type HookState, hookStatesIn } from './hook-states.ts';
 import { type LogOptions, openLog } from './log.ts';
+import { historyIn } from './read-history.ts';
 import {
   isAside,
   type JournalRecord,

@@ -9,7 +9,7 @@ import { runLines } from './run-line.ts';
 import { sanitizeLine } from './sanitize.ts';
 import { createSentences } from './sentences.ts';
 import { createSpinner } from './spinner.ts';
-import { durationOf, markedStatus, shortId } from './status.ts';
+import { durationOf, markedStatus, shortId } from './status-text.ts';
 import { renderMarkup, type Theme } from './theme.ts';
 import { cutTo } from './width.ts';
 import { wrap } from './wrap.ts';

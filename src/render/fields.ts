@@ -4,7 +4,7 @@ import { type Execution, errorTextOf, type RunResult } from '../runs/service.ts'
 import type { PastRun } from '../runs/statistics.ts';
 import { utcTime } from '../runs/utc-time.ts';
 import { sanitize, sanitizeLine } from './sanitize.ts';
-import { colorOfStatus, creditsOf, durationOf } from './status.ts';
+import { colorOfStatus, creditsOf, durationOf } from './status-text.ts';
 import type { Theme } from './theme.ts';
 import { usualOf } from './usual.ts';
 import { type WrapOptions, widestWord, wrap } from './wrap.ts';

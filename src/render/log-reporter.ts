@@ -7,7 +7,7 @@ import { isFinal, nameOf } from '../runs/run.ts';
 import { type OutputOptions, printSentence } from './output.ts';
 import { sanitizeLine } from './sanitize.ts';
 import { createSentences, isShownQuietly } from './sentences.ts';
-import { lastConfirmed } from './status.ts';
+import { lastConfirmed } from './status-text.ts';
 
 /** Writes to stderr: sentences, a line for each change of a run, and now and then a sign of life for CI. */
 export function createLogReporter(context: Context, { quiet, events }: OutputOptions = {}): Reporter {

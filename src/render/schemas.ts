@@ -2,7 +2,7 @@ import { exitCodes } from '../problems/exit-codes.ts';
 import { causesOfUnknown } from '../problems/problem.ts';
 import { allHowTriggered, allResolutions } from '../runs/events.ts';
 import { faultKinds } from '../runs/fault.ts';
-import { historyEventNames } from '../runs/history.ts';
+import { historyEventNames } from '../runs/history-event.ts';
 import type { JsonObject } from '../runs/json.ts';
 
 export type Schema = JsonObject;

@@ -1,4 +1,4 @@
-import { unknown } from './status.ts';
+import { unknown } from './status-text.ts';
 import type { Theme } from './theme.ts';
 import { cutTo, padTo, shortenTo, widthOf } from './width.ts';
 import { wrap } from './wrap.ts';

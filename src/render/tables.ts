@@ -4,7 +4,7 @@ import { type Execution, errorTextOf, type RunResult } from '../runs/service.ts'
 import { type Statistics, type Total, totalOf } from '../runs/statistics.ts';
 import { utcTime } from '../runs/utc-time.ts';
 import { sanitizeLine } from './sanitize.ts';
-import { colorOfStatus, durationOf, lengthOfIds, symbolOfStatus, unknown } from './status.ts';
+import { colorOfStatus, durationOf, lengthOfIds, symbolOfStatus, unknown } from './status-text.ts';
 import { type Column, table } from './table-layout.ts';
 import type { Theme } from './theme.ts';
 import type { Usual } from './usual.ts';

@@ -1,6 +1,6 @@
 import { formatAge } from '../runs/duration.ts';
 import type { PastRun } from '../runs/statistics.ts';
-import { isLongerThanUsual, usualDurationMs } from '../watching/usual-duration.ts';
+import { isLongerThanUsual, usualDurationMs } from '../runs/usual-duration.ts';
 
 export interface Usual {
   usualMs: number;

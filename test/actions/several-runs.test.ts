@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { followAll } from '../../src/actions/follow-runs.ts';
-import { triggerAll } from '../../src/actions/trigger-runs.ts';
+import { followAll } from '../../src/actions/follow-all.ts';
+import type { Following } from '../../src/actions/following.ts';
+import { triggerAll } from '../../src/actions/trigger-all.ts';
 import { exitCodeOfAll } from '../../src/problems/exit-codes.ts';
 import type { OutputOptions } from '../../src/render/output.ts';
 import { type CommandResult, printResult } from '../../src/render/output.ts';
@@ -8,7 +9,6 @@ import { createReporter } from '../../src/render/reporter.ts';
 import type { Clock } from '../../src/runs/clock.ts';
 import { nameOf, type Run } from '../../src/runs/run.ts';
 import type { Service } from '../../src/runs/service.ts';
-import type { Following } from '../../src/session/following.ts';
 import { createConnection } from '../helpers/connection.ts';
 import { jsonLines } from '../helpers/json-lines.ts';
 import { createMemory } from '../helpers/memory-context.ts';

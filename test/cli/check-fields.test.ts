@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { notesOnFields } from '../../src/cli/check-fields.ts';
-import { runCli } from '../../src/cli/run.ts';
+import { runCli } from '../../src/cli/run-cli.ts';
 import { program } from '../../src/program.ts';
 import { knownPaths } from '../../src/render/field-paths.ts';
 import { createMemory } from '../helpers/memory-context.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type CommandDefinition, flag } from '../../src/cli/define-command.ts';
-import { runCli } from '../../src/cli/run.ts';
+import { runCli } from '../../src/cli/run-cli.ts';
 import type { Context } from '../../src/context.ts';
 import { usageProblem } from '../../src/problems/problem.ts';
 import type { CommandResult } from '../../src/render/output.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { parse } from '../../src/cli/parse.ts';
-import { connectionFlags } from '../../src/cli/run.ts';
+import { parse } from '../../src/cli/parse-command-line.ts';
+import { connectionFlags } from '../../src/cli/run-cli.ts';
 import { program } from '../../src/program.ts';
 
 test.each([

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CommandDefinition, Example } from '../../src/cli/define-command.ts';
-import { parse } from '../../src/cli/parse.ts';
+import { parse } from '../../src/cli/parse-command-line.ts';
 import { program } from '../../src/program.ts';
 
 const examplesOf = ({ examples = [], commands = [] }: CommandDefinition): Example[] => [

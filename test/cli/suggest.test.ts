@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { namesOf } from '../../src/cli/check-flags.ts';
 import type { CommandDefinition } from '../../src/cli/define-command.ts';
-import { namesOf } from '../../src/cli/flags.ts';
 import {
   commandWords,
   configWords,
@@ -9,7 +9,7 @@ import {
   runVerbs,
   runWords,
 } from '../../src/cli/foreign-words.ts';
-import { runCli } from '../../src/cli/run.ts';
+import { runCli } from '../../src/cli/run-cli.ts';
 import { openJournal } from '../../src/journal/journal.ts';
 import { program } from '../../src/program.ts';
 import { createMemory } from '../helpers/memory-context.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { runCli } from '../../src/cli/run.ts';
+import { runCli } from '../../src/cli/run-cli.ts';
 import { openJournal } from '../../src/journal/journal.ts';
 import type { NewRecord } from '../../src/journal/records.ts';
 import { program } from '../../src/program.ts';

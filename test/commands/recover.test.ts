@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { runCli } from '../../src/cli/run.ts';
+import { runCli } from '../../src/cli/run-cli.ts';
 import { accountOf } from '../../src/config/api-key.ts';
 import { openJournal } from '../../src/journal/journal.ts';
 import { program } from '../../src/program.ts';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { runCli } from '../../src/cli/run.ts';
+import { runCli } from '../../src/cli/run-cli.ts';
 import type { NewRecord } from '../../src/journal/records.ts';
 import { program } from '../../src/program.ts';
 import { checkDocuments } from '../helpers/check-documents.ts';

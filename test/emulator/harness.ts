@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
+import { createEmulatedService } from '../../src/emulator/emulated-service.ts';
 import { createFaultInjector } from '../../src/emulator/faults.ts';
 import type { ServiceRequest } from '../../src/emulator/request.ts';
 import type { Scenario } from '../../src/emulator/scenario.ts';
-import { createEmulatedService } from '../../src/emulator/service.ts';
 import { createRandom } from '../helpers/random.ts';
 import { faultsOfReply } from './conformity.ts';
 

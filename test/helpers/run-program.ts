@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream';
-import { runCli } from '../../src/cli/run.ts';
+import { runCli } from '../../src/cli/run-cli.ts';
 import type { Env, Sink } from '../../src/context.ts';
 import { systemClock } from '../../src/process.ts';
 import { program } from '../../src/program.ts';

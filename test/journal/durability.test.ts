@@ -2,7 +2,7 @@ import { fdatasyncSync, fstatSync, fsyncSync, readFileSync, statSync } from 'nod
 import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
 import { openJournal } from '../../src/journal/journal.ts';
-import { createTriggerRecord } from '../../src/journal/trigger-record.ts';
+import { createTriggerRecord } from '../../src/journal/trigger-recorder.ts';
 import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
 import { sendUntilKnown } from '../../src/triggering/send-until-known.ts';
 import { running } from '../helpers/scripted-service.ts';

@@ -6,7 +6,7 @@ import { expect, test, vi } from 'vitest';
 import { fold } from '../../src/journal/fold.ts';
 import { isRecoverable, type Journal, openMs } from '../../src/journal/journal.ts';
 import { type JournalRecord, parseRecord } from '../../src/journal/records.ts';
-import { createTriggerRecord } from '../../src/journal/trigger-record.ts';
+import { createTriggerRecord } from '../../src/journal/trigger-recorder.ts';
 import { isFinal } from '../../src/runs/run.ts';
 import type { TriggerRecord } from '../../src/triggering/trigger-record.ts';
 import { propertyRuns, propertyTimeoutMs } from '../helpers/property-runs.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { historyTable } from '../../src/render/history-table.ts';
 import { createTheme } from '../../src/render/theme.ts';
 import { widthOf } from '../../src/render/width.ts';
-import type { HistoryEvent } from '../../src/runs/history.ts';
+import type { HistoryEvent } from '../../src/runs/history-event.ts';
 import { projectId } from '../helpers/scripted-service.ts';
 
 const theme = createTheme({ colors: false, unicode: true });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createLogReporter } from '../../src/render/log-reporter.ts';
-import { lastConfirmed } from '../../src/render/status.ts';
+import { lastConfirmed } from '../../src/render/status-text.ts';
 import type { RunEvent } from '../../src/runs/events.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { executionId, fault, run, target } from '../helpers/scripted-service.ts';

@@ -1,10 +1,10 @@
+import { pollOnce } from '../../src/connection/poll-once.ts';
 import { exitNameOf } from '../../src/problems/fault-facts.ts';
 import { exitNameOfWatch, watchProblem } from '../../src/problems/watch-problems.ts';
 import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
-import { pollOnce } from '../../src/session/poll-once.ts';
 import { type KeyHistory, sendUntilKnown } from '../../src/triggering/send-until-known.ts';
-import { type WatchOptions, watchToEnd } from '../../src/watching/watch.ts';
 import { createWatchGroup } from '../../src/watching/watch-group.ts';
+import { type WatchOptions, watchToEnd } from '../../src/watching/watch-run.ts';
 import { account, baseUrl, createConnection } from '../helpers/connection.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { run, target } from '../helpers/scripted-service.ts';

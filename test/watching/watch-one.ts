@@ -2,8 +2,8 @@ import type { RunEvent } from '../../src/runs/events.ts';
 import { createRateLimiter, type RateLimiter } from '../../src/runs/rate-limiter.ts';
 import type { Run } from '../../src/runs/run.ts';
 import type { Service } from '../../src/runs/service.ts';
-import { type WatchOptions, type WatchPorts, watchToEnd } from '../../src/watching/watch.ts';
 import { createWatchGroup } from '../../src/watching/watch-group.ts';
+import { type WatchOptions, type WatchPorts, watchToEnd } from '../../src/watching/watch-run.ts';
 import { run } from '../helpers/scripted-service.ts';
 import { createVirtualClock, type VirtualClock } from '../helpers/virtual-clock.ts';
 

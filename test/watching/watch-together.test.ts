@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
 import type { Answer, Execution, Service } from '../../src/runs/service.ts';
 import { createPollSchedule } from '../../src/watching/poll-schedule.ts';
-import { watchToEnd } from '../../src/watching/watch.ts';
 import { createWatchGroup } from '../../src/watching/watch-group.ts';
+import { watchToEnd } from '../../src/watching/watch-run.ts';
 import { fault, resultOf, state, target } from '../helpers/scripted-service.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
 

@@ -1,0 +1,33 @@
+import { type Connection, retryPortsOf } from '../connection/connection.ts';
+import { createTriggerRecord } from '../journal/trigger-recorder.ts';
+import { defaults } from '../runs/defaults.ts';
+import type { RetryOptions } from '../runs/retry.ts';
+import type { StartedExecution } from '../runs/service.ts';
+import {
+  type KeyHistory,
+  sendUntilKnown,
+  type TriggerIdentity,
+  type TriggerResult,
+} from '../triggering/send-until-known.ts';
+import type { ActionFlags } from './action-flags.ts';
+import type { Following } from './following.ts';
+
+type SendFlags = Pick<ActionFlags, 'giveUpAfterMs' | 'ifActive'>;
+
+/** Sends one trigger, with retries, until the protocol ends. Writes it to the journal before it is sent. */
+export function sendRecorded(
+  identity: TriggerIdentity,
+  body: string,
+  { giveUpAfterMs = defaults.triggerGiveUpAfterMs, ifActive, ...history }: KeyHistory & SendFlags,
+  connection: Connection & Partial<Pick<Following, 'watches'>>,
+): Promise<TriggerResult<StartedExecution>> {
+  const { service, journal, processes, keyTreatment, watches, context } = connection;
+  const isRepeat = history.earlier !== undefined;
+  const record = createTriggerRecord(journal, { ...identity, body, isRepeat, process: processes.own, ifActive });
+  const isRepeatable = () => identity.target.family === 'agent' || keyTreatment() !== 'ignored';
+  const { target } = identity;
+  const onRetry: RetryOptions['onRetry'] = (failed) =>
+    context.reporter.observe({ event: 'attempt_failed', operation: 'trigger', target, ...failed });
+  const ports = { ...retryPortsOf(connection, giveUpAfterMs), leftMs: watches?.leftMs, onRetry };
+  return sendUntilKnown(identity, body, { ...ports, service, record }, { isRepeatable, ...history });
+}

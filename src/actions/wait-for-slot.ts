@@ -1,0 +1,55 @@
+import { pause } from '../runs/clock.ts';
+import type { Fault } from '../runs/fault.ts';
+import type { Run, Target } from '../runs/run.ts';
+import { createPollSchedule, jitter } from '../watching/poll-schedule.ts';
+import type { ActionFlags } from './action-flags.ts';
+import { waitForOther } from './follow-run.ts';
+import type { Following } from './following.ts';
+
+/** An Automation's only slot for an active run. */
+interface Slot {
+  /** Waits after this refusal until it is worth trying again. Returns why not if something ends the wait first. */
+  wait(fault: Fault, active: Run | undefined): Promise<'timed_out' | 'interrupted' | undefined>;
+  hasFinished(executionId: string | undefined): boolean;
+}
+
+/** With less time left, a trigger couldn't get a response in time. */
+export const leastForTriggerMs = 1_000;
+/** The shortest time between triggers while we don't know which run is active. */
+const leastBetweenTriggersMs = 5_000;
+
+export function createSlot(target: Target, flags: Pick<ActionFlags, 'intervalMs'>, following: Following): Slot {
+  const { context, watches } = following;
+  const { clock, random, signal } = context;
+  const startMs = clock.elapsedMs();
+  const schedule = createPollSchedule({ durationsMs: [] });
+  /** An active run that has finished or can't be polled. If it is named again, only time decides how long to wait. */
+  let passedId: string | undefined;
+  let finishedId: string | undefined;
+
+  return {
+    hasFinished: (executionId) => executionId !== undefined && executionId === finishedId,
+    async wait(fault, active) {
+      const { retryAfterMs = 0 } = fault;
+      const refusedAtMs = clock.elapsedMs();
+      const leftMs = watches.leftMs();
+      if (leftMs < leastForTriggerMs || retryAfterMs > leftMs) return 'timed_out';
+      let waitMs = 0;
+      if (!active || active.executionId === passedId) {
+        const gapMs = flags.intervalMs ?? jitter(schedule.gapMs(refusedAtMs - startMs), random);
+        waitMs = Math.min(Math.max(leastBetweenTriggersMs, gapMs), leftMs);
+        context.reporter.observe({ event: 'waiting', for: 'slot', target, nextMs: waitMs });
+      } else {
+        const watched = await waitForOther({ run: active }, flags, following);
+        if (watched.kind === 'timed_out') return 'timed_out';
+        // If the run can't be polled, the response to the next trigger decides.
+        passedId = active.executionId;
+        if (watched.kind === 'finished') finishedId = passedId;
+      }
+      const restMs = Math.max(waitMs, refusedAtMs + retryAfterMs - clock.elapsedMs());
+      if (await pause(restMs, clock, signal, retryAfterMs)) watches.woke();
+      if (signal.aborted) return 'interrupted';
+      return watches.leftMs() < leastForTriggerMs ? 'timed_out' : undefined;
+    },
+  };
+}

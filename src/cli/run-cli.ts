@@ -1,0 +1,181 @@
+import { version } from '../../package.json';
+import { valueIfGiven } from '../config/setting.ts';
+import { resolveWithoutApiKey, showSettings } from '../config/settings.ts';
+import { type Context, variantOf } from '../context.ts';
+import { exitCodeOf, exitCodeOfAll, exitCodeWithOutput, signalOfExitCode } from '../problems/exit-codes.ts';
+import { interruptNameOf } from '../problems/fault-facts.ts';
+import { Problem } from '../problems/problem.ts';
+import { shellWord } from '../problems/quote.ts';
+import { documentOf, type TriggerFacts } from '../render/document.ts';
+import { guardFromRunner, writeStepOutputs } from '../render/github-actions.ts';
+import { type CommandResult, type OutputOptions, printNextStep, printResult, printSentence } from '../render/output.ts';
+import { createReporter } from '../render/reporter.ts';
+import { loadColors } from '../render/theme.ts';
+import type { JsonObject } from '../runs/json.ts';
+import { isInterrupted } from '../runs/on-abort.ts';
+import { misplacedApiKeys } from '../secrets.ts';
+import { checkFields, notesOnFields } from './check-fields.ts';
+import type { CommandDefinition } from './define-command.ts';
+import { parse, RefusedCommandLine } from './parse-command-line.ts';
+import type { ParsedCommand } from './to-commander.ts';
+
+/** Runs one command line and returns the exit code. Never rejects; `crash` rejects with an uncaught error. */
+export async function runCli(
+  words: readonly string[],
+  program: CommandDefinition,
+  outer: Context,
+  crash: readonly Promise<never>[] = [],
+): Promise<number> {
+  const context = guardFromRunner(outer);
+  context.secrets.protect((context.env.RUNCTL_API_KEY ?? '').trim());
+  // A `--` before the command has no meaning.
+  const argv = words[0] === '--' ? words.slice(1) : words;
+  // If the command line cannot be parsed, the flags for output are searched for as words, up to the next `--`.
+  const ownEnd = argv.indexOf('--', 1);
+  const typed = ownEnd < 0 ? argv : argv.slice(0, ownEnd);
+  const typedOutput = { json: typed.includes('--json'), events: typed.includes('--events') };
+  const name = typed.find((word) => program.commands?.some((command) => command.name === word)) ?? null;
+  const commandLine = ['runctl', ...argv.map(shellWord)].join(' ');
+  let own = variantOf(context, { command: name, commandLine, warnings: [] });
+  own = variantOf(own, { reporter: createReporter(typedOutput, own) });
+  let onExit: ExitHook | undefined;
+  try {
+    await loadColors(context.stdout, context.stderr);
+    const parsed = parse(argv, program, context.stdout, (command) => command.whenMissing?.(context));
+    if (!parsed && argv.length > 0) return 0;
+    if (!parsed) return end(await welcome(program, own), {}, own);
+    const output: OutputOptions = parsed.options;
+    const { onFinal, onExit: _, ...options } = parsed.options;
+    const texts = [parsed.arguments, options].flatMap(Object.values).flat();
+    own = variantOf(own, { command: parsed.name, connectionFlags: connectionFlags(options), typed: texts });
+    own = variantOf(own, { reporter: createReporter(output, own) });
+    checkFields(output.field, parsed.name);
+    for (const note of await notesOnFields(output.field)) printSentence(note, own);
+    onExit = onExitOf(parsed, own);
+    const running = parsed.command.run?.(parsed.arguments, parsed.options, own) ?? 0;
+    return await end(await Promise.race([running, ...crash]), output, own, { onExit });
+  } catch (error) {
+    // The mistake may be an API key in the place of another argument.
+    for (const word of misplacedApiKeys(argv)) context.secrets.protect(word);
+    return fail(await explained(error, program, context), typedOutput, own, onExit);
+  }
+}
+
+/** What is known of a refused command line is loaded only for one. */
+async function explained(error: unknown, program: CommandDefinition, context: Context): Promise<unknown> {
+  if (!(error instanceof RefusedCommandLine)) return error;
+  const { problemOfRefusal } = await import('./suggest.ts');
+  const whenUnknown = (word: string) => {
+    try {
+      return program.whenUnknown?.(word, context);
+    } catch {
+      // What keeps settings or the journal from being read is said by the commands that need them.
+      return undefined;
+    }
+  };
+  return problemOfRefusal(error, program, whenUnknown);
+}
+
+interface ExitHook {
+  command: string;
+  baseUrl: string | undefined; // under which it is recorded
+}
+
+/** The hook for every exit of this command; undefined if it cannot have one or the settings can't be read. */
+function onExitOf({ command, options }: ParsedCommand, { env }: Context): ExitHook | undefined {
+  if (!command.options || !('onExit' in command.options)) return undefined;
+  try {
+    const { onExit, baseUrl } = resolveWithoutApiKey(options, env);
+    return onExit.value ? { command: onExit.value, baseUrl: valueIfGiven(baseUrl) } : undefined;
+  } catch (error) {
+    if (error instanceof Problem) return undefined;
+    throw error;
+  }
+}
+
+/** Prints what the command has not printed itself. `document` describes a failure that belongs to no run. */
+async function end(
+  result: CommandResult | number,
+  output: OutputOptions,
+  context: Context,
+  { document, onExit }: { document?: JsonObject; onExit?: ExitHook } = {},
+): Promise<number> {
+  if (typeof result !== 'number') {
+    printResult(result, output, context);
+    if (context.signal.reason === 'SIGHUP')
+      printNextStep(
+        "`setsid -f` or a systemd unit outlives a terminal; `nohup` doesn't, because Node undoes it",
+        context,
+      );
+  }
+  if (onExit !== undefined && typeof result !== 'number') {
+    const { runOnExit } = await import('../hooks/on-exit.ts');
+    const { documents = [] } = result;
+    const { exitHookRecord } = await import('../hooks/command-hooks.ts');
+    const record = exitHookRecord(documents, onExit.baseUrl, context);
+    // A failed write is noticed in the next turn of the event loop.
+    await context.clock.sleep(0);
+    await runOnExit(onExit.command, { exitCode: exitCodeNow(result, context), documents }, context, record);
+  }
+  const exitCode = typeof result === 'number' ? result : exitCodeNow(result, context);
+  if (typeof result !== 'number' && startsOrFollows.test(context.command ?? ''))
+    await writeStepOutputs(result.documents?.[0] ?? {}, exitCode, context);
+  context.reporter.observe({ event: 'done', exitCode, signal: signalOfExitCode(exitCode), document });
+  return exitCode;
+}
+
+/** The exit code at this moment. A signal decides, whatever else has happened; it may come while a hook runs. */
+function exitCodeNow({ exitNames = [] }: CommandResult, { signal, stdout }: Context): number {
+  if (isInterrupted(signal)) return exitCodeOf(interruptNameOf(signal));
+  return exitCodeWithOutput(exitCodeOfAll(exitNames), { lost: stdout.lost, isClosed: stdout.closed.aborted });
+}
+
+function fail(error: unknown, output: OutputOptions, context: Context, onExit?: ExitHook): Promise<number> {
+  const problem = error instanceof Problem ? error : ownFault(error);
+  const document = documentOf({ problem, trigger: triggerOf(problem, context) }, context);
+  const result = { exitNames: [problem.facts.name], documents: [document], problems: [{ problem }] };
+  return end(result, output, context, { document, onExit });
+}
+
+const starts = /^((agent )?trigger|recover)$/;
+const startsOrFollows = /^((agent )?(trigger|watch)|recover)$/;
+
+function triggerOf({ facts }: Problem, { command }: Context): TriggerFacts | undefined {
+  if (!starts.test(command ?? '')) return undefined;
+  const isUnknown = facts.started === 'unknown';
+  const how = isUnknown ? 'unknown' : 'not_started';
+  return { how, started: facts.started, idempotencyKey: null, safeToRepeat: !isUnknown, reruns: [] };
+}
+
+async function welcome(program: CommandDefinition, context: Context): Promise<CommandResult | number> {
+  const { baseUrl, configFolder } = await showSettings({}, context);
+  if (valueIfGiven(baseUrl) !== undefined) return {};
+  if (configFolder.value === undefined)
+    return { next: 'not configured yet; set RUNCTL_BASE_URL, RUNCTL_API_KEY and RUNCTL_PROJECT' };
+  const later = { next: 'not configured yet; `runctl config` sets the base URL, the API key and the project' };
+  const config = program.commands?.find(({ name }) => name === 'config');
+  if (!context.stdin.isTTY || !context.stderr.isTTY || !config?.run) return later;
+  const { askLine } = await import('../config/prompts.ts');
+  const answer = await askLine('\nNot configured yet. Run `runctl config` now? [Y/n] ', context);
+  return /^(y|yes)?$/i.test(answer.trim())
+    ? config.run({}, {}, context)
+    : { next: 'run `runctl config` when you are ready; `runctl demo` needs no settings' };
+}
+
+function ownFault(error: unknown): Problem {
+  const { message, stack } = error instanceof Error ? error : new Error(String(error));
+  const place = stack?.split('\n')[1]?.trim() ?? 'somewhere';
+  return new Problem({
+    name: 'internal_error',
+    message: `bug in runctl ${version}: ${message} (${place})`,
+    hint: 'please report it; if a trigger was cut short, run `runctl recover`',
+    started: 'unknown',
+    cause: error,
+  });
+}
+
+/** The flags that a suggested command needs to mean the same service and project: ` --profile staging`. */
+export function connectionFlags({ profile, baseUrl, project }: Readonly<Record<string, unknown>>): string {
+  const given = Object.entries({ '--profile': profile, '--base-url': baseUrl, '--project': project });
+  return given.map(([flag, value]) => (typeof value === 'string' ? ` ${flag} ${shellWord(value)}` : '')).join('');
+}

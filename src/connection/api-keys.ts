@@ -1,0 +1,95 @@
+import { acceptApiKey, refuseApiKeyIn } from '../config/api-key.ts';
+import { valueIfGiven } from '../config/setting.ts';
+import { requireApiKey, type Settings } from '../config/settings.ts';
+import type { Context } from '../context.ts';
+import { Problem, usageProblem } from '../problems/problem.ts';
+import { interruptedProblem } from '../problems/watch-problems.ts';
+import { sanitizeLine } from '../render/sanitize.ts';
+import { createSecrets } from '../secrets.ts';
+import { runShellCommand } from './shell-command.ts';
+import { createWholeLines } from './whole-lines.ts';
+
+export interface ApiKeys {
+  /** The API key to send. An idempotency key keeps its first API key, which scopes it. Throws like `runApiKeyCommand`. */
+  of(idempotencyKey?: string): Promise<string>;
+  /** Runs the command again before a 401 ends a watch; false without a command. Never throws. */
+  renew(): Promise<boolean>;
+}
+
+// The watches of several runs end together, so one renewal is enough for all.
+const togetherMs = 15_000;
+
+/** Throws a usage problem if no API key is set. Runs a command only when the first API key is needed. */
+export function createApiKeys({ apiKey, ...settings }: Settings, context: Context): ApiKeys {
+  const { clock, reporter } = context;
+  const { command, source = '' } = apiKey;
+  const given = command === undefined ? requireApiKey({ apiKey, ...settings }) : undefined;
+  const ofTriggers = new Map<string, Promise<string>>();
+  let current: Promise<string> | undefined;
+  let renewedAtMs = Number.NEGATIVE_INFINITY;
+  const inForce = () => {
+    current ??= given === undefined ? runApiKeyCommand(command ?? '', source, context) : Promise.resolve(given);
+    return current;
+  };
+  return {
+    of(idempotencyKey) {
+      if (idempotencyKey === undefined) return inForce();
+      const own = ofTriggers.get(idempotencyKey) ?? inForce();
+      ofTriggers.set(idempotencyKey, own);
+      return own;
+    },
+    async renew() {
+      runAgain();
+      return inForce().then(
+        () => command !== undefined,
+        () => false,
+      );
+    },
+  };
+
+  function runAgain(): void {
+    if (command === undefined || clock.elapsedMs() - renewedAtMs < togetherMs) return;
+    renewedAtMs = clock.elapsedMs();
+    const old = inForce();
+    // Polls wait for the command. If it fails, they are refused again, and the watch ends as if there were no command.
+    current = runApiKeyCommand(command, source, context).catch((error) => {
+      if (!(error instanceof Problem)) throw error;
+      reporter.observe({ event: 'warning', name: 'api_key_command_failed', message: error.message });
+      return old;
+    });
+  }
+}
+
+const limitMs = 30_000;
+const mostBytes = 8 * 1024;
+
+/** Has the shell run `command`, whose first line of output is the API key. Throws a usage or the interrupted problem. */
+export async function runApiKeyCommand(command: string, source: string, context: Context): Promise<string> {
+  const { stderr, signal } = context;
+  let printed = '';
+  let said = '';
+  const messages = createWholeLines((text) => {
+    said += text;
+  });
+  const hear = (text: string, from: 'stdout' | 'stderr') => {
+    if (from === 'stdout') printed = (printed + text).slice(0, mostBytes);
+    else messages.push(text);
+  };
+  const failure = await runShellCommand({ command, limitMs, isAtTerminal: stderr.isTTY, hear }, context);
+  if (signal.aborted) throw interruptedProblem(signal);
+  messages.end();
+  const [text = ''] = printed.split(/\r?\n/);
+  const key = acceptApiKey(text, source, context);
+  const ownSecrets = createSecrets();
+  for (const line of printed.split('\n')) ownSecrets.protect(line.trim());
+  // Messages may quote output of the command that wasn't read as the key.
+  if (said !== '' && printed.length >= mostBytes) said = '(its messages are left out: it printed more than 8 KiB)';
+  for (const line of ownSecrets.scrub(said).split('\n')) {
+    if (line.trim() !== '') stderr.write(`API key command: ${sanitizeLine(line)}\n`);
+  }
+  const hint = 'its first line of output must be the API key: try it in a shell';
+  if (failure) throw usageProblem(`the command that prints the API key (${source}) ${failure}`, hint);
+  if (text.length >= mostBytes) throw usageProblem(`the command (${source}) doesn't print a valid API key`, hint);
+  refuseApiKeyIn(context.typed ?? [], context);
+  return valueIfGiven(key) ?? '';
+}

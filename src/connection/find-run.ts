@@ -1,0 +1,179 @@
+import { valueIfGiven } from '../config/setting.ts';
+import { requireProject } from '../config/settings.ts';
+import type { Context } from '../context.ts';
+import { isOpen, isRecoverable, type Journal, type JournalRun } from '../journal/journal.ts';
+import type { NamedAutomation, RunFilter } from '../journal/run-filter.ts';
+import { nearest } from '../problems/nearest.ts';
+import { type Problem, usageProblem } from '../problems/problem.ts';
+import { quote, shellWord } from '../problems/quote.ts';
+import { lengthOfIds } from '../render/status-text.ts';
+import { formatAgo } from '../runs/duration.ts';
+import { fullNameOf, nameOf, type Target } from '../runs/run.ts';
+import { utcTime } from '../runs/utc-time.ts';
+import type { RunArgument } from './arguments.ts';
+import type { Connection } from './connection.ts';
+import { otherBaseUrl, useBaseUrl } from './other-base-url.ts';
+import { type RunToPoll, runToPollOf } from './run-to-poll.ts';
+
+type Here = Pick<Connection, 'baseUrl' | 'settings' | 'journal' | 'context'>;
+
+/** Finds the run that the argument names, and warns about a later trigger without a known run. Throws a usage problem. */
+export async function findRun(named: RunArgument, here: Here): Promise<RunToPoll> {
+  switch (named.kind) {
+    case 'run':
+      return findById(named.executionId, here, named);
+    case 'id':
+      return findById(named.executionId, here);
+    case 'last': {
+      const found = await findLast({}, here);
+      if (found) return found;
+      const elsewhere = runElsewhere('no run', {}, here);
+      if (elsewhere) throw elsewhere;
+      throw usageProblem('no run was started or watched here yet', 'start one with `runctl trigger <automation>`');
+    }
+    case 'word': {
+      const { automationName, projectId = projectOf(here) } = named;
+      const found = await findLast({ automationName, projectId }, here);
+      if (found) return found;
+      const byPrefix = findByPrefix(named.text, here);
+      if (byPrefix) return byPrefix;
+      const elsewhere = runElsewhere(
+        `no run of ${quote(named.text)}`,
+        { automations: [{ automationName, projectId }] },
+        here,
+      );
+      if (elsewhere) throw elsewhere;
+      const asWord = wordsForRuns.get(named.text);
+      const message = `no run here matches ${quote(named.text)}`;
+      if (asWord) throw usageProblem(message, asWord);
+      const meant = nearest(automationName, ['@last', ...automationsIn(here)]);
+      throw meant ? usageProblem(message, `did you mean \`${shellWord(meant)}\`?`) : notFound(message);
+    }
+  }
+}
+
+/** What people type to mean a run without naming one. */
+const wordsForRuns = new Map([
+  ['all', '`runctl list` shows all runs; `runctl watch --all` follows the unfinished ones'],
+  ['latest', 'did you mean `@last`?'],
+]);
+
+const notFound = (message: string) =>
+  usageProblem(message, 'see `runctl list`, or name the run in full as <projectId>/<automationName>/<executionId>');
+
+/** A problem that names the other base URL that has such a run; undefined if none has. */
+function runElsewhere(none: string, filter: RunFilter, here: Here): Problem | undefined {
+  const other = otherBaseUrl(here, { ...filter, hasRun: true });
+  if (other === undefined) return undefined;
+  const hint = `the same journal has one for ${other}: ${useBaseUrl(other)}`;
+  return usageProblem(`${none} is recorded for ${here.baseUrl}`, hint);
+}
+
+const mostRunsRead = 1000;
+
+export function automationsIn({ journal, baseUrl }: { journal: Journal; baseUrl: string | undefined }): Set<string> {
+  const names = new Set<string>();
+  let read = 0;
+  for (const { target } of journal.runs({ baseUrl })) {
+    if (target.family === 'automation') names.add(target.automationName);
+    if (++read >= mostRunsRead) break;
+  }
+  return names;
+}
+
+const projectOf = ({ settings }: Here) => valueIfGiven(settings.project);
+
+/** `typed` is the rest of the argument besides the id: the automation, and perhaps its project. */
+function findById(
+  executionId: string,
+  { journal, baseUrl, settings, context }: Here,
+  typed?: { projectId?: string; automationName: string },
+): RunToPoll {
+  const recorded = journal.find(executionId, { baseUrl });
+  const other = journal.findElsewhere(executionId, baseUrl);
+  if (other !== undefined) {
+    throw usageProblem(`run ${executionId} belongs to ${other}, but the base URL is ${baseUrl}`, useBaseUrl(other));
+  }
+  const target: Target | undefined = typed
+    ? {
+        family: 'automation',
+        automationName: typed.automationName,
+        projectId: typed.projectId ?? requireProject(settings),
+      }
+    : recorded?.target;
+  if (target)
+    return runToPollOf({ target, executionId: recorded?.executionId ?? executionId }, recorded, context.clock);
+  throw usageProblem(
+    `run ${executionId} is not in this machine's journal`,
+    'name it in full as <projectId>/<automationName>/<executionId>, or as <automationName>/<executionId> with --project',
+  );
+}
+
+/** The last run of one automation or of all. Undefined if the journal has no run or trigger. */
+async function findLast(
+  { automationName, projectId }: Partial<NamedAutomation>,
+  here: Here,
+): Promise<RunToPoll | undefined> {
+  const { journal, baseUrl, context } = here;
+  let unresolved: JournalRun | undefined;
+  let last: JournalRun | undefined;
+  const automations = automationName === undefined ? [] : [{ automationName, projectId }];
+  let read = 0;
+  for (const run of journal.runs({ baseUrl, automations })) {
+    if (++read > mostRunsRead && last) break;
+    if (run.executionId === null) unresolved ??= last || !isOpen(run, context.clock.nowMs()) ? undefined : run;
+    else if (!last) last = run;
+    else if (automationName !== undefined && projectId === undefined) checkSameProject(last, run);
+    if (last && (automationName === undefined || projectId !== undefined)) break;
+  }
+  if (last?.executionId) {
+    if (unresolved) {
+      const message = `${lostTrigger(unresolved)}: ${hintFor(unresolved, context)}; this is the run before it`;
+      context.reporter.observe({ event: 'warning', name: 'unresolved_trigger', message, target: unresolved.target });
+    }
+    return runToPollOf({ target: last.target, executionId: last.executionId }, last, context.clock);
+  }
+  if (unresolved) throw usageProblem(lostTrigger(unresolved), hintFor(unresolved, context));
+  return undefined;
+}
+
+const lostTrigger = ({ target }: JournalRun) =>
+  `the last trigger of ${nameOf(target)} has no recorded response; it may have started a run`;
+
+const hintFor = (run: JournalRun, { clock }: Context) =>
+  isRecoverable(run, clock.nowMs())
+    ? 'resolve it with `runctl recover`'
+    : `it is too old to be sent again, so look in the service for a run that began at ${utcTime(run.at)}`;
+
+function checkSameProject({ target: one }: JournalRun, { target: other }: JournalRun): void {
+  if (one.family === 'agent' || other.family === 'agent' || one.projectId === other.projectId) return;
+  const projects = [one, other].map(fullNameOf);
+  throw usageProblem(`${quote(one.automationName)} is in two projects: ${projects.join(' and ')}`, 'add --project');
+}
+
+export const isIdPrefix = (text: string) => /^[\da-f-]{4,35}$/i.test(text);
+
+/** How many runs are shown to choose from. */
+const mostListed = 10;
+
+function findByPrefix(text: string, { journal, baseUrl, context }: Here): RunToPoll | undefined {
+  if (!isIdPrefix(text)) return undefined;
+  const runs: { target: Target; executionId: string; record: JournalRun }[] = [];
+  for (const record of journal.runs({ baseUrl, idPrefix: text })) {
+    const { executionId, target } = record;
+    if (executionId !== null) runs.push({ target, executionId, record });
+    if (runs.length > mostListed) break;
+  }
+  const [first, ...others] = runs;
+  if (!first) return undefined;
+  if (others.length === 0) return runToPollOf(first, first.record, context.clock);
+  const shown = runs.slice(0, mostListed);
+  const idLength = lengthOfIds(shown.map(({ executionId }) => executionId));
+  const choices = shown.map(({ target, executionId, record: { startedAt, at } }) => {
+    const ago = formatAgo(context.clock.nowMs() - Date.parse(startedAt ?? at));
+    return `${executionId.slice(0, idLength)}  ${nameOf(target)}, ${ago}`;
+  });
+  const number = runs.length > mostListed ? `more than ${mostListed}` : runs.length;
+  const problem = usageProblem(`${number} runs begin with ${quote(text)}`, 'type more characters of the id');
+  throw problem.with({ choices });
+}

@@ -1,0 +1,110 @@
+import { lstatSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { resolveStateFolder } from '../config/paths.ts';
+import { requireBaseUrl } from '../config/settings.ts';
+import { journalOf } from '../connection/open-journal.ts';
+import { elsewhere } from '../connection/other-base-url.ts';
+import { filesIn } from '../journal/files.ts';
+import { isUnfinished } from '../journal/fold.ts';
+import { followerOf } from '../journal/follower-claim.ts';
+import { isOpen, isRecoverable, type JournalRun, openMs } from '../journal/journal.ts';
+import { createProcesses } from '../journal/processes.ts';
+import { refuseShared, resolveOwn } from '../open-own.ts';
+import { Problem } from '../problems/problem.ts';
+import { hooksFinding } from './check-hooks.ts';
+import { keysFinding } from './check-keys.ts';
+import { type Finding, type Machine, ok, warning } from './finding.ts';
+
+const dayMs = 86_400_000;
+
+/** Less space than a few hundred triggers need. The next one may not be recorded. */
+const leastBytes = 2 ** 20;
+
+export function* checkStateFolder({ context, disk }: Machine): Generator<Finding> {
+  const folder = resolveStateFolder(context.env);
+  if (folder === undefined) throw problem('there is no folder for the journal', 'set HOME or RUNCTL_STATE_DIR');
+  try {
+    yield stateFolderFinding(folder, disk);
+  } catch (error) {
+    if (error instanceof Problem) throw error;
+    throw problem(`${folder} can't be read (${(error as Error).message})`, otherFolder);
+  }
+}
+
+function stateFolderFinding(folder: string, disk: Machine['disk']): Finding {
+  const { path, stat } = ownFolder(folder);
+  if (stat && !stat.isDirectory()) throw problem(`${path} is not a folder`, otherFolder);
+  const files = stat ? filesIn(path).map((file) => ({ ...file, size: lstatSync(file.path).size })) : [];
+  const [newest] = files;
+  const places = newest ? [path, newest.path] : [stat ? path : nearestFolder(path)];
+  const barred = places.find((place) => !disk.isWritable(place));
+  if (barred) throw problem(`${barred} can't be written`, otherFolder);
+  const room = disk.freeBytes(places[0] ?? path);
+  if (room < leastBytes)
+    throw problem(`the disk of ${path} is full`, 'free some space, or set RUNCTL_STATE_DIR to another folder');
+  const size = files.reduce((sum, file) => sum + file.size, 0);
+  return ok(
+    'state_folder',
+    `${path}, ${sizeOf(size)} in ${files.length} ${files.length === 1 ? 'file' : 'files'}, ${sizeOf(room)} free`,
+  );
+}
+
+const otherFolder = 'make it belong to the user who runs runctl, or set RUNCTL_STATE_DIR to another folder';
+
+const problem = (message: string, hint: string) => new Problem({ name: 'output_error', message, hint });
+
+function sizeOf(bytes: number): string {
+  const units = ['KiB', 'MiB', 'GiB', 'TiB'];
+  let size = bytes / 1024;
+  for (; size >= 1000 && units.length > 1; units.shift()) size /= 1024;
+  return `${Math.ceil(size)} ${units[0]}`;
+}
+
+function ownFolder(folder: string) {
+  try {
+    const own = resolveOwn(folder);
+    refuseShared(own);
+    return own;
+  } catch (error) {
+    throw problem((error as Error).message, otherFolder);
+  }
+}
+
+function nearestFolder(path: string): string {
+  const parent = dirname(path);
+  return lstatSync(parent, { throwIfNoEntry: false }) || parent === path ? parent : nearestFolder(parent);
+}
+
+/** The journal's open items: unresolved triggers, unfinished runs and a follower that was killed. */
+export function* checkJournal({ settings, context }: Machine): Generator<Finding> {
+  if (!settings) return;
+  const baseUrl = requireBaseUrl(settings);
+  yield followerFinding(baseUrl, resolveStateFolder(context.env) ?? '');
+  const journal = journalOf(context, { needed: true });
+  const unresolved = journal.unresolvedTriggers({ baseUrl }).length;
+  const nowMs = context.clock.nowMs();
+  const sinceMs = nowMs - openMs;
+  const isOpenTrigger = (run: JournalRun) => run.executionId === null && isRecoverable(run, nowMs);
+  const isOpenRun = (run: JournalRun) => isUnfinished(run) && isOpen(run, nowMs);
+  const noneOf = (what: string, isCounted: (run: JournalRun) => boolean) =>
+    ['none', elsewhere(what, { journal, baseUrl }, { sinceMs }, isCounted) ?? []].flat().join('. ');
+  if (unresolved === 0) yield ok('unresolved_triggers', noneOf('unresolved triggers', isOpenTrigger));
+  else yield warning('unresolved_triggers', `${unresolved}: whether they started a run is unknown`, '`runctl recover`');
+  const unfinished = journal.unfinishedRuns({ baseUrl }).length;
+  yield ok(
+    'unfinished_runs',
+    unfinished === 0
+      ? noneOf('unfinished runs', isOpenRun)
+      : `${unfinished} when last polled; \`runctl watch --all\` watches them`,
+  );
+  yield hooksFinding(journal.history({ baseUrl, sinceMs: nowMs - dayMs }));
+  yield keysFinding(journal.keysSeen(baseUrl), settings.idempotencyKeys);
+}
+
+/** It is fine to have no follower; one that was killed gives a warning. */
+function followerFinding(baseUrl: string, folder: string): Finding {
+  const follower = followerOf(baseUrl, folder, createProcesses());
+  if (!follower) return ok('follower', 'none');
+  if (follower.isAlive) return ok('follower', follower.name);
+  return warning('follower', `${follower.name} was killed`, 'start it again: `runctl watch --follow`');
+}

@@ -1,0 +1,109 @@
+import { waitForOther } from '../actions/follow-run.ts';
+import type { Following } from '../actions/following.ts';
+import { sendRecorded } from '../actions/send-trigger.ts';
+import { problemOfTrigger } from '../actions/unknown-trigger.ts';
+import { retryPortsOf } from '../connection/connection.ts';
+import { hasJournal } from '../connection/open-journal.ts';
+import { argumentOf } from '../connection/run-to-poll.ts';
+import { createTriggerRecord } from '../journal/trigger-recorder.ts';
+import { isInterruptName } from '../problems/exit-codes.ts';
+import { interruptNameOf } from '../problems/fault-facts.ts';
+import { Problem } from '../problems/problem.ts';
+import { watchProblem } from '../problems/watch-problems.ts';
+import { randomUuid } from '../random-uuid.ts';
+import { stopwatch } from '../runs/clock.ts';
+import { defaults } from '../runs/defaults.ts';
+import { deliveryOf, type Fault, isRetryable, reasonOf } from '../runs/fault.ts';
+import { retry } from '../runs/retry.ts';
+import { type AutomationTarget, nameOf, type Run } from '../runs/run.ts';
+import type { KeyTreatment } from '../runs/service.ts';
+import type { TriggerIdentity } from '../triggering/send-until-known.ts';
+import type { WatchResult } from '../watching/watch-result.ts';
+
+export type KeyTrial = { runs: Run[] } & (
+  | { kind: 'seen'; treatment: KeyTreatment }
+  /** What the service does with the key couldn't be determined. */
+  | { kind: 'unclear'; problem: Problem }
+);
+
+const body = '{}';
+
+/**
+ * Finds out what the service does with an idempotency key that it has seen. Starts a run and repeats the trigger at once,
+ * and again after the run's end if the repeat is refused because the run is active. Starts two runs at most, because an
+ * attempt that the service may have acted on isn't repeated.
+ */
+export async function tryKey(
+  target: AutomationTarget,
+  say: (sentence: string) => void,
+  following: Following,
+): Promise<KeyTrial> {
+  const { baseUrl, context, journal, processes, service } = following;
+  const { signal } = context;
+  const idempotencyKey = randomUuid();
+  const account = await following.account(idempotencyKey);
+  const identity: TriggerIdentity = { baseUrl, account, target, idempotencyKey, userProvided: false };
+  const first = await sendRecorded(identity, body, { isRepeatable: () => false }, following);
+  if (first.kind === 'recorded') throw new Error('another process has the same generated key');
+  if (first.kind !== 'started') {
+    return { kind: 'unclear', runs: [], problem: unclearProblem(problemOfTrigger(first, identity, following)) };
+  }
+  const sinceTriggerMs = stopwatch(context.clock);
+  // The response to the trigger shows that the settings are right.
+  following.watches.answered();
+  const run: Run = { target, executionId: first.run.executionId };
+  const record = createTriggerRecord(journal, { ...identity, body, isRepeat: true, process: processes.own });
+  say(`started run ${run.executionId} of ${nameOf(target)}; repeating the trigger with the same idempotency key`);
+  let repeated = await repeat();
+  if (repeated.kind !== 'ok' && repeated.fault.kind === 'already_active') {
+    say('the repeat was refused because that run is active; it is repeated once more when the run has finished');
+    const watched = await waitForOther({ run, sinceTriggerMs }, {}, following);
+    if (watched.kind !== 'finished') return unclear(unseenEnd(watched));
+    repeated = await repeat();
+  }
+  if (repeated.kind !== 'ok' && deliveryOf(repeated.fault) === 'unknown') return unclear(lostRepeat(repeated.fault));
+  if (repeated.kind === 'interrupted') return unclear('interrupted');
+  if (repeated.kind !== 'ok') return unclear(`the repeat didn't return a run: ${reasonOf(repeated.fault)}`);
+  const { executionId } = repeated.value;
+  const isSame = executionId.toLowerCase() === run.executionId.toLowerCase();
+  record.started(repeated.value, isSame ? 'recorded_run' : 'generated_key');
+  const runs = isSame ? [run] : [run, { target, executionId }];
+  return { kind: 'seen', treatment: isSame ? 'honored' : 'ignored', runs };
+
+  async function repeat() {
+    record.sending();
+    const repeated = await retry(() => service.trigger({ target, idempotencyKey, body }, signal), {
+      lane: 'trigger',
+      ...retryPortsOf(following, defaults.triggerGiveUpAfterMs),
+      isRetryable: (fault) => isRetryable(fault) && deliveryOf(fault) !== 'unknown',
+    });
+    if (repeated.kind === 'ok') return repeated;
+    if (deliveryOf(repeated.fault) === 'unknown') record.inDoubt(repeated.fault, { isLast: true });
+    else record.refused(repeated.fault);
+    return repeated;
+  }
+
+  function lostRepeat(fault: Fault): string {
+    const second = `it may have started a second run of ${nameOf(target)}`;
+    return `the repeat got no valid response: ${reasonOf(fault)}; ${second}, which only the service can show`;
+  }
+
+  function unseenEnd(watched: WatchResult): string {
+    const problem = watchProblem(watched, signal, argumentOf(run, following), hasJournal(context));
+    return `the run's end wasn't seen${problem ? `: ${problem.message}` : ''}`;
+  }
+
+  function unclear(why: string): KeyTrial {
+    const name = signal.aborted ? interruptNameOf(signal) : 'outcome_unknown';
+    const message = `couldn't find out whether the service honors idempotency keys: ${why}`;
+    return { kind: 'unclear', runs: [run], problem: new Problem({ name, message }) };
+  }
+}
+
+/** A refused trigger says nothing about idempotency keys. */
+function unclearProblem(problem: Problem): Problem {
+  const { name } = problem.facts;
+  if (name === 'outcome_unknown' || isInterruptName(name)) return problem;
+  const hint = name === 'already_active' ? 'try again when that run has finished' : problem.facts.hint;
+  return problem.with({ name: 'outcome_unknown', shownName: name, hint });
+}

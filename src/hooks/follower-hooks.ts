@@ -1,0 +1,60 @@
+import type { Connection } from '../connection/connection.ts';
+import type { HookState } from '../journal/hook-states.ts';
+import { Problem } from '../problems/problem.ts';
+import type { Run } from '../runs/run.ts';
+import { commandFor, type HookRecord } from './on-final.ts';
+
+type Recorder = Pick<Connection, 'journal' | 'baseUrl' | 'processes' | 'context'>;
+
+/** The record of a follower's hooks. It makes each hook run at most once, however often followers are restarted. */
+export function createHookRecord({ journal, baseUrl, processes, context }: Recorder): HookRecord {
+  const hookOf = ({ executionId }: Run): HookState | undefined => journal.hooks({ baseUrl, executionId })[0];
+  const leave = (run: Run, why: string): false => {
+    const message = `${commandFor(run)} was not run: ${why}; the next follower runs or reports it`;
+    context.reporter.observe({ event: 'warning', name: 'hook_failed', message, run });
+    return false;
+  };
+  return {
+    isResumed: true,
+    begin(run) {
+      try {
+        const { state = 'due' } = hookOf(run) ?? {};
+        if (state !== 'due') return false;
+        if (!journal.append({ type: 'hook_begun', baseUrl, ...run, process: processes.own }))
+          return leave(run, "the journal can't be written");
+        // If two processes begin it at once, the one whose line comes first runs it.
+        return hookOf(run)?.begunBy === processes.own;
+      } catch (error) {
+        // A follower continues if a disk is unavailable for a while.
+        if (error instanceof Problem) return leave(run, error.message);
+        throw error;
+      }
+    },
+    end(run, failure) {
+      journal.append({ type: 'hook_ended', baseUrl, ...run, failure });
+    },
+  };
+}
+
+/** Records that a run's hook is due, so that a later follower runs it if this one exits before it begins. */
+export function recordDueHook(run: Run, { journal, baseUrl }: Recorder): void {
+  if (journal.hooks({ baseUrl, executionId: run.executionId }).length > 0) return;
+  journal.append({ type: 'hook_due', baseUrl, ...run });
+}
+
+/** The runs whose hooks an earlier follower left to a later one. */
+export function dueHooks({ journal, baseUrl }: Recorder): Run[] {
+  return journal.hooks({ baseUrl }).flatMap(({ run, state }) => (state === 'due' ? run : []));
+}
+
+/** Warns about hooks that an earlier follower began but didn't finish. */
+export function reportCutOffHooks({ journal, baseUrl, processes, context }: Recorder): void {
+  for (const { run, state, begunBy } of journal.hooks({ baseUrl })) {
+    const isCutOff = state === 'begun' && (begunBy === undefined || processes.stateOf(begunBy) !== 'running');
+    if (!isCutOff) continue;
+    // After a `kill -9` of the follower, the command itself may have continued.
+    const message = `${commandFor(run)} may be incomplete: its end was never recorded. It won't run again`;
+    context.reporter.observe({ event: 'warning', name: 'hook_cut_off', message, run });
+    journal.append({ type: 'hook_ended', baseUrl, ...run, failure: 'may be incomplete' });
+  }
+}

@@ -1,0 +1,423 @@
+import { describe, expect, test } from 'vitest';
+import type { ActionFlags } from '../../src/actions/action-flags.ts';
+import { startUnlessActive } from '../../src/actions/if-active.ts';
+import { resultOfStart } from '../../src/actions/outcome.ts';
+import { outcomeOfStart } from '../../src/actions/start-result.ts';
+import { openJournal } from '../../src/journal/journal.ts';
+import type { Reporter, RunEvent } from '../../src/runs/events.ts';
+import type { Answer, Execution, Service, StartedExecution } from '../../src/runs/service.ts';
+import { createWatchGroup } from '../../src/watching/watch-group.ts';
+import { baseUrl, createConnection } from '../helpers/connection.ts';
+import { createMemory } from '../helpers/memory-context.ts';
+import { executionId, fault, run, running, scriptedService, state, target } from '../helpers/scripted-service.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { createVirtualClock } from '../helpers/virtual-clock.ts';
+
+const second = 1000;
+
+/** A machine on which triggers of one automation are sent, each by a process of its own. */
+function createTriggerHarness() {
+  const folder = temporaryFolder();
+  const clock = createVirtualClock();
+  const context = { ...createMemory(), clock };
+  const journal = () => openJournal({ folder, nowMs: clock.nowMs, onTrouble: (what) => expect.unreachable(what) });
+
+  async function trigger(
+    scripts: Parameters<typeof scriptedService>[0],
+    { idempotencyKey, ...flags }: ActionFlags & { idempotencyKey?: string } = {},
+    account = 'account',
+  ) {
+    const service = scriptedService(scripts);
+    const triggeredAtMs: number[] = [];
+    const timed: Service = {
+      ...service,
+      trigger(...args) {
+        triggeredAtMs.push(clock.elapsedMs());
+        return service.trigger(...args);
+      },
+    };
+    const events: RunEvent[] = [];
+    const reporter: Reporter = { observe: (event) => events.push(event), stop() {} };
+    const connection = createConnection(timed, {
+      context: { ...context, reporter },
+      account: async () => account,
+      journal: journal(),
+      watches: createWatchGroup(flags.timeoutMs ?? Number.POSITIVE_INFINITY, clock),
+    });
+    const start = await startUnlessActive({ target, body: '{}', idempotencyKey }, flags, connection);
+    const problem = start.kind === 'failed' ? start.problem : undefined;
+    return { start, problem, calls: service.calls, triggeredAtMs, events, limiter: connection.limiter };
+  }
+  return { trigger, journal, clock };
+}
+
+const conflict = (fields: Parameters<typeof fault>[1] = {}) =>
+  fault('already_active', { httpStatus: 422, executionId, ...fields });
+
+test('the time since the trigger of this process goes by the clock that cannot be set', async () => {
+  const { trigger, clock } = createTriggerHarness();
+  const { start } = await trigger({ trigger: [running()] });
+  clock.stop(second);
+  clock.suspend(3_600_000);
+  expect(start.kind === 'started' && start.sinceTriggerMs?.()).toBe(second);
+});
+
+describe('a key that started a run before', () => {
+  test("is answered with that run, also while the service doesn't know it yet", async () => {
+    const { trigger, clock } = createTriggerHarness();
+    const flags = { idempotencyKey: 'nightly-1' };
+    await trigger({ trigger: [running()] }, flags);
+    const triggeredAtMs = clock.nowMs();
+    const { start, calls } = await trigger({ status: [fault('not_found'), running()] }, flags);
+    expect(start).toMatchObject({ kind: 'earlier', run, polled: { value: { status: 'RUNNING' } } });
+    expect(start.kind === 'earlier' && start.sinceTriggerMs?.()).toBe(clock.nowMs() - triggeredAtMs);
+    expect(calls.trigger).toEqual([]);
+  });
+
+  test('starts no second one under a new API key', async () => {
+    const { trigger } = createTriggerHarness();
+    const flags = { idempotencyKey: 'nightly-1' };
+    await trigger({ trigger: [running()] }, flags);
+    const { start, calls } = await trigger({ status: [running()] }, flags, 'another account');
+    expect(start).toMatchObject({ kind: 'earlier', run });
+    expect(calls.trigger).toEqual([]);
+  });
+});
+
+test.each<[string, Answer<StartedExecution>[], object]>([
+  ['after a lost answer', [fault('lost'), state('FAILED')], { started: 'unknown', exitName: 'run_failed' }],
+  ['at once', [state('FAILED')], { started: 'no', exitName: 'run_failed' }],
+  ['at once, running', [running()], { started: 'unknown', exitName: 'ok' }],
+])('a given key that is answered with a run, %s, ends with its code: %j', async (_, script, expected) => {
+  const { trigger } = createTriggerHarness();
+  const { start } = await trigger({ trigger: script }, { idempotencyKey: 'k' });
+  expect(resultOfStart(start, () => true, createConnection(scriptedService({})))).toMatchObject(expected);
+});
+
+test.each<[string, Answer<StartedExecution>, string, number]>([
+  ['402', fault('no_credits', { httpStatus: 402 }), 'no_credits', 8],
+  ['an active run', conflict(), 'already_active', 5],
+])('a given key that an earlier command left in doubt stays unresolved after %s', async (_, answer, name, exitCode) => {
+  const { trigger, journal, clock } = createTriggerHarness();
+  const flags = { idempotencyKey: 'k' };
+  expect((await trigger({ trigger: [fault('lost')] }, flags)).problem?.exitCode).toBe(12);
+  clock.suspend(120 * second);
+  const { problem, events } = await trigger({ trigger: [answer], status: [running()] }, flags);
+  expect(problem).toMatchObject({ exitCode, facts: { name, started: 'no' } });
+  expect(events).toContainEqual(expect.objectContaining({ name: 'unresolved_trigger' }));
+  expect(journal().unresolvedTriggers({ baseUrl })).toHaveLength(1);
+});
+
+test('a given key that was left in doubt is not sent where keys were seen ignored', async () => {
+  const { trigger, journal } = createTriggerHarness();
+  await trigger({ trigger: [fault('lost')] }, { idempotencyKey: 'k' });
+  journal().append({ type: 'keys_seen', baseUrl, target, treatment: 'ignored' });
+  const { problem, calls } = await trigger({}, { idempotencyKey: 'k' });
+  expect([problem?.exitCode, calls.trigger]).toEqual([12, []]);
+});
+
+test('a refusal that arrives as the user presses Ctrl-C ends with its own exit code', async () => {
+  const context = createMemory();
+  const service = {
+    ...scriptedService({}),
+    async trigger() {
+      context.interrupt('SIGINT');
+      return fault('no_credits', { httpStatus: 402 });
+    },
+  };
+  const start = await startUnlessActive({ target, body: '{}' }, {}, createConnection(service, { context }));
+  expect(start).toMatchObject({
+    kind: 'failed',
+    problem: { exitCode: 8, facts: { name: 'no_credits', started: 'no' } },
+  });
+});
+
+test('a key that proves used for another automation after a lost answer leaves no trigger open', async () => {
+  const { trigger, journal } = createTriggerHarness();
+  const weekly = running({ document: { executionId, status: 'RUNNING', automationName: 'weekly' } });
+  const { problem } = await trigger({ trigger: [fault('lost'), weekly] }, { idempotencyKey: 'nightly-1' });
+  expect(problem?.facts).toMatchObject({ name: 'rejected', started: 'no' });
+  expect(journal().unresolvedTriggers({ baseUrl })).toEqual([]);
+});
+
+test('a key whose fate is unknown under another API key is not sent', async () => {
+  const { trigger } = createTriggerHarness();
+  const flags = { idempotencyKey: 'nightly-1' };
+  await trigger({ trigger: [fault('lost')] }, flags);
+  const { problem, calls } = await trigger({}, flags, 'another account');
+  expect(problem).toMatchObject({ exitCode: 12, facts: { shownName: 'other_api_key', started: 'unknown' } });
+  expect(calls.trigger).toEqual([]);
+});
+
+test('a refusal for an active run that this machine knows names it by its id', async () => {
+  const { trigger } = createTriggerHarness();
+  await trigger({ trigger: [running()] });
+  const { problem } = await trigger({ trigger: [conflict({ executionId: undefined })] });
+  expect(problem?.facts.hint).toBe(`\`runctl watch ${executionId}\``);
+});
+
+test('a refusal says since when the run that it names is active, and what else may have started one', async () => {
+  const { trigger } = createTriggerHarness();
+  const active = running({ startedAt: '2026-11-22T02:00:13Z' });
+  const named = await trigger({ trigger: [conflict()], status: [active] });
+  expect(named.problem?.message).toMatch(
+    /^nightly is already running since 2026-11-22 02:00:13 UTC; no run was started/,
+  );
+  const unanswered = await trigger({ trigger: [conflict()], status: [fault('lost')] });
+  expect(unanswered.problem?.message).toMatch(/^nightly is already running; no run was started/);
+  expect(unanswered.calls.status).toBe(1);
+  const { problem, calls } = await createTriggerHarness().trigger({ trigger: [conflict({ executionId: undefined })] });
+  expect([problem?.facts.hint, calls.status]).toEqual([expect.stringContaining('a schedule'), 0]);
+});
+
+test('a trigger of what is not there says what to check', async () => {
+  const { trigger } = createTriggerHarness();
+  const { problem } = await trigger({ trigger: [fault('not_found', { httpStatus: 404 })] });
+  expect(problem?.facts).toMatchObject({ name: 'not_found', hint: expect.stringContaining('runctl config list') });
+});
+
+test('a key of unknown outcome that is older than a day is not sent', async () => {
+  const { trigger, clock } = createTriggerHarness();
+  const flags = { idempotencyKey: 'nightly-1' };
+  await trigger({ trigger: [fault('lost')] }, flags);
+  clock.suspend(25 * 3_600_000);
+  const { problem, calls } = await trigger({}, flags);
+  expect(problem).toMatchObject({ exitCode: 12, facts: { shownName: 'idempotency_key_expired', started: 'unknown' } });
+  expect(calls.trigger).toEqual([]);
+});
+
+describe('--if-active attach', () => {
+  const attach = { ifActive: 'attach' } as const;
+  const attachAndWatch = { ...attach, watch: true };
+
+  test('takes the run that the refusal names, and polls it only if it is then watched', async () => {
+    const { trigger } = createTriggerHarness();
+    const unwatched = await trigger({ trigger: [conflict()] }, attach);
+    expect(unwatched.start).toMatchObject({ kind: 'attached', run });
+    expect(unwatched.calls.status).toBe(0);
+    const { start } = await trigger({ trigger: [conflict()], status: [running()] }, attachAndWatch);
+    expect(start).toMatchObject({ kind: 'attached', run, polled: { value: { status: 'RUNNING' } } });
+  });
+
+  test.each([
+    [47, 'attached'],
+    [48, 'failed'],
+  ])('where the refusal names none, takes the unfinished run of the journal, %d hours old: %s', async (hours, kind) => {
+    const { trigger, clock } = createTriggerHarness();
+    await trigger({ trigger: [running()] });
+    clock.suspend(hours * 3600 * second);
+    const { start, calls } = await trigger({ trigger: [conflict({ executionId: undefined })] }, attach);
+    expect(start.kind).toBe(kind);
+    if (start.kind === 'attached') expect(start.run).toEqual(run);
+    expect(calls.status).toBe(0);
+  });
+
+  test.each<[string, Answer<Execution>, string]>([
+    ['has finished meanwhile', state('COMPLETED', { completedAt: '2020-01-01T00:00:00Z' }), 'attached'],
+    ["can't be polled", fault('rejected'), 'attached'],
+    ["isn't known to the service", fault('not_found'), 'failed'],
+  ])('follows the run that the refusal names, also if it %s: %j', async (_, answer, kind) => {
+    const { trigger } = createTriggerHarness();
+    const { start, problem } = await trigger({ trigger: [conflict()], status: [answer] }, attachAndWatch);
+    expect(start.kind).toBe(kind);
+    if (kind === 'failed') expect(problem?.facts).toMatchObject({ name: 'already_active', started: 'no' });
+  });
+
+  test('is not offered where nobody knows which run is active', async () => {
+    const { problem } = await createTriggerHarness().trigger({ trigger: [conflict({ executionId: undefined })] });
+    expect(problem?.facts.hint).toContain('--if-active wait');
+    expect(problem?.facts.hint).not.toContain('attach');
+  });
+
+  test('takes no run that has finished for the active one where only the journal names it', async () => {
+    const { trigger } = createTriggerHarness();
+    await trigger({ trigger: [running()] });
+    const unnamed = conflict({ executionId: undefined });
+    const { problem } = await trigger({ trigger: [unnamed], status: [state('COMPLETED')] }, attachAndWatch);
+    expect(problem?.facts).toMatchObject({ name: 'already_active', started: 'no' });
+  });
+});
+
+test.each([
+  ['10', 'unreachable', undefined],
+  ['9', 'throttled', 429],
+  ['12', 'lost', undefined],
+] as const)('ends with %s when --timeout passes before the retries of %s end', async (code, kind, httpStatus) => {
+  const { trigger, clock } = createTriggerHarness();
+  const { problem } = await trigger({ trigger: [fault(kind, { httpStatus })] }, { timeoutMs: 20 * second });
+  expect(String(problem?.exitCode)).toBe(code);
+  expect(clock.elapsedMs()).toBeLessThanOrEqual(20 * second);
+});
+
+test.each([
+  [1, 1],
+  [49, 0],
+])('of an earlier trigger that has been unresolved for %i h, %i warnings are given', async (hours, warnings) => {
+  const { trigger, clock } = createTriggerHarness();
+  await trigger({ trigger: [fault('lost')] });
+  clock.suspend(hours * 3600 * second);
+  const { events } = await trigger({ trigger: [running()] });
+  const named = events.filter((event) => event.event === 'warning' && event.name === 'unresolved_trigger');
+  expect(named).toHaveLength(warnings);
+});
+
+describe('--if-active wait', () => {
+  const wait = { ifActive: 'wait' } as const;
+
+  test('reports the progress of the active run, as that of another, and starts one when it has finished', async () => {
+    const { trigger, journal } = createTriggerHarness();
+    const ours = executionId.replace(/^./, '0');
+    const { start, events } = await trigger(
+      {
+        trigger: [conflict(), running({ executionId: ours })],
+        status: [running(), fault('unavailable'), running(), state('FAILED')],
+      },
+      wait,
+    );
+    expect(start).toMatchObject({ kind: 'started', run: { executionId: ours } });
+    expect(new Set(events.map(({ event }) => event))).toEqual(
+      new Set(['status', 'waiting', 'attempt_failed', 'service_back']),
+    );
+    expect(events.every(({ isActiveRun }) => isActiveRun)).toBe(true);
+    expect(events).not.toContainEqual(
+      expect.objectContaining({ execution: expect.objectContaining({ status: 'FAILED' }) }),
+    );
+    const waits = events.flatMap((event) => (event.event === 'waiting' ? [event.for] : []));
+    expect(new Set(waits)).toEqual(new Set(['slot']));
+    expect(journal().find(executionId, { baseUrl })?.status).toBe('FAILED');
+  });
+
+  test.each([
+    ['gets no valid answer', fault('unreachable'), 600, 660],
+    ['is not to be seen', fault('unauthorized'), 0, 3],
+  ] as const)(
+    'triggers again when the active run %s: the answer to that decides',
+    async (_, answer, leastSeconds, mostSeconds) => {
+      const { trigger, clock } = createTriggerHarness();
+      const { start, calls } = await trigger({ trigger: [conflict(), running()], status: [answer] }, wait);
+      expect([start.kind, calls.trigger.length]).toEqual(['started', 2]);
+      expect(clock.elapsedMs()).toBeGreaterThanOrEqual(leastSeconds * second);
+      expect(clock.elapsedMs()).toBeLessThan(mostSeconds * second);
+    },
+  );
+
+  test.each([
+    ['429', fault('throttled', { httpStatus: 429 }), 9],
+    ['no connection', fault('unreachable'), 10],
+  ])('is not ended by %s, until --timeout', async (_, answer, exitCode) => {
+    const { trigger, clock } = createTriggerHarness();
+    const unnamed = conflict({ executionId: undefined });
+    const outage = Array(60).fill(answer);
+    expect((await trigger({ trigger: [unnamed, ...outage, running()] }, wait)).start.kind).toBe('started');
+    expect(clock.elapsedMs()).toBeGreaterThan(180 * second);
+    const flags = { ...wait, timeoutMs: 600 * second };
+    const { problem } = await createTriggerHarness().trigger({ trigger: [unnamed, answer] }, flags);
+    expect(problem).toMatchObject({ exitCode, facts: { started: 'no' } });
+  });
+
+  test('ends at once when a given key is refused for a run that has finished: the key is used up', async () => {
+    const { trigger } = createTriggerHarness();
+    const script = { trigger: [conflict()], status: [state('COMPLETED')] };
+    const { problem, calls } = await trigger(script, { ...wait, idempotencyKey: 'k' });
+    expect(problem).toMatchObject({ exitCode: 5, message: expect.stringContaining('that has finished') });
+    expect(calls.trigger).toHaveLength(2);
+  });
+
+  const seenHonored = { type: 'keys_seen', baseUrl, target, treatment: 'honored' } as const;
+  const lost = fault('lost');
+  const other = `0${executionId.slice(1)}`;
+
+  test.each<[string, Answer<StartedExecution>[], { isHonored: boolean; key?: string }, string, number]>([
+    ['keys were never seen', [lost, conflict()], { isHonored: false }, '12 unknown', 2],
+    ['the 422 names no run', [lost, conflict({ executionId: undefined })], { isHonored: true }, '12 unknown', 2],
+    ['its run is then free', [lost, conflict(), running()], { isHonored: true }, 'started yes', 3],
+    ['its run was ours', [lost, conflict(), state('FAILED')], { isHonored: true }, 'started yes', 3],
+    ['its key was given', [lost, conflict(), running()], { isHonored: true, key: 'k' }, 'found unknown', 3],
+    [
+      'its key was given, and the run has finished',
+      [lost, conflict(), state('FAILED')],
+      { isHonored: true, key: 'k' },
+      'found unknown',
+      3,
+    ],
+    ['the same run is named again', [lost, conflict(), conflict()], { isHonored: true }, '12 unknown', 3],
+    ['it is refused then', [lost, conflict(), fault('no_credits')], { isHonored: true }, '12 unknown', 3],
+    [
+      'a rate limit is met then',
+      [lost, conflict(), fault('throttled'), running()],
+      { isHonored: true },
+      'started yes',
+      4,
+    ],
+    [
+      'another run is named then',
+      [lost, conflict(), conflict({ executionId: other }), running()],
+      { isHonored: true },
+      'started yes',
+      4,
+    ],
+  ])('after a lost answer sends the same key again or is 12, where %s', async (_, script, given, expected, sent) => {
+    const { trigger, journal } = createTriggerHarness();
+    if (given.isHonored) journal().append(seenHonored);
+    const flags = { ...wait, idempotencyKey: given.key };
+    const { start, problem, calls } = await trigger({ trigger: script, status: [state('COMPLETED')] }, flags);
+    const { how, started } = outcomeOfStart(start, () => true);
+    expect(problem ? `${problem.exitCode} ${started}` : `${how} ${started}`).toBe(expected);
+    expect(calls.trigger).toHaveLength(sent);
+    expect(new Set(calls.trigger.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
+    expect(journal().unresolvedTriggers({ baseUrl })).toHaveLength(problem ? 1 : 0);
+  });
+
+  test('after a lost answer is 12 when --timeout ends the wait', async () => {
+    const { trigger, journal } = createTriggerHarness();
+    journal().append(seenHonored);
+    const script = { trigger: [lost, conflict()], status: [running()] };
+    const { problem } = await trigger(script, { ...wait, timeoutMs: 60 * second });
+    expect(problem).toMatchObject({ exitCode: 12, facts: { started: 'unknown', activeExecutionId: executionId } });
+  });
+
+  test.each([executionId, undefined])('comes no earlier than the refusal asks (active run: %s)', async (activeId) => {
+    const { trigger } = createTriggerHarness();
+    const script = {
+      trigger: [conflict({ executionId: activeId, retryAfterMs: 20 * second }), running()],
+      status: [state('COMPLETED')],
+    };
+    const { start, triggeredAtMs } = await trigger(script, wait);
+    expect(start.kind).toBe('started');
+    expect(triggeredAtMs[1]).toBeGreaterThanOrEqual(20 * second);
+  });
+
+  test('ends at once when the refusal asks for longer than --timeout', async () => {
+    const { trigger, clock } = createTriggerHarness();
+    const script = { trigger: [conflict({ retryAfterMs: 120 * second })] };
+    const { problem } = await trigger(script, { ...wait, timeoutMs: 60 * second });
+    expect(problem).toMatchObject({ exitCode: 5, facts: { hint: expect.stringContaining('try again in 2m') } });
+    expect(clock.elapsedMs()).toBe(0);
+  });
+
+  test('cuts the retries of a later trigger at --timeout', async () => {
+    const { trigger, clock } = createTriggerHarness();
+    const script = { trigger: [conflict(), fault('lost')], status: [state('COMPLETED')] };
+    const { problem } = await trigger(script, { ...wait, timeoutMs: 30 * second });
+    expect(problem?.exitCode).toBe(12);
+    expect(clock.elapsedMs()).toBeLessThanOrEqual(30 * second);
+  });
+
+  test('polls by a schedule of its own where a finished run is still in the way', async () => {
+    const { trigger, clock } = createTriggerHarness();
+    const script = { trigger: [...Array(5).fill(conflict()), running()], status: [state('COMPLETED')] };
+    const { start, calls } = await trigger(script, wait);
+    expect(start.kind).toBe('started');
+    expect(calls.status).toBe(1);
+    expect(clock.elapsedMs()).toBeGreaterThanOrEqual(20 * second);
+  });
+
+  test('reports each wait for a run that nobody can name', async () => {
+    const { trigger } = createTriggerHarness();
+    const script = { trigger: [conflict({ executionId: undefined })] };
+    const { events, calls, problem } = await trigger(script, { ...wait, timeoutMs: 120 * second });
+    expect(events).toHaveLength(calls.trigger.length);
+    expect(events[0]).toMatchObject({ event: 'waiting', for: 'slot', target, nextMs: expect.any(Number) });
+    expect(problem?.exitCode).toBe(5);
+  });
+});

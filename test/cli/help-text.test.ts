@@ -1,0 +1,40 @@
+import { stripVTControlCharacters } from 'node:util';
+import { expect, test } from 'vitest';
+import { parse } from '../../src/cli/parse-command-line.ts';
+import { runCli } from '../../src/cli/run-cli.ts';
+import { program } from '../../src/program.ts';
+import { loadColors } from '../../src/render/theme.ts';
+import { createMemory } from '../helpers/memory-context.ts';
+
+const pages = [
+  ...(program.commands ?? []).map(({ name }) => [name, '--help']),
+  // The others are documents, printed as they are.
+  ...['settings', 'scenarios'].map((topic) => ['help', topic]),
+  ['explain'],
+  ['explain', '12'],
+];
+
+test.each(pages.map((argv) => [argv.join(' '), argv] as const))(
+  'in a pipe, no line of `runctl %s` is longer than 100 characters',
+  async (_, argv) => {
+    const context = createMemory();
+    expect(await runCli(argv, program, context)).toBe(0);
+    for (const line of context.out().split('\n')) expect(line.length, line).toBeLessThanOrEqual(100);
+  },
+);
+
+const helpOf = (argv: string[], colors: boolean) => {
+  const written: string[] = [];
+  parse(argv, program, { columns: 80, colors, write: (text) => written.push(text) });
+  return written.join('');
+};
+
+test('with colors, headings are bold and commands have a color in place of backquotes', async () => {
+  await loadColors({ colors: true });
+  const help = helpOf(['--help'], true);
+  for (const heading of ['Usage:', 'Options:', 'Examples:']) expect(help).toContain(`\u001B[1m${heading}`);
+  expect(help).toContain('\u001B[36mtrigger\u001B[39m');
+  expect(help).toContain('\u001B[36mrunctl demo\u001B[39m');
+  expect(help).not.toContain('`');
+  expect(stripVTControlCharacters(help).split('\n')).toHaveLength(helpOf(['--help'], false).split('\n').length);
+});

@@ -1,0 +1,221 @@
+import { describe, expect, test } from 'vitest';
+import { parseRunArgument } from '../../src/connection/arguments.ts';
+import { findRun } from '../../src/connection/find-run.ts';
+import { argumentOf, runToPollOf } from '../../src/connection/run-to-poll.ts';
+import { openJournal } from '../../src/journal/journal.ts';
+import { Problem } from '../../src/problems/problem.ts';
+import type { Reporter } from '../../src/runs/events.ts';
+import { nameOf } from '../../src/runs/run.ts';
+import { account, baseUrl, createConnection } from '../helpers/connection.ts';
+import { createMemory } from '../helpers/memory-context.ts';
+import { executionId, projectId, running, scriptedService, target } from '../helpers/scripted-service.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+
+const project = (n: number) => `00000000-0000-4000-8000-00000000000${n}`;
+const elsewhere = 'https://elsewhere.test';
+
+/** A machine whose journal holds these, the oldest first: `<name> <id>`, or a name alone for an unresolved trigger. */
+function createMachine(
+  known: string[],
+  { env = {}, inForce = '' }: { env?: Record<string, string>; inForce?: string } = {},
+) {
+  const warnings: string[] = [];
+  const hints: string[] = [];
+  const reporter: Reporter = {
+    observe: (event) => event.event === 'warning' && warnings.push(event.message),
+    stop() {},
+  };
+  const context = { ...createMemory(env), reporter };
+  const { clock } = context;
+  const journal = openJournal({
+    folder: temporaryFolder(),
+    nowMs: clock.nowMs,
+    onTrouble: (what) => expect.unreachable(what),
+  });
+  for (const [index, text] of known.entries()) {
+    const [name = '', executionId, place] = text.split(' ');
+    const [automationName = '', number = '1'] = name.split('@');
+    const target = { family: 'automation', projectId: project(Number(number)), automationName } as const;
+    const key = { baseUrl: place ?? baseUrl, target, idempotencyKey: `key-${index}` };
+    const attempt = { account, attempt: `attempt-${index}`, body: '{}', userProvided: false };
+    journal.append({ type: 'triggered', ...key, ...attempt, first: true });
+    if (executionId) journal.append({ type: 'accepted', ...key, executionId, status: 'RUNNING', first: true });
+  }
+  const connection = createConnection(scriptedService({}), { context, journal });
+  if (inForce) connection.settings = { ...connection.settings, project: { value: inForce, source: 'flag' } };
+  const find = async (text: string) => {
+    try {
+      const { run } = await findRun(parseRunArgument(text), connection);
+      return `${nameOf(run.target)} ${run.executionId}`;
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      hints.push(...(error.facts.choices ?? []), error.facts.hint ?? '');
+      return `${error.exitCode} ${error.message}`;
+    }
+  };
+  return { find, connection, warnings, hints };
+}
+
+const a = 'aaaa0000-0000-4000-8000-000000000000';
+const b = 'aaaa1111-0000-4000-8000-000000000000';
+const c = 'cccc0000-0000-4000-8000-000000000000';
+
+describe('a run argument', () => {
+  test.each([
+    ['an id', a, `nightly ${a}`],
+    ['an id in capitals', a.toUpperCase(), `nightly ${a}`],
+    ['an automation, meaning its last run', 'nightly', `nightly ${b}`],
+    ['an automation with its project', `${project(1)}/nightly`, `nightly ${b}`],
+    ['the beginning of an id', 'aaaa1', `nightly ${b}`],
+    ['four characters of an id', 'cccc', `weekly ${c}`],
+    ['the beginning of an id in capitals', 'AAAA0', `nightly ${a}`],
+    ['the last run', '@last', `beef ${c.replaceAll('c', 'b')}`],
+    ['the name of an automation before the beginning of an id', 'beef', `beef ${c.replaceAll('c', 'b')}`],
+    ['a run in full', `${project(7)}/other/${project(9)}`, `other ${project(9)}`],
+  ])('may be %s', async (_, text, found) => {
+    const machine = createMachine([
+      `nightly ${a}`,
+      `nightly ${b}`,
+      `weekly ${c}`,
+      'beef beef0000-0000-4000-8000-000000000000',
+      `beef ${c.replaceAll('c', 'b')}`,
+    ]);
+    expect(await machine.find(text)).toBe(found);
+    expect(machine.warnings).toEqual([]);
+  });
+
+  test.each([
+    ['is empty', '', "2 an empty argument isn't a run"],
+    ['is nothing that the journal holds', 'monthly', '2 no run here matches "monthly"'],
+    ['is the beginning of two ids', 'aaaa', '2 2 runs begin with "aaaa"'],
+    ['is less than four characters of an id', 'ccc', '2 no run here matches "ccc"'],
+    ['is an id that the journal does not hold', project(9), `2 run ${project(9)} is not in this machine's journal`],
+    ['lacks its project, which no setting has', `nightly/${a}`, '2 no project is set'],
+    ["can't be sent in a path", '..', '2 the automation name ".." can\'t be sent in a path'],
+  ])('that %s is refused', async (_, text, message) => {
+    const machine = createMachine([`nightly ${b}`, `nightly ${a}`, `weekly ${c}`]);
+    expect(await machine.find(text)).toBe(message);
+  });
+
+  test('that is the beginning of several ids gets them to choose from, the newest first', async () => {
+    const machine = createMachine([`nightly ${a}`, `weekly ${b}`, `hourly ${c}`]);
+    await machine.find('aaaa');
+    expect(machine.hints).toEqual(['aaaa1111  weekly, 0s ago', 'aaaa0000  nightly, 0s ago', expect.any(String)]);
+    const alike = Array.from({ length: 12 }, (_, index) => `nightly aaaa1111-0000-4000-8000-0000000000${index + 10}`);
+    const busy = createMachine(alike);
+    expect(await busy.find('aaaa')).toBe('2 more than 10 runs begin with "aaaa"');
+    expect(busy.hints).toHaveLength(11);
+    expect(busy.hints[0]).toContain('aaaa1111-0000-4000-8000-000000000021  nightly');
+  });
+
+  test.each([
+    ['all', '`runctl watch --all`'],
+    ['latest', '@last'],
+    ['constructor', 'runctl list'],
+  ])('that is no name, %s, gets the right word', async (text, hint) => {
+    const machine = createMachine([`nightly ${a}`]);
+    expect(await machine.find(text)).toBe(`2 no run here matches "${text}"`);
+    expect(machine.hints.join()).toContain(hint);
+  });
+
+  test('that names an automation of two projects is refused unless the project is given', async () => {
+    const known = [`nightly@1 ${a}`, `nightly@2 ${b}`, `nightly@1 ${c}`];
+    expect(await createMachine(known).find('nightly')).toBe(
+      `2 "nightly" is in two projects: ${project(1)}/nightly and ${project(2)}/nightly`,
+    );
+    expect(await createMachine(known, { inForce: project(2) }).find('nightly')).toBe(`nightly ${b}`);
+    expect(await createMachine(known).find(`${project(2)}/nightly`)).toBe(`nightly ${b}`);
+  });
+
+  test.each([a, `${project(1)}/nightly/${a}`, 'nightly', '@last'])(
+    'that names a run of another base URL is refused, and that one is named: %s',
+    async (text) => {
+      const { find, hints } = createMachine([`nightly ${a} ${elsewhere}`]);
+      const message = await find(text);
+      expect(message).toMatch(/^2 /);
+      if (text.endsWith(a)) expect(message).toBe(`2 run ${a} belongs to ${elsewhere}, but the base URL is ${baseUrl}`);
+      else expect(message).toContain(baseUrl);
+      expect(hints).toEqual([expect.stringContaining(`--base-url ${elsewhere}`)]);
+    },
+  );
+
+  test('may be an automation and an id, with the project from the settings', async () => {
+    const machine = createMachine([`nightly ${a}`], { inForce: project(1) });
+    expect(await machine.find(`weekly/${c}`)).toBe(`weekly ${c}`);
+    expect(await machine.find(`reports/weekly/${c}`)).toBe(`reports/weekly ${c}`);
+    expect(await createMachine([]).find(`weekly/${c}`)).toMatch(/^2 .*project/);
+    expect(await machine.find(`${project(1)}/${c}`)).toMatch(/^2 .*isn't a run/);
+  });
+});
+
+describe('a later trigger whose outcome is unknown', () => {
+  test.each(['nightly', '@last'])('is reported with the run before it: %s', async (text) => {
+    const machine = createMachine([`nightly ${a}`, 'nightly']);
+    expect(await machine.find(text)).toBe(`nightly ${a}`);
+    expect(machine.warnings).toEqual([
+      'the last trigger of nightly has no recorded response; it may have started a run: resolve it with `runctl recover`; this is the run before it',
+    ]);
+  });
+
+  test('is all there is to say where no run is known', async () => {
+    const machine = createMachine(['nightly']);
+    expect(await machine.find('nightly')).toBe(
+      '2 the last trigger of nightly has no recorded response; it may have started a run',
+    );
+  });
+
+  test('is not mentioned where a run came after it, or where it is another automation', async () => {
+    const machine = createMachine(['nightly', `nightly ${a}`, 'weekly']);
+    expect(await machine.find('nightly')).toBe(`nightly ${a}`);
+    expect(machine.warnings).toEqual([]);
+  });
+});
+
+describe('a run in a command to type next', () => {
+  const target = { family: 'automation', projectId: project(1), automationName: 'night shift' } as const;
+  const inFull = (id: string) => `'${project(1)}/night shift/${id}'`;
+
+  test.each<[string, Record<string, string>, string, string]>([
+    ['by its id where the journal holds it', {}, a, a],
+    ['in full where the journal does not hold it', {}, c, inFull(c)],
+    ['in full in CI', { CI: 'true' }, a, inFull(a)],
+    ['in full in GitHub Actions', { GITHUB_ACTIONS: 'true' }, a, inFull(a)],
+    ['by its id where CI is empty', { CI: '' }, a, a],
+  ])('is named %s', (_, env, executionId, argument) => {
+    const { connection } = createMachine([`nightly ${a}`], { env });
+    expect(argumentOf({ target, executionId }, connection)).toBe(argument);
+  });
+});
+
+test('the time since the trigger of a run of the journal goes by the wall clock', () => {
+  const { connection } = createMachine([`nightly ${a}`]);
+  const record = connection.journal.find(a, connection);
+  if (!record) return expect.unreachable('the journal holds the run');
+  const run = { target, executionId: a };
+  const clock = { ...connection.context.clock, nowMs: () => Date.parse(record.at) + 1000 };
+  expect(runToPollOf(run, record, clock).sinceTriggerMs?.()).toBe(1000);
+  expect(runToPollOf(run, { ...record, idempotencyKey: null }, clock)).toEqual({ run });
+  expect(runToPollOf(run, undefined, clock)).toEqual({ run });
+});
+
+test.each([executionId, executionId.toUpperCase()])(
+  'a run is found in either case of its id, and keeps the one that the service wrote: %s',
+  async (written) => {
+    const folder = temporaryFolder();
+    const journal = openJournal({ folder, nowMs: Date.now, onTrouble() {} });
+    const { value } = running({ executionId: written }) as Extract<ReturnType<typeof running>, { kind: 'ok' }>;
+    journal.recordStatus(baseUrl, { target, executionId: written }, value);
+    const connection = createConnection(scriptedService({}), { journal });
+    for (const typed of [executionId, executionId.toUpperCase()]) {
+      for (const argument of [typed, `${projectId}/nightly/${typed}`]) {
+        expect((await findRun(parseRunArgument(argument), connection)).run.executionId).toBe(written);
+      }
+    }
+  },
+);
+
+test('the id of a run that is not on record is sent as it was typed', async () => {
+  const capitals = executionId.toUpperCase();
+  const named = parseRunArgument(`${projectId}/nightly/${capitals}`);
+  expect((await findRun(named, createConnection(scriptedService({})))).run.executionId).toBe(capitals);
+});

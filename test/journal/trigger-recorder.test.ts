@@ -1,0 +1,204 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { type NewRecord, pathOf } from '../../src/journal/records.ts';
+import { createTriggerRecord } from '../../src/journal/trigger-recorder.ts';
+import type { FaultKind } from '../../src/runs/fault.ts';
+import type { KeyTreatment } from '../../src/runs/service.ts';
+import { fault } from '../helpers/scripted-service.ts';
+import { accepted, account, agent, baseUrl, key, nightly, refused, status, triggered, uuid } from './records.ts';
+import { createStateFolder, linesIn } from './state-folder.ts';
+
+const ours = { ...key(1), account, body: '{}', userProvided: false, isRepeat: false };
+
+describe('a trigger in doubt', () => {
+  const process = 'host 1 1';
+  const lost = fault('lost').fault;
+
+  test('is sent by its process until that gives up', () => {
+    const { open, clock } = createStateFolder();
+    const record = createTriggerRecord(open(), { ...ours, process });
+    const at = new Date(clock.nowMs).toISOString();
+    record.sending();
+    clock.nowMs += 30_000;
+    record.inDoubt(lost, { isLast: false });
+    expect(open().unresolvedTriggers({ baseUrl })).toMatchObject([{ at, senders: [{ process, ageMs: 30_000 }] }]);
+    record.inDoubt(lost, { isLast: true });
+    expect(open().unresolvedTriggers({ baseUrl })).toMatchObject([{ at, senders: [] }]);
+  });
+
+  test.each([
+    [24, 1],
+    [24.1, 0],
+  ])('can be resolved for a day: after %d hours there are %d', (hours, left) => {
+    const { open, clock } = createStateFolder();
+    createTriggerRecord(open(), ours).sending();
+    clock.nowMs += hours * 3_600_000;
+    expect(open().unresolvedTriggers({ baseUrl })).toHaveLength(left);
+    expect([...open().runs({ baseUrl })]).toMatchObject([{ executionId: null, status: null }]);
+  });
+
+  test('is superseded by a later trigger of its automation that has a run, and by no other', () => {
+    const { open, clock } = createStateFolder();
+    const next = (record: NewRecord) => {
+      clock.nowMs += 1000;
+      open().append(record);
+    };
+    const supersedes = () => open().hasLaterRun({ baseUrl, target: nightly }, at);
+    next(triggered(1));
+    const at = new Date(clock.nowMs + 1000).toISOString();
+    next(triggered(2));
+    next(accepted(1));
+    next(status(7, 'RUNNING'));
+    next(triggered(3, agent));
+    next(accepted(3, agent));
+    next(triggered(4));
+    next(refused(4));
+    next(triggered(6));
+    next({ ...accepted(6), how: 'replayed' });
+    expect(supersedes()).toBe(false);
+    const itsOwn = new Date(clock.nowMs + 1000).toISOString();
+    next(triggered(5));
+    expect(supersedes()).toBe(false);
+    next({ ...accepted(5), how: 'started' });
+    expect(supersedes()).toBe(true);
+    expect(open().hasLaterRun({ baseUrl, target: nightly }, itsOwn)).toBe(false);
+    next({ type: 'superseded', ...key(2) });
+    expect(open().unresolvedTriggers({ baseUrl })).toEqual([]);
+    // Should its idempotency key be given again, nobody knows its outcome.
+    expect(open().findKey(key(2))).toMatchObject({ state: 'open', trigger: { at, account } });
+    next({ ...triggered(2), attempt: 'attempt-2', account: 'another' });
+    next({ ...refused(2), attempt: 'attempt-2' });
+    expect(open().findKey(key(2))).toMatchObject({ state: 'open', trigger: { at, account } });
+  });
+});
+
+describe('a run that was accepted', () => {
+  const execution = { executionId: uuid(1), status: 'RUNNING', document: {} };
+
+  test.each([
+    ['with a key that the user gave', { userProvided: true }, false],
+    ['after an answer was lost', {}, true],
+    ['after an earlier process was left in doubt', { isRepeat: true }, false],
+  ])('%s stays finished where another process saw it finish before the answer came', (_, trigger, isLost) => {
+    const { open } = createStateFolder();
+    const journal = open();
+    expect(journal.find(uuid(1), { baseUrl })).toBeUndefined();
+    const record = createTriggerRecord(journal, { ...ours, ...trigger });
+    record.sending();
+    if (isLost) record.inDoubt(fault('lost').fault, { isLast: false });
+    open().recordStatus(baseUrl, { target: nightly, executionId: uuid(1) }, { status: 'COMPLETED', document: {} });
+    record.started(execution, 'generated_key');
+    expect(open().find(uuid(1), { baseUrl })).toMatchObject({ status: 'COMPLETED', idempotencyKey: 'key-1' });
+  });
+
+  test("is listed once and in its place although its trigger couldn't be written before", () => {
+    const { open, folder, file } = createStateFolder();
+    const seen = (number: number) => open().append({ ...status(number, 'RUNNING'), first: true });
+    mkdirSync(file, { recursive: true });
+    const record = createTriggerRecord(open(), ours);
+    record.sending();
+    rmSync(folder, { recursive: true });
+    for (let number = 2; number <= 20; number++) seen(number);
+    record.started(execution, 'generated_key');
+    seen(21);
+    const older = Array.from({ length: 19 }, (_, index) => uuid(20 - index));
+    expect([...open().runs()].map(({ executionId }) => executionId)).toEqual([uuid(21), uuid(1), ...older]);
+  });
+});
+
+describe('what the service does with idempotency keys', () => {
+  const execution = (number: number) => ({ executionId: uuid(number), status: 'RUNNING', document: {} });
+  const ofAgent = { ...key(1, agent), userProvided: true };
+  const known = { ...accepted(1), account };
+
+  test.each<[string, NewRecord[], object, KeyTreatment | undefined]>([
+    ['an ordinary answer', [], {}, undefined],
+    ['the run of the key', [known], { userProvided: true }, 'honored'],
+    ['the run of the key, of an agent', [{ ...accepted(1, agent), account }], ofAgent, undefined],
+    ['another run', [{ ...known, executionId: uuid(2) }], { isRepeat: true }, 'ignored'],
+    [
+      'another run, under another API key',
+      [{ ...known, account: 'another', executionId: uuid(2) }],
+      { userProvided: true },
+      undefined,
+    ],
+  ])('is seen in %s, and kept by base URL', (_, records, trigger, expected) => {
+    const { open } = createStateFolder();
+    for (const record of records) open().append(record);
+    createTriggerRecord(open(), { ...ours, ...trigger }).started(execution(1), 'shared_key');
+    expect(open().keysSeen(baseUrl)?.treatment).toBe(expected);
+    expect(open().keysSeen('https://other.example.com')).toBeUndefined();
+  });
+
+  test('is what was seen last, and is written once', () => {
+    const { open, clock, folder } = createStateFolder();
+    open().append(known);
+    open().append({ type: 'keys_seen', baseUrl, target: nightly, treatment: 'ignored' });
+    clock.nowMs += 1000;
+    for (let use = 0; use < 2; use++)
+      createTriggerRecord(open(), { ...ours, userProvided: true }).started(execution(1), 'shared_key');
+    const at = new Date(clock.nowMs).toISOString();
+    expect(open().keysSeen(baseUrl)).toEqual({ treatment: 'honored', at });
+    expect(linesIn(folder).filter((line) => line.includes('keys_seen'))).toHaveLength(2);
+  });
+});
+
+test('a trigger that met a conflict keeps that, and the run that it named, though its answer is lost again', () => {
+  const { open } = createStateFolder();
+  const record = createTriggerRecord(open(), ours);
+  record.sending();
+  record.inDoubt(fault('lost').fault, { isLast: false });
+  expect(open().unresolvedTriggers({ baseUrl })[0]?.conflict).toBeUndefined();
+  record.inDoubt(fault('already_active', { executionId: uuid(1) }).fault, { isLast: false });
+  record.inDoubt(fault('lost').fault, { isLast: true });
+  expect(open().unresolvedTriggers({ baseUrl })).toMatchObject([{ conflict: { activeExecutionId: uuid(1) } }]);
+});
+
+describe('an attempt', () => {
+  const recordsIn = (folder: string) =>
+    linesIn(folder)
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line));
+  const execution = { executionId: uuid(1), status: 'RUNNING', startedAt: 'S', document: {} };
+
+  test.each<[string, object, NewRecord[], true | undefined]>([
+    ['with a key of our own', {}, [status(1, 'RUNNING')], true],
+    ['with a key that the user gave', { userProvided: true }, [], true],
+    ['with such a key, whose run is known', { userProvided: true }, [status(1, 'RUNNING')], undefined],
+  ])('%s is written with its run, and whether that is new', (_, trigger, known, first) => {
+    const { open, folder } = createStateFolder();
+    for (const record of known) open().append(record);
+    const record = createTriggerRecord(open(), { ...ours, ...trigger });
+    record.sending();
+    record.started(execution, 'generated_key');
+    expect(recordsIn(folder).slice(known.length)).toMatchObject([
+      { type: 'triggered', idempotencyKey: 'key-1', account, body: '{}', first: true },
+      { type: 'accepted', idempotencyKey: 'key-1', account, executionId: uuid(1), startedAt: 'S', how: 'started' },
+    ]);
+    expect(recordsIn(folder).at(-1).first).toBe(first);
+  });
+
+  test.each<[FaultKind, string[], string]>([
+    ['no_credits', ['triggered', 'refused'], 'no_credits'],
+    ['reused_key', ['triggered', 'reused_key', 'refused'], 'rejected'],
+  ])('that is refused, %s, is written as %j', (kind, types, name) => {
+    const { open, folder } = createStateFolder();
+    const record = createTriggerRecord(open(), ours);
+    record.sending();
+    record.refused(fault(kind).fault);
+    const written = recordsIn(folder);
+    expect(written.map(({ type }) => type)).toEqual(types);
+    expect(written.at(-1)).toMatchObject({ ...key(1), target: pathOf(nightly), name, attempt: written[0].attempt });
+  });
+
+  test('knows what came of its key: nothing, another attempt in doubt, or a run', () => {
+    const { open, clock } = createStateFolder();
+    const { readKey } = createTriggerRecord(open(), ours);
+    expect(readKey()).toBeUndefined();
+    open().append(triggered(1));
+    clock.nowMs += 5000;
+    expect(readKey()).toEqual({ state: 'open', ageMs: 5000 });
+    open().append(accepted(1));
+    expect(readKey()).toEqual({ state: 'accepted', executionId: uuid(1) });
+  });
+});

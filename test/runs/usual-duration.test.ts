@@ -1,0 +1,66 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { isLongerThanUsual, usualDurationMs } from '../../src/runs/usual-duration.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+const times = (count: number, durationMs: number) => Array.from({ length: count }, () => durationMs);
+const anyDuration = fc.oneof(
+  fc.double({ min: 1, max: 4 * hour, noNaN: true }),
+  fc.constantFrom(0, -1, 1e300, Number.NaN, Number.POSITIVE_INFINITY),
+);
+
+describe('the usual duration', () => {
+  test.each([
+    { why: 'no runs', durationsMs: [], usualMs: undefined },
+    { why: 'two runs', durationsMs: times(2, minute), usualMs: undefined },
+    { why: 'two runs and a worthless one', durationsMs: [minute, minute, Number.NaN], usualMs: undefined },
+    { why: 'three runs', durationsMs: [3 * minute, minute, 2 * minute], usualMs: 2 * minute },
+    { why: 'one odd run', durationsMs: [minute, minute, 3 * hour, minute, minute], usualMs: minute },
+    {
+      why: 'six new runs after many old ones',
+      durationsMs: [...times(6, minute), ...times(50, hour)],
+      usualMs: minute,
+    },
+  ])('of $why is $usualMs', ({ durationsMs, usualMs }) => {
+    expect(usualDurationMs(durationsMs)).toBe(usualMs);
+  });
+
+  test('is one of the durations', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 1, max: 4 * hour }), { minLength: 3, maxLength: 30 }), (durationsMs) => {
+        expect(durationsMs).toContain(usualDurationMs(durationsMs));
+      }),
+    );
+  });
+});
+
+describe('longer than usual', () => {
+  test.each([
+    { why: 'an age before the usual time', ageMs: 5 * minute, durationsMs: times(5, 6 * minute), longer: false },
+    { why: 'an age just past the usual time', ageMs: 6.5 * minute, durationsMs: times(5, 6 * minute), longer: false },
+    { why: 'an age well past the usual time', ageMs: 8 * minute, durationsMs: times(5, 6 * minute), longer: true },
+    {
+      why: 'an age that one run in three reaches',
+      ageMs: 8 * minute,
+      durationsMs: [6, 9, 6, 9, 6, 6].map((m) => m * minute),
+      longer: false,
+    },
+    { why: 'an age with too few runs to know', ageMs: 9 * hour, durationsMs: times(2, minute), longer: false },
+  ])('$why: $longer', ({ ageMs, durationsMs, longer }) => {
+    expect(isLongerThanUsual(ageMs, durationsMs)).toBe(longer);
+  });
+
+  test('stays so as the run gets older', () => {
+    fc.assert(
+      fc.property(
+        fc.array(anyDuration, { maxLength: 30 }),
+        fc.tuple(fc.integer({ min: 0, max: 4 * hour }), fc.integer({ min: 0, max: 4 * hour })),
+        (durationsMs, [ageMs, moreMs]) => {
+          const isLonger = isLongerThanUsual(ageMs, durationsMs);
+          expect(isLongerThanUsual(ageMs + moreMs, durationsMs) || !isLonger).toBe(true);
+        },
+      ),
+    );
+  });
+});

@@ -4,8 +4,8 @@ import { exitCodeOf, exitCodeWithOutput, signalExits } from './problems/exit-cod
 import { program } from './program.ts';
 import { hasColors, hasUnicode, leaveTerminal } from './render/theme.ts';
 import type { Clock } from './runs/clock.ts';
+import { onAbort } from './runs/clock.ts';
 import { silentReporter } from './runs/events.ts';
-import { onAbort } from './runs/on-abort.ts';
 import { createSecrets } from './secrets.ts';
 
 const faultCode = exitCodeOf('internal_error');

@@ -49,14 +49,9 @@ test('a package is imported where one place stands for it', () => {
 test('whose a run is never depends on a time of the service: what starts a run reads none', () => {
   const deciding = [
     ...readdirSync(join(src, 'triggering')).map((name) => `triggering/${name}`),
-    ...[
-      'send-recorded',
-      'start-unless-key-used',
-      'start-unless-active',
-      'start-result',
-      'slot',
-      'recover-triggers',
-    ].map((name) => `actions/${name}.ts`),
+    ...['send-trigger', 'start-with-key', 'if-active', 'wait-for-slot', 'recover-triggers'].map(
+      (name) => `actions/${name}.ts`,
+    ),
   ];
   const reading = deciding.filter((file) =>
     /createdAt|startedAt|serviceTimeMs|Date\b/.test(readFileSync(join(src, file), 'utf8')),
@@ -65,49 +60,56 @@ test('whose a run is never depends on a time of the service: what starts a run r
   expect(deciding.length).toBeGreaterThan(8);
 });
 
-/** Who may know whom. `.` is what every folder may use: the context, secrets, JSON as text, folders. */
-const domain = ['runs', 'triggering', 'watching'];
-const allowed: Record<string, string[]> = {
-  runs: [],
-  triggering: ['runs'],
-  watching: ['runs'],
-  problems: domain,
-  api: ['.', 'problems', 'runs'],
-  journal: ['.', 'problems', ...domain],
-  config: ['.', 'problems', 'runs'],
-  emulator: ['.', 'problems', 'runs'],
-  hooks: ['.', 'problems', 'runs'],
-  render: ['.', 'problems', ...domain],
-  session: ['.', 'api', 'config', 'hooks', 'journal', 'problems', 'render', ...domain],
-  actions: ['.', 'api', 'config', 'hooks', 'journal', 'problems', 'render', 'session', ...domain],
-  completion: ['.', 'cli', 'config', 'emulator', 'journal', 'problems', 'render', 'session', ...domain],
-  doctor: ['.', 'api', 'config', 'journal', 'problems', 'session', ...domain],
-  commands: [
-    '.',
-    'actions',
-    'api',
-    'cli',
-    'completion',
-    'config',
-    'doctor',
-    'emulator',
-    'journal',
-    'problems',
-    'render',
-    'session',
-    ...domain,
-  ],
-  cli: ['.', 'config', 'hooks', 'problems', 'render', 'session', ...domain],
-};
+/** The folders from top to bottom. A line imports only from lines below it, and neighbors don't know each other. */
+const layers = [
+  ['entry'], // main, process, program
+  ['commands'],
+  ['doctor'],
+  ['cli'],
+  ['actions'],
+  ['hooks'],
+  ['connection'],
+  ['api', 'journal', 'config', 'render', 'emulator'],
+  ['problems'],
+  ['ground'], // the other files at the top level
+  ['triggering', 'watching'],
+  ['runs'],
+];
+const entry = ['main.ts', 'process.ts', 'program.ts'];
+const roomOf = (path: string) =>
+  folderOf(path) === '.' ? (entry.includes(path) ? 'entry' : 'ground') : folderOf(path);
+const layerOf = (path: string) => layers.findIndex((rooms) => rooms.includes(roomOf(path)));
 
-test.each(Object.entries(allowed))('%s imports nothing but its own and %j', (folder, others) => {
-  const own = imports.filter(({ file }) => folderOf(file) === folder);
-  expect(own.length).toBeGreaterThan(0);
-  const reached = own
-    .filter(({ name }) => name.startsWith('.'))
-    .map(({ file, name }) => ({ file, to: folderOf(relative(src, join(src, dirname(file), name))) }));
-  const foreign = reached.filter(({ to }) => to !== folder && to !== '..' && !others.includes(to));
-  expect(sorted(foreign.map(({ file, to }) => `${file} > ${to}`))).toEqual([]);
+/** Each import of one source by another. */
+const sourceImports = imports
+  .filter(({ name }) => name.startsWith('.'))
+  .map(({ file, name }) => ({ file, to: relative(src, join(src, dirname(file), name)) }))
+  .filter(({ to }) => !to.startsWith('..'));
+
+test('a folder imports only from the layers below it', () => {
+  const files = sorted(imports.map(({ file }) => file));
+  expect(files.filter((file) => layerOf(file) < 0)).toEqual([]);
+  expect(sorted(files.map(roomOf))).toEqual(sorted(layers.flat()));
+  const wrong = sourceImports.filter(({ file, to }) => roomOf(file) !== roomOf(to) && layerOf(to) <= layerOf(file));
+  expect(wrong.map(({ file, to }) => `${file} > ${to}`)).toEqual([]);
+});
+
+const sources = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => /(?<!\.d)\.ts$/.test(file));
+const linesOf = (file: string) => readFileSync(join(src, file), 'utf8').split('\n').length - 1;
+
+test('no file has more than 250 lines', () => {
+  expect(sources.filter((file) => linesOf(file) > 250)).toEqual([]);
+});
+
+test("a file of fewer than 25 lines is imported by several others, or is a command's own", () => {
+  const importersOf = (file: string) => new Set(sourceImports.filter(({ to }) => to === file).map((each) => each.file));
+  const small = sources.filter((file) => linesOf(file) < 25 && roomOf(file) !== 'commands');
+  expect(small.filter((file) => importersOf(file).size < 2)).toEqual([]);
+});
+
+test('no two files have the same name', () => {
+  const names = sources.map((file) => file.replace(/^.*\//, ''));
+  expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
 });
 
 /** What is loaded before any command runs: a source and all that it imports, but for what it imports while it runs. */
@@ -126,25 +128,6 @@ test('no package that takes long to load is loaded before the command that needs
   );
   expect(packages.sort()).toEqual(['commander', 'lossless-json']);
 });
-
-test('no folder reaches itself through others', () => {
-  const reached = new Map(Object.keys(allowed).map((folder) => [folder, new Set<string>()]));
-  for (const { file, name } of imports.filter(({ name }) => name.startsWith('.'))) {
-    const to = folderOf(relative(src, join(src, dirname(file), name)));
-    if (to !== folderOf(file)) reached.get(folderOf(file))?.add(to);
-  }
-  const circles = [...reached.keys()].flatMap((folder) => circlesFrom([folder], reached));
-  expect(circles).toEqual([]);
-});
-
-/** Ways along imports from the first folder of a path back to it. */
-function circlesFrom(path: string[], reached: Map<string, Set<string>>): string[] {
-  const next = [...(reached.get(path.at(-1) ?? '') ?? [])];
-  return next.flatMap((folder) => {
-    if (folder === path[0]) return [[...path, folder].join(' > ')];
-    return path.includes(folder) ? [] : circlesFrom([...path, folder], reached);
-  });
-}
 
 test('no file reaches itself through others, not even for a type', () => {
   const pathOf = (file: string, name: string) => relative(src, join(src, dirname(file), name));

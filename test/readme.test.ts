@@ -227,3 +227,14 @@ test('the architecture page names every folder of the sources', () => {
   const folders = readdirSync(join(root, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
   expect(folders.map(({ name }) => name).filter((name) => !architecture.includes(`| \`src/${name}/\` `))).toEqual([]);
 });
+
+test.each(['docs/architecture.md', 'docs/contributing.md'])('every path in %s exists', (page) => {
+  const text = readFileSync(join(root, page), 'utf8');
+  const folders = readdirSync(join(root, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  const named = [...text.matchAll(/`([\w.-]+(?:\/[\w.-]+)*\/?)`/g)].map(([, path = '']) => path);
+  const ofTop = /^(src|test|docs|bin|\.config|\.ci|\.github)\//;
+  const inSource = new RegExp(`^(${folders.map(({ name }) => name).join('|')})/[\\w.-]+\\.ts$`);
+  const paths = named.flatMap((path) => (ofTop.test(path) ? path : inSource.test(path) ? `src/${path}` : []));
+  expect(paths.length).toBeGreaterThan(5);
+  expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+});

@@ -6,7 +6,7 @@ import { isOpen } from '../journal/journal.ts';
 import { inTurn } from '../runs/rate-limiter.ts';
 import type { Run, Target } from '../runs/run.ts';
 import type { ActionFlags } from './action-flags.ts';
-import { type EarlierRun, finishedExecutionOf } from './start-result.ts';
+import { type EarlierRun, finishedExecutionOf } from './outcome.ts';
 
 /** The active run. Polled only if it will be followed, because the refusal says that it is running. */
 export async function activeRun(run: Run, flags: ActionFlags, connection: Connection): Promise<EarlierRun> {

@@ -4,17 +4,16 @@ import { argumentOf, type RunToPoll } from '../connection/run-to-poll.ts';
 import { watchFailedProblem, watchProblem, watchWarning } from '../problems/watch-problems.ts';
 import { documentOf } from '../render/document.ts';
 import { defaults } from '../runs/defaults.ts';
-import { formatDuration } from '../runs/duration.ts';
 import type { Reporter, RunEvent } from '../runs/events.ts';
 import { isFinal, isKnownStatus, type Run, type Target } from '../runs/run.ts';
-import { utcTime } from '../runs/utc-time.ts';
+import { formatDuration, utcTime } from '../runs/time-text.ts';
 import { createPollSchedule, jitter } from '../watching/poll-schedule.ts';
 import type { WatchResult } from '../watching/watch-result.ts';
 import { pollUntilFinal, type WatchOptions, type WatchPorts, watchToEnd } from '../watching/watch-run.ts';
 import type { ActionFlags } from './action-flags.ts';
 import type { Following } from './following.ts';
+import type { TriggerOutcome } from './outcome.ts';
 import { type Followed, factsOfFollowed } from './outcome.ts';
-import type { TriggerOutcome } from './start-result.ts';
 
 interface FollowOptions {
   /** This signal also ends the watch while the run is unfinished. */

@@ -1,6 +1,6 @@
 import type { Connection } from '../connection/connection.ts';
-import { finalHookRecord } from '../hooks/command-hooks.ts';
-import { createFinalHooks, type FinalHooks, type HookRecord } from '../hooks/on-final.ts';
+
+import { createFinalHooks, type FinalHooks, finalHookRecord, type HookRecord } from '../hooks/on-final.ts';
 import type { OutputOptions } from '../render/output.ts';
 import { contextWithBoard } from '../render/reporter.ts';
 import { createWatchGroup, timeoutMsOf, type WatchGroup } from '../watching/watch-group.ts';

@@ -6,26 +6,22 @@ import {
   slotTimeoutProblem,
   usedKeyProblem,
 } from '../problems/trigger-problems.ts';
-import { randomUuid } from '../random-uuid.ts';
 import { stopwatch } from '../runs/clock.ts';
 import { defaults } from '../runs/defaults.ts';
 import { deliveryOf, type Fault, isRetryable } from '../runs/fault.ts';
 import type { Run, Target } from '../runs/run.ts';
+import { randomUuid } from '../runs/run.ts';
 import type { FailedTrigger, TriggerIdentity } from '../triggering/send-until-known.ts';
 import type { ActionFlags } from './action-flags.ts';
 import { activeRun, lastUnfinished, mayBeActive, startOfActive } from './active-run.ts';
 import type { Following } from './following.ts';
-import type { StartRequest, StartResult } from './start-result.ts';
-import { startUnlessKeyUsed } from './start-with-key.ts';
+import type { StartRequest, StartResult } from './outcome.ts';
+import { startWithKey } from './start-with-key.ts';
 import { problemOfTrigger } from './unknown-trigger.ts';
 import { createSlot } from './wait-for-slot.ts';
 
 /** Triggers a run. If one is already active, does what `--if-active` says. */
-export async function startUnlessActive(
-  request: StartRequest,
-  flags: ActionFlags,
-  following: Following,
-): Promise<StartResult> {
+export async function startRun(request: StartRequest, flags: ActionFlags, following: Following): Promise<StartResult> {
   const { target } = request;
   const { ifActive = defaults.ifActive } = flags;
   const { watches, context } = following;
@@ -37,7 +33,7 @@ export async function startUnlessActive(
     const { idempotencyKey } = identity;
     const failed = (problem: Problem): StartResult => ({ kind: 'failed', target, problem, idempotencyKey });
     const sinceMs = stopwatch(context.clock);
-    const start = await startUnlessKeyUsed(
+    const start = await startWithKey(
       identity,
       request.body,
       {

@@ -7,7 +7,7 @@ import type { Fault } from '../runs/fault.ts';
 import type { Target } from '../runs/run.ts';
 import type { StartedExecution } from '../runs/service.ts';
 import type { Evidence } from '../triggering/start-evidence.ts';
-import { sendRecorded } from './send-trigger.ts';
+import { sendTrigger } from './send-trigger.ts';
 import { unknownTriggerOf } from './unknown-trigger.ts';
 
 export interface RecoverFlags {
@@ -76,7 +76,7 @@ async function recoverTrigger(
   const history = { earlier: trigger, isRecovery: true };
   const result = signal.aborted
     ? ({ kind: 'interrupted', fault: interrupted, mayHaveStarted: true } as const)
-    : await sendRecorded(identity, body, { giveUpAfterMs, ...history }, connection);
+    : await sendTrigger(identity, body, { giveUpAfterMs, ...history }, connection);
   if (result.kind === 'started') return { trigger, kind: 'found', execution: result.run, evidence: result.evidence };
   if (result.kind === 'recorded') {
     const { executionId, evidence } = result;

@@ -9,7 +9,7 @@ import { defaults } from '../runs/defaults.ts';
 import type { allResolutions } from '../runs/events.ts';
 import { reasonOf } from '../runs/fault.ts';
 import { isFinal, nameOf, type Run } from '../runs/run.ts';
-import { utcTime } from '../runs/utc-time.ts';
+import { utcTime } from '../runs/time-text.ts';
 import { starts } from '../triggering/start-evidence.ts';
 import type { RecoverFlags, Recovery } from './recover-triggers.ts';
 

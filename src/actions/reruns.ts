@@ -1,12 +1,12 @@
 import { isInterruptName } from '../problems/exit-codes.ts';
 import { anyFailure } from '../problems/next-step.ts';
 import { defaults } from '../runs/defaults.ts';
-import { formatDuration } from '../runs/duration.ts';
 import { finalStatusOf } from '../runs/run.ts';
+import { formatDuration } from '../runs/time-text.ts';
 import type { ActionFlags } from './action-flags.ts';
 import { followRun } from './follow-run.ts';
 import type { Following } from './following.ts';
-import { startUnlessActive } from './if-active.ts';
+import { startRun } from './if-active.ts';
 import type { Followed } from './outcome.ts';
 import {
   outcomeOfStart,
@@ -15,7 +15,7 @@ import {
   type TriggerOutcome,
   triggeredEvent,
   withRerun,
-} from './start-result.ts';
+} from './outcome.ts';
 import { leastForTriggerMs } from './wait-for-slot.ts';
 
 interface RerunOptions {
@@ -60,7 +60,7 @@ export async function followWithReruns(
     const idempotencyKey = request.idempotencyKey && `${request.idempotencyKey}/${reruns}`;
     // `--if-active skip` and `attach` are for the first trigger only.
     const ifActive = options.ifActive === 'wait' ? 'wait' : 'fail';
-    const next = await startUnlessActive({ ...request, idempotencyKey }, { ...options, ifActive }, following);
+    const next = await startRun({ ...request, idempotencyKey }, { ...options, ifActive }, following);
     reporter.observe(triggeredEvent(next, { ...options, watch: true }, following));
     onStart(next);
     trigger = withRerun(trigger, next);

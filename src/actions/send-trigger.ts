@@ -15,7 +15,7 @@ import type { Following } from './following.ts';
 type SendFlags = Pick<ActionFlags, 'giveUpAfterMs' | 'ifActive'>;
 
 /** Sends one trigger, with retries, until the protocol ends. Writes it to the journal before it is sent. */
-export function sendRecorded(
+export function sendTrigger(
   identity: TriggerIdentity,
   body: string,
   { giveUpAfterMs = defaults.triggerGiveUpAfterMs, ifActive, ...history }: KeyHistory & SendFlags,

@@ -11,8 +11,8 @@ import type { KeyHistory, StartedTrigger, TriggerIdentity } from '../triggering/
 import { starts } from '../triggering/start-evidence.ts';
 import type { ActionFlags } from './action-flags.ts';
 import type { Following } from './following.ts';
-import { sendRecorded } from './send-trigger.ts';
-import type { StartResult } from './start-result.ts';
+import type { StartResult } from './outcome.ts';
+import { sendTrigger } from './send-trigger.ts';
 import { problemOfTrigger, unknownTriggerOf } from './unknown-trigger.ts';
 
 /** A trigger without a run, after which `--if-active` says what to do, or the wait for the slot continues. */
@@ -29,7 +29,7 @@ interface SendOptions extends Pick<ActionFlags, 'giveUpAfterMs' | 'ifActive'> {
 }
 
 /** Sends one trigger, unless the journal knows the run of its idempotency key. */
-export async function startUnlessKeyUsed(
+export async function startWithKey(
   identity: TriggerIdentity,
   body: string,
   { isContinuedAfter, inDoubtMs, ...flags }: SendOptions,
@@ -57,7 +57,7 @@ export async function startUnlessKeyUsed(
   following.sentKeys.add(idempotencyKey);
   // If an idempotency key was sent before, send the same bytes again.
   const bytes = open?.body ?? body;
-  const result = await sendRecorded(
+  const result = await sendTrigger(
     identity,
     bytes,
     { ...flags, ...history },

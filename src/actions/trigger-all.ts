@@ -8,18 +8,20 @@ import { startOf } from '../runs/service.ts';
 import type { ActionFlags } from './action-flags.ts';
 import { reportManyRuns } from './follow-run.ts';
 import { createFollowing, type Following, withBoard } from './following.ts';
-import { startUnlessActive } from './if-active.ts';
-import { type ArgumentResult, resultOfFollow, resultOfStart } from './outcome.ts';
-import { createDoneReport, reportResults } from './report-results.ts';
-import { followWithReruns } from './reruns.ts';
+import { startRun } from './if-active.ts';
 import {
+  type ArgumentResult,
   type EarlierStart,
   finishedExecutionOf,
+  resultOfFollow,
+  resultOfStart,
   type StartRequest,
   type StartResult,
   startedOf,
   triggeredEvent,
-} from './start-result.ts';
+} from './outcome.ts';
+import { createDoneReport, reportResults } from './report-results.ts';
+import { followWithReruns } from './reruns.ts';
 
 export async function triggerAll(
   requests: StartRequest[],
@@ -47,7 +49,7 @@ export async function triggerAll(
     if (options.watch) reportManyRuns(requests.length, options, following);
     const results = await Promise.all(
       requests.map(async (request, index): Promise<ArgumentResult> => {
-        const start = isEnded ? notStarted(request, signal) : await startUnlessActive(request, options, following);
+        const start = isEnded ? notStarted(request, signal) : await startRun(request, options, following);
         noteStart(request, start);
         const report = () => {
           const id = 'run' in start ? start.run.executionId : undefined;

@@ -1,5 +1,5 @@
-import { formatDuration } from '../runs/duration.ts';
 import type { Fault } from '../runs/fault.ts';
+import { formatDuration } from '../runs/time-text.ts';
 import { type Cause, causesOf, type ExchangeFailure } from './exchange.ts';
 import { hintFor, isOfProxy, type ProxySettings, proxyNameOf, refusalOf } from './proxy.ts';
 

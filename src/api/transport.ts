@@ -1,7 +1,7 @@
 import type { LookupFunction } from 'node:net';
 import { getBuiltinModule } from 'node:process';
 import type { Dispatcher } from 'undici';
-import { onAbort } from '../runs/on-abort.ts';
+import { onAbort } from '../runs/clock.ts';
 import {
   type Exchange,
   type ExchangeFailure,

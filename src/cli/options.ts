@@ -1,6 +1,6 @@
 import { type SettingKey, settingTable } from '../config/setting-table.ts';
 import { defaults } from '../runs/defaults.ts';
-import { formatDuration } from '../runs/duration.ts';
+import { formatDuration } from '../runs/time-text.ts';
 import { argument, common, flag, type OptionDefinition, option, under } from './define-command.ts';
 import { duration, durationOrZero, fieldPath, idempotencyKey, nonEmpty, positive, positiveDuration } from './values.ts';
 

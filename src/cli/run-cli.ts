@@ -1,5 +1,5 @@
 import { version } from '../../package.json';
-import { valueIfGiven } from '../config/setting.ts';
+import { valueIfGiven } from '../config/setting-table.ts';
 import { resolveWithoutApiKey, showSettings } from '../config/settings.ts';
 import { type Context, variantOf } from '../context.ts';
 import { exitCodeOf, exitCodeOfAll, exitCodeWithOutput, signalOfExitCode } from '../problems/exit-codes.ts';
@@ -11,8 +11,8 @@ import { guardFromRunner, writeStepOutputs } from '../render/github-actions.ts';
 import { type CommandResult, type OutputOptions, printNextStep, printResult, printSentence } from '../render/output.ts';
 import { createReporter } from '../render/reporter.ts';
 import { loadColors } from '../render/theme.ts';
+import { isInterrupted } from '../runs/clock.ts';
 import type { JsonObject } from '../runs/json.ts';
-import { isInterrupted } from '../runs/on-abort.ts';
 import { misplacedApiKeys } from '../secrets.ts';
 import { checkFields, notesOnFields } from './check-fields.ts';
 import type { CommandDefinition } from './define-command.ts';
@@ -109,9 +109,8 @@ async function end(
       );
   }
   if (onExit !== undefined && typeof result !== 'number') {
-    const { runOnExit } = await import('../hooks/on-exit.ts');
+    const { exitHookRecord, runOnExit } = await import('../hooks/on-exit.ts');
     const { documents = [] } = result;
-    const { exitHookRecord } = await import('../hooks/command-hooks.ts');
     const record = exitHookRecord(documents, onExit.baseUrl, context);
     // A failed write is noticed in the next turn of the event loop.
     await context.clock.sleep(0);

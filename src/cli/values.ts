@@ -1,5 +1,5 @@
 import { anyFailure, errorTypes } from '../problems/next-step.ts';
-import { formatDuration, parseDuration } from '../runs/duration.ts';
+import { formatDuration, parseDuration } from '../runs/time-text.ts';
 
 /** Thrown by the parsers of values for a text that they refuse; the message says what to give. */
 export class RefusedValue extends Error {}

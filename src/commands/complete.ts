@@ -1,8 +1,7 @@
 import type { CommandDefinition } from '../cli/define-command.ts';
 import type { Env } from '../context.ts';
-import { liveValues } from './complete-live-values.ts';
-import { type Candidate, candidatesFor } from './complete-words.ts';
-import type { Shell } from './completion-scripts.ts';
+import { type Candidate, candidatesFor, liveValues } from './complete-words.ts';
+import type { Shell } from './completion.ts';
 
 /** The candidates as the shell's script reads them; `:files` asks it for file names. Never throws. */
 export function answerCompletion([shell, ...typed]: readonly string[], program: CommandDefinition, env: Env): string {

@@ -1,5 +1,58 @@
 import { argument, defineCommand } from '../cli/define-command.ts';
-import { completionScripts, shells } from './completion-scripts.ts';
+
+export const shells = ['bash', 'zsh', 'fish'] as const;
+
+export type Shell = (typeof shells)[number];
+
+/** The script with which each shell asks `runctl __complete`, which knows all that there is to complete. */
+export const completionScripts: Record<Shell, string> = {
+  bash: `# runctl completion for bash: put this line into ~/.bashrc
+#   source <(runctl completion bash)
+_runctl() {
+  local line
+  COMPREPLY=()
+  while IFS= read -r line; do
+    if [[ $line == :files ]]; then
+      compopt -o default 2>/dev/null
+    else
+      COMPREPLY+=("$line")
+    fi
+  done < <(runctl __complete bash "\${COMP_LINE:0:COMP_POINT}" 2>/dev/null)
+}
+complete -F _runctl runctl
+`,
+  zsh: `#compdef runctl
+# runctl completion for zsh: put this line into ~/.zshrc, after compinit
+#   source <(runctl completion zsh)
+_runctl() {
+  local -a values
+  values=("\${(@f)$(runctl __complete zsh "\${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
+  if [[ $values[1] == :files ]]; then
+    _files
+  elif [[ -n $values[1] ]]; then
+    _describe -V runctl values
+  fi
+}
+if [[ $funcstack[1] == _runctl ]]; then
+  _runctl "$@"
+else
+  compdef _runctl runctl
+fi
+`,
+  fish: `# runctl completion for fish: put this line into ~/.config/fish/config.fish
+#   runctl completion fish | source
+function __runctl_complete
+    set -l words (commandline -opc) (commandline -ct)
+    set -l values (runctl __complete fish $words[2..-1] 2>/dev/null)
+    if test "$values[1]" = :files
+        __fish_complete_path (commandline -ct)
+    else
+        printf '%s\\n' $values
+    end
+end
+complete -c runctl -f -k -a '(__runctl_complete)'
+`,
+};
 
 export const completion = defineCommand({
   name: 'completion',

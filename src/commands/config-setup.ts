@@ -1,8 +1,7 @@
 import { maskApiKey } from '../config/api-key.ts';
 import { changeConfig, checkProfileName, openProfile, storedProfile, withProfile } from '../config/profile.ts';
 import { askHidden, askLine } from '../config/prompts.ts';
-import { valueIfGiven } from '../config/setting.ts';
-import { settingTable } from '../config/setting-table.ts';
+import { settingTable, valueIfGiven } from '../config/setting-table.ts';
 import { resolveWithoutApiKey } from '../config/settings.ts';
 import { connect, connectWith } from '../connection/connect.ts';
 import type { Connection } from '../connection/connection.ts';

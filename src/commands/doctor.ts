@@ -1,11 +1,10 @@
 import { defineCommand, flag, option } from '../cli/define-command.ts';
 import { outputOptions, settingOptions } from '../cli/options.ts';
 import { nonEmpty } from '../cli/values.ts';
-import { type Finding, labelOf } from '../doctor/finding.ts';
-import { findingLine } from '../doctor/finding-line.ts';
-import { showKeyTrial } from '../doctor/key-trial.ts';
+import { type Finding, findingLine, labelOf } from '../doctor/finding.ts';
+import { showKeyTrial } from '../doctor/try-key.ts';
 import { Problem } from '../problems/problem.ts';
-import { count } from '../render/count.ts';
+import { count } from '../problems/quote.ts';
 import { documentOf } from '../render/document.ts';
 import { type CommandResult, wantsData } from '../render/output.ts';
 

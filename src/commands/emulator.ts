@@ -6,7 +6,7 @@ import type { Scenario } from '../emulator/scenario.ts';
 import { exitCodeOf } from '../problems/exit-codes.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { sanitizeLine } from '../render/sanitize.ts';
-import { onAbort } from '../runs/on-abort.ts';
+import { onAbort } from '../runs/clock.ts';
 
 const defaultScenario = 'happy';
 

@@ -1,7 +1,7 @@
 import { argument, defineCommand, option } from '../cli/define-command.ts';
 import { outputOptions, settingOptions } from '../cli/options.ts';
 import { moment, msOf } from '../cli/values.ts';
-import { valueIfGiven } from '../config/setting.ts';
+import { valueIfGiven } from '../config/setting-table.ts';
 import { resolveWithoutApiKey } from '../config/settings.ts';
 import { parseAutomationNames } from '../connection/arguments.ts';
 import { journalOf } from '../connection/open-journal.ts';
@@ -9,7 +9,7 @@ import { journalPlace, useBaseUrl } from '../connection/other-base-url.ts';
 import { openMs } from '../journal/journal.ts';
 import { type DocumentFacts, documentOf } from '../render/document.ts';
 import type { HistoryEvent } from '../runs/history-event.ts';
-import { localTime } from '../runs/local-time.ts';
+import { localTime } from '../runs/time-text.ts';
 import { unknownNote } from './list-notes.ts';
 
 const usualPeriodMs = 86_400_000;

@@ -3,10 +3,9 @@ import type { Context } from '../context.ts';
 import { isRecoverable, type Journal, type JournalRun } from '../journal/journal.ts';
 import type { RunFilter } from '../journal/run-filter.ts';
 import { usageProblem } from '../problems/problem.ts';
-import { quote } from '../problems/quote.ts';
-import { count } from '../render/count.ts';
+import { count, quote } from '../problems/quote.ts';
 import { nameOf, shownStatuses } from '../runs/run.ts';
-import { utcTime } from '../runs/utc-time.ts';
+import { utcTime } from '../runs/time-text.ts';
 
 // The sentences of `runctl list`.
 

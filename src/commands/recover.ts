@@ -2,7 +2,7 @@ import { recoverTriggers } from '../actions/recover-triggers.ts';
 import { type RecoveryReport, reportOfRecovery } from '../actions/recovery-report.ts';
 import { argument, defineCommand, flag, type OptionValues } from '../cli/define-command.ts';
 import { asTyped, eventOptions, outputOptions, settingOptions, triggerGiveUpOptions } from '../cli/options.ts';
-import { valueIfGiven } from '../config/setting.ts';
+import { valueIfGiven } from '../config/setting-table.ts';
 import { parseAutomationNames } from '../connection/arguments.ts';
 import { connect } from '../connection/connect.ts';
 import type { Connection } from '../connection/connection.ts';

@@ -1,21 +1,21 @@
 import { argument, defineCommand, type OptionValues, option } from '../cli/define-command.ts';
 import { outputOptions, settingOptions } from '../cli/options.ts';
 import { moment, msOf } from '../cli/values.ts';
-import { valueIfGiven } from '../config/setting.ts';
+import { valueIfGiven } from '../config/setting-table.ts';
 import { resolveWithoutApiKey } from '../config/settings.ts';
 import { parseAutomationNames } from '../connection/arguments.ts';
 import { journalOf } from '../connection/open-journal.ts';
 import { elsewhere, journalPlace } from '../connection/other-base-url.ts';
 import type { Context } from '../context.ts';
+import type { JournalRun } from '../journal/fold.ts';
 import { openMs } from '../journal/journal.ts';
-import { count } from '../render/count.ts';
+import { pathOf } from '../journal/records.ts';
+import { count } from '../problems/quote.ts';
 import { type DocumentFacts, documentOf } from '../render/document.ts';
 import type { CommandResult } from '../render/output.ts';
-import { formatDuration } from '../runs/duration.ts';
 import { nameOf } from '../runs/run.ts';
-import { type Statistics, statisticsOf } from '../runs/statistics.ts';
-import { utcTime } from '../runs/utc-time.ts';
-import { runsByTarget } from './stats-runs.ts';
+import { type PastRuns, type RecordedRun, type Statistics, statisticsOf } from '../runs/statistics.ts';
+import { formatDuration, utcTime } from '../runs/time-text.ts';
 
 const usualPeriod = { agoMs: 30 * 86_400_000 };
 
@@ -90,4 +90,27 @@ function unseenNote(all: readonly Statistics[]): string | undefined {
   const runs = unseen.reduce((total, each) => total + each.unseen, 0);
   const names = unseen.map((each) => `${nameOf(each.target)}: ${each.unseen}`).join(', ');
   return `It isn't known yet how ${count(runs, 'run')} finished (${names}). \`runctl watch --all\` finds out.`;
+}
+
+/** The runs by base URL and target. */
+function runsByTarget(runs: Iterable<JournalRun>): PastRuns[] {
+  const groups = new Map<string, PastRuns>();
+  for (const run of runs) {
+    const { baseUrl, target } = run;
+    if (run.executionId === null) continue;
+    const id = `${baseUrl}\n${pathOf(target)}`;
+    const group = groups.get(id) ?? { baseUrl, target, runs: [] };
+    groups.set(id, group);
+    group.runs.push(recordedRunOf(run));
+  }
+  return [...groups.values()];
+}
+
+function recordedRunOf({ status, startedAt, completedAt, creditsCharged: credits, at }: JournalRun): RecordedRun {
+  return { status, startedMs: timeOf(startedAt), endedMs: timeOf(completedAt), credits, atMs: Date.parse(at) };
+}
+
+function timeOf(time: string | null): number | null {
+  const ms = Date.parse(time ?? '');
+  return Number.isNaN(ms) ? null : ms;
 }

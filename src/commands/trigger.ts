@@ -1,10 +1,10 @@
-import type { StartRequest } from '../actions/start-result.ts';
+import type { StartRequest } from '../actions/outcome.ts';
 import { triggerAll } from '../actions/trigger-all.ts';
 import { triggerPath } from '../api/endpoints.ts';
 import { argument, choice, defineCommand, flag, type OptionValues, option } from '../cli/define-command.ts';
 import { startOptions } from '../cli/options.ts';
 import { errorTypeNames, longestIdempotencyKey, whole } from '../cli/values.ts';
-import { valueIfGiven } from '../config/setting.ts';
+import { valueIfGiven } from '../config/setting-table.ts';
 import { requireProject, resolveWithoutApiKey } from '../config/settings.ts';
 import { parseAutomationArgument } from '../connection/arguments.ts';
 import { connect } from '../connection/connect.ts';
@@ -15,11 +15,10 @@ import type { Context } from '../context.ts';
 import { anyFailure, errorTypes } from '../problems/next-step.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { shellWord } from '../problems/quote.ts';
-import { randomUuid } from '../random-uuid.ts';
 import { documentOf, type TriggerFacts } from '../render/document.ts';
 import type { CommandResult } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
-import { type AutomationTarget, fullNameOf } from '../runs/run.ts';
+import { type AutomationTarget, fullNameOf, randomUuid } from '../runs/run.ts';
 
 const options = {
   watch: flag('-w, --watch', 'follow the run until it finishes, then print its summary'),

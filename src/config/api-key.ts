@@ -4,8 +4,7 @@ import type { Readable } from 'node:stream';
 import type { Context } from '../context.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import { readText } from './read-text.ts';
-import { flagSource, type Given, parseSetting, type Resolved } from './setting.ts';
-import { settingTable } from './setting-table.ts';
+import { flagSource, type Given, parseSetting, type Resolved, settingTable } from './setting-table.ts';
 
 /** An API key as shown: its last four characters, or none if the key is so short that they would reveal it. */
 export function maskApiKey(apiKey: string): string {

@@ -3,8 +3,7 @@ import { usageProblem } from '../problems/problem.ts';
 import { shellWord } from '../problems/quote.ts';
 import { type ConfigFile, type Profile, type ReadConfig, readConfigFile } from './config-file.ts';
 import { resolveConfigFile } from './paths.ts';
-import { flagSource } from './setting.ts';
-import { defaultProfile, settingTable } from './setting-table.ts';
+import { defaultProfile, flagSource, settingTable } from './setting-table.ts';
 
 interface ChosenProfile {
   name: string;

@@ -1,7 +1,7 @@
 import { isLoopback } from '../loopback.ts';
-import { parseDuration } from '../runs/duration.ts';
 import { isUuid } from '../runs/run.ts';
 import { keyTreatments } from '../runs/service.ts';
+import { parseDuration } from '../runs/time-text.ts';
 import { shortestSecret } from '../secrets.ts';
 
 /** A setting as stored, or what is wrong with it, as the end of a sentence that never quotes a possible API key. */

@@ -1,13 +1,21 @@
 import type { Context, Env } from '../context.ts';
 import { type Problem, usageProblem } from '../problems/problem.ts';
-import { parseDuration } from '../runs/duration.ts';
 import type { WarningName } from '../runs/events.ts';
 import { type KeyTreatment, keyTreatments } from '../runs/service.ts';
+import { parseDuration } from '../runs/time-text.ts';
 import { maskApiKey, resolveApiKey } from './api-key.ts';
 import { findConfigFolder, findStateFolder } from './paths.ts';
 import { type ProfileInForce, readProfileInForce } from './profile.ts';
-import { flagSource, parseSetting, type Resolved, valueIfGiven } from './setting.ts';
-import { defaultProfile, type SettingName, type StoredKey, settingTable } from './setting-table.ts';
+import {
+  defaultProfile,
+  flagSource,
+  parseSetting,
+  type Resolved,
+  type SettingName,
+  type StoredKey,
+  settingTable,
+  valueIfGiven,
+} from './setting-table.ts';
 
 export interface SettingFlags {
   apiKeyFile?: string;

@@ -1,13 +1,12 @@
 import { acceptApiKey, refuseApiKeyIn } from '../config/api-key.ts';
-import { valueIfGiven } from '../config/setting.ts';
+import { valueIfGiven } from '../config/setting-table.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import { interruptedProblem } from '../problems/watch-problems.ts';
 import { sanitizeLine } from '../render/sanitize.ts';
 import { createSecrets } from '../secrets.ts';
-import { runShellCommand } from './shell-command.ts';
-import { createWholeLines } from './whole-lines.ts';
+import { createWholeLines, runShellCommand } from './shell-command.ts';
 
 export interface ApiKeys {
   /** The API key to send. An idempotency key keeps its first API key, which scopes it. Throws like `runApiKeyCommand`. */

@@ -17,8 +17,9 @@ import { sanitizeLine } from '../render/sanitize.ts';
 import type { Clock } from '../runs/clock.ts';
 import { defaults } from '../runs/defaults.ts';
 import { createRateLimiter } from '../runs/rate-limiter.ts';
+import type { Run } from '../runs/run.ts';
+import type { Answer, Service } from '../runs/service.ts';
 import { mostEarlierRuns } from '../watching/poll-schedule.ts';
-import { withNotFoundTracking } from './answers.ts';
 import { createApiKeys } from './api-keys.ts';
 import { type Connection, keyTreatmentOf } from './connection.ts';
 import { type JournalNeed, journalOf } from './open-journal.ts';
@@ -123,5 +124,25 @@ function historyOf(journal: Journal, baseUrl: string, { elapsedMs }: Clock): Con
     const history = journal.pastRuns({ baseUrl, target }, mostEarlierRuns);
     read.set(key, { history, atMs: elapsedMs() });
     return history;
+  };
+}
+
+/** The service. Reports every run that it doesn't know to the journal, whoever asked for it. */
+export function withNotFoundTracking(
+  service: Service,
+  journal: Pick<Journal, 'markNotFound'>,
+  baseUrl: string,
+  account: () => Promise<string>,
+): Service {
+  const track = async <T>(run: Run, asking: Promise<Answer<T>>): Promise<Answer<T>> => {
+    const answer = await asking;
+    const isUnknown = answer.kind === 'fault' && answer.fault.kind === 'not_found';
+    if (isUnknown) journal.markNotFound(baseUrl, run, await account());
+    return answer;
+  };
+  return {
+    trigger: service.trigger,
+    status: (run, ...rest) => track(run, service.status(run, ...rest)),
+    result: (run, ...rest) => track(run, service.result(run, ...rest)),
   };
 }

@@ -1,4 +1,4 @@
-import { valueIfGiven } from '../config/setting.ts';
+import { valueIfGiven } from '../config/setting-table.ts';
 import { requireProject } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { isOpen, isRecoverable, type Journal, type JournalRun } from '../journal/journal.ts';
@@ -7,9 +7,8 @@ import { nearest } from '../problems/nearest.ts';
 import { type Problem, usageProblem } from '../problems/problem.ts';
 import { quote, shellWord } from '../problems/quote.ts';
 import { lengthOfIds } from '../render/status-text.ts';
-import { formatAgo } from '../runs/duration.ts';
 import { fullNameOf, nameOf, type Target } from '../runs/run.ts';
-import { utcTime } from '../runs/utc-time.ts';
+import { formatAgo, utcTime } from '../runs/time-text.ts';
 import type { RunArgument } from './arguments.ts';
 import type { Connection } from './connection.ts';
 import { otherBaseUrl, useBaseUrl } from './other-base-url.ts';

@@ -1,13 +1,15 @@
 import type { Context } from '../context.ts';
+import { reportedOf } from '../journal/fold.ts';
+import type { JournalRun } from '../journal/journal.ts';
 import type { Problem } from '../problems/problem.ts';
 import { interruptedProblem, pollProblem } from '../problems/watch-problems.ts';
-import { randomUuid } from '../random-uuid.ts';
 import { documentOf } from '../render/document.ts';
 import type { CommandResult } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
 import { type Fault, isRetryable, isTooEarly } from '../runs/fault.ts';
+import { inTurn } from '../runs/rate-limiter.ts';
 import { retry } from '../runs/retry.ts';
-import type { Run } from '../runs/run.ts';
+import { type Run, randomUuid } from '../runs/run.ts';
 import type { Answer, DatedAnswer, Execution, RunResult } from '../runs/service.ts';
 import { type Connection, retryPortsOf } from './connection.ts';
 import { hasJournal } from './open-journal.ts';
@@ -78,4 +80,36 @@ export function pollUnknownRun({ service, settings, context }: Connection): Prom
   const { value: projectId = randomUuid() } = settings.project;
   const target = { family: 'automation', projectId, automationName: 'runctl-settings-check' } as const;
   return service.status({ target, executionId: randomUuid() }, context.signal);
+}
+
+const longestRefreshMs = 3_000;
+
+export interface Refreshed {
+  current: Map<string, JournalRun>;
+  fault?: Fault;
+}
+
+/** Polls each run once, for at most three seconds, and records the results. */
+export async function refreshRuns(runs: readonly JournalRun[], connection: Connection): Promise<Refreshed> {
+  const { context, service, limiter, journal, baseUrl } = connection;
+  const end = new AbortController();
+  const signal = AbortSignal.any([end.signal, context.signal]);
+  const current: Refreshed['current'] = new Map();
+  let fault: Fault | undefined;
+  const polls = runs.map(async ({ executionId, target, ...record }) => {
+    if (executionId === null) return;
+    const run = { target, executionId };
+    const answer = await inTurn(limiter, { lane: 'poll', signal }, () => service.status(run, signal));
+    if (!answer) return;
+    if (answer.kind === 'ok') {
+      journal.recordStatus(baseUrl, run, answer.value);
+      const known = { ...record, ...run };
+      current.set(executionId, { ...known, ...reportedOf(known, answer.value) });
+    } else if (!signal.aborted) fault ??= answer.fault;
+  });
+  const timer = context.clock.sleep(longestRefreshMs, end.signal);
+  await Promise.race([Promise.all(polls), timer]);
+  end.abort();
+  await Promise.all(polls);
+  return { current, fault };
 }

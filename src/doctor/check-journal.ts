@@ -1,19 +1,23 @@
 import { lstatSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { resolveStateFolder } from '../config/paths.ts';
-import { requireBaseUrl } from '../config/settings.ts';
+import { shortSource } from '../config/profile.ts';
+import type { Resolved } from '../config/setting-table.ts';
+import { keyTreatmentIn, requireBaseUrl } from '../config/settings.ts';
+import { keyTreatmentOf } from '../connection/connection.ts';
 import { journalOf } from '../connection/open-journal.ts';
 import { elsewhere } from '../connection/other-base-url.ts';
 import { filesIn } from '../journal/files.ts';
 import { isUnfinished } from '../journal/fold.ts';
 import { followerOf } from '../journal/follower-claim.ts';
-import { isOpen, isRecoverable, type JournalRun, openMs } from '../journal/journal.ts';
+import { isOpen, isRecoverable, type Journal, type JournalRun, openMs } from '../journal/journal.ts';
 import { createProcesses } from '../journal/processes.ts';
 import { refuseShared, resolveOwn } from '../open-own.ts';
 import { Problem } from '../problems/problem.ts';
-import { hooksFinding } from './check-hooks.ts';
-import { keysFinding } from './check-keys.ts';
-import { type Finding, type Machine, ok, warning } from './finding.ts';
+import type { HistoryEvent } from '../runs/history-event.ts';
+import { nameOf } from '../runs/run.ts';
+import { utcTime } from '../runs/time-text.ts';
+import { type Finding, type Machine, ok, skipped, warning } from './finding.ts';
 
 const dayMs = 86_400_000;
 
@@ -108,3 +112,33 @@ function followerFinding(baseUrl: string, folder: string): Finding {
   if (follower.isAlive) return ok('follower', follower.name);
   return warning('follower', `${follower.name} was killed`, 'start it again: `runctl watch --follow`');
 }
+
+/** The last hook that failed. Otherwise only an unread mail may say so. */
+function hooksFinding(lastDay: readonly HistoryEvent[]): Finding {
+  const last = lastDay.filter(({ failure }) => failure !== undefined).at(-1);
+  if (!last) return ok('hooks', 'none failed in the last 24h');
+  const { hook, target, at, failure } = last;
+  const message = `the ${hook} hook of ${nameOf(target)} ${failure} at ${utcTime(at)}`;
+  return warning('hooks', message, '`runctl history` shows every hook; run the command by hand as this user');
+}
+
+/** What the service was last seen to do, or is said to do, with an idempotency key that it had seen before. */
+function keysFinding(seen: ReturnType<Journal['keysSeen']>, setting: Resolved): Finding {
+  const treatment = keyTreatmentOf(seen?.treatment, keyTreatmentIn({ idempotencyKeys: setting }));
+  if (!treatment)
+    return skipped(
+      'idempotency_keys',
+      'never seen whether the service honors them: `runctl doctor --try-key <automation>` finds out, and starts one or two runs',
+    );
+  const isSeen = seen?.treatment === treatment;
+  const how = isSeen ? `as seen at ${utcTime(seen.at)}` : `as set (${shortSource(setting.source)}), never seen`;
+  return treatment === 'honored' ? honored(`honored, ${how}`) : ignored(`ignored, ${how}`);
+}
+
+export const honored = (message: string): Finding => ok('idempotency_keys', message);
+
+export const ignored = (message: string): Finding => warning('idempotency_keys', message, advice);
+
+const advice = `triggers repeated before that may have started two runs: in \`runctl history --since 30d\`, look for \
+"outcome unknown" followed by "resolved", and in the service for a second run at that time. From now on, a trigger whose \
+response is lost isn't repeated, and \`runctl recover\` says which run to look for`;

@@ -6,8 +6,8 @@ import type { ExitName } from '../problems/exit-codes.ts';
 import { doctorResultOf, factsOf, remedies } from '../problems/fault-facts.ts';
 import { Problem } from '../problems/problem.ts';
 import { interruptedProblem } from '../problems/watch-problems.ts';
-import { formatDuration } from '../runs/duration.ts';
 import { type Fault, isInterruption, reasonOf } from '../runs/fault.ts';
+import { formatDuration } from '../runs/time-text.ts';
 import { type Finding, type Machine, ok, skipped, warning } from './finding.ts';
 
 export async function* checkService({ flags, context, settings }: Machine): AsyncGenerator<Finding> {

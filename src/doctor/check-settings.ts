@@ -4,7 +4,7 @@ import { maskApiKey } from '../config/api-key.ts';
 import { readConfigFile } from '../config/config-file.ts';
 import { resolveConfigFile } from '../config/paths.ts';
 import { shortSource } from '../config/profile.ts';
-import { type Resolved, valueIfGiven } from '../config/setting.ts';
+import { type Resolved, valueIfGiven } from '../config/setting-table.ts';
 import { requireApiKey, requireBaseUrl, requireRequestTimeoutMs, resolveSettings } from '../config/settings.ts';
 import { Problem } from '../problems/problem.ts';
 import { quote } from '../problems/quote.ts';

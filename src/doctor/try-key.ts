@@ -1,24 +1,31 @@
 import { waitForOther } from '../actions/follow-run.ts';
-import type { Following } from '../actions/following.ts';
-import { sendRecorded } from '../actions/send-trigger.ts';
+import { createFollowing, type Following } from '../actions/following.ts';
+import { sendTrigger } from '../actions/send-trigger.ts';
 import { problemOfTrigger } from '../actions/unknown-trigger.ts';
+import { requireProject, type SettingFlags } from '../config/settings.ts';
+import { parseAutomationArgument } from '../connection/arguments.ts';
+import { connect } from '../connection/connect.ts';
 import { retryPortsOf } from '../connection/connection.ts';
 import { hasJournal } from '../connection/open-journal.ts';
 import { argumentOf } from '../connection/run-to-poll.ts';
+import type { Context } from '../context.ts';
 import { createTriggerRecord } from '../journal/trigger-recorder.ts';
 import { isInterruptName } from '../problems/exit-codes.ts';
 import { interruptNameOf } from '../problems/fault-facts.ts';
-import { Problem } from '../problems/problem.ts';
+import { Problem, usageProblem } from '../problems/problem.ts';
 import { watchProblem } from '../problems/watch-problems.ts';
-import { randomUuid } from '../random-uuid.ts';
+import { documentOf } from '../render/document.ts';
+import { type CommandResult, type OutputOptions, printSentence, wantsData } from '../render/output.ts';
 import { stopwatch } from '../runs/clock.ts';
 import { defaults } from '../runs/defaults.ts';
 import { deliveryOf, type Fault, isRetryable, reasonOf } from '../runs/fault.ts';
 import { retry } from '../runs/retry.ts';
-import { type AutomationTarget, nameOf, type Run } from '../runs/run.ts';
+import { type AutomationTarget, nameOf, type Run, randomUuid } from '../runs/run.ts';
 import type { KeyTreatment } from '../runs/service.ts';
 import type { TriggerIdentity } from '../triggering/send-until-known.ts';
 import type { WatchResult } from '../watching/watch-result.ts';
+import { honored, ignored } from './check-journal.ts';
+import { type Finding, failed, findingLine } from './finding.ts';
 
 export type KeyTrial = { runs: Run[] } & (
   | { kind: 'seen'; treatment: KeyTreatment }
@@ -43,7 +50,7 @@ export async function tryKey(
   const idempotencyKey = randomUuid();
   const account = await following.account(idempotencyKey);
   const identity: TriggerIdentity = { baseUrl, account, target, idempotencyKey, userProvided: false };
-  const first = await sendRecorded(identity, body, { isRepeatable: () => false }, following);
+  const first = await sendTrigger(identity, body, { isRepeatable: () => false }, following);
   if (first.kind === 'recorded') throw new Error('another process has the same generated key');
   if (first.kind !== 'started') {
     return { kind: 'unclear', runs: [], problem: unclearProblem(problemOfTrigger(first, identity, following)) };
@@ -106,4 +113,51 @@ function unclearProblem(problem: Problem): Problem {
   if (name === 'outcome_unknown' || isInterruptName(name)) return problem;
   const hint = name === 'already_active' ? 'try again when that run has finished' : problem.facts.hint;
   return problem.with({ name: 'outcome_unknown', shownName: name, hint });
+}
+
+type TrialOptions = SettingFlags & OutputOptions & { yes?: boolean };
+
+/** Tries an idempotency key, and exits with 0 if it could be seen what the service does with it, else with 12. */
+export async function showKeyTrial(
+  automation: string,
+  options: TrialOptions,
+  context: Context,
+): Promise<CommandResult> {
+  const connection = await connect(options, context);
+  const target = parseAutomationArgument(automation, () => requireProject(connection.settings));
+  if (!options.yes && !(await isConfirmed(nameOf(target), context))) return { note: 'Nothing was sent.' };
+  const say = (sentence: string) => {
+    if (!options.quiet && !wantsData(options)) printSentence(sentence, context);
+  };
+  const trial = await tryKey(target, say, createFollowing(connection, {}, 1));
+  const finding = findingOf(trial);
+  const problem = trial.kind === 'unclear' ? trial.problem : undefined;
+  const [run] = trial.runs;
+  const { exitName: _, advice = null, ...shown } = finding;
+  return {
+    exitNames: [problem?.facts.name ?? 'ok'],
+    documents: [documentOf({ target, run, problem, report: { doctor: [{ ...shown, advice }] } }, context)],
+    problems: problem && [{ problem }],
+    text: (theme, lines) => (problem ? '' : findingLine(finding, theme, lines)),
+    note: trial.kind === 'seen' && !options.quiet ? settingNote(trial.treatment) : undefined,
+  };
+}
+
+/** The line that says the same on machines whose journal doesn't last. */
+const settingNote = (treatment: KeyTreatment) =>
+  `This machine's journal has it now. In CI and in containers, where the journal doesn't last, set RUNCTL_IDEMPOTENCY_KEYS=${treatment}, or run \`runctl config set idempotencyKeys ${treatment}\`.`;
+
+async function isConfirmed(name: string, context: Context): Promise<boolean> {
+  const what = `this starts one run of ${name}, or two if the service ignores idempotency keys`;
+  if (!context.stdin.isTTY || !context.stderr.isTTY) throw usageProblem(what, 'add `--yes` to allow it');
+  const { askLine } = await import('../config/prompts.ts');
+  const answer = await askLine(`${what[0]?.toUpperCase()}${what.slice(1)}. Continue? [y/N] `, context);
+  return /^y(es)?$/i.test(answer.trim());
+}
+
+function findingOf(trial: KeyTrial): Finding {
+  if (trial.kind === 'unclear') return failed('idempotency_keys', trial.problem);
+  const [first, second] = trial.runs.map(({ executionId }) => executionId);
+  if (trial.treatment === 'honored') return honored(`honored: the repeated trigger returned the same run (${first})`);
+  return ignored(`ignored: the repeated trigger started a second run (${first}, then ${second})`);
 }

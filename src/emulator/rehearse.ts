@@ -4,7 +4,7 @@ import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Context } from '../context.ts';
 import { usageProblem } from '../problems/problem.ts';
-import { onAbort } from '../runs/on-abort.ts';
+import { onAbort } from '../runs/clock.ts';
 import { findBuiltInScenario } from './built-in-scenarios.ts';
 import type { Emulator } from './server.ts';
 

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { usageProblem } from '../problems/problem.ts';
-import { parseDuration } from '../runs/duration.ts';
 import { isJsonObject } from '../runs/json.ts';
 import { finalStatuses } from '../runs/run.ts';
+import { parseDuration } from '../runs/time-text.ts';
 
 const duration = v.pipe(
   v.string(),

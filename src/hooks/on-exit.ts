@@ -1,7 +1,11 @@
+import { journalOf } from '../connection/open-journal.ts';
 import type { Context } from '../context.ts';
+import { createProcesses } from '../journal/processes.ts';
+import { pathOf } from '../journal/records.ts';
 import { exitCodes, signalOfExitCode } from '../problems/exit-codes.ts';
+import { isInterrupted } from '../runs/clock.ts';
 import type { JsonObject } from '../runs/json.ts';
-import { isInterrupted } from '../runs/on-abort.ts';
+import { subjectOf } from '../runs/subject.ts';
 import { runHook } from './run-hook.ts';
 
 const limitMs = 30_000;
@@ -25,4 +29,24 @@ export async function runOnExit(
   const code = isInterrupted(context.signal) ? '' : `; the exit code stays ${exitCode}`;
   const message = `the --on-exit command ${how}${code}`;
   context.reporter.observe({ event: 'warning', name: 'hook_failed', message });
+}
+
+/** Records the `--on-exit` command of a command with these documents, once for each automation in them. */
+export function exitHookRecord(documents: readonly JsonObject[], baseUrl: string | undefined, context: Context) {
+  if (baseUrl === undefined) return undefined;
+  const hook = '--on-exit';
+  const journal = journalOf(context, { quiet: true });
+  const subjects = documents.map(subjectOf);
+  const targets = new Map(subjects.flatMap(({ target }) => (target ? [[pathOf(target), target] as const] : [])));
+  const run = documents.length === 1 ? subjects[0]?.executionId : undefined;
+  const belonging = [...targets.values()].map((target) => ({ hook, baseUrl, target, run }) as const);
+  return {
+    begin() {
+      const process = createProcesses().own;
+      for (const each of belonging) journal.append({ type: 'command_hook_begun', ...each, process });
+    },
+    end(failure: string | undefined) {
+      for (const each of belonging) journal.append({ type: 'command_hook_ended', ...each, failure });
+    },
+  };
 }

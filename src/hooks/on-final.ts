@@ -1,9 +1,9 @@
+import type { Connection } from '../connection/connection.ts';
 import { type Context, endedBy } from '../context.ts';
+import { isInterrupted } from '../runs/clock.ts';
 import type { JsonObject } from '../runs/json.ts';
-import { isInterrupted } from '../runs/on-abort.ts';
 import { nameOf, type Run } from '../runs/run.ts';
 import { runHook } from './run-hook.ts';
-import { createTurns } from './turns.ts';
 
 export type FinalHooks = ReturnType<typeof createFinalHooks>;
 
@@ -69,3 +69,39 @@ export function createFinalHooks(command: string | undefined, context: Context, 
 
 export const commandFor = ({ executionId, target }: Run) =>
   `the --on-final command for run ${executionId} of ${nameOf(target)}`;
+
+export type Turns = <T>(action: () => Promise<T>) => Promise<T>;
+
+/** Runs at most this many actions at once, in the order in which they came. */
+export function createTurns(most: number): Turns {
+  const waiting: (() => void)[] = [];
+  let free = most;
+  return async (action) => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await action();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else free += 1;
+    }
+  };
+}
+
+type Recorder = Pick<Connection, 'journal' | 'baseUrl' | 'processes'>;
+
+/** Records a watch's `--on-final` commands. Unlike a follower's, no later process uses the record. */
+export function finalHookRecord({ journal, baseUrl, processes }: Recorder): HookRecord {
+  const hook = '--on-final';
+  return {
+    isResumed: false,
+    begin({ target, executionId: run }) {
+      journal.append({ type: 'command_hook_begun', hook, baseUrl, target, run, process: processes.own });
+      return true;
+    },
+    end({ target, executionId: run }, failure) {
+      journal.append({ type: 'command_hook_ended', hook, baseUrl, target, run, failure });
+    },
+  };
+}

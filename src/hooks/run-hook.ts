@@ -1,5 +1,4 @@
-import { runShellCommand } from '../connection/shell-command.ts';
-import { createWholeLines } from '../connection/whole-lines.ts';
+import { createWholeLines, runShellCommand } from '../connection/shell-command.ts';
 import type { Context } from '../context.ts';
 import { stringifyJson } from '../json-text.ts';
 import { isJsonObject, type JsonObject } from '../runs/json.ts';

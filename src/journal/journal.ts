@@ -1,48 +1,20 @@
-import type { HistoryEvent } from '../runs/history-event.ts';
 import { isCompleted, isFinal, type Run, runLimitMs, type Target } from '../runs/run.ts';
-import type { Execution, KeyTreatment } from '../runs/service.ts';
+import type { Execution } from '../runs/service.ts';
 import type { PastRun } from '../runs/statistics.ts';
-import { ageOf, isOpen, isRecoverable, openMs } from './age.ts';
-import {
-  fold,
-  isUnfinished,
-  type JournalRun,
-  reportedOf,
-  runEntriesOf,
-  type State,
-  type Trigger,
-  updateRun,
-} from './fold.ts';
-import { type HookState, hookStatesIn } from './hook-states.ts';
+import { isOpen, openMs } from './age.ts';
+import { fold, isUnfinished, type JournalRun, reportedOf, runEntriesOf, updateRun } from './fold.ts';
 import { type LogOptions, openLog } from './log.ts';
-import { historyIn } from './read-history.ts';
-import {
-  isAside,
-  type JournalRecord,
-  type NewRecord,
-  pathOf,
-  runIdOf,
-  type TriggerKey,
-  triggerIdOf,
-} from './records.ts';
-import { isMatch, type RunFilter, textsOf } from './run-filter.ts';
-import { type UnresolvedTrigger, unresolvedOf } from './unresolved.ts';
+import { createQueries } from './queries.ts';
+import { isAside, type JournalRecord, type NewRecord, runIdOf } from './records.ts';
+import { type RunFilter, textsOf } from './run-filter.ts';
 
 export { isOpen, isRecoverable, openMs } from './age.ts';
-export type { JournalRun } from './fold.ts';
-export type { UnresolvedTrigger } from './unresolved.ts';
-
-type KeyState =
-  | { state: 'accepted'; executionId: string; ageMs: number; account?: string }
-  | { state: 'open'; trigger: UnresolvedTrigger };
+export type { JournalRun, UnresolvedTrigger } from './fold.ts';
 
 interface TargetFilter {
   baseUrl: string;
   target: Target;
 }
-
-/** Not a run that an earlier use of the key had started. */
-const isOwnRun = ({ executionId, acceptedAs }: Trigger) => executionId !== undefined && acceptedAs?.how !== 'replayed';
 
 /** At this age, a run counts as finished even if another API key may have started it and may still find it. */
 const surelyFinishedMs = 24 * 3_600_000;
@@ -57,6 +29,7 @@ export type Journal = ReturnType<typeof openJournal>;
 export function openJournal(options: LogOptions) {
   const log = openLog(options);
   const { nowMs } = options;
+  const queries = createQueries(log, nowMs);
   /** The runs that this process asked for or recorded. */
   const remembered = new Map<string, JournalRun>();
   /** The runs that the journal has no record of, each with another base URL that has its id, if there is one. */
@@ -66,16 +39,16 @@ export function openJournal(options: LogOptions) {
     recordStatus,
     markNotFound,
     runs,
-    history,
     unfinishedRuns,
     find,
     findElsewhere,
-    unresolvedTriggers,
-    hasLaterRun,
-    hooks,
-    findKey,
-    keysSeen,
     pastRuns,
+    history: queries.history,
+    unresolvedTriggers: queries.unresolvedTriggers,
+    hasLaterRun: queries.hasLaterRun,
+    hooks: queries.hooks,
+    findKey: queries.findKey,
+    keysSeen: queries.keysSeen,
   };
 
   /** Returns false if the record couldn't be written. A `triggered` record is on disk on return. */
@@ -129,13 +102,8 @@ export function openJournal(options: LogOptions) {
     }
   }
 
-  /** What was done and seen since then, oldest first. Older records in the same files show what it belongs to. */
-  function history(filter: RunFilter & { sinceMs: number }): HistoryEvent[] {
-    return historyIn(read(filter)).filter(({ at }) => Date.parse(at) >= filter.sinceMs);
-  }
-
   function newestFirst(filter: RunFilter) {
-    const entries = filter.hasRun ? runEntriesOf(read(filter)) : foldAll(filter).entries;
+    const entries = filter.hasRun ? runEntriesOf(queries.read(filter)) : fold(queries.read(filter)).entries;
     return entries.flatMap(({ run, isWhole }) => (run ? { run, isWhole } : [])).reverse();
   }
 
@@ -178,59 +146,6 @@ export function openJournal(options: LogOptions) {
     if (run) missing.delete(id);
   }
 
-  /** Newest first. */
-  function unresolvedTriggers(filter: { baseUrl: string; target?: Target }): UnresolvedTrigger[] {
-    const { triggers } = foldAll({ ...filter, sinceMs: nowMs() - openMs });
-    const open = [...triggers.values()].filter(
-      ({ attempts: [oldest] }) => oldest !== undefined && isRecoverable(oldest, nowMs()),
-    );
-    return open.map((trigger) => unresolvedOf(trigger, nowMs())).reverse();
-  }
-
-  /** Does a trigger that was first sent after this time (ISO 8601) have a run of its own? */
-  function hasLaterRun(filter: TargetFilter, at: string): boolean {
-    const { triggers } = foldAll({ ...filter, sinceMs: Date.parse(at) });
-    return [...triggers.values()].some((trigger) => isOwnRun(trigger) && trigger.at > at);
-  }
-
-  function foldAll(filter: RunFilter): State {
-    return fold(read(filter));
-  }
-
-  /** The open hooks of followers, or of one run, oldest first. */
-  function hooks({ baseUrl, executionId }: { baseUrl: string; executionId?: string }): HookState[] {
-    const states = hookStatesIn(read({ baseUrl, idPrefix: executionId, sinceMs: nowMs() - openMs }));
-    return [...states.values()].filter((hook) => isOpen(hook, nowMs()));
-  }
-
-  /** How an idempotency key was used, however long ago. */
-  function findKey({ baseUrl, target, idempotencyKey }: TriggerKey): KeyState | undefined {
-    const files = [...log.read({ texts: [JSON.stringify(idempotencyKey)] })];
-    const id = triggerIdOf({ baseUrl, idempotencyKey, target: pathOf(target) });
-    const trigger = fold(files.flat()).triggers.get(id);
-    if (!trigger) return undefined;
-    if (trigger.executionId !== undefined)
-      return {
-        state: 'accepted',
-        executionId: trigger.executionId,
-        ageMs: ageOf(trigger.at, nowMs()),
-        account: trigger.acceptedAs?.account,
-      };
-    const { attempts, superseded = [] } = trigger;
-    const unknown = attempts.length > 0 ? attempts : superseded;
-    if (unknown.length === 0) return undefined;
-    return { state: 'open', trigger: unresolvedOf({ ...trigger, attempts: unknown }, nowMs()) };
-  }
-
-  /** What the service was last seen to do with idempotency keys. Undefined if never seen. */
-  function keysSeen(baseUrl: string): { treatment: KeyTreatment; at: string } | undefined {
-    for (const records of log.read({ texts: ['"keys_seen"'], newestFirst: true })) {
-      const seen = records.filter((record) => record.type === 'keys_seen' && record.baseUrl === baseUrl).at(-1);
-      if (seen?.type === 'keys_seen') return { treatment: seen.treatment, at: seen.at };
-    }
-    return undefined;
-  }
-
   /** The last completed runs of the target, newest first, from the newest files. */
   function pastRuns(filter: TargetFilter, limit: number): PastRun[] {
     const pastRuns: PastRun[] = [];
@@ -246,11 +161,6 @@ export function openJournal(options: LogOptions) {
       if (hasCompleted && durationMs >= 0) pastRuns.push({ durationMs, credits: creditsCharged });
     }
     return pastRuns;
-  }
-
-  function* read(filter: RunFilter): Generator<JournalRecord> {
-    for (const records of log.read({ ...filter, texts: textsOf(filter) }))
-      for (const record of records) if (isMatch(record, filter)) yield record;
   }
 }
 

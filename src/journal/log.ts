@@ -1,11 +1,10 @@
-import { fdatasyncSync, fsyncSync } from 'node:fs';
+import { fdatasyncSync, fsyncSync, rmSync } from 'node:fs';
 import { clockSkewMs } from './age.ts';
 import { appendLine, type Sync } from './append-line.ts';
 import { filesIn, readFile } from './files.ts';
-import { pruneFiles } from './prune.ts';
 import { type JournalRecord, type NewRecord, pathOf, recordsIn } from './records.ts';
 
-interface Log {
+export interface Log {
   /** Returns undefined if the record couldn't be written. A `triggered` record is on disk on return. */
   append(record: NewRecord): JournalRecord | undefined;
   /** The records of each file, oldest first. A file that can't be read is reported. */
@@ -106,4 +105,16 @@ function prune(folder: string, nowMs: number): void {
 function describe(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   return code ?? message;
+}
+
+const yearMs = 365 * 24 * 3_600_000;
+
+/** Removes the oldest files until one has a record that is younger than a year. Throws the errors of `readOwn`. */
+export function pruneFiles(folder: string, nowMs: number): void {
+  const [, ...full] = filesIn(folder);
+  for (const { path } of full.reverse()) {
+    const records = recordsIn(readFile(path));
+    if (records.length === 0 || records.some(({ at }) => nowMs - Date.parse(at) <= yearMs)) return;
+    rmSync(path);
+  }
 }

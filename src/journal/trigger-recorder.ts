@@ -1,5 +1,5 @@
 import { exitNameOf } from '../problems/fault-facts.ts';
-import { randomUuid } from '../random-uuid.ts';
+import { randomUuid } from '../runs/run.ts';
 import type { StartedExecution } from '../runs/service.ts';
 import type { TriggerIdentity } from '../triggering/send-until-known.ts';
 import { starts } from '../triggering/start-evidence.ts';

@@ -1,5 +1,5 @@
-import { formatDuration } from '../runs/duration.ts';
 import { type Fault, type FaultKind, outcomesOf } from '../runs/fault.ts';
+import { formatDuration } from '../runs/time-text.ts';
 import { type ExitName, signalExits } from './exit-codes.ts';
 
 /** The exit name of a trigger, `status` or `result` that ends with this fault. */

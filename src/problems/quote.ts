@@ -9,3 +9,6 @@ export const shellWord = (text: string): string =>
   /^[\w./@%+=:,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
 export const quote = (text: string): string => JSON.stringify(text);
+
+/** `1 run`, `2 runs`. */
+export const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;

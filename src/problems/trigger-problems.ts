@@ -1,7 +1,6 @@
-import { formatDuration } from '../runs/duration.ts';
 import { type Fault, type FaultKind, httpOf } from '../runs/fault.ts';
 import { nameOf } from '../runs/run.ts';
-import { utcTime } from '../runs/utc-time.ts';
+import { formatDuration, utcTime } from '../runs/time-text.ts';
 import type { FailedTrigger, TriggerIdentity } from '../triggering/send-until-known.ts';
 import { exitNameOf, factsOf, interruptNameOf, remedies, retryAfterHint } from './fault-facts.ts';
 import { Problem } from './problem.ts';

@@ -1,9 +1,8 @@
 import { defaults } from '../runs/defaults.ts';
-import { formatDuration } from '../runs/duration.ts';
 import { type Fault, httpOf } from '../runs/fault.ts';
 import { fullNameOf, nameOf, type Target } from '../runs/run.ts';
 import type { KeyTreatment } from '../runs/service.ts';
-import { utcTime } from '../runs/utc-time.ts';
+import { formatDuration, utcTime } from '../runs/time-text.ts';
 import { factsOf, interruptNameOf } from './fault-facts.ts';
 import { inDoubtProblem, Problem } from './problem.ts';
 import { fullArgumentOf, shellWord } from './quote.ts';

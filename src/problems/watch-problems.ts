@@ -1,9 +1,8 @@
-import { formatDuration } from '../runs/duration.ts';
 import type { LastConfirmed, WarningEvent } from '../runs/events.ts';
 import { type Fault, type FaultKind, httpOf, isInterruption, reasonOf } from '../runs/fault.ts';
 import { isCompleted, nameOf, type Run } from '../runs/run.ts';
 import { errorTextOf } from '../runs/service.ts';
-import { utcTime } from '../runs/utc-time.ts';
+import { formatDuration, utcTime } from '../runs/time-text.ts';
 import type { FinishedWatch, UnfinishedWatch, WatchResult } from '../watching/watch-result.ts';
 import { type ExitName, exitNameOfStatus, isInterruptName } from './exit-codes.ts';
 import { exitNameOf, exitNameOfSilence, factsOf, interruptNameOf, remedies, retryAfterHint } from './fault-facts.ts';

@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts';
-import { formatDuration } from '../runs/duration.ts';
 import type { HowTriggered, Reporter, RunEvent } from '../runs/events.ts';
 import { nameOf, type Run } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
+import { formatDuration } from '../runs/time-text.ts';
 import { type BoardOptions, type BoardState, createBoardState } from './board-state.ts';
 import { themeOf, wrapOptionsOf } from './output.ts';
 import { runLines } from './run-line.ts';

@@ -1,12 +1,11 @@
-import { formatAgo } from '../runs/duration.ts';
 import { isFinal, type Run } from '../runs/run.ts';
 import { type Execution, errorTextOf, type RunResult } from '../runs/service.ts';
 import type { PastRun } from '../runs/statistics.ts';
-import { utcTime } from '../runs/utc-time.ts';
+import { usualOf } from '../runs/statistics.ts';
+import { formatAgo, utcTime } from '../runs/time-text.ts';
 import { sanitize, sanitizeLine } from './sanitize.ts';
 import { colorOfStatus, creditsOf, durationOf } from './status-text.ts';
 import type { Theme } from './theme.ts';
-import { usualOf } from './usual.ts';
 import { type WrapOptions, widestWord, wrap } from './wrap.ts';
 
 export type Row = readonly [label: string, value: string | undefined];

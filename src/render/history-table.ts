@@ -1,8 +1,7 @@
 import { exitCodes } from '../problems/exit-codes.ts';
-import { formatDuration } from '../runs/duration.ts';
 import type { HistoryEvent, HistoryEventName } from '../runs/history-event.ts';
-import { localTime } from '../runs/local-time.ts';
 import { isCompleted, isFinal, isUuid, nameOf } from '../runs/run.ts';
+import { formatDuration, localTime } from '../runs/time-text.ts';
 import { sanitizeLine } from './sanitize.ts';
 import { lengthOfIds } from './status-text.ts';
 import { type Column, table } from './table-layout.ts';

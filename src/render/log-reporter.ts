@@ -1,9 +1,9 @@
 import type { Context } from '../context.ts';
 import { laterSignOfLifeMs, signOfLifeMs } from '../runs/defaults.ts';
-import { formatDuration } from '../runs/duration.ts';
 import { aboutOf, type Reporter, type RunEvent } from '../runs/events.ts';
 import { reasonOf } from '../runs/fault.ts';
 import { isFinal, nameOf } from '../runs/run.ts';
+import { formatDuration } from '../runs/time-text.ts';
 import { type OutputOptions, printSentence } from './output.ts';
 import { sanitizeLine } from './sanitize.ts';
 import { createSentences, isShownQuietly } from './sentences.ts';

@@ -1,12 +1,11 @@
 import type { Clock } from '../runs/clock.ts';
-import { formatAge, formatAgo } from '../runs/duration.ts';
 import type { RunEvent } from '../runs/events.ts';
 import { reasonOf } from '../runs/fault.ts';
 import { nameOf, type Run } from '../runs/run.ts';
-import { medianCredits, type PastRun } from '../runs/statistics.ts';
+import { medianCredits, type PastRun, usualOf } from '../runs/statistics.ts';
+import { formatAge, formatAgo } from '../runs/time-text.ts';
 import { sanitizeLine } from './sanitize.ts';
 import type { Theme } from './theme.ts';
-import { usualOf } from './usual.ts';
 import { cutTo, padTo, shortenTo, widthOf } from './width.ts';
 
 export interface RunLine {

@@ -1,10 +1,10 @@
 import type { Clock } from '../runs/clock.ts';
 import { laterSignOfLifeMs } from '../runs/defaults.ts';
-import { formatDuration } from '../runs/duration.ts';
 import type { RunEvent, WarningName } from '../runs/events.ts';
 import { reasonOf } from '../runs/fault.ts';
 import { isCompleted, isFinal, nameOf } from '../runs/run.ts';
 import { startOf } from '../runs/service.ts';
+import { formatDuration } from '../runs/time-text.ts';
 
 const mostWarnings = 1_000;
 

@@ -1,6 +1,6 @@
-import { formatAgo, formatDuration } from '../runs/duration.ts';
 import { isCompleted, isFinal, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
+import { formatAgo, formatDuration } from '../runs/time-text.ts';
 import { sanitizeLine } from './sanitize.ts';
 import type { Theme } from './theme.ts';
 

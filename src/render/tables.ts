@@ -1,13 +1,12 @@
-import { formatAgo, formatDuration } from '../runs/duration.ts';
 import { isCompleted, isFinal, lastStatusOf, nameOf, type Target } from '../runs/run.ts';
 import { type Execution, errorTextOf, type RunResult } from '../runs/service.ts';
+import type { Usual } from '../runs/statistics.ts';
 import { type Statistics, type Total, totalOf } from '../runs/statistics.ts';
-import { utcTime } from '../runs/utc-time.ts';
+import { formatAgo, formatDuration, utcTime } from '../runs/time-text.ts';
 import { sanitizeLine } from './sanitize.ts';
 import { colorOfStatus, durationOf, lengthOfIds, symbolOfStatus, unknown } from './status-text.ts';
 import { type Column, table } from './table-layout.ts';
 import type { Theme } from './theme.ts';
-import type { Usual } from './usual.ts';
 import type { WrapOptions } from './wrap.ts';
 
 const automation = {

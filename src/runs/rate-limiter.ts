@@ -1,5 +1,4 @@
-import { type Clock, pause } from './clock.ts';
-import { onAbort } from './on-abort.ts';
+import { type Clock, onAbort, pause } from './clock.ts';
 
 export type RateLimiter = ReturnType<typeof createRateLimiter>;
 

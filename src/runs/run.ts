@@ -1,3 +1,5 @@
+import { getBuiltinModule } from 'node:process';
+
 export type Target = AutomationTarget | AgentTarget;
 
 export interface AutomationTarget {
@@ -87,3 +89,6 @@ function lettersOf(name: string): string {
   const folded = name.normalize('NFKC').toLowerCase();
   return folded.replace(/[^\p{L}\p{N}]/gu, '') || folded;
 }
+
+/** The global `crypto` would load twice as much, and a trigger needs this module anyway. */
+export const randomUuid = (): string => getBuiltinModule('node:crypto').randomUUID();

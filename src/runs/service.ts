@@ -1,7 +1,7 @@
 import type { Fault } from './fault.ts';
 import type { JsonObject } from './json.ts';
 import type { Run, Target } from './run.ts';
-import { utcTime } from './utc-time.ts';
+import { utcTime } from './time-text.ts';
 
 /** The service as the domain sees it. Each call is one attempt. The caller retries, and may shorten the timeout. */
 export interface Service {

@@ -1,4 +1,5 @@
 import { finalStatusOf, isCompleted, isFinal, runLimitMs, type Target } from './run.ts';
+import { formatAge } from './time-text.ts';
 
 /** Times are milliseconds since 1970. Null means unknown. */
 export interface RecordedRun {
@@ -106,4 +107,40 @@ function countsOf(runs: readonly RecordedRun[], words: Iterable<string>): Record
     counts[status] = (counts[status] ?? 0) + runs.filter((run) => run.status === word).length;
   }
   return counts;
+}
+
+const runsThatCount = 10;
+const fewestRuns = 3;
+
+/** The median of the newest ten durations. Undefined if there are fewer than three. */
+export const usualDurationMs = (durationsMs: readonly number[]): number | undefined => quantileMs(durationsMs, 0.5);
+
+/** Has a run of this age taken longer than 90% of past runs, and clearly longer than their median? */
+export function isLongerThanUsual(ageMs: number, durationsMs: readonly number[]): boolean {
+  const usualMs = quantileMs(durationsMs, 0.5);
+  const slowMs = quantileMs(durationsMs, 0.9);
+  return usualMs !== undefined && slowMs !== undefined && ageMs > Math.max(1.2 * usualMs, slowMs);
+}
+
+function quantileMs(durationsMs: readonly number[], share: number): number | undefined {
+  const newestMs = durationsMs.filter((ms) => ms > 0 && Number.isFinite(ms)).slice(0, runsThatCount);
+  return newestMs.length < fewestRuns
+    ? undefined
+    : newestMs.sort((a, b) => a - b)[Math.ceil(share * newestMs.length) - 1];
+}
+
+export interface Usual {
+  usualMs: number;
+  isLate: boolean;
+  /** `usually 2s`, or `late, usually 2s`. */
+  text: string;
+}
+
+/** How an unfinished run of this age compares with earlier ones; undefined if too few say how long it usually takes. */
+export function usualOf(ageMs: number, history: readonly PastRun[]): Usual | undefined {
+  const durationsMs = history.map(({ durationMs }) => durationMs);
+  const usualMs = usualDurationMs(durationsMs);
+  if (usualMs === undefined) return undefined;
+  const isLate = isLongerThanUsual(ageMs, durationsMs);
+  return { usualMs, isLate, text: `${isLate ? 'late, ' : ''}usually ${formatAge(usualMs).split(' ')[0]}` };
 }

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ActionFlags } from '../../src/actions/action-flags.ts';
-import { startUnlessActive } from '../../src/actions/if-active.ts';
-import { resultOfStart } from '../../src/actions/outcome.ts';
-import { outcomeOfStart } from '../../src/actions/start-result.ts';
+import { startRun } from '../../src/actions/if-active.ts';
+import { outcomeOfStart, resultOfStart } from '../../src/actions/outcome.ts';
 import { openJournal } from '../../src/journal/journal.ts';
 import type { Reporter, RunEvent } from '../../src/runs/events.ts';
 import type { Answer, Execution, Service, StartedExecution } from '../../src/runs/service.ts';
@@ -44,7 +43,7 @@ function createTriggerHarness() {
       journal: journal(),
       watches: createWatchGroup(flags.timeoutMs ?? Number.POSITIVE_INFINITY, clock),
     });
-    const start = await startUnlessActive({ target, body: '{}', idempotencyKey }, flags, connection);
+    const start = await startRun({ target, body: '{}', idempotencyKey }, flags, connection);
     const problem = start.kind === 'failed' ? start.problem : undefined;
     return { start, problem, calls: service.calls, triggeredAtMs, events, limiter: connection.limiter };
   }
@@ -125,7 +124,7 @@ test('a refusal that arrives as the user presses Ctrl-C ends with its own exit c
       return fault('no_credits', { httpStatus: 402 });
     },
   };
-  const start = await startUnlessActive({ target, body: '{}' }, {}, createConnection(service, { context }));
+  const start = await startRun({ target, body: '{}' }, {}, createConnection(service, { context }));
   expect(start).toMatchObject({
     kind: 'failed',
     problem: { exitCode: 8, facts: { name: 'no_credits', started: 'no' } },

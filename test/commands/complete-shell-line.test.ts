@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { printCandidates, splitLine, type TypedLine } from '../../src/commands/complete.ts';
-import type { Shell } from '../../src/commands/completion-scripts.ts';
+import type { Shell } from '../../src/commands/completion.ts';
 
 test.each<[string, TypedLine]>([
   ['', { words: [''], quote: '' }],

@@ -1,7 +1,7 @@
 import { validateHeaderValue } from 'node:http';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseSetting } from '../../src/config/setting.ts';
+import { parseSetting } from '../../src/config/setting-table.ts';
 import { parseApiKey, parseApiKeyCommand, parseBaseUrl } from '../../src/config/setting-values.ts';
 import { anyCharacter } from '../helpers/any-character.ts';
 

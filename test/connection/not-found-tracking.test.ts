@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { withNotFoundTracking } from '../../src/connection/answers.ts';
+import { withNotFoundTracking } from '../../src/connection/connect.ts';
 import type { Run } from '../../src/runs/run.ts';
 import { fault, resultOf, run, running, scriptedService, target } from '../helpers/scripted-service.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createTurns } from '../../src/hooks/turns.ts';
+import { createTurns } from '../../src/hooks/on-final.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
 
 test('two turns are taken at once, the others in the order in which they came, also after an action that failed', async () => {

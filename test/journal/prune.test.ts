@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { pruneFiles } from '../../src/journal/prune.ts';
+import { pruneFiles } from '../../src/journal/log.ts';
 import type { NewRecord } from '../../src/journal/records.ts';
 import { accepted, baseUrl, key, refused, status, triggered, uuid } from './records.ts';
 import { createStateFolder, lineOf } from './state-folder.ts';

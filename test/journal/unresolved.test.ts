@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { unresolvedOf } from '../../src/journal/unresolved.ts';
+import { unresolvedOf } from '../../src/journal/fold.ts';
 import { accepted, baseUrl, triggered } from './records.ts';
 import { createStateFolder, linesIn } from './state-folder.ts';
 

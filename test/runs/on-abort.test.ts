@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isInterrupted, onAbort } from '../../src/runs/on-abort.ts';
+import { isInterrupted, onAbort } from '../../src/runs/clock.ts';
 
 test('everybody who waits for a signal is called when it aborts, but those who took that back, through one listener', () => {
   const abort = new AbortController();

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseDuration } from '../../src/runs/duration.ts';
 import { backoffMs } from '../../src/runs/retry.ts';
+import { parseDuration } from '../../src/runs/time-text.ts';
 import { type Given, type Runner, runners } from './runners.ts';
 
 const meant: Record<string, Runner> = {

@@ -4,11 +4,10 @@ import { expect } from 'vitest';
 import type { IfActive } from '../../src/actions/action-flags.ts';
 import { followRun } from '../../src/actions/follow-run.ts';
 import type { Following } from '../../src/actions/following.ts';
-import { startUnlessActive } from '../../src/actions/if-active.ts';
-import type { Followed } from '../../src/actions/outcome.ts';
+import { startRun } from '../../src/actions/if-active.ts';
+import type { Followed, StartResult } from '../../src/actions/outcome.ts';
 import { type Recovery, recoverTriggers } from '../../src/actions/recover-triggers.ts';
 import { followWithReruns } from '../../src/actions/reruns.ts';
-import type { StartResult } from '../../src/actions/start-result.ts';
 import { triggerPath } from '../../src/api/endpoints.ts';
 import { runToPollOf } from '../../src/connection/run-to-poll.ts';
 import { type Journal, openJournal } from '../../src/journal/journal.ts';
@@ -220,7 +219,7 @@ export function createSimulation(folder: string, { seed, offsetsMs, disturbance,
     const flags = { ifActive: use.ifActive, timeoutMs: 180_000 };
     connection.watches = createWatchGroup(flags.timeoutMs, clock);
     const request = { target, body: '{}', idempotencyKey: use.key };
-    const start = await startUnlessActive(request, flags, connection);
+    const start = await startRun(request, flags, connection);
     if (use.maxReruns !== undefined && start.kind !== 'skipped' && start.kind !== 'failed') {
       connection.watches = createWatchGroup(1_800_000, context.clock);
       const rerunFlags = {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { localTime } from '../../src/runs/local-time.ts';
+import { localTime } from '../../src/runs/time-text.ts';
 
 test('a time is written as the clock on the wall has it, and says how far that is from UTC', () => {
   const seconds = fc.integer({ min: 0, max: 4_000_000_000 });

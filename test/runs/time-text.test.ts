@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formatAge, formatAgo, formatDuration, parseDuration } from '../../src/runs/duration.ts';
+import { formatAge, formatAgo, formatDuration, parseDuration } from '../../src/runs/time-text.ts';
 
 describe('parseDuration', () => {
   test.each([

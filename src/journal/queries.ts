@@ -1,0 +1,90 @@
+import type { HistoryEvent } from '../runs/history-event.ts';
+import type { Target } from '../runs/run.ts';
+import type { KeyTreatment } from '../runs/service.ts';
+import { ageOf, isOpen, isRecoverable, openMs } from './age.ts';
+import { fold, type State, type Trigger, type UnresolvedTrigger, unresolvedOf } from './fold.ts';
+import { type HookState, hookStatesIn } from './hook-states.ts';
+import type { Log } from './log.ts';
+import { historyIn } from './read-history.ts';
+import { type JournalRecord, pathOf, type TriggerKey, triggerIdOf } from './records.ts';
+import { isMatch, type RunFilter, textsOf } from './run-filter.ts';
+
+type KeyState =
+  | { state: 'accepted'; executionId: string; ageMs: number; account?: string }
+  | { state: 'open'; trigger: UnresolvedTrigger };
+
+interface TargetFilter {
+  baseUrl: string;
+  target: Target;
+}
+
+/** Not a run that an earlier use of the key had started. */
+const isOwnRun = ({ executionId, acceptedAs }: Trigger) => executionId !== undefined && acceptedAs?.how !== 'replayed';
+
+/** Questions that are answered from the files each time, with nothing remembered between them. */
+export function createQueries(log: Log, nowMs: () => number) {
+  return { read, history, unresolvedTriggers, hasLaterRun, hooks, findKey, keysSeen };
+
+  function* read(filter: RunFilter): Generator<JournalRecord> {
+    for (const records of log.read({ ...filter, texts: textsOf(filter) }))
+      for (const record of records) if (isMatch(record, filter)) yield record;
+  }
+
+  /** What was done and seen since then, oldest first. Older records in the same files show what it belongs to. */
+  function history(filter: RunFilter & { sinceMs: number }): HistoryEvent[] {
+    return historyIn(read(filter)).filter(({ at }) => Date.parse(at) >= filter.sinceMs);
+  }
+
+  /** Newest first. */
+  function unresolvedTriggers(filter: { baseUrl: string; target?: Target }): UnresolvedTrigger[] {
+    const { triggers } = foldAll({ ...filter, sinceMs: nowMs() - openMs });
+    const open = [...triggers.values()].filter(
+      ({ attempts: [oldest] }) => oldest !== undefined && isRecoverable(oldest, nowMs()),
+    );
+    return open.map((trigger) => unresolvedOf(trigger, nowMs())).reverse();
+  }
+
+  /** Does a trigger that was first sent after this time (ISO 8601) have a run of its own? */
+  function hasLaterRun(filter: TargetFilter, at: string): boolean {
+    const { triggers } = foldAll({ ...filter, sinceMs: Date.parse(at) });
+    return [...triggers.values()].some((trigger) => isOwnRun(trigger) && trigger.at > at);
+  }
+
+  function foldAll(filter: RunFilter): State {
+    return fold(read(filter));
+  }
+
+  /** The open hooks of followers, or of one run, oldest first. */
+  function hooks({ baseUrl, executionId }: { baseUrl: string; executionId?: string }): HookState[] {
+    const states = hookStatesIn(read({ baseUrl, idPrefix: executionId, sinceMs: nowMs() - openMs }));
+    return [...states.values()].filter((hook) => isOpen(hook, nowMs()));
+  }
+
+  /** How an idempotency key was used, however long ago. */
+  function findKey({ baseUrl, target, idempotencyKey }: TriggerKey): KeyState | undefined {
+    const files = [...log.read({ texts: [JSON.stringify(idempotencyKey)] })];
+    const id = triggerIdOf({ baseUrl, idempotencyKey, target: pathOf(target) });
+    const trigger = fold(files.flat()).triggers.get(id);
+    if (!trigger) return undefined;
+    if (trigger.executionId !== undefined)
+      return {
+        state: 'accepted',
+        executionId: trigger.executionId,
+        ageMs: ageOf(trigger.at, nowMs()),
+        account: trigger.acceptedAs?.account,
+      };
+    const { attempts, superseded = [] } = trigger;
+    const unknown = attempts.length > 0 ? attempts : superseded;
+    if (unknown.length === 0) return undefined;
+    return { state: 'open', trigger: unresolvedOf({ ...trigger, attempts: unknown }, nowMs()) };
+  }
+
+  /** What the service was last seen to do with idempotency keys. Undefined if never seen. */
+  function keysSeen(baseUrl: string): { treatment: KeyTreatment; at: string } | undefined {
+    for (const records of log.read({ texts: ['"keys_seen"'], newestFirst: true })) {
+      const seen = records.filter((record) => record.type === 'keys_seen' && record.baseUrl === baseUrl).at(-1);
+      if (seen?.type === 'keys_seen') return { treatment: seen.treatment, at: seen.at };
+    }
+    return undefined;
+  }
+}

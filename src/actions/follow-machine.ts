@@ -12,7 +12,7 @@ import { interruptNameOf } from '../problems/fault-facts.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import { type CommandResult, printSentence } from '../render/output.ts';
 import type { Clock } from '../runs/clock.ts';
-import { isFinal, type Run } from '../runs/run.ts';
+import { isFinalStatus, type Run } from '../runs/run.ts';
 import type { ActionFlags } from './action-flags.ts';
 import { followRun } from './follow-run.ts';
 import { createFollowing, type Following, withBoard } from './following.ts';
@@ -158,7 +158,7 @@ function createNewRuns(tail: Tail, folder: string, { baseUrl, context }: Connect
 function newRunOf(record: JournalRecord, clock: Clock): RunToPoll | undefined {
   if (record.type !== 'accepted' && record.type !== 'status') return undefined;
   const target = targetOf(record.target);
-  const isNew = record.type === 'accepted' || (record.first === true && !isFinal(target, record.status));
+  const isNew = record.type === 'accepted' || (record.first === true && !isFinalStatus(record.status, target));
   const { executionId, at } = record;
   const sinceTriggerMs = record.type === 'accepted' ? () => clock.nowMs() - Date.parse(at) : undefined;
   return isNew ? { run: { target, executionId }, sinceTriggerMs } : undefined;

@@ -5,7 +5,7 @@ import { watchFailedProblem, watchProblem, watchWarning } from '../problems/watc
 import { documentOf } from '../render/document.ts';
 import { defaults } from '../runs/defaults.ts';
 import type { Reporter, RunEvent } from '../runs/events.ts';
-import { isFinal, isKnownStatus, type Run, type Target } from '../runs/run.ts';
+import { isKnownStatus, type Run, type Target } from '../runs/run.ts';
 import { formatDuration, utcTime } from '../runs/time-text.ts';
 import { createPollSchedule, jitter } from '../watching/poll-schedule.ts';
 import type { WatchResult } from '../watching/watch-result.ts';
@@ -89,14 +89,14 @@ export async function waitForOther(
 ): Promise<WatchResult> {
   const { journal, baseUrl, context } = following;
   const observe = (event: RunEvent) => {
-    const isEnd = event.event === 'status' && isFinal(run.target, event.execution.status);
+    const isEnd = event.event === 'status' && event.execution.isFinal;
     if (isEnd) return;
     context.reporter.observe({
       ...(event.event === 'waiting' && event.run ? { ...event, for: 'slot' } : event),
       isActiveRun: true,
     });
   };
-  const known = { executionId: run.executionId, status: 'RUNNING', document: {} };
+  const known = { executionId: run.executionId, status: 'RUNNING', isFinal: false, document: {} };
   // `--give-up-after` is for the trigger; this watch has its own limit.
   const flags = { intervalMs };
   const options = { ...scheduleOf(run.target, flags, following), sinceTriggerMs, known };

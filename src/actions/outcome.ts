@@ -7,7 +7,7 @@ import { exitNameOfWatch } from '../problems/watch-problems.ts';
 import { type DocumentFacts, documentOf, type TriggerFacts } from '../render/document.ts';
 import type { RunEvent } from '../runs/events.ts';
 import type { JsonObject } from '../runs/json.ts';
-import { isFinal, type Run, type Target } from '../runs/run.ts';
+import type { Run, Target } from '../runs/run.ts';
 import type { Execution, StartedExecution } from '../runs/service.ts';
 import { type Evidence, type Started, starts } from '../triggering/start-evidence.ts';
 import type { WatchResult } from '../watching/watch-result.ts';
@@ -97,8 +97,8 @@ function problemOf(start: StartResult): Problem | undefined {
 
 /** How the run that was found ended. A repeated trigger must not turn a failed run into a success. */
 function exitNameOfEarlier(earlier: EarlierRun): ExitName {
-  const { status } = finishedExecutionOf(earlier) ?? {};
-  return status === undefined ? 'ok' : exitNameOfRun(earlier.run, status);
+  const execution = finishedExecutionOf(earlier);
+  return execution ? exitNameOfRun(execution) : 'ok';
 }
 
 function withoutStatus(start: StartResult): string {
@@ -182,8 +182,8 @@ export function executionOf(start: StartResult): Execution | undefined {
 }
 
 /** The earlier run, if it has a final status. */
-export function finishedExecutionOf({ run, polled }: EarlierRun): Execution | undefined {
-  return polled?.kind === 'ok' && isFinal(run.target, polled.value.status) ? polled.value : undefined;
+export function finishedExecutionOf({ polled }: EarlierRun): Execution | undefined {
+  return polled?.kind === 'ok' && polled.value.isFinal ? polled.value : undefined;
 }
 
 export function triggeredEvent(

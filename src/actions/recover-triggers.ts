@@ -80,8 +80,9 @@ async function recoverTrigger(
   if (result.kind === 'started') return { trigger, kind: 'found', execution: result.run, evidence: result.evidence };
   if (result.kind === 'recorded') {
     const { executionId, evidence } = result;
-    const status = journal.find(executionId, { baseUrl })?.status ?? 'RUNNING';
-    return { trigger, kind: 'found', execution: { executionId, status, document: { executionId, status } }, evidence };
+    const { status, isFinal = false } = journal.find(executionId, { baseUrl }) ?? {};
+    const known = { executionId, status: status ?? 'RUNNING' };
+    return { trigger, kind: 'found', execution: { ...known, isFinal, document: known }, evidence };
   }
   if (result.kind === 'refused') return { trigger, kind: 'refused', fault: result.fault };
   // What this attempt met is in the journal by now.

@@ -8,7 +8,7 @@ import type { DocumentFacts } from '../render/document.ts';
 import { defaults } from '../runs/defaults.ts';
 import type { allResolutions } from '../runs/events.ts';
 import { reasonOf } from '../runs/fault.ts';
-import { isFinal, nameOf, type Run } from '../runs/run.ts';
+import { nameOf, type Run } from '../runs/run.ts';
 import { utcTime } from '../runs/time-text.ts';
 import { starts } from '../triggering/start-evidence.ts';
 import type { RecoverFlags, Recovery } from './recover-triggers.ts';
@@ -41,11 +41,11 @@ export function reportOfRecovery(recovery: Recovery, flags: RecoverFlags, connec
       const { executionId, status } = execution;
       const run = { target, executionId };
       // A service may repeat its first response, in which the run is RUNNING.
-      const end = isFinal(target, status) ? `, which finished ${status}` : '';
+      const end = execution.isFinal ? `, which finished ${status}` : '';
       const { how, started } = starts[evidence];
       const found = started === 'no' ? 'had started run' : 'was sent again; its run is';
       const sentence = `${about} ${found} ${executionId}${end}`;
-      const outcome = isFinal(target, status) ? exitNameOfRun(run, status) : 'ok';
+      const outcome = execution.isFinal ? exitNameOfRun(execution) : 'ok';
       const trigger = { how, started, ...facts };
       const argument = argumentOf(run, connection);
       return { sentence, run, facts: { run, execution, outcome, exitName: 'ok', argument, report, trigger } };

@@ -68,7 +68,7 @@ function nextOf(results: ArgumentResult[], project: string | undefined): string 
   if (first?.replayedFailure) return replayNextStep;
   const watched = first && finishedWatchOf(first);
   if (!watched || first.problem) return undefined;
-  return nextStepOf(watched.run, watched.execution.status, watched.result?.error?.type, project);
+  return nextStepOf(watched.run, watched.execution, watched.result?.error?.type, project);
 }
 
 /** The runs' summaries. Several runs also have a `table`. */

@@ -5,7 +5,7 @@ import { expiredKeyProblem, otherAccountProblem, withheldProblem } from '../prob
 import type { Clock } from '../runs/clock.ts';
 import { defaults } from '../runs/defaults.ts';
 import type { Fault } from '../runs/fault.ts';
-import { isFinal, nameOf, type Target } from '../runs/run.ts';
+import { nameOf, type Target } from '../runs/run.ts';
 import type { Service, StartedExecution } from '../runs/service.ts';
 import type { KeyHistory, StartedTrigger, TriggerIdentity } from '../triggering/send-until-known.ts';
 import { starts } from '../triggering/start-evidence.ts';
@@ -87,10 +87,10 @@ function startOf(
   target: Target,
   clock: Clock,
 ): StartResult {
-  const { executionId, status } = execution;
+  const { executionId } = execution;
   const run = { target, executionId };
   const { started } = starts[start.evidence];
-  if (started === 'no' || (start.evidence === 'shared_key' && isFinal(target, status)))
+  if (started === 'no' || (start.evidence === 'shared_key' && execution.isFinal))
     return { kind: 'earlier', evidence: start.evidence, run, polled: { kind: 'ok', value: execution } };
   const startedMs = clock.elapsedMs();
   return { ...start, execution, run, sinceTriggerMs: () => clock.elapsedMs() - startedMs };

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../runs/json.ts';
-import { isFinal, type Run, type Target } from '../runs/run.ts';
+import type { Run, Target } from '../runs/run.ts';
 import type { DatedAnswer, Sending, Service } from '../runs/service.ts';
 import type { Operation } from './classify.ts';
 import { resultPath, runIdIn, statusPath, triggerPath } from './endpoints.ts';
@@ -41,7 +41,7 @@ export function createHttpService(options: HttpServiceOptions): Service {
   return {
     trigger({ target, ...send }, signal, sending) {
       const read = (document: JsonObject) => {
-        const execution = readExecution(document) ?? readExecution({ ...document, status: 'RUNNING' });
+        const execution = readExecution(document, target) ?? readExecution({ ...document, status: 'RUNNING' }, target);
         const { executionId, status } = execution ?? {};
         // Without an id, there is no run to follow.
         if (!execution || executionId === undefined) return undefined;
@@ -50,14 +50,14 @@ export function createHttpService(options: HttpServiceOptions): Service {
       return ask({ operation: 'trigger', target, path: triggerPath(target), send, read }, signal, sending);
     },
     status(run, signal, sending) {
-      const read = (document: JsonObject) => ofRun(run, readExecution(document));
+      const read = (document: JsonObject) => ofRun(run, readExecution(document, run.target));
       return ask({ operation: 'status', target: run.target, path: statusPath(run), read }, signal, sending);
     },
     result(run, signal, sending) {
       const read = (document: JsonObject) => {
         const result = readResult(document);
         // While a run is in progress, only the status is meaningful.
-        return ofRun(run, result, result && !isFinal(run.target, result.status));
+        return ofRun(run, result, result && !result.isFinal);
       };
       return ask({ operation: 'result', target: run.target, path: resultPath(run), read }, signal, sending);
     },

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { stringifyJson } from '../json-text.ts';
 import type { JsonObject } from '../runs/json.ts';
-import { isUuid } from '../runs/run.ts';
+import { isFinalStatus, isUuid, type Target } from '../runs/run.ts';
 import type { Execution, RunResult } from '../runs/service.ts';
 
 // docs/service.md, Documents may grow.
@@ -60,13 +60,14 @@ const result = v.object({
 });
 
 /** `AutomationExecution` in docs/service.openapi.json. Undefined without a status. */
-export function readExecution(document: JsonObject): Execution | undefined {
-  const parsed = v.safeParse(execution, document);
-  return parsed.success ? { ...parsed.output, document } : undefined;
+export function readExecution(document: JsonObject, target: Pick<Target, 'family'>): Execution | undefined {
+  const { success, output } = v.safeParse(execution, document);
+  return success ? { ...output, isFinal: isFinalStatus(output.status, target), document } : undefined;
 }
 
 /** `AutomationResult` in docs/service.openapi.json. Undefined without a status. */
 export function readResult(document: JsonObject): (RunResult & { executionId?: string }) | undefined {
-  const parsed = v.safeParse(result, document);
-  return parsed.success ? { ...parsed.output, document } : undefined;
+  const { success, output } = v.safeParse(result, document);
+  // Agents have no results.
+  return success ? { ...output, isFinal: isFinalStatus(output.status, { family: 'automation' }), document } : undefined;
 }

@@ -14,7 +14,7 @@ import { Problem, usageProblem } from '../problems/problem.ts';
 import { shellWord } from '../problems/quote.ts';
 import { type DocumentFacts, documentOf } from '../render/document.ts';
 import { sanitizeLine } from '../render/sanitize.ts';
-import { type AutomationTarget, isCompleted, isFinal, lastStatusOf, runLimitMs } from '../runs/run.ts';
+import { type AutomationTarget, isCompleted, lastStatusOf, runLimitMs } from '../runs/run.ts';
 import { formatAge } from '../runs/time-text.ts';
 
 const options = {
@@ -141,7 +141,7 @@ export function lastRunsOf(journal: Journal, baseUrl: string, target: Automation
     found.last ??= run;
     const mayBeInTime = Date.parse(run.at) >= sinceMs - runLimitMs;
     if (!mayBeInTime && ++read > mostRuns) break;
-    if (status !== null && isFinal(target, status)) {
+    if (status !== null && run.isFinal) {
       if (!isCompleted(status)) continue;
       found.completed = run;
       break;

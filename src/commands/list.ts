@@ -155,14 +155,14 @@ function documentFactsOf(
   { target, executionId, baseUrl, at, idempotencyKey, ...record }: ListedRow,
   nowMs: number,
 ): DocumentFacts {
-  const { status, startedAt, completedAt, creditsCharged, isOld, statusAt = at } = record;
+  const { status, isFinal, startedAt, completedAt, creditsCharged, isOld, statusAt = at } = record;
   const exitName = 'ok';
   const report = { list: { idempotencyKey, at, baseUrl } };
   const given = Object.entries({ status, startedAt, completedAt, creditsCharged }).filter(
     ([, value]) => value !== null,
   );
   const times = { startedAt: startedAt ?? undefined, completedAt: completedAt ?? undefined };
-  const execution = { status: status ?? '', ...times, document: Object.fromEntries(given) };
+  const execution = { status: status ?? '', isFinal, ...times, document: Object.fromEntries(given) };
   if (executionId === null) {
     const message = `this trigger of ${nameOf(target)} has no recorded response; it may have started a run`;
     const hint = isRecoverable({ at }, nowMs) ? '`runctl recover`' : undefined;
@@ -175,6 +175,6 @@ function documentFactsOf(
     return { run, exitName, report, execution, problem };
   }
   const lastConfirmed = isOld ? { execution, ageMs: nowMs - Date.parse(statusAt) } : undefined;
-  const outcome = exitNameOfRun(run, status);
+  const outcome = exitNameOfRun(execution);
   return { run, exitName, report, execution, outcome, argument: executionId, lastConfirmed };
 }

@@ -11,7 +11,7 @@ import { documentOf } from '../render/document.ts';
 import { wantsData } from '../render/output.ts';
 import { bareOutput, summary } from '../render/summary.ts';
 import { inTurn } from '../runs/rate-limiter.ts';
-import { graverStatus, isFinal } from '../runs/run.ts';
+import { graverStatus } from '../runs/run.ts';
 
 const options = { ...giveUpOptions, ...outputOptions, ...settingOptions };
 
@@ -40,14 +40,13 @@ export const result = defineCommand({
     const polled = await pollOnce('result', known, options, connection);
     if (polled.kind === 'failed') return resultOfFailure(polled.problem, run, context);
     const found = polled.value;
-    const isFinished = isFinal(run.target, found.status);
-    if (isFinished) connection.journal.recordStatus(connection.baseUrl, run, found);
-    const outcome = exitNameOfRun(run, found.status);
+    if (found.isFinal) connection.journal.recordStatus(connection.baseUrl, run, found);
+    const outcome = exitNameOfRun(found);
     const argument = argumentOf(run, connection);
     const documents = [documentOf({ run, result: found, outcome, exitName: 'ok', argument }, context)];
     const unfinished = `the run hasn't finished; watch it with \`runctl watch ${argument}\``;
     // An empty field looks like an empty output.
-    const isUnnoticed = !isFinished && options.field !== undefined && !options.quiet;
+    const isUnnoticed = !found.isFinal && options.field !== undefined && !options.quiet;
     if (wantsData(options)) return { documents, omission: isUnnoticed ? [unfinished] : undefined };
     if (options.quiet) return { text: (_, { columns }) => bareOutput(found, columns === undefined) };
     // Only the status has duration and credits; a summary without them is better than none.
@@ -55,12 +54,12 @@ export const result = defineCommand({
     const { signal } = context;
     const polledStatus = await inTurn(limiter, { lane: 'poll', signal }, () => service.status(run, signal));
     const execution = polledStatus?.kind === 'ok' ? polledStatus.value : undefined;
-    const status = isFinished && execution ? graverStatus(found.status, execution.status) : found.status;
+    const status = found.isFinal && execution ? graverStatus(found.status, execution.status) : found.status;
     const shown = { run, execution: execution && { ...execution, status }, result: found };
     return {
       documents,
       text: (theme, lines) => summary(shown, theme, lines),
-      note: isFinished ? undefined : unfinished,
+      note: found.isFinal ? undefined : unfinished,
     };
   },
 });

@@ -106,8 +106,15 @@ function runsByTarget(runs: Iterable<JournalRun>): PastRuns[] {
   return [...groups.values()];
 }
 
-function recordedRunOf({ status, startedAt, completedAt, creditsCharged: credits, at }: JournalRun): RecordedRun {
-  return { status, startedMs: timeOf(startedAt), endedMs: timeOf(completedAt), credits, atMs: Date.parse(at) };
+function recordedRunOf({
+  status,
+  isFinal,
+  startedAt,
+  completedAt,
+  creditsCharged: credits,
+  at,
+}: JournalRun): RecordedRun {
+  return { status, isFinal, startedMs: timeOf(startedAt), endedMs: timeOf(completedAt), credits, atMs: Date.parse(at) };
 }
 
 function timeOf(time: string | null): number | null {

@@ -11,7 +11,7 @@ import { documentOf } from '../render/document.ts';
 import { statusFields } from '../render/fields.ts';
 import { type CommandResult, wantsData } from '../render/output.ts';
 import { inTurn } from '../runs/rate-limiter.ts';
-import { isFinal, type Run } from '../runs/run.ts';
+import type { Run } from '../runs/run.ts';
 import type { RunResult } from '../runs/service.ts';
 
 const options = { exitStatus, ...giveUpOptions, ...outputOptions, ...settingOptions };
@@ -47,15 +47,15 @@ export async function showStatus(
   if (polled.kind === 'failed') return resultOfFailure(polled.problem, runToPoll.run, context);
   const execution = polled.value;
   journal.recordStatus(baseUrl, runToPoll.run, execution);
-  const outcome = exitNameOfRun(runToPoll.run, execution.status);
+  const outcome = exitNameOfRun(execution);
   const exitName = options.exitStatus ? outcome : 'ok';
   const argument = argumentOf(runToPoll.run, connection);
   const { run } = runToPoll;
-  const isFailed = run.target.family === 'automation' && isFinal(run.target, execution.status) && outcome !== 'ok';
+  const isFailed = run.target.family === 'automation' && execution.isFinal && outcome !== 'ok';
   const isShown = !wantsData(options) && !(options.quiet && exitName === 'ok');
   // Only the result has the error; a status without it is better than none.
   const result = isFailed && isShown ? await resultOf(run, connection) : undefined;
-  const isUnfinished = !isFinal(run.target, execution.status);
+  const isUnfinished = !execution.isFinal;
   const history = isUnfinished && isShown ? connection.history(run.target) : [];
   return {
     exitNames: [exitName],

@@ -1,4 +1,4 @@
-import { isFinal, type Target } from '../runs/run.ts';
+import { isFinalStatus, type Target } from '../runs/run.ts';
 import { ageOf } from './age.ts';
 import {
   isAside,
@@ -17,6 +17,7 @@ export interface JournalRun {
   executionId: string | null;
   /** The first final status stays. It is also null if the service forgot the run before it reported how it ended. */
   status: string | null;
+  isFinal: boolean; // the status is final
   startedAt: string | null;
   completedAt: string | null;
   creditsCharged: number | null;
@@ -27,7 +28,7 @@ export interface JournalRun {
 }
 
 export const isUnfinished = (run: JournalRun): run is JournalRun & { executionId: string; status: string } =>
-  run.executionId !== null && run.status !== null && !isFinal(run.target, run.status);
+  run.executionId !== null && run.status !== null && !run.isFinal;
 
 export interface Trigger {
   at: string; // ISO 8601, like every time here
@@ -159,7 +160,7 @@ export function updateRun(runs: State['runs'], record: RecordOf<'accepted' | 'st
   const run = runs.get(id) ?? createRun(record, record.executionId);
   runs.set(id, run);
   if (record.type === 'not_found') {
-    if (!isFinished(run)) run.status = null;
+    if (!run.isFinal) run.status = null;
     return run;
   }
   if (record.type === 'accepted' && run.idempotencyKey === null) {
@@ -173,8 +174,10 @@ export function updateRun(runs: State['runs'], record: RecordOf<'accepted' | 'st
 
 /** What is known about a run after a report. A report without a status means RUNNING. */
 export function reportedOf(known: JournalRun, report: Report) {
+  const status = known.isFinal && known.status !== null ? known.status : (report.status ?? 'RUNNING');
   return {
-    status: isFinished(known) ? known.status : (report.status ?? 'RUNNING'),
+    status,
+    isFinal: isFinalStatus(status, known.target),
     startedAt: report.startedAt ?? known.startedAt,
     completedAt: report.completedAt ?? known.completedAt,
     creditsCharged: report.creditsCharged ?? known.creditsCharged,
@@ -183,14 +186,13 @@ export function reportedOf(known: JournalRun, report: Report) {
 
 type Report = Partial<Pick<RecordOf<'status'>, 'status' | 'startedAt' | 'completedAt' | 'creditsCharged'>>;
 
-const isFinished = ({ target, status }: JournalRun) => status !== null && isFinal(target, status);
-
 function createRun(record: JournalRecord, executionId: string | null): JournalRun {
   return {
     baseUrl: record.baseUrl,
     target: targetOf(record.target),
     executionId,
     status: null,
+    isFinal: false,
     startedAt: null,
     completedAt: null,
     creditsCharged: null,

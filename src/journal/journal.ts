@@ -1,4 +1,4 @@
-import { isCompleted, isFinal, type Run, runLimitMs, type Target } from '../runs/run.ts';
+import { isCompleted, type Run, runLimitMs, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
 import type { PastRun } from '../runs/statistics.ts';
 import { isOpen, openMs } from './age.ts';
@@ -75,7 +75,7 @@ export function openJournal(options: LogOptions) {
     const recordedRun = find(executionId, { baseUrl });
     const finishedMs = recordedRun?.account === account ? runLimitMs : surelyFinishedMs;
     const isFinished = recordedRun && nowMs() - Date.parse(recordedRun.at) > finishedMs;
-    if (isFinished && recordedRun.status !== null && !isFinal(target, recordedRun.status))
+    if (isFinished && recordedRun.status !== null && !recordedRun.isFinal)
       append({ type: 'not_found', baseUrl, target, executionId });
   }
 

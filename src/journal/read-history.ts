@@ -1,5 +1,5 @@
 import type { HistoryEvent } from '../runs/history-event.ts';
-import { isFinal } from '../runs/run.ts';
+import { isFinalStatus } from '../runs/run.ts';
 import { type JournalRecord, type RecordOf, runIdOf, targetOf, triggerIdOf } from './records.ts';
 
 type HookRecord = RecordOf<'hook_begun' | 'hook_ended' | 'command_hook_begun' | 'command_hook_ended'>;
@@ -63,7 +63,7 @@ export function historyIn(records: Iterable<JournalRecord>): HistoryEvent[] {
         return { ...event, ...key, what: 'untracked' };
       case 'status': {
         const { executionId, status, startedAt, completedAt, first } = record;
-        const isEnd = isFinal(event.target, status);
+        const isEnd = isFinalStatus(status, event.target);
         if (finished.has(runIdOf(record)) || (!isEnd && !first && status === 'RUNNING')) return undefined;
         if (isEnd) finished.add(runIdOf(record));
         const tookMs = Date.parse(completedAt ?? '') - Date.parse(startedAt ?? '');

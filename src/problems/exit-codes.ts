@@ -1,4 +1,4 @@
-import { type FinalStatus, finalStatusOf, isFinal, type Run } from '../runs/run.ts';
+import { type FinalStatus, finalStatusOf } from '../runs/run.ts';
 
 /** An exit code. `explain`, the reference and the man page are generated from the table below. */
 export interface ExitCode {
@@ -161,8 +161,8 @@ const endings: Record<FinalStatus, ExitName> = {
 };
 
 /** The exit name for a run with this status: `still_running` while it is unfinished. */
-export function exitNameOfRun({ target }: Run, status: string): ExitName {
-  return isFinal(target, status) ? exitNameOfStatus(status) : 'still_running';
+export function exitNameOfRun({ status, isFinal }: { status: string; isFinal: boolean }): ExitName {
+  return isFinal ? exitNameOfStatus(status) : 'still_running';
 }
 
 /** The exit name for a run with this final status. An undocumented status isn't a success. */

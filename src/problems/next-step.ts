@@ -1,4 +1,4 @@
-import { fullNameOf, isCompleted, isFinal, type Run } from '../runs/run.ts';
+import { fullNameOf, isCompleted, type Run } from '../runs/run.ts';
 import { shellWord } from './quote.ts';
 
 /** What the user can do about each error type of a result (docs/service.openapi.json). */
@@ -17,9 +17,14 @@ export const errorTypes: readonly string[] = Object.keys(meanings);
 export const anyFailure = 'any';
 
 /** What to do about a run, in a sentence; undefined if nothing. `project` is the one that a bare name means. */
-export function nextStepOf({ target }: Run, status: string, errorType = '', project?: string): string | undefined {
+export function nextStepOf(
+  { target }: Run,
+  { status, isFinal }: { status: string; isFinal: boolean },
+  errorType = '',
+  project?: string,
+): string | undefined {
   // The Agent endpoints are discontinued, so no command for them is suggested.
-  if (target.family === 'agent' || !isFinal(target, status) || isCompleted(status)) return undefined;
+  if (target.family === 'agent' || !isFinal || isCompleted(status)) return undefined;
   const meaning = Object.hasOwn(meanings, errorType) ? meanings[errorType] : 'start a new run:';
   const name = target.projectId === project ? target.automationName : fullNameOf(target);
   return `${meaning} \`runctl trigger ${shellWord(name)} --watch\``;

@@ -83,7 +83,7 @@ function boardText(state: BoardState, { columns, rows }: { columns: number; rows
 function finishedLine({ target, executionId }: Run, execution: Execution, columns: number, theme: Theme): string {
   const took = durationOf(execution);
   const words = [
-    markedStatus(target, execution.status, theme),
+    markedStatus(execution, theme),
     sanitizeLine(nameOf(target)),
     ...(took ? [theme.dim(took)] : []),
     theme.dim(executionId.slice(0, shortId)),

@@ -3,7 +3,7 @@ import { type ExitName, exitCodeOf, publicNameOf } from '../problems/exit-codes.
 import type { Problem } from '../problems/problem.ts';
 import type { HowTriggered, LastConfirmed, WarningEvent } from '../runs/events.ts';
 import type { JsonObject } from '../runs/json.ts';
-import { isFinal, type Run, type Target } from '../runs/run.ts';
+import type { Run, Target } from '../runs/run.ts';
 import type { Execution, RunResult } from '../runs/service.ts';
 import { noteSubject } from '../runs/subject.ts';
 import type { Started } from '../triggering/start-evidence.ts';
@@ -73,7 +73,7 @@ function runctlOf(facts: DocumentFacts, context: DocumentContext): JsonObject {
   const next = problem ? nextOfProblem(problem, trigger, context) : withFlags(nextAfter(facts, outcome, command));
   const { activeExecutionId = facts.activeExecutionId } = problem?.facts ?? {};
   const tookMs = Date.parse(execution?.completedAt ?? '') - Date.parse(execution?.startedAt ?? '');
-  const isFinished = run && execution && isFinal(run.target, execution.status);
+  const isFinished = run && execution?.isFinal;
   return {
     schema: 1,
     command,
@@ -128,7 +128,7 @@ function nextAfter(
   command: string | null,
 ): string | undefined {
   if (!run || argument === undefined) return undefined;
-  if (!isFinal(run.target, execution?.status ?? result?.status ?? '')) return `runctl watch ${argument}`;
+  if (!(execution ?? result)?.isFinal) return `runctl watch ${argument}`;
   // Agent runs have no result.
   const isRead = outcome === 'ok' || command === 'result' || run.target.family === 'agent';
   return isRead ? undefined : `runctl result ${argument}`;

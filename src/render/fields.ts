@@ -1,4 +1,4 @@
-import { isFinal, type Run } from '../runs/run.ts';
+import type { Run } from '../runs/run.ts';
 import { type Execution, errorTextOf, type RunResult } from '../runs/service.ts';
 import type { PastRun } from '../runs/statistics.ts';
 import { usualOf } from '../runs/statistics.ts';
@@ -38,10 +38,10 @@ export function statusFields(
 ): string {
   const { target } = run;
   const agent = target.family === 'agent';
-  const isFinished = isFinal(target, execution.status);
+  const isFinished = execution.isFinal;
   return fields(
     [
-      ['status', colorOfStatus(target, execution.status, theme)(sanitizeLine(execution.status))],
+      ['status', colorOfStatus(execution, theme)(sanitizeLine(execution.status))],
       ['automation', agent ? undefined : sanitize(target.automationName)],
       ['project', agent ? undefined : target.projectId],
       ['agent', agent ? target.agentId : undefined],

@@ -1,6 +1,6 @@
 import { exitCodes } from '../problems/exit-codes.ts';
 import type { HistoryEvent, HistoryEventName } from '../runs/history-event.ts';
-import { isCompleted, isFinal, isUuid, nameOf } from '../runs/run.ts';
+import { isCompleted, isUuid, nameOf } from '../runs/run.ts';
 import { formatDuration, localTime } from '../runs/time-text.ts';
 import { sanitizeLine } from './sanitize.ts';
 import { lengthOfIds } from './status-text.ts';
@@ -87,7 +87,7 @@ function processOf({ process = '' }: HistoryEvent): string {
   return pid === undefined ? '' : `, pid ${pid}`;
 }
 
-function styleOf({ what, status, target, failure }: HistoryEvent, theme: Theme): (text: string) => string {
+function styleOf({ what, status, failure }: HistoryEvent, theme: Theme): (text: string) => string {
   if (
     what === 'refused' ||
     what === 'repeat_refused' ||
@@ -96,6 +96,6 @@ function styleOf({ what, status, target, failure }: HistoryEvent, theme: Theme):
     failure !== undefined
   )
     return theme.warn;
-  if (what !== 'finished' || status === undefined || !isFinal(target, status)) return String;
+  if (what !== 'finished' || status === undefined) return String;
   return isCompleted(status) ? theme.ok : theme.bad;
 }

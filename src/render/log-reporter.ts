@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import { laterSignOfLifeMs, signOfLifeMs } from '../runs/defaults.ts';
 import { aboutOf, type Reporter, type RunEvent } from '../runs/events.ts';
 import { reasonOf } from '../runs/fault.ts';
-import { isFinal, nameOf } from '../runs/run.ts';
+import { nameOf } from '../runs/run.ts';
 import { formatDuration } from '../runs/time-text.ts';
 import { type OutputOptions, printSentence } from './output.ts';
 import { sanitizeLine } from './sanitize.ts';
@@ -55,7 +55,7 @@ function changeOf(event: RunEvent, isNamed: boolean): string | undefined {
   switch (event.event) {
     case 'status': {
       const { run, execution, changed } = event;
-      if (!changed || isFinal(run.target, execution.status)) return undefined;
+      if (!changed || execution.isFinal) return undefined;
       return isNamed ? execution.status : `${execution.status} (run ${run.executionId})`;
     }
     case 'attempt_failed': {

@@ -2,7 +2,7 @@ import type { Clock } from '../runs/clock.ts';
 import { laterSignOfLifeMs } from '../runs/defaults.ts';
 import type { RunEvent, WarningName } from '../runs/events.ts';
 import { reasonOf } from '../runs/fault.ts';
-import { isCompleted, isFinal, nameOf } from '../runs/run.ts';
+import { isCompleted, nameOf } from '../runs/run.ts';
 import { startOf } from '../runs/service.ts';
 import { formatDuration } from '../runs/time-text.ts';
 
@@ -85,7 +85,7 @@ function triggeredSentence(event: Extract<RunEvent, { event: 'triggered' }>): st
     attached: `${name} is already running; this is the active run`,
   };
   const { executionId } = run;
-  const isFinished = execution && isFinal(run.target, execution.status);
+  const isFinished = execution?.isFinal;
   // A replayed failure has a warning of its own.
   if (isFinished && how === 'replayed') return isCompleted(execution.status) ? sentences[how] : undefined;
   if (how === 'found' && isWatched) return `${name} run ${executionId} (idempotency key ${event.idempotencyKey})`;

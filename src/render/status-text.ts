@@ -1,4 +1,4 @@
-import { isCompleted, isFinal, type Target } from '../runs/run.ts';
+import { isCompleted, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
 import { formatAgo, formatDuration } from '../runs/time-text.ts';
 import { sanitizeLine } from './sanitize.ts';
@@ -18,17 +18,19 @@ export function lengthOfIds(ids: readonly string[]): number {
   return length;
 }
 
-export function colorOfStatus(target: Target, status: string, theme: Theme): (text: string) => string {
-  if (!isFinal(target, status)) return theme.busy;
+export type ShownStatus = Pick<Execution, 'status' | 'isFinal'>;
+
+export function colorOfStatus({ status, isFinal }: ShownStatus, theme: Theme): (text: string) => string {
+  if (!isFinal) return theme.busy;
   return isCompleted(status) ? theme.ok : theme.bad;
 }
 
 /** A status with its symbol, in its color. */
-export const markedStatus = (target: Target, status: string, theme: Theme): string =>
-  colorOfStatus(target, status, theme)(`${symbolOfStatus(target, status, theme)} ${sanitizeLine(status)}`);
+export const markedStatus = (shown: ShownStatus, theme: Theme): string =>
+  colorOfStatus(shown, theme)(`${symbolOfStatus(shown, theme)} ${sanitizeLine(shown.status)}`);
 
-export function symbolOfStatus(target: Target, status: string, { symbols }: Theme): string {
-  if (!isFinal(target, status)) return symbols.running;
+export function symbolOfStatus({ status, isFinal }: ShownStatus, { symbols }: Theme): string {
+  if (!isFinal) return symbols.running;
   return isCompleted(status) ? symbols.ok : symbols.bad;
 }
 
@@ -38,9 +40,9 @@ export function lastConfirmed({ execution, ageMs = 0 }: { execution?: Execution;
 }
 
 /** What a run has cost; `–` if it has finished and the service does not say. Agents have no credits. */
-export function creditsOf(target: Target, { status, creditsCharged }: Execution): string | undefined {
+export function creditsOf(target: Target, { isFinal, creditsCharged }: Execution): string | undefined {
   if (creditsCharged !== undefined) return String(creditsCharged);
-  return target.family === 'automation' && isFinal(target, status) ? unknown : undefined;
+  return target.family === 'automation' && isFinal ? unknown : undefined;
 }
 
 export function durationOf({ startedAt = '', completedAt = '' }: { startedAt?: string; completedAt?: string }) {

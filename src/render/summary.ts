@@ -16,7 +16,7 @@ interface RunFacts {
 export function summary({ run, execution, result }: RunFacts, theme: Theme, { columns }: WrapOptions): string {
   const status = execution?.status ?? result?.status ?? '';
   const took = durationOf({ ...execution, completedAt: execution?.completedAt ?? result?.completedAt });
-  const head = `${markedStatus(run.target, status, theme)} ${theme.strong(sanitizeLine(nameOf(run.target)))}`;
+  const head = `${markedStatus({ status, isFinal: (execution ?? result)?.isFinal ?? false }, theme)} ${theme.strong(sanitizeLine(nameOf(run.target)))}`;
   const time = took ? ` ${theme.dim(`${isCompleted(status) ? 'in' : 'after'} ${took}`)}` : '';
   const rows = fields(
     [

@@ -1,10 +1,10 @@
-import { isCompleted, isFinal, lastStatusOf, nameOf, type Target } from '../runs/run.ts';
+import { isCompleted, lastStatusOf, nameOf, type Target } from '../runs/run.ts';
 import { type Execution, errorTextOf, type RunResult } from '../runs/service.ts';
 import type { Usual } from '../runs/statistics.ts';
 import { type Statistics, type Total, totalOf } from '../runs/statistics.ts';
 import { formatAgo, formatDuration, utcTime } from '../runs/time-text.ts';
 import { sanitizeLine } from './sanitize.ts';
-import { colorOfStatus, durationOf, lengthOfIds, symbolOfStatus, unknown } from './status-text.ts';
+import { colorOfStatus, durationOf, lengthOfIds, type ShownStatus, symbolOfStatus, unknown } from './status-text.ts';
 import { type Column, table } from './table-layout.ts';
 import type { Theme } from './theme.ts';
 import type { WrapOptions } from './wrap.ts';
@@ -21,6 +21,7 @@ interface ListedRun {
   target: Target;
   executionId: string | null;
   status: string | null;
+  isFinal: boolean;
   startedAt: string | null;
   completedAt: string | null;
   /** When this machine first recorded it. */
@@ -41,7 +42,7 @@ const columnsOfList = (nowMs: number, idLength: number): readonly Column<ListedR
     cell(run, theme) {
       const age = run.isOld ? ` (${formatAgo(nowMs - Date.parse(run.statusAt ?? run.at))})` : '';
       if (run.status === null) return [`${theme.symbols.warn} ${lastStatusOf(run)}`, theme.warn];
-      return statusCell(run.target, run.status, theme, age);
+      return statusCell({ status: run.status, isFinal: run.isFinal }, theme, age);
     },
   },
   automation,
@@ -63,9 +64,9 @@ const columnsOfList = (nowMs: number, idLength: number): readonly Column<ListedR
   },
 ];
 
-function statusCell(target: Target, status: string, theme: Theme, more = '') {
-  const text = `${symbolOfStatus(target, status, theme)} ${sanitizeLine(status)}${more}`;
-  return [text, colorOfStatus(target, status, theme)] as const;
+function statusCell(shown: ShownStatus, theme: Theme, more = '') {
+  const text = `${symbolOfStatus(shown, theme)} ${sanitizeLine(shown.status)}${more}`;
+  return [text, colorOfStatus(shown, theme)] as const;
 }
 
 const longAgoMs = 2 * 86_400_000;
@@ -94,9 +95,9 @@ export interface FinalRow {
 const columnsAtEnd: readonly Column<FinalRow>[] = [
   {
     heading: 'STATUS',
-    cell({ target, execution, whenNoStatus }, theme) {
+    cell({ execution, whenNoStatus }, theme) {
       if (!execution) return [`${theme.symbols.warn} ${whenNoStatus}`, theme.warn];
-      return statusCell(target, execution.status, theme);
+      return statusCell(execution, theme);
     },
   },
   automation,
@@ -104,8 +105,8 @@ const columnsAtEnd: readonly Column<FinalRow>[] = [
     heading: 'DURATION',
     spare: 3,
     isNumber: true,
-    cell({ target, execution, result }) {
-      if (!execution || !isFinal(target, execution.status)) return unknown;
+    cell({ execution, result }) {
+      if (!execution?.isFinal) return unknown;
       return durationOf({ ...execution, completedAt: execution.completedAt ?? result?.completedAt }) ?? unknown;
     },
   },

@@ -37,9 +37,12 @@ const isOneOf = (known: readonly string[], status: string) => known.includes(nor
 
 export const isKnownStatus = (status: string): boolean => isOneOf(statuses, status);
 
-/** For Agents, every status except RUNNING is final (docs/service.md, Final statuses stay). */
-export function isFinal(target: Target, status: string): boolean {
-  return target.family === 'agent' ? normalize(status) !== 'RUNNING' : isOneOf(finalStatuses, status);
+/**
+ * Is the status final? Asked where the text of a status is read, from the service or the journal; from there on, a run knows.
+ * For Agents, every status except RUNNING is final (docs/service.md, Final statuses stay).
+ */
+export function isFinalStatus(status: string, { family }: Pick<Target, 'family'>): boolean {
+  return family === 'agent' ? normalize(status) !== 'RUNNING' : isOneOf(finalStatuses, status);
 }
 
 export function finalStatusOf(status: string): FinalStatus | undefined {

@@ -34,6 +34,7 @@ export type KeyTreatment = (typeof keyTreatments)[number];
 export interface Execution {
   executionId?: string;
   status: string;
+  isFinal: boolean; // the status is final
   startedAt?: string;
   completedAt?: string;
   createdAt?: string;
@@ -49,6 +50,7 @@ export type StartedExecution = Execution & { executionId: string };
 /** `AutomationResult` in docs/service.openapi.json. Missing and malformed fields are left out. */
 export interface RunResult {
   status: string;
+  isFinal: boolean; // the status is final
   output?: string; // as JSON if it wasn't text
   summary?: { stepCount?: number; succeededSteps?: number; failedSteps?: number; skippedSteps?: number };
   error?: { type?: string; message?: string };

@@ -1,9 +1,10 @@
-import { finalStatusOf, isCompleted, isFinal, runLimitMs, type Target } from './run.ts';
+import { finalStatusOf, isCompleted, runLimitMs, type Target } from './run.ts';
 import { formatAge } from './time-text.ts';
 
 /** Times are milliseconds since 1970. Null means unknown. */
 export interface RecordedRun {
   status: string | null; // also null if the service forgot the run
+  isFinal: boolean;
   startedMs: number | null;
   endedMs: number | null;
   credits: number | null;
@@ -32,7 +33,7 @@ export function statisticsOf(past: PastRuns, { sinceMs, nowMs }: { sinceMs: numb
   const runs = past.runs.filter((run) => endMsOf(run) >= sinceMs).sort((one, other) => endMsOf(one) - endMsOf(other));
   if (runs.length === 0) return undefined;
   const words = [...new Set(runs.map(({ status }) => status))].filter((status) => status !== null);
-  const final = new Set(words.filter((status) => isFinal(target, status)));
+  const final = new Set(runs.flatMap(({ status, isFinal }) => (status !== null && isFinal ? status : [])));
   const good = new Set(words.filter(isCompleted));
   const finished = runs.filter(({ status }) => final.has(status ?? ''));
   const completed = finished.filter(({ status }) => good.has(status ?? ''));

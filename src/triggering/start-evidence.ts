@@ -1,10 +1,11 @@
 import type { HowTriggered } from '../runs/events.ts';
-import { isFinal, type Named, type Target } from '../runs/run.ts';
+import type { Named, Target } from '../runs/run.ts';
 
 /** A run in the response to a trigger, without its times: they must not decide whose run it is. */
 export interface StartedRun {
   executionId: string;
   status: string;
+  isFinal: boolean; // the status is final
   completedAt?: unknown; // only whether it is set
   document: Named;
 }
@@ -46,7 +47,7 @@ export interface Sender {
 
 /** What it shows that the service answered an attempt with this run. */
 export function evidenceOf(run: StartedRun, { target, userProvided, isRecovery, wasInDoubt }: Sender): Evidence {
-  const hasFinished = isFinal(target, run.status) || run.completedAt !== undefined;
+  const hasFinished = run.isFinal || run.completedAt !== undefined;
   const isEarlier = hasFinished && !wasInDoubt;
   if (isRecovery) return isEarlier ? 'recovered_earlier' : 'recovered_run';
   if (userProvided) return isEarlier ? 'finished_run' : 'shared_key';

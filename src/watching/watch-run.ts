@@ -1,5 +1,5 @@
 import { type Clock, stopwatch } from '../runs/clock.ts';
-import { finalStatusOf, graverStatus, isFinal, type Run } from '../runs/run.ts';
+import { finalStatusOf, graverStatus, type Run } from '../runs/run.ts';
 import type { Answer, Execution, RunResult, Service } from '../runs/service.ts';
 import type { PollSchedule } from './poll-schedule.ts';
 import { createPoller, type PollerPorts } from './poller.ts';
@@ -33,7 +33,7 @@ export async function pollUntilFinal(run: Run, options: WatchOptions, ports: Wat
   let { retryAfterMs } = options;
   if (execution) observe({ event: 'status', run, execution, changed: true });
   // docs/service.md, Final statuses stay.
-  while (!execution || !isFinal(run.target, execution.status)) {
+  while (!execution?.isFinal) {
     await poller.wait(delayMs, retryAfterMs);
     const polled = await poller.poll((sending) => service.status(run, signal, sending));
     if (polled.kind !== 'ok') return { ...polled, ...lastConfirmed() };
@@ -42,7 +42,7 @@ export async function pollUntilFinal(run: Run, options: WatchOptions, ports: Wat
     retryAfterMs = polled.retryAfterMs;
     confirmedAgeMs = stopwatch(clock);
     observe({ event: 'status', run, execution, changed });
-    if (isFinal(run.target, execution.status)) break;
+    if (execution.isFinal) break;
     if (polled.isLast) return { kind: 'timed_out', timeoutMs: group.timeoutMs, ...lastConfirmed() };
     delayMs = schedule.gapMs(ageMs(execution, watchedMs(), clock));
   }
@@ -89,7 +89,7 @@ async function fetchResult(
   );
   const polled = await poller.poll(async (sending): Promise<Answer<RunResult>> => {
     const answer = await service.result(run, signal, sending);
-    if (answer.kind === 'fault' || isFinal(run.target, answer.value.status)) return answer;
+    if (answer.kind === 'fault' || answer.value.isFinal) return answer;
     return { kind: 'fault', fault: { kind: 'unreadable', message: `the result still says ${answer.value.status}` } };
   });
   switch (polled.kind) {

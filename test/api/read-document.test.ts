@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { readExecution, readResult } from '../../src/api/read-document.ts';
 import { parseJson } from '../../src/json-text.ts';
 import { isJsonObject } from '../../src/runs/json.ts';
+import { target } from '../helpers/scripted-service.ts';
 
 const executionId = '6f1c9f5e-3a53-4c1b-9f0a-0d6f2c1f8a11';
 const odd = [null, 7, -1, 1.5, '', 'x', true, [], {}, [1], { a: 1 }, Number.NaN, Number.POSITIVE_INFINITY];
@@ -21,7 +22,7 @@ describe('an execution object', () => {
       mood: 'good',
     };
     const { mood: _, ...known } = document;
-    expect(readExecution(document)).toEqual({ ...known, document });
+    expect(readExecution(document, target)).toEqual({ ...known, isFinal: true, document });
   });
 
   test.each([
@@ -33,7 +34,7 @@ describe('an execution object', () => {
     { status: ['RUNNING'] },
     { error: 'x' },
   ])('without a state is none: %j', (document) => {
-    expect(readExecution(document)).toBeUndefined();
+    expect(readExecution(document, target)).toBeUndefined();
     expect(readResult(document)).toBeUndefined();
   });
 
@@ -50,22 +51,23 @@ describe('an execution object', () => {
     ['executionId', ''],
     ['title', 5],
   ])('loses only its odd %s %j', (field, value) => {
-    const read = readExecution({ status: 'RUNNING', [field]: value });
-    expect(read).toMatchObject({ status: 'RUNNING', document: { [field]: value } });
+    const read = readExecution({ status: 'RUNNING', [field]: value }, target);
+    expect(read).toMatchObject({ status: 'RUNNING', isFinal: false, document: { [field]: value } });
     expect(read?.[field as 'title']).toBeUndefined();
   });
 
   test('reads a number the same whatever else is in the document', () => {
     for (const rest of ['', ',"x":"3e"', ',"x":12345678901234567890']) {
       const document = parseJson(`{"status":"COMPLETED","creditsCharged":12.50${rest}}`);
-      expect(isJsonObject(document) && readExecution(document)?.creditsCharged).toBe(12.5);
+      expect(isJsonObject(document) && readExecution(document, target)?.creditsCharged).toBe(12.5);
     }
   });
 
   test('survives any value in any field', () => {
     const fields = ['executionId', 'startedAt', 'completedAt', 'createdAt', 'creditsCharged', 'title', 'message'];
     for (const field of fields) {
-      for (const value of odd) expect(readExecution({ status: 'RUNNING', [field]: value })?.status).toBe('RUNNING');
+      for (const value of odd)
+        expect(readExecution({ status: 'RUNNING', [field]: value }, target)?.status).toBe('RUNNING');
     }
   });
 });
@@ -79,7 +81,7 @@ test.each([
   ['2026-11-21T09:00:00-0800', '2026-11-21T09:00:00-0800'],
 ])('the time %s is read as %s, in every time zone', (written, read) => {
   for (const field of ['startedAt', 'completedAt', 'createdAt'] as const) {
-    expect(readExecution({ status: 'RUNNING', [field]: written })?.[field]).toBe(read);
+    expect(readExecution({ status: 'RUNNING', [field]: written }, target)?.[field]).toBe(read);
   }
   expect(readResult({ status: 'COMPLETED', completedAt: written })?.completedAt).toBe(read);
 });
@@ -111,7 +113,7 @@ describe('a result object', () => {
       error: { type: 'step_failed', message: 'Step 2' },
       completedAt: '2026-11-21T09:00:20Z',
     };
-    expect(readResult(document)).toEqual({ ...document, document });
+    expect(readResult(document)).toEqual({ ...document, isFinal: true, document });
   });
 
   test.each([
@@ -149,10 +151,10 @@ test('no document makes a reader throw, and any with a status is read', () => {
   const document = fc.oneof(fc.object(), fc.dictionary(fc.oneof(name, fc.string()), fc.jsonValue()));
   fc.assert(
     fc.property(document, (value) => {
-      readExecution(value as Record<string, unknown>);
+      readExecution(value as Record<string, unknown>, target);
       readResult(value as Record<string, unknown>);
       const running = { ...value, status: 'RUNNING' };
-      expect(readExecution(running)?.document).toBe(running);
+      expect(readExecution(running, target)?.document).toBe(running);
       expect(readResult(running)?.document).toBe(running);
     }),
   );

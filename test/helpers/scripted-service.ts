@@ -1,4 +1,5 @@
 import type { Fault } from '../../src/runs/fault.ts';
+import { isFinalStatus } from '../../src/runs/run.ts';
 import type {
   Answer,
   Execution,
@@ -18,11 +19,13 @@ export function running(fields: Partial<StartedExecution> = {}): Answer<StartedE
 }
 
 export function state(status: string, fields: Partial<StartedExecution> = {}): Answer<StartedExecution> {
-  return { kind: 'ok', value: { executionId, status, document: { executionId, status }, ...fields } };
+  const isFinal = isFinalStatus(status, target);
+  return { kind: 'ok', value: { executionId, status, isFinal, document: { executionId, status }, ...fields } };
 }
 
 export function resultOf(status: string, fields: Partial<RunResult> = {}): Answer<RunResult> {
-  return { kind: 'ok', value: { status, output: 'done', document: { status, output: 'done' }, ...fields } };
+  const isFinal = isFinalStatus(status, target);
+  return { kind: 'ok', value: { status, isFinal, output: 'done', document: { status, output: 'done' }, ...fields } };
 }
 
 export function fault(kind: Fault['kind'], fields: Partial<Fault> = {}): { kind: 'fault'; fault: Fault } {

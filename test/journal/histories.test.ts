@@ -7,7 +7,7 @@ import { fold } from '../../src/journal/fold.ts';
 import { isRecoverable, type Journal, openMs } from '../../src/journal/journal.ts';
 import { type JournalRecord, parseRecord } from '../../src/journal/records.ts';
 import { createTriggerRecord } from '../../src/journal/trigger-recorder.ts';
-import { isFinal } from '../../src/runs/run.ts';
+import { isFinalStatus } from '../../src/runs/run.ts';
 import type { TriggerRecord } from '../../src/triggering/trigger-record.ts';
 import { propertyRuns, propertyTimeoutMs } from '../helpers/property-runs.ts';
 import { fault } from '../helpers/scripted-service.ts';
@@ -115,7 +115,7 @@ function perform(steps: Step[], folder: string, fileBytes: number): void {
         journal.recordStatus(
           baseUrl,
           { target: nightly, executionId: uuid(one.n) },
-          { status: one.status, document: {} },
+          { status: one.status, isFinal: isFinalStatus(one.status, nightly), document: {} },
         );
       } else if (one.step === 'search') journal.find(uuid(one.n), { baseUrl });
       else if (one.step === 'not_found') {
@@ -146,7 +146,7 @@ function trigger(
   }
   if (outcome === 'doubtful') record.inDoubt(fault('lost').fault, { isLast: false });
   if (outcome === 'started')
-    record.started({ executionId: uuid(number), status: 'RUNNING', document: {} }, 'shared_key');
+    record.started({ executionId: uuid(number), status: 'RUNNING', isFinal: false, document: {} }, 'shared_key');
   if (outcome === 'refused') record.refused(fault('no_credits').fault);
   if (outcome === 'reused_key') journal.append({ type: 'reused_key', ...key(number) });
   if (outcome !== 'none' && outcome !== 'doubtful') sent.delete(number);
@@ -161,7 +161,7 @@ function start(journal: Journal, number: number): void {
     isRepeat: false,
   });
   record.sending();
-  record.started({ executionId: uuid(number), status: 'RUNNING', document: {} }, 'generated_key');
+  record.started({ executionId: uuid(number), status: 'RUNNING', isFinal: false, document: {} }, 'generated_key');
 }
 
 /** What must hold of a journal that holds these records, the oldest first. */
@@ -181,7 +181,7 @@ function checkAgainst(records: JournalRecord[], journal: Journal, nowMs: number)
   expect(withoutTriggers).toHaveLength(ids.size);
   for (const id of ids) {
     const reports = records.filter(isOf(id)).map((record) => ('status' in record ? (record.status ?? null) : null));
-    const final = reports.find((status) => status !== null && isFinal(nightly, status));
+    const final = reports.find((status) => status !== null && isFinalStatus(status, nightly));
     const known = journal.find(id, { baseUrl });
     expect(known?.status, 'the first final status, else the last one').toBe(final ?? reports.at(-1));
     // Only a list reads the triggers, too.

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { type NewRecord, pathOf } from '../../src/journal/records.ts';
 import type { Target } from '../../src/runs/run.ts';
+import { isFinalStatus } from '../../src/runs/run.ts';
 import {
   accepted,
   account,
@@ -33,6 +34,7 @@ describe('the runs', () => {
         target: nightly,
         executionId: uuid(1),
         status: 'COMPLETED',
+        isFinal: true,
         startedAt: 'S',
         completedAt: 'C',
         creditsCharged: 2.5,
@@ -192,7 +194,12 @@ describe('a status', () => {
   test('of a run that nobody has heard of is its first record', () => {
     const { open, folder } = createStateFolder();
     const run = { target: nightly, executionId: uuid(1) };
-    for (const status of ['RUNNING', 'FAILED']) open().recordStatus(baseUrl, run, { status, document: {} });
+    for (const status of ['RUNNING', 'FAILED'])
+      open().recordStatus(baseUrl, run, {
+        status,
+        isFinal: isFinalStatus(status, { family: 'automation' }),
+        document: {},
+      });
     const written = linesIn(folder).filter((line) => line !== '');
     expect(written.map((line) => JSON.parse(line).first)).toEqual([true, undefined]);
   });
@@ -201,8 +208,16 @@ describe('a status', () => {
     const { open } = createStateFolder();
     const run = { target: nightly, executionId: uuid(1) };
     for (const status of ['RUNNING', 'RUNNING', 'COMPLETED']) {
-      open().recordStatus(baseUrl, run, { status, document: {} });
-      open().recordStatus(baseUrl, run, { status, document: {} });
+      open().recordStatus(baseUrl, run, {
+        status,
+        isFinal: isFinalStatus(status, { family: 'automation' }),
+        document: {},
+      });
+      open().recordStatus(baseUrl, run, {
+        status,
+        isFinal: isFinalStatus(status, { family: 'automation' }),
+        document: {},
+      });
     }
     expect(open().find(uuid(1), { baseUrl })?.status).toBe('COMPLETED');
     expect([...open().runs()]).toHaveLength(1);
@@ -211,11 +226,17 @@ describe('a status', () => {
   test('that says less than is known is not recorded', () => {
     const { open, folder } = createStateFolder();
     const run = { target: nightly, executionId: uuid(1) };
-    open().recordStatus(baseUrl, run, { status: 'COMPLETED', startedAt: 'S', completedAt: 'C', document: {} });
+    open().recordStatus(baseUrl, run, {
+      status: 'COMPLETED',
+      isFinal: true,
+      startedAt: 'S',
+      completedAt: 'C',
+      document: {},
+    });
     const before = linesIn(folder);
-    open().recordStatus(baseUrl, run, { status: 'COMPLETED', completedAt: 'C', document: {} });
+    open().recordStatus(baseUrl, run, { status: 'COMPLETED', isFinal: true, completedAt: 'C', document: {} });
     expect(linesIn(folder)).toEqual(before);
-    open().recordStatus(baseUrl, run, { status: 'COMPLETED', creditsCharged: 2, document: {} });
+    open().recordStatus(baseUrl, run, { status: 'COMPLETED', isFinal: true, creditsCharged: 2, document: {} });
     expect(open().find(uuid(1), { baseUrl })).toMatchObject({ startedAt: 'S', completedAt: 'C', creditsCharged: 2 });
   });
 });
@@ -267,7 +288,7 @@ describe('a run that the service does not know', () => {
     journal.append(status(1, 'RUNNING'));
     clock.nowMs += 2 * day;
     journal.markNotFound(baseUrl, run, account);
-    journal.recordStatus(baseUrl, run, { status: 'RUNNING', document: {} });
+    journal.recordStatus(baseUrl, run, { status: 'RUNNING', isFinal: false, document: {} });
     expect(open().find(uuid(1), { baseUrl })?.status).toBe('RUNNING');
   });
 });

@@ -73,7 +73,7 @@ describe('a trigger in doubt', () => {
 });
 
 describe('a run that was accepted', () => {
-  const execution = { executionId: uuid(1), status: 'RUNNING', document: {} };
+  const execution = { executionId: uuid(1), status: 'RUNNING', isFinal: false, document: {} };
 
   test.each([
     ['with a key that the user gave', { userProvided: true }, false],
@@ -86,7 +86,11 @@ describe('a run that was accepted', () => {
     const record = createTriggerRecord(journal, { ...ours, ...trigger });
     record.sending();
     if (isLost) record.inDoubt(fault('lost').fault, { isLast: false });
-    open().recordStatus(baseUrl, { target: nightly, executionId: uuid(1) }, { status: 'COMPLETED', document: {} });
+    open().recordStatus(
+      baseUrl,
+      { target: nightly, executionId: uuid(1) },
+      { status: 'COMPLETED', isFinal: true, document: {} },
+    );
     record.started(execution, 'generated_key');
     expect(open().find(uuid(1), { baseUrl })).toMatchObject({ status: 'COMPLETED', idempotencyKey: 'key-1' });
   });
@@ -107,7 +111,12 @@ describe('a run that was accepted', () => {
 });
 
 describe('what the service does with idempotency keys', () => {
-  const execution = (number: number) => ({ executionId: uuid(number), status: 'RUNNING', document: {} });
+  const execution = (number: number) => ({
+    executionId: uuid(number),
+    status: 'RUNNING',
+    isFinal: false,
+    document: {},
+  });
   const ofAgent = { ...key(1, agent), userProvided: true };
   const known = { ...accepted(1), account };
 
@@ -159,7 +168,7 @@ describe('an attempt', () => {
     linesIn(folder)
       .filter((line) => line !== '')
       .map((line) => JSON.parse(line));
-  const execution = { executionId: uuid(1), status: 'RUNNING', startedAt: 'S', document: {} };
+  const execution = { executionId: uuid(1), status: 'RUNNING', isFinal: false, startedAt: 'S', document: {} };
 
   test.each<[string, object, NewRecord[], true | undefined]>([
     ['with a key of our own', {}, [status(1, 'RUNNING')], true],

@@ -7,6 +7,7 @@ import {
   watchProblem,
   watchWarning,
 } from '../../src/problems/watch-problems.ts';
+import { isFinalStatus } from '../../src/runs/run.ts';
 import type { FinishedWatch, UnfinishedWatch, WatchResult } from '../../src/watching/watch-result.ts';
 import { executionId, fault, run, target } from '../helpers/scripted-service.ts';
 
@@ -15,7 +16,7 @@ const terminated = AbortSignal.abort('SIGTERM');
 const minute = 60_000;
 const hour = 60 * minute;
 
-const of = (status: string) => ({ status, document: {} });
+const of = (status: string) => ({ status, isFinal: isFinalStatus(status, { family: 'automation' }), document: {} });
 const seen = { run, execution: of('RUNNING'), ageMs: 8 * hour + minute };
 const unavailable = fault('unavailable', { httpStatus: 503, message: 'the service is unavailable' }).fault;
 const finishedWithoutResult: FinishedWatch = {

@@ -204,7 +204,7 @@ test.each([
   ['CANCELLED', undefined, 'start a new run: `runctl trigger nightly --watch`'],
   ['COMPLETED', undefined, undefined],
 ])('after a run that finished %s (%s), the next step is: %s', (status, errorType, step) => {
-  expect(nextStepOf(run, status, errorType, projectId)).toBe(step);
+  expect(nextStepOf(run, { status, isFinal: true }, errorType, projectId)).toBe(step);
 });
 
 const nowhere = 'recorded for <base URL> (journal: <journal>)';

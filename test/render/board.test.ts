@@ -5,6 +5,7 @@ import { variantOf } from '../../src/context.ts';
 import { createBoard } from '../../src/render/board.ts';
 import type { RunEvent } from '../../src/runs/events.ts';
 import type { Run } from '../../src/runs/run.ts';
+import { isFinalStatus } from '../../src/runs/run.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { ScreenStream } from '../helpers/screen-stream.ts';
 import { projectId } from '../helpers/scripted-service.ts';
@@ -63,7 +64,12 @@ const runOf = (automationName: string): Run => {
   const id = Buffer.from(automationName).toString('hex').slice(-12).padStart(12, '0');
   return { target: { family: 'automation', projectId, automationName }, executionId: `00000000-0000-4000-8000-${id}` };
 };
-const execution = (run: Run, status: string) => ({ executionId: run.executionId, status, document: {} });
+const execution = (run: Run, status: string) => ({
+  executionId: run.executionId,
+  status,
+  isFinal: isFinalStatus(status, { family: 'automation' }),
+  document: {},
+});
 const status = (run: Run, word = 'RUNNING'): RunEvent => ({
   event: 'status',
   run,

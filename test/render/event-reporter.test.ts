@@ -2,10 +2,16 @@ import { expect, test } from 'vitest';
 import { createEventReporter } from '../../src/render/event-reporter.ts';
 import { createReporter } from '../../src/render/reporter.ts';
 import type { RunEvent } from '../../src/runs/events.ts';
+import { isFinalStatus } from '../../src/runs/run.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { executionId, fault, projectId, run, target } from '../helpers/scripted-service.ts';
 
-const execution = (status: string) => ({ executionId, status, document: { executionId, status } });
+const execution = (status: string) => ({
+  executionId,
+  status,
+  isFinal: isFinalStatus(status, { family: 'automation' }),
+  document: { executionId, status },
+});
 const printed = (...events: RunEvent[]) => {
   const memory = createMemory();
   const { observe } = createEventReporter(memory);

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { finalTable } from '../../src/render/tables.ts';
 import { createTheme } from '../../src/render/theme.ts';
 import { widthOf } from '../../src/render/width.ts';
+import { isFinalStatus } from '../../src/runs/run.ts';
 import type { Execution } from '../../src/runs/service.ts';
 import { executionId, target } from '../helpers/scripted-service.ts';
 
@@ -9,6 +10,7 @@ const theme = createTheme({ colors: false, unicode: true });
 const state = (status: string, facts: Partial<Execution> = {}): Execution => ({
   executionId,
   status,
+  isFinal: isFinalStatus(status, { family: 'automation' }),
   document: {},
   ...facts,
 });
@@ -21,6 +23,7 @@ const rows = [
     execution: state('FAILED', times),
     result: {
       status: 'FAILED',
+      isFinal: true,
       error: { type: 'step_failed', message: 'Step "import" failed\nin line 3' },
       document: {},
     },

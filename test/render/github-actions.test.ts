@@ -61,8 +61,8 @@ function failed(about: string, message: string): SummaryPart {
     watched: {
       kind: 'finished',
       run,
-      execution: { executionId, status: 'FAILED', document },
-      result: { status: 'FAILED', error: { type: 'step_failed', message }, document },
+      execution: { executionId, status: 'FAILED', isFinal: true, document },
+      result: { status: 'FAILED', isFinal: true, error: { type: 'step_failed', message }, document },
     },
   };
 }
@@ -146,8 +146,8 @@ test('a run that failed without an error is annotated with its status', async ()
 
 test('a run that completed is in the summary without its output, and is no annotation', async () => {
   const { watched, about } = failed('nightly', '');
-  const execution = { executionId, status: 'COMPLETED', document: {} };
-  const result = { status: 'COMPLETED', output: 'the salaries', document: {} };
+  const execution = { executionId, status: 'COMPLETED', isFinal: true, document: {} };
+  const result = { status: 'COMPLETED', isFinal: true, output: 'the salaries', document: {} };
   const { annotations, summary } = await reported({ about, watched: watched && { ...watched, execution, result } });
   expect(annotations).toBe('');
   expect(summary).toContain('COMPLETED nightly');

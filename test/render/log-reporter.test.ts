@@ -2,10 +2,15 @@ import { describe, expect, test } from 'vitest';
 import { createLogReporter } from '../../src/render/log-reporter.ts';
 import { lastConfirmed } from '../../src/render/status-text.ts';
 import type { RunEvent } from '../../src/runs/events.ts';
+import { isFinalStatus } from '../../src/runs/run.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { executionId, fault, run, target } from '../helpers/scripted-service.ts';
 
-const execution = (status: string) => ({ status, document: {} });
+const execution = (status: string) => ({
+  status,
+  isFinal: isFinalStatus(status, { family: 'automation' }),
+  document: {},
+});
 const known = { run, execution: execution('RUNNING'), ageMs: 15_000 };
 const failed = (failures: number, silentMs: number): RunEvent => {
   const { fault: gateway } = fault('unavailable', { message: 'the service answered 502' });

@@ -6,7 +6,7 @@ import { createMemory } from '../helpers/memory-context.ts';
 import { run } from '../helpers/scripted-service.ts';
 
 /** A run that has to end before ours can start (`--if-active wait`). */
-const execution = { executionId: run.executionId, status: 'RUNNING', document: {} };
+const execution = { executionId: run.executionId, status: 'RUNNING', isFinal: false, document: {} };
 const inTheWay: RunEvent = { event: 'status', run, isActiveRun: true, execution, changed: true };
 
 test('an event of a run that is in the way names it as the active run, not as that of the command', () => {

@@ -4,6 +4,7 @@ import type { JournalRun } from '../../src/journal/journal.ts';
 import { runTable } from '../../src/render/tables.ts';
 import { createTheme } from '../../src/render/theme.ts';
 import { widthOf } from '../../src/render/width.ts';
+import { isFinalStatus } from '../../src/runs/run.ts';
 import { executionId, target } from '../helpers/scripted-service.ts';
 
 const plain = createTheme({ colors: false, unicode: true });
@@ -24,6 +25,7 @@ function entry(fields: Partial<JournalRun> & { name?: string } = {}): JournalRun
     idempotencyKey: 'key-1',
     at: ago(5 * minute),
     ...rest,
+    isFinal: isFinalStatus(rest.status ?? 'COMPLETED', target),
   };
 }
 

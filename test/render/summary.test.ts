@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { summary } from '../../src/render/summary.ts';
 import { createTheme, loadColors } from '../../src/render/theme.ts';
+import { isFinalStatus } from '../../src/runs/run.ts';
 import { executionId, run } from '../helpers/scripted-service.ts';
 
 await loadColors({ colors: true });
@@ -9,8 +10,19 @@ const ascii = createTheme({ colors: false, unicode: false });
 const colored = createTheme({ colors: true, unicode: true });
 
 const times = { startedAt: '2026-01-02T03:00:00Z', completedAt: '2026-01-02T03:04:12Z' };
-const execution = (status: string, fields = {}) => ({ status, document: {}, ...times, ...fields });
-const result = (status: string, fields = {}) => ({ status, document: {}, ...fields });
+const execution = (status: string, fields = {}) => ({
+  status,
+  isFinal: isFinalStatus(status, { family: 'automation' }),
+  document: {},
+  ...times,
+  ...fields,
+});
+const result = (status: string, fields = {}) => ({
+  status,
+  isFinal: isFinalStatus(status, { family: 'automation' }),
+  document: {},
+  ...fields,
+});
 
 test('a run that completed: its status, time, steps, cost and id, then its output', () => {
   const steps = { stepCount: 4, succeededSteps: 3, failedSteps: 0, skippedSteps: 1 };
@@ -47,7 +59,7 @@ test.each<[string, Parameters<typeof summary>[0], string]>([
   ],
   [
     'without times',
-    { run, execution: { status: 'COMPLETED', document: {} } },
+    { run, execution: { status: 'COMPLETED', isFinal: true, document: {} } },
     `✔ COMPLETED nightly\n  credits  –\n  run      ${executionId}\n`,
   ],
   ['with the result alone', { run, result: result('COMPLETED') }, `✔ COMPLETED nightly\n  run  ${executionId}\n`],

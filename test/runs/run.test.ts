@@ -3,7 +3,7 @@ import {
   finalStatusOf,
   graverStatus,
   isCompleted,
-  isFinal,
+  isFinalStatus,
   isKnownStatus,
   isNamedBy,
   isUuid,
@@ -26,7 +26,7 @@ describe('a status', () => {
     ['PAUSED', false, true, false],
     ['', false, true, false],
   ])('"%s" is final for an automation: %s, for an agent: %s, known: %s', (status, ofAutomation, ofAgent, known) => {
-    expect([isFinal(target, status), isFinal(agent, status), isKnownStatus(status)]).toEqual([
+    expect([isFinalStatus(status, target), isFinalStatus(status, agent), isKnownStatus(status)]).toEqual([
       ofAutomation,
       ofAgent,
       known,

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { isFinalStatus } from '../../src/runs/run.ts';
 import { medianCredits, type RecordedRun, statisticsOf as statisticsOfTarget } from '../../src/runs/statistics.ts';
 import { baseUrl, nightly } from '../journal/records.ts';
 
@@ -15,7 +16,15 @@ function run(agoMs: number, tookMs: number | null = minuteMs, other: Partial<Rec
   const endedMs = nowMs - agoMs;
   const startedMs = tookMs === null ? null : endedMs - tookMs;
   const atMs = startedMs ?? endedMs;
-  return { status: 'COMPLETED', startedMs, endedMs, credits: 2, atMs, ...other };
+  return {
+    status: 'COMPLETED',
+    startedMs,
+    endedMs,
+    credits: 2,
+    atMs,
+    ...other,
+    isFinal: isFinalStatus(other.status ?? 'COMPLETED', nightly),
+  };
 }
 
 const unfinished = { endedMs: null, credits: null };

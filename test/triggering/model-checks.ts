@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { expect } from 'vitest';
-import { isFinal } from '../../src/runs/run.ts';
+import { isFinalStatus } from '../../src/runs/run.ts';
 import { type Evidence, starts } from '../../src/triggering/start-evidence.ts';
 import { baseUrl } from '../helpers/connection.ts';
 import { target } from '../helpers/scripted-service.ts';
@@ -144,7 +144,7 @@ export function checkFollowed(use: Use, { followed }: Outcome, { simulation, opt
   const { watched } = followed;
   const run = simulation.service.runs().find(({ executionId }) => executionId === watched.run.executionId);
   const { status = 'nothing' } = watched.execution ?? {};
-  if (!isFinal(target, status)) {
+  if (!isFinalStatus(status, target)) {
     expect(followed.problem, 'a watch without an end has a reason').toBeDefined();
     return;
   }

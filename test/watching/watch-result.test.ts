@@ -13,8 +13,8 @@ test.each([
     expect((await watch(service)).watched).toEqual({
       kind: 'finished',
       run,
-      execution: { executionId, status: graver, document: { executionId, status: graver } },
-      result: { status: graver, output: 'done', document: { status: graver, output: 'done' } },
+      execution: { executionId, status: graver, isFinal: true, document: { executionId, status: graver } },
+      result: { status: graver, isFinal: true, output: 'done', document: { status: graver, output: 'done' } },
       disagreement: { status, result: byResult },
     });
   },

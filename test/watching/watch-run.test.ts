@@ -118,7 +118,7 @@ describe('a watch', () => {
 
   test('asks for the result alone when the run had finished as its trigger was answered', async () => {
     const service = scriptedService({ status: [running()], result: [resultOf('FAILED')] });
-    const known = { executionId, status: 'FAILED', document: {} };
+    const known = { executionId, status: 'FAILED', isFinal: true, document: {} };
     const { watched } = await watch(service, { known });
     expect(watched).toMatchObject({ kind: 'finished', execution: { status: 'FAILED' }, result: { status: 'FAILED' } });
     expect(service.calls.status).toBe(0);
@@ -126,7 +126,7 @@ describe('a watch', () => {
 
   test('of an agent run ends at any status but RUNNING, and fetches no result', async () => {
     const followed = { target: { family: 'agent', agentId: executionId } as const, executionId };
-    const service = scriptedService({ status: [running(), state('STOPPED')] });
+    const service = scriptedService({ status: [running(), state('STOPPED', { isFinal: true })] });
     const { watched } = await watch(service, {}, { followed });
     expect(watched).toEqual({
       kind: 'finished',
@@ -141,7 +141,9 @@ describe('a watch', () => {
       status: statuses.map((status) => state(status)),
       result: [resultOf('COMPLETED')],
     });
-    const { events } = await watch(service, { known: { executionId, status: 'RUNNING', document: {} } });
+    const { events } = await watch(service, {
+      known: { executionId, status: 'RUNNING', isFinal: false, document: {} },
+    });
     const reported = events.flatMap((event) =>
       event.event === 'status' ? [`${event.execution.status} ${event.changed}`] : [],
     );
@@ -152,7 +154,7 @@ describe('a watch', () => {
 describe('the first poll after a trigger of our own', () => {
   const firstPollMs = async (chance: number, isFixed?: boolean) => {
     const service = scriptedService({ status: [state('COMPLETED')], result: [resultOf('COMPLETED')] });
-    const known = { executionId, status: 'RUNNING', document: {} };
+    const known = { executionId, status: 'RUNNING', isFinal: false, document: {} };
     return (await watch(service, { known, isFixed }, { chance })).elapsedMs;
   };
 

@@ -6,7 +6,7 @@ import { type RunToPoll, runToPollOf } from '../connection/run-to-poll.ts';
 import { endedBy } from '../context.ts';
 import { createHookRecord, dueHooks, recordDueHook, reportCutOffHooks } from '../hooks/follower-hooks.ts';
 import { claimFollowing, type FollowerClaim, nameOfFollower } from '../journal/follower-claim.ts';
-import { type JournalRecord, targetOf } from '../journal/records.ts';
+import type { JournalRecord } from '../journal/records.ts';
 import { createTail, type Tail } from '../journal/tail.ts';
 import { interruptNameOf } from '../problems/fault-facts.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
@@ -157,7 +157,7 @@ function createNewRuns(tail: Tail, folder: string, { baseUrl, context }: Connect
 /** The run of a record that says that it was triggered, or watched for the first time. */
 function newRunOf(record: JournalRecord, clock: Clock): RunToPoll | undefined {
   if (record.type !== 'accepted' && record.type !== 'status') return undefined;
-  const target = targetOf(record.target);
+  const { target } = record;
   const isNew = record.type === 'accepted' || (record.first === true && !isFinalStatus(record.status, target));
   const { executionId, at } = record;
   const sinceTriggerMs = record.type === 'accepted' ? () => clock.nowMs() - Date.parse(at) : undefined;

@@ -1,14 +1,6 @@
 import { isFinalStatus, type Target } from '../runs/run.ts';
 import { ageOf } from './age.ts';
-import {
-  isAside,
-  type JournalRecord,
-  type RecordOf,
-  runIdOf,
-  type TriggeredRecord,
-  targetOf,
-  triggerIdOf,
-} from './records.ts';
+import { isAside, type JournalRecord, type RecordOf, runIdOf, type TriggeredRecord, triggerIdOf } from './records.ts';
 
 /** For an unresolved trigger, `executionId` and `status` are null. */
 export interface JournalRun {
@@ -189,7 +181,7 @@ type Report = Partial<Pick<RecordOf<'status'>, 'status' | 'startedAt' | 'complet
 function createRun(record: JournalRecord, executionId: string | null): JournalRun {
   return {
     baseUrl: record.baseUrl,
-    target: targetOf(record.target),
+    target: record.target,
     executionId,
     status: null,
     isFinal: false,
@@ -215,6 +207,6 @@ export function unresolvedOf({ attempts, reason, conflict }: Trigger, nowMs: num
   if (!oldest) throw new Error('every attempt of this trigger has an outcome');
   const { account, target, idempotencyKey, body, userProvided, at } = oldest;
   const senders = attempts.flatMap(({ process, at }) => (process ? [{ process, ageMs: ageOf(at, nowMs) }] : []));
-  const known = { account, target: targetOf(target), idempotencyKey, body, userProvided, at, reason, conflict };
+  const known = { account, target, idempotencyKey, body, userProvided, at, reason, conflict };
   return { ...known, ageMs: ageOf(at, nowMs), senders };
 }

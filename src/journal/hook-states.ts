@@ -1,5 +1,5 @@
 import type { Run } from '../runs/run.ts';
-import { isOfFollowerHook, type JournalRecord, runIdOf, targetOf } from './records.ts';
+import { isOfFollowerHook, type JournalRecord, runIdOf } from './records.ts';
 
 /** The state of a follower's `--on-final` command for a run. */
 export interface HookState {
@@ -14,7 +14,7 @@ export function hookStatesIn(records: Iterable<JournalRecord>): Map<string, Hook
   const states = new Map<string, HookState>();
   for (const record of records) {
     if (!isOfFollowerHook(record)) continue;
-    const run = { target: targetOf(record.target), executionId: record.executionId };
+    const run = { target: record.target, executionId: record.executionId };
     const hook: HookState = states.get(runIdOf(record)) ?? { run, state: 'due', at: record.at };
     states.set(runIdOf(record), hook);
     if (record.type === 'hook_ended') hook.state = 'ended';

@@ -55,10 +55,10 @@ export function openLog(options: LogOptions): Log {
     append({ type, baseUrl, target, ...rest }) {
       const at = new Date(nowMs()).toISOString();
       const by = command ?? undefined;
-      const stored = { schema: 1, at, type, by, baseUrl, target: pathOf(target), ...rest } as JournalRecord;
+      const stored = { schema: 1, at, type, by, baseUrl, target, ...rest } as JournalRecord;
       try {
         // If an outcome is lost, its trigger stays unresolved, and `recover` resolves it.
-        const isNewFile = appendLine(JSON.stringify(stored), {
+        const isNewFile = appendLine(JSON.stringify({ ...stored, target: pathOf(target) }), {
           folder,
           fileBytes,
           sync,

@@ -6,7 +6,7 @@ import { fold, type State, type Trigger, type UnresolvedTrigger, unresolvedOf } 
 import { type HookState, hookStatesIn } from './hook-states.ts';
 import type { Log } from './log.ts';
 import { historyIn } from './read-history.ts';
-import { type JournalRecord, pathOf, type TriggerKey, triggerIdOf } from './records.ts';
+import { type JournalRecord, type TriggerKey, triggerIdOf } from './records.ts';
 import { isMatch, type RunFilter, textsOf } from './run-filter.ts';
 
 type KeyState =
@@ -63,7 +63,7 @@ export function createQueries(log: Log, nowMs: () => number) {
   /** How an idempotency key was used, however long ago. */
   function findKey({ baseUrl, target, idempotencyKey }: TriggerKey): KeyState | undefined {
     const files = [...log.read({ texts: [JSON.stringify(idempotencyKey)] })];
-    const id = triggerIdOf({ baseUrl, idempotencyKey, target: pathOf(target) });
+    const id = triggerIdOf({ baseUrl, idempotencyKey, target });
     const trigger = fold(files.flat()).triggers.get(id);
     if (!trigger) return undefined;
     if (trigger.executionId !== undefined)

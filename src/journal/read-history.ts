@@ -1,6 +1,6 @@
 import type { HistoryEvent } from '../runs/history-event.ts';
 import { isFinalStatus } from '../runs/run.ts';
-import { type JournalRecord, type RecordOf, runIdOf, targetOf, triggerIdOf } from './records.ts';
+import { type JournalRecord, type RecordOf, runIdOf, triggerIdOf } from './records.ts';
 
 type HookRecord = RecordOf<'hook_begun' | 'hook_ended' | 'command_hook_begun' | 'command_hook_ended'>;
 
@@ -20,7 +20,7 @@ export function historyIn(records: Iterable<JournalRecord>): HistoryEvent[] {
 
   return Array.from(records, (record): HistoryEvent | undefined => {
     const { at, baseUrl, by } = record;
-    const event = { at, baseUrl, target: targetOf(record.target), by };
+    const event = { at, baseUrl, target: record.target, by };
     const key = 'idempotencyKey' in record ? { idempotencyKey: record.idempotencyKey } : {};
     const ofRun = (executionId: string) => ({
       executionId,

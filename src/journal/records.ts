@@ -82,12 +82,12 @@ interface InDoubtRecord extends TriggerKey {
 }
 
 /**
- * A record as stored in a file. `at` is when it was written (ISO 8601), `by` is the command that wrote it, and `target` is a
- * path, which parses faster.
+ * A record with when it was written (`at`, ISO 8601) and which command wrote it (`by`). In the file, `target` is a path, which
+ * parses faster.
  */
 export type JournalRecord = Stored<NewRecord> & { by?: string };
 export type RecordOf<T extends NewRecord['type']> = Extract<JournalRecord, { type: T }>;
-type Stored<R> = R extends NewRecord ? Omit<R, 'target'> & { schema: 1; at: string; target: string } : never;
+type Stored<R> = R extends NewRecord ? R & { schema: 1; at: string } : never;
 
 /** Says nothing about a run or a trigger, so it isn't listed and resolves nothing. */
 export const isAside = (
@@ -105,8 +105,8 @@ export const runIdOf = ({ baseUrl, executionId }: { baseUrl: string; executionId
   `${baseUrl}\n${executionId.toLowerCase()}`;
 
 /** Identifies a trigger. Only the target's path may contain a line break. */
-export const triggerIdOf = (key: { baseUrl: string; idempotencyKey: string; target: string }): string =>
-  `${key.baseUrl}\n${key.idempotencyKey}\n${key.target}`;
+export const triggerIdOf = ({ baseUrl, idempotencyKey, target }: TriggerKey): string =>
+  `${baseUrl}\n${idempotencyKey}\n${pathOf(target)}`;
 
 /** `automation/<projectId>/<automationName>` or `agent/<agentId>`. */
 export function pathOf(target: Target): string {
@@ -129,8 +129,6 @@ function parsePath(text: string): Target | undefined {
   targets.set(text, target);
   return target;
 }
-
-export const targetOf = (path: string): Target => parsePath(path) ?? { family: 'agent', agentId: path };
 
 const required: Record<JournalRecord['type'], string[]> = {
   triggered: ['idempotencyKey', 'attempt', 'account', 'body'],
@@ -170,7 +168,7 @@ const optional = [
 export function parseRecord(line: string): JournalRecord | undefined {
   try {
     const value: unknown = JSON.parse(line);
-    return isRecord(value) ? value : undefined;
+    return isStored(value) ? ({ ...value, target: parsePath(value.target) } as JournalRecord) : undefined;
   } catch {
     return undefined;
   }
@@ -189,7 +187,7 @@ export function recordsIn(bytes: Buffer, texts?: readonly string[]): JournalReco
   return records;
 }
 
-function isRecord(value: unknown): value is JournalRecord {
+function isStored(value: unknown): value is { target: string } {
   const fields: Record<string, unknown> = Object(value);
   const { schema, type, at, baseUrl, target, creditsCharged = 0 } = fields;
   const { first = false, userProvided = false, isLast = false } = fields;

@@ -1,6 +1,6 @@
 import type { AutomationTarget, Target } from '../runs/run.ts';
 import type { LogPart } from './log.ts';
-import { type JournalRecord, pathOf, targetOf } from './records.ts';
+import { type JournalRecord, pathOf } from './records.ts';
 
 /** With `sinceMs` or `files`, runs that began before the part that is read are left out. */
 export interface RunFilter extends Pick<LogPart, 'sinceMs' | 'files'> {
@@ -33,8 +33,8 @@ export function isMatch(record: JournalRecord, filter: RunFilter): boolean {
   if (baseUrl !== undefined && record.baseUrl !== baseUrl) return false;
   if (hasRun && !('executionId' in record)) return false;
   if (idPrefix !== undefined && !hasIdPrefix(record, idPrefix)) return false;
-  if (target) return record.target === pathOf(target);
-  return automations.length === 0 || isAmong(automations, targetOf(record.target));
+  if (target) return pathOf(record.target) === pathOf(target);
+  return automations.length === 0 || isAmong(automations, record.target);
 }
 
 /** Was the target named, or was none named? */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { fold, isUnfinished, isUnresolved, type State } from '../../src/journal/fold.ts';
-import { type JournalRecord, type NewRecord, pathOf, runIdOf } from '../../src/journal/records.ts';
+import { type JournalRecord, type NewRecord, runIdOf } from '../../src/journal/records.ts';
 import { accepted, account, baseUrl, key, refused, status, triggered, uuid } from './records.ts';
 
 const atOf = (second: number) => new Date(Date.UTC(2026, 10, 22, 3, 0, second)).toISOString();
@@ -8,7 +8,7 @@ const atOf = (second: number) => new Date(Date.UTC(2026, 10, 22, 3, 0, second)).
 /** The state after these records, of which one is written each second. */
 function folded(...records: NewRecord[]): State {
   const stored = (record: NewRecord, second: number): JournalRecord => {
-    return { ...record, schema: 1, at: atOf(second), target: pathOf(record.target) };
+    return { ...record, schema: 1, at: atOf(second) };
   };
   return fold(records.map(stored));
 }

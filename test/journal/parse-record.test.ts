@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseRecord } from '../../src/journal/records.ts';
+import { parseRecord, pathOf } from '../../src/journal/records.ts';
 import { account, baseUrl, uuid } from './records.ts';
 
 /** The fields of each kind of record, without which it is none. */
@@ -20,7 +20,11 @@ const kinds: Record<string, Record<string, string>> = {
 };
 const target = 'agent/a';
 const all = { schema: 1, at: '2026-11-22T03:00:00Z', baseUrl, target };
-const parsed = (record: unknown) => parseRecord(JSON.stringify(record));
+/** The record of a line, with its target as the path that the line has. */
+function parsed(record: unknown) {
+  const found = parseRecord(JSON.stringify(record));
+  return found && { ...found, target: pathOf(found.target) };
+}
 
 describe('a line of the journal', () => {
   test.each(Object.entries(kinds))('of type %s is a record only with all its fields', (type, fields) => {

@@ -1,15 +1,11 @@
 import { expect, test } from 'vitest';
 import { historyIn } from '../../src/journal/read-history.ts';
-import { type JournalRecord, type NewRecord, pathOf } from '../../src/journal/records.ts';
+import type { JournalRecord, NewRecord } from '../../src/journal/records.ts';
 import { accepted, baseUrl, key, nightly, refused, status, triggered, uuid } from './records.ts';
 
 const at = '2026-11-22T03:00:00.000Z';
 const historyOf = (...records: NewRecord[]) =>
-  historyIn(
-    records.map(
-      (record) => ({ ...record, schema: 1, at, by: 'watch', target: pathOf(record.target) }) as JournalRecord,
-    ),
-  );
+  historyIn(records.map((record) => ({ ...record, schema: 1, at, by: 'watch' }) as JournalRecord));
 
 const sent = { ...triggered(1), process: 'host 1 1' };
 const lost: NewRecord = { type: 'in_doubt', ...key(1), reason: 'reset' };

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { isMatch, type RunFilter, textsOf } from '../../src/journal/run-filter.ts';
+import type { Target } from '../../src/runs/run.ts';
 import { agent, baseUrl, nightly, projectId, weekly } from './records.ts';
 
 test.each<[RunFilter, string[] | undefined]>([
@@ -17,30 +18,26 @@ test.each<[RunFilter, string[] | undefined]>([
 });
 
 const stored = { schema: 1, at: '', type: 'not_found', baseUrl, executionId: '4B7c' } as const;
-const [ofNightly, ofWeekly, ofAgent] = [
-  `automation/${projectId}/nightly`,
-  `automation/${projectId}/weekly/report`,
-  'agent/nightly',
-];
+const ofAgent = { family: 'agent', agentId: 'nightly' } as const;
 
-test.each<[RunFilter, string, boolean]>([
-  [{}, ofNightly, true],
-  [{ baseUrl }, ofNightly, true],
-  [{ baseUrl: `${baseUrl}/other` }, ofNightly, false],
-  [{ target: weekly }, ofWeekly, true],
-  [{ target: weekly }, ofNightly, false],
-  [{ automations: [{ automationName: 'nightly' }] }, ofNightly, true],
-  [{ automations: [{ automationName: 'nightly' }] }, ofWeekly, false],
+test.each<[RunFilter, Target, boolean]>([
+  [{}, nightly, true],
+  [{ baseUrl }, nightly, true],
+  [{ baseUrl: `${baseUrl}/other` }, nightly, false],
+  [{ target: weekly }, weekly, true],
+  [{ target: weekly }, nightly, false],
+  [{ automations: [{ automationName: 'nightly' }] }, nightly, true],
+  [{ automations: [{ automationName: 'nightly' }] }, weekly, false],
   [{ automations: [{ automationName: 'nightly' }] }, ofAgent, false],
-  [{ automations: [{ automationName: 'weekly/report' }] }, ofWeekly, true],
-  [{ automations: [{ automationName: 'report' }] }, ofWeekly, false],
-  [{ automations: [{ automationName: 'nightly', projectId }] }, ofNightly, true],
-  [{ automations: [{ automationName: 'nightly', projectId: 'another' }] }, ofNightly, false],
-  [{ automations: [] }, ofNightly, true],
-  [{ automations: [{ automationName: 'other' }, { automationName: 'nightly' }] }, ofNightly, true],
-  [{ idPrefix: '4b7' }, ofNightly, true],
-  [{ idPrefix: 'b7' }, ofNightly, false],
-  [{ hasRun: true }, ofNightly, true],
+  [{ automations: [{ automationName: 'weekly/report' }] }, weekly, true],
+  [{ automations: [{ automationName: 'report' }] }, weekly, false],
+  [{ automations: [{ automationName: 'nightly', projectId }] }, nightly, true],
+  [{ automations: [{ automationName: 'nightly', projectId: 'another' }] }, nightly, false],
+  [{ automations: [] }, nightly, true],
+  [{ automations: [{ automationName: 'other' }, { automationName: 'nightly' }] }, nightly, true],
+  [{ idPrefix: '4b7' }, nightly, true],
+  [{ idPrefix: 'b7' }, nightly, false],
+  [{ hasRun: true }, nightly, true],
 ])('%j chooses a record of %s: %s', (filter, target, expected) => {
   expect(isMatch({ ...stored, target }, filter)).toBe(expected);
 });

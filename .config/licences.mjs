@@ -1,15 +1,25 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** The names, versions and licenses of the packages of which something is in the bundle, as a text. */
-export async function collectLicences(metafile, root) {
+/** The packages of which something is in the bundle, by the folders that esbuild names: each with its manifest. */
+export async function bundledPackages(metafile, root) {
   const used = Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs));
-  const folders = used.map((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0]).filter(Boolean);
-  const texts = await Promise.all([...new Set(folders)].sort().map((folder) => licenceOf(`${root}${folder}`)));
+  const paths = used.map((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0]).filter(Boolean);
+  const folders = [...new Set(paths)].sort().map((path) => `${root}${path}`);
+  return Promise.all(
+    folders.map(async (folder) => ({
+      folder,
+      manifest: JSON.parse(await readFile(`${folder}/package.json`, 'utf8')),
+    })),
+  );
+}
+
+/** The names, versions and licenses of these packages, as a text. */
+export async function licencesOf(packages) {
+  const texts = await Promise.all(packages.map(licenceOf));
   return `The program holds parts of these packages.\n\n${texts.join('\n')}`;
 }
 
-async function licenceOf(folder) {
-  const { name, version, license } = JSON.parse(await readFile(`${folder}/package.json`, 'utf8'));
+async function licenceOf({ folder, manifest: { name, version, license } }) {
   const file = (await readdir(folder)).find((entry) => /^licen[cs]e/i.test(entry));
   if (!file) throw new Error(`${name} has no license file: find out what may be done with it`);
   const text = await readFile(`${folder}/${file}`, 'utf8');

@@ -124,6 +124,22 @@ test('every package that is bundled has its license in the package', () => {
   expect(parts.filter((part) => part.length < 400)).toEqual([]);
 });
 
+test('the bill of materials beside the package lists every package that is bundled, with its version and license', () => {
+  const bill = JSON.parse(readFileSync(join(folder, `runctl-${version}.cdx.json`), 'utf8'));
+  expect(bill).toMatchObject({
+    ...{ bomFormat: 'CycloneDX', specVersion: '1.6', version: 1 },
+    metadata: { component: { type: 'application', name: 'runctl', version, purl: `pkg:npm/runctl@${version}` } },
+  });
+  const licensed = readFileSync(join(root, 'dist/LICENSES.txt'), 'utf8').matchAll(/^--- (\S+) (\S+) \((.*)\)$/gm);
+  expect(bill.components).toEqual(
+    [...licensed].map(([, name = '', version, id]) => {
+      const purl = `pkg:npm/${name.replace('@', '%40')}@${version}`;
+      return { type: 'library', 'bom-ref': purl, name, version, licenses: [{ license: { id } }], purl };
+    }),
+  );
+  expect(bill.components.map(({ name }: { name: string }) => name)).toContain('undici');
+});
+
 test('what only some commands need is in a file of its own, and nothing is in two, as a second copy has a state of its own', () => {
   const held = new Map<string, Set<string>>();
   for (const name of [...entryPoints, ...parts]) {

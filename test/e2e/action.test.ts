@@ -124,6 +124,30 @@ describe('the step', () => {
     expect(namesOf(emulator.runs())).toEqual(['a', 'b']);
   });
 
+  test('starts a new run after a failure that `rerun-on` names, `max-reruns` times', async () => {
+    const { emulator, step } = await repository({
+      automations: { '*': { duration: '1ms', outcome: ['FAILED', 'FAILED', 'COMPLETED'] } },
+    });
+    expect((await step({ inputs: { 'rerun-on': 'any', 'max-reruns': '2' } })).code).toBe(0);
+    expect(emulator.runs()).toHaveLength(3);
+  });
+
+  test('starts one new run if `rerun-on` alone is given, and none after a failure that it does not name', async () => {
+    const { emulator, step } = await repository({ automations: { '*': failing } });
+    expect((await step({ inputs: { 'rerun-on': 'timed_out' } })).code).toBe(1);
+    expect(emulator.runs()).toHaveLength(1);
+    expect((await step({ inputs: { 'rerun-on': 'any' }, github: { run_id: '4712' } })).code).toBe(1);
+    expect(emulator.runs()).toHaveLength(3);
+  });
+
+  test.each(['1', '2'])('refuses a `max-reruns` that is no number, also in attempt %s', async (run_attempt) => {
+    const { emulator, step } = await repository();
+    const inputs = { 'rerun-on': 'any', 'max-reruns': 'a[$(touch made)]' };
+    const { code, outputs } = await step({ inputs, github: { run_attempt } });
+    expect([code, outputs.outcome]).toEqual([2, 'usage']);
+    expect(emulator.requests).toEqual([]);
+  });
+
   test('takes what looks like a flag for the name of an automation', async () => {
     const { emulator, step } = await repository();
     expect((await step({ inputs: { automation: '--help' } })).code).toBe(0);
@@ -176,6 +200,21 @@ describe('a re-run', () => {
     const third = await step(attempt('3'));
     expect([third.code, third.outputs['execution-id']]).toEqual([0, emulator.runs().at(-1)?.executionId]);
     expect(emulator.runs()).toHaveLength(3);
+  });
+
+  test.each([
+    ['any', '2', 3],
+    // The re-run starts the one run that it was asked for, and may use the reruns that are left.
+    ['timed_out', '2', 1],
+  ])('with `rerun-on: %s` has one more run than `max-reruns: %s` allows', async (rerunOn, maxReruns, first) => {
+    const { emulator, step } = await repository({ automations: { '*': failing } });
+    const inputs = { 'rerun-on': rerunOn, 'max-reruns': maxReruns };
+    await step({ inputs });
+    expect(emulator.runs()).toHaveLength(first);
+    await step({ inputs, ...attempt('2') });
+    expect(emulator.runs()).toHaveLength(4);
+    await step({ inputs, ...attempt('3') });
+    expect(emulator.runs()).toHaveLength(5);
   });
 
   test('of all jobs, after the run completed, starts no second run', async () => {

@@ -136,13 +136,16 @@ const eventOf = (event: string, required: Schema, optional: Schema = {}): Schema
     { executionId: textOrNull, activeExecutionId: textOrNull, ...identity, ...optional },
   );
 
-const dialect = { $schema: 'https://json-schema.org/draft/2020-12/schema' };
+const head = (name: string) => ({
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  $id: `urn:runctl:schema:1:${name}`,
+});
 
 /** The JSON Schemas of `--json` and of a line of `--events`. */
 export const schemas: Readonly<Record<string, Schema>> = {
-  document: { ...dialect, title: 'One line of runctl --json', ...document },
+  document: { ...head('document'), title: 'One line of runctl --json', ...document },
   event: {
-    ...dialect,
+    ...head('event'),
     title: 'One line of runctl --events',
     oneOf: Object.entries(fieldsOfEvents).map(([event, fields]) => eventOf(event, ...fields)),
   },

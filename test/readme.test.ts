@@ -228,7 +228,7 @@ test('the architecture page names every folder of the sources', () => {
   expect(folders.map(({ name }) => name).filter((name) => !architecture.includes(`| \`src/${name}/\` `))).toEqual([]);
 });
 
-test.each(['docs/architecture.md', 'docs/contributing.md'])('every path in %s exists', (page) => {
+test.each(['docs/architecture.md', 'docs/CONTRIBUTING.md'])('every path in %s exists', (page) => {
   const text = readFileSync(join(root, page), 'utf8');
   const folders = readdirSync(join(root, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
   const named = [...text.matchAll(/`([\w.-]+(?:\/[\w.-]+)*\/?)`/g)].map(([, path = '']) => path);

@@ -3,7 +3,7 @@ import type { Execution } from '../runs/service.ts';
 import type { PastRun } from '../runs/statistics.ts';
 import { isOpen, openMs } from './age.ts';
 import { fold, isUnfinished, type JournalRun, reportedOf, runEntriesOf, updateRun } from './fold.ts';
-import { type LogOptions, openLog } from './log.ts';
+import { type Log, type LogOptions, openLog } from './log.ts';
 import { createQueries } from './queries.ts';
 import { isAside, type JournalRecord, type NewRecord, runIdOf } from './records.ts';
 import { type RunFilter, textsOf } from './run-filter.ts';
@@ -26,8 +26,7 @@ const pastFiles = { files: 16, ageMs: 90 * 24 * 3_600_000 };
 export type Journal = ReturnType<typeof openJournal>;
 
 /** This machine's journal. Throws only what `onTrouble` throws. What can't be read is unknown. */
-export function openJournal(options: LogOptions) {
-  const log = openLog(options);
+export function openJournal(options: LogOptions, log: Log = openLog(options)) {
   const { nowMs } = options;
   const queries = createQueries(log, nowMs);
   /** The runs that this process asked for or recorded. */

@@ -4,7 +4,7 @@ export const defaults = {
   watchGiveUpAfterMs: 600_000, // a deployment or a router takes less than this to come back
   timeoutMs: 11_700_000, // the service ends a run after 3 hours; this adds a margin
   recoverMaxAgeMs: 3_600_000,
-  keyRetentionMs: 86_400_000, // docs/service.md, Idempotency keys are remembered for 24 hours
+  keyRetentionMs: 86_400_000, // docs/service.md, Idempotency keys work for Automations
   rate: 10,
   maxOutputBytes: 64 * 1024 * 1024,
   listLimit: 20,

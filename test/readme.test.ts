@@ -5,7 +5,7 @@ import { scripts } from '../package.json';
 import { type Setting, settingTable } from '../src/config/setting-table.ts';
 import { builtInScenarios } from '../src/emulator/built-in-scenarios.ts';
 import { scenarioFields } from '../src/emulator/scenario-fields.ts';
-import { exitCodes } from '../src/problems/exit-codes.ts';
+import { codesWithoutRun, exitCodes } from '../src/problems/exit-codes.ts';
 import { schemas } from '../src/render/schemas.ts';
 import programs from './bench/programs.json';
 
@@ -237,4 +237,16 @@ test.each(['docs/architecture.md', 'docs/CONTRIBUTING.md'])('every path in %s ex
   const paths = named.flatMap((path) => (ofTop.test(path) ? path : inSource.test(path) ? `src/${path}` : []));
   expect(paths.length).toBeGreaterThan(5);
   expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+});
+
+test.each(['README.md', 'docs/reference.md'])('%s names the codes after which a trigger has started no run', (page) => {
+  const text = readFileSync(join(root, page), 'utf8').replaceAll(/\s+/g, ' ');
+  const ranges = codesWithoutRun.reduce<number[][]>((found, code) => {
+    const last = found.at(-1);
+    if (last?.at(-1) === code - 1) last.push(code);
+    else found.push([code]);
+    return found;
+  }, []);
+  const said = ranges.map((codes) => (codes.length > 1 ? `${codes[0]} to ${codes.at(-1)}` : String(codes[0])));
+  expect(text).toContain(`${said.join(' and ')} mean that`);
 });

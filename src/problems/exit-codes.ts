@@ -10,60 +10,86 @@ export interface ExitCode {
 
 const interrupted = 'Resume with `runctl watch`. If a trigger was interrupted, run `runctl recover`.';
 
-/** Each name with its code, its meaning in one clause, and what to do about it. */
+/** What else follows from a code, for documents and recipes. */
+interface Consequences {
+  startsNoRun?: true; // after `trigger`: this command started no run of that automation
+  isFinal?: true; // trying again helps nobody: the run ended badly, someone has to fix something, or `runctl recover` is due
+}
+
+/** Each name with its code, its meaning in one clause, what to do about it, and what else follows. */
 const table = {
   ok: [0, 'done as asked (`watch`: every run COMPLETED)', 'Nothing to do.'],
   run_failed: [
     1,
     'the run finished FAILED',
     'Read the error and the output with `runctl result`, fix the cause, then trigger the automation again.',
+    { isFinal: true },
   ],
   usage: [
     2,
     'wrong arguments or settings; nothing was sent',
     'The message names the argument or setting. `runctl <command> --help` shows what is accepted.',
+    { startsNoRun: true, isFinal: true },
   ],
   run_timed_out: [
     3,
     'the run finished TIMED_OUT',
     'The service stops a run after 3 hours. Make the Automation do less in one run, then trigger it again.',
+    { isFinal: true },
   ],
-  run_cancelled: [4, 'the run finished CANCELLED', "The run was canceled. Trigger it again if that wasn't intended."],
+  run_cancelled: [
+    4,
+    'the run finished CANCELLED',
+    "The run was canceled. Trigger it again if that wasn't intended.",
+    { isFinal: true },
+  ],
   already_active: [
     5,
     'the automation is already running (with `--if-active wait`: still running when `--timeout` expired)',
     'An Automation can have one active run. Choose what to do about it with `--if-active wait`, `skip` or `attach`. `runctl help troubleshooting` has more.',
+    { startsNoRun: true },
   ],
   not_found: [
     6,
     'no such automation or run',
     'Check the id, the project and the automation name. `runctl list` shows the runs recorded on this machine.',
+    { startsNoRun: true, isFinal: true },
   ],
   unauthorized: [
     7,
     'the API key was refused (401, 403)',
     '`runctl config list` shows where the API key comes from. `runctl config set apiKey` stores another one. If the message names a page, something in front of the service responded, and the API key may be fine. `runctl help troubleshooting` has more.',
+    { startsNoRun: true, isFinal: true },
   ],
-  no_credits: [8, 'the AI credit balance is 0 (402)', 'Top up the balance, then trigger again.'],
+  no_credits: [
+    8,
+    'the AI credit balance is 0 (402)',
+    'Top up the balance, then trigger again.',
+    { startsNoRun: true, isFinal: true },
+  ],
   rate_limited: [
     9,
     'still rate limited (429) after all retries',
     'Try again when the message says, or keep trying longer with `--give-up-after`.',
+    { startsNoRun: true },
   ],
   unavailable: [
     10,
     'no valid response after all retries, or a failure that no retry can fix (certificate, proxy)',
     'Run `runctl doctor` to find the cause. A run that was being watched continues: resume with `runctl watch`. `runctl help troubleshooting` has more.',
+    { startsNoRun: true },
   ],
   rejected: [
     11,
     'the service refused the request for another reason',
     'Read the message. `--json` prints it as data, and `--debug` prints the request and the response.',
+    { startsNoRun: true, isFinal: true },
   ],
   outcome_unknown: [
     12,
     'the response to a trigger was lost; a run may have been started',
     "Don't repeat the command. Run `runctl recover`: it sends the same trigger with the same idempotency key, which finds the run if the service honors idempotency keys, or starts it if the request never arrived. If the message names an active run, that may be yours: `runctl watch` follows it, and when it has finished, `runctl recover --resend` finds yours or starts it. `runctl help troubleshooting` has more.",
+    { isFinal: true },
   ],
   result_unavailable: [
     13,
@@ -104,7 +130,7 @@ const table = {
     'Nothing to do if that was intended. Resume with `runctl watch --all`.',
   ],
   interrupted_terminated: [143, 'interrupted by SIGTERM; the run continues', interrupted],
-} as const satisfies Record<string, readonly [code: number, meaning: string, advice: string]>;
+} as const satisfies Record<string, readonly [code: number, meaning: string, advice: string, Consequences?]>;
 
 export type ExitName = keyof typeof table;
 const names = Object.keys(table) as ExitName[];
@@ -122,6 +148,14 @@ export const isInterruptName = (name: ExitName): boolean => isSignalName(name) |
 
 /** The name that users see: the three signals share `interrupted`, and differ by their codes. */
 export const publicNameOf = (name: ExitName): string => (isSignalName(name) ? 'interrupted' : name);
+
+const codesWith = (consequence: keyof Consequences): readonly number[] =>
+  names.flatMap((name) => {
+    const [code, , , consequences = {}]: readonly [number, string, string, Consequences?] = table[name];
+    return consequences[consequence] ? code : [];
+  });
+export const codesWithoutRun = codesWith('startsNoRun');
+export const finalCodes = codesWith('isFinal');
 
 export const exitCodes: readonly ExitCode[] = names.map((name) => {
   const [code, meaning, advice] = table[name];

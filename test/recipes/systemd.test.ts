@@ -2,11 +2,10 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { exitCodeOf } from '../../src/problems/exit-codes.ts';
+import { exitCodeOf, finalCodes } from '../../src/problems/exit-codes.ts';
 import { needs } from '../helpers/needs.ts';
 import { withBareMachine } from './bare-machine.ts';
 import { blockOf } from './blocks.ts';
-import { finalCodes } from './final-codes.ts';
 
 const service = blockOf('systemd', 'ini', '# /etc/systemd/system/runctl-nightly.service');
 const timer = blockOf('systemd', 'ini', '# /etc/systemd/system/runctl-nightly.timer');

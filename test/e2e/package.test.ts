@@ -167,7 +167,9 @@ test('it installs without a network and without another package, with its page',
 
 test('what was installed is what was built, byte for byte', () => {
   const differs = (path: string) => !readFileSync(join(installed, path)).equals(readFileSync(join(root, path)));
-  expect(paths.filter(differs)).toEqual(['package.json']);
+  // Their links are made when the package is staged (release.test.ts).
+  const staged = ['README.md', 'package.json'];
+  expect(paths.filter((path) => differs(path) && !staged.includes(path))).toEqual([]);
 });
 
 // Once each as a process; what the commands do is tested in one process with the tests.

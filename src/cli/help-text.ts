@@ -10,7 +10,7 @@ export const groupHelp: CommandDefinition = {
   arguments: { command: argument('[command]') },
 };
 
-export const helpTopics = ['settings', 'scenarios', 'programs', 'troubleshooting'] as const;
+export const helpTopics = ['settings', 'scenarios', 'programs', 'troubleshooting', 'man'] as const;
 /** An agent looks for a page of its own, and there is a group of commands of that name. */
 export const topicOf = (word: string | undefined) => (word === 'agents' ? 'programs' : word);
 
@@ -18,7 +18,7 @@ export const helpOption = flag('-h, --help', 'show this help');
 export const versionOption = flag('-V, --version', 'show the version');
 
 const readOn = [
-  'More: `runctl explain`, `runctl help settings`, `runctl help scenarios`, `runctl help programs`, `runctl help troubleshooting`.',
+  'More: `runctl explain`, `runctl help settings`, `runctl help scenarios`, `runctl help programs`, `runctl help troubleshooting`, `runctl help man`.',
   'Try it without an account: `runctl demo`.',
 ];
 

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { argument, defineCommand } from '../cli/define-command.ts';
 import { helpTopics } from '../cli/help-text.ts';
 import { type Setting, settingTable } from '../config/setting-table.ts';
@@ -21,6 +23,7 @@ export const help = defineCommand({
     ['runctl help scenarios', 'every field of a scenario file'],
     ['runctl help troubleshooting', 'what to do when something is wrong'],
     ['runctl help programs', 'how scripts and coding agents drive runctl'],
+    ['runctl help man | man -l -', 'the manual page'],
   ],
   async run({ topic }): Promise<CommandResult> {
     if (!topic) return {};
@@ -29,6 +32,8 @@ export const help = defineCommand({
       // A terminal shows no pictures.
       return { verbatim: page.replaceAll(/^!\[.*\n\n/gm, '').trimEnd() };
     }
+    // The build makes it from every command, and npm 12 no longer installs it for `man`.
+    if (topic === 'man') return { verbatim: (await readFile(join(import.meta.dirname, 'runctl.1'), 'utf8')).trimEnd() };
     return {
       text: (theme, { columns = widestPage }) => pages[topic](theme, { columns: Math.min(columns, widestPage) }),
     };
@@ -40,7 +45,7 @@ const documents = {
   troubleshooting: () => import('../../docs/troubleshooting.md'),
 };
 
-const pages: Record<Exclude<Topic, keyof typeof documents>, Page> = {
+const pages: Record<Exclude<Topic, keyof typeof documents | 'man'>, Page> = {
   settings: (theme, lines) =>
     [
       paragraph(

@@ -162,6 +162,7 @@ const table: Row[] = [
   ['help settings', 'help', { topic: 'settings' }, {}],
   ['help programs', 'help', { topic: 'programs' }, {}],
   ['help agents', 'help', { topic: 'programs' }, {}],
+  ['help man', 'help', { topic: 'man' }, {}],
   ['version --json -q', 'version', {}, { json: true, quiet: true }],
   ['--version --json', 'version', {}, { json: true }],
   ['version --field runctl.version', 'version', {}, { field: ['runctl.version'] }],

@@ -31,3 +31,9 @@ test.each(['programs', 'agents'])('`runctl help %s` prints the page for programs
   const page = readFileSync(join(root, 'docs/for-programs.md'), 'utf8');
   expect(await runProcess(['help', topic])).toMatchObject({ code: 0, stdout: page, stderr: '' });
 });
+
+test('`runctl help man` prints the manual page, which not every npm installs', async () => {
+  const page = readFileSync(join(root, 'dist/runctl.1'), 'utf8');
+  expect(page).toMatch(/^\.TH RUNCTL 1/);
+  expect(await runProcess(['help', 'man'])).toMatchObject({ code: 0, stdout: page, stderr: '' });
+});

@@ -1,5 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -25,16 +26,12 @@ const root = join(import.meta.dirname, '../..');
 /** Also a home for npm, which needs one that it can write to. */
 const folder = mkdtempSync(join(tmpdir(), 'runctl-package-'));
 
-function npm(args: string[], cwd: string): string {
-  // What npm itself was started with is not for the npm in here; to trust an authority takes each process a while.
-  const inherited = Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_EXTRA_CA_CERTS$)/i.test(name));
-  return execFileSync('npm', args, {
-    cwd,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...Object.fromEntries(inherited), HOME: folder },
-  });
-}
+// What npm itself was started with is not for the npm in here; to trust an authority takes each process a while.
+const inherited = Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_EXTRA_CA_CERTS$)/i.test(name));
+const npmEnv = { ...Object.fromEntries(inherited), HOME: folder };
+
+const npm = (args: string[], cwd: string) =>
+  execFileSync('npm', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], env: npmEnv });
 
 /** Runs a part of the build, which writes into the folder. */
 const node = (script: string, into: string) =>
@@ -163,6 +160,19 @@ test('it installs without a network and without another package, with its page',
   const modules = join(folder, 'node_modules');
   expect(readdirSync(modules).filter((name) => !name.startsWith('.'))).toEqual(['runctl']);
   expect(existsSync(join(installed, 'dist/runctl.1'))).toBe(true);
+});
+
+test('what the README tells to install with lasts: the program is a copy, and needs the folder that it came from no more', () => {
+  const [, install = ''] =
+    /^npm ci && npm run pack && (npm install .*?) +#/m.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? [];
+  const [source, prefix] = [join(folder, 'source'), join(folder, 'prefix')];
+  mkdirSync(source);
+  copyFileSync(join(folder, `runctl-${version}.tgz`), join(source, `runctl-${version}.tgz`));
+  execFileSync('sh', ['-c', `${install} --offline --prefix "$0"`, prefix], { cwd: source, env: npmEnv });
+  rmSync(source, { recursive: true });
+  const run = (...args: string[]) => spawnSync(join(prefix, 'bin/runctl'), args, { cwd: folder, encoding: 'utf8' });
+  expect(run('--version')).toMatchObject({ status: 0, stdout: `${version}\n` });
+  expect(run('help', 'man').stdout).toMatch(/^\.TH RUNCTL 1/);
 });
 
 test('what was installed is what was built, byte for byte', () => {

@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 
 const root = join(import.meta.dirname, '../..');
-const sources = ['src', '.config', 'docs/for-programs.md', 'package.json', 'package-lock.json'];
+const sources = [
+  ...['src', '.config', 'package.json', 'package-lock.json'],
+  ...['README.md', 'docs/for-programs.md', 'docs/troubleshooting.md'],
+];
 
 /** Builds `dist/` before the first test if a source or a part of the build is younger, and again before each repetition. */
 export function setup(project: TestProject): void {

@@ -126,8 +126,8 @@ function portsOf(
   };
 }
 
-function scheduleOf(target: Target, { intervalMs }: ActionFlags, { history, runs, context }: Following): WatchOptions {
-  const schedule = createPollSchedule({ durationsMs: history(target).map(({ durationMs }) => durationMs), runs });
+function scheduleOf(target: Target, { intervalMs }: ActionFlags, { pastRuns, runs, context }: Following): WatchOptions {
+  const schedule = createPollSchedule({ durationsMs: pastRuns(target).map(({ durationMs }) => durationMs), runs });
   const gapMs = (ageMs: number) => intervalMs ?? jitter(schedule.gapMs(ageMs), context.random);
   return { schedule: { gapMs }, isFixed: intervalMs !== undefined };
 }

@@ -33,6 +33,6 @@ export function createFollowing(
 
 /** The connection with a board for this many runs, if stderr is a terminal. The caller must stop its reporter. */
 export async function withBoard<C extends Connection>(connection: C, flags: OutputOptions, runs: number): Promise<C> {
-  const { context, history } = connection;
-  return { ...connection, context: await contextWithBoard(flags, { runs, history }, context) };
+  const { context, pastRuns } = connection;
+  return { ...connection, context: await contextWithBoard(flags, { runs, pastRuns }, context) };
 }

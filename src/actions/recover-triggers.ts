@@ -4,6 +4,7 @@ import { inDoubtProblem, Problem } from '../problems/problem.ts';
 import { triggerProblem } from '../problems/trigger-problems.ts';
 import { otherAccountProblem, whyWithheld, withheldProblem } from '../problems/unknown-outcome.ts';
 import type { Fault } from '../runs/fault.ts';
+import { interrupted } from '../runs/fault.ts';
 import type { Target } from '../runs/run.ts';
 import type { StartedExecution } from '../runs/service.ts';
 import type { Evidence } from '../triggering/start-evidence.ts';
@@ -73,10 +74,10 @@ async function recoverTrigger(
   if (dryRun) return { trigger, kind: 'unresolved' };
   connection.sentKeys.add(idempotencyKey);
   const identity = { baseUrl, account, target, idempotencyKey, userProvided };
-  const history = { earlier: trigger, isRecovery: true };
+  const earlierUse = { earlier: trigger, isRecovery: true };
   const result = signal.aborted
     ? ({ kind: 'interrupted', fault: interrupted, mayHaveStarted: true } as const)
-    : await sendTrigger(identity, body, { giveUpAfterMs, ...history }, connection);
+    : await sendTrigger(identity, body, { giveUpAfterMs, ...earlierUse }, connection);
   if (result.kind === 'started') return { trigger, kind: 'found', execution: result.run, evidence: result.evidence };
   if (result.kind === 'recorded') {
     const { executionId, evidence } = result;
@@ -92,8 +93,6 @@ async function recoverTrigger(
 
 const isSameKey = (trigger: UnresolvedTrigger) => (other: UnresolvedTrigger) =>
   other.idempotencyKey === trigger.idempotencyKey;
-
-const interrupted: Fault = { kind: 'interrupted', message: 'interrupted' };
 
 /** A trigger's retries take less time than this. */
 const otherHostMs = 180_000;

@@ -149,7 +149,7 @@ function sharedProblem(group: ArgumentResult[], all: number): Problem | undefine
   if (!problem?.facts.ofSeveral) return undefined;
   const { message, hint } = problem.facts.ofSeveral;
   const noun = watched ? 'run' : 'automation';
-  const who = group.length === all ? count(all, noun) : namesOf(group, noun);
+  const who = group.length === all ? count(all, noun) : namesOfGroup(group, noun);
   return problem.with({ message: message.replace('$', () => who), hint });
 }
 
@@ -157,7 +157,7 @@ function sharedProblem(group: ArgumentResult[], all: number): Problem | undefine
 const waitWasAsked = ({ watched }: ArgumentResult) =>
   watched?.kind === 'interrupted' && watched.askedUntilMs !== undefined;
 
-function namesOf(group: ArgumentResult[], noun: string): string {
+function namesOfGroup(group: ArgumentResult[], noun: string): string {
   const names = group.map(({ target }) => nameOf(target));
   const rest = names.length - mostSeparate;
   const shown = rest > 0 ? [...names.slice(0, mostSeparate), count(rest, `other ${noun}`)] : names;

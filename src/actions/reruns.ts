@@ -1,7 +1,7 @@
 import { isInterruptName } from '../problems/exit-codes.ts';
 import { anyFailure } from '../problems/next-step.ts';
 import { defaults } from '../runs/defaults.ts';
-import { finalStatusOf } from '../runs/run.ts';
+import { durationMsOf, finalStatusOf } from '../runs/run.ts';
 import { formatDuration } from '../runs/time-text.ts';
 import type { ActionFlags } from './action-flags.ts';
 import { followRun } from './follow-run.ts';
@@ -92,8 +92,7 @@ function failureOf({ watched, problem }: Followed, rerunOn: readonly string[] = 
 function obstacleTo({ watched }: Followed, first: RunStart, { watches }: Following): string | undefined {
   const leftMs = watches.leftMs();
   if (leftMs < leastForTriggerMs) return '`--timeout` has expired';
-  const { startedAt = '', completedAt = '' } = watched.execution ?? {};
-  const tookMs = Date.parse(completedAt) - Date.parse(startedAt);
+  const tookMs = durationMsOf(watched.execution ?? {}) ?? 0;
   if (tookMs > leftMs) return `a run takes ${formatDuration(tookMs)}, longer than what is left of \`--timeout\``;
   const { key } = first.kind === 'earlier' ? first : {};
   // Another machine may have used the next key. The service may have forgotten it, or know it under another API key.

@@ -4,7 +4,7 @@ import { defaults } from '../runs/defaults.ts';
 import type { RetryOptions } from '../runs/retry.ts';
 import type { StartedExecution } from '../runs/service.ts';
 import {
-  type KeyHistory,
+  type EarlierUse,
   sendUntilKnown,
   type TriggerIdentity,
   type TriggerResult,
@@ -18,16 +18,16 @@ type SendFlags = Pick<ActionFlags, 'giveUpAfterMs' | 'ifActive'>;
 export function sendTrigger(
   identity: TriggerIdentity,
   body: string,
-  { giveUpAfterMs = defaults.triggerGiveUpAfterMs, ifActive, ...history }: KeyHistory & SendFlags,
+  { giveUpAfterMs = defaults.triggerGiveUpAfterMs, ifActive, ...earlierUse }: EarlierUse & SendFlags,
   connection: Connection & Partial<Pick<Following, 'watches'>>,
 ): Promise<TriggerResult<StartedExecution>> {
   const { service, journal, processes, keyTreatment, watches, context } = connection;
-  const isRepeat = history.earlier !== undefined;
+  const isRepeat = earlierUse.earlier !== undefined;
   const record = createTriggerRecord(journal, { ...identity, body, isRepeat, process: processes.own, ifActive });
   const isRepeatable = () => identity.target.family === 'agent' || keyTreatment() !== 'ignored';
   const { target } = identity;
   const onRetry: RetryOptions['onRetry'] = (failed) =>
     context.reporter.observe({ event: 'attempt_failed', operation: 'trigger', target, ...failed });
   const ports = { ...retryPortsOf(connection, giveUpAfterMs), leftMs: watches?.leftMs, onRetry };
-  return sendUntilKnown(identity, body, { ...ports, service, record }, { isRepeatable, ...history });
+  return sendUntilKnown(identity, body, { ...ports, service, record }, { isRepeatable, ...earlierUse });
 }

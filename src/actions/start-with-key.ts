@@ -7,7 +7,7 @@ import { defaults } from '../runs/defaults.ts';
 import type { Fault } from '../runs/fault.ts';
 import { nameOf, type Target } from '../runs/run.ts';
 import type { Service, StartedExecution } from '../runs/service.ts';
-import type { KeyHistory, StartedTrigger, TriggerIdentity } from '../triggering/send-until-known.ts';
+import type { EarlierUse, StartedTrigger, TriggerIdentity } from '../triggering/send-until-known.ts';
 import { starts } from '../triggering/start-evidence.ts';
 import type { ActionFlags } from './action-flags.ts';
 import type { Following } from './following.ts';
@@ -48,9 +48,9 @@ export async function startWithKey(
     return { kind: 'earlier', evidence, key, ...(await pollRun(run, flags, following)) };
   }
   const open = known?.state === 'open' ? known.trigger : undefined;
-  const obstacle = open && !isInDoubt && obstacleTo(open, identity, following);
+  const obstacle = open && !isInDoubt && obstacleOfKey(open, identity, following);
   if (obstacle) return failed(obstacle);
-  const history: KeyHistory = {
+  const earlierUse: EarlierUse = {
     earlier: isInDoubt ? { ageMs: Math.max(inDoubtMs, open?.ageMs ?? 0), isOwn: true } : open,
     isContinuedAfter: (fault) => isContinuedAfter({ kind: 'unknown', fault }),
   };
@@ -60,10 +60,10 @@ export async function startWithKey(
   const result = await sendTrigger(
     identity,
     bytes,
-    { ...flags, ...history },
+    { ...flags, ...earlierUse },
     withOpenTriggerWarning(target, following),
   );
-  if (result.kind === 'started') return startOf(result, target, context.clock);
+  if (result.kind === 'started') return startOfTrigger(result, target, context.clock);
   if (result.kind === 'recorded') {
     const { evidence, executionId } = result;
     return { kind: 'earlier', evidence, ...(await pollRun({ target, executionId }, flags, following)) };
@@ -75,14 +75,18 @@ export async function startWithKey(
 }
 
 /** Why a key whose outcome is unknown can't be sent again. */
-function obstacleTo(open: UnresolvedTrigger, { account }: TriggerIdentity, following: Following): Problem | undefined {
+function obstacleOfKey(
+  open: UnresolvedTrigger,
+  { account }: TriggerIdentity,
+  following: Following,
+): Problem | undefined {
   const trigger = unknownTriggerOf(open, following);
   if (open.account !== account) return otherAccountProblem(trigger);
   if (open.ageMs > defaults.keyRetentionMs) return expiredKeyProblem(trigger);
   return trigger.keys === 'ignored' ? withheldProblem(trigger) : undefined;
 }
 
-function startOf(
+function startOfTrigger(
   { run: execution, ...start }: StartedTrigger<StartedExecution>,
   target: Target,
   clock: Clock,

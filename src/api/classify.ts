@@ -22,11 +22,11 @@ const conditions = {
 /** Is it the current or former name of status 422 (RFC 9110 §15.5.21)? Some frameworks use that as the code. */
 const isNameOfStatus = (code: string) => /^unprocessable[_-]?(content|entity)/i.test(code);
 
-type Row = [statuses: string, condition: keyof typeof conditions, trigger: FaultKind, poll: FaultKind];
+type StatusRow = [statuses: string, condition: keyof typeof conditions, trigger: FaultKind, poll: FaultKind];
 
 /** The first matching row decides. */
 // biome-ignore format: a table
-const table: readonly Row[] = [
+const table: readonly StatusRow[] = [
   // HTTP status           if it has            to a trigger         to a poll
   ['300-399',              'Location of a run', 'redirected_to_run', 'redirected'],
   ['300-399',              'always',            'redirected',        'redirected'],

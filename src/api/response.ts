@@ -47,7 +47,7 @@ async function readSuccess<T>(raw: HttpResponse, reading: Reading<T>): Promise<A
   function faultOf(kind: FaultKind, message: string): Answer<T> {
     return {
       kind: 'fault',
-      fault: { ...factsOf(scrubbed(raw, reading), reading), kind, message: reading.scrub(message) },
+      fault: { ...factsOfResponse(scrubbed(raw, reading), reading), kind, message: reading.scrub(message) },
     };
   }
 }
@@ -66,7 +66,7 @@ async function readRefusal<T>(response: HttpResponse, reading: Reading<T>): Prom
   const leadsToRun = valuesOf(headers, 'location').some((location) => reading.runIdIn?.(location) !== undefined);
   const kind = kindOf({ status, body, leadsToRun }, reading.operation);
   const fault: Fault = {
-    ...factsOf(response, reading),
+    ...factsOfResponse(response, reading),
     kind,
     message: refusalMessage(response, body, kind),
     hint: kind === 'unauthorized' && body.page ? pageHint : undefined,
@@ -118,7 +118,7 @@ function refusalMessage({ status, headers }: HttpResponse, body: ErrorBody, kind
 
 const originOf = (location: string): string => (URL.canParse(location) ? new URL(location).origin : 'another path');
 
-function factsOf<T>({ status, headers }: HttpResponse, { nowMs }: Reading<T>) {
+function factsOfResponse<T>({ status, headers }: HttpResponse, { nowMs }: Reading<T>) {
   return { httpStatus: status, requestId: requestIdOf(headers), retryAfterMs: retryAfterMs(headers, nowMs) };
 }
 

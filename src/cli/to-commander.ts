@@ -78,7 +78,7 @@ export function toCommander(
     if (alias) target.alias(alias);
     target.description(about);
     if (version) target.version(version, versionOption.flags, versionOption.about);
-    for (const argument of Object.values(args)) target.addArgument(argumentOf(argument));
+    for (const argument of Object.values(args)) target.addArgument(commanderArgumentOf(argument));
     for (const [name, option] of Object.entries(options)) target.addOption(optionOf(name, option));
     for (const inner of commands ?? []) {
       const command = fill(new Command(inner.name).copyInheritedSettings(target), inner).helpGroup(inner.heading ?? '');
@@ -96,7 +96,7 @@ export function toCommander(
   }
 }
 
-function argumentOf({ form, about, choices }: ArgumentDefinition): Argument {
+function commanderArgumentOf({ form, about, choices }: ArgumentDefinition): Argument {
   const argument = new Argument(form, about);
   return choices ? argument.argParser(reading(`unknown ${argument.name()}`, oneOf(choices))) : argument;
 }

@@ -63,8 +63,8 @@ export const check = defineCommand({
     const inTime = checks.filter(({ problem }) => !problem);
     return {
       exitNames: checks.map(({ problem }) => problem?.facts.name ?? 'ok'),
-      documents: checks.map((each) => documentOf(documentFactsOf(each), context)),
-      text: () => (options.quiet ? '' : inTime.map((each) => `${sentenceOf(each, nowMs)}\n`).join('')),
+      documents: checks.map((each) => documentOf(factsOfCheck(each), context)),
+      text: () => (options.quiet ? '' : inTime.map((each) => `${overdueSentence(each, nowMs)}\n`).join('')),
       problems: checks.flatMap(({ problem }) => (problem ? [{ problem }] : [])),
     };
   },
@@ -77,8 +77,8 @@ interface Check {
   problem?: Problem;
 }
 
-const sentenceOf = ({ target, runs }: Check, nowMs: number) =>
-  `${sanitizeLine(target.automationName)} completed ${runs.completed ? formatAge(nowMs - endMsOf(runs.completed)) : ''} ago`;
+const overdueSentence = ({ target, runs }: Check, nowMs: number) =>
+  `${sanitizeLine(target.automationName)} completed ${runs.completed ? formatAge(nowMs - finishedMsOf(runs.completed)) : ''} ago`;
 
 /** `otherUrl` is a base URL for which the journal has the automation's runs, if it has none for the current one. */
 function overdueProblem(
@@ -92,7 +92,7 @@ function overdueProblem(
   }: { within: string; nowMs: number; otherUrl?: string; isUnresolved: boolean },
 ): Problem {
   const { last, completed, failedPoll } = runs;
-  const agoOf = (run: typeof last) => run && `${formatAge(nowMs - endMsOf(run))} ago`;
+  const agoOf = (run: typeof last) => run && `${formatAge(nowMs - finishedMsOf(run))} ago`;
   const place = otherUrl ? `for this base URL, but for ${otherUrl}` : 'on this machine';
   const known = last || isUnresolved ? 'no completed run is recorded on this machine' : `no runs are recorded ${place}`;
   const parts = [
@@ -109,12 +109,12 @@ function overdueProblem(
   return new Problem({ name: 'overdue', message: parts.filter(Boolean).join('; '), hint: next() });
 }
 
-function documentFactsOf({ target, runs, problem }: Check): DocumentFacts {
+function factsOfCheck({ target, runs, problem }: Check): DocumentFacts {
   const { completed, last } = runs;
   const executionId = completed?.executionId;
   const check = {
     isOverdue: problem !== undefined,
-    lastCompletedAt: completed ? new Date(endMsOf(completed)).toISOString() : null,
+    lastCompletedAt: completed ? new Date(finishedMsOf(completed)).toISOString() : null,
     lastStatus: last ? lastStatusOf(last) : null,
   };
   return { target, run: executionId ? { target, executionId } : undefined, problem, report: { check } };
@@ -152,11 +152,11 @@ export function lastRunsOf(journal: Journal, baseUrl: string, target: Automation
 }
 
 /** When a run finished or was last seen unfinished, in milliseconds since 1970. Times of a damaged record don't count. */
-export const endMsOf = ({ completedAt, startedAt, at }: JournalRun): number =>
+export const finishedMsOf = ({ completedAt, startedAt, at }: JournalRun): number =>
   [completedAt, startedAt].map((time) => Date.parse(time ?? '')).find((ms) => !Number.isNaN(ms)) ?? Date.parse(at);
 
 export const isInTime = ({ completed }: LastRuns, sinceMs: number): boolean =>
-  completed !== undefined && endMsOf(completed) >= sinceMs;
+  completed !== undefined && finishedMsOf(completed) >= sinceMs;
 
 const mostPolls = 20;
 

@@ -7,7 +7,7 @@ import { connect, connectWith } from '../connection/connect.ts';
 import type { Connection } from '../connection/connection.ts';
 import { pollUnknownRun } from '../connection/poll-once.ts';
 import type { Context } from '../context.ts';
-import { exitNameOf, factsOf } from '../problems/fault-facts.ts';
+import { exitNameOf, faultFields } from '../problems/fault-facts.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import { shellWord } from '../problems/quote.ts';
 import { interruptedProblem } from '../problems/watch-problems.ts';
@@ -21,10 +21,10 @@ const questions = [
 ] as const;
 const [baseUrlQuestion, apiKeyQuestion, projectQuestion] = questions;
 
-type Question = (typeof questions)[number];
+type SetupQuestion = (typeof questions)[number];
 
 /** `runctl config` alone: asks for the settings that every command needs, stores them and returns their keys. */
-export async function askSettings(options: { profile?: string }, context: Context): Promise<Question['key'][]> {
+export async function askSettings(options: { profile?: string }, context: Context): Promise<SetupQuestion['key'][]> {
   const { stdin, stderr } = context;
   if (!stdin.isTTY || !stderr.isTTY) {
     throw usageProblem(
@@ -48,12 +48,12 @@ export async function askSettings(options: { profile?: string }, context: Contex
   return questions.map(({ key }) => key);
 }
 
-type Answers = Partial<Record<Question['key'], string>>;
-type Stored = Answers & { apiKeyCommand?: string };
+type SetupAnswers = Partial<Record<SetupQuestion['key'], string>>;
+type StoredSettings = SetupAnswers & { apiKeyCommand?: string };
 
 /** Asks for the base URL and the API key until the service takes them, or the same answer is given twice. */
-async function askThatWork(stored: Stored, context: Context): Promise<Answers> {
-  const answers: Answers = {};
+async function askThatWork(stored: StoredSettings, context: Context): Promise<SetupAnswers> {
+  const answers: SetupAnswers = {};
   for (const question of [baseUrlQuestion, apiKeyQuestion]) {
     if (question.key === 'apiKey' && stored.apiKeyCommand) return answers;
     answers[question.key] = await ask(question, stored[question.key], context);
@@ -71,13 +71,13 @@ async function askThatWork(stored: Stored, context: Context): Promise<Answers> {
 }
 
 /** Why the service cannot be used with these answers; undefined if it accepts them. */
-async function findFault(answers: Answers, context: Context): Promise<Fault | undefined> {
+async function findFault(answers: SetupAnswers, context: Context): Promise<Fault | undefined> {
   const source = 'as typed';
   const typed = { apiKey: { value: answers.apiKey ?? '', source }, baseUrl: { value: answers.baseUrl ?? '', source } };
   return faultOf(await connectWith({ ...resolveWithoutApiKey({}, {}), ...typed }, {}, context));
 }
 
-async function ask({ key, asks, isNeeded }: Question, stored: string | undefined, context: Context) {
+async function ask({ key, asks, isNeeded }: SetupQuestion, stored: string | undefined, context: Context) {
   const theme = themeOf(context.stderr, context);
   const { name, isSecret, hint, parse } = settingTable[key];
   const shown = stored && (isSecret ? maskApiKey(stored) : stored);
@@ -121,7 +121,7 @@ export async function trySettings(options: { profile?: string }, context: Contex
       name: exitNameOf(fault),
       message: `the settings are saved but don't work: ${reasonOf(fault)}`,
       hint: fault.hint ?? `change them with \`runctl config${profile}\`; \`runctl config list${profile}\` shows them`,
-      ...factsOf(fault),
+      ...faultFields(fault),
     });
   }
   printSentence(`${theme.symbols.ok} ${new URL(baseUrl).host} responds and accepts this API key.`, context);

@@ -91,13 +91,13 @@ export async function configGet(name: string, options: SettingFlags, context: Co
       `set ${settingTable[key].env[0]}, or store it with \`runctl config set ${key}${key === 'apiKey' ? '' : ' <value>'}\``,
     );
   }
-  return { documents: [configDocument({ [key]: factsOf(setting) }, context)], verbatim: value };
+  return { documents: [configDocument({ [key]: factsOfSettings(setting) }, context)], verbatim: value };
 }
 
 /** `runctl config list`: every setting and where it comes from. An API key is masked. */
 export async function configList(options: SettingFlags, context: Context): Promise<CommandResult> {
   const settings = Object.entries(maskSecrets(await showSettings(options, context)));
-  const document = Object.fromEntries(settings.map(([name, setting]) => [name, factsOf(setting)]));
+  const document = Object.fromEntries(settings.map(([name, setting]) => [name, factsOfSettings(setting)]));
   const rowsOf = (theme: Theme) => settings.map(([name, setting]) => [name, lineOf(setting, theme)] as const);
   const others = otherProfiles(options, context);
   return {
@@ -115,7 +115,7 @@ function otherProfiles({ profile }: SettingFlags, context: Context): string[] {
 
 const configDocument = (config: JsonObject, context: Context) => documentOf({ report: { config } }, context);
 
-function factsOf({ value, source, problem }: Resolved): JsonObject {
+function factsOfSettings({ value, source, problem }: Resolved): JsonObject {
   return { value: value ?? null, source: source ?? null, ...(problem && { problem: problem.message }) };
 }
 

@@ -36,7 +36,7 @@ export const doctor = defineCommand({
     if (options.tryKey !== undefined) return showKeyTrial(options.tryKey, options, context);
     const { diagnose } = await import('../doctor/diagnose.ts');
     const findings = await diagnose(options, context);
-    const problem = problemOf(findings);
+    const problem = problemOfFindings(findings);
     const report = {
       doctor: findings.map(({ exitName: _, isObstacle: __, advice = null, ...finding }) => ({ ...finding, advice })),
     };
@@ -68,7 +68,7 @@ function verdict(findings: readonly Finding[]): string {
 }
 
 /** The first check that failed: whatever failed after it may follow from it. */
-function problemOf(findings: readonly Finding[]): Problem | undefined {
+function problemOfFindings(findings: readonly Finding[]): Problem | undefined {
   const first = findings.find(({ result }) => result === 'failed');
   if (!first?.exitName) return undefined;
   return new Problem({ name: first.exitName, message: `${labelOf(first.name)}: ${first.message}`, hint: first.advice });

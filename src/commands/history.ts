@@ -55,7 +55,7 @@ export const history = defineCommand({
     const runs = [...journal.runs({ baseUrl, automations, sinceMs: Math.min(sinceMs, nowMs - openMs) })];
     const { historyTable } = await import('../render/history-table.ts');
     return {
-      documents: events.map((event) => documentOf(documentFactsOf(event), context)),
+      documents: events.map((event) => documentOf(factsOfEvent(event), context)),
       note: quiet ? undefined : unknownNote(runs, nowMs),
       text: (theme, { columns }) => historyTable(events, theme, { columns, hasHeading: !quiet }),
     };
@@ -63,7 +63,7 @@ export const history = defineCommand({
 });
 
 /** The run of a refusal is another's: it is named apart. */
-function documentFactsOf({ target, executionId, ...event }: HistoryEvent): DocumentFacts {
+function factsOfEvent({ target, executionId, ...event }: HistoryEvent): DocumentFacts {
   const { by = null, process = null, idempotencyKey = null, what } = event;
   const isOther = ['refused', 'repeat_refused', 'response_lost'].includes(what);
   const run = executionId === undefined || isOther ? undefined : { target, executionId };

@@ -20,6 +20,7 @@ import { reasonOf } from '../runs/fault.ts';
 import { lastStatusOf, nameOf, shownStatuses } from '../runs/run.ts';
 import type { PastRun } from '../runs/statistics.ts';
 import { usualOf } from '../runs/statistics.ts';
+import { dayMs } from '../runs/time-text.ts';
 import { mostEarlierRuns } from '../watching/poll-schedule.ts';
 import { emptyNote, moreNote, unknownNote } from './list-notes.ts';
 
@@ -93,7 +94,7 @@ export const list = defineCommand({
     }
     const { runTable } = await import('../render/tables.ts');
     return {
-      documents: runs.map((run) => documentOf(documentFactsOf(run, nowMs), context)),
+      documents: runs.map((run) => documentOf(factsOfRow(run, nowMs), context)),
       omission: [
         ...(missed.length > 0 ? [`${count(missed.length, 'run')} couldn't be polled: ${reason}`] : []),
         ...(matching.length > runs.length && !options.quiet ? [moreNote(runs.length, options)] : []),
@@ -135,23 +136,21 @@ function* runsIn(
   }
 }
 
-const dayMs = 86_400_000;
-
 /** Each unfinished run with how long the runs of its automation usually take. */
 function withUsual(runs: readonly ListedRow[], journal: Journal, nowMs: number) {
-  const histories = new Map<string, readonly PastRun[]>();
+  const pastRunsById = new Map<string, readonly PastRun[]>();
   return runs.map((run) => {
     if (!isUnfinished(run) || !isOpen(run, nowMs)) return run;
     const { baseUrl, target, startedAt, at } = run;
     const id = JSON.stringify([baseUrl, target]);
-    const history = histories.get(id) ?? journal.pastRuns({ baseUrl, target }, mostEarlierRuns);
-    histories.set(id, history);
-    return { ...run, usual: usualOf(nowMs - Date.parse(startedAt ?? at), history) };
+    const pastRuns = pastRunsById.get(id) ?? journal.pastRuns({ baseUrl, target }, mostEarlierRuns);
+    pastRunsById.set(id, pastRuns);
+    return { ...run, usual: usualOf(nowMs - Date.parse(startedAt ?? at), pastRuns) };
   });
 }
 
 /** What the journal knows of a run or an unresolved trigger. None of it changes the exit code of the list. */
-function documentFactsOf(
+function factsOfRow(
   { target, executionId, baseUrl, at, idempotencyKey, ...record }: ListedRow,
   nowMs: number,
 ): DocumentFacts {

@@ -65,12 +65,12 @@ export const recover = defineCommand({
     return {
       documents,
       omission: [isNothing ? nothingFor(automations, named, connection) : [], expired ?? []].flat(),
-      exitNames: [exitNameOf(problems, options)],
+      exitNames: [exitNameOfRecovery(problems, options)],
     };
   },
 });
 
-function exitNameOf(problems: Problem[], { dryRun }: RecoverOptions): ExitName {
+function exitNameOfRecovery(problems: Problem[], { dryRun }: RecoverOptions): ExitName {
   const interruption = problems.find(({ facts }) => isInterruptName(facts.name));
   if (interruption) return interruption.facts.name;
   return problems.length > 0 && !dryRun ? 'outcome_unknown' : 'ok';

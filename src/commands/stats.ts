@@ -68,14 +68,14 @@ async function showStatistics(names: string[], options: StatsOptions, context: C
 
   const { statisticsTable } = await import('../render/tables.ts');
   return {
-    documents: all.map((statistics) => documentOf(documentFactsOf(statistics, sinceMs), context)),
+    documents: all.map((statistics) => documentOf(factsOfStatistics(statistics, sinceMs), context)),
     text: (theme, lines) => (all.length > 0 ? statisticsTable(all, theme, lines) : ''),
     note: all.length > 0 && !options.quiet ? unseenNote(all) : undefined,
     omission: all.length > 0 || options.quiet ? undefined : emptyNote(),
   };
 }
 
-function documentFactsOf({ target, lastCompletedMs, ...statistics }: Statistics, sinceMs: number): DocumentFacts {
+function factsOfStatistics({ target, lastCompletedMs, ...statistics }: Statistics, sinceMs: number): DocumentFacts {
   const lastCompletedAt = lastCompletedMs === null ? null : isoOf(lastCompletedMs);
   return { target, report: { stats: { ...statistics, since: isoOf(sinceMs), lastCompletedAt } } };
 }

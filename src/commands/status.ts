@@ -56,12 +56,12 @@ export async function showStatus(
   // Only the result has the error; a status without it is better than none.
   const result = isFailed && isShown ? await resultOf(run, connection) : undefined;
   const isUnfinished = !execution.isFinal;
-  const history = isUnfinished && isShown ? connection.history(run.target) : [];
+  const pastRuns = isUnfinished && isShown ? connection.pastRuns(run.target) : [];
   return {
     exitNames: [exitName],
     documents: [documentOf({ run: runToPoll.run, execution, outcome, exitName, argument }, context)],
     text: (theme, lines) =>
-      isShown ? statusFields({ run, execution, result, history }, context.clock.nowMs(), theme, lines) : '',
+      isShown ? statusFields({ run, execution, result, pastRuns }, context.clock.nowMs(), theme, lines) : '',
     next: isFailed && isShown ? `\`runctl result ${argument}\`` : undefined,
   };
 }

@@ -20,7 +20,7 @@ const options = {
   ...followOptions,
 };
 
-type WatchOptions = OptionValues<typeof options>;
+type WatchFlags = OptionValues<typeof options>;
 
 export const watch = defineCommand({
   name: 'watch',
@@ -51,7 +51,7 @@ export const watch = defineCommand({
   },
 });
 
-async function followAllRuns(options: WatchOptions, context: Context): Promise<CommandResult> {
+async function followAllRuns(options: WatchFlags, context: Context): Promise<CommandResult> {
   const connection = await connect(options, context, { needed: true });
   return followMachine(unfinishedRuns, options, connection);
 }

@@ -32,18 +32,18 @@ export function readConfigFile(path: string | undefined): ReadConfig {
   if (path === undefined || file === undefined) return nothing;
   if (file instanceof SharedFolderError) return { ...nothing, distrust: sharedBy(file.folder, path) };
   if (file instanceof ForeignPathError)
-    return { ...nothing, distrust: { message: file.message, hint: `make it yours, or ${ownFolder}` } };
+    return { ...nothing, distrust: { message: file.message, hint: `make it yours, or ${ownFolderHint}` } };
   const config = parseConfig(file.text, path);
   const holdsKey = Object.values(config.profiles ?? {}).some(({ apiKey }) => apiKey);
   const distrust = (file.mode & 0o022) === 0 ? undefined : sharedBy(path, path);
   return { path, config, isExposed: holdsKey && (file.mode & 0o077) !== 0, distrust };
 }
 
-const ownFolder = 'name a folder of your own with RUNCTL_CONFIG_DIR';
+const ownFolderHint = 'name a folder of your own with RUNCTL_CONFIG_DIR';
 
 const sharedBy = (shared: string, path: string) => ({
   message: `other users can change the config file ${path}, which says what to run and where to send the API key`,
-  hint: `\`chmod go-w ${shellWord(shared)}\`, or ${ownFolder}`,
+  hint: `\`chmod go-w ${shellWord(shared)}\`, or ${ownFolderHint}`,
 });
 
 function readIfThere(path: string): { text: string; mode: number } | ForeignPathError | undefined {

@@ -99,7 +99,7 @@ export async function connectWith(
     journal,
     keyTreatment: () => keyTreatmentOf(journal.keysSeen(baseUrl)?.treatment, set),
     processes: createProcesses(),
-    history: historyOf(lasting, baseUrl, clock),
+    pastRuns: pastRunsOf(lasting, baseUrl, clock),
     limiter: createRateLimiter(rate, clock, {
       connections,
       onWait(nextMs) {
@@ -115,15 +115,15 @@ export async function connectWith(
 const betweenHistoriesMs = 3_600_000;
 
 /** Reads a target's earlier runs on demand, and again after an hour, because a follower runs for months. */
-function historyOf(journal: Journal, baseUrl: string, { elapsedMs }: Clock): Connection['history'] {
-  const read = new Map<string, { history: ReturnType<Connection['history']>; atMs: number }>();
+function pastRunsOf(journal: Journal, baseUrl: string, { elapsedMs }: Clock): Connection['pastRuns'] {
+  const read = new Map<string, { pastRuns: ReturnType<Connection['pastRuns']>; atMs: number }>();
   return (target) => {
     const key = JSON.stringify(target);
     const known = read.get(key);
-    if (known && elapsedMs() - known.atMs < betweenHistoriesMs) return known.history;
-    const history = journal.pastRuns({ baseUrl, target }, mostEarlierRuns);
-    read.set(key, { history, atMs: elapsedMs() });
-    return history;
+    if (known && elapsedMs() - known.atMs < betweenHistoriesMs) return known.pastRuns;
+    const pastRuns = journal.pastRuns({ baseUrl, target }, mostEarlierRuns);
+    read.set(key, { pastRuns, atMs: elapsedMs() });
+    return pastRuns;
   };
 }
 

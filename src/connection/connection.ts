@@ -24,7 +24,7 @@ export interface Connection {
   keyTreatment(): KeyTreatment | undefined;
   processes: Processes;
   /** A target's last completed runs, newest first. */
-  history(target: Target): readonly PastRun[];
+  pastRuns(target: Target): readonly PastRun[];
   /** The idempotency keys of triggers that this process has sent or is about to send. */
   sentKeys: Set<string>;
   debug?(line: string): void;

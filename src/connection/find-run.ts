@@ -127,19 +127,19 @@ async function findLast(
   }
   if (last?.executionId) {
     if (unresolved) {
-      const message = `${lostTrigger(unresolved)}: ${hintFor(unresolved, context)}; this is the run before it`;
+      const message = `${lostTrigger(unresolved)}: ${hintForRun(unresolved, context)}; this is the run before it`;
       context.reporter.observe({ event: 'warning', name: 'unresolved_trigger', message, target: unresolved.target });
     }
     return runToPollOf({ target: last.target, executionId: last.executionId }, last, context.clock);
   }
-  if (unresolved) throw usageProblem(lostTrigger(unresolved), hintFor(unresolved, context));
+  if (unresolved) throw usageProblem(lostTrigger(unresolved), hintForRun(unresolved, context));
   return undefined;
 }
 
 const lostTrigger = ({ target }: JournalRun) =>
   `the last trigger of ${nameOf(target)} has no recorded response; it may have started a run`;
 
-const hintFor = (run: JournalRun, { clock }: Context) =>
+const hintForRun = (run: JournalRun, { clock }: Context) =>
   isRecoverable(run, clock.nowMs())
     ? 'resolve it with `runctl recover`'
     : `it is too old to be sent again, so look in the service for a run that began at ${utcTime(run.at)}`;

@@ -16,10 +16,8 @@ import { refuseShared, resolveOwn } from '../open-own.ts';
 import { Problem } from '../problems/problem.ts';
 import type { HistoryEvent } from '../runs/history-event.ts';
 import { nameOf } from '../runs/run.ts';
-import { utcTime } from '../runs/time-text.ts';
+import { dayMs, utcTime } from '../runs/time-text.ts';
 import { type Finding, type Machine, ok, skipped, warning } from './finding.ts';
-
-const dayMs = 86_400_000;
 
 /** Less space than a few hundred triggers need. The next one may not be recorded. */
 const leastBytes = 2 ** 20;

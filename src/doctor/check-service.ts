@@ -3,7 +3,7 @@ import { requireBaseUrl } from '../config/settings.ts';
 import { connectWith } from '../connection/connect.ts';
 import { pollUnknownRun } from '../connection/poll-once.ts';
 import type { ExitName } from '../problems/exit-codes.ts';
-import { doctorResultOf, factsOf, remedies } from '../problems/fault-facts.ts';
+import { doctorResultOf, faultFields, remedies } from '../problems/fault-facts.ts';
 import { Problem } from '../problems/problem.ts';
 import { interruptedProblem } from '../problems/watch-problems.ts';
 import { type Fault, isInterruption, reasonOf } from '../runs/fault.ts';
@@ -48,7 +48,7 @@ function clockFinding(serviceTimeMs: number | undefined, nowMs: number): Finding
 
 const serviceProblem = (fault: Fault, name: ExitName) =>
   new Problem({
-    ...factsOf(fault),
+    ...faultFields(fault),
     name,
     message: reasonOf(fault),
     hint: fault.hint ?? remedies[fault.kind] ?? 'try again later',

@@ -45,7 +45,7 @@ export async function diagnose(flags: Machine['flags'], outer: Context, disk: Di
   for (const group of groups) {
     const obstacle = findings.find((finding) => group.needs?.includes(finding.name) && !isPassed(finding));
     if (group.isOnline && flags.offline) findings.push(...skip(group.names, 'skipped: --offline'));
-    else if (obstacle) findings.push(...skip(group.names, reasonOf(obstacle)));
+    else if (obstacle) findings.push(...skip(group.names, skipReasonOf(obstacle)));
     else findings.push(...(await examine(group, machine)));
   }
   const { scrub } = outer.secrets;
@@ -60,7 +60,7 @@ const isPassed = ({ result, isObstacle }: Finding) => result === 'ok' || (result
 
 const skip = (names: readonly string[], reason: string) => names.map((name) => skipped(name, reason));
 
-const reasonOf = ({ name, result, message, isObstacle }: Finding) =>
+const skipReasonOf = ({ name, result, message, isObstacle }: Finding) =>
   result === 'failed' || isObstacle ? `skipped: fix the ${labelOf(name)} first` : message;
 
 async function examine({ names, check }: Group, machine: Machine): Promise<Finding[]> {
@@ -72,7 +72,7 @@ async function examine({ names, check }: Group, machine: Machine): Promise<Findi
     const [current, ...rest] = names.filter((name) => !findings.some((finding) => finding.name === name));
     if (!(error instanceof Problem) || isInterruptName(error.facts.name) || !current) throw error;
     const finding = failed(current, error);
-    return [...findings, finding, ...skip(rest, reasonOf(finding))];
+    return [...findings, finding, ...skip(rest, skipReasonOf(finding))];
   }
 }
 

@@ -69,7 +69,7 @@ export function createReport() {
       if (route.kind === 'trigger') addTrigger(entry, request);
       const startedRun = started && addRun(entry, started);
       return (sent) => {
-        const document = sent && readExecution(sent);
+        const document = sent && executionInReply(sent);
         const run = document && runs.get(document.executionId);
         if (run) run.answer = 'done';
         if (run && route.kind !== 'trigger' && document.status !== 'RUNNING') run.endRead = true;
@@ -104,7 +104,7 @@ export function createReport() {
 }
 
 /** The run that a successful answer shows; undefined for any other answer. */
-function readExecution({ status, body }: Reply): { executionId: string; status: unknown } | undefined {
+function executionInReply({ status, body }: Reply): { executionId: string; status: unknown } | undefined {
   if (status < 200 || status > 299) return undefined;
   try {
     const document: unknown = JSON.parse(body);

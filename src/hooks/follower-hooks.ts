@@ -4,10 +4,10 @@ import { Problem } from '../problems/problem.ts';
 import type { Run } from '../runs/run.ts';
 import { commandFor, type HookRecord } from './on-final.ts';
 
-type Recorder = Pick<Connection, 'journal' | 'baseUrl' | 'processes' | 'context'>;
+type FollowerRecorder = Pick<Connection, 'journal' | 'baseUrl' | 'processes' | 'context'>;
 
 /** The record of a follower's hooks. It makes each hook run at most once, however often followers are restarted. */
-export function createHookRecord({ journal, baseUrl, processes, context }: Recorder): HookRecord {
+export function createHookRecord({ journal, baseUrl, processes, context }: FollowerRecorder): HookRecord {
   const hookOf = ({ executionId }: Run): HookState | undefined => journal.hooks({ baseUrl, executionId })[0];
   const leave = (run: Run, why: string): false => {
     const message = `${commandFor(run)} was not run: ${why}; the next follower runs or reports it`;
@@ -37,18 +37,18 @@ export function createHookRecord({ journal, baseUrl, processes, context }: Recor
 }
 
 /** Records that a run's hook is due, so that a later follower runs it if this one exits before it begins. */
-export function recordDueHook(run: Run, { journal, baseUrl }: Recorder): void {
+export function recordDueHook(run: Run, { journal, baseUrl }: FollowerRecorder): void {
   if (journal.hooks({ baseUrl, executionId: run.executionId }).length > 0) return;
   journal.append({ type: 'hook_due', baseUrl, ...run });
 }
 
 /** The runs whose hooks an earlier follower left to a later one. */
-export function dueHooks({ journal, baseUrl }: Recorder): Run[] {
+export function dueHooks({ journal, baseUrl }: FollowerRecorder): Run[] {
   return journal.hooks({ baseUrl }).flatMap(({ run, state }) => (state === 'due' ? run : []));
 }
 
 /** Warns about hooks that an earlier follower began but didn't finish. */
-export function reportCutOffHooks({ journal, baseUrl, processes, context }: Recorder): void {
+export function reportCutOffHooks({ journal, baseUrl, processes, context }: FollowerRecorder): void {
   for (const { run, state, begunBy } of journal.hooks({ baseUrl })) {
     const isCutOff = state === 'begun' && (begunBy === undefined || processes.stateOf(begunBy) !== 'running');
     if (!isCutOff) continue;

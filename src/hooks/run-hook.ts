@@ -34,12 +34,12 @@ const variable = (text: string | null | undefined) => (text ?? '').replaceAll('\
 /** The variables for a hook; those about a run are undefined if there are several documents. */
 function variablesOf(documents: readonly JsonObject[]): Record<string, string | undefined> {
   const [only = {}] = documents.length === 1 ? documents : [];
-  const { exitCode, outcome } = factsOf(only);
+  const { exitCode, outcome } = factsForHook(only);
   const { executionId, target } = subjectOf(only);
   return {
     RUNCTL_EXIT_CODE: textOf(exitCode),
     RUNCTL_OUTCOME: textOf(outcome),
-    RUNCTL_STARTED: startedOf(documents),
+    RUNCTL_STARTED: startedIn(documents),
     RUNCTL_STATUS: statusOf(only),
     RUNCTL_EXECUTION_ID: executionId,
     RUNCTL_AUTOMATION: target && nameOf(target),
@@ -50,14 +50,14 @@ function variablesOf(documents: readonly JsonObject[]): Record<string, string | 
 const statusOf = ({ status }: JsonObject) =>
   typeof status === 'string' && /^[a-z_]+$/i.test(status) ? status : undefined;
 
-function startedOf(documents: readonly JsonObject[]): string {
+function startedIn(documents: readonly JsonObject[]): string {
   const all = documents.map((document) => {
-    const { trigger } = factsOf(document);
+    const { trigger } = factsForHook(document);
     return isJsonObject(trigger) ? trigger.started : 'no';
   });
   return all.includes('unknown') ? 'unknown' : all.includes('yes') ? 'yes' : 'no';
 }
 
-const factsOf = (document: JsonObject): JsonObject => (isJsonObject(document.runctl) ? document.runctl : {});
+const factsForHook = (document: JsonObject): JsonObject => (isJsonObject(document.runctl) ? document.runctl : {});
 
 const textOf = (value: unknown) => (typeof value === 'string' || typeof value === 'number' ? String(value) : undefined);

@@ -165,7 +165,7 @@ export function updateRun(runs: State['runs'], record: RecordOf<'accepted' | 'st
 }
 
 /** What is known about a run after a report. A report without a status means RUNNING. */
-export function reportedOf(known: JournalRun, report: Report) {
+export function reportedOf(known: JournalRun, report: StatusReport) {
   const status = known.isFinal && known.status !== null ? known.status : (report.status ?? 'RUNNING');
   return {
     status,
@@ -176,7 +176,7 @@ export function reportedOf(known: JournalRun, report: Report) {
   };
 }
 
-type Report = Partial<Pick<RecordOf<'status'>, 'status' | 'startedAt' | 'completedAt' | 'creditsCharged'>>;
+type StatusReport = Partial<Pick<RecordOf<'status'>, 'status' | 'startedAt' | 'completedAt' | 'creditsCharged'>>;
 
 function createRun(record: JournalRecord, executionId: string | null): JournalRun {
   return {

@@ -32,7 +32,7 @@ export function followerOf(
   folder: string,
   processes: Processes,
 ): { name: string; isAlive: boolean } | undefined {
-  const path = pathOf(folder, baseUrl);
+  const path = claimPath(folder, baseUrl);
   const follower = followerIn(textOf(path));
   return follower && { name: nameOfFollower(follower), isAlive: isAlive(follower, path, processes) };
 }
@@ -42,7 +42,7 @@ export function nameOfFollower({ process, since }: Follower): string {
   return `process ${pid} on ${host.replace(/\/.*/s, '')} (since ${since})`;
 }
 
-function pathOf(folder: string, baseUrl: string): string {
+function claimPath(folder: string, baseUrl: string): string {
   const { createHash } = getBuiltinModule('node:crypto');
   const name = createHash('sha256').update(baseUrl).digest('hex').slice(0, 12);
   return join(folder, `follower-${name}.json`);
@@ -50,7 +50,7 @@ function pathOf(folder: string, baseUrl: string): string {
 
 /** Takes the claim, or returns the process that holds it. Throws as `makeOwnFolder` does, and the errors of node:fs. */
 export function claimFollowing({ folder, baseUrl, processes, nowMs }: ClaimOptions): FollowerClaim | Follower {
-  const path = pathOf(makeOwnFolder(folder), baseUrl);
+  const path = claimPath(makeOwnFolder(folder), baseUrl);
   const own: Follower = { process: processes.own, since: new Date(nowMs()).toISOString() };
   const text = JSON.stringify(own);
   for (;;) {

@@ -1,20 +1,15 @@
-import { isCompleted, type Run, runLimitMs, type Target } from '../runs/run.ts';
+import { durationMsOf, isCompleted, type Run, runLimitMs, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
 import type { PastRun } from '../runs/statistics.ts';
 import { isOpen, openMs } from './age.ts';
 import { fold, isUnfinished, type JournalRun, reportedOf, runEntriesOf, updateRun } from './fold.ts';
 import { type Log, type LogOptions, openLog } from './log.ts';
-import { createQueries } from './queries.ts';
+import { createQueries, type TargetFilter } from './queries.ts';
 import { isAside, type JournalRecord, type NewRecord, runIdOf } from './records.ts';
 import { type RunFilter, textsOf } from './run-filter.ts';
 
 export { isOpen, isRecoverable, openMs } from './age.ts';
 export type { JournalRun, UnresolvedTrigger } from './fold.ts';
-
-interface TargetFilter {
-  baseUrl: string;
-  target: Target;
-}
 
 /** At this age, a run counts as finished even if another API key may have started it and may still find it. */
 const surelyFinishedMs = 24 * 3_600_000;
@@ -87,8 +82,8 @@ export function openJournal(options: LogOptions, log: Log = openLog(options)) {
     const isFirstPart = (files: number) => filter.sinceMs === undefined && files < (filter.files ?? Infinity);
     for (const files of newestFiles.filter(isFirstPart)) {
       for (const { run, isWhole } of newestFirst({ ...filter, files })) {
-        if (!isWhole || listed.has(idOf(run))) continue;
-        listed.add(idOf(run));
+        if (!isWhole || listed.has(listedIdOf(run))) continue;
+        listed.add(listedIdOf(run));
         yield run;
       }
     }
@@ -96,7 +91,7 @@ export function openJournal(options: LogOptions, log: Log = openLog(options)) {
     for (const { run, isWhole } of newestFirst(filter)) {
       // A run with neither a key nor a first record began in a file that wasn't read.
       const isCut = isPart && !isWhole && run.idempotencyKey === null;
-      const isListed = listed.size > 0 && listed.has(idOf(run));
+      const isListed = listed.size > 0 && listed.has(listedIdOf(run));
       if (!isCut && !isListed) yield run;
     }
   }
@@ -156,8 +151,8 @@ export function openJournal(options: LogOptions, log: Log = openLog(options)) {
     })) {
       if (pastRuns.length >= limit || Date.parse(at) < sinceMs) break;
       const hasCompleted = status !== null && isCompleted(status);
-      const durationMs = Date.parse(completedAt ?? '') - Date.parse(startedAt ?? '');
-      if (hasCompleted && durationMs >= 0) pastRuns.push({ durationMs, credits: creditsCharged });
+      const durationMs = durationMsOf({ startedAt, completedAt });
+      if (hasCompleted && durationMs !== undefined) pastRuns.push({ durationMs, credits: creditsCharged });
     }
     return pastRuns;
   }
@@ -165,7 +160,7 @@ export function openJournal(options: LogOptions, log: Log = openLog(options)) {
 
 const isEqual = (one: object, other: object) => JSON.stringify(one) === JSON.stringify(other);
 
-const idOf = ({ baseUrl, target, executionId, idempotencyKey }: JournalRun) =>
+const listedIdOf = ({ baseUrl, target, executionId, idempotencyKey }: JournalRun) =>
   JSON.stringify([baseUrl, executionId ?? [target, idempotencyKey]]);
 
 const isOfRun = (record: JournalRecord, executionId: string) =>

@@ -13,7 +13,7 @@ type KeyState =
   | { state: 'accepted'; executionId: string; ageMs: number; account?: string }
   | { state: 'open'; trigger: UnresolvedTrigger };
 
-interface TargetFilter {
+export interface TargetFilter {
   baseUrl: string;
   target: Target;
 }

@@ -1,8 +1,8 @@
 import type { HistoryEvent } from '../runs/history-event.ts';
-import { isFinalStatus } from '../runs/run.ts';
+import { durationMsOf, isFinalStatus } from '../runs/run.ts';
 import { type JournalRecord, type RecordOf, runIdOf, triggerIdOf } from './records.ts';
 
-type HookRecord = RecordOf<'hook_begun' | 'hook_ended' | 'command_hook_begun' | 'command_hook_ended'>;
+type HookEventRecord = RecordOf<'hook_begun' | 'hook_ended' | 'command_hook_begun' | 'command_hook_ended'>;
 
 /** The events that the records show, in their order, without repetitions. */
 export function historyIn(records: Iterable<JournalRecord>): HistoryEvent[] {
@@ -26,7 +26,7 @@ export function historyIn(records: Iterable<JournalRecord>): HistoryEvent[] {
       executionId,
       idempotencyKey: keys.get(runIdOf({ baseUrl, executionId })),
     });
-    const ofHook = (hook: HookRecord) =>
+    const ofHook = (hook: HookEventRecord) =>
       'hook' in hook
         ? { ...(hook.run !== undefined && ofRun(hook.run)), hook: hook.hook }
         : { ...ofRun(hook.executionId), hook: '--on-final' };
@@ -62,12 +62,11 @@ export function historyIn(records: Iterable<JournalRecord>): HistoryEvent[] {
       case 'reused_key':
         return { ...event, ...key, what: 'untracked' };
       case 'status': {
-        const { executionId, status, startedAt, completedAt, first } = record;
+        const { executionId, status, first } = record;
         const isEnd = isFinalStatus(status, event.target);
         if (finished.has(runIdOf(record)) || (!isEnd && !first && status === 'RUNNING')) return undefined;
         if (isEnd) finished.add(runIdOf(record));
-        const tookMs = Date.parse(completedAt ?? '') - Date.parse(startedAt ?? '');
-        const durationMs = isEnd && tookMs >= 0 ? tookMs : undefined;
+        const durationMs = isEnd ? durationMsOf(record) : undefined;
         const what = first ? 'looked_at' : isEnd ? 'finished' : 'status';
         return { ...event, ...ofRun(executionId), what, status, durationMs };
       }

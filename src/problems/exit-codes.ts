@@ -8,7 +8,7 @@ export interface ExitCode {
   advice: string;
 }
 
-const interrupted = 'Resume with `runctl watch`. If a trigger was interrupted, run `runctl recover`.';
+const resumeAdvice = 'Resume with `runctl watch`. If a trigger was interrupted, run `runctl recover`.';
 
 /** What else follows from a code, for documents and recipes. */
 interface Consequences {
@@ -122,14 +122,14 @@ const table = {
     'Free some space, then ask again. `runctl list` shows the runs that were started. `runctl help troubleshooting` has more.',
   ],
   timeout: [124, '`--timeout` expired; the run continues', 'Resume with `runctl watch`.'],
-  interrupted_hangup: [129, 'interrupted by SIGHUP; the run continues', interrupted],
-  interrupted: [130, 'interrupted by Ctrl-C; the run continues', interrupted],
+  interrupted_hangup: [129, 'interrupted by SIGHUP; the run continues', resumeAdvice],
+  interrupted: [130, 'interrupted by Ctrl-C; the run continues', resumeAdvice],
   pipe_closed: [
     141,
     'the output pipe was closed before the runs finished; the runs continue',
     'Nothing to do if that was intended. Resume with `runctl watch --all`.',
   ],
-  interrupted_terminated: [143, 'interrupted by SIGTERM; the run continues', interrupted],
+  interrupted_terminated: [143, 'interrupted by SIGTERM; the run continues', resumeAdvice],
 } as const satisfies Record<string, readonly [code: number, meaning: string, advice: string, Consequences?]>;
 
 export type ExitName = keyof typeof table;

@@ -32,7 +32,7 @@ export const remedies: Partial<Record<FaultKind, string>> = {
 export const retryAfterHint = ({ retryAfterMs }: Fault) =>
   retryAfterMs ? `try again in ${formatDuration(retryAfterMs)}, as the service asks` : undefined;
 
-export const factsOf = ({ httpStatus, serviceCode, requestId, retryAfterMs }: Fault) => ({
+export const faultFields = ({ httpStatus, serviceCode, requestId, retryAfterMs }: Fault) => ({
   httpStatus,
   serviceCode,
   requestId,

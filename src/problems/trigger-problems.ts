@@ -2,7 +2,7 @@ import { type Fault, type FaultKind, httpOf } from '../runs/fault.ts';
 import { nameOf } from '../runs/run.ts';
 import { formatDuration, utcTime } from '../runs/time-text.ts';
 import type { FailedTrigger, TriggerIdentity } from '../triggering/send-until-known.ts';
-import { exitNameOf, factsOf, interruptNameOf, remedies, retryAfterHint } from './fault-facts.ts';
+import { exitNameOf, faultFields, interruptNameOf, remedies, retryAfterHint } from './fault-facts.ts';
 import { Problem } from './problem.ts';
 import { fullArgumentOf } from './quote.ts';
 import {
@@ -50,7 +50,7 @@ export function refusedTriggerProblem(
   const hint = fault.hint ?? retryAfterHint(fault) ?? keyReuseHint(fault) ?? remedy;
   const meaning = `; no run was started${httpOf(fault)}`;
   return new Problem({
-    ...factsOf(fault),
+    ...faultFields(fault),
     name: exitNameOf(fault),
     message: happened + meaning,
     ofSeveral: isOwn ? undefined : { message: `$ ${failure}${meaning}`, hint },
@@ -87,7 +87,7 @@ export function slotTimeoutProblem(timeoutMs: number, identity: Identity, fault:
     ? `is already running, and \`--timeout\` (${limit}) expires before the next try`
     : `was still running after ${limit}`;
   return new Problem({
-    ...factsOf(fault),
+    ...faultFields(fault),
     name: 'already_active',
     activeExecutionId: fault.executionId,
     message: `${nameOf(target)} ${happened}; no run was started${httpOf(fault)}`,

@@ -3,7 +3,7 @@ import { type Fault, httpOf } from '../runs/fault.ts';
 import { fullNameOf, nameOf, type Target } from '../runs/run.ts';
 import type { KeyTreatment } from '../runs/service.ts';
 import { formatDuration, utcTime } from '../runs/time-text.ts';
-import { factsOf, interruptNameOf } from './fault-facts.ts';
+import { faultFields, interruptNameOf } from './fault-facts.ts';
 import { inDoubtProblem, Problem } from './problem.ts';
 import { fullArgumentOf, shellWord } from './quote.ts';
 
@@ -28,11 +28,11 @@ export function whyWithheld({ target, hasMetConflict, keys, recorded }: UnknownT
   if (target.family === 'automation' && hasMetConflict && keys !== 'honored')
     return `when it was repeated, ${nameOf(target)} was already running, perhaps its own run, and the service hasn't been seen to honor idempotency keys`;
   if (recorded && recorded.ageMs > defaults.recoverMaxAgeMs)
-    return `it is ${ageOf(recorded.ageMs)}, and if it never arrived, its run would start now`;
+    return `it is ${ageText(recorded.ageMs)}, and if it never arrived, its run would start now`;
   return undefined;
 }
 
-const ageOf = (ageMs: number) =>
+const ageText = (ageMs: number) =>
   Number.isFinite(ageMs) ? `${formatDuration(ageMs)} old` : "dated in the future, so its age isn't known";
 
 export function unknownTriggerProblem(fault: Fault, recorded: UnknownTrigger): Problem {
@@ -47,7 +47,7 @@ export function unknownTriggerProblem(fault: Fault, recorded: UnknownTrigger): P
     : `${lost}: ${fault.message}; a run may have been started`;
   const notRepeated = !isActive && keys === 'ignored' ? '. It was not sent again: the service ignores such keys' : '';
   return inDoubtProblem({
-    ...factsOf(fault),
+    ...faultFields(fault),
     activeExecutionId: fault.executionId,
     message: `${happened} (idempotency key ${idempotencyKey})${httpOf(fault)}${notRepeated}`,
     hint: whatNext(trigger, fault),

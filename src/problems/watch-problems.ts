@@ -5,7 +5,14 @@ import { errorTextOf } from '../runs/service.ts';
 import { formatDuration, utcTime } from '../runs/time-text.ts';
 import type { FinishedWatch, UnfinishedWatch, WatchResult } from '../watching/watch-result.ts';
 import { type ExitName, exitNameOfStatus, isInterruptName } from './exit-codes.ts';
-import { exitNameOf, exitNameOfSilence, factsOf, interruptNameOf, remedies, retryAfterHint } from './fault-facts.ts';
+import {
+  exitNameOf,
+  exitNameOfSilence,
+  faultFields,
+  interruptNameOf,
+  remedies,
+  retryAfterHint,
+} from './fault-facts.ts';
 import { Problem } from './problem.ts';
 
 /** Why a watch failed. Undefined if the run finished and its result was read or can't change the exit code. */
@@ -93,7 +100,7 @@ export function pollProblem(fault: Fault, { operation, run, argument, hasJournal
       : `the ${operation} of ${nameOf(run.target)} couldn't be read: ${fault.message}; the run is not affected`;
   const remedy = remedies[fault.kind] ?? (name === 'not_found' ? notFoundHint(hasJournal) : again(operation, argument));
   return new Problem({
-    ...factsOf(fault),
+    ...faultFields(fault),
     name,
     message: happened + httpOf(fault),
     hint: fault.hint ?? retryAfterHint(fault) ?? remedy,
@@ -123,7 +130,7 @@ function giveUpProblem(watched: GivenUp, argument: string): Problem {
   const wait = retryAfterHint(fault);
   const failure = `couldn't be followed: ${whyGivenUp(watched)}`;
   return new Problem({
-    ...factsOf(fault),
+    ...faultFields(fault),
     name: exitNameOfSilence(fault),
     message: `${nameOf(watched.run.target)} ${failure}; the run may still be running, ${lastConfirmed(watched)}${httpOf(fault)}`,
     ofSeveral: {
@@ -140,7 +147,7 @@ function timeoutProblem(watched: Extract<UnfinishedWatch, { kind: 'timed_out' }>
   const wait = fault && retryAfterHint(fault);
   const why = fault ? `: ${fault.message}` : '';
   return new Problem({
-    ...(fault && factsOf(fault)),
+    ...(fault && faultFields(fault)),
     name: 'timeout',
     message: `stopped watching ${nameOf(watched.run.target)} after ${limit}${why}; the run continues, ${lastConfirmed(watched)}${fault ? httpOf(fault) : ''}`,
     ofSeveral: { message: `stopped watching $ after ${limit}; the runs continue`, hint: againWithAll },
@@ -166,7 +173,7 @@ function resultProblem(
     unauthorized: fault.hint ?? remedies.unauthorized,
   };
   return new Problem({
-    ...factsOf(fault),
+    ...faultFields(fault),
     name: 'result_unavailable',
     shownName: exitNameOf(fault),
     message: `${nameOf(run.target)} finished ${status}, but its result couldn't be read: ${reasonOf(fault)}`,

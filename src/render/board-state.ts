@@ -8,13 +8,13 @@ import type { Theme } from './theme.ts';
 export interface BoardOptions {
   /** How many runs are followed together. */
   runs: number;
-  history(target: Target): readonly PastRun[];
+  pastRuns(target: Target): readonly PastRun[];
 }
 
 export type BoardState = ReturnType<typeof createBoardState>;
 
 /** What a board shows: a line for each running run, and how many of the others ended in which way. */
-export function createBoardState({ runs, history }: BoardOptions, clock: Clock, theme: Theme) {
+export function createBoardState({ runs, pastRuns }: BoardOptions, clock: Clock, theme: Theme) {
   const several = runs > 1;
   const running = new Map<string, RunLine>();
   /** The ids of running runs whose status has changed, the latest last. */
@@ -50,7 +50,7 @@ export function createBoardState({ runs, history }: BoardOptions, clock: Clock, 
       const line = running.get(run.executionId);
       if (line) return line;
       if (!several) running.clear();
-      const begun = createRunLine(run, history(run.target), clock, theme);
+      const begun = createRunLine(run, pastRuns(run.target), clock, theme);
       running.set(run.executionId, begun);
       return begun;
     },

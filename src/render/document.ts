@@ -4,6 +4,7 @@ import type { Problem } from '../problems/problem.ts';
 import type { HowTriggered, LastConfirmed, WarningEvent } from '../runs/events.ts';
 import type { JsonObject } from '../runs/json.ts';
 import type { Run, Target } from '../runs/run.ts';
+import { durationMsOf } from '../runs/run.ts';
 import type { Execution, RunResult } from '../runs/service.ts';
 import { noteSubject } from '../runs/subject.ts';
 import type { Started } from '../triggering/start-evidence.ts';
@@ -45,7 +46,7 @@ type DocumentContext = Pick<Context, 'command' | 'commandLine' | 'warnings' | 's
 export function documentOf(facts: DocumentFacts, context: DocumentContext): JsonObject {
   const { run, target = run?.target, execution, result } = facts;
   const document: JsonObject = {
-    ...(target && { executionId: run?.executionId ?? null, ...identityOf(target) }),
+    ...(target && { executionId: run?.executionId ?? null, ...identityFields(target) }),
     ...result?.document,
     ...execution?.document,
     runctl: runctlOf({ ...facts, target }, context),
@@ -59,7 +60,7 @@ export function documentOf(facts: DocumentFacts, context: DocumentContext): Json
 export const lastConfirmedOf = ({ execution, ageMs = 0 }: Omit<LastConfirmed, 'run'>) =>
   execution ? { status: execution.status, ageMs: Math.max(0, Math.round(ageMs)) } : null;
 
-export function identityOf(target: Target): JsonObject {
+export function identityFields(target: Target): JsonObject {
   return target.family === 'agent'
     ? { agentId: target.agentId }
     : { projectId: target.projectId, automationName: target.automationName };
@@ -72,14 +73,13 @@ function runctlOf(facts: DocumentFacts, context: DocumentContext): JsonObject {
   const outcome = problem?.facts.name ?? facts.outcome ?? 'ok';
   const next = problem ? nextOfProblem(problem, trigger, context) : withFlags(nextAfter(facts, outcome, command));
   const { activeExecutionId = facts.activeExecutionId } = problem?.facts ?? {};
-  const tookMs = Date.parse(execution?.completedAt ?? '') - Date.parse(execution?.startedAt ?? '');
-  const isFinished = run && execution?.isFinal;
+  const durationMs = run && execution?.isFinal ? durationMsOf(execution) : undefined;
   return {
     schema: 1,
     command,
     exitCode: exitCodeOf(facts.exitName ?? outcome),
     outcome: publicNameOf(outcome),
-    ...(isFinished && tookMs >= 0 && { durationMs: tookMs }),
+    ...(durationMs !== undefined && { durationMs }),
     next: next === undefined ? null : secrets.scrub(next),
     ...(trigger && { trigger }),
     ...(problem && { problem: problemJson(problem, secrets) }),
@@ -108,7 +108,9 @@ function problemJson({ facts }: Problem, { scrub }: DocumentContext['secrets']):
 function isWarningOf(warning: WarningEvent, run: Run | undefined, target: Target | undefined): boolean {
   if (warning.run) return warning.run.executionId === run?.executionId;
   if (!warning.target) return true;
-  return target !== undefined && JSON.stringify(identityOf(warning.target)) === JSON.stringify(identityOf(target));
+  return (
+    target !== undefined && JSON.stringify(identityFields(warning.target)) === JSON.stringify(identityFields(target))
+  );
 }
 
 /** After a rate limit, the same command is the next one, if repeating it starts no second run. */

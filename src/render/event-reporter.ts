@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import { signOfLifeMs } from '../runs/defaults.ts';
 import { aboutOf, type Reporter, type RunEvent } from '../runs/events.ts';
 import type { JsonObject } from '../runs/json.ts';
-import { identityOf, lastConfirmedOf } from './document.ts';
+import { identityFields, lastConfirmedOf } from './document.ts';
 import { printJson } from './output.ts';
 
 /** `--events`: one JSON object a line on stdout as things happen; the last one is `done`. */
@@ -40,7 +40,7 @@ function identityOfEvent(event: RunEvent): JsonObject {
   const { target, executionId = null } = aboutOf(event) ?? {};
   return {
     ...(event.isActiveRun ? { executionId: null, activeExecutionId: executionId } : { executionId }),
-    ...(target && identityOf(target)),
+    ...(target && identityFields(target)),
   };
 }
 

@@ -30,8 +30,8 @@ export function statusFields(
     run,
     execution,
     result,
-    history = [],
-  }: { run: Run; execution: Execution; result?: RunResult; history?: readonly PastRun[] },
+    pastRuns = [],
+  }: { run: Run; execution: Execution; result?: RunResult; pastRuns?: readonly PastRun[] },
   nowMs: number,
   theme: Theme,
   lines: WrapOptions,
@@ -50,7 +50,7 @@ export function statusFields(
       ['message', execution.message && sanitizeLine(execution.message)],
       ['started', when(execution.startedAt, nowMs)],
       ['finished', isFinished ? when(execution.completedAt, nowMs) : undefined],
-      ['duration', isFinished ? durationOf(execution) : soFar(execution, history, nowMs, theme)],
+      ['duration', isFinished ? durationOf(execution) : soFar(execution, pastRuns, nowMs, theme)],
       ['credits', creditsOf(target, execution)],
       ['error', sanitizeLine(errorTextOf(result))],
     ],
@@ -60,9 +60,9 @@ export function statusFields(
 }
 
 /** How long an unfinished run has taken, beside how long it usually takes. */
-function soFar({ startedAt }: Execution, history: readonly PastRun[], nowMs: number, { warn }: Theme) {
+function soFar({ startedAt }: Execution, pastRuns: readonly PastRun[], nowMs: number, { warn }: Theme) {
   const took = durationOf({ startedAt, completedAt: new Date(nowMs).toISOString() });
-  const usual = usualOf(nowMs - Date.parse(startedAt ?? ''), history);
+  const usual = usualOf(nowMs - Date.parse(startedAt ?? ''), pastRuns);
   if (!took || !usual) return took;
   return `${took} (${usual.isLate ? warn(usual.text) : usual.text})`;
 }

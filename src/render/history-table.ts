@@ -17,7 +17,7 @@ const columnsOf = (zone: string | undefined, idLength: number, width: number): r
   { heading: 'AUTOMATION', cell: ({ target }) => sanitizeLine(nameOf(target)), least: 12, cut: 'middle' },
   {
     heading: 'WHAT',
-    cell: (event, theme) => [sanitizeLine(sentenceOf(event)), styleOf(event, theme)],
+    cell: (event, theme) => [sanitizeLine(eventSentence(event)), styleOf(event, theme)],
     least: Math.min(34, width - 35),
     cut: 'wrap',
   },
@@ -78,7 +78,7 @@ const sentences: Record<HistoryEventName, (event: HistoryEvent) => string> = {
   keys_ignored: () => 'idempotency keys are ignored: triggers repeated before this may have started two runs',
 };
 
-const sentenceOf = (event: HistoryEvent): string => sentences[event.what](event);
+const eventSentence = (event: HistoryEvent): string => sentences[event.what](event);
 
 const commandOf = ({ by = 'runctl' }: HistoryEvent): string => by;
 

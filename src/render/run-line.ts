@@ -28,8 +28,8 @@ interface Cells {
 
 type Failure = Extract<RunEvent, { event: 'attempt_failed'; run: Run }> & { atMs: number };
 
-export function createRunLine(run: Run, history: readonly PastRun[], clock: Clock, theme: Theme): RunLine {
-  const usualCredits = medianCredits(history);
+export function createRunLine(run: Run, pastRuns: readonly PastRun[], clock: Clock, theme: Theme): RunLine {
+  const usualCredits = medianCredits(pastRuns);
   let status = 'polling';
   let startedAtMs = clock.nowMs();
   let failure: Failure | undefined;
@@ -39,11 +39,11 @@ export function createRunLine(run: Run, history: readonly PastRun[], clock: Cloc
     const known = execution ? `confirmed ${formatAgo(ageMs + clock.elapsedMs() - atMs)}` : 'not confirmed yet';
     return `${theme.symbols.warn} ${known}: ${sanitizeLine(reasonOf(fault))}`;
   };
-  const usual = () => usualOf(ageMs(), history);
+  const usual = () => usualOf(ageMs(), pastRuns);
   const isLate = () => usual()?.isLate === true;
   const usualNote = () => {
     const { text, isLate } = usual() ?? { text: '' };
-    return isLate || text === '' ? text : `${text}${creditsOf(usualCredits)}`;
+    return isLate || text === '' ? text : `${text}${creditsText(usualCredits)}`;
   };
 
   return {
@@ -71,7 +71,7 @@ export function createRunLine(run: Run, history: readonly PastRun[], clock: Cloc
   };
 }
 
-const creditsOf = (credits: number | null) =>
+const creditsText = (credits: number | null) =>
   credits === null ? '' : `, ${credits} ${credits === 1 ? 'credit' : 'credits'}`;
 
 const inOneUnit = (ms: number) => formatAge(ms).split(' ')[0] ?? '';

@@ -130,7 +130,7 @@ const fieldsOfEvents: Readonly<Record<string, [required: Schema, optional?: Sche
   done: [{ exitCode: whole, signal: textOrNull }, { document }],
 };
 
-const eventOf = (event: string, required: Schema, optional: Schema = {}): Schema =>
+const eventSchema = (event: string, required: Schema, optional: Schema = {}): Schema =>
   object(
     { schema: { const: 1 }, seq: { type: 'integer', minimum: 1 }, at: time, event: { const: event }, ...required },
     { executionId: textOrNull, activeExecutionId: textOrNull, ...identity, ...optional },
@@ -147,6 +147,6 @@ export const schemas: Readonly<Record<string, Schema>> = {
   event: {
     ...head('event'),
     title: 'One line of runctl --events',
-    oneOf: Object.entries(fieldsOfEvents).map(([event, fields]) => eventOf(event, ...fields)),
+    oneOf: Object.entries(fieldsOfEvents).map(([event, fields]) => eventSchema(event, ...fields)),
   },
 };

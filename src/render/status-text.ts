@@ -1,4 +1,4 @@
-import { isCompleted, type Target } from '../runs/run.ts';
+import { durationMsOf, isCompleted, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
 import { formatAgo, formatDuration } from '../runs/time-text.ts';
 import { sanitizeLine } from './sanitize.ts';
@@ -45,7 +45,7 @@ export function creditsOf(target: Target, { isFinal, creditsCharged }: Execution
   return target.family === 'automation' && isFinal ? unknown : undefined;
 }
 
-export function durationOf({ startedAt = '', completedAt = '' }: { startedAt?: string; completedAt?: string }) {
-  const tookMs = Date.parse(completedAt) - Date.parse(startedAt);
-  return tookMs >= 0 ? formatDuration(tookMs) : undefined;
+export function durationOf(run: { startedAt?: string; completedAt?: string }): string | undefined {
+  const tookMs = durationMsOf(run);
+  return tookMs === undefined ? undefined : formatDuration(tookMs);
 }

@@ -5,7 +5,7 @@ type Delivery = 'not_sent' | 'refused' | 'unknown';
  * `command` is the outcome (`problems/exit-codes.ts`) if a trigger, `status` or `result` ends with the fault, and `watch` if
  * a watch gives up without a valid response. `doctor` is `ok` or `warning` if the service itself responded.
  */
-type Row = readonly [isRetryable: boolean, delivery: Delivery, command: string, watch: string, doctor: string];
+type FaultRow = readonly [isRetryable: boolean, delivery: Delivery, command: string, watch: string, doctor: string];
 
 // biome-ignore format: a table
 const faults = {
@@ -34,7 +34,7 @@ const faults = {
   stale_key:             [false, 'not_sent', 'outcome_unknown', 'unavailable',  'unavailable' ], // the service may have forgotten it
   interrupted:           [false, 'not_sent', 'interrupted',     'interrupted',  'interrupted' ], // before it was sent
   interrupted_in_flight: [false, 'unknown',  'interrupted',     'interrupted',  'interrupted' ],
-} as const satisfies Record<string, Row>;
+} as const satisfies Record<string, FaultRow>;
 
 export type FaultKind = keyof typeof faults;
 export const faultKinds = Object.keys(faults);
@@ -97,3 +97,6 @@ export function isTooEarly({ kind }: Fault, sinceTriggerMs: number | undefined):
   const isNotFound = kind === 'not_found' || kind === 'path_not_found';
   return isNotFound && sinceTriggerMs !== undefined && Math.abs(sinceTriggerMs) < readAfterWriteMs;
 }
+
+/** The command was ended before a request was sent. */
+export const interrupted: Fault = { kind: 'interrupted', message: 'interrupted' };

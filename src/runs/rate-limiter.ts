@@ -83,7 +83,7 @@ export function createRateLimiter(perSecond: number, clock: Clock, options: Limi
       });
     },
     /** Gives results and polls no turn for this long. */
-    hold(ms: number) {
+    pausePolls(ms: number) {
       heldUntilMs = Math.max(heldUntilMs, clock.elapsedMs() + ms);
       nextCheckMs = clock.elapsedMs();
     },

@@ -1,6 +1,6 @@
 import { type Clock, pause, stopwatch, suspendedMs } from './clock.ts';
 import type { FailedAttempt } from './events.ts';
-import { type Fault, isInterruption, isRetryable } from './fault.ts';
+import { type Fault, interrupted, isInterruption, isRetryable } from './fault.ts';
 import { inTurn, type Lane, type RateLimiter } from './rate-limiter.ts';
 import type { Answer } from './service.ts';
 
@@ -98,4 +98,3 @@ export async function retry<T>(attempt: () => Promise<Answer<T>>, options: Retry
 }
 
 const unsent: Fault = { kind: 'unsent', message: '`--timeout` expired before it could be sent' };
-const interrupted: Fault = { kind: 'interrupted', message: 'interrupted' };

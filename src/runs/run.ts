@@ -95,3 +95,9 @@ function lettersOf(name: string): string {
 
 /** The global `crypto` would load twice as much, and a trigger needs this module anyway. */
 export const randomUuid = (): string => getBuiltinModule('node:crypto').randomUUID();
+
+/** How long a run took, from two of its times (ISO 8601). Undefined if one isn't known, or if it ended before it began. */
+export function durationMsOf(run: { startedAt?: string | null; completedAt?: string | null }): number | undefined {
+  const tookMs = Date.parse(run.completedAt ?? '') - Date.parse(run.startedAt ?? '');
+  return tookMs >= 0 ? tookMs : undefined;
+}

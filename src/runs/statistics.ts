@@ -1,5 +1,5 @@
 import { finalStatusOf, isCompleted, runLimitMs, type Target } from './run.ts';
-import { formatAge } from './time-text.ts';
+import { dayMs, formatAge } from './time-text.ts';
 
 /** Times are milliseconds since 1970. Null means unknown. */
 export interface RecordedRun {
@@ -24,7 +24,6 @@ export interface PastRun {
 
 export type Statistics = NonNullable<ReturnType<typeof statisticsOf>>;
 
-const dayMs = 86_400_000;
 const mostLatest = 10;
 
 /** Sums up the runs of the period; undefined if there are none. */
@@ -37,7 +36,7 @@ export function statisticsOf(past: PastRuns, { sinceMs, nowMs }: { sinceMs: numb
   const good = new Set(words.filter(isCompleted));
   const finished = runs.filter(({ status }) => final.has(status ?? ''));
   const completed = finished.filter(({ status }) => good.has(status ?? ''));
-  const durationsMs = ascending(completed.map(durationMsOf));
+  const durationsMs = ascending(completed.map(recordedDurationMsOf));
   const credits = ascending(finished.map((run) => run.credits));
   const sum = credits.length > 0 ? credits.reduce((total, each) => total + each, 0) : null;
   const others = runs.filter(({ status }) => !final.has(status ?? ''));
@@ -59,7 +58,9 @@ export function statisticsOf(past: PastRuns, { sinceMs, nowMs }: { sinceMs: numb
     running: others.length - unseen,
     unseen, // must have finished, but this machine never saw how
     lastCompletedMs: completed.at(-1)?.endedMs ?? null,
-    latest: finished.slice(-mostLatest).map((run) => ({ status: run.status ?? '', durationMs: durationMsOf(run) })),
+    latest: finished
+      .slice(-mostLatest)
+      .map((run) => ({ status: run.status ?? '', durationMs: recordedDurationMsOf(run) })),
   };
 }
 
@@ -86,7 +87,7 @@ export function totalOf(all: readonly Statistics[]) {
 
 const endMsOf = ({ endedMs, startedMs, atMs }: RecordedRun): number => endedMs ?? startedMs ?? atMs;
 
-function durationMsOf({ startedMs, endedMs }: RecordedRun): number | null {
+function recordedDurationMsOf({ startedMs, endedMs }: RecordedRun): number | null {
   const tookMs = (endedMs ?? Number.NaN) - (startedMs ?? Number.NaN);
   return tookMs >= 0 ? tookMs : null;
 }
@@ -138,8 +139,8 @@ export interface Usual {
 }
 
 /** How an unfinished run of this age compares with earlier ones; undefined if too few say how long it usually takes. */
-export function usualOf(ageMs: number, history: readonly PastRun[]): Usual | undefined {
-  const durationsMs = history.map(({ durationMs }) => durationMs);
+export function usualOf(ageMs: number, pastRuns: readonly PastRun[]): Usual | undefined {
+  const durationsMs = pastRuns.map(({ durationMs }) => durationMs);
   const usualMs = usualDurationMs(durationsMs);
   if (usualMs === undefined) return undefined;
   const isLate = isLongerThanUsual(ageMs, durationsMs);

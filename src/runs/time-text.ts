@@ -1,4 +1,6 @@
-const unitsMs = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000, ms: 1 } as const;
+export const dayMs = 86_400_000;
+
+const unitsMs = { d: dayMs, h: 3_600_000, m: 60_000, s: 1000, ms: 1 } as const;
 
 const number = String.raw`\d+(?:\.\d+)?`;
 const grammar = new RegExp(

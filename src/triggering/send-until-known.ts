@@ -1,6 +1,6 @@
 import { stopwatch } from '../runs/clock.ts';
 import { defaults } from '../runs/defaults.ts';
-import { deliveryOf, type Fault, type FaultKind } from '../runs/fault.ts';
+import { deliveryOf, type Fault, type FaultKind, interrupted } from '../runs/fault.ts';
 import { type RetryOptions, type RetryPorts, retry } from '../runs/retry.ts';
 import { isNamedBy, type Target } from '../runs/run.ts';
 import type { Answer, TriggerRequest } from '../runs/service.ts';
@@ -17,7 +17,7 @@ export interface TriggerIdentity {
   userProvided: boolean; // the user set the key, and may have used it before; otherwise runctl generated it
 }
 
-export interface KeyHistory {
+export interface EarlierUse {
   /** Earlier attempts whose outcome is unknown. The age is that of the first, and infinite if the clock was set back. */
   earlier?: { ageMs: number; isOwn?: boolean }; // `isOwn`: this command made them
   isRecovery?: boolean; // `recover` sends the key, to resolve the earlier attempts
@@ -60,10 +60,10 @@ export async function sendUntilKnown<R extends StartedRun>(
   identity: TriggerIdentity,
   body: string,
   ports: TriggerPorts<R>,
-  history: KeyHistory = {},
+  earlierUse: EarlierUse = {},
 ): Promise<TriggerResult<R>> {
   const { record } = ports;
-  const { earlier, isRecovery } = history;
+  const { earlier, isRecovery } = earlierUse;
   const sinceMs = stopwatch(ports.clock);
   const isTooOld = () => (earlier?.ageMs ?? 0) + sinceMs() > defaults.keyRetentionMs;
   let attempts = 0;
@@ -92,7 +92,7 @@ export async function sendUntilKnown<R extends StartedRun>(
     return answer;
   }
 
-  const mayRepeat = () => !isEnd(state) && !(isInDoubt && history.isRepeatable?.() === false);
+  const mayRepeat = () => !isEnd(state) && !(isInDoubt && earlierUse.isRepeatable?.() === false);
   const tried = await retry(attempt, { ...ports, lane: 'trigger', isRetryable: mayRepeat });
   if (started) {
     record.started(started.run, started.evidence);
@@ -101,7 +101,7 @@ export async function sendUntilKnown<R extends StartedRun>(
   const { kind, fault } = tried as Exclude<typeof tried, { kind: 'ok' }>;
   const isRefused = step(state, 'stopped') === 'refused';
   const wasInDoubt = isInDoubt && !isRefused;
-  if (wasInDoubt) record.inDoubt(fault, { isLast: history.isContinuedAfter?.(fault) !== true });
+  if (wasInDoubt) record.inDoubt(fault, { isLast: earlierUse.isContinuedAfter?.(fault) !== true });
   // There is no record of a trigger whose turn never came.
   else if (attempts > 0) record.refused(kind === 'interrupted' ? interrupted : fault);
   const recorded = wasInDoubt || isRecovery ? record.readKey() : await waitForOtherSenders(ports);
@@ -124,8 +124,6 @@ async function send<R extends StartedRun>(
   return isReused ? reusedKey(answer.value) : answer;
 }
 
-const interrupted: Fault = { kind: 'interrupted', message: 'interrupted' };
-
 async function waitForOtherSenders({
   record,
   clock,
@@ -142,14 +140,14 @@ async function waitForOtherSenders({
   }
 }
 
-const faultOf = (kind: FaultKind, message: string): Answer<never> => ({ kind: 'fault', fault: { kind, message } });
+const ownFault = (kind: FaultKind, message: string): Answer<never> => ({ kind: 'fault', fault: { kind, message } });
 
-const staleKey = faultOf(
+const staleKey = ownFault(
   'stale_key',
   'the idempotency key was first sent more than 24h ago, and the service may have forgotten it',
 );
 
 function reusedKey({ executionId, document }: StartedRun): Answer<never> {
   const name = document.automationName ?? document.agentId;
-  return faultOf('reused_key', `the idempotency key has started a run of ${name} before (${executionId})`);
+  return ownFault('reused_key', `the idempotency key has started a run of ${name} before (${executionId})`);
 }

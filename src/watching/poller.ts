@@ -94,7 +94,7 @@ export function createPoller(options: PollerOptions, ports: PollerPorts) {
     if (isLast && leftMs() <= 0) return timedOut(fault.httpStatus === undefined ? undefined : fault);
     if (verdict.kind === 'gave_up') return { kind: 'gave_up', giveUpAfterMs, fault } as const;
     const { kind: _, leastMs, ...failed } = verdict;
-    if (fault.httpStatus === 429 || fault.httpStatus === 503) limiter.hold(leastMs);
+    if (fault.httpStatus === 429 || fault.httpStatus === 503) limiter.pausePolls(leastMs);
     // A poll that `--timeout` cut short says nothing about the service.
     if (leftMs() > 0) observe({ event: 'attempt_failed', operation, ...failed, ...lastConfirmed() });
     noteWait(leastMs);

@@ -1,4 +1,5 @@
 import { type Clock, stopwatch } from '../runs/clock.ts';
+import { interrupted } from '../runs/fault.ts';
 import { finalStatusOf, graverStatus, type Run } from '../runs/run.ts';
 import type { Answer, Execution, RunResult, Service } from '../runs/service.ts';
 import type { PollSchedule } from './poll-schedule.ts';
@@ -96,7 +97,7 @@ async function fetchResult(
     case 'ok':
       return withResult(watched, polled.value);
     case 'interrupted':
-      return { ...watched, resultFault: { kind: 'interrupted', message: 'interrupted' } };
+      return { ...watched, resultFault: interrupted };
     case 'timed_out':
       return { ...watched, resultFault: polled.fault ?? timeoutFault };
     default:

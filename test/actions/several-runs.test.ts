@@ -75,7 +75,7 @@ function createRunsHarness(changes: (elapsedMs: () => number, sleep: Clock['slee
     const result = await run(
       createConnection(service, {
         context: own,
-        history: () => record.map((durationMs) => ({ durationMs, credits: null })),
+        pastRuns: () => record.map((durationMs) => ({ durationMs, credits: null })),
       }),
     );
     printResult(result, flags, own);

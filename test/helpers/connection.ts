@@ -43,7 +43,7 @@ export function createConnection(
     watches: createWatchGroup(Number.POSITIVE_INFINITY, clock),
     requestTimeoutMs: 30_000,
     runs: 1,
-    history: () => [],
+    pastRuns: () => [],
     hooks: createFinalHooks(undefined, context),
     sentKeys: new Set(),
     ...parts,

@@ -34,7 +34,7 @@ function onBoard({
     write: (text: string) => terminal.write(text),
   });
   Object.defineProperty(stderr, 'columns', { get: () => size.columns });
-  const board = createBoard({ runs, history: () => past }, variantOf(memory, { stderr, terminal }));
+  const board = createBoard({ runs, pastRuns: () => past }, variantOf(memory, { stderr, terminal }));
   onTestFinished(board.stop);
   return {
     board,

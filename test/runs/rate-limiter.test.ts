@@ -103,7 +103,7 @@ describe('a rate limiter', () => {
       const clock = createVirtualClock();
       const waits: number[] = [];
       const limiter = createRateLimiter(perSecond, clock, { onWait: (waitMs) => waits.push(waitMs) });
-      limiter.hold(holdMs);
+      limiter.pausePolls(holdMs);
       const request = { lane: 'poll', signal, leftMs: () => 60_000 } as const;
       await Promise.all(atOnce(count).map(() => inTurn(limiter, request, async () => {})));
       expect(rounded(waits)).toEqual(expected);
@@ -114,7 +114,7 @@ describe('a rate limiter', () => {
   async function order(names: readonly string[], { perSecond = 1, leftMs = 60_000, holdMs = 0 } = {}) {
     const clock = createVirtualClock();
     const limiter = createRateLimiter(perSecond, clock);
-    if (holdMs > 0) limiter.hold(holdMs);
+    if (holdMs > 0) limiter.pausePolls(holdMs);
     const gone: string[] = [];
     await Promise.all(
       names.map(async (name) => {
@@ -171,7 +171,7 @@ describe('a rate limiter', () => {
   test('lets a trigger go at once that comes while polls are held', async () => {
     const clock = createVirtualClock();
     const limiter = createRateLimiter(10, clock);
-    limiter.hold(5000);
+    limiter.pausePolls(5000);
     const atMs = async () => clock.elapsedMs();
     const poll = inTurn(limiter, { lane: 'poll', signal, leftMs: () => 60_000 }, atMs);
     await clock.sleep(100);
@@ -220,7 +220,7 @@ describe('a rate limiter', () => {
   test('leaves no timer behind a poll that it refuses', async () => {
     const clock = createVirtualClock();
     const limiter = createRateLimiter(1, clock);
-    limiter.hold(5000);
+    limiter.pausePolls(5000);
     await inTurn(limiter, { lane: 'poll', signal, leftMs: () => 4000 }, async () => true);
     expect(await untilIdleMs(clock)).toBe(0);
   });

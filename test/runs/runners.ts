@@ -2,7 +2,7 @@ import { pollOnce } from '../../src/connection/poll-once.ts';
 import { exitNameOf } from '../../src/problems/fault-facts.ts';
 import { exitNameOfWatch, watchProblem } from '../../src/problems/watch-problems.ts';
 import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
-import { type KeyHistory, sendUntilKnown } from '../../src/triggering/send-until-known.ts';
+import { type EarlierUse, sendUntilKnown } from '../../src/triggering/send-until-known.ts';
 import { createWatchGroup } from '../../src/watching/watch-group.ts';
 import { type WatchOptions, watchToEnd } from '../../src/watching/watch-run.ts';
 import { account, baseUrl, createConnection } from '../helpers/connection.ts';
@@ -52,7 +52,7 @@ function prepare(script: string, { chance = 0.5 }: Given) {
 }
 
 const trigger =
-  (history: KeyHistory): Runner =>
+  (history: EarlierUse): Runner =>
   async (script, given = {}) => {
     const { ended, ...ports } = prepare(script, given);
     const { earlier } = history;

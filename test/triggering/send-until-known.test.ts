@@ -4,7 +4,7 @@ import type { JsonObject } from '../../src/runs/json.ts';
 import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
 import type { Answer, StartedExecution } from '../../src/runs/service.ts';
 import {
-  type KeyHistory,
+  type EarlierUse,
   sendUntilKnown,
   type TriggerIdentity,
   type TriggerPorts,
@@ -27,7 +27,7 @@ const request = { target, idempotencyKey: 'key-1', body: '{}' };
 
 interface Given {
   ports?: Partial<TriggerPorts>;
-  history?: KeyHistory;
+  history?: EarlierUse;
   userProvided?: boolean;
   readKey?: TriggerRecord['readKey'];
 }
@@ -69,7 +69,7 @@ async function triggered(
 }
 
 /** An earlier process sent the idempotency key so long ago, and nobody knows what came of it. */
-const earlierOf = (ageMs: number): KeyHistory => ({ earlier: { ageMs } });
+const earlierOf = (ageMs: number): EarlierUse => ({ earlier: { ageMs } });
 
 const conflict = fault('already_active', { httpStatus: 422 });
 const otherId = executionId.replace(/^./, '0');
@@ -297,7 +297,7 @@ describe('what an answer shows of the start', () => {
   });
 
   test('a trigger that this process sends again later is not left to others', async () => {
-    const history: KeyHistory = { isContinuedAfter: (fault) => fault.kind === 'already_active' };
+    const history: EarlierUse = { isContinuedAfter: (fault) => fault.kind === 'already_active' };
     const { records } = await triggered([lost, conflict], { history });
     expect(records).toEqual(['sending', 'in doubt', 'met a conflict']);
   });
@@ -331,7 +331,7 @@ describe('a key that the user chose', () => {
 describe('a key that the service may have forgotten', () => {
   const hour = 3_600_000;
 
-  test.each<[string, KeyHistory, number]>([
+  test.each<[string, EarlierUse, number]>([
     ['a day after it was first sent', earlierOf(25 * hour), 0],
     ['a day at most', earlierOf(24 * hour), 1],
   ])('is sent no more: %s', async (_, history, attempts) => {
@@ -361,7 +361,7 @@ describe('a key that another process has sent, too', () => {
 
   const recovery = { isRecovery: true, earlier: { ageMs: 1000 } };
 
-  test.each<[string, Answer<StartedExecution>[], KeyHistory, ReturnType<TriggerRecord['readKey']>, string]>([
+  test.each<[string, Answer<StartedExecution>[], EarlierUse, ReturnType<TriggerRecord['readKey']>, string]>([
     ['has a run there, when it is refused here', [conflict], {}, accepted, 'replayed no'],
     ['has a run there, when it stays in doubt here', [lost, conflict], {}, accepted, 'found unknown'],
     ['has a run there, while `recover` is refused', [conflict], recovery, accepted, 'recovered no'],

@@ -19,7 +19,7 @@ function limiterOf(...turns: Turn[]) {
       if (woke) onWake?.();
       return isGranted ? () => {} : undefined;
     },
-    hold() {},
+    pausePolls() {},
   };
   return { limiter, taken: () => taken };
 }

@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { withEmulator } from '../helpers/emulator.ts';
+import { hasFullDisk } from '../helpers/needs.ts';
 import { entry, runCommand } from '../helpers/run-process.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
@@ -14,7 +15,7 @@ const watching = 'runctl trigger nightly --watch --interval 20ms';
 const ofFirst = 'exit $PIPESTATUS';
 const notWritten = /^runctl: the output couldn't be written: .*ENOSPC/m;
 
-test.each([
+test.runIf(hasFullDisk).each([
   ['the version', 'runctl --version > /dev/full', 74],
   ['a run that outlasts the timeout', `${watching} --timeout 100ms --json > /dev/full`, 74],
   ['a run that failed', `${watching} > /dev/full`, 1],
@@ -27,20 +28,23 @@ test.each([
   expect(stderr).toMatch(notWritten);
 });
 
-test("a version that can't be written, nor why, ends with 74", async () => {
+test.runIf(hasFullDisk)("a version that can't be written, nor why, ends with 74", async () => {
   expect((await inShell('runctl --version > /dev/full 2> /dev/full')).code).toBe(74);
 });
 
-test('on a full disk the answer to a run that completed ends with 74, and the hook of --on-exit gets that code', async () => {
-  const { env } = await withEmulator({ automations: { '*': { duration: '20ms' } } });
-  const { code, stderr } = await inShell(
-    `${watching} --on-exit 'echo hook $RUNCTL_EXIT_CODE $RUNCTL_OUTCOME' > /dev/full`,
-    env,
-  );
-  expect(code).toBe(74);
-  expect(stderr).toContain('hook 74');
-  expect(stderr).toMatch(notWritten);
-});
+test.runIf(hasFullDisk)(
+  'on a full disk the answer to a run that completed ends with 74, and the hook of --on-exit gets that code',
+  async () => {
+    const { env } = await withEmulator({ automations: { '*': { duration: '20ms' } } });
+    const { code, stderr } = await inShell(
+      `${watching} --on-exit 'echo hook $RUNCTL_EXIT_CODE $RUNCTL_OUTCOME' > /dev/full`,
+      env,
+    );
+    expect(code).toBe(74);
+    expect(stderr).toContain('hook 74');
+    expect(stderr).toMatch(notWritten);
+  },
+);
 
 test('a watch whose reader leaves while the run is unfinished ends with 141, and quietly', async () => {
   // Each failed poll is an event: on a busy machine `head` may leave only after the first few were written.

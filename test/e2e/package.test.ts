@@ -1,4 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import {
   copyFileSync,
   existsSync,
@@ -103,9 +104,11 @@ test('packed again, whatever the umask, it is the same byte for byte, and its ch
   mkdirSync(again);
   const script = 'umask 077 && node .config/stage.mjs "$0/package" && cd "$0" && npm pack ./package';
   execFileSync('sh', ['-c', script, again], { cwd: root, stdio: 'ignore' });
-  const [name, sums] = [`runctl-${version}.tgz`, `runctl-${version}.tgz.sha256`];
-  expect(readFileSync(join(again, name)).equals(readFileSync(join(folder, name)))).toBe(true);
-  expect(spawnSync('sha256sum', ['--check', sums], { cwd: folder, encoding: 'utf8' }).stdout).toBe(`${name}: OK\n`);
+  const name = `runctl-${version}.tgz`;
+  const archive = readFileSync(join(folder, name));
+  expect(readFileSync(join(again, name)).equals(archive)).toBe(true);
+  const sum = createHash('sha256').update(archive).digest('hex');
+  expect(readFileSync(join(folder, `${name}.sha256`), 'utf8')).toBe(`${sum}  ${name}\n`);
 }, 120_000);
 
 test('every package that is bundled has its license in the package', () => {

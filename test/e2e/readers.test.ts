@@ -4,6 +4,7 @@ import { describe, expect, test, vi } from 'vitest';
 import type { Scenario } from '../../src/emulator/scenario.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { longest } from '../helpers/interrupted.ts';
+import { hasFullDisk } from '../helpers/needs.ts';
 import { atOnceAfter } from '../helpers/real-time.ts';
 import { entry, runProcess } from '../helpers/run-process.ts';
 import { runProgram } from '../helpers/run-program.ts';
@@ -13,7 +14,7 @@ const slow: Scenario = { automations: { '*': { duration: '1h' } } };
 const trigger = async (env: Record<string, string>) =>
   (await runProgram(['trigger', 'nightly', '-q'], { env })).stdout.trim();
 
-test.each([['trigger', 'weekly'], ['list', '--json'], ['status'], ['completion', 'bash']])(
+test.runIf(hasFullDisk).each([['trigger', 'weekly'], ['list', '--json'], ['status'], ['completion', 'bash']])(
   'a full disk under the output of `%s` is reported, and is no success',
   async (...argv) => {
     const { env } = await withEmulator(slow);

@@ -135,13 +135,19 @@ describe('readScenario refuses', () => {
     ['a FIFO that nobody writes into', (path) => execFileSync('mkfifo', [path]), /is not a file/],
     ['a link to a device that never ends', (path) => symlinkSync('/dev/zero', path), /is not a file/],
     ['a folder', (path) => mkdirSync(path), /is not a file/],
-    ['a file that fails as it is read', (path) => symlinkSync('/proc/self/mem', path), /can't be read: EIO/],
     ['100 MB', (path) => writeZeros(path, 100_000_000), /is larger than 1024 KiB/],
     ['NULs', (path) => writeZeros(path, 1000), /can't be read as JSON/],
   ])('%s', async (_, make, message) => {
     const path = join(temporaryFolder(), 'my.json');
     make(path);
     await expect(readScenario(path)).rejects.toMatchObject({ exitCode: 2, message: expect.stringMatching(message) });
+  });
+});
+
+test.runIf(process.platform === 'linux')('readScenario refuses a file that fails as it is read', async () => {
+  await expect(readScenario('/proc/self/mem')).rejects.toMatchObject({
+    exitCode: 2,
+    message: expect.stringMatching(/EIO/),
   });
 });
 

@@ -12,5 +12,8 @@ export function isInstalled(tool: string): boolean {
   return (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, tool)));
 }
 
+/** Whether there is a file that is always full; macOS has none. */
+export const hasFullDisk = existsSync('/dev/full');
+
 /** Whether `unshare` gives a command mounts and a network of its own. */
 export const hasNamespaces = spawnSync('unshare', ['-rmn', 'mount', '-t', 'tmpfs', 'tmpfs', '/tmp']).status === 0;

@@ -142,7 +142,7 @@ describe('trouble is said once, and the journal is done without', () => {
       'journal.jsonl is not a regular file',
       ({ folder, file }) => {
         mkdirSync(folder);
-        symlinkSync('/dev/full', file);
+        symlinkSync('/dev/null', file);
       },
     ],
   ])('when %s', (_, why, prepare) => {

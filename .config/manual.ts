@@ -8,7 +8,7 @@ import { program } from '../src/program.ts';
 
 /** The man page in roff, generated from the command definitions, the setting table and the exit codes. */
 export function manualPage(): string {
-  const root = toCommander(program, { columns: 80, write() {} });
+  const root = toCommander(program, { columns: () => 80, write() {} });
   const help = root.createHelp();
   const lines = [
     `.TH RUNCTL 1 "" "runctl ${version}"`,

@@ -5,7 +5,6 @@ import { program } from './program.ts';
 import { hasColors, hasUnicode, leaveTerminal } from './render/theme.ts';
 import type { Clock } from './runs/clock.ts';
 import { onAbort } from './runs/clock.ts';
-import { silentReporter } from './runs/events.ts';
 import { createSecrets } from './secrets.ts';
 
 const faultCode = exitCodeOf('internal_error');
@@ -36,21 +35,14 @@ export async function runProcess(): Promise<void> {
     if (stderr.isTTY && process.env.TERM !== 'dumb') stderr.write(leaveTerminal);
   };
   const context: Context = {
-    get stdin() {
-      return process.stdin;
-    },
+    stdin: () => process.stdin,
     stdout,
     stderr,
-    get terminal() {
-      return process.stderr;
-    },
+    terminal: () => process.stderr,
     env: process.env,
     clock: systemClock,
     random: Math.random,
     secrets,
-    reporter: silentReporter,
-    command: null,
-    warnings: [],
     signal: interrupt.signal,
     unicode: hasUnicode(process.env),
   };
@@ -63,7 +55,7 @@ export async function runProcess(): Promise<void> {
   isOver = true;
   // An open connection or timer must not delay the exit.
   process.stdout.write('', (error?: NodeJS.ErrnoException | null) => {
-    const lost = error && error.code !== 'EPIPE' ? error : stdout.lost;
+    const lost = error && error.code !== 'EPIPE' ? error : stdout.lost();
     if (lost) stderr.write(`runctl: the output couldn't be written: ${lost.message}\n`);
     // The stream tells of a reader that has left only after this.
     const isClosed = stdout.closed.aborted || error?.code === 'EPIPE';
@@ -99,14 +91,10 @@ function sinkOf(stream: NodeJS.WriteStream, env: Env, filter = (text: string) =>
       if (!closed.signal.aborted) stream.write(filter(text));
     },
     isTTY: stream.isTTY === true,
-    get columns() {
-      return stream.columns || 80;
-    },
+    columns: () => stream.columns || 80,
     colors: hasColors(stream, env),
     closed: closed.signal,
-    get lost() {
-      return lost;
-    },
+    lost: () => lost,
   };
 }
 

@@ -1,5 +1,5 @@
 import { alsoEndedBy, type Connection } from '../connection/connection.ts';
-import type { Context } from '../context.ts';
+import type { Invocation } from '../context.ts';
 import { noRunProblem } from '../problems/trigger-problems.ts';
 import { type CommandResult, wantsData } from '../render/output.ts';
 import { pause } from '../runs/clock.ts';
@@ -116,7 +116,7 @@ function reportEarlier(earlier: EarlierStart, result: ArgumentResult, { context:
 }
 
 /** Prints the ids of the started runs on stderr if they couldn't be written to stdout. */
-async function reportUnread(results: readonly ArgumentResult[], { stdout, stderr, clock }: Context): Promise<void> {
+async function reportUnread(results: readonly ArgumentResult[], { stdout, stderr, clock }: Invocation): Promise<void> {
   // A failed write shows up in the next turn of the event loop.
   await clock.sleep(0);
   if (!stdout.closed.aborted) return;
@@ -127,7 +127,7 @@ function notStarted({ target, idempotencyKey }: StartRequest, signal: AbortSigna
   return { kind: 'failed', target, problem: noRunProblem(signal), idempotencyKey };
 }
 
-async function splay(splayMs: number | undefined, { random, clock, signal, reporter }: Context): Promise<void> {
+async function splay(splayMs: number | undefined, { random, clock, signal, reporter }: Invocation): Promise<void> {
   if (!splayMs) return;
   const waitMs = random() * splayMs;
   reporter.observe({ event: 'waiting', for: 'splay', nextMs: waitMs });

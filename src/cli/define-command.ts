@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts';
+import type { Context, Invocation } from '../context.ts';
 import type { CommandResult } from '../render/output.ts';
 
 /** An argument of a command; `Value` is what the command gets. */
@@ -53,9 +53,15 @@ export interface CommandDefinition<A = Arguments, O = Options> {
   whenExcess?: string;
   /** Of a group: a hint for a word that is none of its commands; undefined if only `cli/suggest.ts` can tell. */
   whenUnknown?(word: string, context: Context): string | undefined;
+  /** It triggers runs, so its failures say whether one may have been started. */
+  starts?: boolean;
   /** Returns what to print, or the exit code if it printed all itself. Throws a `Problem`. */
-  run?(args: ArgumentValues<A>, options: OptionValues<O>, context: Context): Promise<CommandResult | number>;
+  run?(args: ArgumentValues<A>, options: OptionValues<O>, context: Invocation): Promise<CommandResult | number>;
 }
+
+/** Has the command this option? */
+export const takes = ({ options = {} }: Pick<CommandDefinition, 'options'> = {}, option: string): boolean =>
+  option in options;
 
 type Runnable<A, O> = CommandDefinition<A, O> & Required<Pick<CommandDefinition<A, O>, 'run'>>;
 

@@ -1,7 +1,7 @@
 import { version } from '../../package.json';
 import { valueIfGiven } from '../config/setting-table.ts';
 import { resolveWithoutApiKey, showSettings } from '../config/settings.ts';
-import { type Context, variantOf } from '../context.ts';
+import type { Context, Invocation } from '../context.ts';
 import { exitCodeOf, exitCodeOfAll, exitCodeWithOutput, signalOfExitCode } from '../problems/exit-codes.ts';
 import { interruptNameOf } from '../problems/fault-facts.ts';
 import { Problem } from '../problems/problem.ts';
@@ -12,10 +12,11 @@ import { type CommandResult, type OutputOptions, printNextStep, printResult, pri
 import { createReporter } from '../render/reporter.ts';
 import { loadColors } from '../render/theme.ts';
 import { isInterrupted } from '../runs/clock.ts';
+import { silentReporter } from '../runs/events.ts';
 import type { JsonObject } from '../runs/json.ts';
 import { misplacedApiKeys } from '../secrets.ts';
 import { checkFields, notesOnFields } from './check-fields.ts';
-import type { CommandDefinition } from './define-command.ts';
+import { type CommandDefinition, takes } from './define-command.ts';
 import { parse, RefusedCommandLine } from './parse-command-line.ts';
 import type { ParsedCommand } from './to-commander.ts';
 
@@ -34,10 +35,10 @@ export async function runCli(
   const ownEnd = argv.indexOf('--', 1);
   const typed = ownEnd < 0 ? argv : argv.slice(0, ownEnd);
   const typedOutput = { json: typed.includes('--json'), events: typed.includes('--events') };
-  const name = typed.find((word) => program.commands?.some((command) => command.name === word)) ?? null;
+  let command = program.commands?.find(({ name }) => typed.includes(name));
   const commandLine = ['runctl', ...argv.map(shellWord)].join(' ');
-  let own = variantOf(context, { command: name, commandLine, warnings: [] });
-  own = variantOf(own, { reporter: createReporter(typedOutput, own) });
+  const about = { command: command?.name ?? null, commandLine, typed: [], withFlags: (line: string) => line };
+  let own = invocationOf(typedOutput, { ...context, ...about });
   let onExit: ExitHook | undefined;
   try {
     await loadColors(context.stdout, context.stderr);
@@ -47,17 +48,19 @@ export async function runCli(
     const output: OutputOptions = parsed.options;
     const { onFinal, onExit: _, ...options } = parsed.options;
     const texts = [parsed.arguments, options].flatMap(Object.values).flat();
-    own = variantOf(own, { command: parsed.name, connectionFlags: connectionFlags(options), typed: texts });
-    own = variantOf(own, { reporter: createReporter(output, own) });
+    command = parsed.command;
+    const flags = connectionFlags(options);
+    const withFlags = (line: string) => (connects(line, program) ? line + flags : line);
+    own = invocationOf(output, { ...own, command: parsed.name, withFlags, typed: texts });
     checkFields(output.field, parsed.name);
     for (const note of await notesOnFields(output.field)) printSentence(note, own);
     onExit = onExitOf(parsed, own);
     const running = parsed.command.run?.(parsed.arguments, parsed.options, own) ?? 0;
-    return await end(await Promise.race([running, ...crash]), output, own, { onExit });
+    return await end(await Promise.race([running, ...crash]), output, own, { command, onExit });
   } catch (error) {
     // The mistake may be an API key in the place of another argument.
     for (const word of misplacedApiKeys(argv)) context.secrets.protect(word);
-    return fail(await explained(error, program, context), typedOutput, own, onExit);
+    return fail(await explained(error, program, context), typedOutput, own, { command, onExit });
   }
 }
 
@@ -76,14 +79,23 @@ async function explained(error: unknown, program: CommandDefinition, context: Co
   return problemOfRefusal(error, program, whenUnknown);
 }
 
+/** The invocation that reports to what these options ask for. */
+function invocationOf(
+  output: OutputOptions,
+  called: Omit<Invocation, 'reporter' | 'warnings'> & Partial<Invocation>,
+): Invocation {
+  const invocation = { warnings: [], ...called, reporter: silentReporter };
+  return { ...invocation, reporter: createReporter(output, invocation) };
+}
+
 interface ExitHook {
   command: string;
   baseUrl: string | undefined; // under which it is recorded
 }
 
 /** The hook for every exit of this command; undefined if it cannot have one or the settings can't be read. */
-function onExitOf({ command, options }: ParsedCommand, { env }: Context): ExitHook | undefined {
-  if (!command.options || !('onExit' in command.options)) return undefined;
+function onExitOf({ command, options }: ParsedCommand, { env }: Invocation): ExitHook | undefined {
+  if (!takes(command, 'onExit')) return undefined;
   try {
     const { onExit, baseUrl } = resolveWithoutApiKey(options, env);
     return onExit.value ? { command: onExit.value, baseUrl: valueIfGiven(baseUrl) } : undefined;
@@ -97,8 +109,8 @@ function onExitOf({ command, options }: ParsedCommand, { env }: Context): ExitHo
 async function end(
   result: CommandResult | number,
   output: OutputOptions,
-  context: Context,
-  { document, onExit }: { document?: JsonObject; onExit?: ExitHook } = {},
+  context: Invocation,
+  { command, document, onExit }: { command?: CommandDefinition; document?: JsonObject; onExit?: ExitHook } = {},
 ): Promise<number> {
   if (typeof result !== 'number') {
     printResult(result, output, context);
@@ -117,43 +129,46 @@ async function end(
     await runOnExit(onExit.command, { exitCode: exitCodeNow(result, context), documents }, context, record);
   }
   const exitCode = typeof result === 'number' ? result : exitCodeNow(result, context);
-  if (typeof result !== 'number' && startsOrFollows.test(context.command ?? ''))
+  if (typeof result !== 'number' && takes(command, 'onExit'))
     await writeStepOutputs(result.documents?.[0] ?? {}, exitCode, context);
   context.reporter.observe({ event: 'done', exitCode, signal: signalOfExitCode(exitCode), document });
   return exitCode;
 }
 
 /** The exit code at this moment. A signal decides, whatever else has happened; it may come while a hook runs. */
-function exitCodeNow({ exitNames = [] }: CommandResult, { signal, stdout }: Context): number {
+function exitCodeNow({ exitNames = [] }: CommandResult, { signal, stdout }: Invocation): number {
   if (isInterrupted(signal)) return exitCodeOf(interruptNameOf(signal));
-  return exitCodeWithOutput(exitCodeOfAll(exitNames), { lost: stdout.lost, isClosed: stdout.closed.aborted });
+  return exitCodeWithOutput(exitCodeOfAll(exitNames), { lost: stdout.lost(), isClosed: stdout.closed.aborted });
 }
 
-function fail(error: unknown, output: OutputOptions, context: Context, onExit?: ExitHook): Promise<number> {
+function fail(
+  error: unknown,
+  output: OutputOptions,
+  context: Invocation,
+  { command, onExit }: { command?: CommandDefinition; onExit?: ExitHook },
+): Promise<number> {
   const problem = error instanceof Problem ? error : ownFault(error);
-  const document = documentOf({ problem, trigger: triggerOf(problem, context) }, context);
+  const trigger = command?.starts ? triggerOf(problem) : undefined;
+  const document = documentOf({ problem, trigger }, context);
   const result = { exitNames: [problem.facts.name], documents: [document], problems: [{ problem }] };
-  return end(result, output, context, { document, onExit });
+  return end(result, output, context, { command, document, onExit });
 }
 
-const starts = /^((agent )?trigger|recover)$/;
-const startsOrFollows = /^((agent )?(trigger|watch)|recover)$/;
-
-function triggerOf({ facts }: Problem, { command }: Context): TriggerFacts | undefined {
-  if (!starts.test(command ?? '')) return undefined;
+/** What is known of a trigger that failed before it was sent. */
+function triggerOf({ facts }: Problem): TriggerFacts {
   const isUnknown = facts.started === 'unknown';
   const how = isUnknown ? 'unknown' : 'not_started';
   return { how, started: facts.started, idempotencyKey: null, safeToRepeat: !isUnknown, reruns: [] };
 }
 
-async function welcome(program: CommandDefinition, context: Context): Promise<CommandResult | number> {
+async function welcome(program: CommandDefinition, context: Invocation): Promise<CommandResult | number> {
   const { baseUrl, configFolder } = await showSettings({}, context);
   if (valueIfGiven(baseUrl) !== undefined) return {};
   if (configFolder.value === undefined)
     return { next: 'not configured yet; set RUNCTL_BASE_URL, RUNCTL_API_KEY and RUNCTL_PROJECT' };
   const later = { next: 'not configured yet; `runctl config` sets the base URL, the API key and the project' };
   const config = program.commands?.find(({ name }) => name === 'config');
-  if (!context.stdin.isTTY || !context.stderr.isTTY || !config?.run) return later;
+  if (!context.stdin().isTTY || !context.stderr.isTTY || !config?.run) return later;
   const { askLine } = await import('../config/prompts.ts');
   const answer = await askLine('\nNot configured yet. Run `runctl config` now? [Y/n] ', context);
   return /^(y|yes)?$/i.test(answer.trim())
@@ -171,6 +186,16 @@ function ownFault(error: unknown): Problem {
     started: 'unknown',
     cause: error,
   });
+}
+
+/** Does this command line, which is suggested, need the flags that name the service? */
+function connects(line: string, program: CommandDefinition): boolean {
+  const [, ...words] = line.split(' ');
+  const command = words.reduce<CommandDefinition>(
+    (group, word) => group.commands?.find(({ name }) => name === word) ?? group,
+    program,
+  );
+  return takes(command, 'baseUrl') && !words.includes('--help');
 }
 
 /** The flags that a suggested command needs to mean the same service and project: ` --profile staging`. */

@@ -45,7 +45,7 @@ export function toCommander(
   output: HelpOutput,
   onParsed: (parsed: ParsedCommand) => void = () => {},
 ): Command {
-  const columns = () => Math.min(output.columns, widestPage);
+  const columns = () => Math.min(output.columns(), widestPage);
   const theme = createTheme({ colors: output.colors ?? false, unicode: true });
   const root = new Command(program.name)
     .exitOverride()

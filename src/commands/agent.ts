@@ -12,7 +12,7 @@ import {
 } from '../cli/options.ts';
 import { parseUuidArgument } from '../connection/arguments.ts';
 import { connect } from '../connection/connect.ts';
-import type { Context } from '../context.ts';
+import type { Invocation } from '../context.ts';
 import type { AgentTarget, Run } from '../runs/run.ts';
 import { showStatus } from './status.ts';
 
@@ -21,6 +21,7 @@ const executionId = argument('<executionId>', 'UUID');
 
 const agentTrigger = defineCommand({
   name: 'trigger',
+  starts: true,
   about: 'trigger an agent (discontinued: `runctl trigger` replaces it)',
   arguments: { agentId },
   options: {
@@ -81,7 +82,7 @@ function agentTarget(agentId: string): AgentTarget {
 }
 
 /** Warns at every use, as scripts that still use Agents no longer start anything. */
-function warnOfEnd({ reporter }: Context): void {
+function warnOfEnd({ reporter }: Invocation): void {
   const message = 'Agents are discontinued: `runctl trigger <automation>` replaces them';
   reporter.observe({ event: 'warning', name: 'agents_discontinued', message });
 }

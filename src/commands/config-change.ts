@@ -10,7 +10,7 @@ import {
 } from '../config/profile.ts';
 import { defaultProfile, parseSettingKey, type StoredKey, settingTable } from '../config/setting-table.ts';
 import { type SettingFlags, showSettings } from '../config/settings.ts';
-import type { Context } from '../context.ts';
+import type { Invocation } from '../context.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import { quote, shellWord } from '../problems/quote.ts';
 import { documentOf } from '../render/document.ts';
@@ -23,7 +23,7 @@ export async function configSet(
   name: string,
   value: string | undefined,
   options: ChangeOptions,
-  context: Context,
+  context: Invocation,
 ): Promise<CommandResult> {
   const key = parseSettingKey(name);
   const { path, config, profile } = openProfile(options.profile, context);
@@ -43,7 +43,7 @@ export async function configSet(
 export async function warnOfOverridden(
   stored: readonly StoredKey[],
   options: SettingFlags,
-  context: Context,
+  context: Invocation,
 ): Promise<void> {
   const settings = await showSettings(options, context).catch((error: unknown) => {
     // The setting is stored, even if the settings can't be read again.
@@ -59,7 +59,7 @@ export async function warnOfOverridden(
 }
 
 /** `runctl config unset <key>`: removes a stored setting; it is no error if there is none. */
-export async function configUnset(name: string, options: ChangeOptions, context: Context): Promise<CommandResult> {
+export async function configUnset(name: string, options: ChangeOptions, context: Invocation): Promise<CommandResult> {
   const key = parseSettingKey(name);
   const { path, config, profile } = openProfile(options.profile, context);
   const isTop = key === 'profile';
@@ -73,7 +73,7 @@ export async function configUnset(name: string, options: ChangeOptions, context:
   return changed(path, `Removed ${key} from ${where}.`, options, context);
 }
 
-function changed(path: string, note: string, { quiet }: ChangeOptions, context: Context): CommandResult {
+function changed(path: string, note: string, { quiet }: ChangeOptions, context: Invocation): CommandResult {
   return { documents: [documentOf({ report: { config: { path } } }, context)], note: quiet ? undefined : note };
 }
 
@@ -87,7 +87,7 @@ function checkIsThere(name: string | undefined, config: ConfigFile): asserts nam
 }
 
 /** The checked value to store. The API key never comes from the command line. */
-async function valueToStore(key: StoredKey, value: string | undefined, context: Context): Promise<string> {
+async function valueToStore(key: StoredKey, value: string | undefined, context: Invocation): Promise<string> {
   if (settingTable[key].isSecret && value !== undefined) {
     throw usageProblem(
       'every user of this machine can read an API key on the command line; nothing was stored',

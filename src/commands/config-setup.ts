@@ -6,7 +6,7 @@ import { resolveWithoutApiKey } from '../config/settings.ts';
 import { connect, connectWith } from '../connection/connect.ts';
 import type { Connection } from '../connection/connection.ts';
 import { pollUnknownRun } from '../connection/poll-once.ts';
-import type { Context } from '../context.ts';
+import type { Invocation } from '../context.ts';
 import { exitNameOf, faultFields } from '../problems/fault-facts.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import { shellWord } from '../problems/quote.ts';
@@ -24,9 +24,9 @@ const [baseUrlQuestion, apiKeyQuestion, projectQuestion] = questions;
 type SetupQuestion = (typeof questions)[number];
 
 /** `runctl config` alone: asks for the settings that every command needs, stores them and returns their keys. */
-export async function askSettings(options: { profile?: string }, context: Context): Promise<SetupQuestion['key'][]> {
-  const { stdin, stderr } = context;
-  if (!stdin.isTTY || !stderr.isTTY) {
+export async function askSettings(options: { profile?: string }, context: Invocation): Promise<SetupQuestion['key'][]> {
+  const { stderr } = context;
+  if (!context.stdin().isTTY || !stderr.isTTY) {
     throw usageProblem(
       'config needs one of: get, set, unset, list, path',
       'on a terminal, `runctl config` asks for everything it needs',
@@ -52,7 +52,7 @@ type SetupAnswers = Partial<Record<SetupQuestion['key'], string>>;
 type StoredSettings = SetupAnswers & { apiKeyCommand?: string };
 
 /** Asks for the base URL and the API key until the service takes them, or the same answer is given twice. */
-async function askThatWork(stored: StoredSettings, context: Context): Promise<SetupAnswers> {
+async function askThatWork(stored: StoredSettings, context: Invocation): Promise<SetupAnswers> {
   const answers: SetupAnswers = {};
   for (const question of [baseUrlQuestion, apiKeyQuestion]) {
     if (question.key === 'apiKey' && stored.apiKeyCommand) return answers;
@@ -71,13 +71,13 @@ async function askThatWork(stored: StoredSettings, context: Context): Promise<Se
 }
 
 /** Why the service cannot be used with these answers; undefined if it accepts them. */
-async function findFault(answers: SetupAnswers, context: Context): Promise<Fault | undefined> {
+async function findFault(answers: SetupAnswers, context: Invocation): Promise<Fault | undefined> {
   const source = 'as typed';
   const typed = { apiKey: { value: answers.apiKey ?? '', source }, baseUrl: { value: answers.baseUrl ?? '', source } };
   return faultOf(await connectWith({ ...resolveWithoutApiKey({}, {}), ...typed }, {}, context));
 }
 
-async function ask({ key, asks, isNeeded }: SetupQuestion, stored: string | undefined, context: Context) {
+async function ask({ key, asks, isNeeded }: SetupQuestion, stored: string | undefined, context: Invocation) {
   const theme = themeOf(context.stderr, context);
   const { name, isSecret, hint, parse } = settingTable[key];
   const shown = stored && (isSecret ? maskApiKey(stored) : stored);
@@ -108,7 +108,7 @@ async function faultOf(connection: Connection): Promise<Fault | undefined> {
 }
 
 /** Polls with the current settings, which differ from the stored ones if a variable or a flag overrides them. */
-export async function trySettings(options: { profile?: string }, context: Context): Promise<number> {
+export async function trySettings(options: { profile?: string }, context: Invocation): Promise<number> {
   const { stderr } = context;
   const theme = themeOf(stderr, context);
   const connection = await connect(options, context);

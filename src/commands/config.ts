@@ -5,7 +5,7 @@ import { resolveConfigFile } from '../config/paths.ts';
 import { openProfile, requireConfigFile, shortSource } from '../config/profile.ts';
 import { parseSettingKey, type Resolved, settingKeys, settingTable, valueIfGiven } from '../config/setting-table.ts';
 import { maskSecrets, type SettingFlags, showSettings } from '../config/settings.ts';
-import type { Context } from '../context.ts';
+import type { Invocation } from '../context.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { documentOf } from '../render/document.ts';
 import { fields } from '../render/fields.ts';
@@ -81,7 +81,7 @@ export const config = defineCommand({
 });
 
 /** `runctl config get <key>`: the current value of a setting. An API key is masked. */
-export async function configGet(name: string, options: SettingFlags, context: Context): Promise<CommandResult> {
+export async function configGet(name: string, options: SettingFlags, context: Invocation): Promise<CommandResult> {
   const key = parseSettingKey(name);
   const { [key]: setting } = maskSecrets(await showSettings(options, context));
   const value = valueIfGiven(setting);
@@ -95,7 +95,7 @@ export async function configGet(name: string, options: SettingFlags, context: Co
 }
 
 /** `runctl config list`: every setting and where it comes from. An API key is masked. */
-export async function configList(options: SettingFlags, context: Context): Promise<CommandResult> {
+export async function configList(options: SettingFlags, context: Invocation): Promise<CommandResult> {
   const settings = Object.entries(maskSecrets(await showSettings(options, context)));
   const document = Object.fromEntries(settings.map(([name, setting]) => [name, factsOfSettings(setting)]));
   const rowsOf = (theme: Theme) => settings.map(([name, setting]) => [name, lineOf(setting, theme)] as const);
@@ -107,13 +107,13 @@ export async function configList(options: SettingFlags, context: Context): Promi
   };
 }
 
-function otherProfiles({ profile }: SettingFlags, context: Context): string[] {
+function otherProfiles({ profile }: SettingFlags, context: Invocation): string[] {
   if (resolveConfigFile(context.env) === undefined) return [];
   const { config, profile: inForce } = openProfile(profile, context);
   return Object.keys(config.profiles ?? {}).filter((name) => name !== inForce.name);
 }
 
-const configDocument = (config: JsonObject, context: Context) => documentOf({ report: { config } }, context);
+const configDocument = (config: JsonObject, context: Invocation) => documentOf({ report: { config } }, context);
 
 function factsOfSettings({ value, source, problem }: Resolved): JsonObject {
   return { value: value ?? null, source: source ?? null, ...(problem && { problem: problem.message }) };
@@ -126,7 +126,7 @@ function lineOf({ value, source, problem }: Resolved, theme: Theme): string {
 }
 
 /** `runctl config path`: the path of the config file, whether or not it exists. */
-export async function configPath(context: Context): Promise<CommandResult> {
+export async function configPath(context: Invocation): Promise<CommandResult> {
   const path = requireConfigFile(context);
   return { documents: [configDocument({ path }, context)], verbatim: path };
 }

@@ -1,6 +1,6 @@
 import { type CommandDefinition, defineCommand } from '../cli/define-command.ts';
 import { runCli } from '../cli/run-cli.ts';
-import { type Context, endedBy, variantOf } from '../context.ts';
+import { endedBy, type Invocation } from '../context.ts';
 import { findBuiltInScenario } from '../emulator/built-in-scenarios.ts';
 import { printSentence, themeOf, wrapOptionsOf } from '../render/output.ts';
 import { wrap } from '../render/wrap.ts';
@@ -28,7 +28,7 @@ export const demo = defineCommand({
 });
 
 /** Returns 0, or the exit code of the first step that did not go as planned. */
-async function demonstrate(folder: string, context: Context): Promise<number> {
+async function demonstrate(folder: string, context: Invocation): Promise<number> {
   const { settingsFor } = await import('../emulator/rehearse.ts');
   const { startEmulator } = await import('../emulator/server.ts');
   const { stderr, clock, random } = context;
@@ -47,11 +47,11 @@ async function demonstrate(folder: string, context: Context): Promise<number> {
     RUNCTL_STATE_DIR: folder,
     TERM: context.env.TERM,
   };
-  const tour = variantOf(context, { env });
+  const tour = { ...context, env };
   const theme = themeOf(stderr, context);
   const say = (about: string) => stderr.write(`\n${theme.dim(wrap(`# ${about}`.split(' '), wrapOptionsOf(stderr)))}\n`);
   const prompt = (line: string) => stderr.write(`${theme.dim('$')} ${theme.strong(line)}\n`);
-  const type = (command: string, within: Context = tour) => {
+  const type = (command: string, within: Invocation = tour) => {
     prompt(`runctl ${command}`);
     return runCli(command.split(' '), demonstrated, within);
   };

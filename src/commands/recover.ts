@@ -7,7 +7,7 @@ import { parseAutomationNames } from '../connection/arguments.ts';
 import { connect } from '../connection/connect.ts';
 import type { Connection } from '../connection/connection.ts';
 import { elsewhere, journalPlace } from '../connection/other-base-url.ts';
-import type { Context } from '../context.ts';
+import type { Invocation } from '../context.ts';
 import { isRecoverable, type JournalRun, openMs } from '../journal/journal.ts';
 import { isAmong, type NamedAutomation, type RunFilter } from '../journal/run-filter.ts';
 import { type ExitName, isInterruptName } from '../problems/exit-codes.ts';
@@ -35,6 +35,7 @@ type RecoverOptions = OptionValues<typeof options>;
 
 export const recover = defineCommand({
   name: 'recover',
+  starts: true,
   about: 'resolve triggers whose response was lost: find the run, or start it if the request never arrived',
   arguments: { automations: argument('[automation...]', 'name, or <projectId>/<name> (default: all)') },
   options,
@@ -99,7 +100,7 @@ function nothingFor(
   ].flat();
 }
 
-function print(report: RecoveryReport, options: RecoverOptions, context: Context): void {
+function print(report: RecoveryReport, options: RecoverOptions, context: Invocation): void {
   const { sentence, run, problem } = report;
   if (problem) printProblem(problem.with({ message: sentence }), context);
   if (problem || wantsData(options)) return;

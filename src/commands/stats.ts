@@ -6,7 +6,7 @@ import { resolveWithoutApiKey } from '../config/settings.ts';
 import { parseAutomationNames } from '../connection/arguments.ts';
 import { journalOf } from '../connection/open-journal.ts';
 import { elsewhere, journalPlace } from '../connection/other-base-url.ts';
-import type { Context } from '../context.ts';
+import type { Invocation } from '../context.ts';
 import type { JournalRun } from '../journal/fold.ts';
 import { openMs } from '../journal/journal.ts';
 import { pathOf } from '../journal/records.ts';
@@ -45,7 +45,7 @@ export const stats = defineCommand({
 });
 
 /** Sends nothing, and needs no setting: without a base URL, the runs of every base URL count. */
-async function showStatistics(names: string[], options: StatsOptions, context: Context): Promise<CommandResult> {
+async function showStatistics(names: string[], options: StatsOptions, context: Invocation): Promise<CommandResult> {
   const settings = resolveWithoutApiKey(options, context.env);
   const baseUrl = valueIfGiven(settings.baseUrl);
   const automations = parseAutomationNames(names, valueIfGiven(settings.project));

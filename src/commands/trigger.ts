@@ -11,7 +11,7 @@ import { connect } from '../connection/connect.ts';
 import type { Connection } from '../connection/connection.ts';
 import { automationsIn } from '../connection/find-run.ts';
 import { journalOf } from '../connection/open-journal.ts';
-import type { Context } from '../context.ts';
+import type { Invocation } from '../context.ts';
 import { anyFailure, errorTypes } from '../problems/next-step.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { shellWord } from '../problems/quote.ts';
@@ -50,6 +50,7 @@ const mostNamed = 8;
 
 export const trigger = defineCommand({
   name: 'trigger',
+  starts: true,
   about: 'start a run; with --watch, follow it until it finishes',
   arguments: { automations: argument('<automation...>', 'name, or <projectId>/<name>') },
   options,
@@ -77,20 +78,20 @@ export const trigger = defineCommand({
   },
 });
 
-function automationsHere(context: Context): Set<string> {
+function automationsHere(context: Invocation): Set<string> {
   const baseUrl = valueIfGiven(resolveWithoutApiKey({}, context.env).baseUrl);
   return automationsIn({ journal: journalOf(context, { quiet: true }), baseUrl });
 }
 
 /** A hint for `runctl nightly`, if that is an automation that was triggered here. */
-export function hintForAutomation(word: string, context: Context): string | undefined {
+export function hintForAutomation(word: string, context: Invocation): string | undefined {
   if (!automationsHere(context).has(word)) return undefined;
   const name = shellWord(word);
   return `\`runctl status ${name}\` shows its last run; \`runctl trigger ${name}\` starts one`;
 }
 
 /** A hint that names the automations triggered here before, because the user probably means one of them. */
-function nameKnown(context: Context): string | undefined {
+function nameKnown(context: Invocation): string | undefined {
   const [first, ...others] = automationsHere(context);
   if (first === undefined) return undefined;
   const known = [first, ...others].slice(0, mostNamed).map(shellWord).join(', ');

@@ -7,7 +7,7 @@ import { connect } from '../connection/connect.ts';
 import type { Connection } from '../connection/connection.ts';
 import { findRun } from '../connection/find-run.ts';
 import { type RunToPoll, runToPollOf } from '../connection/run-to-poll.ts';
-import type { Context } from '../context.ts';
+import type { Invocation } from '../context.ts';
 import type { CommandResult } from '../render/output.ts';
 
 const options = {
@@ -51,7 +51,7 @@ export const watch = defineCommand({
   },
 });
 
-async function followAllRuns(options: WatchFlags, context: Context): Promise<CommandResult> {
+async function followAllRuns(options: WatchFlags, context: Invocation): Promise<CommandResult> {
   const connection = await connect(options, context, { needed: true });
   return followMachine(unfinishedRuns, options, connection);
 }

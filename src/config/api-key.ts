@@ -58,7 +58,7 @@ export function acceptApiKey(text: string, source: string, { secrets }: Context)
 }
 
 export async function readApiKeyInput(source: string, context: Context): Promise<Given> {
-  const { stdin } = context;
+  const stdin = context.stdin();
   if (!stdin.isTTY) return acceptText(readApiKey(stdin, 'the API key on standard input', context), source, context);
   const { askHidden } = await import('./prompts.ts');
   return acceptText(askHidden('API key: ', context), source, context);

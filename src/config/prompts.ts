@@ -4,8 +4,9 @@ import { Problem } from '../problems/problem.ts';
 import { unlessInterrupted } from './read-text.ts';
 
 /** Asks on the terminal for a line, which is shown and can be edited. Throws the interrupted problem on Ctrl-C and Ctrl-D. */
-export async function askLine(question: string, { stdin, terminal, signal }: Context): Promise<string> {
-  const reader = createInterface({ input: stdin, output: terminal });
+export async function askLine(question: string, { signal, ...context }: Context): Promise<string> {
+  const terminal = context.terminal();
+  const reader = createInterface({ input: context.stdin(), output: terminal });
   const typed = new Promise<string>((resolve, reject) => {
     reader.once('close', () => reject(new Problem({ name: 'interrupted', message: 'interrupted' })));
     reader.question(question, resolve);
@@ -25,7 +26,8 @@ const paste = { on: '\u001B[?2004h', off: '\u001B[?2004l' };
 
 /** Asks for a line that is not shown; a pasted line break does not end it. Throws the interrupted problem on Ctrl-C. */
 export async function askHidden(question: string, context: Context): Promise<string> {
-  const { stdin, stderr, signal } = context;
+  const { stderr, signal } = context;
+  const stdin = context.stdin();
   let characters: string[] = [];
   let isPasting = false;
   let stop = () => {};

@@ -1,4 +1,4 @@
-import type { Context, Env } from '../context.ts';
+import type { Env, Invocation } from '../context.ts';
 import { type Problem, usageProblem } from '../problems/problem.ts';
 import type { WarningName } from '../runs/events.ts';
 import { type KeyTreatment, keyTreatments } from '../runs/service.ts';
@@ -33,13 +33,13 @@ export type Settings = Readonly<Record<SettingName, Resolved>>;
  * Takes each setting from flag, environment, profile or default. Throws for a bad config file, for one that others can
  * change, and for an interruption.
  */
-export async function resolveSettings(flags: SettingFlags, context: Context): Promise<Settings> {
+export async function resolveSettings(flags: SettingFlags, context: Invocation): Promise<Settings> {
   refuseUntrusted(readProfileInForce(flags.profile, context.env));
   return showSettings(flags, context);
 }
 
 /** The same for commands that only show or change settings. Only warns about a file that others can change. */
-export async function showSettings(flags: SettingFlags, context: Context): Promise<Settings> {
+export async function showSettings(flags: SettingFlags, context: Invocation): Promise<Settings> {
   const { env, reporter } = context;
   const profile = readProfileInForce(flags.profile, env);
   const { exposedPath, distrust, stored, storedSource } = profile;

@@ -1,7 +1,7 @@
 import { acceptApiKey, refuseApiKeyIn } from '../config/api-key.ts';
 import { valueIfGiven } from '../config/setting-table.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
-import type { Context } from '../context.ts';
+import type { Invocation } from '../context.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import { interruptedProblem } from '../problems/watch-problems.ts';
 import { sanitizeLine } from '../render/sanitize.ts';
@@ -19,7 +19,7 @@ export interface ApiKeys {
 const togetherMs = 15_000;
 
 /** Throws a usage problem if no API key is set. Runs a command only when the first API key is needed. */
-export function createApiKeys({ apiKey, ...settings }: Settings, context: Context): ApiKeys {
+export function createApiKeys({ apiKey, ...settings }: Settings, context: Invocation): ApiKeys {
   const { clock, reporter } = context;
   const { command, source = '' } = apiKey;
   const given = command === undefined ? requireApiKey({ apiKey, ...settings }) : undefined;
@@ -63,7 +63,7 @@ const limitMs = 30_000;
 const mostBytes = 8 * 1024;
 
 /** Has the shell run `command`, whose first line of output is the API key. Throws a usage or the interrupted problem. */
-export async function runApiKeyCommand(command: string, source: string, context: Context): Promise<string> {
+export async function runApiKeyCommand(command: string, source: string, context: Invocation): Promise<string> {
   const { stderr, signal } = context;
   let printed = '';
   let said = '';
@@ -89,6 +89,6 @@ export async function runApiKeyCommand(command: string, source: string, context:
   const hint = 'its first line of output must be the API key: try it in a shell';
   if (failure) throw usageProblem(`the command that prints the API key (${source}) ${failure}`, hint);
   if (text.length >= mostBytes) throw usageProblem(`the command (${source}) doesn't print a valid API key`, hint);
-  refuseApiKeyIn(context.typed ?? [], context);
+  refuseApiKeyIn(context.typed, context);
   return valueIfGiven(key) ?? '';
 }

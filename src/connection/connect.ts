@@ -10,7 +10,7 @@ import {
   type SettingFlags,
   type Settings,
 } from '../config/settings.ts';
-import type { Context } from '../context.ts';
+import type { Invocation } from '../context.ts';
 import type { Journal } from '../journal/journal.ts';
 import { createProcesses } from '../journal/processes.ts';
 import { sanitizeLine } from '../render/sanitize.ts';
@@ -38,7 +38,7 @@ const shortestReportedWaitMs = 1_000;
 /** Reads the settings and opens the journal; sends nothing. Throws a usage problem for a missing or invalid setting. */
 export async function connect(
   options: ConnectOptions,
-  context: Context,
+  context: Invocation,
   journalNeed: JournalNeed = {},
 ): Promise<Connection> {
   return connectWith(await resolveSettings(options, context), options, context, journalNeed);
@@ -47,13 +47,13 @@ export async function connect(
 export async function connectWith(
   settings: Settings,
   options: ConnectOptions,
-  context: Context,
+  context: Invocation,
   journalNeed: JournalNeed = {},
 ): Promise<Connection> {
   const { clock, env, secrets, stderr } = context;
   const baseUrl = requireBaseUrl(settings);
   const apiKeys = createApiKeys(settings, context);
-  refuseApiKeyIn([...(context.typed ?? []), baseUrl], context);
+  refuseApiKeyIn([...context.typed, baseUrl], context);
   const requestTimeoutMs = requireRequestTimeoutMs(settings);
   const set = keyTreatmentIn(settings);
   const rate = options.rate ?? defaults.rate;

@@ -1,5 +1,5 @@
 import type { Settings } from '../config/settings.ts';
-import { type Context, endedBy } from '../context.ts';
+import { endedBy, type Invocation } from '../context.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Processes } from '../journal/processes.ts';
 import type { RateLimiter } from '../runs/rate-limiter.ts';
@@ -9,7 +9,7 @@ import type { PastRun } from '../runs/statistics.ts';
 
 /** The service as a command reaches it, and this machine's record of it. */
 export interface Connection {
-  context: Context;
+  context: Invocation;
   settings: Settings;
   baseUrl: string;
   /** The fingerprint of the API key that `ApiKeys.of` chooses. Throws its problems. */

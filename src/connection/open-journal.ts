@@ -1,5 +1,5 @@
 import { resolveStateFolder } from '../config/paths.ts';
-import type { Context } from '../context.ts';
+import type { Invocation } from '../context.ts';
 import { type Journal, openJournal } from '../journal/journal.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 
@@ -11,10 +11,10 @@ export interface JournalNeed {
 }
 
 /** Is there a folder for the journal? */
-export const hasJournal = ({ env }: Context) => resolveStateFolder(env) !== undefined;
+export const hasJournal = ({ env }: Invocation) => resolveStateFolder(env) !== undefined;
 
 /** Opens the journal. A failure is reported once; if the journal is `needed`, reading it throws the problem. */
-export function journalOf({ env, reporter, clock, command }: Context, { needed, quiet }: JournalNeed = {}): Journal {
+export function journalOf({ env, reporter, clock, command }: Invocation, { needed, quiet }: JournalNeed = {}): Journal {
   const folder = resolveStateFolder(env);
   if (needed && folder === undefined)
     throw usageProblem('there is no folder for the journal', 'set HOME or RUNCTL_STATE_DIR');

@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts';
+import type { Invocation } from '../context.ts';
 import { reportedOf } from '../journal/fold.ts';
 import type { JournalRun } from '../journal/journal.ts';
 import type { Problem } from '../problems/problem.ts';
@@ -54,7 +54,7 @@ export async function pollOnce<Operation extends keyof Answers>(
   return { kind: 'failed', problem };
 }
 
-export function resultOfFailure(problem: Problem, run: Run, context: Context): CommandResult {
+export function resultOfFailure(problem: Problem, run: Run, context: Invocation): CommandResult {
   return {
     exitNames: [problem.facts.name],
     documents: [documentOf({ run, problem }, context)],

@@ -1,5 +1,5 @@
 import { constants, statfsSync } from 'node:fs';
-import { type Context, variantOf } from '../context.ts';
+import type { Invocation } from '../context.ts';
 import { isInterruptName } from '../problems/exit-codes.ts';
 import { Problem } from '../problems/problem.ts';
 import { silentReporter } from '../runs/events.ts';
@@ -39,8 +39,8 @@ const groups: readonly Group[] = [
 ];
 
 /** Runs every check, in the order of their dependencies. Throws only the interrupted problem. */
-export async function diagnose(flags: Machine['flags'], outer: Context, disk: Disk = localDisk): Promise<Finding[]> {
-  const machine: Machine = { flags, disk, context: variantOf(outer, { reporter: silentReporter }) };
+export async function diagnose(flags: Machine['flags'], outer: Invocation, disk: Disk = localDisk): Promise<Finding[]> {
+  const machine: Machine = { flags, disk, context: { ...outer, reporter: silentReporter } };
   const findings: Finding[] = [];
   for (const group of groups) {
     const obstacle = findings.find((finding) => group.needs?.includes(finding.name) && !isPassed(finding));

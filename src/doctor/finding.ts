@@ -1,5 +1,5 @@
 import type { SettingFlags, Settings } from '../config/settings.ts';
-import type { Context } from '../context.ts';
+import type { Invocation } from '../context.ts';
 import type { ExitName } from '../problems/exit-codes.ts';
 import type { Problem } from '../problems/problem.ts';
 import { renderMarkup, type Theme } from '../render/theme.ts';
@@ -20,7 +20,7 @@ export interface Finding {
 export interface Machine {
   flags: SettingFlags & { offline?: boolean; debug?: boolean };
   /** Its reporter is silent, because every message is a finding. */
-  context: Context;
+  context: Invocation;
   disk: Disk;
   settings?: Settings;
 }

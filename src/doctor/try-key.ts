@@ -8,7 +8,7 @@ import { connect } from '../connection/connect.ts';
 import { retryPortsOf } from '../connection/connection.ts';
 import { hasJournal } from '../connection/open-journal.ts';
 import { argumentOf } from '../connection/run-to-poll.ts';
-import type { Context } from '../context.ts';
+import type { Invocation } from '../context.ts';
 import { createTriggerRecord } from '../journal/trigger-recorder.ts';
 import { isInterruptName } from '../problems/exit-codes.ts';
 import { interruptNameOf } from '../problems/fault-facts.ts';
@@ -121,7 +121,7 @@ type TrialOptions = SettingFlags & OutputOptions & { yes?: boolean };
 export async function showKeyTrial(
   automation: string,
   options: TrialOptions,
-  context: Context,
+  context: Invocation,
 ): Promise<CommandResult> {
   const connection = await connect(options, context);
   const target = parseAutomationArgument(automation, () => requireProject(connection.settings));
@@ -147,9 +147,9 @@ export async function showKeyTrial(
 const settingNote = (treatment: KeyTreatment) =>
   `This machine's journal has it now. In CI and in containers, where the journal doesn't last, set RUNCTL_IDEMPOTENCY_KEYS=${treatment}, or run \`runctl config set idempotencyKeys ${treatment}\`.`;
 
-async function isConfirmed(name: string, context: Context): Promise<boolean> {
+async function isConfirmed(name: string, context: Invocation): Promise<boolean> {
   const what = `this starts one run of ${name}, or two if the service ignores idempotency keys`;
-  if (!context.stdin.isTTY || !context.stderr.isTTY) throw usageProblem(what, 'add `--yes` to allow it');
+  if (!context.stdin().isTTY || !context.stderr.isTTY) throw usageProblem(what, 'add `--yes` to allow it');
   const { askLine } = await import('../config/prompts.ts');
   const answer = await askLine(`${what[0]?.toUpperCase()}${what.slice(1)}. Continue? [y/N] `, context);
   return /^y(es)?$/i.test(answer.trim());

@@ -1,5 +1,5 @@
 import { journalOf } from '../connection/open-journal.ts';
-import type { Context } from '../context.ts';
+import type { Invocation } from '../context.ts';
 import { createProcesses } from '../journal/processes.ts';
 import { pathOf } from '../journal/records.ts';
 import { exitCodes, signalOfExitCode } from '../problems/exit-codes.ts';
@@ -14,7 +14,7 @@ const limitMs = 30_000;
 export async function runOnExit(
   command: string,
   { exitCode, documents }: { exitCode: number; documents: readonly JsonObject[] },
-  context: Context,
+  context: Invocation,
   record?: { begin(): void; end(failure: string | undefined): void },
 ): Promise<void> {
   if (signalOfExitCode(exitCode)) return;
@@ -32,7 +32,7 @@ export async function runOnExit(
 }
 
 /** Records the `--on-exit` command of a command with these documents, once for each automation in them. */
-export function exitHookRecord(documents: readonly JsonObject[], baseUrl: string | undefined, context: Context) {
+export function exitHookRecord(documents: readonly JsonObject[], baseUrl: string | undefined, context: Invocation) {
   if (baseUrl === undefined) return undefined;
   const hook = '--on-exit';
   const journal = journalOf(context, { quiet: true });

@@ -1,5 +1,5 @@
 import type { Connection } from '../connection/connection.ts';
-import { type Context, endedBy } from '../context.ts';
+import { endedBy, type Invocation } from '../context.ts';
 import { isInterrupted } from '../runs/clock.ts';
 import type { JsonObject } from '../runs/json.ts';
 import { nameOf, type Run } from '../runs/run.ts';
@@ -18,7 +18,7 @@ export interface HookRecord {
 }
 
 /** The `--on-final` hooks. Failures are reported, but don't change the exit code. Without a command, nothing runs. */
-export function createFinalHooks(command: string | undefined, context: Context, record?: HookRecord) {
+export function createFinalHooks(command: string | undefined, context: Invocation, record?: HookRecord) {
   const { clock, reporter, signal } = context;
   const inTurn = createTurns(mostAtOnce);
   const tooLate = new AbortController();

@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts';
+import type { Invocation } from '../context.ts';
 import type { HowTriggered, Reporter, RunEvent } from '../runs/events.ts';
 import { nameOf, type Run } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
@@ -21,13 +21,13 @@ const withoutRun: Partial<Record<HowTriggered, string>> = {
 };
 
 /** Shows followed runs on a terminal, one per line; if there is no room for all, those in trouble come first. */
-export function createBoard(options: BoardOptions, context: Context): Reporter & { above(lines: string): void } {
-  const { clock, stderr, terminal } = context;
+export function createBoard(options: BoardOptions, context: Invocation): Reporter & { above(lines: string): void } {
+  const { clock, stderr } = context;
   const theme = themeOf(stderr, context);
   const sentenceOf = createSentences(clock);
   const state = createBoardState(options, clock, theme);
   // Spinner or indent take two columns; some terminals wrap a line that fills the last column.
-  const size = () => ({ columns: Math.max(1, stderr.columns - 3), rows: terminal.rows || 24 });
+  const size = () => ({ columns: Math.max(1, stderr.columns() - 3), rows: context.terminal().rows || 24 });
   const spinner = createSpinner(() => boardText(state, size(), theme), context);
 
   return {
@@ -41,7 +41,7 @@ export function createBoard(options: BoardOptions, context: Context): Reporter &
       const isBack = event.event === 'service_back' && !state.several && state.isFailing(run);
       // Writing above the board draws it again, so a run that has finished has to leave it first.
       if (event.event === 'final' && state.finish(run, event.execution.status) && state.several)
-        spinner.above(finishedLine(run, event.execution, stderr.columns, theme));
+        spinner.above(finishedLine(run, event.execution, stderr.columns(), theme));
       state.observe(run, event);
       if (isBack) {
         const back = `${theme.symbols.dot} the service responds again after ${formatDuration(event.afterMs)}`;

@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts';
+import type { Invocation } from '../context.ts';
 import { type ExitName, exitCodeOf, publicNameOf } from '../problems/exit-codes.ts';
 import type { Problem } from '../problems/problem.ts';
 import type { HowTriggered, LastConfirmed, WarningEvent } from '../runs/events.ts';
@@ -8,7 +8,6 @@ import { durationMsOf } from '../runs/run.ts';
 import type { Execution, RunResult } from '../runs/service.ts';
 import { noteSubject } from '../runs/subject.ts';
 import type { Started } from '../triggering/start-evidence.ts';
-import { withConnectionFlags } from './theme.ts';
 
 export interface TriggerFacts {
   /** How the first trigger ended, also if reruns followed. */
@@ -40,7 +39,7 @@ export interface DocumentFacts {
   report?: JsonObject;
 }
 
-type DocumentContext = Pick<Context, 'command' | 'commandLine' | 'warnings' | 'secrets' | 'connectionFlags'>;
+type DocumentContext = Pick<Invocation, 'command' | 'commandLine' | 'warnings' | 'secrets' | 'withFlags'>;
 
 /** All fields of the service, and `runctl`. If status and result share a field, that of the status is newer. */
 export function documentOf(facts: DocumentFacts, context: DocumentContext): JsonObject {
@@ -67,11 +66,10 @@ export function identityFields(target: Target): JsonObject {
 }
 
 function runctlOf(facts: DocumentFacts, context: DocumentContext): JsonObject {
-  const { command, warnings, secrets, connectionFlags } = context;
-  const withFlags = (next: string | undefined) => next && withConnectionFlags(next, connectionFlags);
+  const { command, warnings, secrets } = context;
   const { run, target, execution, problem, trigger, lastConfirmed, report } = facts;
   const outcome = problem?.facts.name ?? facts.outcome ?? 'ok';
-  const next = problem ? nextOfProblem(problem, trigger, context) : withFlags(nextAfter(facts, outcome, command));
+  const next = problem ? nextOfProblem(problem, trigger, context) : nextAfter(facts, outcome, context);
   const { activeExecutionId = facts.activeExecutionId } = problem?.facts ?? {};
   const durationMs = run && execution?.isFinal ? durationMsOf(execution) : undefined;
   return {
@@ -117,7 +115,7 @@ function isWarningOf(warning: WarningEvent, run: Run | undefined, target: Target
 function nextOfProblem({ facts }: Problem, trigger: TriggerFacts | undefined, context: DocumentContext) {
   const isRepeatable = facts.name === 'rate_limited' && trigger?.safeToRepeat === true;
   const named = commandIn(facts.hint);
-  if (named !== undefined) return withConnectionFlags(named, context.connectionFlags);
+  if (named !== undefined) return context.withFlags(named);
   return isRepeatable ? context.commandLine : undefined;
 }
 
@@ -127,11 +125,11 @@ const commandIn = (hint = '') => /`(runctl (?![^`]*<\w+>)[^`]+)`/.exec(hint)?.[1
 function nextAfter(
   { run, execution, result, argument }: DocumentFacts,
   outcome: ExitName,
-  command: string | null,
+  { command, withFlags }: DocumentContext,
 ): string | undefined {
   if (!run || argument === undefined) return undefined;
-  if (!(execution ?? result)?.isFinal) return `runctl watch ${argument}`;
+  if (!(execution ?? result)?.isFinal) return withFlags(`runctl watch ${argument}`);
   // Agent runs have no result.
   const isRead = outcome === 'ok' || command === 'result' || run.target.family === 'agent';
-  return isRead ? undefined : `runctl result ${argument}`;
+  return isRead ? undefined : withFlags(`runctl result ${argument}`);
 }

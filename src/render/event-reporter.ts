@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts';
+import type { Invocation } from '../context.ts';
 import { signOfLifeMs } from '../runs/defaults.ts';
 import { aboutOf, type Reporter, type RunEvent } from '../runs/events.ts';
 import type { JsonObject } from '../runs/json.ts';
@@ -6,7 +6,7 @@ import { identityFields, lastConfirmedOf } from './document.ts';
 import { printJson } from './output.ts';
 
 /** `--events`: one JSON object a line on stdout as things happen; the last one is `done`. */
-export function createEventReporter(context: Context): Reporter {
+export function createEventReporter(context: Invocation): Reporter {
   const { clock, secrets } = context;
   let seq = 0;
   const reportedAtMs = new Map<string, number>();

@@ -1,4 +1,4 @@
-import { type Context, type Sink, variantOf } from '../context.ts';
+import type { Context, Invocation, Sink } from '../context.ts';
 import type { Problem } from '../problems/problem.ts';
 import type { WarningName } from '../runs/events.ts';
 import { isJsonObject, type JsonObject } from '../runs/json.ts';
@@ -10,15 +10,14 @@ import { summary } from './summary.ts';
 import { createTheme } from './theme.ts';
 
 /** The context, in which nothing that is printed can give the runner of GitHub Actions a command. */
-export function guardFromRunner(context: Context): Context {
+export function guardFromRunner<C extends Context>(context: C): C & Pick<Invocation, 'runner'> {
   const { env, stdout, stderr } = context;
   if (env.GITHUB_ACTIONS !== 'true') return context;
   const runner = { data: stdout, commands: env.RUNCTL_CI === '0' ? undefined : stderr };
-  return variantOf(context, { runner, stdout: guarded(stdout), stderr: guarded(stderr) });
+  return { ...context, runner, stdout: guarded(stdout), stderr: guarded(stderr) };
 }
 
-const guarded = (sink: Sink): Sink =>
-  Object.assign(Object.create(sink), { write: (text: string) => sink.write(withoutCommands(text)) });
+const guarded = (sink: Sink): Sink => ({ ...sink, write: (text) => sink.write(withoutCommands(text)) });
 
 /** Breaks the commands of the runner: `::` and a name, and `##[` (actions/runner, ActionCommand.cs). */
 export function withoutCommands(text: string): string {
@@ -37,7 +36,7 @@ const escapeData = (text: string) => text.replaceAll('%', '%25').replaceAll('\r'
 const escapeProperty = (text: string) => escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 
 /** An annotation for each run that did not complete, and the job's summary. */
-export async function reportToGithub(parts: readonly SummaryPart[], context: Context): Promise<void> {
+export async function reportToGithub(parts: readonly SummaryPart[], context: Invocation): Promise<void> {
   const { env, runner } = context;
   if (!runner?.commands) return;
   for (const { about, watched, problem, replayedFailure } of parts) {
@@ -55,7 +54,7 @@ export async function reportToGithub(parts: readonly SummaryPart[], context: Con
 export async function writeStepOutputs(
   { executionId, status, runctl }: JsonObject,
   exitCode: number,
-  context: Context,
+  context: Invocation,
 ): Promise<void> {
   if (!context.runner?.commands) return;
   const { outcome, trigger } = isJsonObject(runctl) ? runctl : {};
@@ -70,7 +69,7 @@ async function append(
   text: string,
   name: WarningName,
   what: string,
-  { secrets, reporter }: Context,
+  { secrets, reporter }: Invocation,
 ): Promise<void> {
   if (!file || text === '') return;
   const { appendFile, constants } = await import('node:fs/promises');

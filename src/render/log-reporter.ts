@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts';
+import type { Invocation } from '../context.ts';
 import { laterSignOfLifeMs, signOfLifeMs } from '../runs/defaults.ts';
 import { aboutOf, type Reporter, type RunEvent } from '../runs/events.ts';
 import { reasonOf } from '../runs/fault.ts';
@@ -10,7 +10,7 @@ import { createSentences, isShownQuietly } from './sentences.ts';
 import { lastConfirmed } from './status-text.ts';
 
 /** Writes to stderr: sentences, a line for each change of a run, and now and then a sign of life for CI. */
-export function createLogReporter(context: Context, { quiet, events }: OutputOptions = {}): Reporter {
+export function createLogReporter(context: Invocation, { quiet, events }: OutputOptions = {}): Reporter {
   const { clock, stderr } = context;
   const startMs = clock.elapsedMs();
   const sentenceOf = createSentences(clock);

@@ -1,4 +1,4 @@
-import type { Context, Sink } from '../context.ts';
+import type { Invocation, Sink } from '../context.ts';
 import { stringifyJson } from '../json-text.ts';
 import type { ExitName } from '../problems/exit-codes.ts';
 import type { Problem } from '../problems/problem.ts';
@@ -40,7 +40,7 @@ export interface CommandResult {
 }
 
 /** Prints documents if data was asked for, else text. With `--events`, the documents were printed as events. */
-export function printResult(result: CommandResult, output: OutputOptions, context: Context): void {
+export function printResult(result: CommandResult, output: OutputOptions, context: Invocation): void {
   const { documents = [], verbatim, text, problems = [], note, omission, next } = result;
   const { stdout } = context;
   const isForPeople = !wantsData(output);
@@ -55,7 +55,7 @@ export function printResult(result: CommandResult, output: OutputOptions, contex
 }
 
 /** One line for each document, so that a reader takes one and twenty in the same way. */
-function printDocuments(documents: JsonObject[], { json, field = [] }: OutputOptions, context: Context) {
+function printDocuments(documents: JsonObject[], { json, field = [] }: OutputOptions, context: Invocation) {
   for (const document of documents) {
     if (json) printJson(document, context);
     else printLine(field.map((path) => fieldOf(document, path, stringifyJson)).join('\t'), context);
@@ -63,12 +63,12 @@ function printDocuments(documents: JsonObject[], { json, field = [] }: OutputOpt
 }
 
 /** Prints a line of data. The user asked for exactly this text, so a CI runner may see commands in it. */
-function printLine(text: string, { stdout, runner }: Context): void {
+function printLine(text: string, { stdout, runner }: Invocation): void {
   (runner?.data ?? stdout).write(`${stdout.isTTY ? sanitize(text) : text}\n`);
 }
 
 /** Prints one JSON document on stdout, on one line if `indent` is 0. */
-export function printJson(document: unknown, { stdout, runner }: Context, indent = stdout.isTTY ? 2 : 0): void {
+export function printJson(document: unknown, { stdout, runner }: Invocation, indent = stdout.isTTY ? 2 : 0): void {
   const json = stringifyJson(document, indent);
   const shown = stdout.isTTY ? sanitizeJson(json) : json;
   if (runner) runner.data.write(`${withoutCommandsInJson(shown)}\n`);
@@ -76,7 +76,7 @@ export function printJson(document: unknown, { stdout, runner }: Context, indent
 }
 
 /** A code without a line on stderr would come from Node or the shell. On a terminal, the run itself is shown. */
-function printVerdict({ exitNames = [], documents = [] }: CommandResult, { stderr, warnings }: Context): void {
+function printVerdict({ exitNames = [], documents = [] }: CommandResult, { stderr, warnings }: Invocation): void {
   const name = exitNames.find((each) => each !== 'ok') ?? 'ok';
   const isSaid = stderr.isTTY || warnings.some((warning) => warning.name === 'replayed_failure');
   if (isSaid || !/^(run_|still_running)/.test(name)) return;
@@ -85,7 +85,7 @@ function printVerdict({ exitNames = [], documents = [] }: CommandResult, { stder
   stderr.write(`runctl: ${exitNames.length > 1 ? 'not every run completed' : one}\n`);
 }
 
-export function printProblem(problem: Problem, context: Context, about?: string): void {
+export function printProblem(problem: Problem, context: Invocation, about?: string): void {
   const { stderr } = context;
   const { message, choices = [], hint } = problem.facts;
   const isNamed = about === undefined || problem.message.includes(about);
@@ -98,7 +98,7 @@ export function printProblem(problem: Problem, context: Context, about?: string)
   context.runner?.commands?.write(errorAnnotation(about ?? 'runctl', hint ? `${message}\n${hint}` : message));
 }
 
-export function printNextStep(hint: string, context: Context): void {
+export function printNextStep(hint: string, context: Invocation): void {
   const { stderr } = context;
   const theme = themeOf(stderr, context);
   const lines = hint.split('\n').map((line) => {
@@ -109,13 +109,13 @@ export function printNextStep(hint: string, context: Context): void {
   stderr.write(`  ${theme.symbols.arrow} ${lines.join('\n    ')}\n`);
 }
 
-export function printSentence(sentence: string, context: Context): void {
+export function printSentence(sentence: string, context: Invocation): void {
   const { stderr } = context;
   stderr.write(`${renderMarkup(sentence, themeOf(stderr, context), wrapOptionsOf(stderr))}\n`);
 }
 
 /** Lines are broken for a terminal; in a log, a sentence stays on one line. */
-export const wrapOptionsOf = ({ isTTY, columns }: Sink): WrapOptions => (isTTY ? { columns } : {});
+export const wrapOptionsOf = ({ isTTY, columns }: Sink): WrapOptions => (isTTY ? { columns: columns() } : {});
 
-export const themeOf = ({ colors }: Sink, { unicode, connectionFlags }: Context): Theme =>
-  createTheme({ colors, unicode, connectionFlags });
+export const themeOf = ({ colors }: Sink, { unicode, withFlags }: Invocation): Theme =>
+  createTheme({ colors, unicode, withFlags });

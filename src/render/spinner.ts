@@ -6,7 +6,9 @@ import { widthOf } from './width.ts';
 const redrawMs = 200;
 
 /** Text at the bottom that is redrawn. Its lines must fit into the terminal, the first beside two columns of spinner. */
-export function createSpinner(text: () => string, { terminal, stderr, unicode }: Context) {
+export function createSpinner(text: () => string, context: Context) {
+  const { stderr, unicode } = context;
+  const terminal = context.terminal();
   // `discardStdin` would swallow Ctrl-C on a pseudo-terminal. `isEnabled` is set because ora also respects CI variables,
   // and `color` because it doesn't respect NO_COLOR.
   const spinner = ora({
@@ -29,7 +31,7 @@ export function createSpinner(text: () => string, { terminal, stderr, unicode }:
   // A terminal that became narrower has rewrapped the lines, and ora erases only as many rows as it wrote.
   const eraseRewrapped = () => {
     const widths = `  ${spinner.text}`.split('\n').map(widthOf);
-    const rows = widths.reduce((sum, width) => sum + Math.max(1, Math.ceil(width / stderr.columns)), 0);
+    const rows = widths.reduce((sum, width) => sum + Math.max(1, Math.ceil(width / stderr.columns())), 0);
     if (rows === widths.length) return;
     spinner.clear();
     // At the line break, ora draws again at once.

@@ -1,5 +1,5 @@
 import type { ChalkInstance } from 'chalk';
-import type { Context, Env } from '../context.ts';
+import type { Env, Invocation } from '../context.ts';
 import { sanitizeLine } from './sanitize.ts';
 import { type WrapOptions, wrap } from './wrap.ts';
 
@@ -43,16 +43,9 @@ const ascii = {
   empty: '-',
 };
 
-interface ThemeOptions extends Pick<Context, 'unicode' | 'connectionFlags'> {
+interface ThemeOptions extends Pick<Invocation, 'unicode'>, Partial<Pick<Invocation, 'withFlags'>> {
   colors: boolean;
 }
-
-// Commands about a service, which need the flags that name it.
-const connects =
-  /^runctl (?:watch|status|result|recover|trigger|list|history|stats|check|doctor|config list)\b(?!.*--help)/;
-
-export const withConnectionFlags = (command: string, flags = ''): string =>
-  connects.test(command) ? `${command}${flags}` : command;
 
 let chalk: ChalkInstance | undefined;
 
@@ -64,8 +57,7 @@ export async function loadColors(...streams: { colors: boolean }[]): Promise<voi
 }
 
 /** Uses the terminal's own sixteen colors, which its user has made readable on dark or light. */
-export function createTheme({ colors, unicode, connectionFlags = '' }: ThemeOptions): Theme {
-  const withFlags = (command: string) => withConnectionFlags(command, connectionFlags);
+export function createTheme({ colors, unicode, withFlags = plain }: ThemeOptions): Theme {
   const { green: ok, red: bad, yellow: warn, cyan: busy, dim, bold: strong } = (colors && chalk) || uncolored;
   const command = (text: string) => (busy === plain ? `\`${withFlags(text)}\`` : busy(withFlags(text)));
   return { ok, bad, warn, busy, dim, strong, command, symbols: unicode ? symbols : ascii };

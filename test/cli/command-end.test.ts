@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { type CommandDefinition, flag } from '../../src/cli/define-command.ts';
 import { runCli } from '../../src/cli/run-cli.ts';
-import type { Context } from '../../src/context.ts';
+import type { Invocation } from '../../src/context.ts';
 import { usageProblem } from '../../src/problems/problem.ts';
 import type { CommandResult } from '../../src/render/output.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 
-type Run = (context: Context) => Promise<CommandResult | number>;
+type Run = (context: Invocation) => Promise<CommandResult | number>;
 
 /** Types `runctl test …flags`, where the command `test` is this function. */
 async function typed(run: Run, flags: string[] = [], crash: Promise<never>[] = []) {

@@ -14,6 +14,6 @@ test.each([
   [['config', '--profile', 'x', 'list'], ' --profile x'],
   [['emulator', '--', 'runctl', '--profile', 'x'], ''],
 ])('the commands that a hint suggests after %j get the flags "%s"', (argv, flags) => {
-  const typed = parse(argv, program, { columns: 80, write() {} });
+  const typed = parse(argv, program, { columns: () => 80, write() {} });
   expect(connectionFlags(typed?.options ?? {})).toBe(flags);
 });

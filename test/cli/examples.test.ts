@@ -32,7 +32,7 @@ const wordsOf = (line: string) =>
 
 test.each(examples)('the example %s is taken by bash and by runctl', (line) => {
   const argv = wordsOf(line);
-  expect(argv).toContain(parse(argv, program, { columns: 80, write() {} })?.command.name);
+  expect(argv).toContain(parse(argv, program, { columns: () => 80, write() {} })?.command.name);
 });
 
 test('every command but those without a choice has examples', () => {

@@ -25,7 +25,7 @@ test.each(pages.map((argv) => [argv.join(' '), argv] as const))(
 
 const helpOf = (argv: string[], colors: boolean) => {
   const written: string[] = [];
-  parse(argv, program, { columns: 80, colors, write: (text) => written.push(text) });
+  parse(argv, program, { columns: () => 80, colors, write: (text) => written.push(text) });
   return written.join('');
 };
 

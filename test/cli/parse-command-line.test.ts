@@ -216,7 +216,7 @@ function commandsIn({ commands = [] }: CommandDefinition, words: string[] = []):
 const commands = new Map(commandsIn(program));
 
 test.each(table)('%s', (line, name, args, options) => {
-  const typed = parse(line.split(' '), program, { columns: 80, write() {} });
+  const typed = parse(line.split(' '), program, { columns: () => 80, write() {} });
   expect(typed?.command).toBe(commands.get(name));
   expect(typed?.arguments).toEqual(args);
   expect(typed?.options).toEqual(options);
@@ -241,7 +241,7 @@ test.each(['--help', 'help', 'help trigger', '--help trigger', 'trigger --help',
     const write = (text: string) => {
       written += text;
     };
-    expect(parse(line.split(' '), program, { columns: 80, write })).toBeUndefined();
+    expect(parse(line.split(' '), program, { columns: () => 80, write })).toBeUndefined();
     expect(written).not.toBe('');
     if (line.includes('trigger')) expect(written).toContain('runctl trigger [options]');
   },
@@ -256,5 +256,5 @@ const refused = [...commands].flatMap(([name, { arguments: args = {}, options = 
 });
 
 test.each(refused.map((argv) => [argv]))('the refusal of %j names the flag', (argv) => {
-  expect(() => parse(argv, program, { columns: 80, write() {} })).toThrow(`${argv.at(-1)?.replace('=', '')}:`);
+  expect(() => parse(argv, program, { columns: () => 80, write() {} })).toThrow(`${argv.at(-1)?.replace('=', '')}:`);
 });

@@ -223,15 +223,18 @@ test.each([
 ] as const)('no arguments at all offer to set up runctl on a terminal: %s', async (answer, code) => {
   const folder = temporaryFolder();
   const context = createMemory({ RUNCTL_CONFIG_DIR: folder, RUNCTL_STATE_DIR: folder });
-  Object.assign(context.stdin, { isTTY: true });
+  Object.assign(context.stdin(), { isTTY: true });
   Object.assign(context.stderr, { isTTY: true });
   let asked = '';
-  context.terminal.setEncoding('utf8').on('data', (text) => {
-    asked += text;
-  });
+  context
+    .terminal()
+    .setEncoding('utf8')
+    .on('data', (text) => {
+      asked += text;
+    });
   const running = runCli([], program, context);
   await vi.waitUntil(() => asked.includes('[Y/n]'));
-  context.stdin.write(`${answer}\r`);
+  context.stdin().write(`${answer}\r`);
   if (answer === 'y') {
     await vi.waitUntil(() => asked.includes('base URL of the service'));
     context.interrupt('SIGINT');

@@ -147,8 +147,8 @@ describe('config set', () => {
   test('asks for the key on a terminal', async () => {
     const folder = temporaryFolder();
     const memory = createMemory({ RUNCTL_CONFIG_DIR: folder });
-    Object.assign(memory.stdin, { isTTY: true });
-    memory.stdin.write('test-key-123\r');
+    Object.assign(memory.stdin(), { isTTY: true });
+    memory.stdin().write('test-key-123\r');
     await configSet('apiKey', undefined, {}, memory);
     expect(readFileSync(join(folder, 'config.json'), 'utf8')).toContain('test-key-123');
     expect(memory.err()).toContain('API key: ');

@@ -6,7 +6,7 @@ import { createMemory } from '../helpers/memory-context.ts';
 function createTerminal() {
   const memory = createMemory();
   const modes: boolean[] = [];
-  Object.assign(memory.stdin, { isTTY: true, setRawMode: (raw: boolean) => modes.push(raw) });
+  Object.assign(memory.stdin(), { isTTY: true, setRawMode: (raw: boolean) => modes.push(raw) });
   Object.assign(memory.stderr, { isTTY: true });
   return { ...memory, modes };
 }
@@ -30,7 +30,7 @@ describe('a hidden line', () => {
   ])('%s', async (_, chunks, line) => {
     const terminal = createTerminal();
     const asked = askHidden('API key: ', terminal);
-    for (const chunk of chunks) terminal.stdin.write(chunk);
+    for (const chunk of chunks) terminal.stdin().write(chunk);
     expect(await asked).toBe(line);
     expect(terminal.modes).toEqual([true, false]);
     expect(terminal.out()).toBe('');
@@ -41,20 +41,20 @@ describe('a hidden line', () => {
     const terminal = createTerminal();
     const asked = askHidden('?', terminal);
     const [first, second] = Buffer.from('\u00e9');
-    terminal.stdin.write(Buffer.from([first ?? 0]));
-    terminal.stdin.write(Buffer.from([second ?? 0, 13]));
+    terminal.stdin().write(Buffer.from([first ?? 0]));
+    terminal.stdin().write(Buffer.from([second ?? 0, 13]));
     expect(await asked).toBe('\u00e9');
   });
 
   test('ends with the input', async () => {
     const terminal = createTerminal();
     const asked = askHidden('?', terminal);
-    terminal.stdin.end('hunter2');
+    terminal.stdin().end('hunter2');
     expect(await asked).toBe('hunter2');
   });
 
   test.each([
-    ['Ctrl-C', 130, (terminal: ReturnType<typeof createTerminal>) => terminal.stdin.write('hun\u0003')],
+    ['Ctrl-C', 130, (terminal: ReturnType<typeof createTerminal>) => terminal.stdin().write('hun\u0003')],
     ['SIGTERM', 143, (terminal: ReturnType<typeof createTerminal>) => terminal.interrupt('SIGTERM')],
   ])('is given up at %s with code %i, and the terminal is as before', async (_, code, interrupt) => {
     const terminal = createTerminal();
@@ -63,15 +63,15 @@ describe('a hidden line', () => {
     const problem = await asked.catch((error: Problem) => error);
     expect(problem).toMatchObject({ exitCode: code });
     expect(terminal.modes).toEqual([true, false]);
-    expect(terminal.stdin.listenerCount('keypress')).toBe(0);
-    expect(terminal.stdin.isPaused()).toBe(true);
+    expect(terminal.stdin().listenerCount('keypress')).toBe(0);
+    expect(terminal.stdin().isPaused()).toBe(true);
   });
 
   test('writes no control sequences where stderr is no terminal', async () => {
     const terminal = createTerminal();
     Object.assign(terminal.stderr, { isTTY: false });
     const asked = askHidden('?', terminal);
-    terminal.stdin.write('a\r');
+    terminal.stdin().write('a\r');
     await asked;
     expect(terminal.err()).toBe('?\n');
   });

@@ -14,7 +14,7 @@ import {
   resolveWithoutApiKey,
   type SettingFlags,
 } from '../../src/config/settings.ts';
-import type { Context } from '../../src/context.ts';
+import type { Invocation } from '../../src/context.ts';
 import { systemClock } from '../../src/process.ts';
 import { createLogReporter } from '../../src/render/log-reporter.ts';
 import { createLeapingClock } from '../helpers/leaping-clock.ts';
@@ -87,7 +87,7 @@ const resolve = (inputs: Inputs, folder = temporaryFolder()) =>
   resolveSettings(inputs.flags, contextOf(inputs, folder));
 
 /** Where a setting is said to come from. */
-async function sourceOf(key: SettingName, flags: SettingFlags, context: Context) {
+async function sourceOf(key: SettingName, flags: SettingFlags, context: Invocation) {
   return (await resolveSettings(flags, context))[key].source;
 }
 
@@ -300,8 +300,8 @@ describe('the API key', () => {
 
   test('is asked for where standard input is a terminal', async () => {
     const memory = createMemory();
-    Object.assign(memory.stdin, { isTTY: true });
-    memory.stdin.write('key-typed\r');
+    Object.assign(memory.stdin(), { isTTY: true });
+    memory.stdin().write('key-typed\r');
     expect((await resolveSettings({ apiKeyFile: '-' }, memory)).apiKey.value).toBe('key-typed');
   });
 

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { vi } from 'vitest';
 import { config as command } from '../../src/commands/config.ts';
-import type { Context } from '../../src/context.ts';
+import type { Invocation } from '../../src/context.ts';
 import { withEmulator } from './emulator.ts';
 import { createMemory } from './memory-context.ts';
 import { temporaryFolder } from './temporary-folder.ts';
@@ -17,17 +17,20 @@ export async function answered(answers: (string | ((url: string) => string))[], 
   const file = join(folder, 'config.json');
   if (stored) writeFileSync(file, JSON.stringify(stored), { mode: 0o600 });
   const context = createMemory({ RUNCTL_CONFIG_DIR: folder, RUNCTL_STATE_DIR: folder });
-  Object.assign(context.stdin, { isTTY: true, setRawMode() {} });
-  Object.assign(context.stderr, { isTTY: true, columns: 1_000 });
+  Object.assign(context.stdin(), { isTTY: true, setRawMode() {} });
+  Object.assign(context.stderr, { isTTY: true, columns: () => 1_000 });
   let shown = '';
-  context.terminal.setEncoding('utf8').on('data', (text) => {
-    shown += text;
-  });
+  context
+    .terminal()
+    .setEncoding('utf8')
+    .on('data', (text) => {
+      shown += text;
+    });
   const asked = () => (shown + context.err()).match(questions)?.length ?? 0;
   const running = setUp(context).catch((error: unknown) => error);
   for (const [index, answer] of answers.entries()) {
     await vi.waitUntil(() => asked() > index, { timeout: 10_000, interval: 2 });
-    context.stdin.write(`${typeof answer === 'string' ? answer : answer(emulator.url)}\r`);
+    context.stdin().write(`${typeof answer === 'string' ? answer : answer(emulator.url)}\r`);
   }
   const end = await running;
   const config = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
@@ -39,4 +42,4 @@ export async function answered(answers: (string | ((url: string) => string))[], 
 }
 
 /** `runctl config` alone. */
-export const setUp = async (context: Context) => command.run?.({}, {}, context);
+export const setUp = async (context: Invocation) => command.run?.({}, {}, context);

@@ -1,13 +1,13 @@
 import { PassThrough } from 'node:stream';
-import type { Context, Sink } from '../../src/context.ts';
+import type { Input, Invocation, Sink, Terminal } from '../../src/context.ts';
 import { silentReporter } from '../../src/runs/events.ts';
 import { createSecrets } from '../../src/secrets.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
 /** A context in memory: what is written is kept, and standard input is what the test says. */
-export interface Memory extends Context {
-  stdin: PassThrough & { isTTY?: boolean; setRawMode?(raw: boolean): unknown };
-  terminal: PassThrough & Context['terminal'];
+export interface Memory extends Invocation {
+  stdin(): PassThrough & Input;
+  terminal(): PassThrough & Terminal;
   out(): string;
   err(): string;
   interrupt(reason: string): void;
@@ -18,18 +18,22 @@ export function createMemory(env: Record<string, string | undefined> = {}, input
   if (input !== undefined) stdin.end(input);
   const stdout = createSink();
   const stderr = createSink();
+  const terminal = Object.assign(new PassThrough(), { columns: 80, rows: 24 });
   const interrupt = new AbortController();
   return {
-    stdin,
+    stdin: () => stdin,
     stdout,
     stderr,
-    terminal: Object.assign(new PassThrough(), { columns: 80, rows: 24 }),
+    terminal: () => terminal,
     env,
     clock: createVirtualClock(),
     random: () => 0.5,
     secrets: createSecrets(),
     reporter: silentReporter,
     command: null,
+    commandLine: '',
+    typed: [],
+    withFlags: (command) => command,
     warnings: [],
     signal: interrupt.signal,
     unicode: true,
@@ -40,14 +44,16 @@ export function createMemory(env: Record<string, string | undefined> = {}, input
 }
 
 function createSink(): Sink & { text: string } {
-  return {
+  const sink = {
     text: '',
     isTTY: false,
-    columns: 80,
+    columns: () => 80,
     colors: false,
     closed: new AbortController().signal,
-    write(text) {
-      this.text += text;
+    lost: () => undefined,
+    write(text: string) {
+      sink.text += text;
     },
   };
+  return sink;
 }

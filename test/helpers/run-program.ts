@@ -5,7 +5,6 @@ import { systemClock } from '../../src/process.ts';
 import { program } from '../../src/program.ts';
 import { hasColors, hasUnicode } from '../../src/render/theme.ts';
 import type { Clock } from '../../src/runs/clock.ts';
-import { silentReporter } from '../../src/runs/events.ts';
 import { createSecrets } from '../../src/secrets.ts';
 import { checkDocuments } from './check-documents.ts';
 import type { ScreenStream } from './screen-stream.ts';
@@ -39,17 +38,14 @@ export async function runProgram(argv: readonly string[], options: ProgramOption
   const stdout = memorySink(env, screen);
   const stderr = memorySink(env, screen, secrets.scrub);
   const code = await runCli(argv, program, {
-    stdin,
+    stdin: () => stdin,
     stdout,
     stderr,
-    terminal: screen ?? process.stderr,
+    terminal: () => screen ?? process.stderr,
     env,
     clock,
     random: Math.random,
     secrets,
-    reporter: silentReporter,
-    command: null,
-    warnings: [],
     signal,
     unicode: hasUnicode(env),
   });
@@ -58,17 +54,17 @@ export async function runProgram(argv: readonly string[], options: ProgramOption
 }
 
 function memorySink(env: Env, screen?: ScreenStream, filter = (text: string) => text): Sink & { text: string } {
-  return {
+  const sink = {
     text: '',
     isTTY: screen !== undefined,
-    get columns() {
-      return screen?.columns ?? 80;
-    },
+    columns: () => screen?.columns ?? 80,
     colors: hasColors({ isTTY: screen !== undefined }, env),
     closed: new AbortController().signal,
-    write(text) {
-      this.text += filter(text);
+    lost: () => undefined,
+    write(text: string) {
+      sink.text += filter(text);
       screen?.write(filter(text));
     },
   };
+  return sink;
 }

@@ -1,7 +1,6 @@
 import { Terminal } from '@xterm/headless';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { variantOf } from '../../src/context.ts';
 import { createBoard } from '../../src/render/board.ts';
 import type { RunEvent } from '../../src/runs/events.ts';
 import type { Run } from '../../src/runs/run.ts';
@@ -33,8 +32,8 @@ function onBoard({
     isTTY: true,
     write: (text: string) => terminal.write(text),
   });
-  Object.defineProperty(stderr, 'columns', { get: () => size.columns });
-  const board = createBoard({ runs, pastRuns: () => past }, variantOf(memory, { stderr, terminal }));
+  stderr.columns = () => size.columns;
+  const board = createBoard({ runs, pastRuns: () => past }, { ...memory, stderr, terminal: () => terminal });
   onTestFinished(board.stop);
   return {
     board,

@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { variantOf } from '../../src/context.ts';
 import { Problem } from '../../src/problems/problem.ts';
 import {
   errorAnnotation,
@@ -120,7 +119,7 @@ async function reported(part: SummaryPart, { summary, output, document = {}, env
   memory.secrets.protect(key);
   const warnings: unknown[] = [];
   const reporter = { observe: (event: unknown) => warnings.push(event), stop() {} };
-  const context = variantOf(guardFromRunner(memory), { reporter });
+  const context = { ...guardFromRunner(memory), reporter };
   await reportToGithub([part], context);
   await writeStepOutputs(document, 1, context);
   const read = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8') : undefined);

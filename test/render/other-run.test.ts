@@ -28,5 +28,5 @@ test.each([
   const board = createBoard({ runs, pastRuns: () => [] }, memory);
   board.observe(inTheWay);
   board.stop();
-  expect(String(memory.terminal.read()).includes('RUNNING')).toBe(isShown);
+  expect(String(memory.terminal().read()).includes('RUNNING')).toBe(isShown);
 });

@@ -1,5 +1,6 @@
+import { isIdPrefix } from '../connection/arguments.ts';
 import type { Connection } from '../connection/connection.ts';
-import { automationsIn, isIdPrefix } from '../connection/find-run.ts';
+import { automationsIn } from '../connection/find-run.ts';
 import type { UnresolvedTrigger } from '../journal/journal.ts';
 import { nearest } from '../problems/nearest.ts';
 import type { Problem } from '../problems/problem.ts';

@@ -1,5 +1,6 @@
 import type { Context, Invocation } from '../context.ts';
 import type { CommandResult } from '../render/output.ts';
+import type { NameFlaw } from '../runs/automation-name.ts';
 
 /** An argument of a command; `Value` is what the command gets. */
 export interface ArgumentDefinition<Value = unknown> {
@@ -7,6 +8,8 @@ export interface ArgumentDefinition<Value = unknown> {
   form: string;
   about: string;
   choices?: readonly Value[];
+  /** Why a text isn't taken for this argument. */
+  flawOf?(text: string): NameFlaw | undefined;
 }
 
 export interface OptionDefinition<Value = unknown> {

@@ -1,4 +1,5 @@
 import { type SettingKey, settingTable } from '../config/setting-table.ts';
+import { flawOfAutomation, flawOfRun, flawOfSelection } from '../connection/arguments.ts';
 import { defaults } from '../runs/defaults.ts';
 import { formatDuration } from '../runs/time-text.ts';
 import { argument, common, flag, type OptionDefinition, option, under } from './define-command.ts';
@@ -6,10 +7,19 @@ import { duration, durationOrZero, fieldPath, idempotencyKey, nonEmpty, positive
 
 // Options that several commands share: each command takes the groups that it needs.
 
-export const runArgument = argument(
-  '[run]',
-  'run id or a prefix of it, automation (its last run), <projectId>/<name>/<executionId>, or @last (default)',
-);
+const name = 'name, or <projectId>/<name>';
+export const automationArguments = { ...argument('<automation...>', name), flawOf: flawOfAutomation };
+export const selectedAutomations = {
+  ...argument('[automation...]', `${name} (default: all)`),
+  flawOf: flawOfSelection,
+};
+export const runArgument = {
+  ...argument(
+    '[run]',
+    'run id or a prefix of it, automation (its last run), <projectId>/<name>/<executionId>, or @last (default)',
+  ),
+  flawOf: flawOfRun,
+};
 
 export const asTyped = (ms: number) => formatDuration(ms).replace(' ', '');
 

@@ -1,6 +1,6 @@
 import { version } from '../../package.json';
 import { valueIfGiven } from '../config/setting-table.ts';
-import { resolveWithoutApiKey, showSettings } from '../config/settings.ts';
+import { resolveWithoutApiKey, type SettingFlags, showSettings } from '../config/settings.ts';
 import type { Context, Invocation } from '../context.ts';
 import { exitCodeOf, exitCodeOfAll, exitCodeWithOutput, signalOfExitCode } from '../problems/exit-codes.ts';
 import { interruptNameOf } from '../problems/fault-facts.ts';
@@ -16,6 +16,7 @@ import { silentReporter } from '../runs/events.ts';
 import type { JsonObject } from '../runs/json.ts';
 import { misplacedApiKeys } from '../secrets.ts';
 import { checkFields, notesOnFields } from './check-fields.ts';
+import { checkNames } from './check-names.ts';
 import { type CommandDefinition, takes } from './define-command.ts';
 import { parse, RefusedCommandLine } from './parse-command-line.ts';
 import type { ParsedCommand } from './to-commander.ts';
@@ -52,6 +53,7 @@ export async function runCli(
     const flags = connectionFlags(options);
     const withFlags = (line: string) => (connects(line, program) ? line + flags : line);
     own = invocationOf(output, { ...own, command: parsed.name, withFlags, typed: texts });
+    checkNames(parsed, argv, program, () => projectInForce(options, own));
     checkFields(output.field, parsed.name);
     for (const note of await notesOnFields(output.field)) printSentence(note, own);
     onExit = onExitOf(parsed, own);
@@ -86,6 +88,15 @@ function invocationOf(
 ): Invocation {
   const invocation = { warnings: [], ...called, reporter: silentReporter };
   return { ...invocation, reporter: createReporter(output, invocation) };
+}
+
+/** Only for a message: what keeps the settings from being read is said by the commands that need them. */
+function projectInForce(options: SettingFlags, { env }: Context): string | undefined {
+  try {
+    return resolveWithoutApiKey(options, env).project.value;
+  } catch {
+    return undefined;
+  }
 }
 
 interface ExitHook {

@@ -1,3 +1,4 @@
+import { flawOfAutomation } from '../connection/arguments.ts';
 import { anyFailure, errorTypes } from '../problems/next-step.ts';
 import { formatDuration, parseDuration } from '../runs/time-text.ts';
 
@@ -100,8 +101,14 @@ export function errorTypeNames(text: string): string[] {
   return list.includes('lease_lost') ? [...new Set([...list, 'reaped'])] : list;
 }
 
+export function automation(text: string): string {
+  const flaw = flawOfAutomation(text);
+  if (flaw) throw new RefusedValue(`it ${flaw.why}`);
+  return nonEmpty(text);
+}
+
 export function nonEmpty(text: string): string {
-  if (text === '') throw new RefusedValue('give a value that is not empty');
+  if (text === '') throw new RefusedValue("it can't be empty");
   return text;
 }
 

@@ -1,5 +1,5 @@
-import { argument, defineCommand, option } from '../cli/define-command.ts';
-import { outputOptions, settingOptions } from '../cli/options.ts';
+import { defineCommand, option } from '../cli/define-command.ts';
+import { automationArguments, outputOptions, settingOptions } from '../cli/options.ts';
 import { typedDuration } from '../cli/values.ts';
 import { requireBaseUrl, requireProject, resolveWithoutApiKey } from '../config/settings.ts';
 import { parseAutomationArgument } from '../connection/arguments.ts';
@@ -11,7 +11,7 @@ import { pollRun } from '../connection/poll-once.ts';
 import type { Journal, JournalRun } from '../journal/journal.ts';
 import { isInterruptName } from '../problems/exit-codes.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
-import { shellWord } from '../problems/quote.ts';
+import { automationArgumentOf } from '../problems/quote.ts';
 import { type DocumentFacts, documentOf } from '../render/document.ts';
 import { sanitizeLine } from '../render/sanitize.ts';
 import { type AutomationTarget, isCompleted, lastStatusOf, runLimitMs } from '../runs/run.ts';
@@ -26,7 +26,7 @@ const options = {
 export const check = defineCommand({
   name: 'check',
   about: "check that every automation has completed recently; exit with 15 if one hasn't",
-  arguments: { automations: argument('<automation...>', 'name, or <projectId>/<name>') },
+  arguments: { automations: automationArguments },
   options,
   examples: [
     ['runctl check nightly --within 26h', '0 if a run completed within 26 hours, else 15'],
@@ -82,7 +82,7 @@ const overdueSentence = ({ target, runs }: Check, nowMs: number) =>
 
 /** `otherUrl` is a base URL for which the journal has the automation's runs, if it has none for the current one. */
 function overdueProblem(
-  { automationName }: AutomationTarget,
+  target: AutomationTarget,
   runs: LastRuns,
   {
     within,
@@ -96,14 +96,14 @@ function overdueProblem(
   const place = otherUrl ? `for this base URL, but for ${otherUrl}` : 'on this machine';
   const known = last || isUnresolved ? 'no completed run is recorded on this machine' : `no runs are recorded ${place}`;
   const parts = [
-    `${automationName} has not completed within ${within}: ${completed ? `it last completed ${agoOf(completed)}` : known}`,
+    `${target.automationName} has not completed within ${within}: ${completed ? `it last completed ${agoOf(completed)}` : known}`,
     last && last !== completed && `its last run: ${lastStatusOf(last)} ${agoOf(last)}`,
     isUnresolved && 'a trigger has no recorded response and may have started a run',
     failedPoll && `run ${failedPoll.executionId} couldn't be polled: ${failedPoll.problem.message}`,
   ];
   const next = () => {
     if (isUnresolved) return '`runctl recover`';
-    if (last) return `see its runs with \`runctl list ${shellWord(automationName)}\``;
+    if (last) return `see its runs with \`runctl list ${automationArgumentOf(target)}\``;
     return otherUrl ? useBaseUrl(otherUrl) : 'check the name: `runctl list` shows the runs of this machine';
   };
   return new Problem({ name: 'overdue', message: parts.filter(Boolean).join('; '), hint: next() });

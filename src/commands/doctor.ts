@@ -1,6 +1,6 @@
 import { defineCommand, flag, option } from '../cli/define-command.ts';
 import { outputOptions, settingOptions } from '../cli/options.ts';
-import { nonEmpty } from '../cli/values.ts';
+import { automation } from '../cli/values.ts';
 import { type Finding, findingLine, labelOf } from '../doctor/finding.ts';
 import { showKeyTrial } from '../doctor/try-key.ts';
 import { Problem } from '../problems/problem.ts';
@@ -14,7 +14,7 @@ const options = {
     ...option(
       '--try-key <automation>',
       'find out whether the service honors idempotency keys: starts one or two runs of this automation',
-      nonEmpty,
+      automation,
     ),
     refuses: ['offline'],
   },

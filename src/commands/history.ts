@@ -1,5 +1,5 @@
-import { argument, defineCommand, option } from '../cli/define-command.ts';
-import { outputOptions, settingOptions } from '../cli/options.ts';
+import { defineCommand, option } from '../cli/define-command.ts';
+import { outputOptions, selectedAutomations, settingOptions } from '../cli/options.ts';
 import { moment, msOf } from '../cli/values.ts';
 import { valueIfGiven } from '../config/setting-table.ts';
 import { resolveWithoutApiKey } from '../config/settings.ts';
@@ -27,7 +27,7 @@ const options = {
 export const history = defineCommand({
   name: 'history',
   about: 'show what this machine did and saw, oldest first: triggers, responses, ends and hooks',
-  arguments: { automations: argument('[automation...]', 'name, or <projectId>/<name> (default: all)') },
+  arguments: { automations: selectedAutomations },
   options,
   examples: [
     ['runctl history', 'the last 24 hours'],

@@ -1,5 +1,5 @@
-import { argument, defineCommand, flag, type OptionValues, option } from '../cli/define-command.ts';
-import { outputOptions, settingOptions } from '../cli/options.ts';
+import { defineCommand, flag, type OptionValues, option } from '../cli/define-command.ts';
+import { outputOptions, selectedAutomations, settingOptions } from '../cli/options.ts';
 import { moment, msOf, nonEmpty, whole } from '../cli/values.ts';
 import { valueIfGiven } from '../config/setting-table.ts';
 import { resolveSettings, resolveWithoutApiKey } from '../config/settings.ts';
@@ -47,7 +47,7 @@ export const list = defineCommand({
   name: 'list',
   alias: 'ls',
   about: 'list runs started or watched on this machine',
-  arguments: { automations: argument('[automation...]', 'name, or <projectId>/<name> (default: all)') },
+  arguments: { automations: selectedAutomations },
   options,
   examples: [
     ['runctl list', `the last ${defaults.listLimit} runs of this machine; runs of other machines are not shown`],

@@ -1,9 +1,16 @@
 import { recoverTriggers } from '../actions/recover-triggers.ts';
 import { type RecoveryReport, reportOfRecovery } from '../actions/recovery-report.ts';
-import { argument, defineCommand, flag, type OptionValues } from '../cli/define-command.ts';
-import { asTyped, eventOptions, outputOptions, settingOptions, triggerGiveUpOptions } from '../cli/options.ts';
+import { defineCommand, flag, type OptionValues } from '../cli/define-command.ts';
+import {
+  asTyped,
+  eventOptions,
+  outputOptions,
+  selectedAutomations,
+  settingOptions,
+  triggerGiveUpOptions,
+} from '../cli/options.ts';
 import { valueIfGiven } from '../config/setting-table.ts';
-import { parseAutomationNames } from '../connection/arguments.ts';
+import { flawOfAutomation, parseAutomationNames } from '../connection/arguments.ts';
 import { connect } from '../connection/connect.ts';
 import type { Connection } from '../connection/connection.ts';
 import { elsewhere, journalPlace } from '../connection/other-base-url.ts';
@@ -37,7 +44,7 @@ export const recover = defineCommand({
   name: 'recover',
   starts: true,
   about: 'resolve triggers whose response was lost: find the run, or start it if the request never arrived',
-  arguments: { automations: argument('[automation...]', 'name, or <projectId>/<name> (default: all)') },
+  arguments: { automations: { ...selectedAutomations, flawOf: flawOfAutomation } },
   options,
   examples: [
     ['runctl recover --dry-run', 'list unresolved triggers and which of them would be sent'],

@@ -1,5 +1,5 @@
-import { argument, defineCommand, type OptionValues, option } from '../cli/define-command.ts';
-import { outputOptions, settingOptions } from '../cli/options.ts';
+import { defineCommand, type OptionValues, option } from '../cli/define-command.ts';
+import { outputOptions, selectedAutomations, settingOptions } from '../cli/options.ts';
 import { moment, msOf } from '../cli/values.ts';
 import { valueIfGiven } from '../config/setting-table.ts';
 import { resolveWithoutApiKey } from '../config/settings.ts';
@@ -34,7 +34,7 @@ type StatsOptions = OptionValues<typeof options>;
 export const stats = defineCommand({
   name: 'stats',
   about: 'show success rates, durations and credits',
-  arguments: { automations: argument('[automation...]', 'name, or <projectId>/<name> (default: all)') },
+  arguments: { automations: selectedAutomations },
   options,
   examples: [
     ['runctl stats', 'the last 30 days'],

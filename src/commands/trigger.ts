@@ -1,8 +1,8 @@
 import type { StartRequest } from '../actions/outcome.ts';
 import { triggerAll } from '../actions/trigger-all.ts';
 import { triggerPath } from '../api/endpoints.ts';
-import { argument, choice, defineCommand, flag, type OptionValues, option } from '../cli/define-command.ts';
-import { startOptions } from '../cli/options.ts';
+import { choice, defineCommand, flag, type OptionValues, option } from '../cli/define-command.ts';
+import { automationArguments, startOptions } from '../cli/options.ts';
 import { errorTypeNames, longestIdempotencyKey, whole } from '../cli/values.ts';
 import { valueIfGiven } from '../config/setting-table.ts';
 import { requireProject, resolveWithoutApiKey } from '../config/settings.ts';
@@ -52,7 +52,7 @@ export const trigger = defineCommand({
   name: 'trigger',
   starts: true,
   about: 'start a run; with --watch, follow it until it finishes',
-  arguments: { automations: argument('<automation...>', 'name, or <projectId>/<name>') },
+  arguments: { automations: automationArguments },
   options,
   examples: [
     ['id=$(runctl trigger nightly)', 'start a run and keep its id'],

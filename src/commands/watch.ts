@@ -2,7 +2,7 @@ import { followAll } from '../actions/follow-all.ts';
 import { followMachine } from '../actions/follow-machine.ts';
 import { argument, defineCommand, flag, type OptionValues } from '../cli/define-command.ts';
 import { followOptions } from '../cli/options.ts';
-import { isFromJournal, parseRunArgument, type RunArgument } from '../connection/arguments.ts';
+import { flawOfRun, isFromJournal, parseRunArgument, type RunArgument } from '../connection/arguments.ts';
 import { connect } from '../connection/connect.ts';
 import type { Connection } from '../connection/connection.ts';
 import { findRun } from '../connection/find-run.ts';
@@ -26,7 +26,7 @@ export const watch = defineCommand({
   name: 'watch',
   about: 'follow runs until they finish and print summaries',
   arguments: {
-    runs: argument('[run...]', 'as for `runctl status`'),
+    runs: { ...argument('[run...]', 'as for `runctl status`'), flawOf: flawOfRun },
   },
   options,
   examples: [

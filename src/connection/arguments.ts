@@ -1,6 +1,7 @@
 import type { NamedAutomation } from '../journal/run-filter.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { quote, shellWord } from '../problems/quote.ts';
+import { flawOfFilter, flawOfName, type NameFlaw } from '../runs/automation-name.ts';
 import { type AutomationTarget, isUuid } from '../runs/run.ts';
 
 export type RunArgument =
@@ -32,7 +33,6 @@ export const isFromJournal = ({ kind }: RunArgument): boolean => kind === 'last'
 /** `<automationName>` with the project given beside it, or `<projectId>/<automationName>`. Throws a usage problem. */
 export function parseAutomationArgument(text: string, project: () => string): AutomationTarget {
   const { projectId, automationName } = parseAutomationName(text);
-  if (projectId === undefined) checkBareName(automationName);
   return { family: 'automation', projectId: projectId ?? project(), automationName };
 }
 
@@ -56,25 +56,31 @@ function splitName(text: string): { projectId?: string; automationName: string }
     : { automationName: text };
 }
 
-// A mistyped project: the characters of a UUID, but too many or too few.
-const nearlyProject = /^(?=.*-.*-)[\da-f-]{30,40}\//i;
-
-/** Throws a usage problem for a name that is probably a mistake, because it would start a run. The full name is accepted. */
-function checkBareName(name: string): void {
-  const inFull = `an automation of that name is given as <projectId>/${name}`;
-  if (name === '@last' || isUuid(name)) {
-    throw usageProblem(
-      `${quote(name)} names a run, not an automation`,
-      `watch it with \`runctl watch ${shellWord(name)}\`; ${inFull}`,
-    );
-  }
-  if (nearlyProject.test(name)) {
-    throw usageProblem(
-      `${quote(name)} begins with something like a project ID that isn't a UUID`,
-      `fix the UUID; ${inFull}`,
-    );
-  }
+/** Why an argument isn't taken for an automation, though it could be one's name: probably, it is a mistake. */
+export function flawOfAutomation(text: string): NameFlaw | undefined {
+  const { projectId, automationName } = splitName(text);
+  if (projectId !== undefined) return undefined;
+  const isRun = text === '@last' || isUuid(text.slice(text.lastIndexOf('/') + 1));
+  if (isRun)
+    return { why: 'names a run, not an automation', hint: `watch it with \`runctl watch ${shellWord(text)}\`` };
+  return flawOfName(automationName);
 }
+
+/** The same for an argument that names a run. */
+export function flawOfRun(text: string): NameFlaw | undefined {
+  const cut = text.lastIndexOf('/');
+  const id = text.slice(cut + 1);
+  const name = cut > 0 && isUuid(id) ? text.slice(0, cut) : text;
+  if (isUuid(name) || splitName(name).projectId !== undefined) return undefined;
+  const flaw = flawOfName(name);
+  return flaw && isIdPrefix(id) && cut > 0 ? { ...flaw, why: 'is not a complete run', meant: [id] } : flaw;
+}
+
+export const isIdPrefix = (text: string) => /^[\da-f-]{4,35}$/i.test(text);
+
+/** The same for an argument that selects what is listed. */
+export const flawOfSelection = (text: string): NameFlaw | undefined =>
+  splitName(text).projectId === undefined ? flawOfFilter(text) : undefined;
 
 /** Throws a usage problem for names that can't be sent: a URL parser drops `.` and `..` even when percent-encoded. */
 function checkAutomationName(name: string, whole = name): void {

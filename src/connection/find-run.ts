@@ -7,9 +7,10 @@ import { nearest } from '../problems/nearest.ts';
 import { type Problem, usageProblem } from '../problems/problem.ts';
 import { quote, shellWord } from '../problems/quote.ts';
 import { lengthOfIds } from '../render/status-text.ts';
+import { isPlainName } from '../runs/automation-name.ts';
 import { fullNameOf, nameOf, type Target } from '../runs/run.ts';
 import { formatAgo, utcTime } from '../runs/time-text.ts';
-import type { RunArgument } from './arguments.ts';
+import { isIdPrefix, type RunArgument } from './arguments.ts';
 import type { Connection } from './connection.ts';
 import { otherBaseUrl, useBaseUrl } from './other-base-url.ts';
 import { type RunToPoll, runToPollOf } from './run-to-poll.ts';
@@ -70,11 +71,12 @@ function runElsewhere(none: string, filter: RunFilter, here: Here): Problem | un
 
 const mostRunsRead = 1000;
 
+/** The automations that can be suggested: a run of them is known, and they can be typed. */
 export function automationsIn({ journal, baseUrl }: { journal: Journal; baseUrl: string | undefined }): Set<string> {
   const names = new Set<string>();
   let read = 0;
-  for (const { target } of journal.runs({ baseUrl })) {
-    if (target.family === 'automation') names.add(target.automationName);
+  for (const { target } of journal.runs({ baseUrl, hasRun: true })) {
+    if (target.family === 'automation' && isPlainName(target.automationName)) names.add(target.automationName);
     if (++read >= mostRunsRead) break;
   }
   return names;
@@ -149,8 +151,6 @@ function checkSameProject({ target: one }: JournalRun, { target: other }: Journa
   const projects = [one, other].map(fullNameOf);
   throw usageProblem(`${quote(one.automationName)} is in two projects: ${projects.join(' and ')}`, 'add --project');
 }
-
-export const isIdPrefix = (text: string) => /^[\da-f-]{4,35}$/i.test(text);
 
 /** How many runs are shown to choose from. */
 const mostListed = 10;

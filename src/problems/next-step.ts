@@ -1,5 +1,5 @@
 import { fullNameOf, isCompleted, type Run } from '../runs/run.ts';
-import { shellWord } from './quote.ts';
+import { automationArgumentOf, shellWord } from './quote.ts';
 
 /** What the user can do about each error type of a result (docs/service.openapi.json). */
 const meanings: Record<string, string> = {
@@ -26,6 +26,6 @@ export function nextStepOf(
   // The Agent endpoints are discontinued, so no command for them is suggested.
   if (target.family === 'agent' || !isFinal || isCompleted(status)) return undefined;
   const meaning = Object.hasOwn(meanings, errorType) ? meanings[errorType] : 'start a new run:';
-  const name = target.projectId === project ? target.automationName : fullNameOf(target);
-  return `${meaning} \`runctl trigger ${shellWord(name)} --watch\``;
+  const name = target.projectId === project ? automationArgumentOf(target) : shellWord(fullNameOf(target));
+  return `${meaning} \`runctl trigger ${name} --watch\``;
 }

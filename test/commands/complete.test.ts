@@ -32,8 +32,8 @@ function createCompleter(settings: Record<string, string> = { RUNCTL_BASE_URL: b
 
 describe('what this machine alone knows completes', () => {
   test.each<[string, string[], string[]]>([
-    ['an automation, as it is named in the journal', ['trigger', ''], ['nightly', 'weekly/report']],
-    ['an automation to list', ['list', 'nightly', 'wee'], ['weekly/report']],
+    ['an automation that can be named without its project', ['trigger', ''], ['nightly']],
+    ['an automation to list', ['list', 'weekly', 'nig'], ['nightly']],
     ['a run by its automation', ['status', 'night'], ['nightly']],
     ['a run by its id', ['status', uuid(1)], [uuid(1)]],
     ['a profile of the config file', ['status', '--profile', ''], ['prod', 'staging']],
@@ -69,8 +69,8 @@ test('the names of files are left to the shell', () => {
 });
 
 test.each([
-  ['bash', 'runctl trigger weekly/r', 'weekly/report\n'],
-  ['bash', 'runctl trigger "weekly/r', 'weekly/report\n'],
+  ['bash', 'runctl trigger nigh', 'nightly\n'],
+  ['bash', 'runctl trigger "nigh', 'nightly\n'],
 ])('%s gives the whole line up to the cursor: %s', (shell, line, answer) => {
   expect(createCompleter()(shell, line)).toBe(answer);
 });

@@ -158,11 +158,13 @@ describe('states', () => {
 });
 
 describe('endpoints', () => {
-  test.each(['with space', 'a/b', '100%', 'naïve ☂', 'quote"s', '-dash', '%2F'])(
+  test.each(['with space', 'a/b', '100%', 'naïve ☂', 'quote"s', '-dash', '%2F', '–watch', 'a,b', 'nightly/', '*'])(
     'the name %j travels whole',
     async (name) => {
       const { env, emulator } = await withEmulator({ automations: { '*': quick } });
-      const { code, stderr } = await runProgram(['trigger', '--watch', ...fast, '--', name], { env });
+      const { code, stderr } = await runProgram(['trigger', '--watch', ...fast, `${env.RUNCTL_PROJECT}/${name}`], {
+        env,
+      });
       expect(stderr).not.toContain('fault of runctl');
       expect(code).toBe(0);
       expect(emulator.runs().map((run) => run.target)).toMatchObject([{ automationName: name }]);

@@ -1,0 +1,59 @@
+import { usageProblem } from '../problems/problem.ts';
+import { quote, shellWord } from '../problems/quote.ts';
+import type { NameFlaw } from '../runs/automation-name.ts';
+import type { CommandDefinition } from './define-command.ts';
+import { parse, RefusedCommandLine } from './parse-command-line.ts';
+import type { ParsedCommand } from './to-commander.ts';
+
+type Flaws = ReadonlyMap<unknown, NameFlaw>;
+
+/** Throws a usage problem about all arguments together that aren't names, with the line that was probably meant. */
+export function checkNames(
+  parsed: ParsedCommand,
+  argv: readonly string[],
+  program: CommandDefinition,
+  projectInForce: () => string | undefined,
+): void {
+  const flaws = flawsIn(parsed);
+  if (flaws.size === 0) return;
+  const why = [...flaws].map(([text, flaw]) => `${quote(String(text))} ${flaw.why}`);
+  const [{ hint = `see \`runctl ${parsed.name} --help\`` } = {}] = [...flaws.values()].filter((flaw) => flaw.hint);
+  const meant = lineMeant(argv, flaws, program);
+  const inFull = argv.map((word) => (flaws.has(word) ? `${projectInForce() ?? '<projectId>'}/${word}` : word));
+  const isNone = [...flaws].some(([text, flaw]) => flaw.hint || String(text).trim() === '');
+  throw usageProblem(
+    `${why.join('; ')}; nothing was sent`,
+    [
+      meant ? `did you mean \`${typed(meant)}\`?` : hint,
+      ...(isNone ? [] : [`if that is really its name, give the project, too: \`${typed(inFull)}\``]),
+    ].join('\n'),
+  );
+}
+
+function flawsIn({ command, arguments: values }: ParsedCommand): Flaws {
+  const flaws = new Map<unknown, NameFlaw>();
+  for (const [name, { flawOf }] of Object.entries(command.arguments ?? {})) {
+    for (const text of [values[name] ?? []].flat()) {
+      const flaw = flawOf?.(String(text));
+      if (flaw) flaws.set(text, flaw);
+    }
+  }
+  return flaws;
+}
+
+/** The line with what was meant in place of each flawed word, if it can be told and the command takes it. */
+function lineMeant(argv: readonly string[], flaws: Flaws, program: CommandDefinition): string[] | undefined {
+  if ([...flaws.values()].some(({ meant }) => meant === undefined)) return undefined;
+  // Behind a `--`, a flag isn't one.
+  const line = argv.filter((word) => word !== '--').flatMap((word) => flaws.get(word)?.meant ?? word);
+  try {
+    const parsed = parse(line, program, { write() {}, columns: () => 80 });
+    return parsed && flawsIn(parsed).size === 0 ? line : undefined;
+  } catch (error) {
+    // Of `–wait`, there is more to say than that it begins with a dash.
+    if (error instanceof RefusedCommandLine) throw error;
+    return undefined;
+  }
+}
+
+const typed = (words: readonly string[]) => ['runctl', ...words.map(shellWord)].join(' ');

@@ -1,17 +1,20 @@
 import type { Connection } from '../connection/connection.ts';
-import { pollRun } from '../connection/poll-once.ts';
-import { runToPollOf } from '../connection/run-to-poll.ts';
+import { followableOf } from '../connection/followable.ts';
+import { type PolledOnce, pollRun } from '../connection/poll-once.ts';
 import { isUnfinished } from '../journal/fold.ts';
 import { isOpen } from '../journal/journal.ts';
 import { inTurn } from '../runs/rate-limiter.ts';
 import type { Run, Target } from '../runs/run.ts';
-import type { ActionFlags } from './action-flags.ts';
-import { type EarlierRun, finishedExecutionOf } from './outcome.ts';
+import type { Execution } from '../runs/service.ts';
+import type { Followable } from '../watching/watch-run.ts';
+import type { Plan } from './plan.ts';
+
+type ActiveRun = Followable & { polled?: PolledOnce<Execution> };
 
 /** The active run. Polled only if it will be followed, because the refusal says that it is running. */
-export async function activeRun(run: Run, flags: ActionFlags, connection: Connection): Promise<EarlierRun> {
-  if (flags.watch) return pollRun(run, flags, connection);
-  return runToPollOf(run, connection.journal.find(run.executionId, connection), connection.context.clock);
+export async function activeRun(run: Run, plan: Plan, connection: Connection): Promise<ActiveRun> {
+  if (plan.watch) return pollRun(run, plan.pollGiveUpAfterMs, connection);
+  return followableOf(run, connection.journal.find(run.executionId, connection), connection.context.clock);
 }
 
 /** When the active run began, from the journal or from one short poll. */
@@ -28,10 +31,9 @@ export async function startOfActive(run: Run, { journal, baseUrl, service, conte
 const shortPollMs = 2_000;
 
 /** Can the run be attached to? If only the journal says that it is the active one, it must be unfinished. */
-export function mayBeActive(earlier: EarlierRun, { isNamed }: { isNamed: boolean }): boolean {
-  const { polled } = earlier;
+export function mayBeActive({ polled }: ActiveRun, { isNamed }: { isNamed: boolean }): boolean {
   if (polled?.kind === 'failed') return polled.problem.facts.name !== 'not_found';
-  return isNamed || finishedExecutionOf(earlier) === undefined;
+  return isNamed || polled?.value.isFinal !== true;
 }
 
 /** A target's last run, if it was unfinished when last polled. */

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { resolveStateFolder } from '../config/paths.ts';
 import type { Connection } from '../connection/connection.ts';
+import { followableOf } from '../connection/followable.ts';
 import { journalOf } from '../connection/open-journal.ts';
-import { type RunToPoll, runToPollOf } from '../connection/run-to-poll.ts';
 import { endedBy } from '../context.ts';
 import { createHookRecord, dueHooks, recordDueHook, reportCutOffHooks } from '../hooks/follower-hooks.ts';
 import { claimFollowing, type FollowerClaim, nameOfFollower } from '../journal/follower-claim.ts';
@@ -13,10 +13,10 @@ import { Problem, usageProblem } from '../problems/problem.ts';
 import { type CommandResult, printSentence } from '../render/output.ts';
 import type { Clock } from '../runs/clock.ts';
 import { isFinalStatus, type Run } from '../runs/run.ts';
-import type { ActionFlags } from './action-flags.ts';
+import type { Followable } from '../watching/watch-run.ts';
 import { followRun } from './follow-run.ts';
-import { createFollowing, type Following, withBoard } from './following.ts';
-import { resultOfFollow } from './outcome.ts';
+import { type Following, startFollowing } from './following.ts';
+import { type ActionFlags, planOf } from './plan.ts';
 import { createDoneReport } from './report-results.ts';
 
 const betweenReadsMs = 1_000;
@@ -24,15 +24,13 @@ const renewalMs = 10_000;
 
 /** Follows this machine's runs, including later ones. Throws a usage problem if another process already does. */
 export async function followMachine(
-  findUnfinished: (connection: Connection) => RunToPoll[],
+  findUnfinished: (connection: Connection) => Followable[],
   flags: ActionFlags,
   connection: Connection,
 ): Promise<CommandResult> {
   const claim = claimOrThrow(connection);
-  const withoutEnd = { ...flags, timeoutMs: 0 };
-  const shown = await withBoard(connection, flags, Number.POSITIVE_INFINITY);
-  const hookRecord = createHookRecord(shown);
-  const following = createFollowing(shown, withoutEnd, Number.POSITIVE_INFINITY, hookRecord);
+  const plan = planOf({ giveUpAfterMs: Number.POSITIVE_INFINITY, ...flags, timeoutMs: 0 }, 'watch');
+  const following = await startFollowing(connection, plan, Number.POSITIVE_INFINITY, createHookRecord);
   const { context, baseUrl, journal } = following;
   const { clock, reporter } = context;
   const ending = new AbortController();
@@ -40,24 +38,23 @@ export async function followMachine(
   const underWay = new Map<string, Promise<void>>();
   let left = 0;
 
-  const follow = (runToPoll: RunToPoll): void => {
-    const id = runToPoll.run.executionId.toLowerCase();
+  const follow = (followable: Followable): void => {
+    const id = followable.run.executionId.toLowerCase();
     if (!underWay.has(id))
       underWay.set(
         id,
-        toEnd(runToPoll).finally(() => underWay.delete(id)),
+        toEnd(followable).finally(() => underWay.delete(id)),
       );
   };
-  async function toEnd(runToPoll: RunToPoll): Promise<void> {
+  async function toEnd(followable: Followable): Promise<void> {
     // An open journal keeps every run that it was asked for in memory, and this process lives too long for that.
     const own = { ...following, journal: journalOf(context, { quiet: true }) };
-    if (flags.onFinal !== undefined) recordDueHook(runToPoll.run, own);
-    const endless = { giveUpAfterMs: Number.POSITIVE_INFINITY, ...flags };
-    const followed = await followRun(runToPoll, endless, own, { leave: signal });
+    if (flags.onFinal !== undefined) recordDueHook(followable.run, own);
+    const followed = await followRun(followable, plan, own, { leave: signal });
     if (signal.aborted) return;
-    createDoneReport(own, underWay.size)(resultOfFollow(followed, own));
+    createDoneReport(own, underWay.size)(followed);
     const { warnings } = context;
-    const isFollowed = (run: Run) => run !== runToPoll.run && underWay.has(run.executionId.toLowerCase());
+    const isFollowed = (run: Run) => run !== followable.run && underWay.has(run.executionId.toLowerCase());
     warnings.splice(0, warnings.length, ...warnings.filter(({ run }) => run && isFollowed(run)));
     const { problem } = followed;
     const isHopeless = problem?.facts.name === 'unauthorized' || (problem && !following.watches.isAnswered);
@@ -71,16 +68,16 @@ export async function followMachine(
       const tail = createTail(folder);
       const unfinished = findUnfinished(following);
       const due = flags.onFinal === undefined ? [] : dueHooks(following);
-      const dueRuns = due.map((run) => runToPollOf(run, journal.find(run.executionId, { baseUrl }), clock));
+      const dueRuns = due.map((run) => followableOf(run, journal.find(run.executionId, { baseUrl }), clock));
       return { tail, open: [...unfinished, ...dueRuns] };
     });
     const newRuns = createNewRuns(tail, folder, following);
-    for (const runToPoll of open) follow(runToPoll);
+    for (const followable of open) follow(followable);
     if (underWay.size === 0 && !flags.quiet && !flags.events)
       printSentence('No unfinished runs. Waiting for runs that are triggered on this machine.', context);
     for (let renewedMs = clock.elapsedMs(); !signal.aborted; ) {
       await clock.sleep(betweenReadsMs, signal);
-      for (const runToPoll of newRuns()) follow(runToPoll);
+      for (const followable of newRuns()) follow(followable);
       if (clock.elapsedMs() - renewedMs < renewalMs) continue;
       renewedMs = clock.elapsedMs();
       if (!claim.renew()) ending.abort(usageProblem(`another process is now following the runs of ${baseUrl}`));
@@ -137,7 +134,7 @@ function claimOrThrow(connection: Connection): FollowerClaim {
 }
 
 /** Returns the runs that were recorded since the last call. If the journal is gone or can't be read, reports that once. */
-function createNewRuns(tail: Tail, folder: string, { baseUrl, context }: Connection): () => RunToPoll[] {
+function createNewRuns(tail: Tail, folder: string, { baseUrl, context }: Connection): () => Followable[] {
   let isReported = false;
   return () => {
     try {
@@ -155,7 +152,7 @@ function createNewRuns(tail: Tail, folder: string, { baseUrl, context }: Connect
 }
 
 /** The run of a record that says that it was triggered, or watched for the first time. */
-function newRunOf(record: JournalRecord, clock: Clock): RunToPoll | undefined {
+function newRunOf(record: JournalRecord, clock: Clock): Followable | undefined {
   if (record.type !== 'accepted' && record.type !== 'status') return undefined;
   const { target } = record;
   const isNew = record.type === 'accepted' || (record.first === true && !isFinalStatus(record.status, target));

@@ -1,34 +1,39 @@
 import { retryPortsOf } from '../connection/connection.ts';
+import { argumentOf } from '../connection/followable.ts';
 import { hasJournal } from '../connection/open-journal.ts';
-import { argumentOf, type RunToPoll } from '../connection/run-to-poll.ts';
-import { watchFailedProblem, watchProblem, watchWarning } from '../problems/watch-problems.ts';
-import { documentOf } from '../render/document.ts';
-import { defaults } from '../runs/defaults.ts';
+import type { ArgumentOutcome, Start } from '../problems/outcome.ts';
+import { exitNameOfWatch, watchFailedProblem, watchProblem, watchWarning } from '../problems/watch-problems.ts';
 import type { Reporter, RunEvent } from '../runs/events.ts';
 import { isKnownStatus, type Run, type Target } from '../runs/run.ts';
 import { formatDuration, utcTime } from '../runs/time-text.ts';
 import { createPollSchedule, jitter } from '../watching/poll-schedule.ts';
 import type { WatchResult } from '../watching/watch-result.ts';
-import { pollUntilFinal, type WatchOptions, type WatchPorts, watchToEnd } from '../watching/watch-run.ts';
-import type { ActionFlags } from './action-flags.ts';
-import type { Following } from './following.ts';
-import type { TriggerOutcome } from './outcome.ts';
-import { type Followed, factsOfFollowed } from './outcome.ts';
+import {
+  type Followable,
+  pollUntilFinal,
+  type WatchOptions,
+  type WatchPorts,
+  watchToEnd,
+} from '../watching/watch-run.ts';
+import { documentIn, type Following } from './following.ts';
+import type { Plan } from './plan.ts';
+
+/** The outcome of a run that was followed. */
+export interface FollowedRun extends ArgumentOutcome {
+  run: Run;
+  watched: WatchResult;
+}
 
 interface FollowOptions {
   /** This signal also ends the watch while the run is unfinished. */
   leave?: AbortSignal;
-  trigger?: TriggerOutcome;
+  start?: Start;
 }
 
 const minuteMs = 60_000;
 const roundMs = 10_000;
 
-export function reportManyRuns(
-  runs: number,
-  { rate = defaults.rate }: ActionFlags,
-  { context: { reporter } }: Following,
-): void {
+export function reportManyRuns(runs: number, { rate }: Plan, { context: { reporter } }: Following): void {
   if (runs <= rate * 60) return;
   const many = `${runs} runs are more than \`--rate ${rate}\` can poll in a minute`;
   const message = `${many}: the runs most likely to have finished are polled first`;
@@ -37,12 +42,13 @@ export function reportManyRuns(
 
 /** Follows one run until it has finished: reports events, records statuses, runs `--on-final`. */
 export async function followRun(
-  { run, known, sinceTriggerMs, retryAfterMs }: RunToPoll & Pick<WatchOptions, 'known' | 'retryAfterMs'>,
-  flags: ActionFlags,
+  followable: Followable,
+  plan: Plan,
   following: Following,
-  { leave, trigger }: FollowOptions = {},
-): Promise<Followed> {
+  { leave, start }: FollowOptions = {},
+): Promise<FollowedRun> {
   const { journal, baseUrl, context } = following;
+  const { run } = followable;
   const { reporter } = context;
   const observe = (event: RunEvent) => {
     if (event.event === 'status' && event.changed) journal.recordStatus(baseUrl, run, event.execution);
@@ -50,17 +56,19 @@ export async function followRun(
     if (event.event === 'status' && event.changed) warnOfUnknownStatus(run, event.execution.status, reporter);
   };
   // The response to the trigger shows that the settings are right.
-  if (known) following.watches.answered();
-  const options = { ...scheduleOf(run.target, flags, following), sinceTriggerMs, known, retryAfterMs };
-  const watched = await watchToEnd(run, options, portsOf(run, flags, following, observe), leave);
+  if (followable.known) following.watches.answered();
+  const options = scheduleOf(run.target, plan, following);
+  const watched = await watchToEnd(followable, options, portsOf(run, plan, following, observe), leave);
   const found = watchProblem(watched, context.signal, argumentOf(run, following), hasJournal(context));
-  const problem = found && trigger ? watchFailedProblem(found) : found;
-  const warning = watched.kind === 'finished' ? watchWarning(watched) : undefined;
+  const problem = found && start ? watchFailedProblem(found) : found;
+  const ended = exitNameOfWatch(watched, problem);
+  const outcome = { run, target: run.target, start, watched, execution: watched.execution, problem, ended };
+  if (watched.kind !== 'finished') return { ...outcome, lastConfirmed: watched };
+  const warning = watchWarning(watched);
   if (warning) reporter.observe({ event: 'warning', ...warning, run });
-  const followed = { watched, problem, trigger };
-  if (watched.kind === 'finished')
-    void following.hooks.start(run, documentOf(factsOfFollowed(followed, following), context));
-  return followed;
+  const finished = { ...outcome, result: watched.result };
+  void following.hooks.start(run, documentIn(following, finished));
+  return finished;
 }
 
 function warnOfUnknownStatus(run: Run, status: string, reporter: Reporter): void {
@@ -82,11 +90,8 @@ function warnOfLongWait(run: Run, event: RunEvent, reporter: Reporter): void {
 }
 
 /** Waits for another run to finish. Records only its final status: an unresolved trigger may have started it. */
-export async function waitForOther(
-  { run, sinceTriggerMs }: RunToPoll,
-  { intervalMs }: Pick<ActionFlags, 'intervalMs'>,
-  following: Following,
-): Promise<WatchResult> {
+export async function waitForOther(followable: Followable, plan: Plan, following: Following): Promise<WatchResult> {
+  const { run } = followable;
   const { journal, baseUrl, context } = following;
   const observe = (event: RunEvent) => {
     const isEnd = event.event === 'status' && event.execution.isFinal;
@@ -97,23 +102,21 @@ export async function waitForOther(
     });
   };
   const known = { executionId: run.executionId, status: 'RUNNING', isFinal: false, document: {} };
-  // `--give-up-after` is for the trigger; this watch has its own limit.
-  const flags = { intervalMs };
-  const options = { ...scheduleOf(run.target, flags, following), sinceTriggerMs, known };
-  const watched = await pollUntilFinal(run, options, portsOf(run, flags, following, observe));
+  const options = scheduleOf(run.target, plan, following);
+  const watched = await pollUntilFinal({ ...followable, known }, options, portsOf(run, plan, following, observe));
   if (watched.kind === 'finished') journal.recordStatus(baseUrl, run, watched.execution);
   return watched;
 }
 
 function portsOf(
   run: Run,
-  { giveUpAfterMs = defaults.watchGiveUpAfterMs }: ActionFlags,
+  { watchGiveUpAfterMs }: Plan,
   following: Following,
   observe: (event: RunEvent) => void,
 ): WatchPorts {
   const { service, watches, renewApiKey, debug, context } = following;
   return {
-    ...retryPortsOf(following, giveUpAfterMs),
+    ...retryPortsOf(following, watchGiveUpAfterMs),
     service,
     group: watches,
     renewApiKey,
@@ -126,7 +129,7 @@ function portsOf(
   };
 }
 
-function scheduleOf(target: Target, { intervalMs }: ActionFlags, { pastRuns, runs, context }: Following): WatchOptions {
+function scheduleOf(target: Target, { intervalMs }: Plan, { pastRuns, runs, context }: Following): WatchOptions {
   const schedule = createPollSchedule({ durationsMs: pastRuns(target).map(({ durationMs }) => durationMs), runs });
   const gapMs = (ageMs: number) => intervalMs ?? jitter(schedule.gapMs(ageMs), context.random);
   return { schedule: { gapMs }, isFixed: intervalMs !== undefined };

@@ -1,9 +1,12 @@
 import type { Connection } from '../connection/connection.ts';
-
+import { argumentOf } from '../connection/followable.ts';
 import { createFinalHooks, type FinalHooks, finalHookRecord, type HookRecord } from '../hooks/on-final.ts';
-import type { OutputOptions } from '../render/output.ts';
+import type { Outcome } from '../problems/outcome.ts';
+import { type Document, documentOf } from '../render/document.ts';
 import { contextWithBoard } from '../render/reporter.ts';
-import { createWatchGroup, timeoutMsOf, type WatchGroup } from '../watching/watch-group.ts';
+import { pause } from '../runs/clock.ts';
+import { createWatchGroup, type WatchGroup } from '../watching/watch-group.ts';
+import type { Plan } from './plan.ts';
 
 /** A connection, and everything shared by the runs that a command triggers or watches. */
 export interface Following extends Connection {
@@ -12,27 +15,53 @@ export interface Following extends Connection {
   hooks: FinalHooks;
   /** How many runs are triggered or watched together. */
   runs: number;
+  /** May the command line be repeated without a second run, as far as its triggers have ended? */
+  repeat: { isSafe: boolean };
 }
 
-interface FollowingFlags {
-  timeoutMs?: number; // 0 means no limit
-  onFinal?: string;
+type FollowingPlan = Pick<Plan, 'timeoutMs' | 'splayMs' | 'onFinal' | 'quiet' | 'events'>;
+
+/** Puts up a board if stderr is a terminal, waits for `--splay`, then starts `--timeout`. The caller must stop the reporter. */
+export async function startFollowing(
+  connection: Connection,
+  plan: FollowingPlan,
+  runs: number,
+  recordOf?: (connection: Connection) => HookRecord,
+): Promise<Following> {
+  const { pastRuns } = connection;
+  const context = await contextWithBoard(plan, { runs, pastRuns }, connection.context);
+  await splay(plan.splayMs, context);
+  return createFollowing({ ...connection, context }, plan, runs, recordOf);
 }
 
-/** Created when `--timeout` begins to count, after `--splay`. */
+/** Without a board, and at once. */
 export function createFollowing(
   connection: Connection,
-  flags: FollowingFlags,
+  plan: Pick<Plan, 'timeoutMs' | 'onFinal'>,
   runs: number,
-  hookRecord: HookRecord = finalHookRecord(connection),
+  recordOf: (connection: Connection) => HookRecord = finalHookRecord,
 ): Following {
   const { context } = connection;
-  const watches = createWatchGroup(timeoutMsOf(flags), context.clock);
-  return { ...connection, watches, runs, hooks: createFinalHooks(flags.onFinal, context, hookRecord) };
+  return {
+    ...connection,
+    watches: createWatchGroup(plan.timeoutMs, context.clock),
+    hooks: createFinalHooks(plan.onFinal, context, recordOf(connection)),
+    runs,
+    repeat: { isSafe: true },
+  };
 }
 
-/** The connection with a board for this many runs, if stderr is a terminal. The caller must stop its reporter. */
-export async function withBoard<C extends Connection>(connection: C, flags: OutputOptions, runs: number): Promise<C> {
-  const { context, pastRuns } = connection;
-  return { ...connection, context: await contextWithBoard(flags, { runs, pastRuns }, context) };
+async function splay(splayMs: number | undefined, context: Connection['context']): Promise<void> {
+  if (!splayMs) return;
+  const { random, clock, signal, reporter } = context;
+  const waitMs = random() * splayMs;
+  reporter.observe({ event: 'waiting', for: 'splay', nextMs: waitMs });
+  await pause(waitMs, clock, signal);
+}
+
+/** The document of one argument, with what the whole command knows. */
+export function documentIn(following: Following, outcome: Outcome): Document {
+  const { run } = outcome;
+  const argument = run && argumentOf(run, following);
+  return documentOf({ ...outcome, argument, safeToRepeat: following.repeat.isSafe }, following.context);
 }

@@ -1,4 +1,4 @@
-import { argumentOf } from '../connection/run-to-poll.ts';
+import { argumentOf } from '../connection/followable.ts';
 import type { Problem } from '../problems/problem.ts';
 import {
   noRunProblem,
@@ -7,38 +7,56 @@ import {
   usedKeyProblem,
 } from '../problems/trigger-problems.ts';
 import { stopwatch } from '../runs/clock.ts';
-import { defaults } from '../runs/defaults.ts';
 import { deliveryOf, type Fault, isRetryable } from '../runs/fault.ts';
 import type { Run, Target } from '../runs/run.ts';
 import { randomUuid } from '../runs/run.ts';
 import type { FailedTrigger, TriggerIdentity } from '../triggering/send-until-known.ts';
-import type { ActionFlags } from './action-flags.ts';
 import { activeRun, lastUnfinished, mayBeActive, startOfActive } from './active-run.ts';
 import type { Following } from './following.ts';
-import type { StartRequest, StartResult } from './outcome.ts';
+import type { Plan } from './plan.ts';
+import { type StartOutcome, type StartRequest, skipped, withEarlierRun, withoutRun } from './start-outcome.ts';
 import { startWithKey } from './start-with-key.ts';
 import { problemOfTrigger } from './unknown-trigger.ts';
 import { createSlot } from './wait-for-slot.ts';
 
 /** Triggers a run. If one is already active, does what `--if-active` says. */
-export async function startRun(request: StartRequest, flags: ActionFlags, following: Following): Promise<StartResult> {
+export async function startRun(request: StartRequest, plan: Plan, following: Following): Promise<StartOutcome> {
+  const { signal } = following.context;
+  const start = signal.aborted
+    ? withoutRun(request.target, noRunProblem(signal), request.idempotencyKey ?? null)
+    : await startInSlot(request, plan, following);
+  if (!isRepeatable(request, start, following)) following.repeat.isSafe = false;
+  return start;
+}
+
+/** Can the command line be repeated without a second run of this argument? A generated key is new each time. */
+function isRepeatable(
+  { target, idempotencyKey: given }: StartRequest,
+  { start: { started, idempotencyKey } }: StartOutcome,
+  { journal, baseUrl, keyTreatment }: Following,
+): boolean {
+  if (given === undefined || idempotencyKey === null) return started === 'no';
+  if (keyTreatment() === 'honored') return true;
+  const recorded = journal.findKey({ baseUrl, target, idempotencyKey });
+  return recorded ? recorded.state === 'accepted' : started === 'no';
+}
+
+async function startInSlot(request: StartRequest, plan: Plan, following: Following): Promise<StartOutcome> {
   const { target } = request;
-  const { ifActive = defaults.ifActive } = flags;
+  const { ifActive } = plan;
   const { watches, context } = following;
-  const slot = createSlot(target, flags, following);
+  const slot = createSlot(target, plan, following);
   /** The trigger that this command sent, if its outcome is unknown. */
   let inDoubt: { identity: TriggerIdentity; sinceMs: () => number } | undefined;
   for (let isWaiting = false; ; isWaiting = true) {
     const identity = inDoubt?.identity ?? (await identityOf(request, following));
     const { idempotencyKey } = identity;
-    const failed = (problem: Problem): StartResult => ({ kind: 'failed', target, problem, idempotencyKey });
+    const failed = (problem: Problem) => withoutRun(target, problem, idempotencyKey);
     const sinceMs = stopwatch(context.clock);
     const start = await startWithKey(
       identity,
       request.body,
       {
-        giveUpAfterMs: flags.giveUpAfterMs,
-        ifActive: flags.ifActive,
         inDoubtMs: inDoubt?.sinceMs(),
         isContinuedAfter({ kind, fault }) {
           const isRepeated = isWaiting && isWorthRetrying(fault);
@@ -47,15 +65,15 @@ export async function startRun(request: StartRequest, flags: ActionFlags, follow
           return isRepeated || (fault.executionId !== undefined && !slot.hasFinished(fault.executionId));
         },
       },
+      plan,
       following,
     );
-    if (!('fault' in start)) return { ...start, idempotencyKey };
+    if (!('fault' in start)) return start;
 
     const { fault } = start;
     if (start.kind === 'unknown') inDoubt ??= { identity, sinceMs };
     const conflict = conflictOf(fault, target, following);
-    if (conflict && ifActive !== 'wait')
-      return { ...(await endAtConflict(conflict, flags, following)), idempotencyKey };
+    if (conflict && ifActive !== 'wait') return endAtConflict(conflict, idempotencyKey, plan, following);
     if (identity.userProvided && slot.hasFinished(fault.executionId)) return failed(usedKeyProblem(identity));
     const end = await slot.wait(fault, conflict?.active);
     if (end && inDoubt) return failed(problemOfTrigger(unknownAfter(end, fault), identity, following));
@@ -86,19 +104,23 @@ function conflictOf(fault: Fault, target: Target, following: Following): Conflic
 }
 
 /** What `--if-active fail`, `skip` and `attach` do. */
-async function endAtConflict(conflict: Conflict, flags: ActionFlags, following: Following): Promise<StartResult> {
+async function endAtConflict(
+  conflict: Conflict,
+  idempotencyKey: string,
+  plan: Plan,
+  following: Following,
+): Promise<StartOutcome> {
   const { target, active, isNamed } = conflict;
-  if (flags.ifActive === 'skip') return { kind: 'skipped', target, activeId: active?.executionId };
-  if (flags.ifActive !== 'attach') {
+  if (plan.ifActive === 'skip') return skipped(target, idempotencyKey, active?.executionId);
+  if (plan.ifActive !== 'attach') {
     const since = active && isNamed ? await startOfActive(active, following) : undefined;
-    return { kind: 'failed', target, problem: refusalOf(conflict, following, since) };
+    return withoutRun(target, refusalOf(conflict, following, since), idempotencyKey);
   }
-  const cannotAttach = (hint: string): StartResult => {
-    return { kind: 'failed', target, problem: refusalOf(conflict, following).with({ hint }) };
-  };
+  const cannotAttach = (hint: string) =>
+    withoutRun(target, refusalOf(conflict, following).with({ hint }), idempotencyKey);
   if (!active) return cannotAttach("the service didn't say which run is active; use `--if-active wait`");
-  const attached = await activeRun(active, flags, following);
-  if (mayBeActive(attached, { isNamed })) return { kind: 'attached', ...attached };
+  const attached = await activeRun(active, plan, following);
+  if (mayBeActive(attached, { isNamed })) return withEarlierRun('active_run', idempotencyKey, attached);
   const isUnknown = attached.polled?.kind === 'failed';
   const why = isUnknown
     ? `the service doesn't know run ${active.executionId}`

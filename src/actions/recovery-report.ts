@@ -1,10 +1,10 @@
 import type { Connection } from '../connection/connection.ts';
-import { argumentOf } from '../connection/run-to-poll.ts';
+import { argumentOf } from '../connection/followable.ts';
 import { exitNameOfRun } from '../problems/exit-codes.ts';
+import type { Outcome } from '../problems/outcome.ts';
 import { inDoubtProblem, type Problem } from '../problems/problem.ts';
 import { refusedTriggerProblem } from '../problems/trigger-problems.ts';
 import { lookFor } from '../problems/unknown-outcome.ts';
-import type { DocumentFacts } from '../render/document.ts';
 import { defaults } from '../runs/defaults.ts';
 import type { allResolutions } from '../runs/events.ts';
 import { reasonOf } from '../runs/fault.ts';
@@ -18,7 +18,7 @@ export interface RecoveryReport {
   sentence: string;
   run?: Run;
   problem?: Problem; // if the trigger stays unresolved
-  facts: DocumentFacts;
+  outcome: Outcome;
 }
 
 /** A run that was found doesn't change the exit code, whatever its status. */
@@ -30,10 +30,12 @@ export function reportOfRecovery(recovery: Recovery, flags: RecoverFlags, connec
   const until = recovery.kind === 'unresolved' ? { until: new Date(untilMs).toISOString() } : {};
   const resolution: (typeof allResolutions)[number] = recovery.kind;
   const report = { recover: { at, resolution, reason: reason ?? null, ...until } };
-  const facts = { idempotencyKey, safeToRepeat: !resend, reruns: [] };
+  const safeToRepeat = !resend;
+  const sent = { idempotencyKey, reruns: [] };
   const withoutRun = (sentence: string, problem?: Problem): RecoveryReport => {
-    const trigger = { ...starts.in_doubt, ...facts };
-    return { sentence, problem, facts: { target, problem, exitName: dryRun ? 'ok' : undefined, report, trigger } };
+    const start = { ...starts.in_doubt, ...sent };
+    const exit = dryRun ? 'ok' : undefined;
+    return { sentence, problem, outcome: { target, problem, exit, report, start, safeToRepeat } };
   };
   switch (recovery.kind) {
     case 'found': {
@@ -45,16 +47,20 @@ export function reportOfRecovery(recovery: Recovery, flags: RecoverFlags, connec
       const { how, started } = starts[evidence];
       const found = started === 'no' ? 'had started run' : 'was sent again; its run is';
       const sentence = `${about} ${found} ${executionId}${end}`;
-      const outcome = execution.isFinal ? exitNameOfRun(execution) : 'ok';
-      const trigger = { how, started, ...facts };
+      const ended = execution.isFinal ? exitNameOfRun(execution) : 'ok';
+      const start = { how, started, ...sent };
       const argument = argumentOf(run, connection);
-      return { sentence, run, facts: { run, execution, outcome, exitName: 'ok', argument, report, trigger } };
+      return {
+        sentence,
+        run,
+        outcome: { run, execution, ended, exit: 'ok', argument, report, start, safeToRepeat },
+      };
     }
     case 'refused': {
       const sentence = `${about} started no run: ${reasonOf(recovery.fault)}`;
       const problem = refusedTriggerProblem(recovery.fault, { target });
-      const trigger = { ...starts.refused, ...facts };
-      return { sentence, facts: { target, problem, exitName: 'ok', report, trigger } };
+      const start = { ...starts.refused, ...sent };
+      return { sentence, outcome: { target, problem, exit: 'ok', report, start, safeToRepeat } };
     }
     case 'superseded':
       return withoutRun(

@@ -1,7 +1,7 @@
-import type { Connection } from '../connection/connection.ts';
 import type { Context } from '../context.ts';
 import { isInterruptName } from '../problems/exit-codes.ts';
 import { nextStepOf } from '../problems/next-step.ts';
+import { type ArgumentOutcome, exitOf, isOk, type Outcome } from '../problems/outcome.ts';
 import type { Problem } from '../problems/problem.ts';
 import { count } from '../problems/quote.ts';
 import { reportToGithub } from '../render/github-actions.ts';
@@ -12,35 +12,37 @@ import type { Theme } from '../render/theme.ts';
 import type { WrapOptions } from '../render/wrap.ts';
 import { nameOf } from '../runs/run.ts';
 import type { FinishedWatch } from '../watching/watch-result.ts';
-import { type ArgumentResult, isOk } from './outcome.ts';
+import { documentIn, type Following } from './following.ts';
 
 const replayNextStep = 'to retry with this idempotency key, add `--watch --rerun-on any`; for a new run, use a new key';
 
 /** Reports each result of the `watched` runs as soon as it is known, because the others may take hours. */
-export function createDoneReport(connection: Connection, watched: number): (result: ArgumentResult) => void {
+export function createDoneReport(following: Following, watched: number): (outcome: ArgumentOutcome) => void {
   let pending = watched;
-  return ({ run, target, problem, document }) => {
+  return (outcome) => {
+    const { run, target, problem } = outcome;
     pending = Math.max(0, pending - 1);
     const { name = 'ok', shownName = name } = problem?.facts ?? {};
     // A signal or the timeout ends the watches of all runs together.
     const failure = problem && { name: shownName, endsAll: isInterruptName(name) || name === 'timeout' };
     const about = run ? { run } : { target };
-    connection.context.reporter.observe({ event: 'run_done', ...about, document: document(), pending, failure });
+    const document = documentIn(following, outcome).json;
+    following.context.reporter.observe({ event: 'run_done', ...about, document, pending, failure });
   };
 }
 
-const finishedWatchOf = ({ watched }: ArgumentResult): FinishedWatch | undefined =>
+const finishedWatchOf = ({ watched }: ArgumentOutcome): FinishedWatch | undefined =>
   watched?.kind === 'finished' ? watched : undefined;
 
 export async function reportResults(
-  results: ArgumentResult[],
+  results: ArgumentOutcome[],
   { quiet }: OutputOptions,
-  connection: Connection,
+  following: Following,
 ): Promise<CommandResult> {
-  const { context, settings } = connection;
+  const { context, settings } = following;
   // A run that was named twice has a document in both places, but is reported once.
   const distinct = [...new Set(results)];
-  const documents = results.map(({ document }) => document());
+  const documents = results.map((outcome) => documentIn(following, outcome));
   const parts = distinct.map((result) => ({
     about: nameOf(result.target),
     watched: finishedWatchOf(result),
@@ -50,7 +52,7 @@ export async function reportResults(
   await reportToGithub(parts, context);
   const table = distinct.length > 1 ? (await import('../render/tables.ts')).finalTable : undefined;
   return {
-    exitNames: results.map(({ exitName }) => exitName),
+    exitNames: results.map(exitOf),
     documents,
     text: (theme, lines) => summaries(distinct, { theme, lines, table }, quiet, context),
     problems: problemsOf(distinct, context),
@@ -62,7 +64,7 @@ export async function reportResults(
   };
 }
 
-function nextOf(results: ArgumentResult[], project: string | undefined): string | undefined {
+function nextOf(results: ArgumentOutcome[], project: string | undefined): string | undefined {
   if (results.length > 1) return undefined;
   const [first] = results;
   if (first?.replayedFailure) return replayNextStep;
@@ -73,7 +75,7 @@ function nextOf(results: ArgumentResult[], project: string | undefined): string 
 
 /** The runs' summaries. Several runs also have a `table`. */
 function summaries(
-  results: ArgumentResult[],
+  results: ArgumentOutcome[],
   { theme, lines, table }: { theme: Theme; lines: WrapOptions; table?: typeof finalTable },
   quiet: boolean | undefined,
   { stdout, stderr }: Context,
@@ -90,13 +92,21 @@ function summaries(
   return `${apart}${shown.join('\n')}${apart}`;
 }
 
-function rowOf(result: ArgumentResult): FinalRow {
-  const { target, watched, whenNoStatus } = result;
+function rowOf(result: ArgumentOutcome): FinalRow {
+  const { target, watched } = result;
+  const whenNoStatus = withoutStatus(result);
   return { target, execution: watched?.execution, result: finishedWatchOf(result)?.result, whenNoStatus };
 }
 
+/** Shown in place of a status that isn't known. */
+function withoutStatus({ start }: Outcome): string {
+  if (start?.how === 'skipped') return 'skipped';
+  if (start?.how === 'unknown') return 'in doubt';
+  return start?.how === 'not_started' ? 'not started' : 'not polled';
+}
+
 /** The number of runs with each status: `1 running · 12 completed · 2 failed`. */
-function countsOf(results: ArgumentResult[], { symbols }: Theme): string {
+function countsOf(results: ArgumentOutcome[], { symbols }: Theme): string {
   const counts = new Map([
     ['running', 0],
     ['completed', 0],
@@ -116,8 +126,8 @@ function countsOf(results: ArgumentResult[], { symbols }: Theme): string {
 const mostSeparate = 3;
 
 /** The problems in the order of the arguments. A cause that many share, such as an outage, is reported once. */
-export function problemsOf(results: ArgumentResult[], { stdout }: Context): CommandResult['problems'] {
-  const groups = new Map<unknown, ArgumentResult[]>();
+export function problemsOf(results: ArgumentOutcome[], { stdout }: Context): CommandResult['problems'] {
+  const groups = new Map<unknown, ArgumentOutcome[]>();
   for (const result of results) {
     const cause = causeOf(result);
     const group = groups.get(cause);
@@ -138,13 +148,13 @@ export function problemsOf(results: ArgumentResult[], { stdout }: Context): Comm
 }
 
 /** The same for results that one cause has. */
-function causeOf(result: ArgumentResult): unknown {
+function causeOf(result: ArgumentOutcome): unknown {
   const { watched, problem } = result;
   if (!problem?.facts.ofSeveral) return result;
   return watched?.kind === 'interrupted' ? watched.kind : `${problem.facts.name} ${problem.facts.ofSeveral.message}`;
 }
 
-function sharedProblem(group: ArgumentResult[], all: number): Problem | undefined {
+function sharedProblem(group: ArgumentOutcome[], all: number): Problem | undefined {
   const { problem, watched } = group.find(waitWasAsked) ?? group[0] ?? {};
   if (!problem?.facts.ofSeveral) return undefined;
   const { message, hint } = problem.facts.ofSeveral;
@@ -154,10 +164,10 @@ function sharedProblem(group: ArgumentResult[], all: number): Problem | undefine
 }
 
 /** Did the signal end a wait that the service asked for? */
-const waitWasAsked = ({ watched }: ArgumentResult) =>
+const waitWasAsked = ({ watched }: ArgumentOutcome) =>
   watched?.kind === 'interrupted' && watched.askedUntilMs !== undefined;
 
-function namesOfGroup(group: ArgumentResult[], noun: string): string {
+function namesOfGroup(group: ArgumentOutcome[], noun: string): string {
   const names = group.map(({ target }) => nameOf(target));
   const rest = names.length - mostSeparate;
   const shown = rest > 0 ? [...names.slice(0, mostSeparate), count(rest, `other ${noun}`)] : names;

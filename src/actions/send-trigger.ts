@@ -9,8 +9,8 @@ import {
   type TriggerIdentity,
   type TriggerResult,
 } from '../triggering/send-until-known.ts';
-import type { ActionFlags } from './action-flags.ts';
 import type { Following } from './following.ts';
+import type { ActionFlags } from './plan.ts';
 
 type SendFlags = Pick<ActionFlags, 'giveUpAfterMs' | 'ifActive'>;
 

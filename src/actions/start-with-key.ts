@@ -9,10 +9,10 @@ import { nameOf, type Target } from '../runs/run.ts';
 import type { Service, StartedExecution } from '../runs/service.ts';
 import type { EarlierUse, StartedTrigger, TriggerIdentity } from '../triggering/send-until-known.ts';
 import { starts } from '../triggering/start-evidence.ts';
-import type { ActionFlags } from './action-flags.ts';
 import type { Following } from './following.ts';
-import type { StartResult } from './outcome.ts';
+import type { Plan } from './plan.ts';
 import { sendTrigger } from './send-trigger.ts';
+import { type StartOutcome, withEarlierRun, withoutRun, withRun } from './start-outcome.ts';
 import { problemOfTrigger, unknownTriggerOf } from './unknown-trigger.ts';
 
 /** A trigger without a run, after which `--if-active` says what to do, or the wait for the slot continues. */
@@ -21,7 +21,7 @@ export interface NoRun {
   fault: Fault;
 }
 
-interface SendOptions extends Pick<ActionFlags, 'giveUpAfterMs' | 'ifActive'> {
+interface SendOptions {
   /** Does the command send the trigger again after this? */
   isContinuedAfter(noRun: NoRun): boolean;
   /** How long ago this command sent the same trigger, if that attempt is in doubt. */
@@ -32,20 +32,22 @@ interface SendOptions extends Pick<ActionFlags, 'giveUpAfterMs' | 'ifActive'> {
 export async function startWithKey(
   identity: TriggerIdentity,
   body: string,
-  { isContinuedAfter, inDoubtMs, ...flags }: SendOptions,
+  { isContinuedAfter, inDoubtMs }: SendOptions,
+  plan: Plan,
   following: Following,
-): Promise<StartResult | NoRun> {
+): Promise<StartOutcome | NoRun> {
   const { journal, context } = following;
   const { target, idempotencyKey, userProvided } = identity;
   const isInDoubt = inDoubtMs !== undefined;
-  const failed = (problem: Problem): StartResult => ({ kind: 'failed', target, problem });
+  const failed = (problem: Problem) => withoutRun(target, problem, idempotencyKey);
   const known = userProvided || isInDoubt ? journal.findKey(identity) : undefined;
   if (known?.state === 'accepted') {
     const run = { target, executionId: known.executionId };
     const isOfOtherAccount = known.account !== undefined && known.account !== identity.account;
-    const key = { ageMs: known.ageMs, isOfOtherAccount };
+    const keyUse = { ageMs: known.ageMs, isOfOtherAccount };
     const evidence = isInDoubt ? 'shared_key' : 'recorded_run';
-    return { kind: 'earlier', evidence, key, ...(await pollRun(run, flags, following)) };
+    const polled = await pollRun(run, plan.pollGiveUpAfterMs, following);
+    return { ...withEarlierRun(evidence, idempotencyKey, polled), keyUse };
   }
   const open = known?.state === 'open' ? known.trigger : undefined;
   const obstacle = open && !isInDoubt && obstacleOfKey(open, identity, following);
@@ -60,13 +62,14 @@ export async function startWithKey(
   const result = await sendTrigger(
     identity,
     bytes,
-    { ...flags, ...earlierUse },
+    { giveUpAfterMs: plan.triggerGiveUpAfterMs, ifActive: plan.ifActive, ...earlierUse },
     withOpenTriggerWarning(target, following),
   );
-  if (result.kind === 'started') return startOfTrigger(result, target, context.clock);
+  if (result.kind === 'started') return startOfTrigger(result, identity, context.clock);
   if (result.kind === 'recorded') {
     const { evidence, executionId } = result;
-    return { kind: 'earlier', evidence, ...(await pollRun({ target, executionId }, flags, following)) };
+    const polled = await pollRun({ target, executionId }, plan.pollGiveUpAfterMs, following);
+    return withEarlierRun(evidence, idempotencyKey, polled);
   }
   // An earlier command's attempt with this key stays unresolved.
   if (result.kind === 'refused' && open) reportUnresolved(target, following);
@@ -87,17 +90,17 @@ function obstacleOfKey(
 }
 
 function startOfTrigger(
-  { run: execution, ...start }: StartedTrigger<StartedExecution>,
-  target: Target,
+  { run: execution, evidence, retryAfterMs }: StartedTrigger<StartedExecution>,
+  { target, idempotencyKey }: TriggerIdentity,
   clock: Clock,
-): StartResult {
+): StartOutcome {
   const { executionId } = execution;
-  const run = { target, executionId };
-  const { started } = starts[start.evidence];
-  if (started === 'no' || (start.evidence === 'shared_key' && execution.isFinal))
-    return { kind: 'earlier', evidence: start.evidence, run, polled: { kind: 'ok', value: execution } };
+  const found = { run: { target, executionId }, execution };
+  const isEarlier = starts[evidence].started === 'no' || (evidence === 'shared_key' && execution.isFinal);
+  if (isEarlier) return withRun(evidence, idempotencyKey, found);
   const startedMs = clock.elapsedMs();
-  return { ...start, execution, run, sinceTriggerMs: () => clock.elapsedMs() - startedMs };
+  const sinceTriggerMs = () => clock.elapsedMs() - startedMs;
+  return withRun(evidence, idempotencyKey, { ...found, known: execution, retryAfterMs, sinceTriggerMs });
 }
 
 /** A following whose next trigger also warns about the target's earlier triggers without a known outcome. */

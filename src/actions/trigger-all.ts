@@ -1,137 +1,78 @@
 import { alsoEndedBy, type Connection } from '../connection/connection.ts';
 import type { Invocation } from '../context.ts';
-import { noRunProblem } from '../problems/trigger-problems.ts';
+import type { ArgumentOutcome, Outcome } from '../problems/outcome.ts';
 import { type CommandResult, wantsData } from '../render/output.ts';
-import { pause } from '../runs/clock.ts';
 import { isCompleted, nameOf } from '../runs/run.ts';
 import { startOf } from '../runs/service.ts';
-import type { ActionFlags } from './action-flags.ts';
 import { reportManyRuns } from './follow-run.ts';
-import { createFollowing, type Following, withBoard } from './following.ts';
+import { type Following, startFollowing } from './following.ts';
 import { startRun } from './if-active.ts';
-import {
-  type ArgumentResult,
-  type EarlierStart,
-  finishedExecutionOf,
-  resultOfFollow,
-  resultOfStart,
-  type StartRequest,
-  type StartResult,
-  startedOf,
-  triggeredEvent,
-} from './outcome.ts';
+import type { Plan } from './plan.ts';
 import { createDoneReport, reportResults } from './report-results.ts';
 import { followWithReruns } from './reruns.ts';
+import { hasRun, type StartOutcome, type StartRequest, triggeredEvent } from './start-outcome.ts';
 
-export async function triggerAll(
-  requests: StartRequest[],
-  options: ActionFlags,
-  connection: Connection,
-): Promise<CommandResult> {
-  const shown = await withBoard(connection, options, requests.length);
-  const { context } = shown;
-  const { reporter } = context;
+export async function triggerAll(requests: StartRequest[], plan: Plan, connection: Connection): Promise<CommandResult> {
+  const following = await startFollowing(connection, plan, requests.length);
+  const { context } = following;
   try {
-    await splay(options.splayMs, context);
-    const following = createFollowing(shown, options, requests.length);
-    const { signal } = context;
-    const isEnded = signal.aborted;
-    const unsafe = new Set<StartRequest>();
-    const isSafeToRepeat = () => unsafe.size === 0;
-    const noteStart = (request: StartRequest, start: StartResult) => {
-      if (!isRepeatable(request, start, following)) unsafe.add(request);
-    };
     // Print ids in the order of the arguments, unless stdout is for the run's summary or other data.
-    const idsAreData = !options.watch && !wantsData(options);
+    const idsAreData = !plan.watch && !wantsData(plan);
     const inOrder = createInOrder();
     const watching = alsoEndedBy(following, context.stdout.closed);
-    const reportDone = createDoneReport(following, options.watch ? requests.length : 0);
-    if (options.watch) reportManyRuns(requests.length, options, following);
-    const results = await Promise.all(
-      requests.map(async (request, index): Promise<ArgumentResult> => {
-        const start = isEnded ? notStarted(request, signal) : await startRun(request, options, following);
-        noteStart(request, start);
-        const report = () => {
-          const id = 'run' in start ? start.run.executionId : undefined;
-          // With several arguments, line n belongs to argument n, so one without a run has an empty line.
-          if (idsAreData && (id !== undefined || requests.length > 1)) context.stdout.write(`${id ?? ''}\n`);
-          reporter.observe(triggeredEvent(start, options, following));
-        };
-        if (idsAreData) inOrder(index, report);
-        else report();
-        const isFollowed = options.watch && start.kind !== 'skipped' && start.kind !== 'failed';
-        const result = isFollowed
-          ? resultOfFollow(
-              await followWithReruns(
-                request,
-                start,
-                { ...options, isSafeToRepeat, onStart: (rerun) => noteStart(request, rerun) },
-                watching,
-              ),
-              following,
-            )
-          : resultOfStart(start, isSafeToRepeat, following);
-        if (start.kind === 'earlier') reportEarlier(start, result, following);
-        reportDone(result);
-        return result;
-      }),
-    );
-    if (idsAreData) await reportUnread(results, context);
+    const reportDone = createDoneReport(following, plan.watch ? requests.length : 0);
+    if (plan.watch) reportManyRuns(requests.length, plan, following);
+    const triggerOne = async (request: StartRequest, index: number): Promise<ArgumentOutcome> => {
+      const start = await startRun(request, plan, following);
+      const report = () => {
+        const id = start.run?.executionId;
+        // With several arguments, line n belongs to argument n, so one without a run has an empty line.
+        if (idsAreData && (id !== undefined || requests.length > 1)) context.stdout.write(`${id ?? ''}\n`);
+        context.reporter.observe(triggeredEvent(start, plan, following));
+      };
+      if (idsAreData) inOrder(index, report);
+      else report();
+      const end = plan.watch && hasRun(start) ? await followWithReruns(request, start, plan, watching) : start;
+      const outcome = { ...end, replayedFailure: reportEarlier(start, end, following) };
+      reportDone(outcome);
+      return outcome;
+    };
+    const outcomes = await Promise.all(requests.map(triggerOne));
+    if (idsAreData) await reportUnread(outcomes, context);
     await following.hooks.waitForAll();
-    return await reportResults(results, options, following);
+    return await reportResults(outcomes, plan, following);
   } finally {
-    reporter.stop();
+    context.reporter.stop();
   }
 }
 
-/** Can the command line be repeated without a second run of this argument? A generated key is new each time. */
-function isRepeatable(
-  { target, idempotencyKey: given }: StartRequest,
-  start: StartResult,
-  { journal, baseUrl, keyTreatment }: Following,
-): boolean {
-  const { idempotencyKey = given } = start;
-  const isNotStarted = startedOf(start) === 'no';
-  if (given === undefined || idempotencyKey === undefined) return isNotStarted;
-  if (keyTreatment() === 'honored') return true;
-  const recorded = journal.findKey({ baseUrl, target, idempotencyKey });
-  return recorded ? recorded.state === 'accepted' : isNotStarted;
-}
-
-/** Warns about an older run that didn't complete, so that it isn't mistaken for a new one. */
-function reportEarlier(earlier: EarlierStart, result: ArgumentResult, { context: { reporter } }: Following): void {
-  const { run, polled } = earlier;
-  const start = `this idempotency key started ${nameOf(run.target)}`;
-  if (polled?.kind === 'failed' && !result.watched) {
-    const message = `${start}, but its status can't be read: ${polled.problem.message}`;
+/** Warns about an older run that didn't complete, so that it isn't mistaken for a new one. Returns that warning. */
+function reportEarlier(
+  { run, execution, pollProblem, start }: StartOutcome,
+  end: Outcome,
+  { context: { reporter } }: Following,
+): string | undefined {
+  if (!run || (start.how !== 'replayed' && start.how !== 'found')) return undefined;
+  const key = `this idempotency key started ${nameOf(run.target)}`;
+  if (pollProblem && !end.watched) {
+    const message = `${key}, but its status can't be read: ${pollProblem.message}`;
     reporter.observe({ event: 'warning', name: 'status_unavailable', message, run });
   }
-  const finished = finishedExecutionOf(earlier);
   // A rerun has replaced it.
-  if (!finished || isCompleted(finished.status) || result.run?.executionId !== run.executionId) return;
-  const end = result.started === 'no' ? '; no new run was started' : '';
-  const message = `${start} ${startOf(finished)}, which finished ${finished.status}${end}`;
-  result.replayedFailure = message;
+  if (!execution?.isFinal || isCompleted(execution.status) || end.run?.executionId !== run.executionId)
+    return undefined;
+  const none = end.start?.started === 'no' ? '; no new run was started' : '';
+  const message = `${key} ${startOf(execution)}, which finished ${execution.status}${none}`;
   reporter.observe({ event: 'warning', name: 'replayed_failure', message, run });
+  return message;
 }
 
 /** Prints the ids of the started runs on stderr if they couldn't be written to stdout. */
-async function reportUnread(results: readonly ArgumentResult[], { stdout, stderr, clock }: Invocation): Promise<void> {
+async function reportUnread(outcomes: readonly Outcome[], { stdout, stderr, clock }: Invocation): Promise<void> {
   // A failed write shows up in the next turn of the event loop.
   await clock.sleep(0);
   if (!stdout.closed.aborted) return;
-  for (const { run } of results) if (run) stderr.write(`runctl: ${nameOf(run.target)}: run ${run.executionId}\n`);
-}
-
-function notStarted({ target, idempotencyKey }: StartRequest, signal: AbortSignal): StartResult {
-  return { kind: 'failed', target, problem: noRunProblem(signal), idempotencyKey };
-}
-
-async function splay(splayMs: number | undefined, { random, clock, signal, reporter }: Invocation): Promise<void> {
-  if (!splayMs) return;
-  const waitMs = random() * splayMs;
-  reporter.observe({ event: 'waiting', for: 'splay', nextMs: waitMs });
-  await pause(waitMs, clock, signal);
+  for (const { run } of outcomes) if (run) stderr.write(`runctl: ${nameOf(run.target)}: run ${run.executionId}\n`);
 }
 
 /** Runs actions in the order of their indices, each as soon as all before it have run. */

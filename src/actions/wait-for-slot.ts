@@ -2,9 +2,9 @@ import { pause } from '../runs/clock.ts';
 import type { Fault } from '../runs/fault.ts';
 import type { Run, Target } from '../runs/run.ts';
 import { createPollSchedule, jitter } from '../watching/poll-schedule.ts';
-import type { ActionFlags } from './action-flags.ts';
 import { waitForOther } from './follow-run.ts';
 import type { Following } from './following.ts';
+import type { Plan } from './plan.ts';
 
 /** An Automation's only slot for an active run. */
 interface Slot {
@@ -18,7 +18,7 @@ export const leastForTriggerMs = 1_000;
 /** The shortest time between triggers while we don't know which run is active. */
 const leastBetweenTriggersMs = 5_000;
 
-export function createSlot(target: Target, flags: Pick<ActionFlags, 'intervalMs'>, following: Following): Slot {
+export function createSlot(target: Target, plan: Plan, following: Following): Slot {
   const { context, watches } = following;
   const { clock, random, signal } = context;
   const startMs = clock.elapsedMs();
@@ -36,11 +36,11 @@ export function createSlot(target: Target, flags: Pick<ActionFlags, 'intervalMs'
       if (leftMs < leastForTriggerMs || retryAfterMs > leftMs) return 'timed_out';
       let waitMs = 0;
       if (!active || active.executionId === passedId) {
-        const gapMs = flags.intervalMs ?? jitter(schedule.gapMs(refusedAtMs - startMs), random);
+        const gapMs = plan.intervalMs ?? jitter(schedule.gapMs(refusedAtMs - startMs), random);
         waitMs = Math.min(Math.max(leastBetweenTriggersMs, gapMs), leftMs);
         context.reporter.observe({ event: 'waiting', for: 'slot', target, nextMs: waitMs });
       } else {
-        const watched = await waitForOther({ run: active }, flags, following);
+        const watched = await waitForOther({ run: active }, plan, following);
         if (watched.kind === 'timed_out') return 'timed_out';
         // If the run can't be polled, the response to the next trigger decides.
         passedId = active.executionId;

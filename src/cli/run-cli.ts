@@ -4,16 +4,16 @@ import { resolveWithoutApiKey, type SettingFlags, showSettings } from '../config
 import type { Context, Invocation } from '../context.ts';
 import { exitCodeOf, exitCodeOfAll, exitCodeWithOutput, signalOfExitCode } from '../problems/exit-codes.ts';
 import { interruptNameOf } from '../problems/fault-facts.ts';
+import type { Outcome } from '../problems/outcome.ts';
 import { Problem } from '../problems/problem.ts';
 import { shellWord } from '../problems/quote.ts';
-import { documentOf, type TriggerFacts } from '../render/document.ts';
+import { type Document, documentOf } from '../render/document.ts';
 import { guardFromRunner, writeStepOutputs } from '../render/github-actions.ts';
 import { type CommandResult, type OutputOptions, printNextStep, printResult, printSentence } from '../render/output.ts';
 import { createReporter } from '../render/reporter.ts';
 import { loadColors } from '../render/theme.ts';
 import { isInterrupted } from '../runs/clock.ts';
 import { silentReporter } from '../runs/events.ts';
-import type { JsonObject } from '../runs/json.ts';
 import { misplacedApiKeys } from '../secrets.ts';
 import { checkFields, notesOnFields } from './check-fields.ts';
 import { checkNames } from './check-names.ts';
@@ -121,7 +121,7 @@ async function end(
   result: CommandResult | number,
   output: OutputOptions,
   context: Invocation,
-  { command, document, onExit }: { command?: CommandDefinition; document?: JsonObject; onExit?: ExitHook } = {},
+  { command, document, onExit }: { command?: CommandDefinition; document?: Document; onExit?: ExitHook } = {},
 ): Promise<number> {
   if (typeof result !== 'number') {
     printResult(result, output, context);
@@ -141,8 +141,8 @@ async function end(
   }
   const exitCode = typeof result === 'number' ? result : exitCodeNow(result, context);
   if (typeof result !== 'number' && takes(command, 'onExit'))
-    await writeStepOutputs(result.documents?.[0] ?? {}, exitCode, context);
-  context.reporter.observe({ event: 'done', exitCode, signal: signalOfExitCode(exitCode), document });
+    await writeStepOutputs(result.documents?.[0]?.json ?? {}, exitCode, context);
+  context.reporter.observe({ event: 'done', exitCode, signal: signalOfExitCode(exitCode), document: document?.json });
   return exitCode;
 }
 
@@ -159,17 +159,17 @@ function fail(
   { command, onExit }: { command?: CommandDefinition; onExit?: ExitHook },
 ): Promise<number> {
   const problem = error instanceof Problem ? error : ownFault(error);
-  const trigger = command?.starts ? triggerOf(problem) : undefined;
-  const document = documentOf({ problem, trigger }, context);
+  const about = command?.starts ? startOf(problem) : {};
+  const document = documentOf({ problem, ...about }, context);
   const result = { exitNames: [problem.facts.name], documents: [document], problems: [{ problem }] };
   return end(result, output, context, { command, document, onExit });
 }
 
 /** What is known of a trigger that failed before it was sent. */
-function triggerOf({ facts }: Problem): TriggerFacts {
-  const isUnknown = facts.started === 'unknown';
+function startOf({ facts: { started } }: Problem): Pick<Outcome, 'start' | 'safeToRepeat'> {
+  const isUnknown = started === 'unknown';
   const how = isUnknown ? 'unknown' : 'not_started';
-  return { how, started: facts.started, idempotencyKey: null, safeToRepeat: !isUnknown, reruns: [] };
+  return { start: { how, started, idempotencyKey: null, reruns: [] }, safeToRepeat: !isUnknown };
 }
 
 async function welcome(program: CommandDefinition, context: Invocation): Promise<CommandResult | number> {

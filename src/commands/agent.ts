@@ -1,4 +1,5 @@
 import { followAll } from '../actions/follow-all.ts';
+import { planOf } from '../actions/plan.ts';
 import { triggerAll } from '../actions/trigger-all.ts';
 import { argument, type CommandDefinition, defineCommand, flag, option } from '../cli/define-command.ts';
 import { groupHelp } from '../cli/help-text.ts';
@@ -37,7 +38,7 @@ const agentTrigger = defineCommand({
     const body = JSON.stringify({ message, title });
     return triggerAll(
       [{ target, body, idempotencyKey: options.idempotencyKey }],
-      options,
+      planOf(options, 'trigger'),
       await connect(options, context, { quiet: false }),
     );
   },
@@ -63,7 +64,7 @@ const agentWatch = defineCommand({
   async run(args, options, context) {
     const run = agentRun(args);
     warnOfEnd(context);
-    return followAll([{ run }], options, await connect(options, context));
+    return followAll([{ run }], planOf(options, 'watch'), await connect(options, context));
   },
 });
 

@@ -10,10 +10,12 @@ import { otherBaseUrl, useBaseUrl } from '../connection/other-base-url.ts';
 import { pollRun } from '../connection/poll-once.ts';
 import type { Journal, JournalRun } from '../journal/journal.ts';
 import { isInterruptName } from '../problems/exit-codes.ts';
+import type { Outcome } from '../problems/outcome.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import { automationArgumentOf } from '../problems/quote.ts';
-import { type DocumentFacts, documentOf } from '../render/document.ts';
+import { documentOf } from '../render/document.ts';
 import { sanitizeLine } from '../render/sanitize.ts';
+import { defaults } from '../runs/defaults.ts';
 import { type AutomationTarget, isCompleted, lastStatusOf, runLimitMs } from '../runs/run.ts';
 import { formatAge } from '../runs/time-text.ts';
 
@@ -63,7 +65,7 @@ export const check = defineCommand({
     const inTime = checks.filter(({ problem }) => !problem);
     return {
       exitNames: checks.map(({ problem }) => problem?.facts.name ?? 'ok'),
-      documents: checks.map((each) => documentOf(factsOfCheck(each), context)),
+      documents: checks.map((each) => documentOf(outcomeOfCheck(each), context)),
       text: () => (options.quiet ? '' : inTime.map((each) => `${overdueSentence(each, nowMs)}\n`).join('')),
       problems: checks.flatMap(({ problem }) => (problem ? [{ problem }] : [])),
     };
@@ -109,7 +111,7 @@ function overdueProblem(
   return new Problem({ name: 'overdue', message: parts.filter(Boolean).join('; '), hint: next() });
 }
 
-function factsOfCheck({ target, runs, problem }: Check): DocumentFacts {
+function outcomeOfCheck({ target, runs, problem }: Check): Outcome {
   const { completed, last } = runs;
   const executionId = completed?.executionId;
   const check = {
@@ -168,7 +170,7 @@ export async function pollUnfinished(runs: LastRuns, connect: () => Promise<Conn
     const { target, executionId } = run;
     try {
       connection ??= await connect();
-      const { polled } = await pollRun({ target, executionId }, {}, connection);
+      const { polled } = await pollRun({ target, executionId }, defaults.giveUpAfterMs, connection);
       if (polled.kind === 'failed') throw polled.problem;
       const { status, startedAt = null, completedAt = null } = polled.value;
       const seen = { ...run, status, startedAt, completedAt };

@@ -7,7 +7,8 @@ import { parseAutomationNames } from '../connection/arguments.ts';
 import { journalOf } from '../connection/open-journal.ts';
 import { journalPlace, useBaseUrl } from '../connection/other-base-url.ts';
 import { openMs } from '../journal/journal.ts';
-import { type DocumentFacts, documentOf } from '../render/document.ts';
+import type { Outcome } from '../problems/outcome.ts';
+import { documentOf } from '../render/document.ts';
 import type { HistoryEvent } from '../runs/history-event.ts';
 import { localTime } from '../runs/time-text.ts';
 import { unknownNote } from './list-notes.ts';
@@ -55,7 +56,7 @@ export const history = defineCommand({
     const runs = [...journal.runs({ baseUrl, automations, sinceMs: Math.min(sinceMs, nowMs - openMs) })];
     const { historyTable } = await import('../render/history-table.ts');
     return {
-      documents: events.map((event) => documentOf(factsOfEvent(event), context)),
+      documents: events.map((event) => documentOf(outcomeOfEvent(event), context)),
       note: quiet ? undefined : unknownNote(runs, nowMs),
       text: (theme, { columns }) => historyTable(events, theme, { columns, hasHeading: !quiet }),
     };
@@ -63,7 +64,7 @@ export const history = defineCommand({
 });
 
 /** The run of a refusal is another's: it is named apart. */
-function factsOfEvent({ target, executionId, ...event }: HistoryEvent): DocumentFacts {
+function outcomeOfEvent({ target, executionId, ...event }: HistoryEvent): Outcome {
   const { by = null, process = null, idempotencyKey = null, what } = event;
   const isOther = ['refused', 'repeat_refused', 'response_lost'].includes(what);
   const run = executionId === undefined || isOther ? undefined : { target, executionId };

@@ -11,10 +11,11 @@ import { isUnfinished } from '../journal/fold.ts';
 import { isOpen, isRecoverable, type Journal, type JournalRun } from '../journal/journal.ts';
 import type { RunFilter } from '../journal/run-filter.ts';
 import { exitNameOfRun } from '../problems/exit-codes.ts';
+import type { Outcome } from '../problems/outcome.ts';
 import { inDoubtProblem, Problem } from '../problems/problem.ts';
 import { count } from '../problems/quote.ts';
 import { interruptedProblem } from '../problems/watch-problems.ts';
-import { type DocumentFacts, documentOf } from '../render/document.ts';
+import { documentOf } from '../render/document.ts';
 import { defaults } from '../runs/defaults.ts';
 import { reasonOf } from '../runs/fault.ts';
 import { lastStatusOf, nameOf, shownStatuses } from '../runs/run.ts';
@@ -94,7 +95,7 @@ export const list = defineCommand({
     }
     const { runTable } = await import('../render/tables.ts');
     return {
-      documents: runs.map((run) => documentOf(factsOfRow(run, nowMs), context)),
+      documents: runs.map((run) => documentOf(outcomeOfRow(run, nowMs), context)),
       omission: [
         ...(missed.length > 0 ? [`${count(missed.length, 'run')} couldn't be polled: ${reason}`] : []),
         ...(matching.length > runs.length && !options.quiet ? [moreNote(runs.length, options)] : []),
@@ -150,12 +151,12 @@ function withUsual(runs: readonly ListedRow[], journal: Journal, nowMs: number) 
 }
 
 /** What the journal knows of a run or an unresolved trigger. None of it changes the exit code of the list. */
-function factsOfRow(
+function outcomeOfRow(
   { target, executionId, baseUrl, at, idempotencyKey, ...record }: ListedRow,
   nowMs: number,
-): DocumentFacts {
+): Outcome {
   const { status, isFinal, startedAt, completedAt, creditsCharged, isOld, statusAt = at } = record;
-  const exitName = 'ok';
+  const exit = 'ok';
   const report = { list: { idempotencyKey, at, baseUrl } };
   const given = Object.entries({ status, startedAt, completedAt, creditsCharged }).filter(
     ([, value]) => value !== null,
@@ -166,14 +167,14 @@ function factsOfRow(
     const message = `this trigger of ${nameOf(target)} has no recorded response; it may have started a run`;
     const hint = isRecoverable({ at }, nowMs) ? '`runctl recover`' : undefined;
     const problem = inDoubtProblem({ message, hint });
-    return { target, exitName, report, execution, problem };
+    return { target, exit, report, execution, problem };
   }
   const run = { target, executionId };
   if (status === null) {
     const problem = new Problem({ name: 'not_found', message: 'the service no longer knows this run' });
-    return { run, exitName, report, execution, problem };
+    return { run, exit, report, execution, problem };
   }
   const lastConfirmed = isOld ? { execution, ageMs: nowMs - Date.parse(statusAt) } : undefined;
-  const outcome = exitNameOfRun(execution);
-  return { run, exitName, report, execution, outcome, argument: executionId, lastConfirmed };
+  const ended = exitNameOfRun(execution);
+  return { run, exit, report, execution, ended, argument: executionId, lastConfirmed };
 }

@@ -19,10 +19,9 @@ import { isRecoverable, type JournalRun, openMs } from '../journal/journal.ts';
 import { isAmong, type NamedAutomation, type RunFilter } from '../journal/run-filter.ts';
 import { type ExitName, isInterruptName } from '../problems/exit-codes.ts';
 import type { Problem } from '../problems/problem.ts';
-import { documentOf } from '../render/document.ts';
+import { type Document, documentOf } from '../render/document.ts';
 import { printProblem, printSentence, wantsData } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
-import type { JsonObject } from '../runs/json.ts';
 import type { Target } from '../runs/run.ts';
 import { expiredNote } from './list-notes.ts';
 
@@ -57,15 +56,15 @@ export const recover = defineCommand({
     const named = parseAutomationNames(automations, valueIfGiven(connection.settings.project));
     const isSelected = (target: Target) => isAmong(named, target);
     const problems: Problem[] = [];
-    const documents: JsonObject[] = [];
+    const documents: Document[] = [];
     for await (const recovery of recoverTriggers(options, connection, isSelected)) {
       const report = reportOfRecovery(recovery, options, connection);
-      const { run, problem, facts } = report;
-      const document = documentOf(facts, context);
+      const { run, problem, outcome } = report;
+      const document = documentOf(outcome, context);
       documents.push(document);
       if (problem) problems.push(problem);
       const about = run ? { run } : { target: recovery.trigger.target };
-      context.reporter.observe({ event: 'run_done', ...about, document, pending: 0 });
+      context.reporter.observe({ event: 'run_done', ...about, document: document.json, pending: 0 });
       print(report, options, context);
     }
     const isNothing = documents.length === 0 && !options.quiet;

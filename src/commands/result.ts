@@ -3,8 +3,8 @@ import { giveUpOptions, outputOptions, runArgument, settingOptions } from '../cl
 import { isFromJournal, parseRunArgument } from '../connection/arguments.ts';
 import { connect } from '../connection/connect.ts';
 import { findRun } from '../connection/find-run.ts';
+import { argumentOf } from '../connection/followable.ts';
 import { pollOnce, resultOfFailure } from '../connection/poll-once.ts';
-import { argumentOf } from '../connection/run-to-poll.ts';
 import { exitNameOfRun } from '../problems/exit-codes.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { documentOf } from '../render/document.ts';
@@ -41,9 +41,9 @@ export const result = defineCommand({
     if (polled.kind === 'failed') return resultOfFailure(polled.problem, run, context);
     const found = polled.value;
     if (found.isFinal) connection.journal.recordStatus(connection.baseUrl, run, found);
-    const outcome = exitNameOfRun(found);
+    const ended = exitNameOfRun(found);
     const argument = argumentOf(run, connection);
-    const documents = [documentOf({ run, result: found, outcome, exitName: 'ok', argument }, context)];
+    const documents = [documentOf({ run, result: found, ended, exit: 'ok', argument }, context)];
     const unfinished = `the run hasn't finished; watch it with \`runctl watch ${argument}\``;
     // An empty field looks like an empty output.
     const isUnnoticed = !found.isFinal && options.field !== undefined && !options.quiet;

@@ -10,8 +10,9 @@ import type { Invocation } from '../context.ts';
 import type { JournalRun } from '../journal/fold.ts';
 import { openMs } from '../journal/journal.ts';
 import { pathOf } from '../journal/records.ts';
+import type { Outcome } from '../problems/outcome.ts';
 import { count } from '../problems/quote.ts';
-import { type DocumentFacts, documentOf } from '../render/document.ts';
+import { documentOf } from '../render/document.ts';
 import type { CommandResult } from '../render/output.ts';
 import { nameOf } from '../runs/run.ts';
 import { type PastRuns, type RecordedRun, type Statistics, statisticsOf } from '../runs/statistics.ts';
@@ -68,14 +69,14 @@ async function showStatistics(names: string[], options: StatsOptions, context: I
 
   const { statisticsTable } = await import('../render/tables.ts');
   return {
-    documents: all.map((statistics) => documentOf(factsOfStatistics(statistics, sinceMs), context)),
+    documents: all.map((statistics) => documentOf(outcomeOfStatistics(statistics, sinceMs), context)),
     text: (theme, lines) => (all.length > 0 ? statisticsTable(all, theme, lines) : ''),
     note: all.length > 0 && !options.quiet ? unseenNote(all) : undefined,
     omission: all.length > 0 || options.quiet ? undefined : emptyNote(),
   };
 }
 
-function factsOfStatistics({ target, lastCompletedMs, ...statistics }: Statistics, sinceMs: number): DocumentFacts {
+function outcomeOfStatistics({ target, lastCompletedMs, ...statistics }: Statistics, sinceMs: number): Outcome {
   const lastCompletedAt = lastCompletedMs === null ? null : isoOf(lastCompletedMs);
   return { target, report: { stats: { ...statistics, since: isoOf(sinceMs), lastCompletedAt } } };
 }

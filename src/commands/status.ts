@@ -4,8 +4,8 @@ import { isFromJournal, parseRunArgument } from '../connection/arguments.ts';
 import { connect } from '../connection/connect.ts';
 import type { Connection } from '../connection/connection.ts';
 import { findRun } from '../connection/find-run.ts';
+import { argumentOf } from '../connection/followable.ts';
 import { pollOnce, resultOfFailure } from '../connection/poll-once.ts';
-import { argumentOf, type RunToPoll } from '../connection/run-to-poll.ts';
 import { exitNameOfRun } from '../problems/exit-codes.ts';
 import { documentOf } from '../render/document.ts';
 import { statusFields } from '../render/fields.ts';
@@ -13,6 +13,7 @@ import { type CommandResult, wantsData } from '../render/output.ts';
 import { inTurn } from '../runs/rate-limiter.ts';
 import type { Run } from '../runs/run.ts';
 import type { RunResult } from '../runs/service.ts';
+import type { Followable } from '../watching/watch-run.ts';
 
 const options = { exitStatus, ...giveUpOptions, ...outputOptions, ...settingOptions };
 
@@ -38,28 +39,28 @@ export const status = defineCommand({
 
 /** Polls a run and prints its status. */
 export async function showStatus(
-  runToPoll: RunToPoll,
+  followable: Followable,
   options: StatusOptions,
   connection: Connection,
 ): Promise<CommandResult> {
   const { context, journal, baseUrl } = connection;
-  const polled = await pollOnce('status', runToPoll, options, connection);
-  if (polled.kind === 'failed') return resultOfFailure(polled.problem, runToPoll.run, context);
+  const polled = await pollOnce('status', followable, options, connection);
+  if (polled.kind === 'failed') return resultOfFailure(polled.problem, followable.run, context);
   const execution = polled.value;
-  journal.recordStatus(baseUrl, runToPoll.run, execution);
-  const outcome = exitNameOfRun(execution);
-  const exitName = options.exitStatus ? outcome : 'ok';
-  const argument = argumentOf(runToPoll.run, connection);
-  const { run } = runToPoll;
-  const isFailed = run.target.family === 'automation' && execution.isFinal && outcome !== 'ok';
-  const isShown = !wantsData(options) && !(options.quiet && exitName === 'ok');
+  journal.recordStatus(baseUrl, followable.run, execution);
+  const ended = exitNameOfRun(execution);
+  const exit = options.exitStatus ? ended : 'ok';
+  const argument = argumentOf(followable.run, connection);
+  const { run } = followable;
+  const isFailed = run.target.family === 'automation' && execution.isFinal && ended !== 'ok';
+  const isShown = !wantsData(options) && !(options.quiet && exit === 'ok');
   // Only the result has the error; a status without it is better than none.
   const result = isFailed && isShown ? await resultOf(run, connection) : undefined;
   const isUnfinished = !execution.isFinal;
   const pastRuns = isUnfinished && isShown ? connection.pastRuns(run.target) : [];
   return {
-    exitNames: [exitName],
-    documents: [documentOf({ run: runToPoll.run, execution, outcome, exitName, argument }, context)],
+    exitNames: [exit],
+    documents: [documentOf({ run, execution, ended, exit, argument }, context)],
     text: (theme, lines) =>
       isShown ? statusFields({ run, execution, result, pastRuns }, context.clock.nowMs(), theme, lines) : '',
     next: isFailed && isShown ? `\`runctl result ${argument}\`` : undefined,

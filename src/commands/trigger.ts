@@ -1,4 +1,5 @@
-import type { StartRequest } from '../actions/outcome.ts';
+import { planOf } from '../actions/plan.ts';
+import type { StartRequest } from '../actions/start-outcome.ts';
 import { triggerAll } from '../actions/trigger-all.ts';
 import { triggerPath } from '../api/endpoints.ts';
 import { choice, defineCommand, flag, type OptionValues, option } from '../cli/define-command.ts';
@@ -15,10 +16,11 @@ import type { Invocation } from '../context.ts';
 import { anyFailure, errorTypes } from '../problems/next-step.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { shellWord } from '../problems/quote.ts';
-import { documentOf, type TriggerFacts } from '../render/document.ts';
+import { documentOf } from '../render/document.ts';
 import type { CommandResult } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
 import { type AutomationTarget, fullNameOf, randomUuid } from '../runs/run.ts';
+import { starts } from '../triggering/start-evidence.ts';
 
 const options = {
   watch: flag('-w, --watch', 'follow the run until it finishes, then print its summary'),
@@ -74,7 +76,7 @@ export const trigger = defineCommand({
       const target = parseAutomationArgument(name, project);
       return { target, body: '{}', idempotencyKey: idempotencyKeyOf(target) };
     });
-    return options.dryRun ? dryRun(requests, connection) : triggerAll(requests, options, connection);
+    return options.dryRun ? dryRun(requests, connection) : triggerAll(requests, planOf(options, 'trigger'), connection);
   },
 });
 
@@ -102,8 +104,8 @@ function nameKnown(context: Invocation): string | undefined {
 function dryRun(requests: readonly StartRequest[], { baseUrl, context }: Connection): CommandResult {
   const sent = requests.map(({ target, body, idempotencyKey = randomUuid() }) => {
     const request = { method: 'POST', url: `${baseUrl}${triggerPath(target)}`, idempotencyKey, body: JSON.parse(body) };
-    const trigger: TriggerFacts = { how: 'not_started', started: 'no', idempotencyKey, safeToRepeat: true, reruns: [] };
-    return { request, document: documentOf({ target, trigger, report: { request } }, context) };
+    const start = { ...starts.refused, idempotencyKey, reruns: [] };
+    return { request, document: documentOf({ target, start, report: { request } }, context) };
   });
   const text = sent.map(
     ({ request: { method, url, idempotencyKey, body } }) =>

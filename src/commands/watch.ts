@@ -1,14 +1,16 @@
 import { followAll } from '../actions/follow-all.ts';
 import { followMachine } from '../actions/follow-machine.ts';
+import { planOf } from '../actions/plan.ts';
 import { argument, defineCommand, flag, type OptionValues } from '../cli/define-command.ts';
 import { followOptions } from '../cli/options.ts';
 import { flawOfRun, isFromJournal, parseRunArgument, type RunArgument } from '../connection/arguments.ts';
 import { connect } from '../connection/connect.ts';
 import type { Connection } from '../connection/connection.ts';
 import { findRun } from '../connection/find-run.ts';
-import { type RunToPoll, runToPollOf } from '../connection/run-to-poll.ts';
+import { followableOf } from '../connection/followable.ts';
 import type { Invocation } from '../context.ts';
 import type { CommandResult } from '../render/output.ts';
+import type { Followable } from '../watching/watch-run.ts';
 
 const options = {
   all: { ...flag('--all', 'every unfinished run of the journal'), refuses: ['runs'] },
@@ -47,7 +49,7 @@ export const watch = defineCommand({
     if (runs.length === 0) {
       return { note: options.quiet ? undefined : 'No unfinished runs.' };
     }
-    return followAll(runs, options, connection);
+    return followAll(runs, planOf(options, 'watch'), connection);
   },
 });
 
@@ -56,16 +58,16 @@ async function followAllRuns(options: WatchFlags, context: Invocation): Promise<
   return followMachine(unfinishedRuns, options, connection);
 }
 
-async function findRuns(named: RunArgument[], connection: Connection): Promise<RunToPoll[]> {
-  const runs: RunToPoll[] = [];
+async function findRuns(named: RunArgument[], connection: Connection): Promise<Followable[]> {
+  const runs: Followable[] = [];
   for (const argument of named) runs.push(await findRun(argument, connection));
   return runs;
 }
 
-function unfinishedRuns({ journal, baseUrl, context }: Connection): RunToPoll[] {
+function unfinishedRuns({ journal, baseUrl, context }: Connection): Followable[] {
   const unfinished = journal.unfinishedRuns({ baseUrl }).reverse();
   return unfinished.map((recorded) => {
     const { target, executionId } = recorded;
-    return runToPollOf({ target, executionId }, recorded, context.clock);
+    return followableOf({ target, executionId }, recorded, context.clock);
   });
 }

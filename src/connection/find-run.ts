@@ -10,15 +10,16 @@ import { lengthOfIds } from '../render/status-text.ts';
 import { isPlainName } from '../runs/automation-name.ts';
 import { fullNameOf, nameOf, type Target } from '../runs/run.ts';
 import { formatAgo, utcTime } from '../runs/time-text.ts';
+import type { Followable } from '../watching/watch-run.ts';
 import { isIdPrefix, type RunArgument } from './arguments.ts';
 import type { Connection } from './connection.ts';
+import { followableOf } from './followable.ts';
 import { otherBaseUrl, useBaseUrl } from './other-base-url.ts';
-import { type RunToPoll, runToPollOf } from './run-to-poll.ts';
 
 type Here = Pick<Connection, 'baseUrl' | 'settings' | 'journal' | 'context'>;
 
 /** Finds the run that the argument names, and warns about a later trigger without a known run. Throws a usage problem. */
-export async function findRun(named: RunArgument, here: Here): Promise<RunToPoll> {
+export async function findRun(named: RunArgument, here: Here): Promise<Followable> {
   switch (named.kind) {
     case 'run':
       return findById(named.executionId, here, named);
@@ -89,7 +90,7 @@ function findById(
   executionId: string,
   { journal, baseUrl, settings, context }: Here,
   typed?: { projectId?: string; automationName: string },
-): RunToPoll {
+): Followable {
   const recorded = journal.find(executionId, { baseUrl });
   const other = journal.findElsewhere(executionId, baseUrl);
   if (other !== undefined) {
@@ -103,7 +104,7 @@ function findById(
       }
     : recorded?.target;
   if (target)
-    return runToPollOf({ target, executionId: recorded?.executionId ?? executionId }, recorded, context.clock);
+    return followableOf({ target, executionId: recorded?.executionId ?? executionId }, recorded, context.clock);
   throw usageProblem(
     `run ${executionId} is not in this machine's journal`,
     'name it in full as <projectId>/<automationName>/<executionId>, or as <automationName>/<executionId> with --project',
@@ -114,7 +115,7 @@ function findById(
 async function findLast(
   { automationName, projectId }: Partial<NamedAutomation>,
   here: Here,
-): Promise<RunToPoll | undefined> {
+): Promise<Followable | undefined> {
   const { journal, baseUrl, context } = here;
   let unresolved: JournalRun | undefined;
   let last: JournalRun | undefined;
@@ -132,7 +133,7 @@ async function findLast(
       const message = `${lostTrigger(unresolved)}: ${hintForRun(unresolved, context)}; this is the run before it`;
       context.reporter.observe({ event: 'warning', name: 'unresolved_trigger', message, target: unresolved.target });
     }
-    return runToPollOf({ target: last.target, executionId: last.executionId }, last, context.clock);
+    return followableOf({ target: last.target, executionId: last.executionId }, last, context.clock);
   }
   if (unresolved) throw usageProblem(lostTrigger(unresolved), hintForRun(unresolved, context));
   return undefined;
@@ -155,7 +156,7 @@ function checkSameProject({ target: one }: JournalRun, { target: other }: Journa
 /** How many runs are shown to choose from. */
 const mostListed = 10;
 
-function findByPrefix(text: string, { journal, baseUrl, context }: Here): RunToPoll | undefined {
+function findByPrefix(text: string, { journal, baseUrl, context }: Here): Followable | undefined {
   if (!isIdPrefix(text)) return undefined;
   const runs: { target: Target; executionId: string; record: JournalRun }[] = [];
   for (const record of journal.runs({ baseUrl, idPrefix: text })) {
@@ -165,7 +166,7 @@ function findByPrefix(text: string, { journal, baseUrl, context }: Here): RunToP
   }
   const [first, ...others] = runs;
   if (!first) return undefined;
-  if (others.length === 0) return runToPollOf(first, first.record, context.clock);
+  if (others.length === 0) return followableOf(first, first.record, context.clock);
   const shown = runs.slice(0, mostListed);
   const idLength = lengthOfIds(shown.map(({ executionId }) => executionId));
   const choices = shown.map(({ target, executionId, record: { startedAt, at } }) => {

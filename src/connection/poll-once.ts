@@ -11,9 +11,10 @@ import { inTurn } from '../runs/rate-limiter.ts';
 import { retry } from '../runs/retry.ts';
 import { type Run, randomUuid } from '../runs/run.ts';
 import type { Answer, DatedAnswer, Execution, RunResult } from '../runs/service.ts';
+import type { Followable } from '../watching/watch-run.ts';
 import { type Connection, retryPortsOf } from './connection.ts';
+import { argumentOf, followableOf } from './followable.ts';
 import { hasJournal } from './open-journal.ts';
-import { argumentOf, type RunToPoll, runToPollOf } from './run-to-poll.ts';
 
 interface Answers {
   status: Execution;
@@ -29,7 +30,7 @@ export type PolledOnce<T> = { kind: 'ok'; value: T } | { kind: 'failed'; problem
 /** Asks for the status or the result of a run, with retries. */
 export async function pollOnce<Operation extends keyof Answers>(
   operation: Operation,
-  { run, sinceTriggerMs }: RunToPoll,
+  { run, sinceTriggerMs }: Followable,
   { giveUpAfterMs = defaults.giveUpAfterMs }: PollFlags,
   connection: Connection,
 ): Promise<PolledOnce<Answers[Operation]>> {
@@ -65,12 +66,12 @@ export function resultOfFailure(problem: Problem, run: Run, context: Invocation)
 /** Asks for a run's status and records it. The answer names the run even if that fails. */
 export async function pollRun(
   run: Run,
-  flags: PollFlags,
+  giveUpAfterMs: number,
   connection: Connection,
-): Promise<RunToPoll & { polled: PolledOnce<Execution> }> {
+): Promise<Followable & { polled: PolledOnce<Execution> }> {
   const { journal, baseUrl, context } = connection;
-  const recorded = runToPollOf(run, journal.find(run.executionId, { baseUrl }), context.clock);
-  const polled = await pollOnce('status', recorded, flags, connection);
+  const recorded = followableOf(run, journal.find(run.executionId, { baseUrl }), context.clock);
+  const polled = await pollOnce('status', recorded, { giveUpAfterMs }, connection);
   if (polled.kind === 'ok') journal.recordStatus(baseUrl, run, polled.value);
   return { ...recorded, polled };
 }

@@ -1,13 +1,14 @@
 import { waitForOther } from '../actions/follow-run.ts';
 import { createFollowing, type Following } from '../actions/following.ts';
+import { planOf } from '../actions/plan.ts';
 import { sendTrigger } from '../actions/send-trigger.ts';
 import { problemOfTrigger } from '../actions/unknown-trigger.ts';
 import { requireProject, type SettingFlags } from '../config/settings.ts';
 import { parseAutomationArgument } from '../connection/arguments.ts';
 import { connect } from '../connection/connect.ts';
 import { retryPortsOf } from '../connection/connection.ts';
+import { argumentOf } from '../connection/followable.ts';
 import { hasJournal } from '../connection/open-journal.ts';
-import { argumentOf } from '../connection/run-to-poll.ts';
 import type { Invocation } from '../context.ts';
 import { createTriggerRecord } from '../journal/trigger-recorder.ts';
 import { isInterruptName } from '../problems/exit-codes.ts';
@@ -34,6 +35,8 @@ export type KeyTrial = { runs: Run[] } & (
 );
 
 const body = '{}';
+/** Without flags. */
+const plan = planOf({}, 'trigger');
 
 /**
  * Finds out what the service does with an idempotency key that it has seen. Starts a run and repeats the trigger at once,
@@ -64,7 +67,7 @@ export async function tryKey(
   let repeated = await repeat();
   if (repeated.kind !== 'ok' && repeated.fault.kind === 'already_active') {
     say('the repeat was refused because that run is active; it is repeated once more when the run has finished');
-    const watched = await waitForOther({ run, sinceTriggerMs }, {}, following);
+    const watched = await waitForOther({ run, sinceTriggerMs }, plan, following);
     if (watched.kind !== 'finished') return unclear(unseenEnd(watched));
     repeated = await repeat();
   }
@@ -129,7 +132,7 @@ export async function showKeyTrial(
   const say = (sentence: string) => {
     if (!options.quiet && !wantsData(options)) printSentence(sentence, context);
   };
-  const trial = await tryKey(target, say, createFollowing(connection, {}, 1));
+  const trial = await tryKey(target, say, createFollowing(connection, plan, 1));
   const finding = findingOf(trial);
   const problem = trial.kind === 'unclear' ? trial.problem : undefined;
   const [run] = trial.runs;

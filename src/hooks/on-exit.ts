@@ -3,9 +3,8 @@ import type { Invocation } from '../context.ts';
 import { createProcesses } from '../journal/processes.ts';
 import { pathOf } from '../journal/records.ts';
 import { exitCodes, signalOfExitCode } from '../problems/exit-codes.ts';
+import type { Document } from '../render/document.ts';
 import { isInterrupted } from '../runs/clock.ts';
-import type { JsonObject } from '../runs/json.ts';
-import { subjectOf } from '../runs/subject.ts';
 import { runHook } from './run-hook.ts';
 
 const limitMs = 30_000;
@@ -13,7 +12,7 @@ const limitMs = 30_000;
 /** Runs the hook, unless a signal ends the command. A failure is reported, but doesn't change the exit code. */
 export async function runOnExit(
   command: string,
-  { exitCode, documents }: { exitCode: number; documents: readonly JsonObject[] },
+  { exitCode, documents }: { exitCode: number; documents: readonly Document[] },
   context: Invocation,
   record?: { begin(): void; end(failure: string | undefined): void },
 ): Promise<void> {
@@ -32,13 +31,12 @@ export async function runOnExit(
 }
 
 /** Records the `--on-exit` command of a command with these documents, once for each automation in them. */
-export function exitHookRecord(documents: readonly JsonObject[], baseUrl: string | undefined, context: Invocation) {
+export function exitHookRecord(documents: readonly Document[], baseUrl: string | undefined, context: Invocation) {
   if (baseUrl === undefined) return undefined;
   const hook = '--on-exit';
   const journal = journalOf(context, { quiet: true });
-  const subjects = documents.map(subjectOf);
-  const targets = new Map(subjects.flatMap(({ target }) => (target ? [[pathOf(target), target] as const] : [])));
-  const run = documents.length === 1 ? subjects[0]?.executionId : undefined;
+  const targets = new Map(documents.flatMap(({ target }) => (target ? [[pathOf(target), target] as const] : [])));
+  const run = documents.length === 1 ? documents[0]?.run?.executionId : undefined;
   const belonging = [...targets.values()].map((target) => ({ hook, baseUrl, target, run }) as const);
   return {
     begin() {

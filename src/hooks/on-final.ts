@@ -1,7 +1,7 @@
 import type { Connection } from '../connection/connection.ts';
 import { endedBy, type Invocation } from '../context.ts';
+import type { Document } from '../render/document.ts';
 import { isInterrupted } from '../runs/clock.ts';
-import type { JsonObject } from '../runs/json.ts';
 import { nameOf, type Run } from '../runs/run.ts';
 import { runHook } from './run-hook.ts';
 
@@ -25,7 +25,7 @@ export function createFinalHooks(command: string | undefined, context: Invocatio
   const running = new Set<Promise<void>>();
   const left: Run[] = [];
 
-  async function runFor(run: Run, document: JsonObject, shellCommand: string): Promise<void> {
+  async function runFor(run: Run, document: Document, shellCommand: string): Promise<void> {
     const how = await inTurn(async () => {
       if (isInterrupted(signal) && record?.isResumed) left.push(run);
       else if (isInterrupted(signal)) return 'was not run: interrupted';
@@ -50,7 +50,7 @@ export function createFinalHooks(command: string | undefined, context: Invocatio
     /** The runs whose hooks an interruption left to another process. */
     left,
     /** Runs a run's hook as soon as fewer than eight others are running. Never rejects. */
-    async start(run: Run, document: JsonObject) {
+    async start(run: Run, document: Document) {
       if (command === undefined) return;
       const one = runFor(run, document, command).finally(() => running.delete(one));
       running.add(one);

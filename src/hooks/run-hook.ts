@@ -1,13 +1,13 @@
 import { createWholeLines, runShellCommand } from '../connection/shell-command.ts';
 import type { Context } from '../context.ts';
 import { stringifyJson } from '../json-text.ts';
+import type { Document } from '../render/document.ts';
 import { isJsonObject, type JsonObject } from '../runs/json.ts';
 import { nameOf } from '../runs/run.ts';
-import { subjectOf } from '../runs/subject.ts';
 
 export interface Hook {
   command: string;
-  documents: readonly JsonObject[]; // described by its variables, and on its standard input, one per line
+  documents: readonly Document[]; // described by its variables, and on its standard input, one per line
   variables?: Readonly<Record<string, string | null>>; // added to the documents' variables and runctl's environment
   limitMs?: number; // the command is stopped after this time
 }
@@ -19,7 +19,7 @@ export async function runHook(hook: Hook, context: Context): Promise<string | un
   const { documents, ...command } = hook;
   const given = Object.entries({ ...variablesOf(documents), ...hook.variables });
   const variables = { RUNCTL_IN_HOOK: '1', ...Object.fromEntries(given.map(([name, text]) => [name, variable(text)])) };
-  const input = documents.map((document) => `${stringifyJson(document)}\n`).join('');
+  const input = documents.map(({ json }) => `${stringifyJson(json)}\n`).join('');
   const hear = (text: string, from: keyof typeof lines) => lines[from].push(text);
   const failure = await runShellCommand({ ...command, variables, input, hear }, context);
   lines.stdout.end();
@@ -32,16 +32,15 @@ const longestVariable = 32_000;
 const variable = (text: string | null | undefined) => (text ?? '').replaceAll('\0', '').slice(0, longestVariable);
 
 /** The variables for a hook; those about a run are undefined if there are several documents. */
-function variablesOf(documents: readonly JsonObject[]): Record<string, string | undefined> {
-  const [only = {}] = documents.length === 1 ? documents : [];
-  const { exitCode, outcome } = factsForHook(only);
-  const { executionId, target } = subjectOf(only);
+function variablesOf(documents: readonly Document[]): Record<string, string | undefined> {
+  const { json = {}, run, target }: Partial<Document> = documents.length === 1 ? (documents[0] ?? {}) : {};
+  const { exitCode, outcome } = factsForHook(json);
   return {
     RUNCTL_EXIT_CODE: textOf(exitCode),
     RUNCTL_OUTCOME: textOf(outcome),
     RUNCTL_STARTED: startedIn(documents),
-    RUNCTL_STATUS: statusOf(only),
-    RUNCTL_EXECUTION_ID: executionId,
+    RUNCTL_STATUS: statusOf(json),
+    RUNCTL_EXECUTION_ID: run?.executionId,
     RUNCTL_AUTOMATION: target && nameOf(target),
   };
 }
@@ -50,9 +49,9 @@ function variablesOf(documents: readonly JsonObject[]): Record<string, string | 
 const statusOf = ({ status }: JsonObject) =>
   typeof status === 'string' && /^[a-z_]+$/i.test(status) ? status : undefined;
 
-function startedIn(documents: readonly JsonObject[]): string {
-  const all = documents.map((document) => {
-    const { trigger } = factsForHook(document);
+function startedIn(documents: readonly Document[]): string {
+  const all = documents.map(({ json }) => {
+    const { trigger } = factsForHook(json);
     return isJsonObject(trigger) ? trigger.started : 'no';
   });
   return all.includes('unknown') ? 'unknown' : all.includes('yes') ? 'yes' : 'no';

@@ -1,59 +1,33 @@
 import type { Invocation } from '../context.ts';
-import { type ExitName, exitCodeOf, publicNameOf } from '../problems/exit-codes.ts';
+import { exitCodeOf, publicNameOf } from '../problems/exit-codes.ts';
+import { endOf, exitOf, type Outcome } from '../problems/outcome.ts';
 import type { Problem } from '../problems/problem.ts';
-import type { HowTriggered, LastConfirmed, WarningEvent } from '../runs/events.ts';
+import type { LastConfirmed, WarningEvent } from '../runs/events.ts';
 import type { JsonObject } from '../runs/json.ts';
 import type { Run, Target } from '../runs/run.ts';
 import { durationMsOf } from '../runs/run.ts';
-import type { Execution, RunResult } from '../runs/service.ts';
-import { noteSubject } from '../runs/subject.ts';
-import type { Started } from '../triggering/start-evidence.ts';
 
-export interface TriggerFacts {
-  /** How the first trigger ended, also if reruns followed. */
-  how: HowTriggered;
-  started: Started;
-  idempotencyKey: string | null;
-  /** May the same command line be repeated without a second run? */
-  safeToRepeat: boolean;
-  /** Ids of the runs before the one that the document describes, oldest first. */
-  reruns: readonly string[];
-}
-
-/** What a document is made of: facts about a run, an automation without a run, or the command alone. */
-export interface DocumentFacts {
+/** A JSON document and what it is about, which the service's fields in it may name otherwise. */
+export interface Document {
+  json: JsonObject;
   run?: Run;
   target?: Target;
-  execution?: Execution;
-  result?: RunResult;
-  /** How the run or the trigger ended. By default that is the name of the problem, or `ok`. */
-  outcome?: ExitName;
-  /** The exit name for this document, if that is not its outcome. */
-  exitName?: ExitName;
-  problem?: Problem;
-  trigger?: TriggerFacts;
-  /** The run as an argument of a suggested command. */
-  argument?: string;
-  activeExecutionId?: string;
-  lastConfirmed?: Omit<LastConfirmed, 'run'>;
-  report?: JsonObject;
 }
 
 type DocumentContext = Pick<Invocation, 'command' | 'commandLine' | 'warnings' | 'secrets' | 'withFlags'>;
 
 /** All fields of the service, and `runctl`. If status and result share a field, that of the status is newer. */
-export function documentOf(facts: DocumentFacts, context: DocumentContext): JsonObject {
-  const { run, target = run?.target, execution, result } = facts;
-  const document: JsonObject = {
+export function documentOf(outcome: Outcome, context: DocumentContext): Document {
+  const { run, target = run?.target, execution, result } = outcome;
+  const json: JsonObject = {
     ...(target && { executionId: run?.executionId ?? null, ...identityFields(target) }),
     ...result?.document,
     ...execution?.document,
-    runctl: runctlOf({ ...facts, target }, context),
+    runctl: runctlOf({ ...outcome, target }, context),
   };
   // The document names the run, even if the answer of the service does not.
-  if (run && typeof document.executionId !== 'string') document.executionId = run.executionId;
-  noteSubject(document, { executionId: run?.executionId, target });
-  return document;
+  if (run && typeof json.executionId !== 'string') json.executionId = run.executionId;
+  return { json, run, target };
 }
 
 export const lastConfirmedOf = ({ execution, ageMs = 0 }: Omit<LastConfirmed, 'run'>) =>
@@ -65,18 +39,18 @@ export function identityFields(target: Target): JsonObject {
     : { projectId: target.projectId, automationName: target.automationName };
 }
 
-function runctlOf(facts: DocumentFacts, context: DocumentContext): JsonObject {
+function runctlOf(outcome: Outcome, context: DocumentContext): JsonObject {
   const { command, warnings, secrets } = context;
-  const { run, target, execution, problem, trigger, lastConfirmed, report } = facts;
-  const outcome = problem?.facts.name ?? facts.outcome ?? 'ok';
-  const next = problem ? nextOfProblem(problem, trigger, context) : nextAfter(facts, outcome, context);
-  const { activeExecutionId = facts.activeExecutionId } = problem?.facts ?? {};
+  const { run, target, execution, problem, lastConfirmed, report } = outcome;
+  const trigger = triggerOf(outcome);
+  const next = problem ? nextOfProblem(problem, outcome, context) : nextAfter(outcome, context);
+  const { activeExecutionId = outcome.activeExecutionId } = problem?.facts ?? {};
   const durationMs = run && execution?.isFinal ? durationMsOf(execution) : undefined;
   return {
     schema: 1,
     command,
-    exitCode: exitCodeOf(facts.exitName ?? outcome),
-    outcome: publicNameOf(outcome),
+    exitCode: exitCodeOf(exitOf(outcome)),
+    outcome: publicNameOf(endOf(outcome)),
     ...(durationMs !== undefined && { durationMs }),
     next: next === undefined ? null : secrets.scrub(next),
     ...(trigger && { trigger }),
@@ -88,6 +62,12 @@ function runctlOf(facts: DocumentFacts, context: DocumentContext): JsonObject {
     ...(lastConfirmed?.execution && { lastConfirmed: lastConfirmedOf(lastConfirmed) }),
     ...report,
   };
+}
+
+function triggerOf({ start, safeToRepeat = true }: Outcome): JsonObject | undefined {
+  if (!start) return undefined;
+  const { how, started, idempotencyKey, reruns } = start;
+  return { how, started, idempotencyKey, safeToRepeat, reruns };
 }
 
 /** A problem may quote a service that sent the API key back, so its texts are scrubbed. */
@@ -112,8 +92,8 @@ function isWarningOf(warning: WarningEvent, run: Run | undefined, target: Target
 }
 
 /** After a rate limit, the same command is the next one, if repeating it starts no second run. */
-function nextOfProblem({ facts }: Problem, trigger: TriggerFacts | undefined, context: DocumentContext) {
-  const isRepeatable = facts.name === 'rate_limited' && trigger?.safeToRepeat === true;
+function nextOfProblem({ facts }: Problem, { start, safeToRepeat }: Outcome, context: DocumentContext) {
+  const isRepeatable = facts.name === 'rate_limited' && start && safeToRepeat;
   const named = commandIn(facts.hint);
   if (named !== undefined) return context.withFlags(named);
   return isRepeatable ? context.commandLine : undefined;
@@ -122,14 +102,11 @@ function nextOfProblem({ facts }: Problem, trigger: TriggerFacts | undefined, co
 /** The first command in a hint that has no placeholder. */
 const commandIn = (hint = '') => /`(runctl (?![^`]*<\w+>)[^`]+)`/.exec(hint)?.[1];
 
-function nextAfter(
-  { run, execution, result, argument }: DocumentFacts,
-  outcome: ExitName,
-  { command, withFlags }: DocumentContext,
-): string | undefined {
+function nextAfter(outcome: Outcome, { command, withFlags }: DocumentContext): string | undefined {
+  const { run, execution, result, argument } = outcome;
   if (!run || argument === undefined) return undefined;
   if (!(execution ?? result)?.isFinal) return withFlags(`runctl watch ${argument}`);
   // Agent runs have no result.
-  const isRead = outcome === 'ok' || command === 'result' || run.target.family === 'agent';
+  const isRead = endOf(outcome) === 'ok' || command === 'result' || run.target.family === 'agent';
   return isRead ? undefined : withFlags(`runctl result ${argument}`);
 }

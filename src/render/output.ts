@@ -2,7 +2,7 @@ import type { Invocation, Sink } from '../context.ts';
 import { stringifyJson } from '../json-text.ts';
 import type { ExitName } from '../problems/exit-codes.ts';
 import type { Problem } from '../problems/problem.ts';
-import type { JsonObject } from '../runs/json.ts';
+import type { Document } from './document.ts';
 import { fieldOf } from './field-paths.ts';
 import { errorAnnotation, withoutCommandsInJson } from './github-actions.ts';
 import { sanitize, sanitizeJson, sanitizeLine } from './sanitize.ts';
@@ -24,7 +24,7 @@ export interface CommandResult {
   /** How each part of the command ended: together they decide the exit code. */
   exitNames?: readonly ExitName[];
   /** For programs: `--json` and `--field` print these. */
-  documents?: JsonObject[];
+  documents?: Document[];
   /** For shells, such as a path or a script: printed as it is, and sanitized only on a terminal. */
   verbatim?: string;
   /** For people: in the colors and the width of the terminal, and in CI without commands to the runner. */
@@ -55,8 +55,8 @@ export function printResult(result: CommandResult, output: OutputOptions, contex
 }
 
 /** One line for each document, so that a reader takes one and twenty in the same way. */
-function printDocuments(documents: JsonObject[], { json, field = [] }: OutputOptions, context: Invocation) {
-  for (const document of documents) {
+function printDocuments(documents: readonly Document[], { json, field = [] }: OutputOptions, context: Invocation) {
+  for (const { json: document } of documents) {
     if (json) printJson(document, context);
     else printLine(field.map((path) => fieldOf(document, path, stringifyJson)).join('\t'), context);
   }
@@ -80,8 +80,9 @@ function printVerdict({ exitNames = [], documents = [] }: CommandResult, { stder
   const name = exitNames.find((each) => each !== 'ok') ?? 'ok';
   const isSaid = stderr.isTTY || warnings.some((warning) => warning.name === 'replayed_failure');
   if (isSaid || !/^(run_|still_running)/.test(name)) return;
-  const [{ automationName = 'agent' } = {}] = documents;
-  const one = `the ${sanitizeLine(String(automationName))} run ${name === 'still_running' ? 'has not finished' : 'did not complete'}`;
+  const target = documents[0]?.target;
+  const automation = target?.family === 'automation' ? sanitizeLine(target.automationName) : 'agent';
+  const one = `the ${automation} run ${name === 'still_running' ? 'has not finished' : 'did not complete'}`;
   stderr.write(`runctl: ${exitNames.length > 1 ? 'not every run completed' : one}\n`);
 }
 

@@ -1,9 +1,4 @@
 import { type Clock, stopwatch } from '../runs/clock.ts';
-import { defaults } from '../runs/defaults.ts';
-
-export function timeoutMsOf({ timeoutMs = defaults.timeoutMs }: { timeoutMs?: number }): number {
-  return timeoutMs === 0 ? Number.POSITIVE_INFINITY : timeoutMs;
-}
 
 /** After the timeout, unfinished runs are polled once more, within this time. */
 const lastPollsMs = 5_000;

@@ -6,12 +6,17 @@ import type { PollSchedule } from './poll-schedule.ts';
 import { createPoller, type PollerPorts } from './poller.ts';
 import type { FinishedWatch, WatchResult } from './watch-result.ts';
 
+/** A run to follow, with what is known of it. */
+export interface Followable {
+  run: Run;
+  known?: Execution; // the response to the trigger, used instead of a first poll
+  retryAfterMs?: number; // from the response to the trigger
+  sinceTriggerMs?(): number; // undefined if this machine didn't trigger the run
+}
+
 export interface WatchOptions {
   schedule: PollSchedule;
   isFixed?: boolean; // the first gap is not shortened at random
-  known?: Execution; // the response to the trigger, used instead of a first poll
-  retryAfterMs?: number; // from the response to the trigger
-  sinceTriggerMs?(): number; // undefined if this machine didn't just trigger the run
 }
 
 export interface WatchPorts extends PollerPorts {
@@ -19,19 +24,22 @@ export interface WatchPorts extends PollerPorts {
 }
 
 /** Polls until the run is finished or one of the reasons in `WatchEnd` stops it. */
-export async function pollUntilFinal(run: Run, options: WatchOptions, ports: WatchPorts): Promise<WatchResult> {
+export async function pollUntilFinal(
+  { run, known, sinceTriggerMs, ...followable }: Followable,
+  { schedule, isFixed }: WatchOptions,
+  ports: WatchPorts,
+): Promise<WatchResult> {
   const { service, clock, random, signal, group, observe } = ports;
-  const { schedule, sinceTriggerMs } = options;
   const watchedMs = stopwatch(clock);
-  let execution = options.known;
+  let execution = known;
   let confirmedAgeMs = execution && stopwatch(clock);
   const lastConfirmed = () => ({ run, execution, ageMs: confirmedAgeMs?.() });
   const poller = createPoller({ run, operation: 'status', sinceTriggerMs, lastConfirmed }, ports);
 
   // A run that we just started needs no immediate poll, and runs started together are not polled together.
-  const spread = options.isFixed ? 1 : 1 - random() / 2;
+  const spread = isFixed ? 1 : 1 - random() / 2;
   let delayMs = execution ? spread * schedule.gapMs(0) : 0;
-  let { retryAfterMs } = options;
+  let { retryAfterMs } = followable;
   if (execution) observe({ event: 'status', run, execution, changed: true });
   // docs/service.md, Final statuses stay.
   while (!execution?.isFinal) {
@@ -59,20 +67,21 @@ function ageMs(execution: Execution, watchedMs: number, clock: Clock): number {
 
 /** Polls until the run is finished, then reads its result. `leave` stops the polling, but not the reading. */
 export async function watchToEnd(
-  run: Run,
+  followable: Followable,
   options: WatchOptions,
   ports: WatchPorts,
   leave = ports.signal,
 ): Promise<WatchResult> {
-  const watched = await pollUntilFinal(run, options, { ...ports, signal: leave });
+  const { run } = followable;
+  const watched = await pollUntilFinal(followable, options, { ...ports, signal: leave });
   if (watched.kind !== 'finished') return watched;
   ports.observe({ event: 'final', run, execution: watched.execution });
-  return run.target.family === 'agent' ? watched : fetchResult(watched, options, ports);
+  return run.target.family === 'agent' ? watched : fetchResult(watched, followable, ports);
 }
 
 async function fetchResult(
   watched: FinishedWatch,
-  { sinceTriggerMs }: WatchOptions,
+  { sinceTriggerMs }: Followable,
   ports: WatchPorts,
 ): Promise<FinishedWatch> {
   const { run, execution } = watched;

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { ActionFlags } from '../../src/actions/action-flags.ts';
 import { startRun } from '../../src/actions/if-active.ts';
-import { outcomeOfStart, resultOfStart } from '../../src/actions/outcome.ts';
+import { type ActionFlags, planOf } from '../../src/actions/plan.ts';
 import { openJournal } from '../../src/journal/journal.ts';
 import type { Reporter, RunEvent } from '../../src/runs/events.ts';
 import type { Answer, Execution, Service, StartedExecution } from '../../src/runs/service.ts';
@@ -43,9 +42,8 @@ function createTriggerHarness() {
       journal: journal(),
       watches: createWatchGroup(flags.timeoutMs ?? Number.POSITIVE_INFINITY, clock),
     });
-    const start = await startRun({ target, body: '{}', idempotencyKey }, flags, connection);
-    const problem = start.kind === 'failed' ? start.problem : undefined;
-    return { start, problem, calls: service.calls, triggeredAtMs, events, limiter: connection.limiter };
+    const start = await startRun({ target, body: '{}', idempotencyKey }, planOf(flags, 'trigger'), connection);
+    return { start, problem: start.problem, calls: service.calls, triggeredAtMs, events, limiter: connection.limiter };
   }
   return { trigger, journal, clock };
 }
@@ -58,7 +56,7 @@ test('the time since the trigger of this process goes by the clock that cannot b
   const { start } = await trigger({ trigger: [running()] });
   clock.stop(second);
   clock.suspend(3_600_000);
-  expect(start.kind === 'started' && start.sinceTriggerMs?.()).toBe(second);
+  expect(start.sinceTriggerMs?.()).toBe(second);
 });
 
 describe('a key that started a run before', () => {
@@ -68,8 +66,8 @@ describe('a key that started a run before', () => {
     await trigger({ trigger: [running()] }, flags);
     const triggeredAtMs = clock.nowMs();
     const { start, calls } = await trigger({ status: [fault('not_found'), running()] }, flags);
-    expect(start).toMatchObject({ kind: 'earlier', run, polled: { value: { status: 'RUNNING' } } });
-    expect(start.kind === 'earlier' && start.sinceTriggerMs?.()).toBe(clock.nowMs() - triggeredAtMs);
+    expect(start).toMatchObject({ start: { how: 'replayed' }, run, execution: { status: 'RUNNING' } });
+    expect(start.sinceTriggerMs?.()).toBe(clock.nowMs() - triggeredAtMs);
     expect(calls.trigger).toEqual([]);
   });
 
@@ -78,19 +76,19 @@ describe('a key that started a run before', () => {
     const flags = { idempotencyKey: 'nightly-1' };
     await trigger({ trigger: [running()] }, flags);
     const { start, calls } = await trigger({ status: [running()] }, flags, 'another account');
-    expect(start).toMatchObject({ kind: 'earlier', run });
+    expect(start).toMatchObject({ start: { how: 'replayed' }, run });
     expect(calls.trigger).toEqual([]);
   });
 });
 
 test.each<[string, Answer<StartedExecution>[], object]>([
-  ['after a lost answer', [fault('lost'), state('FAILED')], { started: 'unknown', exitName: 'run_failed' }],
-  ['at once', [state('FAILED')], { started: 'no', exitName: 'run_failed' }],
-  ['at once, running', [running()], { started: 'unknown', exitName: 'ok' }],
+  ['after a lost answer', [fault('lost'), state('FAILED')], { start: { started: 'unknown' }, ended: 'run_failed' }],
+  ['at once', [state('FAILED')], { start: { started: 'no' }, ended: 'run_failed' }],
+  ['at once, running', [running()], { start: { started: 'unknown' }, ended: 'ok' }],
 ])('a given key that is answered with a run, %s, ends with its code: %j', async (_, script, expected) => {
   const { trigger } = createTriggerHarness();
   const { start } = await trigger({ trigger: script }, { idempotencyKey: 'k' });
-  expect(resultOfStart(start, () => true, createConnection(scriptedService({})))).toMatchObject(expected);
+  expect(start).toMatchObject(expected);
 });
 
 test.each<[string, Answer<StartedExecution>, string, number]>([
@@ -124,9 +122,9 @@ test('a refusal that arrives as the user presses Ctrl-C ends with its own exit c
       return fault('no_credits', { httpStatus: 402 });
     },
   };
-  const start = await startRun({ target, body: '{}' }, {}, createConnection(service, { context }));
+  const start = await startRun({ target, body: '{}' }, planOf({}, 'trigger'), createConnection(service, { context }));
   expect(start).toMatchObject({
-    kind: 'failed',
+    start: { how: 'not_started' },
     problem: { exitCode: 8, facts: { name: 'no_credits', started: 'no' } },
   });
 });
@@ -192,34 +190,34 @@ describe('--if-active attach', () => {
   test('takes the run that the refusal names, and polls it only if it is then watched', async () => {
     const { trigger } = createTriggerHarness();
     const unwatched = await trigger({ trigger: [conflict()] }, attach);
-    expect(unwatched.start).toMatchObject({ kind: 'attached', run });
+    expect(unwatched.start).toMatchObject({ start: { how: 'attached' }, run });
     expect(unwatched.calls.status).toBe(0);
     const { start } = await trigger({ trigger: [conflict()], status: [running()] }, attachAndWatch);
-    expect(start).toMatchObject({ kind: 'attached', run, polled: { value: { status: 'RUNNING' } } });
+    expect(start).toMatchObject({ start: { how: 'attached' }, run, execution: { status: 'RUNNING' } });
   });
 
   test.each([
     [47, 'attached'],
-    [48, 'failed'],
-  ])('where the refusal names none, takes the unfinished run of the journal, %d hours old: %s', async (hours, kind) => {
+    [48, 'not_started'],
+  ])('where the refusal names none, takes the unfinished run of the journal, %d hours old: %s', async (hours, how) => {
     const { trigger, clock } = createTriggerHarness();
     await trigger({ trigger: [running()] });
     clock.suspend(hours * 3600 * second);
     const { start, calls } = await trigger({ trigger: [conflict({ executionId: undefined })] }, attach);
-    expect(start.kind).toBe(kind);
-    if (start.kind === 'attached') expect(start.run).toEqual(run);
+    expect(start.start.how).toBe(how);
+    if (how === 'attached') expect(start.run).toEqual(run);
     expect(calls.status).toBe(0);
   });
 
   test.each<[string, Answer<Execution>, string]>([
     ['has finished meanwhile', state('COMPLETED', { completedAt: '2020-01-01T00:00:00Z' }), 'attached'],
     ["can't be polled", fault('rejected'), 'attached'],
-    ["isn't known to the service", fault('not_found'), 'failed'],
-  ])('follows the run that the refusal names, also if it %s: %j', async (_, answer, kind) => {
+    ["isn't known to the service", fault('not_found'), 'not_started'],
+  ])('follows the run that the refusal names, also if it %s: %j', async (_, answer, how) => {
     const { trigger } = createTriggerHarness();
     const { start, problem } = await trigger({ trigger: [conflict()], status: [answer] }, attachAndWatch);
-    expect(start.kind).toBe(kind);
-    if (kind === 'failed') expect(problem?.facts).toMatchObject({ name: 'already_active', started: 'no' });
+    expect(start.start.how).toBe(how);
+    if (how === 'not_started') expect(problem?.facts).toMatchObject({ name: 'already_active', started: 'no' });
   });
 
   test('is not offered where nobody knows which run is active', async () => {
@@ -273,7 +271,7 @@ describe('--if-active wait', () => {
       },
       wait,
     );
-    expect(start).toMatchObject({ kind: 'started', run: { executionId: ours } });
+    expect(start).toMatchObject({ start: { how: 'started' }, run: { executionId: ours } });
     expect(new Set(events.map(({ event }) => event))).toEqual(
       new Set(['status', 'waiting', 'attempt_failed', 'service_back']),
     );
@@ -294,7 +292,7 @@ describe('--if-active wait', () => {
     async (_, answer, leastSeconds, mostSeconds) => {
       const { trigger, clock } = createTriggerHarness();
       const { start, calls } = await trigger({ trigger: [conflict(), running()], status: [answer] }, wait);
-      expect([start.kind, calls.trigger.length]).toEqual(['started', 2]);
+      expect([start.start.how, calls.trigger.length]).toEqual(['started', 2]);
       expect(clock.elapsedMs()).toBeGreaterThanOrEqual(leastSeconds * second);
       expect(clock.elapsedMs()).toBeLessThan(mostSeconds * second);
     },
@@ -307,7 +305,7 @@ describe('--if-active wait', () => {
     const { trigger, clock } = createTriggerHarness();
     const unnamed = conflict({ executionId: undefined });
     const outage = Array(60).fill(answer);
-    expect((await trigger({ trigger: [unnamed, ...outage, running()] }, wait)).start.kind).toBe('started');
+    expect((await trigger({ trigger: [unnamed, ...outage, running()] }, wait)).start.start.how).toBe('started');
     expect(clock.elapsedMs()).toBeGreaterThan(180 * second);
     const flags = { ...wait, timeoutMs: 600 * second };
     const { problem } = await createTriggerHarness().trigger({ trigger: [unnamed, answer] }, flags);
@@ -360,7 +358,7 @@ describe('--if-active wait', () => {
     if (given.isHonored) journal().append(seenHonored);
     const flags = { ...wait, idempotencyKey: given.key };
     const { start, problem, calls } = await trigger({ trigger: script, status: [state('COMPLETED')] }, flags);
-    const { how, started } = outcomeOfStart(start, () => true);
+    const { how, started } = start.start;
     expect(problem ? `${problem.exitCode} ${started}` : `${how} ${started}`).toBe(expected);
     expect(calls.trigger).toHaveLength(sent);
     expect(new Set(calls.trigger.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
@@ -382,7 +380,7 @@ describe('--if-active wait', () => {
       status: [state('COMPLETED')],
     };
     const { start, triggeredAtMs } = await trigger(script, wait);
-    expect(start.kind).toBe('started');
+    expect(start.start.how).toBe('started');
     expect(triggeredAtMs[1]).toBeGreaterThanOrEqual(20 * second);
   });
 
@@ -406,7 +404,7 @@ describe('--if-active wait', () => {
     const { trigger, clock } = createTriggerHarness();
     const script = { trigger: [...Array(5).fill(conflict()), running()], status: [state('COMPLETED')] };
     const { start, calls } = await trigger(script, wait);
-    expect(start.kind).toBe('started');
+    expect(start.start.how).toBe('started');
     expect(calls.status).toBe(1);
     expect(clock.elapsedMs()).toBeGreaterThanOrEqual(20 * second);
   });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { followAll } from '../../src/actions/follow-all.ts';
 import type { Following } from '../../src/actions/following.ts';
+import { planOf } from '../../src/actions/plan.ts';
 import { triggerAll } from '../../src/actions/trigger-all.ts';
 import { exitCodeOfAll } from '../../src/problems/exit-codes.ts';
 import type { OutputOptions } from '../../src/render/output.ts';
@@ -91,7 +92,7 @@ function createRunsHarness(changes: (elapsedMs: () => number, sleep: Clock['slee
       command(flags, (connection) =>
         followAll(
           runs.map((run) => ({ run })),
-          flags,
+          planOf(flags, 'watch'),
           connection,
         ),
       ),
@@ -99,7 +100,7 @@ function createRunsHarness(changes: (elapsedMs: () => number, sleep: Clock['slee
       command(flags, (connection) =>
         triggerAll(
           numbers(count).map((number) => ({ target: targetOf(number), body: '{}' })),
-          { watch: true, ...flags },
+          planOf({ watch: true, ...flags }, 'trigger'),
           connection,
         ),
       ),

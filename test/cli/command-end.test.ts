@@ -20,7 +20,7 @@ async function typed(run: Run, flags: string[] = [], crash: Promise<never>[] = [
 const failed = usageProblem('it is wrong', 'make it right');
 const answer: CommandResult = {
   exitNames: ['ok', 'run_failed'],
-  documents: [{ a: 1 }, { b: 2 }],
+  documents: [{ json: { a: 1 } }, { json: { b: 2 } }],
   text: () => 'text\n',
   problems: [{ problem: failed, about: 'nightly' }],
   note: 'a note',

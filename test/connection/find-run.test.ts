@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseRunArgument } from '../../src/connection/arguments.ts';
 import { findRun } from '../../src/connection/find-run.ts';
-import { argumentOf, runToPollOf } from '../../src/connection/run-to-poll.ts';
+import { argumentOf, followableOf } from '../../src/connection/followable.ts';
 import { openJournal } from '../../src/journal/journal.ts';
 import { Problem } from '../../src/problems/problem.ts';
 import type { Reporter } from '../../src/runs/events.ts';
@@ -193,9 +193,9 @@ test('the time since the trigger of a run of the journal goes by the wall clock'
   if (!record) return expect.unreachable('the journal holds the run');
   const run = { target, executionId: a };
   const clock = { ...connection.context.clock, nowMs: () => Date.parse(record.at) + 1000 };
-  expect(runToPollOf(run, record, clock).sinceTriggerMs?.()).toBe(1000);
-  expect(runToPollOf(run, { ...record, idempotencyKey: null }, clock)).toEqual({ run });
-  expect(runToPollOf(run, undefined, clock)).toEqual({ run });
+  expect(followableOf(run, record, clock).sinceTriggerMs?.()).toBe(1000);
+  expect(followableOf(run, { ...record, idempotencyKey: null }, clock)).toEqual({ run });
+  expect(followableOf(run, undefined, clock)).toEqual({ run });
 });
 
 test.each([executionId, executionId.toUpperCase()])(

@@ -46,6 +46,7 @@ export function createConnection(
     pastRuns: () => [],
     hooks: createFinalHooks(undefined, context),
     sentKeys: new Set(),
+    repeat: { isSafe: true },
     ...parts,
   };
 }

@@ -32,7 +32,7 @@ test('of the hooks for runs that finished, eight run at once at most', async () 
   const command = `printf + >> '${log}'; until [ -e '${go}' ]; do sleep 0.02; done; printf - >> '${log}'`;
   const context = { ...createMemory({ PATH: process.env.PATH }), clock: systemClock };
   const hooks = createFinalHooks(command, context);
-  for (let n = 0; n < 12; n++) void hooks.start(run, {});
+  for (let n = 0; n < 12; n++) void hooks.start(run, { json: {} });
   await expect.poll(() => readFileSync(log, 'utf8').length).toBeGreaterThanOrEqual(8);
   writeFileSync(go, '');
   await hooks.waitForAll();

@@ -15,7 +15,7 @@ async function hooked(command: string, hook: Partial<Hook> = {}, isInterrupted =
   const written: string[] = [];
   const context = { ...memory, clock };
   context.stderr.write = (text) => written.push(text);
-  const running = runHook({ command, documents: [{ a: 1 }], ...hook }, context);
+  const running = runHook({ command, documents: [{ json: { a: 1 } }], ...hook }, context);
   if (isInterrupted) memory.interrupt('SIGTERM');
   return { failure: await running, written };
 }

@@ -86,10 +86,10 @@ const watchRun: Runner = async (script, given = {}) => {
   const { intervalMs = 10_000, timeoutMs = Number.POSITIVE_INFINITY, giveUpAfterMs = 600_000 } = given;
   const options: WatchOptions = { schedule: { gapMs: () => intervalMs } };
   const { clock } = ports;
-  if (given.own || given.journal) options.sinceTriggerMs = () => clock.elapsedMs();
+  const sinceTriggerMs = given.own || given.journal ? () => clock.elapsedMs() : undefined;
   const group = createWatchGroup(timeoutMs, clock);
   if (given.own) group.answered();
-  const watched = await watchToEnd(run, options, {
+  const watched = await watchToEnd({ run, sinceTriggerMs }, options, {
     ...ports,
     group,
     giveUpAfterMs,

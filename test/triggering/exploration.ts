@@ -1,6 +1,7 @@
 import { startRun } from '../../src/actions/if-active.ts';
-import type { StartResult } from '../../src/actions/outcome.ts';
+import { planOf } from '../../src/actions/plan.ts';
 import { type Recovery, recoverTriggers } from '../../src/actions/recover-triggers.ts';
+import type { StartOutcome } from '../../src/actions/start-outcome.ts';
 import { openJournal } from '../../src/journal/journal.ts';
 import type { Log } from '../../src/journal/log.ts';
 import type { JournalRecord, NewRecord } from '../../src/journal/records.ts';
@@ -150,12 +151,15 @@ export async function play(world: World, commands: readonly CommandName[], choos
     const isGiven = name.includes('key');
     const idempotencyKey = isGiven ? 'given' : undefined;
     const flags = { giveUpAfterMs: 501, ifActive: name.includes('waits') ? 'wait' : 'fail' } as const;
-    const start = await startRun({ target, body: '{}', idempotencyKey }, flags, connect());
-    startedKeys.set(start.idempotencyKey ?? `key-${++minted}`, { isGiven, at: new Date(clock.nowMs()).toISOString() });
+    const start = await startRun({ target, body: '{}', idempotencyKey }, planOf(flags, 'trigger'), connect());
+    startedKeys.set(start.start.idempotencyKey ?? `key-${++minted}`, {
+      isGiven,
+      at: new Date(clock.nowMs()).toISOString(),
+    });
     starteds.push({ by: command, start });
   }
 
-  const starteds: { by: number; start: StartResult }[] = [];
+  const starteds: { by: number; start: StartOutcome }[] = [];
 
   async function recover(resend: boolean): Promise<boolean> {
     const connection = connect();
@@ -202,16 +206,13 @@ export async function play(world: World, commands: readonly CommandName[], choos
       for (const [key, its] of ofKey) if (its.length > 1) verdicts.push(`one run for a key: ${key} has ${its.length}`);
     for (const { by, start } of starteds) {
       const own = runs.filter(({ startedBy }) => startedBy === by).map(({ executionId }) => executionId);
-      if (start.kind === 'failed') {
-        const { started, name } = start.problem.facts;
-        if (started === 'no' && own.length > 0) verdicts.push(`no is true: ${name}, but ${own} was started`);
-        continue;
-      }
-      if (!('run' in start) || !('evidence' in start)) continue;
-      const { started } = starts[start.evidence];
-      const isOwn = own.includes(start.run.executionId);
-      if (started === 'yes' && !isOwn) verdicts.push(`yes is true: ${start.run.executionId} is not its own`);
-      if (started === 'no' && own.length > 0) verdicts.push(`no is true: replayed, but ${own} was started`);
+      const {
+        run,
+        start: { how, started },
+      } = start;
+      const isOwn = run !== undefined && own.includes(run.executionId);
+      if (started === 'yes' && !isOwn) verdicts.push(`yes is true: ${run?.executionId} is not its own`);
+      if (started === 'no' && own.length > 0) verdicts.push(`no is true: ${how}, but ${own} was started`);
     }
     const known = new Set([...connect().journal.runs({ baseUrl })].map(({ executionId }) => executionId));
     for (const { by, recovery } of recoveries) {

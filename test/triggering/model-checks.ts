@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { expect } from 'vitest';
+import type { Start } from '../../src/problems/outcome.ts';
 import { isFinalStatus } from '../../src/runs/run.ts';
-import { type Evidence, starts } from '../../src/triggering/start-evidence.ts';
+import { starts } from '../../src/triggering/start-evidence.ts';
 import { baseUrl } from '../helpers/connection.ts';
 import { target } from '../helpers/scripted-service.ts';
 import type { SentTrigger } from './simulated-service.ts';
@@ -64,8 +65,12 @@ function checkKeysSeen(treatment: string | undefined, { options }: Past): void {
 }
 
 /** What is said of a run: this command started it, or it did not. */
-function checkHow(use: Use, evidence: Evidence, runId: string, { simulation }: Past): void {
-  const { how, started } = starts[evidence];
+function checkHow(
+  use: Use,
+  { how, started }: Pick<Start, 'how' | 'started'>,
+  runId: string,
+  { simulation }: Past,
+): void {
   tell(`${how} ${started}`);
   const began = (simulation.sentBy.get(use) ?? []).map(({ startedId }) => startedId);
   if (started === 'yes') expect(began, `${how}: it was started by this command`).toContain(runId);
@@ -95,20 +100,20 @@ export function checkStart(use: Use, uses: Use[], { start }: Outcome, past: Past
   const keys = keysOf(use, past);
   const its = runs.filter(({ idempotencyKey = '' }) => keys.has(idempotencyKey));
   const attempts = simulation.sentBy.get(use) ?? [];
-  if (start?.kind === 'started' || start?.kind === 'earlier') {
+  if (start?.run && start.start.how !== 'attached') {
     const { executionId } = start.run;
     const run = runs.find((candidate) => candidate.executionId === executionId);
     expect([...keys, use.key], 'a run is of our key').toContain(run?.idempotencyKey);
-    checkHow(use, start.evidence, executionId, past);
+    checkHow(use, start.start, executionId, past);
   }
-  if (start?.kind !== 'failed') return;
+  if (!start?.problem || start.run) return;
   const { facts, message } = start.problem;
   tell(facts.name);
   // Of a given key another process may start one at the same time, or have started one before.
   const others = past.sent.filter(({ attempt }) => attempt.idempotencyKey === use.key && !attempts.includes(attempt));
   if (facts.started === 'no' && others.length === 0) expect(its, `no run was started (${message})`).toEqual([]);
   if (facts.started !== 'unknown') return;
-  const { idempotencyKey = '' } = start;
+  const idempotencyKey = start.start.idempotencyKey ?? '';
   const known = simulation.journalOf(use).findKey({ baseUrl, target, idempotencyKey });
   const isAlone = uses.every((other) => other === use || (other.key !== use.key && other.command !== 'recover'));
   expect(known?.state ?? 'closed', 'what is unknown can be recovered, or has been meanwhile').toMatch(
@@ -135,7 +140,7 @@ export function checkRecoveries(use: Use, { recoveries = [] }: Outcome, past: Pa
     const { execution, evidence } = recovery;
     const run = runs.find(({ executionId }) => executionId === execution.executionId);
     expect(run?.idempotencyKey).toBe(idempotencyKey);
-    checkHow(use, evidence, execution.executionId, past);
+    checkHow(use, starts[evidence], execution.executionId, past);
   }
 }
 

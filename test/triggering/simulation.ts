@@ -1,15 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { IfActive } from '../../src/actions/action-flags.ts';
-import { followRun } from '../../src/actions/follow-run.ts';
+import { type FollowedRun, followRun } from '../../src/actions/follow-run.ts';
 import type { Following } from '../../src/actions/following.ts';
 import { startRun } from '../../src/actions/if-active.ts';
-import type { Followed, StartResult } from '../../src/actions/outcome.ts';
+import { type IfActive, planOf } from '../../src/actions/plan.ts';
 import { type Recovery, recoverTriggers } from '../../src/actions/recover-triggers.ts';
 import { followWithReruns } from '../../src/actions/reruns.ts';
+import { hasRun, type StartOutcome } from '../../src/actions/start-outcome.ts';
 import { triggerPath } from '../../src/api/endpoints.ts';
-import { runToPollOf } from '../../src/connection/run-to-poll.ts';
+import { followableOf } from '../../src/connection/followable.ts';
 import { type Journal, openJournal } from '../../src/journal/journal.ts';
 import type { Processes } from '../../src/journal/processes.ts';
 import { parseRecord } from '../../src/journal/records.ts';
@@ -52,9 +52,9 @@ export interface Use {
 
 /** What the program said. */
 export interface Outcome {
-  start?: StartResult;
+  start?: StartOutcome;
   recoveries?: Recovery[];
-  followed?: Followed;
+  followed?: FollowedRun;
   isKilled?: true;
 }
 
@@ -213,29 +213,22 @@ export function createSimulation(folder: string, { seed, offsetsMs, disturbance,
     if (use.command === 'watch') {
       const last = journal.runs({ baseUrl }).next().value;
       if (!last?.executionId) return {};
-      const known = runToPollOf({ target: last.target, executionId: last.executionId }, last, clock);
-      return { followed: await followRun(known, {}, connection) };
+      const known = followableOf({ target: last.target, executionId: last.executionId }, last, clock);
+      return { followed: await followRun(known, planOf({}, 'watch'), connection) };
     }
-    const flags = { ifActive: use.ifActive, timeoutMs: 180_000 };
-    connection.watches = createWatchGroup(flags.timeoutMs, clock);
+    const plan = planOf({ ifActive: use.ifActive, timeoutMs: 180_000 }, 'trigger');
+    connection.watches = createWatchGroup(plan.timeoutMs, clock);
     const request = { target, body: '{}', idempotencyKey: use.key };
-    const start = await startRun(request, flags, connection);
-    if (use.maxReruns !== undefined && start.kind !== 'skipped' && start.kind !== 'failed') {
+    const start = await startRun(request, plan, connection);
+    if (!hasRun(start)) return { start };
+    if (use.maxReruns !== undefined) {
       connection.watches = createWatchGroup(1_800_000, context.clock);
-      const rerunFlags = {
-        ...flags,
-        isSafeToRepeat: () => true,
-        onStart() {},
-        watch: true,
-        rerunOn: ['any'],
-        maxReruns: use.maxReruns,
-      };
-      return { start, followed: await followWithReruns(request, start, rerunFlags, connection) };
+      const rerunPlan = { ...plan, watch: true, rerunOn: ['any'], maxReruns: use.maxReruns };
+      return { start, followed: await followWithReruns(request, start, rerunPlan, connection) };
     }
-    if (start.kind !== 'started' || !use.watches) return { start };
+    if (!start.known || !use.watches) return { start };
     connection.watches = createWatchGroup(defaults.timeoutMs, context.clock);
-    const ours = { ...start, known: start.execution };
-    return { start, followed: await followRun(ours, {}, connection) };
+    return { start, followed: await followRun(start, plan, connection) };
   }
 
   return {

@@ -61,7 +61,7 @@ async function watch(
   const schedule = createPollSchedule({ durationsMs: [] });
   const { signal } = new AbortController();
   const watched = await watchToEnd(
-    run,
+    { run },
     { schedule: { gapMs: (ageMs) => jitter(schedule.gapMs(ageMs), random) }, ...options },
     {
       service,

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import { planOf } from '../../src/actions/plan.ts';
 import { createTolerance } from '../../src/watching/tolerance.ts';
-import { createWatchGroup, timeoutMsOf } from '../../src/watching/watch-group.ts';
+import { createWatchGroup } from '../../src/watching/watch-group.ts';
 import { fault } from '../helpers/scripted-service.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
 
@@ -44,5 +45,5 @@ test.each([
   [0, Number.POSITIVE_INFINITY],
   [5000, 5000],
 ])('of --timeout %d ms, %d ms are meant', (timeoutMs, expected) => {
-  expect(timeoutMsOf({ timeoutMs })).toBe(expected);
+  expect(planOf({ timeoutMs }, 'watch').timeoutMs).toBe(expected);
 });

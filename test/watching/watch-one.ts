@@ -3,7 +3,7 @@ import { createRateLimiter, type RateLimiter } from '../../src/runs/rate-limiter
 import type { Run } from '../../src/runs/run.ts';
 import type { Service } from '../../src/runs/service.ts';
 import { createWatchGroup } from '../../src/watching/watch-group.ts';
-import { type WatchOptions, type WatchPorts, watchToEnd } from '../../src/watching/watch-run.ts';
+import { type Followable, type WatchOptions, type WatchPorts, watchToEnd } from '../../src/watching/watch-run.ts';
 import { run } from '../helpers/scripted-service.ts';
 import { createVirtualClock, type VirtualClock } from '../helpers/virtual-clock.ts';
 
@@ -27,8 +27,15 @@ export async function watch(
   {
     giveUpAfterMs = 10 * minute,
     timeoutMs = 3.25 * hour,
+    known,
+    sinceTriggerMs,
+    retryAfterMs,
     ...options
-  }: Partial<WatchOptions & Pick<WatchPorts, 'giveUpAfterMs'> & { timeoutMs: number }> = {},
+  }: Partial<
+    WatchOptions &
+      Pick<Followable, 'known' | 'sinceTriggerMs' | 'retryAfterMs'> &
+      Pick<WatchPorts, 'giveUpAfterMs'> & { timeoutMs: number }
+  > = {},
   {
     followed = run,
     clock = createVirtualClock(),
@@ -40,7 +47,7 @@ export async function watch(
 ) {
   const events: RunEvent[] = [];
   const watched = await watchToEnd(
-    followed,
+    { run: followed, known, sinceTriggerMs, retryAfterMs },
     { schedule: { gapMs: () => 10 * second }, ...options },
     {
       service,

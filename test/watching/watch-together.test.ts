@@ -57,7 +57,9 @@ async function watchTogether({ runs, perSecond = 10, timeoutMs = 10 * second, ..
   };
   const schedule = createPollSchedule({ durationsMs: options.durationsMs ?? [], runs });
   const watched = await Promise.all(
-    Array.from({ length: runs }, (_, index) => watchToEnd({ target, executionId: idOf(index) }, { schedule }, ports)),
+    Array.from({ length: runs }, (_, index) =>
+      watchToEnd({ run: { target, executionId: idOf(index) } }, { schedule }, ports),
+    ),
   );
   const clocked = (fromMs: number, toMs: number) => polls.filter(({ atMs }) => atMs >= fromMs && atMs < toMs);
   return { watched, polls, clocked, endMs: clock.elapsedMs() };

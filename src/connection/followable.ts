@@ -2,13 +2,8 @@ import type { JournalRun } from '../journal/journal.ts';
 import { fullArgumentOf } from '../problems/quote.ts';
 import type { Clock } from '../runs/clock.ts';
 import type { Run } from '../runs/run.ts';
+import type { Followable } from '../watching/watch-run.ts';
 import type { Connection } from './connection.ts';
-
-export interface RunToPoll {
-  run: Run;
-  /** Milliseconds since this machine triggered the run. Undefined if it didn't. */
-  sinceTriggerMs?(): number;
-}
 
 /** The run as an argument of a suggested command: its full name if the journal doesn't have it, and in CI. */
 export function argumentOf(
@@ -21,7 +16,7 @@ export function argumentOf(
 }
 
 /** A run in the journal. Another process may have triggered it, so its age is by the wall clock. */
-export function runToPollOf(run: Run, record: JournalRun | undefined, clock: Clock): RunToPoll {
+export function followableOf(run: Run, record: JournalRun | undefined, clock: Clock): Followable {
   if (!record?.idempotencyKey) return { run };
   return { run, sinceTriggerMs: () => clock.nowMs() - Date.parse(record.at) };
 }

@@ -1,0 +1,49 @@
+import type { OutputOptions } from '../render/output.ts';
+import { defaults } from '../runs/defaults.ts';
+
+export type IfActive = 'fail' | 'skip' | 'wait' | 'attach';
+
+/** What the flags of `trigger` and `watch` ask for. */
+export interface ActionFlags extends OutputOptions {
+  ifActive?: IfActive;
+  splayMs?: number;
+  /** A `trigger` flag: follow the run, and poll an active run before attaching to it. */
+  watch?: boolean;
+  rerunOn?: string[];
+  maxReruns?: number;
+  timeoutMs?: number; // 0 means no limit
+  giveUpAfterMs?: number;
+  intervalMs?: number;
+  /** Requests per second. */
+  rate?: number;
+  onFinal?: string;
+  /** A `watch` flag: the runs are the journal's unfinished ones. */
+  all?: boolean;
+}
+
+/** What a command is to do: its flags, with every default filled in. */
+export interface Plan extends Omit<ActionFlags, 'giveUpAfterMs'> {
+  maxReruns: number;
+  timeoutMs: number; // infinite if there is no limit
+  rate: number;
+  triggerGiveUpAfterMs: number;
+  pollGiveUpAfterMs: number; // of a single status
+  watchGiveUpAfterMs: number;
+}
+
+/** In `trigger`, `--give-up-after` is for the trigger and what belongs to it; the watch has its own limit. */
+export function planOf(
+  { giveUpAfterMs, timeoutMs = defaults.timeoutMs, ...flags }: ActionFlags,
+  command: 'trigger' | 'watch',
+): Plan {
+  const ofWatch = command === 'watch' ? giveUpAfterMs : undefined;
+  return {
+    ...flags,
+    maxReruns: flags.maxReruns ?? defaults.maxReruns,
+    timeoutMs: timeoutMs === 0 ? Number.POSITIVE_INFINITY : timeoutMs,
+    rate: flags.rate ?? defaults.rate,
+    triggerGiveUpAfterMs: giveUpAfterMs ?? defaults.triggerGiveUpAfterMs,
+    pollGiveUpAfterMs: giveUpAfterMs ?? defaults.giveUpAfterMs,
+    watchGiveUpAfterMs: ofWatch ?? defaults.watchGiveUpAfterMs,
+  };
+}

@@ -6,7 +6,7 @@ import type { Clock } from '../runs/clock.ts';
 import { defaults } from '../runs/defaults.ts';
 import type { Fault } from '../runs/fault.ts';
 import { nameOf, type Target } from '../runs/run.ts';
-import type { Service, StartedExecution } from '../runs/service.ts';
+import type { StartedExecution } from '../runs/service.ts';
 import type { EarlierUse, StartedTrigger, TriggerIdentity } from '../triggering/send-until-known.ts';
 import { starts } from '../triggering/start-evidence.ts';
 import type { Following } from './following.ts';
@@ -57,13 +57,14 @@ export async function startWithKey(
     isContinuedAfter: (fault) => isContinuedAfter({ kind: 'unknown', fault }),
   };
   following.sentKeys.add(idempotencyKey);
+  warnOfOpenTriggers(target, following);
   // If an idempotency key was sent before, send the same bytes again.
   const bytes = open?.body ?? body;
   const result = await sendTrigger(
     identity,
     bytes,
     { giveUpAfterMs: plan.triggerGiveUpAfterMs, ifActive: plan.ifActive, ...earlierUse },
-    withOpenTriggerWarning(target, following),
+    following,
   );
   if (result.kind === 'started') return startOfTrigger(result, identity, context.clock);
   if (result.kind === 'recorded') {
@@ -103,22 +104,9 @@ function startOfTrigger(
   return withRun(evidence, idempotencyKey, { ...found, known: execution, retryAfterMs, sinceTriggerMs });
 }
 
-/** A following whose next trigger also warns about the target's earlier triggers without a known outcome. */
-function withOpenTriggerWarning(target: Target, following: Following): Following {
-  const { service } = following;
-  let isFirst = true;
-  const trigger: Service['trigger'] = (...request) => {
-    const answer = service.trigger(...request);
-    // Read the journal while the service is working, so that it costs no time.
-    if (isFirst) warnOfOpenTriggers(target, following);
-    isFirst = false;
-    return answer;
-  };
-  return { ...following, service: { ...service, trigger } };
-}
-
 const justSentMs = 5_000;
 
+/** Warns about the target's earlier triggers without a known outcome. */
 function warnOfOpenTriggers(target: Target, following: Following): void {
   const { journal, baseUrl, sentKeys } = following;
   const open = journal

@@ -19,6 +19,7 @@ export interface HttpServiceOptions {
   userAgent: string;
   nowMs(): number;
   scrub?(text: string): string; // hides the API key
+  onUnknownRun?(run: Run): Promise<void>; // the service doesn't know the run that was asked for
 }
 
 const mebibyte = 1024 * 1024;
@@ -26,6 +27,7 @@ const mebibyte = 1024 * 1024;
 interface Question<T> {
   operation: Operation;
   target: Target;
+  run?: Run;
   path: string;
   send?: { body: string; idempotencyKey: string };
   read: Reading<T>['read'];
@@ -51,7 +53,7 @@ export function createHttpService(options: HttpServiceOptions): Service {
     },
     status(run, signal, sending) {
       const read = (document: JsonObject) => ofRun(run, readExecution(document, run.target));
-      return ask({ operation: 'status', target: run.target, path: statusPath(run), read }, signal, sending);
+      return ask({ operation: 'status', target: run.target, run, path: statusPath(run), read }, signal, sending);
     },
     result(run, signal, sending) {
       const read = (document: JsonObject) => {
@@ -59,12 +61,12 @@ export function createHttpService(options: HttpServiceOptions): Service {
         // While a run is in progress, only the status is meaningful.
         return ofRun(run, result, result && !result.isFinal);
       };
-      return ask({ operation: 'result', target: run.target, path: resultPath(run), read }, signal, sending);
+      return ask({ operation: 'result', target: run.target, run, path: resultPath(run), read }, signal, sending);
     },
   };
 
   async function ask<T extends { status: string }>(
-    { operation, target, path: ofBase, send, read }: Question<T>,
+    { operation, target, run, path: ofBase, send, read }: Question<T>,
     signal: AbortSignal,
     { timeoutMs: mostMs = requestTimeoutMs }: Sending = {},
   ): Promise<DatedAnswer<T>> {
@@ -85,7 +87,7 @@ export function createHttpService(options: HttpServiceOptions): Service {
     if (exchange.kind === 'failure') {
       return { kind: 'fault', fault: faultOf(exchange.failure, { host, proxy, timeoutMs }) };
     }
-    return answerOf(exchange.response, {
+    const answer = await answerOf(exchange.response, {
       operation,
       maxBytes,
       nowMs: nowMs(),
@@ -97,6 +99,8 @@ export function createHttpService(options: HttpServiceOptions): Service {
       },
       runIdIn: (location) => runIdIn(location, { url: origin + path, baseUrl, target }),
     });
+    if (run && answer.kind === 'fault' && answer.fault.kind === 'not_found') await options.onUnknownRun?.(run);
+    return answer;
   }
 }
 

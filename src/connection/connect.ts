@@ -17,8 +17,6 @@ import { sanitizeLine } from '../render/sanitize.ts';
 import type { Clock } from '../runs/clock.ts';
 import { defaults } from '../runs/defaults.ts';
 import { createRateLimiter } from '../runs/rate-limiter.ts';
-import type { Run } from '../runs/run.ts';
-import type { Answer, Service } from '../runs/service.ts';
 import { mostEarlierRuns } from '../watching/poll-schedule.ts';
 import { createApiKeys } from './api-keys.ts';
 import { type Connection, keyTreatmentOf } from './connection.ts';
@@ -61,6 +59,10 @@ export async function connectWith(
   const proxy = proxyFor(origin, env);
   const { credentials } = proxy ?? {};
   if (credentials) for (const secret of [credentials, credentials.replace(/^.*?:/s, '')]) secrets.protect(secret);
+  const journal = journalOf(context, { quiet: options.quiet, ...journalNeed });
+  // A failed read must not stop the following, because a state folder may be unavailable for a while.
+  const lasting = journalNeed.needed ? journalOf(context, { quiet: true }) : journal;
+  const account = async (idempotencyKey?: string) => accountOf(await apiKeys.of(idempotencyKey));
   // The HTTP code takes 20 ms to load. Help and refused command lines don't need it.
   const { createTransport } = await import('../api/transport.ts');
   const { createHttpService } = await import('../api/http-service.ts');
@@ -84,18 +86,17 @@ export async function connectWith(
     userAgent: `runctl/${version}`,
     nowMs: clock.nowMs,
     scrub: secrets.scrub,
+    async onUnknownRun(run) {
+      lasting.markNotFound(baseUrl, run, await account());
+    },
   });
-  const journal = journalOf(context, { quiet: options.quiet, ...journalNeed });
-  // A failed read must not stop the following, because a state folder may be unavailable for a while.
-  const lasting = journalNeed.needed ? journalOf(context, { quiet: true }) : journal;
-  const account = async (idempotencyKey?: string) => accountOf(await apiKeys.of(idempotencyKey));
   return {
     context,
     settings,
     baseUrl,
     account,
     renewApiKey: apiKeys.renew,
-    service: withNotFoundTracking(service, lasting, baseUrl, account),
+    service,
     journal,
     keyTreatment: () => keyTreatmentOf(journal.keysSeen(baseUrl)?.treatment, set),
     processes: createProcesses(),
@@ -124,25 +125,5 @@ function pastRunsOf(journal: Journal, baseUrl: string, { elapsedMs }: Clock): Co
     const pastRuns = journal.pastRuns({ baseUrl, target }, mostEarlierRuns);
     read.set(key, { pastRuns, atMs: elapsedMs() });
     return pastRuns;
-  };
-}
-
-/** The service. Reports every run that it doesn't know to the journal, whoever asked for it. */
-export function withNotFoundTracking(
-  service: Service,
-  journal: Pick<Journal, 'markNotFound'>,
-  baseUrl: string,
-  account: () => Promise<string>,
-): Service {
-  const track = async <T>(run: Run, asking: Promise<Answer<T>>): Promise<Answer<T>> => {
-    const answer = await asking;
-    const isUnknown = answer.kind === 'fault' && answer.fault.kind === 'not_found';
-    if (isUnknown) journal.markNotFound(baseUrl, run, await account());
-    return answer;
-  };
-  return {
-    trigger: service.trigger,
-    status: (run, ...rest) => track(run, service.status(run, ...rest)),
-    result: (run, ...rest) => track(run, service.result(run, ...rest)),
   };
 }

@@ -8,11 +8,12 @@ import { createHookRecord, dueHooks, recordDueHook, reportCutOffHooks } from '..
 import { claimFollowing, type FollowerClaim, nameOfFollower } from '../journal/follower-claim.ts';
 import type { JournalRecord } from '../journal/records.ts';
 import { createTail, type Tail } from '../journal/tail.ts';
-import { interruptNameOf } from '../problems/fault-facts.ts';
+import { interruptNameOf } from '../problems/exit-codes.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import { type CommandResult, printSentence } from '../render/output.ts';
 import type { Clock } from '../runs/clock.ts';
-import { isFinalStatus, type Run } from '../runs/run.ts';
+import type { Run } from '../runs/run.ts';
+import { isFinalStatus } from '../runs/statuses.ts';
 import type { Followable } from '../watching/watch-run.ts';
 import { followRun } from './follow-run.ts';
 import { type Following, startFollowing } from './following.ts';

@@ -1,7 +1,8 @@
 import { isInterruptName } from '../problems/exit-codes.ts';
 import { anyFailure } from '../problems/next-step.ts';
 import { defaults } from '../runs/defaults.ts';
-import { durationMsOf, finalStatusOf } from '../runs/run.ts';
+import { durationMsOf } from '../runs/run.ts';
+import { canRerun, finalStatusOf } from '../runs/statuses.ts';
 import { formatDuration } from '../runs/time-text.ts';
 import { type FollowedRun, followRun } from './follow-run.ts';
 import type { Following } from './following.ts';
@@ -61,11 +62,11 @@ const noRun = '; no run was started';
 /** The failure after which `--rerun-on` starts a new run: an error type or a status. The run's status decides. */
 function failureOf({ watched, problem }: FollowedRun, rerunOn: readonly string[] = []): string | undefined {
   if (problem || watched.kind !== 'finished' || watched.disagreement) return undefined;
-  const status = finalStatusOf(watched.execution.status);
-  if (status !== 'FAILED' && status !== 'TIMED_OUT') return undefined;
+  const { status } = watched.execution;
+  if (!canRerun(status)) return undefined;
   const errorType = watched.result?.error?.type;
   const isNamed = rerunOn.includes(anyFailure) || (errorType !== undefined && rerunOn.includes(errorType));
-  return isNamed ? (errorType ?? status) : undefined;
+  return isNamed ? (errorType ?? finalStatusOf(status)) : undefined;
 }
 
 /** Why there is no rerun after a failed run, if there isn't. */

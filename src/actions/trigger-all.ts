@@ -2,8 +2,9 @@ import { alsoEndedBy, type Connection } from '../connection/connection.ts';
 import type { Invocation } from '../context.ts';
 import type { ArgumentOutcome, Outcome } from '../problems/outcome.ts';
 import { type CommandResult, wantsData } from '../render/output.ts';
-import { isCompleted, nameOf } from '../runs/run.ts';
+import { nameOf } from '../runs/run.ts';
 import { startOf } from '../runs/service.ts';
+import { endedWell } from '../runs/statuses.ts';
 import { reportManyRuns } from './follow-run.ts';
 import { type Following, startFollowing } from './following.ts';
 import { startRun } from './if-active.ts';
@@ -59,8 +60,7 @@ function reportEarlier(
     reporter.observe({ event: 'warning', name: 'status_unavailable', message, run });
   }
   // A rerun has replaced it.
-  if (!execution?.isFinal || isCompleted(execution.status) || end.run?.executionId !== run.executionId)
-    return undefined;
+  if (!execution?.isFinal || endedWell(execution.status) || end.run?.executionId !== run.executionId) return undefined;
   const none = end.start?.started === 'no' ? '; no new run was started' : '';
   const message = `${key} ${startOf(execution)}, which finished ${execution.status}${none}`;
   reporter.observe({ event: 'warning', name: 'replayed_failure', message, run });

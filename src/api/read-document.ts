@@ -1,8 +1,9 @@
 import * as v from 'valibot';
 import { stringifyJson } from '../json-text.ts';
 import type { JsonObject } from '../runs/json.ts';
-import { isFinalStatus, isUuid, type Target } from '../runs/run.ts';
+import { isUuid, type Target } from '../runs/run.ts';
 import type { Execution, RunResult } from '../runs/service.ts';
+import { isFinalStatus } from '../runs/statuses.ts';
 
 // docs/service.md, Documents may grow.
 const maybe = <T extends v.GenericSchema>(schema: T) => v.fallback(v.optional(schema), undefined);

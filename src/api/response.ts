@@ -1,4 +1,4 @@
-import { type Fault, type FaultKind, refusalSentences } from '../runs/fault.ts';
+import { type Fault, type FaultKind, sentenceOf } from '../runs/fault.ts';
 import { isJsonObject, type JsonObject } from '../runs/json.ts';
 import type { Answer, DatedAnswer } from '../runs/service.ts';
 import { readJson, textOfBody, UnreadableBody } from './body.ts';
@@ -103,7 +103,7 @@ const pageMessage = (page: string) => `the response is an HTML page, "${page}", 
 
 function refusalMessage({ status, headers }: HttpResponse, body: ErrorBody, kind: FaultKind): string {
   if (kind === 'unauthorized' && body.page) return pageMessage(body.page);
-  const sentence = refusalSentences[kind];
+  const sentence = sentenceOf(kind);
   if (sentence !== undefined) return sentence;
   if (kind === 'redirected') {
     const [location] = valuesOf(headers, 'location');

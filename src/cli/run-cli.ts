@@ -2,8 +2,13 @@ import { version } from '../../package.json';
 import { valueIfGiven } from '../config/setting-table.ts';
 import { resolveWithoutApiKey, type SettingFlags, showSettings } from '../config/settings.ts';
 import type { Context, Invocation } from '../context.ts';
-import { exitCodeOf, exitCodeOfAll, exitCodeWithOutput, signalOfExitCode } from '../problems/exit-codes.ts';
-import { interruptNameOf } from '../problems/fault-facts.ts';
+import {
+  exitCodeOf,
+  exitCodeOfAll,
+  exitCodeWithOutput,
+  interruptNameOf,
+  signalOfExitCode,
+} from '../problems/exit-codes.ts';
 import type { Outcome } from '../problems/outcome.ts';
 import { Problem } from '../problems/problem.ts';
 import { shellWord } from '../problems/quote.ts';

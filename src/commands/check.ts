@@ -16,7 +16,8 @@ import { automationArgumentOf } from '../problems/quote.ts';
 import { documentOf } from '../render/document.ts';
 import { sanitizeLine } from '../render/sanitize.ts';
 import { defaults } from '../runs/defaults.ts';
-import { type AutomationTarget, isCompleted, lastStatusOf, runLimitMs } from '../runs/run.ts';
+import { type AutomationTarget, runLimitMs } from '../runs/run.ts';
+import { didTheWork, lastStatusOf } from '../runs/statuses.ts';
 import { formatAge } from '../runs/time-text.ts';
 
 const options = {
@@ -144,7 +145,7 @@ export function lastRunsOf(journal: Journal, baseUrl: string, target: Automation
     const mayBeInTime = Date.parse(run.at) >= sinceMs - runLimitMs;
     if (!mayBeInTime && ++read > mostRuns) break;
     if (status !== null && run.isFinal) {
-      if (!isCompleted(status)) continue;
+      if (!didTheWork(status)) continue;
       found.completed = run;
       break;
     }
@@ -175,7 +176,7 @@ export async function pollUnfinished(runs: LastRuns, connect: () => Promise<Conn
       const { status, startedAt = null, completedAt = null } = polled.value;
       const seen = { ...run, status, startedAt, completedAt };
       if (last?.executionId === executionId) last = seen;
-      if (isCompleted(status)) return { ...runs, last, completed: seen };
+      if (didTheWork(status)) return { ...runs, last, completed: seen };
     } catch (error) {
       if (!(error instanceof Problem) || isInterruptName(error.facts.name)) throw error;
       return { ...runs, last, failedPoll: { executionId, problem: error } };

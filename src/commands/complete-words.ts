@@ -12,7 +12,8 @@ import { type Journal, openJournal } from '../journal/journal.ts';
 import { exitCodes } from '../problems/exit-codes.ts';
 import { anyFailure, errorTypes } from '../problems/next-step.ts';
 import { knownPaths } from '../render/field-paths.ts';
-import { lastStatusOf, nameOf, shownStatuses } from '../runs/run.ts';
+import { nameOf } from '../runs/run.ts';
+import { lastStatusOf, shownStatuses } from '../runs/statuses.ts';
 
 export interface Candidate {
   value: string;

@@ -7,12 +7,11 @@ import { connect, connectWith } from '../connection/connect.ts';
 import type { Connection } from '../connection/connection.ts';
 import { pollUnknownRun } from '../connection/poll-once.ts';
 import type { Invocation } from '../context.ts';
-import { exitNameOf, faultFields } from '../problems/fault-facts.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import { shellWord } from '../problems/quote.ts';
 import { interruptedProblem } from '../problems/watch-problems.ts';
 import { printNextStep, printSentence, themeOf } from '../render/output.ts';
-import { type Fault, reasonOf } from '../runs/fault.ts';
+import { exitNameOf, type Fault, faultFields, reasonOf } from '../runs/fault.ts';
 
 const questions = [
   { key: 'baseUrl', asks: 'base URL of the service', isNeeded: true },

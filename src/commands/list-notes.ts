@@ -4,7 +4,8 @@ import { isRecoverable, type Journal, type JournalRun } from '../journal/journal
 import type { RunFilter } from '../journal/run-filter.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { count, quote } from '../problems/quote.ts';
-import { nameOf, shownStatuses } from '../runs/run.ts';
+import { nameOf } from '../runs/run.ts';
+import { shownStatuses } from '../runs/statuses.ts';
 import { utcTime } from '../runs/time-text.ts';
 
 // The sentences of `runctl list`.

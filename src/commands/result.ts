@@ -11,7 +11,7 @@ import { documentOf } from '../render/document.ts';
 import { wantsData } from '../render/output.ts';
 import { bareOutput, summary } from '../render/summary.ts';
 import { inTurn } from '../runs/rate-limiter.ts';
-import { graverStatus } from '../runs/run.ts';
+import { graverStatus } from '../runs/statuses.ts';
 
 const options = { ...giveUpOptions, ...outputOptions, ...settingOptions };
 

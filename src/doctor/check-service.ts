@@ -3,10 +3,9 @@ import { requireBaseUrl } from '../config/settings.ts';
 import { connectWith } from '../connection/connect.ts';
 import { pollUnknownRun } from '../connection/poll-once.ts';
 import type { ExitName } from '../problems/exit-codes.ts';
-import { doctorResultOf, faultFields, remedies } from '../problems/fault-facts.ts';
 import { Problem } from '../problems/problem.ts';
 import { interruptedProblem } from '../problems/watch-problems.ts';
-import { type Fault, isInterruption, reasonOf } from '../runs/fault.ts';
+import { doctorResultOf, type Fault, faultFields, isInterruption, reasonOf, remedyOf } from '../runs/fault.ts';
 import { formatDuration } from '../runs/time-text.ts';
 import { type Finding, type Machine, ok, skipped, warning } from './finding.ts';
 
@@ -51,7 +50,7 @@ const serviceProblem = (fault: Fault, name: ExitName) =>
     ...faultFields(fault),
     name,
     message: reasonOf(fault),
-    hint: fault.hint ?? remedies[fault.kind] ?? 'try again later',
+    hint: fault.hint ?? remedyOf(fault) ?? 'try again later',
   });
 
 /** "Not found" most likely means that the service checked and accepted the API key, but it isn't certain. */
@@ -59,7 +58,6 @@ function keyFinding(fault: Fault | undefined, result: ExitName | 'warning'): Fin
   const name = 'api_key_accepted';
   if (!fault || result === 'ok')
     return ok(name, 'very likely: asking for a nonexistent run returned not found, not 401 or 403');
-  if (result === 'warning')
-    return warning(name, `not known: ${reasonOf(fault)}`, remedies[fault.kind] ?? 'try again later');
+  if (result === 'warning') return warning(name, `not known: ${reasonOf(fault)}`, remedyOf(fault) ?? 'try again later');
   throw serviceProblem(fault, result);
 }

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { usageProblem } from '../problems/problem.ts';
 import { isJsonObject } from '../runs/json.ts';
-import { finalStatuses } from '../runs/run.ts';
+import { finalStatuses } from '../runs/statuses.ts';
 import { parseDuration } from '../runs/time-text.ts';
 
 const duration = v.pipe(

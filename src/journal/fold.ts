@@ -1,4 +1,5 @@
-import { isFinalStatus, type Target } from '../runs/run.ts';
+import type { Target } from '../runs/run.ts';
+import { isFinalStatus } from '../runs/statuses.ts';
 import { ageOf } from './age.ts';
 import { isAside, type JournalRecord, type RecordOf, runIdOf, type TriggeredRecord, triggerIdOf } from './records.ts';
 

@@ -1,6 +1,7 @@
-import { durationMsOf, isCompleted, type Run, runLimitMs, type Target } from '../runs/run.ts';
+import { durationMsOf, type Run, runLimitMs, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
 import type { PastRun } from '../runs/statistics.ts';
+import { didTheWork } from '../runs/statuses.ts';
 import { isOpen, openMs } from './age.ts';
 import { fold, isUnfinished, type JournalRun, reportedOf, runEntriesOf, updateRun } from './fold.ts';
 import { type Log, type LogOptions, openLog } from './log.ts';
@@ -150,7 +151,7 @@ export function openJournal(options: LogOptions, log: Log = openLog(options)) {
       hasRun: true,
     })) {
       if (pastRuns.length >= limit || Date.parse(at) < sinceMs) break;
-      const hasCompleted = status !== null && isCompleted(status);
+      const hasCompleted = status !== null && didTheWork(status);
       const durationMs = durationMsOf({ startedAt, completedAt });
       if (hasCompleted && durationMs !== undefined) pastRuns.push({ durationMs, credits: creditsCharged });
     }

@@ -1,5 +1,6 @@
 import type { HistoryEvent } from '../runs/history-event.ts';
-import { durationMsOf, isFinalStatus } from '../runs/run.ts';
+import { durationMsOf } from '../runs/run.ts';
+import { isFinalStatus } from '../runs/statuses.ts';
 import { type JournalRecord, type RecordOf, runIdOf, triggerIdOf } from './records.ts';
 
 type HookEventRecord = RecordOf<'hook_begun' | 'hook_ended' | 'command_hook_begun' | 'command_hook_ended'>;

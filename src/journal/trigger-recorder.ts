@@ -1,4 +1,4 @@
-import { exitNameOf } from '../problems/fault-facts.ts';
+import { exitNameOf } from '../runs/fault.ts';
 import { randomUuid } from '../runs/run.ts';
 import type { StartedExecution } from '../runs/service.ts';
 import type { TriggerIdentity } from '../triggering/send-until-known.ts';

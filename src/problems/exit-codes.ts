@@ -1,4 +1,4 @@
-import { type FinalStatus, finalStatusOf } from '../runs/run.ts';
+import { endings, finalStatusOf } from '../runs/statuses.ts';
 
 /** An exit code. `explain`, the reference and the man page are generated from the table below. */
 export interface ExitCode {
@@ -141,6 +141,10 @@ export const signalExits = {
   SIGTERM: 'interrupted_terminated',
 } as const satisfies Record<string, ExitName>;
 
+/** The exit name for the signal that is the reason of an abort; `SIGPIPE` if the reader of stdout has left. */
+export const interruptNameOf = ({ reason }: { reason: unknown }): ExitName =>
+  reason === 'SIGPIPE' ? 'pipe_closed' : (signalExits[reason as keyof typeof signalExits] ?? 'interrupted');
+
 const isSignalName = (name: ExitName): boolean => Object.values<ExitName>(signalExits).includes(name);
 
 /** Was the command ended by the user, or because its output pipe was closed? */
@@ -187,13 +191,6 @@ export function exitCodeWithOutput(exitCode: number, { lost, isClosed }: { lost?
   return isClosed && exitCode === exitCodeOf('timeout') ? exitCodeOf('pipe_closed') : exitCode;
 }
 
-const endings: Record<FinalStatus, ExitName> = {
-  COMPLETED: 'ok',
-  FAILED: 'run_failed',
-  TIMED_OUT: 'run_timed_out',
-  CANCELLED: 'run_cancelled',
-};
-
 /** The exit name for a run with this status: `still_running` while it is unfinished. */
 export function exitNameOfRun({ status, isFinal }: { status: string; isFinal: boolean }): ExitName {
   return isFinal ? exitNameOfStatus(status) : 'still_running';
@@ -202,5 +199,5 @@ export function exitNameOfRun({ status, isFinal }: { status: string; isFinal: bo
 /** The exit name for a run with this final status. An undocumented status isn't a success. */
 export function exitNameOfStatus(status: string): ExitName {
   const known = finalStatusOf(status);
-  return known ? endings[known] : 'run_failed';
+  return known ? endings[known].exit : 'run_failed';
 }

@@ -1,4 +1,5 @@
-import { fullNameOf, isCompleted, type Run } from '../runs/run.ts';
+import { fullNameOf, type Run } from '../runs/run.ts';
+import { endedWell } from '../runs/statuses.ts';
 import { automationArgumentOf, shellWord } from './quote.ts';
 
 /** What the user can do about each error type of a result (docs/service.openapi.json). */
@@ -24,7 +25,7 @@ export function nextStepOf(
   project?: string,
 ): string | undefined {
   // The Agent endpoints are discontinued, so no command for them is suggested.
-  if (target.family === 'agent' || !isFinal || isCompleted(status)) return undefined;
+  if (target.family === 'agent' || !isFinal || endedWell(status)) return undefined;
   const meaning = Object.hasOwn(meanings, errorType) ? meanings[errorType] : 'start a new run:';
   const name = target.projectId === project ? automationArgumentOf(target) : shellWord(fullNameOf(target));
   return `${meaning} \`runctl trigger ${name} --watch\``;

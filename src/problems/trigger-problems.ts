@@ -1,8 +1,16 @@
-import { type Fault, type FaultKind, httpOf } from '../runs/fault.ts';
+import {
+  exitNameOf,
+  type Fault,
+  type FaultKind,
+  faultFields,
+  httpOf,
+  remedyOf,
+  retryAfterHint,
+} from '../runs/fault.ts';
 import { nameOf } from '../runs/run.ts';
 import { formatDuration, utcTime } from '../runs/time-text.ts';
 import type { FailedTrigger, TriggerIdentity } from '../triggering/send-until-known.ts';
-import { exitNameOf, faultFields, interruptNameOf, remedies, retryAfterHint } from './fault-facts.ts';
+import { interruptNameOf } from './exit-codes.ts';
 import { Problem } from './problem.ts';
 import { fullArgumentOf } from './quote.ts';
 import {
@@ -46,7 +54,7 @@ export function refusedTriggerProblem(
   };
   const isOwn = known[fault.kind] !== undefined;
   const failure = `couldn't be triggered: ${fault.message}`;
-  const [happened, remedy] = known[fault.kind] ?? [`${name} ${failure}`, remedies[fault.kind]];
+  const [happened, remedy] = known[fault.kind] ?? [`${name} ${failure}`, remedyOf(fault)];
   const hint = fault.hint ?? retryAfterHint(fault) ?? keyReuseHint(fault) ?? remedy;
   const meaning = `; no run was started${httpOf(fault)}`;
   return new Problem({

@@ -1,9 +1,9 @@
 import { defaults } from '../runs/defaults.ts';
-import { type Fault, httpOf } from '../runs/fault.ts';
+import { type Fault, faultFields, httpOf } from '../runs/fault.ts';
 import { fullNameOf, nameOf, type Target } from '../runs/run.ts';
 import type { KeyTreatment } from '../runs/service.ts';
 import { formatDuration, utcTime } from '../runs/time-text.ts';
-import { faultFields, interruptNameOf } from './fault-facts.ts';
+import { interruptNameOf } from './exit-codes.ts';
 import { inDoubtProblem, Problem } from './problem.ts';
 import { fullArgumentOf, shellWord } from './quote.ts';
 

@@ -1,18 +1,22 @@
 import type { LastConfirmed, WarningEvent } from '../runs/events.ts';
-import { type Fault, type FaultKind, httpOf, isInterruption, reasonOf } from '../runs/fault.ts';
-import { isCompleted, nameOf, type Run } from '../runs/run.ts';
-import { errorTextOf } from '../runs/service.ts';
-import { formatDuration, utcTime } from '../runs/time-text.ts';
-import type { FinishedWatch, UnfinishedWatch, WatchResult } from '../watching/watch-result.ts';
-import { type ExitName, exitNameOfStatus, isInterruptName } from './exit-codes.ts';
 import {
   exitNameOf,
   exitNameOfSilence,
+  type Fault,
+  type FaultKind,
   faultFields,
-  interruptNameOf,
-  remedies,
+  httpOf,
+  isInterruption,
+  reasonOf,
+  remedyOf,
   retryAfterHint,
-} from './fault-facts.ts';
+} from '../runs/fault.ts';
+import { nameOf, type Run } from '../runs/run.ts';
+import { errorTextOf } from '../runs/service.ts';
+import { endedWell } from '../runs/statuses.ts';
+import { formatDuration, utcTime } from '../runs/time-text.ts';
+import type { FinishedWatch, UnfinishedWatch, WatchResult } from '../watching/watch-result.ts';
+import { type ExitName, exitNameOfStatus, interruptNameOf, isInterruptName } from './exit-codes.ts';
 import { Problem } from './problem.ts';
 
 /** Why a watch failed. Undefined if the run finished and its result was read or can't change the exit code. */
@@ -49,13 +53,13 @@ export function watchWarning({
     const message = `the service reports status ${status} for the run, but ${result} in its result; runctl uses ${execution.status}`;
     return { name: 'conflicting_status', message };
   }
-  if (result?.error && isCompleted(execution.status)) {
+  if (result?.error && endedWell(execution.status)) {
     return {
       name: 'completed_with_error',
       message: `the run finished COMPLETED, though its result has an error: ${errorTextOf(result)}`,
     };
   }
-  if (!resultFault || isInterruption(resultFault) || isCompleted(execution.status)) return undefined;
+  if (!resultFault || isInterruption(resultFault) || endedWell(execution.status)) return undefined;
   const message = `the run finished ${execution.status}, but its result couldn't be read: ${reasonOf(resultFault)}`;
   return { name: 'result_unavailable', message };
 }
@@ -98,7 +102,7 @@ export function pollProblem(fault: Fault, { operation, run, argument, hasJournal
     name === 'not_found'
       ? `${nameOf(run.target)} has no run ${run.executionId}${orElse}`
       : `the ${operation} of ${nameOf(run.target)} couldn't be read: ${fault.message}; the run is not affected`;
-  const remedy = remedies[fault.kind] ?? (name === 'not_found' ? notFoundHint(hasJournal) : again(operation, argument));
+  const remedy = remedyOf(fault) ?? (name === 'not_found' ? notFoundHint(hasJournal) : again(operation, argument));
   return new Problem({
     ...faultFields(fault),
     name,
@@ -167,10 +171,10 @@ function resultProblem(
     const message = `interrupted; ${nameOf(run.target)} finished ${status}, but its result was not read`;
     return new Problem({ name: interruptNameOf(signal), message, hint: again('result', argument) });
   }
-  if (!isCompleted(status)) return undefined;
+  if (!endedWell(status)) return undefined;
   const hints: Partial<Record<FaultKind, string>> = {
     too_large: `runctl reads results of up to 64 MiB; \`runctl status ${argument}\` shows the run`,
-    unauthorized: fault.hint ?? remedies.unauthorized,
+    unauthorized: fault.hint ?? remedyOf({ kind: 'unauthorized' }),
   };
   return new Problem({
     ...faultFields(fault),

@@ -2,8 +2,8 @@ import type { Context, Invocation, Sink } from '../context.ts';
 import type { Problem } from '../problems/problem.ts';
 import type { WarningName } from '../runs/events.ts';
 import { isJsonObject, type JsonObject } from '../runs/json.ts';
-import { isCompleted } from '../runs/run.ts';
 import { errorTextOf } from '../runs/service.ts';
+import { endedWell } from '../runs/statuses.ts';
 import type { FinishedWatch } from '../watching/watch-result.ts';
 import { sanitize, sanitizeLine } from './sanitize.ts';
 import { summary } from './summary.ts';
@@ -43,7 +43,7 @@ export async function reportToGithub(parts: readonly SummaryPart[], context: Inv
     // A problem gets its annotation when it is printed.
     if (problem) continue;
     const status = watched?.execution.status ?? 'COMPLETED';
-    const why = isCompleted(status) ? '' : errorTextOf(watched?.result) || `the run finished ${status}`;
+    const why = endedWell(status) ? '' : errorTextOf(watched?.result) || `the run finished ${status}`;
     const message = [why, replayedFailure].filter(Boolean).join('\n');
     if (message) runner.commands.write(errorAnnotation(watched ? `${about} ${status}` : about, message));
   }

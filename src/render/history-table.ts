@@ -1,6 +1,7 @@
 import { exitCodes } from '../problems/exit-codes.ts';
 import type { HistoryEvent, HistoryEventName } from '../runs/history-event.ts';
-import { isCompleted, isUuid, nameOf } from '../runs/run.ts';
+import { isUuid, nameOf } from '../runs/run.ts';
+import { endedWell } from '../runs/statuses.ts';
 import { formatDuration, localTime } from '../runs/time-text.ts';
 import { sanitizeLine } from './sanitize.ts';
 import { lengthOfIds } from './status-text.ts';
@@ -97,5 +98,5 @@ function styleOf({ what, status, failure }: HistoryEvent, theme: Theme): (text: 
   )
     return theme.warn;
   if (what !== 'finished' || status === undefined) return String;
-  return isCompleted(status) ? theme.ok : theme.bad;
+  return endedWell(status) ? theme.ok : theme.bad;
 }

@@ -2,8 +2,9 @@ import type { Clock } from '../runs/clock.ts';
 import { laterSignOfLifeMs } from '../runs/defaults.ts';
 import type { RunEvent, WarningName } from '../runs/events.ts';
 import { reasonOf } from '../runs/fault.ts';
-import { isCompleted, nameOf } from '../runs/run.ts';
+import { nameOf } from '../runs/run.ts';
 import { startOf } from '../runs/service.ts';
+import { endedWell } from '../runs/statuses.ts';
 import { formatDuration } from '../runs/time-text.ts';
 
 const mostWarnings = 1_000;
@@ -87,7 +88,7 @@ function triggeredSentence(event: Extract<RunEvent, { event: 'triggered' }>): st
   const { executionId } = run;
   const isFinished = execution?.isFinal;
   // A replayed failure has a warning of its own.
-  if (isFinished && how === 'replayed') return isCompleted(execution.status) ? sentences[how] : undefined;
+  if (isFinished && how === 'replayed') return endedWell(execution.status) ? sentences[how] : undefined;
   if (how === 'found' && isWatched) return `${name} run ${executionId} (idempotency key ${event.idempotencyKey})`;
   return `${sentences[how]}${isWatched ? `: ${executionId}` : `; watch it with \`runctl watch ${argument ?? executionId}\``}`;
 }

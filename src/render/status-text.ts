@@ -1,5 +1,6 @@
-import { durationMsOf, isCompleted, type Target } from '../runs/run.ts';
+import { durationMsOf, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
+import { endedWell } from '../runs/statuses.ts';
 import { formatAgo, formatDuration } from '../runs/time-text.ts';
 import { sanitizeLine } from './sanitize.ts';
 import type { Theme } from './theme.ts';
@@ -22,7 +23,7 @@ export type ShownStatus = Pick<Execution, 'status' | 'isFinal'>;
 
 export function colorOfStatus({ status, isFinal }: ShownStatus, theme: Theme): (text: string) => string {
   if (!isFinal) return theme.busy;
-  return isCompleted(status) ? theme.ok : theme.bad;
+  return endedWell(status) ? theme.ok : theme.bad;
 }
 
 /** A status with its symbol, in its color. */
@@ -31,7 +32,7 @@ export const markedStatus = (shown: ShownStatus, theme: Theme): string =>
 
 export function symbolOfStatus({ status, isFinal }: ShownStatus, { symbols }: Theme): string {
   if (!isFinal) return symbols.running;
-  return isCompleted(status) ? symbols.ok : symbols.bad;
+  return endedWell(status) ? symbols.ok : symbols.bad;
 }
 
 export function lastConfirmed({ execution, ageMs = 0 }: { execution?: Execution; ageMs?: number }): string {

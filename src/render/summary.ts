@@ -1,5 +1,6 @@
-import { isCompleted, nameOf, type Run } from '../runs/run.ts';
+import { nameOf, type Run } from '../runs/run.ts';
 import { type Execution, errorTextOf, type RunResult } from '../runs/service.ts';
+import { endedWell } from '../runs/statuses.ts';
 import { fields } from './fields.ts';
 import { sanitize, sanitizeLine } from './sanitize.ts';
 import { creditsOf, durationOf, markedStatus } from './status-text.ts';
@@ -17,7 +18,7 @@ export function summary({ run, execution, result }: RunFacts, theme: Theme, { co
   const status = execution?.status ?? result?.status ?? '';
   const took = durationOf({ ...execution, completedAt: execution?.completedAt ?? result?.completedAt });
   const head = `${markedStatus({ status, isFinal: (execution ?? result)?.isFinal ?? false }, theme)} ${theme.strong(sanitizeLine(nameOf(run.target)))}`;
-  const time = took ? ` ${theme.dim(`${isCompleted(status) ? 'in' : 'after'} ${took}`)}` : '';
+  const time = took ? ` ${theme.dim(`${endedWell(status) ? 'in' : 'after'} ${took}`)}` : '';
   const rows = fields(
     [
       ['error', result?.error && theme.bad(sanitizeLine(errorTextOf(result)))],

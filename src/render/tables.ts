@@ -1,7 +1,8 @@
-import { isCompleted, lastStatusOf, nameOf, type Target } from '../runs/run.ts';
+import { nameOf, type Target } from '../runs/run.ts';
 import { type Execution, errorTextOf, type RunResult } from '../runs/service.ts';
 import type { Usual } from '../runs/statistics.ts';
 import { type Statistics, type Total, totalOf } from '../runs/statistics.ts';
+import { endedWell, lastStatusOf } from '../runs/statuses.ts';
 import { formatAgo, formatDuration, utcTime } from '../runs/time-text.ts';
 import { sanitizeLine } from './sanitize.ts';
 import { colorOfStatus, durationOf, lengthOfIds, type ShownStatus, symbolOfStatus, unknown } from './status-text.ts';
@@ -166,7 +167,7 @@ function sparkline({ latest, medianMs }: Statistics | Total, { symbols, ok, bad 
   const bars = [...symbols.bars];
   const plot = latest
     .map(({ status, durationMs }) => {
-      if (!isCompleted(status)) return symbols.bad;
+      if (!endedWell(status)) return symbols.bad;
       const height = Math.round(((durationMs ?? 0) / (medianMs || 1)) * (bars.length / 2));
       return bars[Math.min(Math.max(height, 1), bars.length) - 1];
     })

@@ -1,59 +1,88 @@
+import { formatDuration } from './time-text.ts';
+
 /** What happened to a request. With `unknown`, the service may have acted on it. */
 type Delivery = 'not_sent' | 'refused' | 'unknown';
+
+/** What is said of a fault, and what the user can do about it, whatever the request was. Else the service is quoted. */
+interface Words {
+  says?: string; // a whole clause, in place of the message of the service
+  remedy?: string;
+}
 
 /**
  * `command` is the outcome (`problems/exit-codes.ts`) if a trigger, `status` or `result` ends with the fault, and `watch` if
  * a watch gives up without a valid response. `doctor` is `ok` or `warning` if the service itself responded.
  */
-type FaultRow = readonly [isRetryable: boolean, delivery: Delivery, command: string, watch: string, doctor: string];
+type FaultRow = readonly [
+  isRetryable: boolean,
+  delivery: Delivery,
+  command: string,
+  watch: string,
+  doctor: string,
+  words?: Words,
+];
+
+const keyHint = '`runctl config list` shows where the API key comes from: replace it there';
+const addressHint = 'check the base URL: `runctl config list`';
 
 // biome-ignore format: a table
 const faults = {
   //                      retry  delivery    command            watch           doctor
-  unreachable:           [true,  'not_sent', 'unavailable',     'unavailable',  'unavailable' ], // no name, no connection
-  untrusted:             [false, 'not_sent', 'unavailable',     'unavailable',  'unavailable' ], // the TLS handshake failed
-  broken_tls:            [false, 'unknown',  'unavailable',     'unavailable',  'unavailable' ], // TLS failed later
-  proxy_refused:         [false, 'not_sent', 'unavailable',     'unavailable',  'unavailable' ], // 407, or no tunnel
-  unsent:                [false, 'not_sent', 'unavailable',     'unavailable',  'unavailable' ], // its turn didn't come in time
-  unsendable:            [false, 'not_sent', 'rejected',        'rejected',     'unavailable' ], // HTTP cannot carry it
-  lost:                  [true,  'unknown',  'unavailable',     'unavailable',  'unavailable' ], // broken off, or silent
-  unavailable:           [true,  'unknown',  'unavailable',     'unavailable',  'unavailable' ], // 408, 425, 5xx, complete
-  throttled:             [true,  'refused',  'rate_limited',    'rate_limited', 'warning'     ], // 429
-  unreadable:            [true,  'unknown',  'unavailable',     'unavailable',  'unavailable' ], // no JSON, or another document
-  too_large:             [false, 'unknown',  'unavailable',     'unavailable',  'unavailable' ],
-  unauthorized:          [false, 'refused',  'unauthorized',    'unauthorized', 'unauthorized'], // 401, 403
-  no_credits:            [false, 'refused',  'no_credits',      'unavailable',  'warning'     ], // 402
-  already_active:        [false, 'refused',  'already_active',  'unavailable',  'unavailable' ], // 422 runAlreadyActive
-  not_found:             [false, 'refused',  'not_found',       'unavailable',  'ok'          ], // no such run or Automation
-  path_not_found:        [false, 'refused',  'not_found',       'unavailable',  'unavailable' ], // 404, 410 to a poll: a router?
-  redirected_to_run:     [false, 'unknown',  'rejected',        'unavailable',  'unavailable' ], // the trigger may have started it
-  redirected:            [false, 'refused',  'rejected',        'unavailable',  'unavailable' ],
-  in_progress:           [true,  'unknown',  'rejected',        'unavailable',  'unavailable' ], // 409: the key is in progress
-  rejected:              [false, 'refused',  'rejected',        'unavailable',  'unavailable' ], // any other complete refusal
-  reused_key:            [false, 'refused',  'rejected',        'unavailable',  'unavailable' ], // the run of another target
-  stale_key:             [false, 'not_sent', 'outcome_unknown', 'unavailable',  'unavailable' ], // the service may have forgotten it
-  interrupted:           [false, 'not_sent', 'interrupted',     'interrupted',  'interrupted' ], // before it was sent
-  interrupted_in_flight: [false, 'unknown',  'interrupted',     'interrupted',  'interrupted' ],
+  unreachable:           [true,  'not_sent', 'unavailable',     'unavailable',  'unavailable', // no name, no connection
+                          { remedy: addressHint }],
+  untrusted:             [false, 'not_sent', 'unavailable',     'unavailable',  'unavailable'], // the TLS handshake failed
+  broken_tls:            [false, 'unknown',  'unavailable',     'unavailable',  'unavailable'], // TLS failed later
+  proxy_refused:         [false, 'not_sent', 'unavailable',     'unavailable',  'unavailable'], // 407, or no tunnel
+  unsent:                [false, 'not_sent', 'unavailable',     'unavailable',  'unavailable', // its turn didn't come in time
+                          { remedy: 'give it more time with `--timeout`, or a higher `--rate`' }],
+  unsendable:            [false, 'not_sent', 'rejected',        'rejected',     'unavailable'], // HTTP cannot carry it
+  lost:                  [true,  'unknown',  'unavailable',     'unavailable',  'unavailable'], // broken off, or silent
+  unavailable:           [true,  'unknown',  'unavailable',     'unavailable',  'unavailable', // 408, 425, 5xx, complete
+                          { says: 'the service is unavailable' }],
+  throttled:             [true,  'refused',  'rate_limited',    'rate_limited', 'warning', // 429
+                          { says: 'the rate limit was reached' }],
+  unreadable:            [true,  'unknown',  'unavailable',     'unavailable',  'unavailable'], // no JSON, or another document
+  too_large:             [false, 'unknown',  'unavailable',     'unavailable',  'unavailable'],
+  unauthorized:          [false, 'refused',  'unauthorized',    'unauthorized', 'unauthorized', // 401, 403
+                          { says: 'the API key was refused', remedy: keyHint }],
+  no_credits:            [false, 'refused',  'no_credits',      'unavailable',  'warning', // 402
+                          { says: 'the AI credit balance is 0', remedy: 'top up the credits, then trigger again' }],
+  already_active:        [false, 'refused',  'already_active',  'unavailable',  'unavailable', // 422 runAlreadyActive
+                          { says: 'it is already running' }],
+  not_found:             [false, 'refused',  'not_found',       'unavailable',  'ok'], // no such run or Automation
+  path_not_found:        [false, 'refused',  'not_found',       'unavailable',  'unavailable', // 404, 410 to a poll: a router?
+                          { remedy: addressHint }],
+  redirected_to_run:     [false, 'unknown',  'rejected',        'unavailable',  'unavailable', // the trigger may have started it
+                          { says: 'the service responded with a redirect to a run, not with its id' }],
+  redirected:            [false, 'refused',  'rejected',        'unavailable',  'unavailable',
+                          { remedy: addressHint }],
+  in_progress:           [true,  'unknown',  'rejected',        'unavailable',  'unavailable'], // 409: the key is in progress
+  rejected:              [false, 'refused',  'rejected',        'unavailable',  'unavailable'], // any other complete refusal
+  reused_key:            [false, 'refused',  'rejected',        'unavailable',  'unavailable'], // the run of another target
+  stale_key:             [false, 'not_sent', 'outcome_unknown', 'unavailable',  'unavailable'], // the service may have forgotten it
+  interrupted:           [false, 'not_sent', 'interrupted',     'interrupted',  'interrupted'], // before it was sent
+  interrupted_in_flight: [false, 'unknown',  'interrupted',     'interrupted',  'interrupted'],
 } as const satisfies Record<string, FaultRow>;
 
 export type FaultKind = keyof typeof faults;
 export const faultKinds = Object.keys(faults);
 
-/** The complete messages for these refusals. For all others, the service's message is quoted. */
-export const refusalSentences: Partial<Record<FaultKind, string>> = {
-  unauthorized: 'the API key was refused',
-  no_credits: 'the AI credit balance is 0',
-  throttled: 'the rate limit was reached',
-  unavailable: 'the service is unavailable',
-  already_active: 'it is already running',
-  redirected_to_run: 'the service responded with a redirect to a run, not with its id',
-};
+/** The exit name of a trigger, `status` or `result` that ends with this fault. */
+export const exitNameOf = ({ kind }: Pick<Fault, 'kind'>) => faults[kind][2];
 
-/** The outcome of a fault in a command, a watch and `doctor`, from the table. */
-export function outcomesOf({ kind }: Pick<Fault, 'kind'>) {
-  const [, , command, watch, doctor] = faults[kind];
-  return { command, watch, doctor };
-}
+/** The exit name of a watch that gave up without a valid response. */
+export const exitNameOfSilence = ({ kind }: Fault) => faults[kind][3];
+
+/** What `doctor` finds if its request ends with this fault. */
+export const doctorResultOf = ({ kind }: Fault) => faults[kind][4];
+
+const wordsOf = (kind: FaultKind): Words => (faults[kind] as FaultRow)[5] ?? {};
+
+/** The complete message for a refusal. Undefined if the service's message is quoted. */
+export const sentenceOf = (kind: FaultKind) => wordsOf(kind).says;
+
+/** What the user can do about a failed request, whatever the request was. */
+export const remedyOf = ({ kind }: Pick<Fault, 'kind'>) => wordsOf(kind).remedy;
 
 /** Why a request failed. What it means follows from `kind` and `httpStatus` alone. */
 export interface Fault {
@@ -72,6 +101,18 @@ export interface Fault {
 export function httpOf({ httpStatus, serviceCode }: Pick<Fault, 'httpStatus' | 'serviceCode'>): string {
   return httpStatus === undefined ? '' : ` (${['HTTP', httpStatus, serviceCode].filter(Boolean).join(' ')})`;
 }
+
+/** A hint with the wait that the service asked for. Undefined if it didn't ask for one. */
+export const retryAfterHint = ({ retryAfterMs }: Fault) =>
+  retryAfterMs ? `try again in ${formatDuration(retryAfterMs)}, as the service asks` : undefined;
+
+/** What documents have of a fault. */
+export const faultFields = ({ httpStatus, serviceCode, requestId, retryAfterMs }: Fault) => ({
+  httpStatus,
+  serviceCode,
+  requestId,
+  retryAfterMs,
+});
 
 export const reasonOf = (fault: Fault): string => fault.message + httpOf(fault);
 

@@ -25,46 +25,6 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 export const isUuid = (text: string): boolean => uuid.test(text);
 
-export const finalStatuses = ['COMPLETED', 'FAILED', 'TIMED_OUT', 'CANCELLED'] as const;
-export type FinalStatus = (typeof finalStatuses)[number];
-
-export const statuses = ['RUNNING', ...finalStatuses] as const;
-
-// Another spelling of the same word must not make a watch poll forever.
-const normalize = (status: string) => status.trim().toUpperCase();
-
-const isOneOf = (known: readonly string[], status: string) => known.includes(normalize(status));
-
-export const isKnownStatus = (status: string): boolean => isOneOf(statuses, status);
-
-/**
- * Is the status final? Asked where the text of a status is read, from the service or the journal; from there on, a run knows.
- * For Agents, every status except RUNNING is final (docs/service.md, Final statuses stay).
- */
-export function isFinalStatus(status: string, { family }: Pick<Target, 'family'>): boolean {
-  return family === 'agent' ? normalize(status) !== 'RUNNING' : isOneOf(finalStatuses, status);
-}
-
-export function finalStatusOf(status: string): FinalStatus | undefined {
-  return finalStatuses.find((known) => known === normalize(status));
-}
-
-const byGravity: readonly FinalStatus[] = ['FAILED', 'TIMED_OUT', 'CANCELLED', 'COMPLETED'];
-
-export function graverStatus(one: string, other: string): string {
-  const rank = (status: string) => byGravity.indexOf(finalStatusOf(status) ?? 'COMPLETED');
-  return rank(other) < rank(one) ? other : one;
-}
-
-export const isCompleted = (status: string): boolean => finalStatusOf(status) === 'COMPLETED';
-
-/** The values of `lastStatusOf` that are documented by the service or by us. */
-export const shownStatuses = [...statuses, 'unknown', 'not_found'] as const;
-
-export function lastStatusOf({ status, executionId }: { status: string | null; executionId: string | null }): string {
-  return status ?? (executionId === null ? 'unknown' : 'not_found');
-}
-
 export function nameOf(target: Target): string {
   return target.family === 'agent' ? `agent ${target.agentId}` : target.automationName;
 }

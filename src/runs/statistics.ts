@@ -1,4 +1,5 @@
-import { finalStatusOf, isCompleted, runLimitMs, type Target } from './run.ts';
+import { runLimitMs, type Target } from './run.ts';
+import { didTheWork, finalStatusOf } from './statuses.ts';
 import { dayMs, formatAge } from './time-text.ts';
 
 /** Times are milliseconds since 1970. Null means unknown. */
@@ -33,7 +34,7 @@ export function statisticsOf(past: PastRuns, { sinceMs, nowMs }: { sinceMs: numb
   if (runs.length === 0) return undefined;
   const words = [...new Set(runs.map(({ status }) => status))].filter((status) => status !== null);
   const final = new Set(runs.flatMap(({ status, isFinal }) => (status !== null && isFinal ? status : [])));
-  const good = new Set(words.filter(isCompleted));
+  const good = new Set(words.filter(didTheWork));
   const finished = runs.filter(({ status }) => final.has(status ?? ''));
   const completed = finished.filter(({ status }) => good.has(status ?? ''));
   const durationsMs = ascending(completed.map(recordedDurationMsOf));

@@ -1,7 +1,8 @@
 import { type Clock, stopwatch } from '../runs/clock.ts';
 import { interrupted } from '../runs/fault.ts';
-import { finalStatusOf, graverStatus, type Run } from '../runs/run.ts';
+import type { Run } from '../runs/run.ts';
 import type { Answer, Execution, RunResult, Service } from '../runs/service.ts';
+import { finalStatusOf, graverStatus } from '../runs/statuses.ts';
 import type { PollSchedule } from './poll-schedule.ts';
 import { createPoller, type PollerPorts } from './poller.ts';
 import type { FinishedWatch, WatchResult } from './watch-result.ts';

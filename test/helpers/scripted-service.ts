@@ -1,5 +1,4 @@
 import type { Fault } from '../../src/runs/fault.ts';
-import { isFinalStatus } from '../../src/runs/run.ts';
 import type {
   Answer,
   Execution,
@@ -8,6 +7,7 @@ import type {
   StartedExecution,
   TriggerRequest,
 } from '../../src/runs/service.ts';
+import { isFinalStatus } from '../../src/runs/statuses.ts';
 
 export const executionId = '6f1c9f5e-3a53-4c1b-9f0a-0d6f2c1f8a11';
 export const projectId = '0b6f2a64-90f5-4ed2-8c8e-5f0a9f3ad001';

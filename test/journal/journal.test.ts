@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { type NewRecord, pathOf } from '../../src/journal/records.ts';
 import type { Target } from '../../src/runs/run.ts';
-import { isFinalStatus } from '../../src/runs/run.ts';
+import { isFinalStatus } from '../../src/runs/statuses.ts';
 import {
   accepted,
   account,

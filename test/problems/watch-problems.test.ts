@@ -7,7 +7,7 @@ import {
   watchProblem,
   watchWarning,
 } from '../../src/problems/watch-problems.ts';
-import { isFinalStatus } from '../../src/runs/run.ts';
+import { isFinalStatus } from '../../src/runs/statuses.ts';
 import type { FinishedWatch, UnfinishedWatch, WatchResult } from '../../src/watching/watch-result.ts';
 import { executionId, fault, run, target } from '../helpers/scripted-service.ts';
 

@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import type { FinalStatus } from '../../src/runs/run.ts';
+import type { FinalStatus } from '../../src/runs/statuses.ts';
 import type { ProcessEnded } from '../helpers/run-process.ts';
 import { createBareMachine } from './bare-machine.ts';
 import { type Block, readBlocks } from './blocks.ts';

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import { createBoard } from '../../src/render/board.ts';
 import type { RunEvent } from '../../src/runs/events.ts';
 import type { Run } from '../../src/runs/run.ts';
-import { isFinalStatus } from '../../src/runs/run.ts';
+import { isFinalStatus } from '../../src/runs/statuses.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { ScreenStream } from '../helpers/screen-stream.ts';
 import { projectId } from '../helpers/scripted-service.ts';

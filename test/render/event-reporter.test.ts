@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createEventReporter } from '../../src/render/event-reporter.ts';
 import { createReporter } from '../../src/render/reporter.ts';
 import type { RunEvent } from '../../src/runs/events.ts';
-import { isFinalStatus } from '../../src/runs/run.ts';
+import { isFinalStatus } from '../../src/runs/statuses.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { executionId, fault, projectId, run, target } from '../helpers/scripted-service.ts';
 

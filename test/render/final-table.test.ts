@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { finalTable } from '../../src/render/tables.ts';
 import { createTheme } from '../../src/render/theme.ts';
 import { widthOf } from '../../src/render/width.ts';
-import { isFinalStatus } from '../../src/runs/run.ts';
 import type { Execution } from '../../src/runs/service.ts';
+import { isFinalStatus } from '../../src/runs/statuses.ts';
 import { executionId, target } from '../helpers/scripted-service.ts';
 
 const theme = createTheme({ colors: false, unicode: true });

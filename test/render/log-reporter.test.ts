@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createLogReporter } from '../../src/render/log-reporter.ts';
 import { lastConfirmed } from '../../src/render/status-text.ts';
 import type { RunEvent } from '../../src/runs/events.ts';
-import { isFinalStatus } from '../../src/runs/run.ts';
+import { isFinalStatus } from '../../src/runs/statuses.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { executionId, fault, run, target } from '../helpers/scripted-service.ts';
 

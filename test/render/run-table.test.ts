@@ -4,7 +4,7 @@ import type { JournalRun } from '../../src/journal/journal.ts';
 import { runTable } from '../../src/render/tables.ts';
 import { createTheme } from '../../src/render/theme.ts';
 import { widthOf } from '../../src/render/width.ts';
-import { isFinalStatus } from '../../src/runs/run.ts';
+import { isFinalStatus } from '../../src/runs/statuses.ts';
 import { executionId, target } from '../helpers/scripted-service.ts';
 
 const plain = createTheme({ colors: false, unicode: true });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { summary } from '../../src/render/summary.ts';
 import { createTheme, loadColors } from '../../src/render/theme.ts';
-import { isFinalStatus } from '../../src/runs/run.ts';
+import { isFinalStatus } from '../../src/runs/statuses.ts';
 import { executionId, run } from '../helpers/scripted-service.ts';
 
 await loadColors({ colors: true });

@@ -1,15 +1,13 @@
 import { describe, expect, test } from 'vitest';
+import { isNamedBy, isUuid, nameOf } from '../../src/runs/run.ts';
 import {
+  endedWell,
   finalStatusOf,
   graverStatus,
-  isCompleted,
   isFinalStatus,
   isKnownStatus,
-  isNamedBy,
-  isUuid,
   lastStatusOf,
-  nameOf,
-} from '../../src/runs/run.ts';
+} from '../../src/runs/statuses.ts';
 import { executionId, projectId, target } from '../helpers/scripted-service.ts';
 
 const agent = { family: 'agent', agentId: projectId } as const;
@@ -40,7 +38,7 @@ describe('a status', () => {
     ['completed', 'COMPLETED', true],
     ['RUNNING', undefined, false],
   ])('"%s" is the documented %s, and a success: %s', (status, final, success) => {
-    expect([finalStatusOf(status), isCompleted(status)]).toEqual([final, success]);
+    expect([finalStatusOf(status), endedWell(status)]).toEqual([final, success]);
   });
 
   const byGravity = ['FAILED', 'TIMED_OUT', 'CANCELLED', 'COMPLETED', 'PAUSED'];

@@ -1,6 +1,6 @@
 import { pollOnce } from '../../src/connection/poll-once.ts';
-import { exitNameOf } from '../../src/problems/fault-facts.ts';
 import { exitNameOfWatch, watchProblem } from '../../src/problems/watch-problems.ts';
+import { exitNameOf } from '../../src/runs/fault.ts';
 import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
 import { type EarlierUse, sendUntilKnown } from '../../src/triggering/send-until-known.ts';
 import { createWatchGroup } from '../../src/watching/watch-group.ts';

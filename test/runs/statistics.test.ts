@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { isFinalStatus } from '../../src/runs/run.ts';
 import { medianCredits, type RecordedRun, statisticsOf as statisticsOfTarget } from '../../src/runs/statistics.ts';
+import { isFinalStatus } from '../../src/runs/statuses.ts';
 import { baseUrl, nightly } from '../journal/records.ts';
 
 const minuteMs = 60_000;

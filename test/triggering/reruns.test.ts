@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import { finalStatuses } from '../../src/runs/run.ts';
+import { finalStatuses } from '../../src/runs/statuses.ts';
 import { propertyRuns, propertyTimeoutMs } from '../helpers/property-runs.ts';
 import type { Condition } from './simulated-service.ts';
 import { createSimulation, type Use } from './simulation.ts';

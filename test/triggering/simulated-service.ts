@@ -2,8 +2,8 @@ import type { Exchange, HttpRequest, Transport } from '../../src/api/exchange.ts
 import { createHttpService } from '../../src/api/http-service.ts';
 import { createEmulatedService } from '../../src/emulator/emulated-service.ts';
 import { errorReply, type Reply, refusals } from '../../src/emulator/reply.ts';
-import { type FinalStatus, finalStatuses } from '../../src/runs/run.ts';
 import type { Service } from '../../src/runs/service.ts';
+import { type FinalStatus, finalStatuses } from '../../src/runs/statuses.ts';
 import type { VirtualClock } from '../helpers/virtual-clock.ts';
 
 /** What happens to one request. If it `acts`, the service did its work, and only the answer is lost. */

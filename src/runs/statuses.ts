@@ -1,0 +1,62 @@
+import type { Target } from './run.ts';
+
+/** What follows from a final status. What else depends on one is a `Record<FinalStatus, …>`, so that none is forgotten. */
+interface Ending {
+  endedWell: boolean; // a success for people, scripts and hooks
+  didTheWork: boolean; // counts as a completed run in `check`, in `stats` and in how long runs usually take
+  canRerun: boolean; // `--rerun-on` may start a new run
+  gravity: number; // if status and result differ, the graver one counts
+  exit: string; // a name in `problems/exit-codes.ts`
+}
+
+// biome-ignore format: a table
+export const endings = {
+  COMPLETED: { endedWell: true,  didTheWork: true,  canRerun: false, gravity: 0, exit: 'ok' },
+  FAILED:    { endedWell: false, didTheWork: false, canRerun: true,  gravity: 3, exit: 'run_failed' },
+  TIMED_OUT: { endedWell: false, didTheWork: false, canRerun: true,  gravity: 2, exit: 'run_timed_out' },
+  CANCELLED: { endedWell: false, didTheWork: false, canRerun: false, gravity: 1, exit: 'run_cancelled' },
+} as const satisfies Record<string, Ending>;
+
+export type FinalStatus = keyof typeof endings;
+export const finalStatuses = Object.keys(endings) as FinalStatus[];
+
+export const statuses: readonly string[] = ['RUNNING', ...finalStatuses];
+
+// Another spelling of the same word must not make a watch poll forever.
+const normalize = (status: string) => status.trim().toUpperCase();
+
+export const isKnownStatus = (status: string): boolean => statuses.includes(normalize(status));
+
+/**
+ * Is the status final? Asked where the text of a status is read, from the service or the journal; from there on, a run knows.
+ * For Agents, every status except RUNNING is final (docs/service.md, Final statuses stay).
+ */
+export function isFinalStatus(status: string, { family }: Pick<Target, 'family'>): boolean {
+  return family === 'agent' ? normalize(status) !== 'RUNNING' : finalStatusOf(status) !== undefined;
+}
+
+export function finalStatusOf(status: string): FinalStatus | undefined {
+  return finalStatuses.find((known) => known === normalize(status));
+}
+
+/** What follows from a status. One that isn't documented or isn't final is no success. */
+function endingOf(status: string): Ending | undefined {
+  const known = finalStatusOf(status);
+  return known && endings[known];
+}
+
+export const endedWell = (status: string): boolean => endingOf(status)?.endedWell ?? false;
+export const didTheWork = (status: string): boolean => endingOf(status)?.didTheWork ?? false;
+export const canRerun = (status: string): boolean => endingOf(status)?.canRerun ?? false;
+
+export function graverStatus(one: string, other: string): string {
+  const gravity = (status: string) => endingOf(status)?.gravity ?? 0;
+  return gravity(other) > gravity(one) ? other : one;
+}
+
+/** The values of `lastStatusOf` that are documented by the service or by us. */
+export const shownStatuses: readonly string[] = [...statuses, 'unknown', 'not_found'];
+
+export function lastStatusOf({ status, executionId }: { status: string | null; executionId: string | null }): string {
+  return status ?? (executionId === null ? 'unknown' : 'not_found');
+}

@@ -31,7 +31,7 @@ export default defineConfig({
     // Sources that did not change are not translated again, which is a sixth of the work.
     experimental: { fsModuleCache: true },
     reporters: ['default', './test/helpers/missing-reporter.ts'],
-    env: { TMPDIR: process.env.TMPDIR ?? memoryFolder() ?? tmpdir() },
+    env: { TZ: 'UTC', TMPDIR: process.env.TMPDIR ?? memoryFolder() ?? tmpdir() },
     setupFiles: 'test/helpers/property-runs.ts',
     coverage: { include: ['src/**/*.ts'] },
     // One project after the other, since a worker starts anew, and loads everything again, for each project. The more the

@@ -6,7 +6,7 @@ import { exitNameOfWatch, watchFailedProblem, watchProblem, watchWarning } from 
 import type { Reporter, RunEvent } from '../runs/events.ts';
 import type { Run, Target } from '../runs/run.ts';
 import { isKnownStatus } from '../runs/statuses.ts';
-import { formatDuration, utcTime } from '../runs/time-text.ts';
+import { formatDuration, localTime } from '../runs/time-text.ts';
 import { createPollSchedule, jitter } from '../watching/poll-schedule.ts';
 import type { WatchResult } from '../watching/watch-result.ts';
 import {
@@ -85,7 +85,7 @@ function warnOfLongWait(run: Run, event: RunEvent, reporter: Reporter): void {
   if (askedUntilMs === undefined || nextMs <= minuteMs) return;
   // Runs that get the same wait together are reported together.
   const rounded = (ms: number) => Math.ceil(ms / roundMs) * roundMs;
-  const [wait, at] = [formatDuration(rounded(nextMs)), utcTime(rounded(askedUntilMs))];
+  const [wait, at] = [formatDuration(rounded(nextMs)), localTime(rounded(askedUntilMs))];
   const message = `the service asked for a wait; polling resumes in ${wait}, at ${at}`;
   reporter.observe({ event: 'warning', name: 'retry_after', message, run });
 }

@@ -9,7 +9,7 @@ import { defaults } from '../runs/defaults.ts';
 import type { allResolutions } from '../runs/events.ts';
 import { reasonOf } from '../runs/fault.ts';
 import { nameOf, type Run } from '../runs/run.ts';
-import { utcTime } from '../runs/time-text.ts';
+import { localTime } from '../runs/time-text.ts';
 import { starts } from '../triggering/start-evidence.ts';
 import type { RecoverFlags, Recovery } from './recover-triggers.ts';
 
@@ -25,7 +25,7 @@ export interface RecoveryReport {
 export function reportOfRecovery(recovery: Recovery, flags: RecoverFlags, connection: Connection): RecoveryReport {
   const { dryRun, resend } = flags;
   const { target, idempotencyKey, at, reason } = recovery.trigger;
-  const about = `the trigger of ${nameOf(target)} at ${utcTime(at)}`;
+  const about = `the trigger of ${nameOf(target)} at ${localTime(at)}`;
   const untilMs = Date.parse(at) + (resend ? defaults.keyRetentionMs : defaults.recoverMaxAgeMs);
   const until = recovery.kind === 'unresolved' ? { until: new Date(untilMs).toISOString() } : {};
   const resolution: (typeof allResolutions)[number] = recovery.kind;
@@ -68,7 +68,7 @@ export function reportOfRecovery(recovery: Recovery, flags: RecoverFlags, connec
       );
     case 'unresolved': {
       const why = reason ?? 'it has no recorded response';
-      return withoutRun(`${about} would be sent again, until ${utcTime(untilMs)} (${why})`);
+      return withoutRun(`${about} would be sent again, until ${localTime(untilMs)} (${why})`);
     }
     case 'left': {
       const message = `${about} is still being sent by another process`;

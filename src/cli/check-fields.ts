@@ -12,7 +12,8 @@ export function checkFields(paths: readonly string[] = [], command: string): voi
   const odd = paths.find((path) => !known.includes(path.replace(/\..*/s, '')));
   if (odd === undefined) return;
   const [name = ''] = odd.split('.');
-  const alike = known.find((field) => field.toLowerCase().startsWith(name.toLowerCase().slice(0, 3)));
+  const typed = name.toLowerCase();
+  const alike = known.find((field) => new RegExp(`^${typed.slice(0, 3)}|${typed}$`, 'i').test(field));
   const meant = ofRunctl.includes(name) ? `runctl.${odd}` : (nearest(name, known) ?? alike);
   throw usageProblem(
     `documents of runctl ${command} have no field ${quote(name)}`,
@@ -20,7 +21,7 @@ export function checkFields(paths: readonly string[] = [], command: string): voi
   );
 }
 
-/** Notes on names further down that no schema has. They are not refused, since the service may add fields. */
+/** Notes on names further down that no schema has. Only under `runctl` they are refused: the service may add fields. */
 export async function notesOnFields(paths: readonly string[] = []): Promise<string[]> {
   const deep = paths.filter((path) => path.includes('.'));
   if (deep.length === 0) return [];
@@ -36,6 +37,7 @@ export async function notesOnFields(paths: readonly string[] = []): Promise<stri
       .with(odd.at, meant ?? '')
       .join('.');
     const hint = meant ? `did you mean \`--field ${fixed}\`?` : `known there: ${odd.names.join(', ')}`;
+    if (path.startsWith('runctl.')) throw usageProblem(`there is no field ${quote(path)}`, hint);
     return `runctl: unknown field ${quote(path)}; ${hint}`;
   });
 }

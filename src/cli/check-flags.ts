@@ -24,9 +24,13 @@ export function checkCombination(
       if (options[other] && isGiven(given.options[other]))
         throw usageProblem(`${flag} and ${longNameOf(options[other])} can't be combined`, option.instead);
     }
-    const needed = options[option.needs ?? ''];
-    if (needed && !isGiven(given.options[option.needs ?? '']))
-      throw usageProblem(`${flag} needs ${longNameOf(needed)}`, `add \`${longNameOf(needed)}\``);
+    const needed = (option.needs ?? []).flatMap((each) => {
+      const [name = '', value] = each.split('=');
+      const isMet = value === undefined ? isGiven(given.options[name]) : given.options[name] === value;
+      return options[name] ? { text: [longNameOf(options[name]), value].filter(Boolean).join(' '), isMet } : [];
+    });
+    if (needed.length > 0 && !needed.some(({ isMet }) => isMet))
+      throw usageProblem(`${flag} needs ${needed.map(({ text }) => text).join(' or ')}`, `add \`${needed[0]?.text}\``);
   }
 }
 
@@ -50,8 +54,18 @@ export function hoistFlags(argv: readonly string[], { commands = [] }: CommandDe
     if (!option) return argv;
     end += option.flags.includes('<') && value === undefined ? 2 : 1;
   }
-  if (end === 0 || end >= argv.length) return argv;
-  const inner = commands.find(({ name }) => name === argv[end])?.commands;
-  const behind = end + (inner?.some(({ name }) => name === argv[end + 1]) ? 2 : 1);
-  return [...argv.slice(end, behind), ...argv.slice(0, end), ...argv.slice(behind)];
+  return end === 0 || end >= argv.length ? argv : commandFirst(argv, end, commands);
+}
+
+/** The words with those before the command behind it; `at` is where the command is. */
+function commandFirst(argv: readonly string[], at: number, commands: readonly CommandDefinition[]): string[] {
+  const inner = commands.find(({ name }) => name === argv[at])?.commands;
+  const behind = at + (inner?.some(({ name }) => name === argv[at + 1]) ? 2 : 1);
+  return [...argv.slice(at, behind), ...argv.slice(0, at), ...argv.slice(behind)];
+}
+
+/** The same line with all its flags behind the command; undefined if no command is in it, or if it comes first. */
+export function withCommandFirst(argv: readonly string[], { commands = [] }: CommandDefinition): string[] | undefined {
+  const at = argv.findIndex((word) => commands.some(({ name, alias }) => name === word || alias === word));
+  return at > 0 ? commandFirst(argv, at, commands) : undefined;
 }

@@ -1,8 +1,9 @@
 import { usageProblem } from '../problems/problem.ts';
-import { quote, shellWord } from '../problems/quote.ts';
+import { quote } from '../problems/quote.ts';
+import { fieldsOf } from '../render/field-paths.ts';
 import type { NameFlaw } from '../runs/automation-name.ts';
 import type { CommandDefinition } from './define-command.ts';
-import { parse, RefusedCommandLine } from './parse-command-line.ts';
+import { lineOf, parse, RefusedCommandLine } from './parse-command-line.ts';
 import type { ParsedCommand } from './to-commander.ts';
 
 type Flaws = ReadonlyMap<unknown, NameFlaw>;
@@ -24,18 +25,20 @@ export function checkNames(
   throw usageProblem(
     `${why.join('; ')}; nothing was sent`,
     [
-      meant ? `did you mean \`${typed(meant)}\`?` : hint,
-      ...(isNone ? [] : [`if that is really its name, give the project, too: \`${typed(inFull)}\``]),
+      meant ? `did you mean \`${lineOf(meant)}\`?` : hint,
+      ...(isNone ? [] : [`if that is really its name, give the project, too: \`${lineOf(inFull)}\``]),
     ].join('\n'),
   );
 }
 
-function flawsIn({ command, arguments: values }: ParsedCommand): Flaws {
+function flawsIn({ name: path, command, arguments: values }: ParsedCommand): Flaws {
+  // `--json status,executionId` is gh's way.
+  const areFields = (text: string) => text.split(',').every((part) => fieldsOf(path).includes(part));
   const flaws = new Map<unknown, NameFlaw>();
   for (const [name, { flawOf }] of Object.entries(command.arguments ?? {})) {
     for (const text of [values[name] ?? []].flat()) {
       const flaw = flawOf?.(String(text));
-      if (flaw) flaws.set(text, flaw);
+      if (flaw) flaws.set(text, areFields(String(text)) ? { ...flaw, meant: ['--field', String(text)] } : flaw);
     }
   }
   return flaws;
@@ -45,7 +48,8 @@ function flawsIn({ command, arguments: values }: ParsedCommand): Flaws {
 function lineMeant(argv: readonly string[], flaws: Flaws, program: CommandDefinition): string[] | undefined {
   if ([...flaws.values()].some(({ meant }) => meant === undefined)) return undefined;
   // Behind a `--`, a flag isn't one.
-  const line = argv.filter((word) => word !== '--').flatMap((word) => flaws.get(word)?.meant ?? word);
+  const words = argv.filter((word) => word !== '--').flatMap((word) => flaws.get(word)?.meant ?? word);
+  const line = words.includes('--field') ? words.filter((word) => word !== '--json') : words;
   try {
     const parsed = parse(line, program, { write() {}, columns: () => 80 });
     return parsed && flawsIn(parsed).size === 0 ? line : undefined;
@@ -55,5 +59,3 @@ function lineMeant(argv: readonly string[], flaws: Flaws, program: CommandDefini
     return undefined;
   }
 }
-
-const typed = (words: readonly string[]) => ['runctl', ...words.map(shellWord)].join(' ');

@@ -23,8 +23,8 @@ export interface OptionDefinition<Value = unknown> {
   refuses?: readonly string[];
   /** What to do instead of combining them. */
   instead?: string;
-  /** An option without which it has no effect, in commands that have that option. */
-  needs?: string;
+  /** Options without one of which it has no effect, in commands that have them: `watch`, or `ifActive=wait`. */
+  needs?: readonly string[];
   /** Reads the value; `earlier` is the value so far if an option is repeated. Throws a `RefusedValue`. */
   parse?(text: string, earlier: Value | undefined): Value;
 }

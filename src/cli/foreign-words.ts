@@ -5,11 +5,13 @@
 export const commandWords: Readonly<Record<string, string>> = {
   trigger: 'start dispatch rerun retry create',
   watch: 'follow wait attach',
+  'watch --follow': 'daemon',
   status: 'get show describe view inspect',
   result: 'output download',
   list: 'ps runs jobs',
   history: 'events',
-  config: 'login auth configure init logout',
+  config: 'login auth configure init',
+  'config unset apiKey': 'logout',
   'config list': 'profiles context whoami',
   'config set profile': 'use-context',
   doctor: 'ping health',
@@ -43,7 +45,9 @@ export const impossibleWords: Readonly<Record<string, string>> = {
   'the service has no way to delete a run': 'delete remove rm',
   'the service has no logs of a run; `runctl result` prints its output': 'logs log',
   'runs have no web page; `runctl status` shows how a run is doing': 'open browse',
-  'runctl has no schedule of its own: cron or a systemd timer runs `runctl trigger`': 'schedule cron enable disable',
+  'runctl has no schedule of its own: cron or a systemd timer runs `runctl trigger <automation>`':
+    'schedule cron enable disable',
+  'records older than a year are removed by themselves': 'prune clean forget',
   'update runctl as you installed it, with npm or from a checkout': 'update upgrade',
 };
 
@@ -76,6 +80,7 @@ export const flagWords: readonly (readonly [flags: string, answers: readonly Fla
   ],
   ['--jq --query --template', ['--field', { say: 'it prints no JSON' }]],
   ['-v', ['--version', '--debug']],
+  ['--version -V', [{ say: '`runctl version` shows the version' }]],
   ['--verbose', ['--debug']],
   [
     '--api-key --token --key --password -H --header -u --user',
@@ -91,8 +96,8 @@ export const flagWords: readonly (readonly [flags: string, answers: readonly Fla
   [
     '--name --automation --id --run --run-id --workflow',
     [
-      { of: 'trigger', say: 'a name is given without a flag: `runctl trigger <automation>`' },
-      { of: 'list stats check', say: 'a name is given without a flag, after the command' },
+      { of: 'trigger', say: 'leave out the flag: `runctl trigger <automation>`' },
+      { of: 'list stats check', say: 'leave out the flag: the name alone follows the command' },
       { of: 'status result watch', say: 'leave out the flag: `runctl {command} <run>`' },
     ],
   ],
@@ -112,7 +117,7 @@ export const flagWords: readonly (readonly [flags: string, answers: readonly Fla
     ],
   ],
   ['--max-time -m --wait-timeout -t', ['--timeout', '--give-up-after', '--request-timeout']],
-  ['--poll-interval --every', ['--interval', '--within']],
+  ['--poll-interval', ['--interval']],
   [
     '-l -L --max --tail --limit -n',
     ['--limit', { of: 'history', say: '`runctl history | tail` shows the last lines' }],
@@ -122,13 +127,10 @@ export const flagWords: readonly (readonly [flags: string, answers: readonly Fla
     ['--limit', { of: 'status result watch', say: 'without an argument, it uses the last run: `runctl {command}`' }],
   ],
   ['--from --after --age', ['--since', '--within']],
+  ['--before', ['--until']],
   [
     '--since',
     ['--within', { of: 'status result watch', say: '`runctl list --since <time>` shows runs by their time' }],
-  ],
-  [
-    '--until --before',
-    [{ of: 'list stats', say: '`--since` is the only limit; narrow the rest with `--json` and jq' }],
   ],
   [
     '--all -A -a',
@@ -142,7 +144,7 @@ export const flagWords: readonly (readonly [flags: string, answers: readonly Fla
   ],
   ['--state --filter -s', ['--status', '--quiet']],
   ['--failed', [{ of: 'list', say: '`--status FAILED` lists them' }]],
-  ['--yes -y --force', ['--yes', { say: 'it never asks for confirmation' }]],
+  ['--yes -y --force', ['--yes', { say: 'leave it out: runctl never asks' }]],
   ['--silent', ['--quiet']],
   [
     '--exit-status --exit-code --fail',
@@ -154,7 +156,11 @@ export const flagWords: readonly (readonly [flags: string, answers: readonly Fla
   ],
   [
     '--insecure -k --cacert',
-    [{ say: 'certificates are always checked; NODE_EXTRA_CA_CERTS names a file of more authorities to trust' }],
+    [
+      {
+        say: 'certificates are always verified; to trust another authority, put its file in NODE_EXTRA_CA_CERTS',
+      },
+    ],
   ],
   ['--proxy -x', [{ say: 'HTTPS_PROXY names the proxy' }]],
   [
@@ -168,7 +174,10 @@ export const flagWords: readonly (readonly [flags: string, answers: readonly Fla
     '--parallel -P --concurrency -j',
     [{ of: 'trigger watch', say: 'runs are always parallel; `--rate` limits the requests per second' }],
   ],
-  ['--schedule --cron', [{ say: 'runctl has no schedule of its own: cron or a systemd timer runs it' }]],
+  [
+    '--every --schedule --cron',
+    ['--within', { say: 'runctl has no schedule of its own: cron or a systemd timer runs it' }],
+  ],
   ['--cancel --kill --stop', [{ say: 'the service has no way to cancel a run' }]],
   ['--log --logs', [{ say: 'the service has no logs of a run; `runctl result` prints its output' }]],
   ['--web', [{ say: 'runs have no web page; `runctl status` shows how a run is doing' }]],

@@ -3,7 +3,16 @@ import { flawOfAutomation, flawOfRun, flawOfSelection } from '../connection/argu
 import { defaults } from '../runs/defaults.ts';
 import { formatDuration } from '../runs/time-text.ts';
 import { argument, common, flag, type OptionDefinition, option, under } from './define-command.ts';
-import { duration, durationOrZero, fieldPath, idempotencyKey, nonEmpty, positive, positiveDuration } from './values.ts';
+import {
+  duration,
+  durationOrZero,
+  fieldPath,
+  idempotencyKey,
+  moment,
+  nonEmpty,
+  positive,
+  positiveDuration,
+} from './values.ts';
 
 // Options that several commands share: each command takes the groups that it needs.
 
@@ -56,11 +65,14 @@ const followingOptions = under('Following:', {
     durationOrZero,
   ),
   ...giveUpOption(`${asTyped(defaults.watchGiveUpAfterMs)}; of a trigger: ${asTyped(defaults.triggerGiveUpAfterMs)}`),
-  intervalMs: option(
-    '--interval <duration>',
-    'poll at this fixed interval (default: based on how long earlier runs took)',
-    positiveDuration,
-  ),
+  intervalMs: {
+    ...option(
+      '--interval <duration>',
+      'poll at this fixed interval (default: based on how long earlier runs took)',
+      positiveDuration,
+    ),
+    needs: ['watch', 'ifActive=wait'],
+  },
   rate: option('--rate <number>', `maximum number of requests per second (default: ${defaults.rate})`, positive),
   ...onExitOption,
   onFinal: {
@@ -69,17 +81,31 @@ const followingOptions = under('Following:', {
       'shell command to run for each finished run; gets the JSON document on stdin',
       nonEmpty,
     ),
-    needs: 'watch',
+    needs: ['watch'],
   },
 });
 
 export const outputOptions = under(common, {
-  json: { ...flag('--json', 'print JSON, one document per line'), refuses: ['field', 'events'] },
+  json: {
+    ...flag('--json', 'print JSON, one document per line'),
+    refuses: ['field', 'events'],
+    instead: 'leave out `--json`',
+  },
   field: {
     ...option('--field <path>', 'print the value of a field, such as status (repeatable)', fieldPath),
     refuses: ['events'],
   },
   quiet: flag('-q, --quiet', 'print only what you asked for, plus errors'),
+});
+
+/** `what` is what the period selects, with the verb that is compared: `only runs that started`. */
+export const periodOptions = (what: string, usual = '') => ({
+  since: option(
+    '--since <time>',
+    `${what} since then: 2d (ago), today, yesterday, a date or a local time${usual}`,
+    moment,
+  ),
+  until: option('--until <time>', `${what} before then`, moment),
 });
 
 export const eventOptions = under('Following:', {

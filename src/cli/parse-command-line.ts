@@ -1,6 +1,7 @@
 import { CommanderError } from 'commander';
 import { type Problem, usageProblem } from '../problems/problem.ts';
-import { checkCombination, hoistFlags, namesOf, sharedFlag } from './check-flags.ts';
+import { shellWord } from '../problems/quote.ts';
+import { checkCombination, hoistFlags, namesOf, sharedFlag, withCommandFirst } from './check-flags.ts';
 import type { CommandDefinition } from './define-command.ts';
 import { helpTopics, topicOf } from './help-text.ts';
 import { type HelpOutput, type ParsedCommand, toCommander, UnknownCommand } from './to-commander.ts';
@@ -49,10 +50,24 @@ export function parse(
   } catch (error) {
     if (error instanceof UnknownCommand) throw new RefusedCommandLine(error.message, { ...error, path: asked });
     if (!(error instanceof CommanderError)) throw error;
+    const ordered = command || error.exitCode === 0 ? undefined : withCommandFirst(argv, program);
+    if (ordered && canBeTyped(ordered, program))
+      throw usageProblem('a flag was given before its command', `\`${lineOf(ordered)}\``);
     if (error.exitCode !== 0) throw wrongUsage(error, command, words, whenMissing);
   }
   if (parsed) checkCombination(parsed.command, parsed);
   return parsed;
+}
+
+export const lineOf = (words: readonly string[]): string => ['runctl', ...words.map(shellWord)].join(' ');
+
+/** Can this line be suggested? */
+function canBeTyped(words: readonly string[], program: CommandDefinition): boolean {
+  try {
+    return parse(words, program, { write() {}, columns: () => 80 }) !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 /** `help config set` means `config set --help`, unless it names a topic. An empty command line asks for help, too. */

@@ -53,12 +53,13 @@ export async function runCli(
     if (!parsed) return end(await welcome(program, own), {}, own);
     const output: OutputOptions = parsed.options;
     const { onFinal, onExit: _, ...options } = parsed.options;
+    // Its hint is the whole line, so no flags are added to it.
+    checkNames(parsed, argv, program, () => projectInForce(options, context));
     const texts = [parsed.arguments, options].flatMap(Object.values).flat();
     command = parsed.command;
     const flags = connectionFlags(options);
     const withFlags = (line: string) => (connects(line, program) ? line + flags : line);
     own = invocationOf(output, { ...own, command: parsed.name, withFlags, typed: texts });
-    checkNames(parsed, argv, program, () => projectInForce(options, own));
     checkFields(output.field, parsed.name);
     for (const note of await notesOnFields(output.field)) printSentence(note, own);
     onExit = onExitOf(parsed, own);

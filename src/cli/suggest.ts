@@ -1,5 +1,6 @@
+import { flawOfAutomation, flawOfRun } from '../connection/arguments.ts';
 import { exitCodes } from '../problems/exit-codes.ts';
-import { nearest } from '../problems/nearest.ts';
+import { likely } from '../problems/nearest.ts';
 import { type Problem, usageProblem } from '../problems/problem.ts';
 import { fieldsOf } from '../render/field-paths.ts';
 import { longNameOf, namesOf, shared } from './check-flags.ts';
@@ -38,12 +39,6 @@ function mainFlags({ options = {} }: Partial<CommandDefinition> = {}): string {
 const meaningOf = (word: string, meanings: Readonly<Record<string, string>>): string | undefined =>
   Object.keys(meanings).find((meaning) => meanings[meaning]?.split(' ').includes(word));
 
-/** The only name that begins so, else the one that is most like what was typed. */
-function likely(word: string, names: readonly string[]): string | undefined {
-  const longer = word.length > 2 ? names.filter((name) => name.startsWith(word)) : [];
-  return longer.length === 1 ? longer[0] : nearest(word, names);
-}
-
 const didYouMean = (line: string) => `did you mean \`runctl ${line}\`?`;
 
 function hintForCommand(
@@ -74,7 +69,7 @@ function ofHelp(word: string, names: readonly string[]): string | undefined {
   if (code) return didYouMean(`explain ${code.code}`);
   const topic = likely(word.replace(/\W/g, ''), helpTopics) ?? likely(word, names);
   const meant = topic ?? meaningOf(word, commandWords)?.replace(/ -.*/, '');
-  return meant ? didYouMean(`help ${meant}`) : impossible(word);
+  return meant ? didYouMean(`help ${meant}`) : (impossible(word) ?? `topics are ${helpTopics.join(', ')}`);
 }
 
 const impossible = (word: string) => meaningOf(word, impossibleWords);
@@ -107,10 +102,12 @@ function ofCommand(word: string, rest: readonly string[], names: readonly string
 const plainWord = /^[\w@][\w./@-]*$/;
 
 /** With the run or automation that was typed, for the commands that take one. */
-const withArgument = (command: string, [next = '']: readonly string[]) =>
-  didYouMean(
-    /^(trigger|watch|status|result|list)$/.test(command) && plainWord.test(next) ? `${command} ${next}` : command,
-  );
+function withArgument(command: string, [next = '']: readonly string[]): string {
+  const isRun = /^(watch|status|result)$/.test(command) && plainWord.test(next) && !flawOfRun(next);
+  const isName = /^(trigger|list)$/.test(command) && plainWord.test(next) && !flawOfAutomation(next);
+  if (isRun || isName) return didYouMean(`${command} ${next}`);
+  return didYouMean(command === 'trigger' ? 'trigger <automation>' : command);
+}
 
 function hintForFlag({ path, word, value, after, next }: Refused, command: CommandDefinition): string | undefined {
   const options = Object.values(command.version ? { ...shared, versionOption } : (command.options ?? {}));

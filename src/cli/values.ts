@@ -1,5 +1,6 @@
 import { flawOfAutomation } from '../connection/arguments.ts';
 import { anyFailure, errorTypes } from '../problems/next-step.ts';
+import { usageProblem } from '../problems/problem.ts';
 import { formatDuration, parseDuration } from '../runs/time-text.ts';
 
 /** Thrown by the parsers of values for a text that they refuse; the message says what to give. */
@@ -16,24 +17,47 @@ export function duration(text: string): number {
 const durationsLike = (text: string) =>
   /^0*[1-9]\d*$/.test(text) ? `${text}s, ${text}m or ${text}h` : '500ms, 30s, 5m, 1h30m or 2d';
 
-/** Parses a time: a duration before now, or a timestamp, which is UTC unless it has an offset. */
-export function moment(text: string): { agoMs: number } | { atMs: number } {
+/** A time that was typed, as milliseconds since 1970; some are counted from now. */
+export type Moment = (nowMs: number) => number;
+
+/** Parses a time: a duration before now, a local day, or a timestamp, which is local unless it has an offset. */
+export function moment(text: string): Moment {
   const agoMs = parseDuration(text);
-  if (agoMs !== undefined) return { agoMs };
-  const isDay = /^\d{4}-\d\d-\d\d$/.test(text);
-  const isTime = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?$/i.test(text);
-  const hasZone = /(Z|[+-]\d\d:\d\d)$/i.test(text.slice(10));
-  const atMs = isDay || isTime ? Date.parse(isDay || hasZone ? text : `${text}Z`) : Number.NaN;
+  if (agoMs !== undefined) return (nowMs) => nowMs - agoMs;
+  if (text === 'today' || text === 'yesterday') return (nowMs) => midnightOf(nowMs, daysAgo[text]);
+  const [, day, time = '00:00', offset = ''] = timestamp.exec(text) ?? [];
+  const atMs = Date.parse(`${day}T${time}${offset.replace(/(\d\d)(\d\d)$/, '$1:$2')}`);
   if (Number.isNaN(atMs))
-    throw new RefusedValue(`give a duration, such as ${daysLike(text)}, or a time, such as 2026-11-21T02:00Z`);
-  return { atMs };
+    throw new RefusedValue(
+      `give a duration, such as ${daysLike(text)}, a day (today, 2026-11-21) or a time (2026-11-21T02:00)`,
+    );
+  return () => atMs;
 }
+
+const timestamp = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?) ?(Z|[+-]\d\d:?\d\d)?)?$/i;
+
+const daysAgo = { today: 0, yesterday: 1 };
+
+const midnightOf = (nowMs: number, ago: number): number => {
+  const midnight = new Date(nowMs);
+  midnight.setHours(0, 0, 0, 0);
+  return midnight.setDate(midnight.getDate() - ago);
+};
 
 const daysLike = (text: string) => (/^\d+$/.test(text) ? `${text}h or ${text}d` : '2d (two days ago)');
 
-/** A time as milliseconds since 1970. */
-export const msOf = (time: ReturnType<typeof moment>, nowMs: number): number =>
-  'atMs' in time ? time.atMs : nowMs - time.agoMs;
+export interface Period {
+  sinceMs: number; // inclusive
+  untilMs: number; // exclusive
+}
+
+/** The period of `--since` and `--until`; without `since`, it is `usualMs` long. Throws a usage problem if it ends first. */
+export function periodOf({ since, until }: { since?: Moment; until?: Moment }, nowMs: number, usualMs: number): Period {
+  const untilMs = until?.(nowMs) ?? Number.POSITIVE_INFINITY;
+  const sinceMs = since?.(nowMs) ?? Math.min(untilMs, nowMs) - usualMs;
+  if (untilMs < sinceMs) throw usageProblem('--until is before --since', 'give the earlier time with `--since`');
+  return { sinceMs, untilMs };
+}
 
 /** Parses a duration into milliseconds; `0` needs no unit. */
 export const durationOrZero = (text: string) => (text === '0' ? 0 : duration(text));
@@ -106,6 +130,12 @@ export function automation(text: string): string {
   if (flaw) throw new RefusedValue(`it ${flaw.why}`);
   return nonEmpty(text);
 }
+
+/** One or several, as `A,B` or repeated. */
+export const words = (text: string, earlier: string[] = []): string[] => [
+  ...earlier,
+  ...text.split(',').map((word) => nonEmpty(word.trim())),
+];
 
 export function nonEmpty(text: string): string {
   if (text === '') throw new RefusedValue("it can't be empty");

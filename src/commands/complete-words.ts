@@ -14,6 +14,7 @@ import { anyFailure, errorTypes } from '../problems/next-step.ts';
 import { knownPaths } from '../render/field-paths.ts';
 import { nameOf } from '../runs/run.ts';
 import { lastStatusOf, shownStatuses } from '../runs/statuses.ts';
+import { localTime } from '../runs/time-text.ts';
 
 export interface Candidate {
   value: string;
@@ -141,7 +142,7 @@ function runsIn(journal: Journal, baseUrl: string | undefined): Candidate[] {
   for (const run of journal.runs({ baseUrl })) {
     const { executionId, target, at } = run;
     if (executionId !== null)
-      found.push({ value: executionId, about: `${nameOf(target)} ${lastStatusOf(run)} ${at.slice(0, 16)}` });
+      found.push({ value: executionId, about: `${nameOf(target)} ${lastStatusOf(run)} ${localTime(at).slice(0, 16)}` });
     if (found.length > mostRuns) break;
   }
   return found;

@@ -2,6 +2,7 @@ import { maskApiKey } from '../config/api-key.ts';
 import { changeConfig, checkProfileName, openProfile, storedProfile, withProfile } from '../config/profile.ts';
 import { askHidden, askLine } from '../config/prompts.ts';
 import { settingTable, valueIfGiven } from '../config/setting-table.ts';
+import { localUrl } from '../config/setting-values.ts';
 import { resolveWithoutApiKey } from '../config/settings.ts';
 import { connect, connectWith } from '../connection/connect.ts';
 import type { Connection } from '../connection/connection.ts';
@@ -96,8 +97,9 @@ async function ask({ key, asks, isNeeded }: SetupQuestion, stored: string | unde
   }
 }
 
-/** Adds `https://`, as `api.example.com` is often typed without it. */
-const withScheme = (text: string) => (/^[\w.-]+(:\d+)?(\/|$)/.test(text) ? `https://${text}` : text);
+/** Adds the scheme, as `api.example.com` and `localhost:8080` are often typed without it. */
+const withScheme = (text: string) =>
+  /^[\w.-]+(:\d+)?(\/|$)/.test(text) ? `${localUrl(text) ? 'http' : 'https'}://${text}` : text;
 
 async function faultOf(connection: Connection): Promise<Fault | undefined> {
   const { signal } = connection.context;

@@ -18,7 +18,7 @@ const options = {
     ),
     refuses: ['offline'],
   },
-  yes: { ...flag('--yes', 'with --try-key: start the runs without asking'), needs: 'tryKey' },
+  yes: { ...flag('--yes', 'with --try-key: start the runs without asking'), needs: ['tryKey'] },
   ...outputOptions,
   ...settingOptions,
 };

@@ -32,11 +32,11 @@ export const emulator = defineCommand({
   name: 'emulator',
   about: 'run a local copy of the service to test scripts against',
   arguments: {
-    command: argument('[command...]', 'after --: a command to run against it; its exit code becomes the exit code'),
+    command: argument('[command...]', 'after --: a command to run against it; runctl exits with its exit code'),
   },
   options,
   examples: [
-    ['runctl emulator', 'print the export lines that make a shell use it'],
+    ['runctl emulator', 'print `export` lines that point a shell at it'],
     ['runctl emulator --scenario bad-day --speed 60', 'everything goes wrong, and an hour passes in a minute'],
     [
       'runctl emulator --scenario bad-day --speed 1200 -- ./nightly.sh',
@@ -67,7 +67,9 @@ export const emulator = defineCommand({
     else {
       for (const [name, value] of Object.entries(settingsFor(running))) stdout.write(`export ${name}=${value}\n`);
       if (!options.quiet)
-        stderr.write('Listening. Paste these lines into another terminal; Ctrl-C stops the emulator.\n');
+        stderr.write(
+          'Listening. Paste these lines into another terminal; any name works: runctl trigger nightly --watch. Ctrl-C stops the emulator.\n',
+        );
       if (!signal.aborted) await new Promise<void>((resolve) => onAbort(signal, resolve));
       await running.close();
     }

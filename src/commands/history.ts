@@ -1,6 +1,6 @@
-import { defineCommand, option } from '../cli/define-command.ts';
-import { outputOptions, selectedAutomations, settingOptions } from '../cli/options.ts';
-import { moment, msOf } from '../cli/values.ts';
+import { defineCommand } from '../cli/define-command.ts';
+import { outputOptions, periodOptions, selectedAutomations, settingOptions } from '../cli/options.ts';
+import { periodOf } from '../cli/values.ts';
 import { valueIfGiven } from '../config/setting-table.ts';
 import { resolveWithoutApiKey } from '../config/settings.ts';
 import { parseAutomationNames } from '../connection/arguments.ts';
@@ -16,18 +16,14 @@ import { unknownNote } from './list-notes.ts';
 const usualPeriodMs = 86_400_000;
 
 const options = {
-  since: option(
-    '--since <time>',
-    'how far back: a duration (2d), or a time like 2026-11-21T02:00Z (default: 24h)',
-    moment,
-  ),
+  ...periodOptions('only what happened', ' (default: 24h)'),
   ...outputOptions,
   ...settingOptions,
 };
 
 export const history = defineCommand({
   name: 'history',
-  about: 'show what this machine did and saw, oldest first: triggers, responses, ends and hooks',
+  about: 'show the journal, oldest first: triggers, responses, finished runs and hooks',
   arguments: { automations: selectedAutomations },
   options,
   examples: [
@@ -36,19 +32,19 @@ export const history = defineCommand({
     ['runctl history --json', 'one JSON document per line, for a script'],
   ],
   /** Sends nothing, and needs no setting: without a base URL, what was done at every base URL is shown. */
-  async run({ automations: names }, { since = { agoMs: usualPeriodMs }, quiet, ...flags }, context) {
+  async run({ automations: names }, { since, until, quiet, ...flags }, context) {
     const settings = resolveWithoutApiKey(flags, context.env);
     const baseUrl = valueIfGiven(settings.baseUrl);
     const automations = parseAutomationNames(names, valueIfGiven(settings.project));
     const nowMs = context.clock.nowMs();
-    const sinceMs = msOf(since, nowMs);
+    const { sinceMs, untilMs } = periodOf({ since, until }, nowMs, usualPeriodMs);
     const journal = journalOf(context, { needed: true });
-    const events = journal.history({ baseUrl, automations, sinceMs });
+    const events = journal.history({ baseUrl, automations, sinceMs, untilMs });
     if (events.length === 0) {
       const whose = names.length > 0 ? ` of ${names.join(', ')}` : '';
-      const when = localTime(new Date(sinceMs).toISOString());
-      const sentence = `No history${whose} since ${when}: nothing ${journalPlace(baseUrl, context)}.`;
-      const all = journal.history({ automations, sinceMs });
+      const when = `since ${localTime(sinceMs)}${until ? ` until ${localTime(untilMs)}` : ''}`;
+      const sentence = `No history${whose} ${when}: nothing ${journalPlace(baseUrl, context)}.`;
+      const all = journal.history({ automations, sinceMs, untilMs });
       const other = (all.findLast(({ executionId }) => executionId !== undefined) ?? all.at(-1))?.baseUrl;
       const hint = other === undefined ? [] : [`The same journal has some for ${other}: ${useBaseUrl(other)}.`];
       return { documents: [], omission: quiet ? undefined : [sentence, ...hint] };

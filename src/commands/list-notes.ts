@@ -2,11 +2,9 @@ import { elsewhere, journalPlace } from '../connection/other-base-url.ts';
 import type { Context } from '../context.ts';
 import { isRecoverable, type Journal, type JournalRun } from '../journal/journal.ts';
 import type { RunFilter } from '../journal/run-filter.ts';
-import { usageProblem } from '../problems/problem.ts';
-import { count, quote } from '../problems/quote.ts';
+import { count } from '../problems/quote.ts';
 import { nameOf } from '../runs/run.ts';
-import { shownStatuses } from '../runs/statuses.ts';
-import { utcTime } from '../runs/time-text.ts';
+import { localTime } from '../runs/time-text.ts';
 
 // The sentences of `runctl list`.
 
@@ -14,26 +12,24 @@ import { utcTime } from '../runs/time-text.ts';
 export const moreNote = (shown: number, { limit }: { limit?: number }) =>
   `Showing the newest ${count(shown, 'run')}; for more, add \`-n ${shown * 5}\`${limit === undefined ? ' or `--since 7d`' : ''}.`;
 
-/** Why there is nothing to list. Throws a usage problem for a status that does not exist. */
+/** Why there is nothing to list. */
 export function emptyNote(
   names: readonly string[],
   { automations, ...here }: { journal: Journal; baseUrl: string | undefined; automations: RunFilter['automations'] },
-  { status, since, quiet }: { status?: string; since?: unknown; quiet?: boolean },
+  { status, since, until, quiet }: { status?: readonly string[]; since?: unknown; until?: unknown; quiet?: boolean },
   context: Context,
 ): string[] {
-  if (status && !shownStatuses.some((word) => word.toUpperCase() === status.toUpperCase()))
-    throw usageProblem(`no run here has the status ${quote(status)}`, `statuses are ${shownStatuses.join(', ')}`);
   if (quiet) return [];
   const place = journalPlace(here.baseUrl, context);
   const filters = [
     names.length > 0 && ` of ${names.join(', ')}`,
-    status && ` with the status ${status}`,
-    since && ' at that time',
+    status && ` with the status ${status.join(' or ')}`,
+    (since || until) && ' at that time',
   ];
-  const isFiltered = names.length > 0 || status || since;
+  const isFiltered = names.length > 0 || status || since || until;
   const next = isFiltered ? ' `runctl list` shows all.' : ' Start one with `runctl trigger <automation>`.';
   const others = elsewhere('runs', here, { automations });
-  const sentence = `No runs${filters.filter(Boolean).join('')} ${place}. Runs of other machines aren't listed.${others ? '' : next}`;
+  const sentence = `No runs${filters.filter(Boolean).join('')} ${place}. Runs started on other machines aren't listed.${others ? '' : next}`;
   return [sentence, others ?? []].flat();
 }
 
@@ -51,5 +47,5 @@ export function expiredNote([newest, ...others]: readonly JournalRun[]): string 
   if (!newest) return undefined;
   const name = nameOf(newest.target);
   const more = others.length > 0 ? ` (and ${count(others.length, 'older one')})` : '';
-  return `The trigger of ${name} at ${utcTime(newest.at)}${more} has no recorded response and is too old to be sent again; to know whether it started a run, look in the service for one that began then.`;
+  return `The trigger of ${name} at ${localTime(newest.at)}${more} has no recorded response and is too old to be sent again; to know whether it started a run, look in the service for one that began then.`;
 }

@@ -1,6 +1,6 @@
 import { defineCommand, flag, type OptionValues, option } from '../cli/define-command.ts';
-import { outputOptions, selectedAutomations, settingOptions } from '../cli/options.ts';
-import { moment, msOf, nonEmpty, whole } from '../cli/values.ts';
+import { outputOptions, periodOptions, selectedAutomations, settingOptions } from '../cli/options.ts';
+import { type Period, periodOf, whole, words } from '../cli/values.ts';
 import { valueIfGiven } from '../config/setting-table.ts';
 import { resolveSettings, resolveWithoutApiKey } from '../config/settings.ts';
 import { parseAutomationNames } from '../connection/arguments.ts';
@@ -11,9 +11,10 @@ import { isUnfinished } from '../journal/fold.ts';
 import { isOpen, isRecoverable, type Journal, type JournalRun } from '../journal/journal.ts';
 import type { RunFilter } from '../journal/run-filter.ts';
 import { exitNameOfRun } from '../problems/exit-codes.ts';
+import { likely } from '../problems/nearest.ts';
 import type { Outcome } from '../problems/outcome.ts';
-import { inDoubtProblem, Problem } from '../problems/problem.ts';
-import { count } from '../problems/quote.ts';
+import { inDoubtProblem, Problem, usageProblem } from '../problems/problem.ts';
+import { count, quote } from '../problems/quote.ts';
 import { interruptedProblem } from '../problems/watch-problems.ts';
 import { documentOf } from '../render/document.ts';
 import { defaults } from '../runs/defaults.ts';
@@ -32,12 +33,12 @@ const options = {
     `show at most this many (default: ${defaults.listLimit}; with --since: all)`,
     whole(1, 1_000_000),
   ),
-  status: option('--status <status>', `only runs with this status (${shownStatuses.join(', ')})`, nonEmpty),
-  since: option(
-    '--since <time>',
-    'only runs that started since then: a duration ago (2d), or a date or time in UTC',
-    moment,
+  status: option(
+    '--status <status>',
+    `only runs with this status, or one of several (${shownStatuses.join(', ')})`,
+    words,
   ),
+  ...periodOptions('only runs that started'),
   offline: flag('--offline', "don't poll; show what the journal has"),
   ...outputOptions,
   ...settingOptions,
@@ -68,8 +69,9 @@ export const list = defineCommand({
         : undefined;
     const journal = connection?.journal ?? journalOf(context, { needed: true });
     const nowMs = clock.nowMs();
+    const period = periodOf(options, nowMs, Number.POSITIVE_INFINITY);
 
-    const recorded = [...runsIn(journal, { baseUrl, automations }, options, nowMs)];
+    const recorded = [...runsIn(journal, { baseUrl, automations }, options, period)];
     const isPollable = (run: JournalRun) => isUnfinished(run) && run.baseUrl === baseUrl && isOpen(run, nowMs);
     const unfinished = connection ? recorded.filter(isPollable) : [];
     const { current, fault }: Refreshed = connection
@@ -84,6 +86,7 @@ export const list = defineCommand({
         isOld: isUnfinished(run) && !current.has(run.executionId ?? ''),
       }))
       .filter((run) => hasStatus(run, options.status));
+    checkStatuses(options.status, matching);
     const runs = matching.slice(0, limitOf(options));
     if (runs.length === 0) return { omission: emptyNote(names, { journal, baseUrl, automations }, options, context) };
     const missed = connection ? runs.filter((run) => run.isOld && isPollable(run)) : [];
@@ -112,25 +115,36 @@ type ListedRow = JournalRun & { isOld: boolean };
 
 const limitOf = ({ limit, since }: ListOptions) => limit ?? (since ? Number.POSITIVE_INFINITY : defaults.listLimit);
 
-const hasStatus = (run: JournalRun, status: string | undefined) =>
-  status === undefined || lastStatusOf(run).toUpperCase() === status.toUpperCase();
+const hasStatus = (run: JournalRun, statuses: readonly string[] | undefined) =>
+  statuses === undefined || statuses.some((status) => isSame(status, lastStatusOf(run)));
+
+const isSame = (one: string, other: string) => one.toUpperCase() === other.toUpperCase();
+
+/** Throws a usage problem for a status that neither the service documents nor a run has. */
+function checkStatuses(statuses: readonly string[] = [], matching: readonly JournalRun[]): void {
+  const words = [...shownStatuses, ...matching.map(lastStatusOf)];
+  const odd = statuses.find((status) => !words.some((word) => isSame(word, status)));
+  if (odd === undefined) return;
+  const meant = likely(odd.toUpperCase(), words);
+  const hint = meant ? `did you mean \`--status ${meant}\`?` : `statuses are ${shownStatuses.join(', ')}`;
+  throw usageProblem(`there is no status ${quote(odd)}`, hint);
+}
 
 /** As many runs as are shown and one more. With `--status`, unfinished runs are extra, as a poll may change their status. */
 function* runsIn(
   journal: Journal,
   filter: RunFilter,
   { status, since, ...options }: ListOptions,
-  nowMs: number,
+  { sinceMs, untilMs }: Period,
 ): Generator<JournalRun> {
-  const sinceMs = since ? msOf(since, nowMs) : Number.NEGATIVE_INFINITY;
   // A run is recorded within moments of its start.
   const recordedMs = sinceMs - dayMs;
-  const hasRun = status !== undefined && status.toLowerCase() !== 'unknown';
+  const hasRun = status !== undefined && !status.some((each) => isSame(each, 'unknown'));
   let counted = 0;
   for (const run of journal.runs({ ...filter, hasRun, sinceMs: since && recordedMs })) {
     if (Date.parse(run.at) < recordedMs) return;
     const startedMs = Date.parse(run.startedAt ?? run.at);
-    if (startedMs < sinceMs) continue;
+    if (startedMs < sinceMs || startedMs >= untilMs) continue;
     const mayChange = status !== undefined && isUnfinished(run);
     if (!mayChange && !hasStatus(run, status)) continue;
     yield run;

@@ -1,6 +1,6 @@
-import { defineCommand, type OptionValues, option } from '../cli/define-command.ts';
-import { outputOptions, selectedAutomations, settingOptions } from '../cli/options.ts';
-import { moment, msOf } from '../cli/values.ts';
+import { defineCommand, type OptionValues } from '../cli/define-command.ts';
+import { outputOptions, periodOptions, selectedAutomations, settingOptions } from '../cli/options.ts';
+import { periodOf } from '../cli/values.ts';
 import { valueIfGiven } from '../config/setting-table.ts';
 import { resolveWithoutApiKey } from '../config/settings.ts';
 import { parseAutomationNames } from '../connection/arguments.ts';
@@ -16,16 +16,12 @@ import { documentOf } from '../render/document.ts';
 import type { CommandResult } from '../render/output.ts';
 import { nameOf } from '../runs/run.ts';
 import { type PastRuns, type RecordedRun, type Statistics, statisticsOf } from '../runs/statistics.ts';
-import { formatDuration, utcTime } from '../runs/time-text.ts';
+import { dayMs, localTime } from '../runs/time-text.ts';
 
-const usualPeriod = { agoMs: 30 * 86_400_000 };
+const usualPeriodMs = 30 * dayMs;
 
 const options = {
-  since: option(
-    '--since <time>',
-    'only runs that finished since then: a duration ago (7d), or a date or time in UTC (default: 30d)',
-    moment,
-  ),
+  ...periodOptions('only runs that started', ' (default: 30d)'),
   ...outputOptions,
   ...settingOptions,
 };
@@ -40,7 +36,7 @@ export const stats = defineCommand({
   examples: [
     ['runctl stats', 'the last 30 days'],
     ['runctl stats nightly --since 7d', 'one automation in the last week'],
-    ['runctl stats --since 2026-11-16', 'since midnight UTC of a day'],
+    ['runctl stats --since 2026-11-16 --until 2026-11-23', 'one week, in local time'],
   ],
   run: ({ automations }, options, context) => showStatistics(automations, options, context),
 });
@@ -51,10 +47,9 @@ async function showStatistics(names: string[], options: StatsOptions, context: I
   const baseUrl = valueIfGiven(settings.baseUrl);
   const automations = parseAutomationNames(names, valueIfGiven(settings.project));
   const nowMs = context.clock.nowMs();
-  const { since = usualPeriod } = options;
-  const sinceMs = msOf(since, nowMs);
+  const { sinceMs, untilMs } = periodOf(options, nowMs, usualPeriodMs);
   const journal = journalOf(context, { needed: true });
-  const period = { sinceMs, nowMs };
+  const period = { sinceMs, untilMs, nowMs };
   // A run of the period may have begun before it.
   const all = runsByTarget(journal.runs({ baseUrl, automations, sinceMs: sinceMs - openMs, hasRun: true }))
     .flatMap((past) => statisticsOf(past, period) ?? [])
@@ -62,8 +57,9 @@ async function showStatistics(names: string[], options: StatsOptions, context: I
 
   const emptyNote = () => {
     const whose = names.length > 0 ? ` of ${names.join(', ')}` : '';
-    const when = 'agoMs' in since ? `in the last ${formatDuration(since.agoMs)}` : `since ${utcTime(since.atMs)}`;
-    const sentence = `No finished runs${whose} ${when} ${journalPlace(baseUrl, context)}.`;
+    const until = options.until ? ` until ${localTime(untilMs)}` : '';
+    const when = options.since || until ? `since ${localTime(sinceMs)}${until}` : 'in the last 30d';
+    const sentence = `No runs${whose} ${when} ${journalPlace(baseUrl, context)}.`;
     return [sentence, elsewhere('runs', { journal, baseUrl }, { automations, hasRun: true }) ?? []].flat();
   };
 

@@ -35,11 +35,11 @@ const options = {
       `with --watch: start a new run after these error types (${errorTypes.join(', ')}), or after ${anyFailure} failure`,
       errorTypeNames,
     ),
-    needs: 'watch',
+    needs: ['watch'],
   },
   maxReruns: {
     ...option('--max-reruns <n>', `maximum number of reruns (default: ${defaults.maxReruns})`, whole(0, 1000)),
-    needs: 'watch',
+    needs: ['watch'],
   },
   dryRun: flag('--dry-run', 'show what would be sent without sending it'),
   ...startOptions,

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import type { Context } from '../context.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import { readText } from './read-text.ts';
-import { flagSource, type Given, parseSetting, type Resolved, settingTable } from './setting-table.ts';
+import { flagSource, type Given, parseSetting, type Resolved, settingTable, unset } from './setting-table.ts';
 
 /** An API key as shown: its last four characters, or none if the key is so short that they would reveal it. */
 export function maskApiKey(apiKey: string): string {
@@ -41,7 +41,8 @@ export async function resolveApiKey(
   if (path) return readApiKeyFile(path, fileVariable, context);
   const isOfProfile = command.source === stored.source;
   if (stored.apiKey && (isOfProfile || !command.source)) return acceptApiKey(stored.apiKey, stored.source, context);
-  return { command: command.value, source: command.source, problem: command.problem };
+  const { value, source, problem } = command;
+  return { command: value, source, problem, ...((value ?? problem) ? {} : unset('apiKey', env)) };
 }
 
 /** Throws a usage problem if one of these texts, which will be sent or recorded, contains a known API key. */
@@ -65,8 +66,8 @@ export async function readApiKeyInput(source: string, context: Context): Promise
 }
 
 function readApiKeyFile(path: string, source: string, context: Context): Promise<Given> {
-  // A word without a slash may be the API key itself.
-  const file = path.includes('/') ? `the key file ${path}` : `the key file (${source})`;
+  // A word without a slash or an extension may be the API key itself.
+  const file = /\/|\.[a-z]{2,4}$/i.test(path) ? `the key file ${path}` : `the key file (${source})`;
   const reading = async () => {
     const done = new AbortController();
     let stream: Readable | undefined;

@@ -1,3 +1,5 @@
+import type { Env } from '../context.ts';
+import { nearest } from '../problems/nearest.ts';
 import { type Problem, usageProblem } from '../problems/problem.ts';
 import {
   type Parsed,
@@ -144,10 +146,11 @@ export const storedKeys = settingKeys.filter((key): key is StoredKey => key !== 
 
 /** A key as `runctl config` accepts it. Throws a usage problem that lists the keys. */
 export function parseSettingKey(text: string): SettingKey {
-  const key = settingKeys.find((candidate) => candidate.toLowerCase() === text.toLowerCase());
+  const plain = (word: string) => word.toLowerCase().replaceAll(/[-_]/g, '');
+  const key = settingKeys.find((candidate) => plain(candidate) === plain(text));
   if (key) return key;
   const [name = '', value] = text.split('=');
-  const meant = likelyKey(name.toLowerCase().replaceAll(/[-_]/g, ''));
+  const meant = likelyKey(plain(name));
   if (meant && value !== undefined)
     throw usageProblem('a setting and its value are two arguments', `\`runctl config set ${usageOf(meant)}\``);
   const hint = meant ? `did you mean \`${meant}\`?` : `settings: ${settingKeys.join(', ')}`;
@@ -183,6 +186,17 @@ export interface Resolved {
   problem?: Problem;
   /** Instead of the API key's value, the shell command that prints it. */
   command?: string;
+  /** If it isn't set, a variable that has nearly its name. */
+  alike?: string;
+}
+
+/** A setting that isn't set. */
+export function unset(key: StoredKey, env: Env): Resolved {
+  const withoutPrefix = (name: string) => name.replace(/^RUNCTL_/i, '');
+  const known = Object.values<Setting>(settingTable).flatMap((setting) => setting.env);
+  const unknown = Object.keys(env).filter((name) => /^RUNCTL_/i.test(name) && env[name] && !known.includes(name));
+  const alike = nearest(withoutPrefix(settingTable[key].env[0]), unknown.map(withoutPrefix));
+  return alike === undefined ? {} : { alike: unknown.find((name) => withoutPrefix(name) === alike) };
 }
 
 /** Checks a setting's text. Never throws: a refused setting only stops commands that need it. */
@@ -190,7 +204,7 @@ export function parseSetting(key: StoredKey, text: string, source: string): Give
   const { name, parse, hint } = settingTable[key];
   const parsed = parse(text);
   if ('value' in parsed) return { value: parsed.value, source };
-  return { source, problem: usageProblem(`the ${name} (${source}) ${parsed.flaw}`, hint) };
+  return { source, problem: usageProblem(`the ${name} (${source}) ${parsed.flaw}`, parsed.hint ?? hint) };
 }
 
 /** The value, or undefined if it isn't set. Throws a usage problem if the setting is refused. */

@@ -5,7 +5,7 @@ import { parseDuration } from '../runs/time-text.ts';
 import { shortestSecret } from '../secrets.ts';
 
 /** A setting as stored, or what is wrong with it, as the end of a sentence that never quotes a possible API key. */
-export type Parsed = { value: string } | { flaw: string };
+export type Parsed = { value: string } | { flaw: string; hint?: string };
 
 export function parseApiKey(text: string): Parsed {
   const apiKey = text.replace(/\r?\n$/, '');
@@ -30,9 +30,16 @@ export function parseApiKeyCommand(text: string): Parsed {
 /** A base URL is stored without a trailing slash and without `/v0`, because every path begins with `/v0`. */
 export function parseBaseUrl(text: string): Parsed {
   const flaw = flawOfBaseUrl(text);
-  if (flaw) return { flaw };
+  const url = localUrl(text);
+  if (flaw) return { flaw, ...(url && { hint: `did you mean ${url}?` }) };
   const { origin, pathname } = new URL(text);
   return { value: origin + trimSlashes(trimSlashes(pathname).replace(/\/v0$/, '')) };
+}
+
+/** What `localhost:42001` means; undefined for a text that isn't a host of this machine. It has nothing secret. */
+export function localUrl(text: string): string | undefined {
+  const { host, hostname } = URL.canParse(`http://${text}`) ? new URL(`http://${text}`) : { host: '', hostname: '' };
+  return isLoopback(hostname) ? `http://${host}` : undefined;
 }
 
 const trimSlashes = (path: string) => path.replace(/\/+$/, '');
@@ -40,7 +47,7 @@ const trimSlashes = (path: string) => path.replace(/\/+$/, '');
 function flawOfBaseUrl(text: string): string | undefined {
   // The URL parser drops these characters silently.
   if (/[^!-~]/.test(text) && /[\s\p{Cc}]/u.test(text)) return 'contains a space or a control character';
-  if (!/^https?:\/\//i.test(text)) return "doesn't begin with https://";
+  if (!/^https?:\/\//i.test(text)) return `doesn't begin with ${localUrl(text) ? 'http://' : 'https://'}`;
   if (!URL.canParse(text)) return 'is not a valid URL';
   const { protocol, hostname, username, password } = new URL(text);
   if (username || password) return 'must not contain a user name or password';

@@ -14,6 +14,7 @@ import {
   type SettingName,
   type StoredKey,
   settingTable,
+  unset,
   valueIfGiven,
 } from './setting-table.ts';
 
@@ -92,7 +93,7 @@ function resolveOthers(flags: SettingFlags, env: Env, { name, source, stored, st
     const [variable] = variables;
     if (env[variable]) return parseSetting(key, env[variable], variable);
     if (stored[key]) return parseSetting(key, stored[key], storedSource);
-    return fallback === undefined ? {} : parseSetting(key, fallback, 'default');
+    return fallback === undefined ? unset(key, env) : parseSetting(key, fallback, 'default');
   };
   const baseUrl = resolve('baseUrl');
   const isOfOtherService = stored.baseUrl && parseSetting('baseUrl', stored.baseUrl, '').value !== baseUrl.value;
@@ -143,6 +144,8 @@ function requireSetting<Key extends StoredKey>(
   const value = valueIfGiven(settings[key]);
   if (value !== undefined) return value;
   const { name, flag, env } = settingTable[key];
+  const { alike } = settings[key];
+  if (alike) throw usageProblem(`no ${name} is set, but ${alike} is`, `did you mean ${env[0]}?`);
   const profile = settings.profile.value ?? defaultProfile;
   const where = profile === defaultProfile ? '' : ` --profile ${profile}`;
   const others = `set ${env[0]} or \`${flag}\``;

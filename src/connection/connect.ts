@@ -2,6 +2,7 @@ import { version } from '../../package.json';
 import { createDebugTransport } from '../api/debug-transport.ts';
 import { proxyFor } from '../api/proxy.ts';
 import { accountOf, refuseApiKeyIn } from '../config/api-key.ts';
+import { valueIfGiven } from '../config/setting-table.ts';
 import {
   keyTreatmentIn,
   requireBaseUrl,
@@ -53,6 +54,7 @@ export async function connectWith(
   const apiKeys = createApiKeys(settings, context);
   refuseApiKeyIn([...context.typed, baseUrl], context);
   const requestTimeoutMs = requireRequestTimeoutMs(settings);
+  valueIfGiven(settings.project);
   const set = keyTreatmentIn(settings);
   const rate = options.rate ?? defaults.rate;
   const { origin } = new URL(baseUrl);

@@ -1,15 +1,16 @@
-import { valueIfGiven } from '../config/setting-table.ts';
+import { flagSource, valueIfGiven } from '../config/setting-table.ts';
 import { requireProject } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { isOpen, isRecoverable, type Journal, type JournalRun } from '../journal/journal.ts';
 import type { NamedAutomation, RunFilter } from '../journal/run-filter.ts';
-import { nearest } from '../problems/nearest.ts';
+import { likely } from '../problems/nearest.ts';
 import { type Problem, usageProblem } from '../problems/problem.ts';
 import { quote, shellWord } from '../problems/quote.ts';
+import { fieldsOf } from '../render/field-paths.ts';
 import { lengthOfIds } from '../render/status-text.ts';
 import { isPlainName } from '../runs/automation-name.ts';
 import { fullNameOf, nameOf, type Target } from '../runs/run.ts';
-import { formatAgo, utcTime } from '../runs/time-text.ts';
+import { formatAgo, localTime } from '../runs/time-text.ts';
 import type { Followable } from '../watching/watch-run.ts';
 import { isIdPrefix, type RunArgument } from './arguments.ts';
 import type { Connection } from './connection.ts';
@@ -20,6 +21,14 @@ type Here = Pick<Connection, 'baseUrl' | 'settings' | 'journal' | 'context'>;
 
 /** Finds the run that the argument names, and warns about a later trigger without a known run. Throws a usage problem. */
 export async function findRun(named: RunArgument, here: Here): Promise<Followable> {
+  const found = await findInJournal(named, here);
+  const { target } = found.run;
+  const { value, source } = here.settings.project;
+  if (source !== flagSource('project') || target.family === 'agent' || target.projectId === value) return found;
+  throw usageProblem(`this run belongs to project ${target.projectId}, not to ${value}`, 'leave out `--project`');
+}
+
+async function findInJournal(named: RunArgument, here: Here): Promise<Followable> {
   switch (named.kind) {
     case 'run':
       return findById(named.executionId, here, named);
@@ -46,8 +55,12 @@ export async function findRun(named: RunArgument, here: Here): Promise<Followabl
       if (elsewhere) throw elsewhere;
       const asWord = wordsForRuns.get(named.text);
       const message = `no run here matches ${quote(named.text)}`;
+      if (fieldsOf(here.context.command ?? '').includes(named.text))
+        throw usageProblem(message, `did you mean \`--field ${named.text}\`?`);
       if (asWord) throw usageProblem(message, asWord);
-      const meant = nearest(automationName, ['@last', ...automationsIn(here)]);
+      const meant = likely(automationName, ['@last', ...automationsIn(here)]);
+      if (!meant && /^[\da-f]{1,3}$/i.test(named.text))
+        throw usageProblem(message, 'a prefix of an id has at least 4 characters');
       throw meant ? usageProblem(message, `did you mean \`${shellWord(meant)}\`?`) : notFound(message);
     }
   }
@@ -145,7 +158,7 @@ const lostTrigger = ({ target }: JournalRun) =>
 const hintForRun = (run: JournalRun, { clock }: Context) =>
   isRecoverable(run, clock.nowMs())
     ? 'resolve it with `runctl recover`'
-    : `it is too old to be sent again, so look in the service for a run that began at ${utcTime(run.at)}`;
+    : `it is too old to be sent again, so look in the service for a run that began at ${localTime(run.at)}`;
 
 function checkSameProject({ target: one }: JournalRun, { target: other }: JournalRun): void {
   if (one.family === 'agent' || other.family === 'agent' || one.projectId === other.projectId) return;

@@ -16,7 +16,7 @@ import { refuseShared, resolveOwn } from '../open-own.ts';
 import { Problem } from '../problems/problem.ts';
 import type { HistoryEvent } from '../runs/history-event.ts';
 import { nameOf } from '../runs/run.ts';
-import { dayMs, utcTime } from '../runs/time-text.ts';
+import { dayMs, localTime } from '../runs/time-text.ts';
 import { type Finding, type Machine, ok, skipped, warning } from './finding.ts';
 
 /** Less space than a few hundred triggers need. The next one may not be recorded. */
@@ -116,7 +116,7 @@ function hooksFinding(lastDay: readonly HistoryEvent[]): Finding {
   const last = lastDay.filter(({ failure }) => failure !== undefined).at(-1);
   if (!last) return ok('hooks', 'none failed in the last 24h');
   const { hook, target, at, failure } = last;
-  const message = `the ${hook} hook of ${nameOf(target)} ${failure} at ${utcTime(at)}`;
+  const message = `the ${hook} hook of ${nameOf(target)} ${failure} at ${localTime(at)}`;
   return warning('hooks', message, '`runctl history` shows every hook; run the command by hand as this user');
 }
 
@@ -129,7 +129,7 @@ function keysFinding(seen: ReturnType<Journal['keysSeen']>, setting: Resolved): 
       'never seen whether the service honors them: `runctl doctor --try-key <automation>` finds out, and starts one or two runs',
     );
   const isSeen = seen?.treatment === treatment;
-  const how = isSeen ? `as seen at ${utcTime(seen.at)}` : `as set (${shortSource(setting.source)}), never seen`;
+  const how = isSeen ? `as seen at ${localTime(seen.at)}` : `as set (${shortSource(setting.source)}), never seen`;
   return treatment === 'honored' ? honored(`honored, ${how}`) : ignored(`ignored, ${how}`);
 }
 

@@ -31,8 +31,13 @@ export function createQueries(log: Log, nowMs: () => number) {
   }
 
   /** What was done and seen since then, oldest first. Older records in the same files show what it belongs to. */
-  function history(filter: RunFilter & { sinceMs: number }): HistoryEvent[] {
-    return historyIn(read(filter)).filter(({ at }) => Date.parse(at) >= filter.sinceMs);
+  function history({
+    sinceMs,
+    untilMs = Infinity,
+    ...filter
+  }: RunFilter & { sinceMs: number; untilMs?: number }): HistoryEvent[] {
+    const events = historyIn(read({ ...filter, sinceMs }));
+    return events.filter(({ at }) => Date.parse(at) >= sinceMs && Date.parse(at) < untilMs);
   }
 
   /** Newest first. */

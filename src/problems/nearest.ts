@@ -9,6 +9,12 @@ export function nearest(typed: string, names: Iterable<string>): string | undefi
   return found?.name;
 }
 
+/** The only name that begins so, else the one that is most like what was typed. */
+export function likely(typed: string, names: Iterable<string>): string | undefined {
+  const longer = typed.length > 2 ? [...names].filter((name) => name.startsWith(typed)) : [];
+  return longer.length === 1 ? longer[0] : nearest(typed, names);
+}
+
 /** How many characters must be inserted, removed, replaced or swapped with their neighbor. */
 function distanceOf(one: string, other: string): number {
   const rows: number[][] = [Array.from({ length: other.length + 1 }, (_, j) => j)];

@@ -8,7 +8,7 @@ import {
   retryAfterHint,
 } from '../runs/fault.ts';
 import { nameOf } from '../runs/run.ts';
-import { formatDuration, utcTime } from '../runs/time-text.ts';
+import { formatDuration, localTime } from '../runs/time-text.ts';
 import type { FailedTrigger, TriggerIdentity } from '../triggering/send-until-known.ts';
 import { interruptNameOf } from './exit-codes.ts';
 import { Problem } from './problem.ts';
@@ -44,7 +44,7 @@ export function refusedTriggerProblem(
   const activeHint = fault.executionId
     ? `\`runctl watch ${active?.argument ?? fullArgumentOf({ target, executionId: fault.executionId })}\``
     : 'a schedule, a person or another machine may have started it; add `--if-active wait` or `--if-active skip`';
-  const since = active?.since === undefined ? '' : ` since ${utcTime(active.since)}`;
+  const since = active?.since === undefined ? '' : ` since ${localTime(active.since)}`;
   const known: Partial<Record<FaultKind, (string | undefined)[]>> = {
     already_active: [`${name} is already running${since}`, activeHint],
     not_found: [

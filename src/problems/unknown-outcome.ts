@@ -2,7 +2,7 @@ import { defaults } from '../runs/defaults.ts';
 import { type Fault, faultFields, httpOf } from '../runs/fault.ts';
 import { fullNameOf, nameOf, type Target } from '../runs/run.ts';
 import type { KeyTreatment } from '../runs/service.ts';
-import { formatDuration, utcTime } from '../runs/time-text.ts';
+import { formatDuration, localTime } from '../runs/time-text.ts';
 import { interruptNameOf } from './exit-codes.ts';
 import { inDoubtProblem, Problem } from './problem.ts';
 import { fullArgumentOf, shellWord } from './quote.ts';
@@ -74,7 +74,7 @@ function whatNext(trigger: UnknownTrigger, { retryAfterMs }: Partial<Fault> = {}
   const then = `${again} finds ${hasMetConflict ? 'yours' : 'the run'}, or starts it if the request never arrived${ifHonored(trigger)}`;
   if (keys === 'ignored' && target.family === 'automation') return `${lookFor(trigger)}; if there is none: ${again}`;
   const elsewhere = recorded
-    ? `\nOn any other machine, until ${utcTime(recorded.atMs + defaults.keyRetentionMs)}: ${triggerAgain(trigger)}`
+    ? `\nOn any other machine, until ${localTime(recorded.atMs + defaults.keyRetentionMs)}: ${triggerAgain(trigger)}`
     : '';
   if (hasMetConflict) {
     const run = activeExecutionId && fullArgumentOf({ target, executionId: activeExecutionId });
@@ -92,7 +92,7 @@ function triggerAgain({ target, idempotencyKey }: UnknownTrigger): string {
 
 /** How to find the run in the service, which can't list runs. */
 export function lookFor({ target, recorded, activeExecutionId }: UnknownTrigger): string {
-  const when = recorded === undefined ? 'just now' : `at about ${utcTime(recorded.atMs)}`;
+  const when = recorded === undefined ? 'just now' : `at about ${localTime(recorded.atMs)}`;
   const which = activeExecutionId === undefined ? '' : ` (perhaps ${activeExecutionId})`;
   return `look in the service for a run of ${nameOf(target)} that began ${when}${which}`;
 }
@@ -100,7 +100,7 @@ export function lookFor({ target, recorded, activeExecutionId }: UnknownTrigger)
 /** The trigger isn't sent, though its outcome is unknown: `recover` needs `--resend`. */
 export function withheldProblem(trigger: UnknownTrigger): Problem {
   const { target, idempotencyKey, recorded } = trigger;
-  const when = recorded === undefined ? '' : ` at ${utcTime(recorded.atMs)}`;
+  const when = recorded === undefined ? '' : ` at ${localTime(recorded.atMs)}`;
   return inDoubtProblem({
     activeExecutionId: trigger.activeExecutionId,
     message: `the trigger of ${nameOf(target)}${when} isn't sent again: ${whyWithheld(trigger)} (idempotency key ${idempotencyKey})`,
@@ -129,4 +129,4 @@ export function expiredKeyProblem(trigger: UnknownTrigger): Problem {
 }
 
 const untilWhen = ({ recorded }: UnknownTrigger) =>
-  `runctl stops tracking this trigger ${recorded === undefined ? 'after a day' : `at ${utcTime(recorded.atMs + defaults.keyRetentionMs)}`}`;
+  `runctl stops tracking this trigger ${recorded === undefined ? 'after a day' : `at ${localTime(recorded.atMs + defaults.keyRetentionMs)}`}`;

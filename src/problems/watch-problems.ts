@@ -14,7 +14,7 @@ import {
 import { nameOf, type Run } from '../runs/run.ts';
 import { errorTextOf } from '../runs/service.ts';
 import { endedWell } from '../runs/statuses.ts';
-import { formatDuration, utcTime } from '../runs/time-text.ts';
+import { formatDuration, localTime } from '../runs/time-text.ts';
 import type { FinishedWatch, UnfinishedWatch, WatchResult } from '../watching/watch-result.ts';
 import { type ExitName, exitNameOfStatus, interruptNameOf, isInterruptName } from './exit-codes.ts';
 import { Problem } from './problem.ts';
@@ -186,7 +186,7 @@ function resultProblem(
 }
 
 const askedWait = ({ askedUntilMs }: { askedUntilMs?: number }): string =>
-  askedUntilMs === undefined ? '' : ` (it was waiting until ${utcTime(askedUntilMs)}, as the service had asked)`;
+  askedUntilMs === undefined ? '' : ` (it was waiting until ${localTime(askedUntilMs)}, as the service had asked)`;
 
 /** The user ended the command. The run, if any, continues. `interrupt` is the signal or has its reason. */
 export function interruptedProblem(

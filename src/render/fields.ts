@@ -2,7 +2,7 @@ import type { Run } from '../runs/run.ts';
 import { type Execution, errorTextOf, type RunResult } from '../runs/service.ts';
 import type { PastRun } from '../runs/statistics.ts';
 import { usualOf } from '../runs/statistics.ts';
-import { formatAgo, utcTime } from '../runs/time-text.ts';
+import { formatAgo, localTime } from '../runs/time-text.ts';
 import { sanitize, sanitizeLine } from './sanitize.ts';
 import { colorOfStatus, creditsOf, durationOf } from './status-text.ts';
 import type { Theme } from './theme.ts';
@@ -70,5 +70,5 @@ function soFar({ startedAt }: Execution, pastRuns: readonly PastRun[], nowMs: nu
 function when(timestamp: string | undefined, nowMs: number): string | undefined {
   if (timestamp === undefined) return undefined;
   const atMs = Date.parse(timestamp);
-  return atMs <= nowMs ? `${utcTime(atMs)} (${formatAgo(nowMs - atMs)})` : utcTime(atMs);
+  return atMs <= nowMs ? `${localTime(atMs)} (${formatAgo(nowMs - atMs)})` : localTime(atMs);
 }

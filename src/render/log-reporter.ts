@@ -3,7 +3,7 @@ import { laterSignOfLifeMs, signOfLifeMs } from '../runs/defaults.ts';
 import { aboutOf, type Reporter, type RunEvent } from '../runs/events.ts';
 import { reasonOf } from '../runs/fault.ts';
 import { nameOf } from '../runs/run.ts';
-import { formatDuration } from '../runs/time-text.ts';
+import { formatDuration, localTime } from '../runs/time-text.ts';
 import { type OutputOptions, printSentence } from './output.ts';
 import { sanitizeLine } from './sanitize.ts';
 import { createSentences, isShownQuietly } from './sentences.ts';
@@ -42,8 +42,7 @@ export function createLogReporter(context: Invocation, { quiet, events }: Output
       if (nowMs - (last?.atMs ?? startMs) < gapMs) return;
     }
     reported.set(executionId, { atMs: nowMs, signs: isSignOfLife(event) ? (last?.signs ?? 0) + 1 : 0 });
-    const at = new Date(clock.nowMs()).toISOString().replace(/\.\d+Z$/, 'Z');
-    stderr.write(`${at} ${sanitizeLine(nameOf(target))} ${sanitizeLine(text)}\n`);
+    stderr.write(`${localTime(clock.nowMs())} ${sanitizeLine(nameOf(target))} ${sanitizeLine(text)}\n`);
   }
 }
 

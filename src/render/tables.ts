@@ -3,7 +3,7 @@ import { type Execution, errorTextOf, type RunResult } from '../runs/service.ts'
 import type { Usual } from '../runs/statistics.ts';
 import { type Statistics, type Total, totalOf } from '../runs/statistics.ts';
 import { endedWell, lastStatusOf } from '../runs/statuses.ts';
-import { formatAgo, formatDuration, utcTime } from '../runs/time-text.ts';
+import { formatAgo, formatDuration, localTime } from '../runs/time-text.ts';
 import { sanitizeLine } from './sanitize.ts';
 import { colorOfStatus, durationOf, lengthOfIds, type ShownStatus, symbolOfStatus, unknown } from './status-text.ts';
 import { type Column, table } from './table-layout.ts';
@@ -75,7 +75,7 @@ const longAgoMs = 2 * 86_400_000;
 function agoOf(timestamp: string, nowMs: number): string {
   const ageMs = nowMs - Date.parse(timestamp);
   if (Number.isNaN(ageMs)) return unknown;
-  return ageMs < longAgoMs ? formatAgo(ageMs) : `${utcTime(timestamp).slice(0, 16)}Z`;
+  return ageMs < longAgoMs ? formatAgo(ageMs) : localTime(timestamp).replace(/:\d\d /, ' ');
 }
 
 /** On a terminal, which has `columns`, ids are as short as possible. Everywhere else they are complete. */

@@ -1,7 +1,7 @@
 import type { Fault } from './fault.ts';
 import type { JsonObject } from './json.ts';
 import type { Run, Target } from './run.ts';
-import { utcTime } from './time-text.ts';
+import { localTime } from './time-text.ts';
 
 /** The service as the domain sees it. Each call is one attempt. The caller retries, and may shorten the timeout. */
 export interface Service {
@@ -58,9 +58,9 @@ export interface RunResult {
   document: JsonObject;
 }
 
-/** When a run began, as the end of a clause: `at 2026-11-22 02:00:13 UTC`. */
+/** When a run began, as the end of a clause: `at 2026-11-22 03:00:13 +0100`. */
 export function startOf({ startedAt, createdAt = startedAt }: Partial<Execution> = {}): string {
-  return createdAt === undefined ? 'before' : `at ${utcTime(createdAt)}`;
+  return createdAt === undefined ? 'before' : `at ${localTime(createdAt)}`;
 }
 
 export const errorTextOf = (result: RunResult | undefined): string =>

@@ -28,9 +28,14 @@ export type Statistics = NonNullable<ReturnType<typeof statisticsOf>>;
 const mostLatest = 10;
 
 /** Sums up the runs of the period; undefined if there are none. */
-export function statisticsOf(past: PastRuns, { sinceMs, nowMs }: { sinceMs: number; nowMs: number }) {
+export function statisticsOf(
+  past: PastRuns,
+  { sinceMs, untilMs, nowMs }: { sinceMs: number; untilMs: number; nowMs: number },
+) {
   const { baseUrl, target } = past;
-  const runs = past.runs.filter((run) => endMsOf(run) >= sinceMs).sort((one, other) => endMsOf(one) - endMsOf(other));
+  const isOfPeriod = ({ startedMs, atMs }: RecordedRun) =>
+    (startedMs ?? atMs) >= sinceMs && (startedMs ?? atMs) < untilMs;
+  const runs = past.runs.filter(isOfPeriod).sort((one, other) => endMsOf(one) - endMsOf(other));
   if (runs.length === 0) return undefined;
   const words = [...new Set(runs.map(({ status }) => status))].filter((status) => status !== null);
   const final = new Set(runs.flatMap(({ status, isFinal }) => (status !== null && isFinal ? status : [])));
@@ -43,7 +48,8 @@ export function statisticsOf(past: PastRuns, { sinceMs, nowMs }: { sinceMs: numb
   const others = runs.filter(({ status }) => !final.has(status ?? ''));
   const unseen = others.filter(({ status, atMs }) => status === null || nowMs - atMs > runLimitMs).length;
   // If the journal is younger than the period, it says nothing about the earlier days.
-  const firstMs = runs.reduce((earliestMs, { atMs }) => Math.min(earliestMs, atMs), nowMs - dayMs);
+  const endMs = Math.min(untilMs, nowMs);
+  const firstMs = runs.reduce((earliestMs, { atMs }) => Math.min(earliestMs, atMs), endMs - dayMs);
   return {
     baseUrl,
     target,
@@ -54,7 +60,7 @@ export function statisticsOf(past: PastRuns, { sinceMs, nowMs }: { sinceMs: numb
     medianMs: quantileOf(durationsMs, 0.5),
     p95Ms: quantileOf(durationsMs, 0.95),
     credits: sum,
-    creditsPerDay: sum === null ? null : (sum * dayMs) / (nowMs - firstMs),
+    creditsPerDay: sum === null ? null : (sum * dayMs) / (endMs - firstMs),
     withoutCredits: finished.length - credits.length,
     running: others.length - unseen,
     unseen, // must have finished, but this machine never saw how

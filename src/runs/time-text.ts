@@ -39,13 +39,8 @@ export const formatAge = (ms: number): string => formatDuration(Math.floor(ms / 
 
 export const formatAgo = (ms: number): string => `${formatAge(ms).split(' ')[0]} ago`;
 
-/** A time as people read it, with its zone: `2026-11-22 02:00:13 UTC`. */
-export function utcTime(time: string | number): string {
-  return `${new Date(time).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
-}
-
-/** A local time with its offset from UTC, as git writes it: `2026-11-22 03:00:13 +0100`. */
-export function localTime(time: string): string {
+/** A time as people read it: local, with its offset from UTC, as git writes it: `2026-11-22 03:00:13 +0100`. */
+export function localTime(time: string | number): string {
   const date = new Date(time);
   const aheadMinutes = -date.getTimezoneOffset();
   const local = new Date(date.getTime() + aheadMinutes * 60_000).toISOString().slice(0, 19).replace('T', ' ');

@@ -158,7 +158,7 @@ test('a refusal says since when the run that it names is active, and what else m
   const active = running({ startedAt: '2026-11-22T02:00:13Z' });
   const named = await trigger({ trigger: [conflict()], status: [active] });
   expect(named.problem?.message).toMatch(
-    /^nightly is already running since 2026-11-22 02:00:13 UTC; no run was started/,
+    /^nightly is already running since 2026-11-22 02:00:13 \+0000; no run was started/,
   );
   const unanswered = await trigger({ trigger: [conflict()], status: [fault('lost')] });
   expect(unanswered.problem?.message).toMatch(/^nightly is already running; no run was started/);

@@ -69,7 +69,7 @@ describe('Retry-After', () => {
     'Infinity',
     '2026-11-21T12:00:00Z',
     'Sat, 21 Nov 2026 12:00:00',
-    'Sat, 21 Nov 2026 12:00:00 UTC',
+    'Sat, 21 Nov 2026 12:00:00 +0000',
     'Sat, 21 Nov 2026 12:00:00 +0100',
     'sat, 21 nov 2026 12:00:00 gmt',
     'Sat, 1 Nov 2026 12:00:00 GMT',

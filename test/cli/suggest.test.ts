@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { namesOf } from '../../src/cli/check-flags.ts';
+import { checkNames } from '../../src/cli/check-names.ts';
 import type { CommandDefinition } from '../../src/cli/define-command.ts';
 import {
   commandWords,
@@ -9,6 +10,7 @@ import {
   runVerbs,
   runWords,
 } from '../../src/cli/foreign-words.ts';
+import { parse } from '../../src/cli/parse-command-line.ts';
 import { runCli } from '../../src/cli/run-cli.ts';
 import { openJournal } from '../../src/journal/journal.ts';
 import { program } from '../../src/program.ts';
@@ -34,7 +36,11 @@ test.each([
   ['run watch nightly', 'runctl watch nightly'],
   ['run cancel nightly', 'the service has no way to cancel a run'],
   ['get runs', 'runctl list'],
-  ['start --now', 'runctl trigger'],
+  ['start --now', 'runctl trigger <automation>'],
+  ['rerun @last', 'runctl trigger <automation>'],
+  ['logout', 'runctl config unset apiKey'],
+  ['daemon', 'runctl watch --follow'],
+  ['prune', 'records older than a year are removed by themselves'],
   ['get nightly', 'runctl status nightly'],
   ['runs', 'runctl list'],
   ['workflow run nightly', 'runctl trigger nightly'],
@@ -61,7 +67,7 @@ test.each([
   ['help ps', 'runctl help list'],
   ['help 12', 'runctl explain 12'],
   ['help run_failed', 'runctl explain 1'],
-  ['help 99', 'see `runctl help --help`'],
+  ['help 99', 'topics are settings, scenarios, programs, troubleshooting, man'],
   ['config ls', 'runctl config list'],
   ['config edit', 'runctl config path'],
   ['config remove project', 'runctl config unset'],
@@ -101,6 +107,11 @@ test.each([
   ['trigger a --idempotency x', '--idempotency-key'],
   ['trigger a --rerun', '--rerun-on'],
   ['check a --every 1d', '--within'],
+  ['trigger a --every 1h', 'runctl has no schedule of its own: cron or a systemd timer runs it'],
+  ['trigger --version', '`runctl version` shows the version'],
+  ['list -vvv', '--debug'],
+  ['list --before 1d', '--until'],
+  ['recover --yes', 'leave it out: runctl never asks'],
   ['emulator --fast', 'it has --port, --scenario, --speed, --report, --quiet and more: see `runctl emulator --help`'],
   ['check a --since 7d', '--within'],
   ['trigger a -f k=v', 'the service takes no input for a run'],
@@ -113,7 +124,7 @@ test.each([
   ['-v', '--version'],
   ['trigger a --input x', 'the service takes no input for a run'],
   ['agent trigger a --data x', '--message'],
-  ['trigger --name a', 'a name is given without a flag: `runctl trigger <automation>`'],
+  ['trigger --name a', 'leave out the flag: `runctl trigger <automation>`'],
   ['trigger a --timout 5s', '--timeout'],
   ['status --all', '`runctl list` shows all runs'],
   ['config set baseUrl x --verbose', 'it has --profile and more: see `runctl config set --help`'],
@@ -151,21 +162,30 @@ const commands = new Map(commandsIn(program));
 const flagsOf = (command: CommandDefinition | undefined) =>
   new Set(['--help', ...Object.values(command?.options ?? {}).flatMap(namesOf)]);
 
-/** What is wrong with a hint for a command: a command that there is not, or a flag that the one in question lacks. */
+/** Does the program take this line, which a hint offers, when it is typed? */
+function isTaken(line: string): boolean {
+  const [, ...words] = line
+    .replace(/ [|>] .*/, '')
+    .replaceAll('<time>', '1d')
+    .replaceAll(/<\w+>/g, 'x')
+    .split(' ');
+  try {
+    const parsed = parse(words, program, { write() {}, columns: () => 80 });
+    if (parsed) checkNames(parsed, words, program, () => undefined);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What is wrong with a hint for a command: a line that isn't taken, a flag that it lacks, or more than it asked for. */
 function faultsOf(hint: string, path: string): string[] {
   const lines = hint.match(/`runctl [^`]*`/g) ?? [];
-  const wrong = lines.flatMap((line) => {
-    const words = line.slice(1, -1).split(' ').slice(1);
-    const name = [words.slice(0, 2).join(' '), words[0] ?? ''].find((each) => commands.has(each));
-    const isHelp = words[0]?.startsWith('--') || program.commands?.some((command) => command.name === words[0]);
-    if (name === undefined) return isHelp && words.at(-1) === '--help' ? [] : [line];
-    const flags = words.filter((word) => word.startsWith('-') && word !== '-');
-    return flags.filter((flag) => !flagsOf(commands.get(name)).has(flag)).map((flag) => `${line}: ${flag}`);
-  });
+  const wrong = lines.filter((line) => !isTaken(line.slice(1, -1)));
   const bare = hint.replaceAll(/`runctl [^`]*`/g, '').match(/(?<![\w-])--?[a-z][\w-]*/g) ?? [];
   const lacking = bare.filter((flag) => !flagsOf(commands.get(path)).has(flag));
-  const startsRuns = /`runctl trigger/.test(hint) && !path.includes('trigger');
-  return [...wrong, ...lacking, ...(startsRuns ? ['sends somebody who looks to trigger'] : [])];
+  const startsRuns = /`runctl (trigger|recover)/.test(hint) && !/trigger|recover/.test(path);
+  return [...wrong, ...lacking, ...(startsRuns ? ['starts a run for somebody who looks'] : [])];
 }
 
 test.each([...commands].filter(([path]) => path !== 'help'))(

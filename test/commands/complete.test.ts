@@ -55,7 +55,7 @@ describe('what this machine alone knows completes', () => {
   });
 
   test('a run, with what was last known of it', () => {
-    expect(createCompleter()('fish', 'status', uuid(1))).toBe(`${uuid(1)}\tnightly FAILED 2026-11-21T03:00\n`);
+    expect(createCompleter()('fish', 'status', uuid(1))).toBe(`${uuid(1)}\tnightly FAILED 2026-11-21 03:00\n`);
   });
 
   test('the runs of every service where no address is set', () => {

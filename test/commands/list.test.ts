@@ -63,13 +63,13 @@ test.each([
     'there is no run yet',
     [],
     true,
-    `No runs recorded for ${baseUrl} (journal: <folder>). Runs of other machines aren't listed. Start one with \`runctl trigger <automation>\`.`,
+    `No runs recorded for ${baseUrl} (journal: <folder>). Runs started on other machines aren't listed. Start one with \`runctl trigger <automation>\`.`,
   ],
   [
     'no run fits the filters',
     ['nobody', '--status', 'FAILED'],
     false,
-    `No runs of nobody with the status FAILED recorded for ${baseUrl} (journal: <folder>). Runs of other machines aren't listed. \`runctl list\` shows all.`,
+    `No runs of nobody with the status FAILED recorded for ${baseUrl} (journal: <folder>). Runs started on other machines aren't listed. \`runctl list\` shows all.`,
   ],
   ['it is to be quiet', ['--quiet'], true, ''],
 ])('where %s, stdout stays empty and stderr says why', async (_, flags, isEmpty, sentence) => {

@@ -74,7 +74,8 @@ test.each([
   ['of one in another project', ['nightly', '--project', uuid(9)], []],
   ['of one that is named twice', ['nightly', `${projectId}/nightly`], ['nightly']],
   ['of a shorter time', ['--since', '26h'], ['nightly']],
-  ['since a date, which means UTC', ['--since', '2026-11-21'], ['nightly', 'weekly/report']],
+  ['since a date', ['--since', '2026-11-21'], ['nightly', 'weekly/report']],
+  ['until a date', ['--until', '2026-11-20'], ['nightly']],
   ['since a time in another zone', ['--since', '2026-11-21T09:00+02:00'], ['nightly']],
 ])('statistics %s', async (_, flags, names) => {
   const { out } = await stats([...flags, '--json'], month);
@@ -118,8 +119,8 @@ test.each([
 });
 
 test.each([
-  [[], 'No finished runs in the last 30d recorded (journal: <folder>).'],
-  [['--since', '1h30m', 'nobody'], 'No finished runs of nobody in the last 1h 30m recorded (journal: <folder>).'],
+  [[], 'No runs in the last 30d recorded (journal: <folder>).'],
+  [['--since', '1h30m', 'nobody'], 'No runs of nobody since 2026-11-22 10:30:00 +0000 recorded (journal: <folder>).'],
   [['--quiet'], ''],
 ])('a machine without a journal says so: %j', async (flags, err) => {
   expect(await stats(flags, [])).toEqual({ code: 0, out: '', err });
@@ -131,6 +132,6 @@ test('where the journal has runs of another base URL alone, that is named', asyn
   expect(err).toContain(`--base-url ${baseUrl}`);
 });
 
-test.each(['0', '1', 'yesterday'])('--since %s is refused', async (value) => {
+test.each(['0', '1', 'tomorrow'])('--since %s is refused', async (value) => {
   expect((await stats(['--since', value], month)).code).toBe(2);
 });

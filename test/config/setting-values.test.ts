@@ -48,7 +48,7 @@ describe('a base URL', () => {
     ['https://api.example.com\n', 'a space or a control'],
     ['https://api.example.com/\u0000', 'a space or a control'],
     ['api.example.com', "doesn't begin with https://"],
-    ['localhost:8080', "doesn't begin with https://"],
+    ['localhost:8080', "doesn't begin with http://"],
     ['https:api.example.com', "doesn't begin with https://"],
     ['ftp://api.example.com', "doesn't begin with https://"],
     ['', "doesn't begin with https://"],

@@ -64,7 +64,7 @@ describe('a given idempotency key whose run', () => {
         clock,
       });
       expect([code, emulator.runs().length]).toEqual([1, 1]);
-      const said = / at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC, which finished FAILED; no new run was started/;
+      const said = / at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+0000, which finished FAILED; no new run was started/;
       const [annotation = '', ...more] = stderr.split('\n').filter((line) => line.startsWith('::error'));
       expect([annotation, more]).toEqual([expect.stringMatching(said), []]);
       expect(stderr.replace(annotation, '').match(/no new run was started/g)).toHaveLength(1);

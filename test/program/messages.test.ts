@@ -43,7 +43,7 @@ const hour = 3_600_000;
 const conflict = fault('already_active', 'it is already running', 422);
 const lostTrigger = { ...identity, recorded: { atMs: Date.parse('2026-11-22T02:00:13Z'), ageMs: 60_000 } };
 const again = `\`runctl trigger ${projectId}/nightly --idempotency-key nightly-21\``;
-const elsewhere = `\nOn any other machine, until 2026-11-23 02:00:13 UTC: ${again}`;
+const elsewhere = `\nOn any other machine, until 2026-11-23 02:00:13 +0000: ${again}`;
 const ifHonored = ', if the service honors idempotency keys';
 
 const table: [situation: string, problem: Problem, message: string, hint?: string][] = [
@@ -117,25 +117,25 @@ const table: [situation: string, problem: Problem, message: string, hint?: strin
     'the answer is lost where keys are ignored',
     unknownTriggerProblem(unknown.fault, { ...lostTrigger, keys: 'ignored' }),
     'the trigger of nightly got no valid response: the service is unavailable; a run may have been started (idempotency key nightly-21) (HTTP 503). It was not sent again: the service ignores such keys',
-    'look in the service for a run of nightly that began at about 2026-11-22 02:00:13 UTC; if there is none: `runctl recover --resend`',
+    'look in the service for a run of nightly that began at about 2026-11-22 02:00:13 +0000; if there is none: `runctl recover --resend`',
   ],
   [
     '`recover` does not send it where keys are ignored',
     withheldProblem({ ...lostTrigger, keys: 'ignored' }),
-    "the trigger of nightly at 2026-11-22 02:00:13 UTC isn't sent again: the service ignores idempotency keys, so a second run could start (idempotency key nightly-21)",
-    'look in the service for a run of nightly that began at about 2026-11-22 02:00:13 UTC; if there is none, send it again with `runctl recover --resend`',
+    "the trigger of nightly at 2026-11-22 02:00:13 +0000 isn't sent again: the service ignores idempotency keys, so a second run could start (idempotency key nightly-21)",
+    'look in the service for a run of nightly that began at about 2026-11-22 02:00:13 +0000; if there is none, send it again with `runctl recover --resend`',
   ],
   [
     '`recover` does not send one that met a conflict where nobody knows what keys do',
     withheldProblem({ ...lostTrigger, hasMetConflict: true, activeExecutionId: executionId }),
-    "the trigger of nightly at 2026-11-22 02:00:13 UTC isn't sent again: when it was repeated, nightly was already running, perhaps its own run, and the service hasn't been seen to honor idempotency keys (idempotency key nightly-21)",
-    `look in the service for a run of nightly that began at about 2026-11-22 02:00:13 UTC (perhaps ${executionId}); if there is none, send it again with \`runctl recover --resend\``,
+    "the trigger of nightly at 2026-11-22 02:00:13 +0000 isn't sent again: when it was repeated, nightly was already running, perhaps its own run, and the service hasn't been seen to honor idempotency keys (idempotency key nightly-21)",
+    `look in the service for a run of nightly that began at about 2026-11-22 02:00:13 +0000 (perhaps ${executionId}); if there is none, send it again with \`runctl recover --resend\``,
   ],
   [
     '`recover` does not send one that is too old',
     withheldProblem({ ...lostTrigger, recorded: { ...lostTrigger.recorded, ageMs: 2 * hour } }),
-    "the trigger of nightly at 2026-11-22 02:00:13 UTC isn't sent again: it is 2h old, and if it never arrived, its run would start now (idempotency key nightly-21)",
-    'look in the service for a run of nightly that began at about 2026-11-22 02:00:13 UTC; if there is none, send it again with `runctl recover --resend`',
+    "the trigger of nightly at 2026-11-22 02:00:13 +0000 isn't sent again: it is 2h old, and if it never arrived, its run would start now (idempotency key nightly-21)",
+    'look in the service for a run of nightly that began at about 2026-11-22 02:00:13 +0000; if there is none, send it again with `runctl recover --resend`',
   ],
   [
     'a trigger is interrupted on its way',
@@ -148,13 +148,13 @@ const table: [situation: string, problem: Problem, message: string, hint?: strin
     'an idempotency key belongs to another API key',
     otherAccountProblem(lostTrigger),
     'the idempotency key nightly-21 was sent with another API key, and may have started a run of nightly. With this API key a second run could start',
-    'use that API key, then `runctl recover`. If it no longer exists, look in the service for a run of nightly that began at about 2026-11-22 02:00:13 UTC; runctl stops tracking this trigger at 2026-11-23 02:00:13 UTC',
+    'use that API key, then `runctl recover`. If it no longer exists, look in the service for a run of nightly that began at about 2026-11-22 02:00:13 +0000; runctl stops tracking this trigger at 2026-11-23 02:00:13 +0000',
   ],
   [
     'an idempotency key is a day old',
     expiredKeyProblem(lostTrigger),
     'the idempotency key nightly-21 was first sent more than 24h ago, and may have started a run of nightly',
-    'look in the service for a run of nightly that began at about 2026-11-22 02:00:13 UTC; if there is none, trigger with a new idempotency key',
+    'look in the service for a run of nightly that began at about 2026-11-22 02:00:13 +0000; if there is none, trigger with a new idempotency key',
   ],
   [
     'an idempotency key is used up',
@@ -212,11 +212,11 @@ const trigger = 'runctl trigger <automation>';
 
 /** What commands print, stdout before stderr, on a machine with nothing in its journal. */
 const atFirst: [argv: string, text: string][] = [
-  ['list', `No runs ${nowhere}. Runs of other machines aren't listed. Start one with \`${trigger}\`.`],
+  ['list', `No runs ${nowhere}. Runs started on other machines aren't listed. Start one with \`${trigger}\`.`],
   ['status', `runctl: no run was started or watched here yet\n  → start one with \`${trigger}\``],
   ['watch --all', 'No unfinished runs.'],
   ['recover', `Nothing to recover: no unresolved triggers ${nowhere}.`],
-  ['stats', `No finished runs in the last 30d ${nowhere}.`],
+  ['stats', `No runs in the last 30d ${nowhere}.`],
   ['trigger', "runctl: missing required argument 'automation'\n  → see `runctl trigger --help`"],
 ];
 
@@ -226,12 +226,12 @@ const later: [argv: string, text: string][] = [
     'list',
     'STATUS       AUTOMATION  STARTED  TOOK  CREDITS  RUN\n✖ FAILED     weekly       3h ago    1m       12  <id>\n✔ COMPLETED  nightly      3h ago    1m       12  <id>',
   ],
-  ['list x', `No runs of x ${nowhere}. Runs of other machines aren't listed. \`runctl list\` shows all.`],
+  ['list x', `No runs of x ${nowhere}. Runs started on other machines aren't listed. \`runctl list\` shows all.`],
   [
     'list --status foo',
-    'runctl: no run here has the status "foo"\n  → statuses are RUNNING, COMPLETED, FAILED, TIMED_OUT, CANCELLED, unknown, not_found',
+    'runctl: there is no status "foo"\n  → statuses are RUNNING, COMPLETED, FAILED, TIMED_OUT, CANCELLED, unknown, not_found',
   ],
-  ['stats x', `No finished runs of x in the last 30d ${nowhere}.`],
+  ['stats x', `No runs of x in the last 30d ${nowhere}.`],
   ['check nightly --within 26h', 'nightly completed 2h 59m ago'],
   [
     'check weekly --within 26h',

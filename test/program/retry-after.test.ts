@@ -17,7 +17,7 @@ const busy = (seconds: number, more: object = {}): InjectedFault => ({
 const argv = ['trigger', 'nightly', '--watch', '--interval', '10s'];
 
 test.each([
-  ['an hour is waited for ten minutes at a time, and said with its end', 3600, /resumes in 10m, at \d{4}-.* UTC/],
+  ['an hour is waited for ten minutes at a time, and said with its end', 3600, /resumes in 10m, at \d{4}-.* \+0000/],
   ['a minute and a half is waited for whole', 90, /resumes in 1m 30s, at/],
   ['half a minute is not worth a line', 30, undefined],
 ])('with --quiet, %s', async (_, seconds, said) => {
@@ -42,7 +42,7 @@ test('a signal names the wait that it ends', async () => {
   };
   const ended = await runProgram(argv, { env, clock: { ...clock, sleep }, signal: interrupt.signal });
   expect(ended.code).toBe(143);
-  expect(ended.stderr).toMatch(/the run continues \(it was waiting until \d{4}-.* UTC, as the service had asked\)/);
+  expect(ended.stderr).toMatch(/the run continues \(it was waiting until \d{4}-.* \+0000, as the service had asked\)/);
 });
 
 test('the first poll comes no earlier than the answer to the trigger asks', async () => {

@@ -64,7 +64,7 @@ function settled(text: string): string {
     .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, idOf)
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '2026-01-02T03:04:05.678Z')
     .replace(/("(?:age|silent|retryIn|next|after|duration)Ms":\s*)\d+/g, '$160000')
-    .replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/g, '2026-01-02 03:04:05 UTC')
+    .replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+0000/g, '2026-01-02 03:04:05 +0000')
     .replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:8080')
     .replace(/\d+(\.\d+)?(ms|s|m) ago/g, '1m ago');
 }

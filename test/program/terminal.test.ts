@@ -105,7 +105,7 @@ describe('a watch on a terminal', () => {
     const { code, text } = await atTheEnd(screen);
     expect(code).toBe(0);
     expect(screen.written()).not.toContain(esc);
-    expect(text).toMatch(/^\d{4}-\d\d-\d\dT\S+Z nightly COMPLETED$/m);
+    expect(text).toMatch(/^\d{4}-\d\d-\d\d \S+ \+0000 nightly COMPLETED$/m);
   });
 });
 

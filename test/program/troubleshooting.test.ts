@@ -42,12 +42,12 @@ const troubles: Record<string, Trouble> = {
   'Exit code 12': {
     scenario: lost,
     before: [[trigger, 12]],
-    shows: /the trigger of nightly at .*UTC isn't sent again/,
+    shows: /the trigger of nightly at .*\+0000 isn't sent again/,
   },
   "recover says that a trigger isn't sent again": {
     scenario: lost,
     before: [[trigger, 12]],
-    shows: /nightly at .*UTC/,
+    shows: /nightly at .*\+0000/,
   },
   'Exit code 7': {
     scenario: { ...hour, faults: [{ on: 'status', do: 'html', status: 403 }] },

@@ -45,7 +45,7 @@ describe('a sentence of a log', () => {
     ],
     [
       { ...triggered, how: 'replayed', execution: { ...execution('COMPLETED'), createdAt: '2026-11-22T02:00:13Z' } },
-      'this idempotency key started nightly at 2026-11-22 02:00:13 UTC; no new run was started',
+      'this idempotency key started nightly at 2026-11-22 02:00:13 +0000; no new run was started',
     ],
     [{ ...triggered, how: 'found', idempotencyKey: 'k' }, `nightly run ${executionId} (idempotency key k)`],
     [{ ...triggered, how: 'attached' }, `nightly is already running; this is the active run: ${executionId}`],
@@ -123,7 +123,7 @@ describe('a log', () => {
   ])('says of %j: %s', (event, words) => {
     const memory = createMemory();
     createLogReporter(memory).observe(event);
-    expect(memory.err()).toBe(`2026-01-02T03:04:05Z nightly ${words}\n`);
+    expect(memory.err()).toBe(`2026-01-02 03:04:05 +0000 nightly ${words}\n`);
     expect(memory.out()).toBe('');
   });
 
@@ -155,7 +155,7 @@ describe('a log', () => {
       observe(event);
       await memory.clock.sleep(5_000);
     }
-    return [...memory.err().matchAll(/T(\d\d):(\d\d):05Z/g)].map(
+    return [...memory.err().matchAll(/ (\d\d):(\d\d):05 /g)].map(
       ([, hour, minute]) => Number(hour) * 60 + Number(minute) - 184,
     );
   };

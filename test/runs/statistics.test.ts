@@ -7,7 +7,7 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 const nowMs = Date.parse('2026-11-22T12:00:00Z');
-const period = { sinceMs: nowMs - 30 * dayMs, nowMs };
+const period = { sinceMs: nowMs - 30 * dayMs, untilMs: nowMs, nowMs };
 
 const statisticsOf = (runs: RecordedRun[]) => statisticsOfTarget({ baseUrl, target: nightly, runs }, period);
 
@@ -91,12 +91,15 @@ test('only runs of the period count', () => {
 });
 
 test.each<[string, Partial<RecordedRun>]>([
-  ['its end', { endedMs: period.sinceMs }],
-  ['its start, while it has no end', { endedMs: null, startedMs: period.sinceMs }],
-  ['its first record, where nothing else is known', { endedMs: null, startedMs: null, atMs: period.sinceMs }],
+  ['its start', { startedMs: period.sinceMs }],
+  ['its first record, if its start is not known', { startedMs: null, atMs: period.sinceMs }],
 ])('a run is of the period by %s', (_, times) => {
   const longAgo = { startedMs: period.sinceMs - dayMs, atMs: period.sinceMs - dayMs };
   expect(statisticsOf([run(31 * dayMs, minuteMs, { ...longAgo, ...times })])).toMatchObject({ finished: 1 });
+});
+
+test('a run that starts at the end of the period is not of it', () => {
+  expect(statisticsOf([run(0, 0)])).toBeUndefined();
 });
 
 test('a run may take no time', () => {

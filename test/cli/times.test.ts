@@ -1,0 +1,45 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { moment, periodOf, RefusedValue } from '../../src/cli/values.ts';
+import { localTime } from '../../src/runs/time-text.ts';
+
+const hourMs = 3_600_000;
+const nowMs = Date.parse('2026-11-22T03:00:00Z');
+const zone = process.env.TZ;
+
+// At 22:00 of the 21st, there.
+beforeEach(() => Object.assign(process.env, { TZ: 'America/New_York' }));
+afterEach(() => Object.assign(process.env, { TZ: zone }));
+
+test.each([
+  ['2d', '2026-11-20T03:00:00Z'],
+  ['today', '2026-11-21T05:00:00Z'],
+  ['yesterday', '2026-11-20T05:00:00Z'],
+  ['2026-11-16', '2026-11-16T05:00:00Z'],
+  ['2026-07-16', '2026-07-16T04:00:00Z'],
+  ['2026-11-16T02:00', '2026-11-16T07:00:00Z'],
+  ['2026-11-16 02:00:30', '2026-11-16T07:00:30Z'],
+  ['2026-11-16T02:00Z', '2026-11-16T02:00:00Z'],
+  ['2026-11-16T02:00:00+01:00', '2026-11-16T01:00:00Z'],
+  ['2026-11-16 02:00:00 -0500', '2026-11-16T07:00:00Z'],
+])('%s is read as a person there means it: %s', (text, time) => {
+  expect(new Date(moment(text)(nowMs)).toISOString()).toBe(time.replace('Z', '.000Z'));
+});
+
+test('a time that is shown can be typed', () => {
+  expect(moment(localTime(nowMs))(0)).toBe(nowMs);
+});
+
+test.each(['2', 'tomorrow', '2026-11', '2026-11-16T', '2026-13-01', '02:00', '-2d'])('%s is refused', (text) => {
+  expect(() => moment(text)).toThrow(RefusedValue);
+});
+
+test('a period without a beginning is as long as usual, and none ends before it begins', () => {
+  const [monday, tuesday] = [moment('2026-11-16'), moment('2026-11-17')];
+  expect(periodOf({ since: monday, until: tuesday }, nowMs, hourMs)).toEqual({
+    sinceMs: monday(0),
+    untilMs: tuesday(0),
+  });
+  expect(periodOf({ until: tuesday }, nowMs, hourMs).sinceMs).toBe(tuesday(0) - hourMs);
+  expect(periodOf({}, nowMs, hourMs)).toEqual({ sinceMs: nowMs - hourMs, untilMs: Number.POSITIVE_INFINITY });
+  expect(() => periodOf({ since: tuesday, until: monday }, nowMs, hourMs)).toThrow('--until is before --since');
+});

@@ -1,32 +1,31 @@
 import { argument, defineCommand } from '../cli/define-command.ts';
 import { outputOptions } from '../cli/options.ts';
-import { type ExitCode, exitCodes } from '../problems/exit-codes.ts';
+import { exitCodes } from '../problems/exit-codes.ts';
 import { usageProblem } from '../problems/problem.ts';
+import { quote } from '../problems/quote.ts';
 import { documentOf } from '../render/document.ts';
 import type { CommandResult } from '../render/output.ts';
 import { renderMarkup, type Theme } from '../render/theme.ts';
 import { type WrapOptions, widestPage } from '../render/wrap.ts';
+import type { Explanation } from './explanations.ts';
 
 export const explain = defineCommand({
   name: 'explain',
-  about: 'explain an exit code and what to do about it',
-  arguments: { code: argument('[code]', 'number or name') },
+  about: 'explain an exit code, a status, an error type, an HTTP status or a signal',
+  arguments: { code: argument('[code]', 'what is on the screen, such as 12, FAILED, step_failed, 401 or SIGTERM') },
   options: outputOptions,
   examples: [
     ['runctl explain', 'all exit codes'],
     ['runctl explain 12', 'one exit code, and what to do about it'],
+    ['runctl explain runAlreadyActive', 'a code of the service'],
   ],
   async run({ code }, _, context): Promise<CommandResult> {
-    // The name `interrupted` stands for three codes.
-    const name = code?.toLowerCase().replaceAll('-', '_');
-    const rows = exitCodes.filter(
-      (row) => String(row.code) === code || row.name === name || row.name === `run_${name}`,
-    );
-    if (code !== undefined && rows.length === 0)
-      throw usageProblem(`there is no exit code ${JSON.stringify(code)}`, '`runctl explain` lists them all');
-    const explained = code === undefined ? exitCodes : rows;
+    const { explanationsOf } = await import('./explanations.ts');
+    const rows: Explanation[] = code === undefined ? [...exitCodes] : explanationsOf(code);
+    if (rows.length === 0)
+      throw usageProblem(`nothing is known of ${quote(code ?? '')}`, '`runctl explain` lists the exit codes');
     return {
-      documents: [documentOf({ report: { explain: explained.map((row) => ({ ...row })) } }, context)],
+      documents: [documentOf({ report: { explain: rows.map((row) => ({ ...row })) } }, context)],
       text(theme, { columns = widestPage }) {
         const lines = { columns: Math.min(columns, widestPage) };
         if (code === undefined) return exitCodeTable(theme, lines);
@@ -36,8 +35,8 @@ export const explain = defineCommand({
   },
 });
 
-function exitCodeBlock({ code, name, meaning, advice }: ExitCode, theme: Theme, { columns }: WrapOptions): string {
-  const head = `${code} ${name}`;
+function exitCodeBlock({ term, code, name, meaning, advice }: Explanation, theme: Theme, { columns }: WrapOptions) {
+  const head = `${term ? `${term}, exit code ` : ''}${code}${name === term ? '' : ` ${name}`}`;
   return `${theme.strong(head)}: ${renderMarkup(meaning, theme, { columns, taken: head.length + 2 })}\n${renderMarkup(advice, theme, { columns })}\n`;
 }
 

@@ -13,6 +13,8 @@ const meanings: Record<string, string> = {
 };
 
 export const errorTypes: readonly string[] = Object.keys(meanings);
+export const remedyOfErrorType = (type: string): string =>
+  (Object.hasOwn(meanings, type) && meanings[type]) || 'start a new run:';
 
 /** In `--rerun-on`: every run that finished FAILED or TIMED_OUT, whatever its error type. */
 export const anyFailure = 'any';
@@ -26,7 +28,6 @@ export function nextStepOf(
 ): string | undefined {
   // The Agent endpoints are discontinued, so no command for them is suggested.
   if (target.family === 'agent' || !isFinal || endedWell(status)) return undefined;
-  const meaning = Object.hasOwn(meanings, errorType) ? meanings[errorType] : 'start a new run:';
   const name = target.projectId === project ? automationArgumentOf(target) : shellWord(fullNameOf(target));
-  return `${meaning} \`runctl trigger ${name} --watch\``;
+  return `${remedyOfErrorType(errorType)} \`runctl trigger ${name} --watch\``;
 }

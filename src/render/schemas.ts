@@ -62,7 +62,7 @@ const reports = {
     latest: listOf(object({ status: text, durationMs: numberOrNull })),
   }),
   config: mapOf({ anyOf: [setting, text] }),
-  explain: listOf(object({ code: whole, name: text, meaning: text, advice: text })),
+  explain: listOf(object({ code: whole, name: text, meaning: text, advice: text }, { term: text })),
   version: object({ runctl: text, node: text, platform: text, undici: text }),
   doctor: listOf(
     object({ name: text, result: oneOf('ok', 'warning', 'failed', 'skipped'), message: text, advice: textOrNull }),

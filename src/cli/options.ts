@@ -1,4 +1,4 @@
-import { type SettingKey, settingTable } from '../config/setting-table.ts';
+import { type Setting, type SettingKey, settingTable } from '../config/setting-table.ts';
 import { flawOfAutomation, flawOfRun, flawOfSelection } from '../connection/arguments.ts';
 import { defaults } from '../runs/defaults.ts';
 import { formatDuration } from '../runs/time-text.ts';
@@ -122,7 +122,7 @@ export const settingOptions = under(common, {
 });
 
 function settingOption(key: SettingKey): OptionDefinition<string> {
-  const { flag = '', shortFlag, flagAbout = '' } = settingTable[key];
+  const { flag = '', shortFlag, flagAbout = '' }: Setting = settingTable[key];
   return option(shortFlag ? `${shortFlag}, ${flag}` : flag, flagAbout, nonEmpty);
 }
 

@@ -1,7 +1,7 @@
 import { defineCommand, option } from '../cli/define-command.ts';
 import { automationArguments, outputOptions, settingOptions } from '../cli/options.ts';
 import { typedDuration } from '../cli/values.ts';
-import { requireBaseUrl, requireProject, resolveWithoutApiKey } from '../config/settings.ts';
+import { need, resolveWithoutApiKey } from '../config/settings.ts';
 import { parseAutomationArgument } from '../connection/arguments.ts';
 import { connect } from '../connection/connect.ts';
 import type { Connection } from '../connection/connection.ts';
@@ -40,8 +40,8 @@ export const check = defineCommand({
     const { within } = options;
     if (within === undefined) throw usageProblem('`check` needs `--within`', 'for a daily run: `--within 26h`');
     const settings = resolveWithoutApiKey(options, context.env);
-    const baseUrl = requireBaseUrl(settings);
-    const targets = names.map((name) => parseAutomationArgument(name, () => requireProject(settings)));
+    const baseUrl = need('baseUrl', settings);
+    const targets = names.map((name) => parseAutomationArgument(name, () => need('project', settings)));
     const journal = journalOf(context, { needed: true });
     const nowMs = context.clock.nowMs();
     const sinceMs = nowMs - within.ms;

@@ -103,7 +103,7 @@ async function valueToStore(key: StoredKey, value: string | undefined, context: 
   const { name, parse, hint } = settingTable[key];
   const parsed = parse(value);
   if ('flaw' in parsed) throw usageProblem(`the ${name} ${parsed.flaw}`, parsed.hint ?? hint);
-  return parsed.value;
+  return parsed.text ?? String(parsed.value);
 }
 
 function missingValue(key: string) {

@@ -3,7 +3,7 @@ import { groupHelp } from '../cli/help-text.ts';
 import { outputOptions, settingOptions } from '../cli/options.ts';
 import { resolveConfigFile } from '../config/paths.ts';
 import { openProfile, requireConfigFile, shortSource } from '../config/profile.ts';
-import { parseSettingKey, type Resolved, settingKeys, settingTable, valueIfGiven } from '../config/setting-table.ts';
+import { parseSettingKey, type Resolved, settingKeys, settingTable } from '../config/setting-table.ts';
 import { maskSecrets, type SettingFlags, showSettings } from '../config/settings.ts';
 import type { Invocation } from '../context.ts';
 import { usageProblem } from '../problems/problem.ts';
@@ -84,14 +84,15 @@ export const config = defineCommand({
 export async function configGet(name: string, options: SettingFlags, context: Invocation): Promise<CommandResult> {
   const key = parseSettingKey(name);
   const { [key]: setting } = maskSecrets(await showSettings(options, context));
-  const value = valueIfGiven(setting);
-  if (value === undefined) {
+  if (setting.problem) throw setting.problem;
+  const { text } = setting;
+  if (text === undefined) {
     throw usageProblem(
       `${key} is not set`,
       `set ${settingTable[key].env[0]}, or store it with \`runctl config set ${key}${key === 'apiKey' ? '' : ' <value>'}\``,
     );
   }
-  return { documents: [configDocument({ [key]: factsOfSettings(setting) }, context)], verbatim: value };
+  return { documents: [configDocument({ [key]: factsOfSettings(setting) }, context)], verbatim: text };
 }
 
 /** `runctl config list`: every setting and where it comes from. An API key is masked. */
@@ -115,14 +116,14 @@ function otherProfiles({ profile }: SettingFlags, context: Invocation): string[]
 
 const configDocument = (config: JsonObject, context: Invocation) => documentOf({ report: { config } }, context);
 
-function factsOfSettings({ value, source, problem }: Resolved): JsonObject {
-  return { value: value ?? null, source: source ?? null, ...(problem && { problem: problem.message }) };
+function factsOfSettings({ text, source, problem }: Resolved): JsonObject {
+  return { value: text ?? null, source: source ?? null, ...(problem && { problem: problem.message }) };
 }
 
-function lineOf({ value, source, problem }: Resolved, theme: Theme): string {
+function lineOf({ text, source, problem }: Resolved, theme: Theme): string {
   if (problem) return theme.bad(`refused: ${sanitizeLine(problem.message)}`);
-  if (value === undefined) return theme.dim('not set');
-  return `${sanitizeLine(value)} ${theme.dim(`(${sanitizeLine(shortSource(source))})`)}`;
+  if (text === undefined) return theme.dim('not set');
+  return `${sanitizeLine(text)} ${theme.dim(`(${sanitizeLine(shortSource(source))})`)}`;
 }
 
 /** `runctl config path`: the path of the config file, whether or not it exists. */

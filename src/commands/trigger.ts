@@ -6,7 +6,7 @@ import { choice, defineCommand, flag, type OptionValues, option } from '../cli/d
 import { automationArguments, startOptions } from '../cli/options.ts';
 import { errorTypeNames, longestIdempotencyKey, whole } from '../cli/values.ts';
 import { valueIfGiven } from '../config/setting-table.ts';
-import { requireProject, resolveWithoutApiKey } from '../config/settings.ts';
+import { need, resolveWithoutApiKey } from '../config/settings.ts';
 import { parseAutomationArgument } from '../connection/arguments.ts';
 import { connect } from '../connection/connect.ts';
 import type { Connection } from '../connection/connection.ts';
@@ -71,7 +71,7 @@ export const trigger = defineCommand({
   async run({ automations: names }, options, context) {
     const idempotencyKeyOf = parseKeyTemplate(options, names.length);
     const connection = await connect(options, context, { quiet: false });
-    const project = () => requireProject(connection.settings);
+    const project = () => need('project', connection.settings);
     const requests = names.map((name) => {
       const target = parseAutomationArgument(name, project);
       return { target, body: '{}', idempotencyKey: idempotencyKeyOf(target) };

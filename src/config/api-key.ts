@@ -21,10 +21,10 @@ export function accountOf(apiKey: string): string {
 /** Reads the first source that is set: flag, variables, profile. Doesn't run a command. Throws the interrupted problem. */
 export async function resolveApiKey(
   apiKeyFile: string | undefined,
-  command: Resolved,
+  command: Resolved<string>,
   stored: { apiKey?: string; source: string },
   context: Context,
-): Promise<Resolved> {
+): Promise<Resolved<string>> {
   const { env } = context;
   const [variable, fileVariable = ''] = settingTable.apiKey.env;
   const { [variable]: text, [fileVariable]: path } = env;
@@ -53,19 +53,19 @@ export function refuseApiKeyIn(texts: readonly unknown[], { secrets }: Context):
 }
 
 /** Every API key passes through here first: it is hidden in all output, then checked. */
-export function acceptApiKey(text: string, source: string, { secrets }: Context): Given {
+export function acceptApiKey(text: string, source: string, { secrets }: Context): Given<string> {
   secrets.protect(text.trim());
   return parseSetting('apiKey', text, source);
 }
 
-export async function readApiKeyInput(source: string, context: Context): Promise<Given> {
+export async function readApiKeyInput(source: string, context: Context): Promise<Given<string>> {
   const stdin = context.stdin();
   if (!stdin.isTTY) return acceptText(readApiKey(stdin, 'the API key on standard input', context), source, context);
   const { askHidden } = await import('./prompts.ts');
   return acceptText(askHidden('API key: ', context), source, context);
 }
 
-function readApiKeyFile(path: string, source: string, context: Context): Promise<Given> {
+function readApiKeyFile(path: string, source: string, context: Context): Promise<Given<string>> {
   // A word without a slash or an extension may be the API key itself.
   const file = /\/|\.[a-z]{2,4}$/i.test(path) ? `the key file ${path}` : `the key file (${source})`;
   const reading = async () => {
@@ -114,7 +114,7 @@ const mostBytes = 64 * 1024;
 const readApiKey = (stream: AsyncIterable<string | Buffer>, what: string, { signal }: Context) =>
   readText(stream, { what, mostBytes, hint: 'give the API key and nothing else' }, signal);
 
-async function acceptText(reading: Promise<string>, source: string, context: Context): Promise<Given> {
+async function acceptText(reading: Promise<string>, source: string, context: Context): Promise<Given<string>> {
   try {
     return acceptApiKey(await reading, source, context);
   } catch (error) {

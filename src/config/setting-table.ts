@@ -11,17 +11,6 @@ import {
   parseRequestTimeout,
 } from './setting-values.ts';
 
-export type StoredKey =
-  | 'apiKey'
-  | 'apiKeyCommand'
-  | 'baseUrl'
-  | 'project'
-  | 'requestTimeout'
-  | 'onExit'
-  | 'idempotencyKeys';
-export type SettingKey = StoredKey | 'profile';
-export type SettingName = SettingKey | 'configFolder' | 'stateFolder';
-
 /** A setting and every way to set it. */
 export interface Setting {
   name: string;
@@ -35,58 +24,59 @@ export interface Setting {
   about: string;
 }
 
-interface StoredSetting extends Setting {
+interface StoredSetting<Value> extends Setting {
   isStored: true;
   /** Only the last characters of a secret are shown, and it is never read from the command line itself. */
   isSecret?: boolean;
-  parse(text: string): Parsed;
+  parse(text: string): Parsed<Value>;
   hint: string;
 }
+
+const stored = <Value>(setting: Omit<StoredSetting<Value>, 'isStored'>): StoredSetting<Value> => ({
+  ...setting,
+  isStored: true,
+});
 
 export const defaultProfile = 'default';
 
 /** Every setting. The source for flags, help, the man page, error messages, `runctl config` and reading settings. */
-export const settingTable: Record<StoredKey, StoredSetting> & Record<SettingName, Setting> = {
-  apiKey: {
+export const settingTable = {
+  apiKey: stored({
     name: 'API key',
     flag: '--api-key-file <path>',
     flagAbout: 'read the API key from a file (- for standard input)',
     env: ['RUNCTL_API_KEY', 'RUNCTL_API_KEY_FILE'],
-    isStored: true,
     isSecret: true,
     about: 'required; sent with every request (`-` reads it from standard input)',
     parse: parseApiKey,
     hint: 'copy it again: the whole API key and nothing else',
-  },
-  apiKeyCommand: {
+  }),
+  apiKeyCommand: stored({
     name: 'API key command',
     env: ['RUNCTL_API_KEY_COMMAND'],
-    isStored: true,
     about: 'a shell command that prints the API key; runs before the first request',
     parse: parseApiKeyCommand,
     hint: 'use a command like `pass show runctl`',
-  },
-  baseUrl: {
+  }),
+  baseUrl: stored({
     name: 'base URL',
     flag: '--base-url <url>',
     flagAbout: 'base URL of the service',
     env: ['RUNCTL_BASE_URL'],
-    isStored: true,
     about: 'required; https, except for localhost',
     parse: parseBaseUrl,
     hint: 'use a URL like https://api.example.com',
-  },
-  project: {
+  }),
+  project: stored({
     name: 'project',
     flag: '--project <uuid>',
     shortFlag: '-p',
     flagAbout: 'project ID (UUID) of automations given by name',
     env: ['RUNCTL_PROJECT'],
-    isStored: true,
     about: 'the default project (UUID), used when you give only a name',
     parse: parseProject,
     hint: 'use a UUID like 123e4567-e89b-42d3-a456-426614174000',
-  },
+  }),
   profile: {
     name: 'profile',
     flag: '--profile <name>',
@@ -108,40 +98,49 @@ export const settingTable: Record<StoredKey, StoredSetting> & Record<SettingName
     default: '`~/.local/state/runctl`, or `runctl` in `$XDG_STATE_HOME`',
     about: 'where the journal is',
   },
-  requestTimeout: {
+  requestTimeout: stored({
     name: 'request timeout',
     flag: '--request-timeout <duration>',
     flagAbout: 'time limit for one request',
     env: ['RUNCTL_REQUEST_TIMEOUT'],
-    isStored: true,
     default: '30s',
     about: 'time limit for one request, from 100ms to 10m',
     parse: parseRequestTimeout,
     hint: 'use a duration like 500ms, 30s or 5m',
-  },
-  onExit: {
+  }),
+  onExit: stored({
     name: 'exit hook',
     flag: '--on-exit <command>',
     flagAbout: "shell command to run when this command exits, except by a signal ('' for none)",
     env: ['RUNCTL_ON_EXIT'],
-    isStored: true,
     about: 'a shell command to run when `trigger`, `watch` or `recover` exits, whatever the exit code',
-    parse: (text) => ({ value: text }),
+    parse: (text): Parsed<string> => ({ value: text }),
     hint: 'use a command like `notify.sh`',
-  },
-  idempotencyKeys: {
+  }),
+  idempotencyKeys: stored({
     name: 'setting for idempotency keys',
     env: ['RUNCTL_IDEMPOTENCY_KEYS'],
-    isStored: true,
     about:
       'whether the service honors them, as `runctl doctor --try-key` found out: `honored` or `ignored` (default: what the journal has seen)',
     parse: parseKeyTreatment,
     hint: 'use `honored` or `ignored`',
-  },
-};
+  }),
+} satisfies Record<string, Setting>;
 
-const names = Object.keys(settingTable) as SettingName[];
-export const settingKeys = names.filter((name): name is SettingKey => settingTable[name].isStored === true);
+export type SettingName = keyof typeof settingTable;
+/** The settings that a profile stores. */
+export type StoredKey = {
+  [Name in SettingName]: (typeof settingTable)[Name] extends StoredSetting<infer _> ? Name : never;
+}[SettingName];
+export type SettingKey = StoredKey | 'profile';
+export type ValueOf<Name> = Name extends StoredKey
+  ? (typeof settingTable)[Name] extends StoredSetting<infer Value>
+    ? Value
+    : never
+  : string;
+
+const entries = Object.entries<Setting>(settingTable) as [SettingName, Setting][];
+export const settingKeys = entries.flatMap(([name, { isStored }]) => (isStored ? (name as SettingKey) : []));
 export const storedKeys = settingKeys.filter((key): key is StoredKey => key !== 'profile');
 
 /** A key as `runctl config` accepts it. Throws a usage problem that lists the keys. */
@@ -176,12 +175,13 @@ const foreignNames = new Map<string, SettingKey>([
 ]);
 
 /** A setting that was set: its value, or why it is refused. The source names the flag, the variable or the profile. */
-export type Given =
-  | { value: string; source: string; problem?: undefined }
-  | { value?: undefined; source: string; problem: Problem };
+export type Given<Value> =
+  | { value: Value; text: string; source: string; problem?: undefined }
+  | { value?: undefined; text?: undefined; source: string; problem: Problem };
 
-export interface Resolved {
-  value?: string;
+export interface Resolved<Value = unknown> {
+  value?: Value;
+  text?: string; // as it is shown and stored
   source?: string;
   problem?: Problem;
   /** Instead of the API key's value, the shell command that prints it. */
@@ -191,7 +191,7 @@ export interface Resolved {
 }
 
 /** A setting that isn't set. */
-export function unset(key: StoredKey, env: Env): Resolved {
+export function unset(key: StoredKey, env: Env): Pick<Resolved, 'alike'> {
   const withoutPrefix = (name: string) => name.replace(/^RUNCTL_/i, '');
   const known = Object.values<Setting>(settingTable).flatMap((setting) => setting.env);
   const unknown = Object.keys(env).filter((name) => /^RUNCTL_/i.test(name) && env[name] && !known.includes(name));
@@ -200,17 +200,17 @@ export function unset(key: StoredKey, env: Env): Resolved {
 }
 
 /** Checks a setting's text. Never throws: a refused setting only stops commands that need it. */
-export function parseSetting(key: StoredKey, text: string, source: string): Given {
-  const { name, parse, hint } = settingTable[key];
+export function parseSetting<Key extends StoredKey>(key: Key, text: string, source: string): Given<ValueOf<Key>> {
+  const { name, parse, hint } = settingTable[key] as unknown as StoredSetting<ValueOf<Key>>;
   const parsed = parse(text);
-  if ('value' in parsed) return { value: parsed.value, source };
+  if ('value' in parsed) return { value: parsed.value, text: parsed.text ?? String(parsed.value), source };
   return { source, problem: usageProblem(`the ${name} (${source}) ${parsed.flaw}`, parsed.hint ?? hint) };
 }
 
 /** The value, or undefined if it isn't set. Throws a usage problem if the setting is refused. */
-export function valueIfGiven({ value, problem }: Resolved): string | undefined {
+export function valueIfGiven<Value>({ value, problem }: Resolved<Value>): Value | undefined {
   if (problem) throw problem;
   return value;
 }
 
-export const flagSource = (key: SettingKey) => `flag ${settingTable[key].flag?.split(' ')[0]}`;
+export const flagSource = (key: SettingKey) => `flag ${(settingTable[key] as Setting).flag?.split(' ')[0]}`;

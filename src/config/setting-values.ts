@@ -1,13 +1,16 @@
 import { isLoopback } from '../loopback.ts';
 import { isUuid } from '../runs/run.ts';
-import { keyTreatments } from '../runs/service.ts';
+import { type KeyTreatment, keyTreatments } from '../runs/service.ts';
 import { parseDuration } from '../runs/time-text.ts';
 import { shortestSecret } from '../secrets.ts';
 
-/** A setting as stored, or what is wrong with it, as the end of a sentence that never quotes a possible API key. */
-export type Parsed = { value: string } | { flaw: string; hint?: string };
+/**
+ * A setting's value, and its text if that isn't the value itself; or what is wrong with it, as the end of a sentence that
+ * never quotes a possible API key.
+ */
+export type Parsed<Value> = { value: Value; text?: string } | { flaw: string; hint?: string };
 
-export function parseApiKey(text: string): Parsed {
+export function parseApiKey(text: string): Parsed<string> {
   const apiKey = text.replace(/\r?\n$/, '');
   const flaw = flawOfApiKey(apiKey);
   return flaw ? { flaw } : { value: apiKey };
@@ -22,13 +25,13 @@ function flawOfApiKey(apiKey: string): string | undefined {
   return undefined;
 }
 
-export function parseApiKeyCommand(text: string): Parsed {
+export function parseApiKeyCommand(text: string): Parsed<string> {
   if (text.trim() === '') return { flaw: 'is empty' };
   return /\p{Cc}/u.test(text) ? { flaw: 'contains a line break or another control character' } : { value: text };
 }
 
 /** A base URL is stored without a trailing slash and without `/v0`, because every path begins with `/v0`. */
-export function parseBaseUrl(text: string): Parsed {
+export function parseBaseUrl(text: string): Parsed<string> {
   const flaw = flawOfBaseUrl(text);
   const url = localUrl(text);
   if (flaw) return { flaw, ...(url && { hint: `did you mean ${url}?` }) };
@@ -57,11 +60,11 @@ function flawOfBaseUrl(text: string): string | undefined {
   return undefined;
 }
 
-export function parseProject(text: string): Parsed {
+export function parseProject(text: string): Parsed<string> {
   return isUuid(text) ? { value: text.toLowerCase() } : { flaw: 'is not a UUID' };
 }
 
-export function parseKeyTreatment(text: string): Parsed {
+export function parseKeyTreatment(text: string): Parsed<KeyTreatment> {
   const value = keyTreatments.find((treatment) => treatment === text.toLowerCase());
   return value === undefined ? { flaw: `is neither ${keyTreatments.join(' nor ')}` } : { value };
 }
@@ -69,9 +72,10 @@ export function parseKeyTreatment(text: string): Parsed {
 const shortestTimeoutMs = 100;
 const longestTimeoutMs = 600_000;
 
-export function parseRequestTimeout(text: string): Parsed {
+/** Milliseconds. */
+export function parseRequestTimeout(text: string): Parsed<number> {
   const ms = parseDuration(text);
   if (ms === undefined) return { flaw: 'is not a duration' };
   if (ms < shortestTimeoutMs || ms > longestTimeoutMs) return { flaw: 'is not between 100ms and 10m' };
-  return { value: text };
+  return { value: ms, text };
 }

@@ -1,8 +1,6 @@
 import type { Env, Invocation } from '../context.ts';
 import { type Problem, usageProblem } from '../problems/problem.ts';
 import type { WarningName } from '../runs/events.ts';
-import { type KeyTreatment, keyTreatments } from '../runs/service.ts';
-import { parseDuration } from '../runs/time-text.ts';
 import { maskApiKey, resolveApiKey } from './api-key.ts';
 import { findConfigFolder, findStateFolder } from './paths.ts';
 import { type ProfileInForce, readProfileInForce } from './profile.ts';
@@ -11,10 +9,13 @@ import {
   flagSource,
   parseSetting,
   type Resolved,
+  type Setting,
   type SettingName,
   type StoredKey,
   settingTable,
+  storedKeys,
   unset,
+  type ValueOf,
   valueIfGiven,
 } from './setting-table.ts';
 
@@ -28,7 +29,7 @@ export interface SettingFlags {
 }
 
 /** The current value of every setting, or what is wrong with it. Only settings that a command requires can stop it. */
-export type Settings = Readonly<Record<SettingName, Resolved>>;
+export type Settings = { readonly [Name in SettingName]: Resolved<ValueOf<Name>> };
 
 /**
  * Takes each setting from flag, environment, profile or default. Throws for a bad config file, for one that others can
@@ -61,7 +62,10 @@ function refuseUntrusted({ distrust }: ProfileInForce): void {
 }
 
 /** Why a profile's API key must not be sent to the current base URL: it is only for the one stored with it. */
-function misuseOfStoredKey({ name, stored, storedSource }: ProfileInForce, inForce: Resolved): Problem | undefined {
+function misuseOfStoredKey(
+  { name, stored, storedSource }: ProfileInForce,
+  inForce: Resolved<string>,
+): Problem | undefined {
   if (inForce.value === undefined) return undefined;
   const others = `give the API key for ${inForce.value} with \`--api-key-file <path>\` or RUNCTL_API_KEY`;
   if (!stored.baseUrl) {
@@ -85,65 +89,50 @@ export function resolveWithoutApiKey(flags: SettingFlags, env: Env): Omit<Settin
   return resolveOthers(flags, env, profile);
 }
 
-function resolveOthers(flags: SettingFlags, env: Env, { name, source, stored, storedSource }: ProfileInForce) {
-  const resolve = (key: Exclude<StoredKey, 'apiKey'>): Resolved => {
-    const { [key]: typed }: { [key in StoredKey]?: string } = flags;
+function resolveOthers(flags: SettingFlags, env: Env, profile: ProfileInForce): Omit<Settings, 'apiKey'> {
+  const { name, source, stored, storedSource } = profile;
+  const resolve = <Key extends StoredKey>(key: Key): Resolved<ValueOf<Key>> => {
+    const { [key as StoredKey]: typed }: { [key in StoredKey]?: string } = flags;
     if (typed !== undefined) return parseSetting(key, typed, flagSource(key));
-    const { default: fallback, env: variables } = settingTable[key];
+    const { default: fallback, env: variables }: Setting = settingTable[key];
     const [variable] = variables;
     if (env[variable]) return parseSetting(key, env[variable], variable);
     if (stored[key]) return parseSetting(key, stored[key], storedSource);
     return fallback === undefined ? unset(key, env) : parseSetting(key, fallback, 'default');
   };
-  const baseUrl = resolve('baseUrl');
+  const keys = storedKeys.filter((key) => key !== 'apiKey');
+  const others = Object.fromEntries(keys.map((key) => [key, resolve(key)])) as Omit<Settings, 'apiKey'>;
+  const { baseUrl, idempotencyKeys } = others;
   const isOfOtherService = stored.baseUrl && parseSetting('baseUrl', stored.baseUrl, '').value !== baseUrl.value;
-  const idempotencyKeys = resolve('idempotencyKeys');
   return {
-    apiKeyCommand: resolve('apiKeyCommand'),
-    baseUrl,
-    project: resolve('project'),
-    requestTimeout: resolve('requestTimeout'),
+    ...others,
     // What a profile says about its service doesn't hold for another base URL.
     idempotencyKeys: isOfOtherService && idempotencyKeys.source === storedSource ? {} : idempotencyKeys,
     // A runctl inside a hook only runs a hook if its own flag says so. Otherwise hooks would run each other forever.
-    onExit: flags.onExit === undefined && env.RUNCTL_IN_HOOK ? {} : resolve('onExit'),
-    profile: { value: name, source },
-    configFolder: findConfigFolder(env) ?? {},
-    stateFolder: findStateFolder(env) ?? {},
+    onExit: flags.onExit === undefined && env.RUNCTL_IN_HOOK ? {} : others.onExit,
+    profile: asShown({ value: name, source }),
+    configFolder: asShown(findConfigFolder(env)),
+    stateFolder: asShown(findStateFolder(env)),
   };
 }
 
+const asShown = (setting: Resolved<string> = {}): Resolved<string> => ({ ...setting, text: setting.value });
+
 /** The settings as shown, without the API key. */
 export function maskSecrets(settings: Settings): Settings {
-  const { value, command, ...apiKey } = settings.apiKey;
-  const shown = command === undefined ? value && maskApiKey(value) : `what \`${command}\` prints`;
-  return { ...settings, apiKey: { ...apiKey, value: shown } };
+  const { value, command, source, problem } = settings.apiKey;
+  const text = command === undefined ? value && maskApiKey(value) : `what \`${command}\` prints`;
+  return { ...settings, apiKey: { source, problem, text } };
 }
 
-/** Each of these throws a usage problem if there is no valid value. */
-export const requireApiKey = (settings: Settings) => requireSetting('apiKey', settings);
-
-export const requireBaseUrl = (settings: Omit<Settings, 'apiKey'>) => requireSetting('baseUrl', settings);
-
-export const requireProject = (settings: Omit<Settings, 'apiKey'>) => requireSetting('project', settings);
-
-export function requireRequestTimeoutMs(settings: Settings): number {
-  return parseDuration(requireSetting('requestTimeout', settings)) as number;
-}
-
-/** What the user says about the service's idempotency keys. Throws a usage problem for another value. */
-export function keyTreatmentIn({ idempotencyKeys }: Pick<Settings, 'idempotencyKeys'>): KeyTreatment | undefined {
-  const value = valueIfGiven(idempotencyKeys);
-  return keyTreatments.find((treatment) => treatment === value);
-}
-
-function requireSetting<Key extends StoredKey>(
+/** The value of a setting that a command can't do without. Throws a usage problem if there is none. */
+export function need<Key extends StoredKey>(
   key: Key,
   settings: Pick<Settings, Key | 'profile' | 'configFolder'>,
-): string {
-  const value = valueIfGiven(settings[key]);
+): ValueOf<Key> {
+  const value = valueIfGiven<ValueOf<Key>>(settings[key]);
   if (value !== undefined) return value;
-  const { name, flag, env } = settingTable[key];
+  const { name, flag, env }: Setting = settingTable[key];
   const { alike } = settings[key];
   if (alike) throw usageProblem(`no ${name} is set, but ${alike} is`, `did you mean ${env[0]}?`);
   const profile = settings.profile.value ?? defaultProfile;

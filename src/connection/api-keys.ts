@@ -1,6 +1,6 @@
 import { acceptApiKey, refuseApiKeyIn } from '../config/api-key.ts';
 import { valueIfGiven } from '../config/setting-table.ts';
-import { requireApiKey, type Settings } from '../config/settings.ts';
+import { need, type Settings } from '../config/settings.ts';
 import type { Invocation } from '../context.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import { interruptedProblem } from '../problems/watch-problems.ts';
@@ -22,7 +22,7 @@ const togetherMs = 15_000;
 export function createApiKeys({ apiKey, ...settings }: Settings, context: Invocation): ApiKeys {
   const { clock, reporter } = context;
   const { command, source = '' } = apiKey;
-  const given = command === undefined ? requireApiKey({ apiKey, ...settings }) : undefined;
+  const given = command === undefined ? need('apiKey', { apiKey, ...settings }) : undefined;
   const ofTriggers = new Map<string, Promise<string>>();
   let current: Promise<string> | undefined;
   let renewedAtMs = Number.NEGATIVE_INFINITY;

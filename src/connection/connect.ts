@@ -3,14 +3,7 @@ import { createDebugTransport } from '../api/debug-transport.ts';
 import { proxyFor } from '../api/proxy.ts';
 import { accountOf, refuseApiKeyIn } from '../config/api-key.ts';
 import { valueIfGiven } from '../config/setting-table.ts';
-import {
-  keyTreatmentIn,
-  requireBaseUrl,
-  requireRequestTimeoutMs,
-  resolveSettings,
-  type SettingFlags,
-  type Settings,
-} from '../config/settings.ts';
+import { need, resolveSettings, type SettingFlags, type Settings } from '../config/settings.ts';
 import type { Invocation } from '../context.ts';
 import type { Journal } from '../journal/journal.ts';
 import { createProcesses } from '../journal/processes.ts';
@@ -50,12 +43,12 @@ export async function connectWith(
   journalNeed: JournalNeed = {},
 ): Promise<Connection> {
   const { clock, env, secrets, stderr } = context;
-  const baseUrl = requireBaseUrl(settings);
+  const baseUrl = need('baseUrl', settings);
   const apiKeys = createApiKeys(settings, context);
   refuseApiKeyIn([...context.typed, baseUrl], context);
-  const requestTimeoutMs = requireRequestTimeoutMs(settings);
+  const requestTimeoutMs = need('requestTimeout', settings);
   valueIfGiven(settings.project);
-  const set = keyTreatmentIn(settings);
+  const set = valueIfGiven(settings.idempotencyKeys);
   const rate = options.rate ?? defaults.rate;
   const { origin } = new URL(baseUrl);
   const proxy = proxyFor(origin, env);

@@ -1,5 +1,5 @@
 import { flagSource, valueIfGiven } from '../config/setting-table.ts';
-import { requireProject } from '../config/settings.ts';
+import { need } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { isOpen, isRecoverable, type Journal, type JournalRun } from '../journal/journal.ts';
 import type { NamedAutomation, RunFilter } from '../journal/run-filter.ts';
@@ -113,7 +113,7 @@ function findById(
     ? {
         family: 'automation',
         automationName: typed.automationName,
-        projectId: typed.projectId ?? requireProject(settings),
+        projectId: typed.projectId ?? need('project', settings),
       }
     : recorded?.target;
   if (target)

@@ -2,8 +2,8 @@ import { lstatSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { resolveStateFolder } from '../config/paths.ts';
 import { shortSource } from '../config/profile.ts';
-import type { Resolved } from '../config/setting-table.ts';
-import { keyTreatmentIn, requireBaseUrl } from '../config/settings.ts';
+import { type Resolved, valueIfGiven } from '../config/setting-table.ts';
+import { need } from '../config/settings.ts';
 import { keyTreatmentOf } from '../connection/connection.ts';
 import { journalOf } from '../connection/open-journal.ts';
 import { elsewhere } from '../connection/other-base-url.ts';
@@ -16,6 +16,7 @@ import { refuseShared, resolveOwn } from '../open-own.ts';
 import { Problem } from '../problems/problem.ts';
 import type { HistoryEvent } from '../runs/history-event.ts';
 import { nameOf } from '../runs/run.ts';
+import type { KeyTreatment } from '../runs/service.ts';
 import { dayMs, localTime } from '../runs/time-text.ts';
 import { type Finding, type Machine, ok, skipped, warning } from './finding.ts';
 
@@ -80,7 +81,7 @@ function nearestFolder(path: string): string {
 /** The journal's open items: unresolved triggers, unfinished runs and a follower that was killed. */
 export function* checkJournal({ settings, context }: Machine): Generator<Finding> {
   if (!settings) return;
-  const baseUrl = requireBaseUrl(settings);
+  const baseUrl = need('baseUrl', settings);
   yield followerFinding(baseUrl, resolveStateFolder(context.env) ?? '');
   const journal = journalOf(context, { needed: true });
   const unresolved = journal.unresolvedTriggers({ baseUrl }).length;
@@ -121,8 +122,8 @@ function hooksFinding(lastDay: readonly HistoryEvent[]): Finding {
 }
 
 /** What the service was last seen to do, or is said to do, with an idempotency key that it had seen before. */
-function keysFinding(seen: ReturnType<Journal['keysSeen']>, setting: Resolved): Finding {
-  const treatment = keyTreatmentOf(seen?.treatment, keyTreatmentIn({ idempotencyKeys: setting }));
+function keysFinding(seen: ReturnType<Journal['keysSeen']>, setting: Resolved<KeyTreatment>): Finding {
+  const treatment = keyTreatmentOf(seen?.treatment, valueIfGiven(setting));
   if (!treatment)
     return skipped(
       'idempotency_keys',

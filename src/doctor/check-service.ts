@@ -1,5 +1,5 @@
 import { proxyFor, proxyNameOf } from '../api/proxy.ts';
-import { requireBaseUrl } from '../config/settings.ts';
+import { need } from '../config/settings.ts';
 import { connectWith } from '../connection/connect.ts';
 import { pollUnknownRun } from '../connection/poll-once.ts';
 import type { ExitName } from '../problems/exit-codes.ts';
@@ -11,7 +11,7 @@ import { type Finding, type Machine, ok, skipped, warning } from './finding.ts';
 
 export async function* checkService({ flags, context, settings }: Machine): AsyncGenerator<Finding> {
   if (!settings) return;
-  const { host, origin } = new URL(requireBaseUrl(settings));
+  const { host, origin } = new URL(need('baseUrl', settings));
   const proxy = proxyFor(origin, context.env);
   const connection = await connectWith(settings, flags, context, { quiet: true });
   const { clock, signal } = context;

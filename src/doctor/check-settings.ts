@@ -5,7 +5,7 @@ import { readConfigFile } from '../config/config-file.ts';
 import { resolveConfigFile } from '../config/paths.ts';
 import { shortSource } from '../config/profile.ts';
 import { type Resolved, valueIfGiven } from '../config/setting-table.ts';
-import { requireApiKey, requireBaseUrl, requireRequestTimeoutMs, resolveSettings } from '../config/settings.ts';
+import { need, resolveSettings } from '../config/settings.ts';
 import { Problem } from '../problems/problem.ts';
 import { quote } from '../problems/quote.ts';
 import { type Finding, failed, type Machine, ok, warning } from './finding.ts';
@@ -30,31 +30,31 @@ export async function* checkSettings(machine: Machine): AsyncGenerator<Finding> 
   machine.settings = settings;
   const { apiKey, baseUrl, onExit, profile, project, requestTimeout } = settings;
   yield finding('profile', profile, () => profile.value);
-  yield finding('base_url', baseUrl, () => requireBaseUrl(settings));
+  yield finding('base_url', baseUrl, () => need('baseUrl', settings));
   const use = apiKey.source?.startsWith('profile ') ? "sent only to that profile's base URL" : undefined;
-  yield finding('api_key', withoutSecrets(apiKey), () => apiKey.command ?? requireApiKey(settings), use);
+  yield finding('api_key', withoutSecrets(apiKey), () => apiKey.command ?? need('apiKey', settings), use);
   const named = finding('project', project, () => valueIfGiven(project));
   const isMissing = named.result === 'ok' && project.value === undefined;
   yield isMissing ? warning('project', 'not set: needed for automations given by name', setProject) : named;
-  yield finding('request_timeout', requestTimeout, () => requireRequestTimeoutMs(settings));
-  yield finding('on_exit', onExit.value ? { ...onExit, value: 'a command' } : onExit, () => valueIfGiven(onExit));
+  yield finding('request_timeout', requestTimeout, () => need('requestTimeout', settings));
+  yield finding('on_exit', onExit.value ? { ...onExit, text: 'a command' } : onExit, () => valueIfGiven(onExit));
 }
 
 const setProject = 'store it with `runctl config set project <uuid>`, or name automations as <projectId>/<name>';
 
 /** The API key as shown. A command's text is hidden as well, because it may contain a token. */
-function withoutSecrets({ command, value, source }: Resolved): Resolved {
-  return { source, value: command === undefined ? value && maskApiKey(value) : 'printed by a command' };
+function withoutSecrets({ command, value, source }: Resolved<string>): Resolved {
+  return { source, text: command === undefined ? value && maskApiKey(value) : 'printed by a command' };
 }
 
-function finding(name: string, { value, source }: Resolved, require: () => unknown, use?: string): Finding {
+function finding(name: string, { text, source }: Resolved, require: () => unknown, use?: string): Finding {
   try {
     require();
   } catch (error) {
-    const isMissing = value === undefined && source === undefined;
+    const isMissing = text === undefined && source === undefined;
     if (error instanceof Problem) return failed(name, isMissing ? error.with({ message: 'not set' }) : error);
     throw error;
   }
-  if (value === undefined) return ok(name, 'not set');
-  return ok(name, `${value} (${shortSource(source)})${use ? `, ${use}` : ''}`);
+  if (text === undefined) return ok(name, 'not set');
+  return ok(name, `${text} (${shortSource(source)})${use ? `, ${use}` : ''}`);
 }

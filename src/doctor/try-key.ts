@@ -3,7 +3,7 @@ import { createFollowing, type Following } from '../actions/following.ts';
 import { planOf } from '../actions/plan.ts';
 import { sendTrigger } from '../actions/send-trigger.ts';
 import { problemOfTrigger } from '../actions/unknown-trigger.ts';
-import { requireProject, type SettingFlags } from '../config/settings.ts';
+import { need, type SettingFlags } from '../config/settings.ts';
 import { parseAutomationArgument } from '../connection/arguments.ts';
 import { connect } from '../connection/connect.ts';
 import { retryPortsOf } from '../connection/connection.ts';
@@ -126,7 +126,7 @@ export async function showKeyTrial(
   context: Invocation,
 ): Promise<CommandResult> {
   const connection = await connect(options, context);
-  const target = parseAutomationArgument(automation, () => requireProject(connection.settings));
+  const target = parseAutomationArgument(automation, () => need('project', connection.settings));
   if (!options.yes && !(await isConfirmed(nameOf(target), context))) return { note: 'Nothing was sent.' };
   const say = (sentence: string) => {
     if (!options.quiet && !wantsData(options)) printSentence(sentence, context);

@@ -4,16 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import type { SettingName } from '../../src/config/setting-table.ts';
-import {
-  keyTreatmentIn,
-  requireApiKey,
-  requireBaseUrl,
-  requireProject,
-  requireRequestTimeoutMs,
-  resolveSettings,
-  resolveWithoutApiKey,
-  type SettingFlags,
-} from '../../src/config/settings.ts';
+import { need, resolveSettings, resolveWithoutApiKey, type SettingFlags } from '../../src/config/settings.ts';
 import type { Invocation } from '../../src/context.ts';
 import { systemClock } from '../../src/process.ts';
 import { createLogReporter } from '../../src/render/log-reporter.ts';
@@ -109,7 +100,7 @@ describe('a setting', () => {
       const areBothVariables = [stronger, weaker].every(([from]) => from.startsWith('RUNCTL_'));
       if (areBothVariables) return expect((await resolve(inputs, folder))[key].problem?.message).toContain('both give');
       const settings = await resolve(inputs, folder);
-      expect(settings[key].value).toBe(stronger[1]);
+      expect(settings[key].text).toBe(stronger[1]);
       expect(await sourceOf(key, inputs.flags, contextOf(inputs, folder))).toContain(stronger[2]);
     },
   );
@@ -123,26 +114,26 @@ describe('a setting', () => {
   ] as const)('is unset by an empty %s', async (variable, key) => {
     const profile = { apiKey: 'kkkk', baseUrl: 'https://p.example', project: uuid('c'), requestTimeout: '3s' };
     const settings = await resolve({ flags: {}, env: { [variable]: '' }, profile });
-    expect(settings[key].value).toBe(profile[key]);
+    expect(settings[key].text).toBe(profile[key]);
   });
 
   test('that is wrong stops only those who need it', async () => {
     const env = { RUNCTL_PROJECT: 'x', RUNCTL_BASE_URL: 'https://a.example', RUNCTL_API_KEY_FILE: '/nowhere/key' };
     const settings = await resolve({ flags: {}, env, profile: {} });
-    expect(requireBaseUrl(settings)).toBe('https://a.example');
-    expect(() => requireProject(settings)).toThrow('the project (RUNCTL_PROJECT) is not a UUID');
-    expect(() => requireApiKey(settings)).toThrow("/nowhere/key can't be read (ENOENT)");
+    expect(need('baseUrl', settings)).toBe('https://a.example');
+    expect(() => need('project', settings)).toThrow('the project (RUNCTL_PROJECT) is not a UUID');
+    expect(() => need('apiKey', settings)).toThrow("/nowhere/key can't be read (ENOENT)");
   });
 
   test.each([
-    [requireApiKey, 'API key', ['--api-key-file <path>', 'RUNCTL_API_KEY', '`runctl config`']],
-    [requireBaseUrl, 'base URL', ['--base-url <url>', 'RUNCTL_BASE_URL', '`runctl config`']],
-    [requireProject, 'project', ['--project <uuid>', 'RUNCTL_PROJECT', '`runctl config`']],
-  ])('that is missing is refused with the ways to give it (%#)', async (require, name, ways) => {
+    ['apiKey', 'API key', ['--api-key-file <path>', 'RUNCTL_API_KEY', '`runctl config`']],
+    ['baseUrl', 'base URL', ['--base-url <url>', 'RUNCTL_BASE_URL', '`runctl config`']],
+    ['project', 'project', ['--project <uuid>', 'RUNCTL_PROJECT', '`runctl config`']],
+  ] as const)('%s that is missing is refused with the ways to give it', async (key, name, ways) => {
     const settings = await resolve({ flags: {}, env: {}, profile: {} });
-    expect(() => require(settings)).toThrow(expect.objectContaining({ exitCode: 2, message: `no ${name} is set` }));
+    expect(() => need(key, settings)).toThrow(expect.objectContaining({ exitCode: 2, message: `no ${name} is set` }));
     for (const way of ways) {
-      expect(() => require(settings)).toThrow(
+      expect(() => need(key, settings)).toThrow(
         expect.objectContaining({ facts: expect.objectContaining({ hint: expect.stringContaining(way) }) }),
       );
     }
@@ -150,7 +141,7 @@ describe('a setting', () => {
 
   test.each(['99ms', '11m', '30', '30 s', '', 'x'])('of %j is no request timeout', async (requestTimeout) => {
     const settings = await resolve({ flags: { requestTimeout }, env: {}, profile: {} });
-    expect(() => requireRequestTimeoutMs(settings)).toThrow('the request timeout (flag --request-timeout) is not');
+    expect(() => need('requestTimeout', settings)).toThrow('the request timeout (flag --request-timeout) is not');
   });
 
   test.each([
@@ -158,7 +149,7 @@ describe('a setting', () => {
     ['10m', 600_000],
   ])('of %s is a request timeout', async (requestTimeout, ms) => {
     const settings = await resolve({ flags: { requestTimeout }, env: {}, profile: {} });
-    expect(requireRequestTimeoutMs(settings)).toBe(ms);
+    expect(need('requestTimeout', settings)).toBe(ms);
   });
 
   test('project is written in lower case', async () => {
@@ -176,7 +167,7 @@ describe('a setting', () => {
 test('the other settings are found without reading the API key', () => {
   const env = { RUNCTL_API_KEY_FILE: '/nowhere/key', RUNCTL_BASE_URL: 'https://a.example' };
   const settings = resolveWithoutApiKey({ project: 'x' }, env);
-  expect(settings.baseUrl).toEqual({ value: 'https://a.example', source: 'RUNCTL_BASE_URL' });
+  expect(settings.baseUrl).toMatchObject({ value: 'https://a.example', source: 'RUNCTL_BASE_URL' });
   expect(settings.project.problem?.message).toBe('the project (flag --project) is not a UUID');
   expect(settings).not.toHaveProperty('apiKey');
 });
@@ -229,7 +220,7 @@ test.each([
   ],
 ])('what a profile says about idempotency keys holds %s', async (_, profile, baseUrl, env, expected) => {
   const settings = await resolve({ flags: { baseUrl }, env, profile: { idempotencyKeys: 'honored', ...profile } });
-  expect(keyTreatmentIn(settings)).toBe(expected);
+  expect(settings.idempotencyKeys.value).toBe(expected);
 });
 
 describe('the API key of a profile', () => {
@@ -243,9 +234,9 @@ describe('the API key of a profile', () => {
     ['https://a.example/gate', 'https://a.example/gate//'],
     ['http://localhost:8080/v0', 'http://localhost:8080'],
   ])('that is stored with %s goes to %s', async (baseUrl, inForce) => {
-    expect(requireApiKey(await resolveWith({ baseUrl }, { baseUrl: inForce }))).toBe(apiKey);
-    expect(requireApiKey(await resolveWith({ baseUrl }, {}, { RUNCTL_BASE_URL: inForce }))).toBe(apiKey);
-    expect(requireApiKey(await resolveWith({ baseUrl }, {}))).toBe(apiKey);
+    expect(need('apiKey', await resolveWith({ baseUrl }, { baseUrl: inForce }))).toBe(apiKey);
+    expect(need('apiKey', await resolveWith({ baseUrl }, {}, { RUNCTL_BASE_URL: inForce }))).toBe(apiKey);
+    expect(need('apiKey', await resolveWith({ baseUrl }, {}))).toBe(apiKey);
   });
 
   test.each([
@@ -266,7 +257,7 @@ describe('the API key of a profile', () => {
       expect(problem?.message).toMatch(/^the API key in profile "default" in /);
       expect(problem?.message.endsWith(` is for ${baseUrl}, so it isn't sent to ${inForce} (${source})`)).toBe(true);
       for (const way of ['--api-key-file', 'RUNCTL_API_KEY', '--profile']) expect(problem?.facts.hint).toContain(way);
-      expect(() => requireApiKey(settings)).toThrow(problem);
+      expect(() => need('apiKey', settings)).toThrow(problem);
     }
   });
 
@@ -288,7 +279,7 @@ describe('the API key of a profile', () => {
 
   test('is refused for no base URL where another API key is in force', async () => {
     const env = { RUNCTL_API_KEY: 'key-of-variable', RUNCTL_BASE_URL: 'https://b.example' };
-    expect(requireApiKey(await resolveWith({ baseUrl: 'https://a.example' }, {}, env))).toBe('key-of-variable');
+    expect(need('apiKey', await resolveWith({ baseUrl: 'https://a.example' }, {}, env))).toBe('key-of-variable');
   });
 });
 
@@ -326,8 +317,8 @@ describe('the API key', () => {
     const path = join(temporaryFolder(), 'key');
     make(path);
     const settings = await resolveSettings({ apiKeyFile: path }, createMemory());
-    expect(() => requireApiKey(settings)).toThrow(why);
-    expect(() => requireApiKey(settings)).toThrow(why === 'is empty' ? 'flag --api-key-file' : path);
+    expect(() => need('apiKey', settings)).toThrow(why);
+    expect(() => need('apiKey', settings)).toThrow(why === 'is empty' ? 'flag --api-key-file' : path);
   });
 
   test.each([
@@ -348,11 +339,11 @@ test('a key file that is a pipe is read when somebody writes to it, and given up
   execFileSync('mkfifo', [path]);
   const clock = createLeapingClock();
   const silent = await resolveSettings({ apiKeyFile: path }, { ...createMemory(), clock });
-  expect(() => requireApiKey(silent)).toThrow('nothing was written to it');
+  expect(() => need('apiKey', silent)).toThrow('nothing was written to it');
   expect(clock.sleptMs()).toBe(30_000);
   // Nobody reads it any more, so what is written later is not lost.
   await vi.waitFor(() => expect(() => openSync(path, constants.O_WRONLY | constants.O_NONBLOCK)).toThrow('ENXIO'));
   const resolving = resolveSettings({ apiKeyFile: path }, { ...createMemory(), clock: systemClock });
   await writeFile(path, 'test-key-123\n');
-  expect(requireApiKey(await resolving)).toBe('test-key-123');
+  expect(need('apiKey', await resolving)).toBe('test-key-123');
 });

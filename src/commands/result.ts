@@ -4,13 +4,14 @@ import { isFromJournal, parseRunArgument } from '../connection/arguments.ts';
 import { connect } from '../connection/connect.ts';
 import { findRun } from '../connection/find-run.ts';
 import { argumentOf } from '../connection/followable.ts';
-import { pollOnce, resultOfFailure } from '../connection/poll-once.ts';
+import { pollBeside, pollOnce, resultOfFailure } from '../connection/poll-once.ts';
+import type { JournalRun } from '../journal/journal.ts';
 import { exitNameOfRun } from '../problems/exit-codes.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { documentOf } from '../render/document.ts';
 import { wantsData } from '../render/output.ts';
 import { bareOutput, summary } from '../render/summary.ts';
-import { inTurn } from '../runs/rate-limiter.ts';
+import type { Execution, RunResult } from '../runs/service.ts';
 import { graverStatus } from '../runs/statuses.ts';
 
 const options = { ...giveUpOptions, ...outputOptions, ...settingOptions };
@@ -50,10 +51,8 @@ export const result = defineCommand({
     if (wantsData(options)) return { documents, omission: isUnnoticed ? [unfinished] : undefined };
     if (options.quiet) return { text: (_, { columns }) => bareOutput(found, columns === undefined) };
     // Only the status has duration and credits; a summary without them is better than none.
-    const { limiter, service } = connection;
-    const { signal } = context;
-    const polledStatus = await inTurn(limiter, { lane: 'poll', signal }, () => service.status(run, signal));
-    const execution = polledStatus?.kind === 'ok' ? polledStatus.value : undefined;
+    const recorded = connection.journal.find(run.executionId, connection);
+    const execution = (await pollBeside('status', run, connection)) ?? (recorded && asRecorded(recorded, found));
     const status = found.isFinal && execution ? graverStatus(found.status, execution.status) : found.status;
     const shown = { run, execution: execution && { ...execution, status }, result: found };
     return {
@@ -63,3 +62,9 @@ export const result = defineCommand({
     };
   },
 });
+
+/** What the journal knows besides the result. */
+function asRecorded({ startedAt, completedAt, creditsCharged }: JournalRun, { status, isFinal }: RunResult): Execution {
+  const times = { startedAt: startedAt ?? undefined, completedAt: completedAt ?? undefined };
+  return { status, isFinal, ...times, creditsCharged: creditsCharged ?? undefined, document: {} };
+}

@@ -5,14 +5,11 @@ import { connect } from '../connection/connect.ts';
 import type { Connection } from '../connection/connection.ts';
 import { findRun } from '../connection/find-run.ts';
 import { argumentOf } from '../connection/followable.ts';
-import { pollOnce, resultOfFailure } from '../connection/poll-once.ts';
+import { pollBeside, pollOnce, resultOfFailure } from '../connection/poll-once.ts';
 import { exitNameOfRun } from '../problems/exit-codes.ts';
 import { documentOf } from '../render/document.ts';
 import { statusFields } from '../render/fields.ts';
 import { type CommandResult, wantsData } from '../render/output.ts';
-import { inTurn } from '../runs/rate-limiter.ts';
-import type { Run } from '../runs/run.ts';
-import type { RunResult } from '../runs/service.ts';
 import type { Followable } from '../watching/watch-run.ts';
 
 const options = { exitStatus, ...giveUpOptions, ...outputOptions, ...settingOptions };
@@ -55,7 +52,7 @@ export async function showStatus(
   const isFailed = run.target.family === 'automation' && execution.isFinal && ended !== 'ok';
   const isShown = !wantsData(options) && !(options.quiet && exit === 'ok');
   // Only the result has the error; a status without it is better than none.
-  const result = isFailed && isShown ? await resultOf(run, connection) : undefined;
+  const result = isFailed && isShown ? await pollBeside('result', run, connection) : undefined;
   const isUnfinished = !execution.isFinal;
   const pastRuns = isUnfinished && isShown ? connection.pastRuns(run.target) : [];
   return {
@@ -65,10 +62,4 @@ export async function showStatus(
       isShown ? statusFields({ run, execution, result, pastRuns }, context.clock.nowMs(), theme, lines) : '',
     next: isFailed && isShown ? `\`runctl result ${argument}\`` : undefined,
   };
-}
-
-async function resultOf(run: Run, { limiter, service, context }: Connection): Promise<RunResult | undefined> {
-  const { signal } = context;
-  const answer = await inTurn(limiter, { lane: 'result', signal }, () => service.result(run, signal));
-  return answer?.kind === 'ok' ? answer.value : undefined;
 }

@@ -7,7 +7,7 @@ import { documentOf } from '../render/document.ts';
 import type { CommandResult } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
 import { type Fault, isRetryable, isTooEarly } from '../runs/fault.ts';
-import { inTurn } from '../runs/rate-limiter.ts';
+import { inTurn, type Lane } from '../runs/rate-limiter.ts';
 import { retry } from '../runs/retry.ts';
 import { type Run, randomUuid } from '../runs/run.ts';
 import type { Answer, DatedAnswer, Execution, RunResult } from '../runs/service.ts';
@@ -34,15 +34,14 @@ export async function pollOnce<Operation extends keyof Answers>(
   { giveUpAfterMs = defaults.giveUpAfterMs }: PollFlags,
   connection: Connection,
 ): Promise<PolledOnce<Answers[Operation]>> {
-  const { service, context } = connection;
+  const { context } = connection;
   const { signal, reporter } = context;
   let missingPaths = 0;
   /** A gateway may return 404 instead of the service for a moment, so only the second 404 counts. */
   const isFirstMissingPath = ({ kind }: Fault) => kind === 'path_not_found' && ++missingPaths < 2;
-  const attempt = () => service[operation](run, signal) as Promise<Answer<Answers[Operation]>>;
-  const polled = await retry(attempt, {
+  const polled = await retry((timeoutMs) => ask(operation, run, connection, timeoutMs), {
     ...retryPortsOf(connection, giveUpAfterMs),
-    lane: operation === 'result' ? 'result' : 'poll',
+    lane: laneOf(operation),
     isRetryable: (fault) => isTooEarly(fault, sinceTriggerMs?.()) || isRetryable(fault) || isFirstMissingPath(fault),
     onRetry: (failed) => reporter.observe({ event: 'attempt_failed', operation, run, ...failed }),
   });
@@ -83,7 +82,28 @@ export function pollUnknownRun({ service, settings, context }: Connection): Prom
   return service.status({ target, executionId: randomUuid() }, context.signal);
 }
 
+// What only decorates the answer must not keep the user waiting for it.
 const longestRefreshMs = 3_000;
+
+/** Asks once, for what the answer is more useful with, but complete without. Undefined if there is no response in time. */
+export async function pollBeside<Operation extends keyof Answers>(
+  operation: Operation,
+  run: Run,
+  connection: Connection,
+): Promise<Answers[Operation] | undefined> {
+  const request = { lane: laneOf(operation), signal: connection.context.signal, leftMs: () => longestRefreshMs };
+  const answer = await inTurn(connection.limiter, request, () => ask(operation, run, connection, longestRefreshMs));
+  return answer?.kind === 'ok' ? answer.value : undefined;
+}
+
+const ask = <Operation extends keyof Answers>(
+  operation: Operation,
+  run: Run,
+  { service, context }: Connection,
+  timeoutMs: number,
+) => service[operation](run, context.signal, { timeoutMs }) as Promise<Answer<Answers[Operation]>>;
+
+const laneOf = (operation: keyof Answers): Lane => (operation === 'result' ? 'result' : 'poll');
 
 export interface Refreshed {
   current: Map<string, JournalRun>;

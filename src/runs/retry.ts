@@ -8,6 +8,8 @@ const firstBackoffMs = 500;
 const longestBackoffMs = 15_000;
 const shortestBackoffMs = 50;
 const lastMomentMs = 1_000;
+// The rest of `giveUpAfterMs` may be too short for any response.
+const leastLimitMs = 1_000;
 
 /**
  * How long to wait after this many failures in a row if retries end in `leftMs`; undefined to give up now. Uses full jitter
@@ -47,8 +49,14 @@ export type RetryResult<T> =
   | { kind: 'gave_up'; fault: Fault }
   | { kind: 'interrupted'; fault: Fault };
 
-/** Makes attempts until one succeeds or is refused, or their time has passed. The first attempt is always made. */
-export async function retry<T>(attempt: () => Promise<Answer<T>>, options: RetryOptions): Promise<RetryResult<T>> {
+/**
+ * Makes attempts until one succeeds or is refused, or their time has passed. The first attempt is always made. Each is told
+ * how much is left of the time without a valid response.
+ */
+export async function retry<T>(
+  attempt: (leftMs: number) => Promise<Answer<T>>,
+  options: RetryOptions,
+): Promise<RetryResult<T>> {
   const {
     limiter,
     clock,
@@ -88,7 +96,7 @@ export async function retry<T>(attempt: () => Promise<Answer<T>>, options: Retry
       const nowMs = clock.elapsedMs();
       silentSinceMs = silentSinceMs === undefined ? nowMs : silentSinceMs + nowMs - queuedAtMs;
       const tookMs = stopwatch(clock);
-      const answer = await attempt();
+      const answer = await attempt(Math.max(leastLimitMs, giveUpAfterMs - silentMs()));
       if (tookMs() > requestTimeoutMs + suspendedMs) silentSinceMs = undefined;
       return answer;
     });

@@ -103,3 +103,13 @@ test('the next command in a document reaches the same service', async () => {
   const { executionId, runctl } = JSON.parse(stdout);
   expect(runctl.next).toBe(`runctl result ${executionId} --base-url ${url}`);
 });
+
+test('if the status of a finished run gets no response, its duration and credits are those of the journal', async () => {
+  const faults = [{ on: 'status', from: 2, do: 'status', status: 503 } as const];
+  const { env, endRuns } = await withEmulator({ automations: { '*': { duration: '1m' } }, faults });
+  await runProgram(['trigger', 'nightly'], { env });
+  endRuns();
+  await runProgram(['status'], { env });
+  const { code, stdout } = await runProgram(['result'], { env });
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/nightly in 1m.*credits +12/s)]);
+});

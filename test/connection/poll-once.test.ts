@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { pollBeside, pollOnce } from '../../src/connection/poll-once.ts';
+import type { Sending, Service } from '../../src/runs/service.ts';
+import { createConnection } from '../helpers/connection.ts';
+import { createMemory } from '../helpers/memory-context.ts';
+import { fault, run, scriptedService } from '../helpers/scripted-service.ts';
+
+/** A service that hangs until each request times out. */
+function hangingService() {
+  const context = createMemory();
+  const limitsMs: (number | undefined)[] = [];
+  const hang = async (_: unknown, signal: AbortSignal, { timeoutMs }: Sending = {}) => {
+    limitsMs.push(timeoutMs);
+    await context.clock.sleep(timeoutMs ?? 30_000, signal);
+    return fault('lost');
+  };
+  const service: Service = { ...scriptedService({}), status: hang, result: hang };
+  return { connection: createConnection(service, { context }), limitsMs, clock: context.clock };
+}
+
+test.each(['status', 'result'] as const)('no request for a %s outlasts --give-up-after', async (operation) => {
+  const { connection, limitsMs, clock } = hangingService();
+  const polled = await pollOnce(operation, { run }, { giveUpAfterMs: 2_000 }, connection);
+  expect(polled).toMatchObject({ kind: 'failed', problem: { facts: { name: 'unavailable' } } });
+  expect([limitsMs, clock.elapsedMs()]).toEqual([[2_000], 2_000]);
+});
+
+test('what only decorates an answer has 3 s', async () => {
+  const { connection, limitsMs, clock } = hangingService();
+  expect(await pollBeside('status', run, connection)).toBeUndefined();
+  expect([limitsMs, clock.elapsedMs()]).toEqual([[3_000], 3_000]);
+});

@@ -11,6 +11,7 @@ import type { FinalRow, finalTable } from '../render/tables.ts';
 import type { Theme } from '../render/theme.ts';
 import type { WrapOptions } from '../render/wrap.ts';
 import { nameOf } from '../runs/run.ts';
+import { wordOf } from '../runs/statuses.ts';
 import type { FinishedWatch } from '../watching/watch-result.ts';
 import { documentIn, type Following } from './following.ts';
 
@@ -107,18 +108,19 @@ function withoutStatus({ start }: Outcome): string {
 
 /** The number of runs with each status: `1 running · 12 completed · 2 failed`. */
 function countsOf(results: ArgumentOutcome[], { symbols }: Theme): string {
+  // Our own words are in lower case, so that a status is never added to one of them.
   const counts = new Map([
-    ['running', 0],
-    ['completed', 0],
+    ['RUNNING', 0],
+    ['COMPLETED', 0],
   ]);
   for (const result of results) {
     const { execution, whenNoStatus } = rowOf(result);
-    const word = execution?.status.toLowerCase().replaceAll('_', ' ') ?? whenNoStatus;
-    counts.set(word, (counts.get(word) ?? 0) + 1);
+    const outcome = execution?.status ?? whenNoStatus;
+    counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
   }
   return [...counts]
     .filter(([, count]) => count > 0)
-    .map(([word, count]) => `${count} ${word}`)
+    .map(([outcome, count]) => `${count} ${wordOf(outcome)}`)
     .join(` ${symbols.dot} `);
 }
 

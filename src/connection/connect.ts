@@ -18,7 +18,6 @@ import { type JournalNeed, journalOf } from './open-journal.ts';
 
 interface ConnectOptions extends SettingFlags {
   rate?: number;
-  /** Largest result body, in bytes. */
   debug?: boolean;
   quiet?: boolean;
 }

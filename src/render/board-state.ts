@@ -19,6 +19,7 @@ export function createBoardState({ runs, pastRuns }: BoardOptions, clock: Clock,
   const running = new Map<string, RunLine>();
   /** The ids of running runs whose status has changed, the latest last. */
   const changed = new Set<string>();
+  /** By status, and by our own words for runs without one, which are in lower case. */
   const outcomes = new Map<string, number>();
   /** Runs that finished before their `run_done`. Other ids are not kept, as a follower never ends. */
   const finished = new Set<string>();
@@ -59,7 +60,7 @@ export function createBoardState({ runs, pastRuns }: BoardOptions, clock: Clock,
     finish({ executionId }: Run, status: string): boolean {
       if (finished.has(executionId)) return false;
       finished.add(executionId);
-      state.count(status.toLowerCase().replaceAll('_', ' '));
+      state.count(status);
       if (several) leave(executionId);
       return true;
     },

@@ -2,6 +2,7 @@ import type { Invocation } from '../context.ts';
 import type { HowTriggered, Reporter, RunEvent } from '../runs/events.ts';
 import { nameOf, type Run } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
+import { wordOf } from '../runs/statuses.ts';
 import { formatDuration } from '../runs/time-text.ts';
 import { type BoardOptions, type BoardState, createBoardState } from './board-state.ts';
 import { themeOf, wrapOptionsOf } from './output.ts';
@@ -92,10 +93,10 @@ function finishedLine({ target, executionId }: Run, execution: Execution, column
 }
 
 function countsLine(running: number, outcomes: ReadonlyMap<string, number>, theme: Theme, columns: number): string {
-  const styles: Record<string, Theme['ok']> = { completed: theme.ok, failed: theme.bad, skipped: theme.dim };
-  const parts = [...new Set(['completed', ...outcomes.keys()])].flatMap((outcome) => {
+  const styles: Record<string, Theme['ok']> = { COMPLETED: theme.ok, FAILED: theme.bad, skipped: theme.dim };
+  const parts = [...new Set(['COMPLETED', ...outcomes.keys()])].flatMap((outcome) => {
     const count = outcomes.get(outcome) ?? 0;
-    return count > 0 ? (styles[outcome] ?? theme.warn)(`${count} ${outcome}`) : [];
+    return count > 0 ? (styles[outcome] ?? theme.warn)(`${count} ${wordOf(outcome)}`) : [];
   });
   const counts = [`${running} running`, ...parts];
   const words = counts.map((part, index) => (index < parts.length ? `${part} ${theme.dim(theme.symbols.dot)}` : part));

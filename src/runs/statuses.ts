@@ -60,3 +60,6 @@ export const shownStatuses: readonly string[] = [...statuses, 'unknown', 'not_fo
 export function lastStatusOf({ status, executionId }: { status: string | null; executionId: string | null }): string {
   return status ?? (executionId === null ? 'unknown' : 'not_found');
 }
+
+/** A status in a sentence or a count: `timed out`. */
+export const wordOf = (status: string): string => status.toLowerCase().replaceAll('_', ' ');

@@ -70,10 +70,9 @@ export async function sendUntilKnown<R extends StartedRun>(
   let isInDoubt = earlier?.isOwn === true; // the service may have acted on an attempt of this command
   // What an earlier command left in doubt doesn't concern this one, unless it is to resolve that.
   let state: TriggerState = isInDoubt || (earlier && isRecovery) ? 'in_doubt' : 'ready';
-  let started: StartedTrigger<R> | undefined;
 
   /** Send, event, step, record. `retry` repeats this until the protocol ends or the time is up. */
-  async function attempt(): Promise<Answer<R>> {
+  async function attempt(): Promise<Answer<StartedTrigger<R>>> {
     if (attempts === 0) record.sending();
     attempts += 1;
     const wasInDoubt = isInDoubt;
@@ -82,8 +81,7 @@ export async function sendUntilKnown<R extends StartedRun>(
     if (answer.kind === 'ok') {
       const { value: run, retryAfterMs } = answer;
       const evidence = evidenceOf(run, { ...identity, isRecovery, wasInDoubt });
-      started = { kind: 'started', run, evidence, retryAfterMs };
-      return answer;
+      return { kind: 'ok', value: { kind: 'started', run, evidence, retryAfterMs } };
     }
     const { fault } = answer;
     isInDoubt ||= deliveryOf(fault) === 'unknown';
@@ -94,11 +92,12 @@ export async function sendUntilKnown<R extends StartedRun>(
 
   const mayRepeat = () => !isEnd(state) && !(isInDoubt && earlierUse.isRepeatable?.() === false);
   const tried = await retry(attempt, { ...ports, lane: 'trigger', isRetryable: mayRepeat });
-  if (started) {
-    record.started(started.run, started.evidence);
-    return started;
+  if (tried.kind === 'ok') {
+    const { run, evidence } = tried.value;
+    record.started(run, evidence);
+    return tried.value;
   }
-  const { kind, fault } = tried as Exclude<typeof tried, { kind: 'ok' }>;
+  const { kind, fault } = tried;
   const isRefused = step(state, 'stopped') === 'refused';
   const wasInDoubt = isInDoubt && !isRefused;
   if (wasInDoubt) record.inDoubt(fault, { isLast: earlierUse.isContinuedAfter?.(fault) !== true });

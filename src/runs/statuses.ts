@@ -1,6 +1,6 @@
 import type { Target } from './run.ts';
 
-/** What follows from a final status. What else depends on one is a `Record<FinalStatus, …>`, so that none is forgotten. */
+/** What follows from a final status. */
 interface Ending {
   endedWell: boolean; // a success for people, scripts and hooks
   didTheWork: boolean; // counts as a completed run in `check`, in `stats` and in how long runs usually take

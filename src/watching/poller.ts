@@ -42,7 +42,7 @@ export function createPoller(options: PollerOptions, ports: PollerPorts) {
   const turn = { lane, signal, leftMs: group.leftForLastPollMs, onWake: group.woke } as const;
   let askedUntilMs: number | undefined; // when the wait requested by the service ends, by the wall clock
   let isRenewed = false;
-  return { poll, wait: waitFor };
+  return { poll, wait };
 
   /** Polls until there is a valid response or a reason to stop. */
   async function poll<T>(request: Request<T>): Promise<Polled<T>> {
@@ -50,7 +50,7 @@ export function createPoller(options: PollerOptions, ports: PollerPorts) {
       if (group.leftForLastPollMs() <= 0) return timedOut(lastFault);
       const sent = await inTurn(limiter, turn, () => attempt(request));
       // The remaining time is for other runs, or the service asked for no poll until then.
-      if (!sent) await wait(leftMs(), leftMs());
+      if (!sent) await pauseFor(leftMs(), leftMs());
       if (sent?.answer.kind === 'ok') return accept(sent.answer, sent.isLast);
       if (signal.aborted) return { kind: 'interrupted', reason: signal.reason, askedUntilMs };
       if (sent) {
@@ -98,7 +98,7 @@ export function createPoller(options: PollerOptions, ports: PollerPorts) {
     // A poll that `--timeout` cut short says nothing about the service.
     if (leftMs() > 0) observe({ event: 'attempt_failed', operation, ...failed, ...lastConfirmed() });
     noteWait(leastMs);
-    await wait(failed.retryInMs, leastMs);
+    await pauseFor(failed.retryInMs, leastMs);
     return leastMs > 0 && leftMs() <= 0 ? timedOut(fault) : undefined;
   }
 
@@ -107,10 +107,10 @@ export function createPoller(options: PollerOptions, ports: PollerPorts) {
   }
 
   /** Waits until `ms` or the timeout has passed or the machine wakes up, but at least as long as `Retry-After` asks. */
-  function waitFor(ms: number, retryAfterMs = 0): Promise<void> | undefined {
+  function wait(ms: number, retryAfterMs = 0): Promise<void> | undefined {
     const leastMs = waitAskedFor(retryAfterMs, leftMs());
     noteWait(leastMs);
-    return wait(Math.max(ms, leastMs), leastMs);
+    return pauseFor(Math.max(ms, leastMs), leastMs);
   }
 
   function noteWait(leastMs: number): void {
@@ -118,19 +118,19 @@ export function createPoller(options: PollerOptions, ports: PollerPorts) {
   }
 
   /** Not async, because each of thousands of waiting runs would keep one more frame in memory. */
-  function wait(ms: number, leastMs: number): Promise<void> | undefined {
+  function pauseFor(ms: number, leastMs: number): Promise<void> | undefined {
     const atMs = clock.elapsedMs() + Math.min(ms, leftMs());
-    return waitUntil(atMs, Math.min(leastMs, leftMs()));
+    return pauseUntil(atMs, Math.min(leastMs, leftMs()));
   }
 
-  function waitUntil(atMs: number, leastMs: number): Promise<void> | undefined {
+  function pauseUntil(atMs: number, leastMs: number): Promise<void> | undefined {
     const nextMs = atMs - clock.elapsedMs();
     if (nextMs <= 0 || signal.aborted) return undefined;
     observe({ event: 'waiting', for: 'poll', nextMs, askedUntilMs, ...lastConfirmed() });
     const isWhole = nextMs <= signOfLifeMs || leastMs > 0;
     return pause(isWhole ? nextMs : signOfLifeMs, clock, signal, leastMs).then((woke) => {
       if (woke) group.woke();
-      return woke ? undefined : waitUntil(atMs, leastMs);
+      return woke ? undefined : pauseUntil(atMs, leastMs);
     });
   }
 }

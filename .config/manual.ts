@@ -27,12 +27,12 @@ export function manualPage(): string {
       ...help
         .visibleArguments(command)
         .flatMap((argument) => (argument.description ? entry(argument.name(), argument.description) : [])),
-      ...optionEntries(help.visibleOptions(command).filter((option) => !isShared(option))),
+      ...optionEntries(command.options.filter((option) => !isShared(option))),
     ]),
     '.SH COMMON OPTIONS',
     'To see which of them a command takes, run',
     '.BI "runctl " command " \\-\\-help" .',
-    ...optionEntries(sharedOptions(leavesOf(root).flatMap((command) => help.visibleOptions(command)))),
+    ...optionEntries(sharedOptions(leavesOf(root).flatMap(({ options }) => options))),
     '.SH EXAMPLES',
     ...examplesOf(program).flatMap(([line, about]) => entry(line, about)),
     '.SH ENVIRONMENT',

@@ -1,7 +1,14 @@
 import { type Command, Help, type Option } from 'commander';
 import { renderMarkup, type Theme } from '../render/theme.ts';
 import { wrap } from '../render/wrap.ts';
-import { argument, type CommandDefinition, type Example, flag } from './define-command.ts';
+import {
+  argument,
+  type CommandDefinition,
+  common,
+  type Example,
+  flag,
+  type OptionDefinition,
+} from './define-command.ts';
 
 /** The command `help` of a group (`config help`), which commander answers itself. */
 export const groupHelp: CommandDefinition = {
@@ -10,7 +17,7 @@ export const groupHelp: CommandDefinition = {
   arguments: { command: argument('[command]') },
 };
 
-export const helpTopics = ['settings', 'scenarios', 'programs', 'troubleshooting', 'man'] as const;
+export const helpTopics = ['flags', 'settings', 'scenarios', 'programs', 'troubleshooting', 'man'] as const;
 /** An agent looks for a page of its own, and there is a group of commands of that name. */
 export const topicOf = (word: string | undefined) => (word === 'agents' ? 'programs' : word);
 
@@ -18,7 +25,7 @@ export const helpOption = flag('-h, --help', 'show this help');
 export const versionOption = flag('-V, --version', 'show the version');
 
 const readOn = [
-  'More: `runctl explain`, `runctl help settings`, `runctl help scenarios`, `runctl help programs`, `runctl help troubleshooting`, `runctl help man`.',
+  'More: `runctl explain`, `runctl help flags`, `runctl help settings`, `runctl help scenarios`, `runctl help programs`, `runctl help troubleshooting`, `runctl help man`.',
   'Try it without an account: `runctl demo`.',
 ];
 
@@ -28,7 +35,7 @@ export const colorCommands = (text: string, theme: Theme): string =>
 
 export function addReadOn(root: Command, columns: () => number, theme: Theme): void {
   const lines = () => readOn.map((line) => renderMarkup(line, theme, { columns: columns() }));
-  root.addHelpText('afterAll', () => `\n${lines().join('\n')}`);
+  root.addHelpText('after', () => `\n${lines().join('\n')}`);
 }
 
 /** An item and its meaning, below it on a narrow terminal, where commander would write past the edge. */
@@ -45,11 +52,19 @@ export function ownFirst<T extends Command | Option>(all: T[], shown: T[], group
   return Help.prototype.groupItems([...own, ...all], shown, groupOf);
 }
 
+/** The flags that most commands have stand once, in `runctl help flags`. */
+export const withoutCommon = (options: Option[]) => options.filter((option) => option.helpGroupHeading !== common);
+
+export function commonFlagsOf(options: readonly OptionDefinition[], columns: number, theme: Theme): string {
+  const names = options.filter(({ heading }) => heading === common).map(({ flags }) => flags.split(/,? /)[0]);
+  const sentence = `Common flags: ${names.join(', ')} (see \`runctl help flags\`)`;
+  return names.length > 1 ? `\n${renderMarkup(sentence, theme, { columns })}` : '';
+}
+
 export function examplesOf(examples: readonly Example[], columns: number, theme: Theme): string {
-  const width = Math.max(...examples.map(([command]) => command.length));
-  const fits = examples.every(([, about]) => 2 + width + 2 + about.length <= columns);
+  const width = Math.max(0, ...examples.map(([{ length }]) => length).filter((length) => length <= columns / 2));
   const lines = examples.map(([command, about]) =>
-    fits
+    command.length <= width && 4 + width + about.length <= columns
       ? `  ${theme.busy(command)}${' '.repeat(width - command.length)}  ${about}`
       : `  ${theme.busy(command)}\n      ${wrap(about.split(' '), { columns, indent: 6 })}`,
   );

@@ -40,7 +40,7 @@ const startingOptions = under('Starting:', {
     'makes repeats safe: one key starts one run ({automation} stands for project and name)',
     idempotencyKey,
   ),
-  splayMs: option('--splay <duration>', 'wait a random time up to this long before triggering', duration),
+  splayMs: option('--splay <duration>', 'wait a random time first, at most this long', duration),
 });
 
 const giveUpOption = (after: string) => ({
@@ -64,23 +64,15 @@ const followingOptions = under('Following:', {
     `stop waiting after this time; the run continues (0: never) (default: ${asTyped(defaults.timeoutMs)})`,
     durationOrZero,
   ),
-  ...giveUpOption(`${asTyped(defaults.watchGiveUpAfterMs)}; of a trigger: ${asTyped(defaults.triggerGiveUpAfterMs)}`),
+  ...giveUpOption(`${asTyped(defaults.watchGiveUpAfterMs)}; for a trigger: ${asTyped(defaults.triggerGiveUpAfterMs)}`),
   intervalMs: {
-    ...option(
-      '--interval <duration>',
-      'poll at this fixed interval (default: based on how long earlier runs took)',
-      positiveDuration,
-    ),
+    ...option('--interval <duration>', 'fixed time between polls (default: adaptive)', positiveDuration),
     needs: ['watch', 'ifActive=wait'],
   },
-  rate: option('--rate <number>', `maximum number of requests per second (default: ${defaults.rate})`, positive),
+  rate: option('--rate <number>', `maximum requests per second (default: ${defaults.rate})`, positive),
   ...onExitOption,
   onFinal: {
-    ...option(
-      '--on-final <command>',
-      'shell command to run for each finished run; gets the JSON document on stdin',
-      nonEmpty,
-    ),
+    ...option('--on-final <command>', 'run this shell command for each finished run', nonEmpty),
     needs: ['watch'],
   },
 });

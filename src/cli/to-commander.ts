@@ -1,4 +1,4 @@
-import { Argument, Command, Option } from 'commander';
+import { Argument, Command, Help, Option } from 'commander';
 import type { Sink } from '../context.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { quote } from '../problems/quote.ts';
@@ -9,12 +9,14 @@ import type { ArgumentDefinition, CommandDefinition, OptionDefinition } from './
 import {
   addReadOn,
   colorCommands,
+  commonFlagsOf,
   examplesOf,
   formatItem,
   groupHelp,
   helpOption,
   ownFirst,
   versionOption,
+  withoutCommon,
 } from './help-text.ts';
 import { oneOf, RefusedValue } from './values.ts';
 
@@ -61,6 +63,7 @@ export function toCommander(
       subcommandTerm: nameAndArguments,
       formatItem,
       groupItems: ownFirst,
+      visibleOptions: (command) => withoutCommon(new Help().visibleOptions(command)),
       optionDescription: ({ description }) => description,
       styleTitle: theme.strong,
       styleSubcommandText: theme.busy,
@@ -91,6 +94,8 @@ export function toCommander(
         onParsed(valuesOf(target, definition));
       });
     }
+    const common = commonFlagsOf(Object.values(options), columns(), theme);
+    if (common) target.addHelpText('after', common);
     if (examples) target.addHelpText('after', () => examplesOf(examples, columns(), theme));
     return target;
   }

@@ -11,7 +11,7 @@ import type { Explanation } from './explanations.ts';
 
 export const explain = defineCommand({
   name: 'explain',
-  about: 'explain an exit code, a status, an error type, an HTTP status or a signal',
+  about: 'explain an exit code, a status, an error or a signal',
   arguments: { code: argument('[code]', 'what is on the screen, such as 12, FAILED, step_failed, 401 or SIGTERM') },
   options: outputOptions,
   examples: [

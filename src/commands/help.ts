@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { shared } from '../cli/check-flags.ts';
 import { argument, defineCommand } from '../cli/define-command.ts';
 import { helpTopics } from '../cli/help-text.ts';
 import { type Setting, settingTable } from '../config/setting-table.ts';
@@ -19,6 +20,7 @@ export const help = defineCommand({
   about: 'show the help of a command, or explain a topic',
   arguments: { topic: argument('[topic]', 'command or topic', helpTopics) },
   examples: [
+    ['runctl help flags', 'the flags that most commands take'],
     ['runctl help settings', 'every setting and how to set it'],
     ['runctl help scenarios', 'every field of a scenario file'],
     ['runctl help troubleshooting', 'what to do when something is wrong'],
@@ -54,6 +56,16 @@ const pages: Record<Exclude<Topic, keyof typeof documents | 'man'>, Page> = {
         lines,
       ),
       ...Object.entries<Setting>(settingTable).map(([key, setting]) => settingBlock(key, setting, theme, lines)),
+    ].join('\n'),
+  flags: (theme, lines) =>
+    [
+      paragraph('Flags that most commands take. They may also stand before the command.', theme, lines),
+      indented(
+        Object.values(shared).map(({ flags, about }) => [flags, about]),
+        theme,
+        lines,
+      ),
+      paragraph('`runctl help settings` has the variables and config keys for the same settings.', theme, lines),
     ].join('\n'),
   scenarios: (theme, lines) =>
     [

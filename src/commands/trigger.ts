@@ -26,13 +26,13 @@ const options = {
   watch: flag('-w, --watch', 'follow the run until it finishes, then print its summary'),
   ifActive: choice(
     '--if-active <what>',
-    'if it is already running: fail (exit 5), skip (exit 0), wait and then start, or attach to that run (default: fail)',
+    "if it's already running: fail (default), skip, wait for it and then start, or attach to it",
     ['fail', 'skip', 'wait', 'attach'],
   ),
   rerunOn: {
     ...option(
       '--rerun-on <types>',
-      `with --watch: start a new run after these error types (${errorTypes.join(', ')}), or after ${anyFailure} failure`,
+      `rerun after these error types (${errorTypes.join(', ')}), or after ${anyFailure} failure`,
       errorTypeNames,
     ),
     needs: ['watch'],
@@ -57,15 +57,10 @@ export const trigger = defineCommand({
   arguments: { automations: automationArguments },
   options,
   examples: [
-    ['id=$(runctl trigger nightly)', 'start a run and keep its id'],
-    ['runctl trigger nightly --watch', 'start a run, follow it and exit with its code'],
-    ['runctl trigger a b c --watch', 'start three runs and follow them together'],
-    ['runctl trigger nightly --if-active skip', "exit with 0 if it's already running"],
+    ['id=$(runctl trigger nightly)', 'start a run, keep its id'],
+    ['runctl trigger nightly --watch', 'follow it and exit with its code'],
+    ['runctl trigger nightly --if-active skip', "exit with 0 if it's running"],
     ['runctl trigger nightly --idempotency-key "nightly-$(date -u +%F)"', 'start at most one run a day'],
-    [
-      'runctl trigger nightly --watch --rerun-on any --max-reruns 3',
-      'start a new run after each failure, at most three times',
-    ],
   ],
   whenMissing: nameKnown,
   async run({ automations: names }, options, context) {

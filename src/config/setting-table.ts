@@ -111,7 +111,7 @@ export const settingTable = {
   onExit: stored({
     name: 'exit hook',
     flag: '--on-exit <command>',
-    flagAbout: "shell command to run when this command exits, except by a signal ('' for none)",
+    flagAbout: "run this shell command at the exit ('' for none)",
     env: ['RUNCTL_ON_EXIT'],
     about: 'a shell command to run when `trigger`, `watch` or `recover` exits, whatever the exit code',
     parse: (text): Parsed<string> => ({ value: text }),

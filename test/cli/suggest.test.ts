@@ -67,7 +67,7 @@ test.each([
   ['help ps', 'runctl help list'],
   ['help 12', 'runctl explain 12'],
   ['help run_failed', 'runctl explain 1'],
-  ['help 99', 'topics are settings, scenarios, programs, troubleshooting, man'],
+  ['help 99', 'topics are flags, settings, scenarios, programs, troubleshooting, man'],
   ['config ls', 'runctl config list'],
   ['config edit', 'runctl config path'],
   ['config remove project', 'runctl config unset'],

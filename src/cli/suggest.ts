@@ -5,15 +5,7 @@ import { type Problem, usageProblem } from '../problems/problem.ts';
 import { fieldsOf } from '../render/field-paths.ts';
 import { longNameOf, namesOf, shared } from './check-flags.ts';
 import type { CommandDefinition } from './define-command.ts';
-import {
-  commandWords,
-  configWords,
-  type FlagAnswer,
-  flagWords,
-  impossibleWords,
-  runVerbs,
-  runWords,
-} from './foreign-words.ts';
+import { commandWords, configWords, flagWords, impossibleWords, runVerbs, runWords } from './foreign-words.ts';
 import { helpTopics, versionOption } from './help-text.ts';
 import type { Refused, RefusedCommandLine } from './parse-command-line.ts';
 
@@ -109,7 +101,7 @@ function withArgument(command: string, [next = '']: readonly string[]): string {
   return didYouMean(command === 'trigger' ? 'trigger <automation>' : command);
 }
 
-function hintForFlag({ path, word, value, after, next }: Refused, command: CommandDefinition): string | undefined {
+function hintForFlag({ path, word, value, after = '', next }: Refused, command: CommandDefinition): string | undefined {
   const options = Object.values(command.version ? { ...shared, versionOption } : (command.options ?? {}));
   const flags = new Set(options.flatMap(namesOf));
   const own = options.find((option) => namesOf(option).includes(word));
@@ -120,17 +112,19 @@ function hintForFlag({ path, word, value, after, next }: Refused, command: Comma
   }
   // Of `-ojson`, `-o` is the flag.
   const typed = /^-[a-z]./i.test(word) ? [word, word.slice(0, 2)] : [word];
-  const answers = flagWords
-    .filter(([words]) => words.split(' ').some((each) => typed.includes(each)))
-    .flatMap(([, each]) => each);
+  const answers = flagWords.flatMap(([words, ...each]) =>
+    typed.some((one) => words.split(' ').includes(one)) ? each : [],
+  );
   const run = next !== undefined && plainWord.test(next) ? next : '';
   for (const answer of answers) {
-    if (typeof answer === 'string') {
-      if (flags.has(answer)) return `did you mean \`${answer}\`?`;
-    } else if (isFor(answer, path, after)) {
-      return answer.say.replace(/ ?\{run\}/, run && ` ${run}`).replace('{command}', path);
-    }
+    const [, of = path, say = answer] = /^\[(.*?)\] (.*)$/s.exec(answer) ?? [];
+    const [wanted] = of.match(/[.=]/) ?? [];
+    if (flags.has(answer)) return `did you mean \`${answer}\`?`;
+    if (/^--/.test(answer) || !of.split(' ').includes(path) || (wanted && !after.includes(wanted))) continue;
+    return say.replace(/ ?\{run\}/, run && ` ${run}`).replace('{command}', path);
   }
+  const reason = impossible(word.replace(/^--/, ''));
+  if (reason) return reason;
   const long = [...flags].flatMap((flag) => (flag.startsWith('--') ? flag.slice(2) : []));
   const similar = word.startsWith('--') ? likely(word.slice(2), long) : undefined;
   if (similar) return `did you mean \`--${similar}\`?`;
@@ -138,6 +132,3 @@ function hintForFlag({ path, word, value, after, next }: Refused, command: Comma
     ? 'put `--` before a command that has flags of its own'
     : undefined;
 }
-
-const isFor = ({ of, valueHas }: Exclude<FlagAnswer, string>, path: string, after = '') =>
-  (of === undefined || of.split(' ').includes(path)) && (valueHas === undefined || after.includes(valueHas));

@@ -1,7 +1,7 @@
 import { flawOfAutomation } from '../connection/arguments.ts';
 import { anyFailure, errorTypes } from '../problems/next-step.ts';
 import { usageProblem } from '../problems/problem.ts';
-import { formatDuration, parseDuration } from '../runs/time-text.ts';
+import { parseDuration } from '../runs/time-text.ts';
 
 /** Thrown by the parsers of values for a text that they refuse; the message says what to give. */
 export class RefusedValue extends Error {}
@@ -71,12 +71,6 @@ export function positiveDuration(text: string): number {
 /** A positive duration, and how it was typed: who asks for `26h` is not answered with `1d 2h`. */
 export const typedDuration = (text: string) => ({ ms: positiveDuration(text), text });
 
-export const durationUpTo = (mostMs: number) => (text: string) => {
-  const ms = duration(text);
-  if (ms > mostMs) throw new RefusedValue(`give a duration of at most ${formatDuration(mostMs)}`);
-  return ms;
-};
-
 export const whole = (least: number, most: number) => (text: string) => {
   const number = Number(text);
   if (!/^\d+$/.test(text) || number < least || number > most) {
@@ -131,10 +125,10 @@ export function automation(text: string): string {
   return nonEmpty(text);
 }
 
-/** One or several, as `A,B` or repeated. */
-export const words = (text: string, earlier: string[] = []): string[] => [
+/** Statuses in any case of letters, as `A,B` or repeated. */
+export const statusWords = (text: string, earlier: string[] = []): string[] => [
   ...earlier,
-  ...text.split(',').map((word) => nonEmpty(word.trim())),
+  ...text.split(',').map((word) => nonEmpty(word.trim().toUpperCase())),
 ];
 
 export function nonEmpty(text: string): string {

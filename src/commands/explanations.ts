@@ -4,7 +4,7 @@ import { readErrorBody } from '../api/error-body.ts';
 import { type ExitCode, type ExitName, exitCodeOf, exitCodes, resumeAdvice } from '../problems/exit-codes.ts';
 import { errorTypes, remedyOfErrorType } from '../problems/next-step.ts';
 import { causesOfUnknown } from '../problems/problem.ts';
-import { deliveryOf, exitNameOf, type FaultKind } from '../runs/fault.ts';
+import { deliveryOf, exitNameOf } from '../runs/fault.ts';
 import { endings, finalStatusOf } from '../runs/statuses.ts';
 
 export interface Explanation extends ExitCode {
@@ -16,7 +16,7 @@ export interface Explanation extends ExitCode {
 export function explanationsOf(word: string): Explanation[] {
   const name = word.toLowerCase().replaceAll('-', '_');
   const rows = exitCodes.filter((row) => [String(row.code), row.name, row.name.replace(/^run_/, '')].includes(name));
-  const all = [...rows, ...ofStatus(name), ...ofCause(name), ...ofErrorType(name), ...ofHttp(word), ...ofSignal(word)];
+  const all = [...rows, ...ofStatus(name), ...ofErrorType(name), ...ofHttp(word), ...ofSignal(word)];
   return all.filter(
     (one, at) => all.findIndex(({ code, meaning }) => code === one.code && meaning === one.meaning) === at,
   );
@@ -29,11 +29,9 @@ function ofStatus(name: string): Explanation[] {
   const final = finalStatusOf(name);
   if (final === 'COMPLETED') return named('status COMPLETED', endings[final].exit);
   if (name === 'running') return named('status RUNNING', 'still_running');
-  return name === 'unknown' ? named('a trigger that `runctl list` shows as unknown', 'outcome_unknown') : [];
+  const isUnknown = ['unknown', ...causesOfUnknown].includes(name);
+  return isUnknown ? named(`${name} in a document or a list`, 'outcome_unknown') : [];
 }
-
-const ofCause = (name: string) =>
-  causesOfUnknown.some((cause) => cause === name) ? named(name, 'outcome_unknown') : [];
 
 function ofErrorType(name: string): Explanation[] {
   if (!errorTypes.includes(name)) return [];
@@ -50,19 +48,18 @@ function ofHttp(word: string): Explanation[] {
   const isStatus = /^[345]\d\d$/.test(word);
   if (!isStatus && !/^[a-z_]{5,}$/i.test(word)) return [];
   const status = isStatus ? Number(word) : 422;
-  const refusals = (isStatus ? bodies : [JSON.stringify({ code: word })]).flatMap((text) =>
-    [false, true].map((leadsToRun) => ({ status, body: readErrorBody(text), leadsToRun })),
-  );
-  const triggers = refusals.map((refusal) => kindOf(refusal, 'trigger'));
-  const polls = refusals.map((refusal) => kindOf(refusal, 'status'));
-  const isKnown = (kind: FaultKind) => isStatus || kind !== 'rejected';
-  const inDoubt = triggers.some(
-    (kind) => isKnown(kind) && deliveryOf({ kind, message: '', httpStatus: status }) === 'unknown',
-  );
-  const names: ExitName[] = [...triggers, ...polls].filter(isKnown).map((kind) => exitNameOf({ kind }));
-  if (inDoubt) names.push('outcome_unknown');
+  const texts = isStatus ? bodies : [JSON.stringify({ code: word })];
+  const kindsTo = (operation: 'trigger' | 'status') =>
+    texts
+      .flatMap((text) => [false, true].map((leadsToRun) => ({ status, body: readErrorBody(text), leadsToRun })))
+      .map((refusal) => kindOf(refusal, operation))
+      .filter((kind) => isStatus || kind !== 'rejected');
+  const triggers = kindsTo('trigger');
+  const inDoubt = triggers.some((kind) => deliveryOf({ kind, message: '', httpStatus: status }) === 'unknown');
+  const names = new Set<ExitName>([...triggers, ...kindsTo('status')].map((kind) => exitNameOf({ kind })));
+  if (inDoubt) names.add('outcome_unknown');
   const term = isStatus ? `HTTP ${word}` : `service code ${word}`;
-  return [...new Set(names)].flatMap((name) => named(term, name)).sort((one, other) => one.code - other.code);
+  return [...names].flatMap((name) => named(term, name)).sort((one, other) => one.code - other.code);
 }
 
 function ofSignal(word: string): Explanation[] {

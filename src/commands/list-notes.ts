@@ -2,8 +2,11 @@ import { elsewhere, journalPlace } from '../connection/other-base-url.ts';
 import type { Context } from '../context.ts';
 import { isRecoverable, type Journal, type JournalRun } from '../journal/journal.ts';
 import type { RunFilter } from '../journal/run-filter.ts';
-import { count } from '../problems/quote.ts';
+import { likely } from '../problems/nearest.ts';
+import { usageProblem } from '../problems/problem.ts';
+import { count, quote } from '../problems/quote.ts';
 import { nameOf } from '../runs/run.ts';
+import { lastStatusOf, shownStatuses } from '../runs/statuses.ts';
 import { localTime } from '../runs/time-text.ts';
 
 // The sentences of `runctl list`.
@@ -31,6 +34,17 @@ export function emptyNote(
   const others = elsewhere('runs', here, { automations });
   const sentence = `No runs${filters.filter(Boolean).join('')} ${place}. Runs started on other machines aren't listed.${others ? '' : next}`;
   return [sentence, others ?? []].flat();
+}
+
+/** Throws a usage problem for a status that neither the documents nor a run have. */
+export function checkStatuses(statuses: readonly string[] = [], runs: readonly JournalRun[]): void {
+  const odd = statuses.find(
+    (status) => ![...shownStatuses, ...runs.map(lastStatusOf)].some((each) => each.toUpperCase() === status),
+  );
+  if (odd === undefined) return;
+  const meant = likely(odd, shownStatuses);
+  const hint = meant ? `did you mean \`--status ${meant}\`?` : `statuses are ${shownStatuses.join(', ')}`;
+  throw usageProblem(`there is no status ${quote(odd)}`, hint);
 }
 
 /** What `unknown` means, below the table. */

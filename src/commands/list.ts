@@ -1,6 +1,6 @@
 import { defineCommand, flag, type OptionValues, option } from '../cli/define-command.ts';
 import { outputOptions, periodOptions, selectedAutomations, settingOptions } from '../cli/options.ts';
-import { type Period, periodOf, whole, words } from '../cli/values.ts';
+import { type Period, periodOf, statusWords, whole } from '../cli/values.ts';
 import { valueIfGiven } from '../config/setting-table.ts';
 import { resolveSettings, resolveWithoutApiKey } from '../config/settings.ts';
 import { parseAutomationNames } from '../connection/arguments.ts';
@@ -11,10 +11,9 @@ import { isUnfinished } from '../journal/fold.ts';
 import { isOpen, isRecoverable, type Journal, type JournalRun } from '../journal/journal.ts';
 import type { RunFilter } from '../journal/run-filter.ts';
 import { exitNameOfRun } from '../problems/exit-codes.ts';
-import { likely } from '../problems/nearest.ts';
 import type { Outcome } from '../problems/outcome.ts';
-import { inDoubtProblem, Problem, usageProblem } from '../problems/problem.ts';
-import { count, quote } from '../problems/quote.ts';
+import { inDoubtProblem, Problem } from '../problems/problem.ts';
+import { count } from '../problems/quote.ts';
 import { interruptedProblem } from '../problems/watch-problems.ts';
 import { documentOf } from '../render/document.ts';
 import { defaults } from '../runs/defaults.ts';
@@ -25,7 +24,7 @@ import { usualOf } from '../runs/statistics.ts';
 import { lastStatusOf, shownStatuses } from '../runs/statuses.ts';
 import { dayMs } from '../runs/time-text.ts';
 import { mostEarlierRuns } from '../watching/poll-schedule.ts';
-import { emptyNote, moreNote, unknownNote } from './list-notes.ts';
+import { checkStatuses, emptyNote, moreNote, unknownNote } from './list-notes.ts';
 
 const options = {
   limit: option(
@@ -36,7 +35,7 @@ const options = {
   status: option(
     '--status <status>',
     `only runs with this status, or one of several (${shownStatuses.join(', ')})`,
-    words,
+    statusWords,
   ),
   ...periodOptions('only runs that started'),
   offline: flag('--offline', "don't poll; show what the journal has"),
@@ -116,19 +115,7 @@ type ListedRow = JournalRun & { isOld: boolean };
 const limitOf = ({ limit, since }: ListOptions) => limit ?? (since ? Number.POSITIVE_INFINITY : defaults.listLimit);
 
 const hasStatus = (run: JournalRun, statuses: readonly string[] | undefined) =>
-  statuses === undefined || statuses.some((status) => isSame(status, lastStatusOf(run)));
-
-const isSame = (one: string, other: string) => one.toUpperCase() === other.toUpperCase();
-
-/** Throws a usage problem for a status that neither the service documents nor a run has. */
-function checkStatuses(statuses: readonly string[] = [], matching: readonly JournalRun[]): void {
-  const words = [...shownStatuses, ...matching.map(lastStatusOf)];
-  const odd = statuses.find((status) => !words.some((word) => isSame(word, status)));
-  if (odd === undefined) return;
-  const meant = likely(odd.toUpperCase(), words);
-  const hint = meant ? `did you mean \`--status ${meant}\`?` : `statuses are ${shownStatuses.join(', ')}`;
-  throw usageProblem(`there is no status ${quote(odd)}`, hint);
-}
+  statuses === undefined || statuses.includes(lastStatusOf(run).toUpperCase());
 
 /** As many runs as are shown and one more. With `--status`, unfinished runs are extra, as a poll may change their status. */
 function* runsIn(
@@ -139,7 +126,7 @@ function* runsIn(
 ): Generator<JournalRun> {
   // A run is recorded within moments of its start.
   const recordedMs = sinceMs - dayMs;
-  const hasRun = status !== undefined && !status.some((each) => isSame(each, 'unknown'));
+  const hasRun = status !== undefined && !status.includes('UNKNOWN');
   let counted = 0;
   for (const run of journal.runs({ ...filter, hasRun, sinceMs: since && recordedMs })) {
     if (Date.parse(run.at) < recordedMs) return;

@@ -73,7 +73,7 @@ const table: Row[] = [
     { automations: ['nightly'] },
     {
       limit: 5,
-      status: ['FAILED', 'RUNNING', 'unknown'],
+      status: ['FAILED', 'RUNNING', 'UNKNOWN'],
       since: expect.any(Function),
       until: expect.any(Function),
       offline: true,

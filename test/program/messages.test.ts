@@ -229,7 +229,7 @@ const later: [argv: string, text: string][] = [
   ['list x', `No runs of x ${nowhere}. Runs started on other machines aren't listed. \`runctl list\` shows all.`],
   [
     'list --status foo',
-    'runctl: there is no status "foo"\n  → statuses are RUNNING, COMPLETED, FAILED, TIMED_OUT, CANCELLED, unknown, not_found',
+    'runctl: there is no status "FOO"\n  → statuses are RUNNING, COMPLETED, FAILED, TIMED_OUT, CANCELLED, unknown, not_found',
   ],
   ['stats x', `No runs of x in the last 30d ${nowhere}.`],
   ['check nightly --within 26h', 'nightly completed 2h 59m ago'],

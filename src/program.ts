@@ -25,7 +25,7 @@ const under = (heading: string, commands: readonly CommandDefinition[]) =>
 
 export const program: CommandDefinition = {
   name: 'runctl',
-  about: 'Start an Automation run, follow it to the end, and get an exit code you can trust.',
+  about: 'Start an Automation run, follow it until it finishes, and get an exit code you can trust.',
   version,
   whenUnknown: hintForAutomation,
   examples: [

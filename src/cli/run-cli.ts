@@ -133,7 +133,7 @@ async function end(
     printResult(result, output, context);
     if (context.signal.reason === 'SIGHUP')
       printNextStep(
-        "`setsid -f` or a systemd unit outlives a terminal; `nohup` doesn't, because Node undoes it",
+        '`setsid -f` or a systemd unit outlives a terminal; `nohup` has no effect, because Node resets the signal',
         context,
       );
   }

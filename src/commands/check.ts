@@ -18,7 +18,7 @@ import { sanitizeLine } from '../render/sanitize.ts';
 import { defaults } from '../runs/defaults.ts';
 import { type AutomationTarget, runLimitMs } from '../runs/run.ts';
 import { didTheWork, lastStatusOf } from '../runs/statuses.ts';
-import { formatAge } from '../runs/time-text.ts';
+import { exactAgo } from '../runs/time-text.ts';
 
 const options = {
   within: option('--within <duration>', 'time within which a run must have completed (required)', typedDuration),
@@ -81,7 +81,7 @@ interface Check {
 }
 
 const overdueSentence = ({ target, runs }: Check, nowMs: number) =>
-  `${sanitizeLine(target.automationName)} completed ${runs.completed ? formatAge(nowMs - finishedMsOf(runs.completed)) : ''} ago`;
+  `${sanitizeLine(target.automationName)} completed ${runs.completed ? exactAgo(nowMs - finishedMsOf(runs.completed)) : ''}`;
 
 /** `otherUrl` is a base URL for which the journal has the automation's runs, if it has none for the current one. */
 function overdueProblem(
@@ -95,7 +95,7 @@ function overdueProblem(
   }: { within: string; nowMs: number; otherUrl?: string; isUnresolved: boolean },
 ): Problem {
   const { last, completed, failedPoll } = runs;
-  const agoOf = (run: typeof last) => run && `${formatAge(nowMs - finishedMsOf(run))} ago`;
+  const agoOf = (run: typeof last) => run && exactAgo(nowMs - finishedMsOf(run));
   const place = otherUrl ? `for this base URL, but for ${otherUrl}` : 'on this machine';
   const known = last || isUnresolved ? 'no completed run is recorded on this machine' : `no runs are recorded ${place}`;
   const parts = [

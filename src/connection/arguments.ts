@@ -84,7 +84,7 @@ export const flawOfSelection = (text: string): NameFlaw | undefined =>
 
 /** Throws a usage problem for names that can't be sent: a URL parser drops `.` and `..` even when percent-encoded. */
 function checkAutomationName(name: string, whole = name): void {
-  if (name === '') throw usageProblem(`${quote(whole)} isn't an automation`);
+  if (name === '') throw usageProblem(`the automation's name in ${quote(whole)} is empty`, 'is a variable unset?');
   if (name === '.' || name === '..') throw usageProblem(`the automation name ${quote(name)} can't be sent in a path`);
   if (!name.isWellFormed()) throw usageProblem('the automation name contains half a character (a lone surrogate)');
 }

@@ -18,7 +18,7 @@ interface Consequences {
 
 /** Each name with its code, its meaning in one clause, what to do about it, and what else follows. */
 const table = {
-  ok: [0, 'done as asked (`watch`: every run COMPLETED)', 'Nothing to do.'],
+  ok: [0, 'success (`watch`: every run COMPLETED)', 'Nothing to do.'],
   run_failed: [
     1,
     'the run finished FAILED',
@@ -40,7 +40,7 @@ const table = {
   run_cancelled: [
     4,
     'the run finished CANCELLED',
-    "The run was canceled. Trigger it again if that wasn't intended.",
+    "The run was cancelled. Trigger it again if that wasn't intended.",
     { isFinal: true },
   ],
   already_active: [

@@ -83,7 +83,8 @@ function printVerdict({ exitNames = [], documents = [] }: CommandResult, { stder
   const target = documents[0]?.target;
   const automation = target?.family === 'automation' ? sanitizeLine(target.automationName) : 'agent';
   const one = `the ${automation} run ${name === 'still_running' ? 'has not finished' : 'did not complete'}`;
-  stderr.write(`runctl: ${exitNames.length > 1 ? 'not every run completed' : one}\n`);
+  const completed = exitNames.filter((each) => each === 'ok').length;
+  stderr.write(`runctl: ${exitNames.length > 1 ? `${completed} of ${exitNames.length} runs completed` : one}\n`);
 }
 
 export function printProblem(problem: Problem, context: Invocation, about?: string): void {

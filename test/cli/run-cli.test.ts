@@ -43,7 +43,7 @@ describe('bad input is refused with 2 and a line that names it', () => {
     [['trigger', ''], 'is blank (is a variable unset?)'],
     [['trigger', '.'], '"."'],
     [['trigger', '..'], '".."'],
-    [['trigger', `${projectId}/`], "isn't an automation"],
+    [['trigger', `${projectId}/`], 'is empty'],
     [['trigger', '\uD800'], 'lone surrogate'],
     [['trigger', '@last'], 'names a run'],
     [['trigger', executionId], 'names a run'],

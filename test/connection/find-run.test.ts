@@ -100,7 +100,7 @@ describe('a run argument', () => {
   test('that is the beginning of several ids gets them to choose from, the newest first', async () => {
     const machine = createMachine([`nightly ${a}`, `weekly ${b}`, `hourly ${c}`]);
     await machine.find('aaaa');
-    expect(machine.hints).toEqual(['aaaa1111  weekly, 0s ago', 'aaaa0000  nightly, 0s ago', expect.any(String)]);
+    expect(machine.hints).toEqual(['aaaa1111  weekly, just now', 'aaaa0000  nightly, just now', expect.any(String)]);
     const alike = Array.from({ length: 12 }, (_, index) => `nightly aaaa1111-0000-4000-8000-0000000000${index + 10}`);
     const busy = createMachine(alike);
     expect(await busy.find('aaaa')).toBe('2 more than 10 runs begin with "aaaa"');

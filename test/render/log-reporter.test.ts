@@ -192,5 +192,5 @@ describe('a log', () => {
 test.each([
   [{}, 'not confirmed yet'],
   [{ execution: execution('RUNNING'), ageMs: 8 * 3_600_000 }, 'last confirmed RUNNING 8h ago'],
-  [{ execution: execution('RUN\u001B[1mNING') }, 'last confirmed RUNNING 0s ago'],
+  [{ execution: execution('RUN\u001B[1mNING') }, 'last confirmed RUNNING just now'],
 ])('what was confirmed last: %j is %s', (given, words) => expect(lastConfirmed(given)).toBe(words));

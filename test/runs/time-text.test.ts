@@ -96,7 +96,7 @@ describe('formatDuration', () => {
   });
 
   test.each([
-    [0, '0s ago'],
+    [0, 'just now'],
     [252_000, '4m ago'],
     [183_600_000, '2d ago'],
   ])('of %d ms says in one unit how long ago something was: %s', (ms, text) => {

@@ -120,19 +120,10 @@ const lastConfirmed = ({ execution, ageMs = 0 }: LastConfirmed) =>
 
 const resume = (argument: string) => again('watch', argument);
 
-type GivenUp = Extract<UnfinishedWatch, { kind: 'gave_up' }>;
-
-function whyGivenUp({ fault, giveUpAfterMs }: GivenUp): string {
-  if (retryAfterHint(fault))
-    return `${fault.message}, and the service asks for a longer wait than \`--timeout\` allows`;
-  return `no valid response for ${formatDuration(giveUpAfterMs)}, ${fault.message}`;
-}
-
-/** No valid response for `giveUpAfterMs`, or the service asked twice for a wait beyond the timeout. */
-function giveUpProblem(watched: GivenUp, argument: string): Problem {
-  const { fault } = watched;
+function giveUpProblem(watched: Extract<UnfinishedWatch, { kind: 'gave_up' }>, argument: string): Problem {
+  const { fault, giveUpAfterMs } = watched;
   const wait = retryAfterHint(fault);
-  const failure = `couldn't be followed: ${whyGivenUp(watched)}`;
+  const failure = `couldn't be followed: no valid response for ${formatDuration(giveUpAfterMs)}, ${fault.message}`;
   return new Problem({
     ...faultFields(fault),
     name: exitNameOfSilence(fault),

@@ -41,13 +41,14 @@ export function createPoller(options: PollerOptions, ports: PollerPorts) {
   const lane = operation === 'result' ? 'result' : 'poll';
   const turn = { lane, signal, leftMs: group.leftForLastPollMs, onWake: group.woke } as const;
   let askedUntilMs: number | undefined; // when the wait requested by the service ends, by the wall clock
+  let isAskedBeyondTimeout = false; // the service wants no poll before the timeout
   let isRenewed = false;
   return { poll, wait };
 
   /** Polls until there is a valid response or a reason to stop. */
   async function poll<T>(request: Request<T>): Promise<Polled<T>> {
     for (let lastFault: Fault | undefined; ; ) {
-      if (group.leftForLastPollMs() <= 0) return timedOut(lastFault);
+      if (group.leftForLastPollMs() <= 0 || isAskedBeyondTimeout) return timedOut(lastFault);
       const sent = await inTurn(limiter, turn, () => attempt(request));
       // The remaining time is for other runs, or the service asked for no poll until then.
       if (!sent) await pauseFor(leftMs(), leftMs());
@@ -108,7 +109,8 @@ export function createPoller(options: PollerOptions, ports: PollerPorts) {
 
   /** Waits until `ms` or the timeout has passed or the machine wakes up, but at least as long as `Retry-After` asks. */
   function wait(ms: number, retryAfterMs = 0): Promise<void> | undefined {
-    const leastMs = waitAskedFor(retryAfterMs, leftMs());
+    const leastMs = waitAskedFor(retryAfterMs);
+    isAskedBeyondTimeout = leastMs > leftMs();
     noteWait(leastMs);
     return pauseFor(Math.max(ms, leastMs), leastMs);
   }

@@ -19,15 +19,11 @@ interface ToleranceOptions {
 
 /** A refusal counts once it has lasted this long: a deployment or a firewall may refuse for a moment. */
 const refusalMs = 30_000;
-const onceMoreMs = 60_000; // when to poll once more if `Retry-After` ends after the timeout
 /** The service may be back long before a longer `Retry-After` ends. */
 const longestWaitMs = 600_000;
 
-/** How long a watch waits for a `Retry-After`, with so much time left. */
-export function waitAskedFor(retryAfterMs: number, leftMs: number): number {
-  const waitMs = Math.min(retryAfterMs, longestWaitMs);
-  return waitMs > Math.max(0, leftMs) ? onceMoreMs : waitMs;
-}
+/** How long a watch waits for a `Retry-After`, unless its timeout ends first. */
+export const waitAskedFor = (retryAfterMs: number): number => Math.min(retryAfterMs, longestWaitMs);
 
 /** Decides after every failed poll whether the watch continues. */
 export function createTolerance(options: ToleranceOptions) {
@@ -37,7 +33,6 @@ export function createTolerance(options: ToleranceOptions) {
   let waitMs = 0;
   let refusedSinceMs: number | undefined;
   let missingPaths = 0;
-  let wasAskedBeyondTimeout = false;
 
   return {
     leftMs,
@@ -47,11 +42,9 @@ export function createTolerance(options: ToleranceOptions) {
       waitMs = 0;
       if (isDefinite(fault)) return { kind: 'refused' };
       const { retryAfterMs = 0 } = fault;
-      const isBeyondTimeout = Math.min(retryAfterMs, longestWaitMs) > Math.max(0, group.leftMs());
       const backoff = backoffMs(failures, {}, leftMs(), random);
-      if (backoff === undefined || (isBeyondTimeout && wasAskedBeyondTimeout)) return { kind: 'gave_up' };
-      wasAskedBeyondTimeout ||= isBeyondTimeout;
-      const leastMs = waitAskedFor(retryAfterMs, group.leftMs());
+      if (backoff === undefined) return { kind: 'gave_up' };
+      const leastMs = waitAskedFor(retryAfterMs);
       if (leastMs === 0) waitMs = backoff;
       return { kind: 'retry', leastMs, fault, failures, silentMs, retryInMs: Math.max(leastMs, backoff) };
     },
@@ -67,7 +60,6 @@ export function createTolerance(options: ToleranceOptions) {
       silentMs = 0;
       waitMs = 0;
       refusedSinceMs = undefined;
-      wasAskedBeyondTimeout = false;
       return afterMs;
     },
   };

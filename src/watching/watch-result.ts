@@ -23,7 +23,6 @@ export type WatchEnd =
       timeoutMs: number;
       fault?: Fault; // the last failure, if `Retry-After` asked for a wait beyond the timeout
     }
-  /** No valid response for `giveUpAfterMs`, or the service asked twice for a wait that ends after the timeout. */
   | { kind: 'gave_up'; giveUpAfterMs: number; fault: Fault }
   | { kind: 'refused'; fault: Fault } // the service refused the polls for long enough, or at once
   /** `askedUntilMs`: it was waiting until then, by the wall clock, because the service asked for that. */

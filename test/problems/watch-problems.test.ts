@@ -47,14 +47,6 @@ describe('a run that was left', () => {
       resume,
     ],
     [
-      'since the service asks for a longer wait',
-      { kind: 'gave_up', giveUpAfterMs: 10 * minute, fault: asksForAnHour, ...seen },
-      'unavailable',
-      10,
-      "nightly couldn't be followed: the service is unavailable, and the service asks for a longer wait than `--timeout` allows; the run may still be running, last confirmed RUNNING 8h 1m ago (HTTP 503)",
-      `try again in 1h, as the service asks; ${resume}`,
-    ],
-    [
       'at the timeout',
       { kind: 'timed_out', timeoutMs: minute, ...seen },
       'timeout',

@@ -350,7 +350,7 @@ const ofWatchedTriggers: Record<string, Row> = {
   'a Retry-After beyond the timeout': {
     argv: [...watched, '--timeout', '10m'],
     scenario: faulty(answers(429, { on: 'status', ...later })),
-    ends: '14 started yes watch_failed rate_limited',
+    ends: '124 started yes timeout timeout',
   },
   "a result that can't be read": {
     argv: watched,
@@ -436,7 +436,7 @@ const ofOthers: Record<string, Row> = {
   'watch: a Retry-After beyond the timeout': {
     argv: [...followed, '--timeout', '10m'],
     scenario: faulty(answers(503, later)),
-    ends: '10 unavailable unavailable',
+    ends: '124 timeout timeout',
   },
   'watch: 402 at every poll': { argv: followed, scenario: faulty(answers(402)), ends: '10 unavailable unavailable' },
   'watch: a page at every poll': {

@@ -157,16 +157,16 @@ watch   | chance 1                 | reset                                      
 watch   | giveUpAfter 5s, chance 1 | RUNNING 502                                   | 10 0.5 1 2 1.5                    | unavailable
 watch   | chance 1                 | 429 RUNNING RUNNING COMPLETED COMPLETED       | 0.5 10 10 0                       | ok
 watch   | chance 0                 | 429;100 COMPLETED COMPLETED                   | 100 0                             | ok
-watch   | timeout 10m              | RUNNING 429;601                               | 10 60                             | rate_limited
-watch   | timeout 10m              | RUNNING 503;601                               | 10 60                             | unavailable
-watch   | timeout 10m              | RUNNING 429;601 RUNNING 429;601 COMPLETED COMPLETED | 10 60 10 60 0               | ok
+watch   | timeout 10m              | RUNNING 429;601                               | 10                                | timeout
+watch   | timeout 10m              | RUNNING 503;601                               | 10                                | timeout
+watch   | timeout 25m              | RUNNING 429;601 RUNNING 429;601 COMPLETED COMPLETED | 10 600 10 600 0             | ok
 watch   |                          | RUNNING 429;601 COMPLETED COMPLETED           | 10 600 0                          | ok
 watch   |                          | RUNNING 503;3600 503;3600 COMPLETED COMPLETED | 10 600 600 0                      | ok
 watch   |                          | RUNNING;3600 COMPLETED COMPLETED              | 600 0                             | ok
 watch   |                          | RUNNING 404;100 COMPLETED COMPLETED           | 10 100 0                          | ok
 watch   |                          | RUNNING;40 RUNNING COMPLETED;40 COMPLETED     | 40 10 0                           | ok
 watch   |                          | RUNNING;3 COMPLETED COMPLETED                 | 10 0                              | ok
-watch   | timeout 9m               | RUNNING;601 RUNNING;601 COMPLETED COMPLETED   | 60 60 0                           | ok
+watch   | timeout 15m              | RUNNING;601 RUNNING;601 COMPLETED COMPLETED   | 600                               | timeout
 watch   |                          | RUNNING;40 asleep8h COMPLETED COMPLETED       | 40 0                              | ok
 watch   | chance 1                 | RUNNING 503;300 503;300 503;300 503           | 10 300 300 300 4 8 15 15 …        | unavailable
 watch   | timeout 25s              | RUNNING                                       | 10 10 5                           | timeout

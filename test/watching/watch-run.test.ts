@@ -78,10 +78,10 @@ describe('a watch', () => {
     });
   });
 
-  test('polls once more after a minute when the service asks for a wait beyond the timeout, and then gives up', async () => {
+  test('waits for the timeout when the service asks for a wait beyond it', async () => {
     const service = scriptedService({ status: [running(), fault('throttled', { retryAfterMs: hour })] });
     const { watched, elapsedMs } = await watch(service, { timeoutMs: 9 * minute });
-    expect([watched.kind, elapsedMs]).toEqual(['gave_up', 70 * second]);
+    expect([watched.kind, elapsedMs, service.calls.status]).toEqual(['timed_out', 9 * minute, 2]);
   });
 
   test('waits for the timeout, without another poll, when that leaves no time to come back', async () => {

@@ -1,5 +1,6 @@
+import { isJournalIncomplete } from '../connection/open-journal.ts';
 import { elsewhere, journalPlace } from '../connection/other-base-url.ts';
-import type { Context } from '../context.ts';
+import type { Invocation } from '../context.ts';
 import { isRecoverable, type Journal, type JournalRun } from '../journal/journal.ts';
 import type { RunFilter } from '../journal/run-filter.ts';
 import { likely } from '../problems/nearest.ts';
@@ -20,7 +21,7 @@ export function emptyNote(
   names: readonly string[],
   { automations, ...here }: { journal: Journal; baseUrl: string | undefined; automations: RunFilter['automations'] },
   { status, since, until, quiet }: { status?: readonly string[]; since?: unknown; until?: unknown; quiet?: boolean },
-  context: Context,
+  context: Invocation,
 ): string[] {
   if (quiet) return [];
   const place = journalPlace(here.baseUrl, context);
@@ -30,7 +31,8 @@ export function emptyNote(
     (since || until) && ' at that time',
   ];
   const isFiltered = names.length > 0 || status || since || until;
-  const next = isFiltered ? ' `runctl list` shows all.' : ' Start one with `runctl trigger <automation>`.';
+  const start = isJournalIncomplete(context) ? '' : ' Start one with `runctl trigger <automation>`.';
+  const next = isFiltered ? ' `runctl list` shows all.' : start;
   const others = elsewhere('runs', here, { automations });
   const sentence = `No runs${filters.filter(Boolean).join('')} ${place}. Runs started on other machines aren't listed.${others ? '' : next}`;
   return [sentence, others ?? []].flat();

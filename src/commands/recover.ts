@@ -13,6 +13,7 @@ import { valueIfGiven } from '../config/setting-table.ts';
 import { flawOfAutomation, parseAutomationNames } from '../connection/arguments.ts';
 import { connect } from '../connection/connect.ts';
 import type { Connection } from '../connection/connection.ts';
+import { isJournalIncomplete } from '../connection/open-journal.ts';
 import { elsewhere, journalPlace } from '../connection/other-base-url.ts';
 import type { Invocation } from '../context.ts';
 import { isRecoverable, type JournalRun, openMs } from '../journal/journal.ts';
@@ -67,12 +68,14 @@ export const recover = defineCommand({
       context.reporter.observe({ event: 'run_done', ...about, document: document.json, pending: 0 });
       print(report, options, context);
     }
-    const isNothing = documents.length === 0 && !options.quiet;
+    const isIncomplete = isJournalIncomplete(context);
+    const isNothing = documents.length === 0 && !options.quiet && !isIncomplete;
     const expired = expiredNote(expiredTriggers({ automations: named }, connection));
     return {
       documents,
       omission: [isNothing ? nothingFor(automations, named, connection) : [], expired ?? []].flat(),
-      exitNames: [exitNameOfRecovery(problems, options)],
+      // What isn't in the journal can't be recovered.
+      exitNames: [exitNameOfRecovery(problems, options), isIncomplete ? 'output_error' : 'ok'],
     };
   },
 });

@@ -2,6 +2,7 @@ import { resolveStateFolder } from '../config/paths.ts';
 import type { Invocation } from '../context.ts';
 import { type Journal, openJournal } from '../journal/journal.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
+import { journalTrouble } from './state-folder.ts';
 
 export interface JournalNeed {
   /** The command prints the journal, so an unreadable journal must not look like an empty one. */
@@ -13,11 +14,21 @@ export interface JournalNeed {
 /** Is there a folder for the journal? */
 export const hasJournal = ({ env }: Invocation) => resolveStateFolder(env) !== undefined;
 
+/** Is it known that the journal lacks something, because it couldn't be written? */
+export const isJournalIncomplete = ({ warnings }: Pick<Invocation, 'warnings'>) =>
+  warnings.some(({ name }) => name === 'journal_unavailable');
+
 /** Opens the journal. A failure is reported once; if the journal is `needed`, reading it throws the problem. */
 export function journalOf({ env, reporter, clock, command }: Invocation, { needed, quiet }: JournalNeed = {}): Journal {
   const folder = resolveStateFolder(env);
   if (needed && folder === undefined)
     throw usageProblem('there is no folder for the journal', 'set HOME or RUNCTL_STATE_DIR');
+  const trouble = needed && !quiet ? journalTrouble(folder) : undefined;
+  if (trouble) {
+    const { message: why, hint } = trouble.facts;
+    const message = `the journal can't be written (${why}), so what happened meanwhile is missing in it: ${hint}`;
+    reporter.observe({ event: 'warning', name: 'journal_unavailable', message });
+  }
   return openJournal({
     folder,
     command,
@@ -27,7 +38,7 @@ export function journalOf({ env, reporter, clock, command }: Invocation, { neede
         const hint = 'fix it, or set RUNCTL_STATE_DIR to another folder';
         throw new Problem({ name: 'output_error', message: what, hint });
       }
-      if (quiet) return;
+      if (quiet || trouble) return;
       const message = `${what}; \`runctl recover\` and short run ids will not work for this run`;
       reporter.observe({ event: 'warning', name: 'journal_unavailable', message });
     },

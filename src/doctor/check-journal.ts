@@ -1,5 +1,3 @@
-import { lstatSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { resolveStateFolder } from '../config/paths.ts';
 import { shortSource } from '../config/profile.ts';
 import { type Resolved, valueIfGiven } from '../config/setting-table.ts';
@@ -7,75 +5,39 @@ import { need } from '../config/settings.ts';
 import { keyTreatmentOf } from '../connection/connection.ts';
 import { journalOf } from '../connection/open-journal.ts';
 import { elsewhere } from '../connection/other-base-url.ts';
-import { filesIn } from '../journal/files.ts';
+import { inspectStateFolder } from '../connection/state-folder.ts';
 import { isUnfinished } from '../journal/fold.ts';
 import { followerOf } from '../journal/follower-claim.ts';
 import { isOpen, isRecoverable, type Journal, type JournalRun, openMs } from '../journal/journal.ts';
 import { createProcesses } from '../journal/processes.ts';
-import { refuseShared, resolveOwn } from '../open-own.ts';
 import { Problem } from '../problems/problem.ts';
+import { count } from '../problems/quote.ts';
 import type { HistoryEvent } from '../runs/history-event.ts';
 import { nameOf } from '../runs/run.ts';
 import type { KeyTreatment } from '../runs/service.ts';
 import { dayMs, localTime } from '../runs/time-text.ts';
 import { type Finding, type Machine, ok, skipped, warning } from './finding.ts';
 
-/** Less space than a few hundred triggers need. The next one may not be recorded. */
+/** Less space than a few hundred triggers need. */
 const leastBytes = 2 ** 20;
 
 export function* checkStateFolder({ context, disk }: Machine): Generator<Finding> {
   const folder = resolveStateFolder(context.env);
-  if (folder === undefined) throw problem('there is no folder for the journal', 'set HOME or RUNCTL_STATE_DIR');
-  try {
-    yield stateFolderFinding(folder, disk);
-  } catch (error) {
-    if (error instanceof Problem) throw error;
-    throw problem(`${folder} can't be read (${(error as Error).message})`, otherFolder);
+  if (folder === undefined) {
+    const message = 'there is no folder for the journal';
+    throw new Problem({ name: 'output_error', message, hint: 'set HOME or RUNCTL_STATE_DIR' });
   }
+  const { path, files, bytes, freeBytes, trouble } = inspectStateFolder(folder, leastBytes, disk);
+  if (trouble) throw trouble;
+  const size = `${sizeOf(bytes)} in ${count(files, 'file')}`;
+  yield ok('state_folder', `${path}, ${size}, ${sizeOf(freeBytes)} free`);
 }
-
-function stateFolderFinding(folder: string, disk: Machine['disk']): Finding {
-  const { path, stat } = ownFolder(folder);
-  if (stat && !stat.isDirectory()) throw problem(`${path} is not a folder`, otherFolder);
-  const files = stat ? filesIn(path).map((file) => ({ ...file, size: lstatSync(file.path).size })) : [];
-  const [newest] = files;
-  const places = newest ? [path, newest.path] : [stat ? path : nearestFolder(path)];
-  const barred = places.find((place) => !disk.isWritable(place));
-  if (barred) throw problem(`${barred} can't be written`, otherFolder);
-  const room = disk.freeBytes(places[0] ?? path);
-  if (room < leastBytes)
-    throw problem(`the disk of ${path} is full`, 'free some space, or set RUNCTL_STATE_DIR to another folder');
-  const size = files.reduce((sum, file) => sum + file.size, 0);
-  return ok(
-    'state_folder',
-    `${path}, ${sizeOf(size)} in ${files.length} ${files.length === 1 ? 'file' : 'files'}, ${sizeOf(room)} free`,
-  );
-}
-
-const otherFolder = 'make it belong to the user who runs runctl, or set RUNCTL_STATE_DIR to another folder';
-
-const problem = (message: string, hint: string) => new Problem({ name: 'output_error', message, hint });
 
 function sizeOf(bytes: number): string {
   const units = ['KiB', 'MiB', 'GiB', 'TiB'];
   let size = bytes / 1024;
   for (; size >= 1000 && units.length > 1; units.shift()) size /= 1024;
   return `${Math.ceil(size)} ${units[0]}`;
-}
-
-function ownFolder(folder: string) {
-  try {
-    const own = resolveOwn(folder);
-    refuseShared(own);
-    return own;
-  } catch (error) {
-    throw problem((error as Error).message, otherFolder);
-  }
-}
-
-function nearestFolder(path: string): string {
-  const parent = dirname(path);
-  return lstatSync(parent, { throwIfNoEntry: false }) || parent === path ? parent : nearestFolder(parent);
 }
 
 /** The journal's open items: unresolved triggers, unfinished runs and a follower that was killed. */

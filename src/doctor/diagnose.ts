@@ -1,4 +1,4 @@
-import { constants, statfsSync } from 'node:fs';
+import type { Disk } from '../connection/state-folder.ts';
 import type { Invocation } from '../context.ts';
 import { isInterruptName } from '../problems/exit-codes.ts';
 import { Problem } from '../problems/problem.ts';
@@ -6,8 +6,8 @@ import { silentReporter } from '../runs/events.ts';
 import { checkJournal, checkStateFolder } from './check-journal.ts';
 import { checkService } from './check-service.ts';
 import { checkConfigFile, checkProgram, checkSettings } from './check-settings.ts';
-import { checkShell, isAccessible } from './check-shell.ts';
-import { type Disk, type Finding, failed, labelOf, type Machine, skipped } from './finding.ts';
+import { checkShell } from './check-shell.ts';
+import { type Finding, failed, labelOf, type Machine, skipped } from './finding.ts';
 
 /** Checks that belong together. The first one that fails, by throwing a Problem, ends its group. */
 interface Group {
@@ -39,7 +39,7 @@ const groups: readonly Group[] = [
 ];
 
 /** Runs every check, in the order of their dependencies. Throws only the interrupted problem. */
-export async function diagnose(flags: Machine['flags'], outer: Invocation, disk: Disk = localDisk): Promise<Finding[]> {
+export async function diagnose(flags: Machine['flags'], outer: Invocation, disk?: Disk): Promise<Finding[]> {
   const machine: Machine = { flags, disk, context: { ...outer, reporter: silentReporter } };
   const findings: Finding[] = [];
   for (const group of groups) {
@@ -75,11 +75,3 @@ async function examine({ names, check }: Group, machine: Machine): Promise<Findi
     return [...findings, finding, ...skip(rest, skipReasonOf(finding))];
   }
 }
-
-const localDisk: Disk = {
-  isWritable: (path) => isAccessible(path, constants.W_OK),
-  freeBytes(path) {
-    const { bavail, bsize } = statfsSync(path);
-    return bavail * bsize;
-  },
-};

@@ -1,4 +1,5 @@
 import type { SettingFlags, Settings } from '../config/settings.ts';
+import type { Disk } from '../connection/state-folder.ts';
 import type { Invocation } from '../context.ts';
 import type { ExitName } from '../problems/exit-codes.ts';
 import type { Problem } from '../problems/problem.ts';
@@ -21,14 +22,8 @@ export interface Machine {
   flags: SettingFlags & { offline?: boolean; debug?: boolean };
   /** Its reporter is silent, because every message is a finding. */
   context: Invocation;
-  disk: Disk;
+  disk?: Disk;
   settings?: Settings;
-}
-
-export interface Disk {
-  isWritable(path: string): boolean;
-  /** The free space for this user, in bytes. Throws the errors of node:fs. */
-  freeBytes(path: string): number;
 }
 
 export const ok = (name: string, message: string): Finding => ({ name, result: 'ok', message });

@@ -4,8 +4,8 @@ import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { Disk } from '../../src/connection/state-folder.ts';
 import { diagnose } from '../../src/doctor/diagnose.ts';
-import type { Disk } from '../../src/doctor/finding.ts';
 import type { Scenario } from '../../src/emulator/scenario.ts';
 import { claimFollowing } from '../../src/journal/follower-claim.ts';
 import { createProcesses } from '../../src/journal/processes.ts';
@@ -198,11 +198,11 @@ test('a state folder of another user is named', async (context) => {
   expect(ended.code).toBe(74);
 });
 
-const roomy: Disk = { isWritable: () => true, freeBytes: () => 2 ** 30 };
+const roomy: Disk = { whyBarred: () => undefined, freeBytes: () => 2 ** 30 };
 
 test.each<[string, Partial<Disk>, RegExp]>([
   ['full', { freeBytes: () => 0 }, /is full/],
-  ['read-only', { isWritable: () => false }, /can't be written/],
+  ['read-only', { whyBarred: () => 'is on a read-only file system' }, /read-only/],
 ])('a disk that is %s is named', async (_, disk, message) => {
   const { env } = await healthy();
   const findings = await diagnose({ offline: true }, createMemory(env), { ...roomy, ...disk });

@@ -7,6 +7,7 @@ import { withEmulator } from '../helpers/emulator.ts';
 import { hasNamespaces, needs } from '../helpers/needs.ts';
 import { entry, type ProcessOptions, runCommand, runProcess } from '../helpers/run-process.ts';
 import { runProgram } from '../helpers/run-program.ts';
+import { projectId } from '../helpers/scripted-service.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 /** Where the state folder is to be, and what the shell does before the program. */
@@ -212,4 +213,21 @@ test('what is written is for its owner alone, and holds no byte of the API key',
     expect([entry, statSync(entry).mode & 0o777]).toEqual([entry, isFolder ? 0o700 : 0o600]);
     if (!isFolder) expect(readFileSync(entry, 'utf8')).not.toContain(apiKey.slice(3));
   }
+});
+
+describe.each(places.slice(-2))('where the state folder %s', (_, prepare) => {
+  test.for<[string[], number]>([
+    [['recover'], 74],
+    [['list', '--offline'], 0],
+    [['history'], 0],
+    [['check', 'nightly', '--within', '1h'], 15],
+  ])('%j says that something may be missing, and ends with %i', async ([argv, code], context) => {
+    needs(context, 'unshare', hasNamespaces);
+    const place = prepare();
+    const env = { RUNCTL_BASE_URL: base, RUNCTL_API_KEY: 'test-key-123', RUNCTL_PROJECT: projectId };
+    const ended = await run(argv, place, { ...env, RUNCTL_STATE_DIR: place.state });
+    expect(ended.code).toBe(code);
+    expect(ended.stderr).toMatch(/read-only file system|is full/);
+    expect(ended.stderr).not.toMatch(/Nothing to recover|runctl trigger/);
+  });
 });

@@ -1,14 +1,15 @@
 import { flagSource, valueIfGiven } from '../config/setting-table.ts';
 import { need } from '../config/settings.ts';
 import type { Context } from '../context.ts';
-import { isOpen, isRecoverable, type Journal, type JournalRun } from '../journal/journal.ts';
+import { isOpen, isRecoverable, type Journal, type JournalRun, openMs } from '../journal/journal.ts';
 import type { NamedAutomation, RunFilter } from '../journal/run-filter.ts';
 import { likely } from '../problems/nearest.ts';
 import { type Problem, usageProblem } from '../problems/problem.ts';
-import { quote, shellWord } from '../problems/quote.ts';
+import { fullArgumentOf, quote, shellWord } from '../problems/quote.ts';
 import { fieldsOf } from '../render/field-paths.ts';
 import { lengthOfIds } from '../render/status-text.ts';
 import { isPlainName } from '../runs/automation-name.ts';
+import type { HistoryEvent } from '../runs/history-event.ts';
 import { fullNameOf, nameOf, type Target } from '../runs/run.ts';
 import { formatAgo, localTime } from '../runs/time-text.ts';
 import type { Followable } from '../watching/watch-run.ts';
@@ -146,10 +147,33 @@ async function findLast(
       const message = `${lostTrigger(unresolved)}: ${hintForRun(unresolved, context)}; this is the run before it`;
       context.reporter.observe({ event: 'warning', name: 'unresolved_trigger', message, target: unresolved.target });
     }
+    warnOfOtherRun(last, here);
     return followableOf({ target: last.target, executionId: last.executionId }, last, context.clock);
   }
   if (unresolved) throw usageProblem(lostTrigger(unresolved), hintForRun(unresolved, context));
   return undefined;
+}
+
+/** Warns if a later trigger was refused because another run was active, as that one may be meant. */
+function warnOfOtherRun(
+  { target, executionId, at, completedAt }: JournalRun,
+  { journal, baseUrl, context }: Here,
+): void {
+  if (target.family === 'agent') return;
+  const sinceMs = Math.max(Date.parse(at), context.clock.nowMs() - openMs);
+  const isOther = ({ what, refusal, ...event }: HistoryEvent) =>
+    what === 'refused' &&
+    refusal === 'already_active' &&
+    // A refusal that names no run may mean this one, if it hadn't finished.
+    (event.executionId ? event.executionId !== executionId : completedAt !== null && completedAt < event.at);
+  const refused = journal.history({ baseUrl, automations: [target], sinceMs }).findLast(isOther);
+  if (!refused) return;
+  const name = nameOf(target);
+  const follow = refused.executionId
+    ? `; watch that one with \`runctl watch ${fullArgumentOf({ target, executionId: refused.executionId })}\``
+    : '';
+  const message = `another run of ${name} was active at ${localTime(refused.at)}; this is the last one that this machine knows${follow}`;
+  context.reporter.observe({ event: 'warning', name: 'other_run', message, target });
 }
 
 const lostTrigger = ({ target }: JournalRun) =>

@@ -49,6 +49,7 @@ export type WarningName =
   | 'job_summary_failed'
   | 'journal_unavailable'
   | 'low_rate'
+  | 'other_run'
   | 'replayed_failure'
   | 'rerun_not_started'
   | 'result_unavailable'

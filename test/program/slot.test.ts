@@ -58,3 +58,19 @@ test('an automation that is gone is not suggested to whoever asks for it', async
   expect(code).toBe(6);
   expect(stderr).not.toMatch(/mean|runctl trigger '?nightly/);
 });
+
+test.each([['status'], ['result'], ['watch']])(
+  '`%s nightly` says that another run was active after the last one that this machine knows',
+  async (command) => {
+    const { env, clock, emulator } = await withEmulator({ automations: { '*': { duration: '10s' } }, namesActiveRun: true });
+    await runProgram(['trigger', 'nightly', '--watch', '-q'], { env, clock });
+    expect((await runProgram([command, 'nightly'], { env, clock })).stderr).not.toMatch('another run');
+    await runProgram(['trigger', 'nightly'], { env: { ...env, RUNCTL_STATE_DIR: temporaryFolder() }, clock });
+    expect((await runProgram(['trigger', 'nightly'], { env, clock })).code).toBe(5);
+    const { stdout, stderr } = await runProgram([command, 'nightly', '--json', '--quiet'], { env, clock });
+    const [own, other] = emulator.runs();
+    const { executionId, runctl } = JSON.parse(stdout);
+    expect([executionId, runctl.warnings[0].name]).toEqual([own?.executionId, 'other_run']);
+    expect(stderr).toMatch(`/nightly/${other?.executionId}\``);
+  },
+);

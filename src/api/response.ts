@@ -69,6 +69,7 @@ async function readRefusal<T>(response: HttpResponse, reading: Reading<T>): Prom
     ...factsOfResponse(response, reading),
     kind,
     message: refusalMessage(response, body, kind),
+    page: body.page,
     hint: kind === 'unauthorized' && body.page ? pageHint : undefined,
     serviceCode: body.code,
     executionId: kind === 'already_active' ? body.executionId : undefined,
@@ -102,7 +103,8 @@ const pageHint = 'find out what responded (a proxy, a firewall, a login page) be
 const pageMessage = (page: string) => `the response is an HTML page, "${page}", and may not come from the service`;
 
 function refusalMessage({ status, headers }: HttpResponse, body: ErrorBody, kind: FaultKind): string {
-  if (kind === 'unauthorized' && body.page) return pageMessage(body.page);
+  const isOfService = kind === 'redirected' || kind === 'redirected_to_run' || kind === 'already_active';
+  if (body.page && !isOfService) return pageMessage(body.page);
   const sentence = sentenceOf(kind);
   if (sentence !== undefined) return sentence;
   if (kind === 'redirected') {
@@ -110,7 +112,6 @@ function refusalMessage({ status, headers }: HttpResponse, body: ErrorBody, kind
     const place = location ? ` to ${originOf(location)}` : '';
     return `the service responded with a redirect${place}, which runctl doesn't follow because it would send the API key along`;
   }
-  if (body.page) return pageMessage(body.page);
   if (kind === 'unreadable') return 'the response is not JSON';
   if (status >= 500) return `the service reported an error${body.message ? `: ${body.message}` : ''}`;
   return `the service refused the request${body.message ? `: ${body.message}` : ''}`;

@@ -50,7 +50,11 @@ const serviceProblem = (fault: Fault, name: ExitName) =>
     ...faultFields(fault),
     name,
     message: reasonOf(fault),
-    hint: fault.hint ?? remedyOf(fault) ?? 'try again later',
+    hint:
+      fault.hint ??
+      (fault.page ? 'find out what responded: a proxy, a gateway or a login page' : undefined) ??
+      remedyOf(fault) ??
+      'try again later',
   });
 
 /** "Not found" most likely means that the service checked and accepted the API key, but it isn't certain. */

@@ -47,10 +47,9 @@ export function refusedTriggerProblem(
   const since = active?.since === undefined ? '' : ` since ${localTime(active.since)}`;
   const known: Partial<Record<FaultKind, (string | undefined)[]>> = {
     already_active: [`${name} is already running${since}`, activeHint],
-    not_found: [
-      `the service doesn't know ${name}`,
-      'check the name, the project and the base URL: `runctl config list`',
-    ],
+    not_found: fault.page
+      ? undefined
+      : [`the service doesn't know ${name}`, 'check the name, the project and the base URL: `runctl config list`'],
   };
   const isOwn = known[fault.kind] !== undefined;
   const failure = `couldn't be triggered: ${fault.message}`;

@@ -99,7 +99,7 @@ export function pollProblem(fault: Fault, { operation, run, argument, hasJournal
   const name = exitNameOf(fault);
   const orElse = fault.kind === 'path_not_found' ? ', or the base URL is wrong' : '';
   const happened =
-    name === 'not_found'
+    name === 'not_found' && !fault.page
       ? `${nameOf(run.target)} has no run ${run.executionId}${orElse}`
       : `the ${operation} of ${nameOf(run.target)} couldn't be read: ${fault.message}; the run is not affected`;
   const remedy = remedyOf(fault) ?? (name === 'not_found' ? notFoundHint(hasJournal) : again(operation, argument));

@@ -95,6 +95,7 @@ export interface Fault {
   requestId?: string;
   retryAfterMs?: number; // from `Retry-After`
   executionId?: string; // the active run that a 422 names
+  page?: string; // the title of an HTML page, which something other than the service may have sent
 }
 
 /** The HTTP facts at the end of a sentence: ` (HTTP 422 runAlreadyActive)`. Empty if there was no response. */

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { nextStepOf } from '../../src/problems/next-step.ts';
 import type { Problem } from '../../src/problems/problem.ts';
 import {
@@ -22,6 +22,7 @@ import { answered, apiKey } from '../helpers/config-guide.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { runProgram } from '../helpers/run-program.ts';
 import { executionId, projectId, target } from '../helpers/scripted-service.ts';
+import { answer, startFaultyService } from '../helpers/server-faults.ts';
 
 // What a person reads where something went wrong, in one place, so that the voice can be judged. Those of a watch that
 // ended stand in test/problems/watch-problems.test.ts.
@@ -360,3 +361,25 @@ test.each([...(program.commands ?? []).map(({ name }) => name), 'settings', 'sce
     expect([code, odd.exec(stdout)]).toEqual([0, null]);
   },
 );
+
+describe('a page is called a page, whatever its HTTP status', () => {
+  const asked = [
+    ['trigger', 'nightly', '--give-up-after', '1ms'],
+    ['status', `nightly/${executionId}`, '--give-up-after', '1ms'],
+    ['doctor'],
+  ];
+  const statuses = [200, 400, 401, 402, 403, 404, 410, 422, 429, 500, 501, 503];
+  test.each(statuses.flatMap((status) => asked.map((argv) => [status, argv] as const)))(
+    '%i: %j',
+    async (status, argv) => {
+      const page = '<html><head><title>CorpProxy</title></head></html>';
+      const { env } = await startFaultyService(() => answer(status, page));
+      const { clock, env: folders } = await withEmulator({});
+      const { stdout, stderr } = await runProgram(argv, {
+        env: { ...folders, ...env, RUNCTL_PROJECT: projectId },
+        clock,
+      });
+      expect((stdout + stderr).replaceAll(/\s+/g, ' ')).toMatch(/page, "CorpProxy"/);
+    },
+  );
+});

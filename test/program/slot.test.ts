@@ -62,7 +62,10 @@ test('an automation that is gone is not suggested to whoever asks for it', async
 test.each([['status'], ['result'], ['watch']])(
   '`%s nightly` says that another run was active after the last one that this machine knows',
   async (command) => {
-    const { env, clock, emulator } = await withEmulator({ automations: { '*': { duration: '10s' } }, namesActiveRun: true });
+    const { env, clock, emulator } = await withEmulator({
+      automations: { '*': { duration: '10s' } },
+      namesActiveRun: true,
+    });
     await runProgram(['trigger', 'nightly', '--watch', '-q'], { env, clock });
     expect((await runProgram([command, 'nightly'], { env, clock })).stderr).not.toMatch('another run');
     await runProgram(['trigger', 'nightly'], { env: { ...env, RUNCTL_STATE_DIR: temporaryFolder() }, clock });

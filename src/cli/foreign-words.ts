@@ -13,7 +13,7 @@ export const commandWords: Readonly<Record<string, string>> = {
   config: 'login auth configure init',
   'config unset apiKey': 'logout',
   'config list': 'profiles context whoami',
-  'config set profile': 'use-context',
+  'config set profile <name>': 'use-context',
   doctor: 'ping health',
   explain: 'exit-codes',
   emulator: 'mock serve',
@@ -34,9 +34,9 @@ export const runVerbs: Readonly<Record<string, string>> = {
 
 export const configWords: Readonly<Record<string, string>> = {
   'config list': 'show view ls status get-contexts current-context',
-  'config set profile': 'use use-context set-context switch',
+  'config set profile <name>': 'use use-context set-context switch',
   'config path': 'edit open',
-  'config unset': 'remove delete rm clear',
+  'config unset <key>': 'remove delete rm clear',
 };
 
 /** What cannot be had at all, by the reason. */

@@ -50,9 +50,7 @@ export function parse(
   } catch (error) {
     if (error instanceof UnknownCommand) throw new RefusedCommandLine(error.message, { ...error, path: asked });
     if (!(error instanceof CommanderError)) throw error;
-    const ordered = command || error.exitCode === 0 ? undefined : withCommandFirst(argv, program);
-    if (ordered && canBeTyped(ordered, program))
-      throw usageProblem('a flag was given before its command', `\`${lineOf(ordered)}\``);
+    if (!command && error.exitCode !== 0) refuseOrder(argv, program);
     if (error.exitCode !== 0) throw wrongUsage(error, command, words, whenMissing);
   }
   if (parsed) checkCombination(parsed.command, parsed);
@@ -61,13 +59,12 @@ export function parse(
 
 export const lineOf = (words: readonly string[]): string => ['runctl', ...words.map(shellWord)].join(' ');
 
-/** Can this line be suggested? */
-function canBeTyped(words: readonly string[], program: CommandDefinition): boolean {
-  try {
-    return parse(words, program, { write() {}, columns: () => 80 }) !== undefined;
-  } catch {
-    return false;
-  }
+/** Throws what the line lacks if its flags stand behind the command, or else that line. */
+function refuseOrder(argv: readonly string[], program: CommandDefinition): void {
+  const ordered = withCommandFirst(argv, program);
+  if (!ordered) return;
+  parse(ordered, program, { write() {}, columns: () => 80 });
+  throw usageProblem('a flag was given before its command', `\`${lineOf(ordered)}\``);
 }
 
 /** `help config set` means `config set --help`, unless it names a topic. An empty command line asks for help, too. */

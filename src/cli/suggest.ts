@@ -57,8 +57,7 @@ function hintForCommand(
 
 /** `help 12`, `help exitcodes`, `help logs`. */
 function ofHelp(word: string, names: readonly string[]): string | undefined {
-  const code = exitCodes.find((row) => [String(row.code), row.name].includes(word));
-  if (code) return didYouMean(`explain ${code.code}`);
+  if (/^\d+$/.test(word) || exitCodes.some(({ name }) => name === word)) return didYouMean(`explain ${word}`);
   const topic = likely(word.replace(/\W/g, ''), helpTopics) ?? likely(word, names);
   const meant = topic ?? meaningOf(word, commandWords)?.replace(/ -.*/, '');
   return meant ? didYouMean(`help ${meant}`) : (impossible(word) ?? `topics are ${helpTopics.join(', ')}`);
@@ -107,7 +106,7 @@ function hintForFlag({ path, word, value, after = '', next }: Refused, command: 
   const own = options.find((option) => namesOf(option).includes(word));
   if (own) {
     if (/^(false|0|no|off)$/.test(value ?? '')) return `leave out \`${longNameOf(own)}\``;
-    const isField = word === '--json' && value !== undefined && fieldsOf(path).includes(value);
+    const isField = word === '--json' && value?.split(',').every((name) => fieldsOf(path).includes(name));
     return `did you mean \`${isField ? `--field ${value}` : longNameOf(own)}\`?`;
   }
   // Of `-ojson`, `-o` is the flag.

@@ -160,6 +160,8 @@ test.each([
   const forgetful = { ...env, RUNCTL_BASE_URL: elsewhere.RUNCTL_BASE_URL, ...key };
   expect((await runProgram(['watch', '--all'], { env: forgetful, clock })).code).toBe(exitCode);
   expect(readFileSync(file, 'utf8').includes('"type":"not_found"')).toBe(isClosed);
+  // Whoever names it wants to know.
+  expect((await runProgram(['watch', 'nightly'], { env: forgetful, clock })).code).toBe(6);
 });
 
 describe('--if-active', () => {

@@ -62,6 +62,32 @@ test.each([
   expect((await findingsOf(env)).find(({ name }) => name === 'unfinished_runs')?.message).toMatch(says);
 });
 
+test.each([
+  ['unresolved_triggers', 'a trigger without an answer', lost, ['--give-up-after', '1ms'], true],
+  ['unresolved_triggers', 'a trigger with an answer', long, [], false],
+  ['unfinished_runs', 'a run', long, [], true],
+  ['unfinished_runs', 'a trigger without an answer', lost, ['--give-up-after', '1ms'], false],
+])(
+  '%s of this base URL are none, and another has %s: it is named only if that counts',
+  async (name, _, scenario, flags, isNamed) => {
+    const { env } = await withEmulator(scenario);
+    await runProgram(['trigger', 'nightly', ...flags], { env });
+    const { RUNCTL_BASE_URL: baseUrl = '' } = env;
+    const here = { ...env, RUNCTL_BASE_URL: baseUrl.replace('127.0.0.1', 'localhost') };
+    const message = (await findingsOf(here)).find((each) => each.name === name)?.message ?? '';
+    expect([message.startsWith('none'), message.includes(baseUrl)]).toEqual([true, isNamed]);
+  },
+);
+
+test.each([
+  ['the service', undefined, 'ok'],
+  ['a login page', 'html', 'skipped'],
+] as const)('the clock is compared with that of %s or not', async (_, page, result) => {
+  const { env } = await withEmulator({ faults: page ? [{ on: 'any', do: page, status: 403 }] : [] });
+  const { stdout } = await runProgram(['doctor', '--json'], { env });
+  expect(jsonLines(stdout)[0].runctl.doctor).toContainEqual(expect.objectContaining({ name: 'clock', result }));
+});
+
 test.each(['--json', '--field runctl.doctor', ''])(
   'neither a message nor an advice shows the API key: %s',
   async (line) => {

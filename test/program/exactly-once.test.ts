@@ -164,6 +164,18 @@ test.each([
   expect((await runProgram(['watch', 'nightly'], { env: forgetful, clock })).code).toBe(6);
 });
 
+test.each(['status', 'watch', 'result'])(
+  '`%s` bears that the service does not know a new run yet, by name and by id',
+  async (command) => {
+    const { env, clock } = await withEmulator({
+      automations: { '*': { duration: '5s', statusLate: '20s', resultLate: '20s' } },
+    });
+    const { stdout } = await runProgram(['trigger', 'nightly'], { env, clock });
+    for (const run of [stdout.trim(), 'nightly'])
+      expect((await runProgram([command, run], { env, clock })).code).toBe(0);
+  },
+);
+
 describe('--if-active', () => {
   const busy = async (scenario: Scenario = {}) => {
     const { env, clock, emulator } = await withEmulator({ automations: { '*': { duration: '1h' } }, ...scenario });

@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import type { Scenario } from '../../src/emulator/scenario.ts';
@@ -97,6 +106,18 @@ test('a second follower is refused and names the first; when that has exited, an
   const next = follower();
   await clock.sleep(1500);
   expect((await next.stop()).code).toBe(143);
+});
+
+test('a follower whose claim another process has taken ends, and says so', async () => {
+  const { follower, env } = await machine();
+  const first = follower();
+  const claim = () => readdirSync(env.RUNCTL_STATE_DIR ?? '').find((name) => name.startsWith('follower-')) ?? '';
+  await vi.waitFor(() => expect(claim()).not.toBe(''), patience);
+  const other = JSON.stringify({ process: 'another-host 1 1', since: new Date().toISOString() });
+  writeFileSync(join(env.RUNCTL_STATE_DIR ?? '', claim()), other);
+  const { code, stderr } = await first.ended;
+  expect(code).toBe(2);
+  expect(stderr).toContain(env.RUNCTL_BASE_URL);
 });
 
 test('a hook that was begun is not run again, and one that was cut off is reported once', async () => {

@@ -79,6 +79,14 @@ test.each([
   expect(stderr).toContain(`runctl watch ${id.trim()}`);
 });
 
+test('recover of one automation says nothing of another, whose trigger is too old', async () => {
+  const { run, clock } = await machine({ ...hour, faults: [{ on: 'trigger', do: 'loseAnswer' }] });
+  await run('trigger weekly --give-up-after 1ms');
+  clock.leap(30 * 3_600_000);
+  expect((await run('recover nightly')).stderr).not.toContain('weekly');
+  expect((await run('recover')).stderr).toContain('weekly');
+});
+
 test('the events of recover have an end for each trigger, and one of the command', async () => {
   const { run } = await machine({ ...hour, faults: [{ on: 'trigger', to: 2, do: 'loseAnswer' }] });
   for (const name of ['a', 'b']) await run(`trigger ${name} --give-up-after 1ms`);

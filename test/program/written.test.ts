@@ -84,6 +84,23 @@ test.each(table)('%s writes %s', async (line, _, scenario, before, records) => {
 
 const patience = { timeout: 15_000, interval: 20 };
 
+test('a second follower does not record anew that a hook is due', async () => {
+  const clock = createFastClock();
+  const { env } = await withEmulator(hour, { nowMs: clock.nowMs });
+  await runProgram(['trigger', 'nightly'], { env, clock });
+  const due = () => recordsIn(env.RUNCTL_STATE_DIR).filter(({ type }) => type === 'hook_due');
+  const argv = ['watch', '--follow', '--on-final', 'true'];
+  for (let followers = 0; followers < 2; followers++) {
+    const interrupt = new AbortController();
+    const following = runProgram(argv, { env, clock, signal: interrupt.signal });
+    await vi.waitFor(() => expect(due()).not.toEqual([]), patience);
+    await clock.sleep(2_000);
+    interrupt.abort('SIGTERM');
+    await following;
+  }
+  expect(due()).toHaveLength(1);
+});
+
 test('a follower runs no hook for a run that had finished when it was first polled', async () => {
   const clock = createFastClock();
   const { env, emulator } = await withEmulator({ automations: { '*': { duration: '1ms' } } }, { nowMs: clock.nowMs });

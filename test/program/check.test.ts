@@ -56,6 +56,8 @@ test('a trigger whose response was lost is named by check, and by a trigger that
       expect.stringContaining('runctl recover'),
     ]);
   }
+  const { code, stderr } = await run('check', 'weekly', '--within', '26h', '--json');
+  expect([code, stderr]).toEqual([15, expect.not.stringContaining('recover')]);
 });
 
 test('one that completed longer ago is overdue, and says what became of its last run', async () => {
@@ -186,4 +188,13 @@ test('list --json warns of a run that it could not poll, and list says it once',
     runctl: { lastConfirmed: { status: 'RUNNING' }, warnings: [{ name: 'status_unavailable' }] },
   });
   expect(stderr).toMatch(/^1 run couldn't be polled: .*\n$/);
+});
+
+test('list says nothing of polls where nobody polls any more', async () => {
+  const { run, clock, emulator } = await machine();
+  await run('trigger', 'nightly');
+  clock.leap(49 * hourMs);
+  const { stdout, stderr } = await run('list', '--json');
+  expect(jsonLines(stdout)).toMatchObject([{ status: 'RUNNING', runctl: { warnings: [] } }]);
+  expect([stderr, emulator.requests.filter(({ method }) => method === 'GET')]).toEqual(['', []]);
 });

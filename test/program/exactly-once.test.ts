@@ -401,6 +401,18 @@ describe('recover', () => {
     expect(posts(emulator)).toHaveLength(sent);
   });
 
+  test.each([
+    ['', 1],
+    ['--resend', 24],
+  ])('--dry-run %s says until when it would send: %d h after the trigger', async (flag, hours) => {
+    const { env, clock } = await withEmulator(lost);
+    await runProgram(triggerOnce, { env, clock });
+    const argv = ['recover', '--dry-run', '--json', ...flag.split(' ').filter(Boolean)];
+    const [{ runctl }] = jsonLines((await runProgram(argv, { env, clock })).stdout);
+    const { at, until } = runctl.recover;
+    expect((Date.parse(until) - Date.parse(at)) / 3_600_000).toBe(hours);
+  });
+
   test('is told the automations that are meant, and sends no trigger of any other', async () => {
     const { env, clock, emulator, sent } = await withUnresolvedTrigger();
     const other = await runProgram(['recover', 'weekly'], { env, clock });

@@ -94,6 +94,19 @@ test('a follower reports runs that were there before and those that others trigg
   expect(events.at(-1)).toMatchObject({ event: 'done', exitCode: 143, signal: 'SIGTERM' });
 });
 
+test('a follower leaves alone what another command triggers at another base URL', async () => {
+  const { follower, env, clock, emulator, trigger, reported, hook } = await machine();
+  const { stop } = follower('--on-final', hook);
+  await vi.waitFor(() => expect(readdirSync(env.RUNCTL_STATE_DIR ?? '')).not.toEqual([]), patience);
+  const { emulator: other } = await withEmulator(quick, { nowMs: clock.nowMs });
+  const there = { ...env, RUNCTL_BASE_URL: other.url, RUNCTL_PROJECT: other.projectId };
+  expect((await runProgram(['trigger', 'elsewhere'], { env: there, clock })).code).toBe(0);
+  const id = await trigger();
+  await vi.waitFor(() => expect(reported()).toEqual([`${id} COMPLETED`]), patience);
+  expect((await stop()).stderr).not.toContain('elsewhere');
+  expect(emulator.requests.filter(({ url }) => url.includes('elsewhere'))).toEqual([]);
+});
+
 test('a second follower is refused and names the first; when that has exited, another one may begin', async () => {
   const { follower, run, clock } = await machine();
   const first = follower();
@@ -152,14 +165,29 @@ test('a hook that a signal ends with its follower is reported by that follower a
   expect(hooks()).toMatchObject([{ state: 'ended' }]);
 });
 
+test('a hook whose turn comes after a signal is left to the next follower, and the last line says so', async () => {
+  const { follower, run, reported, hook, journal, env } = await machine();
+  const names = Array.from({ length: 9 }, (_, index) => `nightly-${index}`);
+  expect((await run('trigger', ...names, '-q')).code).toBe(0);
+  const first = follower('--on-final', 'sleep 60');
+  const states = () => journal.hooks({ baseUrl: env.RUNCTL_BASE_URL ?? '' }).map(({ state }) => state);
+  await vi.waitFor(() => expect(states().filter((state) => state === 'begun')).toHaveLength(8), patience);
+  await vi.waitFor(() => expect([...journal.runs()].every(({ isFinal }) => isFinal)).toBe(true), patience);
+  expect((await first.stop()).stderr).toMatch(/1 --on-final command.* not run.*runctl watch --follow --on-final/);
+  const second = follower('--on-final', hook);
+  await vi.waitFor(() => expect(reported()).toHaveLength(1), patience);
+  await second.stop();
+});
+
 test('each run whose hook failed is named', async () => {
-  const { follower, trigger, journal, env } = await machine();
+  const { follower, trigger, journal, env, run } = await machine();
   const ids = [await trigger(), await trigger('weekly')];
   const { stop } = follower('--quiet', '--on-final', 'exit 3');
   const hooks = () => journal.hooks({ baseUrl: env.RUNCTL_BASE_URL ?? '' });
   await vi.waitFor(() => expect(hooks().filter(({ state }) => state === 'ended')).toHaveLength(2), patience);
   const { stderr } = await stop();
   for (const id of ids) expect(stderr).toContain(`the --on-final command for run ${id} of`);
+  expect((await run('history')).stdout.match(/hook exited with 3 /g)).toHaveLength(2);
 });
 
 test('a journal that is away for a while ends no follower, and the hooks that came due then are left to the next', async () => {

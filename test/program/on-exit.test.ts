@@ -144,9 +144,12 @@ test.each([
 
 test('a hook that fails is reported, and changes no exit code', async () => {
   const { run } = await machine(failing);
-  const { code, stderr } = await run(['trigger', 'nightly', ...watched, '--on-exit', 'exit 7']);
+  const hook = 'printf "on stdout"; printf "on stderr" >&2; exit 7';
+  const { code, stderr } = await run(['trigger', 'nightly', ...watched, '--on-exit', hook]);
   expect(code).toBe(1);
   expect(stderr).toContain('the --on-exit command exited with 7; the exit code stays 1');
+  // Why it failed is often its last line, which has no end.
+  for (const said of ['on stdout\n', 'on stderr\n']) expect(stderr).toContain(said);
 });
 
 test('a stored hook stays as it was written, and can be taken away', async () => {

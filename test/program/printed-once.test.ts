@@ -57,6 +57,14 @@ test.each(table)(
   },
 );
 
+test.each([
+  ['a refusal of one, while the other run goes on', { b: { duration: '1h' } }, '', 1],
+  ['a timeout, which ends both', { '*': { duration: '1h' } }, ' --timeout 30s', 0],
+])('of two, %s is said before the end or not', async (_, automations, flags, early) => {
+  const { run } = await machine({ automations });
+  expect((await run(`trigger a b --watch${flags}`)).stderr.match(/^[ab]: \w+/gm) ?? []).toHaveLength(early);
+});
+
 test.each(['trigger nightly --watch --json', 'trigger a b --watch --json', 'trigger nightly --watch --field status'])(
   'the next step of a run that failed is in the data, and not on stderr: %s',
   async (line) => {

@@ -82,6 +82,19 @@ test.each(table)('%s writes %s', async (line, _, scenario, before, records) => {
     expect([baseUrl, target]).toEqual([env.RUNCTL_BASE_URL, `automation/${env.RUNCTL_PROJECT}/nightly`]);
 });
 
+test.each([
+  ['trigger nightly --quiet', true],
+  ['trigger nightly --watch --quiet', true],
+  ['watch {run} --quiet', false],
+])('what cannot be written is said by %s: %s', async (line, isSaid) => {
+  const { env, clock } = await withEmulator({});
+  const run = `${env.RUNCTL_PROJECT}/nightly/${(await runProgram(['trigger', 'nightly'], { env, clock })).stdout.trim()}`;
+  clock.leap(3 * 3_600_000);
+  const argv = line.replace('{run}', run).split(' ');
+  const { code, stderr } = await runProgram(argv, { env: { ...env, RUNCTL_STATE_DIR: '/dev/null' }, clock });
+  expect([code, /journal|\/dev\/null/.test(stderr)]).toEqual([0, isSaid]);
+});
+
 const patience = { timeout: 15_000, interval: 20 };
 
 test('a second follower does not record anew that a hook is due', async () => {

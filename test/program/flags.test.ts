@@ -189,6 +189,11 @@ describe('a trigger', () => {
     expect(lastAtS(watched)).toBeGreaterThan(300);
   });
 
+  test('--interval is also the time before the first poll', async () => {
+    const { sent } = await typed('trigger nightly --watch --interval 50s');
+    expect((sent[1]?.atS ?? 0) - (sent[0]?.atS ?? 0)).toBeCloseTo(50, 0);
+  });
+
   test("bears a firewall's 401 at the first poll of its own run", async () => {
     const seen = await typed('trigger nightly --watch', {
       faults: [{ on: 'status', nth: 1, do: 'status', status: 401 }],

@@ -155,3 +155,21 @@ test('a trigger that never arrived is not called refused', async () => {
   expect(stdout).toContain("never arrived (10): can't connect to 127.0.0.1:1");
   expect(stdout).not.toContain('refused (');
 });
+
+test('the run that a refusal names is not the run of the trigger, whether it was sent before or not', async () => {
+  const { env, clock, emulator } = await withEmulator({
+    ...{ automations: { '*': { duration: '1h' } }, order: 'activeFirst', namesActiveRun: true },
+    faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }],
+  });
+  const run = (...argv: string[]) => runProgram(argv, { env, clock });
+  const argv = ['trigger', 'nightly', '--give-up-after', '1ms'];
+  for (const key of [['--idempotency-key', 'k'], ['--idempotency-key', 'k'], []]) await run(...argv, ...key);
+  const shown = jsonLines((await run('history', '--json')).stdout);
+  const refusals = shown.filter(({ runctl }) => /refused/.test(runctl.history.what));
+  const [active] = emulator.runs();
+  const refusal = { executionId: null, runctl: { activeExecutionId: active?.executionId } };
+  expect(refusals).toMatchObject([
+    { ...refusal, runctl: { ...refusal.runctl, history: { what: 'repeat_refused' } } },
+    { ...refusal, runctl: { ...refusal.runctl, history: { what: 'refused' } } },
+  ]);
+});

@@ -1,5 +1,5 @@
 // What is said, and how often: the same fact once.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Scenario } from '../../src/emulator/scenario.ts';
@@ -123,4 +123,18 @@ test('the history of an hour counts every unresolved trigger, also one in a file
   const { stdout, stderr } = await run('history --since 1h');
   expect(stdout).not.toMatch(/ [ab] /);
   expect(stderr).toMatch(/^3 triggers .*runctl recover/m);
+});
+
+test('what doctor finds is no warning besides', async () => {
+  const { run, env } = await machine(hour, { RUNCTL_API_KEY: '' });
+  const { RUNCTL_CONFIG_DIR: folder = '', RUNCTL_API_KEY: apiKey } = env;
+  mkdirSync(folder);
+  const file = join(folder, 'config.json');
+  writeFileSync(file, JSON.stringify({ profiles: { default: { baseUrl: env.RUNCTL_BASE_URL, apiKey } } }));
+  chmodSync(file, 0o644);
+  const [{ runctl }] = jsonLines((await run('doctor --offline --json')).stdout);
+  expect(runctl.doctor).toContainEqual(expect.objectContaining({ name: 'config_file', result: 'warning' }));
+  expect(runctl.warnings).toEqual([]);
+  // Any other command says it.
+  expect((await run('status')).stderr).toContain(file);
 });

@@ -148,9 +148,11 @@ describe('the step', () => {
     expect(emulator.requests).toEqual([]);
   });
 
-  test('takes what looks like a flag for the name of an automation', async () => {
+  test('takes what looks like a flag for no flag, and for the name of an automation if its project is given', async () => {
     const { emulator, step } = await repository();
-    expect((await step({ inputs: { automation: '--help' } })).code).toBe(0);
+    const { code, outputs } = await step({ inputs: { automation: '--help' } });
+    expect([code, outputs.outcome, emulator.requests]).toEqual([2, 'usage', []]);
+    expect((await step({ inputs: { automation: `${emulator.projectId}/--help` } })).code).toBe(0);
     expect(namesOf(emulator.runs())).toEqual(['--help']);
   });
 });

@@ -15,6 +15,7 @@ import type { Emulator } from '../../src/emulator/server.ts';
 import { openJournal } from '../../src/journal/journal.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { createFastClock } from '../helpers/fast-clock.ts';
+import { jsonLines } from '../helpers/json-lines.ts';
 import { runProgram } from '../helpers/run-program.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
@@ -166,13 +167,15 @@ test('a hook that a signal ends with its follower is reported by that follower a
 });
 
 test('a hook whose turn comes after a signal is left to the next follower, and the last line says so', async () => {
-  const { follower, run, reported, hook, journal, env } = await machine();
+  const { follower, run, reported, hook, journal, env, emulator, clock } = await machine();
   const names = Array.from({ length: 9 }, (_, index) => `nightly-${index}`);
   expect((await run('trigger', ...names, '-q')).code).toBe(0);
   const first = follower('--on-final', 'sleep 60');
   const states = () => journal.hooks({ baseUrl: env.RUNCTL_BASE_URL ?? '' }).map(({ state }) => state);
   await vi.waitFor(() => expect(states().filter((state) => state === 'begun')).toHaveLength(8), patience);
-  await vi.waitFor(() => expect([...journal.runs()].every(({ isFinal }) => isFinal)).toBe(true), patience);
+  const read = () => emulator.requests.filter(({ url }) => url.endsWith('/result'));
+  await vi.waitFor(() => expect(read()).toHaveLength(9), patience);
+  await clock.sleep(2_000);
   expect((await first.stop()).stderr).toMatch(/1 --on-final command.* not run.*runctl watch --follow --on-final/);
   const second = follower('--on-final', hook);
   await vi.waitFor(() => expect(reported()).toHaveLength(1), patience);
@@ -213,6 +216,31 @@ test('a journal that is away for a while ends no follower, and the hooks that ca
   const second = follower('--on-final', hook);
   await vi.waitFor(() => expect(reported()).toEqual([`${later} COMPLETED`, `${id} COMPLETED`]), patience);
   await second.stop();
+});
+
+test('what a follower warned of is in the document of the next run, and of none after it', async () => {
+  const { follower, trigger, journal, env, clock } = await machine();
+  const file = join(env.RUNCTL_STATE_DIR ?? '', 'journal.jsonl');
+  const { stop } = follower('--events');
+  const finish = async (name: string) => {
+    await trigger(name);
+    await vi.waitFor(() => expect([...journal.runs()].map(({ isFinal }) => isFinal)).not.toContain(false), patience);
+    // The result is read after that.
+    await clock.sleep(2_000);
+  };
+  await finish('before');
+  renameSync(file, `${file}.kept`);
+  mkdirSync(file);
+  await clock.sleep(10_000);
+  rmdirSync(file);
+  renameSync(`${file}.kept`, file);
+  for (const name of ['next', 'later']) await finish(name);
+  const ended = jsonLines((await stop()).stdout).filter(({ event }) => event === 'run_done');
+  expect(ended.map(({ document: { automationName, runctl } }) => [automationName, runctl.warnings.length])).toEqual([
+    ['before', 0],
+    ['next', 1],
+    ['later', 0],
+  ]);
 });
 
 test('a state folder that is removed is reported once', async () => {

@@ -126,6 +126,11 @@ test('each hook of a command is shown with its exit, and is none that a follower
       '--on-exit hook_begun exited with 0 null',
       '--on-exit hook_ended was killed by SIGKILL null',
     ]);
+  expect((await run('trigger', 'daily', 'hourly', '--on-exit', 'true')).code).toBe(0);
+  expect(await hooksOf('daily')).toEqual([
+    '--on-exit hook_begun exited with 0 null',
+    '--on-exit hook_ended exited with 0 null',
+  ]);
   const { stdout } = await run('history', 'weekly', '-q');
   const { stdout: findings } = await run('doctor', '--offline');
   expect(findings.replaceAll(/\s+/g, ' ')).toMatch(/hooks the --on-exit hook of monthly was killed by SIGKILL at /);

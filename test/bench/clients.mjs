@@ -1,5 +1,5 @@
 // How the clients in clients/ do in the built-in scenarios, from `emulator --report`. Prints
-// the two tables of docs/comparison.md. `npm run bench -- clients [scenario…]` takes nine minutes for all of them.
+// the table of docs/rehearsal.md, and a second one by scenario. `npm run bench -- clients [scenario…]` takes nine minutes for all of them.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

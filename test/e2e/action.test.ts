@@ -263,11 +263,12 @@ describe('runctl is installed', () => {
   });
 });
 
-test('its page describes every input and output, and names this version', () => {
-  const page = readFileSync(join(root, 'docs/github-actions.md'), 'utf8');
-  const described = [...page.matchAll(/^\| `([\w-]+)` +\|/gm)].map(([, name]) => name);
+test('its recipe names every input and output, and this version', () => {
+  const page = readFileSync(join(root, 'docs/recipes.md'), 'utf8');
+  const recipe = page.slice(page.indexOf('### GitHub Actions'), page.indexOf('### GitLab'));
   const { inputs, outputs } = parse(readFileSync(join(action, 'action.yml'), 'utf8'));
-  expect(described).toEqual([...Object.keys(inputs), ...Object.keys(outputs)]);
+  const names = [...Object.keys(inputs), ...Object.keys(outputs)];
+  expect(names.filter((name) => !new RegExp(`\`${name}\`|^ +${name}: `, 'm').test(recipe))).toEqual([]);
   expect(page).toContain(`/.github/actions/runctl@v${version}\n`);
 });
 

@@ -168,7 +168,7 @@ describe("the package's page", () => {
   test('has no link and no picture that leads nowhere', () => {
     const page = withAbsoluteLinks(readFileSync(join(root, 'README.md'), 'utf8'), manifest);
     expect(page).toContain(`(${home}/raw/v${version}/docs/session.svg)`);
-    expect(page).toContain(`(${home}/blob/v${version}/docs/reference.md#exit-codes)`);
+    expect(page).toContain(`(${home}/blob/v${version}/docs/reference.md#stability)`);
     expect([...page.matchAll(/\]\((?!https:\/\/)[^)]*\)/g)].map(([link]) => link)).toEqual([]);
   });
 });

@@ -22,36 +22,6 @@ const yamlOf = <Document>(recipe: string) => parse(blockOf(recipe, 'yaml')) as D
 
 const once = { codes: [0, 0], runs: 1 };
 
-describe('the workflow of GitHub Actions', () => {
-  interface Workflow {
-    jobs: { nightly: { env: Record<string, string>; steps: { run?: string }[] } };
-  }
-  const { steps, env } = yamlOf<Workflow>('GitHub Actions').jobs.nightly;
-  const [install, line = ''] = steps.flatMap(({ run }) => run ?? []);
-
-  test('gives every setting that is needed, the key from a secret', () => {
-    expect(install).toMatch(/^npm install --global /); // not run here: it installs
-    expect(env).toMatchObject({ RUNCTL_API_KEY: expect.stringMatching(/^\$\{\{ secrets\./) });
-    expect(Object.keys(env)).toEqual(['RUNCTL_BASE_URL', 'RUNCTL_PROJECT', 'RUNCTL_API_KEY']);
-  });
-
-  test('starts one run, another when the job is run again, and leaves a summary of each', async () => {
-    const machine = await withBareMachine();
-    const summary = join(machine.folder, 'summary.md');
-    const attempt = (number: string) => ({
-      GITHUB_ACTIONS: 'true',
-      GITHUB_RUN_ID: '17',
-      GITHUB_RUN_ATTEMPT: number,
-      GITHUB_STEP_SUMMARY: summary,
-    });
-    const argv = ['bash', '--norc', '-e', '-c', line];
-    expect(await runTwice(machine, argv, attempt('1'))).toEqual(once);
-    expect(await machine.run(argv, { env: { ...machine.settings, ...attempt('2') } })).toMatchObject({ code: 0 });
-    expect(machine.emulator.runs()).toHaveLength(2);
-    expect(readFileSync(summary, 'utf8').match(/^### .*/gm)?.length).toBe(3);
-  });
-});
-
 describe('the job of GitLab CI', () => {
   interface Pipeline {
     nightly: { script: string[]; retry: { exit_codes: number[] } };

@@ -21,14 +21,14 @@ function blockAfter(words: string): string {
 
 /** A listener on loopback that keeps what it is sent. */
 async function listener() {
-  const received: { path: string; title: string; body: string }[] = [];
+  const received: { path: string; body: string }[] = [];
   const server = createServer((request, response) => {
     let body = '';
     request.setEncoding('utf8').on('data', (chunk) => {
       body += chunk;
     });
     request.on('end', () => {
-      received.push({ path: request.url ?? '', title: String(request.headers.title ?? ''), body });
+      received.push({ path: request.url ?? '', body });
       response.end('ok');
     });
   });
@@ -45,7 +45,7 @@ const watched = ['trigger', 'nightly', '--watch', '--quiet', '--interval', '20ms
 async function storeHook(words: string) {
   const { run, env, folder } = await withBareMachine();
   const at = (name: string) => join(folder, name);
-  for (const name of ['mail', 'notify-send']) {
+  for (const name of ['mail']) {
     writeFileSync(at(name), `#!/bin/sh\nprintf '%s\\n' "$@" > '${at('args')}'; cat > '${at('input')}'\n`, {
       mode: 0o755,
     });
@@ -71,18 +71,13 @@ test('a ping says the exit code, and has the document as its body', async () => 
   expect(codes).toEqual([0, 1, 8]);
 });
 
-test('a push message and a chat hear of what is wrong, and of nothing else', async () => {
+test('a chat hears of what is wrong, and of nothing else', async () => {
   const { url, received } = await listener();
-  const [push, chat] = [await storeHook('A push message'), await storeHook('A chat')];
-  await push(quick, { PUSH_URL: url });
+  const chat = await storeHook('A chat');
   await chat(quick, { CHAT_URL: url });
   expect(received).toEqual([]);
-  await push(failing, { PUSH_URL: `${url}/push` });
   await chat({ credits: 0 }, { CHAT_URL: `${url}/chat` });
-  expect(received).toEqual([
-    { path: '/push', title: 'runctl trigger', body: 'nightly: run_failed' },
-    { path: '/chat', title: '', body: '{"text":"runctl trigger: no_credits, exit code 8"}' },
-  ]);
+  expect(received).toEqual([{ path: '/chat', body: '{"text":"runctl trigger: no_credits, exit code 8"}' }]);
 });
 
 test('mail has the outcome as its subject and the document as its body', async () => {
@@ -93,12 +88,7 @@ test('mail has the outcome as its subject and the document as its body', async (
   expect(JSON.parse(input)).toMatchObject({ status: 'FAILED' });
 });
 
-test('the desktop shows the automation and the outcome', async () => {
-  const afterRun = await storeHook('A desktop notification');
-  expect((await afterRun(quick)).args).toBe('runctl trigger\nnightly: ok\n');
-});
-
-test('the monitoring plugin, the login banner and the cron line say that an automation is overdue', async () => {
+test('the monitoring plugin and the cron line say that an automation is overdue', async () => {
   const { run, env, settings, folder } = await withBareMachine(quick);
   writeFileSync(join(folder, 'plugin'), blockAfter('As a monitoring plugin'));
   const plugin = () => run(['sh', 'plugin', 'nightly', '--within', '26h'], { env: settings });
@@ -108,8 +98,6 @@ test('the monitoring plugin, the login banner and the cron line say that an auto
     stdout: expect.stringContaining('no runs are recorded on this machine'),
   });
   expect(await run(['sh', '-c', cron], { env: settings })).toMatchObject({ code: 15 });
-  const banner = await run(['sh', '-c', blockAfter('**At login**')], { env: settings });
-  expect(banner).toMatchObject({ code: 0, stderr: expect.stringContaining('no runs are recorded on this machine') });
   await runProgram(watched, { env: { ...env, ...settings } });
   expect(await plugin()).toMatchObject({ code: 0, stdout: expect.stringContaining('nightly completed') });
   expect(await run(['sh', '-c', cron], { env: settings })).toMatchObject({ code: 0, stdout: '', stderr: '' });

@@ -39,7 +39,7 @@ export const result = defineCommand({
       );
     }
     const polled = await pollOnce('result', known, options, connection);
-    if (polled.kind === 'failed') return resultOfFailure(polled.problem, run, context);
+    if (polled.kind === 'failed') return resultOfFailure(polled.problem, known, context);
     const found = polled.value;
     if (found.isFinal) connection.journal.recordStatus(connection.baseUrl, run, found);
     const ended = exitNameOfRun(found);

@@ -42,7 +42,7 @@ export async function showStatus(
 ): Promise<CommandResult> {
   const { context, journal, baseUrl } = connection;
   const polled = await pollOnce('status', followable, options, connection);
-  if (polled.kind === 'failed') return resultOfFailure(polled.problem, followable.run, context);
+  if (polled.kind === 'failed') return resultOfFailure(polled.problem, followable, context);
   const execution = polled.value;
   journal.recordStatus(baseUrl, followable.run, execution);
   const ended = exitNameOfRun(execution);

@@ -17,6 +17,13 @@ export function argumentOf(
 
 /** A run in the journal. Another process may have triggered it, so its age is by the wall clock. */
 export function followableOf(run: Run, record: JournalRun | undefined, clock: Clock): Followable {
-  if (!record?.idempotencyKey) return { run };
-  return { run, sinceTriggerMs: () => clock.nowMs() - Date.parse(record.at) };
+  if (!record) return { run };
+  const sinceMs = (time: string) => () => clock.nowMs() - Date.parse(time);
+  const { status, isFinal, statusAt = record.at } = record;
+  const execution = { executionId: run.executionId, status: status ?? '', isFinal, document: {} };
+  return {
+    run,
+    ...(status !== null && { seenBefore: () => ({ execution, ageMs: sinceMs(statusAt)() }) }),
+    ...(record.idempotencyKey && { sinceTriggerMs: sinceMs(record.at) }),
+  };
 }

@@ -30,7 +30,7 @@ export type PolledOnce<T> = { kind: 'ok'; value: T } | { kind: 'failed'; problem
 /** Asks for the status or the result of a run, with retries. */
 export async function pollOnce<Operation extends keyof Answers>(
   operation: Operation,
-  { run, sinceTriggerMs }: Followable,
+  { run, sinceTriggerMs, seenBefore }: Followable,
   { giveUpAfterMs = defaults.giveUpAfterMs }: PollFlags,
   connection: Connection,
 ): Promise<PolledOnce<Answers[Operation]>> {
@@ -50,14 +50,17 @@ export async function pollOnce<Operation extends keyof Answers>(
   const problem =
     polled.kind === 'interrupted'
       ? interruptedProblem(signal, run, argument)
-      : pollProblem(polled.fault, { operation, run, argument, hasJournal: hasJournal(context) });
+      : pollProblem(polled.fault, {
+          ...{ ...seenBefore?.(), operation, run, argument },
+          hasJournal: hasJournal(context),
+        });
   return { kind: 'failed', problem };
 }
 
-export function resultOfFailure(problem: Problem, run: Run, context: Invocation): CommandResult {
+export function resultOfFailure(problem: Problem, { run, seenBefore }: Followable, context: Invocation): CommandResult {
   return {
     exitNames: [problem.facts.name],
-    documents: [documentOf({ run, problem }, context)],
+    documents: [documentOf({ run, problem, lastConfirmed: seenBefore?.() }, context)],
     problems: [{ problem }],
   };
 }

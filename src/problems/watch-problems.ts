@@ -34,7 +34,7 @@ export function watchProblem(
     case 'gave_up':
       return giveUpProblem(watched, argument);
     case 'refused':
-      return refusedProblem(watched.fault, { operation: 'status', run: watched.run, argument, hasJournal });
+      return refusedProblem(watched.fault, { ...watched, operation: 'status', argument, hasJournal });
     case 'interrupted':
       return interruptedProblem(watched, watched.run, argument);
   }
@@ -76,9 +76,8 @@ export function exitNameOfWatch(watched: WatchResult, problem: Problem | undefin
   return exitNameOfStatus(watched.execution?.status ?? '');
 }
 
-interface FailedPoll {
+interface FailedPoll extends LastConfirmed {
   operation: 'status' | 'result';
-  run: Run;
   argument: string;
   hasJournal?: boolean; // without a journal, there are no runs to list
 }
@@ -95,19 +94,26 @@ function refusedProblem(fault: Fault, poll: FailedPoll): Problem {
 const againWithAll = 'watch them again: `runctl watch --all`';
 const thenAll = (first: string | undefined) => (first ? `${first}. Then ${againWithAll}` : againWithAll);
 
-export function pollProblem(fault: Fault, { operation, run, argument, hasJournal = true }: FailedPoll): Problem {
+export function pollProblem(fault: Fault, { operation, argument, hasJournal = true, ...known }: FailedPoll): Problem {
+  const { run, execution } = known;
   const name = exitNameOf(fault);
+  const isForgotten = name === 'not_found' && !fault.page;
   const orElse = fault.kind === 'path_not_found' ? ', or the base URL is wrong' : '';
-  const happened =
-    name === 'not_found' && !fault.page
-      ? `${nameOf(run.target)} has no run ${run.executionId}${orElse}`
-      : `the ${operation} of ${nameOf(run.target)} couldn't be read: ${fault.message}; the run is not affected`;
-  const remedy = remedyOf(fault) ?? (name === 'not_found' ? notFoundHint(hasJournal) : again(operation, argument));
+  const missing = execution
+    ? `the service no longer knows run ${run.executionId} of ${nameOf(run.target)}, ${lastConfirmed(known)}`
+    : `${nameOf(run.target)} has no run ${run.executionId}${orElse}`;
+  const seen = execution ? `, ${lastConfirmed(known)}` : '';
+  const unread = `the ${operation} of ${nameOf(run.target)} couldn't be read: ${fault.message}; the run is not affected${seen}`;
+  const happened = isForgotten ? missing : unread;
+  const retry = again(operation, argument);
+  // A base URL that was right before most likely still is.
+  const remedy = execution && fault.kind === 'unreachable' ? retry : remedyOf(fault);
+  const gone = execution ? `\`runctl history\` shows what this machine saw of it` : notFoundHint(hasJournal);
   return new Problem({
     ...faultFields(fault),
     name,
     message: happened + httpOf(fault),
-    hint: fault.hint ?? retryAfterHint(fault) ?? remedy,
+    hint: fault.hint ?? retryAfterHint(fault) ?? remedy ?? (isForgotten ? gone : retry),
   });
 }
 

@@ -1,4 +1,5 @@
 import { type Clock, stopwatch } from '../runs/clock.ts';
+import type { LastConfirmed } from '../runs/events.ts';
 import { interrupted } from '../runs/fault.ts';
 import type { Run } from '../runs/run.ts';
 import type { Answer, Execution, RunResult, Service } from '../runs/service.ts';
@@ -13,6 +14,7 @@ export interface Followable {
   known?: Execution; // the response to the trigger, used instead of a first poll
   retryAfterMs?: number; // from the response to the trigger
   sinceTriggerMs?(): number; // undefined if this machine didn't trigger the run
+  seenBefore?(): Omit<LastConfirmed, 'run'>; // what the journal has
 }
 
 export interface WatchOptions {
@@ -34,7 +36,8 @@ export async function pollUntilFinal(
   const watchedMs = stopwatch(clock);
   let execution = known;
   let confirmedAgeMs = execution && stopwatch(clock);
-  const lastConfirmed = () => ({ run, execution, ageMs: confirmedAgeMs?.() });
+  const lastConfirmed = () =>
+    execution ? { run, execution, ageMs: confirmedAgeMs?.() } : { run, ...followable.seenBefore?.() };
   const poller = createPoller({ run, operation: 'status', sinceTriggerMs, lastConfirmed }, ports);
 
   // A run that we just started needs no immediate poll, and runs started together are not polled together.

@@ -135,7 +135,7 @@ test('a run that the service forgot is reported once, and is out of the way then
   writeFileSync(file, journal.replaceAll(stdout.trim(), '6f1c9f5e-3a53-4c1b-9f0a-0d6f2c1f8a11'));
   expect((await runProgram(['list', '--offline'], { env, clock })).stdout).toContain('RUNNING');
   const forgotten = await runProgram(['watch', '--all', '--json'], { env, clock });
-  expect([forgotten.code, forgotten.stderr]).toEqual([0, expect.stringContaining('has no run')]);
+  expect([forgotten.code, forgotten.stderr]).toEqual([0, expect.stringContaining('no longer knows')]);
   expect(jsonLines(forgotten.stdout)).toMatchObject([{ runctl: { exitCode: 0, outcome: 'not_found' } }]);
   expect((await runProgram(['list', '--status', 'not_found'], { env, clock })).stdout).toMatch(
     /^\S not_found +nightly/m,

@@ -113,3 +113,19 @@ test('if the status of a finished run gets no response, its duration and credits
   const { code, stdout } = await runProgram(['result'], { env });
   expect([code, stdout]).toEqual([0, expect.stringMatching(/nightly in 1m.*credits +12/s)]);
 });
+
+test.each([
+  ['status', { on: 'status', do: 'status', status: 502 }, 10, "couldn't be read"],
+  ['result', { on: 'result', do: 'status', status: 502 }, 10, "couldn't be read"],
+  ['status', { on: 'status', do: 'status', status: 404 }, 6, 'no longer knows'],
+] as const)('`%s` without an answer says what was known before: %j', async (command, fault, code, message) => {
+  const { env, clock } = await withEmulator({ automations: { '*': { duration: '1h' } }, faults: [fault] });
+  await runProgram(['trigger', 'nightly'], { env, clock });
+  await clock.sleep(60_000);
+  const ended = await runProgram([command, 'nightly', '--json', '--give-up-after', '1ms'], { env, clock });
+  const { runctl } = JSON.parse(ended.stdout);
+  expect([ended.code, runctl.lastConfirmed.status]).toEqual([code, 'RUNNING']);
+  expect(runctl.lastConfirmed.ageMs).toBeGreaterThanOrEqual(60_000);
+  expect(runctl.problem.message).toContain(message);
+  expect(runctl.problem.message).toContain('last confirmed RUNNING 1m');
+});

@@ -121,7 +121,8 @@ export async function trySettings(options: { profile?: string }, context: Invoca
     throw new Problem({
       name: exitNameOf(fault),
       message: `the settings are saved but don't work: ${reasonOf(fault)}`,
-      hint: fault.hint ?? `change them with \`runctl config${profile}\`; \`runctl config list${profile}\` shows them`,
+      // `runctl config` alone doesn't get the flags that are added to other commands.
+      hint: fault.hint ?? `change them with \`runctl config${profile}\`; \`runctl config list\` shows them`,
       ...faultFields(fault),
     });
   }

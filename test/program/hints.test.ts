@@ -1,11 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { PassThrough } from 'node:stream';
+import { Terminal } from '@xterm/headless';
+import { expect, test, vi } from 'vitest';
 import type { Env } from '../../src/context.ts';
 import type { Scenario } from '../../src/emulator/scenario.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { type Ended, runProgram } from '../helpers/run-program.ts';
+import { ScreenStream } from '../helpers/screen-stream.ts';
 import { executionId, projectId } from '../helpers/scripted-service.ts';
 
 type Harness = Awaited<ReturnType<typeof withEmulator>> & { run(argv: string[], env?: Env): Promise<Ended> };
@@ -219,3 +222,19 @@ test.each(Object.entries(situations).filter(([name]) => name !== 'flags for the 
       expect(command).toMatch(/ --profile staging\b/);
   },
 );
+
+test('what `runctl config` prints for a profile whose settings do not work names it once', async () => {
+  const { env } = await withEmulator({});
+  const { RUNCTL_BASE_URL: baseUrl, RUNCTL_API_KEY: _, RUNCTL_PROJECT: __, ...folders } = env;
+  const keyboard = Object.assign(new PassThrough(), { isTTY: true, setRawMode() {} });
+  const screen = new ScreenStream(new Terminal({ allowProposedApi: true, cols: 200 }));
+  const ended = runProgram(['config', '--profile', 'staging'], { env: folders, input: keyboard, screen });
+  const asked = () => screen.written.match(/base URL of|not shown\)|project ID/g)?.length ?? 0;
+  for (const [index, answer] of [baseUrl, 'wrong-key-123456', '', ''].entries()) {
+    await vi.waitUntil(() => asked() > index, { timeout: 10_000, interval: 5 });
+    keyboard.write(`${answer}\r`);
+  }
+  const { code, stderr } = await ended;
+  expect([code, stderr.match(/--profile staging/g)?.length]).toEqual([7, 2]);
+  for (const command of ['runctl config --profile', 'runctl config list --profile']) expect(stderr).toContain(command);
+});

@@ -1,0 +1,120 @@
+import { namesOf } from '../src/cli/check-flags.ts';
+import type { CommandDefinition } from '../src/cli/define-command.ts';
+import { type Setting, settingTable } from '../src/config/setting-table.ts';
+import { builtInScenarios } from '../src/emulator/built-in-scenarios.ts';
+import { scenarioSchema } from '../src/emulator/scenario.ts';
+import { exitCodes } from '../src/problems/exit-codes.ts';
+import { program } from '../src/program.ts';
+import { schemas } from '../src/render/schemas.ts';
+
+/** What every 1.x keeps (docs/reference.md, Stability), one fact per line. */
+export const stableSurface = (): string[] => [
+  ...(program.commands ?? []).filter(({ name }) => name !== 'agent').flatMap((command) => ofCommand(command, 'runctl')),
+  ...Object.entries<Setting>(settingTable).flatMap(([key, { env, isStored }]) => [
+    ...env.map((variable) => `variable ${variable}`),
+    ...(isStored ? [`config key ${key}`] : []),
+  ]),
+  ...variables.map((name) => `variable ${name}`),
+  ...exitCodes.map(({ code, name }) => `exit code ${code} ${name}`),
+  ...ofShape('document', schemas.document as Shape),
+  ...(schemas.event as { oneOf: Shape[] }).oneOf.flatMap((event) =>
+    ofShape(`event ${event.properties?.event?.const}`, withoutDocument(event)),
+  ),
+  ...builtInScenarios.map(({ name }) => `scenario ${name}`),
+  ...ofScenario('scenario field ', scenarioSchema as unknown as Valibot),
+];
+
+/** Variables that are no settings: what hooks get, and what turns the output for CI off. */
+const variables = [
+  'EXIT_CODE',
+  'OUTCOME',
+  'STARTED',
+  'STATUS',
+  'EXECUTION_ID',
+  'AUTOMATION',
+  'COMMAND',
+  'IN_HOOK',
+  'CI',
+].map((name) => `RUNCTL_${name}`);
+
+function ofCommand(
+  { name, alias, arguments: args = {}, options = {}, commands = [] }: CommandDefinition,
+  above: string,
+) {
+  const line = `${above} ${name}`;
+  // The name of a value may change: `<duration>` is `<>`.
+  const forms = Object.values(args).map(({ form }) => form.replaceAll(/[\w-]+/g, ''));
+  const lines: string[] = [[line, ...forms].join(' '), ...(alias ? [`${above} ${alias}`] : [])];
+  for (const { choices = [] } of Object.values(args)) lines.push(...choices.map((choice) => `${line} ${choice}`));
+  for (const option of Object.values(options)) {
+    const value = option.flags.includes('<') ? ' <>' : '';
+    for (const flag of namesOf(option)) lines.push(`${line} ${flag}${value}`);
+    lines.push(...(option.choices ?? []).map((choice) => `${line} ${namesOf(option).at(-1)} ${choice}`));
+  }
+  for (const inner of commands) lines.push(...ofCommand(inner, line));
+  return lines;
+}
+
+interface Shape {
+  type?: string | string[];
+  enum?: (string | number)[];
+  const?: string | number;
+  items?: Shape;
+  anyOf?: Shape[];
+  properties?: Record<string, Shape>;
+  required?: string[];
+  additionalProperties?: Shape;
+}
+
+/** `?`: the field may be absent. */
+function ofShape(path: string, shape: Shape): string[] {
+  const { type = [], items, anyOf = [], properties = {}, required = [], additionalProperties } = shape;
+  const types = [type].flat().filter((each) => each !== 'object' && each !== 'array');
+  return [
+    ...(types.length > 0 ? [`${path}: ${types.join(' or ')}`] : []),
+    ...[shape.const ?? [], shape.enum ?? []].flat().map((value) => `${path} = ${value}`),
+    ...(items ? ofShape(`${path}[]`, items) : []),
+    ...(additionalProperties ? ofShape(`${path}.*`, additionalProperties) : []),
+    ...anyOf.flatMap((each) => ofShape(path, each)),
+    ...Object.entries(properties).flatMap(([name, each]) =>
+      ofShape(`${path}.${name}${required.includes(name) ? '' : '?'}`, each),
+    ),
+  ];
+}
+
+/** The fields of documents are listed once. */
+const withoutDocument = (event: Shape): Shape => ({
+  ...event,
+  properties: Object.fromEntries(
+    Object.entries(event.properties ?? {}).map(([name, shape]) => [
+      name,
+      name === 'document' ? { type: 'document' } : shape,
+    ]),
+  ),
+});
+
+interface Valibot {
+  type: string;
+  entries?: Record<string, Valibot>;
+  options?: (Valibot | string)[];
+  literal?: string;
+  wrapped?: Valibot;
+  item?: Valibot;
+  value?: Valibot;
+  pipe?: Valibot[];
+}
+
+function ofScenario(path: string, schema: Valibot): string[] {
+  const { entries, options = [], literal, wrapped, item, pipe = [] } = schema;
+  if (wrapped) return ofScenario(path, wrapped);
+  if (item) return ofScenario(`${path}[]`, item);
+  const values = pipe.find(({ type }) => type === 'map')?.value; // of an object with any names: `recordOf` in scenario.ts
+  if (values) return ofScenario(`${path}.*`, values);
+  if (entries)
+    return Object.entries(entries).flatMap(([name, each]) =>
+      ofScenario(path.endsWith(' ') ? path + name : `${path}.${name}`, each),
+    );
+  if (literal !== undefined) return [`${path} = ${literal}`];
+  if (options.length === 0) return [path];
+  return options.flatMap((each) => (typeof each === 'string' ? `${path} = ${each}` : ofScenario(path, each)));
+}

@@ -96,7 +96,7 @@ export async function retry<T>(
       const nowMs = clock.elapsedMs();
       silentSinceMs = silentSinceMs === undefined ? nowMs : silentSinceMs + nowMs - queuedAtMs;
       const tookMs = stopwatch(clock);
-      const answer = await attempt(Math.max(leastLimitMs, giveUpAfterMs - silentMs()));
+      const answer = await attempt(Math.max(leastLimitMs, Math.ceil(giveUpAfterMs - silentMs())));
       if (tookMs() > requestTimeoutMs + suspendedMs) silentSinceMs = undefined;
       return answer;
     });

@@ -8,7 +8,7 @@ export const commandWords: Readonly<Record<string, string>> = {
   'watch --follow': 'daemon',
   status: 'get show describe view inspect',
   result: 'output download',
-  list: 'ps runs jobs',
+  list: 'ps ls runs jobs',
   history: 'events',
   config: 'login auth configure init',
   'config unset apiKey': 'logout',
@@ -20,17 +20,8 @@ export const commandWords: Readonly<Record<string, string>> = {
   help: 'man usage',
 };
 
-/** Words for runs, before a verb: `run list` of gh, `get jobs` of kubectl. */
+/** Words for runs, beside one of those: `run list` of gh, `get jobs` of kubectl. */
 export const runWords = 'run runs job jobs workflow workflows automation automations';
-
-/** The verbs that follow such a word. A verb that starts something is asked for by name, all others only look. */
-export const runVerbs: Readonly<Record<string, string>> = {
-  list: 'list ls ps',
-  watch: 'watch follow wait attach',
-  status: 'view show get describe status inspect',
-  result: 'download result',
-  trigger: 'start run trigger create rerun',
-};
 
 export const configWords: Readonly<Record<string, string>> = {
   'config list': 'show view ls status get-contexts current-context',

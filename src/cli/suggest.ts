@@ -5,7 +5,7 @@ import { type Problem, usageProblem } from '../problems/problem.ts';
 import { fieldsOf } from '../render/field-paths.ts';
 import { longNameOf, namesOf, shared } from './check-flags.ts';
 import type { CommandDefinition } from './define-command.ts';
-import { commandWords, configWords, flagWords, impossibleWords, runVerbs, runWords } from './foreign-words.ts';
+import { commandWords, configWords, flagWords, impossibleWords, runWords } from './foreign-words.ts';
 import { helpTopics, versionOption } from './help-text.ts';
 import type { Refused, RefusedCommandLine } from './parse-command-line.ts';
 
@@ -46,13 +46,7 @@ function hintForCommand(
     return meant && didYouMean(meant);
   }
   if (path === 'help') return ofHelp(word, names(program));
-  return (
-    whenUnknown(word) ??
-    impossible(word) ??
-    ofConfig(word, rest) ??
-    ofRuns(word, rest) ??
-    ofCommand(word, rest, names(program))
-  );
+  return whenUnknown(word) ?? impossible(word) ?? ofConfig(word, rest) ?? ofRuns(word, rest, names(program));
 }
 
 /** `help 12`, `help exitcodes`, `help logs`. */
@@ -72,32 +66,27 @@ function ofConfig(word: string, [next = '']: readonly string[]): string | undefi
   return meant ? didYouMean(meant) : undefined;
 }
 
-/** `run list` and `get runs`: a word for runs beside a verb. Without another verb, showing runs is assumed. */
-function ofRuns(word: string, [next = '', ...rest]: readonly string[]): string | undefined {
-  const isRuns = (text: string) => runWords.split(' ').includes(text);
-  const verbBefore = isRuns(next) ? meaningOf(word, runVerbs) : undefined;
-  if (verbBefore === 'status') return withArgument(/s$|^all$/.test(next) ? 'list' : 'status', rest);
-  if (verbBefore) return withArgument(verbBefore, rest);
-  if (!isRuns(word)) return undefined;
-  const verb = meaningOf(next, runVerbs);
-  if (impossible(next)) return impossible(next);
-  if (verb) return withArgument(verb, rest);
-  return word === 'run' && next !== '' ? withArgument('trigger', [next]) : didYouMean('list');
-}
-
-function ofCommand(word: string, rest: readonly string[], names: readonly string[]): string | undefined {
-  const meant = meaningOf(word, commandWords) ?? likely(word, names);
-  return meant && withArgument(meant, rest);
+/** `start nightly`, and `run list` or `get runs` with a word for runs. Without another verb, showing runs is assumed. */
+function ofRuns(word: string, rest: readonly string[], names: readonly string[]): string | undefined {
+  const runs = [word, ...rest.slice(0, 1)].filter((each) => runWords.split(' ').includes(each));
+  const [verb = '', ...others] = [word, ...rest].filter((each, at) => at > 1 || !runs.includes(each));
+  if (runs.length === 0) return suggested(meaningOf(word, commandWords) ?? likely(word, names), rest);
+  const command = names.includes(verb) ? verb : meaningOf(verb, commandWords);
+  if (command === 'status' && runs.some((each) => each.endsWith('s'))) return suggested('list', others);
+  const isStarted = runs.includes('run') && verb !== '';
+  return (
+    impossible(verb) ?? suggested(command, others) ?? suggested(isStarted ? 'trigger' : 'list', isStarted ? [verb] : [])
+  );
 }
 
 const plainWord = /^[\w@][\w./@-]*$/;
 
 /** With the run or automation that was typed, for the commands that take one. */
-function withArgument(command: string, [next = '']: readonly string[]): string {
-  const isRun = /^(watch|status|result)$/.test(command) && plainWord.test(next) && !flawOfRun(next);
-  const isName = /^(trigger|list)$/.test(command) && plainWord.test(next) && !flawOfAutomation(next);
+function suggested(command: string | undefined, [next = '']: readonly string[]): string | undefined {
+  const isRun = /^(watch|status|result)$/.test(command ?? '') && plainWord.test(next) && !flawOfRun(next);
+  const isName = /^(trigger|list)$/.test(command ?? '') && plainWord.test(next) && !flawOfAutomation(next);
   if (isRun || isName) return didYouMean(`${command} ${next}`);
-  return didYouMean(command === 'trigger' ? 'trigger <automation>' : command);
+  return command && didYouMean(command === 'trigger' ? 'trigger <automation>' : command);
 }
 
 function hintForFlag({ path, word, value, after = '', next }: Refused, command: CommandDefinition): string | undefined {

@@ -159,20 +159,10 @@ export function parseSettingKey(text: string): SettingKey {
 /** The API key never comes from the command line. */
 const usageOf = (key: SettingKey) => (key === 'apiKey' ? key : `${key} <value>`);
 
-/** `url` for `baseUrl`, and the names that other tools use. */
-function likelyKey(word: string): SettingKey | undefined {
-  const keys = settingKeys.map((key) => [key, key.toLowerCase()] as const);
-  const part = keys.find(([, key]) => key === word) ?? keys.find(([, key]) => word.length > 2 && key.includes(word));
-  return part?.[0] ?? foreignNames.get(word);
-}
-
-const foreignNames = new Map<string, SettingKey>([
-  ['token', 'apiKey'],
-  ['secret', 'apiKey'],
-  ['endpoint', 'baseUrl'],
-  ['host', 'baseUrl'],
-  ['server', 'baseUrl'],
-]);
+/** `url` for `baseUrl`, or the name that another tool uses. */
+const likelyKey = (word: string): SettingKey | undefined =>
+  settingKeys.find((key) => word.length > 2 && key.toLowerCase().includes(word)) ??
+  (/^(token|secret)$/.test(word) ? 'apiKey' : /^(endpoint|host|server)$/.test(word) ? 'baseUrl' : undefined);
 
 /** A setting that was set: its value, or why it is refused. The source names the flag, the variable or the profile. */
 export type Given<Value> =

@@ -40,7 +40,10 @@ async function findInJournal(named: RunArgument, here: Here): Promise<Followable
       if (found) return found;
       const elsewhere = runElsewhere('no run', {}, here);
       if (elsewhere) throw elsewhere;
-      throw usageProblem('no run was started or watched here yet', 'name one in full as <projectId>/<automationName>/<executionId>');
+      throw usageProblem(
+        'no run was started or watched here yet',
+        'name one in full as <projectId>/<automationName>/<executionId>',
+      );
     }
     case 'word': {
       const { automationName, projectId = projectOf(here) } = named;

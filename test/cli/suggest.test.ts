@@ -2,14 +2,7 @@ import { expect, test } from 'vitest';
 import { namesOf } from '../../src/cli/check-flags.ts';
 import { checkNames } from '../../src/cli/check-names.ts';
 import type { CommandDefinition } from '../../src/cli/define-command.ts';
-import {
-  commandWords,
-  configWords,
-  flagWords,
-  impossibleWords,
-  runVerbs,
-  runWords,
-} from '../../src/cli/foreign-words.ts';
+import { commandWords, configWords, flagWords, impossibleWords, runWords } from '../../src/cli/foreign-words.ts';
 import { parse } from '../../src/cli/parse-command-line.ts';
 import { runCli } from '../../src/cli/run-cli.ts';
 import { openJournal } from '../../src/journal/journal.ts';
@@ -212,10 +205,10 @@ test.each([...commands].filter(([path]) => path !== 'help'))(
 );
 
 test('no hint for a word in place of a command names a command that is not there', async () => {
-  const words = [commandWords, configWords, impossibleWords, runVerbs].flatMap((meanings) =>
+  const words = [commandWords, configWords, impossibleWords].flatMap((meanings) =>
     Object.values(meanings).flatMap((listed) => listed.split(' ')),
   );
-  const asks = new Set(`${commandWords.trigger} ${runVerbs.trigger} schedule cron every enable disable run`.split(' '));
+  const asks = new Set(`${commandWords.trigger} schedule cron every enable disable run`.split(' '));
   for (const word of [...words, ...runWords.split(' ')].filter((each) => !commands.has(each) && each !== 'ls')) {
     const hint = await refused(word);
     const faults = faultsOf(hint, asks.has(word) ? 'trigger' : '');

@@ -214,7 +214,10 @@ const trigger = 'runctl trigger <automation>';
 /** What commands print, stdout before stderr, on a machine with nothing in its journal. */
 const atFirst: [argv: string, text: string][] = [
   ['list', `No runs ${nowhere}. Runs started on other machines aren't listed. Start one with \`${trigger}\`.`],
-  ['status', 'runctl: no run was started or watched here yet\n  → name one in full as <projectId>/<automationName>/<executionId>'],
+  [
+    'status',
+    'runctl: no run was started or watched here yet\n  → name one in full as <projectId>/<automationName>/<executionId>',
+  ],
   ['watch --all', 'No unfinished runs.'],
   ['recover', `Nothing to recover: no unresolved triggers ${nowhere}.`],
   ['stats', `No runs in the last 30d ${nowhere}.`],

@@ -1,7 +1,7 @@
 import { flawOfAutomation } from '../connection/arguments.ts';
 import { anyFailure, errorTypes } from '../problems/next-step.ts';
 import { usageProblem } from '../problems/problem.ts';
-import { parseDuration } from '../runs/time-text.ts';
+import { formatDuration, localTime, parseDuration } from '../runs/time-text.ts';
 
 /** Thrown by the parsers of values for a text that they refuse; the message says what to give. */
 export class RefusedValue extends Error {}
@@ -49,6 +49,7 @@ const daysLike = (text: string) => (/^\d+$/.test(text) ? `${text}h or ${text}d` 
 export interface Period {
   sinceMs: number; // inclusive
   untilMs: number; // exclusive
+  when(): string; // ` since …` or ` in the last 30d`, as the end of a clause
 }
 
 /** The period of `--since` and `--until`; without `since`, it is `usualMs` long. Throws a usage problem if it ends first. */
@@ -56,7 +57,10 @@ export function periodOf({ since, until }: { since?: Moment; until?: Moment }, n
   const untilMs = until?.(nowMs) ?? Number.POSITIVE_INFINITY;
   const sinceMs = since?.(nowMs) ?? Math.min(untilMs, nowMs) - usualMs;
   if (untilMs < sinceMs) throw usageProblem('--until is before --since', 'give the earlier time with `--since`');
-  return { sinceMs, untilMs };
+  const shownUntil = () => (until ? ` until ${localTime(untilMs)}` : '');
+  const when = () =>
+    since || until ? ` since ${localTime(sinceMs)}${shownUntil()}` : ` in the last ${formatDuration(usualMs)}`;
+  return { sinceMs, untilMs, when };
 }
 
 /** Parses a duration into milliseconds; `0` needs no unit. */

@@ -5,12 +5,11 @@ import { valueIfGiven } from '../config/setting-table.ts';
 import { resolveWithoutApiKey } from '../config/settings.ts';
 import { parseAutomationNames } from '../connection/arguments.ts';
 import { journalOf } from '../connection/open-journal.ts';
-import { journalPlace, useBaseUrl } from '../connection/other-base-url.ts';
+import { nothingRecorded } from '../connection/other-base-url.ts';
 import { openMs } from '../journal/journal.ts';
 import type { Outcome } from '../problems/outcome.ts';
 import { documentOf } from '../render/document.ts';
 import type { HistoryEvent } from '../runs/history-event.ts';
-import { localTime } from '../runs/time-text.ts';
 import { unknownNote } from './list-notes.ts';
 
 const usualPeriodMs = 86_400_000;
@@ -37,17 +36,13 @@ export const history = defineCommand({
     const baseUrl = valueIfGiven(settings.baseUrl);
     const automations = parseAutomationNames(names, valueIfGiven(settings.project));
     const nowMs = context.clock.nowMs();
-    const { sinceMs, untilMs } = periodOf({ since, until }, nowMs, usualPeriodMs);
+    const { sinceMs, untilMs, when } = periodOf({ since, until }, nowMs, usualPeriodMs);
     const journal = journalOf(context, { needed: true });
     const events = journal.history({ baseUrl, automations, sinceMs, untilMs });
     if (events.length === 0) {
-      const whose = names.length > 0 ? ` of ${names.join(', ')}` : '';
-      const when = `since ${localTime(sinceMs)}${until ? ` until ${localTime(untilMs)}` : ''}`;
-      const sentence = `No history${whose} ${when}: nothing ${journalPlace(baseUrl, context)}.`;
-      const all = journal.history({ automations, sinceMs, untilMs });
-      const other = (all.findLast(({ executionId }) => executionId !== undefined) ?? all.at(-1))?.baseUrl;
-      const hint = other === undefined ? [] : [`The same journal has some for ${other}: ${useBaseUrl(other)}.`];
-      return { documents: [], omission: quiet ? undefined : [sentence, ...hint] };
+      const filter = { automations, sinceMs };
+      const nothing = nothingRecorded('history', { names, when: when() }, { journal, baseUrl, context }, filter);
+      return { documents: [], omission: quiet ? undefined : nothing };
     }
     const runs = [...journal.runs({ baseUrl, automations, sinceMs: Math.min(sinceMs, nowMs - openMs) })];
     const { historyTable } = await import('../render/history-table.ts');

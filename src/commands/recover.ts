@@ -14,7 +14,7 @@ import { flawOfAutomation, parseAutomationNames } from '../connection/arguments.
 import { connect } from '../connection/connect.ts';
 import type { Connection } from '../connection/connection.ts';
 import { isJournalIncomplete } from '../connection/open-journal.ts';
-import { elsewhere, journalPlace } from '../connection/other-base-url.ts';
+import { nothingRecorded } from '../connection/other-base-url.ts';
 import type { Invocation } from '../context.ts';
 import { isRecoverable, type JournalRun, openMs } from '../journal/journal.ts';
 import { isAmong, type NamedAutomation, type RunFilter } from '../journal/run-filter.ts';
@@ -93,20 +93,12 @@ function expiredTriggers(filter: RunFilter, { journal, baseUrl, context }: Conne
   return [...recent].filter((run) => run.executionId === null && !isRecoverable(run, nowMs));
 }
 
-function nothingFor(
-  names: readonly string[],
-  automations: readonly NamedAutomation[],
-  connection: Connection,
-): string[] {
-  const { journal, baseUrl, context } = connection;
-  const whose = names.length === 0 ? '' : ` of ${names.join(', ')}`;
-  const nowMs = context.clock.nowMs();
+function nothingFor(names: readonly string[], automations: readonly NamedAutomation[], connection: Connection) {
+  const nowMs = connection.context.clock.nowMs();
   const isUnresolved = (run: JournalRun) => run.executionId === null && isRecoverable(run, nowMs);
   const filter = { automations, sinceMs: nowMs - openMs };
-  return [
-    `Nothing to recover: no unresolved triggers${whose} ${journalPlace(baseUrl, context)}.`,
-    elsewhere('unresolved triggers', { journal, baseUrl }, filter, isUnresolved) ?? [],
-  ].flat();
+  const sentences = nothingRecorded('unresolved triggers', { names }, connection, filter, isUnresolved);
+  return sentences.map((sentence) => sentence.replace(/^No /, 'Nothing to recover: no '));
 }
 
 function print(report: RecoveryReport, options: RecoverOptions, context: Invocation): void {

@@ -5,7 +5,7 @@ import { valueIfGiven } from '../config/setting-table.ts';
 import { resolveWithoutApiKey } from '../config/settings.ts';
 import { parseAutomationNames } from '../connection/arguments.ts';
 import { journalOf } from '../connection/open-journal.ts';
-import { elsewhere, journalPlace } from '../connection/other-base-url.ts';
+import { nothingRecorded } from '../connection/other-base-url.ts';
 import type { Invocation } from '../context.ts';
 import type { JournalRun } from '../journal/fold.ts';
 import { openMs } from '../journal/journal.ts';
@@ -16,7 +16,7 @@ import { documentOf } from '../render/document.ts';
 import type { CommandResult } from '../render/output.ts';
 import { nameOf } from '../runs/run.ts';
 import { type PastRuns, type RecordedRun, type Statistics, statisticsOf } from '../runs/statistics.ts';
-import { dayMs, localTime } from '../runs/time-text.ts';
+import { dayMs } from '../runs/time-text.ts';
 
 const usualPeriodMs = 30 * dayMs;
 
@@ -47,7 +47,7 @@ async function showStatistics(names: string[], options: StatsOptions, context: I
   const baseUrl = valueIfGiven(settings.baseUrl);
   const automations = parseAutomationNames(names, valueIfGiven(settings.project));
   const nowMs = context.clock.nowMs();
-  const { sinceMs, untilMs } = periodOf(options, nowMs, usualPeriodMs);
+  const { sinceMs, untilMs, when } = periodOf(options, nowMs, usualPeriodMs);
   const journal = journalOf(context, { needed: true });
   const period = { sinceMs, untilMs, nowMs };
   // A run of the period may have begun before it.
@@ -55,20 +55,15 @@ async function showStatistics(names: string[], options: StatsOptions, context: I
     .flatMap((past) => statisticsOf(past, period) ?? [])
     .sort((one, other) => compare(nameOf(one.target), nameOf(other.target)));
 
-  const emptyNote = () => {
-    const whose = names.length > 0 ? ` of ${names.join(', ')}` : '';
-    const until = options.until ? ` until ${localTime(untilMs)}` : '';
-    const when = options.since || until ? `since ${localTime(sinceMs)}${until}` : 'in the last 30d';
-    const sentence = `No runs${whose} ${when} ${journalPlace(baseUrl, context)}.`;
-    return [sentence, elsewhere('runs', { journal, baseUrl }, { automations, hasRun: true }) ?? []].flat();
-  };
+  const nothing = () =>
+    nothingRecorded('runs', { names, when: when() }, { journal, baseUrl, context }, { automations, hasRun: true });
 
   const { statisticsTable } = await import('../render/tables.ts');
   return {
     documents: all.map((statistics) => documentOf(outcomeOfStatistics(statistics, sinceMs), context)),
     text: (theme, lines) => (all.length > 0 ? statisticsTable(all, theme, lines) : ''),
     note: all.length > 0 && !options.quiet ? unseenNote(all) : undefined,
-    omission: all.length > 0 || options.quiet ? undefined : emptyNote(),
+    omission: all.length > 0 || options.quiet ? undefined : nothing(),
   };
 }
 

@@ -4,6 +4,19 @@ import type { Journal, JournalRun } from '../journal/journal.ts';
 import type { RunFilter } from '../journal/run-filter.ts';
 import { shellWord } from '../problems/quote.ts';
 
+/** `No runs of nightly …`, and the other base URL for which the newest of it is recorded. */
+export function nothingRecorded(
+  what: string,
+  { names, when = '' }: { names: readonly string[]; when?: string },
+  { context, ...here }: Here & { context: Context },
+  filter: RunFilter,
+  isCounted?: (run: JournalRun) => boolean,
+): string[] {
+  const whose = names.length > 0 ? ` of ${names.join(', ')}` : '';
+  const sentence = `No ${what}${whose}${when} ${journalPlace(here.baseUrl, context)}.`;
+  return [sentence, elsewhere(what, here, filter, isCounted) ?? []].flat();
+}
+
 /** Where nothing is recorded: there may be something under another base URL, or in the journal of another user. */
 export function journalPlace(baseUrl: string | undefined, { env }: Context): string {
   const folder = resolveStateFolder(env) ?? 'no folder';

@@ -15,7 +15,7 @@ import { count } from '../problems/quote.ts';
 import { documentOf } from '../render/document.ts';
 import type { CommandResult } from '../render/output.ts';
 import { nameOf } from '../runs/run.ts';
-import { type PastRuns, type RecordedRun, type Statistics, statisticsOf } from '../runs/statistics.ts';
+import { type PastRuns, type RecordedRun, type Statistics, statisticsOf, unfinishedOf } from '../runs/statistics.ts';
 import { dayMs } from '../runs/time-text.ts';
 
 const usualPeriodMs = 30 * dayMs;
@@ -62,8 +62,7 @@ async function showStatistics(names: string[], options: StatsOptions, context: I
   return {
     documents: all.map((statistics) => documentOf(outcomeOfStatistics(statistics, sinceMs), context)),
     text: (theme, lines) => (all.length > 0 ? statisticsTable(all, theme, lines) : ''),
-    note: all.length > 0 && !options.quiet ? unseenNote(all) : undefined,
-    omission: all.length > 0 || options.quiet ? undefined : nothing(),
+    omission: options.quiet ? undefined : all.length > 0 ? unfinishedNote(all) : nothing(),
   };
 }
 
@@ -76,12 +75,13 @@ const isoOf = (ms: number) => new Date(ms).toISOString();
 
 const compare = (one: string, other: string) => Number(one > other) - Number(one < other);
 
-function unseenNote(all: readonly Statistics[]): string | undefined {
-  const unseen = all.filter((each) => each.unseen > 0);
-  if (unseen.length === 0) return undefined;
-  const runs = unseen.reduce((total, each) => total + each.unseen, 0);
-  const names = unseen.map((each) => `${nameOf(each.target)}: ${each.unseen}`).join(', ');
-  return `It isn't known yet how ${count(runs, 'run')} finished (${names}). \`runctl watch --all\` finds out.`;
+/** What the numbers leave out: runs that had not finished when this machine last polled them. */
+function unfinishedNote(all: readonly Statistics[]): string | undefined {
+  const unfinished = all.filter((each) => unfinishedOf(each) > 0);
+  if (unfinished.length === 0) return undefined;
+  const runs = unfinished.reduce((total, each) => total + unfinishedOf(each), 0);
+  const names = unfinished.map((each) => `${nameOf(each.target)}: ${unfinishedOf(each)}`).join(', ');
+  return `${count(runs, 'run')} had not finished when last polled (${names}). \`runctl list\` polls unfinished runs.`;
 }
 
 /** The runs by base URL and target. */

@@ -1,7 +1,7 @@
 import { nameOf, type Target } from '../runs/run.ts';
 import { type Execution, errorTextOf, type RunResult } from '../runs/service.ts';
 import type { Usual } from '../runs/statistics.ts';
-import { type Statistics, type Total, totalOf } from '../runs/statistics.ts';
+import { type Statistics, type Total, totalOf, unfinishedOf } from '../runs/statistics.ts';
 import { endedWell, lastStatusOf } from '../runs/statuses.ts';
 import { formatAgo, formatDuration, localTime } from '../runs/time-text.ts';
 import { sanitizeLine } from './sanitize.ts';
@@ -136,7 +136,8 @@ const columnsOfStatistics: readonly Column<Statistics | Total>[] = [
     least: 24,
     cell: ({ target }, { dim }) => (target ? sanitizeLine(nameOf(target)) : ['total', dim]),
   },
-  { heading: 'RUNS', isNumber: true, cell: ({ finished }) => String(finished) },
+  { heading: 'FINISHED', isNumber: true, cell: ({ finished }) => String(finished) },
+  { heading: 'UNFINISHED', isNumber: true, spare: 6, cell: (each) => String(unfinishedOf(each)) },
   {
     heading: 'COMPLETED',
     isNumber: true,

@@ -82,6 +82,8 @@ export function totalOf(all: readonly Statistics[]) {
   return {
     target: undefined,
     finished,
+    running: sum((each) => each.running),
+    unseen: sum((each) => each.unseen),
     statuses: { COMPLETED: completed } as Record<string, number>,
     completedShare: finished > 0 ? completed / finished : null,
     medianMs: null,
@@ -91,6 +93,9 @@ export function totalOf(all: readonly Statistics[]) {
     latest: [],
   };
 }
+
+/** The runs whose end isn't known: they may have finished since they were last polled. */
+export const unfinishedOf = ({ running, unseen }: Pick<Statistics, 'running' | 'unseen'>): number => running + unseen;
 
 const endMsOf = ({ endedMs, startedMs, atMs }: RecordedRun): number => endedMs ?? startedMs ?? atMs;
 

@@ -49,19 +49,19 @@ const month = [
   [9, accepted(6)] as [number, NewRecord],
 ];
 
-test('each automation has a line, and runs that finished unseen are named', async () => {
+test('each automation has a line, and runs whose end is not known are counted apart', async () => {
   const { code, out, err } = await stats([], month);
   expect(code).toBe(0);
   expect(out).toBe(
     [
-      'AUTOMATION     RUNS  COMPLETED  MEDIAN  P95  CREDITS  CREDITS/DAY  LAST RUNS',
-      'nightly           4    3 (75%)      6m  12m       48         11.9  ▄█✖▄',
-      'weekly/report     1   1 (100%)      1m   1m       12          9.3  ▄',
-      'total             5    4 (80%)       –    –       60         21.2',
+      'AUTOMATION     FINISHED  UNFINISHED  COMPLETED  MEDIAN  P95  CREDITS  CREDITS/DAY  LAST RUNS',
+      'nightly               4           1    3 (75%)      6m  12m       48         11.9  ▄█✖▄',
+      'weekly/report         1           0   1 (100%)      1m   1m       12          9.3  ▄',
+      'total                 5           1    4 (80%)       –    –       60         21.2',
       '',
     ].join('\n'),
   );
-  expect(err).toBe("It isn't known yet how 1 run finished (nightly: 1). `runctl watch --all` finds out.");
+  expect(err).toBe('1 run had not finished when last polled (nightly: 1). `runctl list` polls unfinished runs.');
 });
 
 test('where only ASCII can be shown, the last runs are digits', async () => {

@@ -29,7 +29,7 @@ export async function followMachine(
   flags: ActionFlags,
   connection: Connection,
 ): Promise<CommandResult> {
-  const claim = claimOrThrow(connection);
+  const claim = claimOrThrow(connection, flags.onFinal !== undefined);
   const plan = planOf({ giveUpAfterMs: Number.POSITIVE_INFINITY, ...flags, timeoutMs: 0 }, 'watch');
   const following = await startFollowing(connection, plan, Number.POSITIVE_INFINITY, createHookRecord);
   const { context, baseUrl, journal } = following;
@@ -68,7 +68,11 @@ export async function followMachine(
       reportCutOffHooks(following);
       const tail = createTail(folder);
       const unfinished = findUnfinished(following);
-      const due = flags.onFinal === undefined ? [] : dueHooks(following);
+      const due = dueHooks(following);
+      if (flags.onFinal === undefined) {
+        reportDueHooks(due.length, following);
+        return { tail, open: unfinished };
+      }
       const dueRuns = due.map((run) => followableOf(run, journal.find(run.executionId, { baseUrl }), clock));
       return { tail, open: [...unfinished, ...dueRuns] };
     });
@@ -99,6 +103,14 @@ export async function followMachine(
   return { exitNames: [problem.facts.name], problems: [{ problem }] };
 }
 
+/** A follower without a hook leaves what an earlier one owed to the next one that has a hook. */
+function reportDueHooks(due: number, { context: { reporter } }: Following): void {
+  if (due === 0) return;
+  const commands = due === 1 ? '1 --on-final command is due' : `${due} --on-final commands are due`;
+  const message = `${commands} from an earlier follower, and this one runs none: start it with \`--on-final …\` instead`;
+  reporter.observe({ event: 'warning', name: 'hooks_left', message });
+}
+
 function reportLeftHooks({ hooks: { left }, context: { reporter } }: Following): void {
   if (left.length === 0) return;
   const commands = left.length === 1 ? '1 --on-final command was' : `${left.length} --on-final commands were`;
@@ -121,11 +133,11 @@ function orRefuseFolder<T>(folder: string, act: () => T): T {
   }
 }
 
-function claimOrThrow(connection: Connection): FollowerClaim {
+function claimOrThrow(connection: Connection, hasHook: boolean): FollowerClaim {
   const { baseUrl, processes, context } = connection;
   const folder = folderOf(connection);
   const claim = orRefuseFolder(folder, () =>
-    claimFollowing({ folder, baseUrl, processes, nowMs: context.clock.nowMs }),
+    claimFollowing({ folder, baseUrl, hasHook, processes, nowMs: context.clock.nowMs }),
   );
   if ('renew' in claim) return claim;
   throw usageProblem(

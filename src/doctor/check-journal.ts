@@ -44,7 +44,8 @@ function sizeOf(bytes: number): string {
 export function* checkJournal({ settings, context }: Machine): Generator<Finding> {
   if (!settings) return;
   const baseUrl = need('baseUrl', settings);
-  yield followerFinding(baseUrl, resolveStateFolder(context.env) ?? '');
+  const follower = followerOf(baseUrl, resolveStateFolder(context.env) ?? '', createProcesses());
+  yield followerFinding(follower);
   const journal = journalOf(context, { needed: true });
   const unresolved = journal.unresolvedTriggers({ baseUrl }).length;
   const nowMs = context.clock.nowMs();
@@ -62,20 +63,28 @@ export function* checkJournal({ settings, context }: Machine): Generator<Finding
       ? noneOf('unfinished runs', isOpenRun)
       : `${unfinished} when last polled; \`runctl watch --all\` watches them`,
   );
-  yield hooksFinding(journal.history({ baseUrl, sinceMs: nowMs - dayMs }));
+  // A follower that runs them records them as due when it takes a run.
+  const isOwed = !(follower?.isAlive && follower.hasHook);
+  const due = isOwed ? journal.hooks({ baseUrl }).filter(({ state }) => state === 'due').length : 0;
+  yield hooksFinding(journal.history({ baseUrl, sinceMs: nowMs - dayMs }), due);
   yield keysFinding(journal.keysSeen(baseUrl), settings.idempotencyKeys);
 }
 
 /** It is fine to have no follower; one that was killed gives a warning. */
-function followerFinding(baseUrl: string, folder: string): Finding {
-  const follower = followerOf(baseUrl, folder, createProcesses());
+function followerFinding(follower: ReturnType<typeof followerOf>): Finding {
   if (!follower) return ok('follower', 'none');
-  if (follower.isAlive) return ok('follower', follower.name);
-  return warning('follower', `${follower.name} was killed`, 'start it again: `runctl watch --follow`');
+  const { name, isAlive, hasHook } = follower;
+  if (isAlive) return ok('follower', hasHook ? `${name}, with --on-final` : name);
+  const again = hasHook ? 'with its hook: `runctl watch --follow --on-final <command>`' : '`runctl watch --follow`';
+  return warning('follower', `${name} was killed`, `start it again${hasHook ? ' ' : ': '}${again}`);
 }
 
-/** The last hook that failed. Otherwise only an unread mail may say so. */
-function hooksFinding(lastDay: readonly HistoryEvent[]): Finding {
+/** Hooks that are due, else the last one that failed. Otherwise only an unread mail may say so. */
+function hooksFinding(lastDay: readonly HistoryEvent[], due: number): Finding {
+  if (due > 0) {
+    const message = `${count(due, '--on-final command')} of an earlier follower ${due > 1 ? 'are' : 'is'} due`;
+    return warning('hooks', message, 'run what is due: `runctl watch --follow --on-final <command>`');
+  }
   const last = lastDay.filter(({ failure }) => failure !== undefined).at(-1);
   if (!last) return ok('hooks', 'none failed in the last 24h');
   const { hook, target, at, failure } = last;

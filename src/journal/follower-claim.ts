@@ -13,11 +13,13 @@ export interface FollowerClaim {
 export interface Follower {
   process: string;
   since: string;
+  hasHook: boolean; // it runs an `--on-final` command for each run
 }
 
 interface ClaimOptions {
   folder: string;
   baseUrl: string;
+  hasHook?: boolean;
   processes: Processes;
   nowMs(): number;
 }
@@ -31,10 +33,12 @@ export function followerOf(
   baseUrl: string,
   folder: string,
   processes: Processes,
-): { name: string; isAlive: boolean } | undefined {
+): { name: string; isAlive: boolean; hasHook: boolean } | undefined {
   const path = claimPath(folder, baseUrl);
   const follower = followerIn(textOf(path));
-  return follower && { name: nameOfFollower(follower), isAlive: isAlive(follower, path, processes) };
+  if (!follower) return undefined;
+  const { hasHook } = follower;
+  return { name: nameOfFollower(follower), isAlive: isAlive(follower, path, processes), hasHook };
 }
 
 export function nameOfFollower({ process, since }: Follower): string {
@@ -49,9 +53,15 @@ function claimPath(folder: string, baseUrl: string): string {
 }
 
 /** Takes the claim, or returns the process that holds it. Throws as `makeOwnFolder` does, and the errors of node:fs. */
-export function claimFollowing({ folder, baseUrl, processes, nowMs }: ClaimOptions): FollowerClaim | Follower {
+export function claimFollowing({
+  folder,
+  baseUrl,
+  hasHook = false,
+  processes,
+  nowMs,
+}: ClaimOptions): FollowerClaim | Follower {
   const path = claimPath(makeOwnFolder(folder), baseUrl);
-  const own: Follower = { process: processes.own, since: new Date(nowMs()).toISOString() };
+  const own: Follower = { process: processes.own, since: new Date(nowMs()).toISOString(), hasHook };
   const text = JSON.stringify(own);
   for (;;) {
     try {
@@ -104,8 +114,9 @@ function textOf(path: string): string {
 
 function followerIn(text: string): Follower | undefined {
   try {
-    const { process, since } = JSON.parse(text);
-    return typeof process === 'string' && typeof since === 'string' ? { process, since } : undefined;
+    const { process, since, hasHook } = JSON.parse(text);
+    const isFollower = typeof process === 'string' && typeof since === 'string';
+    return isFollower ? { process, since, hasHook: hasHook === true } : undefined;
   } catch {
     return undefined;
   }

@@ -25,7 +25,7 @@ const isClaim = (claimed: FollowerClaim | Follower): claimed is FollowerClaim =>
 test('the second follower of a state folder learns who the first one is', () => {
   const folder = temporaryFolder();
   expect(isClaim(claim(folder, 'host 1 1'))).toBe(true);
-  expect(claim(folder, 'host 2 1')).toEqual({ process: 'host 1 1', since: '2026-11-22T01:00:00.000Z' });
+  expect(claim(folder, 'host 2 1')).toEqual({ process: 'host 1 1', since: '2026-11-22T01:00:00.000Z', hasHook: false });
 });
 
 test('another base URL has a follower of its own', () => {
@@ -90,12 +90,12 @@ test.each<[State, boolean]>([
   expect(stateOf('https://a.example')).toBeUndefined();
   claim(folder, 'host/boot/container 1 1');
   const name = 'process 1 on host (since 2026-11-22T01:00:00.000Z)';
-  expect(stateOf('https://a.example')).toEqual({ name, isAlive });
+  expect(stateOf('https://a.example')).toEqual({ name, isAlive, hasHook: false });
   expect(stateOf('https://b.example')).toBeUndefined();
 });
 
 test('a host that has no other parts is named as it is', () => {
-  expect(nameOfFollower({ process: 'host 7 1', since: 'S' })).toBe('process 7 on host (since S)');
+  expect(nameOfFollower({ process: 'host 7 1', since: 'S', hasHook: false })).toBe('process 7 on host (since S)');
 });
 
 test('an error of the file system is not taken for a follower', () => {

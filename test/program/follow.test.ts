@@ -17,6 +17,7 @@ import { withEmulator } from '../helpers/emulator.ts';
 import { createFastClock } from '../helpers/fast-clock.ts';
 import { jsonLines } from '../helpers/json-lines.ts';
 import { runProgram } from '../helpers/run-program.ts';
+import { executionId, target } from '../helpers/scripted-service.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const quick: Scenario = { automations: { '*': { duration: '1ms' } } };
@@ -216,6 +217,21 @@ test('a journal that is away for a while ends no follower, and the hooks that ca
   const second = follower('--on-final', hook);
   await vi.waitFor(() => expect(reported()).toEqual([`${later} COMPLETED`, `${id} COMPLETED`]), patience);
   await second.stop();
+});
+
+test('a hook that an earlier follower owes is named by one that runs no hook, and by doctor', async () => {
+  const { follower, journal, env, clock } = await machine();
+  const baseUrl = env.RUNCTL_BASE_URL ?? '';
+  journal.append({ type: 'hook_due', baseUrl, target, executionId });
+  const without = follower();
+  await clock.sleep(2_000);
+  const { stderr } = await without.stop();
+  expect(stderr).toMatch(/1 --on-final command is due/);
+  const { stdout } = await runProgram(['doctor', '--offline', '--json'], { env });
+  const findings = jsonLines(stdout)[0].runctl.doctor;
+  expect(findings).toContainEqual(
+    expect.objectContaining({ name: 'hooks', result: 'warning', advice: expect.stringContaining('--on-final') }),
+  );
 });
 
 test('what a follower warned of is in the document of the next run, and of none after it', async () => {

@@ -2,6 +2,9 @@ import type { Invocation, Sink } from '../context.ts';
 import { stringifyJson } from '../json-text.ts';
 import type { ExitName } from '../problems/exit-codes.ts';
 import type { Problem } from '../problems/problem.ts';
+import { count } from '../problems/quote.ts';
+import { isJsonObject } from '../runs/json.ts';
+import { nameOf } from '../runs/run.ts';
 import type { Document } from './document.ts';
 import { fieldOf } from './field-paths.ts';
 import { errorAnnotation, withoutCommandsInJson } from './github-actions.ts';
@@ -77,14 +80,22 @@ export function printJson(document: unknown, { stdout, runner }: Invocation, ind
 
 /** A code without a line on stderr would come from Node or the shell. On a terminal, the run itself is shown. */
 function printVerdict({ exitNames = [], documents = [] }: CommandResult, { stderr, warnings }: Invocation): void {
-  const name = exitNames.find((each) => each !== 'ok') ?? 'ok';
   const isSaid = stderr.isTTY || warnings.some((warning) => warning.name === 'replayed_failure');
-  if (isSaid || !/^(run_|still_running)/.test(name)) return;
-  const target = documents[0]?.target;
-  const automation = target?.family === 'automation' ? sanitizeLine(target.automationName) : 'agent';
-  const one = `the ${automation} run ${name === 'still_running' ? 'has not finished' : 'did not complete'}`;
-  const completed = exitNames.filter((each) => each === 'ok').length;
-  stderr.write(`runctl: ${exitNames.length > 1 ? `${completed} of ${exitNames.length} runs completed` : one}\n`);
+  const open = documents.filter((_, index) => /^(run_|still_running)/.test(exitNames[index] ?? 'ok'));
+  if (isSaid || open.length === 0) return;
+  const done = exitNames.filter((name) => name === 'ok').length;
+  if (documents.length > 1) stderr.write(`runctl: ${done} of ${count(documents.length, 'run')} completed\n`);
+  for (const document of open.slice(0, mostVerdicts)) stderr.write(`runctl: ${verdictOf(document)}\n`);
+}
+
+const mostVerdicts = 10;
+
+/** What a mail from cron must have, as it may be all that is kept: the status, the first line of the error, and the id. */
+function verdictOf({ json, target, run }: Document): string {
+  const { type, message } = isJsonObject(json.error) ? json.error : {};
+  const error = [type, String(message ?? '').split('\n')[0]].filter(Boolean).join(': ');
+  const what = `${target ? nameOf(target) : 'the run'} ${json.status}${error ? `: ${error}` : ''}`;
+  return sanitizeLine(`${what} (run ${run?.executionId})`);
 }
 
 export function printProblem(problem: Problem, context: Invocation, about?: string): void {

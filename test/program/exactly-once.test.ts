@@ -312,7 +312,7 @@ describe('--rerun-on', () => {
       3,
       /finished with step_failed; starting/,
     ],
-    ['at most so often as --max-reruns says', any, once(['FAILED']), 1, 3, /run did not complete/],
+    ['at most so often as --max-reruns says', any, once(['FAILED']), 1, 3, /nightly FAILED: step_failed: .* \(run /],
     [
       'and says so of a given key',
       withKey,
@@ -321,7 +321,7 @@ describe('--rerun-on', () => {
       3,
       /all 3 tries of this idempotency key failed; give a/,
     ],
-    ['but not after a run that was canceled', any, once(['CANCELLED']), 4, 1, /run did not complete/],
+    ['but not after a run that was canceled', any, once(['CANCELLED']), 4, 1, /nightly CANCELLED.* \(run /],
     ['but not where the rerun is refused', any, once(['FAILED'], { credits: 12 }), 1, 1, /the rerun didn't start/],
     [
       'but not after an unknown outcome',

@@ -37,6 +37,7 @@ export const impossibleWords: Readonly<Record<string, string>> = {
   'the service has no logs of a run; `runctl result` prints its output': 'logs log',
   'runs have no web page; `runctl status` shows how a run is doing': 'open browse web',
   'runctl has no schedule of its own: cron or a systemd timer runs it': 'schedule cron every enable disable',
+  'Agents are discontinued; `runctl list` shows the runs of this machine': 'agents',
   'records older than a year are removed by themselves': 'prune clean forget',
   'update runctl as you installed it, with npm or from a checkout': 'update upgrade',
 };

@@ -2,7 +2,7 @@ import { isJournalIncomplete } from '../connection/open-journal.ts';
 import { elsewhere, journalPlace } from '../connection/other-base-url.ts';
 import type { Invocation } from '../context.ts';
 import { isRecoverable, type Journal, type JournalRun } from '../journal/journal.ts';
-import type { RunFilter } from '../journal/run-filter.ts';
+import { isAmong, type NamedAutomation, type RunFilter } from '../journal/run-filter.ts';
 import { likely } from '../problems/nearest.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { count, quote } from '../problems/quote.ts';
@@ -12,8 +12,19 @@ import { localTime } from '../runs/time-text.ts';
 
 // The sentences of `runctl list`.
 
-/** What `--limit` leaves out. */
-export const moreNote = (shown: number, { limit }: { limit?: number }) =>
+/** What `--limit` leaves out, else which of the named automations have no such run. */
+export function omissionNote(
+  names: readonly string[],
+  automations: readonly NamedAutomation[],
+  { matching, runs }: { matching: readonly JournalRun[]; runs: readonly JournalRun[] },
+  { limit }: { limit?: number },
+): string | string[] {
+  if (matching.length > runs.length) return moreNote(runs.length, limit);
+  const missing = names.filter((_, at) => !runs.some(({ target }) => isAmong(automations.slice(at, at + 1), target)));
+  return missing.length > 0 ? `No runs of ${missing.join(', ')}.` : [];
+}
+
+const moreNote = (shown: number, limit: number | undefined) =>
   `Showing the newest ${count(shown, 'run')}; for more, add \`-n ${shown * 5}\`${limit === undefined ? ' or `--since 7d`' : ''}.`;
 
 /** Why there is nothing to list. */

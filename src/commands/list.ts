@@ -24,7 +24,7 @@ import { usualOf } from '../runs/statistics.ts';
 import { lastStatusOf, shownStatuses } from '../runs/statuses.ts';
 import { dayMs } from '../runs/time-text.ts';
 import { mostEarlierRuns } from '../watching/poll-schedule.ts';
-import { checkStatuses, emptyNote, moreNote, unknownNote } from './list-notes.ts';
+import { checkStatuses, emptyNote, omissionNote, unknownNote } from './list-notes.ts';
 
 const options = {
   limit: option(
@@ -101,7 +101,7 @@ export const list = defineCommand({
       documents: runs.map((run) => documentOf(outcomeOfRow(run, nowMs), context)),
       omission: [
         ...(missed.length > 0 ? [`${count(missed.length, 'run')} couldn't be polled: ${reason}`] : []),
-        ...(matching.length > runs.length && !options.quiet ? [moreNote(runs.length, options)] : []),
+        ...(options.quiet ? [] : [omissionNote(names, automations, { matching, runs }, options)].flat()),
       ],
       note: options.quiet ? undefined : unknownNote(runs, nowMs),
       text: (theme, lines) => runTable(withUsual(runs, journal, nowMs), nowMs, theme, lines),

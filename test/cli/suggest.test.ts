@@ -33,6 +33,7 @@ test.each([
   ['rerun @last', 'runctl trigger <automation>'],
   ['logout', 'runctl config unset apiKey'],
   ['daemon', 'runctl watch --follow'],
+  ['agents', 'Agents are discontinued; `runctl list` shows the runs of this machine'],
   ['prune', 'records older than a year are removed by themselves'],
   ['get nightly', 'runctl status nightly'],
   ['runs', 'runctl list'],

@@ -78,6 +78,11 @@ test.each([
   expect(err.replaceAll(/\s+/g, ' ').trim()).toBe(sentence.trim());
 });
 
+test('an automation without a run is named, beside one that has some', async () => {
+  expect((await listed(['nightly', 'nobody'])).err).toContain('No runs of nobody.');
+  expect((await listed(['nightly'])).err).not.toContain('No runs');
+});
+
 test('where the journal has runs of another base URL alone, that is named, with --json too', async () => {
   const flags = ['--base-url', 'https://third.example.com'];
   for (const output of [[], ['--json']])

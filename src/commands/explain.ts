@@ -4,6 +4,7 @@ import { exitCodes } from '../problems/exit-codes.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { quote } from '../problems/quote.ts';
 import { documentOf } from '../render/document.ts';
+import { fields } from '../render/fields.ts';
 import type { CommandResult } from '../render/output.ts';
 import { renderMarkup, type Theme } from '../render/theme.ts';
 import { type WrapOptions, widestPage } from '../render/wrap.ts';
@@ -40,15 +41,12 @@ function exitCodeBlock({ term, code, name, meaning, advice }: Explanation, theme
   return `${theme.strong(head)}: ${renderMarkup(meaning, theme, { columns, taken: head.length + 2 })}\n${renderMarkup(advice, theme, { columns })}\n`;
 }
 
-function exitCodeTable(theme: Theme, { columns }: WrapOptions): string {
-  const width = Math.max(...exitCodes.map(({ name }) => name.length));
-  const beside = 3 + 2 + width + 2;
-  const isNarrow = columns !== undefined && columns < 2 * beside;
-  const lines = { columns, indent: isNarrow ? 5 : beside };
-  return exitCodes
-    .map(({ code, name, meaning }) => {
-      const head = `${String(code).padStart(3)}  ${theme.strong(name.padEnd(isNarrow ? 0 : width))}`;
-      return `${head}${isNarrow ? '\n     ' : '  '}${renderMarkup(meaning, theme, lines)}\n`;
-    })
-    .join('');
-}
+const exitCodeTable = (theme: Theme, lines: WrapOptions): string =>
+  fields(
+    exitCodes.map(({ code, name, meaning }) => [
+      `${String(code).padStart(3)}  ${name}`,
+      meaning.replace(/`([^`]+)`/g, (_, line) => theme.command(line)),
+    ]),
+    theme,
+    lines,
+  );

@@ -1,4 +1,4 @@
-import { closeSync, constants, createReadStream, fstatSync, openSync } from 'node:fs';
+import { closeSync, constants, createReadStream, fstatSync, openSync, statSync } from 'node:fs';
 import { getBuiltinModule } from 'node:process';
 import type { Readable } from 'node:stream';
 import type { Context } from '../context.ts';
@@ -29,7 +29,7 @@ export async function resolveApiKey(
   const [variable, fileVariable = ''] = settingTable.apiKey.env;
   const { [variable]: text, [fileVariable]: path } = env;
   if (apiKeyFile === '-') return readApiKeyInput(flagSource('apiKey'), context);
-  if (apiKeyFile !== undefined) return readApiKeyFile(apiKeyFile, flagSource('apiKey'), context);
+  if (apiKeyFile !== undefined) return fromFile(apiKeyFile, flagSource('apiKey'), context);
   const [first, second] = [variable, fileVariable, settingTable.apiKeyCommand.env[0]].filter((name) => env[name]);
   if (first && second) {
     return {
@@ -38,7 +38,7 @@ export async function resolveApiKey(
     };
   }
   if (text) return acceptApiKey(text, variable, context);
-  if (path) return readApiKeyFile(path, fileVariable, context);
+  if (path) return fromFile(path, fileVariable, context);
   const isOfProfile = command.source === stored.source;
   if (stored.apiKey && (isOfProfile || !command.source)) return acceptApiKey(stored.apiKey, stored.source, context);
   const { value, source, problem } = command;
@@ -63,6 +63,13 @@ export async function readApiKeyInput(source: string, context: Context): Promise
   if (!stdin.isTTY) return acceptText(readApiKey(stdin, 'the API key on standard input', context), source, context);
   const { askHidden } = await import('./prompts.ts');
   return acceptText(askHidden('API key: ', context), source, context);
+}
+
+/** A pipe can be read only once. */
+async function fromFile(path: string, source: string, context: Context): Promise<Resolved<string>> {
+  const isFile = () => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  const again = async () => (isFile() ? readApiKeyFile(path, source, context) : undefined);
+  return { ...(await readApiKeyFile(path, source, context)), again };
 }
 
 function readApiKeyFile(path: string, source: string, context: Context): Promise<Given<string>> {

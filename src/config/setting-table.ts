@@ -174,6 +174,8 @@ export interface Resolved<Value = unknown> {
   text?: string; // as it is shown and stored
   source?: string;
   problem?: Problem;
+  /** Reads the API key again, in case it was replaced; undefined if it isn't there any more. */
+  again?(): Promise<Given<string> | undefined>;
   /** Instead of the API key's value, the shell command that prints it. */
   command?: string;
   /** If it isn't set, a variable that has nearly its name. */

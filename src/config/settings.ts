@@ -1,7 +1,7 @@
 import type { Env, Invocation } from '../context.ts';
 import { type Problem, usageProblem } from '../problems/problem.ts';
 import type { WarningName } from '../runs/events.ts';
-import { maskApiKey, resolveApiKey } from './api-key.ts';
+import { acceptApiKey, maskApiKey, resolveApiKey } from './api-key.ts';
 import { findConfigFolder, findStateFolder } from './paths.ts';
 import { type ProfileInForce, readProfileInForce } from './profile.ts';
 import {
@@ -54,7 +54,14 @@ export async function showSettings(flags: SettingFlags, context: Invocation): Pr
   const apiKey = await resolveApiKey(flags.apiKeyFile, others.apiKeyCommand, ofProfile, context);
   const isStored = (apiKey.value ?? apiKey.command) !== undefined && apiKey.source === storedSource;
   const problem = isStored ? misuseOfStoredKey(profile, others.baseUrl) : undefined;
-  return { apiKey: problem ? { source: storedSource, problem } : apiKey, ...others };
+  if (problem) return { apiKey: { source: storedSource, problem }, ...others };
+  if (!isStored || apiKey.command !== undefined) return { apiKey, ...others };
+  const again = async () => {
+    const now = readProfileInForce(flags.profile, env);
+    const isUsable = now.stored.apiKey && !now.distrust && !misuseOfStoredKey(now, others.baseUrl);
+    return isUsable ? acceptApiKey(now.stored.apiKey ?? '', storedSource, context) : undefined;
+  };
+  return { apiKey: { ...apiKey, again }, ...others };
 }
 
 function refuseUntrusted({ distrust }: ProfileInForce): void {

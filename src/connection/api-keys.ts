@@ -11,7 +11,7 @@ import { createWholeLines, runShellCommand } from './shell-command.ts';
 export interface ApiKeys {
   /** The API key to send. An idempotency key keeps its first API key, which scopes it. Throws like `runApiKeyCommand`. */
   of(idempotencyKey?: string): Promise<string>;
-  /** Runs the command again before a 401 ends a watch; false without a command. Never throws. */
+  /** Reads the API key again before a 401 ends a watch, or runs its command. Is there another one? Never throws. */
   renew(): Promise<boolean>;
 }
 
@@ -21,11 +21,11 @@ const togetherMs = 15_000;
 /** Throws a usage problem if no API key is set. Runs a command only when the first API key is needed. */
 export function createApiKeys({ apiKey, ...settings }: Settings, context: Invocation): ApiKeys {
   const { clock, reporter } = context;
-  const { command, source = '' } = apiKey;
+  const { command, source = '', again } = apiKey;
   const given = command === undefined ? need('apiKey', { apiKey, ...settings }) : undefined;
   const ofTriggers = new Map<string, Promise<string>>();
   let current: Promise<string> | undefined;
-  let renewedAtMs = Number.NEGATIVE_INFINITY;
+  let renewal: { atMs: number; isNew: Promise<boolean> } | undefined;
   const inForce = () => {
     current ??= given === undefined ? runApiKeyCommand(command ?? '', source, context) : Promise.resolve(given);
     return current;
@@ -37,25 +37,32 @@ export function createApiKeys({ apiKey, ...settings }: Settings, context: Invoca
       ofTriggers.set(idempotencyKey, own);
       return own;
     },
-    async renew() {
-      runAgain();
-      return inForce().then(
-        () => command !== undefined,
-        () => false,
-      );
+    renew() {
+      const nowMs = clock.elapsedMs();
+      if (!renewal || nowMs - renewal.atMs >= togetherMs)
+        renewal = { atMs: nowMs, isNew: replace().catch(() => false) };
+      return renewal.isNew;
     },
   };
 
-  function runAgain(): void {
-    if (command === undefined || clock.elapsedMs() - renewedAtMs < togetherMs) return;
-    renewedAtMs = clock.elapsedMs();
+  /** Polls wait for the new API key. If there is none, the watch ends as it would have. */
+  async function replace(): Promise<boolean> {
     const old = inForce();
-    // Polls wait for the command. If it fails, they are refused again, and the watch ends as if there were no command.
-    current = runApiKeyCommand(command, source, context).catch((error) => {
-      if (!(error instanceof Problem)) throw error;
-      reporter.observe({ event: 'warning', name: 'api_key_command_failed', message: error.message });
-      return old;
-    });
+    current = readAgain().then(
+      (key) => key ?? old,
+      (error) => {
+        if (!(error instanceof Problem)) throw error;
+        reporter.observe({ event: 'warning', name: 'api_key_command_failed', message: error.message });
+        return old;
+      },
+    );
+    return (await current) !== (await old);
+  }
+
+  async function readAgain(): Promise<string | undefined> {
+    if (command !== undefined) return runApiKeyCommand(command, source, context);
+    const read = await again?.();
+    return read && valueIfGiven(read);
   }
 }
 

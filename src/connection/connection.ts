@@ -14,7 +14,7 @@ export interface Connection {
   baseUrl: string;
   /** The fingerprint of the API key that `ApiKeys.of` chooses. Throws its problems. */
   account(idempotencyKey?: string): Promise<string>;
-  /** Asks for another API key before a 401 ends a watch; false if there is no command that prints one. */
+  /** Reads the API key again before a 401 ends a watch. Is there another one? */
   renewApiKey(): Promise<boolean>;
   service: Service;
   limiter: RateLimiter;

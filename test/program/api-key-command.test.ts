@@ -255,3 +255,43 @@ describe('an API key that is refused after a valid answer', () => {
     expect(stderr).toContain('the command that prints the API key (RUNCTL_API_KEY_COMMAND) exited with 9');
   });
 });
+
+describe('an API key that is stored, and replaced while a run is watched,', () => {
+  const renewed = 'sk-live-fedcba9876543210';
+  const scenario = {
+    apiKeys: [renewed],
+    automations: { '*': { duration: '2m' } },
+    faults: [{ on: 'status', nth: 2, do: 'revokeKey' }],
+  };
+  const argv = ['trigger', 'nightly', '--watch', '--interval', '5s'];
+
+  test.each([
+    ['in a file, is read again', 'file', renewed, 0],
+    ['in a file, with the same again, is not sent again', 'file', apiKey, 14],
+    ['in a profile, is read again', 'profile', renewed, 0],
+    ['in a profile, for another base URL, is not', 'other base URL', renewed, 14],
+    ['in the environment, is not', 'environment', renewed, 14],
+  ])('%s', async (_, place, next, code) => {
+    const { emulator, folder, clock, env } = await prepare('', scenario);
+    const { RUNCTL_API_KEY_COMMAND: _command, ...rest } = env;
+    const baseUrl = env.RUNCTL_BASE_URL ?? '';
+    const file = join(folder, place === 'file' ? 'key' : 'config.json');
+    const write = (key: string, url: string) => {
+      const text = place === 'file' ? key : JSON.stringify({ profiles: { default: { apiKey: key, baseUrl: url } } });
+      if (place !== 'environment') writeFileSync(file, text, { mode: 0o600 });
+    };
+    const source = {
+      file: { RUNCTL_API_KEY_FILE: file },
+      environment: { RUNCTL_API_KEY: apiKey },
+    }[place] ?? { RUNCTL_CONFIG_DIR: folder };
+    write(apiKey, baseUrl);
+    const sleep: LeapingClock['sleep'] = (ms, signal) => {
+      write(next, place === 'other base URL' ? 'https://b.example' : baseUrl);
+      return clock.sleep(ms, signal);
+    };
+    const ended = await runProgram(argv, { env: { ...rest, ...source }, clock: { ...clock, sleep } });
+    expect(ended.code).toBe(code);
+    const sent = emulator.requests.map(({ headers }) => headers['x-api-key']);
+    expect(new Set(sent)).toEqual(new Set(code === 0 ? [apiKey, renewed] : [apiKey]));
+  });
+});

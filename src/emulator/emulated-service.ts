@@ -9,7 +9,7 @@ import {
   resultAt,
   statusAt,
 } from './emulated-run.ts';
-import { type EmulatedRefusal, errorReply, jsonReply, type Reply, refusals } from './reply.ts';
+import { type EmulatedRefusal, errorReply, jsonReply, plannedRefusal, type Reply, refusals } from './reply.ts';
 import { type Route, readTriggerBody, routeOf, type ServiceRequest } from './request.ts';
 import { type AutomationPlan, type Scenario, toMs } from './scenario.ts';
 
@@ -32,7 +32,11 @@ export function createEmulatedService(scenario: Scenario, apiKey: string) {
   const latestOf = new Map<string, EmulatedRun>();
   let latestRun: EmulatedRun | undefined;
 
-  const refuse = (refusal: EmulatedRefusal) => errorReply(errorShape, refusal);
+  const refusalReplies = new Map(Object.entries(scenario.refusals ?? {}));
+  const refuse = (refusal: EmulatedRefusal): Reply => {
+    const { status, body } = refusalReplies.get(refusal.code) ?? {};
+    return status === undefined ? errorReply(errorShape, refusal) : plannedRefusal(status, body, refusal);
+  };
 
   function answer(request: ServiceRequest, now: Now): Reply {
     const givenKey = request.headers['x-api-key'];

@@ -51,6 +51,13 @@ export function errorReply(shape: ErrorShape, refusal: EmulatedRefusal): Reply {
   return { ...formed, headers: { ...formed.headers, ...refusal.headers } };
 }
 
+/** A refusal as a scenario has it, of the run that is in the way. */
+export function plannedRefusal(status: number, body: unknown, { executionId = '', headers }: EmulatedRefusal): Reply {
+  const planned = typeof body === 'string' ? reply(status, 'text/plain; charset=utf-8', body) : jsonReply(status, body);
+  const text = planned.body.replaceAll('{executionId}', executionId);
+  return { ...planned, headers: { ...planned.headers, ...headers }, body: text };
+}
+
 const errorForms: Record<ErrorShape, (refusal: EmulatedRefusal) => Reply> = {
   flat: (refusal) => jsonReply(refusal.status, facts(refusal)),
   string: ({ status, code, executionId }) => jsonReply(status, { error: code, executionId }),

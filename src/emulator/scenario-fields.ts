@@ -45,6 +45,12 @@ export const scenarioFields: readonly (readonly [path: string, about: string])[]
     'the shape of error bodies: flat (the default), string, nested, list, problem, data, text, html or empty',
   ],
   [
+    'refusals',
+    'what refusals look like, by code (notFound, runAlreadyActive, invalidApiKey, rateLimited, …) instead of in errorShape',
+  ],
+  ['refusals.*.status', 'the HTTP status'],
+  ['refusals.*.body', 'the body: JSON, or text; {executionId} in it stands for the active run'],
+  [
     'order',
     'what the service checks first for a trigger: keyFirst (the idempotency key, the default) or activeFirst (an active run)',
   ],

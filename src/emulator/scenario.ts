@@ -102,6 +102,7 @@ export const scenarioSchema = v.strictObject({
   agentRun: v.optional(agentPlan),
   faults: v.optional(v.array(fault)),
   errorShape: v.optional(errorShape),
+  refusals: v.optional(recordOf(v.string(), v.strictObject({ status: httpStatus, body: v.unknown() }))),
   order: v.optional(v.picklist(['keyFirst', 'activeFirst'])),
   idempotencyKeys: v.optional(v.picklist(['honored', 'ignored', 'agentsOnly'])),
   replayErrors: v.optional(v.boolean()),

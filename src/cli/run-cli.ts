@@ -54,7 +54,7 @@ export async function runCli(
     const output: OutputOptions = parsed.options;
     const { onFinal, onExit: _, ...options } = parsed.options;
     // Its hint is the whole line, so no flags are added to it.
-    checkNames(parsed, argv, program, () => projectInForce(options, context));
+    checkNames(parsed, argv, program, () => readableSettings(options, context)?.project.value);
     const texts = [parsed.arguments, options].flatMap(Object.values).flat();
     command = parsed.command;
     const flags = connectionFlags(options);
@@ -96,12 +96,13 @@ function invocationOf(
   return { ...invocation, reporter: createReporter(output, invocation) };
 }
 
-/** Only for a message: what keeps the settings from being read is said by the commands that need them. */
-function projectInForce(options: SettingFlags, { env }: Context): string | undefined {
+/** The settings but for the API key. What keeps them from being read is said by the commands that need them. */
+function readableSettings(options: SettingFlags, { env }: Context) {
   try {
-    return resolveWithoutApiKey(options, env).project.value;
-  } catch {
-    return undefined;
+    return resolveWithoutApiKey(options, env);
+  } catch (error) {
+    if (error instanceof Problem) return undefined;
+    throw error;
   }
 }
 
@@ -111,15 +112,9 @@ interface ExitHook {
 }
 
 /** The hook for every exit of this command; undefined if it cannot have one or the settings can't be read. */
-function onExitOf({ command, options }: ParsedCommand, { env }: Invocation): ExitHook | undefined {
-  if (!takes(command, 'onExit')) return undefined;
-  try {
-    const { onExit, baseUrl } = resolveWithoutApiKey(options, env);
-    return onExit.value ? { command: onExit.value, baseUrl: valueIfGiven(baseUrl) } : undefined;
-  } catch (error) {
-    if (error instanceof Problem) return undefined;
-    throw error;
-  }
+function onExitOf({ command, options }: ParsedCommand, context: Invocation): ExitHook | undefined {
+  const { onExit, baseUrl } = (takes(command, 'onExit') && readableSettings(options, context)) || {};
+  return onExit?.value && !baseUrl?.problem ? { command: onExit.value, baseUrl: baseUrl?.value } : undefined;
 }
 
 /** Prints what the command has not printed itself. `document` describes a failure that belongs to no run. */

@@ -98,16 +98,10 @@ function runsByTarget(runs: Iterable<JournalRun>): PastRuns[] {
   return [...groups.values()];
 }
 
-function recordedRunOf({
-  status,
-  isFinal,
-  startedAt,
-  completedAt,
-  creditsCharged: credits,
-  at,
-}: JournalRun): RecordedRun {
-  return { status, isFinal, startedMs: timeOf(startedAt), endedMs: timeOf(completedAt), credits, atMs: Date.parse(at) };
-}
+const recordedRunOf = ({ startedAt, completedAt, creditsCharged: credits, at, ...run }: JournalRun): RecordedRun => ({
+  ...{ status: run.status, isFinal: run.isFinal, credits, atMs: Date.parse(at) },
+  ...{ startedMs: timeOf(startedAt), endedMs: timeOf(completedAt) },
+});
 
 function timeOf(time: string | null): number | null {
   const ms = Date.parse(time ?? '');

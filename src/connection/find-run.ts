@@ -40,10 +40,7 @@ async function findInJournal(named: RunArgument, here: Here): Promise<Followable
       if (found) return found;
       const elsewhere = runElsewhere('no run', {}, here);
       if (elsewhere) throw elsewhere;
-      throw usageProblem(
-        'no run was started or watched here yet',
-        'name one in full as <projectId>/<automationName>/<executionId>',
-      );
+      throw usageProblem('no run was started or watched here yet', inFull);
     }
     case 'word': {
       const { automationName, projectId = projectOf(here) } = named;
@@ -57,27 +54,22 @@ async function findInJournal(named: RunArgument, here: Here): Promise<Followable
         here,
       );
       if (elsewhere) throw elsewhere;
-      const asWord = wordsForRuns.get(named.text);
-      const message = `no run here matches ${quote(named.text)}`;
-      if (fieldsOf(here.context.command ?? '').includes(named.text))
-        throw usageProblem(message, `did you mean \`--field ${named.text}\`?`);
-      if (asWord) throw usageProblem(message, asWord);
-      const meant = likely(automationName, ['@last', ...automationsIn(here)]);
-      if (!meant && /^[\da-f]{1,3}$/i.test(named.text))
-        throw usageProblem(message, 'a prefix of an id has at least 4 characters');
-      throw meant ? usageProblem(message, `did you mean \`${shellWord(meant)}\`?`) : notFound(message);
+      throw usageProblem(`no run here matches ${quote(named.text)}`, hintFor(named.text, automationName, here));
     }
   }
 }
 
-/** What people type to mean a run without naming one. */
-const wordsForRuns = new Map([
-  ['all', '`runctl list` shows all runs; `runctl watch --all` follows the unfinished ones'],
-  ['latest', 'did you mean `@last`?'],
-]);
+const inFull = 'name it in full as <projectId>/<automationName>/<executionId>';
 
-const notFound = (message: string) =>
-  usageProblem(message, 'see `runctl list`, or name the run in full as <projectId>/<automationName>/<executionId>');
+function hintFor(text: string, automationName: string, here: Here): string {
+  if (fieldsOf(here.context.command ?? '').includes(text)) return `did you mean \`--field ${text}\`?`;
+  if (text === 'all') return '`runctl list` shows all runs; `runctl watch --all` follows the unfinished ones';
+  const meant = text === 'latest' ? '@last' : likely(automationName, ['@last', ...automationsIn(here)]);
+  if (meant) return `did you mean \`${shellWord(meant)}\`?`;
+  return /^[\da-f]{1,3}$/i.test(text)
+    ? 'a prefix of an id has at least 4 characters'
+    : `see \`runctl list\`, or ${inFull}`;
+}
 
 /** A problem that names the other base URL that has such a run; undefined if none has. */
 function runElsewhere(none: string, filter: RunFilter, here: Here): Problem | undefined {
@@ -124,7 +116,7 @@ function findById(
     return followableOf({ target, executionId: recorded?.executionId ?? executionId }, recorded, context.clock);
   throw usageProblem(
     `run ${executionId} is not in this machine's journal`,
-    'name it in full as <projectId>/<automationName>/<executionId>, or as <automationName>/<executionId> with --project',
+    `${inFull}, or as <automationName>/<executionId> with --project`,
   );
 }
 

@@ -216,7 +216,7 @@ const atFirst: [argv: string, text: string][] = [
   ['list', `No runs ${nowhere}. Runs started on other machines aren't listed. Start one with \`${trigger}\`.`],
   [
     'status',
-    'runctl: no run was started or watched here yet\n  → name one in full as <projectId>/<automationName>/<executionId>',
+    'runctl: no run was started or watched here yet\n  → name it in full as <projectId>/<automationName>/<executionId>',
   ],
   ['watch --all', 'No unfinished runs.'],
   ['recover', `Nothing to recover: no unresolved triggers ${nowhere}.`],

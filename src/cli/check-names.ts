@@ -19,9 +19,12 @@ export function checkNames(
   if (flaws.size === 0) return;
   const why = [...flaws].map(([text, flaw]) => `${quote(String(text))} ${flaw.why}`);
   const [{ hint = `see \`runctl ${parsed.name} --help\`` } = {}] = [...flaws.values()].filter((flaw) => flaw.hint);
-  const meant = lineMeant(argv, flaws, program);
+  // The value of a flag may be the same word.
+  const countIn = (words: readonly unknown[]) => words.filter((word) => flaws.has(word)).length;
+  const isClear = countIn(argv) === countIn(Object.values(parsed.arguments).flat());
+  const meant = isClear ? lineMeant(argv, flaws, program) : undefined;
   const inFull = argv.map((word) => (flaws.has(word) ? `${projectInForce() ?? '<projectId>'}/${word}` : word));
-  const isNone = [...flaws].some(([text, flaw]) => flaw.hint || String(text).trim() === '');
+  const isNone = !isClear || [...flaws].some(([text, flaw]) => flaw.hint || String(text).trim() === '');
   throw usageProblem(
     `${why.join('; ')}; nothing was sent`,
     [

@@ -26,6 +26,8 @@ test.each<[argv: string[], meant: string]>([
   [['trigger', '“night', 'shift”'], 'runctl trigger --help'],
   [['trigger', 'nightly', '*'], 'runctl trigger --help'],
   [['trigger', 'myproj/nightly'], 'runctl trigger --help'],
+  [['trigger', 'a,b', '--idempotency-key', 'a,b'], 'runctl trigger --help'],
+  [['trigger', '–help'], 'runctl trigger --help'],
   [['trigger', 'nightly', `nightly/${id}`], `runctl watch nightly/${id}`],
   [['trigger', '@last'], 'runctl watch @last'],
   [['check', 'a,b', '--within', '1d'], 'runctl check a b --within 1d --json'],

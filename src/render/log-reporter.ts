@@ -9,13 +9,16 @@ import { sanitizeLine } from './sanitize.ts';
 import { createSentences, isShownQuietly } from './sentences.ts';
 import { lastConfirmed } from './status-text.ts';
 
+/** A log must not end with a retry in 50 ms while the service is away for a minute. */
+const silenceMs = 10_000;
+
 /** Writes to stderr: sentences, a line for each change of a run, and now and then a sign of life for CI. */
 export function createLogReporter(context: Invocation, { quiet, events }: OutputOptions = {}): Reporter {
   const { clock, stderr } = context;
   const startMs = clock.elapsedMs();
   const sentenceOf = createSentences(clock);
-  /** When the last line about each run was written, and how many signs of life in a row. */
-  const reported = new Map<string, { atMs: number; signs: number }>();
+  /** When the last line about each run was written, how many signs of life in a row, and whether one told of silence. */
+  const reported = new Map<string, { atMs: number; signs: number; hasToldSilence: boolean }>();
   const named = new Set<string>();
 
   return {
@@ -37,11 +40,15 @@ export function createLogReporter(context: Invocation, { quiet, events }: Output
     if (!target || text === undefined) return;
     const last = reported.get(executionId);
     const nowMs = clock.elapsedMs();
-    if (isSignOfLife(event)) {
+    const isSign = isSignOfLife(event);
+    const isFirstSilence = event.event === 'attempt_failed' && event.silentMs >= silenceMs && !last?.hasToldSilence;
+    if (isSign && !isFirstSilence) {
       const gapMs = last && last.signs > 0 ? laterSignOfLifeMs : signOfLifeMs;
       if (nowMs - (last?.atMs ?? startMs) < gapMs) return;
     }
-    reported.set(executionId, { atMs: nowMs, signs: isSignOfLife(event) ? (last?.signs ?? 0) + 1 : 0 });
+    const signs = isSign && !isFirstSilence ? (last?.signs ?? 0) + 1 : 0;
+    const hasToldSilence = isFirstSilence || (isSign && last?.hasToldSilence === true);
+    reported.set(executionId, { atMs: nowMs, signs, hasToldSilence });
     stderr.write(`${localTime(clock.nowMs())} ${sanitizeLine(nameOf(target))} ${sanitizeLine(text)}\n`);
   }
 }

@@ -164,8 +164,9 @@ describe('a log', () => {
     expect(await minutesOf(waiting, 22)).toEqual([1, 6, 11, 16, 21]);
   });
 
-  test('does not repeat a failure more often than a sign of life', async () => {
-    expect(await minutesOf(failed(7, 60_000), 22)).toEqual([1, 6, 11, 16, 21]);
+  test('tells once of ten seconds without a valid answer, and then no more often than a sign of life', async () => {
+    expect(await minutesOf(failed(7, 9_999), 22)).toEqual([1, 6, 11, 16, 21]);
+    expect(await minutesOf(failed(7, 10_000), 22)).toEqual([0, 1, 6, 11, 16, 21]);
   });
 
   test('holds neither a line break, an escape nor a control character of the service', () => {

@@ -1,5 +1,6 @@
 import type { Connection } from '../connection/connection.ts';
 import type { UnresolvedTrigger } from '../journal/journal.ts';
+import { senderOf } from '../journal/processes.ts';
 import { inDoubtProblem, Problem } from '../problems/problem.ts';
 import { triggerProblem } from '../problems/trigger-problems.ts';
 import { otherAccountProblem, whyWithheld, withheldProblem } from '../problems/unknown-outcome.ts';
@@ -25,7 +26,7 @@ export type Recovery = { trigger: UnresolvedTrigger } & (
   /** A later trigger of the automation has a run. */
   | { kind: 'superseded' }
   /** The process that sends the trigger is still running, or may be. */
-  | { kind: 'left' }
+  | { kind: 'left'; sender: string }
   /** The trigger would be sent without `--dry-run`. */
   | { kind: 'unresolved' }
   /** The trigger wasn't sent, or its outcome is still unknown. */
@@ -62,7 +63,8 @@ async function recoverTrigger(
   const { target, idempotencyKey, userProvided, body } = trigger;
   const account = await connection.account(idempotencyKey);
   const { signal } = connection.context;
-  if (isStillSent(trigger, connection)) return { trigger, kind: 'left' };
+  const sender = senderOf(trigger, connection.processes);
+  if (sender) return { trigger, kind: 'left', sender };
   if (journal.hasLaterRun({ baseUrl, target }, trigger.at)) {
     const { own: process } = connection.processes;
     if (!dryRun) journal.append({ type: 'superseded', baseUrl, target, idempotencyKey, process });
@@ -93,14 +95,3 @@ async function recoverTrigger(
 
 const isSameKey = (trigger: UnresolvedTrigger) => (other: UnresolvedTrigger) =>
   other.idempotencyKey === trigger.idempotencyKey;
-
-/** A trigger's retries take less time than this. */
-const otherHostMs = 180_000;
-
-/** Is the process that sends the trigger still running? On another host or in another container, its age decides. */
-function isStillSent({ senders }: UnresolvedTrigger, { processes }: Connection): boolean {
-  return senders.some(({ process, ageMs }) => {
-    const state = processes.stateOf(process);
-    return state === 'running' || (state === 'unknown' && ageMs < otherHostMs);
-  });
-}

@@ -1,5 +1,6 @@
 import type { Connection } from '../connection/connection.ts';
 import { argumentOf } from '../connection/followable.ts';
+import { shownProcess } from '../journal/processes.ts';
 import { exitNameOfRun } from '../problems/exit-codes.ts';
 import type { Outcome } from '../problems/outcome.ts';
 import { inDoubtProblem, type Problem } from '../problems/problem.ts';
@@ -71,7 +72,7 @@ export function reportOfRecovery(recovery: Recovery, flags: RecoverFlags, connec
       return withoutRun(`${about} would be sent again, until ${localTime(untilMs)} (${why})`);
     }
     case 'left': {
-      const message = `${about} is still being sent by another process`;
+      const message = `${about} is still being sent by ${shownProcess(recovery.sender)}`;
       return withoutRun(message, inDoubtProblem({ message }));
     }
     case 'failed':

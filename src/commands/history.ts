@@ -48,7 +48,7 @@ export const history = defineCommand({
     const { historyTable } = await import('../render/history-table.ts');
     return {
       documents: events.map((event) => documentOf(outcomeOfEvent(event), context)),
-      note: quiet ? undefined : unknownNote(runs, nowMs),
+      note: quiet ? undefined : unknownNote(runs, nowMs, journal),
       text: (theme, { columns }) => historyTable(events, theme, { columns, hasHeading: !quiet }),
     };
   },

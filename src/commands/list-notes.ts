@@ -2,6 +2,7 @@ import { isJournalIncomplete } from '../connection/open-journal.ts';
 import { elsewhere, journalPlace } from '../connection/other-base-url.ts';
 import type { Invocation } from '../context.ts';
 import { isRecoverable, type Journal, type JournalRun } from '../journal/journal.ts';
+import { createProcesses, senderOf, shownProcess } from '../journal/processes.ts';
 import { isAmong, type NamedAutomation, type RunFilter } from '../journal/run-filter.ts';
 import { likely } from '../problems/nearest.ts';
 import { usageProblem } from '../problems/problem.ts';
@@ -61,12 +62,26 @@ export function checkStatuses(statuses: readonly string[] = [], runs: readonly J
 }
 
 /** What `unknown` means, below the table. */
-export function unknownNote(runs: readonly JournalRun[], nowMs: number): string | undefined {
-  const unknown = runs.filter(({ executionId }) => executionId === null);
+export function unknownNote(runs: readonly JournalRun[], nowMs: number, journal: Journal): string | undefined {
+  const sending = new Map(triggersBeingSent(journal).map((trigger) => [trigger.idempotencyKey, trigger]));
+  const all = runs.filter(({ executionId }) => executionId === null);
+  const unknown = all.filter(({ idempotencyKey }) => !sending.has(idempotencyKey ?? ''));
+  const [sent] = all.flatMap(({ idempotencyKey }) => sending.get(idempotencyKey ?? '') ?? []);
+  if (unknown.length === 0 && sent)
+    return `The trigger of ${nameOf(sent.target)} is still being sent by ${shownProcess(sent.sender)}.`;
   const lost = unknown.filter((run) => isRecoverable(run, nowMs)).length;
   if (lost === 0) return expiredNote(unknown);
   const verb = lost > 1 ? 'have' : 'has';
   return `${count(lost, 'trigger')} ${verb} no recorded response; \`runctl recover\` finds or starts ${lost > 1 ? 'their runs' : 'its run'}.`;
+}
+
+/** The unresolved triggers that a process of this machine, or perhaps of another one, still sends. */
+export function triggersBeingSent(journal: Journal, baseUrl?: string) {
+  const processes = createProcesses();
+  return journal.unresolvedTriggers({ baseUrl }).flatMap((trigger) => {
+    const sender = senderOf(trigger, processes);
+    return sender === undefined ? [] : { ...trigger, sender };
+  });
 }
 
 /** What is left to do about triggers that are too old to be recovered. */

@@ -103,7 +103,7 @@ export const list = defineCommand({
         ...(missed.length > 0 ? [`${count(missed.length, 'run')} couldn't be polled: ${reason}`] : []),
         ...(options.quiet ? [] : [omissionNote(names, automations, { matching, runs }, options)].flat()),
       ],
-      note: options.quiet ? undefined : unknownNote(runs, nowMs),
+      note: options.quiet ? undefined : unknownNote(runs, nowMs, journal),
       text: (theme, lines) => runTable(withUsual(runs, journal, nowMs), nowMs, theme, lines),
     };
   },

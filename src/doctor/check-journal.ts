@@ -9,7 +9,7 @@ import { inspectStateFolder } from '../connection/state-folder.ts';
 import { isUnfinished } from '../journal/fold.ts';
 import { followerOf } from '../journal/follower-claim.ts';
 import { isOpen, isRecoverable, type Journal, type JournalRun, openMs } from '../journal/journal.ts';
-import { createProcesses } from '../journal/processes.ts';
+import { createProcesses, senderOf, shownProcess } from '../journal/processes.ts';
 import { Problem } from '../problems/problem.ts';
 import { count } from '../problems/quote.ts';
 import type { HistoryEvent } from '../runs/history-event.ts';
@@ -44,17 +44,22 @@ function sizeOf(bytes: number): string {
 export function* checkJournal({ settings, context }: Machine): Generator<Finding> {
   if (!settings) return;
   const baseUrl = need('baseUrl', settings);
-  const follower = followerOf(baseUrl, resolveStateFolder(context.env) ?? '', createProcesses());
+  const processes = createProcesses();
+  const follower = followerOf(baseUrl, resolveStateFolder(context.env) ?? '', processes);
   yield followerFinding(follower);
   const journal = journalOf(context, { needed: true });
-  const unresolved = journal.unresolvedTriggers({ baseUrl }).length;
+  const open = journal.unresolvedTriggers({ baseUrl });
+  const senders = open.flatMap((trigger) => senderOf(trigger, processes) ?? []);
+  const unresolved = open.length - senders.length;
   const nowMs = context.clock.nowMs();
   const sinceMs = nowMs - openMs;
   const isOpenTrigger = (run: JournalRun) => run.executionId === null && isRecoverable(run, nowMs);
   const isOpenRun = (run: JournalRun) => isUnfinished(run) && isOpen(run, nowMs);
   const noneOf = (what: string, isCounted: (run: JournalRun) => boolean) =>
     ['none', elsewhere(what, { journal, baseUrl }, { sinceMs }, isCounted) ?? []].flat().join('. ');
-  if (unresolved === 0) yield ok('unresolved_triggers', noneOf('unresolved triggers', isOpenTrigger));
+  if (unresolved === 0 && senders[0])
+    yield ok('unresolved_triggers', `none; ${senders.length} still being sent by ${shownProcess(senders[0])}`);
+  else if (unresolved === 0) yield ok('unresolved_triggers', noneOf('unresolved triggers', isOpenTrigger));
   else yield warning('unresolved_triggers', `${unresolved}: whether they started a run is unknown`, '`runctl recover`');
   const unfinished = journal.unfinishedRuns({ baseUrl }).length;
   yield ok(

@@ -2,7 +2,7 @@ import { lstatSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getBuiltinModule } from 'node:process';
 import { makeOwnFolder, readOwn } from '../open-own.ts';
-import type { Processes } from './processes.ts';
+import { type Processes, shownProcess } from './processes.ts';
 
 /** The claim of a process to be the only one that follows the runs of a base URL in a state folder. */
 export interface FollowerClaim {
@@ -41,10 +41,7 @@ export function followerOf(
   return { name: nameOfFollower(follower), isAlive: isAlive(follower, path, processes), hasHook };
 }
 
-export function nameOfFollower({ process, since }: Follower): string {
-  const [host = '', pid] = process.split(' ');
-  return `process ${pid} on ${host.replace(/\/.*/s, '')} (since ${since})`;
-}
+export const nameOfFollower = ({ process, since }: Follower): string => `${shownProcess(process)} (since ${since})`;
 
 function claimPath(folder: string, baseUrl: string): string {
   const { createHash } = getBuiltinModule('node:crypto');

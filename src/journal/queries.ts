@@ -41,7 +41,7 @@ export function createQueries(log: Log, nowMs: () => number) {
   }
 
   /** Newest first. */
-  function unresolvedTriggers(filter: { baseUrl: string; target?: Target }): UnresolvedTrigger[] {
+  function unresolvedTriggers(filter: { baseUrl?: string; target?: Target }): UnresolvedTrigger[] {
     const { triggers } = foldAll({ ...filter, sinceMs: nowMs() - openMs });
     const open = [...triggers.values()].filter(
       ({ attempts: [oldest] }) => oldest !== undefined && isRecoverable(oldest, nowMs()),

@@ -1,5 +1,5 @@
 import type { Clock } from '../runs/clock.ts';
-import { laterSignOfLifeMs } from '../runs/defaults.ts';
+import { laterSignOfLifeMs, signOfLifeMs } from '../runs/defaults.ts';
 import type { RunEvent, WarningName } from '../runs/events.ts';
 import { reasonOf } from '../runs/fault.ts';
 import { nameOf } from '../runs/run.ts';
@@ -14,6 +14,8 @@ export function createSentences(clock: Clock): (event: RunEvent) => string | und
   const warnings = new Set<string>();
   /** When a wait for another run of each automation was last reported. */
   const slotReportedAtMs = new Map<string, number>();
+  /** Of each automation: why its trigger failed, and when that was last reported. */
+  const failed = new Map<string, { reason: string; atMs: number }>();
 
   return (event) => {
     if (event.event === 'warning') {
@@ -27,6 +29,13 @@ export function createSentences(clock: Clock): (event: RunEvent) => string | und
       const nowMs = clock.elapsedMs();
       if (nowMs - (slotReportedAtMs.get(name) ?? Number.NEGATIVE_INFINITY) < laterSignOfLifeMs) return undefined;
       slotReportedAtMs.set(name, nowMs);
+    }
+    if (event.event === 'attempt_failed' && event.operation === 'trigger') {
+      const name = nameOf(event.target);
+      const last = failed.get(name);
+      const now = { reason: reasonOf(event.fault), atMs: clock.elapsedMs() };
+      if (last?.reason === now.reason && now.atMs - last.atMs < signOfLifeMs) return undefined;
+      failed.set(name, now);
     }
     return sentenceOf(event);
   };

@@ -4,9 +4,12 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Env } from '../../src/context.ts';
 import type { Scenario } from '../../src/emulator/scenario.ts';
+import { openJournal } from '../../src/journal/journal.ts';
+import { createProcesses } from '../../src/journal/processes.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { jsonLines } from '../helpers/json-lines.ts';
 import { runProgram } from '../helpers/run-program.ts';
+import { target } from '../helpers/scripted-service.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const hour = 3_600_000;
@@ -105,3 +108,26 @@ test.each(['--json', '--field runctl.doctor', ''])(
     expect(stdout + stderr).not.toContain(apiKey);
   },
 );
+
+test('a trigger that another process still sends is nothing to recover, for list, history and doctor', async () => {
+  const { env } = await withEmulator(long);
+  const baseUrl = env.RUNCTL_BASE_URL ?? '';
+  const journal = openJournal({ folder: env.RUNCTL_STATE_DIR, nowMs: Date.now, onTrouble() {} });
+  const sent = {
+    idempotencyKey: 'k',
+    attempt: '1',
+    account: 'a',
+    body: '{}',
+    userProvided: false,
+    first: true,
+  } as const;
+  journal.append({ type: 'triggered', baseUrl, target, ...sent, process: createProcesses().own });
+  for (const argv of [['list'], ['history'], ['doctor', '--offline']]) {
+    const { stdout, stderr } = await runProgram(argv, { env });
+    expect([argv, stdout + stderr]).toEqual([
+      argv,
+      expect.stringContaining(`still being sent by process ${process.pid} on`),
+    ]);
+    expect(stdout + stderr).not.toContain('runctl recover');
+  }
+});

@@ -70,7 +70,17 @@ function ofConfig(word: string, [next = '']: readonly string[]): string | undefi
 function ofRuns(word: string, rest: readonly string[], names: readonly string[]): string | undefined {
   const runs = [word, ...rest.slice(0, 1)].filter((each) => runWords.split(' ').includes(each));
   const [verb = '', ...others] = [word, ...rest].filter((each, at) => at > 1 || !runs.includes(each));
-  if (runs.length === 0) return suggested(meaningOf(word, commandWords) ?? likely(word, names), rest);
+  if (runs.length === 0) {
+    const meant = meaningOf(word, commandWords) ?? likely(word, names);
+    // Of `rollout status nightly`, the second word is ours.
+    return meant
+      ? suggested(meant, rest)
+      : (impossible(rest[0] ?? '') ??
+          suggested(
+            names.find((name) => name === rest[0]),
+            rest.slice(1),
+          ));
+  }
   const command = names.includes(verb) ? verb : meaningOf(verb, commandWords);
   if (command === 'status' && runs.some((each) => each.endsWith('s'))) return suggested('list', others);
   const isStarted = runs.includes('run') && verb !== '';

@@ -33,6 +33,8 @@ test.each([
   ['rerun @last', 'runctl trigger <automation>'],
   ['logout', 'runctl config unset apiKey'],
   ['daemon', 'runctl watch --follow'],
+  ['rollout status nightly', 'runctl status nightly'],
+  ['system prune -f', 'records older than a year are removed by themselves'],
   ['agents', 'Agents are discontinued; `runctl list` shows the runs of this machine'],
   ['prune', 'records older than a year are removed by themselves'],
   ['get nightly', 'runctl status nightly'],

@@ -58,8 +58,9 @@ async function ask() {
   const key = `acceptance-${Date.now().toString(36)}`;
   const wait = ['--timeout', values.timeout];
   const doctor = await runctl('doctor', ['doctor']);
-  if (doctor.code === 2) throw new Error(doctor.stderr);
+  if (doctor.code !== 0) throw new Error(`runctl doctor: ${doctor.stderr}`);
   const missing = await runctl('missing', ['status', `${automation}/${missingRun}`]);
+  if (missing.code === 2) throw new Error(missing.stderr);
   const wrongKey = await runctl('wrongKey', ['status', `${automation}/${missingRun}`], {
     ...{ RUNCTL_API_KEY: 'not-the-key', RUNCTL_API_KEY_FILE: '', RUNCTL_API_KEY_COMMAND: '' },
   });

@@ -1,5 +1,5 @@
 // The script that tries the assumptions of docs/service.md on a service, tried on services that differ in one each.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
@@ -23,6 +23,7 @@ interface Service {
   /** The assumptions that don't hold for it. */
   differs: string[];
   offMs?: number;
+  given?: Record<string, string>;
 }
 
 const services: Record<string, Service> = {
@@ -76,7 +77,7 @@ const services: Record<string, Service> = {
 };
 
 /** What the script says of a service, by its marks, and the scenario that it saves. */
-async function accept({ scenario, offMs = 0 }: Pick<Service, 'scenario' | 'offMs'>) {
+async function accept({ scenario, offMs = 0, given = {} }: Omit<Service, 'differs'>) {
   const emulator = await startEmulator({ scenario, nowMs: () => Date.now() + offMs, apiKey: 'test-key-4f1b7c9d2e' });
   const folder = mkdtempSync(join(tmpdir(), 'acceptance-test-'));
   const { RUNCTL_BASE_URL: url = '', ...env } = environmentIn(folder, emulator);
@@ -91,12 +92,13 @@ async function accept({ scenario, offMs = 0 }: Pick<Service, 'scenario' | 'offMs
     '--save',
     join(folder, 'saved.json'),
   ];
-  const { code, stdout, stderr } = await runCommand(argv, { env: { ...env, PATH: process.env.PATH } });
+  const { code, stdout, stderr } = await runCommand(argv, { env: { ...env, ...given, PATH: process.env.PATH } });
   const ids = emulator.runs().map(({ executionId }) => executionId);
   await emulator.close();
   const marked = (mark: string) =>
     stdout.split('\n').flatMap((line) => (line.startsWith(mark) ? [line.slice(2).replace(/:.*/, '')] : []));
-  const saved = readFileSync(join(folder, 'saved.json'), 'utf8');
+  const file = join(folder, 'saved.json');
+  const saved = existsSync(file) ? readFileSync(file, 'utf8') : '';
   rmSync(folder, { recursive: true });
   return { code, stderr, ids, no: marked('✖'), yes: marked('✔'), saved };
 }
@@ -124,6 +126,16 @@ test('the answers are saved without keys and ids, and an emulator that replays t
   for (const secret of ['test-key', 'acceptance-', ...ids]) expect(saved).not.toContain(secret);
   expect(JSON.parse(saved)).toMatchObject({ order: 'activeFirst', refusals: { notFound: { body: { error: {} } } } });
   expect(await accept({ scenario: JSON.parse(saved) })).toMatchObject({ code: 0, yes });
+});
+
+test.each<[string, Record<string, string>, RegExp]>([
+  ['without an API key', { RUNCTL_API_KEY: '' }, /API key/],
+  ['with an API key that is refused', { RUNCTL_API_KEY: 'another-key-4711' }, /API key/],
+  ['without a project', { RUNCTL_PROJECT: '' }, /project/],
+])('it starts nothing %s, and says why', async (_, given, message) => {
+  const { code, stderr, ids } = await accept({ scenario: usual, given });
+  expect([code, ids]).toEqual([2, []]);
+  expect(stderr).toMatch(message);
 });
 
 test('nothing is sent before it is allowed', async () => {

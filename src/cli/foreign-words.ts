@@ -3,7 +3,7 @@
 
 /** Words that are typed instead of a command, by the intended command line. */
 export const commandWords: Readonly<Record<string, string>> = {
-  trigger: 'start dispatch rerun retry create',
+  trigger: 'start restart dispatch rerun retry create',
   watch: 'follow wait attach',
   'watch --follow': 'daemon',
   status: 'get show describe view inspect',
@@ -21,7 +21,7 @@ export const commandWords: Readonly<Record<string, string>> = {
 };
 
 /** Words for runs, beside one of those: `run list` of gh, `get jobs` of kubectl. */
-export const runWords = 'run runs job jobs workflow workflows automation automations';
+export const runWords = 'run runs job jobs workflow workflows automation automations all';
 
 export const configWords: Readonly<Record<string, string>> = {
   'config list': 'show view ls status get-contexts current-context',

@@ -82,7 +82,7 @@ function ofRuns(word: string, rest: readonly string[], names: readonly string[])
           ));
   }
   const command = names.includes(verb) ? verb : meaningOf(verb, commandWords);
-  if (command === 'status' && runs.some((each) => each.endsWith('s'))) return suggested('list', others);
+  if (command === 'status' && runs.some((each) => /s$|^all$/.test(each))) return suggested('list', others);
   const isStarted = runs.includes('run') && verb !== '';
   return (
     impossible(verb) ?? suggested(command, others) ?? suggested(isStarted ? 'trigger' : 'list', isStarted ? [verb] : [])
@@ -103,8 +103,8 @@ function hintForFlag({ path, word, value, after = '', next }: Refused, command: 
   const options = Object.values(command.version ? { ...shared, versionOption } : (command.options ?? {}));
   const flags = new Set(options.flatMap(namesOf));
   const own = options.find((option) => namesOf(option).includes(word));
+  if (/^(false|0|no|off)$/.test(value ?? '')) return `leave out \`${own ? longNameOf(own) : word}\``;
   if (own) {
-    if (/^(false|0|no|off)$/.test(value ?? '')) return `leave out \`${longNameOf(own)}\``;
     const isField = word === '--json' && value?.split(',').every((name) => fieldsOf(path).includes(name));
     return `did you mean \`${isField ? `--field ${value}` : longNameOf(own)}\`?`;
   }

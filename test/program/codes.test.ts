@@ -57,6 +57,14 @@ const conflict = { code: 'runAlreadyActive', executionId: id };
 
 const ofTriggers: Record<string, Row> = {
   'wrong arguments': { argv: ['trigger', '..'], ends: '2 not_started no usage usage' },
+  'a name that is none, among good ones': {
+    argv: ['trigger', 'nightly', '–watch'],
+    ends: '2 not_started no usage usage',
+  },
+  '--interval of a trigger that follows nothing': {
+    argv: [...trigger, '--interval', '5s'],
+    ends: '2 not_started no usage usage',
+  },
   'wrong settings': { argv: trigger, env: { RUNCTL_BASE_URL: 'ftp://x' }, ends: '2 not_started no usage usage' },
   'a signal during the splay': {
     argv: [...trigger, '--splay', '9h'],
@@ -548,6 +556,17 @@ const ofOthers: Record<string, Row> = {
     ends: '15 overdue overdue',
   },
   'an empty run argument': { argv: ['status', ''], ends: '2 usage usage' },
+  'a project that is no UUID': { argv: [...polled, '-p', 'acme'], ends: '2 usage usage' },
+  'a run of another project than -p says': {
+    argv: ['status', 'nightly', '-p', id],
+    earlier: ['trigger', `${project}/nightly`],
+    ends: '2 usage usage',
+  },
+  'a run in full of another project than -p says': {
+    argv: ['status', `${project}/nightly/${id}`, '-p', id],
+    ends: '2 usage usage',
+    says: new RegExp(`project ${project}`),
+  },
 };
 
 describe.each([

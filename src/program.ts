@@ -28,6 +28,7 @@ export const program: CommandDefinition = {
   about: 'Start an Automation run, follow it until it finishes, and get an exit code you can trust.',
   version,
   whenUnknown: hintForAutomation,
+  whenBare: async (context) => (await import('./commands/overview.ts')).showOverview(context),
   examples: [
     ['runctl config', 'enter the base URL, the API key and the project'],
     ['runctl trigger nightly --watch', 'start a run and follow it until it finishes'],

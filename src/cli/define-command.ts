@@ -54,6 +54,8 @@ export interface CommandDefinition<A = Arguments, O = Options> {
   whenMissing?(context: Context): string | undefined;
   /** A hint for one argument too many. */
   whenExcess?: string;
+  /** Of the program: what it answers without a command; undefined if that is the help. */
+  whenBare?(context: Invocation): Promise<CommandResult | undefined>;
   /** Of a group: a hint for a word that is none of its commands; undefined if only `cli/suggest.ts` can tell. */
   whenUnknown?(word: string, context: Context): string | undefined;
   /** It triggers runs, so its failures say whether one may have been started. */

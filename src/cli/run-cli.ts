@@ -48,6 +48,8 @@ export async function runCli(
   let onExit: ExitHook | undefined;
   try {
     await loadColors(context.stdout, context.stderr);
+    const overview = argv.length === 0 ? await program.whenBare?.(own) : undefined;
+    if (overview) return end(overview, {}, own);
     const parsed = parse(argv, program, context.stdout, (command) => command.whenMissing?.(context));
     if (!parsed && argv.length > 0) return 0;
     if (!parsed) return end(await welcome(program, own), {}, own);

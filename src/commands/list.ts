@@ -140,7 +140,7 @@ function* runsIn(
 }
 
 /** Each unfinished run with how long the runs of its automation usually take. */
-function withUsual(runs: readonly ListedRow[], journal: Journal, nowMs: number) {
+export function withUsual(runs: readonly ListedRow[], journal: Journal, nowMs: number) {
   const pastRunsById = new Map<string, readonly PastRun[]>();
   return runs.map((run) => {
     if (!isUnfinished(run) || !isOpen(run, nowMs)) return run;

@@ -1,0 +1,107 @@
+import { resolveStateFolder } from '../config/paths.ts';
+import { valueIfGiven } from '../config/setting-table.ts';
+import { resolveWithoutApiKey } from '../config/settings.ts';
+import { parseAutomationNames } from '../connection/arguments.ts';
+import { journalOf } from '../connection/open-journal.ts';
+import type { Invocation } from '../context.ts';
+import { isUnfinished } from '../journal/fold.ts';
+import { followerOf } from '../journal/follower-claim.ts';
+import { isOpen, isRecoverable, type Journal, type JournalRun } from '../journal/journal.ts';
+import { createProcesses, senderOf } from '../journal/processes.ts';
+import type { CommandResult } from '../render/output.ts';
+import type { runTable } from '../render/tables.ts';
+import { renderMarkup, type Theme } from '../render/theme.ts';
+import type { WrapOptions } from '../render/wrap.ts';
+import { fullNameOf } from '../runs/run.ts';
+import { didTheWork, endedWell } from '../runs/statuses.ts';
+import { dayMs } from '../runs/time-text.ts';
+import { withUsual } from './list.ts';
+
+/** What needs attention, from the journal alone. */
+interface Standing {
+  unresolved: JournalRun[];
+  unfinished: JournalRun[];
+  failed: JournalRun[]; // in the last 24 hours, of automations that have not completed since
+  follower: ReturnType<typeof followerOf>;
+  isEmpty: boolean;
+}
+
+/** A bare `runctl` on a terminal: where things stand, with the commands for it. Undefined where the help says more. */
+export async function showOverview(context: Invocation): Promise<CommandResult | undefined> {
+  const { env, stdout, clock } = context;
+  if (!context.stdin().isTTY || !stdout.isTTY) return undefined;
+  const settings = resolveWithoutApiKey({}, env);
+  const baseUrl = valueIfGiven(settings.baseUrl);
+  if (baseUrl === undefined) return undefined;
+  const nowMs = clock.nowMs();
+  const journal = journalOf(context, { needed: true });
+  const automations = parseAutomationNames([], valueIfGiven(settings.project));
+  const follower = followerOf(baseUrl, resolveStateFolder(env) ?? '', createProcesses());
+  const standing = { ...whatStands(journal, { baseUrl, automations }, nowMs), follower };
+  if (standing.isEmpty) return { next: 'start a first run: `runctl trigger <automation> --watch`' };
+  const { runTable } = await import('../render/tables.ts');
+  return {
+    text: (theme, lines) => overviewText(standing, { journal, nowMs, runTable }, theme, lines),
+    next: '`runctl list` shows every run, `runctl --help` every command',
+  };
+}
+
+function whatStands(
+  journal: Journal,
+  filter: { baseUrl: string; automations: ReturnType<typeof parseAutomationNames> },
+  nowMs: number,
+): Omit<Standing, 'follower'> {
+  const processes = createProcesses();
+  const sent = journal.unresolvedTriggers(filter).filter((trigger) => senderOf(trigger, processes));
+  const sentKeys = new Set(sent.map(({ idempotencyKey }) => idempotencyKey));
+  const settled = new Set<string>(); // automations whose newest finished run completed
+  const standing: Omit<Standing, 'follower'> = { unresolved: [], unfinished: [], failed: [], isEmpty: true };
+  for (const run of journal.runs({ ...filter, sinceMs: nowMs - 2 * dayMs })) {
+    standing.isEmpty = false;
+    const name = fullNameOf(run.target);
+    if (run.executionId === null) {
+      if (isRecoverable(run, nowMs) && !sentKeys.has(run.idempotencyKey ?? '')) standing.unresolved.push(run);
+    } else if (isUnfinished(run)) {
+      if (isOpen(run, nowMs)) standing.unfinished.push(run);
+    } else if (run.status !== null && didTheWork(run.status)) settled.add(name);
+    else if (run.status !== null && !endedWell(run.status) && !settled.has(name)) {
+      if (nowMs - Date.parse(run.completedAt ?? run.at) < dayMs) standing.failed.push(run);
+      settled.add(name);
+    }
+  }
+  if (standing.isEmpty) standing.isEmpty = journal.runs(filter).next().done === true;
+  return standing;
+}
+
+const mostShown = 4;
+
+function overviewText(
+  standing: Standing,
+  { journal, nowMs, runTable: tableOf }: { journal: Journal; nowMs: number; runTable: typeof runTable },
+  theme: Theme,
+  lines: WrapOptions,
+): string {
+  const { unresolved, unfinished, failed, follower } = standing;
+  const section = (heading: string, runs: readonly JournalRun[]) => {
+    if (runs.length === 0) return [];
+    const columns = lines.columns && lines.columns - 2;
+    const rows = withUsual(
+      runs.slice(0, mostShown).map((run) => ({ ...run, isOld: isUnfinished(run) })),
+      journal,
+      nowMs,
+    );
+    const [, ...shown] = tableOf(rows, nowMs, theme, { columns }).trimEnd().split('\n');
+    const more = runs.length > mostShown ? [theme.dim(`and ${runs.length - mostShown} more`)] : [];
+    return [renderMarkup(heading, theme, lines), ...[...shown, ...more].map((line) => `  ${line}`)];
+  };
+  const all = [
+    ...section('Triggers without a response: `runctl recover`', unresolved),
+    ...section('Not finished when last polled: `runctl watch --all`', unfinished),
+    ...section('Failed since yesterday: `runctl result <automation>` says why', failed),
+  ];
+  if (all.length === 0) all.push('Nothing is unresolved, unfinished or failed since yesterday.');
+  if (follower?.isAlive) all.push(theme.dim(`Followed by ${follower.name}.`));
+  else if (follower)
+    all.push(renderMarkup(`The follower was killed (${follower.name}): \`runctl watch --follow\``, theme, lines));
+  return `${all.join('\n')}\n`;
+}

@@ -1,0 +1,60 @@
+// What a bare `runctl` shows on a terminal: where things stand, from the journal alone.
+import { PassThrough } from 'node:stream';
+import { Terminal } from '@xterm/headless';
+import { expect, test } from 'vitest';
+import type { Scenario } from '../../src/emulator/scenario.ts';
+import { withEmulator } from '../helpers/emulator.ts';
+import { runProgram } from '../helpers/run-program.ts';
+import { ScreenStream } from '../helpers/screen-stream.ts';
+
+const scenario: Scenario = {
+  automations: { long: { duration: '1h' }, good: { duration: '1s' }, bad: { duration: '1s', outcome: 'FAILED' } },
+  faults: [{ on: 'trigger', automation: 'lost', do: 'loseAnswer' }],
+};
+
+const lose = ['trigger', 'lost', '--give-up-after', '1ms'];
+const follow = (name: string) => ['trigger', name, '--watch'];
+
+test.each<[string, string[][], RegExp[], RegExp[]]>([
+  ['nothing was ever done', [], [/runctl trigger <automation> --watch/], [/unresolved|unfinished/i]],
+  ['all is well', [follow('good')], [/Nothing is unresolved, unfinished or failed/], [/runctl trigger/]],
+  ['a run is unfinished', [['trigger', 'long']], [/RUNNING.* long /, /runctl watch --all/], [/recover|Failed/]],
+  ['a run failed', [follow('good'), follow('bad')], [/FAILED +bad /, /runctl result <automation>/], [/ good /]],
+  ['a response was lost', [lose], [/unknown +lost/, /runctl recover/], [/Failed|watch --all/]],
+  ['everything is wrong', [follow('bad'), lose, ['trigger', 'long']], [/lost[^]*long[^]*bad/], [/Nothing is/]],
+])('where %s', async (_, lines, shown, notShown) => {
+  const { env, clock, emulator } = await withEmulator(scenario);
+  for (const argv of lines) await runProgram(argv, { env, clock });
+  const requests = emulator.requests.length;
+  const { code, stdout, stderr } = await bare(env, clock);
+  expect(code).toBe(0);
+  for (const text of shown) expect(stdout + stderr).toMatch(text);
+  for (const text of notShown) expect(stdout + stderr).not.toMatch(text);
+  expect(stdout.split('\n').length).toBeLessThan(16);
+  expect(emulator.requests.length, 'nothing is sent').toBe(requests);
+});
+
+test('a failure after which the automation completed is not shown', async () => {
+  const { env, clock } = await withEmulator({
+    automations: { '*': { duration: '1s', outcome: ['FAILED', 'COMPLETED'] } },
+  });
+  await runProgram(follow('nightly'), { env, clock });
+  expect((await bare(env, clock)).stdout).toMatch(/FAILED/);
+  await runProgram(follow('nightly'), { env, clock });
+  expect((await bare(env, clock)).stdout).toMatch(/Nothing is unresolved/);
+});
+
+test('in a pipe it is the help', async () => {
+  const { env, clock } = await withEmulator(scenario);
+  expect((await runProgram([], { env, clock })).stdout).toMatch(/^Usage: runctl/);
+});
+
+const bare = (env: Record<string, string>, clock: Awaited<ReturnType<typeof withEmulator>>['clock']) => {
+  const screen = new ScreenStream(new Terminal({ cols: 100, rows: 30, allowProposedApi: true }));
+  return runProgram([], {
+    env: { ...env, NO_COLOR: '1' },
+    clock,
+    screen,
+    input: Object.assign(new PassThrough(), { isTTY: true }),
+  });
+};

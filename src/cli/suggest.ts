@@ -72,21 +72,15 @@ function ofRuns(word: string, rest: readonly string[], names: readonly string[])
   const [verb = '', ...others] = [word, ...rest].filter((each, at) => at > 1 || !runs.includes(each));
   if (runs.length === 0) {
     const meant = meaningOf(word, commandWords) ?? likely(word, names);
+    if (meant) return suggested(meant, rest);
     // Of `rollout status nightly`, the second word is ours.
-    return meant
-      ? suggested(meant, rest)
-      : (impossible(rest[0] ?? '') ??
-          suggested(
-            names.find((name) => name === rest[0]),
-            rest.slice(1),
-          ));
+    const [next = '', ...words] = rest;
+    return impossible(next) ?? (names.includes(next) ? suggested(next, words) : undefined);
   }
   const command = names.includes(verb) ? verb : meaningOf(verb, commandWords);
   if (command === 'status' && runs.some((each) => /s$|^all$/.test(each))) return suggested('list', others);
-  const isStarted = runs.includes('run') && verb !== '';
-  return (
-    impossible(verb) ?? suggested(command, others) ?? suggested(isStarted ? 'trigger' : 'list', isStarted ? [verb] : [])
-  );
+  const other = runs.includes('run') && verb !== '' ? suggested('trigger', [verb]) : suggested('list', []);
+  return impossible(verb) ?? suggested(command, others) ?? other;
 }
 
 const plainWord = /^[\w@][\w./@-]*$/;

@@ -84,7 +84,7 @@ async function accept({ scenario, offMs = 0, given = {} }: Omit<Service, 'differ
   const argv = [
     process.execPath,
     script,
-    url,
+    given.url ?? url,
     'smoke',
     '--yes',
     '--timeout',
@@ -132,6 +132,7 @@ test.each<[string, Record<string, string>, RegExp]>([
   ['without an API key', { RUNCTL_API_KEY: '' }, /API key/],
   ['with an API key that is refused', { RUNCTL_API_KEY: 'another-key-4711' }, /API key/],
   ['without a project', { RUNCTL_PROJECT: '' }, /project/],
+  ['without an answer', { url: 'http://127.0.0.1:1' }, /doctor/],
 ])('it starts nothing %s, and says why', async (_, given, message) => {
   const { code, stderr, ids } = await accept({ scenario: usual, given });
   expect([code, ids]).toEqual([2, []]);

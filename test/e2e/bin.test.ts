@@ -52,6 +52,6 @@ test('a process of an old Node ends with 70 and one line, and one of a new Node 
   expect(runOn('20.18.3', 'status')).toMatchObject({ status: 70, stdout: '', stderr: refusal('20.18.3') });
   expect(runOn('20.19.0', '--version')).toMatchObject({
     status: 0,
-    stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+    stdout: expect.stringMatching(/^\d+\.\d+\.\d+(-rc\.\d+)?\n$/),
   });
 });

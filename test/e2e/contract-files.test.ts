@@ -21,7 +21,7 @@ test('the package holds what `runctl schema` prints, a file for each schema', as
 
 test('the version stands in package.json, and everything else follows it', () => {
   expect([packageLock.version, packageLock.packages[''].version]).toEqual([version, version]);
-  expect(readFileSync(join(root, 'docs/CHANGELOG.md'), 'utf8')).toMatch(new RegExp(`\n## (Unreleased|${version})\n`));
+  expect(readFileSync(join(root, 'docs/CHANGELOG.md'), 'utf8')).toContain(`\n## ${version}\n`);
 });
 
 test.each(['programs', 'agents'])('`runctl help %s` prints the page for programs', async (topic) => {

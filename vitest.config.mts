@@ -34,28 +34,24 @@ export default defineConfig({
     env: { TZ: 'UTC', TMPDIR: process.env.TMPDIR ?? memoryFolder() ?? tmpdir() },
     setupFiles: 'test/helpers/property-runs.ts',
     coverage: { include: ['src/**/*.ts'] },
-    // One project after the other, since a worker starts anew, and loads everything again, for each project. The more the
-    // tests of a project wait, for a clock or a process, the more workers than cores it has.
+    // All projects in one pool: while the tests of one wait, for a clock or a process, those of another work.
+    maxWorkers: 4,
     projects: [
       {
         extends: true,
         test: {
           name: 'e2e',
           include: e2e,
-          maxWorkers: 6,
-          sequence: { groupOrder: 0 },
           globalSetup: ['test/helpers/build-when-stale.ts', 'test/helpers/trust-authority.ts'],
         },
       },
-      { extends: true, test: { name: 'program', include: program, maxWorkers: 3, sequence: { groupOrder: 1 } } },
+      { extends: true, test: { name: 'program', include: program } },
       {
         extends: true,
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
           exclude: [...program, ...e2e],
-          maxWorkers: 3,
-          sequence: { groupOrder: 2 },
         },
       },
     ],

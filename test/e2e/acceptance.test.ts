@@ -103,18 +103,23 @@ async function accept({ scenario, offMs = 0, given = {} }: Omit<Service, 'differ
   return { code, stderr, ids, no: marked('✖'), yes: marked('✔'), saved };
 }
 
+/** The others take half a minute of CPU time, so only CI tries them all. */
+const tried = Object.entries(services).filter(
+  ([name]) => process.env.CI || /emulator|active run first|ignores|404/.test(name),
+);
+
 const ended = new Map<string, Awaited<ReturnType<typeof accept>>>();
 
 // A few at a time, as most of their time is waiting.
 beforeAll(async () => {
-  const waiting = Object.entries(services);
+  const waiting = [...tried];
   const worker = async () => {
     for (let next = waiting.shift(); next; next = waiting.shift()) ended.set(next[0], await accept(next[1]));
   };
   await Promise.all([worker(), worker(), worker(), worker(), worker()]);
 }, 180_000);
 
-test.each(Object.entries(services))('says of %s what does not hold', (name, { differs }) => {
+test.each(tried)('says of %s what does not hold', (name, { differs }) => {
   const { code, stderr, no, ids } = ended.get(name) ?? {};
   expect({ no, stderr }).toEqual({ no: differs, stderr: '' });
   expect(code).toBe(differs.length > 0 ? 1 : 0);

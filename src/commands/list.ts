@@ -16,6 +16,7 @@ import { inDoubtProblem, Problem } from '../problems/problem.ts';
 import { count } from '../problems/quote.ts';
 import { interruptedProblem } from '../problems/watch-problems.ts';
 import { documentOf } from '../render/document.ts';
+import { wantsData } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
 import { reasonOf } from '../runs/fault.ts';
 import { nameOf } from '../runs/run.ts';
@@ -96,6 +97,7 @@ export const list = defineCommand({
       if (executionId !== null)
         context.warnings.push({ event: 'warning', name: 'status_unavailable', message, run: { target, executionId } });
     }
+    if (isForIds(options)) return { verbatim: runs.map(({ executionId }) => executionId).join('\n') };
     const { runTable } = await import('../render/tables.ts');
     return {
       documents: runs.map((run) => documentOf(outcomeOfRow(run, nowMs), context)),
@@ -112,7 +114,11 @@ export const list = defineCommand({
 /** A run in the list. `isOld` if its status couldn't be polled. */
 type ListedRow = JournalRun & { isOld: boolean };
 
-const limitOf = ({ limit, since }: ListOptions) => limit ?? (since ? Number.POSITIVE_INFINITY : defaults.listLimit);
+/** With `-q` people and their scripts get the ids alone, of all runs. */
+const isForIds = ({ quiet, ...output }: Partial<ListOptions>) => quiet === true && !wantsData(output);
+
+const limitOf = ({ limit, since, ...output }: Partial<ListOptions>) =>
+  limit ?? (since || isForIds(output) ? Number.POSITIVE_INFINITY : defaults.listLimit);
 
 const hasStatus = (run: JournalRun, statuses: readonly string[] | undefined) =>
   statuses === undefined || statuses.includes(lastStatusOf(run).toUpperCase());
@@ -126,7 +132,7 @@ function* runsIn(
 ): Generator<JournalRun> {
   // A run is recorded within moments of its start.
   const recordedMs = sinceMs - dayMs;
-  const hasRun = status !== undefined && !status.includes('UNKNOWN');
+  const hasRun = isForIds(options) || (status !== undefined && !status.includes('UNKNOWN'));
   let counted = 0;
   for (const run of journal.runs({ ...filter, hasRun, sinceMs: since && recordedMs })) {
     if (Date.parse(run.at) < recordedMs) return;

@@ -9,17 +9,24 @@ import { type Column, table } from './table-layout.ts';
 import type { Theme } from './theme.ts';
 
 const zoneLength = ' +0100'.length;
+const dateLength = '2026-11-22 '.length;
+const narrow = 60;
 
 const columnsOf = (zone: string | undefined, idLength: number, width: number): readonly Column<HistoryEvent>[] => [
   {
-    heading: zone === undefined ? 'TIME' : `TIME${zone}`,
-    cell: ({ at }, { dim }) => [zone === undefined ? localTime(at) : localTime(at).slice(0, -zoneLength), dim],
+    heading: zone === undefined || width < narrow ? 'TIME' : `TIME${zone}`,
+    cell: ({ at }, { dim }) => [timeOf(localTime(at), zone, width), dim],
   },
-  { heading: 'AUTOMATION', cell: ({ target }) => sanitizeLine(nameOf(target)), least: 12, cut: 'middle' },
+  {
+    heading: 'AUTOMATION',
+    cell: ({ target }) => sanitizeLine(nameOf(target)),
+    least: width < narrow ? 8 : 12,
+    cut: 'middle',
+  },
   {
     heading: 'WHAT',
     cell: (event, theme) => [sanitizeLine(eventSentence(event)), styleOf(event, theme)],
-    least: Math.min(34, width - 35),
+    least: Math.min(34, width - (width < narrow ? 20 : 35)),
     cut: 'wrap',
   },
   { heading: 'RUN', cell: ({ executionId = '' }) => sanitizeLine(executionId.slice(0, idLength)), spare: 2 },
@@ -32,6 +39,12 @@ const columnsOf = (zone: string | undefined, idLength: number, width: number): r
     cell: ({ idempotencyKey: key = '' }, { dim }) => [sanitizeLine(isUuid(key) ? key.slice(0, idLength) : key), dim],
   },
 ];
+
+/** A narrow terminal has no room for the date. */
+function timeOf(text: string, zone: string | undefined, width: number): string {
+  if (width < narrow) return text.slice(dateLength, -zoneLength);
+  return zone === undefined ? text : text.slice(0, -zoneLength);
+}
 
 /** One line for each event. The heading names the zone of the times, if they have one in common. */
 export function historyTable(
@@ -50,11 +63,11 @@ export function historyTable(
 }
 
 const sentences: Record<HistoryEventName, (event: HistoryEvent) => string> = {
-  sent: (event) => `sent by ${commandOf(event)}${processOf(event)}`,
-  sent_again: (event) => `sent again by ${commandOf(event)}${processOf(event)}`,
+  sent: (event) => `sent by ${commandOf(event)}`,
+  sent_again: (event) => `sent again by ${commandOf(event)}`,
   response_lost: ({ reason = '' }) => `outcome unknown: ${reason}`,
   accepted: ({ status = 'RUNNING' }) => `accepted: ${status}`,
-  resolved: (event) => `resolved by ${commandOf(event)}: ${event.status ?? 'RUNNING'}${processOf(event)}`,
+  resolved: (event) => `resolved by ${commandOf(event)}: ${event.status ?? 'RUNNING'}`,
   refused({ reason, refusal = '', ifActive }) {
     if (ifActive !== undefined) return `already running (--if-active ${ifActive})`;
     if (refusal.startsWith('interrupted')) return 'interrupted before it was accepted';
@@ -63,7 +76,7 @@ const sentences: Record<HistoryEventName, (event: HistoryEvent) => string> = {
     return `${how}${code === undefined ? '' : ` (${code})`}: ${reason ?? refusal}`;
   },
   repeat_refused: ({ reason, refusal }) => `repeat refused: ${reason ?? refusal}`,
-  superseded: (event) => `superseded by a later run (${commandOf(event)}${processOf(event)})`,
+  superseded: (event) => `superseded by a later run (${commandOf(event)})`,
   untracked: () => 'no longer tracked',
   looked_at: ({ by, status }) => `first seen${by ? ` by ${by}` : ''}: ${status}`,
   status: ({ status }) => `${status}`,
@@ -73,7 +86,7 @@ const sentences: Record<HistoryEventName, (event: HistoryEvent) => string> = {
   },
   forgotten: () => 'no longer known to the service',
   hook_due: ({ hook }) => `${hook} hook due`,
-  hook_begun: (event) => `${event.hook} hook started${processOf(event)}`,
+  hook_begun: (event) => `${event.hook} hook started`,
   hook_ended: ({ hook, failure = 'exited with 0' }) => `${hook} hook ${failure}`,
   keys_honored: () => 'idempotency keys are honored',
   keys_ignored: () => 'idempotency keys are ignored: triggers repeated before this may have started two runs',
@@ -82,11 +95,6 @@ const sentences: Record<HistoryEventName, (event: HistoryEvent) => string> = {
 const eventSentence = (event: HistoryEvent): string => sentences[event.what](event);
 
 const commandOf = ({ by = 'runctl' }: HistoryEvent): string => by;
-
-function processOf({ process = '' }: HistoryEvent): string {
-  const [, pid] = process.split(' ');
-  return pid === undefined ? '' : `, pid ${pid}`;
-}
 
 function styleOf({ what, status, failure }: HistoryEvent, theme: Theme): (text: string) => string {
   if (

@@ -22,7 +22,7 @@ export function summary({ run, execution, result }: RunFacts, theme: Theme, { co
   const rows = fields(
     [
       ['error', result?.error && theme.bad(sanitizeLine(errorTextOf(result)))],
-      ['steps', stepsLine(result?.summary, theme)],
+      ['steps', stepsLine(result?.isFinal ? result.summary : undefined, theme)],
       ['credits', execution && creditsOf(run.target, execution)],
       ['run', run.executionId],
     ],

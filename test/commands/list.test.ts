@@ -95,7 +95,6 @@ test('where the journal has runs of another base URL alone, that is named, with 
 test.each([
   ['20, and says so', [], 20, /newest 20 runs.*-n 100/s],
   ['20 with --json, and says so', ['--json'], 20, /newest 20 runs.*-n 100/s],
-  ['20, and says nothing with --quiet', ['--quiet'], 20, /^$/],
   ['all since a time', ['--since', '2d'], 23, /^$/],
   ['as many as --limit says', ['--since', '2d', '-n', '3'], 3, /newest 3 runs.*-n 15/s],
   ['all if there are no more', ['-n', '23'], 23, /^$/],
@@ -106,6 +105,16 @@ test.each([
   );
   expect(out.trim().split('\n')).toHaveLength(flags.includes('--json') ? shown : shown + 1);
   expect(err).toMatch(said);
+});
+
+test.each([
+  [[], 23],
+  [['-n', '2'], 2],
+])('-q %s prints the ids of all matching runs alone, and no line for a trigger without a run', async (flags, shown) => {
+  const runs = Array.from({ length: 23 }, (_, n) => [triggered(n), accepted(n)]).flat();
+  const { out, err } = await listedAfter([...runs, triggered(24)], ['-q', ...flags]);
+  const newest = Array.from({ length: shown }, (_, n) => uuid(22 - n));
+  expect([out, err]).toEqual([newest.map((id) => `${id}\n`).join(''), '']);
 });
 
 test('a status that is none is refused, but one that the service has made up is found', async () => {

@@ -62,7 +62,7 @@ test('a morning: who sent what, what came of it, and which process resolved it',
   expect(stderr).toBe('');
   const [heading, ...lines] = stdout.trimEnd().split('\n');
   expect(heading).toMatch(/^TIME [+-]\d{4} +AUTOMATION +WHAT +RUN +KEY$/);
-  expect(lines[0]).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}nightly +sent by trigger, pid \d+ /);
+  expect(lines[0]).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}nightly +sent by trigger /);
   expect(lines.at(-1)).toContain('refused (5): it is already running');
   const bare = (await run('history', 'nightly', '-q')).stdout.trimEnd().split('\n');
   expect(bare).toHaveLength(lines.length);
@@ -134,7 +134,7 @@ test('each hook of a command is shown with its exit, and is none that a follower
   const { stdout } = await run('history', 'weekly', '-q');
   const { stdout: findings } = await run('doctor', '--offline');
   expect(findings.replaceAll(/\s+/g, ' ')).toMatch(/hooks the --on-exit hook of monthly was killed by SIGKILL at /);
-  expect(stdout).toMatch(/--on-exit hook started, pid \d+\n.*--on-exit hook was killed by SIGKILL\n$/);
+  expect(stdout).toMatch(/--on-exit hook started\n.*--on-exit hook was killed by SIGKILL\n$/);
 });
 
 test.each([

@@ -2,7 +2,7 @@ import { alsoEndedBy, type Connection } from '../connection/connection.ts';
 import type { Invocation } from '../context.ts';
 import type { ArgumentOutcome, Outcome } from '../problems/outcome.ts';
 import { type CommandResult, wantsData } from '../render/output.ts';
-import { nameOf } from '../runs/run.ts';
+import { nameOf, type Run } from '../runs/run.ts';
 import { startOf } from '../runs/service.ts';
 import { endedWell } from '../runs/statuses.ts';
 import { reportManyRuns } from './follow-run.ts';
@@ -51,8 +51,9 @@ export async function triggerAll(requests: StartRequest[], plan: Plan, connectio
 function reportEarlier(
   { run, execution, pollProblem, start }: StartOutcome,
   end: Outcome,
-  { context: { reporter } }: Following,
+  following: Following,
 ): string | undefined {
+  const { reporter } = following.context;
   if (!run || (start.how !== 'replayed' && start.how !== 'found')) return undefined;
   const key = `this idempotency key started ${nameOf(run.target)}`;
   if (pollProblem && !end.watched) {
@@ -62,9 +63,21 @@ function reportEarlier(
   // A rerun has replaced it.
   if (!execution?.isFinal || endedWell(execution.status) || end.run?.executionId !== run.executionId) return undefined;
   const none = end.start?.started === 'no' ? '; no new run was started' : '';
-  const message = `${key} ${startOf(execution)}, which finished ${execution.status}${none}`;
+  const rerun = rerunOf(run, start.idempotencyKey ?? '', following);
+  const message = `${key} ${startOf(execution)}, which finished ${execution.status}${none}${rerun}`;
   reporter.observe({ event: 'warning', name: 'replayed_failure', message, run });
   return message;
+}
+
+/** The last rerun under a key that this machine knows, as the end of a sentence; empty if there is none. */
+function rerunOf({ target }: Run, idempotencyKey: string, { journal, baseUrl }: Following): string {
+  let rerun = '';
+  for (let number = 1; ; number++) {
+    const known = journal.findKey({ baseUrl, target, idempotencyKey: `${idempotencyKey}/${number}` });
+    if (known?.state !== 'accepted') return rerun;
+    const { status } = journal.find(known.executionId, { baseUrl }) ?? {};
+    rerun = `; its rerun ${known.executionId} was last seen ${status ?? 'unknown'}`;
+  }
 }
 
 /** Prints the ids of the started runs on stderr if they couldn't be written to stdout. */

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import type { Scenario } from '../../src/emulator/scenario.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { runProgram } from '../helpers/run-program.ts';
 
@@ -116,4 +117,15 @@ test.each([
   expect(stderr).toMatch(/^runctl: .+/);
   expect(emulator.requests).toEqual([]);
   expect(existsSync(`${env.RUNCTL_STATE_DIR}/journal.jsonl`)).toBe(false);
+});
+
+test('a replay of a failed run names the rerun that is known here', async () => {
+  const scenario: Scenario = { automations: { '*': { duration: '1s', outcome: ['FAILED', 'COMPLETED'] } } };
+  const { env, clock, emulator } = await withEmulator(scenario);
+  const keyed = ['trigger', 'nightly', '--watch', '--idempotency-key', 'K'];
+  await runProgram([...keyed, '--rerun-on', 'any'], { env, clock });
+  const { code, stderr } = await runProgram(keyed, { env, clock });
+  const [, rerun] = emulator.runs();
+  expect(code).toBe(1);
+  expect(stderr).toContain(`its rerun ${rerun?.executionId} was last seen COMPLETED`);
 });

@@ -79,12 +79,12 @@ const board = open();
 await promptOf(board);
 board.type('runctl trigger nightly-report invoices weekly-export --watch\r');
 const isTelling = (lines) =>
-  ['✖ FAILED', '2 running', '⚠', 'usually'].every((sign) => lines.some((line) => line.includes(sign)));
+  ['✖ FAILED', '2 running', '⚠', 'left'].every((sign) => lines.some((line) => line.includes(sign)));
 while (!isTelling(await board.lines())) await setTimeout(50);
 await draw(
   board,
   'board',
-  'Three runs watched together: one has failed, one is running for as long as it usually does, and of one the service has not answered for some seconds',
+  'Three runs watched together: one has failed, of one the time left is known, and of one the service has not answered for some seconds',
 );
 board.type('\u0003');
 await promptOf(board);

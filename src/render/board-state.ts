@@ -11,6 +11,8 @@ export interface BoardOptions {
   pastRuns(target: Target): readonly PastRun[];
 }
 
+const byTrouble = (one: RunLine, other: RunLine) => Number(other.isInTrouble()) - Number(one.isInTrouble());
+
 export type BoardState = ReturnType<typeof createBoardState>;
 
 /** What a board shows: a line for each running run, and how many of the others ended in which way. */
@@ -32,14 +34,17 @@ export function createBoardState({ runs, pastRuns }: BoardOptions, clock: Clock,
   const state = {
     several,
     outcomes: outcomes as ReadonlyMap<string, number>,
-    running: () => [...running.values()],
+    /** How many runs are followed together. */
+    total: runs,
+    /** Those in trouble first. */
+    running: () => [...running.values()].sort(byTrouble),
     isFailing: ({ executionId }: Run) => running.get(executionId)?.cells().isFailing === true,
 
     /** The running runs: those in trouble first, then those that changed last. */
     byUrgency(): RunLine[] {
       const latest = new Set([...[...changed].reverse(), ...running.keys()]);
       const lines = [...latest].flatMap((id) => running.get(id) ?? []);
-      return lines.sort((one, other) => Number(other.isInTrouble()) - Number(one.isInTrouble()));
+      return lines.sort(byTrouble);
     },
 
     count(outcome: string): void {

@@ -6,7 +6,7 @@ import { wordOf } from '../runs/statuses.ts';
 import { formatDuration } from '../runs/time-text.ts';
 import { type BoardOptions, type BoardState, createBoardState } from './board-state.ts';
 import { themeOf, wrapOptionsOf } from './output.ts';
-import { runLines } from './run-line.ts';
+import { barOf, runLines } from './run-line.ts';
 import { sanitizeLine } from './sanitize.ts';
 import { createSentences } from './sentences.ts';
 import { createSpinner } from './spinner.ts';
@@ -72,7 +72,7 @@ function boardText(state: BoardState, { columns, rows }: { columns: number; rows
       theme,
     );
   if (!state.several) return linesOf(running).join('');
-  const counts = countsLine(running.length, state.outcomes, theme, columns);
+  const counts = countsLine(running.length, state, theme, columns);
   // One row is left for the cursor.
   const room = Math.max(0, rows - 1 - counts.split('\n').length);
   if (running.length <= room) return [counts, ...linesOf(running)].join('\n  ');
@@ -92,7 +92,20 @@ function finishedLine({ target, executionId }: Run, execution: Execution, column
   return wrap(words, { columns, indent: 2, taken: 0 });
 }
 
-function countsLine(running: number, outcomes: ReadonlyMap<string, number>, theme: Theme, columns: number): string {
+/** One bar for all; a follower has no end, and so no bar. */
+function progress(outcomes: ReadonlyMap<string, number>, total: number, theme: Theme): string[] {
+  if (!Number.isFinite(total)) return [];
+  // Our own words, such as `skipped`, are in lower case.
+  const statuses = [...outcomes].filter(([outcome]) => outcome === outcome.toUpperCase());
+  const counted = statuses.reduce((sum, [, count]) => sum + count, 0);
+  const finished = Math.min(total, counted); // a run and its reruns are counted apart
+  return [
+    theme.busy(barOf(finished / total, theme)),
+    ...`${finished} of ${total} finished ${theme.dim(theme.symbols.dot)}`.split(' '),
+  ];
+}
+
+function countsLine(running: number, { outcomes, total }: BoardState, theme: Theme, columns: number): string {
   const styles: Record<string, Theme['ok']> = { COMPLETED: theme.ok, FAILED: theme.bad, skipped: theme.dim };
   const parts = [...new Set(['COMPLETED', ...outcomes.keys()])].flatMap((outcome) => {
     const count = outcomes.get(outcome) ?? 0;
@@ -100,5 +113,5 @@ function countsLine(running: number, outcomes: ReadonlyMap<string, number>, them
   });
   const counts = [`${running} running`, ...parts];
   const words = counts.map((part, index) => (index < parts.length ? `${part} ${theme.dim(theme.symbols.dot)}` : part));
-  return wrap(words, { columns, indent: 2, taken: 0 });
+  return wrap([...progress(outcomes, total, theme), ...words], { columns, indent: 2, taken: 0 });
 }

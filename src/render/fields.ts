@@ -59,7 +59,7 @@ export function statusFields(
   );
 }
 
-/** How long an unfinished run has taken, beside how long it usually takes. */
+/** How long an unfinished run has taken, and how long is left if it takes as long as usual. */
 function soFar({ startedAt }: Execution, pastRuns: readonly PastRun[], nowMs: number, { warn }: Theme) {
   const took = durationOf({ startedAt, completedAt: new Date(nowMs).toISOString() });
   const usual = usualOf(nowMs - Date.parse(startedAt ?? ''), pastRuns);

@@ -83,16 +83,18 @@ const narrow = 40;
 
 const barColumns = 8;
 
-/** The line of a run that is watched alone, with a bar against its usual duration; undefined if that does not fit. */
+export function barOf(share: number, { symbols: { full, empty } }: Theme): string {
+  const filled = Math.min(barColumns, Math.floor(share * barColumns));
+  return full.repeat(filled) + empty.repeat(barColumns - filled);
+}
+
+/** The line of a run that is watched alone, with a bar against its usual duration and the time left; undefined if that does not fit. */
 function lineWithBar({ name, status, ageMs, usualMs, note, isFailing, isLate }: Cells, columns: number, theme: Theme) {
   if (usualMs === undefined || isFailing) return undefined;
-  const { full, empty, dot } = theme.symbols;
-  const filled = Math.min(barColumns, Math.floor((ageMs / usualMs) * barColumns));
-  const bar = full.repeat(filled) + empty.repeat(barColumns - filled);
-  const text = isLate ? `${formatAge(ageMs)} ${dot} ${note}` : `${formatAge(ageMs)} of ${note}`;
-  const [, withoutCredits = text] = isLate ? [] : (/^([^,]*),/.exec(text) ?? []);
+  const bar = barOf(ageMs / usualMs, theme);
+  const [withoutCredits] = note.split(',');
   const room = columns - widthOf(`${name} ${status} ${bar} `);
-  const shown = [text, withoutCredits].find((each) => widthOf(each) <= room);
+  const shown = [note, withoutCredits].find((each) => widthOf(each ?? '') <= room);
   if (shown === undefined) return undefined;
   const style = isLate ? theme.warn : theme.busy;
   return `${theme.strong(name)} ${theme.busy(status)} ${style(bar)} ${isLate ? theme.warn(shown) : theme.dim(shown)}`;

@@ -1,6 +1,6 @@
 import { runLimitMs, type Target } from './run.ts';
 import { didTheWork, finalStatusOf } from './statuses.ts';
-import { dayMs, formatAge } from './time-text.ts';
+import { dayMs, formatDuration } from './time-text.ts';
 
 /** Times are milliseconds since 1970. Null means unknown. */
 export interface RecordedRun {
@@ -143,10 +143,18 @@ function quantileMs(durationsMs: readonly number[], share: number): number | und
     : newestMs.sort((a, b) => a - b)[Math.ceil(share * newestMs.length) - 1];
 }
 
+/** To the second, from a minute on to the minute. */
+function roughly(ms: number): string {
+  const unitMs = ms < minuteMs ? 1_000 : minuteMs;
+  return formatDuration(Math.round(ms / unitMs) * unitMs);
+}
+
+const minuteMs = 60_000;
+
 export interface Usual {
   usualMs: number;
   isLate: boolean;
-  /** `usually 2s`, or `late, usually 2s`. */
+  /** `about 2s left`, `due now` or `2m late`. */
   text: string;
 }
 
@@ -156,5 +164,7 @@ export function usualOf(ageMs: number, pastRuns: readonly PastRun[]): Usual | un
   const usualMs = usualDurationMs(durationsMs);
   if (usualMs === undefined) return undefined;
   const isLate = isLongerThanUsual(ageMs, durationsMs);
-  return { usualMs, isLate, text: `${isLate ? 'late, ' : ''}usually ${formatAge(usualMs).split(' ')[0]}` };
+  const left = roughly(usualMs - ageMs);
+  if (isLate) return { usualMs, isLate, text: `${roughly(ageMs - usualMs)} late` };
+  return { usualMs, isLate, text: left === '0s' ? 'due now' : `about ${left} left` };
 }

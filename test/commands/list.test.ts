@@ -148,8 +148,8 @@ test('runs that were only looked at are marked, if there are any', async () => {
 });
 
 test.each([
-  ['usually 1m', 30_000],
-  ['late, usually 1m', 600_000],
+  ['about 30s left', 30_000],
+  ['9m late', 600_000],
 ])('an unfinished run is listed with "%s"', async (text, ageMs) => {
   const { clock } = createMemory({});
   const ago = (ms: number) => new Date(clock.nowMs() - ms).toISOString();

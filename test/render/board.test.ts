@@ -91,12 +91,12 @@ const [nightly, weekly] = [runOf('nightly'), runOf('a-weekly-report')];
 describe('a run that is watched alone', () => {
   const history = [20_000, 20_000, 20_000];
   test.each<[number, number, number | null, string]>([
-    [80, 5_000, 7, 'nightly RUNNING ▓▓░░░░░░ 5s of usually 20s, 7 credits'],
-    [80, 21_000, null, 'nightly RUNNING ▓▓▓▓▓▓▓▓ 21s of usually 20s'],
-    [80, 31_000, 7, 'nightly RUNNING ▓▓▓▓▓▓▓▓ 31s · late, usually 20s'],
-    [46, 5_000, 7, 'nightly RUNNING ▓▓░░░░░░ 5s of usually 20s'],
-    [40, 5_000, 7, 'nightly RUNNING 5s · usually 20s'],
-    [36, 31_000, 7, 'nightly RUNNING 31s · late'],
+    [80, 5_000, 7, 'nightly RUNNING ▓▓░░░░░░ about 15s left, 7 credits'],
+    [80, 21_000, null, 'nightly RUNNING ▓▓▓▓▓▓▓▓ due now'],
+    [80, 31_000, 7, 'nightly RUNNING ▓▓▓▓▓▓▓▓ 11s late'],
+    [46, 5_000, 7, 'nightly RUNNING ▓▓░░░░░░ about 15s left'],
+    [40, 5_000, 7, 'nightly RUNNING 5s · about 15s left'],
+    [36, 31_000, 7, 'nightly RUNNING ▓▓▓▓▓▓▓▓ 11s late'],
     [28, 31_000, 7, 'nightly RUNNING 31s'],
   ])('has a bar against its usual duration: at %i columns after %i ms', async (columns, ageMs, credits, line) => {
     const { board, clock, lines } = onBoard({ runs: 1, columns, history, credits });
@@ -127,14 +127,14 @@ describe('a board of several runs', () => {
     board.observe(status(weekly, 'QUEUED'));
     board.observe(failed(weekly, 2));
     board.above('above');
-    const [, , first, second] = await lines();
-    expect(first).toBe('  nightly          RUNNING  1m · usually 3m');
+    const [, , second, first] = await lines();
+    expect(first).toBe('  nightly          RUNNING  1m · about 2m left');
     expect(second).toBe('  a-weekly-report  QUEUED   0s · ⚠ confirmed 12s ago: the service answered 502');
   });
 
   test.each([
-    [80, '  nightly          RUNNING  0s · usually 3m, 7 credits'],
-    [50, '  nightly          RUNNING  0s · usually 3m'],
+    [80, '  nightly          RUNNING  0s · about 3m left, 7 credits'],
+    [50, '  nightly          RUNNING  0s · about 3m left'],
   ])('at %i columns says what is usual as far as it fits', async (columns, line) => {
     const { board, lines } = onBoard({ columns, history: [3 * minute, 3 * minute, 3 * minute], credits: 7 });
     for (const run of [nightly, weekly]) board.observe(status(run));
@@ -148,7 +148,7 @@ describe('a board of several runs', () => {
     board.observe({ event: 'final', run: weekly, execution: execution(weekly, 'FAILED') });
     const [above, counts, ...below] = await lines();
     expect(above).toContain('✖ FAILED a-weekly-report');
-    expect(counts).toContain('1 running · 1 failed');
+    expect(counts).toContain('1 of 2 finished · 1 running · 1 failed');
     expect(below.join()).not.toContain('a-weekly-report');
   });
 

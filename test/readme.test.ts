@@ -5,6 +5,7 @@ import { scripts } from '../package.json';
 import { type Setting, settingTable } from '../src/config/setting-table.ts';
 import { builtInScenarios } from '../src/emulator/built-in-scenarios.ts';
 import { codesWithoutRun, exitCodes } from '../src/problems/exit-codes.ts';
+import { finalStatuses } from '../src/runs/statuses.ts';
 import programs from './bench/programs.json';
 
 const root = join(import.meta.dirname, '..');
@@ -155,4 +156,9 @@ test.each(['README.md', 'docs/reference.md'])('%s names the codes after which a 
   }, []);
   const said = ranges.map((codes) => (codes.length > 1 ? `${codes[0]} to ${codes.at(-1)}` : String(codes[0])));
   expect(text).toContain(`${said.join(' and ')} mean that`);
+});
+
+test.each(['README.md', 'docs/service.openapi.json'])('%s names every final status', (page) => {
+  const text = readFileSync(join(root, page), 'utf8');
+  expect(finalStatuses.filter((status) => !text.includes(status))).toEqual([]);
 });

@@ -1,6 +1,7 @@
 import { retryPortsOf } from '../connection/connection.ts';
 import { argumentOf } from '../connection/followable.ts';
 import { hasJournal } from '../connection/open-journal.ts';
+import { recordedErrorOf } from '../connection/poll-once.ts';
 import type { ArgumentOutcome, Start } from '../problems/outcome.ts';
 import { exitNameOfWatch, watchFailedProblem, watchProblem, watchWarning } from '../problems/watch-problems.ts';
 import type { Reporter, RunEvent } from '../runs/events.ts';
@@ -65,6 +66,8 @@ export async function followRun(
   const ended = exitNameOfWatch(watched, problem);
   const outcome = { run, target: run.target, start, watched, execution: watched.execution, problem, ended };
   if (watched.kind !== 'finished') return { ...outcome, lastConfirmed: watched };
+  if (watched.result?.error)
+    journal.recordStatus(baseUrl, run, watched.execution, recordedErrorOf(watched.result, context));
   const warning = watchWarning(watched);
   if (warning) reporter.observe({ event: 'warning', ...warning, run });
   const finished = { ...outcome, result: watched.result };

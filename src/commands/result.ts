@@ -4,7 +4,7 @@ import { isFromJournal, parseRunArgument } from '../connection/arguments.ts';
 import { connect } from '../connection/connect.ts';
 import { findRun } from '../connection/find-run.ts';
 import { argumentOf } from '../connection/followable.ts';
-import { pollBeside, pollOnce, resultOfFailure } from '../connection/poll-once.ts';
+import { pollBeside, pollOnce, recordedErrorOf, resultOfFailure } from '../connection/poll-once.ts';
 import type { JournalRun } from '../journal/journal.ts';
 import { exitNameOfRun } from '../problems/exit-codes.ts';
 import { usageProblem } from '../problems/problem.ts';
@@ -41,7 +41,7 @@ export const result = defineCommand({
     const polled = await pollOnce('result', known, options, connection);
     if (polled.kind === 'failed') return resultOfFailure(polled.problem, known, context);
     const found = polled.value;
-    if (found.isFinal) connection.journal.recordStatus(connection.baseUrl, run, found);
+    if (found.isFinal) connection.journal.recordStatus(connection.baseUrl, run, found, recordedErrorOf(found, context));
     const ended = exitNameOfRun(found);
     const argument = argumentOf(run, connection);
     const documents = [documentOf({ run, result: found, ended, exit: 'ok', argument }, context)];

@@ -5,7 +5,7 @@ import { connect } from '../connection/connect.ts';
 import type { Connection } from '../connection/connection.ts';
 import { findRun } from '../connection/find-run.ts';
 import { argumentOf } from '../connection/followable.ts';
-import { pollBeside, pollOnce, resultOfFailure } from '../connection/poll-once.ts';
+import { pollBeside, pollOnce, recordedErrorOf, resultOfFailure } from '../connection/poll-once.ts';
 import { exitNameOfRun } from '../problems/exit-codes.ts';
 import { documentOf } from '../render/document.ts';
 import { statusFields } from '../render/fields.ts';
@@ -53,6 +53,7 @@ export async function showStatus(
   const isShown = !wantsData(options) && !(options.quiet && exit === 'ok');
   // Only the result has the error; a status without it is better than none.
   const result = isFailed && isShown ? await pollBeside('result', run, connection) : undefined;
+  if (result?.error) journal.recordStatus(baseUrl, run, execution, recordedErrorOf(result, context));
   const isUnfinished = !execution.isFinal;
   const pastRuns = isUnfinished && isShown ? connection.pastRuns(run.target) : [];
   return {

@@ -10,7 +10,7 @@ import { type Fault, isRetryable, isTooEarly } from '../runs/fault.ts';
 import { inTurn, type Lane } from '../runs/rate-limiter.ts';
 import { retry } from '../runs/retry.ts';
 import { type Run, randomUuid } from '../runs/run.ts';
-import type { Answer, DatedAnswer, Execution, RunResult } from '../runs/service.ts';
+import { type Answer, type DatedAnswer, type Execution, errorTextOf, type RunResult } from '../runs/service.ts';
 import type { Followable } from '../watching/watch-run.ts';
 import { type Connection, retryPortsOf } from './connection.ts';
 import { argumentOf, followableOf } from './followable.ts';
@@ -107,6 +107,12 @@ const ask = <Operation extends keyof Answers>(
 ) => service[operation](run, context.signal, { timeoutMs }) as Promise<Answer<Answers[Operation]>>;
 
 const laneOf = (operation: keyof Answers): Lane => (operation === 'result' ? 'result' : 'poll');
+
+const longestError = 200;
+
+/** What the journal keeps of an error: one line, in which the service may have repeated the API key. */
+export const recordedErrorOf = (result: RunResult, { secrets }: Invocation): string | undefined =>
+  secrets.scrub(errorTextOf(result).split('\n')[0] ?? '').slice(0, longestError) || undefined;
 
 export interface Refreshed {
   current: Map<string, JournalRun>;

@@ -14,6 +14,7 @@ export interface JournalRun {
   startedAt: string | null;
   completedAt: string | null;
   creditsCharged: number | null;
+  error?: string; // the first line of its error, if its result was read
   idempotencyKey: string | null; // null if this machine didn't start the run
   account?: string; // fingerprint of the API key that started the run
   statusAt?: string; // when the status was last recorded
@@ -174,10 +175,13 @@ export function reportedOf(known: JournalRun, report: StatusReport) {
     startedAt: report.startedAt ?? known.startedAt,
     completedAt: report.completedAt ?? known.completedAt,
     creditsCharged: report.creditsCharged ?? known.creditsCharged,
+    error: report.error ?? known.error,
   };
 }
 
-type StatusReport = Partial<Pick<RecordOf<'status'>, 'status' | 'startedAt' | 'completedAt' | 'creditsCharged'>>;
+type StatusReport = Partial<
+  Pick<RecordOf<'status'>, 'status' | 'startedAt' | 'completedAt' | 'creditsCharged' | 'error'>
+>;
 
 function createRun(record: JournalRecord, executionId: string | null): JournalRun {
   return {

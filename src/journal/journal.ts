@@ -56,10 +56,10 @@ export function openJournal(options: LogOptions, log: Log = openLog(options)) {
   }
 
   /** Records a status of a run, unless it says nothing new. */
-  function recordStatus(baseUrl: string, { target, executionId }: Run, execution: Execution): void {
+  function recordStatus(baseUrl: string, { target, executionId }: Run, execution: Execution, error?: string): void {
     const { status, startedAt, completedAt, creditsCharged } = execution;
     const recordedRun = find(executionId, { baseUrl });
-    const report = { status, startedAt, completedAt, creditsCharged };
+    const report = { status, startedAt, completedAt, creditsCharged, error };
     if (recordedRun && isEqual({ ...recordedRun, ...reportedOf(recordedRun, report) }, recordedRun)) return;
     const earlier = recordedRun ?? find(executionId, { baseUrl, fresh: true });
     append({ type: 'status', baseUrl, target, executionId, ...report, first: earlier ? undefined : true });

@@ -24,7 +24,14 @@ export type NewRecord = (
   | ({ type: 'reused_key' } & TriggerKey) // the key had already started a run of another target, so there is nothing to resolve
   | ({ type: 'superseded'; process?: string } & TriggerKey) // a later trigger has a run, so this trigger's outcome no longer matters
   | { type: 'keys_seen'; treatment: KeyTreatment; baseUrl: string; target: Target } // what the service does with them
-  | ({ type: 'status'; status: string; startedAt?: string; completedAt?: string; creditsCharged?: number } & RunKey)
+  | ({
+      type: 'status';
+      status: string;
+      startedAt?: string;
+      completedAt?: string;
+      creditsCharged?: number;
+      error?: string;
+    } & RunKey)
   | ({ type: 'not_found' } & RunKey) // the service no longer knows this run, which must have finished by then
   | ({ type: 'hook_due' } & RunKey) // a follower took the run; it or a later follower runs the `--on-final` command
   | ({ type: 'hook_begun'; process?: string } & RunKey) // the hook is about to run, and never runs again
@@ -152,6 +159,7 @@ const optional = [
   'status',
   'startedAt',
   'completedAt',
+  'error',
   'account',
   'process',
   'how',

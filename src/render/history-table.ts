@@ -58,7 +58,7 @@ export function historyTable(
     [executionId, isUuid(key) ? key : []].flat(),
   );
   const idLength = columns === undefined ? Infinity : lengthOfIds(ids);
-  const text = table(columnsOf(zone, idLength, columns ?? Infinity), events, theme, columns);
+  const text = table(columnsOf(zone, idLength, columns ?? Infinity), events, theme, columns ?? Infinity);
   return hasHeading ? text : text.slice(text.indexOf('\n') + 1);
 }
 

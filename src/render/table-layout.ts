@@ -21,9 +21,47 @@ type StyledText = readonly [text: string, style: (text: string) => string];
 
 const gap = 2;
 
-/** Aligned columns within `width`. Of the columns that may be cut, the first is cut last. */
-export function table<Row>(definitions: readonly Column<Row>[], rows: readonly Row[], theme: Theme, width = Infinity) {
-  const columns = definitions.flatMap((column) => measure(column, rows, theme) ?? []);
+/** Aligned columns within `width`. Of the columns that may be cut, the first is cut last. Without a width, for a pipe. */
+export function table<Row>(
+  definitions: readonly Column<Row>[],
+  rows: readonly Row[],
+  theme: Theme,
+  width: number | undefined,
+): string {
+  return width === undefined ? bareTable(definitions, rows, theme) : layOut(definitions, rows, theme, width);
+}
+
+/** For `awk`: no symbols, no column left out and no blank in a cell, except in the last column. */
+function bareTable<Row>(definitions: readonly Column<Row>[], rows: readonly Row[], theme: Theme): string {
+  const bare = { ...theme, symbols: { ...theme.symbols, ok: '', bad: '', warn: '', running: '' } };
+  const columns = definitions.map(({ heading, cell, isNumber }, at) => ({
+    heading: heading.replaceAll(' ', '_'),
+    isNumber,
+    cell(row: Row): Cell {
+      const [text, style] = [cell(row, bare)].flat() as [string, StyledText[1]?];
+      const word = text.trim().replace(unknown, '-') || '-';
+      return [at === definitions.length - 1 ? word : wordOf(word), style ?? String];
+    },
+  }));
+  return layOut(columns, rows, theme, Infinity, { keepsAll: true });
+}
+
+/** `1m 12s ago` becomes `1m12s`, and `18 (90%)` `18(90%)`. */
+const wordOf = (text: string) =>
+  text
+    .replace(/^just now$/, '0s')
+    .replace(/ ago$/, '')
+    .replace(/ (?=\(|\d+[a-z]+$)/g, '')
+    .replaceAll(/\s+/g, '_');
+
+function layOut<Row>(
+  definitions: readonly Column<Row>[],
+  rows: readonly Row[],
+  theme: Theme,
+  width: number,
+  { keepsAll = false } = {},
+): string {
+  const columns = definitions.flatMap((column) => measure(column, rows, theme, keepsAll) ?? []);
   const shown = withoutSpares(columns, width);
   let left = width - leastOf(shown);
   const cells = shown.map((column, at) => {
@@ -42,11 +80,11 @@ export function table<Row>(definitions: readonly Column<Row>[], rows: readonly R
 }
 
 /** A column with its cells and widths; undefined if no cell says anything. */
-function measure<Row>({ cell, least, ...column }: Column<Row>, rows: readonly Row[], theme: Theme) {
+function measure<Row>({ cell, least, ...column }: Column<Row>, rows: readonly Row[], theme: Theme, keepsAll: boolean) {
   const cells = rows
     .map((row) => cell(row, theme))
     .map((each): StyledText => (typeof each === 'string' ? [each, String] : each));
-  if (!cells.some(([text]) => text !== '' && text !== unknown)) return undefined;
+  if (!keepsAll && !cells.some(([text]) => text !== '' && text !== unknown)) return undefined;
   const full = Math.max(...[column.heading, ...cells.map(([text]) => text)].map(widthOf));
   return { ...column, cells, full, least: Math.min(full, least ?? full), mayBeCut: least !== undefined };
 }

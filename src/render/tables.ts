@@ -33,37 +33,43 @@ interface ListedRun {
   creditsCharged: number | null;
   /** Null if this machine has only looked at the run. */
   idempotencyKey: string | null;
+  /** Why it failed, if this machine has seen its result. */
+  error?: string;
   /** Of an unfinished run. */
   usual?: Usual;
 }
 
-const columnsOfList = (nowMs: number, idLength: number): readonly Column<ListedRun>[] => [
+const columnsOfList = (nowMs: number, idLength: number, isBare: boolean): readonly Column<ListedRun>[] => [
   {
     heading: 'STATUS',
     cell(run, theme) {
-      const age = run.isOld ? ` (${formatAgo(nowMs - Date.parse(run.statusAt ?? run.at))})` : '';
+      const age = run.isOld && !isBare ? ` (${polledOf(run, nowMs)})` : '';
       if (run.status === null) return [`${theme.symbols.warn} ${lastStatusOf(run)}`, theme.warn];
       return statusCell({ status: run.status, isFinal: run.isFinal }, theme, age);
     },
   },
   automation,
-  { heading: 'STARTED', spare: 3, isNumber: true, cell: ({ startedAt, at }) => agoOf(startedAt ?? at, nowMs) },
+  { heading: 'STARTED', spare: 4, isNumber: true, cell: ({ startedAt, at }) => agoOf(startedAt ?? at, nowMs) },
   {
     heading: 'TOOK',
-    spare: 4,
+    spare: 5,
     isNumber: true,
     cell({ startedAt, completedAt, usual }, { warn }) {
-      if (usual) return [usual.text, usual.isLate ? warn : String];
+      if (usual && !isBare) return [usual.text, usual.isLate ? warn : String];
       return durationOf({ startedAt: startedAt ?? undefined, completedAt: completedAt ?? undefined }) ?? '';
     },
   },
   { heading: 'CREDITS', spare: 1, isNumber: true, cell: ({ creditsCharged }) => String(creditsCharged ?? '') },
   { heading: 'ORIGIN', spare: 2, cell: ({ idempotencyKey }) => (idempotencyKey === null ? 'elsewhere' : '') },
+  ...(isBare ? [{ heading: 'POLLED', cell: (run: ListedRun) => (run.isOld ? polledOf(run, nowMs) : '') }] : []),
   {
     heading: 'RUN',
     cell: ({ executionId }, { dim }) => [sanitizeLine(executionId?.slice(0, idLength) ?? unknown), dim],
   },
+  { heading: 'ERROR', least: 20, spare: 3, cell: ({ error = '' }, { bad }) => [sanitizeLine(error), bad] },
 ];
+
+const polledOf = ({ statusAt, at }: ListedRun, nowMs: number) => formatAgo(nowMs - Date.parse(statusAt ?? at));
 
 function statusCell(shown: ShownStatus, theme: Theme, more = '') {
   const text = `${symbolOfStatus(shown, theme)} ${sanitizeLine(shown.status)}${more}`;
@@ -82,7 +88,7 @@ function agoOf(timestamp: string, nowMs: number): string {
 export function runTable(runs: readonly ListedRun[], nowMs: number, theme: Theme, { columns }: WrapOptions): string {
   const ids = runs.flatMap(({ executionId }) => executionId ?? []);
   const idLength = columns === undefined ? Infinity : lengthOfIds(ids);
-  return table(columnsOfList(nowMs, idLength), runs, theme, columns);
+  return table(columnsOfList(nowMs, idLength, columns === undefined), runs, theme, columns);
 }
 
 export interface FinalRow {
@@ -184,4 +190,4 @@ function sparkline({ latest, medianMs }: Statistics | Total, { symbols, ok, bad 
 
 /** The last line is for all of several automations. */
 export const statisticsTable = (all: readonly Statistics[], theme: Theme, { columns }: WrapOptions): string =>
-  table(columnsOfStatistics, all.length > 1 ? [...all, totalOf(all)] : all, theme, columns);
+  table(columnsOfStatistics, all.length > 1 ? [...all, totalOf(all)] : all, theme, columns ?? Infinity);

@@ -24,9 +24,10 @@ function listed(flags: string[], isEmpty = false) {
   return listedAfter(isEmpty ? [] : runs.flat(), flags);
 }
 
-async function listedAfter(records: readonly NewRecord[], flags: string[], code = 0, aheadMs = 0) {
+async function listedAfter(records: readonly NewRecord[], flags: string[], code = 0, aheadMs = 0, isTTY = false) {
   const folder = temporaryFolder();
   const context = createMemory({ RUNCTL_BASE_URL: baseUrl, RUNCTL_STATE_DIR: folder, RUNCTL_CONFIG_DIR: folder });
+  Object.assign(context.stdout, { isTTY, columns: () => 120 });
   const nowMs = () => context.clock.nowMs() + aheadMs;
   const { append } = openJournal({ folder, nowMs, onTrouble: (what) => expect.unreachable(what) });
   for (const record of records) append(record);
@@ -143,7 +144,7 @@ test.each([
 
 test('runs that were only looked at are marked, if there are any', async () => {
   const started = [triggered(1), accepted(1), status(1, 'COMPLETED')];
-  expect((await listedAfter(started, [])).out).not.toContain('ORIGIN');
+  expect((await listedAfter(started, [])).out).not.toContain('elsewhere');
   expect((await listedAfter([...started, status(2, 'COMPLETED')], [])).out).toMatch(/ORIGIN.*elsewhere/s);
 });
 
@@ -158,5 +159,5 @@ test.each([
     ...[1, 2, 3].map((n) => ({ ...status(n, 'COMPLETED'), ...ended })),
     { ...status(4, 'RUNNING'), startedAt: ago(ageMs) },
   ];
-  expect((await listedAfter(records, [])).out).toMatch(new RegExp(`RUNNING.*ago  +${text}  `));
+  expect((await listedAfter(records, [], 0, 0, true)).out).toMatch(new RegExp(`RUNNING.*ago  +${text}  `));
 });

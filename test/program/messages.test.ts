@@ -228,7 +228,7 @@ const atFirst: [argv: string, text: string][] = [
 const later: [argv: string, text: string][] = [
   [
     'list',
-    'STATUS       AUTOMATION  STARTED  TOOK  CREDITS  RUN\n✖ FAILED     weekly       3h ago    1m       12  <id>\n✔ COMPLETED  nightly      3h ago    1m       12  <id>',
+    'STATUS     AUTOMATION  STARTED  TOOK  CREDITS  ORIGIN  POLLED  RUN                                   ERROR\nFAILED     weekly           3h    1m       12  -       -       <id>  step_failed: Step "Send the report": the mail server said no\nCOMPLETED  nightly          3h    1m       12  -       -       <id>  -',
   ],
   ['list x', `No runs of x ${nowhere}. Runs started on other machines aren't listed. \`runctl list\` shows all.`],
   [

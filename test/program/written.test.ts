@@ -38,6 +38,8 @@ const superseded = async (machine: Machine) => {
   expect((await machine.run('trigger nightly')).code).toBe(0);
 };
 
+const why = { type: 'status', status: 'FAILED', error: expect.stringContaining('step_failed') };
+
 type Row = [line: string, what: string, scenario: Scenario, before: (machine: Machine) => unknown, records: object[]];
 
 const table: Row[] = [
@@ -48,7 +50,7 @@ const table: Row[] = [
     'a trigger and the end of its run',
     failing,
     () => {},
-    [{ type: 'triggered' }, { type: 'accepted' }, { type: 'status', status: 'FAILED' }],
+    [{ type: 'triggered' }, { type: 'accepted' }, { type: 'status', status: 'FAILED' }, why],
   ],
   ['trigger nightly --dry-run', 'nothing', hour, () => {}, []],
   ['status', 'nothing of a run that is still running', hour, started, []],
@@ -56,8 +58,14 @@ const table: Row[] = [
   ['result', 'nothing of a run that is still running', hour, started, []],
   ['result', 'the end', hour, finished, [{ type: 'status', status: 'COMPLETED' }]],
   ['result -q', 'the end of a run that failed', failing, finished, [{ type: 'status', status: 'FAILED' }]],
-  ['result --json', 'the end', failing, finished, [{ type: 'status', status: 'FAILED' }]],
-  ['watch', 'the end', failing, finished, [{ type: 'status', status: 'FAILED' }]],
+  ['result --json', 'the end', failing, finished, [why]],
+  [
+    'watch',
+    'the end, and why once the result has said it',
+    failing,
+    finished,
+    [{ type: 'status', status: 'FAILED' }, why],
+  ],
   ['list', 'the end', failing, finished, [{ type: 'status', status: 'FAILED' }]],
   ['list --offline', 'nothing', hour, finished, []],
   ['check nightly --within 1h', 'the end', hour, finished, [{ type: 'status', status: 'COMPLETED' }]],

@@ -31,9 +31,28 @@ function entry(fields: Partial<JournalRun> & { name?: string } = {}): JournalRun
 
 const linesOf = (text: string) => text.split('\n').slice(0, -1);
 
-test('a row shows status, name, age, time taken and id', () => {
-  const [, row = ''] = linesOf(runTable([entry()], nowMs, plain, {}));
-  expect(row.split(/ {2,}/)).toEqual(['✔ COMPLETED', 'nightly', '5m ago', '3m', executionId]);
+test('a row shows status, name, age, time taken and id, and why a run failed if there is room', () => {
+  const failure = { status: 'FAILED', error: 'step_failed: Step "mail" failed' };
+  expect(runTable([entry(failure)], nowMs, plain, { columns: 80 })).toContain(' step_failed: Step');
+  expect(runTable([entry(failure)], nowMs, plain, { columns: 50 })).not.toContain('step_failed');
+  const [, row = ''] = linesOf(runTable([entry()], nowMs, plain, { columns: 80 }));
+  expect(row.split(/ {2,}/)).toEqual(['✔ COMPLETED', 'nightly', '5m ago', '3m', executionId.slice(0, 8)]);
+});
+
+test('in a pipe every row has the same columns, without symbols, and only the error has blanks', () => {
+  const rows = [
+    entry({ name: 'two words', completedAt: ago(5 * minute - 62_000) }),
+    entry({ status: 'FAILED', error: 'step_failed: it broke', creditsCharged: 2 }),
+    { ...entry({ status: 'RUNNING', completedAt: null, statusAt: ago(minute) }), isOld: true },
+    entry({ executionId: null, status: null, startedAt: null, completedAt: null, idempotencyKey: null }),
+  ];
+  expect(linesOf(runTable(rows, nowMs, plain, {})).map((line) => line.split(/ +/).join(' '))).toEqual([
+    'STATUS AUTOMATION STARTED TOOK CREDITS ORIGIN POLLED RUN ERROR',
+    `COMPLETED two_words 5m 1m2s - - - ${executionId} -`,
+    `FAILED nightly 5m 3m 2 - - ${executionId} step_failed: it broke`,
+    `RUNNING nightly 5m - - - 1m ${executionId} -`,
+    'unknown nightly 5m - - elsewhere - - -',
+  ]);
 });
 
 test('on a terminal ids are short, but long enough to tell the runs apart', () => {
@@ -41,7 +60,7 @@ test('on a terminal ids are short, but long enough to tell the runs apart', () =
   const shown = (rows: JournalRun[], columns?: number) =>
     linesOf(runTable(rows, nowMs, plain, { columns }))
       .slice(1)
-      .map((line) => line.split(' ').at(-1));
+      .map((line) => line.split(/ +/).at(columns === undefined ? -2 : -1));
   expect(shown(ids('aaaaaaaa', 'bbbbbbbb'), 80)).toEqual(['aaaaaaaa', 'bbbbbbbb']);
   expect(shown(ids('aaaaaaaa-1', 'aaaaaaaa-2'), 80)).toEqual(['aaaaaaaa-1', 'aaaaaaaa-2']);
   expect(shown([entry(), entry()], 80)).toEqual([executionId.slice(0, 8), executionId.slice(0, 8)]);
@@ -56,15 +75,17 @@ test('a long name is cut in the middle before a column is left out, and never in
 });
 
 test('a column that would say nothing is left out', () => {
-  expect(runTable([entry({ status: 'RUNNING', completedAt: null })], nowMs, plain, {})).not.toContain('TOOK');
+  expect(runTable([entry({ status: 'RUNNING', completedAt: null })], nowMs, plain, { columns: 80 })).not.toContain(
+    'TOOK',
+  );
 });
 
 test('an unfinished run has taken no time, and a trigger in doubt has no id', () => {
   const open = entry({ executionId: null, status: null, startedAt: null, completedAt: null });
   const [, going = '', doubtful = ''] = linesOf(
-    runTable([entry({ status: 'RUNNING', completedAt: null }), open], nowMs, plain, {}),
+    runTable([entry({ status: 'RUNNING', completedAt: null }), open], nowMs, plain, { columns: 120 }),
   );
-  expect(going.split(/ {2,}/)).toEqual(['● RUNNING', 'nightly', '5m ago', executionId]);
+  expect(going.split(/ {2,}/)).toEqual(['● RUNNING', 'nightly', '5m ago', executionId.slice(0, 8)]);
   expect(doubtful).toContain('unknown');
   expect(doubtful).toMatch(/ –$/);
 });

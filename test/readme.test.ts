@@ -5,6 +5,7 @@ import { scripts } from '../package.json';
 import { type Setting, settingTable } from '../src/config/setting-table.ts';
 import { builtInScenarios } from '../src/emulator/built-in-scenarios.ts';
 import { codesWithoutRun, exitCodes } from '../src/problems/exit-codes.ts';
+import { program } from '../src/program.ts';
 import { finalStatuses } from '../src/runs/statuses.ts';
 import programs from './bench/programs.json';
 
@@ -161,4 +162,11 @@ test.each(['README.md', 'docs/reference.md'])('%s names the codes after which a 
 test.each(['README.md', 'docs/service.openapi.json'])('%s names every final status', (page) => {
   const text = readFileSync(join(root, page), 'utf8');
   expect(finalStatuses.filter((status) => !text.includes(status))).toEqual([]);
+});
+
+test('the documents name every command', () => {
+  const files = readdirSync(join(root, 'docs')).filter((file) => file.endsWith('.md'));
+  const pages = ['README.md', ...files.map((file) => `docs/${file}`)].map(textOf).join('');
+  const names = (program.commands ?? []).map(({ name }) => name);
+  expect(names.filter((name) => !pages.includes(`runctl ${name}`) && !pages.includes(`\`${name}\``))).toEqual([]);
 });

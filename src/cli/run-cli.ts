@@ -1,5 +1,5 @@
 import { version } from '../../package.json';
-import { valueIfGiven } from '../config/setting-table.ts';
+import { type Setting, settingTable, valueIfGiven } from '../config/setting-table.ts';
 import { resolveWithoutApiKey, type SettingFlags, showSettings } from '../config/settings.ts';
 import type { Context, Invocation } from '../context.ts';
 import {
@@ -213,7 +213,12 @@ function connects(line: string, program: CommandDefinition): boolean {
 }
 
 /** The flags that a suggested command needs to mean the same service and project: ` --profile staging`. */
-export function connectionFlags({ profile, baseUrl, project }: Readonly<Record<string, unknown>>): string {
-  const given = Object.entries({ '--profile': profile, '--base-url': baseUrl, '--project': project });
-  return given.map(([flag, value]) => (typeof value === 'string' ? ` ${flag} ${shellWord(value)}` : '')).join('');
+export function connectionFlags(options: Readonly<Record<string, unknown>>): string {
+  return repeatedFlags
+    .map(({ key, flag }) => (typeof options[key] === 'string' ? ` ${flag} ${shellWord(options[key])}` : ''))
+    .join('');
 }
+
+const repeatedFlags = Object.entries<Setting>(settingTable).flatMap(([key, { flag, isRepeated }]) =>
+  flag && isRepeated ? { key, flag: flag.split(' ')[0] } : [],
+);

@@ -24,10 +24,10 @@ export function explanationsOf(word: string): Explanation[] {
 
 const rowOf = (name: ExitName) => exitCodes.filter(({ code }) => code === exitCodeOf(name));
 
-/** The final ones are the names of exit codes, too. */
+/** Most final ones are the names of exit codes, too. */
 function ofStatus(name: string): Explanation[] {
   const final = finalStatusOf(name);
-  if (final === 'COMPLETED') return named('status COMPLETED', endings[final].exit);
+  if (final && endings[final].exit !== `run_${name}`) return named(`status ${final}`, endings[final].exit);
   if (name === 'running') return named('status RUNNING', 'still_running');
   const isUnknown = ['unknown', ...causesOfUnknown].includes(name);
   return isUnknown ? named(`${name} in a document or a list`, 'outcome_unknown') : [];

@@ -20,6 +20,8 @@ export interface Setting {
   /** The variables that set it, highest priority first. */
   env: readonly [string, ...string[]];
   isStored?: boolean;
+  /** Suggested commands get its flag, to mean the same service and project. */
+  isRepeated?: boolean;
   default?: string;
   about: string;
 }
@@ -59,6 +61,7 @@ export const settingTable = {
     hint: 'use a command like `pass show runctl`',
   }),
   baseUrl: stored({
+    isRepeated: true,
     name: 'base URL',
     flag: '--base-url <url>',
     flagAbout: 'base URL of the service',
@@ -68,6 +71,7 @@ export const settingTable = {
     hint: 'use a URL like https://api.example.com',
   }),
   project: stored({
+    isRepeated: true,
     name: 'project',
     flag: '--project <uuid>',
     shortFlag: '-p',
@@ -78,6 +82,7 @@ export const settingTable = {
     hint: 'use a UUID like 123e4567-e89b-42d3-a456-426614174000',
   }),
   profile: {
+    isRepeated: true,
     name: 'profile',
     flag: '--profile <name>',
     flagAbout: 'profile in the config file',

@@ -56,7 +56,7 @@ export function watchWarning({
   if (result?.error && endedWell(execution.status)) {
     return {
       name: 'completed_with_error',
-      message: `the run finished COMPLETED, though its result has an error: ${errorTextOf(result)}`,
+      message: `the run finished ${execution.status}, though its result has an error: ${errorTextOf(result)}`,
     };
   }
   if (!resultFault || isInterruption(resultFault) || endedWell(execution.status)) return undefined;

@@ -2,7 +2,7 @@ import type { Invocation } from '../context.ts';
 import type { HowTriggered, Reporter, RunEvent } from '../runs/events.ts';
 import { nameOf, type Run } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
-import { wordOf } from '../runs/statuses.ts';
+import { finalStatusOf, wordOf } from '../runs/statuses.ts';
 import { formatDuration } from '../runs/time-text.ts';
 import { type BoardOptions, type BoardState, createBoardState } from './board-state.ts';
 import { themeOf, wrapOptionsOf } from './output.ts';
@@ -10,7 +10,7 @@ import { barOf, runLines } from './run-line.ts';
 import { sanitizeLine } from './sanitize.ts';
 import { createSentences } from './sentences.ts';
 import { createSpinner } from './spinner.ts';
-import { durationOf, markedStatus, shortId } from './status-text.ts';
+import { colorOfStatus, durationOf, markedStatus, shortId } from './status-text.ts';
 import { renderMarkup, type Theme } from './theme.ts';
 import { cutTo } from './width.ts';
 import { wrap } from './wrap.ts';
@@ -105,11 +105,16 @@ function progress(outcomes: ReadonlyMap<string, number>, total: number, theme: T
   ];
 }
 
+/** Of a status, or of one of our own words, which are in lower case. */
+function styleOf(outcome: string, theme: Theme): Theme['ok'] {
+  if (outcome === 'skipped') return theme.dim;
+  return finalStatusOf(outcome) ? colorOfStatus({ status: outcome, isFinal: true }, theme) : theme.warn;
+}
+
 function countsLine(running: number, { outcomes, total }: BoardState, theme: Theme, columns: number): string {
-  const styles: Record<string, Theme['ok']> = { COMPLETED: theme.ok, FAILED: theme.bad, skipped: theme.dim };
   const parts = [...new Set(['COMPLETED', ...outcomes.keys()])].flatMap((outcome) => {
     const count = outcomes.get(outcome) ?? 0;
-    return count > 0 ? (styles[outcome] ?? theme.warn)(`${count} ${wordOf(outcome)}`) : [];
+    return count > 0 ? styleOf(outcome, theme)(`${count} ${wordOf(outcome)}`) : [];
   });
   const counts = [`${running} running`, ...parts];
   const words = counts.map((part, index) => (index < parts.length ? `${part} ${theme.dim(theme.symbols.dot)}` : part));

@@ -2,6 +2,7 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { storedKeys } from '../../src/config/setting-table.ts';
 import type { Env } from '../../src/context.ts';
 import type { Scenario } from '../../src/emulator/scenario.ts';
 import { openJournal } from '../../src/journal/journal.ts';
@@ -130,4 +131,15 @@ test('a trigger that another process still sends is nothing to recover, for list
     ]);
     expect(stdout + stderr).not.toContain('runctl recover');
   }
+});
+
+test('every setting that a profile stores has a finding', async () => {
+  const { env } = await withEmulator(long);
+  const names = jsonLines((await runProgram(['doctor', '--json'], { env })).stdout)[0].runctl.doctor.map(
+    ({ name }: { name: string }) => name,
+  );
+  const missing = storedKeys.filter(
+    (key) => !names.includes(key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)),
+  );
+  expect(missing).toEqual([]);
 });

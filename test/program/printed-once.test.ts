@@ -138,3 +138,24 @@ test('what doctor finds is no warning besides', async () => {
   // Any other command says it.
   expect((await run('status')).stderr).toContain(file);
 });
+
+test('what to do about a failed run names the automation as short as it can be typed', async () => {
+  const { env, clock } = await withEmulator({ automations: { '*': { duration: '1s', outcome: 'FAILED' } } });
+  const watched = ['trigger', `${env.RUNCTL_PROJECT}/nightly`, '--watch'];
+  const { stderr } = await runProgram(watched, { env, clock });
+  expect(stderr).toContain('`runctl trigger nightly --watch`');
+  const elsewhere = await runProgram(watched, { env: { ...env, RUNCTL_PROJECT: '' }, clock });
+  expect(elsewhere.stderr).toContain(`\`runctl trigger ${env.RUNCTL_PROJECT}/nightly --watch\``);
+});
+
+test.each([
+  ['trigger', ['--watch'], 1],
+  ['trigger', [], 0],
+])(
+  'that --rate is too low for polling many runs is said where they are polled: %s %j',
+  async (command, flags, times) => {
+    const { env, clock } = await withEmulator({ automations: { '*': { duration: '1s' } } });
+    const { stderr } = await runProgram([command, 'a', 'b', 'c', '--rate', '0.04', ...flags], { env, clock });
+    expect(stderr.match(/more than `--rate 0.04` can poll/g) ?? []).toHaveLength(times);
+  },
+);

@@ -136,7 +136,7 @@ const columnsAtEnd: readonly Column<FinalRow>[] = [
 export const finalTable = (rows: readonly FinalRow[], theme: Theme, { columns }: WrapOptions): string =>
   table(columnsAtEnd, rows, theme, columns);
 
-const columnsOfStatistics: readonly Column<Statistics | Total>[] = [
+const columnsOfStatistics = (isBare: boolean): readonly Column<Statistics | Total>[] => [
   {
     ...automation,
     least: 24,
@@ -148,7 +148,10 @@ const columnsOfStatistics: readonly Column<Statistics | Total>[] = [
     heading: 'COMPLETED',
     isNumber: true,
     cell({ completedShare, statuses }, { ok, warn }) {
-      const text = numberOf(completedShare, (share) => `${statuses.COMPLETED ?? 0} (${percentOf(share)}%)`);
+      const text = numberOf(completedShare, (share) => {
+        const completed = String(statuses.COMPLETED ?? 0);
+        return isBare ? completed : `${completed} (${percentOf(share)}%)`;
+      });
       if (completedShare === null) return text;
       return [text, completedShare === 1 ? ok : warn];
     },
@@ -157,7 +160,7 @@ const columnsOfStatistics: readonly Column<Statistics | Total>[] = [
   { heading: 'P95', isNumber: true, spare: 2, cell: ({ p95Ms }) => numberOf(p95Ms, formatDuration) },
   { heading: 'CREDITS', isNumber: true, spare: 3, cell: ({ credits }) => numberOf(credits, rounded) },
   { heading: 'CREDITS/DAY', isNumber: true, spare: 1, cell: ({ creditsPerDay }) => numberOf(creditsPerDay, rounded) },
-  { heading: 'LAST RUNS', spare: 4, cell: sparkline },
+  ...(isBare ? [] : [{ heading: 'LAST RUNS', spare: 4, cell: sparkline }]),
 ];
 
 const numberOf = (value: number | null, format: (value: number) => string) =>
@@ -190,4 +193,4 @@ function sparkline({ latest, medianMs }: Statistics | Total, { symbols, ok, bad 
 
 /** The last line is for all of several automations. */
 export const statisticsTable = (all: readonly Statistics[], theme: Theme, { columns }: WrapOptions): string =>
-  table(columnsOfStatistics, all.length > 1 ? [...all, totalOf(all)] : all, theme, columns ?? Infinity);
+  table(columnsOfStatistics(columns === undefined), all.length > 1 ? [...all, totalOf(all)] : all, theme, columns);

@@ -16,13 +16,19 @@ const nowMs = Date.parse('2026-11-22T12:00:00Z');
 
 const hoursAgo = (hours: number) => new Date(nowMs - hours * hourMs).toISOString();
 
+interface Terminal {
+  unicode: boolean;
+}
+
 /** What `stats` prints on a machine with these records, the clock at so many hours ago. */
-async function stats(flags: string[], records: [agoHours: number, record: NewRecord][], env = {}, unicode = true) {
+async function stats(flags: string[], records: [agoHours: number, record: NewRecord][], env = {}, terminal?: Terminal) {
   const folder = temporaryFolder();
   const memory = createMemory({ RUNCTL_STATE_DIR: folder, RUNCTL_CONFIG_DIR: folder, ...env });
   const lines = records.map(([agoHours, record]) => lineOf(record, hoursAgo(agoHours)));
   if (lines.length > 0) writeFileSync(join(folder, 'journal.jsonl'), lines.join(''));
-  const context = { ...memory, unicode, clock: { ...memory.clock, nowMs: () => nowMs } };
+  const { unicode = true } = terminal ?? {};
+  const stdout = { ...memory.stdout, isTTY: terminal !== undefined, columns: () => 200 };
+  const context = { ...memory, stdout, unicode, clock: { ...memory.clock, nowMs: () => nowMs } };
   const code = await runCli(['stats', ...flags], program, context);
   checkDocuments(flags, memory.out());
   return { code, out: memory.out(), err: memory.err().replaceAll(folder, '<folder>').replaceAll(/\s+/g, ' ').trim() };
@@ -54,10 +60,10 @@ test('each automation has a line, and runs whose end is not known are counted ap
   expect(code).toBe(0);
   expect(out).toBe(
     [
-      'AUTOMATION     FINISHED  UNFINISHED  COMPLETED  MEDIAN  P95  CREDITS  CREDITS/DAY  LAST RUNS',
-      'nightly               4           1    3 (75%)      6m  12m       48         11.9  ▄█✖▄',
-      'weekly/report         1           0   1 (100%)      1m   1m       12          9.3  ▄',
-      'total                 5           1    4 (80%)       –    –       60         21.2',
+      'AUTOMATION     FINISHED  UNFINISHED  COMPLETED  MEDIAN  P95  CREDITS  CREDITS/DAY',
+      'nightly               4           1          3      6m  12m       48         11.9',
+      'weekly/report         1           0          1      1m   1m       12          9.3',
+      'total                 5           1          4       -    -       60         21.2',
       '',
     ].join('\n'),
   );
@@ -65,7 +71,8 @@ test('each automation has a line, and runs whose end is not known are counted ap
 });
 
 test('where only ASCII can be shown, the last runs are digits', async () => {
-  expect((await stats(['nightly'], month, {}, false)).out).toMatch(/ {2}48x4$/m);
+  expect((await stats(['nightly'], month, {}, { unicode: false })).out).toMatch(/ {2}48x4$/m);
+  expect((await stats(['nightly'], month, {}, { unicode: true })).out).toMatch(/ 3 \(75%\) .* {2}▄█✖▄$/m);
 });
 
 test.each([

@@ -77,3 +77,24 @@ test.each([['status'], ['result'], ['watch']])(
     expect(stderr).toMatch(`/nightly/${other?.executionId}\``);
   },
 );
+
+test("another automation's lost trigger is no reason to recover when one is refused", async () => {
+  const { env, clock } = await withEmulator({
+    automations: { '*': { duration: '1h' } },
+    namesActiveRun: false,
+    faults: [{ on: 'trigger', automation: 'b', do: 'loseAnswer' }],
+  });
+  await runProgram(['trigger', 'b', '--give-up-after', '1ms'], { env, clock });
+  const other = { ...env, RUNCTL_STATE_DIR: temporaryFolder() };
+  await runProgram(['trigger', 'a'], { env: other, clock });
+  const { code, stderr } = await runProgram(['trigger', 'a'], { env, clock });
+  expect([code, stderr]).toEqual([5, expect.stringContaining('already running')]);
+  expect(stderr).not.toContain('runctl recover');
+});
+
+test('a refusal among several triggers that nothing follows is said once, at the end', async () => {
+  const { env, clock } = await withEmulator({ automations: { '*': { duration: '1h' } }, namesActiveRun: false });
+  await runProgram(['trigger', 'a'], { env, clock });
+  const { stderr } = await runProgram(['trigger', 'a', 'b', '--json'], { env, clock });
+  expect(stderr.match(/already running|\ba: /g)).toHaveLength(1);
+});

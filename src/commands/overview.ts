@@ -6,8 +6,8 @@ import { journalOf } from '../connection/open-journal.ts';
 import type { Invocation } from '../context.ts';
 import { isUnfinished } from '../journal/fold.ts';
 import { followerOf } from '../journal/follower-claim.ts';
-import { isOpen, isRecoverable, type Journal, type JournalRun } from '../journal/journal.ts';
-import { createProcesses, senderOf } from '../journal/processes.ts';
+import { isOpen, isRecoverable, type Journal, type JournalRun, openMs } from '../journal/journal.ts';
+import { createProcesses } from '../journal/processes.ts';
 import type { CommandResult } from '../render/output.ts';
 import type { runTable } from '../render/tables.ts';
 import { renderMarkup, type Theme } from '../render/theme.ts';
@@ -16,6 +16,7 @@ import { fullNameOf } from '../runs/run.ts';
 import { didTheWork, endedWell } from '../runs/statuses.ts';
 import { dayMs } from '../runs/time-text.ts';
 import { withUsual } from './list.ts';
+import { triggersBeingSent } from './list-notes.ts';
 
 /** What needs attention, from the journal alone. */
 interface Standing {
@@ -51,12 +52,10 @@ function whatStands(
   filter: { baseUrl: string; automations: ReturnType<typeof parseAutomationNames> },
   nowMs: number,
 ): Omit<Standing, 'follower'> {
-  const processes = createProcesses();
-  const sent = journal.unresolvedTriggers(filter).filter((trigger) => senderOf(trigger, processes));
-  const sentKeys = new Set(sent.map(({ idempotencyKey }) => idempotencyKey));
+  const sentKeys = new Set(triggersBeingSent(journal, filter.baseUrl).map(({ idempotencyKey }) => idempotencyKey));
   const settled = new Set<string>(); // automations whose newest finished run completed
   const standing: Omit<Standing, 'follower'> = { unresolved: [], unfinished: [], failed: [], isEmpty: true };
-  for (const run of journal.runs({ ...filter, sinceMs: nowMs - 2 * dayMs })) {
+  for (const run of journal.runs({ ...filter, sinceMs: nowMs - openMs })) {
     standing.isEmpty = false;
     const name = fullNameOf(run.target);
     if (run.executionId === null) {

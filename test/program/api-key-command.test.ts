@@ -199,15 +199,16 @@ describe('a command that is stored in a profile', () => {
   });
 });
 
-describe('an API key that is refused after a valid answer', () => {
-  const renewed = 'sk-live-fedcba9876543210';
-  const scenario = {
-    apiKeys: [renewed],
-    automations: { '*': { duration: '2m' } },
-    faults: [{ on: 'status', nth: 2, do: 'revokeKey' }],
-  };
-  const argv = ['trigger', 'nightly', '--watch', '--interval', '5s'];
+/** A service that takes this key instead of the first one from the second poll on. */
+const renewed = 'sk-live-fedcba9876543210';
+const scenario = {
+  apiKeys: [renewed],
+  automations: { '*': { duration: '2m' } },
+  faults: [{ on: 'status', nth: 2, do: 'revokeKey' }],
+};
+const argv = ['trigger', 'nightly', '--watch', '--interval', '5s'];
 
+describe('an API key that is refused after a valid answer', () => {
   test('is asked for again, and the watch continues', async () => {
     // Its own clock: an emulator whose runs last as long as the watch, which leaps.
     const command =
@@ -257,14 +258,6 @@ describe('an API key that is refused after a valid answer', () => {
 });
 
 describe('an API key that is stored, and replaced while a run is watched,', () => {
-  const renewed = 'sk-live-fedcba9876543210';
-  const scenario = {
-    apiKeys: [renewed],
-    automations: { '*': { duration: '2m' } },
-    faults: [{ on: 'status', nth: 2, do: 'revokeKey' }],
-  };
-  const argv = ['trigger', 'nightly', '--watch', '--interval', '5s'];
-
   test.each([
     ['in a file, is read again', 'file', renewed, 0],
     ['in a file, with the same again, is not sent again', 'file', apiKey, 14],

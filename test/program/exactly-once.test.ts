@@ -499,3 +499,35 @@ test.each([
     expect(emulator.runs()).toHaveLength(1);
   },
 );
+
+test('a given key whose answer was lost is sent again without a warning of that same trigger', async () => {
+  const { env, clock } = await withEmulator({ faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }] });
+  const argv = ['trigger', 'nightly', '--idempotency-key', 'k'];
+  expect((await runProgram([...argv, '--give-up-after', '1ms'], { env, clock })).code).toBe(12);
+  clock.leap(60_000);
+  const { code, stderr } = await runProgram(argv, { env, clock });
+  expect([code, stderr]).toEqual([0, expect.not.stringContaining('earlier trigger')]);
+});
+
+test('a key that is sent again has the bytes of its first attempt, whatever was typed now', async () => {
+  const { env, clock, emulator } = await withEmulator({
+    agents: 'accept',
+    faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }],
+  });
+  const argv = ['agent', 'trigger', 'a6f0c3e1-7d51-4d5c-9a70-94b5c2d1e001', '--idempotency-key', 'k', '--message'];
+  await runProgram([...argv, 'first', '--give-up-after', '1ms'], { env, clock });
+  expect((await runProgram([...argv, 'second'], { env, clock })).code).toBe(0);
+  expect(emulator.requests.map(({ body }) => JSON.parse(body).message)).toEqual(['first', 'first']);
+});
+
+test('what `recover` withholds after a conflict names the run that was active', async () => {
+  const { env, clock, emulator } = await withEmulator({
+    order: 'activeFirst',
+    namesActiveRun: true,
+    faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }],
+  });
+  await runProgram(['trigger', 'nightly'], { env, clock });
+  const { code, stdout } = await runProgram(['recover', '--json'], { env, clock });
+  const [{ executionId } = { executionId: '' }] = emulator.runs();
+  expect([code, JSON.parse(stdout).runctl.activeExecutionId]).toEqual([12, executionId]);
+});

@@ -16,6 +16,7 @@ import { openJournal } from '../../src/journal/journal.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { createFastClock } from '../helpers/fast-clock.ts';
 import { jsonLines } from '../helpers/json-lines.ts';
+import { networkFaults } from '../helpers/network-faults.ts';
 import { runProgram } from '../helpers/run-program.ts';
 import { executionId, target } from '../helpers/scripted-service.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
@@ -334,4 +335,22 @@ test.each([
   const { code, stdout, stderr } = await run(...argv);
   expect(code).toBe(2);
   expect(stdout + stderr).toContain(word);
+});
+
+test('a follower that a signal ends says that unfinished runs continue', async () => {
+  const { follower, trigger, env } = await machine({ automations: { '*': { duration: '1000h' } }, runLimit: '1000h' });
+  await trigger();
+  const { stop } = follower();
+  await vi.waitFor(() => expect(readdirSync(env.RUNCTL_STATE_DIR ?? '').join()).toContain('follower'), patience);
+  expect((await stop()).stderr).toMatch(/unfinished runs continue.*runctl watch --follow/s);
+});
+
+test('a follower whose way to the service was never open ends, and leaves its run open', async () => {
+  const { env, journal } = await machine();
+  const service = await networkFaults['proxy 407']?.();
+  const baseUrl = service?.env.RUNCTL_BASE_URL ?? '';
+  journal.append({ type: 'accepted', baseUrl, target, executionId, idempotencyKey: 'k' });
+  const { code, stderr } = await runProgram(['watch', '--follow'], { env: { ...env, ...service?.env } });
+  expect([code, stderr]).toEqual([10, expect.stringContaining('proxy')]);
+  expect(journal.unfinishedRuns({ baseUrl })).toHaveLength(1);
 });

@@ -191,3 +191,22 @@ describe.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s', (signal) => {
     expect(stderr).toContain(`runctl result ${id}`);
   });
 });
+
+test('Ctrl-C in a wait that the service asked of one of several runs says so', async () => {
+  const asks: Scenario['faults'] = [
+    { on: 'status', automation: 'b', do: 'status', status: 500, headers: { 'retry-after': '120' } },
+  ];
+  const { env, emulator } = await withEmulator({ ...slow, faults: asks });
+  await trigger(env, 'a');
+  await trigger(env, 'b');
+  const { stderr } = await interrupted(['watch', 'a', 'b'], { env, emulator, requests: 2, pauses: true });
+  expect(stderr).toMatch(/stopped watching 2 runs.*as the service had asked/);
+});
+
+test('Ctrl-C while the run of an earlier key is polled is what its document says', async () => {
+  const { env, emulator } = await withEmulator(hangs('status'));
+  const argv = ['trigger', 'nightly', '--idempotency-key', 'k', '--json'];
+  await runProgram(argv, { env });
+  const { stdout } = await interrupted(argv, { env, emulator, requests: 1 });
+  expect(JSON.parse(stdout).runctl).toMatchObject({ outcome: 'interrupted', trigger: { how: 'replayed' } });
+});

@@ -98,3 +98,18 @@ test('a refusal among several triggers that nothing follows is said once, at the
   const { stderr } = await runProgram(['trigger', 'a', 'b', '--json'], { env, clock });
   expect(stderr.match(/already running|\ba: /g)).toHaveLength(1);
 });
+
+test('`attach` polls the active run no longer than `--give-up-after`, and then follows it for as long as a watch does', async () => {
+  const { env, clock } = await withEmulator({
+    automations: { '*': { duration: '1h' } },
+    namesActiveRun: true,
+    faults: [{ on: 'status', do: 'status', status: 503 }],
+  });
+  await runProgram(['trigger', 'nightly'], { env, clock });
+  const startMs = clock.elapsedMs();
+  const argv = ['trigger', 'nightly', '--if-active', 'attach', '--watch', '--give-up-after', '5s'];
+  expect((await runProgram(argv, { env, clock })).code).toBe(14);
+  const tookS = (clock.elapsedMs() - startMs) / 1000;
+  expect(tookS).toBeGreaterThan(600);
+  expect(tookS).toBeLessThan(650);
+});

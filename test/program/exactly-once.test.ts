@@ -531,3 +531,21 @@ test('what `recover` withholds after a conflict names the run that was active', 
   const [{ executionId } = { executionId: '' }] = emulator.runs();
   expect([code, JSON.parse(stdout).runctl.activeExecutionId]).toEqual([12, executionId]);
 });
+
+test.each([
+  ['47', ['unresolved_trigger']],
+  ['49', []],
+])(
+  'a trigger whose answer was lost %s hours ago: whoever asks for the run before it is warned of %j',
+  async (hours, names) => {
+    const { env, clock } = await withEmulator({
+      automations: { '*': { duration: '1s' } },
+      faults: [{ on: 'trigger', from: 2, do: 'loseAnswer' }],
+    });
+    await runProgram(['trigger', 'nightly', '--watch', '-q'], { env, clock });
+    expect((await runProgram(['trigger', 'nightly', '--give-up-after', '1ms'], { env, clock })).code).toBe(12);
+    clock.leap(Number(hours) * 3_600_000);
+    const { stdout } = await runProgram(['status', 'nightly', '--json'], { env, clock });
+    expect(JSON.parse(stdout).runctl.warnings.map(({ name }: { name: string }) => name)).toEqual(names);
+  },
+);

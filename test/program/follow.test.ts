@@ -354,3 +354,21 @@ test('a follower whose way to the service was never open ends, and leaves its ru
   expect([code, stderr]).toEqual([10, expect.stringContaining('proxy')]);
   expect(journal.unfinishedRuns({ baseUrl })).toHaveLength(1);
 });
+
+test('a run that is not found while the journal is away ends no follower', async () => {
+  const { follower, trigger, env, emulator } = await machine({
+    automations: { '*': { duration: '1000h' } },
+    runLimit: '1000h',
+    faults: [{ on: 'status', from: 3, do: 'status', status: 422, body: { code: 'notFound' } }],
+  });
+  const { stop } = follower();
+  await vi.waitFor(() => expect(readdirSync(env.RUNCTL_STATE_DIR ?? '')).not.toEqual([]), patience);
+  await trigger();
+  const polls = (least: number) => vi.waitFor(() => expect(emulator.requests.length).toBeGreaterThan(least), patience);
+  await polls(2);
+  const file = join(env.RUNCTL_STATE_DIR ?? '', 'journal.jsonl');
+  renameSync(file, `${file}.kept`);
+  mkdirSync(file);
+  await polls(4);
+  expect(await stop()).toMatchObject({ code: 143, stderr: expect.not.stringContaining('bug') });
+});

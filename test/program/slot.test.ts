@@ -113,3 +113,12 @@ test('`attach` polls the active run no longer than `--give-up-after`, and then f
   expect(tookS).toBeGreaterThan(600);
   expect(tookS).toBeLessThan(650);
 });
+
+test('a refusal that names no run means another one if the last one that this machine knows had finished', async () => {
+  const { env, clock } = await withEmulator({ automations: { '*': { duration: '10s' } }, namesActiveRun: false });
+  await runProgram(['trigger', 'nightly', '--watch', '-q'], { env, clock });
+  await runProgram(['trigger', 'nightly'], { env: { ...env, RUNCTL_STATE_DIR: temporaryFolder() }, clock });
+  expect((await runProgram(['trigger', 'nightly'], { env, clock })).code).toBe(5);
+  const { stdout } = await runProgram(['status', 'nightly', '--json'], { env, clock });
+  expect(JSON.parse(stdout).runctl.warnings).toMatchObject([{ name: 'other_run' }]);
+});

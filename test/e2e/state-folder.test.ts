@@ -15,7 +15,7 @@ interface Place {
   state: string;
   shell?: string;
   /** A file system that the program finds there: options of a tmpfs, and what is done with it first. */
-  mount?: { options: string; fill?: boolean };
+  mount?: { options: string; fill?: boolean; holds?: string };
 }
 
 const inFolder = (prepare: (state: string) => string | undefined) => (): Place => {
@@ -61,8 +61,9 @@ const base = 'http://127.0.0.1:9';
 function run(argv: readonly string[], { state, shell, mount }: Place, env: ProcessOptions['env']) {
   if (shell) return runProcess(argv, { env, shell });
   if (!mount) return runProgram(argv, { env });
+  const copy = mount.holds ? `cp -r '${mount.holds}'/. '${state}'; ` : '';
   const fill = mount.fill ? `dd if=/dev/zero of='${state}/fill' bs=512 2> /dev/null; ` : '';
-  const script = `mount -t tmpfs -o ${mount.options} tmpfs '${state}' && { ${fill}exec "$@"; }`;
+  const script = `mount -t tmpfs -o ${mount.options} tmpfs '${state}' && { ${copy}${fill}exec "$@"; }`;
   const inNamespace = ['unshare', '-rm', 'bash', '-c', script, 'bash', process.execPath, entry];
   return runCommand([...inNamespace, ...argv], { env: { PATH: process.env.PATH, ...env } });
 }
@@ -230,4 +231,14 @@ describe.each(places.slice(-2))('where the state folder %s', (_, prepare) => {
     expect(ended.stderr).toMatch(/read-only file system|is full/);
     expect(ended.stderr).not.toMatch(/Nothing to recover|runctl trigger/);
   });
+});
+
+test('what `list` learns and cannot record is said once', async (context) => {
+  needs(context, 'unshare', hasNamespaces);
+  const { env } = await withEmulator({ automations: { '*': { duration: '1ms' } } });
+  await runProgram(['trigger', 'nightly'], { env });
+  const place = { state: temporaryFolder(), mount: { options: 'size=64k', fill: true, holds: env.RUNCTL_STATE_DIR } };
+  const { code, stdout, stderr } = await run(['list'], place, { ...env, RUNCTL_STATE_DIR: place.state });
+  expect([code, stdout]).toEqual([0, expect.stringContaining('COMPLETED')]);
+  expect(stderr.match(/journal/g)).toHaveLength(1);
 });

@@ -85,6 +85,19 @@ test('a service that gives the key as the status of a run puts it neither into t
   for (const { stderr } of [triggered, watched]) expect(leaked(written({ stdout: '', stderr }, env))).toEqual([]);
 });
 
+test.each([['status'], ['result'], ['watch']])(
+  'a run whose error quotes the key: `%s` puts it neither into the journal nor on stderr',
+  async (command) => {
+    const error = { type: 'step_failed', message: `the key ${key} was refused` };
+    const scenario = { automations: { '*': { duration: '1ms', outcome: 'FAILED' as const, error } } };
+    const { env, clock } = await withEmulator(scenario, { apiKey: key });
+    await runProgram(['trigger', 'nightly'], { env, clock });
+    const { stderr } = await runProgram([command, 'nightly', '--quiet'], { env, clock });
+    const journal = readFileSync(join(env.RUNCTL_STATE_DIR ?? '', 'journal.jsonl'), 'utf8');
+    expect(leaked(stderr + journal)).toEqual([]);
+  },
+);
+
 describe('the key', () => {
   test('is shown by `config` as its last four characters only', async () => {
     const env = { ...environment(), RUNCTL_API_KEY: '' };

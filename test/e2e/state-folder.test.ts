@@ -14,8 +14,8 @@ import { temporaryFolder } from '../helpers/temporary-folder.ts';
 interface Place {
   state: string;
   shell?: string;
-  /** A file system that the program finds there: options of a tmpfs, and what is done with it first. */
-  mount?: { options: string; fill?: boolean; holds?: string };
+  /** A file system that the program finds there: options of a tmpfs, and what the shell does in it first. */
+  mount?: { options: string; first?: string };
 }
 
 const inFolder = (prepare: (state: string) => string | undefined) => (): Place => {
@@ -46,7 +46,10 @@ const places: [string, () => Place][] = [
     }),
   ],
   ['is mounted read-only', withMount({ options: 'ro' })],
-  ['is on a small disk that is full', withMount({ options: 'size=64k', fill: true })],
+  [
+    'is on a small disk that is full',
+    withMount({ options: 'size=64k', first: 'dd if=/dev/zero of=fill bs=512 2> /dev/null' }),
+  ],
 ];
 
 function fileIn(folder: string): string {
@@ -61,9 +64,8 @@ const base = 'http://127.0.0.1:9';
 function run(argv: readonly string[], { state, shell, mount }: Place, env: ProcessOptions['env']) {
   if (shell) return runProcess(argv, { env, shell });
   if (!mount) return runProgram(argv, { env });
-  const copy = mount.holds ? `cp -r '${mount.holds}'/. '${state}'; ` : '';
-  const fill = mount.fill ? `dd if=/dev/zero of='${state}/fill' bs=512 2> /dev/null; ` : '';
-  const script = `mount -t tmpfs -o ${mount.options} tmpfs '${state}' && { ${copy}${fill}exec "$@"; }`;
+  const first = mount.first ? `(cd '${state}'; ${mount.first}); ` : '';
+  const script = `mount -t tmpfs -o ${mount.options} tmpfs '${state}' && { ${first}exec "$@"; }`;
   const inNamespace = ['unshare', '-rm', 'bash', '-c', script, 'bash', process.execPath, entry];
   return runCommand([...inNamespace, ...argv], { env: { PATH: process.env.PATH, ...env } });
 }
@@ -237,7 +239,8 @@ test('what `list` learns and cannot record is said once', async (context) => {
   needs(context, 'unshare', hasNamespaces);
   const { env } = await withEmulator({ automations: { '*': { duration: '1ms' } } });
   await runProgram(['trigger', 'nightly'], { env });
-  const place = { state: temporaryFolder(), mount: { options: 'size=64k', fill: true, holds: env.RUNCTL_STATE_DIR } };
+  const first = `cp '${env.RUNCTL_STATE_DIR}/journal.jsonl' . && mount -o remount,ro .`;
+  const place = { state: temporaryFolder(), mount: { options: 'size=64k', first } };
   const { code, stdout, stderr } = await run(['list'], place, { ...env, RUNCTL_STATE_DIR: place.state });
   expect([code, stdout]).toEqual([0, expect.stringContaining('COMPLETED')]);
   expect(stderr.match(/journal/g)).toHaveLength(1);

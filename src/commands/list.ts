@@ -72,7 +72,7 @@ export const list = defineCommand({
     const period = periodOf(options, nowMs, Number.POSITIVE_INFINITY);
 
     const recorded = [...runsIn(journal, { baseUrl, automations }, options, period)];
-    const isPollable = (run: JournalRun) => isUnfinished(run) && run.baseUrl === baseUrl && isOpen(run, nowMs);
+    const isPollable = (run: JournalRun) => isUnfinished(run) && isOpen(run, nowMs);
     const unfinished = connection ? recorded.filter(isPollable) : [];
     const { current, fault }: Refreshed = connection
       ? await refreshRuns(unfinished, connection)

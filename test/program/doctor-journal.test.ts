@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { storedKeys } from '../../src/config/setting-table.ts';
 import type { Env } from '../../src/context.ts';
 import type { Scenario } from '../../src/emulator/scenario.ts';
+import { claimFollowing } from '../../src/journal/follower-claim.ts';
 import { openJournal } from '../../src/journal/journal.ts';
 import { createProcesses } from '../../src/journal/processes.ts';
 import { withEmulator } from '../helpers/emulator.ts';
@@ -142,4 +143,16 @@ test('every setting that a profile stores has a finding', async () => {
     (key) => !names.includes(key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)),
   );
   expect(missing).toEqual([]);
+});
+
+test.each([
+  ['with a hook, which will run it', true, 'ok'],
+  ['without one', false, 'warning'],
+])('a hook is due while a follower runs %s', async (_, hasHook, result) => {
+  const { env } = await withEmulator(long, { nowMs: Date.now });
+  const { RUNCTL_STATE_DIR: folder = '', RUNCTL_BASE_URL: baseUrl = '' } = env;
+  const journal = openJournal({ folder, nowMs: Date.now, onTrouble() {} });
+  journal.append({ type: 'hook_due', baseUrl, target, executionId: '99999999-0000-4000-8000-000000000000' });
+  claimFollowing({ folder, baseUrl, hasHook, processes: createProcesses(), nowMs: Date.now });
+  expect((await findingsOf(env)).find(({ name }) => name === 'hooks')).toMatchObject({ result });
 });

@@ -549,3 +549,24 @@ test.each([
     expect(JSON.parse(stdout).runctl.warnings.map(({ name }: { name: string }) => name)).toEqual(names);
   },
 );
+
+test.each([
+  [23, 'runctl recover'],
+  [25, null],
+])('`list` offers `recover` for a trigger that was lost %i hours ago: %j', async (hours, next) => {
+  const { env, clock } = await withEmulator({ faults: [{ on: 'trigger', do: 'loseAnswer' }] });
+  await runProgram(['trigger', 'nightly', '--give-up-after', '1ms'], { env, clock });
+  clock.leap(hours * 3_600_000);
+  const { stdout } = await runProgram(['list', '--offline', '--json'], { env, clock });
+  expect(JSON.parse(stdout).runctl.next).toBe(next);
+});
+
+test('`recover` with nothing to do names another base URL only for what it has to recover', async () => {
+  const other = await withEmulator({});
+  await runProgram(['trigger', 'nightly'], { env: other.env });
+  const { env } = await withEmulator({});
+  const { RUNCTL_STATE_DIR } = other.env;
+  const { stderr } = await runProgram(['recover'], { env: { ...env, RUNCTL_STATE_DIR } });
+  expect(stderr).toContain('Nothing to recover');
+  expect(stderr).not.toContain(other.env.RUNCTL_BASE_URL);
+});

@@ -3,6 +3,8 @@ import { PassThrough } from 'node:stream';
 import { Terminal } from '@xterm/headless';
 import { expect, test } from 'vitest';
 import type { Scenario } from '../../src/emulator/scenario.ts';
+import { claimFollowing } from '../../src/journal/follower-claim.ts';
+import { createProcesses } from '../../src/journal/processes.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { runProgram } from '../helpers/run-program.ts';
 import { ScreenStream } from '../helpers/screen-stream.ts';
@@ -43,6 +45,25 @@ test('a failure after which the automation completed is not shown', async () => 
   await runProgram(follow('nightly'), { env, clock });
   expect((await bare(env, clock)).stdout).toMatch(/Nothing is unresolved/);
 });
+
+test('of several failures of one automation, only the newest is shown', async () => {
+  const { env, clock } = await withEmulator(scenario);
+  for (const name of ['bad', 'bad', 'bad']) await runProgram(follow(name), { env, clock });
+  expect((await bare(env, clock)).stdout.match(/FAILED +bad /g)).toHaveLength(1);
+});
+
+test.each([[true], [false]])(
+  'a follower that was killed is named, with the command that starts one: %s',
+  async (hasHook) => {
+    const { env, clock } = await withEmulator(scenario);
+    await runProgram(follow('good'), { env, clock });
+    const processes = createProcesses();
+    const own = processes.own.replace(/ \d+ /, ' 99999999 ');
+    const { RUNCTL_STATE_DIR: folder = '', RUNCTL_BASE_URL: baseUrl = '' } = env;
+    claimFollowing({ folder, baseUrl, hasHook, processes: { ...processes, own }, nowMs: clock.nowMs });
+    expect((await bare(env, clock)).stdout).toMatch(/killed.*runctl watch --follow/s);
+  },
+);
 
 test('in a pipe it is the help', async () => {
   const { env, clock } = await withEmulator(scenario);

@@ -16,8 +16,8 @@ interface Interruption {
   emulator: Emulator;
   /** So many requests have to be sent before. */
   requests?: number;
-  /** And a pause of a second or more has to be begun. */
-  pauses?: boolean;
+  /** And a pause of a second or more has to be begun, or of so many milliseconds. */
+  pauses?: boolean | number;
   signal?: keyof typeof signalExits;
 }
 
@@ -30,12 +30,12 @@ async function interrupted(argv: string[], when: Interruption) {
   const clock: Clock = {
     ...systemClock,
     sleep(ms, signal) {
-      isPaused ||= ms >= 1_000;
+      isPaused ||= ms >= (typeof pauses === 'number' ? pauses : 1_000);
       return systemClock.sleep(ms, signal);
     },
   };
   const running = runProgram(argv, { env, clock, signal: interrupt.signal });
-  const isReady = () => emulator.requests.length >= before + requests && isPaused >= pauses;
+  const isReady = () => emulator.requests.length >= before + requests && isPaused >= Boolean(pauses);
   await vi.waitUntil(isReady, { timeout: 20_000, interval: 5 });
   const abortedMs = performance.now();
   interrupt.abort(signal);
@@ -199,7 +199,8 @@ test('Ctrl-C in a wait that the service asked of one of several runs says so', a
   const { env, emulator } = await withEmulator({ ...slow, faults: asks });
   await trigger(env, 'a');
   await trigger(env, 'b');
-  const { stderr } = await interrupted(['watch', 'a', 'b'], { env, emulator, requests: 2, pauses: true });
+  // The other run is polled again after three seconds.
+  const { stderr } = await interrupted(['watch', 'a', 'b'], { env, emulator, requests: 2, pauses: 5_000 });
   expect(stderr).toMatch(/stopped watching 2 runs.*as the service had asked/);
 });
 

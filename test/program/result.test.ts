@@ -129,3 +129,13 @@ test.each([
   expect(runctl.problem.message).toContain(message);
   expect(runctl.problem.message).toContain('last confirmed RUNNING 1m');
 });
+
+test('`status` of a running run says how long it has taken, and how long is left by the runs before it', async () => {
+  const { env, clock } = await withEmulator({ automations: { '*': { duration: '10m' } } });
+  const timeOf = async () => /^duration +(.*)$/m.exec((await runProgram(['status'], { env, clock })).stdout)?.[1];
+  for (let earlier = 0; earlier < 3; earlier++)
+    await runProgram(['trigger', 'nightly', '--watch', '-q'], { env, clock });
+  await runProgram(['trigger', 'nightly'], { env, clock });
+  clock.leap(4 * 60_000);
+  expect(await timeOf()).toMatch(/^4m.* left\)$/);
+});

@@ -8,6 +8,7 @@ import { journalOf } from '../connection/open-journal.ts';
 import { nothingRecorded } from '../connection/other-base-url.ts';
 import type { Invocation } from '../context.ts';
 import type { JournalRun } from '../journal/fold.ts';
+import { openMs } from '../journal/journal.ts';
 import { pathOf } from '../journal/records.ts';
 import type { Outcome } from '../problems/outcome.ts';
 import { count } from '../problems/quote.ts';
@@ -49,7 +50,8 @@ async function showStatistics(names: string[], options: StatsOptions, context: I
   const { sinceMs, untilMs, when } = periodOf(options, nowMs, usualPeriodMs);
   const journal = journalOf(context, { needed: true });
   const period = { sinceMs, untilMs, nowMs };
-  const all = runsByTarget(journal.runs({ baseUrl, automations, sinceMs, hasRun: true }))
+  // The end of a run may be in the period, and its trigger in an older file.
+  const all = runsByTarget(journal.runs({ baseUrl, automations, sinceMs: sinceMs - openMs, hasRun: true }))
     .flatMap((past) => statisticsOf(past, period) ?? [])
     .sort((one, other) => compare(nameOf(one.target), nameOf(other.target)));
 

@@ -21,12 +21,19 @@ interface Terminal {
 }
 
 /** What `stats` prints on a machine with these records, the clock at so many hours ago. */
-async function stats(flags: string[], records: [agoHours: number, record: NewRecord][], env = {}, terminal?: Terminal) {
+async function stats(
+  flags: string[],
+  records: [agoHours: number, record: NewRecord][],
+  env = {},
+  terminal?: Terminal & { older?: [agoHours: number, record: NewRecord][] },
+) {
   const folder = temporaryFolder();
   const memory = createMemory({ RUNCTL_STATE_DIR: folder, RUNCTL_CONFIG_DIR: folder, ...env });
-  const lines = records.map(([agoHours, record]) => lineOf(record, hoursAgo(agoHours)));
-  if (lines.length > 0) writeFileSync(join(folder, 'journal.jsonl'), lines.join(''));
-  const { unicode = true } = terminal ?? {};
+  const { unicode = true, older = [] } = terminal ?? {};
+  const write = (name: string, of: typeof records) =>
+    writeFileSync(join(folder, name), of.map(([agoHours, record]) => lineOf(record, hoursAgo(agoHours))).join(''));
+  if (older.length > 0) write('journal.jsonl', older);
+  if (records.length > 0) write(older.length > 0 ? 'journal-1.jsonl' : 'journal.jsonl', records);
   const stdout = { ...memory.stdout, isTTY: terminal !== undefined, columns: () => 200 };
   const context = { ...memory, stdout, unicode, clock: { ...memory.clock, nowMs: () => nowMs } };
   const code = await runCli(['stats', ...flags], program, context);
@@ -141,4 +148,13 @@ test('where the journal has runs of another base URL alone, that is named', asyn
 
 test.each(['0', '1', 'tomorrow'])('--since %s is refused', async (value) => {
   expect((await stats(['--since', value], month)).code).toBe(2);
+});
+
+test('a run belongs to the period of its trigger, also where the end is in a newer file and the service gives no times', async () => {
+  const ends: [number, NewRecord][] = [
+    [25, accepted(2, weekly)],
+    [1, status(1, 'COMPLETED')],
+  ];
+  const { out } = await stats(['--since', '24h'], ends, {}, { unicode: true, older: [[26, accepted(1)]] });
+  expect(out).toBe('');
 });

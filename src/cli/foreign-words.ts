@@ -3,8 +3,8 @@
 
 /** Words that are typed instead of a command, by the intended command line. */
 export const commandWords: Readonly<Record<string, string>> = {
-  trigger: 'start restart dispatch rerun retry create',
-  watch: 'follow wait attach',
+  trigger: 'start restart dispatch submit rerun resubmit retry create',
+  watch: 'follow wait attach resume',
   'watch --follow': 'daemon',
   status: 'get show describe view inspect',
   result: 'output download',
@@ -25,20 +25,20 @@ export const runWords = 'run runs job jobs workflow workflows automation automat
 
 export const configWords: Readonly<Record<string, string>> = {
   'config list': 'show view ls status get-contexts current-context',
-  'config set profile <name>': 'use use-context set-context switch',
+  'config set profile <name>': 'use use-context use-profile set-context switch',
   'config path': 'edit open',
   'config unset <key>': 'remove delete rm clear',
 };
 
 /** What cannot be had at all, by the reason. */
 export const impossibleWords: Readonly<Record<string, string>> = {
-  'the service has no way to cancel a run': 'cancel stop kill abort',
+  'the service has no way to cancel a run': 'cancel stop kill abort terminate suspend pause',
   'the service has no way to delete a run': 'delete remove rm',
   'the service has no logs of a run; `runctl result` prints its output': 'logs log',
   'runs have no web page; `runctl status` shows how a run is doing': 'open browse web',
   'runctl has no schedule of its own: cron or a systemd timer runs it': 'schedule cron every enable disable',
   'Agents are discontinued; `runctl list` shows the runs of this machine': 'agents',
-  'records older than a year are removed by themselves': 'prune clean forget',
+  'records older than a year are removed automatically': 'prune clean forget',
   'update runctl as you installed it, with npm or from a checkout': 'update upgrade',
 };
 
@@ -49,7 +49,7 @@ export const impossibleWords: Readonly<Record<string, string>> = {
  */
 // biome-ignore format: a table
 export const flagWords: readonly (readonly [flags: string, ...answers: string[]])[] = [
-  ['--wait --follow --watch -w -f', '[trigger .] the service takes no input for a run', '[trigger =] the service takes no input for a run',
+  ['--wait --wait-for --follow --watch -w -f', '[trigger .] the service takes no input for a run', '[trigger =] the service takes no input for a run',
     '[watch] `runctl watch` follows a run to its end without a flag', '--watch',
     '[status result] `runctl watch {run}` waits until the run is finished',
     '[list stats history] `runctl watch --follow` follows every run of this machine'],
@@ -78,7 +78,7 @@ export const flagWords: readonly (readonly [flags: string, ...answers: string[]]
   ['--from --after --age', '--since', '--within'],
   ['--before', '--until'],
   ['--since', '--within', '[status result watch] `runctl list --since <time>` shows runs by their time'],
-  ['--all -A -a', '--all', '[list] for every run, use `--limit 1000000`', '[status result] `runctl list` shows all runs',
+  ['--all --all-namespaces -A -a', '--all', '[list] for every run, use `--limit 1000000`', '[status result] `runctl list` shows all runs',
     '[recover stats history] without a name it covers all automations', '[trigger check] give each automation by name'],
   ['--state --filter -s', '--status', '--quiet'],
   ['--failed', '[list] `--status FAILED` lists them'],
@@ -90,7 +90,7 @@ export const flagWords: readonly (readonly [flags: string, ...answers: string[]]
   ['--proxy -x', 'HTTPS_PROXY names the proxy'],
   ['--no-wait --detach --async', '[trigger] leave it out: without `--watch`, trigger returns at once',
     '[watch] `runctl status {run}` shows the status and returns at once'],
-  ['--parallel -P --concurrency -j', '[trigger watch] runs are always parallel; `--rate` limits the requests per second'],
+  ['--parallel -P --concurrency -j', '[trigger watch] several are always handled at once; `--rate` limits the requests per second'],
   ['--every', '--within'],
   ['--color', 'FORCE_COLOR turns colors on, and `--no-color` turns them off'],
   ['--no-headers', '--field'],

@@ -1,6 +1,7 @@
 import { CommanderError } from 'commander';
 import { type Problem, usageProblem } from '../problems/problem.ts';
-import { shellWord } from '../problems/quote.ts';
+import { quote, shellWord } from '../problems/quote.ts';
+import { flawOfFilter, hasOtherDash } from '../runs/automation-name.ts';
 import { checkCombination, hoistFlags, namesOf, sharedFlag, withCommandFirst } from './check-flags.ts';
 import type { CommandDefinition } from './define-command.ts';
 import { helpTopics, topicOf } from './help-text.ts';
@@ -107,6 +108,14 @@ function wrongUsage(
     return usageProblem(message.replace('error: ', ''), toGive ?? help);
   }
   if (code === 'commander.excessArguments' && command) {
+    const dashed = words.find(hasOtherDash);
+    if (dashed !== undefined) {
+      const meant = words.flatMap((word) => (word === dashed ? (flawOfFilter(word)?.meant ?? word) : word));
+      return usageProblem(
+        `${quote(dashed)} begins with another dash than a flag`,
+        `did you mean \`${lineOf(meant)}\`?`,
+      );
+    }
     const most = Object.keys(command.arguments ?? {}).length;
     const number = ['no arguments', 'only one argument', 'only two arguments'][most] ?? `only ${most} arguments`;
     return usageProblem(`${path} takes ${number}`, command.whenExcess ?? help);

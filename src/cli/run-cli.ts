@@ -41,7 +41,8 @@ export async function runCli(
   const ownEnd = argv.indexOf('--', 1);
   const typed = ownEnd < 0 ? argv : argv.slice(0, ownEnd);
   const typedOutput = { json: typed.includes('--json'), events: typed.includes('--events') };
-  let command = program.commands?.find(({ name }) => typed.includes(name));
+  const isTyped = (word: string) => program.commands?.find(({ name }) => name === word);
+  let command = isTyped(typed.find(isTyped) ?? '');
   const commandLine = ['runctl', ...argv.map(shellWord)].join(' ');
   const about = { command: command?.name ?? null, commandLine, typed: [], withFlags: (line: string) => line };
   let own = invocationOf(typedOutput, { ...context, ...about });

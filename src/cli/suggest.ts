@@ -86,7 +86,9 @@ function ofRuns(word: string, rest: readonly string[], names: readonly string[])
 const plainWord = /^[\w@][\w./@-]*$/;
 
 /** With the run or automation that was typed, for the commands that take one. */
-function suggested(command: string | undefined, [next = '']: readonly string[]): string | undefined {
+function suggested(command: string | undefined, [word = '']: readonly string[]): string | undefined {
+  // Of `run/nightly`, the name is meant.
+  const next = flawOfRun(word)?.meant?.join(' ') ?? word;
   const isRun = /^(watch|status|result)$/.test(command ?? '') && plainWord.test(next) && !flawOfRun(next);
   const isName = /^(trigger|list)$/.test(command ?? '') && plainWord.test(next) && !flawOfAutomation(next);
   if (isRun || isName) return didYouMean(`${command} ${next}`);
@@ -112,7 +114,8 @@ function hintForFlag({ path, word, value, after = '', next }: Refused, command: 
     const [, of = path, say = answer] = /^\[(.*?)\] (.*)$/s.exec(answer) ?? [];
     const [wanted] = of.match(/[.=]/) ?? [];
     if (flags.has(answer)) return `did you mean \`${answer}\`?`;
-    if (/^--/.test(answer) || !of.split(' ').includes(path) || (wanted && !after.includes(wanted))) continue;
+    const isAnswered = of.split(' ').includes(path) && (!wanted || (after.includes(wanted) && !after.startsWith('-')));
+    if (/^--/.test(answer) || !isAnswered) continue;
     return say.replace(/ ?\{run\}/, run && ` ${run}`).replace('{command}', path);
   }
   const reason = impossible(word.replace(/^--/, ''));

@@ -33,7 +33,8 @@ export async function configSet(
     return changed(path, `Now using profile ${quote(value)}.`, options, context);
   }
   checkProfileName(profile);
-  const text = await valueToStore(key, value, context);
+  // `-` means standard input, as for `--api-key-file`.
+  const text = await valueToStore(key, key === 'apiKey' && value === '-' ? undefined : value, context);
   await changeConfig(path, (config) => withProfile(config, profile, { [key]: text }));
   await warnOfOverridden([key], options, context);
   return changed(path, `Stored ${key} for ${sourceOf(profile.name, path)}.`, options, context);

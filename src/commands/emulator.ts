@@ -5,6 +5,7 @@ import { builtInScenarios, findBuiltInScenario } from '../emulator/built-in-scen
 import type { Scenario } from '../emulator/scenario.ts';
 import { exitCodeOf } from '../problems/exit-codes.ts';
 import { usageProblem } from '../problems/problem.ts';
+import { shellWord } from '../problems/quote.ts';
 import { sanitizeLine } from '../render/sanitize.ts';
 import { onAbort } from '../runs/clock.ts';
 
@@ -68,7 +69,7 @@ export const emulator = defineCommand({
       for (const [name, value] of Object.entries(settingsFor(running))) stdout.write(`export ${name}=${value}\n`);
       if (!options.quiet)
         stderr.write(
-          'Listening. Paste these lines into another terminal; any name works: runctl trigger nightly --watch. Ctrl-C stops the emulator.\n',
+          `Listening. Paste these lines into another terminal; ${firstTrigger(scenario)}. Ctrl-C stops the emulator.\n`,
         );
       if (!signal.aborted) await new Promise<void>((resolve) => onAbort(signal, resolve));
       await running.close();
@@ -77,6 +78,12 @@ export const emulator = defineCommand({
     return exitCode || (isReported ? 0 : exitCodeOf('output_error'));
   },
 });
+
+function firstTrigger({ automations = { '*': {} } }: Scenario): string {
+  const [name = 'nightly'] = Object.keys(automations).filter((each) => each !== '*');
+  const line = `runctl trigger ${shellWord(name)} --watch`;
+  return automations['*'] ? `any name works: ${line}` : `for example: ${line}`;
+}
 
 async function findScenario(name: string): Promise<Scenario> {
   // A file of the user takes precedence over the built-in scenario of the same name.

@@ -26,7 +26,7 @@ export function omissionNote(
 }
 
 const moreNote = (shown: number, limit: number | undefined) =>
-  `Showing the newest ${count(shown, 'run')}; for more, add \`-n ${shown * 5}\`${limit === undefined ? ' or `--since 7d`' : ''}.`;
+  `Showing the newest ${shown === 1 ? 'run' : count(shown, 'run')}; for more, add \`-n ${shown * 5}\`${limit === undefined ? ' or `--since 7d`' : ''}.`;
 
 /** Why there is nothing to list. */
 export function emptyNote(

@@ -26,7 +26,7 @@ export function readProfileInForce(flag: string | undefined, env: Env): ProfileI
   const stored = storedProfile(name, config);
   if (!stored && name !== defaultProfile && !distrust) {
     const names = Object.keys(config.profiles ?? {});
-    const known = names.length > 0 ? `there are ${names.join(', ')}; ` : '';
+    const known = names.length > 0 ? `known profiles: ${names.join(', ')}; ` : '';
     throw usageProblem(
       `there is no profile ${JSON.stringify(name)} (${source}) in ${path ?? 'any config file'}`,
       path ? `${known}create it with \`runctl config --profile ${shellWord(name)}\`` : 'set HOME or RUNCTL_CONFIG_DIR',

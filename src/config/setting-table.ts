@@ -189,12 +189,24 @@ export interface Resolved<Value = unknown> {
 
 /** A setting that isn't set. */
 export function unset(key: StoredKey, env: Env): Pick<Resolved, 'alike'> {
-  const withoutPrefix = (name: string) => name.replace(/^RUNCTL_/i, '');
-  const known = Object.values<Setting>(settingTable).flatMap((setting) => setting.env);
-  const unknown = Object.keys(env).filter((name) => /^RUNCTL_/i.test(name) && env[name] && !known.includes(name));
-  const alike = nearest(withoutPrefix(settingTable[key].env[0]), unknown.map(withoutPrefix));
-  return alike === undefined ? {} : { alike: unknown.find((name) => withoutPrefix(name) === alike) };
+  const [found] = misspelledVariables(env, [settingTable[key].env[0]]);
+  return found ? { alike: found.name } : {};
 }
+
+/** Variables that are nearly those of settings, each with the one that was probably meant. */
+export function misspelledVariables(
+  env: Env,
+  wanted: readonly string[] = variables,
+): { name: string; meant: string }[] {
+  const withoutPrefix = (name: string) => name.replace(/^RUNCTL_/i, '');
+  return Object.keys(env).flatMap((name) => {
+    if (!/^RUNCTL_/i.test(name) || !env[name] || variables.includes(name)) return [];
+    const meant = nearest(withoutPrefix(name), wanted.map(withoutPrefix));
+    return meant === undefined ? [] : { name, meant: `RUNCTL_${meant}` };
+  });
+}
+
+const variables = Object.values<Setting>(settingTable).flatMap(({ env }) => env);
 
 /** Checks a setting's text. Never throws: a refused setting only stops commands that need it. */
 export function parseSetting<Key extends StoredKey>(key: Key, text: string, source: string): Given<ValueOf<Key>> {

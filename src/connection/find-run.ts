@@ -2,6 +2,7 @@ import { flagSource, valueIfGiven } from '../config/setting-table.ts';
 import { need } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { isOpen, isRecoverable, type Journal, type JournalRun, openMs } from '../journal/journal.ts';
+import { pathOf } from '../journal/records.ts';
 import type { NamedAutomation, RunFilter } from '../journal/run-filter.ts';
 import { likely } from '../problems/nearest.ts';
 import { type Problem, usageProblem } from '../problems/problem.ts';
@@ -112,6 +113,10 @@ function findById(
         projectId: typed.projectId ?? need('project', settings),
       }
     : recorded?.target;
+  if (typed && recorded && target && pathOf(target) !== pathOf(recorded.target)) {
+    const whose = `run ${executionId} is a run of ${fullNameOf(recorded.target)}, not of ${fullNameOf(target)}`;
+    throw usageProblem(whose, `\`runctl ${context.command} ${executionId}\``);
+  }
   if (target)
     return followableOf({ target, executionId: recorded?.executionId ?? executionId }, recorded, context.clock);
   throw usageProblem(

@@ -40,6 +40,9 @@ export const flawOfName = (name: string): NameFlaw | undefined => flawIn(flawsOf
 /** The flaw of a name that only selects what is shown. */
 export const flawOfFilter = (name: string): NameFlaw | undefined => flawIn(flawsOfFilters, name);
 
+/** Does it begin with a dash that a chat made of `--`? */
+export const hasOtherDash = (word: string): boolean => leadingDashes.test(word) && !word.startsWith('-');
+
 /** Can an automation be named without its project? */
 export const isPlainName = (name: string): boolean => !flawOfName(name) && !isUuid(name) && name !== '@last';
 
@@ -53,7 +56,8 @@ function wordsMeantBy(name: string): string[] | undefined {
   const words = trimmed
     .replaceAll(quotes, '')
     .split(',')
-    .map((part) => part.replaceAll(/^[./]+|\/+$/g, ''));
+    // `./nightly`, and `run/nightly` as kubectl names things.
+    .map((part) => part.replace(/\/+$/, '').replace(/^.*\/|^\.+$/s, ''));
   const meant = words.filter((word) => word !== '');
   return meant.length === 0 || meant.some((word) => whyIn(flawsOfNames, word)) ? undefined : meant;
 }

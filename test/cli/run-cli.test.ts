@@ -136,6 +136,11 @@ describe('bad input is refused with 2 and a line that names it', () => {
     expect(code).toBe(2);
   });
 
+  test('with --json the refusal names the command, and not the value of a flag that is one, too', async () => {
+    const { out } = await typed(['list', '--json', '--field', 'status']);
+    expect(JSON.parse(out).runctl).toMatchObject({ outcome: 'usage', command: 'list' });
+  });
+
   test('a mistyped command is answered with the one that was meant', async () => {
     expect((await typed(['tigger'])).err).toContain('trigger');
   });

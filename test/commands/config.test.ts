@@ -196,6 +196,12 @@ describe('config set', () => {
     );
   });
 
+  test('reads the API key from standard input for `-`, as `--api-key-file` does', async () => {
+    const config = createConfig();
+    await config.set('apiKey', '-', {}, 'test-key-123\n');
+    expect(config.content()).toEqual({ profiles: { default: { apiKey: 'test-key-123' } } });
+  });
+
   test('lists the settings where there is none of that name', async () => {
     const problem = await problemOf(createConfig().set('no-such', 'x'));
     expect(problem?.facts.hint).toBe(

@@ -42,6 +42,18 @@ test('the emulator prints the settings that point a shell at it, serves them, an
   await expect(fetch(settings.RUNCTL_BASE_URL ?? '')).rejects.toThrow();
 });
 
+test.each([
+  ['{}', 'any name works: runctl trigger nightly --watch'],
+  ['{"automations":{"load":{},"*":{}}}', 'any name works: runctl trigger load --watch'],
+  ['{"automations":{"load":{}}}', 'for example: runctl trigger load --watch'],
+])('of the scenario %s it names a trigger that works', async (text, line) => {
+  const file = join(temporaryFolder(), 'scenario.json');
+  writeFileSync(file, text);
+  const { context, end } = await started({ scenario: file });
+  expect(context.err()).toContain(line);
+  await end(context);
+});
+
 test('a quiet emulator prints the settings alone, and needs no word about proxies', async () => {
   const { context, settings, end } = await started({ quiet: true }, { HTTP_PROXY: 'http://proxy.example:3128' });
   expect(settings.NO_PROXY).toBeUndefined();

@@ -90,6 +90,11 @@ describe('a run argument', () => {
     ['is the beginning of two ids', 'aaaa', '2 2 runs begin with "aaaa"'],
     ['is less than four characters of an id', 'ccc', '2 no run here matches "ccc"'],
     ['is an id that the journal does not hold', project(9), `2 run ${project(9)} is not in this machine's journal`],
+    [
+      'is in the journal, but not of the automation named',
+      `${project(1)}/weekly/${a}`,
+      `2 run ${a} is a run of ${project(1)}/nightly, not of ${project(1)}/weekly`,
+    ],
     ['lacks its project, which no setting has', `nightly/${a}`, '2 no project is set'],
     ["can't be sent in a path", '..', '2 the automation name ".." can\'t be sent in a path'],
   ])('that %s is refused', async (_, text, message) => {

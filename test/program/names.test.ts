@@ -25,7 +25,8 @@ test.each<[argv: string[], meant: string]>([
   [['trigger', './nightly', 'weekly/'], 'runctl trigger nightly weekly --json'],
   [['trigger', '“night', 'shift”'], 'runctl trigger --help'],
   [['trigger', 'nightly', '*'], 'runctl trigger --help'],
-  [['trigger', 'myproj/nightly'], 'runctl trigger --help'],
+  [['trigger', 'myproj/nightly'], 'runctl trigger nightly --json'],
+  [['watch', 'run/nightly'], 'runctl watch nightly --json'],
   [['trigger', 'a,b', '--idempotency-key', 'a,b'], 'runctl trigger --help'],
   [['trigger', '–help'], 'runctl trigger --help'],
   [['trigger', 'nightly', `nightly/${id}`], `runctl watch nightly/${id}`],
@@ -37,6 +38,7 @@ test.each<[argv: string[], meant: string]>([
   [['result', `a,b/${id}`], 'runctl result --help'],
   [['list', 'nightly', ' weekly'], 'runctl list nightly weekly --json'],
   [['stats', '–since', '7d'], 'runctl stats --since 7d --json'],
+  [['status', 'nightly', '–q'], 'runctl status nightly -q --json'],
   [['history', ' '], 'runctl history --help'],
 ])('%j: %s', async (argv, meant) => {
   expect((await refused(argv)).next).toBe(meant);

@@ -1,4 +1,4 @@
-import { flawOfAutomation, flawOfRun } from '../connection/arguments.ts';
+import { flawOfAutomation, flawOfRun, isIdPrefix } from '../connection/arguments.ts';
 import { exitCodes } from '../problems/exit-codes.ts';
 import { likely } from '../problems/nearest.ts';
 import { type Problem, usageProblem } from '../problems/problem.ts';
@@ -90,7 +90,8 @@ function suggested(command: string | undefined, [word = '']: readonly string[]):
   // Of `run/nightly`, the name is meant.
   const next = flawOfRun(word)?.meant?.join(' ') ?? word;
   const isRun = /^(watch|status|result)$/.test(command ?? '') && plainWord.test(next) && !flawOfRun(next);
-  const isName = /^(trigger|list)$/.test(command ?? '') && plainWord.test(next) && !flawOfAutomation(next);
+  const isName =
+    /^(trigger|list)$/.test(command ?? '') && plainWord.test(next) && !flawOfAutomation(next) && !isIdPrefix(next);
   if (isRun || isName) return didYouMean(`${command} ${next}`);
   return command && didYouMean(command === 'trigger' ? 'trigger <automation>' : command);
 }
@@ -118,7 +119,10 @@ function hintForFlag({ path, word, value, after = '', next }: Refused, command: 
     if (/^--/.test(answer) || !isAnswered) continue;
     return say.replace(/ ?\{run\}/, run && ` ${run}`).replace('{command}', path);
   }
-  const reason = impossible(word.replace(/^--/, ''));
+  const bare = word.replace(/^--/, '');
+  // `config --list`, as git has it.
+  if (command.commands?.some(({ name }) => name === bare)) return didYouMean(`${path} ${bare}`);
+  const reason = impossible(bare);
   if (reason) return reason;
   const long = [...flags].flatMap((flag) => (flag.startsWith('--') ? flag.slice(2) : []));
   const similar = word.startsWith('--') ? likely(word.slice(2), long) : undefined;

@@ -13,23 +13,25 @@ import type { Explanation } from './explanations.ts';
 export const explain = defineCommand({
   name: 'explain',
   about: 'explain an exit code, a status, an error or a signal',
-  arguments: { code: argument('[code]', 'what is on the screen, such as 12, FAILED, step_failed, 401 or SIGTERM') },
+  arguments: { codes: argument('[code...]', 'what is on the screen, such as 12, FAILED, step_failed, 401 or SIGTERM') },
   options: outputOptions,
   examples: [
     ['runctl explain', 'all exit codes'],
     ['runctl explain 12', 'one exit code, and what to do about it'],
-    ['runctl explain runAlreadyActive', 'a code of the service'],
+    ['runctl explain HTTP 422 runAlreadyActive', 'an HTTP status and a code of the service'],
   ],
-  async run({ code }, _, context): Promise<CommandResult> {
+  async run({ codes }, _, context): Promise<CommandResult> {
     const { explanationsOf } = await import('./explanations.ts');
-    const rows: Explanation[] = code === undefined ? [...exitCodes] : explanationsOf(code);
+    // `(HTTP 422 runAlreadyActive)`, as it stands in a message.
+    const words = codes.flatMap((text) => text.match(/[\w-]+/g) ?? []);
+    const rows: Explanation[] = codes.length === 0 ? [...exitCodes] : words.flatMap(explanationsOf);
     if (rows.length === 0)
-      throw usageProblem(`nothing is known of ${quote(code ?? '')}`, '`runctl explain` lists the exit codes');
+      throw usageProblem(`there is nothing called ${quote(codes.join(' '))}`, '`runctl explain` lists the exit codes');
     return {
       documents: [documentOf({ report: { explain: rows.map((row) => ({ ...row })) } }, context)],
       text(theme, { columns = widestPage }) {
         const lines = { columns: Math.min(columns, widestPage) };
-        if (code === undefined) return exitCodeTable(theme, lines);
+        if (codes.length === 0) return exitCodeTable(theme, lines);
         return rows.map((row) => exitCodeBlock(row, theme, lines)).join('\n');
       },
     };

@@ -9,7 +9,7 @@ import { sampleScenario, scenarioFields } from '../emulator/scenario-fields.ts';
 import { fields, type Row } from '../render/fields.ts';
 import type { CommandResult } from '../render/output.ts';
 import { renderMarkup, type Theme } from '../render/theme.ts';
-import { type WrapOptions, widestPage } from '../render/wrap.ts';
+import { type WrapOptions, widestPage, wrap } from '../render/wrap.ts';
 
 type Topic = (typeof helpTopics)[number];
 type Page = (theme: Theme, lines: WrapOptions) => string;
@@ -32,7 +32,8 @@ export const help = defineCommand({
     if (topic === 'programs' || topic === 'troubleshooting') {
       const { default: page } = await documents[topic]();
       // A terminal shows no pictures.
-      return { verbatim: page.replaceAll(/^!\[.*\n\n/gm, '').trimEnd() };
+      const text = page.replaceAll(/^!\[.*\n\n/gm, '').trimEnd();
+      return { text: (_, { columns }) => `${columns === undefined ? text : fitted(text, columns)}\n` };
     }
     // The build makes it from every command, and npm 12 no longer installs it for `man`.
     if (topic === 'man') return { verbatim: (await readFile(join(import.meta.dirname, 'runctl.1'), 'utf8')).trimEnd() };
@@ -41,6 +42,18 @@ export const help = defineCommand({
     };
   },
 });
+
+/** Markdown with its paragraphs and list items wrapped, but neither code nor tables. */
+function fitted(page: string, columns: number): string {
+  const [prose = '', ...rest] = page.split(/^(```[\s\S]*?^```)$/m);
+  const paragraph = /^(?![|#]).+(?:\n(?![|#]|- |\d+\. ).+)*/gm;
+  const wrapped = (text: string) =>
+    text.replace(paragraph, (each) => {
+      const indent = /^(?:- |\d+\. )/.exec(each)?.[0].length ?? 0;
+      return wrap(each.split(/\s+/), { columns, indent, taken: 0 });
+    });
+  return [prose, ...rest].map((part, at) => (at % 2 === 0 ? wrapped(part) : part)).join('');
+}
 
 const documents = {
   programs: () => import('../../docs/for-programs.md'),

@@ -90,7 +90,7 @@ function triggeredSentence(event: Extract<RunEvent, { event: 'triggered' }>): st
   if (!run || how === 'not_started' || how === 'unknown' || how === 'recovered') return undefined;
   const sentences = {
     started: `started ${name}`,
-    found: `${name} run (idempotency key ${event.idempotencyKey})`,
+    found: `started ${name} (idempotency key ${event.idempotencyKey})`,
     replayed: `this idempotency key started ${name} ${startOf(execution)}${mayRerun ? '' : '; no new run was started'}`,
     attached: `${name} is already running; this is the active run`,
   };
@@ -98,6 +98,5 @@ function triggeredSentence(event: Extract<RunEvent, { event: 'triggered' }>): st
   const isFinished = execution?.isFinal;
   // A replayed failure has a warning of its own.
   if (isFinished && how === 'replayed') return endedWell(execution.status) ? sentences[how] : undefined;
-  if (how === 'found' && isWatched) return `${name} run ${executionId} (idempotency key ${event.idempotencyKey})`;
   return `${sentences[how]}${isWatched ? `: ${executionId}` : `; watch it with \`runctl watch ${argument ?? executionId}\``}`;
 }

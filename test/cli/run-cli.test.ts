@@ -185,6 +185,8 @@ test.each([
   ['SIGKILL', [137]],
   ['137', [137]],
   ['129', [129]],
+  ['exit 124', [124]],
+  ['(HTTP 402 noSuchCode)', [8]],
 ])('explain takes %s, which is on a screen, and prints all that it means: %j', async (word, codes) => {
   const { runctl } = JSON.parse((await typed(['explain', word, '--json'])).out);
   expect(runctl.explain.map(({ code }: { code: number }) => code)).toEqual(codes);

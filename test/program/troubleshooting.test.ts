@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Terminal } from '@xterm/headless';
 import { expect, test } from 'vitest';
 import type { Scenario } from '../../src/emulator/scenario.ts';
 import { systemClock } from '../../src/process.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { runProgram } from '../helpers/run-program.ts';
+import { ScreenStream } from '../helpers/screen-stream.ts';
 
 // Each section of docs/troubleshooting.md, tried: the command that it gives shows what it says to look for.
 
@@ -107,6 +109,18 @@ test('the page is printed by help, without its pictures', async () => {
   expect(code).toBe(0);
   expect(page).toContain('![');
   expect(stdout).toBe(`${page.replace(/!\[.*\n\n/, '').trimEnd()}\n`);
+});
+
+test('on a terminal its sentences fit, and its words, its code and its tables are the same', async () => {
+  const screen = new ScreenStream(new Terminal({ cols: 50, rows: 30, allowProposedApi: true }));
+  const { stdout } = await runProgram(['help', 'troubleshooting'], { screen });
+  const shown = page.replace(/!\[.*\n\n/, '').trimEnd();
+  expect(stdout.split(/\s+/).filter(Boolean)).toEqual(shown.split(/\s+/));
+  const isProse = (line: string) => !/^[|#]|https?:/.test(line);
+  const code = /^```[\s\S]*?^```$/gm;
+  expect(stdout.match(code)).toEqual(shown.match(code));
+  const prose = stdout.replace(code, '').split('\n').filter(isProse);
+  expect(prose.filter((line) => line.length > 50)).toEqual([]);
 });
 
 test('every trouble of the page is tried', () => {

@@ -178,3 +178,16 @@ test('the run that a refusal names is not the run of the trigger, whether it was
     { ...refusal, runctl: { ...refusal.runctl, history: { what: 'refused' } } },
   ]);
 });
+
+test('the run that stood in the way of a repeat is not shown as the one that the trigger started', async () => {
+  const { env, clock, emulator } = await withEmulator({
+    order: 'activeFirst',
+    namesActiveRun: true,
+    faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }],
+  });
+  await runProgram(['trigger', 'nightly'], { env, clock });
+  const shown = jsonLines((await runProgram(['history', '--json'], { env, clock })).stdout);
+  const [{ executionId } = { executionId: '' }] = emulator.runs();
+  const lost = shown.filter(({ runctl }) => runctl.history.what === 'response_lost' && runctl.activeExecutionId);
+  expect(lost).toMatchObject([{ executionId: null, runctl: { activeExecutionId: executionId } }]);
+});

@@ -159,3 +159,20 @@ test.each([
     expect(stderr.match(/more than `--rate 0.04` can poll/g) ?? []).toHaveLength(times);
   },
 );
+
+test('that an earlier run of a key failed is said once, where its ids are data', async () => {
+  const { run } = await machine(failing);
+  await run('trigger nightly --watch --idempotency-key k -q');
+  for (const flags of ['', ' -q', ' --json', ' --field status']) {
+    const { code, stderr } = await run(`trigger nightly --idempotency-key k${flags}`);
+    expect([code, stderr.match(/FAILED/g)?.length], stderr).toEqual([1, 1]);
+  }
+});
+
+test('what is warned of one run is in its document, and in that of no trigger that got none', async () => {
+  const { run } = await machine({ automations: { a: { duration: '1s', outcome: 'FAILED' } } });
+  await run('trigger a --watch --idempotency-key {automation}');
+  const { stdout } = await run('trigger a b --json --idempotency-key {automation}');
+  const [replayed, refused] = jsonLines(stdout).map(({ runctl }) => runctl.warnings.length);
+  expect([replayed, refused]).toEqual([1, 0]);
+});

@@ -24,6 +24,13 @@ describe('doctor --try-key', () => {
       1,
       /the run's end wasn't seen: .*API key was refused/,
     ],
+    [
+      'whose firewall refuses the first poll',
+      { order: 'activeFirst', faults: [{ on: 'status', nth: 1, do: 'status', status: 401 }] },
+      0,
+      1,
+      /honored/,
+    ],
     ['that checks the active run first', { order: 'activeFirst' }, 0, 1, /idempotency keys +honored/],
     ['that ignores keys', { idempotencyKeys: 'ignored' }, 0, 2, /idempotency keys +ignored: .* a second run/],
     ['that honors those of agents alone', { idempotencyKeys: 'agentsOnly' }, 0, 2, /idempotency keys +ignored/],

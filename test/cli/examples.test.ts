@@ -21,7 +21,7 @@ beforeAll(() => {
   const stub = `cd '${folder}' || exit 1; touch key.txt; fish() { :; }; runctl() { printf '%s\\0' "$@" > "$n"; }`;
   const each = 'n=0; for line; do (eval "$line") || rm -f "$n"; n=$((n + 1)); done';
   const lines = examples.map((line) => line.replace(/\| (source|Out-String.*)$/, '| cat'));
-  execFileSync('bash', ['-c', `${stub}; ${each}`, 'bash', ...lines]);
+  execFileSync('bash', ['--norc', '-c', `${stub}; ${each}`, 'bash', ...lines]);
 });
 
 /** The words that bash makes of the line for `runctl`. */

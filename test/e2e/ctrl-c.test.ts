@@ -80,7 +80,7 @@ describe('Ctrl-C', () => {
     const script = `ip link set lo up; mount --bind '${folder}/resolv.conf' /etc/resolv.conf
       "$1" -e "${silent}" >/dev/null 2>&1 & until [ -e '${bound}' ]; do sleep 0.02; done; exec "$@"`;
     const status = [process.execPath, entry, 'status', `${projectId}/nightly/${executionId}`];
-    const ended = await interruptedCommand(['unshare', '-rmn', 'bash', '-c', script, 'bash', ...status], {
+    const ended = await interruptedCommand(['unshare', '-rmn', 'bash', '--norc', '-c', script, 'bash', ...status], {
       env: { RUNCTL_BASE_URL: 'https://api.test', RUNCTL_API_KEY: 'a-key', PATH: process.env.PATH ?? '' },
       isReady: () => existsSync(asked),
     });

@@ -66,7 +66,7 @@ function run(argv: readonly string[], { state, shell, mount }: Place, env: Proce
   if (!mount) return runProgram(argv, { env });
   const first = mount.first ? `(cd '${state}'; ${mount.first}); ` : '';
   const script = `mount -t tmpfs -o ${mount.options} tmpfs '${state}' && { ${first}exec "$@"; }`;
-  const inNamespace = ['unshare', '-rm', 'bash', '-c', script, 'bash', process.execPath, entry];
+  const inNamespace = ['unshare', '-rm', 'bash', '--norc', '-c', script, 'bash', process.execPath, entry];
   return runCommand([...inNamespace, ...argv], { env: { PATH: process.env.PATH, ...env } });
 }
 

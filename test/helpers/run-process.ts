@@ -37,7 +37,7 @@ export function runCommand(
   { env = {}, cwd, input, shell, onStart, onOutput }: ProcessOptions = {},
 ): Promise<ProcessEnded> {
   const startMs = performance.now();
-  const [file = '', ...rest] = shell ? ['/bin/bash', '-c', `${shell}; exec "$@"`, 'bash', ...argv] : argv;
+  const [file = '', ...rest] = shell ? ['/bin/bash', '--norc', '-c', `${shell}; exec "$@"`, 'bash', ...argv] : argv;
   const child = spawn(file, rest, { env, cwd, stdio: ['pipe', 'pipe', 'pipe'] });
   let stdout = '';
   let stderr = '';

@@ -570,3 +570,12 @@ test('`recover` with nothing to do names another base URL only for what it has t
   expect(stderr).toContain('Nothing to recover');
   expect(stderr).not.toContain(other.env.RUNCTL_BASE_URL);
 });
+
+test('--give-up-after bounds the poll of the run that a key had started', async () => {
+  const { env, clock } = await withEmulator({ faults: [{ on: 'status', do: 'status', status: 503 }] });
+  const argv = ['trigger', 'nightly', '--idempotency-key', 'k', '--give-up-after', '5s'];
+  await runProgram(argv, { env, clock });
+  const startMs = clock.elapsedMs();
+  expect((await runProgram(argv, { env, clock })).code).toBe(0);
+  expect(clock.elapsedMs() - startMs).toBeLessThan(10_000);
+});

@@ -247,3 +247,9 @@ test('a status that is a path does not reach the command of a hook', async () =>
   const seen = await typed(argv, scenario, systemClock);
   expect(readFileSync(join(seen.folder, 'hook'), 'utf8')).not.toContain('/');
 });
+
+test('--splay waits for a time of its own each time, no longer than was given', async () => {
+  const waits = await Promise.all([1, 2, 3].map(async () => lastAtS(await typed('trigger nightly --splay 1h'))));
+  for (const wait of waits) expect(wait).toBeLessThan(3600);
+  expect(new Set(waits).size).toBeGreaterThan(1);
+});

@@ -45,6 +45,11 @@ const situations: Record<string, Situation> = {
     act: ({ run, env }) => run(['trigger', name], { ...env, CI: 'true' }),
     prints: /^runctl watch '?[0-9a-f-]{36}\//,
   },
+  'a watch that its timeout ends on a CI runner': {
+    scenario: slow,
+    act: ({ run, env }) => run(['trigger', name, '--watch', '--timeout', '2s'], { ...env, CI: 'true' }),
+    prints: /^runctl watch '?[0-9a-f-]{36}\//,
+  },
   'a conflict': {
     scenario: { ...slow, namesActiveRun: true },
     async act(harness) {

@@ -122,3 +122,15 @@ test('a refusal that names no run means another one if the last one that this ma
   const { stdout } = await runProgram(['status', 'nightly', '--json'], { env, clock });
   expect(JSON.parse(stdout).runctl.warnings).toMatchObject([{ name: 'other_run' }]);
 });
+
+test('`attach` follows the unfinished run of the journal, also where a later trigger is unresolved', async () => {
+  const { env, clock, emulator } = await withEmulator({
+    automations: { '*': { duration: '1h' } },
+    namesActiveRun: false,
+    faults: [{ on: 'trigger', nth: 2, do: 'reset' }],
+  });
+  await runProgram(['trigger', 'nightly'], { env, clock });
+  expect((await runProgram(['trigger', 'nightly'], { env, clock })).code).toBe(12);
+  const { code, stdout } = await runProgram(['trigger', 'nightly', '--if-active', 'attach'], { env, clock });
+  expect([code, stdout.trim()]).toEqual([0, emulator.runs()[0]?.executionId]);
+});

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Scenario } from '../../src/emulator/scenario.ts';
 import { withEmulator } from '../helpers/emulator.ts';
+import { createFastClock } from '../helpers/fast-clock.ts';
 import { jsonLines } from '../helpers/json-lines.ts';
 import { runProgram } from '../helpers/run-program.ts';
 
@@ -60,6 +61,18 @@ test('a trigger whose response was lost is named by check, and by a trigger that
   expect([code, stderr]).toEqual([15, expect.not.stringContaining('recover')]);
 });
 
+test('where a trigger was lost after the last run, check advises to recover it first', async () => {
+  const { run, clock } = await machine({
+    automations: { nightly: { duration: '1m' } },
+    faults: [{ on: 'trigger', nth: 2, do: 'loseAnswer' }],
+  });
+  await run('trigger', 'nightly', '--watch');
+  clock.leap(30 * hourMs);
+  expect((await run('trigger', 'nightly', '--give-up-after', '1ms')).code).toBe(12);
+  const { code, stderr } = await run('check', 'nightly', '--within', '26h');
+  expect([code, stderr]).toEqual([15, expect.stringMatching(/last completed.*\n.*runctl recover/)]);
+});
+
 test('one that completed longer ago is overdue, and says what became of its last run', async () => {
   const { run, clock } = await machine({
     automations: { nightly: { duration: '1m', outcome: ['COMPLETED', 'FAILED'] } },
@@ -91,6 +104,8 @@ test('an automation whose runs are recorded for another base URL is overdue, and
   const { code, stderr } = await runProgram(['check', 'nightly', '--within', '26h'], { env: elsewhere, clock });
   expect(code).toBe(15);
   expect(stderr).toContain(`--base-url ${baseUrl}`);
+  const other = await runProgram(['check', 'weekly', '--within', '26h'], { env: elsewhere, clock });
+  expect([other.code, other.stderr]).toEqual([15, expect.not.stringContaining('--base-url')]);
 });
 
 test.each([
@@ -188,6 +203,14 @@ test('list --json warns of a run that it could not poll, and list says it once',
     runctl: { lastConfirmed: { status: 'RUNNING' }, warnings: [{ name: 'status_unavailable' }] },
   });
   expect(stderr).toMatch(/^1 run couldn't be polled: .*\n$/);
+});
+
+test('list waits three seconds for a service that hangs, and says so', async () => {
+  const { env } = await withEmulator({ faults: [{ on: 'status', do: 'hang' }] });
+  const clock = createFastClock();
+  await runProgram(['trigger', 'nightly'], { env, clock });
+  const { stderr } = await runProgram(['list'], { env, clock });
+  expect(stderr).toMatch(/^1 run couldn't be polled: no response within 3s\n/);
 });
 
 test('list says nothing of polls where nobody polls any more', async () => {

@@ -93,6 +93,11 @@ test.each([
   expect(jsonLines(stdout)[0].runctl.doctor).toContainEqual(expect.objectContaining({ name: 'clock', result }));
 });
 
+test('doctor --debug prints its request', async () => {
+  const { env } = await withEmulator({});
+  expect((await runProgram(['doctor', '--debug'], { env })).stderr).toMatch(/^debug: .*GET/m);
+});
+
 test.each(['--json', '--field runctl.doctor', ''])(
   'neither a message nor an advice shows the API key: %s',
   async (line) => {
@@ -132,6 +137,21 @@ test('a trigger that another process still sends is nothing to recover, for list
     ]);
     expect(stdout + stderr).not.toContain('runctl recover');
   }
+});
+
+test.each([
+  ['just now', 0, false],
+  ['ten seconds ago', 10_000, true],
+])('a trigger that another process sent %s, without an answer, is named by the next trigger or not', async (...row) => {
+  const [, ageMs, isNamed] = row;
+  const { env } = await withEmulator(long);
+  const nowMs = () => Date.now() - ageMs;
+  const journal = openJournal({ folder: env.RUNCTL_STATE_DIR, nowMs, onTrouble() {} });
+  const sent = { idempotencyKey: 'k', attempt: '1', account: 'a', body: '{}', userProvided: false } as const;
+  const process = createProcesses().own;
+  journal.append({ type: 'triggered', baseUrl: env.RUNCTL_BASE_URL ?? '', target, ...sent, first: true, process });
+  const { code, stderr } = await runProgram(['trigger', `${target.projectId}/nightly`], { env });
+  expect([code, stderr.includes('runctl recover')]).toEqual([0, isNamed]);
 });
 
 test('every setting that a profile stores has a finding', async () => {

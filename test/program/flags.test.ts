@@ -177,6 +177,15 @@ describe('a watch', () => {
   });
 });
 
+test('recover is retried for --give-up-after', async () => {
+  const { env, clock, emulator } = await withEmulator({ faults: [{ on: 'trigger', do: 'status', status: 503 }] });
+  await runProgram(['trigger', 'nightly', '--give-up-after', '1ms'], { env, clock });
+  const startMs = clock.nowMs();
+  expect((await runProgram(['recover', '--give-up-after', '20s'], { env, clock })).code).toBe(12);
+  expect(clock.nowMs() - startMs).toBeLessThan(25_000);
+  expect(emulator.requests.length).toBeGreaterThan(3);
+});
+
 describe('a trigger', () => {
   test('is retried for --give-up-after, which does not limit its watch', async () => {
     const lost = await typed('trigger nightly --give-up-after 20s', {
@@ -210,6 +219,33 @@ describe('a trigger', () => {
     const seen = await typed('trigger nightly --splay 1000s');
     expect(seen.sent[0]?.atS).toBeGreaterThan(0.5);
     expect(seen.sent[0]?.atS).toBeLessThan(1001);
+  });
+
+  test.each([
+    ['does not see it', [], true],
+    ['watches it later', ['--watch']],
+  ])(
+    'whose key has a run asks for its status for half a minute, and warns if it %s',
+    async (_, flags, isWarned = false) => {
+      const away = { on: 'status', during: { for: '60s' }, do: 'status', status: 503 } as const;
+      const { env, clock, emulator } = await withEmulator({
+        automations: { '*': { duration: '5m' } },
+        faults: [away],
+      });
+      const argv = ['trigger', 'nightly', '--idempotency-key', 'k'];
+      await runProgram(argv, { env, clock });
+      const startMs = clock.nowMs();
+      const { code, stderr } = await runProgram([...argv, ...flags], { env, clock });
+      expect([code, /can't be read/.test(stderr)]).toEqual([0, isWarned]);
+      expect(emulator.requests.filter(({ status }) => status === 503).length).toBeGreaterThan(2);
+      if (isWarned) expect(clock.nowMs() - startMs).toBeLessThan(40_000);
+    },
+  );
+
+  test('--timeout begins when --splay has ended', async () => {
+    const seen = await typed('trigger nightly --watch --splay 10h --timeout 40s');
+    expect(seen.code).toBe(124);
+    expect(lastAtS(seen) - (seen.sent[0]?.atS ?? 0)).toBeGreaterThan(30);
   });
 
   test('--dry-run sends nothing', async () => {

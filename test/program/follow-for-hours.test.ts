@@ -69,6 +69,14 @@ test('a network that is lost for half an hour, far longer than `--give-up-after`
   expect(back[0].afterMs).toBeGreaterThan(24 * 60_000);
 });
 
+test('a follower that never gets an answer ends after `--give-up-after`', async () => {
+  const down: Scenario = { faults: [{ on: 'status', do: 'status', status: 503 }] };
+  const { ended, clock } = await followed(down, {}, ['--give-up-after', '10m']);
+  const startMs = clock.nowMs();
+  expect((await ended).code).toBe(10);
+  expect(clock.nowMs() - startMs).toBeLessThan(15 * 60_000);
+});
+
 test('a follower whose machine slept polls again, also where it is refused at first', async () => {
   const { untilReported, clock, emulator } = await followed({
     automations: { '*': { duration: '2h' } },

@@ -65,13 +65,17 @@ async function startRun({ url, projectId, apiKey }: Emulator, name: string): Pro
 
 const patience = { timeout: 15_000, interval: 50 };
 
-test('a follower that finds no unfinished run says that it waits', async () => {
+test.each([
+  ['', true],
+  ['--quiet', false],
+  ['--events', false],
+])('a follower that finds no unfinished run says that it waits, for people: %s', async (flag, isSaid) => {
   const { follower, env } = await machine();
-  const { stop } = follower();
+  const { stop } = follower(...(flag ? [flag] : []));
   // Its claim comes first.
   await vi.waitFor(() => expect(readdirSync(env.RUNCTL_STATE_DIR ?? '')).not.toEqual([]), patience);
   const { stderr } = await stop();
-  expect(stderr).toContain('No unfinished runs. Waiting for runs');
+  expect(stderr.includes('No unfinished runs. Waiting for runs')).toBe(isSaid);
 });
 
 test('a follower reports runs that were there before and those that others trigger later, each once', async () => {
@@ -233,6 +237,23 @@ test('a hook that an earlier follower owes is named by one that runs no hook, an
   expect(findings).toContainEqual(
     expect.objectContaining({ name: 'hooks', result: 'warning', advice: expect.stringContaining('--on-final') }),
   );
+});
+
+test.each([
+  ['with a hook', ['--on-final', 'true'], 'ok'],
+  ['without one', [], 'warning'],
+])('a hook that is due while a follower %s runs is nothing to do, or a finding of doctor', async (_, flags, result) => {
+  const { follower, trigger, journal, env } = await machine({ automations: { '*': { duration: '1h' } } });
+  const executionId = await trigger();
+  const [known] = [...journal.runs()];
+  if (!known) expect.unreachable();
+  journal.append({ type: 'hook_due', baseUrl: env.RUNCTL_BASE_URL ?? '', target: known.target, executionId });
+  const { stop } = follower(...flags);
+  const claimed = () => readdirSync(env.RUNCTL_STATE_DIR ?? '').some((name) => name.startsWith('follower-'));
+  await vi.waitFor(() => expect(claimed()).toBe(true), patience);
+  const { stdout } = await runProgram(['doctor', '--offline', '--json'], { env });
+  await stop();
+  expect(jsonLines(stdout)[0].runctl.doctor).toContainEqual(expect.objectContaining({ name: 'hooks', result }));
 });
 
 test('what a follower warned of is in the document of the next run, and of none after it', async () => {

@@ -115,6 +115,9 @@ test('each hook of a command is shown with its exit, and is none that a follower
     `--on-exit hook_begun exited with 0 ${nightly?.executionId}`,
     `--on-exit hook_ended exited with 0 ${nightly?.executionId}`,
   ]);
+  const shown = jsonLines((await run('history', '--json', 'nightly')).stdout) as Shown[];
+  const begun = shown.flatMap(({ runctl: { history } }) => (history.what === 'hook_begun' ? history.process : []));
+  expect(begun).toEqual([expect.stringContaining(`${process.pid}`), expect.stringContaining(`${process.pid}`)]);
   const journal = openJournal({ folder: env.RUNCTL_STATE_DIR, nowMs: Date.now, onTrouble() {} });
   expect(journal.hooks({ baseUrl: env.RUNCTL_BASE_URL ?? '' })).toEqual([]);
 

@@ -54,6 +54,14 @@ test('counts until the service is seen to ignore keys, and `doctor` says where i
   expect(await shown()).toContain('ignored, as seen at');
 });
 
+test('counts against what was seen before, if it says that keys are ignored', async () => {
+  const { env, clock } = await withEmulator({ automations: { '*': { duration: '1ms' } } });
+  expect((await runProgram(['doctor', '--try-key', 'other', '--yes'], { env, clock })).code).toBe(0);
+  const inCi = { ...env, RUNCTL_IDEMPOTENCY_KEYS: 'ignored' };
+  const { stdout } = await runProgram(['doctor', '--offline'], { env: inCi, clock });
+  expect(stdout.replaceAll(/\s+/g, ' ')).toContain('ignored, as set (RUNCTL_IDEMPOTENCY_KEYS)');
+});
+
 test('another value is refused before anything is sent', async () => {
   const { env, emulator } = await withEmulator({});
   const { code, stderr } = await runProgram(trigger, { env: { ...env, RUNCTL_IDEMPOTENCY_KEYS: 'yes' } });

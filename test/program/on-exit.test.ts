@@ -46,6 +46,8 @@ const failing: Scenario = { automations: { '*': { duration: '1ms', outcome: 'FAI
 /** The first poll is after 3 s otherwise; a clock that leaps would end the hook at its limit. */
 const watched = ['--watch', '--interval', '20ms'] as const;
 const long: Scenario = { automations: { '*': { duration: '1h' } } };
+const loseB: Scenario = { ...long, faults: [{ on: 'trigger', automation: 'b', do: 'loseAnswer' }] };
+const brief = ['--give-up-after', '1ms'] as const;
 
 test.each([
   ['a run that completed', quick, ['trigger', 'nightly', ...watched], '0', 'ok', 'yes', 'COMPLETED'],
@@ -56,6 +58,7 @@ test.each([
   ['a run that nobody knows', quick, ['watch', 'nightly'], '2', 'usage', 'no', ''],
   ['nothing to recover', quick, ['recover'], '0', 'ok', 'no', ''],
   ['several runs', failing, ['trigger', 'a', 'b', ...watched], '1', 'run_failed', 'yes', ''],
+  ['a run and a lost response', loseB, ['trigger', 'a', 'b', ...brief], '12', 'outcome_unknown', 'unknown', ''],
 ] as const)(
   'after %s the hook gets how the command ended',
   async (_, scenario, argv, code, outcome, started, status) => {

@@ -65,6 +65,18 @@ test.each([[true], [false]])(
   },
 );
 
+test.each([
+  [23, /FAILED/],
+  [25, /Nothing is unresolved/],
+])('a run that ended %d h ago, hours after it began, failed since yesterday or not', async (hours, shown) => {
+  const { env, clock } = await withEmulator({ automations: { '*': { duration: '2h', outcome: 'FAILED' } } });
+  await runProgram(['trigger', 'nightly'], { env, clock });
+  clock.leap(2 * 3_600_000);
+  await runProgram(['status', 'nightly'], { env, clock });
+  clock.leap(hours * 3_600_000);
+  expect((await bare(env, clock)).stdout).toMatch(shown);
+});
+
 test('in a pipe it is the help', async () => {
   const { env, clock } = await withEmulator(scenario);
   expect((await runProgram([], { env, clock })).stdout).toMatch(/^Usage: runctl/);

@@ -65,6 +65,12 @@ test.each([
   expect((await run(`trigger a b --watch${flags}`)).stderr.match(/^[ab]: \w+/gm) ?? []).toHaveLength(early);
 });
 
+test('of two, one whose watch is given up is said early, with the cause', async () => {
+  const refused = { on: 'status', automation: 'a', do: 'status', status: 401 } as const;
+  const { run } = await machine({ automations: { '*': { duration: '1h' } }, faults: [refused] });
+  expect((await run('trigger a b --watch')).stderr.match(/^[ab]: .*/gm)).toEqual(['a: unauthorized']);
+});
+
 test.each(['trigger nightly --watch --json', 'trigger a b --watch --json', 'trigger nightly --watch --field status'])(
   'the next step of a run that failed is in the data, and not on stderr: %s',
   async (line) => {
@@ -176,3 +182,38 @@ test('what is warned of one run is in its document, and in that of no trigger th
   const [replayed, refused] = jsonLines(stdout).map(({ runctl }) => runctl.warnings.length);
   expect([replayed, refused]).toEqual([1, 0]);
 });
+
+test.each([
+  ['of two seconds', '0.5', ['splay', 'rate']],
+  ['of half a second', '2', ['splay']],
+])('a wait for --rate %s is an event or not, also after another wait', async (_, rate, waits) => {
+  const { env, clock } = await withEmulator({ automations: { '*': { duration: '1h' } } });
+  const argv = ['trigger', 'a', 'b', 'c', '--splay', '1s', '--rate', rate, '--events'];
+  const { stdout } = await runProgram(argv, { env, clock });
+  expect(jsonLines(stdout).flatMap((event) => event.for ?? [])).toEqual(waits);
+});
+
+test('after an outage, the log says again within two minutes that the run goes on', async () => {
+  const away = { on: 'status', during: { after: '10m', for: '2m' }, do: 'status', status: 503 } as const;
+  const { run } = await machine({ automations: { '*': { duration: '20m' } }, faults: [away] });
+  const { code, stderr } = await run('trigger nightly --watch --interval 20s');
+  const secondsOf = (line = '') => Date.parse(line.slice(0, 19)) / 1000;
+  const lines = stderr.split('\n');
+  const back = lines.findIndex((line) => line.includes('responds again'));
+  expect([code, lines[back + 1]]).toEqual([0, expect.stringContaining('still RUNNING')]);
+  expect(secondsOf(lines[back + 1]) - secondsOf(lines[back])).toBeLessThan(120);
+});
+
+test.each([
+  ['a', null],
+  ['a --idempotency-key k-{automation}', 'runctl trigger a b'],
+])(
+  'beside a run that was started, a rate limit has the same command as next step only if it starts no second run: %s',
+  async (rest, next) => {
+    const limited = { on: 'trigger', automation: 'b', do: 'status', status: 429 } as const;
+    const { run } = await machine({ ...hour, faults: [limited] });
+    const { code, stdout } = await run(`trigger ${rest.replace('a', 'a b')} --give-up-after 10s --json`);
+    const [, { runctl }] = jsonLines(stdout);
+    expect([code, runctl.next?.slice(0, 18) ?? null]).toEqual([9, next]);
+  },
+);

@@ -13,12 +13,11 @@ async function startTwo() {
   const folder = temporaryFolder();
   const env = environmentIn(folder, own);
   mkdirSync(join(folder, 'config'));
-  const store = (profile: object) =>
-    writeFileSync(join(folder, 'config/config.json'), JSON.stringify({ profiles: { default: profile } }), {
-      mode: 0o600,
-    });
+  const storeAll = (profiles: object) =>
+    writeFileSync(join(folder, 'config/config.json'), JSON.stringify({ profiles }), { mode: 0o600 });
+  const store = (profile: object) => storeAll({ default: profile });
   store({ apiKey: own.apiKey, baseUrl: own.url });
-  return { own, other, store, env: { ...env, RUNCTL_API_KEY: '', RUNCTL_BASE_URL: '' } };
+  return { own, other, store, storeAll, env: { ...env, RUNCTL_API_KEY: '', RUNCTL_BASE_URL: '' } };
 }
 
 test('the API key of a profile is sent to its own base URL', async () => {
@@ -45,4 +44,23 @@ test('the API key of a profile without a base URL is sent nowhere', async () => 
   expect(code).toBe(2);
   expect(stderr).toContain('has no base URL stored with it');
   expect(other.requests).toEqual([]);
+});
+
+test('what keeps a stored setting from having an effect is looked for in the profile it is stored in', async () => {
+  const { own, env } = await startTwo();
+  const set = (...flags: string[]) => runProgram(['config', 'set', 'apiKeyCommand', 'print-key', ...flags], { env });
+  const { code, stderr } = await set('--profile', 'staging');
+  expect([code, stderr]).toEqual([0, expect.not.stringContaining('overrides')]);
+  expect(own.requests).toEqual([]);
+  expect((await set()).stderr).toContain('the stored apiKey overrides the stored apiKeyCommand');
+});
+
+test('what a refused name could be in full has the project of the profile', async () => {
+  const { own, storeAll, env } = await startTwo();
+  const [project, other] = ['00000000-0000-4000-8000-0000000000aa', '00000000-0000-4000-8000-0000000000bb'];
+  const profiles = { default: { baseUrl: own.url, project }, staging: { baseUrl: own.url, project: other } };
+  storeAll(profiles);
+  const argv = ['trigger', '–watch', '--profile', 'staging'];
+  const { code, stderr } = await runProgram(argv, { env: { ...env, RUNCTL_PROJECT: '' } });
+  expect([code, stderr.includes(`${project}/`), stderr.includes(`${other}/`)]).toEqual([2, false, true]);
 });

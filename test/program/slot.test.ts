@@ -67,16 +67,33 @@ test.each([['status'], ['result'], ['watch']])(
       namesActiveRun: true,
     });
     await runProgram(['trigger', 'nightly', '--watch', '-q'], { env, clock });
+    await runProgram(['trigger', 'weekly', '--watch', '-q'], { env, clock });
     expect((await runProgram([command, 'nightly'], { env, clock })).stderr).not.toMatch('another run');
     await runProgram(['trigger', 'nightly'], { env: { ...env, RUNCTL_STATE_DIR: temporaryFolder() }, clock });
     expect((await runProgram(['trigger', 'nightly'], { env, clock })).code).toBe(5);
     const { stdout, stderr } = await runProgram([command, 'nightly', '--json', '--quiet'], { env, clock });
-    const [own, other] = emulator.runs();
+    const [own, , other] = emulator.runs();
     const { executionId, runctl } = JSON.parse(stdout);
     expect([executionId, runctl.warnings[0].name]).toEqual([own?.executionId, 'other_run']);
     expect(stderr).toMatch(`/nightly/${other?.executionId}\``);
+    expect((await runProgram([command, 'weekly'], { env, clock })).stderr).not.toMatch('another run');
+    clock.leap(60_000);
+    await runProgram(['trigger', 'nightly', '--watch', '-q'], { env, clock });
+    expect((await runProgram([command, 'nightly'], { env, clock })).stderr).not.toMatch('another run');
   },
 );
+
+test('a refusal says since when the active run runs, not since when this machine knows of it', async () => {
+  const scenario: Scenario = { automations: { '*': { duration: '3h' } }, namesActiveRun: true };
+  const { env, clock, emulator } = await withEmulator(scenario);
+  await runProgram(['trigger', 'nightly'], { env: { ...env, RUNCTL_STATE_DIR: temporaryFolder() }, clock });
+  clock.leap(3_600_000);
+  const [active] = emulator.runs();
+  const { stdout } = await runProgram(['status', `nightly/${active?.executionId}`, '--json'], { env, clock });
+  const { code, stderr } = await runProgram(['trigger', 'nightly'], { env, clock });
+  const { startedAt } = JSON.parse(stdout);
+  expect([code, stderr]).toEqual([5, expect.stringContaining(`since ${startedAt.slice(0, 19).replace('T', ' ')}`)]);
+});
 
 test("another automation's lost trigger is no reason to recover when one is refused", async () => {
   const { env, clock } = await withEmulator({

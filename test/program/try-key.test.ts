@@ -12,7 +12,7 @@ describe('doctor --try-key', () => {
     ['that honors keys', {}, 0, 1, /idempotency keys +honored: .*the same run/],
     [
       'whose run is not found for a while',
-      { order: 'activeFirst', automations: { '*': { duration: '10s', statusLate: '20s' } } },
+      { order: 'activeFirst', automations: { '*': { duration: '10s', statusLate: '45s' } } },
       0,
       1,
       /honored/,

@@ -55,6 +55,8 @@ const table: Row[] = [
   ['trigger nightly --dry-run', 'nothing', hour, () => {}, []],
   ['status', 'nothing of a run that is still running', hour, started, []],
   ['status', 'the end', hour, finished, [{ type: 'status', status: 'COMPLETED' }]],
+  ['status', 'the end, and why', failing, finished, [{ type: 'status', status: 'FAILED' }, why]],
+  ['status --json', 'the end of a run that failed', failing, finished, [{ type: 'status', status: 'FAILED' }]],
   ['result', 'nothing of a run that is still running', hour, started, []],
   ['result', 'the end', hour, finished, [{ type: 'status', status: 'COMPLETED' }]],
   ['result -q', 'the end of a run that failed', failing, finished, [{ type: 'status', status: 'FAILED' }]],

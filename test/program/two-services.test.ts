@@ -1,0 +1,51 @@
+// One journal for two services: what is recorded of one says nothing of the other.
+import { Terminal } from '@xterm/headless';
+import { expect, test } from 'vitest';
+import { withEmulator } from '../helpers/emulator.ts';
+import { type ProgramOptions, runProgram } from '../helpers/run-program.ts';
+import { ScreenStream } from '../helpers/screen-stream.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+
+/** A machine that uses two services, `here` and `there`, with the same project. */
+async function machine() {
+  const { env, clock } = await withEmulator({
+    automations: { '*': { duration: '10m' } },
+    faults: [{ on: 'trigger', automation: 'lost', do: 'loseAnswer' }],
+  });
+  const { emulator } = await withEmulator({}, { nowMs: clock.nowMs });
+  const urls = { here: env.RUNCTL_BASE_URL ?? '', there: emulator.url };
+  const at = (place: keyof typeof urls, line: string, options: ProgramOptions = {}) =>
+    runProgram(line.split(' '), { env: { ...env, RUNCTL_BASE_URL: urls[place] }, clock, ...options });
+  /** Of a machine with a journal of its own. */
+  const otherAt = (place: keyof typeof urls, line: string) =>
+    at(place, line, { env: { ...env, RUNCTL_BASE_URL: urls[place], RUNCTL_STATE_DIR: temporaryFolder() } });
+  return { at, otherAt, urls };
+}
+
+const screen = () => new ScreenStream(new Terminal({ cols: 200, rows: 30, allowProposedApi: true }));
+
+test('how long runs usually take is known of the service that they were seen at', async () => {
+  const { at } = await machine();
+  for (let runs = 0; runs < 3; runs++) await at('here', 'trigger nightly --watch -q');
+  for (const place of ['here', 'there'] as const) {
+    expect((await at(place, 'trigger nightly')).code).toBe(0);
+    const { stdout } = await at(place, 'list', { screen: screen() });
+    expect([place, /about \S+ left|due now|late/.test(stdout)]).toEqual([place, place === 'here']);
+  }
+});
+
+test('stats names the other service only if it has runs', async () => {
+  const { at, urls } = await machine();
+  expect((await at('here', 'trigger lost --give-up-after 1ms')).code).toBe(12);
+  expect((await at('there', 'stats lost')).stderr).not.toContain(`--base-url ${urls.here}`);
+  await at('here', 'trigger nightly');
+  expect((await at('there', 'stats nightly')).stderr).toContain(`--base-url ${urls.here}`);
+});
+
+test('a run of the other service is not taken for the one that is active', async () => {
+  const { at, otherAt } = await machine();
+  expect((await at('there', 'trigger nightly')).code).toBe(0);
+  await otherAt('here', 'trigger nightly');
+  const { code, stdout } = await at('here', 'trigger nightly --json');
+  expect([code, JSON.parse(stdout).runctl.activeExecutionId]).toEqual([5, undefined]);
+});

@@ -100,7 +100,9 @@ function overviewText(
   ];
   if (all.length === 0) all.push('Nothing is unresolved, unfinished or failed since yesterday.');
   if (follower?.isAlive) all.push(theme.dim(`Followed by ${follower.name}.`));
-  else if (follower)
-    all.push(renderMarkup(`The follower was killed (${follower.name}): \`runctl watch --follow\``, theme, lines));
+  else if (follower) {
+    const again = follower.hasHook ? 'runctl watch --follow --on-final <command>' : 'runctl watch --follow';
+    all.push(renderMarkup(`The follower was killed, ${follower.name}: \`${again}\``, theme, lines));
+  }
   return `${all.join('\n')}\n`;
 }

@@ -61,7 +61,7 @@ const isPassed = ({ result, isObstacle }: Finding) => result === 'ok' || (result
 const skip = (names: readonly string[], reason: string) => names.map((name) => skipped(name, reason));
 
 const skipReasonOf = ({ name, result, message, isObstacle }: Finding) =>
-  result === 'failed' || isObstacle ? `skipped: fix the ${labelOf(name)} first` : message;
+  result === 'failed' || isObstacle ? `skipped until the ${labelOf(name)} check passes` : message;
 
 async function examine({ names, check }: Group, machine: Machine): Promise<Finding[]> {
   const findings: Finding[] = [];

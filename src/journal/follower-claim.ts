@@ -2,6 +2,7 @@ import { lstatSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getBuiltinModule } from 'node:process';
 import { makeOwnFolder, readOwn } from '../open-own.ts';
+import { localTime } from '../runs/time-text.ts';
 import { type Processes, shownProcess } from './processes.ts';
 
 /** The claim of a process to be the only one that follows the runs of a base URL in a state folder. */
@@ -41,7 +42,8 @@ export function followerOf(
   return { name: nameOfFollower(follower), isAlive: isAlive(follower, path, processes), hasHook };
 }
 
-export const nameOfFollower = ({ process, since }: Follower): string => `${shownProcess(process)} (since ${since})`;
+export const nameOfFollower = ({ process, since }: Follower): string =>
+  `${shownProcess(process)} (since ${localTime(since)})`;
 
 function claimPath(folder: string, baseUrl: string): string {
   const { createHash } = getBuiltinModule('node:crypto');
@@ -112,7 +114,7 @@ function textOf(path: string): string {
 function followerIn(text: string): Follower | undefined {
   try {
     const { process, since, hasHook } = JSON.parse(text);
-    const isFollower = typeof process === 'string' && typeof since === 'string';
+    const isFollower = typeof process === 'string' && typeof since === 'string' && !Number.isNaN(Date.parse(since));
     return isFollower ? { process, since, hasHook: hasHook === true } : undefined;
   } catch {
     return undefined;

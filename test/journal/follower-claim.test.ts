@@ -68,17 +68,22 @@ test.each([61_000, -61_000])(
   },
 );
 
-test.each(['', '{', 'null', '{"process":1}', '{"process":"host 1 1"}', '{"process":1,"since":"S"}'])(
-  "a claim that can't be read is none: %j",
-  (text) => {
-    const folder = temporaryFolder();
-    (claim(folder, 'host 1 1') as FollowerClaim).release();
-    claim(folder, 'host 1 1');
-    const [name = ''] = readdirSync(folder);
-    writeFileSync(join(folder, name), text);
-    expect(isClaim(claim(folder, 'host 2 1'))).toBe(true);
-  },
-);
+test.each([
+  '',
+  '{',
+  'null',
+  '{"process":1}',
+  '{"process":"host 1 1"}',
+  '{"process":1,"since":"S"}',
+  '{"process":"host 1 1","since":"S"}',
+])("a claim that can't be read is none: %j", (text) => {
+  const folder = temporaryFolder();
+  (claim(folder, 'host 1 1') as FollowerClaim).release();
+  claim(folder, 'host 1 1');
+  const [name = ''] = readdirSync(folder);
+  writeFileSync(join(folder, name), text);
+  expect(isClaim(claim(folder, 'host 2 1'))).toBe(true);
+});
 
 test.each<[State, boolean]>([
   ['running', true],
@@ -89,13 +94,15 @@ test.each<[State, boolean]>([
   const stateOf = (base: string) => followerOf(base, folder, { own: 'host 2 1', stateOf: () => state });
   expect(stateOf('https://a.example')).toBeUndefined();
   claim(folder, 'host/boot/container 1 1');
-  const name = 'process 1 on host (since 2026-11-22T01:00:00.000Z)';
+  const name = 'process 1 on host (since 2026-11-22 01:00:00 +0000)';
   expect(stateOf('https://a.example')).toEqual({ name, isAlive, hasHook: false });
   expect(stateOf('https://b.example')).toBeUndefined();
 });
 
 test('a host that has no other parts is named as it is', () => {
-  expect(nameOfFollower({ process: 'host 7 1', since: 'S', hasHook: false })).toBe('process 7 on host (since S)');
+  const since = '2026-11-22T01:00:00.000Z';
+  const name = 'process 7 on host (since 2026-11-22 01:00:00 +0000)';
+  expect(nameOfFollower({ process: 'host 7 1', since, hasHook: false })).toBe(name);
 });
 
 test('an error of the file system is not taken for a follower', () => {

@@ -61,7 +61,9 @@ test.each([[true], [false]])(
     const own = processes.own.replace(/ \d+ /, ' 99999999 ');
     const { RUNCTL_STATE_DIR: folder = '', RUNCTL_BASE_URL: baseUrl = '' } = env;
     claimFollowing({ folder, baseUrl, hasHook, processes: { ...processes, own }, nowMs: clock.nowMs });
-    expect((await bare(env, clock)).stdout).toMatch(/killed.*runctl watch --follow/s);
+    const { stdout } = await bare(env, clock);
+    expect(stdout).toMatch(/killed.*since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4}.*runctl watch --follow/s);
+    expect(stdout.includes('--on-final')).toBe(hasHook);
   },
 );
 

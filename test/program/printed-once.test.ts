@@ -193,6 +193,30 @@ test.each([
   expect(jsonLines(stdout).flatMap((event) => event.for ?? [])).toEqual(waits);
 });
 
+test('what is warned of one run is in no document of another: a lost trigger, and a result that cannot be read', async () => {
+  const { run } = await machine({
+    automations: { '*': { duration: '1s', outcome: 'FAILED' } },
+    faults: [
+      { on: 'trigger', automation: 'a', nth: 2, do: 'loseAnswer' },
+      { on: 'result', automation: 'a', do: 'status', status: 404 },
+    ],
+  });
+  await run('trigger a b --watch');
+  expect((await run('trigger a --give-up-after 1ms')).code).toBe(12);
+  const documents = jsonLines((await run('watch a b --json')).stdout);
+  expect(documents.map(({ runctl }) => runctl.warnings.map(({ name }: { name: string }) => name))).toEqual([
+    ['unresolved_trigger', 'result_unavailable'],
+    [],
+  ]);
+});
+
+test('the log says of each outage after ten seconds that it lasts', async () => {
+  const away = (after: string) => ({ on: 'status', during: { after, for: '40s' }, do: 'status', status: 503 }) as const;
+  const { run } = await machine({ automations: { '*': { duration: '20m' } }, faults: [away('5m'), away('10m')] });
+  const { stderr } = await run('trigger nightly --watch --interval 5s');
+  expect(stderr.match(/no valid response for [1-3]\ds:/g)).toHaveLength(2);
+});
+
 test('after an outage, the log says again within two minutes that the run goes on', async () => {
   const away = { on: 'status', during: { after: '10m', for: '2m' }, do: 'status', status: 503 } as const;
   const { run } = await machine({ automations: { '*': { duration: '20m' } }, faults: [away] });

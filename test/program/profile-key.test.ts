@@ -26,6 +26,15 @@ test('the API key of a profile is sent to its own base URL', async () => {
   expect([code, own.requests.length]).toEqual([0, 1]);
 });
 
+test.each([
+  ['a profile', '', true],
+  ['the environment', 'another-key-0123456789', false],
+])('doctor says where an API key of %s is sent', async (_, apiKey, isBound) => {
+  const { env } = await startTwo();
+  const { stdout } = await runProgram(['doctor', '--offline', '--json'], { env: { ...env, RUNCTL_API_KEY: apiKey } });
+  expect(stdout.includes("sent only to that profile's base URL")).toBe(isBound);
+});
+
 test.each(['trigger nightly', 'status nightly/6f1c9f5e-3a53-4c1b-9f0a-0d6f2c1f8a11', 'recover', 'config get apiKey'])(
   'the API key of a profile goes to no other base URL: `%s` ends with 2',
   async (line) => {

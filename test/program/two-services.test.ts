@@ -49,3 +49,20 @@ test('a run of the other service is not taken for the one that is active', async
   const { code, stdout } = await at('here', 'trigger nightly --json');
   expect([code, JSON.parse(stdout).runctl.activeExecutionId]).toEqual([5, undefined]);
 });
+
+test('a command line without an automation names those of the service', async () => {
+  const { at } = await machine();
+  await at('there', 'trigger nightly');
+  const named = async (place: 'here' | 'there') => /nightly/.test((await at(place, 'trigger')).stderr);
+  expect([await named('here'), await named('there')]).toEqual([false, true]);
+});
+
+test('a hook that failed is a finding of doctor for the service it was run for', async () => {
+  const { at } = await machine();
+  expect((await at('there', 'trigger nightly --on-exit false')).code).toBe(0);
+  for (const [place, says] of [
+    ['here', /hooks +none failed/],
+    ['there', /hooks +the --on-exit hook/],
+  ] as const)
+    expect((await at(place, 'doctor --offline')).stdout).toMatch(says);
+});

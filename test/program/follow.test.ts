@@ -256,6 +256,22 @@ test.each([
   expect(jsonLines(stdout)[0].runctl.doctor).toContainEqual(expect.objectContaining({ name: 'hooks', result }));
 });
 
+test('a follower knows how a run whose hook is due was last seen', async () => {
+  const { follower, run, trigger, reported, hook, journal, env } = await machine({
+    ...quick,
+    faults: [{ on: 'status', nth: 2, do: 'status', status: 503 }],
+  });
+  const executionId = await trigger();
+  expect((await run('watch')).code).toBe(0);
+  const [known] = [...journal.runs()];
+  if (!known) expect.unreachable();
+  journal.append({ type: 'hook_due', baseUrl: env.RUNCTL_BASE_URL ?? '', target: known.target, executionId });
+  const { stop } = follower('--events', '--on-final', hook);
+  await vi.waitFor(() => expect(reported()).toHaveLength(1), patience);
+  const failed = jsonLines((await stop()).stdout).filter(({ event }) => event === 'attempt_failed');
+  expect(failed).toMatchObject([{ lastConfirmed: { status: 'COMPLETED' } }]);
+});
+
 test('what a follower warned of is in the document of the next run, and of none after it', async () => {
   const { follower, trigger, journal, env, clock } = await machine();
   const file = join(env.RUNCTL_STATE_DIR ?? '', 'journal.jsonl');

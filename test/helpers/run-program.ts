@@ -16,6 +16,8 @@ export interface ProgramOptions {
   input?: string | PassThrough;
   /** Interrupts the program, as a process is by a signal: the reason is the signal's name. */
   signal?: AbortSignal;
+  /** Aborts when the reader of standard output leaves. */
+  reader?: AbortSignal;
   /** Default: the clock of the machine. */
   clock?: Clock;
   /** A terminal in memory, on which both streams are. */
@@ -35,7 +37,7 @@ export async function runProgram(argv: readonly string[], options: ProgramOption
   const startMs = performance.now();
   const secrets = createSecrets();
   const stdin = typeof input === 'string' ? new PassThrough().end(input) : input;
-  const stdout = memorySink(env, screen);
+  const stdout = Object.assign(memorySink(env, screen), options.reader && { closed: options.reader });
   const stderr = memorySink(env, screen, secrets.scrub);
   const code = await runCli(argv, program, {
     stdin: () => stdin,

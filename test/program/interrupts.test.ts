@@ -211,3 +211,20 @@ test('Ctrl-C while the run of an earlier key is polled is what its document says
   const { stdout } = await interrupted(argv, { env, emulator, requests: 1 });
   expect(JSON.parse(stdout).runctl).toMatchObject({ outcome: 'interrupted', trigger: { how: 'replayed' } });
 });
+
+test.each(['trigger weekly --watch', 'watch nightly', 'watch --all', 'watch --follow'])(
+  'a reader that leaves ends `%s`, and the run continues',
+  async (line) => {
+    const { env, emulator, clock } = await withEmulator(slow);
+    await trigger(env);
+    const reader = new AbortController();
+    const polls = () => emulator.requests.filter(({ method }) => method === 'GET').length;
+    const sleep: Clock['sleep'] = (ms, signal) => {
+      if (polls() > 1) reader.abort('SIGPIPE');
+      return clock.sleep(ms, signal);
+    };
+    const argv = [...line.split(' '), '--events'];
+    const { code } = await runProgram(argv, { env, clock: { ...clock, sleep }, reader: reader.signal });
+    expect([code, polls(), new Set(statesOf(emulator))]).toEqual([141, 2, new Set(['RUNNING'])]);
+  },
+);

@@ -1,5 +1,6 @@
 // Every fault against every command of the program. A cell holds the exit code, `runctl.trigger.started`, and how often the far
-// end was asked: once, again, or – where nothing could count.
+// end was asked: once, again, or – where nothing could count. Without `CI`, each command meets a third of the faults, another
+// each day.
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../src/process.ts';
 import type { FaultyService } from '../../helpers/faulty-server.ts';
@@ -7,6 +8,7 @@ import { createLeapingClock } from '../../helpers/leaping-clock.ts';
 import { mapConcurrently } from '../../helpers/map-concurrently.ts';
 import { networkFaults } from '../../helpers/network-faults.ts';
 import { atOnceMs } from '../../helpers/real-time.ts';
+import { rotating } from '../../helpers/rotation.ts';
 import { runProcess } from '../../helpers/run-process.ts';
 import { runProgram } from '../../helpers/run-program.ts';
 import { executionId, projectId } from '../../helpers/scripted-service.ts';
@@ -87,6 +89,9 @@ const allAreProcesses = process.env.FAULTS_AS_PROCESSES !== undefined;
 /** Several columns are tested at a time, and a process takes a core for a third of a second. */
 const cellsAtATime = allAreProcesses ? 3 : 24;
 
+/** The rows whose turn it is. */
+export const tried = <T>(rows: readonly T[], offset = 0): T[] => (allAreProcesses ? [...rows] : rotating(rows, offset));
+
 /** A fault of each kind for the built program. */
 const asProcesses: Partial<Record<Command, readonly string[]>> = {
   trigger: ['reset', 'certificate of another host', 'proxy 407'],
@@ -106,8 +111,8 @@ export function cellsOf(command: Command): Record<string, string> {
 
 /** Tests that a command does under every fault what its column says. */
 export function testColumn(command: Command): void {
-  test(`under every fault, in time, ${command} ends with the code of the matrix and says whether a run was started`, async () => {
-    const expected = cellsOf(command);
+  test(`under each fault, in time, ${command} ends with the code of the matrix and says whether a run was started`, async () => {
+    const expected = Object.fromEntries(tried(Object.entries(cellsOf(command)), headings.indexOf(command)));
     // The first run loads the program, which must not count against a short limit.
     await cellOf(command, 'expired certificate', longPatienceMs);
     const cells = await underEach(Object.keys(expected), async (fault) => {

@@ -117,8 +117,10 @@ export function testColumn(command: Command): void {
     await cellOf(command, 'expired certificate', longPatienceMs);
     const cells = await underEach(Object.keys(expected), async (fault) => {
       const cell = await cellOf(command, fault, patienceMs(fault));
-      // Nothing else is asked for twice: neither the code nor whether a run was started depends on --give-up-after.
-      const wasTooShort = cell !== expected[fault] && cell.replace(/once$/, 'again') === expected[fault];
+      if (cell === expected[fault]) return cell;
+      // On a busy machine the patience was over before the first or second answer. Nothing else is asked for twice: neither
+      // the code nor whether a run was started depends on --give-up-after.
+      const wasTooShort = cell.replace(/once$/, 'again') === expected[fault] || /^10 (no )?(never|once)$/.test(cell);
       return wasTooShort ? cellOf(command, fault, longPatienceMs) : cell;
     });
     expect(cells).toEqual(expected);

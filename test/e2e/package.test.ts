@@ -1,16 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { publint } from 'publint';
@@ -30,9 +20,6 @@ const folder = mkdtempSync(join(tmpdir(), 'runctl-package-'));
 // What npm itself was started with is not for the npm in here; to trust an authority takes each process a while.
 const inherited = Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_EXTRA_CA_CERTS$)/i.test(name));
 const npmEnv = { ...Object.fromEntries(inherited), HOME: folder };
-
-const npm = (args: string[], cwd: string) =>
-  execFileSync('npm', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], env: npmEnv });
 
 /** Runs a part of the build, which writes into the folder. */
 const node = (script: string, into: string) =>
@@ -54,13 +41,25 @@ const parts = [
 ];
 
 /** Where npm puts the package, and every file of it. */
-const installed = join(folder, 'node_modules/runctl');
+const prefix = join(folder, 'prefix');
+const modules = join(prefix, 'lib/node_modules');
+const installed = join(modules, 'runctl');
 let paths: string[];
 
+// As the README tells to, from a folder that is gone when the tests begin.
 beforeAll(() => {
   node('pack.mjs', folder);
-  writeFileSync(join(folder, 'package.json'), '{}');
-  npm(['install', '--offline', '--no-audit', '--no-fund', `./runctl-${version}.tgz`], folder);
+  const [, install = ''] =
+    /^npm ci && npm run pack && (npm install .*?) +#/m.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? [];
+  const source = join(folder, 'source');
+  mkdirSync(source);
+  copyFileSync(join(folder, `runctl-${version}.tgz`), join(source, `runctl-${version}.tgz`));
+  execFileSync('sh', ['-c', `${install} --offline --prefix "$0"`, prefix], {
+    cwd: source,
+    env: npmEnv,
+    stdio: 'ignore',
+  });
+  rmSync(source, { recursive: true });
   const names = readdirSync(installed, { recursive: true, encoding: 'utf8' });
   paths = names.filter((name) => statSync(join(installed, name)).isFile());
 }, 120_000);
@@ -175,19 +174,11 @@ test('publint finds nothing to fix', async () => {
 });
 
 test('it installs without a network and without another package, with its page', () => {
-  const modules = join(folder, 'node_modules');
   expect(readdirSync(modules).filter((name) => !name.startsWith('.'))).toEqual(['runctl']);
   expect(existsSync(join(installed, 'dist/runctl.1'))).toBe(true);
 });
 
 test('what the README tells to install with lasts: the program is a copy, and needs the folder that it came from no more', () => {
-  const [, install = ''] =
-    /^npm ci && npm run pack && (npm install .*?) +#/m.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? [];
-  const [source, prefix] = [join(folder, 'source'), join(folder, 'prefix')];
-  mkdirSync(source);
-  copyFileSync(join(folder, `runctl-${version}.tgz`), join(source, `runctl-${version}.tgz`));
-  execFileSync('sh', ['-c', `${install} --offline --prefix "$0"`, prefix], { cwd: source, env: npmEnv });
-  rmSync(source, { recursive: true });
   const run = (...args: string[]) => spawnSync(join(prefix, 'bin/runctl'), args, { cwd: folder, encoding: 'utf8' });
   expect(run('--version')).toMatchObject({ status: 0, stdout: `${version}\n` });
   expect(run('help', 'man').stdout).toMatch(/^\.TH RUNCTL 1/);
@@ -222,7 +213,7 @@ test.each<[argv: string[], code: number, stdout: RegExp]>([
 ])('the program that was installed does `runctl %j`', async (argv, code, stdout) => {
   const { env } = await withEmulator({ automations: { '*': { duration: '1ms' } } });
   if (['watch', 'status', 'result', 'list'].includes(argv[0] ?? '')) await runProgram(['trigger', 'nightly'], { env });
-  const program = join(folder, 'node_modules/.bin/runctl');
+  const program = join(prefix, 'bin/runctl');
   const ended = await runCommand([program, ...argv], { env: { ...env, PATH: process.env.PATH } });
   expect(ended).toMatchObject({ code, stdout: expect.stringMatching(stdout) });
 });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { backoffMs } from '../../src/runs/retry.ts';
 import { parseDuration } from '../../src/runs/time-text.ts';
+import { rotating } from '../helpers/rotation.ts';
 import { type Given, type Runner, runners } from './runners.ts';
 
 const meant: Record<string, Runner> = {
@@ -20,6 +21,9 @@ const rowsOf = (table: string) =>
  * What each answer means for each request. A name alone: the command ends at once with that exit code. `~` before it:
  * the request is retried, and that is the exit code once the retries stop; `+`: it is retried once. `in doubt` is a trigger whose earlier answer
  * was lost. The result is that of a watched run which is known to have COMPLETED.
+ *
+ * An answer is a state in capitals, a status, a status and what its body holds, or the name of a failure without an answer,
+ * as `scriptedTransport` explains them; `205-299` is each of these.
  */
 const meanings = `
 answer                    | trigger          | trigger in doubt | status        | watch         | result of a watch
@@ -80,6 +84,14 @@ const wordsOf = (cell: string) =>
     return from ? Array.from({ length: Number(to) - Number(from) + 1 }, (_, n) => String(Number(from) + n)) : [word];
   });
 
+/** Those of a cell that are tried. Where `CI` is not set, these are of a range its ends and a third, another each day. */
+const triedOf = (cell: string) =>
+  cell.split(' ').flatMap((word) => {
+    const all = wordsOf(word);
+    const turn = new Set(rotating(all));
+    return all.filter((each, at) => at === 0 || at === all.length - 1 || turn.has(each));
+  });
+
 const [header = [], ...rows] = rowsOf(meanings);
 const cells = rows.flatMap(([answer = '', ...expected]) =>
   expected.map((meaning, column) => ({ answer, request: header[column + 1] ?? '', meaning })),
@@ -91,7 +103,7 @@ describe('what an answer means', () => {
     const good = 'COMPLETED';
     // A refusal ends a watch after half a minute.
     const giveUpAfterMs = cell.request === 'watch' ? 30_000 : 3_000;
-    for (const word of wordsOf(cell.answer)) {
+    for (const word of triedOf(cell.answer)) {
       const { end, gapsMs } = await runner(word, { giveUpAfterMs });
       expect({ word, end }).toEqual({ word, end: cell.meaning.replace(/[~+]/, '') });
       const first = cell.request.includes('watch') ? 1 : 0;
@@ -116,7 +128,8 @@ describe('what an answer means', () => {
 
 /**
  * When requests are sent: the seconds between one and the next. The watches poll every 10 s. `…` is any number more.
- * Chance is what every draw comes out as: at 1 a backoff takes its ceiling, at 0 its least.
+ * Of the answers, the last one stays; `429;7` asks for 7 s; `asleep8h`, `stopped8h` and `stalled8h` are no answers, but what
+ * the machine or the process does meanwhile. Chance is what every draw comes out as: at 1 a backoff takes its ceiling, at 0 its least.
  */
 const timings = `
 request | given                    | answers                                       | seconds between                   | end

@@ -221,6 +221,7 @@ const atFirst: [argv: string, text: string][] = [
   ['watch --all', 'No unfinished runs.'],
   ['recover', `Nothing to recover: no unresolved triggers ${nowhere}.`],
   ['stats', `No runs in the last 30d ${nowhere}.`],
+  ['history', `No history in the last 1d ${nowhere}.`],
   ['trigger', "runctl: missing required argument 'automation'\n  → see `runctl trigger --help`"],
 ];
 

@@ -78,6 +78,17 @@ test.each([
   },
 );
 
+test('a hook of a command that a hook runs gets its own variables', async () => {
+  const { run, hook, received } = await machine(long);
+  const outer = { RUNCTL_EXIT_CODE: '99', RUNCTL_STATUS: 'FAILED', RUNCTL_COMMAND: 'watch' };
+  expect((await run(['trigger', 'nightly', '--on-exit', hook], outer)).code).toBe(0);
+  expect(received().variables).toMatchObject({
+    RUNCTL_EXIT_CODE: '0',
+    RUNCTL_STATUS: 'RUNNING',
+    RUNCTL_COMMAND: 'trigger',
+  });
+});
+
 test('a hook gets the names that were asked for, whatever the answer names', async () => {
   const asked = '11111111-1111-4111-8111-111111111111';
   const document = { executionId: asked, projectId: 'x', automationName: '../outside/evil', status: 'COMPLETED' };

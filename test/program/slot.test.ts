@@ -95,6 +95,16 @@ test('a refusal says since when the active run runs, not since when this machine
   expect([code, stderr]).toEqual([5, expect.stringContaining(`since ${startedAt.slice(0, 19).replace('T', ' ')}`)]);
 });
 
+test('the outcome of a failed run that recover found is in its document, and not the exit code', async () => {
+  const answers = [answer(503, '{}'), answer(200, JSON.stringify({ executionId, status: 'FAILED' }))];
+  const { env } = await startFaultyService(() => answers.shift() ?? answer(500, '{}'));
+  const { clock, env: folders } = await withEmulator({});
+  const run = (line: string) => runProgram(line.split(' '), { env: { ...folders, ...env }, clock });
+  expect((await run(`trigger ${projectId}/nightly --give-up-after 1ms`)).code).toBe(12);
+  const { code, stdout } = await run('recover --json');
+  expect([code, JSON.parse(stdout).runctl]).toMatchObject([0, { exitCode: 0, outcome: 'run_failed' }]);
+});
+
 test("another automation's lost trigger is no reason to recover when one is refused", async () => {
   const { env, clock } = await withEmulator({
     automations: { '*': { duration: '1h' } },

@@ -300,13 +300,13 @@ test('what a follower warned of is in the document of the next run, and of none 
 test('a state folder that is removed is reported once', async () => {
   const { follower, env, clock } = await machine();
   const folder = env.RUNCTL_STATE_DIR ?? '';
-  const { stop } = follower();
+  const { stop } = follower('--events');
   await vi.waitFor(() => expect(readdirSync(folder)).not.toEqual([]), patience);
   await clock.sleep(2_000);
   rmSync(folder, { recursive: true });
   await clock.sleep(5_000);
-  const { stderr } = await stop();
-  expect(stderr.match(/the state folder was removed/g)).toHaveLength(1);
+  const { stdout, stderr } = await stop();
+  for (const text of [stdout, stderr]) expect(text.match(/the state folder was removed/g)).toHaveLength(1);
 });
 
 test("a run that the service doesn't know is reported and dropped, and the others are followed", async () => {

@@ -106,7 +106,9 @@ function keysFinding(seen: ReturnType<Journal['keysSeen']>, setting: Resolved<Ke
       'never seen whether the service honors them: `runctl doctor --try-key <automation>` finds out, and starts one or two runs',
     );
   const isSeen = seen?.treatment === treatment;
-  const how = isSeen ? `as seen at ${localTime(seen.at)}` : `as set (${shortSource(setting.source)}), never seen`;
+  const how = isSeen
+    ? `as seen at ${localTime(seen.at)}`
+    : `as set (${shortSource(setting.source)}), ${seen ? `though seen ${seen.treatment} at ${localTime(seen.at)}` : 'never seen'}`;
   return treatment === 'honored' ? honored(`honored, ${how}`) : ignored(`ignored, ${how}`);
 }
 

@@ -78,7 +78,7 @@ export function createRateLimiter(perSecond: number, clock: Clock, options: Limi
         if (!isServing) void serve();
         else if (isSooner || dueInMs() <= 0) alarm.abort(early);
         if (!queues[lane].has(waiting)) return;
-        const paceMs = nextTurnMs - clock.elapsedMs() + (waitingCount() - 1) * betweenMs;
+        const paceMs = Math.max(dueInMs(), nextTurnMs - clock.elapsedMs() + (waitingCount() - 1) * betweenMs);
         onWait(Math.max(paceMs, lane === 'trigger' ? 0 : heldMs()));
       });
     },

@@ -94,8 +94,8 @@ describe('a rate limiter', () => {
   });
 
   test.each([
-    [0.5, 4, 0, [0, 2100, 4200]],
-    [2, 5, 0, [525, 1050, 1575]],
+    [0.5, 4, 0, [2100, 2100, 4200]],
+    [2, 5, 0, [1050, 1050, 1575]],
     [10, 2, 500, [500, 500]],
   ])(
     'of %d a second reports how long each of %d requests waits that it holds for %d ms',
@@ -105,8 +105,12 @@ describe('a rate limiter', () => {
       const limiter = createRateLimiter(perSecond, clock, { onWait: (waitMs) => waits.push(waitMs) });
       limiter.pausePolls(holdMs);
       const request = { lane: 'poll', signal, leftMs: () => 60_000 } as const;
-      await Promise.all(atOnce(count).map(() => inTurn(limiter, request, async () => {})));
+      const sentMs = await Promise.all(
+        atOnce(count).map(() => inTurn(limiter, request, async () => clock.elapsedMs())),
+      );
       expect(rounded(waits)).toEqual(expected);
+      const waitedMs = sentMs.slice(-expected.length).map((ms) => ms ?? 0);
+      for (const [at, ms] of waitedMs.entries()) expect(ms).toBeGreaterThanOrEqual(Math.floor(waits[at] ?? 0));
     },
   );
 

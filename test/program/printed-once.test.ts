@@ -185,7 +185,7 @@ test('what is warned of one run is in its document, and in that of no trigger th
 
 test.each([
   ['of two seconds', '0.5', ['splay', 'rate']],
-  ['of half a second', '2', ['splay']],
+  ['of a quarter of a second', '4', ['splay']],
 ])('a wait for --rate %s is an event or not, also after another wait', async (_, rate, waits) => {
   const { env, clock } = await withEmulator({ automations: { '*': { duration: '1h' } } });
   const argv = ['trigger', 'a', 'b', 'c', '--splay', '1s', '--rate', rate, '--events'];

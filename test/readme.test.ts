@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { scripts } from '../package.json';
+import { scripts, version } from '../package.json';
 import { type Setting, settingTable } from '../src/config/setting-table.ts';
 import { builtInScenarios } from '../src/emulator/built-in-scenarios.ts';
 import { codesWithoutRun, exitCodes } from '../src/problems/exit-codes.ts';
@@ -124,10 +124,17 @@ test.each(pages)('every link of %s leads somewhere', (page) => {
   expect(broken.map(([link]) => link)).toEqual([]);
 });
 
-test('the README has 1,000 words at most, and all pages together 14,000', () => {
+test('the README has 1,000 words at most, and all pages together 13,700, but for the changelog, which grows', () => {
   const countWords = (page: string) => textOf(page).match(/\S+/g)?.length ?? 0;
   expect(countWords('README.md')).toBeLessThanOrEqual(1000);
-  expect(pages.reduce((sum, page) => sum + countWords(page), 0)).toBeLessThanOrEqual(14_000);
+  const lasting = pages.filter((page) => !page.endsWith('CHANGELOG.md'));
+  expect(lasting.reduce((sum, page) => sum + countWords(page), 0)).toBeLessThanOrEqual(13_700);
+});
+
+test('the README names a version before 1.0.0 as what it is', () => {
+  expect(textOf('README.md').match(/This is \d+\.\d+\.\d+[-\w.]*(?=:)/)?.[0]).toBe(
+    version.includes('-') ? `This is ${version}` : undefined,
+  );
 });
 
 test('the architecture page names every folder of the sources', () => {

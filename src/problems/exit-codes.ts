@@ -99,7 +99,7 @@ const table = {
   watch_failed: [
     14,
     "`trigger --watch` started a run but couldn't follow it; the run continues",
-    'The message says why and names the run. Resume with `runctl watch`. `runctl help troubleshooting` has more.',
+    'The message says why and names the run. Resume with `runctl watch`.',
   ],
   overdue: [
     15,

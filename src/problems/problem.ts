@@ -13,6 +13,8 @@ interface ProblemFacts {
   choices?: readonly string[];
   /** What to fix, or the next command to type between backquotes; perhaps with more lines below. */
   hint?: string;
+  /** Somebody has to look before the command in the hint is typed, so documents name none as the next. */
+  isForPerson?: boolean;
   /** A run may have been started whose id isn't known, as always with `outcome_unknown`. */
   started?: 'unknown';
   httpStatus?: number;

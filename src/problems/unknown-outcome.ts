@@ -21,10 +21,12 @@ export interface UnknownTrigger {
 /** What is true only if the service does what it isn't known to do. */
 const ifHonored = ({ keys }: UnknownTrigger) => (keys === 'honored' ? '' : ', if the service honors idempotency keys');
 
+const areIgnored = ({ target, keys }: Pick<UnknownTrigger, 'target' | 'keys'>) =>
+  target.family === 'automation' && keys === 'ignored';
+
 /** Why `recover` sends it only with `--resend`: a second run, or a late one, could start. Undefined if it sends it anyway. */
 export function whyWithheld({ target, hasMetConflict, keys, recorded }: UnknownTrigger): string | undefined {
-  if (target.family === 'automation' && keys === 'ignored')
-    return 'the service ignores idempotency keys, so a second run could start';
+  if (areIgnored({ target, keys })) return 'the service ignores idempotency keys, so a second run could start';
   if (target.family === 'automation' && hasMetConflict && keys !== 'honored')
     return `when it was repeated, ${nameOf(target)} was already running, perhaps its own run, and the service hasn't been seen to honor idempotency keys`;
   if (recorded && recorded.ageMs > defaults.recoverMaxAgeMs)
@@ -39,18 +41,19 @@ export function unknownTriggerProblem(fault: Fault, recorded: UnknownTrigger): P
   const isActive = fault.kind === 'already_active';
   const { activeExecutionId = fault.executionId } = recorded;
   const trigger = { ...recorded, hasMetConflict: recorded.hasMetConflict || isActive, activeExecutionId };
-  const { target, idempotencyKey, keys } = trigger;
+  const { target, idempotencyKey } = trigger;
   const lost = `the trigger of ${nameOf(target)} got no valid response`;
   const which = fault.executionId === undefined ? 'a run was active, which' : `run ${fault.executionId} was active and`;
   const happened = isActive
     ? `${lost}; when it was repeated, ${which} may be the one it started`
     : `${lost}: ${fault.message}; a run may have been started`;
-  const notRepeated = !isActive && keys === 'ignored' ? '. It was not sent again: the service ignores such keys' : '';
+  const notRepeated = !isActive && areIgnored(trigger) ? '. It was not sent again: the service ignores such keys' : '';
   return inDoubtProblem({
     ...faultFields(fault),
     activeExecutionId: fault.executionId,
     message: `${happened} (idempotency key ${idempotencyKey})${httpOf(fault)}${notRepeated}`,
     hint: whatNext(trigger, fault),
+    isForPerson: areIgnored(trigger),
   });
 }
 
@@ -62,17 +65,18 @@ export function interruptedTriggerProblem(signal: AbortSignal, trigger: UnknownT
     activeExecutionId,
     message: `interrupted; a run of ${nameOf(target)} may have been started (idempotency key ${idempotencyKey})`,
     hint: whatNext({ ...trigger, activeExecutionId: undefined }),
+    isForPerson: areIgnored(trigger),
   });
 }
 
 /** What to type now, what later, and what on another machine: one line each. The first command starts no second run. */
 function whatNext(trigger: UnknownTrigger, { retryAfterMs }: Partial<Fault> = {}): string {
-  const { target, activeExecutionId, hasMetConflict, recorded, keys } = trigger;
+  const { target, activeExecutionId, hasMetConflict, recorded } = trigger;
   const isHeld = hasMetConflict || whyWithheld(trigger) !== undefined;
   const resolve = isHeld || (retryAfterMs ?? 0) > defaults.recoverMaxAgeMs / 2 ? 'recover --resend' : 'recover';
   const again = recorded ? `\`runctl ${resolve}\`` : triggerAgain(trigger);
   const then = `${again} finds ${hasMetConflict ? 'yours' : 'the run'}, or starts it if the request never arrived${ifHonored(trigger)}`;
-  if (keys === 'ignored' && target.family === 'automation') return `${lookFor(trigger)}; if there is none: ${again}`;
+  if (areIgnored(trigger)) return `${lookFor(trigger)}; if there is none: ${again}`;
   const elsewhere = recorded
     ? `\nOn any other machine, until ${localTime(recorded.atMs + defaults.keyRetentionMs)}: ${triggerAgain(trigger)}`
     : '';
@@ -105,6 +109,7 @@ export function withheldProblem(trigger: UnknownTrigger): Problem {
     activeExecutionId: trigger.activeExecutionId,
     message: `the trigger of ${nameOf(target)}${when} isn't sent again: ${whyWithheld(trigger)} (idempotency key ${idempotencyKey})`,
     hint: `${lookFor(trigger)}; if there is none, send it again with \`runctl recover --resend\``,
+    isForPerson: true,
   });
 }
 

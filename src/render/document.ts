@@ -94,7 +94,7 @@ function isWarningOf(warning: WarningEvent, run: Run | undefined, target: Target
 /** After a rate limit, the same command is the next one, if repeating it starts no second run. */
 function nextOfProblem({ facts }: Problem, { start, safeToRepeat }: Outcome, context: DocumentContext) {
   const isRepeatable = facts.name === 'rate_limited' && start && safeToRepeat;
-  const named = commandIn(facts.hint);
+  const named = facts.isForPerson ? undefined : commandIn(facts.hint);
   if (named !== undefined) return context.withFlags(named);
   return isRepeatable ? context.commandLine : undefined;
 }

@@ -103,3 +103,13 @@ describe('at a service that ignores idempotency keys', () => {
     expect(started).toHaveLength(runs);
   });
 });
+
+test('where keys are ignored, no program is told to send a trigger again: `next` is null, and the hint is for a person', async () => {
+  const { env, clock } = await withEmulator({ idempotencyKeys: 'ignored', faults: [loss] });
+  const known = { ...env, RUNCTL_IDEMPOTENCY_KEYS: 'ignored' };
+  for (const argv of [trigger, recover]) {
+    const { code, stdout, stderr } = await runProgram([...argv, '--json'], { env: known, clock });
+    expect([code, jsonLines(stdout)[0].runctl.next]).toEqual([12, null]);
+    expect(stderr).toMatch(/look in the service.*if there is none.*runctl recover --resend/s);
+  }
+});

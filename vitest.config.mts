@@ -34,7 +34,7 @@ export default defineConfig({
     env: { TZ: 'UTC', TMPDIR: process.env.TMPDIR ?? memoryFolder() ?? tmpdir() },
     setupFiles: 'test/helpers/property-runs.ts',
     coverage: { include: ['src/**/*.ts'] },
-    // All projects in one pool: while the tests of one wait, for a clock or a process, those of another work.
+    // Twice the cores of a small machine: while the tests of one worker wait, for a clock or a process, those of another work.
     maxWorkers: 4,
     projects: [
       {

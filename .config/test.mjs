@@ -1,28 +1,27 @@
-// `npm test`: lint and types beside the tests, which leave a core idle while they wait. Arguments go to the tests.
+// `npm test`: everything at once, because the tests of processes mostly wait and leave a core to the others.
 import { spawn } from 'node:child_process';
 
-/** Shows what a check wrote when it has ended, for the tests write all the time. Resolves to the command if it failed. */
-function check(command, ...args) {
+/** Resolves to the command if it failed. What it writes is shown at once, or when it has ended. */
+function run(command, args, { shown }) {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] }).on('error', reject);
+    const child = spawn(command, args, { stdio: shown === 'at once' ? 'inherit' : ['ignore', 'pipe', 'pipe'] });
     const chunks = [];
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => chunks.push(chunk));
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => chunks.push(chunk));
+    child.on('error', reject);
     child.on('close', (code) => {
-      if (code !== 0) process.stderr.write(Buffer.concat(chunks));
-      resolve(code === 0 ? [] : [command]);
+      if (shown === 'at its end' || code !== 0) process.stderr.write(Buffer.concat(chunks));
+      resolve(code === 0 ? [] : [[command, ...args].join(' ')]);
     });
   });
 }
 
-function runTests() {
-  return new Promise((resolve, reject) => {
-    const child = spawn('vitest', ['run', ...process.argv.slice(2)], { stdio: 'inherit' }).on('error', reject);
-    child.on('close', (code) => resolve(code === 0 ? [] : ['vitest']));
-  });
-}
-
-const failed = (await Promise.all([check('biome', 'check'), check('tsc', '--noEmit'), runTests()])).flat();
-if (failed.length > 0) {
-  console.error(`Failed: ${failed.join(', ')}.`);
+const failed = await Promise.all([
+  run('vitest', ['run', '--project', 'program', '--project', 'unit'], { shown: 'at once' }),
+  run('vitest', ['run', '--project', 'e2e'], { shown: 'at its end' }),
+  run('biome', ['check'], { shown: 'if it failed' }),
+  run('tsc', ['--noEmit'], { shown: 'if it failed' }),
+]);
+if (failed.flat().length > 0) {
+  console.error(`Failed: ${failed.flat().join(', ')}.`);
   process.exitCode = 1;
 }

@@ -9,7 +9,8 @@ import { environmentIn } from '../helpers/environment-in.ts';
 import { runCommand } from '../helpers/run-process.ts';
 
 const script = join(import.meta.dirname, '../../.config/acceptance.mjs');
-const plan = { duration: '1500ms' };
+// Long enough for a second trigger to meet the run on a busy machine.
+const plan = { duration: '3s' };
 const usual: Scenario = { automations: { '*': plan }, namesActiveRun: true };
 const adding = (extra: object): Scenario => ({ ...usual, automations: { '*': { ...plan, extra } as typeof plan } });
 const refusing = (code: string, status: number, body: unknown): Scenario => ({

@@ -239,7 +239,7 @@ test('what `list` learns and cannot record is said once', async (context) => {
   needs(context, 'unshare', hasNamespaces);
   const { env } = await withEmulator({ automations: { '*': { duration: '1ms' } } });
   await runProgram(['trigger', 'nightly'], { env });
-  const first = `cp '${env.RUNCTL_STATE_DIR}/journal.jsonl' . && mount -o remount,ro .`;
+  const first = `cp '${env.RUNCTL_STATE_DIR}/journal.jsonl' . && mount -o remount,bind,ro .`;
   const place = { state: temporaryFolder(), mount: { options: 'size=64k', first } };
   const { code, stdout, stderr } = await run(['list'], place, { ...env, RUNCTL_STATE_DIR: place.state });
   expect([code, stdout]).toEqual([0, expect.stringContaining('COMPLETED')]);

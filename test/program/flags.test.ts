@@ -93,19 +93,19 @@ describe.each(commands)('%s', (command) => {
   });
 
   test('--on-final runs its command with the run that has finished', async () => {
-    const hook = 'echo "$RUNCTL_STATUS $RUNCTL_AUTOMATION" > {folder}/hook';
+    const hook = 'echo "$RUNCTL_STATUS $RUNCTL_AUTOMATION" > "{folder}/hook"';
     const seen = await typed([...command.split(' '), '--interval', '50ms', '--on-final', hook], short, systemClock);
     expect(readFileSync(join(seen.folder, 'hook'), 'utf8')).toBe('COMPLETED nightly\n');
   });
 
   test('--on-final is stopped when it hangs', async () => {
-    const seen = await typed([...command.split(' '), '--on-final', 'sleep 1000; touch {folder}/done']);
+    const seen = await typed([...command.split(' '), '--on-final', 'sleep 1000; touch "{folder}/done"']);
     expect([seen.code, existsSync(join(seen.folder, 'done'))]).toEqual([0, false]);
     expect(seen.stderr).toMatch(/--on-final/);
   });
 
   test('--on-exit runs its command with the exit code', async () => {
-    const hook = 'echo $RUNCTL_EXIT_CODE > {folder}/hook';
+    const hook = 'echo $RUNCTL_EXIT_CODE > "{folder}/hook"';
     const seen = await typed([...command.split(' '), '--timeout', '100ms', '--on-exit', hook], {}, systemClock);
     expect(readFileSync(join(seen.folder, 'hook'), 'utf8')).toBe('124\n');
   });
@@ -277,7 +277,7 @@ describe('a trigger', () => {
 
 test('a status that is a path does not reach the command of a hook', async () => {
   const agent = '00000000-0000-4000-8000-00000000a9e7';
-  const hook = 'echo "[$RUNCTL_STATUS]" > {folder}/hook';
+  const hook = 'echo "[$RUNCTL_STATUS]" > "{folder}/hook"';
   const scenario: Scenario = { agents: 'accept', agentRun: { duration: '50ms', outcome: '../../x' } };
   const argv = ['agent', 'trigger', agent, '--watch', '--interval', '50ms', '--on-final', hook];
   const seen = await typed(argv, scenario, systemClock);

@@ -53,13 +53,15 @@ export async function followMachine(
     if (flags.onFinal !== undefined) recordDueHook(followable.run, own);
     const followed = await followRun(followable, plan, own, { leave: signal });
     if (signal.aborted) return;
-    createDoneReport(own, underWay.size)(followed);
+    const { problem } = followed;
+    const isHopeless = problem?.facts.name === 'unauthorized' || (problem && !following.watches.isAnswered);
+    const isEnd = isHopeless && problem.facts.name !== 'not_found';
+    // What ends the follower is its last word. No other word follows for a run that it drops.
+    createDoneReport(own, isEnd ? 1 : Number.POSITIVE_INFINITY)(followed);
     const { warnings } = context;
     const isFollowed = (run: Run) => run !== followable.run && underWay.has(run.executionId.toLowerCase());
     warnings.splice(0, warnings.length, ...warnings.filter(({ run }) => run && isFollowed(run)));
-    const { problem } = followed;
-    const isHopeless = problem?.facts.name === 'unauthorized' || (problem && !following.watches.isAnswered);
-    if (isHopeless && problem.facts.name !== 'not_found') ending.abort(problem);
+    if (isEnd) ending.abort(problem);
   }
 
   try {

@@ -325,6 +325,18 @@ test("a run that the service doesn't know is reported and dropped, and the other
   expect(code).toBe(143);
 });
 
+test("a run that the service doesn't know is named on stderr, also if no other is followed", async () => {
+  const { follower, journal, env, emulator, clock } = await machine();
+  const executionId = '99999999-0000-4000-8000-000000000000';
+  const lost = { family: 'automation', projectId: emulator.projectId, automationName: 'lost' } as const;
+  const baseUrl = env.RUNCTL_BASE_URL ?? '';
+  journal.append({ type: 'status', baseUrl, target: lost, executionId, status: 'RUNNING', first: true });
+  const { stop } = follower();
+  await vi.waitFor(() => expect(emulator.requests).toHaveLength(1), patience);
+  await clock.sleep(2_000);
+  expect((await stop()).stderr).toMatch(/^lost: not found$/m);
+});
+
 test('an API key that is refused ends the follower', async () => {
   const { env, trigger } = await machine();
   await trigger();

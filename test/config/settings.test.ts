@@ -271,10 +271,11 @@ describe('the API key of a profile', () => {
   });
 
   test('is sent nowhere if the base URL beside it is refused, which is not quoted', async () => {
-    const { problem } = (await resolveWith({ baseUrl: 'https://u:pw@a.example' }, { baseUrl: 'https://a.example' }))
-      .apiKey;
+    const { problem } = (
+      await resolveWith({ baseUrl: 'https://u:pass-word@a.example' }, { baseUrl: 'https://a.example' })
+    ).apiKey;
     expect(problem).toMatchObject({ exitCode: 2, message: expect.stringContaining('profile "default"') });
-    expect(problem?.message).not.toContain('pw');
+    expect(problem?.message).not.toContain('pass-word');
   });
 
   test('is refused for no base URL where another API key is in force', async () => {

@@ -212,6 +212,12 @@ describe('a run that is named twice', () => {
     expect(err()).toContain('2 completed');
   });
 
+  test('is one to those who look for the next step', async () => {
+    const { follow, err } = createRunsHarness(() => ({ status: async () => state('FAILED') }));
+    expect(await follow([runOf(0), runOf(0)])).toBe(1);
+    expect(err()).toContain(`runctl trigger`);
+  });
+
   test('is another under the name of another automation', async () => {
     const { follow, err } = createRunsHarness(() => ({
       status: async ({ target }) =>
@@ -221,6 +227,18 @@ describe('a run that is named twice', () => {
     expect(await follow([wrong, runOf(0)], { quiet: true })).toBe(6);
     expect(err()).toContain('nightly 1 has no run');
   });
+});
+
+test('a status that this version does not know is warned of when it is first seen, not at every poll', async () => {
+  const { watch, out, polls } = createRunsHarness((elapsedMs) => ({
+    async status({ executionId }) {
+      polls.count++;
+      return state(elapsedMs() < durationMs ? 'PAUSED' : 'COMPLETED', { executionId });
+    },
+  }));
+  expect(await watch(1, { events: true })).toBe(0);
+  expect(polls.count).toBeGreaterThan(2);
+  expect(eventsIn(out(), 'warning')).toMatchObject([{ name: 'unknown_status' }]);
 });
 
 test('more runs than the rate can poll in a minute are reported once', async () => {

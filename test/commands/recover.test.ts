@@ -34,7 +34,7 @@ test('an interrupt before a trigger is asked about leaves it open as it was, and
   context.interrupt('SIGTERM');
   expect(await runCli(['recover', '--json'], program, context)).toBe(143);
   expect(jsonLines(context.out())).toMatchObject([
-    { runctl: { outcome: 'interrupted', trigger: { started: 'unknown' } } },
+    { runctl: { outcome: 'interrupted', trigger: { started: 'unknown' }, next: 'runctl recover' } },
   ]);
   expect(journal().unresolvedTriggers({ baseUrl })).toMatchObject([{ reason: 'the connection was reset' }]);
 });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { Scenario } from '../../src/emulator/scenario.ts';
 import { Problem } from '../../src/problems/problem.ts';
 import { answered, apiKey, setUp } from '../helpers/config-guide.ts';
 import { createMemory } from '../helpers/memory-context.ts';
@@ -57,6 +58,27 @@ test('Ctrl-C at a question leaves everything as it is', async () => {
   const { end, config, requests } = await answered([address, 'half a key\u0003']);
   expect(end).toMatchObject({ exitCode: 130 });
   expect([config, requests.length]).toEqual([undefined, 0]);
+});
+
+test('a signal while the settings are tried decides the exit code', async () => {
+  const scenario: Scenario = { faults: [{ on: 'status', nth: 2, do: 'hang' }] };
+  const { end } = await answered([address, apiKey, ''], undefined, { scenario, interruptedAt: 2 });
+  expect(end).toMatchObject({ exitCode: 143 });
+});
+
+test('an API key that was just typed is not shown, even if the service repeats it', async () => {
+  const body = { message: `no user has ${apiKey}` };
+  const scenario: Scenario = { faults: [{ on: 'status', nth: 1, do: 'status', status: 400, body }] };
+  const { shown } = await answered([address, apiKey, '', ''], undefined, { scenario });
+  expect(shown).toContain('no user has');
+  expect(shown).not.toContain(apiKey);
+});
+
+test('a variable that overrides an answer is named', async () => {
+  const env = { RUNCTL_PROJECT: project };
+  const { end, shown } = await answered([address, apiKey, project.replace('1', '2')], undefined, { env });
+  expect(end).toBe(0);
+  expect(shown).toMatch(/RUNCTL_PROJECT .*stored project/);
 });
 
 test('without a terminal nobody is asked, and the other ways are named', async () => {

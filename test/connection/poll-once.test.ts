@@ -5,13 +5,13 @@ import { createConnection } from '../helpers/connection.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { fault, run, scriptedService } from '../helpers/scripted-service.ts';
 
-/** A service that hangs until each request times out. */
-function hangingService() {
+/** A service that hangs until each request times out; the first one may fail before. */
+function hangingService(firstMs = Number.POSITIVE_INFINITY) {
   const context = createMemory();
   const limitsMs: (number | undefined)[] = [];
   const hang = async (_: unknown, signal: AbortSignal, { timeoutMs }: Sending = {}) => {
     limitsMs.push(timeoutMs);
-    await context.clock.sleep(timeoutMs ?? 30_000, signal);
+    await context.clock.sleep(Math.min(timeoutMs ?? 30_000, limitsMs.length > 1 ? Infinity : firstMs), signal);
     return fault('lost');
   };
   const service: Service = { ...scriptedService({}), status: hang, result: hang };
@@ -23,6 +23,12 @@ test.each(['status', 'result'] as const)('no request for a %s outlasts --give-up
   const polled = await pollOnce(operation, { run }, { giveUpAfterMs: 2_000 }, connection);
   expect(polled).toMatchObject({ kind: 'failed', problem: { facts: { name: 'unavailable' } } });
   expect([limitsMs, clock.elapsedMs()]).toEqual([[2_000], 2_000]);
+});
+
+test('no attempt after a failure outlasts --give-up-after', async () => {
+  const { connection, limitsMs, clock } = hangingService(1_500);
+  await pollOnce('status', { run }, { giveUpAfterMs: 4_000 }, connection);
+  expect([limitsMs, clock.elapsedMs()]).toEqual([[4_000, 2_250], 4_000]);
 });
 
 test('what only decorates an answer has 3 s', async () => {

@@ -85,6 +85,10 @@ describe('a rate limiter', () => {
     expect(sent).toEqual(['a 0', 'b 0', 'e 105', 'c 6000', 'd 6000']);
   });
 
+  test('gives a turn that is given back to the next one at once', async () => {
+    expect(await turnsMs(10, dueAtOnce(3, { answerMs: 400 }), 1)).toEqual([0, 400, 800]);
+  });
+
   test('gives a turn back where the request throws', async () => {
     const clock = createVirtualClock();
     const limiter = createRateLimiter(1, clock, { connections: 1 });

@@ -208,6 +208,7 @@ watch   | journal, chance 1        | 422-missing                                
 watch   | journal, chance 1        | 404                                           | 0.5 1 2 4 8 15 15                 | not_found
 watch   | journal, chance 1        | 422-missing 404 410 RUNNING COMPLETED COMPLETED       | 0.5 1 2 10 0                      | ok
 watch   | own, chance 1            | COMPLETED 404 404 COMPLETED                   | 0 0.5 1                           | ok
+watch   | own, chance 1            | COMPLETED 422-missing                         | 0 0.5 1 2 4 8 15 15 15            | result_unavailable
 watch   | own, chance 1            | RUNNING RUNNING RUNNING RUNNING 422-missing   | 10 10 10 10 0.5 1 2 4 8 15        | not_found
 watch   | chance 1                 | 404                                           | 0.5                               | not_found
 watch   | chance 1                 | 404 502 410                                   | 0.5 1                             | not_found

@@ -23,6 +23,23 @@ test.each(pages.map((argv) => [argv.join(' '), argv] as const))(
   },
 );
 
+test.each(['settings', 'flags', 'scenarios'])(
+  'on a wide terminal, no line of `runctl help %s` is longer',
+  async (topic) => {
+    const context = createMemory();
+    Object.assign(context.stdout, { isTTY: true, columns: () => 300 });
+    expect(await runCli(['help', topic], program, context)).toBe(0);
+    expect(
+      Math.max(
+        ...context
+          .out()
+          .split('\n')
+          .map(({ length }) => length),
+      ),
+    ).toBeLessThanOrEqual(100);
+  },
+);
+
 const helpOf = (argv: string[], colors: boolean) => {
   const written: string[] = [];
   parse(argv, program, { columns: () => 80, colors, write: (text) => written.push(text) });

@@ -34,6 +34,7 @@ test.each<[string[], string[] | 'files']>([
   [['trigger', '--json', 'n'], ['nightly']],
   [['trigger', 'nightly', 'w'], ['weekly']],
   [['trigger', '--watch', '--', 'w'], ['weekly']],
+  [['trigger', '--', '--w'], []],
   [['status', ''], ['@last']],
   [['status', '@last', ''], []],
   [['status', '-p'], ['-p']],

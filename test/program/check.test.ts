@@ -97,8 +97,10 @@ test('an automation that nobody started on this machine is overdue', async () =>
 });
 
 test('an automation whose runs are recorded for another base URL is overdue, and that one is named', async () => {
-  const { run, env, clock } = await machine();
+  const { run, env, clock } = await machine({ faults: [{ on: 'trigger', automation: 'weekly', do: 'loseAnswer' }] });
   await run('trigger', 'nightly', '--watch');
+  // A trigger without a known run is none to look for elsewhere.
+  await run('trigger', 'weekly', '--give-up-after', '1ms');
   const { RUNCTL_BASE_URL: baseUrl = '' } = env;
   const elsewhere = { ...env, RUNCTL_BASE_URL: baseUrl.replace('127.0.0.1', 'localhost') };
   const { code, stderr } = await runProgram(['check', 'nightly', '--within', '26h'], { env: elsewhere, clock });

@@ -231,6 +231,10 @@ const later: [argv: string, text: string][] = [
     'list',
     'STATUS     AUTOMATION  STARTED  TOOK  CREDITS  ORIGIN  POLLED  RUN                                   ERROR\nFAILED     weekly           3h    1m       12  -       -       <id>  step_failed: Step "Send the report": the mail server said no\nCOMPLETED  nightly          3h    1m       12  -       -       <id>  -',
   ],
+  [
+    'list --until 2026-01-01',
+    `No runs at that time ${nowhere}. Runs started on other machines aren't listed. \`runctl list\` shows all.`,
+  ],
   ['list x', `No runs of x ${nowhere}. Runs started on other machines aren't listed. \`runctl list\` shows all.`],
   [
     'list --status foo',

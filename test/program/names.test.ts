@@ -70,3 +70,7 @@ test('what is no name is never suggested, and an automation without a run neithe
   expect((await runProgram(['trigger', '--dry-run', 'watch'], { env })).stderr).not.toContain('–watch');
   expect((await runProgram(['status', 'nightl'], { env })).stderr).not.toContain('`nightly`');
 });
+
+test.each(['nothing', 'toString', '__proto__'])('%s names no schema', async (name) => {
+  expect(await runProgram(['schema', name])).toMatchObject({ code: 2, stdout: '' });
+});

@@ -70,6 +70,7 @@ test.each([[true], [false]])(
 test.each([
   [23, /FAILED/],
   [25, /Nothing is unresolved/],
+  [100, /Nothing is unresolved/],
 ])('a run that ended %d h ago, hours after it began, failed since yesterday or not', async (hours, shown) => {
   const { env, clock } = await withEmulator({ automations: { '*': { duration: '2h', outcome: 'FAILED' } } });
   await runProgram(['trigger', 'nightly'], { env, clock });

@@ -202,6 +202,7 @@ const roomy: Disk = { whyBarred: () => undefined, freeBytes: () => 2 ** 30 };
 
 test.each<[string, Partial<Disk>, RegExp]>([
   ['full', { freeBytes: () => 0 }, /is full/],
+  ['nearly full', { freeBytes: () => 100_000 }, /is full/],
   ['read-only', { whyBarred: () => 'is on a read-only file system' }, /read-only/],
 ])('a disk that is %s is named', async (_, disk, message) => {
   const { env } = await healthy();
@@ -210,6 +211,17 @@ test.each<[string, Partial<Disk>, RegExp]>([
     name: 'state_folder',
     exitName: 'output_error',
     message: expect.stringMatching(message),
+  });
+});
+
+test("a journal whose newest file can't be written is named, also if its folder can", async () => {
+  const { env } = await healthy();
+  await runProgram(['trigger', 'nightly'], { env });
+  const whyBarred = (path: string) => (path.endsWith('.jsonl') ? "can't be written" : undefined);
+  const findings = await diagnose({ offline: true }, createMemory(env), { ...roomy, whyBarred });
+  expect(findings.find(isMarked)).toMatchObject({
+    name: 'state_folder',
+    message: expect.stringContaining('journal.jsonl'),
   });
 });
 

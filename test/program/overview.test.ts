@@ -4,10 +4,12 @@ import { Terminal } from '@xterm/headless';
 import { expect, test } from 'vitest';
 import type { Scenario } from '../../src/emulator/scenario.ts';
 import { claimFollowing } from '../../src/journal/follower-claim.ts';
+import { openJournal } from '../../src/journal/journal.ts';
 import { createProcesses } from '../../src/journal/processes.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { runProgram } from '../helpers/run-program.ts';
 import { ScreenStream } from '../helpers/screen-stream.ts';
+import { executionId, projectId, target } from '../helpers/scripted-service.ts';
 
 const scenario: Scenario = {
   automations: { long: { duration: '1h' }, good: { duration: '1s' }, bad: { duration: '1s', outcome: 'FAILED' } },
@@ -70,7 +72,6 @@ test.each([[true], [false]])(
 test.each([
   [23, /FAILED/],
   [25, /Nothing is unresolved/],
-  [100, /Nothing is unresolved/],
 ])('a run that ended %d h ago, hours after it began, failed since yesterday or not', async (hours, shown) => {
   const { env, clock } = await withEmulator({ automations: { '*': { duration: '2h', outcome: 'FAILED' } } });
   await runProgram(['trigger', 'nightly'], { env, clock });
@@ -78,6 +79,18 @@ test.each([
   await runProgram(['status', 'nightly'], { env, clock });
   clock.leap(hours * 3_600_000);
   expect((await bare(env, clock)).stdout).toMatch(shown);
+});
+
+test('runs of which the newest file has none are no first run to come', async () => {
+  const { env, clock } = await withEmulator(scenario);
+  const { RUNCTL_STATE_DIR: folder, RUNCTL_BASE_URL: baseUrl = '' } = env;
+  const journal = openJournal({ folder, nowMs: clock.nowMs, fileBytes: 1, onTrouble() {} });
+  for (const each of [baseUrl, 'https://other.example.com']) {
+    journal.append({ type: 'status', baseUrl: each, target, executionId, status: 'COMPLETED', first: true });
+    clock.leap(100 * 3_600_000);
+  }
+  const { stdout } = await bare({ ...env, RUNCTL_PROJECT: projectId }, clock);
+  expect(stdout).toMatch(/Nothing is unresolved/);
 });
 
 test('in a pipe it is the help', async () => {

@@ -3,7 +3,6 @@ import { followableOf } from '../connection/followable.ts';
 import { type PolledOnce, pollRun } from '../connection/poll-once.ts';
 import { isUnfinished } from '../journal/fold.ts';
 import { isOpen } from '../journal/journal.ts';
-import { inTurn } from '../runs/rate-limiter.ts';
 import type { Run, Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
 import type { Followable } from '../watching/watch-run.ts';
@@ -17,18 +16,9 @@ export async function activeRun(run: Run, plan: Plan, connection: Connection): P
   return followableOf(run, connection.journal.find(run.executionId, connection), connection.context.clock);
 }
 
-/** When the active run began, from the journal or from one short poll. */
-export async function startOfActive(run: Run, { journal, baseUrl, service, context, limiter }: Connection) {
-  const recorded = journal.find(run.executionId, { baseUrl })?.startedAt;
-  if (recorded) return recorded;
-  const { signal } = context;
-  const answer = await inTurn(limiter, { lane: 'poll', signal }, () =>
-    service.status(run, signal, { timeoutMs: shortPollMs }),
-  );
-  return answer?.kind === 'ok' ? answer.value.startedAt : undefined;
-}
-
-const shortPollMs = 2_000;
+/** When the active run began, if the journal knows it. */
+export const startOfActive = (run: Run, { journal, baseUrl }: Connection) =>
+  journal.find(run.executionId, { baseUrl })?.startedAt ?? undefined;
 
 /** Can the run be attached to? If only the journal says that it is the active one, it must be unfinished. */
 export function mayBeActive({ polled }: ActiveRun, { isNamed }: { isNamed: boolean }): boolean {

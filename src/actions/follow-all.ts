@@ -1,7 +1,7 @@
 import { alsoEndedBy, type Connection } from '../connection/connection.ts';
 import type { CommandResult } from '../render/output.ts';
 import type { Followable } from '../watching/watch-run.ts';
-import { type FollowedRun, followRun, reportManyRuns } from './follow-run.ts';
+import { type FollowedRun, followRun } from './follow-run.ts';
 import { type Following, startFollowing } from './following.ts';
 import type { Plan } from './plan.ts';
 import { createDoneReport, reportResults } from './report-results.ts';
@@ -29,7 +29,6 @@ export async function followAll(runs: Followable[], plan: Plan, connection: Conn
       follows.set(key, started);
       return started;
     };
-    reportManyRuns(count, plan, following);
     const outcomes = await Promise.all(runs.map(follow));
     await following.hooks.waitForAll();
     return await reportResults(outcomes, plan, following);

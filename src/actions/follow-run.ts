@@ -35,13 +35,6 @@ interface FollowOptions {
 const minuteMs = 60_000;
 const roundMs = 10_000;
 
-export function reportManyRuns(runs: number, { rate }: Plan, { context: { reporter } }: Following): void {
-  if (runs <= rate * 60) return;
-  const many = `${runs} runs are more than \`--rate ${rate}\` can poll in a minute`;
-  const message = `${many}: the runs most likely to have finished are polled first`;
-  reporter.observe({ event: 'warning', name: 'low_rate', message });
-}
-
 /** Follows one run until it has finished: reports events, records statuses, runs `--on-final`. */
 export async function followRun(
   followable: Followable,
@@ -133,8 +126,8 @@ function portsOf(
   };
 }
 
-function scheduleOf(target: Target, { intervalMs }: Plan, { pastRuns, runs, context }: Following): WatchOptions {
-  const schedule = createPollSchedule({ durationsMs: pastRuns(target).map(({ durationMs }) => durationMs), runs });
+function scheduleOf(target: Target, { intervalMs }: Plan, { pastDurationsMs, context }: Following): WatchOptions {
+  const schedule = createPollSchedule(pastDurationsMs(target));
   const gapMs = (ageMs: number) => intervalMs ?? jitter(schedule.gapMs(ageMs), context.random);
   return { schedule: { gapMs }, isFixed: intervalMs !== undefined };
 }

@@ -13,8 +13,6 @@ export interface Following extends Connection {
   /** Shared by all watches of this command. `--timeout` counts from its creation. */
   watches: WatchGroup;
   hooks: FinalHooks;
-  /** How many runs are triggered or watched together. */
-  runs: number;
   /** May the command line be repeated without a second run, as far as its triggers have ended? */
   repeat: { isSafe: boolean };
 }
@@ -28,17 +26,16 @@ export async function startFollowing(
   runs: number,
   recordOf?: (connection: Connection) => HookRecord,
 ): Promise<Following> {
-  const { pastRuns } = connection;
-  const context = await contextWithBoard(plan, { runs, pastRuns }, connection.context);
+  const { pastDurationsMs } = connection;
+  const context = await contextWithBoard(plan, { runs, pastDurationsMs }, connection.context);
   await splay(plan.splayMs, context);
-  return createFollowing({ ...connection, context }, plan, runs, recordOf);
+  return createFollowing({ ...connection, context }, plan, recordOf);
 }
 
 /** Without a board, and at once. */
 export function createFollowing(
   connection: Connection,
   plan: Pick<Plan, 'timeoutMs' | 'onFinal'>,
-  runs: number,
   recordOf: (connection: Connection) => HookRecord = finalHookRecord,
 ): Following {
   const { context } = connection;
@@ -46,7 +43,6 @@ export function createFollowing(
     ...connection,
     watches: createWatchGroup(plan.timeoutMs, context.clock),
     hooks: createFinalHooks(plan.onFinal, context, recordOf(connection)),
-    runs,
     repeat: { isSafe: true },
   };
 }

@@ -112,10 +112,7 @@ async function endAtConflict(
 ): Promise<StartOutcome> {
   const { target, active, isNamed } = conflict;
   if (plan.ifActive === 'skip') return skipped(target, idempotencyKey, active?.executionId);
-  if (plan.ifActive !== 'attach') {
-    const since = active && isNamed ? await startOfActive(active, following) : undefined;
-    return withoutRun(target, refusalOf(conflict, following, since), idempotencyKey);
-  }
+  if (plan.ifActive !== 'attach') return withoutRun(target, refusalOf(conflict, following), idempotencyKey);
   const cannotAttach = (hint: string) =>
     withoutRun(target, refusalOf(conflict, following).with({ hint }), idempotencyKey);
   if (!active) return cannotAttach("the service didn't say which run is active; use `--if-active wait`");
@@ -128,13 +125,14 @@ async function endAtConflict(
   return cannotAttach(`${why}; try again, or use \`--if-active wait\``);
 }
 
-function refusalOf({ fault, target, active }: Conflict, following: Following, since?: string): Problem {
+function refusalOf({ fault, target, active, isNamed }: Conflict, following: Following): Problem {
   const { journal, baseUrl } = following;
-  const argument = active && argumentOf(active, following);
-  const problem = refusedTriggerProblem(
-    { ...fault, executionId: active?.executionId },
-    { target, active: argument === undefined ? undefined : { argument, since } },
-  );
+  const known = active && {
+    argument: argumentOf(active, following),
+    // Of a run that only the journal calls active, nobody knows whether it is.
+    since: isNamed ? startOfActive(active, following) : undefined,
+  };
+  const problem = refusedTriggerProblem({ ...fault, executionId: active?.executionId }, { target, active: known });
   const isUnresolved = !active && journal.unresolvedTriggers({ baseUrl, target }).length > 0;
   const hint = 'an earlier trigger whose response was lost may have started that run: `runctl recover`';
   return isUnresolved ? problem.with({ hint }) : problem;

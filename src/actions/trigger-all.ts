@@ -5,7 +5,6 @@ import { type CommandResult, wantsData } from '../render/output.ts';
 import { nameOf, type Run } from '../runs/run.ts';
 import { startOf } from '../runs/service.ts';
 import { endedWell } from '../runs/statuses.ts';
-import { reportManyRuns } from './follow-run.ts';
 import { type Following, startFollowing } from './following.ts';
 import { startRun } from './if-active.ts';
 import type { Plan } from './plan.ts';
@@ -22,7 +21,6 @@ export async function triggerAll(requests: StartRequest[], plan: Plan, connectio
     const inOrder = createInOrder();
     const watching = alsoEndedBy(following, context.stdout.closed);
     const reportDone = createDoneReport(following, plan.watch ? requests.length : 0);
-    if (plan.watch) reportManyRuns(requests.length, plan, following);
     const triggerOne = async (request: StartRequest, index: number): Promise<ArgumentOutcome> => {
       const start = await startRun(request, plan, following);
       const report = () => {

@@ -22,7 +22,7 @@ export function createSlot(target: Target, plan: Plan, following: Following): Sl
   const { context, watches } = following;
   const { clock, random, signal } = context;
   const startMs = clock.elapsedMs();
-  const schedule = createPollSchedule({ durationsMs: [] });
+  const schedule = createPollSchedule([]);
   /** An active run that has finished or can't be polled. If it is named again, only time decides how long to wait. */
   let passedId: string | undefined;
   let finishedId: string | undefined;

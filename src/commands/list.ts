@@ -20,7 +20,6 @@ import { wantsData } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
 import { reasonOf } from '../runs/fault.ts';
 import { nameOf } from '../runs/run.ts';
-import type { PastRun } from '../runs/statistics.ts';
 import { usualOf } from '../runs/statistics.ts';
 import { lastStatusOf, shownStatuses } from '../runs/statuses.ts';
 import { dayMs } from '../runs/time-text.ts';
@@ -147,14 +146,14 @@ function* runsIn(
 
 /** Each unfinished run with how long the runs of its automation usually take. */
 export function withUsual(runs: readonly ListedRow[], journal: Journal, nowMs: number) {
-  const pastRunsById = new Map<string, readonly PastRun[]>();
+  const pastDurationsById = new Map<string, readonly number[]>();
   return runs.map((run) => {
     if (!isUnfinished(run) || !isOpen(run, nowMs)) return run;
     const { baseUrl, target, startedAt, at } = run;
     const id = JSON.stringify([baseUrl, target]);
-    const pastRuns = pastRunsById.get(id) ?? journal.pastRuns({ baseUrl, target }, mostEarlierRuns);
-    pastRunsById.set(id, pastRuns);
-    return { ...run, usual: usualOf(nowMs - Date.parse(startedAt ?? at), pastRuns) };
+    const pastDurationsMs = pastDurationsById.get(id) ?? journal.pastDurationsMs({ baseUrl, target }, mostEarlierRuns);
+    pastDurationsById.set(id, pastDurationsMs);
+    return { ...run, usual: usualOf(nowMs - Date.parse(startedAt ?? at), pastDurationsMs) };
   });
 }
 

@@ -55,12 +55,12 @@ export async function showStatus(
   const result = isFailed && isShown ? await pollBeside('result', run, connection) : undefined;
   if (result?.error) journal.recordStatus(baseUrl, run, execution, recordedErrorOf(result, context));
   const isUnfinished = !execution.isFinal;
-  const pastRuns = isUnfinished && isShown ? connection.pastRuns(run.target) : [];
+  const pastDurationsMs = isUnfinished && isShown ? connection.pastDurationsMs(run.target) : [];
   return {
     exitNames: [exit],
     documents: [documentOf({ run, execution, ended, exit, argument }, context)],
     text: (theme, lines) =>
-      isShown ? statusFields({ run, execution, result, pastRuns }, context.clock.nowMs(), theme, lines) : '',
+      isShown ? statusFields({ run, execution, result, pastDurationsMs }, context.clock.nowMs(), theme, lines) : '',
     next: isFailed && isShown ? `\`runctl result ${argument}\`` : undefined,
   };
 }

@@ -1,5 +1,6 @@
 import { usageProblem } from '../problems/problem.ts';
 import { interruptedProblem } from '../problems/watch-problems.ts';
+import { onAbort } from '../runs/clock.ts';
 
 interface Expected {
   what: string;
@@ -40,15 +41,11 @@ async function* readChunks<T>(stream: AsyncIterable<T>, what: string, hint?: str
 
 /** The outcome of `work`. Throws the interrupted problem as soon as `signal` aborts. */
 export async function unlessInterrupted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  let stop = () => {};
+  let forget = () => {};
   const interrupted = new Promise<never>((_, reject) => {
-    stop = () => reject(interruptedProblem(signal));
+    const stop = () => reject(interruptedProblem(signal));
     if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
+    else forget = onAbort(signal, stop);
   });
-  try {
-    return await Promise.race([work, interrupted]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
+  return Promise.race([work, interrupted]).finally(forget);
 }

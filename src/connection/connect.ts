@@ -94,7 +94,7 @@ export async function connectWith(
     journal,
     keyTreatment: () => keyTreatmentOf(journal.keysSeen(baseUrl)?.treatment, set),
     processes: createProcesses(),
-    pastRuns: pastRunsOf(lasting, baseUrl, clock),
+    pastDurationsMs: pastRunsOf(lasting, baseUrl, clock),
     limiter: createRateLimiter(rate, clock, {
       connections,
       onWait(nextMs) {
@@ -110,14 +110,14 @@ export async function connectWith(
 const betweenHistoriesMs = 3_600_000;
 
 /** Reads a target's earlier runs on demand, and again after an hour, because a follower runs for months. */
-function pastRunsOf(journal: Journal, baseUrl: string, { elapsedMs }: Clock): Connection['pastRuns'] {
-  const read = new Map<string, { pastRuns: ReturnType<Connection['pastRuns']>; atMs: number }>();
+function pastRunsOf(journal: Journal, baseUrl: string, { elapsedMs }: Clock): Connection['pastDurationsMs'] {
+  const read = new Map<string, { pastDurationsMs: ReturnType<Connection['pastDurationsMs']>; atMs: number }>();
   return (target) => {
     const key = JSON.stringify(target);
     const known = read.get(key);
-    if (known && elapsedMs() - known.atMs < betweenHistoriesMs) return known.pastRuns;
-    const pastRuns = journal.pastRuns({ baseUrl, target }, mostEarlierRuns);
-    read.set(key, { pastRuns, atMs: elapsedMs() });
-    return pastRuns;
+    if (known && elapsedMs() - known.atMs < betweenHistoriesMs) return known.pastDurationsMs;
+    const pastDurationsMs = journal.pastDurationsMs({ baseUrl, target }, mostEarlierRuns);
+    read.set(key, { pastDurationsMs, atMs: elapsedMs() });
+    return pastDurationsMs;
   };
 }

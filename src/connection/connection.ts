@@ -5,7 +5,6 @@ import type { Processes } from '../journal/processes.ts';
 import type { RateLimiter } from '../runs/rate-limiter.ts';
 import type { Target } from '../runs/run.ts';
 import type { KeyTreatment, Service } from '../runs/service.ts';
-import type { PastRun } from '../runs/statistics.ts';
 
 /** The service as a command reaches it, and this machine's record of it. */
 export interface Connection {
@@ -24,7 +23,7 @@ export interface Connection {
   keyTreatment(): KeyTreatment | undefined;
   processes: Processes;
   /** A target's last completed runs, newest first. */
-  pastRuns(target: Target): readonly PastRun[];
+  pastDurationsMs(target: Target): readonly number[];
   /** The idempotency keys of triggers that this process has sent or is about to send. */
   sentKeys: Set<string>;
   debug?(line: string): void;

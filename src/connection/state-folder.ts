@@ -4,33 +4,21 @@ import { filesIn } from '../journal/files.ts';
 import { refuseShared, resolveOwn } from '../open-own.ts';
 import { Problem } from '../problems/problem.ts';
 
-export interface Disk {
-  /** Why a path can't be written, as the end of a sentence; undefined if it can. */
-  whyBarred(path: string): string | undefined;
-  /** The free space for this user, in bytes. Throws the errors of node:fs. */
-  freeBytes(path: string): number;
+/** Why a path can't be written, as the end of a sentence; undefined if it can. */
+function whyBarred(path: string): string | undefined {
+  try {
+    accessSync(path, constants.W_OK);
+    return undefined;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EROFS' ? 'is on a read-only file system' : "can't be written";
+  }
 }
-
-const localDisk: Disk = {
-  whyBarred(path) {
-    try {
-      accessSync(path, constants.W_OK);
-      return undefined;
-    } catch (error) {
-      return (error as NodeJS.ErrnoException).code === 'EROFS' ? 'is on a read-only file system' : "can't be written";
-    }
-  },
-  freeBytes(path) {
-    const { bavail, bsize } = statfsSync(path);
-    return bavail * bsize;
-  },
-};
 
 // Not enough for the next record.
 const fullBytes = 4096;
 
 /** What the state folder holds, in bytes, and why nothing can be added. Throws a problem if it can't be read either. */
-export function inspectStateFolder(folder: string, leastBytes = fullBytes, disk: Disk = localDisk) {
+export function inspectStateFolder(folder: string, leastBytes = fullBytes) {
   try {
     const { path, stat } = ownFolder(folder);
     if (stat && !stat.isDirectory()) throw problem(`${path} is not a folder`, otherFolder);
@@ -38,10 +26,11 @@ export function inspectStateFolder(folder: string, leastBytes = fullBytes, disk:
     const [newest] = files;
     const places = newest ? [path, newest.path] : [stat ? path : nearestFolder(path)];
     const barred = places.flatMap((place) => {
-      const why = disk.whyBarred(place);
+      const why = whyBarred(place);
       return why ? problem(`${place} ${why}`, why === "can't be written" ? otherFolder : elsewhere) : [];
     });
-    const freeBytes = disk.freeBytes(places[0] ?? path);
+    const { bavail, bsize } = statfsSync(places[0] ?? path);
+    const freeBytes = bavail * bsize;
     const full = problem(`the disk of ${path} is full`, `free some space, or ${elsewhere}`);
     const trouble = barred[0] ?? (freeBytes < leastBytes ? full : undefined);
     return { path, files: files.length, bytes: files.reduce((sum, { size }) => sum + size, 0), freeBytes, trouble };

@@ -21,13 +21,13 @@ import { type Finding, type Machine, ok, skipped, warning } from './finding.ts';
 /** Less space than a few hundred triggers need. */
 const leastBytes = 2 ** 20;
 
-export function* checkStateFolder({ context, disk }: Machine): Generator<Finding> {
+export function* checkStateFolder({ context }: Machine): Generator<Finding> {
   const folder = resolveStateFolder(context.env);
   if (folder === undefined) {
     const message = 'there is no folder for the journal';
     throw new Problem({ name: 'output_error', message, hint: 'set HOME or RUNCTL_STATE_DIR' });
   }
-  const { path, files, bytes, freeBytes, trouble } = inspectStateFolder(folder, leastBytes, disk);
+  const { path, files, bytes, freeBytes, trouble } = inspectStateFolder(folder, leastBytes);
   if (trouble) throw trouble;
   const size = `${sizeOf(bytes)} in ${count(files, 'file')}`;
   yield ok('state_folder', `${path}, ${size}, ${sizeOf(freeBytes)} free`);

@@ -1,4 +1,3 @@
-import type { Disk } from '../connection/state-folder.ts';
 import type { Invocation } from '../context.ts';
 import { isInterruptName } from '../problems/exit-codes.ts';
 import { Problem } from '../problems/problem.ts';
@@ -39,8 +38,8 @@ const groups: readonly Group[] = [
 ];
 
 /** Runs every check, in the order of their dependencies. Throws only the interrupted problem. */
-export async function diagnose(flags: Machine['flags'], outer: Invocation, disk?: Disk): Promise<Finding[]> {
-  const machine: Machine = { flags, disk, context: { ...outer, reporter: silentReporter } };
+export async function diagnose(flags: Machine['flags'], outer: Invocation): Promise<Finding[]> {
+  const machine: Machine = { flags, context: { ...outer, reporter: silentReporter } };
   const findings: Finding[] = [];
   for (const group of groups) {
     const obstacle = findings.find((finding) => group.needs?.includes(finding.name) && !isPassed(finding));

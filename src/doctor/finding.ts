@@ -1,5 +1,4 @@
 import type { SettingFlags, Settings } from '../config/settings.ts';
-import type { Disk } from '../connection/state-folder.ts';
 import type { Invocation } from '../context.ts';
 import type { ExitName } from '../problems/exit-codes.ts';
 import type { Problem } from '../problems/problem.ts';
@@ -22,7 +21,6 @@ export interface Machine {
   flags: SettingFlags & { offline?: boolean; debug?: boolean };
   /** Its reporter is silent, because every message is a finding. */
   context: Invocation;
-  disk?: Disk;
   settings?: Settings;
 }
 

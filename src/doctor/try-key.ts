@@ -131,7 +131,7 @@ export async function showKeyTrial(
   const say = (sentence: string) => {
     if (!options.quiet && !wantsData(options)) printSentence(sentence, context);
   };
-  const trial = await tryKey(target, say, createFollowing(connection, plan, 1));
+  const trial = await tryKey(target, say, createFollowing(connection, plan));
   const finding = findingOf(trial);
   const problem = trial.kind === 'unclear' ? trial.problem : undefined;
   const [run] = trial.runs;

@@ -1,9 +1,8 @@
 import { durationMsOf, type Run, runLimitMs, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
-import type { PastRun } from '../runs/statistics.ts';
 import { didTheWork } from '../runs/statuses.ts';
 import { isOpen, openMs } from './age.ts';
-import { fold, isUnfinished, type JournalRun, reportedOf, runEntriesOf, updateRun } from './fold.ts';
+import { fold, isUnfinished, type JournalRun, reportedOf, updateRun } from './fold.ts';
 import { type Log, type LogOptions, openLog } from './log.ts';
 import { createQueries, type TargetFilter } from './queries.ts';
 import { isAside, type JournalRecord, type NewRecord, runIdOf } from './records.ts';
@@ -37,7 +36,7 @@ export function openJournal(options: LogOptions, log: Log = openLog(options)) {
     unfinishedRuns,
     find,
     findElsewhere,
-    pastRuns,
+    pastDurationsMs,
     history: queries.history,
     unresolvedTriggers: queries.unresolvedTriggers,
     hasLaterRun: queries.hasLaterRun,
@@ -98,7 +97,7 @@ export function openJournal(options: LogOptions, log: Log = openLog(options)) {
   }
 
   function newestFirst(filter: RunFilter) {
-    const entries = filter.hasRun ? runEntriesOf(queries.read(filter)) : fold(queries.read(filter)).entries;
+    const { entries } = fold(queries.read(filter));
     return entries.flatMap(({ run, isWhole }) => (run ? { run, isWhole } : [])).reverse();
   }
 
@@ -142,20 +141,20 @@ export function openJournal(options: LogOptions, log: Log = openLog(options)) {
   }
 
   /** The last completed runs of the target, newest first, from the newest files. */
-  function pastRuns(filter: TargetFilter, limit: number): PastRun[] {
-    const pastRuns: PastRun[] = [];
+  function pastDurationsMs(filter: TargetFilter, limit: number): number[] {
+    const pastDurationsMs: number[] = [];
     const sinceMs = nowMs() - pastFiles.ageMs;
-    for (const { status, startedAt, completedAt, creditsCharged, at } of runs({
+    for (const { status, startedAt, completedAt, at } of runs({
       ...filter,
       files: pastFiles.files,
       hasRun: true,
     })) {
-      if (pastRuns.length >= limit || Date.parse(at) < sinceMs) break;
+      if (pastDurationsMs.length >= limit || Date.parse(at) < sinceMs) break;
       const hasCompleted = status !== null && didTheWork(status);
       const durationMs = durationMsOf({ startedAt, completedAt });
-      if (hasCompleted && durationMs !== undefined) pastRuns.push({ durationMs, credits: creditsCharged });
+      if (hasCompleted && durationMs !== undefined) pastDurationsMs.push(durationMs);
     }
-    return pastRuns;
+    return pastDurationsMs;
   }
 }
 

@@ -1,14 +1,13 @@
 import type { Clock } from '../runs/clock.ts';
 import type { RunEvent } from '../runs/events.ts';
 import type { Run, Target } from '../runs/run.ts';
-import type { PastRun } from '../runs/statistics.ts';
 import { createRunLine, type RunLine } from './run-line.ts';
 import type { Theme } from './theme.ts';
 
 export interface BoardOptions {
   /** How many runs are followed together. */
   runs: number;
-  pastRuns(target: Target): readonly PastRun[];
+  pastDurationsMs(target: Target): readonly number[];
 }
 
 const byTrouble = (one: RunLine, other: RunLine) => Number(other.isInTrouble()) - Number(one.isInTrouble());
@@ -16,20 +15,13 @@ const byTrouble = (one: RunLine, other: RunLine) => Number(other.isInTrouble()) 
 export type BoardState = ReturnType<typeof createBoardState>;
 
 /** What a board shows: a line for each running run, and how many of the others ended in which way. */
-export function createBoardState({ runs, pastRuns }: BoardOptions, clock: Clock, theme: Theme) {
+export function createBoardState({ runs, pastDurationsMs }: BoardOptions, clock: Clock, theme: Theme) {
   const several = runs > 1;
   const running = new Map<string, RunLine>();
-  /** The ids of running runs whose status has changed, the latest last. */
-  const changed = new Set<string>();
   /** By status, and by our own words for runs without one, which are in lower case. */
   const outcomes = new Map<string, number>();
   /** Runs that finished before their `run_done`. Other ids are not kept, as a follower never ends. */
   const finished = new Set<string>();
-
-  const leave = (id: string) => {
-    running.delete(id);
-    changed.delete(id);
-  };
 
   const state = {
     several,
@@ -40,13 +32,6 @@ export function createBoardState({ runs, pastRuns }: BoardOptions, clock: Clock,
     running: () => [...running.values()].sort(byTrouble),
     isFailing: ({ executionId }: Run) => running.get(executionId)?.cells().isFailing === true,
 
-    /** The running runs: those in trouble first, then those that changed last. */
-    byUrgency(): RunLine[] {
-      const latest = new Set([...[...changed].reverse(), ...running.keys()]);
-      const lines = [...latest].flatMap((id) => running.get(id) ?? []);
-      return lines.sort(byTrouble);
-    },
-
     count(outcome: string): void {
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
     },
@@ -56,7 +41,7 @@ export function createBoardState({ runs, pastRuns }: BoardOptions, clock: Clock,
       const line = running.get(run.executionId);
       if (line) return line;
       if (!several) running.clear();
-      const begun = createRunLine(run, pastRuns(run.target), clock, theme);
+      const begun = createRunLine(run, pastDurationsMs(run.target), clock, theme);
       running.set(run.executionId, begun);
       return begun;
     },
@@ -66,7 +51,7 @@ export function createBoardState({ runs, pastRuns }: BoardOptions, clock: Clock,
       if (finished.has(executionId)) return false;
       finished.add(executionId);
       state.count(status);
-      if (several) leave(executionId);
+      if (several) running.delete(executionId);
       return true;
     },
 
@@ -74,13 +59,9 @@ export function createBoardState({ runs, pastRuns }: BoardOptions, clock: Clock,
       const id = run.executionId;
       const isDone = event.event === 'run_done';
       if (isDone && event.failure && !finished.has(id)) state.count('not watched to the end');
-      if (several && (isDone || finished.has(id))) leave(id);
+      if (several && (isDone || finished.has(id))) running.delete(id);
       else state.lineOf(run).observe(event);
       if (isDone) finished.delete(id);
-      if (event.event === 'status' && event.changed && running.has(id)) {
-        changed.delete(id);
-        changed.add(id);
-      }
     },
   };
   return state;

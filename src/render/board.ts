@@ -78,7 +78,7 @@ function boardText(state: BoardState, { columns, rows }: { columns: number; rows
   if (running.length <= room) return [counts, ...linesOf(running)].join('\n  ');
   if (room === 0) return counts;
   const more = cutTo(`${theme.symbols.ellipsis} and ${running.length - room + 1} more`, columns, theme);
-  return [counts, ...linesOf(state.byUrgency().slice(0, room - 1)), theme.dim(more)].join('\n  ');
+  return [counts, ...linesOf(running.slice(0, room - 1)), theme.dim(more)].join('\n  ');
 }
 
 function finishedLine({ target, executionId }: Run, execution: Execution, columns: number, theme: Theme): string {

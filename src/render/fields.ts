@@ -1,6 +1,5 @@
 import type { Run } from '../runs/run.ts';
 import { type Execution, errorTextOf, type RunResult } from '../runs/service.ts';
-import type { PastRun } from '../runs/statistics.ts';
 import { usualOf } from '../runs/statistics.ts';
 import { formatAgo, localTime } from '../runs/time-text.ts';
 import { sanitize, sanitizeLine } from './sanitize.ts';
@@ -30,8 +29,8 @@ export function statusFields(
     run,
     execution,
     result,
-    pastRuns = [],
-  }: { run: Run; execution: Execution; result?: RunResult; pastRuns?: readonly PastRun[] },
+    pastDurationsMs = [],
+  }: { run: Run; execution: Execution; result?: RunResult; pastDurationsMs?: readonly number[] },
   nowMs: number,
   theme: Theme,
   lines: WrapOptions,
@@ -50,7 +49,7 @@ export function statusFields(
       ['message', execution.message && sanitizeLine(execution.message)],
       ['started', when(execution.startedAt, nowMs)],
       ['finished', isFinished ? when(execution.completedAt, nowMs) : undefined],
-      ['duration', isFinished ? durationOf(execution) : soFar(execution, pastRuns, nowMs, theme)],
+      ['duration', isFinished ? durationOf(execution) : soFar(execution, pastDurationsMs, nowMs, theme)],
       ['credits', creditsOf(target, execution)],
       ['error', sanitizeLine(errorTextOf(result))],
     ],
@@ -60,9 +59,9 @@ export function statusFields(
 }
 
 /** How long an unfinished run has taken, and how long is left if it takes as long as usual. */
-function soFar({ startedAt }: Execution, pastRuns: readonly PastRun[], nowMs: number, { warn }: Theme) {
+function soFar({ startedAt }: Execution, pastDurationsMs: readonly number[], nowMs: number, { warn }: Theme) {
   const took = durationOf({ startedAt, completedAt: new Date(nowMs).toISOString() });
-  const usual = usualOf(nowMs - Date.parse(startedAt ?? ''), pastRuns);
+  const usual = usualOf(nowMs - Date.parse(startedAt ?? ''), pastDurationsMs);
   if (!took || !usual) return took;
   return `${took} (${usual.isLate ? warn(usual.text) : usual.text})`;
 }

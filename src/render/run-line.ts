@@ -2,7 +2,7 @@ import type { Clock } from '../runs/clock.ts';
 import type { RunEvent } from '../runs/events.ts';
 import { reasonOf } from '../runs/fault.ts';
 import { nameOf, type Run } from '../runs/run.ts';
-import { medianCredits, type PastRun, usualOf } from '../runs/statistics.ts';
+import { usualOf } from '../runs/statistics.ts';
 import { formatAge, formatAgo } from '../runs/time-text.ts';
 import { sanitizeLine } from './sanitize.ts';
 import type { Theme } from './theme.ts';
@@ -28,8 +28,7 @@ interface Cells {
 
 type Failure = Extract<RunEvent, { event: 'attempt_failed'; run: Run }> & { atMs: number };
 
-export function createRunLine(run: Run, pastRuns: readonly PastRun[], clock: Clock, theme: Theme): RunLine {
-  const usualCredits = medianCredits(pastRuns);
+export function createRunLine(run: Run, pastDurationsMs: readonly number[], clock: Clock, theme: Theme): RunLine {
   let status = 'polling';
   let startedAtMs = clock.nowMs();
   let failure: Failure | undefined;
@@ -39,12 +38,8 @@ export function createRunLine(run: Run, pastRuns: readonly PastRun[], clock: Clo
     const known = execution ? `confirmed ${formatAgo(ageMs + clock.elapsedMs() - atMs)}` : 'not confirmed yet';
     return `${theme.symbols.warn} ${known}: ${sanitizeLine(reasonOf(fault))}`;
   };
-  const usual = () => usualOf(ageMs(), pastRuns);
+  const usual = () => usualOf(ageMs(), pastDurationsMs);
   const isLate = () => usual()?.isLate === true;
-  const usualNote = () => {
-    const { text, isLate } = usual() ?? { text: '' };
-    return isLate || text === '' ? text : `${text}${creditsText(usualCredits)}`;
-  };
 
   return {
     observe(event) {
@@ -64,15 +59,12 @@ export function createRunLine(run: Run, pastRuns: readonly PastRun[], clock: Clo
       status,
       ageMs: ageMs(),
       usualMs: usual()?.usualMs,
-      note: failure ? noteOf(failure) : usualNote(),
+      note: failure ? noteOf(failure) : (usual()?.text ?? ''),
       isFailing: failure !== undefined,
       isLate: isLate(),
     }),
   };
 }
-
-const creditsText = (credits: number | null) =>
-  credits === null ? '' : `, ${credits} ${credits === 1 ? 'credit' : 'credits'}`;
 
 const inOneUnit = (ms: number) => formatAge(ms).split(' ')[0] ?? '';
 
@@ -92,12 +84,9 @@ export function barOf(share: number, { symbols: { full, empty } }: Theme): strin
 function lineWithBar({ name, status, ageMs, usualMs, note, isFailing, isLate }: Cells, columns: number, theme: Theme) {
   if (usualMs === undefined || isFailing) return undefined;
   const bar = barOf(ageMs / usualMs, theme);
-  const [withoutCredits] = note.split(',');
-  const room = columns - widthOf(`${name} ${status} ${bar} `);
-  const shown = [note, withoutCredits].find((each) => widthOf(each ?? '') <= room);
-  if (shown === undefined) return undefined;
+  if (widthOf(`${name} ${status} ${bar} ${note}`) > columns) return undefined;
   const style = isLate ? theme.warn : theme.busy;
-  return `${theme.strong(name)} ${theme.busy(status)} ${style(bar)} ${isLate ? theme.warn(shown) : theme.dim(shown)}`;
+  return `${theme.strong(name)} ${theme.busy(status)} ${style(bar)} ${isLate ? theme.warn(note) : theme.dim(note)}`;
 }
 
 /** Lines of at most `columns`. If there is no room, the note is cut, then the name, and the age is left out last. */
@@ -126,9 +115,7 @@ export function runLines(runs: readonly Cells[], columns: number, theme: Theme):
     const head = `${theme.strong(shownName)}${theme.busy(after)}`;
     const beside = Math.max(0, widest('age') - widthOf(age));
     const room = columns - widthOf(shownName + after) - beside - 3;
-    // The credits are left out rather than cut in half.
-    const fits = isFailing || widthOf(note) <= room;
-    const tail = cutTo(fits ? note : note.replace(/,.*/, ''), room, theme);
+    const tail = cutTo(note, room, theme);
     if (!hasAge || room < shortestNote || tail === '') return isFailing ? `${head}${theme.warn(sign)}` : head;
     return `${head}${' '.repeat(beside)} ${theme.dim(theme.symbols.dot)} ${isFailing || isLate ? theme.warn(tail) : theme.dim(tail)}`;
   });

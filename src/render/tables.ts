@@ -2,7 +2,7 @@ import { nameOf, type Target } from '../runs/run.ts';
 import { type Execution, errorTextOf, type RunResult } from '../runs/service.ts';
 import type { Usual } from '../runs/statistics.ts';
 import { type Statistics, type Total, totalOf, unfinishedOf } from '../runs/statistics.ts';
-import { endedWell, lastStatusOf } from '../runs/statuses.ts';
+import { lastStatusOf } from '../runs/statuses.ts';
 import { formatAgo, formatDuration, localTime } from '../runs/time-text.ts';
 import { sanitizeLine } from './sanitize.ts';
 import { colorOfStatus, durationOf, lengthOfIds, type ShownStatus, symbolOfStatus, unknown } from './status-text.ts';
@@ -159,8 +159,6 @@ const columnsOfStatistics = (isBare: boolean): readonly Column<Statistics | Tota
   { heading: 'MEDIAN', isNumber: true, spare: 5, cell: ({ medianMs }) => numberOf(medianMs, formatDuration) },
   { heading: 'P95', isNumber: true, spare: 2, cell: ({ p95Ms }) => numberOf(p95Ms, formatDuration) },
   { heading: 'CREDITS', isNumber: true, spare: 3, cell: ({ credits }) => numberOf(credits, rounded) },
-  { heading: 'CREDITS/DAY', isNumber: true, spare: 1, cell: ({ creditsPerDay }) => numberOf(creditsPerDay, rounded) },
-  ...(isBare ? [] : [{ heading: 'LAST RUNS', spare: 4, cell: sparkline }]),
 ];
 
 const numberOf = (value: number | null, format: (value: number) => string) =>
@@ -171,25 +169,6 @@ const percentOf = (share: number) => (share < 1 ? Math.min(99, Math.round(share 
 
 /** Whole from a hundred on, else with one decimal. */
 const rounded = (value: number) => String(value >= 100 ? Math.round(value) : Math.round(value * 10) / 10);
-
-/** The last runs as bars, oldest first: the median has half the height, twice the median and more the full one. */
-function sparkline({ latest, medianMs }: Statistics | Total, { symbols, ok, bad }: Theme) {
-  const bars = [...symbols.bars];
-  const plot = latest
-    .map(({ status, durationMs }) => {
-      if (!endedWell(status)) return symbols.bad;
-      const height = Math.round(((durationMs ?? 0) / (medianMs || 1)) * (bars.length / 2));
-      return bars[Math.min(Math.max(height, 1), bars.length) - 1];
-    })
-    .join('');
-  // Bars of one height say nothing in one color, so those that did not complete have another.
-  const style = (text: string) =>
-    text
-      .split(symbols.bad)
-      .map((part) => part && ok(part))
-      .join(bad(symbols.bad));
-  return [plot, style] as const;
-}
 
 /** The last line is for all of several automations. */
 export const statisticsTable = (all: readonly Statistics[], theme: Theme, { columns }: WrapOptions): string =>

@@ -26,7 +26,6 @@ const symbols = {
   arrow: '→',
   dot: '·',
   ellipsis: '…',
-  bars: '▁▂▃▄▅▆▇█',
   full: '▓',
   empty: '░',
 };
@@ -38,7 +37,6 @@ const ascii = {
   arrow: '->',
   dot: '-',
   ellipsis: '...',
-  bars: '12345678',
   full: '#',
   empty: '-',
 };

@@ -48,7 +48,6 @@ export type WarningName =
   | 'hooks_left'
   | 'job_summary_failed'
   | 'journal_unavailable'
-  | 'low_rate'
   | 'other_run'
   | 'replayed_failure'
   | 'rerun_not_started'

@@ -1,6 +1,6 @@
 import { runLimitMs, type Target } from './run.ts';
 import { didTheWork, finalStatusOf } from './statuses.ts';
-import { dayMs, formatDuration } from './time-text.ts';
+import { formatDuration } from './time-text.ts';
 
 /** Times are milliseconds since 1970. Null means unknown. */
 export interface RecordedRun {
@@ -18,14 +18,7 @@ export interface PastRuns {
   runs: RecordedRun[];
 }
 
-export interface PastRun {
-  durationMs: number;
-  credits: number | null;
-}
-
 export type Statistics = NonNullable<ReturnType<typeof statisticsOf>>;
-
-const mostLatest = 10;
 
 /** Sums up the runs of the period; undefined if there are none. */
 export function statisticsOf(
@@ -47,9 +40,6 @@ export function statisticsOf(
   const sum = credits.length > 0 ? credits.reduce((total, each) => total + each, 0) : null;
   const others = runs.filter(({ status }) => !final.has(status ?? ''));
   const unseen = others.filter(({ status, atMs }) => status === null || nowMs - atMs > runLimitMs).length;
-  // If the journal is younger than the period, it says nothing about the earlier days.
-  const endMs = Math.min(untilMs, nowMs);
-  const firstMs = runs.reduce((earliestMs, { atMs }) => Math.min(earliestMs, atMs), endMs - dayMs);
   return {
     baseUrl,
     target,
@@ -60,14 +50,9 @@ export function statisticsOf(
     medianMs: quantileOf(durationsMs, 0.5),
     p95Ms: quantileOf(durationsMs, 0.95),
     credits: sum,
-    creditsPerDay: sum === null ? null : (sum * dayMs) / (endMs - firstMs),
-    withoutCredits: finished.length - credits.length,
     running: others.length - unseen,
     unseen, // must have finished, but this machine never saw how
     lastCompletedMs: completed.at(-1)?.endedMs ?? null,
-    latest: finished
-      .slice(-mostLatest)
-      .map((run) => ({ status: run.status ?? '', durationMs: recordedDurationMsOf(run) })),
   };
 }
 
@@ -89,8 +74,6 @@ export function totalOf(all: readonly Statistics[]) {
     medianMs: null,
     p95Ms: null,
     credits: isPaid ? sum(({ credits }) => credits ?? 0) : null,
-    creditsPerDay: isPaid ? sum(({ creditsPerDay }) => creditsPerDay ?? 0) : null,
-    latest: [],
   };
 }
 
@@ -104,10 +87,8 @@ function recordedDurationMsOf({ startedMs, endedMs }: RecordedRun): number | nul
   return tookMs >= 0 ? tookMs : null;
 }
 
-const ascending = (values: (number | null)[]) => Float64Array.from(values.filter((each) => each !== null)).sort();
-
-export const medianCredits = (runs: readonly PastRun[]): number | null =>
-  quantileOf(ascending(runs.map(({ credits }) => credits)), 0.5);
+const ascending = (values: readonly (number | null)[]) =>
+  Float64Array.from(values.filter((each) => each !== null)).sort();
 
 /** The smallest value that at least this share of the values doesn't exceed. Null if there are no values. */
 function quantileOf(sorted: Float64Array, share: number): number | null {
@@ -126,23 +107,6 @@ function countsOf(runs: readonly RecordedRun[], words: Iterable<string>): Record
 const runsThatCount = 10;
 const fewestRuns = 3;
 
-/** The median of the newest ten durations. Undefined if there are fewer than three. */
-export const usualDurationMs = (durationsMs: readonly number[]): number | undefined => quantileMs(durationsMs, 0.5);
-
-/** Has a run of this age taken longer than 90% of past runs, and clearly longer than their median? */
-export function isLongerThanUsual(ageMs: number, durationsMs: readonly number[]): boolean {
-  const usualMs = quantileMs(durationsMs, 0.5);
-  const slowMs = quantileMs(durationsMs, 0.9);
-  return usualMs !== undefined && slowMs !== undefined && ageMs > Math.max(1.2 * usualMs, slowMs);
-}
-
-function quantileMs(durationsMs: readonly number[], share: number): number | undefined {
-  const newestMs = durationsMs.filter((ms) => ms > 0 && Number.isFinite(ms)).slice(0, runsThatCount);
-  return newestMs.length < fewestRuns
-    ? undefined
-    : newestMs.sort((a, b) => a - b)[Math.ceil(share * newestMs.length) - 1];
-}
-
 /** To the second, from a minute on to the minute. */
 function roughly(ms: number): string {
   const unitMs = ms < minuteMs ? 1_000 : minuteMs;
@@ -159,11 +123,12 @@ export interface Usual {
 }
 
 /** How an unfinished run of this age compares with earlier ones; undefined if too few say how long it usually takes. */
-export function usualOf(ageMs: number, pastRuns: readonly PastRun[]): Usual | undefined {
-  const durationsMs = pastRuns.map(({ durationMs }) => durationMs);
-  const usualMs = usualDurationMs(durationsMs);
-  if (usualMs === undefined) return undefined;
-  const isLate = isLongerThanUsual(ageMs, durationsMs);
+export function usualOf(ageMs: number, earlierMs: readonly number[]): Usual | undefined {
+  const newest = ascending(earlierMs.slice(0, runsThatCount));
+  const usualMs = quantileOf(newest, 0.5);
+  if (newest.length < fewestRuns || usualMs === null) return undefined;
+  // Longer than 90% of them, and clearly longer than their median.
+  const isLate = ageMs > Math.max(1.2 * usualMs, quantileOf(newest, 0.9) ?? 0);
   const left = roughly(usualMs - ageMs);
   if (isLate) return { usualMs, isLate, text: `${roughly(ageMs - usualMs)} late` };
   return { usualMs, isLate, text: left === '0s' ? 'due now' : `about ${left} left` };

@@ -76,7 +76,7 @@ function createRunsHarness(changes: (elapsedMs: () => number, sleep: Clock['slee
     const result = await run(
       createConnection(service, {
         context: own,
-        pastRuns: () => record.map((durationMs) => ({ durationMs, credits: null })),
+        pastDurationsMs: () => record,
       }),
     );
     printResult(result, flags, own);
@@ -107,22 +107,6 @@ function createRunsHarness(changes: (elapsedMs: () => number, sleep: Clock['slee
   };
   return harness;
 }
-
-test.each(['watch', 'trigger'] as const)(
-  'the more runs a %s follows, up to five, the fewer polls it spends on each',
-  async (how) => {
-    const pollsAtEach = async (count: number) => {
-      const harness = createRunsHarness();
-      expect(await harness[how](count, { quiet: true })).toBe(0);
-      return harness.polls.count / count;
-    };
-    const [one = 0, two = 0, five = 0, ten = 0] = await Promise.all([1, 2, 5, 10].map(pollsAtEach));
-    expect(two).toBeLessThan(one);
-    expect(five).toBeLessThan(two);
-    expect(five).toBeGreaterThan(one / 3);
-    expect(ten).toBe(five);
-  },
-);
 
 test('one of several that is refused is named while the others are watched, and reported at the end', async () => {
   const active = () =>
@@ -239,17 +223,6 @@ test('a status that this version does not know is warned of when it is first see
   expect(await watch(1, { events: true })).toBe(0);
   expect(polls.count).toBeGreaterThan(2);
   expect(eventsIn(out(), 'warning')).toMatchObject([{ name: 'unknown_status' }]);
-});
-
-test('more runs than the rate can poll in a minute are reported once', async () => {
-  const { follow, err } = createRunsHarness((elapsedMs) => ({
-    status: async () => state(elapsedMs() < 2 * minute ? 'RUNNING' : 'COMPLETED'),
-  }));
-  const many = Array.from({ length: 61 }, (_, number) => runOf(number));
-  await follow(many.slice(1), { rate: 1 });
-  expect(err()).not.toContain('likeliest');
-  await follow(many, { rate: 1 });
-  expect(err().split('61 runs are more than')).toHaveLength(2);
 });
 
 describe('a rerun', () => {

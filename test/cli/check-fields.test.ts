@@ -30,7 +30,6 @@ test.each([
   ['runctl.trigger.started_', 'runctl.trigger.started'],
   ['runctl.outcom', 'runctl.outcome'],
   ['runctl.warnings.0.mesage', 'runctl.warnings.0.message'],
-  ['runctl.stats.latest.0.statu', 'runctl.stats.latest.0.status'],
   ['runctl.version.nod', 'runctl.version.node'],
 ])('--field %s is refused, since only runctl writes there, and %s is named', async (path, meant) => {
   const folder = temporaryFolder();

@@ -18,8 +18,7 @@ function homeWith(...files: [path: string, text: string][]): string {
 }
 
 function find(name: string, env: Record<string, string>) {
-  const disk = { whyBarred: () => undefined, freeBytes: () => 0 };
-  const findings = [...checkShell({ flags: {}, context: createMemory(env), disk })];
+  const findings = [...checkShell({ flags: {}, context: createMemory(env) })];
   return findings.find((finding) => finding.name === name);
 }
 

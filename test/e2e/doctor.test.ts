@@ -4,15 +4,12 @@ import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Disk } from '../../src/connection/state-folder.ts';
-import { diagnose } from '../../src/doctor/diagnose.ts';
 import type { Scenario } from '../../src/emulator/scenario.ts';
 import { claimFollowing } from '../../src/journal/follower-claim.ts';
 import { createProcesses } from '../../src/journal/processes.ts';
 import { createCertificate } from '../helpers/certificates.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { listen } from '../helpers/faulty-server.ts';
-import { createMemory } from '../helpers/memory-context.ts';
 import { needs } from '../helpers/needs.ts';
 import { networkFaults } from '../helpers/network-faults.ts';
 import { startProxy } from '../helpers/proxies.ts';
@@ -196,33 +193,6 @@ test('a state folder of another user is named', async (context) => {
     message: expect.stringMatching(/another user/),
   });
   expect(ended.code).toBe(74);
-});
-
-const roomy: Disk = { whyBarred: () => undefined, freeBytes: () => 2 ** 30 };
-
-test.each<[string, Partial<Disk>, RegExp]>([
-  ['full', { freeBytes: () => 0 }, /is full/],
-  ['nearly full', { freeBytes: () => 100_000 }, /is full/],
-  ['read-only', { whyBarred: () => 'is on a read-only file system' }, /read-only/],
-])('a disk that is %s is named', async (_, disk, message) => {
-  const { env } = await healthy();
-  const findings = await diagnose({ offline: true }, createMemory(env), { ...roomy, ...disk });
-  expect(findings.find(isMarked)).toMatchObject({
-    name: 'state_folder',
-    exitName: 'output_error',
-    message: expect.stringMatching(message),
-  });
-});
-
-test("a journal whose newest file can't be written is named, also if its folder can", async () => {
-  const { env } = await healthy();
-  await runProgram(['trigger', 'nightly'], { env });
-  const whyBarred = (path: string) => (path.endsWith('.jsonl') ? "can't be written" : undefined);
-  const findings = await diagnose({ offline: true }, createMemory(env), { ...roomy, whyBarred });
-  expect(findings.find(isMarked)).toMatchObject({
-    name: 'state_folder',
-    message: expect.stringContaining('journal.jsonl'),
-  });
 });
 
 test('a trigger without an answer is counted, and the next command is to recover it', async () => {

@@ -235,6 +235,29 @@ describe.each(places.slice(-2))('where the state folder %s', (_, prepare) => {
   });
 });
 
+const readOnlyFile =
+  'touch journal.jsonl && mount --bind journal.jsonl journal.jsonl && mount -o remount,bind,ro journal.jsonl';
+
+test.for<[string, () => Place, RegExp]>([
+  ['is mounted read-only', withMount({ options: 'ro' }), /read-only file system/],
+  ['is on a small disk that is nearly full', withMount({ options: 'size=512k' }), /is full/],
+  [
+    'holds a file that is read-only',
+    withMount({ options: 'size=8m', first: readOnlyFile }),
+    /journal\.jsonl .*read-only/,
+  ],
+])('where the state folder %s, doctor says so', async ([, prepare, message], context) => {
+  needs(context, 'unshare', hasNamespaces);
+  const place = prepare();
+  const env = { RUNCTL_BASE_URL: base, RUNCTL_API_KEY: 'test-key-123', RUNCTL_STATE_DIR: place.state };
+  const { code, stdout } = await run(['doctor', '--offline', '--json'], place, env);
+  const finding = { name: 'state_folder', result: 'failed', message: expect.stringMatching(message) };
+  expect([code, JSON.parse(stdout).runctl.doctor]).toEqual([
+    74,
+    expect.arrayContaining([expect.objectContaining(finding)]),
+  ]);
+});
+
 test('what `list` learns and cannot record is said once', async (context) => {
   needs(context, 'unshare', hasNamespaces);
   const { env } = await withEmulator({ automations: { '*': { duration: '1ms' } } });

@@ -231,7 +231,7 @@ test('a hook that an earlier follower owes is named by one that runs no hook, an
   const without = follower();
   await clock.sleep(2_000);
   const { stderr } = await without.stop();
-  expect(stderr).toMatch(/1 --on-final command is due/);
+  expect(stderr).toMatch(/1 --on-final command .*`runctl watch --follow --on-final …`/);
   const { stdout } = await runProgram(['doctor', '--offline', '--json'], { env });
   const findings = jsonLines(stdout)[0].runctl.doctor;
   expect(findings).toContainEqual(

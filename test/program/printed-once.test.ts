@@ -154,18 +154,6 @@ test('what to do about a failed run names the automation as short as it can be t
   expect(elsewhere.stderr).toContain(`\`runctl trigger ${env.RUNCTL_PROJECT}/nightly --watch\``);
 });
 
-test.each([
-  ['trigger', ['--watch'], 1],
-  ['trigger', [], 0],
-])(
-  'that --rate is too low for polling many runs is said where they are polled: %s %j',
-  async (command, flags, times) => {
-    const { env, clock } = await withEmulator({ automations: { '*': { duration: '1s' } } });
-    const { stderr } = await runProgram([command, 'a', 'b', 'c', '--rate', '0.04', ...flags], { env, clock });
-    expect(stderr.match(/more than `--rate 0.04` can poll/g) ?? []).toHaveLength(times);
-  },
-);
-
 test('that an earlier run of a key failed is said once, where its ids are data', async () => {
   const { run } = await machine(failing);
   await run('trigger nightly --watch --idempotency-key k -q');

@@ -16,24 +16,17 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'
 afterEach(() => void vi.useRealTimers());
 
 /** A board on a screen in memory, which shows its text as a person sees it. */
-function onBoard({
-  columns = 80,
-  rows = 24,
-  runs = 2,
-  history = [] as number[],
-  credits = null as number | null,
-} = {}) {
+function onBoard({ columns = 80, rows = 24, runs = 2, history = [] as number[] } = {}) {
   const screen = new Terminal({ cols: columns, rows, convertEol: true, allowProposedApi: true, scrollback: 1_000 });
   const memory = createMemory();
   const terminal = new ScreenStream(screen);
   const size = { columns };
-  const past = history.map((durationMs) => ({ durationMs, credits }));
   const stderr = Object.assign(Object.create(memory.stderr), {
     isTTY: true,
     write: (text: string) => terminal.write(text),
   });
   stderr.columns = () => size.columns;
-  const board = createBoard({ runs, pastRuns: () => past }, { ...memory, stderr, terminal: () => terminal });
+  const board = createBoard({ runs, pastDurationsMs: () => history }, { ...memory, stderr, terminal: () => terminal });
   onTestFinished(board.stop);
   return {
     board,
@@ -90,16 +83,16 @@ const [nightly, weekly] = [runOf('nightly'), runOf('a-weekly-report')];
 
 describe('a run that is watched alone', () => {
   const history = [20_000, 20_000, 20_000];
-  test.each<[number, number, number | null, string]>([
-    [80, 5_000, 7, 'nightly RUNNING ▓▓░░░░░░ about 15s left, 7 credits'],
-    [80, 21_000, null, 'nightly RUNNING ▓▓▓▓▓▓▓▓ due now'],
-    [80, 31_000, 7, 'nightly RUNNING ▓▓▓▓▓▓▓▓ 11s late'],
-    [46, 5_000, 7, 'nightly RUNNING ▓▓░░░░░░ about 15s left'],
-    [40, 5_000, 7, 'nightly RUNNING 5s · about 15s left'],
-    [36, 31_000, 7, 'nightly RUNNING ▓▓▓▓▓▓▓▓ 11s late'],
-    [28, 31_000, 7, 'nightly RUNNING 31s'],
-  ])('has a bar against its usual duration: at %i columns after %i ms', async (columns, ageMs, credits, line) => {
-    const { board, clock, lines } = onBoard({ runs: 1, columns, history, credits });
+  test.each<[number, number, string]>([
+    [80, 5_000, 'nightly RUNNING ▓▓░░░░░░ about 15s left'],
+    [80, 21_000, 'nightly RUNNING ▓▓▓▓▓▓▓▓ due now'],
+    [80, 31_000, 'nightly RUNNING ▓▓▓▓▓▓▓▓ 11s late'],
+    [46, 5_000, 'nightly RUNNING ▓▓░░░░░░ about 15s left'],
+    [40, 5_000, 'nightly RUNNING 5s · about 15s left'],
+    [36, 31_000, 'nightly RUNNING ▓▓▓▓▓▓▓▓ 11s late'],
+    [28, 31_000, 'nightly RUNNING 31s'],
+  ])('has a bar against its usual duration: at %i columns after %i ms', async (columns, ageMs, line) => {
+    const { board, clock, lines } = onBoard({ runs: 1, columns, history });
     board.observe(status(nightly));
     await clock.sleep(ageMs);
     board.above('above');
@@ -130,16 +123,6 @@ describe('a board of several runs', () => {
     const [, , second, first] = await lines();
     expect(first).toBe('  nightly          RUNNING  1m · about 2m left');
     expect(second).toBe('  a-weekly-report  QUEUED   0s · ⚠ confirmed 12s ago: the service answered 502');
-  });
-
-  test.each([
-    [80, '  nightly          RUNNING  0s · about 3m left, 7 credits'],
-    [50, '  nightly          RUNNING  0s · about 3m left'],
-  ])('at %i columns says what is usual as far as it fits', async (columns, line) => {
-    const { board, lines } = onBoard({ columns, history: [3 * minute, 3 * minute, 3 * minute], credits: 7 });
-    for (const run of [nightly, weekly]) board.observe(status(run));
-    board.above('above');
-    expect((await lines())[2]).toBe(line);
   });
 
   test('counts a run that has finished once', async () => {

@@ -25,7 +25,7 @@ test.each([
   [2, false],
 ])('a run that is in the way of %i is on the board: %s', (runs, isShown) => {
   const memory = createMemory();
-  const board = createBoard({ runs, pastRuns: () => [] }, memory);
+  const board = createBoard({ runs, pastDurationsMs: () => [] }, memory);
   board.observe(inTheWay);
   board.stop();
   expect(String(memory.terminal().read()).includes('RUNNING')).toBe(isShown);

@@ -24,18 +24,15 @@ const statistics = (statuses: string[]): Statistics => {
     medianMs: 60_000,
     p95Ms: 60_000,
     credits: null,
-    creditsPerDay: null,
-    withoutCredits: statuses.length,
     lastCompletedMs: null,
-    latest: statuses.map((status) => ({ status, durationMs: 60_000 })),
   };
 };
 
 test('what completed and what did not have the same colors as in every table', () => {
   const rows = [statistics(['COMPLETED', 'COMPLETED']), statistics(['COMPLETED', 'FAILED', 'COMPLETED'])];
   const [, all, some] = statisticsTable(rows, marked, { columns: 200 }).split('\n');
-  expect(all).toMatch(/\{ *2 \(100%\)\} .* \{▄▄\}$/);
-  expect(some).toMatch(/\( *2 \(67%\)\) .* \{▄\}\[✖\]\{▄\}$/);
+  expect(all).toMatch(/\{ *2 \(100%\)\}/);
+  expect(some).toMatch(/\( *2 \(67%\)\)/);
 });
 
 test('only if every run completed, 100% are said to', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { medianCredits, type RecordedRun, statisticsOf as statisticsOfTarget } from '../../src/runs/statistics.ts';
+import { type RecordedRun, statisticsOf as statisticsOfTarget } from '../../src/runs/statistics.ts';
 import { isFinalStatus } from '../../src/runs/statuses.ts';
 import { baseUrl, nightly } from '../journal/records.ts';
 
@@ -57,19 +57,10 @@ test('a run that did not complete, or whose times are unknown or impossible, has
   expect(statisticsOf(odd)).toMatchObject({ medianMs: null, p95Ms: null });
 });
 
-test.each([
-  ['whole days since the first run', [run(4 * dayMs), run(dayMs)], 4, 1],
-  ['a day at least', [run(hourMs), run(2 * hourMs)], 4, 4],
-])('credits a day are those of %s', (_, runs, credits, creditsPerDay) => {
-  const statistics = statisticsOf(runs);
-  expect(statistics?.credits).toBe(credits);
-  expect(statistics?.creditsPerDay).toBeCloseTo(creditsPerDay, 2);
-});
-
-test('unknown credits are counted as unknown, not as nothing', () => {
+test('credits are the sum of those that are known', () => {
   const free = run(1, 1, { credits: null });
-  expect(statisticsOf([run(1), free])).toMatchObject({ credits: 2, withoutCredits: 1 });
-  expect(statisticsOf([free])).toMatchObject({ credits: null, creditsPerDay: null, withoutCredits: 1 });
+  expect(statisticsOf([run(1), run(2), free])).toMatchObject({ credits: 4 });
+  expect(statisticsOf([free])).toMatchObject({ credits: null });
 });
 
 test.each([
@@ -106,15 +97,7 @@ test('a run may take no time', () => {
   expect(statisticsOf([run(hourMs, 0, { status: 'COMPLETED' })])).toMatchObject({ medianMs: 0 });
 });
 
-test('the usual credits are the median of those that are known', () => {
-  const runs = [5, null, 1, 3].map((credits) => ({ durationMs: 1, credits }));
-  expect([medianCredits(runs), medianCredits(runs.slice(1, 2))]).toEqual([3, null]);
-});
-
-test('the last ten runs are named in the order in which they finished', () => {
-  const runs = Array.from({ length: 12 }, (_, n) => run((n + 1) * hourMs, n + 1));
-  const statistics = statisticsOf(runs);
-  expect(statistics?.latest.map(({ durationMs }) => durationMs)).toEqual([10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
-  expect(statistics?.latest.at(-1)).toEqual({ status: 'COMPLETED', durationMs: 1 });
-  expect(statistics?.lastCompletedMs).toBe(nowMs - hourMs);
+test('the last one that completed is the one that ended last', () => {
+  const runs = [run(3 * hourMs), run(hourMs), run(2 * hourMs), run(1, 1, { status: 'FAILED' })];
+  expect(statisticsOf(runs)?.lastCompletedMs).toBe(nowMs - hourMs);
 });

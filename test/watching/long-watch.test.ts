@@ -58,7 +58,7 @@ async function watch(
       answer('status', sending?.timeoutMs, () => state(isOver() ? 'COMPLETED' : 'RUNNING', { startedAt })),
     result: (_, __, sending) => answer('result', sending?.timeoutMs, () => resultOf('COMPLETED')),
   };
-  const schedule = createPollSchedule({ durationsMs: [] });
+  const schedule = createPollSchedule([]);
   const { signal } = new AbortController();
   const watched = await watchToEnd(
     { run },

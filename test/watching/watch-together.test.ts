@@ -55,7 +55,7 @@ async function watchTogether({ runs, perSecond = 10, timeoutMs = 10 * second, ..
     random: () => 0.5,
     observe() {},
   };
-  const schedule = createPollSchedule({ durationsMs: options.durationsMs ?? [], runs });
+  const schedule = createPollSchedule(options.durationsMs ?? []);
   const watched = await Promise.all(
     Array.from({ length: runs }, (_, index) =>
       watchToEnd({ run: { target, executionId: idOf(index) } }, { schedule }, ports),

@@ -73,11 +73,14 @@ describe('doctor --try-key', () => {
     expect(stderr).toContain(`runctl config set idempotencyKeys ${treatment}`);
   });
 
-  test('leaves its repeat in the history, also if the response is lost', async () => {
-    const { env, clock } = await withEmulator({ automations: short, faults: [{ nth: 2, do: 'loseAnswer' }] });
+  test.each<[string, Scenario]>([
+    ['response_lost', { faults: [{ nth: 2, do: 'loseAnswer' }] }],
+    ['refused', { order: 'activeFirst' }],
+  ])('leaves its repeat in the history, also if it is %s', async (end, scenario) => {
+    const { env, clock } = await withEmulator({ automations: short, ...scenario });
     await runProgram(trial, { env, clock });
     const { stdout } = await runProgram(['history', '--field', 'runctl.history.what'], { env, clock });
-    expect(stdout.split('\n').slice(0, 4)).toEqual(['sent', 'accepted', 'sent_again', 'response_lost']);
+    expect(stdout.split('\n').slice(0, 4)).toEqual(['sent', 'accepted', 'sent_again', end]);
     expect((await runProgram(['recover'], { env, clock })).code).toBe(0);
   });
 

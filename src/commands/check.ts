@@ -52,10 +52,8 @@ export const check = defineCommand({
       return connected;
     };
     const checks: Check[] = [];
-    const recorded: JournalRun[] = [];
     for (const target of targets) {
       let runs = lastRunsOf(journal, baseUrl, target, sinceMs);
-      if (runs.last) recorded.push(runs.last);
       if (!isInTime(runs, sinceMs)) runs = await pollUnfinished(runs, connectOnce);
       const isOverdue = !isInTime(runs, sinceMs);
       const otherUrl = runs.last ? undefined : otherBaseUrl({ journal, baseUrl }, { target, hasRun: true });

@@ -179,7 +179,14 @@ test.each([
 
 test('a variable that is nearly that of a setting is named, and one of a hook is not', async () => {
   const { env } = await withEmulator(long);
-  const odd = { ...env, RUNCTL_PROFLE: 'staging', RUNCTL_EXIT_CODE: '0', RUNCTL_IN_HOOK: '1', RUNCTL_CI: '0' };
+  const odd = {
+    ...env,
+    RUNCTL_PROFLE: 'staging',
+    RUNCTL_EXIT_CODE: '0',
+    RUNCTL_IN_HOOK: '1',
+    RUNCTL_CI: '0',
+    RUNCTL_PROJCT: '',
+  };
   const found = (await findingsOf(odd)).filter(({ name }) => name === 'environment');
   expect(found).toMatchObject([{ result: 'warning', advice: 'did you mean RUNCTL_PROFILE?' }]);
   expect(found[0]?.message).toContain('RUNCTL_PROFLE');

@@ -57,6 +57,13 @@ test.each(table)(
   },
 );
 
+test('the id of a run stands once in the log of its watch', async () => {
+  const { run, env } = await machine({ automations: { '*': { duration: '5m' } } });
+  const { code, stderr } = await run('trigger nightly --watch');
+  const { stdout: id } = await runProgram(['list', '-q'], { env });
+  expect([code, stderr.split(id.trim()).length - 1], stderr).toEqual([0, 1]);
+});
+
 test.each([
   ['a refusal of one, while the other run goes on', { b: { duration: '1h' } }, '', 1],
   ['a timeout, which ends both', { '*': { duration: '1h' } }, ' --timeout 30s', 0],

@@ -53,6 +53,15 @@ test('a run that failed: its error first', () => {
 
 test.each<[string, Parameters<typeof summary>[0], string]>([
   [
+    'whose end only the result has',
+    {
+      run,
+      execution: execution('CANCELLED', { completedAt: undefined }),
+      result: result('CANCELLED', { completedAt: times.completedAt }),
+    },
+    `✖ CANCELLED nightly after 4m 12s\n  credits  –\n  run      ${executionId}\n`,
+  ],
+  [
     'without a result',
     { run, execution: execution('CANCELLED') },
     `✖ CANCELLED nightly after 4m 12s\n  credits  –\n  run      ${executionId}\n`,

@@ -8,10 +8,13 @@ import { createMemory } from '../helpers/memory-context.ts';
 
 type Run = (context: Invocation) => Promise<CommandResult | number>;
 
-/** Types `runctl test …flags`, where the command `test` is this function. */
+/** Types `runctl test …flags`, where the command `test` is this function, which may start runs. */
 async function typed(run: Run, flags: string[] = [], crash: Promise<never>[] = []) {
   const options = { json: flag('--json', ''), events: flag('--events', '') };
-  const command: CommandDefinition = { name: 'test', about: '', options, run: (_, __, context) => run(context) };
+  const command: CommandDefinition = {
+    ...{ name: 'test', about: '', starts: true, options },
+    run: (_, __, context) => run(context),
+  };
   const context = createMemory();
   const code = await runCli(['test', ...flags], { name: 'runctl', about: '', commands: [command] }, context, crash);
   return { code, out: context.out(), err: context.err() };
@@ -45,6 +48,14 @@ describe('what a command answers with', () => {
   test('may be an exit code alone', async () => {
     expect(await typed(async () => 42)).toEqual({ code: 42, out: '', err: '' });
   });
+});
+
+test.each([
+  ['what it refused', failed, { how: 'not_started', started: 'no', safeToRepeat: true }],
+  ['a bug', new Error('a bug'), { how: 'unknown', started: 'unknown', safeToRepeat: false }],
+])('a command that starts runs says after %s whether it may be repeated', async (_, error, trigger) => {
+  const { out } = await typed(() => Promise.reject(error), ['--json']);
+  expect(JSON.parse(out).runctl.trigger).toMatchObject(trigger);
 });
 
 describe('with --events the last line is the end of the command,', () => {

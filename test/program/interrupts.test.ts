@@ -137,6 +137,13 @@ describe('Ctrl-C', () => {
     expect(JSON.parse(stdout)).toMatchObject({ executionId: id, runctl: { problem: { name: 'interrupted' } } });
   });
 
+  test('of a `list` that polls ends it, with no list that looks whole', async () => {
+    const { env, emulator } = await withEmulator(hangs('status'));
+    await trigger(env);
+    const { stdout } = await interrupted(['list', '--json'], { env, emulator, requests: 1 });
+    expect(jsonLines(stdout)).toMatchObject([{ runctl: { problem: { name: 'interrupted' } } }]);
+  });
+
   test('of a watch of many runs reports each on a line, and all in one sentence', async () => {
     const { env, emulator } = await withEmulator(slow);
     const ids = [await trigger(env, 'a'), await trigger(env, 'b')];

@@ -57,6 +57,13 @@ test.each(table)(
   },
 );
 
+test('what a check of doctor found stands in the list of checks, and not again below it', async () => {
+  const { run } = await machine(hour, { RUNCTL_API_KEY: 'another-key-123456' });
+  const { code, stdout, stderr } = await run('doctor');
+  expect([code, stdout]).toEqual([7, expect.stringContaining('HTTP 401')]);
+  expect(stderr).not.toContain('HTTP 401');
+});
+
 test('the id of a run stands once in the log of its watch', async () => {
   const { run, env } = await machine({ automations: { '*': { duration: '5m' } } });
   const { code, stderr } = await run('trigger nightly --watch');

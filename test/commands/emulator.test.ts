@@ -105,6 +105,13 @@ test.each([['/', "the command / can't be started: spawn / EACCES"]])(
   },
 );
 
+test('after a rehearsal nothing listens any longer', async () => {
+  const file = join(temporaryFolder(), 'url');
+  const command = ['sh', '-c', `printf %s "$RUNCTL_BASE_URL" > '${file}'`];
+  expect(await emulator.run({ command }, {}, createMemory(path))).toBe(0);
+  await expect(fetch(readFileSync(file, 'utf8'))).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
+});
+
 test('a command that does not exist is named, and ends with 127, as in a shell', async () => {
   const context = createMemory(path);
   expect(await emulator.run({ command: ['/nothing/here'] }, { quiet: true }, context)).toBe(127);

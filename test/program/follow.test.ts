@@ -344,6 +344,7 @@ test('an API key that is refused ends the follower', async () => {
     env: { ...env, RUNCTL_API_KEY: 'another-key-123456' },
   });
   expect(ended.code).toBe(7);
+  expect(ended.stderr, 'it is said once').not.toMatch(/^nightly: /m);
 });
 
 test('a machine on which nothing has ever run is followed, too', async () => {

@@ -36,6 +36,7 @@ test('a morning: who sent what, what came of it, and which process resolved it',
   expect((await run('trigger', 'nightly')).code).toBe(5);
   expect((await run('trigger', 'weekly', '--give-up-after', '1ms')).code).toBe(12);
   expect((await run('history')).stderr).toContain('`runctl recover`');
+  expect((await run('history', '--quiet')).stderr).toBe('');
   const recovered = await run('recover');
   const [, weekly] = emulator.runs();
   expect(recovered.stdout).toContain(weekly?.executionId);

@@ -68,6 +68,19 @@ test('a hook that hangs is stopped when its time has passed, and so is what it h
   expect(spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).stdout).toMatch(/^(Z.*\n)?$/);
 });
 
+test('the limit of a hook that has ended no longer runs: it would stop what the hook has left in the background', async () => {
+  const limits: (AbortSignal | undefined)[] = [];
+  const sleep = (ms: number, signal?: AbortSignal) => {
+    limits.push(signal);
+    return clock.sleep(ms, signal);
+  };
+  const memory = createMemory({ PATH: process.env.PATH });
+  const hook = { command: 'true', documents: [], limitMs: 30_000 };
+  expect(await runHook(hook, { ...memory, clock: { ...clock, sleep } })).toBeUndefined();
+  expect(limits.map((signal) => signal?.aborted)).not.toContain(false);
+  expect(limits).not.toEqual([]);
+});
+
 test('a hook that ignores SIGTERM is killed', async () => {
   const { failure } = await hooked("trap '' TERM; while :; do sleep 1; done", { limitMs: 500 });
   expect(failure).toBe('took longer than 500ms and was stopped');

@@ -23,20 +23,17 @@ test.each(pages.map((argv) => [argv.join(' '), argv] as const))(
   },
 );
 
-test.each(['settings', 'flags', 'scenarios'])(
-  'on a wide terminal, no line of `runctl help %s` is longer',
-  async (topic) => {
+test.each([['help', 'settings'], ['help', 'flags'], ['help', 'scenarios'], ['explain'], ['explain', '12', '5']])(
+  'on a wide terminal, no line of `runctl %s %s` is longer',
+  async (...argv) => {
     const context = createMemory();
     Object.assign(context.stdout, { isTTY: true, columns: () => 300 });
-    expect(await runCli(['help', topic], program, context)).toBe(0);
-    expect(
-      Math.max(
-        ...context
-          .out()
-          .split('\n')
-          .map(({ length }) => length),
-      ),
-    ).toBeLessThanOrEqual(100);
+    expect(await runCli(argv, program, context)).toBe(0);
+    const lengths = context
+      .out()
+      .split('\n')
+      .map(({ length }) => length);
+    expect(Math.max(...lengths)).toBeLessThanOrEqual(100);
   },
 );
 

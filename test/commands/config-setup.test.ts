@@ -81,8 +81,13 @@ test('a variable that overrides an answer is named', async () => {
   expect(shown).toMatch(/RUNCTL_PROJECT .*stored project/);
 });
 
-test('without a terminal nobody is asked, and the other ways are named', async () => {
-  const context = createMemory({ RUNCTL_CONFIG_DIR: temporaryFolder() });
+test.each([
+  ['on stdin', {}, { isTTY: true }],
+  ['on stderr', { isTTY: true }, {}],
+])('without a terminal %s nobody is asked, and the other ways are named', async (_, stdin, stderr) => {
+  const context = createMemory({ RUNCTL_CONFIG_DIR: temporaryFolder() }, '');
+  Object.assign(context.stdin(), stdin);
+  Object.assign(context.stderr, stderr);
   await expect(setUp(context)).rejects.toMatchObject({
     exitCode: 2,
     message: expect.stringContaining('set'),

@@ -11,7 +11,8 @@ test.each([
   const folder = temporaryFolder();
   vi.stubEnv('TMPDIR', folder);
   onTestFinished(() => void vi.unstubAllEnvs());
-  const context = createMemory({ RUNCTL_API_KEY: 'a key of the user', RUNCTL_BASE_URL: 'https://service.invalid' });
+  const ofUser = { RUNCTL_API_KEY: 'a key of the user', RUNCTL_BASE_URL: 'https://service.invalid' };
+  const context = createMemory({ ...ofUser, RUNCTL_PROFILE: 'a profile of the user' });
   const { sleep } = context.clock;
   context.clock = { ...context.clock, sleep: (ms, signal) => sleep(ms * slowness, signal) };
   expect(await demo.run({}, {}, context)).toBe(0);

@@ -81,6 +81,18 @@ test.each([
   expect((await bare(env, clock)).stdout).toMatch(shown);
 });
 
+test('a trigger that another process is still sending is not one to recover', async () => {
+  const { env, clock } = await withEmulator(scenario);
+  const { RUNCTL_STATE_DIR: folder, RUNCTL_BASE_URL: baseUrl = '' } = env;
+  const journal = openJournal({ folder, nowMs: clock.nowMs, onTrouble() {} });
+  const sent = { type: 'triggered', baseUrl, target, account: 'a', body: '{}', userProvided: false } as const;
+  const process = createProcesses().own;
+  journal.append({ ...sent, idempotencyKey: 'k', attempt: '1', process, first: true });
+  const { stdout } = await bare({ ...env, RUNCTL_PROJECT: projectId }, clock);
+  expect(stdout).not.toContain('runctl recover');
+  expect(stdout).toMatch(/Nothing is unresolved/);
+});
+
 test('runs of which the newest file has none are no first run to come', async () => {
   const { env, clock } = await withEmulator(scenario);
   const { RUNCTL_STATE_DIR: folder, RUNCTL_BASE_URL: baseUrl = '' } = env;

@@ -74,6 +74,13 @@ test('an API key that was just typed is not shown, even if the service repeats i
   expect(shown).not.toContain(apiKey);
 });
 
+test('where a command prints the API key, none is asked for', async () => {
+  const apiKeyCommand = `echo ${apiKey}`;
+  const stored = { profiles: { default: { baseUrl: 'https://old.example', apiKeyCommand } } };
+  const { url, config } = await answered([address, project], stored);
+  expect(config.profiles.default).toEqual({ baseUrl: url, apiKeyCommand, project });
+});
+
 test('a variable that overrides an answer is named', async () => {
   const env = { RUNCTL_PROJECT: project };
   const { end, shown } = await answered([address, apiKey, project.replace('1', '2')], undefined, { env });

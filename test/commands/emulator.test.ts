@@ -105,6 +105,17 @@ test.each([['/', "the command / can't be started: spawn / EACCES"]])(
   },
 );
 
+test.each([true, false])(
+  'what a command sends is not told where the command may draw on the terminal: %s',
+  async (isTTY) => {
+    const context = createMemory(path);
+    Object.assign(context.stderr, { isTTY });
+    const command = [process.execPath, '-e', 'fetch(process.env.RUNCTL_BASE_URL)'];
+    expect(await emulator.run({ command }, {}, context)).toBe(0);
+    expect(context.err() === '').toBe(isTTY);
+  },
+);
+
 test('after a rehearsal nothing listens any longer', async () => {
   const file = join(temporaryFolder(), 'url');
   const command = ['sh', '-c', `printf %s "$RUNCTL_BASE_URL" > '${file}'`];

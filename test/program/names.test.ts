@@ -1,4 +1,6 @@
 // What is no name is refused for all arguments together, before anything is sent.
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { withEmulator } from '../helpers/emulator.ts';
 import { jsonLines } from '../helpers/json-lines.ts';
@@ -70,6 +72,15 @@ test('what is no name is never suggested, and an automation without a run neithe
   expect((await runProgram(['trigger', '--dry-run', 'watch'], { env })).stderr).not.toContain('–watch');
   expect((await runProgram(['status', 'nightl'], { env })).stderr).not.toContain('`nightly`');
 });
+
+test.each(['status', 'result', 'watch'])(
+  'a journal that cannot be read is not one without runs to %s',
+  async (command) => {
+    const { env } = await withEmulator({});
+    mkdirSync(join(env.RUNCTL_STATE_DIR ?? '', 'journal.jsonl'), { recursive: true });
+    expect((await runProgram([command, 'nightly'], { env })).code).toBe(74);
+  },
+);
 
 test.each(['nothing', 'toString', '__proto__'])('%s names no schema', async (name) => {
   expect(await runProgram(['schema', name])).toMatchObject({ code: 2, stdout: '' });

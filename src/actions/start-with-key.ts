@@ -104,15 +104,12 @@ function startOfTrigger(
   return withRun(evidence, idempotencyKey, { ...found, known: execution, retryAfterMs, sinceTriggerMs });
 }
 
-const justSentMs = 5_000;
-
-/** Warns about the target's earlier triggers without a known outcome. */
+/** Warns about the target's earlier triggers without a known outcome, but not about one that is still being sent here. */
 function warnOfOpenTriggers(target: Target, following: Following): void {
-  const { journal, baseUrl, sentKeys } = following;
+  const { journal, baseUrl, sentKeys, processes } = following;
   const open = journal
     .unresolvedTriggers({ baseUrl, target })
-    // Another process may still be sending a new trigger.
-    .filter(({ reason, ageMs }) => reason !== undefined || ageMs > justSentMs);
+    .filter(({ senders }) => !senders.some(({ process }) => processes.stateOf(process) === 'running'));
   if (open.some(({ idempotencyKey }) => !sentKeys.has(idempotencyKey))) reportUnresolved(target, following);
 }
 

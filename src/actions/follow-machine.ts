@@ -4,7 +4,7 @@ import type { Connection } from '../connection/connection.ts';
 import { followableOf } from '../connection/followable.ts';
 import { journalOf } from '../connection/open-journal.ts';
 import { endedBy } from '../context.ts';
-import { createHookRecord, dueHooks, recordDueHook, reportCutOffHooks } from '../hooks/follower-hooks.ts';
+import { createHookRecord, leftHooks, recordDueHook, reportCutOffHooks } from '../hooks/follower-hooks.ts';
 import { claimFollowing, type FollowerClaim, nameOfFollower } from '../journal/follower-claim.ts';
 import type { JournalRecord } from '../journal/records.ts';
 import { createTail, type Tail } from '../journal/tail.ts';
@@ -71,7 +71,7 @@ export async function followMachine(
       reportCutOffHooks(following);
       const tail = createTail(folder);
       const unfinished = findUnfinished(following);
-      const due = dueHooks(following);
+      const { due } = leftHooks(following);
       if (flags.onFinal === undefined) {
         warnOfHooks(due.length, 'of an earlier follower will not be run', following);
         return { tail, open: unfinished };

@@ -4,10 +4,12 @@ import { resolveWithoutApiKey } from '../config/settings.ts';
 import { parseAutomationNames } from '../connection/arguments.ts';
 import { journalOf } from '../connection/open-journal.ts';
 import type { Invocation } from '../context.ts';
+import { leftHooks } from '../hooks/follower-hooks.ts';
 import { isUnfinished } from '../journal/fold.ts';
 import { followerOf } from '../journal/follower-claim.ts';
 import { isOpen, isRecoverable, type Journal, type JournalRun, openMs } from '../journal/journal.ts';
 import { createProcesses } from '../journal/processes.ts';
+import { count } from '../problems/quote.ts';
 import type { CommandResult } from '../render/output.ts';
 import type { runTable } from '../render/tables.ts';
 import { renderMarkup, type Theme } from '../render/theme.ts';
@@ -24,6 +26,7 @@ interface Standing {
   unfinished: JournalRun[];
   failed: JournalRun[]; // in the last 24 hours, of automations that have not completed since
   follower: ReturnType<typeof followerOf>;
+  dueHooks: number; // that no running follower runs
   isEmpty: boolean;
 }
 
@@ -37,8 +40,10 @@ export async function showOverview(context: Invocation): Promise<CommandResult |
   const nowMs = clock.nowMs();
   const journal = journalOf(context, { needed: true });
   const automations = parseAutomationNames([], valueIfGiven(settings.project));
-  const follower = followerOf(baseUrl, resolveStateFolder(env) ?? '', createProcesses());
-  const standing = { ...whatStands(journal, { baseUrl, automations }, nowMs), follower };
+  const processes = createProcesses();
+  const follower = followerOf(baseUrl, resolveStateFolder(env) ?? '', processes);
+  const dueHooks = follower?.isAlive && follower.hasHook ? 0 : leftHooks({ journal, baseUrl, processes }).due.length;
+  const standing = { ...whatStands(journal, { baseUrl, automations }, nowMs), follower, dueHooks };
   if (standing.isEmpty) return { next: 'start a first run: `runctl trigger <automation> --watch`' };
   const { runTable } = await import('../render/tables.ts');
   return {
@@ -51,10 +56,15 @@ function whatStands(
   journal: Journal,
   filter: { baseUrl: string; automations: ReturnType<typeof parseAutomationNames> },
   nowMs: number,
-): Omit<Standing, 'follower'> {
+): Omit<Standing, 'follower' | 'dueHooks'> {
   const sentKeys = new Set(triggersBeingSent(journal, filter.baseUrl).map(({ idempotencyKey }) => idempotencyKey));
   const settled = new Set<string>(); // automations whose newest finished run completed
-  const standing: Omit<Standing, 'follower'> = { unresolved: [], unfinished: [], failed: [], isEmpty: true };
+  const standing: Omit<Standing, 'follower' | 'dueHooks'> = {
+    unresolved: [],
+    unfinished: [],
+    failed: [],
+    isEmpty: true,
+  };
   for (const run of journal.runs({ ...filter, sinceMs: nowMs - openMs })) {
     standing.isEmpty = false;
     const name = fullNameOf(run.target);
@@ -80,7 +90,7 @@ function overviewText(
   theme: Theme,
   lines: WrapOptions,
 ): string {
-  const { unresolved, unfinished, failed, follower } = standing;
+  const { unresolved, unfinished, failed, follower, dueHooks } = standing;
   const section = (heading: string, runs: readonly JournalRun[]) => {
     if (runs.length === 0) return [];
     const columns = lines.columns && lines.columns - 2;
@@ -98,10 +108,15 @@ function overviewText(
     ...section('Not finished when last polled: `runctl watch --all`', unfinished),
     ...section('Failed since yesterday: `runctl result <automation>` says why', failed),
   ];
-  if (all.length === 0) all.push('Nothing is unresolved, unfinished or failed since yesterday.');
+  if (all.length === 0 && dueHooks === 0) all.push('Nothing is unresolved, unfinished or failed since yesterday.');
+  const withHook = 'runctl watch --follow --on-final <command>';
+  if (dueHooks > 0) {
+    const due = `${count(dueHooks, '--on-final command')} of an earlier follower ${dueHooks > 1 ? 'are' : 'is'} due`;
+    all.push(renderMarkup(`${due}: \`${withHook}\``, theme, lines));
+  }
   if (follower?.isAlive) all.push(theme.dim(`Followed by ${follower.name}.`));
   else if (follower) {
-    const again = follower.hasHook ? 'runctl watch --follow --on-final <command>' : 'runctl watch --follow';
+    const again = follower.hasHook ? withHook : 'runctl watch --follow';
     all.push(renderMarkup(`The follower was killed, ${follower.name}: \`${again}\``, theme, lines));
   }
   return `${all.join('\n')}\n`;

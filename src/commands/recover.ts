@@ -66,7 +66,8 @@ export const recover = defineCommand({
       if (problem) problems.push(problem);
       const about = run ? { run } : { target: recovery.trigger.target };
       context.reporter.observe({ event: 'run_done', ...about, document: document.json, pending: 0 });
-      print(report, options, context);
+      // That a trigger is superseded is said this once, and somebody has to look for its run.
+      print(report, recovery.kind === 'superseded' ? { ...options, quiet: false } : options, context);
     }
     const isIncomplete = isJournalIncomplete(context);
     const isNothing = documents.length === 0 && !options.quiet && !isIncomplete;

@@ -10,6 +10,7 @@ import type { Invocation } from '../context.ts';
 import type { JournalRun } from '../journal/fold.ts';
 import { openMs } from '../journal/journal.ts';
 import { pathOf } from '../journal/records.ts';
+import { isAmong } from '../journal/run-filter.ts';
 import type { Outcome } from '../problems/outcome.ts';
 import { count } from '../problems/quote.ts';
 import { documentOf } from '../render/document.ts';
@@ -55,14 +56,24 @@ async function showStatistics(names: string[], options: StatsOptions, context: I
     .flatMap((past) => statisticsOf(past, period) ?? [])
     .sort((one, other) => compare(nameOf(one.target), nameOf(other.target)));
 
+  const missing = automations
+    .map((automation, index) => ({ automation, name: names[index] ?? '' }))
+    .filter(({ automation }) => !all.some(({ target }) => isAmong([automation], target)));
   const nothing = () =>
-    nothingRecorded('runs', { names, when: when() }, { journal, baseUrl, context }, { automations, hasRun: true });
+    nothingRecorded(
+      'runs',
+      { names: missing.map(({ name }) => name), when: when() },
+      { journal, baseUrl, context },
+      { automations: missing.map(({ automation }) => automation), hasRun: true },
+    );
 
   const { statisticsTable } = await import('../render/tables.ts');
   return {
     documents: all.map((statistics) => documentOf(outcomeOfStatistics(statistics, sinceMs), context)),
     text: (theme, lines) => (all.length > 0 ? statisticsTable(all, theme, lines) : ''),
-    omission: options.quiet ? undefined : all.length > 0 ? unfinishedNote(all) : nothing(),
+    omission: options.quiet
+      ? undefined
+      : [unfinishedNote(all) ?? [], all.length === 0 || missing.length > 0 ? nothing() : []].flat(),
   };
 }
 

@@ -86,7 +86,10 @@ function readApiKeyFile(path: string, source: string, context: Context): Promise
     } catch (error) {
       if (error instanceof Problem) throw error;
       const { code, message } = error as NodeJS.ErrnoException;
-      throw usageProblem(`${file} can't be read (${code ?? message})`, 'it must contain the API key and nothing else');
+      throw usageProblem(
+        `${file} can't be read (${code ?? message})`,
+        'check the path; the file must contain the API key and nothing else',
+      );
     } finally {
       done.abort();
       // What is written to the pipe later is for somebody else.

@@ -43,7 +43,7 @@ export async function pollOnce<Operation extends keyof Answers>(
     ...retryPortsOf(connection, giveUpAfterMs),
     lane: laneOf(operation),
     isRetryable: (fault) => isTooEarly(fault, sinceTriggerMs?.()) || isRetryable(fault) || isFirstMissingPath(fault),
-    onRetry: (failed) => reporter.observe({ event: 'attempt_failed', operation, run, ...failed }),
+    onRetry: (failed) => reporter.observe({ event: 'attempt_failed', operation, run, ...failed, ...seenBefore?.() }),
   });
   if (polled.kind === 'ok') return polled;
   const argument = argumentOf(run, connection);

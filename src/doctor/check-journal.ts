@@ -6,6 +6,7 @@ import { keyTreatmentOf } from '../connection/connection.ts';
 import { journalOf } from '../connection/open-journal.ts';
 import { elsewhere } from '../connection/other-base-url.ts';
 import { inspectStateFolder } from '../connection/state-folder.ts';
+import { leftHooks } from '../hooks/follower-hooks.ts';
 import { isUnfinished } from '../journal/fold.ts';
 import { followerOf } from '../journal/follower-claim.ts';
 import { isOpen, isRecoverable, type Journal, type JournalRun, openMs } from '../journal/journal.ts';
@@ -70,8 +71,9 @@ export function* checkJournal({ settings, context }: Machine): Generator<Finding
   );
   // A follower that runs them records them as due when it takes a run.
   const isOwed = !(follower?.isAlive && follower.hasHook);
-  const due = isOwed ? journal.hooks({ baseUrl }).filter(({ state }) => state === 'due').length : 0;
-  yield hooksFinding(journal.history({ baseUrl, sinceMs: nowMs - dayMs }), due);
+  const { due, cutOff } = leftHooks({ journal, baseUrl, processes });
+  const left = { due: isOwed ? due.length : 0, cutOff: cutOff.length };
+  yield hooksFinding(journal.history({ baseUrl, sinceMs: nowMs - dayMs }), left);
   yield keysFinding(journal.keysSeen(baseUrl), settings.idempotencyKeys);
 }
 
@@ -84,11 +86,15 @@ function followerFinding(follower: ReturnType<typeof followerOf>): Finding {
   return warning('follower', `${name} was killed`, `start it again${hasHook ? ' ' : ': '}${again}`);
 }
 
-/** Hooks that are due, else the last one that failed. Otherwise only an unread mail may say so. */
-function hooksFinding(lastDay: readonly HistoryEvent[], due: number): Finding {
+/** Hooks that are due or were cut off, else the last one that failed. Otherwise only an unread mail may say so. */
+function hooksFinding(lastDay: readonly HistoryEvent[], { due, cutOff }: { due: number; cutOff: number }): Finding {
   if (due > 0) {
     const message = `${count(due, '--on-final command')} of an earlier follower ${due > 1 ? 'are' : 'is'} due`;
     return warning('hooks', message, 'run what is due: `runctl watch --follow --on-final <command>`');
+  }
+  if (cutOff > 0) {
+    const message = `${count(cutOff, '--on-final command')} of an earlier follower may be incomplete`;
+    return warning('hooks', message, '`runctl history` shows every hook; run the command by hand as this user');
   }
   const last = lastDay.filter(({ failure }) => failure !== undefined).at(-1);
   if (!last) return ok('hooks', 'none failed in the last 24h');

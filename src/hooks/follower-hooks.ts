@@ -42,16 +42,24 @@ export function recordDueHook(run: Run, { journal, baseUrl }: FollowerRecorder):
   journal.append({ type: 'hook_due', baseUrl, ...run });
 }
 
-/** The runs whose hooks an earlier follower left to a later one. */
-export function dueHooks({ journal, baseUrl }: FollowerRecorder): Run[] {
-  return journal.hooks({ baseUrl }).flatMap(({ run, state }) => (state === 'due' ? run : []));
+/** The runs whose hooks an earlier follower left: due ones, which a later one runs, and those that it began and didn't finish. */
+export function leftHooks({ journal, baseUrl, processes }: Omit<FollowerRecorder, 'context'>): {
+  due: Run[];
+  cutOff: Run[];
+} {
+  const open = journal.hooks({ baseUrl });
+  const isCutOff = ({ state, begunBy }: HookState) =>
+    state === 'begun' && (begunBy === undefined || processes.stateOf(begunBy) !== 'running');
+  return {
+    due: open.filter(({ state }) => state === 'due').map(({ run }) => run),
+    cutOff: open.filter(isCutOff).map(({ run }) => run),
+  };
 }
 
 /** Warns about hooks that an earlier follower began but didn't finish. */
-export function reportCutOffHooks({ journal, baseUrl, processes, context }: FollowerRecorder): void {
-  for (const { run, state, begunBy } of journal.hooks({ baseUrl })) {
-    const isCutOff = state === 'begun' && (begunBy === undefined || processes.stateOf(begunBy) !== 'running');
-    if (!isCutOff) continue;
+export function reportCutOffHooks(recorder: FollowerRecorder): void {
+  const { journal, baseUrl, context } = recorder;
+  for (const run of leftHooks(recorder).cutOff) {
     // After a `kill -9` of the follower, the command itself may have continued.
     const message = `${commandFor(run)} may be incomplete: its end was never recorded. It won't run again`;
     context.reporter.observe({ event: 'warning', name: 'hook_cut_off', message, run });

@@ -12,7 +12,8 @@ export function historyIn(records: Iterable<JournalRecord>): HistoryEvent[] {
   const finished = new Set<string>();
   const open = new Map<string, Set<string>>(); // the attempts of each trigger that weren't refused
   const keys = new Map<string, string>(); // of the runs that were started here
-  const openAttempts = (record: RecordOf<'triggered' | 'refused'>) => open.get(triggerIdOf(record)) ?? new Set();
+  const openAttempts = (record: RecordOf<'triggered' | 'accepted' | 'refused'>) =>
+    open.get(triggerIdOf(record)) ?? new Set();
   /** Was the same just reported about this attempt? */
   const isRepeated = (record: RecordOf<'in_doubt' | 'refused'>) => {
     const doubt = doubts.get(triggerIdOf(record));
@@ -45,13 +46,14 @@ export function historyIn(records: Iterable<JournalRecord>): HistoryEvent[] {
       case 'accepted': {
         const { executionId, status, attempt = '' } = record;
         keys.set(runIdOf(record), record.idempotencyKey);
-        const what = doubts.has(triggerIdOf(record)) ? 'resolved' : 'accepted';
+        const what = doubts.has(triggerIdOf(record)) || openAttempts(record).size > 1 ? 'resolved' : 'accepted';
+        open.delete(triggerIdOf(record));
         return { ...event, ...key, what, executionId, status, process: processes.get(attempt) };
       }
       case 'refused': {
         const { name: refusal, reason, activeExecutionId: executionId, attempt, ifActive } = record;
         openAttempts(record).delete(record.attempt);
-        const isOpen = doubts.has(triggerIdOf(record)) && openAttempts(record).size > 0;
+        const isOpen = openAttempts(record).size > 0;
         if (isOpen && isRepeated(record)) return undefined;
         if (!isOpen) doubts.delete(triggerIdOf(record));
         const what = isOpen ? 'repeat_refused' : 'refused';

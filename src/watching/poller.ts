@@ -43,6 +43,7 @@ export function createPoller(options: PollerOptions, ports: PollerPorts) {
   let askedUntilMs: number | undefined; // when the wait requested by the service ends, by the wall clock
   let isAskedBeyondTimeout = false; // the service wants no poll before the timeout
   let isRenewed = false;
+  let failedAtMs = 0;
   return { poll, wait };
 
   /** Polls until there is a valid response or a reason to stop. */
@@ -83,6 +84,7 @@ export function createPoller(options: PollerOptions, ports: PollerPorts) {
 
   /** Returns why the watch ends with this failure, or waits until the next poll is due. */
   async function endOrWait(fault: Fault, { isLast, tookMs }: { isLast: boolean; tookMs: number }) {
+    failedAtMs = clock.elapsedMs();
     if (isDefinite(fault)) return { kind: 'refused', fault } as const;
     const verdict = tolerance.failed(fault, tookMs);
     if (verdict.kind === 'refused') {
@@ -104,7 +106,9 @@ export function createPoller(options: PollerOptions, ports: PollerPorts) {
   }
 
   function timedOut(fault?: Fault): WatchEnd {
-    return { kind: 'timed_out', timeoutMs: group.timeoutMs, fault };
+    // Part of what `Retry-After` asked for has passed.
+    const retryAfterMs = Math.max(0, (fault?.retryAfterMs ?? 0) - (clock.elapsedMs() - failedAtMs)) || undefined;
+    return { kind: 'timed_out', timeoutMs: group.timeoutMs, fault: fault && { ...fault, retryAfterMs } };
   }
 
   /** Waits until `ms` or the timeout has passed or the machine wakes up, but at least as long as `Retry-After` asks. */

@@ -29,6 +29,7 @@ export const waitAskedFor = (retryAfterMs: number): number => Math.min(retryAfte
 export function createTolerance(options: ToleranceOptions) {
   const { clock, random, group, giveUpAfterMs, sinceTriggerMs } = options;
   let failures = 0;
+  let failingSinceMs = 0;
   let silentMs = 0; // waiting for a `Retry-After` or in the queue does not count
   let waitMs = 0;
   let refusedSinceMs: number | undefined;
@@ -37,6 +38,7 @@ export function createTolerance(options: ToleranceOptions) {
   return {
     leftMs,
     failed(fault: Fault, tookMs: number): Verdict {
+      if (failures === 0) failingSinceMs = clock.elapsedMs() - tookMs;
       failures += 1;
       silentMs += waitMs + tookMs;
       waitMs = 0;
@@ -52,9 +54,9 @@ export function createTolerance(options: ToleranceOptions) {
     renewed(): void {
       refusedSinceMs = undefined;
     },
-    /** Returns the time without a valid response. Undefined if the last poll had one. */
+    /** Returns the time since the first of the failed polls, with all waits. Undefined if the last poll had a valid response. */
     succeeded(): number | undefined {
-      const afterMs = failures > 0 ? silentMs + waitMs : undefined;
+      const afterMs = failures > 0 ? clock.elapsedMs() - failingSinceMs : undefined;
       group.answered();
       failures = 0;
       silentMs = 0;

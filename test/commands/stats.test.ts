@@ -91,6 +91,11 @@ test.each([
   expect(jsonLines(out).map((each) => each.automationName)).toEqual(names);
 });
 
+test('an automation that was named and has no run is said to have none, beside one that has', async () => {
+  const { err } = await stats(['weekly/report', 'nope'], month);
+  expect(err).toMatch(/^No runs of nope in the last 30d recorded/);
+});
+
 test('a run of a named automation counts once', async () => {
   const { out } = await stats(['nightly', `${projectId}/nightly`, '--field', 'runctl.stats.finished'], month);
   expect(out).toBe('4\n');

@@ -63,6 +63,23 @@ test.each<[string, NewRecord[], object[]]>([
     ],
   ],
   [
+    'a refusal of the repeat of a trigger whose process was killed, and then its run',
+    [
+      sent,
+      { ...sent, attempt: 'attempt-2', first: undefined },
+      { ...refused(1), attempt: 'attempt-2', reason: 'it is already running' },
+      { ...sent, attempt: 'attempt-3', first: undefined },
+      { ...accepted(1), attempt: 'attempt-3' },
+    ],
+    [
+      { what: 'sent' },
+      { what: 'sent_again' },
+      { what: 'repeat_refused', reason: 'it is already running' },
+      { what: 'sent_again' },
+      { what: 'resolved' },
+    ],
+  ],
+  [
     'a refusal that ends the doubt, and then a run of the same key',
     [
       sent,

@@ -13,6 +13,7 @@ import { expect, test, vi } from 'vitest';
 import type { Scenario } from '../../src/emulator/scenario.ts';
 import type { Emulator } from '../../src/emulator/server.ts';
 import { openJournal } from '../../src/journal/journal.ts';
+import { createProcesses } from '../../src/journal/processes.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { createFastClock } from '../helpers/fast-clock.ts';
 import { jsonLines } from '../helpers/json-lines.ts';
@@ -232,12 +233,25 @@ test('a hook that an earlier follower owes is named by one that runs no hook, an
   await clock.sleep(2_000);
   const { stderr } = await without.stop();
   expect(stderr).toMatch(/1 --on-final command .*`runctl watch --follow --on-final …`/);
-  const { stdout } = await runProgram(['doctor', '--offline', '--json'], { env });
-  const findings = jsonLines(stdout)[0].runctl.doctor;
-  expect(findings).toContainEqual(
-    expect.objectContaining({ name: 'hooks', result: 'warning', advice: expect.stringContaining('--on-final') }),
-  );
+  expect((await hooksFinding(env)).advice).toContain('--on-final');
 });
+
+test('a hook that a killed follower had begun is a finding of doctor', async () => {
+  const { journal, env } = await machine();
+  const begun = { type: 'hook_begun', baseUrl: env.RUNCTL_BASE_URL ?? '', target, executionId } as const;
+  journal.append({ ...begun, process: createProcesses().own });
+  expect(await hooksFinding(env)).toMatchObject({ result: 'ok' });
+  journal.append({ ...begun, executionId: executionId.replace(/.$/, '9'), process: 'another-host 1 1' });
+  expect(await hooksFinding(env)).toMatchObject({
+    result: 'warning',
+    message: expect.stringMatching(/^1 .*incomplete/),
+  });
+});
+
+async function hooksFinding(env: Record<string, string>) {
+  const { stdout } = await runProgram(['doctor', '--offline', '--json'], { env });
+  return jsonLines(stdout)[0].runctl.doctor.find(({ name }: { name: string }) => name === 'hooks');
+}
 
 test.each([
   ['with a hook', ['--on-final', 'true'], 'ok'],

@@ -69,6 +69,19 @@ test.each([[true], [false]])(
   },
 );
 
+test('hooks that no follower runs are counted, with the command that runs them', async () => {
+  const { env, clock } = await withEmulator(scenario);
+  await runProgram(follow('good'), { env, clock });
+  const { RUNCTL_STATE_DIR: folder = '', RUNCTL_BASE_URL: baseUrl = '' } = env;
+  const journal = openJournal({ folder, nowMs: clock.nowMs, onTrouble() {} });
+  journal.append({ type: 'hook_due', baseUrl, target, executionId });
+  const { stdout } = await bare(env, clock);
+  expect(stdout).toMatch(/1 --on-final command .*due.*runctl watch --follow --on-final/s);
+  expect(stdout).not.toMatch(/Nothing is/);
+  claimFollowing({ folder, baseUrl, hasHook: true, processes: createProcesses(), nowMs: clock.nowMs });
+  expect((await bare(env, clock)).stdout).not.toMatch(/due/);
+});
+
 test.each([
   [23, /FAILED/],
   [25, /Nothing is unresolved/],

@@ -115,6 +115,22 @@ test('recover of one automation says nothing of another, whose trigger is too ol
   expect((await run('recover')).stderr).toContain('weekly');
 });
 
+test('while the service is away, status says what was last confirmed in every line', async () => {
+  const { run } = await machine({ ...hour, faults: [{ on: 'status', do: 'status', status: 500 }] });
+  await run('trigger nightly');
+  const { stderr } = await run('status nightly --give-up-after 30s');
+  expect(stderr.match(/last confirmed RUNNING/g)?.length).toBeGreaterThan(1);
+  expect(stderr).not.toContain('not confirmed');
+});
+
+test.each(['', ' --quiet'])('that a trigger is superseded is said this once: recover%s', async (quiet) => {
+  const { run } = await machine({ automations: { '*': { duration: '1ms' } }, faults: lost.faults });
+  await run(brief);
+  await run('trigger nightly');
+  expect((await run(`recover${quiet}`)).stderr).toMatch(/nightly at .* isn't sent again/);
+  expect((await run(`recover${quiet}`)).stderr).not.toContain('nightly at');
+});
+
 test('the events of recover have an end for each trigger, and one of the command', async () => {
   const { run } = await machine({ ...hour, faults: [{ on: 'trigger', to: 2, do: 'loseAnswer' }] });
   for (const name of ['a', 'b']) await run(`trigger ${name} --give-up-after 1ms`);

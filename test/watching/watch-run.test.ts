@@ -84,10 +84,10 @@ describe('a watch', () => {
     expect([watched.kind, elapsedMs, service.calls.status]).toEqual(['timed_out', 9 * minute, 2]);
   });
 
-  test('waits for the timeout, without another poll, when that leaves no time to come back', async () => {
+  test('waits for the timeout, without another poll, when that leaves no time to come back, and says what is left', async () => {
     const service = scriptedService({ status: [running(), fault('throttled', { retryAfterMs: minute })] });
     const { watched, elapsedMs } = await watch(service, { timeoutMs: minute });
-    expect(watched).toMatchObject({ kind: 'timed_out', timeoutMs: minute, fault: { retryAfterMs: minute } });
+    expect(watched).toMatchObject({ kind: 'timed_out', timeoutMs: minute, fault: { retryAfterMs: 10 * second } });
     expect([elapsedMs, service.calls.status]).toEqual([minute, 2]);
   });
 

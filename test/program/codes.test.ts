@@ -191,19 +191,19 @@ const ofTriggers: Record<string, Row> = {
     really: 1,
   },
   'a lost answer, then a conflict with its own run': {
-    argv: trigger,
+    argv: trigger.with(-1, '10s'),
     scenario: { order: 'activeFirst', ...faulty({ ...loss, nth: 1 }) },
     ends: '12 unknown unknown outcome_unknown outcome_unknown',
     really: 1,
   },
   'a lost answer, then the run': {
-    argv: trigger,
+    argv: trigger.with(-1, '10s'),
     scenario: faulty({ ...loss, nth: 1 }),
     ends: '0 started yes ok',
     next: /^runctl watch/,
   },
   'a lost answer, then a conflict with a run that is long active': {
-    argv: trigger,
+    argv: trigger.with(-1, '10s'),
     ...active,
     isFinished: true,
     scenario: { ...short({ duration: '9h' }), runLimit: '9h', namesActiveRun: true, faults: [{ ...loss, nth: 2 }] },

@@ -4,12 +4,11 @@ import { resolveWithoutApiKey } from '../config/settings.ts';
 import { parseAutomationNames } from '../connection/arguments.ts';
 import { journalOf } from '../connection/open-journal.ts';
 import type { Invocation } from '../context.ts';
-import { leftHooks } from '../hooks/follower-hooks.ts';
+import { dueText, leftHooks } from '../hooks/follower-hooks.ts';
 import { isUnfinished } from '../journal/fold.ts';
 import { followerOf } from '../journal/follower-claim.ts';
 import { isOpen, isRecoverable, type Journal, type JournalRun, openMs } from '../journal/journal.ts';
 import { createProcesses } from '../journal/processes.ts';
-import { count } from '../problems/quote.ts';
 import type { CommandResult } from '../render/output.ts';
 import type { runTable } from '../render/tables.ts';
 import { renderMarkup, type Theme } from '../render/theme.ts';
@@ -109,15 +108,10 @@ function overviewText(
     ...section('Failed since yesterday: `runctl result <automation>` says why', failed),
   ];
   if (all.length === 0 && dueHooks === 0) all.push('Nothing is unresolved, unfinished or failed since yesterday.');
-  const withHook = 'runctl watch --follow --on-final <command>';
-  if (dueHooks > 0) {
-    const due = `${count(dueHooks, '--on-final command')} of an earlier follower ${dueHooks > 1 ? 'are' : 'is'} due`;
-    all.push(renderMarkup(`${due}: \`${withHook}\``, theme, lines));
-  }
+  const due = dueHooks > 0 ? dueText(dueHooks) : '';
+  const again = `\`runctl watch --follow${due || follower?.hasHook ? ' --on-final <command>' : ''}\``;
+  const killed = follower?.isAlive === false ? `The follower was killed, ${follower.name}` : '';
+  if (due || killed) all.push(renderMarkup(`${[due, killed].filter(Boolean).join('. ')}: ${again}`, theme, lines));
   if (follower?.isAlive) all.push(theme.dim(`Followed by ${follower.name}.`));
-  else if (follower) {
-    const again = follower.hasHook ? withHook : 'runctl watch --follow';
-    all.push(renderMarkup(`The follower was killed, ${follower.name}: \`${again}\``, theme, lines));
-  }
   return `${all.join('\n')}\n`;
 }

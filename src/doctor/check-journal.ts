@@ -6,7 +6,7 @@ import { keyTreatmentOf } from '../connection/connection.ts';
 import { journalOf } from '../connection/open-journal.ts';
 import { elsewhere } from '../connection/other-base-url.ts';
 import { inspectStateFolder } from '../connection/state-folder.ts';
-import { leftHooks } from '../hooks/follower-hooks.ts';
+import { dueText, leftHooks } from '../hooks/follower-hooks.ts';
 import { isUnfinished } from '../journal/fold.ts';
 import { followerOf } from '../journal/follower-claim.ts';
 import { isOpen, isRecoverable, type Journal, type JournalRun, openMs } from '../journal/journal.ts';
@@ -89,8 +89,7 @@ function followerFinding(follower: ReturnType<typeof followerOf>): Finding {
 /** Hooks that are due or were cut off, else the last one that failed. Otherwise only an unread mail may say so. */
 function hooksFinding(lastDay: readonly HistoryEvent[], { due, cutOff }: { due: number; cutOff: number }): Finding {
   if (due > 0) {
-    const message = `${count(due, '--on-final command')} of an earlier follower ${due > 1 ? 'are' : 'is'} due`;
-    return warning('hooks', message, 'run what is due: `runctl watch --follow --on-final <command>`');
+    return warning('hooks', dueText(due), 'run what is due: `runctl watch --follow --on-final <command>`');
   }
   if (cutOff > 0) {
     const message = `${count(cutOff, '--on-final command')} of an earlier follower may be incomplete`;

@@ -1,6 +1,7 @@
 import type { Connection } from '../connection/connection.ts';
 import type { HookState } from '../journal/hook-states.ts';
 import { Problem } from '../problems/problem.ts';
+import { count } from '../problems/quote.ts';
 import type { Run } from '../runs/run.ts';
 import { commandFor, type HookRecord } from './on-final.ts';
 
@@ -55,6 +56,9 @@ export function leftHooks({ journal, baseUrl, processes }: Omit<FollowerRecorder
     cutOff: open.filter(isCutOff).map(({ run }) => run),
   };
 }
+
+export const dueText = (due: number): string =>
+  `${count(due, '--on-final command')} of an earlier follower ${due > 1 ? 'are' : 'is'} due`;
 
 /** Warns about hooks that an earlier follower began but didn't finish. */
 export function reportCutOffHooks(recorder: FollowerRecorder): void {

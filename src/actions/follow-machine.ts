@@ -4,13 +4,12 @@ import type { Connection } from '../connection/connection.ts';
 import { followableOf } from '../connection/followable.ts';
 import { journalOf } from '../connection/open-journal.ts';
 import { endedBy } from '../context.ts';
-import { createHookRecord, leftHooks, recordDueHook, reportCutOffHooks } from '../hooks/follower-hooks.ts';
+import { createHookRecord, dueText, leftHooks, recordDueHook, reportCutOffHooks } from '../hooks/follower-hooks.ts';
 import { claimFollowing, type FollowerClaim, nameOfFollower } from '../journal/follower-claim.ts';
 import type { JournalRecord } from '../journal/records.ts';
 import { createTail, type Tail } from '../journal/tail.ts';
 import { interruptNameOf } from '../problems/exit-codes.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
-import { count } from '../problems/quote.ts';
 import { type CommandResult, printSentence } from '../render/output.ts';
 import type { Clock } from '../runs/clock.ts';
 import type { Run } from '../runs/run.ts';
@@ -73,7 +72,7 @@ export async function followMachine(
       const unfinished = findUnfinished(following);
       const { due } = leftHooks(following);
       if (flags.onFinal === undefined) {
-        warnOfHooks(due.length, 'of an earlier follower will not be run', following);
+        reportDueHooks(due.length, following);
         return { tail, open: unfinished };
       }
       const dueRuns = due.map((run) => followableOf(run, journal.find(run.executionId, { baseUrl }), clock));
@@ -93,7 +92,7 @@ export async function followMachine(
     left = underWay.size;
     await Promise.all(underWay.values());
     await following.hooks.waitForAll();
-    warnOfHooks(following.hooks.left.length, 'were not run', following);
+    reportLeftHooks(following);
   } finally {
     ending.abort();
     reporter.stop();
@@ -106,9 +105,18 @@ export async function followMachine(
   return { exitNames: [problem.facts.name], problems: [{ problem }] };
 }
 
-function warnOfHooks(many: number, what: string, { context: { reporter } }: Following): void {
-  const message = `${count(many, '--on-final command')} ${what}: \`runctl watch --follow --on-final …\` runs what is due`;
-  if (many > 0) reporter.observe({ event: 'warning', name: 'hooks_left', message });
+/** A follower without a hook leaves what an earlier one owed to the next one that has a hook. */
+function reportDueHooks(due: number, { context: { reporter } }: Following): void {
+  if (due === 0) return;
+  const message = `${dueText(due)}, and this one runs none: start it with \`--on-final …\` instead`;
+  reporter.observe({ event: 'warning', name: 'hooks_left', message });
+}
+
+function reportLeftHooks({ hooks: { left }, context: { reporter } }: Following): void {
+  if (left.length === 0) return;
+  const commands = left.length === 1 ? '1 --on-final command was' : `${left.length} --on-final commands were`;
+  const message = `${commands} not run: the next \`runctl watch --follow --on-final …\` within 48 hours runs them`;
+  reporter.observe({ event: 'warning', name: 'hooks_left', message });
 }
 
 /** The journal's folder. Without one, `connect` would have thrown. */

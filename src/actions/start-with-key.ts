@@ -1,5 +1,6 @@
 import { pollRun } from '../connection/poll-once.ts';
 import type { UnresolvedTrigger } from '../journal/journal.ts';
+import { senderOf } from '../journal/processes.ts';
 import type { Problem } from '../problems/problem.ts';
 import { expiredKeyProblem, otherAccountProblem, withheldProblem } from '../problems/unknown-outcome.ts';
 import type { Clock } from '../runs/clock.ts';
@@ -104,12 +105,12 @@ function startOfTrigger(
   return withRun(evidence, idempotencyKey, { ...found, known: execution, retryAfterMs, sinceTriggerMs });
 }
 
-/** Warns about the target's earlier triggers without a known outcome, but not about one that is still being sent here. */
+/** Warns about the target's earlier triggers without a known outcome, but not about one that is still being sent. */
 function warnOfOpenTriggers(target: Target, following: Following): void {
   const { journal, baseUrl, sentKeys, processes } = following;
   const open = journal
     .unresolvedTriggers({ baseUrl, target })
-    .filter(({ senders }) => !senders.some(({ process }) => processes.stateOf(process) === 'running'));
+    .filter((trigger) => senderOf(trigger, processes) === undefined);
   if (open.some(({ idempotencyKey }) => !sentKeys.has(idempotencyKey))) reportUnresolved(target, following);
 }
 

@@ -94,7 +94,7 @@ export async function connectWith(
     journal,
     keyTreatment: () => keyTreatmentOf(journal.keysSeen(baseUrl)?.treatment, set),
     processes: createProcesses(),
-    pastDurationsMs: pastRunsOf(lasting, baseUrl, clock),
+    pastDurationsMs: pastDurationsOf(lasting, baseUrl, clock),
     limiter: createRateLimiter(rate, clock, {
       connections,
       onWait(nextMs) {
@@ -110,7 +110,7 @@ export async function connectWith(
 const betweenHistoriesMs = 3_600_000;
 
 /** Reads a target's earlier runs on demand, and again after an hour, because a follower runs for months. */
-function pastRunsOf(journal: Journal, baseUrl: string, { elapsedMs }: Clock): Connection['pastDurationsMs'] {
+function pastDurationsOf(journal: Journal, baseUrl: string, { elapsedMs }: Clock): Connection['pastDurationsMs'] {
   const read = new Map<string, { pastDurationsMs: ReturnType<Connection['pastDurationsMs']>; atMs: number }>();
   return (target) => {
     const key = JSON.stringify(target);

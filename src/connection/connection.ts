@@ -22,7 +22,7 @@ export interface Connection {
   /** What the service is known to do with idempotency keys: seen in the journal, or set. */
   keyTreatment(): KeyTreatment | undefined;
   processes: Processes;
-  /** A target's last completed runs, newest first. */
+  /** How long the target's last completed runs took. */
   pastDurationsMs(target: Target): readonly number[];
   /** The idempotency keys of triggers that this process has sent or is about to send. */
   sentKeys: Set<string>;

@@ -5,7 +5,7 @@ import { isOpen, isRecoverable, type Journal, type JournalRun, openMs } from '..
 import { pathOf } from '../journal/records.ts';
 import type { NamedAutomation, RunFilter } from '../journal/run-filter.ts';
 import { likely } from '../problems/nearest.ts';
-import { inDoubtProblem, type Problem, usageProblem } from '../problems/problem.ts';
+import { type Problem, usageProblem } from '../problems/problem.ts';
 import { fullArgumentOf, quote, shellWord } from '../problems/quote.ts';
 import { fieldsOf } from '../render/field-paths.ts';
 import { lengthOfIds } from '../render/status-text.ts';
@@ -150,7 +150,7 @@ async function findLast(
     warnOfOtherRun(last, here);
     return followableOf({ target: last.target, executionId: last.executionId }, last, context.clock);
   }
-  if (unresolved) throw inDoubtProblem({ message: lostTrigger(unresolved), hint: hintForRun(unresolved, context) });
+  if (unresolved) throw usageProblem(lostTrigger(unresolved), hintForRun(unresolved, context));
   return undefined;
 }
 

@@ -72,7 +72,8 @@ export function* checkJournal({ settings, context }: Machine): Generator<Finding
   // A follower that runs them records them as due when it takes a run.
   const isOwed = !(follower?.isAlive && follower.hasHook);
   const { due, cutOff } = leftHooks({ journal, baseUrl, processes });
-  const left = { due: isOwed ? due.length : 0, cutOff: cutOff.length };
+  // One that runs has reported what an earlier one left, and may run hooks in another container.
+  const left = { due: isOwed ? due.length : 0, cutOff: follower?.isAlive ? 0 : cutOff.length };
   yield hooksFinding(journal.history({ baseUrl, sinceMs: nowMs - dayMs }), left);
   yield keysFinding(journal.keysSeen(baseUrl), settings.idempotencyKeys);
 }
@@ -93,7 +94,11 @@ function hooksFinding(lastDay: readonly HistoryEvent[], { due, cutOff }: { due: 
   }
   if (cutOff > 0) {
     const message = `${count(cutOff, '--on-final command')} of an earlier follower may be incomplete`;
-    return warning('hooks', message, '`runctl history` shows every hook; run the command by hand as this user');
+    return warning(
+      'hooks',
+      message,
+      '`runctl history` shows every hook; if it did not do its work, run the command by hand',
+    );
   }
   const last = lastDay.filter(({ failure }) => failure !== undefined).at(-1);
   if (!last) return ok('hooks', 'none failed in the last 24h');

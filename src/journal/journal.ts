@@ -2,7 +2,7 @@ import { durationMsOf, type Run, runLimitMs, type Target } from '../runs/run.ts'
 import type { Execution } from '../runs/service.ts';
 import { didTheWork } from '../runs/statuses.ts';
 import { isOpen, openMs } from './age.ts';
-import { fold, isUnfinished, type JournalRun, reportedOf, updateRun } from './fold.ts';
+import { fold, isUnfinished, type JournalRun, reportedOf, runEntriesOf, updateRun } from './fold.ts';
 import { type Log, type LogOptions, openLog } from './log.ts';
 import { createQueries, type TargetFilter } from './queries.ts';
 import { isAside, type JournalRecord, type NewRecord, runIdOf } from './records.ts';
@@ -97,7 +97,7 @@ export function openJournal(options: LogOptions, log: Log = openLog(options)) {
   }
 
   function newestFirst(filter: RunFilter) {
-    const { entries } = fold(queries.read(filter));
+    const entries = filter.hasRun ? runEntriesOf(queries.read(filter)) : fold(queries.read(filter)).entries;
     return entries.flatMap(({ run, isWhole }) => (run ? { run, isWhole } : [])).reverse();
   }
 
@@ -152,7 +152,7 @@ export function openJournal(options: LogOptions, log: Log = openLog(options)) {
       if (pastDurationsMs.length >= limit || Date.parse(at) < sinceMs) break;
       const hasCompleted = status !== null && didTheWork(status);
       const durationMs = durationMsOf({ startedAt, completedAt });
-      if (hasCompleted && durationMs !== undefined) pastDurationsMs.push(durationMs);
+      if (hasCompleted && durationMs) pastDurationsMs.push(durationMs);
     }
     return pastDurationsMs;
   }

@@ -46,7 +46,8 @@ export function historyIn(records: Iterable<JournalRecord>): HistoryEvent[] {
       case 'accepted': {
         const { executionId, status, attempt = '' } = record;
         keys.set(runIdOf(record), record.idempotencyKey);
-        const what = doubts.has(triggerIdOf(record)) || openAttempts(record).size > 1 ? 'resolved' : 'accepted';
+        const isRepeat = [...openAttempts(record)].indexOf(attempt) > 0;
+        const what = isRepeat || doubts.has(triggerIdOf(record)) ? 'resolved' : 'accepted';
         open.delete(triggerIdOf(record));
         return { ...event, ...key, what, executionId, status, process: processes.get(attempt) };
       }

@@ -165,7 +165,7 @@ describe('a later trigger whose outcome is unknown', () => {
   test('is all there is to say where no run is known', async () => {
     const machine = createMachine(['nightly']);
     expect(await machine.find('nightly')).toBe(
-      '12 the last trigger of nightly has no recorded response; it may have started a run',
+      '2 the last trigger of nightly has no recorded response; it may have started a run',
     );
   });
 

@@ -462,13 +462,41 @@ test('durations are those of the last completed runs of the target', () => {
 
 test('runs of more than 90 days ago say nothing of the next one, nor those that ended before they began', () => {
   const { open, clock } = createStateFolder();
-  const times = { startedAt: '2026-11-21T03:00:00Z', completedAt: '2026-11-21T03:00:00Z' };
+  const times = { startedAt: '2026-11-21T03:00:00Z', completedAt: '2026-11-21T03:00:01Z' };
   open().append({ ...status(1, 'COMPLETED'), ...times });
   clock.nowMs += 1;
   open().append({ ...status(2, 'COMPLETED'), ...times });
   clock.nowMs += 90 * 24 * 3_600_000;
-  expect(open().pastDurationsMs({ baseUrl, target: nightly }, 9)).toEqual([0]);
+  expect(open().pastDurationsMs({ baseUrl, target: nightly }, 9)).toEqual([1000]);
 });
+
+test('a run that took no time says nothing of the next one', () => {
+  const { open } = createStateFolder();
+  const at = '2026-11-21T03:00:00Z';
+  open().append({ ...status(1, 'COMPLETED'), startedAt: at, completedAt: at });
+  expect(open().pastDurationsMs({ baseUrl, target: nightly }, 9)).toEqual([]);
+});
+
+test.each([[undefined], [true]])(
+  'runs come newest first, also where an older one was only seen (hasRun: %s)',
+  (hasRun) => {
+    const { open, clock } = createStateFolder();
+    const records: NewRecord[] = [
+      status(1, 'COMPLETED'),
+      triggered(2),
+      accepted(2),
+      status(3, 'COMPLETED'),
+      triggered(4),
+      accepted(4),
+    ];
+    for (const record of records) {
+      open().append({ ...record, first: true } as NewRecord);
+      clock.nowMs += 1_000;
+    }
+    const ids = [...open().runs({ baseUrl, hasRun })].map(({ executionId }) => executionId);
+    expect(ids).toEqual([4, 3, 2, 1].map(uuid));
+  },
+);
 
 describe('the hook of a run', () => {
   const hook = (type: 'hook_due' | 'hook_begun' | 'hook_ended', n = 1, more = {}) =>

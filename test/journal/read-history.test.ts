@@ -80,6 +80,11 @@ test.each<[string, NewRecord[], object[]]>([
     ],
   ],
   [
+    'a run that the first of two processes gets which use a key at once',
+    [sent, { ...sent, attempt: 'attempt-2', first: undefined }, { ...accepted(1), attempt: 'attempt-1' }],
+    [{ what: 'sent' }, { what: 'sent_again' }, { what: 'accepted' }],
+  ],
+  [
     'a refusal that ends the doubt, and then a run of the same key',
     [
       sent,

@@ -141,6 +141,7 @@ test('a trigger that another process still sends is nothing to recover, for list
 
 test.each([
   ['still runs', createProcesses().own, false],
+  ['may still run in another container', 'another-host 8 1', false],
   ['was killed', createProcesses().own.replace(/ \d+ /, ' 999999999 '), true],
 ])('a trigger without an answer whose process %s is named by the next trigger, or not', async (_, process, isNamed) => {
   const { env } = await withEmulator(long);

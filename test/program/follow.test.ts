@@ -232,7 +232,7 @@ test('a hook that an earlier follower owes is named by one that runs no hook, an
   const without = follower();
   await clock.sleep(2_000);
   const { stderr } = await without.stop();
-  expect(stderr).toMatch(/1 --on-final command .*`runctl watch --follow --on-final …`/);
+  expect(stderr).toMatch(/1 --on-final command .* due.*`--on-final …`/);
   expect((await hooksFinding(env)).advice).toContain('--on-final');
 });
 

@@ -72,7 +72,7 @@ export function unknownNote(runs: readonly JournalRun[], nowMs: number, journal:
   const lost = unknown.filter((run) => isRecoverable(run, nowMs)).length;
   if (lost === 0) return expiredNote(unknown);
   const verb = lost > 1 ? 'have' : 'has';
-  return `${count(lost, 'trigger')} ${verb} no recorded response; \`runctl recover\` finds or starts ${lost > 1 ? 'their runs' : 'its run'}.`;
+  return `${count(lost, 'trigger')} ${verb} no recorded response; \`runctl recover\` finds or starts ${lost > 1 ? 'their runs' : 'its run'}, or says why not.`;
 }
 
 /** The unresolved triggers that a process of this machine, or perhaps of another one, still sends. */

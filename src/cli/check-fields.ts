@@ -13,7 +13,8 @@ export function checkFields(paths: readonly string[] = [], command: string): voi
   if (odd === undefined) return;
   const [name = ''] = odd.split('.');
   const typed = name.toLowerCase();
-  const alike = known.find((field) => new RegExp(`^${typed.slice(0, 3)}|${typed}$`, 'i').test(field));
+  const isAlike = (field: string) => field.startsWith(typed.slice(0, 3)) || field.endsWith(typed);
+  const alike = known.find((field) => isAlike(field.toLowerCase()));
   const meant = ofRunctl.includes(name) ? `runctl.${odd}` : (nearest(name, known) ?? alike);
   throw usageProblem(
     `documents of runctl ${command} have no field ${quote(name)}`,

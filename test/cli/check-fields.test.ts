@@ -38,3 +38,13 @@ test.each([
   expect(context.out()).toBe('');
   expect(context.err()).toContain(`did you mean \`--field ${meant}\`?`);
 });
+
+test.each(['x[', '(', '-constructor\u001b[2J'])(
+  '--field %j is refused as any other that no document has',
+  async (path) => {
+    const folder = temporaryFolder();
+    const context = createMemory({ RUNCTL_STATE_DIR: folder, RUNCTL_CONFIG_DIR: folder });
+    expect(await runCli(['list', '--field', path], program, context)).toBe(2);
+    expect(context.err()).toContain('have no field');
+  },
+);

@@ -155,8 +155,10 @@ async function compare(emulator: Emulator, ended: ReadonlyMap<string, ProcessEnd
       'automationName' in target && target.automationName === job ? executionId : [],
     );
   const jobs = new Set(runs.map(({ target }) => ('automationName' in target ? target.automationName : '')));
-  const isTrue = (job: string, { code, stdout: said }: ProcessEnded) =>
+  // Of a conflict, 5 is true: this command started no run, and an earlier one that was killed is named.
+  const isTrue = (job: string, { code, stdout: said, stderr }: ProcessEnded) =>
     code === 12 ||
+    (code === 5 && stderr.includes('runctl recover')) ||
     said ===
       idsOf(job)
         .map((id) => `${id}\n`)

@@ -2,17 +2,18 @@ export type Secrets = ReturnType<typeof createSecrets>;
 
 const mask = '[secret]';
 export const shortestSecret = 4; // shorter ones are part of ordinary words
+export const longestSecret = 2048; // of a longer one, V8 compiles no expression for all ways to escape it
 
 /** Hides API keys and proxy credentials: plain, percent-encoded, JSON-escaped, or as a complete Base64 text. */
 export function createSecrets() {
   let secrets: readonly string[] = [];
-  let escapedSecret: RegExp | undefined;
+  let escapedSecrets: readonly RegExp[] | undefined;
   return {
     protect(secret: string): void {
       if (secret.length < shortestSecret || secrets.includes(secret)) return;
       // Longest first, because one may be part of another.
       secrets = [...secrets, secret].sort((one, another) => another.length - one.length);
-      escapedSecret = undefined;
+      escapedSecrets = undefined;
     },
     /** The text must have complete lines, because half a secret can't be recognized. */
     scrub(text: string): string {
@@ -20,10 +21,14 @@ export function createSecrets() {
       for (const spelling of secrets.flatMap((secret) => [secret, ...base64Of(secret)])) {
         scrubbed = scrubbed.replaceAll(spelling, mask);
       }
-      // Few texts contain such a character, and the expression takes milliseconds to compile.
+      // Few texts contain such a character, and the expressions take milliseconds to compile.
       if (secrets.length === 0 || !/[%\\]/.test(scrubbed)) return scrubbed;
-      escapedSecret ??= new RegExp(secrets.flatMap(escapedSpellings).join('|'), 'gi');
-      return scrubbed.replace(escapedSecret, mask);
+      escapedSecrets ??= secrets
+        .filter(({ length }) => length <= longestSecret)
+        .flatMap(escapedSpellings)
+        .map((spelling) => new RegExp(spelling, 'gi'));
+      for (const escaped of escapedSecrets) scrubbed = scrubbed.replace(escaped, mask);
+      return scrubbed;
     },
   };
 }

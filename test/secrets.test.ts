@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createSecrets, misplacedApiKeys } from '../src/secrets.ts';
+import { createSecrets, longestSecret, misplacedApiKeys } from '../src/secrets.ts';
 import { anyCharacter } from './helpers/any-character.ts';
 import { encodings } from './helpers/encodings.ts';
 import { cpuMsOf } from './helpers/real-time.ts';
@@ -92,3 +92,14 @@ describe('a word of a command line', () => {
     expect(misplacedApiKeys([`${key}=x`])).toEqual([`${key}=x`]);
   });
 });
+
+test.each(['/', '[', 'a'])(
+  'the longest API key is hidden, and one that is too long breaks nothing: %s',
+  (character) => {
+    const secrets = createSecrets();
+    const longest = character.repeat(longestSecret);
+    secrets.protect(character.repeat(100_000));
+    secrets.protect(longest);
+    expect(secrets.scrub(`% ${encodeURIComponent(longest)} ${JSON.stringify(longest)}`)).toBe('% [secret] "[secret]"');
+  },
+);

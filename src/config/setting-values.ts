@@ -2,7 +2,7 @@ import { isLoopback } from '../loopback.ts';
 import { isUuid } from '../runs/run.ts';
 import { type KeyTreatment, keyTreatments } from '../runs/service.ts';
 import { parseDuration } from '../runs/time-text.ts';
-import { shortestSecret } from '../secrets.ts';
+import { longestSecret, shortestSecret } from '../secrets.ts';
 
 /**
  * A setting's value, and its text if that isn't the value itself; or what is wrong with it, as the end of a sentence that
@@ -20,6 +20,7 @@ export function parseApiKey(text: string): Parsed<string> {
 function flawOfApiKey(apiKey: string): string | undefined {
   if (apiKey === '') return 'is empty';
   if (apiKey.length < shortestSecret) return `is shorter than ${shortestSecret} characters`;
+  if (apiKey.length > longestSecret) return `is longer than ${longestSecret} characters`;
   if (/[\r\n]/.test(apiKey)) return 'contains a line break';
   if (/[^\x21-\x7e]/.test(apiKey)) return "contains a space or another character that isn't visible ASCII";
   return undefined;

@@ -80,6 +80,7 @@ describe('the text of an API key', () => {
     ['', 'is empty'],
     ['\n', 'is empty'],
     ['abc', 'shorter than 4'],
+    ['a'.repeat(2049), 'longer than 2048'],
     ['hunter2\n\n', 'line break'],
     ['hunter2\r', 'line break'],
     ['hunter2\nx-evil: 1', 'line break'],

@@ -88,10 +88,14 @@ for (let index = 0; index < 5000; index++) {
 async function measure(command, args, count) {
   const usageFile = join(folder, 'usage.json');
   await ask('mark');
-  const child = spawn(process.execPath, ['--require', usageHook, command, ...args], {
-    stdio: ['pipe', 'ignore', 'ignore'],
-    env: { RUSAGE: usageFile, RUNCTL_BASE_URL: url, RUNCTL_API_KEY: apiKey, RUNCTL_STATE_DIR: join(folder, 'state') },
-  });
+  const child = spawn(
+    process.execPath,
+    ['--require', usageHook, command, ...args.flatMap((arg) => (arg === '<runs>' ? runs.slice(0, count) : arg))],
+    {
+      stdio: ['pipe', 'ignore', 'ignore'],
+      env: { RUSAGE: usageFile, RUNCTL_BASE_URL: url, RUNCTL_API_KEY: apiKey, RUNCTL_STATE_DIR: join(folder, 'state') },
+    },
+  );
   child.stdin.end(`${runs.slice(0, count).join('\n')}\n`);
   // By then every run has been looked at, and what is done once for each is done.
   await passed(settledAfterMs);
@@ -119,7 +123,7 @@ async function measure(command, args, count) {
 const passed = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 // A rate that does not bind, since the bare loop has none.
-const ours = ['watch', '-', '--interval', `${intervalMs}ms`, '--rate', '1500', '--quiet', '--timeout', '0'];
+const ours = ['watch', '<runs>', '--interval', `${intervalMs}ms`, '--rate', '1500', '--quiet', '--timeout', '0'];
 const cells = [
   'runs',
   'client',

@@ -80,7 +80,7 @@ const env = {
 };
 
 /** Runs the program to its end: its exit code and its documents. */
-function runctl(args, { input = '', flags = [], started } = {}) {
+function runctl(args, { flags = [], started } = {}) {
   const child = spawn(process.execPath, [...flags, join(root, 'bin/runctl.js'), ...args], { env, stdio: 'pipe' });
   const text = { stdout: '', stderr: '' };
   for (const stream of ['stdout', 'stderr']) {
@@ -88,7 +88,7 @@ function runctl(args, { input = '', flags = [], started } = {}) {
       text[stream] += chunk;
     });
   }
-  child.stdin.end(input);
+  child.stdin.end();
   started?.(child);
   return new Promise((resolve) => {
     child.on('close', (code) => resolve({ code, args, stderr: text.stderr, documents: documentsIn(text.stdout) }));
@@ -143,8 +143,8 @@ const startMs = Date.now();
 const untilMs = startMs + seconds * 1000;
 const longOnes = await Promise.all(longPlans.map(([name]) => startLongRun(name)));
 let watcher;
-const longWatch = runctl(['watch', '-', '--json', '--interval', '1s', '--rate', '300', '--give-up-after', '45s'], {
-  input: longOnes.join('\n'),
+const watching = ['--json', '--interval', '1s', '--rate', '300', '--give-up-after', '45s'];
+const longWatch = runctl(['watch', ...longOnes, ...watching], {
   // With a small nursery the memory that is used says more about the memory that is kept.
   flags: ['--max-semi-space-size=1'],
   started: (child) => {

@@ -4,7 +4,7 @@ import { resolveWithoutApiKey } from '../config/settings.ts';
 import { parseAutomationNames } from '../connection/arguments.ts';
 import { journalOf } from '../connection/open-journal.ts';
 import type { Invocation } from '../context.ts';
-import { dueText, leftHooks } from '../hooks/follower-hooks.ts';
+import { dueText, owedHooks } from '../hooks/follower-hooks.ts';
 import { isUnfinished } from '../journal/fold.ts';
 import { followerOf } from '../journal/follower-claim.ts';
 import { isOpen, isRecoverable, type Journal, type JournalRun, openMs } from '../journal/journal.ts';
@@ -24,9 +24,12 @@ interface Standing {
   unresolved: JournalRun[];
   unfinished: JournalRun[];
   failed: JournalRun[]; // in the last 24 hours, of automations that have not completed since
+  isEmpty: boolean;
+}
+
+interface FollowerStanding {
   follower: ReturnType<typeof followerOf>;
   dueHooks: number; // that no running follower runs
-  isEmpty: boolean;
 }
 
 /** A bare `runctl` on a terminal: where things stand, with the commands for it. Undefined where the help says more. */
@@ -41,7 +44,7 @@ export async function showOverview(context: Invocation): Promise<CommandResult |
   const automations = parseAutomationNames([], valueIfGiven(settings.project));
   const processes = createProcesses();
   const follower = followerOf(baseUrl, resolveStateFolder(env) ?? '', processes);
-  const dueHooks = follower?.isAlive && follower.hasHook ? 0 : leftHooks({ journal, baseUrl, processes }).due.length;
+  const { due: dueHooks } = owedHooks({ journal, baseUrl, processes }, follower);
   const standing = { ...whatStands(journal, { baseUrl, automations }, nowMs), follower, dueHooks };
   if (standing.isEmpty) return { next: 'start a first run: `runctl trigger <automation> --watch`' };
   const { runTable } = await import('../render/tables.ts');
@@ -55,15 +58,10 @@ function whatStands(
   journal: Journal,
   filter: { baseUrl: string; automations: ReturnType<typeof parseAutomationNames> },
   nowMs: number,
-): Omit<Standing, 'follower' | 'dueHooks'> {
+): Standing {
   const sentKeys = new Set(triggersBeingSent(journal, filter.baseUrl).map(({ idempotencyKey }) => idempotencyKey));
   const settled = new Set<string>(); // automations whose newest finished run completed
-  const standing: Omit<Standing, 'follower' | 'dueHooks'> = {
-    unresolved: [],
-    unfinished: [],
-    failed: [],
-    isEmpty: true,
-  };
+  const standing: Standing = { unresolved: [], unfinished: [], failed: [], isEmpty: true };
   for (const run of journal.runs({ ...filter, sinceMs: nowMs - openMs })) {
     standing.isEmpty = false;
     const name = fullNameOf(run.target);
@@ -84,7 +82,7 @@ function whatStands(
 const mostShown = 4;
 
 function overviewText(
-  standing: Standing,
+  standing: Standing & FollowerStanding,
   { journal, nowMs, runTable: tableOf }: { journal: Journal; nowMs: number; runTable: typeof runTable },
   theme: Theme,
   lines: WrapOptions,

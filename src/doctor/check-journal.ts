@@ -6,7 +6,7 @@ import { keyTreatmentOf } from '../connection/connection.ts';
 import { journalOf } from '../connection/open-journal.ts';
 import { elsewhere } from '../connection/other-base-url.ts';
 import { inspectStateFolder } from '../connection/state-folder.ts';
-import { dueText, leftHooks } from '../hooks/follower-hooks.ts';
+import { dueText, owedHooks } from '../hooks/follower-hooks.ts';
 import { isUnfinished } from '../journal/fold.ts';
 import { followerOf } from '../journal/follower-claim.ts';
 import { isOpen, isRecoverable, type Journal, type JournalRun, openMs } from '../journal/journal.ts';
@@ -69,12 +69,8 @@ export function* checkJournal({ settings, context }: Machine): Generator<Finding
       ? noneOf('unfinished runs', isOpenRun)
       : `${unfinished} when last polled; \`runctl watch --all\` watches them`,
   );
-  // A follower that runs them records them as due when it takes a run.
-  const isOwed = !(follower?.isAlive && follower.hasHook);
-  const { due, cutOff } = leftHooks({ journal, baseUrl, processes });
-  // One that runs has reported what an earlier one left, and may run hooks in another container.
-  const left = { due: isOwed ? due.length : 0, cutOff: follower?.isAlive ? 0 : cutOff.length };
-  yield hooksFinding(journal.history({ baseUrl, sinceMs: nowMs - dayMs }), left);
+  const owed = owedHooks({ journal, baseUrl, processes }, follower);
+  yield hooksFinding(journal.history({ baseUrl, sinceMs: nowMs - dayMs }), owed);
   yield keysFinding(journal.keysSeen(baseUrl), settings.idempotencyKeys);
 }
 
@@ -97,7 +93,7 @@ function hooksFinding(lastDay: readonly HistoryEvent[], { due, cutOff }: { due: 
     return warning(
       'hooks',
       message,
-      '`runctl history` shows every hook; if it did not do its work, run the command by hand',
+      '`runctl history` shows every hook; if a command did not do its work, run it by hand',
     );
   }
   const last = lastDay.filter(({ failure }) => failure !== undefined).at(-1);

@@ -1,4 +1,5 @@
 import type { Connection } from '../connection/connection.ts';
+import type { followerOf } from '../journal/follower-claim.ts';
 import type { HookState } from '../journal/hook-states.ts';
 import { Problem } from '../problems/problem.ts';
 import { count } from '../problems/quote.ts';
@@ -54,6 +55,19 @@ export function leftHooks({ journal, baseUrl, processes }: Omit<FollowerRecorder
   return {
     due: open.filter(({ state }) => state === 'due').map(({ run }) => run),
     cutOff: open.filter(isCutOff).map(({ run }) => run),
+  };
+}
+
+/** How many hooks somebody has to see to: a running follower runs what is due to it, and has reported what was cut off. */
+export function owedHooks(
+  recorder: Omit<FollowerRecorder, 'context'>,
+  follower: ReturnType<typeof followerOf>,
+): { due: number; cutOff: number } {
+  const { due, cutOff } = leftHooks(recorder);
+  return {
+    due: follower?.isAlive && follower.hasHook ? 0 : due.length,
+    // A running follower may run hooks in another container.
+    cutOff: follower?.isAlive ? 0 : cutOff.length,
   };
 }
 

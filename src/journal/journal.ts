@@ -140,21 +140,21 @@ export function openJournal(options: LogOptions, log: Log = openLog(options)) {
     if (run) missing.delete(id);
   }
 
-  /** The last completed runs of the target, newest first, from the newest files. */
+  /** How long the target's last completed runs took, newest first, from the newest files. */
   function pastDurationsMs(filter: TargetFilter, limit: number): number[] {
-    const pastDurationsMs: number[] = [];
+    const durationsMs: number[] = [];
     const sinceMs = nowMs() - pastFiles.ageMs;
     for (const { status, startedAt, completedAt, at } of runs({
       ...filter,
       files: pastFiles.files,
       hasRun: true,
     })) {
-      if (pastDurationsMs.length >= limit || Date.parse(at) < sinceMs) break;
+      if (durationsMs.length >= limit || Date.parse(at) < sinceMs) break;
       const hasCompleted = status !== null && didTheWork(status);
       const durationMs = durationMsOf({ startedAt, completedAt });
-      if (hasCompleted && durationMs) pastDurationsMs.push(durationMs);
+      if (hasCompleted && durationMs) durationsMs.push(durationMs);
     }
-    return pastDurationsMs;
+    return durationsMs;
   }
 }
 

@@ -46,8 +46,8 @@ export function historyIn(records: Iterable<JournalRecord>): HistoryEvent[] {
       case 'accepted': {
         const { executionId, status, attempt = '' } = record;
         keys.set(runIdOf(record), record.idempotencyKey);
-        const isRepeat = [...openAttempts(record)].indexOf(attempt) > 0;
-        const what = isRepeat || doubts.has(triggerIdOf(record)) ? 'resolved' : 'accepted';
+        const isAfterOpen = [...openAttempts(record)].indexOf(attempt) > 0;
+        const what = isAfterOpen || doubts.has(triggerIdOf(record)) ? 'resolved' : 'accepted';
         open.delete(triggerIdOf(record));
         return { ...event, ...key, what, executionId, status, process: processes.get(attempt) };
       }

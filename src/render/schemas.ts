@@ -58,7 +58,7 @@ const reports = {
   stats: object({
     ...{ baseUrl: text, since: time, finished: count, running: count, unseen: count, statuses: mapOf(count) },
     ...{ completedShare: numberOrNull, medianMs: numberOrNull, p95Ms: numberOrNull, lastCompletedAt: timeOrNull },
-    ...{ credits: numberOrNull },
+    credits: numberOrNull,
   }),
   config: mapOf({ anyOf: [setting, text] }),
   explain: listOf(object({ code: whole, name: text, meaning: text, advice: text }, { term: text })),

@@ -14,7 +14,7 @@ export interface PollSchedule {
   gapMs(ageMs: number): number; // from one poll to the next, before jitter
 }
 
-/** Waits for most of the shortest earlier run, then as without one. `durationsMs` are those of COMPLETED runs. */
+/** Waits for most of the shortest earlier run, then as without one. `durationsMs` says how long COMPLETED runs took. */
 export function createPollSchedule(durationsMs: readonly number[]): PollSchedule {
   const count = durationsMs.length;
   // A single run says little about the next one. Twenty that took at least this long say a lot.

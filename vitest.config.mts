@@ -34,9 +34,9 @@ export default defineConfig({
     env: { TZ: 'UTC', TMPDIR: process.env.TMPDIR ?? memoryFolder() ?? tmpdir() },
     setupFiles: 'test/helpers/property-runs.ts',
     coverage: { include: ['src/**/*.ts'] },
-    // Two groups at once, on two cores: while the tests of one worker wait, for a clock or a process, those of another work. Each
-    // further worker costs a second of CPU time to load what is tested.
-    maxWorkers: 3,
+    // More than a machine has cores, as most tests wait for a clock or a process. Each costs a second of CPU time to load what
+    // is tested.
+    maxWorkers: 5,
     projects: [
       {
         extends: true,

@@ -22,6 +22,7 @@ import { createDoneReport } from './report-results.ts';
 
 const betweenReadsMs = 1_000;
 const renewalMs = 10_000;
+const onlyOneFollower = 'only one follower is allowed for a state folder and base URL';
 
 /** Follows this machine's runs, including later ones. Throws a usage problem if another process already does. */
 export async function followMachine(
@@ -87,7 +88,8 @@ export async function followMachine(
       for (const followable of newRuns()) follow(followable);
       if (clock.elapsedMs() - renewedMs < renewalMs) continue;
       renewedMs = clock.elapsedMs();
-      if (!claim.renew()) ending.abort(usageProblem(`another process is now following the runs of ${baseUrl}`));
+      if (!claim.renew())
+        ending.abort(usageProblem(`another process is now following the runs of ${baseUrl}`, onlyOneFollower));
     }
     left = underWay.size;
     await Promise.all(underWay.values());
@@ -141,10 +143,7 @@ function claimOrThrow(connection: Connection, hasHook: boolean): FollowerClaim {
     claimFollowing({ folder, baseUrl, hasHook, processes, nowMs: context.clock.nowMs }),
   );
   if ('renew' in claim) return claim;
-  throw usageProblem(
-    `${nameOfFollower(claim)} is already following the runs of ${baseUrl}`,
-    'only one follower is allowed for a state folder and base URL',
-  );
+  throw usageProblem(`${nameOfFollower(claim)} is already following the runs of ${baseUrl}`, onlyOneFollower);
 }
 
 /** Returns the runs that were recorded since the last call. If the journal is gone or can't be read, reports that once. */

@@ -7,6 +7,8 @@ type Values = Readonly<Record<string, unknown>>;
 const isGiven = (value: unknown) =>
   value !== undefined && value !== false && !(Array.isArray(value) && value.length === 0);
 
+const leaveOutOne = 'leave out one of the two';
+
 /** Throws a usage problem for options that exclude one another, or lack the one that they need. */
 export function checkCombination(
   { options = {}, arguments: args = {} }: CommandDefinition,
@@ -17,12 +19,12 @@ export function checkCombination(
     const flag = longNameOf(option);
     for (const other of option.refuses ?? []) {
       if (args[other] && isGiven(given.arguments[other]))
-        throw usageProblem(
-          `${flag} takes no ${args[other].form.replace(/\W/g, '')} arguments`,
-          'leave out one of the two',
-        );
+        throw usageProblem(`${flag} takes no ${args[other].form.replace(/\W/g, '')} arguments`, leaveOutOne);
       if (options[other] && isGiven(given.options[other]))
-        throw usageProblem(`${flag} and ${longNameOf(options[other])} can't be combined`, option.instead);
+        throw usageProblem(
+          `${flag} and ${longNameOf(options[other])} can't be combined`,
+          option.instead ?? leaveOutOne,
+        );
     }
     const needed = (option.needs ?? []).flatMap((each) => {
       const [name = '', value] = each.split('=');

@@ -136,6 +136,7 @@ function parseKeyTemplate(
     const longest = rerunOn ? `${key}/${maxReruns}` : key;
     if (longest.length <= longestIdempotencyKey) return key;
     const whose = rerunOn ? `${automationName}, with the number of a rerun,` : automationName;
-    throw usageProblem(`the idempotency key for ${whose} is longer than ${longestIdempotencyKey} characters`);
+    const message = `the idempotency key for ${whose} is longer than ${longestIdempotencyKey} characters`;
+    throw usageProblem(message, 'choose a shorter one');
   };
 }

@@ -41,7 +41,7 @@ export async function rehearse(
       child.on('close', (code, name) => resolve(code ?? 128 + (name ? constants.signals[name] : 0)));
     }).catch(({ code, message }: NodeJS.ErrnoException) => {
       const name = `the command ${file.slice(0, 80)}`;
-      if (code !== 'ENOENT') throw usageProblem(`${name} can't be started: ${message}`);
+      if (code !== 'ENOENT') throw usageProblem(`${name} can't be started: ${message}`, 'try it in a shell');
       const meant = findBuiltInScenario(file) ? `; did you mean \`runctl emulator --scenario ${file}\`?` : '';
       stderr.write(`runctl: ${name} does not exist${meant}\n`);
       return notFound;

@@ -249,6 +249,13 @@ describe('config unset', () => {
     expect(config.content()).toEqual({});
   });
 
+  test('removes the profile in force, and keeps the profiles', async () => {
+    const profiles = { a: { project }, default: { project } };
+    const config = createConfig({ profile: 'a', profiles });
+    await config.unset('profile');
+    expect(config.content()).toEqual({ profiles });
+  });
+
   test('of what is not stored says so and writes nothing', async () => {
     const config = createConfig();
     const { err } = await config.unset('project');

@@ -1,4 +1,5 @@
 import { PassThrough } from 'node:stream';
+import { stripVTControlCharacters } from 'node:util';
 import { runCli } from '../../src/cli/run-cli.ts';
 import type { Env, Sink } from '../../src/context.ts';
 import { systemClock } from '../../src/process.ts';
@@ -52,7 +53,15 @@ export async function runProgram(argv: readonly string[], options: ProgramOption
     unicode: hasUnicode(env),
   });
   checkDocuments(argv, stdout.text);
+  if (code === 2) checkNextStep(argv, stderr.text);
   return { code, stdout: stdout.text, stderr: stderr.text, tookMs: performance.now() - startMs };
+}
+
+/** Throws where a refusal doesn't say what to type instead. */
+function checkNextStep(argv: readonly string[], stderr: string): void {
+  const isForPeople = !argv.includes('--json') && !argv.includes('--events') && /^runctl: /m.test(stderr);
+  const steps = /^( *→| *->|then:) /m;
+  if (isForPeople && !steps.test(stripVTControlCharacters(stderr))) throw new Error(`no next step: ${stderr}`);
 }
 
 function memorySink(env: Env, screen?: ScreenStream, filter = (text: string) => text): Sink & { text: string } {

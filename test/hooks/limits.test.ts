@@ -25,6 +25,23 @@ test('a hook for the end of a command is ended after 30 s, and that is said', as
   expect(messages).toEqual([expect.stringContaining('took longer than 30s')]);
 });
 
+test('a hook whose turn comes after a signal is not run, and that is said', async () => {
+  const messages: string[] = [];
+  const interrupt = new AbortController();
+  const observe = (event: Parameters<Reporter['observe']>[0]) =>
+    void ('message' in event && messages.push(event.message));
+  const hooks = createFinalHooks('exit 3', {
+    ...createMemory({ PATH: process.env.PATH }),
+    clock: systemClock,
+    signal: interrupt.signal,
+    reporter: { ...silentReporter, observe },
+  });
+  interrupt.abort('SIGTERM');
+  void hooks.start(run, { json: {} });
+  await hooks.waitForAll();
+  expect(messages).toEqual([expect.stringContaining('was not run: interrupted')]);
+});
+
 test('of the hooks for runs that finished, eight run at once at most', async () => {
   const folder = temporaryFolder();
   const [log, go] = [join(folder, 'log'), join(folder, 'go')];

@@ -50,6 +50,12 @@ describe('a command gives the API key', () => {
     expect(ended.stderr.includes('API key command: unlocked')).toBe(command.includes('unlocked'));
   });
 
+  test('and talks on stderr without a line break at the end', async () => {
+    const { env } = await prepare('printf unlocked >&2; echo "$KEY"');
+    const { code, stderr } = await runProgram(['trigger', 'nightly'], { env });
+    expect([code, stderr]).toEqual([0, expect.stringContaining('API key command: unlocked\n')]);
+  });
+
   test('and what it says on stderr is scrubbed of every line that it prints', async () => {
     const { env } = await prepare('echo "$KEY"; echo pin-4711; echo "$KEY and pin-4711" >&2');
     const { stderr } = await runProgram(['trigger', 'nightly'], { env });

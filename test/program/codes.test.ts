@@ -556,6 +556,11 @@ const ofOthers: Record<string, Row> = {
     ends: '15 overdue overdue',
   },
   'an empty run argument': { argv: ['status', ''], ends: '2 usage usage' },
+  'fields in the place of a run, as gh takes them': {
+    argv: ['status', 'status,executionId'],
+    ends: '2 usage usage',
+    next: /^runctl status --field status,executionId$/,
+  },
   'a project that is no UUID': { argv: [...polled, '-p', 'acme'], ends: '2 usage usage' },
   'a run of another project than -p says': {
     argv: ['status', 'nightly', '-p', id],

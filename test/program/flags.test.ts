@@ -26,6 +26,7 @@ interface Seen {
   /** The seconds between one request of this kind and the next. */
   gaps(kind: Sent['kind']): number[];
   folder: string;
+  tookMs: number;
 }
 
 const kindOf = ({ method, url }: { method: string; url: string }) =>
@@ -273,6 +274,12 @@ describe('a trigger', () => {
     const seen = await typed(`trigger nightly --watch ${flags}`, failing(type));
     expect(count(seen, 'trigger')).toBe(runs);
   });
+});
+
+test('a watch gives up in time, however long a request may take', async () => {
+  const hanging: Scenario = { faults: [{ on: 'status', do: 'hang' }] };
+  const seen = await typed('watch nightly --give-up-after 300ms --request-timeout 60s', hanging, systemClock);
+  expect([seen.code, seen.tookMs < 10_000]).toEqual([10, true]);
 });
 
 test('a status that is a path does not reach the command of a hook', async () => {

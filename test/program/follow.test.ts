@@ -401,6 +401,13 @@ test.each([
   expect(stdout + stderr).toContain(word);
 });
 
+test('a follower refuses a journal that cannot be read, with the exit code of a refusal', async () => {
+  const { run, env } = await machine();
+  mkdirSync(join(env.RUNCTL_STATE_DIR ?? '', 'journal.jsonl'), { recursive: true });
+  const { code, stderr } = await run('watch', '--follow');
+  expect([code, stderr]).toEqual([2, expect.stringContaining('journal.jsonl')]);
+});
+
 test('a follower that a signal ends says that unfinished runs continue', async () => {
   const { follower, trigger, env } = await machine({ automations: { '*': { duration: '1000h' } }, runLimit: '1000h' });
   await trigger();

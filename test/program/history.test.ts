@@ -19,6 +19,17 @@ interface Shown {
   };
 }
 
+test('--until leaves out what came later', async () => {
+  const { env, clock } = await withEmulator({});
+  const run = (line: string) => runProgram(line.split(' '), { env, clock });
+  for (const name of ['nightly', 'weekly']) {
+    await run(`trigger ${name}`);
+    clock.leap(3 * 3_600_000);
+  }
+  const shown = jsonLines((await run('history --until 4h --json')).stdout) as Shown[];
+  expect(new Set(shown.map(({ automationName }) => automationName))).toEqual(new Set(['nightly']));
+});
+
 test('a morning: who sent what, what came of it, and which process resolved it', async () => {
   const { env, clock, emulator } = await withEmulator({
     automations: { '*': { duration: '5s' } },

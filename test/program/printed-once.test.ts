@@ -228,6 +228,22 @@ test('what is warned of one run is in no document of another: a lost trigger, an
   ]);
 });
 
+test('an earlier trigger without a response is a warning in the document of its automation alone', async () => {
+  const { run } = await machine(lost);
+  expect((await run(brief)).code).toBe(12);
+  const documents = jsonLines((await run('trigger nightly weekly --json')).stdout);
+  expect(documents.map(({ runctl }) => runctl.warnings.map(({ name }: { name: string }) => name))).toEqual([
+    ['unresolved_trigger'],
+    [],
+  ]);
+});
+
+test('a journal that cannot be written is said once, also beside an --on-exit command', async () => {
+  const { run } = await machine(hour, { RUNCTL_STATE_DIR: '/dev/null' });
+  const { stderr } = await run('trigger nightly --on-exit true');
+  expect(stderr.match(/\/dev\/null/g)).toHaveLength(1);
+});
+
 test('the log says of each outage after ten seconds that it lasts', async () => {
   const away = (after: string) => ({ on: 'status', during: { after, for: '40s' }, do: 'status', status: 503 }) as const;
   const { run } = await machine({ automations: { '*': { duration: '20m' } }, faults: [away('5m'), away('10m')] });

@@ -63,6 +63,14 @@ describe('doctor --try-key', () => {
     );
   });
 
+  test('waits for nobody: while a run is active, it says to try again later', async () => {
+    const { env, clock } = await withEmulator({ automations: short });
+    const elsewhere = { ...env, RUNCTL_STATE_DIR: `${env.RUNCTL_STATE_DIR}-elsewhere` };
+    expect((await runProgram(['trigger', 'nightly'], { env: elsewhere, clock })).code).toBe(0);
+    const { code, stderr } = await runProgram(trial, { env, clock });
+    expect([code, stderr]).toEqual([12, expect.stringContaining('try again when that run has finished')]);
+  });
+
   test.each([
     ['honored', {}],
     ['ignored', { idempotencyKeys: 'ignored' } as const],

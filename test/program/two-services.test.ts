@@ -19,7 +19,7 @@ async function machine() {
   /** Of a machine with a journal of its own. */
   const otherAt = (place: keyof typeof urls, line: string) =>
     at(place, line, { env: { ...env, RUNCTL_BASE_URL: urls[place], RUNCTL_STATE_DIR: temporaryFolder() } });
-  return { at, otherAt, urls };
+  return { at, otherAt, urls, clock };
 }
 
 const screen = () => new ScreenStream(new Terminal({ cols: 200, rows: 30, allowProposedApi: true }));
@@ -40,6 +40,35 @@ test('stats names the other service only if it has runs', async () => {
   expect((await at('there', 'stats lost')).stderr).not.toContain(`--base-url ${urls.here}`);
   await at('here', 'trigger nightly');
   expect((await at('there', 'stats nightly')).stderr).toContain(`--base-url ${urls.here}`);
+  expect((await at('there', 'stats weekly')).stderr).not.toContain(`--base-url ${urls.here}`);
+});
+
+test('a run that is not there is said to be at the other service only if it is of that automation', async () => {
+  const { at, urls } = await machine();
+  await at('here', 'trigger nightly');
+  const isNamed = async (line: string) => (await at('there', line)).stderr.includes(`--base-url ${urls.here}`);
+  expect(await Promise.all(['status nightly', 'status weekly'].map(isNamed))).toEqual([true, false]);
+});
+
+test('a trigger that is too old to be recovered is named for the service it was sent to', async () => {
+  const { at, clock } = await machine();
+  expect((await at('here', 'trigger lost --give-up-after 1ms')).code).toBe(12);
+  clock.leap(30 * 3_600_000);
+  const isNamed = async (place: 'here' | 'there') => /trigger of lost/.test((await at(place, 'recover')).stderr);
+  expect([await isNamed('here'), await isNamed('there')]).toEqual([true, false]);
+});
+
+test('the start of an id that is typed as a name is taken for a run of this service', async () => {
+  const { env, clock, emulator } = await withEmulator({
+    faults: [{ on: 'trigger', nth: 2, do: 'status', status: 404 }],
+  });
+  const run = (...argv: string[]) => runProgram(argv, { env, clock });
+  await run('trigger', 'nightly');
+  const [prefix] = emulator.runs()[0]?.executionId.split('-') ?? [];
+  expect((await run('trigger', `${prefix}`)).stderr).toContain(`a run of nightly has an id like that`);
+  const other = await withEmulator({ faults: [{ on: 'trigger', do: 'status', status: 404 }] });
+  const there = { ...env, RUNCTL_BASE_URL: other.emulator.url };
+  expect((await runProgram(['trigger', `${prefix}`], { env: there, clock })).stderr).not.toContain('an id like that');
 });
 
 test('a run of the other service is not taken for the one that is active', async () => {

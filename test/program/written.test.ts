@@ -40,6 +40,12 @@ const superseded = async (machine: Machine) => {
 
 const why = { type: 'status', status: 'FAILED', error: expect.stringContaining('step_failed') };
 
+const process = expect.any(String);
+const longError: Scenario = {
+  automations: { '*': { duration: '1h', outcome: 'FAILED', error: { type: 'x', message: 'long '.repeat(200) } } },
+};
+const shortened = expect.stringMatching(/^.{100,200}$/);
+
 type Row = [line: string, what: string, scenario: Scenario, before: (machine: Machine) => unknown, records: object[]];
 
 const table: Row[] = [
@@ -76,6 +82,17 @@ const table: Row[] = [
   ['doctor --offline', 'nothing', hour, finished, []],
   ['recover --dry-run', 'nothing of what it would send', loseFirst, unresolved, []],
   ['recover --dry-run', 'nothing of what is superseded', loseFirst, superseded, []],
+  [
+    'doctor --try-key nightly --yes',
+    'who repeats the trigger',
+    hour,
+    () => {},
+    [
+      ...[{ type: 'triggered', process }, { type: 'accepted' }],
+      ...[{ type: 'triggered', process }, { type: 'keys_seen' }, { type: 'accepted' }],
+    ],
+  ],
+  ['watch', 'the beginning of a long error', longError, finished, [{ type: 'status' }, { error: shortened }]],
   ['recover', 'what is superseded', loseFirst, superseded, [{ type: 'superseded', process: expect.any(String) }]],
   ['recover', 'the run that it found', loseFirst, unresolved, [{ type: 'triggered' }, { type: 'accepted' }]],
 ];

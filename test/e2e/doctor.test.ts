@@ -23,6 +23,7 @@ interface Finding {
   name: string;
   result: string;
   message: string;
+  advice: string | null;
 }
 
 const findingsOf = ({ stdout }: Ended): Finding[] => JSON.parse(stdout).runctl.doctor;
@@ -69,6 +70,7 @@ test.each<Row>([
     2,
     /exited with 3/,
   ],
+  ['no project', (env) => ({ ...env, RUNCTL_PROJECT: '' }), 'project', 0, /^not set/],
   ['a bad base URL', (env) => ({ ...env, RUNCTL_BASE_URL: 'api.example.com' }), 'base_url', 2, /base URL/],
   ['a profile that is not there', (env) => ({ ...env, RUNCTL_PROFILE: 'prod' }), 'profile', 2, /no profile "prod"/],
   [
@@ -119,7 +121,9 @@ test.each<Row>([
   const changed = await change(env);
   const ended = await runProgram(['doctor', '--json'], { env: changed });
   expect(ended.stderr).toMatch(code === 0 ? /^$/ : /^runctl: /);
-  const [first] = findingsOf(ended).filter(isMarked);
+  const marked = findingsOf(ended).filter(isMarked);
+  for (const { name, advice } of marked) expect(advice, name).not.toBeNull();
+  const [first] = marked;
   expect({ ...first, code: ended.code }).toMatchObject({ name: cause, code, message: expect.stringMatching(message) });
   for (const secret of ['test-key-4f1b7c9d2e', 'another-key-0123456789', 'proxy-password'])
     expect(ended.stdout + ended.stderr).not.toContain(secret);
@@ -129,6 +133,7 @@ test('on a healthy machine every check of settings, network and journal is passe
   const { emulator, env } = await healthy();
   const ended = await runProgram(['doctor', '--json'], { env });
   expect(findingsOf(ended).filter((finding) => isMarked(finding) && finding.name !== 'cron_path')).toEqual([]);
+  expect(findingsOf(ended).find(({ name }) => name === 'api_key_command')?.message).toBe('not set');
   expect(emulator.requests.map(({ method }) => method)).toEqual(['GET']);
 });
 

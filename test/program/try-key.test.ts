@@ -72,6 +72,16 @@ describe('doctor --try-key', () => {
   });
 
   test.each([
+    ['', true],
+    ['--quiet', false],
+    ['--json', false],
+  ])('says what it does, for people: %s', async (flag, isSaid) => {
+    const { env, clock } = await withEmulator({ automations: short });
+    const { code, stderr } = await runProgram([...trial, ...(flag ? [flag] : [])], { env, clock });
+    expect([code, stderr.includes('repeating the trigger')]).toEqual([0, isSaid]);
+  });
+
+  test.each([
     ['honored', {}],
     ['ignored', { idempotencyKeys: 'ignored' } as const],
   ])('prints the line that says so where a journal does not last: %s', async (treatment, scenario) => {

@@ -49,6 +49,27 @@ test.each([
   },
 );
 
+test('while `--if-active wait` waits to repeat its key, `recover` leaves the trigger to it', async () => {
+  const { env, clock, emulator } = await withEmulator({
+    automations: { '*': { duration: '1h' } },
+    order: 'activeFirst',
+    namesActiveRun: true,
+    faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }],
+  });
+  const honored = { ...env, RUNCTL_IDEMPOTENCY_KEYS: 'honored' };
+  let recovered = '';
+  const sleep: typeof clock.sleep = async (ms, signal) => {
+    if (recovered === '' && emulator.requests.some(({ method }) => method === 'GET'))
+      recovered = (await runProgram(['recover'], { env: honored, clock })).stderr;
+    await clock.sleep(ms, signal);
+  };
+  const argv = ['trigger', 'nightly', '--if-active', 'wait', '--quiet'];
+  const { code, stdout } = await runProgram(argv, { env: honored, clock: { ...clock, sleep } });
+  expect(recovered).toContain('is still being sent by');
+  expect([code, stdout.trim()]).toEqual([0, emulator.runs()[0]?.executionId]);
+  expect(emulator.runs()).toHaveLength(1);
+});
+
 test('an automation that is gone is not suggested to whoever asks for it', async () => {
   const gone = { on: 'trigger', nth: 2, do: 'status', status: 404 } as const;
   const { env, clock, endRuns } = await withEmulator({ faults: [gone] });

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { InjectedFault } from '../../src/emulator/scenario.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { startFaultyServer, wireAnswer } from '../helpers/faulty-server.ts';
+import { jsonLines } from '../helpers/json-lines.ts';
 import { runProgram } from '../helpers/run-program.ts';
 import { executionId } from '../helpers/scripted-service.ts';
 
@@ -28,6 +29,16 @@ test.each([
   if (said) expect(stderr).toMatch(said);
   else expect(stderr).toBe('');
   expect(clock.elapsedMs() - startMs).toBeLessThan(17 * 60_000);
+});
+
+test('the event of a long wait names its run', async () => {
+  const { env, clock, emulator } = await withEmulator({
+    automations: { '*': { duration: '15m' } },
+    faults: [busy(3600)],
+  });
+  const { stdout } = await runProgram([...argv, '--events'], { env, clock });
+  const [wait] = jsonLines(stdout).filter(({ name }) => name === 'retry_after');
+  expect(wait).toMatchObject({ event: 'warning', executionId: emulator.runs()[0]?.executionId });
 });
 
 test('a signal names the wait that it ends', async () => {

@@ -1,13 +1,10 @@
-// `npm test`: everything at once, because the tests of processes mostly wait and leave a core to the others. They take longest,
-// so that the others yield to them.
+// `npm test`: everything at once, because the tests of processes mostly wait and leave a core to the others.
 import { spawn } from 'node:child_process';
-import { setPriority } from 'node:os';
 
 /** Resolves to the command if it failed. What it writes is shown at once, or when it has ended. */
-function run(command, args, { shown, yields = false }) {
+function run(command, args, { shown }) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { stdio: shown === 'at once' ? 'inherit' : ['ignore', 'pipe', 'pipe'] });
-    if (yields && child.pid) setPriority(child.pid, 10);
     const chunks = [];
     for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => chunks.push(chunk));
     child.on('error', reject);
@@ -19,7 +16,7 @@ function run(command, args, { shown, yields = false }) {
 }
 
 const failed = await Promise.all([
-  run('vitest', ['run', '--project', 'program', '--project', 'unit'], { shown: 'at once', yields: true }),
+  run('vitest', ['run', '--project', 'program', '--project', 'unit'], { shown: 'at once' }),
   run('vitest', ['run', '--project', 'e2e'], { shown: 'at its end' }),
   run('biome', ['check'], { shown: 'if it failed' }),
   run('tsc', ['--noEmit'], { shown: 'if it failed' }),

@@ -31,6 +31,13 @@ test('an automation that completed within the time is fine', async () => {
   });
 });
 
+test('a run that was triggered before the time and completed within it is found by a poll', async () => {
+  const { run, clock } = await machine({ automations: { nightly: { duration: '2h' } } });
+  await run('trigger', 'nightly');
+  clock.leap(2.5 * hourMs);
+  expect((await run('check', 'nightly', '--within', '1h')).code).toBe(0);
+});
+
 test('a time that a damaged record gives does not count', async () => {
   const { run, env } = await machine();
   await run('trigger', 'nightly', '--watch');

@@ -104,6 +104,14 @@ test.each([['status'], ['result'], ['watch']])(
   },
 );
 
+test('a refusal that names no run is about the one that is still running', async () => {
+  const { env, clock } = await withEmulator({ automations: { '*': { duration: '3h' } } });
+  const run = (line: string) => runProgram(line.split(' '), { env, clock });
+  await run('trigger nightly');
+  expect((await run('trigger nightly')).code).toBe(5);
+  expect(JSON.parse((await run('status nightly --json')).stdout).runctl.warnings).toEqual([]);
+});
+
 test('a refusal says since when the active run runs, not since when this machine knows of it', async () => {
   const scenario: Scenario = { automations: { '*': { duration: '3h' } }, namesActiveRun: true };
   const { env, clock, emulator } = await withEmulator(scenario);

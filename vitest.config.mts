@@ -22,7 +22,7 @@ export default defineConfig({
   test: {
     // A test body that never ran, or that checks nothing, is red.
     expect: { requireAssertions: true },
-    testTimeout: 30_000,
+    testTimeout: 60_000,
     hookTimeout: 60_000,
     // Not threads: some tests set the umask, which belongs to the whole process.
     pool: 'forks',

@@ -339,6 +339,16 @@ test("a run that the service doesn't know is reported and dropped, and the other
   expect(code).toBe(143);
 });
 
+test('a run that the service does not know yet, because it was just triggered, is followed', async () => {
+  const unknown = { on: 'status', nth: 1, do: 'status', status: 422, body: { code: 'notFound' } } as const;
+  const { follower, trigger, reported, hook, env } = await machine({ ...quick, faults: [unknown] });
+  const { stop } = follower('--on-final', hook);
+  await vi.waitFor(() => expect(readdirSync(env.RUNCTL_STATE_DIR ?? '')).not.toEqual([]), patience);
+  const id = await trigger();
+  await vi.waitFor(() => expect(reported()).toEqual([`${id} COMPLETED`]), patience);
+  expect((await stop()).code).toBe(143);
+});
+
 test("a run that the service doesn't know is named on stderr, also if no other is followed", async () => {
   const { follower, journal, env, emulator, clock } = await machine();
   const executionId = '99999999-0000-4000-8000-000000000000';

@@ -130,6 +130,19 @@ test.each([
   expect(runctl.problem.message).toContain('last confirmed RUNNING 1m');
 });
 
+test('what was known before is as old as the status, not as the trigger', async () => {
+  const fault = { on: 'result', do: 'status', status: 502 } as const;
+  const { env, clock } = await withEmulator({ automations: { '*': { duration: '1h' } }, faults: [fault] });
+  await runProgram(['trigger', 'nightly'], { env, clock });
+  await clock.sleep(2 * 3_600_000);
+  await runProgram(['status'], { env, clock });
+  await clock.sleep(60_000);
+  const { stdout } = await runProgram(['result', '--json', '--give-up-after', '1ms'], { env, clock });
+  const { lastConfirmed } = JSON.parse(stdout).runctl;
+  expect(lastConfirmed).toMatchObject({ status: 'COMPLETED' });
+  expect(lastConfirmed.ageMs).toBeLessThan(3_600_000);
+});
+
 test('`status` of a running run says how long it has taken, and how long is left by the runs before it', async () => {
   const { env, clock } = await withEmulator({ automations: { '*': { duration: '10m' } } });
   const timeOf = async () => /^duration +(.*)$/m.exec((await runProgram(['status'], { env, clock })).stdout)?.[1];

@@ -13,6 +13,7 @@ import { nameOf, type Target } from '../../src/runs/run.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { listen } from '../helpers/faulty-server.ts';
 import { runAction } from '../helpers/github-runner.ts';
+import { firstOf } from '../helpers/rotation.ts';
 import { entry } from '../helpers/run-process.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
@@ -205,23 +206,22 @@ describe('a re-run', () => {
     expect(emulator.runs()).toHaveLength(3);
   });
 
-  // The re-run starts the one run that it was asked for, and may use the reruns that are left.
-  const reruns: [string, string, number][] = [['timed_out', '2', 1]];
-  if (process.env.CI) reruns.push(['any', '2', 3]);
-
-  test.each(reruns)(
-    'with `rerun-on: %s` has one more run than `max-reruns: %s` allows',
-    async (rerunOn, maxReruns, first) => {
-      const { emulator, step } = await repository({ automations: { '*': failing } });
-      const inputs = { 'rerun-on': rerunOn, 'max-reruns': maxReruns };
-      await step({ inputs });
-      expect(emulator.runs()).toHaveLength(first);
-      await step({ inputs, ...attempt('2') });
-      expect(emulator.runs()).toHaveLength(4);
-      await step({ inputs, ...attempt('3') });
-      expect(emulator.runs()).toHaveLength(5);
-    },
-  );
+  test.each(
+    firstOf<[string, string, number]>([
+      // The re-run starts the one run that it was asked for, and may use the reruns that are left.
+      ['timed_out', '2', 1],
+      ['any', '2', 3],
+    ]),
+  )('with `rerun-on: %s` has one more run than `max-reruns: %s` allows', async (rerunOn, maxReruns, first) => {
+    const { emulator, step } = await repository({ automations: { '*': failing } });
+    const inputs = { 'rerun-on': rerunOn, 'max-reruns': maxReruns };
+    await step({ inputs });
+    expect(emulator.runs()).toHaveLength(first);
+    await step({ inputs, ...attempt('2') });
+    expect(emulator.runs()).toHaveLength(4);
+    await step({ inputs, ...attempt('3') });
+    expect(emulator.runs()).toHaveLength(5);
+  });
 
   test('of all jobs, after the run completed, starts no second run', async () => {
     const { emulator, step } = await repository();

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { openJournal } from '../../src/journal/journal.ts';
 import { withEmulator } from '../helpers/emulator.ts';
+import { firstOf } from '../helpers/rotation.ts';
 import { runProcess } from '../helpers/run-process.ts';
 import { runProgram } from '../helpers/run-program.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
@@ -101,11 +102,13 @@ test('a night: 39 of 40 cron lines run, the follower is killed twice, and everyt
   expect(overdue.find((line) => line.includes(forgotten))).toContain('no runs are recorded on this machine');
 });
 
-const endings: [NodeJS.Signals, number | NodeJS.Signals][] = [['SIGTERM', 143]];
-// The night above has two followers killed.
-if (process.env.CI) endings.push(['SIGKILL', 'SIGKILL']);
-
-test.each(endings)(
+test.each(
+  firstOf<[NodeJS.Signals, number | NodeJS.Signals]>([
+    ['SIGTERM', 143],
+    // The night above has two followers killed.
+    ['SIGKILL', 'SIGKILL'],
+  ]),
+)(
   'of twenty runs that end together, a follower that %s ends after eight hooks leaves the rest to the next',
   {
     timeout: 60_000,

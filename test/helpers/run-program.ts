@@ -57,7 +57,7 @@ export async function runProgram(argv: readonly string[], options: ProgramOption
   return { code, stdout: stdout.text, stderr: stderr.text, tookMs: performance.now() - startMs };
 }
 
-/** Throws where a refusal doesn't say what to type instead. */
+/** Throws if a refusal doesn't say what to type instead. */
 function checkNextStep(argv: readonly string[], stderr: string): void {
   const isForPeople = !argv.includes('--json') && !argv.includes('--events') && /^runctl: /m.test(stderr);
   const steps = /^( *→| *->|then:) /m;

@@ -10,31 +10,29 @@ import { createMemory } from '../helpers/memory-context.ts';
 import { run } from '../helpers/scripted-service.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
-test('a hook for the end of a command is ended after 30 s, and that is said', async () => {
+/** A reporter that keeps the messages. */
+function createHearing() {
   const messages: string[] = [];
-  const context = {
-    ...createMemory({ PATH: process.env.PATH }),
-    clock: createLeapingClock(),
-    reporter: {
-      ...silentReporter,
-      observe: (event: Parameters<Reporter['observe']>[0]) =>
-        messages.push('message' in event ? `${event.message}` : ''),
-    },
-  };
+  const observe = (event: Parameters<Reporter['observe']>[0]) =>
+    messages.push('message' in event ? `${event.message}` : '');
+  return { messages, reporter: { ...silentReporter, observe } };
+}
+
+test('a hook for the end of a command is ended after 30 s, and that is said', async () => {
+  const { messages, reporter } = createHearing();
+  const context = { ...createMemory({ PATH: process.env.PATH }), clock: createLeapingClock(), reporter };
   await runOnExit('sleep 600', { exitCode: 0, documents: [] }, context);
   expect(messages).toEqual([expect.stringContaining('took longer than 30s')]);
 });
 
 test('a hook whose turn comes after a signal is not run, and that is said', async () => {
-  const messages: string[] = [];
+  const { messages, reporter } = createHearing();
   const interrupt = new AbortController();
-  const observe = (event: Parameters<Reporter['observe']>[0]) =>
-    void ('message' in event && messages.push(event.message));
   const hooks = createFinalHooks('exit 3', {
     ...createMemory({ PATH: process.env.PATH }),
     clock: systemClock,
     signal: interrupt.signal,
-    reporter: { ...silentReporter, observe },
+    reporter,
   });
   interrupt.abort('SIGTERM');
   void hooks.start(run, { json: {} });

@@ -40,14 +40,11 @@ test.each([
 });
 
 test.each([
-  ['./nothing-here', 127, /^runctl: the command \.\/nothing-here does not exist\n$/],
-  ['happy', 127, /^runctl: the command happy .*`runctl emulator --scenario happy`/],
-  ['/', 2, /^runctl: the command \/ .*EACCES/],
+  ['./nothing-here', 127, 'runctl: the command ./nothing-here does not exist\n'],
+  ['happy', 127, 'runctl: the command happy does not exist; did you mean `runctl emulator --scenario happy`?\n'],
+  ['/', 2, "runctl: the command / can't be started: spawn / EACCES\n  -> try it in a shell\n"],
 ])("a command that can't be started is named: %s", async (command, code, message) => {
-  expect(await runProgram(['emulator', '--', command], { env })).toMatchObject({
-    code,
-    stderr: expect.stringMatching(message),
-  });
+  expect(await runProgram(['emulator', '--', command], { env })).toMatchObject({ code, stderr: message });
 });
 
 test('a rehearsal without a place for temporary files is refused', async () => {

@@ -40,7 +40,7 @@ const superseded = async (machine: Machine) => {
 
 const why = { type: 'status', status: 'FAILED', error: expect.stringContaining('step_failed') };
 
-const process = expect.any(String);
+const sender = { process: expect.any(String) };
 const longError: Scenario = {
   automations: { '*': { duration: '1h', outcome: 'FAILED', error: { type: 'x', message: 'long '.repeat(200) } } },
 };
@@ -88,12 +88,12 @@ const table: Row[] = [
     hour,
     () => {},
     [
-      ...[{ type: 'triggered', process }, { type: 'accepted' }],
-      ...[{ type: 'triggered', process }, { type: 'keys_seen' }, { type: 'accepted' }],
+      ...[{ type: 'triggered', ...sender }, { type: 'accepted' }],
+      ...[{ type: 'triggered', ...sender }, { type: 'keys_seen' }, { type: 'accepted' }],
     ],
   ],
   ['watch', 'the beginning of a long error', longError, finished, [{ type: 'status' }, { error: shortened }]],
-  ['recover', 'what is superseded', loseFirst, superseded, [{ type: 'superseded', process: expect.any(String) }]],
+  ['recover', 'what is superseded', loseFirst, superseded, [{ type: 'superseded', ...sender }]],
   ['recover', 'the run that it found', loseFirst, unresolved, [{ type: 'triggered' }, { type: 'accepted' }]],
 ];
 

@@ -4,12 +4,12 @@ import { delimiter, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Scenario } from '../../src/emulator/scenario.ts';
 import { withEmulator } from '../helpers/emulator.ts';
+import { installProcess, installProgram } from '../helpers/install-program.ts';
 import { needs } from '../helpers/needs.ts';
 import { runCommand } from '../helpers/run-process.ts';
 import { runProgram } from '../helpers/run-program.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { python } from '../recipes/bare-machine.ts';
-import { installProcess, installProgram } from '../recipes/install-program.ts';
 
 const script = join(import.meta.dirname, '../../docs/samples/supervise.py');
 const badGateway = { on: 'status', nth: 1, do: 'status', status: 502 } as const;

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Scenario } from '../../src/emulator/scenario.ts';
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts';
+import { installProcess, installProgram } from '../helpers/install-program.ts';
 import { createLeapingClock } from '../helpers/leaping-clock.ts';
 import { type ProcessEnded, type ProcessOptions, runCommand } from '../helpers/run-process.ts';
-import { installProcess, installProgram } from './install-program.ts';
 
 /** A machine on which runctl is installed and nothing else is set: no HOME, no locale, no terminal. */
 export interface Machine {

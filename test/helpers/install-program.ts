@@ -3,12 +3,13 @@ import { writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Clock } from '../../src/runs/clock.ts';
-import { createFastClock } from '../helpers/fast-clock.ts';
-import { entry } from '../helpers/run-process.ts';
-import { runProgram } from '../helpers/run-program.ts';
+import { createFastClock } from './fast-clock.ts';
+import { entry } from './run-process.ts';
+import { runProgram } from './run-program.ts';
 
 /** Lets the program poll more often than every 3 s at first, where a script leaves that to it. */
-const polling = (flags: string) => `case "$*" in trigger*--watch* | watch*) set -- "$@" ${flags} ;; esac`;
+const polling = (flags: string) =>
+  `case "$*" in trigger*--watch* | watch*) command=$1; shift; set -- "$command" ${flags} "$@" ;; esac`;
 
 const install = (folder: string, script: string) => writeFileSync(join(folder, 'runctl'), script, { mode: 0o755 });
 

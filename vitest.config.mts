@@ -8,6 +8,9 @@ const program = ['test/program/**/*.test.ts'];
 /** Tests of the built program, of recipes and of anything else that is a process. */
 const e2e = ['test/e2e/**/*.test.ts', 'test/recipes/**/*.test.ts'];
 
+/** What happens before the first test of a process. */
+export const forProcesses = ['test/helpers/build-when-stale.ts', 'test/helpers/trust-authority.ts'];
+
 // V8 is made for programs that run for long: it begins with a tiny heap, forgets compiled functions between two files,
 // optimizes the WebAssembly of undici's parser, and in Node 20 spends a quarter of the CPU time on optimizing what then runs
 // for seconds.
@@ -38,14 +41,7 @@ export default defineConfig({
     // is tested.
     maxWorkers: 5,
     projects: [
-      {
-        extends: true,
-        test: {
-          name: 'e2e',
-          include: e2e,
-          globalSetup: ['test/helpers/build-when-stale.ts', 'test/helpers/trust-authority.ts'],
-        },
-      },
+      { extends: true, test: { name: 'e2e', include: e2e, globalSetup: forProcesses } },
       { extends: true, test: { name: 'program', include: program } },
       {
         extends: true,

@@ -1,7 +1,7 @@
 // `npm test`: everything at once, because the tests of processes mostly wait and leave a core to the others.
 import { spawn } from 'node:child_process';
 
-/** Resolves to the command if it failed. What it writes is shown at once, or when it has ended. */
+/** Resolves to the command if it failed. What it writes is shown at once, or if it failed. */
 function run(command, args, { shown }) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { stdio: shown === 'at once' ? 'inherit' : ['ignore', 'pipe', 'pipe'] });
@@ -9,15 +9,14 @@ function run(command, args, { shown }) {
     for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => chunks.push(chunk));
     child.on('error', reject);
     child.on('close', (code) => {
-      if (shown === 'at its end' || code !== 0) process.stderr.write(Buffer.concat(chunks));
+      if (code !== 0) process.stderr.write(Buffer.concat(chunks));
       resolve(code === 0 ? [] : [[command, ...args].join(' ')]);
     });
   });
 }
 
 const failed = await Promise.all([
-  run('vitest', ['run', '--project', 'program', '--project', 'unit'], { shown: 'at once' }),
-  run('vitest', ['run', '--project', 'e2e'], { shown: 'at its end' }),
+  run('vitest', ['run', '--config', '.config/vitest.all.mts'], { shown: 'at once' }),
   run('biome', ['check'], { shown: 'if it failed' }),
   run('tsc', ['--noEmit'], { shown: 'if it failed' }),
 ]);

@@ -10,7 +10,6 @@ import { schemas } from '../../src/render/schemas.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { needs } from '../helpers/needs.ts';
 import { runCommand } from '../helpers/run-process.ts';
-import { runProgram } from '../helpers/run-program.ts';
 
 const agentId = 'a6f0c3e1-7d51-4d5c-9a70-94b5c2d1e001';
 const root = join(import.meta.dirname, '../..');
@@ -191,28 +190,19 @@ test('what was installed is what was built, byte for byte', () => {
   expect(paths.filter((path) => differs(path) && !staged.includes(path))).toEqual([]);
 });
 
-// Once each as a process; what the commands do is tested in one process with the tests.
+// One for each part that is loaded when it is needed; what the commands do is tested in one process with the tests.
 test.each<[argv: string[], code: number, stdout: RegExp]>([
-  [['--version'], 0, new RegExp(`^${version}\\n$`)],
-  [['--help'], 0, /Usage: runctl/],
-  [['trigger', '--help'], 0, /Usage: runctl trigger/],
   [['trigger', 'weekly'], 0, /^[\da-f-]{36}\n$/],
-  [['watch', '--interval', '20ms'], 0, /COMPLETED nightly/],
-  [['status'], 0, /^status +COMPLETED\n/],
-  [['result'], 0, /COMPLETED/],
-  [['list'], 0, /nightly/],
-  [['recover'], 0, /^$/],
-  [['agent', 'trigger', agentId], 11, /^$/],
-  [['config', 'list'], 0, /RUNCTL_BASE_URL/],
   [['config', 'set', 'project', agentId], 0, /^$/],
-  [['explain', '12'], 0, /outcome_unknown/],
+  [['emulator', '--quiet', '--', 'true'], 0, /^$/],
+  [['doctor', '--offline'], 0, /state folder/],
+  [['nonsense'], 2, /^$/],
   [['schema', 'event'], 0, /run_done/],
   [['completion', 'bash'], 0, /complete -/],
-  [['emulator', '--quiet', '--', 'true'], 0, /^$/],
-  [['nonsense'], 2, /^$/],
+  [['help', 'programs'], 0, /^# For programs/],
+  [['help', 'troubleshooting'], 0, /^# Troubleshooting/],
 ])('the program that was installed does `runctl %j`', async (argv, code, stdout) => {
-  const { env } = await withEmulator({ automations: { '*': { duration: '1ms' } } });
-  if (['watch', 'status', 'result', 'list'].includes(argv[0] ?? '')) await runProgram(['trigger', 'nightly'], { env });
+  const { env } = await withEmulator({});
   const program = join(prefix, 'bin/runctl');
   const ended = await runCommand([program, ...argv], { env: { ...env, PATH: process.env.PATH } });
   expect(ended).toMatchObject({ code, stdout: expect.stringMatching(stdout) });

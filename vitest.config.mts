@@ -39,7 +39,7 @@ export default defineConfig({
     coverage: { include: ['src/**/*.ts'] },
     // More than a machine has cores, as most tests wait for a clock or a process. Each costs a second of CPU time to load what
     // is tested.
-    maxWorkers: 5,
+    maxWorkers: 6,
     projects: [
       { extends: true, test: { name: 'e2e', include: e2e, globalSetup: forProcesses } },
       { extends: true, test: { name: 'program', include: program } },

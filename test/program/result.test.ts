@@ -130,6 +130,19 @@ test.each([
   expect(runctl.problem.message).toContain('last confirmed RUNNING 1m');
 });
 
+test('`watch --all` without an answer says what was known before, also of a run that was started elsewhere', async () => {
+  const fault = { on: 'status', from: 2, do: 'status', status: 502 } as const;
+  const { env, emulator, clock } = await withEmulator({ automations: { '*': { duration: '1h' } }, faults: [fault] });
+  await runProgram(['trigger', 'nightly'], { env: { ...env, RUNCTL_STATE_DIR: temporaryFolder() }, clock });
+  const argument = `nightly/${emulator.runs()[0]?.executionId}`;
+  await runProgram(['watch', argument, '--timeout', '1m'], { env, clock });
+  await clock.sleep(60_000);
+  const ended = await runProgram(['watch', '--all', '--json', '--give-up-after', '1ms'], { env, clock });
+  const { executionId, runctl } = JSON.parse(ended.stdout);
+  expect([ended.code, argument, runctl.lastConfirmed.status]).toEqual([10, `nightly/${executionId}`, 'RUNNING']);
+  expect(runctl.lastConfirmed.ageMs).toBeGreaterThanOrEqual(60_000);
+});
+
 test('what was known before is as old as the status, not as the trigger', async () => {
   const fault = { on: 'result', do: 'status', status: 502 } as const;
   const { env, clock } = await withEmulator({ automations: { '*': { duration: '1h' } }, faults: [fault] });

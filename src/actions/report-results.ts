@@ -128,7 +128,7 @@ function countsOf(results: ArgumentOutcome[], { symbols }: Theme): string {
 const mostSeparate = 3;
 
 /** The problems in the order of the arguments. A cause that many share, such as an outage, is reported once. */
-export function problemsOf(results: ArgumentOutcome[], { stdout }: Context): CommandResult['problems'] {
+function problemsOf(results: ArgumentOutcome[], { stdout }: Context): CommandResult['problems'] {
   const groups = new Map<unknown, ArgumentOutcome[]>();
   for (const result of results) {
     const cause = causeOf(result);

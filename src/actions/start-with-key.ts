@@ -17,7 +17,7 @@ import { type StartOutcome, withEarlierRun, withoutRun, withRun } from './start-
 import { problemOfTrigger, unknownTriggerOf } from './unknown-trigger.ts';
 
 /** A trigger without a run, after which `--if-active` says what to do, or the wait for the slot continues. */
-export interface NoRun {
+interface NoRun {
   kind: 'refused' | 'unknown';
   fault: Fault;
 }

@@ -3,7 +3,7 @@ import { formatDuration } from '../runs/time-text.ts';
 import { type Cause, causesOf, type ExchangeFailure } from './exchange.ts';
 import { hintFor, isOfProxy, type ProxySettings, proxyNameOf, refusalOf } from './proxy.ts';
 
-export interface Attempt {
+interface Attempt {
   host: string;
   proxy?: ProxySettings;
   timeoutMs: number;

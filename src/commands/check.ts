@@ -122,7 +122,7 @@ function outcomeOfCheck({ target, runs, problem }: Check): Outcome {
 }
 
 /** What the journal says about the last runs of an automation. */
-export interface LastRuns {
+interface LastRuns {
   last?: JournalRun;
   completed?: JournalRun;
   /** Runs that may have completed in time, but aren't recorded as finished; newest first. */
@@ -133,7 +133,7 @@ export interface LastRuns {
 const mostRuns = 1000;
 
 /** Reads back to the newest run that COMPLETED, but no further than a run could matter. */
-export function lastRunsOf(journal: Journal, baseUrl: string, target: AutomationTarget, sinceMs: number): LastRuns {
+function lastRunsOf(journal: Journal, baseUrl: string, target: AutomationTarget, sinceMs: number): LastRuns {
   const found: LastRuns = { unfinished: [] };
   let read = 0;
   for (const run of journal.runs({ baseUrl, target })) {
@@ -153,16 +153,16 @@ export function lastRunsOf(journal: Journal, baseUrl: string, target: Automation
 }
 
 /** When a run finished or was last seen unfinished, in milliseconds since 1970. Times of a damaged record don't count. */
-export const finishedMsOf = ({ completedAt, startedAt, at }: JournalRun): number =>
+const finishedMsOf = ({ completedAt, startedAt, at }: JournalRun): number =>
   [completedAt, startedAt].map((time) => Date.parse(time ?? '')).find((ms) => !Number.isNaN(ms)) ?? Date.parse(at);
 
-export const isInTime = ({ completed }: LastRuns, sinceMs: number): boolean =>
+const isInTime = ({ completed }: LastRuns, sinceMs: number): boolean =>
   completed !== undefined && finishedMsOf(completed) >= sinceMs;
 
 const mostPolls = 20;
 
 /** Polls each unfinished run once, newest first, until one has COMPLETED or a poll fails. */
-export async function pollUnfinished(runs: LastRuns, connect: () => Promise<Connection>): Promise<LastRuns> {
+async function pollUnfinished(runs: LastRuns, connect: () => Promise<Connection>): Promise<LastRuns> {
   let { last } = runs;
   let connection: Connection | undefined;
   for (const run of runs.unfinished.slice(0, mostPolls)) {

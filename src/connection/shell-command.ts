@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { isInterrupted, onAbort } from '../runs/clock.ts';
 import { formatDuration } from '../runs/time-text.ts';
 
-export interface ShellCommand {
+interface ShellCommand {
   command: string;
   variables?: Readonly<Record<string, string>>; // added to runctl's environment
   input?: string; // its standard input; /dev/null by default

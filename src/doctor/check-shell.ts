@@ -28,7 +28,7 @@ function cronFinding({ PATH = '' }: Env): Finding {
 const folderOf = (name: string, folders: readonly string[]) =>
   folders.find((folder) => folder !== '' && isAccessible(join(folder, name), constants.X_OK));
 
-export function isAccessible(path: string, mode: number): boolean {
+function isAccessible(path: string, mode: number): boolean {
   try {
     accessSync(path, mode);
     return true;

@@ -27,7 +27,7 @@ import type { WatchResult } from '../watching/watch-result.ts';
 import { honored, ignored } from './check-journal.ts';
 import { type Finding, failed, findingLine } from './finding.ts';
 
-export type KeyTrial = { runs: Run[] } & (
+type KeyTrial = { runs: Run[] } & (
   | { kind: 'seen'; treatment: KeyTreatment }
   /** What the service does with the key couldn't be determined. */
   | { kind: 'unclear'; problem: Problem }

@@ -4,7 +4,7 @@ import type { EmulatedRun } from './emulated-run.ts';
 import type { Reply } from './reply.ts';
 import { routeOf, type ServiceRequest } from './request.ts';
 
-export type ReportDocument = ReturnType<ReturnType<typeof createReport>['document']>;
+type ReportDocument = ReturnType<ReturnType<typeof createReport>['document']>;
 
 interface ReportedRun {
   executionId: string;

@@ -5,7 +5,7 @@ import { readOwn, resolveOwn } from '../open-own.ts';
 /** A larger file isn't a journal, and would take too much memory. */
 const mostMebibytes = 256;
 
-export interface JournalFile {
+interface JournalFile {
   path: string;
   number: number;
 }

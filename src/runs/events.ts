@@ -9,7 +9,7 @@ export interface LastConfirmed {
   ageMs?: number; // since the status was confirmed; undefined, like `execution`, before the first valid answer
 }
 
-export type RunOrTarget = { run: Run; target?: undefined } | { run?: undefined; target: Target };
+type RunOrTarget = { run: Run; target?: undefined } | { run?: undefined; target: Target };
 
 /** How a trigger can end. */
 export const allHowTriggered = [

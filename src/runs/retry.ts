@@ -43,7 +43,7 @@ export interface RetryOptions extends RetryPorts {
   onRetry?(failed: FailedAttempt): void; // called before each wait
 }
 
-export type RetryResult<T> =
+type RetryResult<T> =
   | { kind: 'ok'; value: T }
   | { kind: 'refused'; fault: Fault }
   | { kind: 'gave_up'; fault: Fault }

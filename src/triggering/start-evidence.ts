@@ -38,7 +38,7 @@ export const starts = {
 
 export type Evidence = keyof typeof starts;
 
-export interface Sender {
+interface Sender {
   target: Target;
   userProvided: boolean;
   isRecovery?: boolean;

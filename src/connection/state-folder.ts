@@ -29,9 +29,13 @@ export function inspectStateFolder(folder: string, leastBytes = fullBytes) {
       const why = whyBarred(place);
       return why ? problem(`${place} ${why}`, why === "can't be written" ? otherFolder : elsewhere) : [];
     });
-    const { bavail, bsize } = statfsSync(places[0] ?? path);
+    const { blocks, bavail, bsize } = statfsSync(places[0] ?? path);
     const freeBytes = bavail * bsize;
-    const full = problem(`the disk of ${path} is full`, `free some space, or ${elsewhere}`);
+    // One without blocks, such as /proc, holds no files of ours.
+    const full =
+      blocks > 0
+        ? problem(`the disk of ${path} is full`, `free some space, or ${elsewhere}`)
+        : problem(`${path} can't be written`, elsewhere);
     const trouble = barred[0] ?? (freeBytes < leastBytes ? full : undefined);
     return { path, files: files.length, bytes: files.reduce((sum, { size }) => sum + size, 0), freeBytes, trouble };
   } catch (error) {
@@ -64,8 +68,16 @@ function nearestFolder(path: string): string {
 export function journalTrouble(folder: string | undefined): Problem | undefined {
   try {
     return folder === undefined ? undefined : inspectStateFolder(folder).trouble;
-  } catch {
-    // Reading the journal says why.
-    return undefined;
+  } catch (error) {
+    // If there is a journal, reading it says why.
+    return error instanceof Problem && isEmpty(folder ?? '') ? error : undefined;
+  }
+}
+
+function isEmpty(folder: string): boolean {
+  try {
+    return filesIn(folder).length === 0;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT';
   }
 }

@@ -1,3 +1,5 @@
+import { sanitize } from './sanitize.ts';
+
 export type Secrets = ReturnType<typeof createSecrets>;
 
 const mask = '[secret]';
@@ -17,20 +19,28 @@ export function createSecrets() {
     },
     /** The text must have complete lines, because half a secret can't be recognized. */
     scrub(text: string): string {
-      let scrubbed = text;
-      for (const spelling of secrets.flatMap((secret) => [secret, ...base64Of(secret)])) {
-        scrubbed = scrubbed.replaceAll(spelling, mask);
-      }
-      // Few texts contain such a character, and the expressions take milliseconds to compile.
-      if (secrets.length === 0 || !/[%\\]/.test(scrubbed)) return scrubbed;
-      escapedSecrets ??= secrets
-        .filter(({ length }) => length <= longestSecret)
-        .flatMap(escapedSpellings)
-        .map((spelling) => new RegExp(spelling, 'gi'));
-      for (const escaped of escapedSecrets) scrubbed = scrubbed.replace(escaped, mask);
-      return scrubbed;
+      const scrubbed = hide(text);
+      // Without what a terminal doesn't show, a secret may be whole again.
+      const visible = sanitize(scrubbed);
+      const hidden = visible === scrubbed ? visible : hide(visible);
+      return hidden === visible ? scrubbed : hidden;
     },
   };
+
+  function hide(text: string): string {
+    let scrubbed = text;
+    for (const spelling of secrets.flatMap((secret) => [secret, ...base64Of(secret)])) {
+      scrubbed = scrubbed.replaceAll(spelling, mask);
+    }
+    // Few texts contain such a character, and the expressions take milliseconds to compile.
+    if (secrets.length === 0 || !/[%\\]/.test(scrubbed)) return scrubbed;
+    escapedSecrets ??= secrets
+      .filter(({ length }) => length <= longestSecret)
+      .flatMap(escapedSpellings)
+      .map((spelling) => new RegExp(spelling, 'gi'));
+    for (const escaped of escapedSecrets) scrubbed = scrubbed.replace(escaped, mask);
+    return scrubbed;
+  }
 }
 
 const base64Of = (secret: string) => {

@@ -32,6 +32,15 @@ describe('a protected secret', () => {
     );
   });
 
+  test.each(['\u200B', '\u202E', '\u00AD', '\0', '\u0007', '\u001B[0m', '\u001B]0;title\u0007'])(
+    'is not left where %j, which is not shown, stands within it',
+    (unseen) => {
+      const scrub = scrubberOf('sk-0123456789abcdef');
+      expect(scrub(`before ${unseen} sk-0123${unseen}456789abcdef after`)).toBe('before  [secret] after');
+      expect(scrub(`before ${unseen} after`)).toBe(`before ${unseen} after`);
+    },
+  );
+
   test('takes no other text with it', () => {
     const scrub = scrubberOf('sk-0123456789abcdef');
     fc.assert(

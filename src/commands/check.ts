@@ -14,11 +14,11 @@ import type { Outcome } from '../problems/outcome.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import { automationArgumentOf } from '../problems/quote.ts';
 import { documentOf } from '../render/document.ts';
-import { sanitizeLine } from '../render/sanitize.ts';
 import { defaults } from '../runs/defaults.ts';
 import { type AutomationTarget, runLimitMs } from '../runs/run.ts';
 import { didTheWork, lastStatusOf } from '../runs/statuses.ts';
 import { exactAgo } from '../runs/time-text.ts';
+import { sanitizeLine } from '../sanitize.ts';
 
 const options = {
   within: option('--within <duration>', 'time within which a run must have completed (required)', typedDuration),

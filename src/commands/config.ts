@@ -10,9 +10,9 @@ import { usageProblem } from '../problems/problem.ts';
 import { documentOf } from '../render/document.ts';
 import { fields } from '../render/fields.ts';
 import type { CommandResult } from '../render/output.ts';
-import { sanitizeLine } from '../render/sanitize.ts';
 import type { Theme } from '../render/theme.ts';
 import type { JsonObject } from '../runs/json.ts';
+import { sanitizeLine } from '../sanitize.ts';
 import { configSet, configUnset, warnOfOverridden } from './config-change.ts';
 
 const profileOptions = { profile: option('--profile <name>', 'profile to read or write') };

@@ -6,8 +6,8 @@ import type { Scenario } from '../emulator/scenario.ts';
 import { exitCodeOf } from '../problems/exit-codes.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { shellWord } from '../problems/quote.ts';
-import { sanitizeLine } from '../render/sanitize.ts';
 import { onAbort } from '../runs/clock.ts';
+import { sanitizeLine } from '../sanitize.ts';
 
 const defaultScenario = 'happy';
 

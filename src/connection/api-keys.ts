@@ -4,7 +4,7 @@ import { need, type Settings } from '../config/settings.ts';
 import type { Invocation } from '../context.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import { interruptedProblem } from '../problems/watch-problems.ts';
-import { sanitizeLine } from '../render/sanitize.ts';
+import { sanitizeLine } from '../sanitize.ts';
 import { createSecrets } from '../secrets.ts';
 import { createWholeLines, runShellCommand } from './shell-command.ts';
 

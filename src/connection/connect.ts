@@ -7,10 +7,10 @@ import { need, resolveSettings, type SettingFlags, type Settings } from '../conf
 import type { Invocation } from '../context.ts';
 import type { Journal } from '../journal/journal.ts';
 import { createProcesses } from '../journal/processes.ts';
-import { sanitizeLine } from '../render/sanitize.ts';
 import type { Clock } from '../runs/clock.ts';
 import { defaults } from '../runs/defaults.ts';
 import { createRateLimiter } from '../runs/rate-limiter.ts';
+import { sanitizeLine } from '../sanitize.ts';
 import { mostEarlierRuns } from '../watching/poll-schedule.ts';
 import { createApiKeys } from './api-keys.ts';
 import { type Connection, keyTreatmentOf } from './connection.ts';

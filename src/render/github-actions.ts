@@ -4,8 +4,8 @@ import type { WarningName } from '../runs/events.ts';
 import { isJsonObject, type JsonObject } from '../runs/json.ts';
 import { errorTextOf } from '../runs/service.ts';
 import { endedWell } from '../runs/statuses.ts';
+import { sanitize, sanitizeLine } from '../sanitize.ts';
 import type { FinishedWatch } from '../watching/watch-result.ts';
-import { sanitize, sanitizeLine } from './sanitize.ts';
 import { summary } from './summary.ts';
 import { createTheme } from './theme.ts';
 

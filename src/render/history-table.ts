@@ -3,7 +3,7 @@ import type { HistoryEvent, HistoryEventName } from '../runs/history-event.ts';
 import { isUuid, nameOf } from '../runs/run.ts';
 import { endedWell } from '../runs/statuses.ts';
 import { formatDuration, localTime } from '../runs/time-text.ts';
-import { sanitizeLine } from './sanitize.ts';
+import { sanitizeLine } from '../sanitize.ts';
 import { lengthOfIds } from './status-text.ts';
 import { type Column, table } from './table-layout.ts';
 import type { Theme } from './theme.ts';

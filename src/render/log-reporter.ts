@@ -4,8 +4,8 @@ import { aboutOf, type Reporter, type RunEvent } from '../runs/events.ts';
 import { reasonOf } from '../runs/fault.ts';
 import { nameOf } from '../runs/run.ts';
 import { formatDuration, localTime } from '../runs/time-text.ts';
+import { sanitizeLine } from '../sanitize.ts';
 import { type OutputOptions, printSentence } from './output.ts';
-import { sanitizeLine } from './sanitize.ts';
 import { createSentences, isShownQuietly } from './sentences.ts';
 import { lastConfirmed } from './status-text.ts';
 

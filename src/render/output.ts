@@ -5,10 +5,10 @@ import type { Problem } from '../problems/problem.ts';
 import { count } from '../problems/quote.ts';
 import { isJsonObject } from '../runs/json.ts';
 import { nameOf } from '../runs/run.ts';
+import { sanitize, sanitizeJson, sanitizeLine } from '../sanitize.ts';
 import type { Document } from './document.ts';
 import { fieldOf } from './field-paths.ts';
 import { errorAnnotation, withoutCommandsInJson } from './github-actions.ts';
-import { sanitize, sanitizeJson, sanitizeLine } from './sanitize.ts';
 import { createTheme, renderMarkup, type Theme } from './theme.ts';
 import type { WrapOptions } from './wrap.ts';
 

@@ -4,7 +4,7 @@ import { reasonOf } from '../runs/fault.ts';
 import { nameOf, type Run } from '../runs/run.ts';
 import { usualOf } from '../runs/statistics.ts';
 import { formatAge, formatAgo } from '../runs/time-text.ts';
-import { sanitizeLine } from './sanitize.ts';
+import { sanitizeLine } from '../sanitize.ts';
 import type { Theme } from './theme.ts';
 import { cutTo, padTo, shortenTo, widthOf } from './width.ts';
 

@@ -2,7 +2,7 @@ import { durationMsOf, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
 import { endedWell } from '../runs/statuses.ts';
 import { formatAgo, formatDuration } from '../runs/time-text.ts';
-import { sanitizeLine } from './sanitize.ts';
+import { sanitizeLine } from '../sanitize.ts';
 import type { Theme } from './theme.ts';
 
 /** Stands for what is not known. */

@@ -1,8 +1,8 @@
 import { nameOf, type Run } from '../runs/run.ts';
 import { type Execution, errorTextOf, type RunResult } from '../runs/service.ts';
 import { endedWell } from '../runs/statuses.ts';
+import { sanitize, sanitizeLine } from '../sanitize.ts';
 import { fields } from './fields.ts';
-import { sanitize, sanitizeLine } from './sanitize.ts';
 import { creditsOf, durationOf, markedStatus } from './status-text.ts';
 import type { Theme } from './theme.ts';
 import type { WrapOptions } from './wrap.ts';

@@ -4,7 +4,7 @@ import type { Usual } from '../runs/statistics.ts';
 import { type Statistics, type Total, totalOf, unfinishedOf } from '../runs/statistics.ts';
 import { lastStatusOf } from '../runs/statuses.ts';
 import { formatAgo, formatDuration, localTime } from '../runs/time-text.ts';
-import { sanitizeLine } from './sanitize.ts';
+import { sanitizeLine } from '../sanitize.ts';
 import { colorOfStatus, durationOf, lengthOfIds, type ShownStatus, symbolOfStatus, unknown } from './status-text.ts';
 import { type Column, table } from './table-layout.ts';
 import type { Theme } from './theme.ts';

@@ -1,6 +1,6 @@
 import type { ChalkInstance } from 'chalk';
 import type { Env, Invocation } from '../context.ts';
-import { sanitizeLine } from './sanitize.ts';
+import { sanitizeLine } from '../sanitize.ts';
 import { type WrapOptions, wrap } from './wrap.ts';
 
 /** The styles of one stream: colors if it has them, and symbols that mean the same without color. */

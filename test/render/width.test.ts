@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { describe, expect, test } from 'vitest';
-import { sanitizeLine } from '../../src/render/sanitize.ts';
 import { createTheme } from '../../src/render/theme.ts';
 import { cutTo, padTo, widthOf } from '../../src/render/width.ts';
+import { sanitizeLine } from '../../src/sanitize.ts';
 import { propertyRuns } from '../helpers/property-runs.ts';
 
 const theme = createTheme({ colors: false, unicode: true });

@@ -1,9 +1,9 @@
 import { Terminal } from '@xterm/headless';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { sanitize, sanitizeJson, sanitizeLine } from '../../src/render/sanitize.ts';
-import { anyCharacter } from '../helpers/any-character.ts';
-import { propertyRuns } from '../helpers/property-runs.ts';
+import { sanitize, sanitizeJson, sanitizeLine } from '../src/sanitize.ts';
+import { anyCharacter } from './helpers/any-character.ts';
+import { propertyRuns } from './helpers/property-runs.ts';
 
 const esc = '\u001B';
 

@@ -1,5 +1,6 @@
 import { isAbsolute, join, resolve } from 'node:path';
 import type { Env } from '../context.ts';
+import { usageProblem } from '../problems/problem.ts';
 import { settingTable } from './setting-table.ts';
 
 interface Folder {
@@ -27,7 +28,7 @@ export function resolveConfigFile(env: Env): string | undefined {
 
 function findFolder(name: keyof typeof bases, env: Env): Folder | undefined {
   const [own] = settingTable[name].env;
-  if (env[own]) return { value: resolve(env[own]), source: own };
+  if (env[own]) return { value: absolute(env[own], own), source: own };
   // XDG Base Directory Specification: a relative path is invalid and to be ignored. Where cron sets no home there is
   // none: os.homedir() would make one up from the password file.
   for (const [source, way] of Object.entries(bases[name])) {
@@ -35,4 +36,16 @@ function findFolder(name: keyof typeof bases, env: Env): Folder | undefined {
     if (base && isAbsolute(base)) return { value: join(base, way, 'runctl'), source };
   }
   return undefined;
+}
+
+function absolute(path: string, source: string): string {
+  try {
+    return resolve(path);
+  } catch {
+    // Of Node's functions for paths, only process.cwd() fails.
+    throw usageProblem(
+      `${source} is a relative path, and the current folder no longer exists`,
+      `change to another folder, or set ${source} to an absolute path`,
+    );
+  }
 }

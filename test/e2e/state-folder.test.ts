@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { withEmulator } from '../helpers/emulator.ts';
@@ -234,6 +234,46 @@ describe.each(places.slice(-2))('where the state folder %s', (_, prepare) => {
     expect(ended.stderr).not.toMatch(/Nothing to recover|runctl trigger/);
   });
 });
+
+test.each<[string, (folder: string) => string]>([
+  ['can be replaced by others', (folder) => folder],
+  ['is to be made in a folder in which it can be replaced', (folder) => join(folder, 'state')],
+])('where the state folder %s, an empty journal is not called complete', async (_, placeIn) => {
+  const folder = temporaryFolder();
+  chmodSync(folder, 0o777);
+  const { env } = await withEmulator({});
+  const broken = { ...env, RUNCTL_STATE_DIR: placeIn(folder) };
+  expect((await runProgram(['trigger', 'nightly'], { env: broken })).code).toBe(0);
+  for (const [argv, code] of [
+    [['recover'], 74],
+    [['list'], 0],
+    [['history'], 0],
+    [['check', 'nightly', '--within', '1h'], 15],
+  ] as const) {
+    const ended = await runProgram(argv, { env: broken });
+    expect(ended).toMatchObject({ code, stderr: expect.stringContaining(`chmod go-w ${folder}`) });
+    expect(ended.stderr).not.toMatch(/Nothing to recover|runctl trigger/);
+  }
+});
+
+test('a folder without blocks, such as /proc, is not called full', async () => {
+  const { env } = await withEmulator({});
+  const { code, stderr } = await runProgram(['recover'], { env: { ...env, RUNCTL_STATE_DIR: '/proc/nowhere' } });
+  expect([code, stderr]).toEqual([74, expect.not.stringContaining('is full')]);
+});
+
+test.each(['RUNCTL_STATE_DIR', 'RUNCTL_CONFIG_DIR'])(
+  'where %s is a relative path and the current folder is gone, commands say so',
+  async (variable) => {
+    const { env, emulator } = await withEmulator({});
+    for (const argv of [['trigger', 'nightly'], ['list']]) {
+      const shell = `cd '${temporaryFolder()}' && rmdir "$PWD"`;
+      const ended = await runProcess(argv, { env: { ...env, [variable]: 'state' }, shell });
+      expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining(`${variable} is a relative path`) });
+    }
+    expect(emulator.requests).toEqual([]);
+  },
+);
 
 const readOnlyFile =
   'touch journal.jsonl && mount --bind journal.jsonl journal.jsonl && mount -o remount,bind,ro journal.jsonl';

@@ -1,5 +1,5 @@
 import { createWholeLines, runShellCommand } from '../connection/shell-command.ts';
-import type { Context } from '../context.ts';
+import type { Invocation } from '../context.ts';
 import { stringifyJson } from '../json-text.ts';
 import type { Document } from '../render/document.ts';
 import { isJsonObject, type JsonObject } from '../runs/json.ts';
@@ -13,11 +13,12 @@ export interface Hook {
 }
 
 /** Runs a hook with its output on stderr. Returns why it failed, as the end of a sentence. */
-export async function runHook(hook: Hook, context: Context): Promise<string | undefined> {
+export async function runHook(hook: Hook, context: Invocation): Promise<string | undefined> {
   const write = (text: string) => context.stderr.write(text);
   const lines = { stdout: createWholeLines(write), stderr: createWholeLines(write) };
   const { documents, ...command } = hook;
-  const given = Object.entries({ ...variablesOf(documents), ...hook.variables });
+  const ofCommand = { RUNCTL_COMMAND: context.command };
+  const given = Object.entries({ ...ofCommand, ...variablesOf(documents), ...hook.variables });
   const variables = { RUNCTL_IN_HOOK: '1', ...Object.fromEntries(given.map(([name, text]) => [name, variable(text)])) };
   const input = documents.map(({ json }) => `${stringifyJson(json)}\n`).join('');
   const hear = (text: string, from: keyof typeof lines) => lines[from].push(text);

@@ -94,9 +94,10 @@ describe.each(commands)('%s', (command) => {
   });
 
   test('--on-final runs its command with the run that has finished', async () => {
-    const hook = 'echo "$RUNCTL_STATUS $RUNCTL_AUTOMATION" > "{folder}/hook"';
+    const hook = 'echo "$RUNCTL_COMMAND: $RUNCTL_STATUS $RUNCTL_AUTOMATION" > "{folder}/hook"';
     const seen = await typed([...command.split(' '), '--interval', '50ms', '--on-final', hook], short, systemClock);
-    expect(readFileSync(join(seen.folder, 'hook'), 'utf8')).toBe('COMPLETED nightly\n');
+    const [name] = command.split(' ');
+    expect(readFileSync(join(seen.folder, 'hook'), 'utf8')).toBe(`${name}: COMPLETED nightly\n`);
   });
 
   test('--on-final is stopped when it hangs', async () => {

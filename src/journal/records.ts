@@ -202,6 +202,7 @@ function isStored(value: unknown): value is { target: string } {
   return (
     schema === 1 &&
     typeof at === 'string' &&
+    /^\d{4}-/.test(at) && // further years, to which no time can be added, are not ours
     !Number.isNaN(Date.parse(at)) &&
     typeof baseUrl === 'string' &&
     typeof target === 'string' &&

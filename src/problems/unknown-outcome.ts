@@ -125,10 +125,12 @@ export function otherAccountProblem(trigger: UnknownTrigger): Problem {
 
 /** An idempotency key whose outcome is unknown and that the service may have forgotten. */
 export function expiredKeyProblem(trigger: UnknownTrigger): Problem {
-  const { target, idempotencyKey } = trigger;
+  const { target, idempotencyKey, recorded } = trigger;
+  const isDated = Number.isFinite(recorded?.ageMs ?? 0);
+  const when = isDated ? 'was first sent more than 24h ago' : `is ${ageText(Number.POSITIVE_INFINITY)}`;
   return inDoubtProblem({
     shownName: 'idempotency_key_expired',
-    message: `the idempotency key ${idempotencyKey} was first sent more than 24h ago, and may have started a run of ${nameOf(target)}`,
+    message: `the idempotency key ${idempotencyKey} ${when}, and may have started a run of ${nameOf(target)}`,
     hint: `${lookFor(trigger)}; if there is none, trigger with a new idempotency key`,
   });
 }

@@ -20,6 +20,18 @@ const lossyAnswers: [string, NonNullable<Scenario['faults']>[number]][] = [
   ['JSON of another kind', { on: 'trigger', nth: 1, do: 'wrongJson' }],
 ];
 
+test('a given key whose record is dated in the future is not called old', async () => {
+  const { env, clock, emulator } = await withEmulator({ faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }] });
+  const argv = ['trigger', 'nightly', '--idempotency-key', 'k', '--give-up-after', '1ms'];
+  expect((await runProgram(argv, { env, clock })).code).toBe(12);
+  const file = join(env.RUNCTL_STATE_DIR ?? '', 'journal.jsonl');
+  const inAnHour = new Date(clock.nowMs() + 3_600_000).toISOString();
+  writeFileSync(file, readFileSync(file, 'utf8').replace(/"at":"[^"]+"/g, `"at":"${inAnHour}"`));
+  const { code, stderr } = await runProgram(argv, { env, clock });
+  expect([code, stderr]).toEqual([12, expect.stringContaining('dated in the future')]);
+  expect([stderr, emulator.runs().length]).toEqual([expect.not.stringContaining('24h ago'), 1]);
+});
+
 describe('an answer to a trigger that is', () => {
   test.each(lossyAnswers)(
     '%s: a service that looks up the key first answers the repeat with the one run',

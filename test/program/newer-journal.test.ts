@@ -4,6 +4,19 @@ import { expect, test } from 'vitest';
 import { withEmulator } from '../helpers/emulator.ts';
 import { runProgram } from '../helpers/run-program.ts';
 
+test('a record of a year with six digits, to which no time can be added, is skipped', async () => {
+  const { env, emulator } = await withEmulator({ faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }] });
+  await runProgram(['trigger', 'nightly', '--give-up-after', '1ms'], { env });
+  const file = join(env.RUNCTL_STATE_DIR ?? '', 'journal.jsonl');
+  const records = readFileSync(file, 'utf8');
+  const far = records
+    .replace(/"at":"[^"]+"/g, '"at":"+275760-09-12T23:00:00Z"')
+    .replace(/"account":"[^"]+"/g, '"account":"x"');
+  writeFileSync(file, far.replaceAll('nightly', 'weekly').replace(/("idempotencyKey":")[^"]+/g, '$1other') + records);
+  const { code, stdout } = await runProgram(['recover'], { env });
+  expect([code, stdout]).toEqual([0, `${emulator.runs()[0]?.executionId}\n`]);
+});
+
 // Every 1.x shares a state folder with every other (docs/reference.md, Stability).
 test('what a newer version has written into the journal is kept and skipped', async () => {
   const { env, clock } = await withEmulator({

@@ -2,6 +2,7 @@ import { usageProblem } from '../problems/problem.ts';
 import { quote } from '../problems/quote.ts';
 import { fieldsOf } from '../render/field-paths.ts';
 import type { NameFlaw } from '../runs/automation-name.ts';
+import { sanitize } from '../sanitize.ts';
 import type { CommandDefinition } from './define-command.ts';
 import { lineOf, parse, RefusedCommandLine } from './parse-command-line.ts';
 import type { ParsedCommand } from './to-commander.ts';
@@ -24,7 +25,9 @@ export function checkNames(
   const isClear = countIn(argv) === countIn(Object.values(parsed.arguments).flat());
   const meant = isClear ? lineMeant(argv, flaws, program) : undefined;
   const inFull = argv.map((word) => (flaws.has(word) ? `${projectInForce() ?? '<projectId>'}/${word}` : word));
-  const isNone = !isClear || [...flaws].some(([text, flaw]) => flaw.hint || String(text).trim() === '');
+  // A character that isn't shown can't be copied.
+  const isCopied = inFull.every((word) => sanitize(word) === word);
+  const isNone = !isClear || !isCopied || [...flaws].some(([text, flaw]) => flaw.hint || String(text).trim() === '');
   throw usageProblem(
     `${why.join('; ')}; nothing was sent`,
     [

@@ -56,6 +56,14 @@ test.each([...blanks, ...dashes.map((dash) => `${dash}x`), ...dashes])(
   },
 );
 
+test.each(['nightly\u200B', '\uFEFFnightly'])(
+  'for %j no line is printed that would start another automation',
+  async (name) => {
+    const { stderr, next } = await refused(['trigger', name]);
+    expect([next, stderr]).toEqual(['runctl trigger nightly --json', expect.not.stringContaining('/nightly')]);
+  },
+);
+
 test('the message says how such a name is given, and that line starts it', async () => {
   const { stderr } = await refused(['trigger', 'a,b', '--quiet']);
   expect(stderr).toContain(`\`runctl trigger ${project}/a,b --quiet --json\``);

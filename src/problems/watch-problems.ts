@@ -147,10 +147,11 @@ function timeoutProblem(watched: Extract<UnfinishedWatch, { kind: 'timed_out' }>
   const limit = formatDuration(watched.timeoutMs);
   const wait = fault && retryAfterHint(fault);
   const why = fault ? `: ${fault.message}` : '';
+  const continues = watched.execution?.isFinal ? '' : 'the run continues, ';
   return new Problem({
     ...(fault && faultFields(fault)),
     name: 'timeout',
-    message: `stopped watching ${nameOf(watched.run.target)} after ${limit}${why}; the run continues, ${lastConfirmed(watched)}${fault ? httpOf(fault) : ''}`,
+    message: `stopped watching ${nameOf(watched.run.target)} after ${limit}${why}; ${continues}${lastConfirmed(watched)}${fault ? httpOf(fault) : ''}`,
     ofSeveral: { message: `stopped watching $ after ${limit}; the runs continue`, hint: againWithAll },
     hint: wait ? `${wait}; ${resume(argument)}` : resume(argument),
   });

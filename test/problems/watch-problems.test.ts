@@ -55,6 +55,14 @@ describe('a run that was left', () => {
       resume,
     ],
     [
+      'at the timeout, though it was known to have finished',
+      { kind: 'timed_out', timeoutMs: minute, run, execution: of('COMPLETED'), ageMs: minute },
+      'timeout',
+      124,
+      'stopped watching nightly after 1m; last confirmed COMPLETED 1m ago',
+      resume,
+    ],
+    [
       'before the timeout, since the service asks for a longer wait',
       { kind: 'timed_out', timeoutMs: minute, fault: asksForAnHour, ...seen },
       'timeout',

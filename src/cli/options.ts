@@ -64,7 +64,9 @@ const followingOptions = under('Following:', {
     `stop waiting after this time; the run continues (0: never) (default: ${asTyped(defaults.timeoutMs)})`,
     durationOrZero,
   ),
-  ...giveUpOption(`${asTyped(defaults.watchGiveUpAfterMs)}; for a trigger: ${asTyped(defaults.triggerGiveUpAfterMs)}`),
+  ...giveUpOption(
+    `${asTyped(defaults.watchGiveUpAfterMs)}; the trigger alone: ${asTyped(defaults.triggerGiveUpAfterMs)}`,
+  ),
   intervalMs: {
     ...option('--interval <duration>', 'fixed time between polls (default: adaptive)', positiveDuration),
     needs: ['watch', 'ifActive=wait'],

@@ -85,7 +85,11 @@ export const flawOfSelection = (text: string): NameFlaw | undefined =>
 /** Throws a usage problem for names that can't be sent: a URL parser drops `.` and `..` even when percent-encoded. */
 function checkAutomationName(name: string, whole = name): void {
   if (name === '') throw usageProblem(`the automation's name in ${quote(whole)} is empty`, 'is a variable unset?');
-  if (name === '.' || name === '..') throw usageProblem(`the automation name ${quote(name)} can't be sent in a path`);
+  if (name === '.' || name === '..')
+    throw usageProblem(
+      `the automation name ${quote(name)} can't be sent in a path; nothing was sent`,
+      'give the name of an automation, such as nightly',
+    );
   if (!name.isWellFormed()) throw usageProblem('the automation name contains half a character (a lone surrogate)');
 }
 

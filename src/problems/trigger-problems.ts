@@ -54,7 +54,7 @@ export function refusedTriggerProblem(
   const isOwn = known[fault.kind] !== undefined;
   const failure = `couldn't be triggered: ${fault.message}`;
   const [happened, remedy] = known[fault.kind] ?? [`${name} ${failure}`, remedyOf(fault)];
-  const hint = fault.hint ?? retryAfterHint(fault) ?? keyReuseHint(fault) ?? remedy;
+  const hint = fault.hint ?? retryAfterHint(fault) ?? keyReuseHint(fault) ?? remedy ?? causeHint(fault);
   const meaning = `; no run was started${httpOf(fault)}`;
   return new Problem({
     ...faultFields(fault),
@@ -64,6 +64,13 @@ export function refusedTriggerProblem(
     activeExecutionId: fault.executionId,
     hint,
   });
+}
+
+/** Where nothing better is known. */
+function causeHint(fault: Fault): string {
+  if (fault.kind === 'throttled') return 'try again later, or keep trying longer with `--give-up-after`';
+  if (exitNameOf(fault) === 'rejected' && !fault.page) return 'add `--debug` to see the request and the response';
+  return '`runctl doctor` finds the cause';
 }
 
 const keyReuseHint = ({ kind, serviceCode = '' }: Fault) =>

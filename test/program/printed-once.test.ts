@@ -57,6 +57,20 @@ test.each(table)(
   },
 );
 
+test.each([
+  ...[400, 404, 405, 407, 410, 413, 429].map((status) => ({ on: 'trigger', do: 'status', status }) as const),
+  ...[400, 404].map((status) => ({ on: 'trigger', do: 'html', status }) as const),
+])('a trigger that is refused says what to do next: %j', async (fault) => {
+  const { run } = await machine({ faults: [fault] });
+  const { stderr } = await run(brief);
+  expect([stepsIn(stderr).length, stderr]).toEqual([1, expect.stringContaining('no run was started')]);
+});
+
+test('a name that no path can carry is refused with a next step', async () => {
+  const { run } = await machine(hour);
+  expect(await run('trigger -- ..')).toMatchObject({ code: 2, stderr: expect.stringContaining('nothing was sent') });
+});
+
 test('what a check of doctor found stands in the list of checks, and not again below it', async () => {
   const { run } = await machine(hour, { RUNCTL_API_KEY: 'another-key-123456' });
   const { code, stdout, stderr } = await run('doctor');

@@ -60,8 +60,8 @@ function lineMeant(argv: readonly string[], flaws: Flaws, program: CommandDefini
     const parsed = parse(line, program, { write() {}, columns: () => 80 });
     return parsed && flawsIn(parsed).size === 0 ? line : undefined;
   } catch (error) {
-    // Of `–wait`, there is more to say than that it begins with a dash.
-    if (error instanceof RefusedCommandLine) throw error;
+    // Of `–wait`, there is more to say than that it begins with a dash, but not behind a `--`.
+    if (error instanceof RefusedCommandLine && !argv.includes('--')) throw error;
     return undefined;
   }
 }

@@ -64,6 +64,13 @@ test.each(['nightly\u200B', '\uFEFFnightly'])(
   },
 );
 
+test.each(['-nightly', '--nightly'])('%j behind -- is a name, and not called a flag', async (name) => {
+  const { env } = await withEmulator({});
+  const { code, stderr } = await runProgram(['trigger', '--', name], { env });
+  expect([code, stderr]).toEqual([2, expect.stringContaining(`runctl trigger -- ${project}/${name}`)]);
+  expect(stderr).not.toContain('unknown option');
+});
+
 test('the message says how such a name is given, and that line starts it', async () => {
   const { stderr } = await refused(['trigger', 'a,b', '--quiet']);
   expect(stderr).toContain(`\`runctl trigger ${project}/a,b --quiet --json\``);

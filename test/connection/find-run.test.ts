@@ -96,7 +96,7 @@ describe('a run argument', () => {
       `2 run ${a} is a run of ${project(1)}/nightly, not of ${project(1)}/weekly`,
     ],
     ['lacks its project, which no setting has', `nightly/${a}`, '2 no project is set'],
-    ["can't be sent in a path", '..', '2 the automation name ".." can\'t be sent in a path'],
+    ["can't be sent in a path", '..', '2 the automation name ".." can\'t be sent in a path; nothing was sent'],
   ])('that %s is refused', async (_, text, message) => {
     const machine = createMachine([`nightly ${b}`, `nightly ${a}`, `weekly ${c}`]);
     expect(await machine.find(text)).toBe(message);

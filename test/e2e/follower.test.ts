@@ -157,6 +157,7 @@ test.each(
     expect(linesOf('second')).toHaveLength(12);
     const warned = ids.filter((id) => (first.stderr + second.stderr).includes(`--on-final command for run ${id} of`));
     expect(warned.sort()).toEqual(linesOf('first').sort());
-    expect(first.stderr.includes('12 --on-final commands were not run')).toBe(signal === 'SIGTERM');
+    // Not always twelve: a result may still be under way.
+    expect(/\d+ --on-final commands were not run/.test(first.stderr)).toBe(signal === 'SIGTERM');
   },
 );

@@ -68,6 +68,9 @@ const networkMessages: Record<string, string> = {
 };
 
 function networkMessage(causes: Cause[], { sent, status }: ExchangeFailure, { host }: Attempt): string {
+  // undici reads no further after a 100 (lib/dispatcher/client-h1.js), though RFC 9110 §15.2 allows one at any time.
+  if (causes.some(({ message }) => message === 'bad response'))
+    return `${host}, or a proxy in front of it, sent a "100 Continue" that runctl didn't ask for and can't read past`;
   const known = causes.map(({ code }) => networkMessages[code]).find((text) => text !== undefined);
   const words =
     known?.replace('$', host) ?? `the connection to ${host} failed (${causes[0]?.message ?? 'no reason given'})`;

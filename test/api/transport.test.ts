@@ -242,6 +242,14 @@ describe('an exchange', () => {
     expect(response.body.toString()).toBe('{"a":1}');
   });
 
+  test('is not answered by a 100 that nobody asked for, and the message says so', async () => {
+    const { origin } = await startFaultyServer((socket) => {
+      socket.end(`HTTP/1.1 100 Continue\r\n\r\n${wireAnswer('{}')}`);
+    });
+    const { fault } = await failed(origin);
+    expect(fault).toMatchObject({ kind: 'lost', message: expect.stringContaining('100 Continue') });
+  });
+
   test('may be answered by a body that ends with the connection', async () => {
     const { origin } = await startFaultyServer((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\nabc'));
     expect((await answered(origin)).body.toString()).toBe('abc');

@@ -202,6 +202,12 @@ describe('config set', () => {
     expect(config.content()).toEqual({ profiles: { default: { apiKey: 'test-key-123' } } });
   });
 
+  test.each(['', ' '])('refuses the hook %j, which would read as not set', async (value) => {
+    const config = createConfig();
+    const problem = await problemOf(config.set('onExit', value));
+    expect(problem?.facts).toMatchObject({ name: 'usage', hint: '`runctl config set onExit <value>`' });
+  });
+
   test('lists the settings where there is none of that name', async () => {
     const problem = await problemOf(createConfig().set('no-such', 'x'));
     expect(problem?.facts.hint).toBe(

@@ -85,16 +85,15 @@ export const flawOfSelection = (text: string): NameFlaw | undefined =>
 /** Throws a usage problem for names that can't be sent: a URL parser drops `.` and `..` even when percent-encoded. */
 function checkAutomationName(name: string, whole = name): void {
   if (name === '') throw usageProblem(`the automation's name in ${quote(whole)} is empty`, 'is a variable unset?');
-  if (name === '.' || name === '..')
-    throw usageProblem(
-      `the automation name ${quote(name)} can't be sent in a path; nothing was sent`,
-      'give the name of an automation, such as nightly',
-    );
-  if (!name.isWellFormed()) throw usageProblem('the automation name contains half a character (a lone surrogate)');
+  const flaw =
+    name === '.' || name === '..' ? "can't be sent in a path" : 'contains half a character (a lone surrogate)';
+  if (name === '.' || name === '..' || !name.isWellFormed())
+    throw usageProblem(`the automation name ${quote(name)} ${flaw}; nothing was sent`, 'give a name such as nightly');
 }
 
 /** A UUID in lower case. `what` names it in the message. Throws a usage problem. */
 export function parseUuidArgument(text: string, what: string): string {
-  if (!isUuid(text)) throw usageProblem(`${quote(text)} is not ${what}: a UUID is expected`);
+  if (!isUuid(text))
+    throw usageProblem(`${quote(text)} is not ${what}`, 'give a UUID; for an Automation, leave out `agent`');
   return text.toLowerCase();
 }

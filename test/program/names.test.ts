@@ -71,6 +71,15 @@ test.each(['-nightly', '--nightly'])('%j behind -- is a name, and not called a f
   expect(stderr).not.toContain('unknown option');
 });
 
+test.each([[['agent', 'trigger', 'nightly']], [['agent', 'status', id, '@last']], [['trigger', 'night\uD800']]])(
+  '%j is refused, and what to give instead is said',
+  async (argv) => {
+    const { env } = await withEmulator({});
+    const { code, stderr } = await runProgram(argv, { env });
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/\n +-> give .+\n$/)]);
+  },
+);
+
 test('the message says how such a name is given, and that line starts it', async () => {
   const { stderr } = await refused(['trigger', 'a,b', '--quiet']);
   expect(stderr).toContain(`\`runctl trigger ${project}/a,b --quiet --json\``);

@@ -81,7 +81,7 @@ export const emulator = defineCommand({
 
 function firstTrigger({ automations = { '*': {} } }: Scenario): string {
   const [name = 'nightly'] = Object.keys(automations).filter((each) => each !== '*');
-  const line = `runctl trigger ${shellWord(name)} --watch`;
+  const line = `runctl trigger ${shellWord(sanitizeLine(name))} --watch`;
   return automations['*'] ? `any name works: ${line}` : `for example: ${line}`;
 }
 

@@ -46,6 +46,7 @@ test.each([
   ['{}', 'any name works: runctl trigger nightly --watch'],
   ['{"automations":{"load":{},"*":{}}}', 'any name works: runctl trigger load --watch'],
   ['{"automations":{"load":{}}}', 'for example: runctl trigger load --watch'],
+  ['{"automations":{"lo\\u202Ead":{}}}', 'for example: runctl trigger load --watch'],
 ])('of the scenario %s it names a trigger that works', async (text, line) => {
   const file = join(temporaryFolder(), 'scenario.json');
   writeFileSync(file, text);

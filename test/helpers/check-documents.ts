@@ -45,6 +45,8 @@ export function checkDocuments(argv: readonly string[], stdout: string): void {
   // The last line may be half a line, of a process that was killed.
   const text = stdout.slice(0, stdout.lastIndexOf('\n') + 1).trim();
   if (text === '') return;
-  const name = argv.includes('--events') ? 'event' : argv.includes('--json') ? 'document' : undefined;
+  const end = argv.indexOf('--', 1);
+  const flags = end < 0 ? argv : argv.slice(0, end);
+  const name = flags.includes('--events') ? 'event' : flags.includes('--json') ? 'document' : undefined;
   if (name) for (const line of text.split('\n')) checkBySchema(name, JSON.parse(line));
 }

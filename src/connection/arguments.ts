@@ -85,10 +85,10 @@ export const flawOfSelection = (text: string): NameFlaw | undefined =>
 /** Throws a usage problem for names that can't be sent: a URL parser drops `.` and `..` even when percent-encoded. */
 function checkAutomationName(name: string, whole = name): void {
   if (name === '') throw usageProblem(`the automation's name in ${quote(whole)} is empty`, 'is a variable unset?');
-  const flaw =
-    name === '.' || name === '..' ? "can't be sent in a path" : 'contains half a character (a lone surrogate)';
-  if (name === '.' || name === '..' || !name.isWellFormed())
-    throw usageProblem(`the automation name ${quote(name)} ${flaw}; nothing was sent`, 'give a name such as nightly');
+  const isDots = name === '.' || name === '..';
+  if (!isDots && name.isWellFormed()) return;
+  const flaw = isDots ? "can't be sent in a path" : 'contains half a character (a lone surrogate)';
+  throw usageProblem(`the automation name ${quote(name)} ${flaw}; nothing was sent`, 'give a name such as nightly');
 }
 
 /** A UUID in lower case. `what` names it in the message. Throws a usage problem. */

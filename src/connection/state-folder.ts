@@ -66,18 +66,19 @@ function nearestFolder(path: string): string {
 
 /** Why the journal can be read, but not written, so that something that happened meanwhile may be missing in it. */
 export function journalTrouble(folder: string | undefined): Problem | undefined {
+  if (folder === undefined) return undefined;
   try {
-    return folder === undefined ? undefined : inspectStateFolder(folder).trouble;
+    return inspectStateFolder(folder).trouble;
   } catch (error) {
-    // If there is a journal, reading it says why.
-    return error instanceof Problem && isEmpty(folder ?? '') ? error : undefined;
+    return error instanceof Problem && !saysItself(folder) ? error : undefined;
   }
 }
 
-function isEmpty(folder: string): boolean {
+/** Does reading the journal say what is wrong with its folder? Not if there is no journal to read. */
+function saysItself(folder: string): boolean {
   try {
-    return filesIn(folder).length === 0;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ENOENT';
+    return filesIn(folder).length > 0;
+  } catch {
+    return true;
   }
 }

@@ -17,10 +17,9 @@ export async function runOnExit(
   record?: { begin(): void; end(failure: string | undefined): void },
 ): Promise<void> {
   if (signalOfExitCode(exitCode)) return;
-  const ofCommand = { RUNCTL_EXIT_CODE: String(exitCode) };
   // With several runs, the outcome is the command's.
   const name = exitCodes.find(({ code }) => code === exitCode)?.name ?? null;
-  const variables = { ...ofCommand, ...(documents.length !== 1 && { RUNCTL_OUTCOME: name }) };
+  const variables = { RUNCTL_EXIT_CODE: String(exitCode), ...(documents.length !== 1 && { RUNCTL_OUTCOME: name }) };
   record?.begin();
   const how = await runHook({ command, documents, variables, limitMs }, context);
   record?.end(how);

@@ -12,8 +12,15 @@ interface JournalFile {
 
 export const fileNameOf = (number: number) => (number === 0 ? 'journal.jsonl' : `journal-${number}.jsonl`);
 
-/** Newest first. Throws `ForeignPathError` and the errors of `readdir`. */
-export const filesIn = (folder: string): JournalFile[] => filesInOwn(resolveOwn(folder).path);
+/** Newest first; none if there is no such folder. Throws `ForeignPathError` and the other errors of `readdir`. */
+export function filesIn(folder: string): JournalFile[] {
+  try {
+    return filesInOwn(resolveOwn(folder).path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
 
 /** The same for a folder that `resolveOwn` has returned. */
 export function filesInOwn(folder: string): JournalFile[] {

@@ -9,13 +9,13 @@ type Offsets = Map<number, number>; // how many bytes were read of each file tha
 
 /** Reads everything that is appended to the journal from now on. Throws the errors of node:fs. */
 export function createTail(folder: string) {
-  const files = filesOf(folder);
+  const files = filesIn(folder);
   let offsets: Offsets = new Map(newest(files).map(({ path, number }) => [number, statSync(path).size]));
   let last = files[0]?.number ?? -1;
   return {
     /** The complete records since the last call. Throws the errors of node:fs and of `openOwn`. */
     read(): JournalRecord[] {
-      const now = filesOf(folder);
+      const now = filesIn(folder);
       // If the journal was removed, start over.
       if ((now[0]?.number ?? -1) < last) [offsets, last] = [new Map(), -1];
       // A process that chose its file before the next one was started may still write to it.
@@ -29,15 +29,6 @@ export function createTail(folder: string) {
 }
 
 const newest = <T>(files: readonly T[]) => files.slice(0, 2);
-
-function filesOf(folder: string): ReturnType<typeof filesIn> {
-  try {
-    return filesIn(folder);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
-  }
-}
 
 function recordsFrom(path: string, number: number, offsets: Offsets): JournalRecord[] {
   const fd = openOwn(path, constants.O_RDONLY);

@@ -66,7 +66,7 @@ export function refusedTriggerProblem(
   });
 }
 
-/** Where nothing better is known. */
+/** How to find out more, if there is no better remedy. */
 function causeHint(fault: Fault): string {
   if (fault.kind === 'throttled') return 'try again later, or keep trying longer with `--give-up-after`';
   if (exitNameOf(fault) === 'rejected' && !fault.page) return 'add `--debug` to see the request and the response';

@@ -34,8 +34,8 @@ export function whyWithheld({ target, hasMetConflict, keys, recorded }: UnknownT
   return undefined;
 }
 
-const ageText = (ageMs: number) =>
-  Number.isFinite(ageMs) ? `${formatDuration(ageMs)} old` : "dated in the future, so its age isn't known";
+const ageless = "dated in the future, so its age isn't known";
+const ageText = (ageMs: number) => (Number.isFinite(ageMs) ? `${formatDuration(ageMs)} old` : ageless);
 
 export function unknownTriggerProblem(fault: Fault, recorded: UnknownTrigger): Problem {
   const isActive = fault.kind === 'already_active';
@@ -126,8 +126,8 @@ export function otherAccountProblem(trigger: UnknownTrigger): Problem {
 /** An idempotency key whose outcome is unknown and that the service may have forgotten. */
 export function expiredKeyProblem(trigger: UnknownTrigger): Problem {
   const { target, idempotencyKey, recorded } = trigger;
-  const isDated = Number.isFinite(recorded?.ageMs ?? 0);
-  const when = isDated ? 'was first sent more than 24h ago' : `is ${ageText(Number.POSITIVE_INFINITY)}`;
+  const hasAge = Number.isFinite(recorded?.ageMs ?? 0);
+  const when = hasAge ? 'was first sent more than 24h ago' : `is ${ageless}`;
   return inDoubtProblem({
     shownName: 'idempotency_key_expired',
     message: `the idempotency key ${idempotencyKey} ${when}, and may have started a run of ${nameOf(target)}`,

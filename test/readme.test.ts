@@ -59,7 +59,6 @@ const tableOfScripts: Record<string, string> = {
   'test:mutation':
     'find what the tests of a file miss: `MUTATION_TESTS=test/api npm run test:mutation src/api/body.ts` (a minute)',
   'test:faults': 'try every fault with every command, each in its own process (about a minute)',
-  acceptance: 'try every assumption about the service on the real one: `npm run acceptance -- <base URL> <automation>`',
   pack: 'build and pack `runctl-<version>.tgz`, with its SHA-256 and an SBOM next to it',
   picture: 'draw the pictures in the docs from the running program',
   bench: 'run one benchmark, named after `--`',

@@ -94,24 +94,6 @@ test('a folder imports only from the layers below it', () => {
   expect(wrong.map(({ file, to }) => `${file} > ${to}`)).toEqual([]);
 });
 
-const sources = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => /(?<!\.d)\.ts$/.test(file));
-const linesOf = (file: string) => readFileSync(join(src, file), 'utf8').split('\n').length - 1;
-
-test('no file has more than 250 lines', () => {
-  expect(sources.filter((file) => linesOf(file) > 250)).toEqual([]);
-});
-
-test("a file of fewer than 25 lines is imported by several others, or is a command's own", () => {
-  const importersOf = (file: string) => new Set(sourceImports.filter(({ to }) => to === file).map((each) => each.file));
-  const small = sources.filter((file) => linesOf(file) < 25 && roomOf(file) !== 'commands');
-  expect(small.filter((file) => importersOf(file).size < 2)).toEqual([]);
-});
-
-test('no two files have the same name', () => {
-  const names = sources.map((file) => file.replace(/^.*\//, ''));
-  expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
-});
-
 /** What is loaded before any command runs: a source and all that it imports, but for what it imports while it runs. */
 function loadedWith(file: string, loaded = new Set<string>()): Set<string> {
   if (loaded.has(file) || !file.endsWith('.ts')) return loaded.add(file);
@@ -132,7 +114,7 @@ test('no package that takes long to load is loaded before the command that needs
 test('no file reaches itself through others, not even for a type', () => {
   const pathOf = (file: string, name: string) => relative(src, join(src, dirname(file), name));
   let left = imports.filter(({ name }) => name.startsWith('.')).map(({ file, name }) => [file, pathOf(file, name)]);
-  expect(left.length).toBeGreaterThan(500);
+  expect(left.length).toBeGreaterThan(200);
   // Whoever imports only what stands on the ground stands one floor above it; what never comes to stand is in a circle.
   for (let floors = 0; floors < 50; floors++) left = left.filter(([, to]) => left.some(([file]) => file === to));
   expect(left.map(([file, to]) => `${file} > ${to}`)).toEqual([]);

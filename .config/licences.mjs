@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 
 /** The packages of which something is in the bundle, by the folders that esbuild names: each with its manifest. */
-export async function bundledPackages(metafile, root) {
+async function bundledPackages(metafile, root) {
   const used = Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs));
   const paths = used.map((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0]).filter(Boolean);
   const folders = [...new Set(paths)].sort().map((path) => `${root}${path}`);
@@ -13,8 +13,9 @@ export async function bundledPackages(metafile, root) {
   );
 }
 
-/** The names, versions and licenses of these packages, as a text. */
-export async function licencesOf(packages) {
+/** The names, versions and licenses of the packages of which something is in the bundle, as a text. */
+export async function licencesOf(metafile, root) {
+  const packages = await bundledPackages(metafile, root);
   const texts = await Promise.all(packages.map(licenceOf));
   return `The program holds parts of these packages.\n\n${texts.join('\n')}`;
 }

@@ -1,7 +1,7 @@
-// `npm run pack [-- folder]`: packs what `npm run build` has staged, and writes its SHA-256 and what it is made of beside it.
+// `npm run pack [-- folder]`: packs what `npm run build` has staged, and writes its SHA-256 beside it.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
@@ -15,5 +15,4 @@ const sum = createHash('sha256')
   .update(readFileSync(join(folder, name)))
   .digest('hex');
 writeFileSync(join(folder, `${name}.sha256`), `${sum}  ${name}\n`);
-copyFileSync(join(root, 'dist/runctl.cdx.json'), join(folder, name.replace(/tgz$/, 'cdx.json')));
 console.log(`${name} ${sum}`);

@@ -28,17 +28,6 @@ const node = (script: string, into: string) =>
   });
 
 const entryPoints = ['main', 'process', 'undici', 'conf', 'ora', 'chalk'];
-const parts = [
-  'emulator',
-  'doctor',
-  'suggest',
-  'schemas',
-  'completion',
-  'config-setup',
-  'for-programs',
-  'troubleshooting',
-];
-
 /** Where npm puts the package, and every file of it. */
 const prefix = join(folder, 'prefix');
 const modules = join(prefix, 'lib/node_modules');
@@ -65,7 +54,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test('the package holds the program, its page, its schemas, types and licenses, and nothing else', () => {
-  const dist = ['LICENSES.txt', 'runctl.1', ...[...entryPoints, ...parts].map((name) => `${name}.cjs`)];
+  const dist = ['LICENSES.txt', 'runctl.1', ...entryPoints.map((name) => `${name}.cjs`)];
   const contract = Object.keys(schemas).map((name) => `schema/${name}.json`);
   const made = [...dist, ...contract].map((name) => `dist/${name}`);
   expect(paths.sort()).toEqual(['LICENSE', 'README.md', 'bin/runctl.js', 'package.json', ...made].sort());
@@ -137,35 +126,6 @@ test('every package that is bundled has its license in the package', () => {
   expect(parts.filter((part) => part.length < 400)).toEqual([]);
 });
 
-test('the bill of materials beside the package lists every package that is bundled, with its version and license', () => {
-  const bill = JSON.parse(readFileSync(join(folder, `runctl-${version}.cdx.json`), 'utf8'));
-  expect(bill).toMatchObject({
-    ...{ bomFormat: 'CycloneDX', specVersion: '1.6', version: 1 },
-    metadata: { component: { type: 'application', name: 'runctl', version, purl: `pkg:npm/runctl@${version}` } },
-  });
-  const licensed = readFileSync(join(root, 'dist/LICENSES.txt'), 'utf8').matchAll(/^--- (\S+) (\S+) \((.*)\)$/gm);
-  expect(bill.components).toEqual(
-    [...licensed].map(([, name = '', version, id]) => {
-      const purl = `pkg:npm/${name.replace('@', '%40')}@${version}`;
-      return { type: 'library', 'bom-ref': purl, name, version, licenses: [{ license: { id } }], purl };
-    }),
-  );
-  expect(bill.components.map(({ name }: { name: string }) => name)).toContain('undici');
-});
-
-test('what only some commands need is in a file of its own, and nothing is in two, as a second copy has a state of its own', () => {
-  const held = new Map<string, Set<string>>();
-  for (const name of [...entryPoints, ...parts]) {
-    const text = readFileSync(join(root, 'dist', `${name}.cjs`), 'utf8');
-    for (const [, source = ''] of text.matchAll(/^\/\/ (src\/\S+\.ts)$/gm))
-      held.set(source, (held.get(source) ?? new Set()).add(name));
-  }
-  const twice = [...held].filter(([, names]) => names.size > 1);
-  expect(twice.map(([source, names]) => [source, ...names])).toEqual([]);
-  const places = ['src/emulator/server.ts', 'src/doctor/diagnose.ts', 'src/cli/foreign-words.ts'];
-  expect(places.map((source) => [...(held.get(source) ?? [])])).toEqual([['emulator'], ['doctor'], ['suggest']]);
-});
-
 test('publint finds nothing to fix', async () => {
   const files = paths.map((path) => ({ name: join('package', path), data: readFileSync(join(installed, path)) }));
   const { messages } = await publint({ pkgDir: 'package', pack: { files }, strict: true, level: 'warning' });
@@ -190,7 +150,7 @@ test('what was installed is what was built, byte for byte', () => {
   expect(paths.filter((path) => differs(path) && !staged.includes(path))).toEqual([]);
 });
 
-// One for each part that is loaded when it is needed; what the commands do is tested in one process with the tests.
+// One for each part that is loaded when it is asked for; what the commands do is tested in one process with the tests.
 test.each<[argv: string[], code: number, stdout: RegExp]>([
   [['trigger', 'weekly'], 0, /^[\da-f-]{36}\n$/],
   [['config', 'set', 'project', agentId], 0, /^$/],

@@ -33,9 +33,6 @@ const commands = {
   'status of the oldest run': () => ['status', uuid(3, 0)],
   'recover --dry-run': () => ['recover', '--dry-run'],
   'watch --all': () => ['watch', '--all', '--timeout', '1s'],
-  stats: () => ['stats'],
-  'stats --since 365d': () => ['stats', '--since', '365d'],
-  'check job-7 --within 26h': () => ['check', 'job-7', '--within', '26h'],
   completion: () => ['__complete', 'status', ''],
 };
 

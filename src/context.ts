@@ -39,11 +39,7 @@ export interface Invocation extends Context {
   withFlags(command: string): string;
   reporter: Reporter;
   warnings: WarningEvent[];
-  /** Set in a step of GitHub Actions, where `stdout` and `stderr` break the runner's commands; these sinks do not. */
-  runner?: {
-    data: Sink;
-    commands?: Sink; // undefined with `RUNCTL_CI=0`
-  };
+  rawStdout?: Sink; // set in a step of GitHub Actions, where `stdout` and `stderr` break the runner's commands
 }
 
 export const endedBy = <C extends Context>(context: C, signal: AbortSignal): C => ({

@@ -24,18 +24,10 @@ export const stableSurface = (): string[] => [
   ...ofScenario('scenario field ', scenarioSchema as unknown as Valibot),
 ];
 
-/** Variables that are no settings: what hooks get, and what turns the output for CI off. */
-const variables = [
-  'EXIT_CODE',
-  'OUTCOME',
-  'STARTED',
-  'STATUS',
-  'EXECUTION_ID',
-  'AUTOMATION',
-  'COMMAND',
-  'IN_HOOK',
-  'CI',
-].map((name) => `RUNCTL_${name}`);
+/** Variables that are no settings: what hooks get. */
+const variables = ['EXIT_CODE', 'OUTCOME', 'STARTED', 'STATUS', 'EXECUTION_ID', 'AUTOMATION', 'COMMAND', 'IN_HOOK'].map(
+  (name) => `RUNCTL_${name}`,
+);
 
 function ofCommand(
   { name, alias, arguments: args = {}, options = {}, commands = [] }: CommandDefinition,

@@ -4,7 +4,6 @@ import { nextStepOf } from '../problems/next-step.ts';
 import { type ArgumentOutcome, exitOf, isOk, type Outcome } from '../problems/outcome.ts';
 import type { Problem } from '../problems/problem.ts';
 import { count } from '../problems/quote.ts';
-import { reportToGithub } from '../render/github-actions.ts';
 import { type CommandResult, type OutputOptions, themeOf } from '../render/output.ts';
 import { summary } from '../render/summary.ts';
 import type { FinalRow, finalTable } from '../render/tables.ts';
@@ -44,13 +43,6 @@ export async function reportResults(
   // A run that was named twice has a document in both places, but is reported once.
   const distinct = [...new Set(results)];
   const documents = results.map((outcome) => documentIn(following, outcome));
-  const parts = distinct.map((result) => ({
-    about: nameOf(result.target),
-    watched: finishedWatchOf(result),
-    problem: result.problem,
-    replayedFailure: result.replayedFailure,
-  }));
-  await reportToGithub(parts, context);
   const table = distinct.length > 1 ? (await import('../render/tables.ts')).finalTable : undefined;
   return {
     exitNames: results.map(exitOf),

@@ -12,8 +12,8 @@ import {
 import type { Outcome } from '../problems/outcome.ts';
 import { Problem } from '../problems/problem.ts';
 import { shellWord } from '../problems/quote.ts';
+import { guardFromRunner } from '../render/ci-runner.ts';
 import { type Document, documentOf } from '../render/document.ts';
-import { guardFromRunner, writeStepOutputs } from '../render/github-actions.ts';
 import { type CommandResult, type OutputOptions, printNextStep, printResult, printSentence } from '../render/output.ts';
 import { createReporter } from '../render/reporter.ts';
 import { loadColors } from '../render/theme.ts';
@@ -67,7 +67,7 @@ export async function runCli(
     for (const note of await notesOnFields(output.field)) printSentence(note, own);
     onExit = onExitOf(parsed, own);
     const running = parsed.command.run?.(parsed.arguments, parsed.options, own) ?? 0;
-    return await end(await Promise.race([running, ...crash]), output, own, { command, onExit });
+    return await end(await Promise.race([running, ...crash]), output, own, { onExit });
   } catch (error) {
     // The mistake may be an API key in the place of another argument.
     for (const word of misplacedApiKeys(argv)) context.secrets.protect(word);
@@ -125,7 +125,7 @@ async function end(
   result: CommandResult | number,
   output: OutputOptions,
   context: Invocation,
-  { command, document, onExit }: { command?: CommandDefinition; document?: Document; onExit?: ExitHook } = {},
+  { document, onExit }: { document?: Document; onExit?: ExitHook } = {},
 ): Promise<number> {
   if (typeof result !== 'number') {
     printResult(result, output, context);
@@ -144,8 +144,6 @@ async function end(
     await runOnExit(onExit.command, { exitCode: exitCodeNow(result, context), documents }, context, record);
   }
   const exitCode = typeof result === 'number' ? result : exitCodeNow(result, context);
-  if (typeof result !== 'number' && takes(command, 'onExit'))
-    await writeStepOutputs(result.documents?.[0]?.json ?? {}, exitCode, context);
   context.reporter.observe({ event: 'done', exitCode, signal: signalOfExitCode(exitCode), document: document?.json });
   return exitCode;
 }
@@ -166,7 +164,7 @@ function fail(
   const about = command?.starts ? startOf(problem) : {};
   const document = documentOf({ problem, ...about }, context);
   const result = { exitNames: [problem.facts.name], documents: [document], problems: [{ problem }] };
-  return end(result, output, context, { command, document, onExit });
+  return end(result, output, context, { document, onExit });
 }
 
 /** What is known of a trigger that failed before it was sent. */

@@ -6,9 +6,9 @@ import { count } from '../problems/quote.ts';
 import { isJsonObject } from '../runs/json.ts';
 import { nameOf } from '../runs/run.ts';
 import { sanitize, sanitizeJson, sanitizeLine } from '../sanitize.ts';
+import { withoutCommandsInJson } from './ci-runner.ts';
 import type { Document } from './document.ts';
 import { fieldOf } from './field-paths.ts';
-import { errorAnnotation, withoutCommandsInJson } from './github-actions.ts';
 import { createTheme, renderMarkup, type Theme } from './theme.ts';
 import type { WrapOptions } from './wrap.ts';
 
@@ -66,15 +66,15 @@ function printDocuments(documents: readonly Document[], { json, field = [] }: Ou
 }
 
 /** Prints a line of data. The user asked for exactly this text, so a CI runner may see commands in it. */
-function printLine(text: string, { stdout, runner }: Invocation): void {
-  (runner?.data ?? stdout).write(`${stdout.isTTY ? sanitize(text) : text}\n`);
+function printLine(text: string, { stdout, rawStdout = stdout }: Invocation): void {
+  rawStdout.write(`${stdout.isTTY ? sanitize(text) : text}\n`);
 }
 
 /** Prints one JSON document on stdout, on one line if `indent` is 0. */
-export function printJson(document: unknown, { stdout, runner }: Invocation, indent = stdout.isTTY ? 2 : 0): void {
+export function printJson(document: unknown, { stdout, rawStdout }: Invocation, indent = stdout.isTTY ? 2 : 0): void {
   const json = stringifyJson(document, indent);
   const shown = stdout.isTTY ? sanitizeJson(json) : json;
-  if (runner) runner.data.write(`${withoutCommandsInJson(shown)}\n`);
+  if (rawStdout) rawStdout.write(`${withoutCommandsInJson(shown)}\n`);
   else stdout.write(`${shown}\n`);
 }
 
@@ -108,7 +108,6 @@ export function printProblem(problem: Problem, context: Invocation, about?: stri
   stderr.write(`${theme.bad(who)} ${renderMarkup(message, theme, lines)}\n`);
   for (const choice of choices) stderr.write(`    ${sanitizeLine(choice)}\n`);
   if (hint) printNextStep(hint, context);
-  context.runner?.commands?.write(errorAnnotation(about ?? 'runctl', hint ? `${message}\n${hint}` : message));
 }
 
 export function printNextStep(hint: string, context: Invocation): void {

@@ -46,7 +46,6 @@ export type WarningName =
   | 'hook_cut_off'
   | 'hook_failed'
   | 'hooks_left'
-  | 'job_summary_failed'
   | 'journal_unavailable'
   | 'other_run'
   | 'replayed_failure'
@@ -55,7 +54,6 @@ export type WarningName =
   | 'retry_after'
   | 'setting_overridden'
   | 'status_unavailable'
-  | 'step_outputs_failed'
   | 'tries_used'
   | 'unknown_status'
   | 'unresolved_trigger';

@@ -182,7 +182,6 @@ test('a variable that is nearly that of a setting is named, and one of a hook is
     RUNCTL_PROFLE: 'staging',
     RUNCTL_EXIT_CODE: '0',
     RUNCTL_IN_HOOK: '1',
-    RUNCTL_CI: '0',
     RUNCTL_PROJCT: '',
   };
   const found = (await findingsOf(odd)).filter(({ name }) => name === 'environment');

@@ -47,16 +47,6 @@ test.each(table)('after %s, each next step stands there once', async (_, scenari
   expect(stepsIn(stdout + stderr), stdout + stderr).toHaveLength(problems);
 });
 
-test.each(table)(
-  'after %s, GitHub Actions gets one annotation for each',
-  async (_, scenario, before, line, problems) => {
-    const { run } = await machine(scenario, { GITHUB_ACTIONS: 'true', CI: 'true' });
-    for (const earlier of before) await run(earlier);
-    const { stdout, stderr } = await run(line);
-    expect((stdout + stderr).match(/^::(error|warning) /gm), stdout + stderr).toHaveLength(problems);
-  },
-);
-
 test.each([
   ...[400, 404, 405, 407, 410, 413, 429].map((status) => ({ on: 'trigger', do: 'status', status }) as const),
   ...[400, 404].map((status) => ({ on: 'trigger', do: 'html', status }) as const),

@@ -45,6 +45,24 @@ describe('the job of GitLab CI', () => {
   });
 });
 
+describe('the step of GitHub Actions', () => {
+  interface Workflow {
+    jobs: { nightly: { steps: { id?: string; env?: { KEY: string }; run?: string }[] } };
+  }
+
+  test('starts one run, also when its job is run again, and hands on its id', async () => {
+    const step = yamlOf<Workflow>('GitHub Actions').jobs.nightly.steps.find(({ id }) => id === 'nightly');
+    const machine = await withBareMachine();
+    const key = step?.env?.KEY.replace(/\$\{\{ github\.(\w+) \}\}/g, (_, name) => `its-${name}`);
+    const outputs = join(machine.folder, 'outputs');
+    const names = { GITHUB_ACTIONS: 'true', CI: 'true', GITHUB_OUTPUT: outputs, KEY: key ?? '' };
+    expect(await runTwice(machine, ['bash', '--norc', '-e', '-c', step?.run ?? ''], names)).toEqual(once);
+    const [run] = machine.emulator.runs();
+    expect(readFileSync(outputs, 'utf8')).toBe(`execution-id=${run?.executionId}\n`.repeat(2));
+    expect(run?.idempotencyKey).toMatch(/^gh-its-run_id-its-job-.*nightly$/);
+  });
+});
+
 describe('the CronJob of Kubernetes', () => {
   interface CronJob {
     spec: {

@@ -9,8 +9,6 @@ export interface ActionFlags extends OutputOptions {
   splayMs?: number;
   /** A `trigger` flag: follow the run, and poll an active run before attaching to it. */
   watch?: boolean;
-  rerunOn?: string[];
-  maxReruns?: number;
   timeoutMs?: number; // 0 means no limit
   giveUpAfterMs?: number;
   intervalMs?: number;
@@ -23,7 +21,6 @@ export interface ActionFlags extends OutputOptions {
 
 /** What a command is to do: its flags, with every default filled in. */
 export interface Plan extends Omit<ActionFlags, 'giveUpAfterMs'> {
-  maxReruns: number;
   timeoutMs: number; // infinite if there is no limit
   rate: number;
   triggerGiveUpAfterMs: number;
@@ -39,7 +36,6 @@ export function planOf(
   const ofWatch = command === 'watch' ? giveUpAfterMs : undefined;
   return {
     ...flags,
-    maxReruns: flags.maxReruns ?? defaults.maxReruns,
     timeoutMs: timeoutMs === 0 ? Number.POSITIVE_INFINITY : timeoutMs,
     rate: flags.rate ?? defaults.rate,
     triggerGiveUpAfterMs: giveUpAfterMs ?? defaults.triggerGiveUpAfterMs,

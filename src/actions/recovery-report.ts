@@ -32,9 +32,8 @@ export function reportOfRecovery(recovery: Recovery, flags: RecoverFlags, connec
   const resolution: (typeof allResolutions)[number] = recovery.kind;
   const report = { recover: { at, resolution, reason: reason ?? null, ...until } };
   const safeToRepeat = !resend;
-  const sent = { idempotencyKey, reruns: [] };
   const withoutRun = (sentence: string, problem?: Problem): RecoveryReport => {
-    const start = { ...starts.in_doubt, ...sent };
+    const start = { ...starts.in_doubt, idempotencyKey };
     const exit = dryRun ? 'ok' : undefined;
     return { sentence, problem, outcome: { target, problem, exit, report, start, safeToRepeat } };
   };
@@ -49,7 +48,7 @@ export function reportOfRecovery(recovery: Recovery, flags: RecoverFlags, connec
       const found = started === 'no' ? 'had started run' : 'was sent again; its run is';
       const sentence = `${about} ${found} ${executionId}${end}`;
       const ended = execution.isFinal ? exitNameOfRun(execution) : 'ok';
-      const start = { how, started, ...sent };
+      const start = { how, started, idempotencyKey };
       const argument = argumentOf(run, connection);
       return {
         sentence,
@@ -60,7 +59,7 @@ export function reportOfRecovery(recovery: Recovery, flags: RecoverFlags, connec
     case 'refused': {
       const sentence = `${about} started no run: ${reasonOf(recovery.fault)}`;
       const problem = refusedTriggerProblem(recovery.fault, { target });
-      const start = { ...starts.refused, ...sent };
+      const start = { ...starts.refused, idempotencyKey };
       return { sentence, outcome: { target, problem, exit: 'ok', report, start, safeToRepeat } };
     }
     case 'superseded':

@@ -14,7 +14,7 @@ import { wordOf } from '../runs/statuses.ts';
 import type { FinishedWatch } from '../watching/watch-result.ts';
 import { documentIn, type Following } from './following.ts';
 
-const replayNextStep = 'to retry with this idempotency key, add `--watch --rerun-on any`; for a new run, use a new key';
+const replayNextStep = 'for a new run, use a new idempotency key';
 
 /** Reports each result of the `watched` runs as soon as it is known, because the others may take hours. */
 export function createDoneReport(following: Following, watched: number): (outcome: ArgumentOutcome) => void {

@@ -22,23 +22,12 @@ export interface StartRequest {
 export interface StartOutcome extends ArgumentOutcome, Partial<Followable> {
   start: Start;
   pollProblem?: Problem; // why the status of an earlier run isn't known
-  keyUse?: KeyUse; // if the journal knew the run of the idempotency key
 }
 
 /** A trigger that has a run, new or not. */
 export type RunStart = StartOutcome & { run: Run };
 
-/** How the journal says that an idempotency key was used. */
-interface KeyUse {
-  ageMs: number;
-  isOfOtherAccount: boolean;
-}
-
-const startOf = (evidence: Evidence, idempotencyKey: string | null): Start => ({
-  ...starts[evidence],
-  idempotencyKey,
-  reruns: [],
-});
+const startOf = (evidence: Evidence, idempotencyKey: string | null): Start => ({ ...starts[evidence], idempotencyKey });
 
 /** A trigger that was answered with a run. Followed from this answer on, unless the run existed before. */
 export function withRun(
@@ -84,15 +73,14 @@ export const hasRun = (outcome: StartOutcome): outcome is RunStart => outcome.ru
 
 export function triggeredEvent(
   { target, run, execution, start }: StartOutcome,
-  { watch: isWatched = false, rerunOn }: Pick<Plan, 'watch' | 'rerunOn'>,
+  { watch: isWatched = false }: Pick<Plan, 'watch'>,
   connection: Connection,
 ): RunEvent {
   const { how, idempotencyKey } = start;
   if (!run) return { event: 'triggered', how, target, isWatched };
   const argument = argumentOf(run, connection);
-  const mayRerun = isWatched && rerunOn !== undefined;
   return {
-    ...{ event: 'triggered', how, run, execution, argument, isWatched, mayRerun },
+    ...{ event: 'triggered', how, run, execution, argument, isWatched },
     idempotencyKey: idempotencyKey ?? undefined,
   };
 }

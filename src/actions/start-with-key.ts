@@ -44,11 +44,9 @@ export async function startWithKey(
   const known = userProvided || isInDoubt ? journal.findKey(identity) : undefined;
   if (known?.state === 'accepted') {
     const run = { target, executionId: known.executionId };
-    const isOfOtherAccount = known.account !== undefined && known.account !== identity.account;
-    const keyUse = { ageMs: known.ageMs, isOfOtherAccount };
     const evidence = isInDoubt ? 'shared_key' : 'recorded_run';
     const polled = await pollRun(run, plan.pollGiveUpAfterMs, following);
-    return { ...withEarlierRun(evidence, idempotencyKey, polled), keyUse };
+    return withEarlierRun(evidence, idempotencyKey, polled);
   }
   const open = known?.state === 'open' ? known.trigger : undefined;
   const obstacle = open && !isInDoubt && obstacleOfKey(open, identity, following);

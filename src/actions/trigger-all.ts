@@ -2,14 +2,14 @@ import { alsoEndedBy, type Connection } from '../connection/connection.ts';
 import type { Invocation } from '../context.ts';
 import type { ArgumentOutcome, Outcome } from '../problems/outcome.ts';
 import { type CommandResult, wantsData } from '../render/output.ts';
-import { nameOf, type Run } from '../runs/run.ts';
+import { nameOf } from '../runs/run.ts';
 import { startOf } from '../runs/service.ts';
 import { endedWell } from '../runs/statuses.ts';
+import { followRun } from './follow-run.ts';
 import { type Following, startFollowing } from './following.ts';
 import { startRun } from './if-active.ts';
 import type { Plan } from './plan.ts';
 import { createDoneReport, reportResults } from './report-results.ts';
-import { followWithReruns } from './reruns.ts';
 import { hasRun, type StartOutcome, type StartRequest, triggeredEvent } from './start-outcome.ts';
 
 export async function triggerAll(requests: StartRequest[], plan: Plan, connection: Connection): Promise<CommandResult> {
@@ -31,7 +31,7 @@ export async function triggerAll(requests: StartRequest[], plan: Plan, connectio
       };
       if (idsAreData) inOrder(index, report);
       else report();
-      const end = plan.watch && hasRun(start) ? await followWithReruns(request, start, plan, watching) : start;
+      const end = plan.watch && hasRun(start) ? await followRun(start, plan, watching, { start: start.start }) : start;
       const outcome = { ...end, replayedFailure: reportEarlier(start, end, following) };
       reportDone(outcome);
       return outcome;
@@ -58,24 +58,11 @@ function reportEarlier(
     const message = `${key}, but its status can't be read: ${pollProblem.message}`;
     reporter.observe({ event: 'warning', name: 'status_unavailable', message, run });
   }
-  // A rerun has replaced it.
-  if (!execution?.isFinal || endedWell(execution.status) || end.run?.executionId !== run.executionId) return undefined;
-  const none = end.start?.started === 'no' ? '; no new run was started' : '';
-  const rerun = rerunOf(run, start.idempotencyKey ?? '', following);
-  const message = `${key} ${startOf(execution)}, which finished ${execution.status}${none}${rerun}`;
+  if (!execution?.isFinal || endedWell(execution.status)) return undefined;
+  const none = start.started === 'no' ? '; no new run was started' : '';
+  const message = `${key} ${startOf(execution)}, which finished ${execution.status}${none}`;
   reporter.observe({ event: 'warning', name: 'replayed_failure', message, run });
   return message;
-}
-
-/** The last rerun under a key that this machine knows, as the end of a sentence; empty if there is none. */
-function rerunOf({ target }: Run, idempotencyKey: string, { journal, baseUrl }: Following): string {
-  let rerun = '';
-  for (let number = 1; ; number++) {
-    const known = journal.findKey({ baseUrl, target, idempotencyKey: `${idempotencyKey}/${number}` });
-    if (known?.state !== 'accepted') return rerun;
-    const { status } = journal.find(known.executionId, { baseUrl }) ?? {};
-    rerun = `; its rerun ${known.executionId} was last seen ${status ?? 'unknown'}`;
-  }
 }
 
 /** Prints the ids of the started runs on stderr if they couldn't be written to stdout. */

@@ -69,7 +69,7 @@ export const flagWords: readonly (readonly [flags: string, ...answers: string[]]
     '[status result watch] leave out the flag: `runctl {command} <run>`'],
   ['--input --inputs --data -F --raw-field --param --var --arg --body --ref --set', '[trigger] the service takes no input for a run', '--message'],
   ['-d', '[trigger] the service takes no input for a run. Without `--watch`, trigger returns at once'],
-  ['--retry --retries', '[trigger] requests are retried for `--give-up-after`; `--rerun-on` starts a new run after one that failed',
+  ['--retry --retries', '[trigger] requests are retried for `--give-up-after`',
     '[status result watch recover] requests are retried anyway; `--give-up-after` says for how long'],
   ['--max-time -m --wait-timeout -t', '--timeout', '--give-up-after', '--request-timeout'],
   ['--poll-interval -i', '--interval'],

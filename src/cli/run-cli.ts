@@ -171,7 +171,7 @@ function fail(
 function startOf({ facts: { started } }: Problem): Pick<Outcome, 'start' | 'safeToRepeat'> {
   const isUnknown = started === 'unknown';
   const how = isUnknown ? 'unknown' : 'not_started';
-  return { start: { how, started, idempotencyKey: null, reruns: [] }, safeToRepeat: !isUnknown };
+  return { start: { how, started, idempotencyKey: null }, safeToRepeat: !isUnknown };
 }
 
 async function welcome(program: CommandDefinition, context: Invocation): Promise<CommandResult | number> {

@@ -1,5 +1,4 @@
 import { flawOfAutomation } from '../connection/arguments.ts';
-import { anyFailure, errorTypes } from '../problems/next-step.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { formatDuration, localTime, parseDuration } from '../runs/time-text.ts';
 
@@ -110,17 +109,6 @@ export function idempotencyKey(text: string): string {
     throw new RefusedValue('give 1 to 255 visible ASCII characters without spaces');
   }
   return text;
-}
-
-/** Refuses unknown error types: with a typing error, no run would ever be started again. */
-export function errorTypeNames(text: string): string[] {
-  const list = text.split(',').map((name) => name.trim());
-  const odd = list.find((name) => name !== anyFailure && !errorTypes.includes(name));
-  if (odd !== undefined) {
-    throw new RefusedValue(`${JSON.stringify(odd)} is not one of ${anyFailure}, ${errorTypes.join(', ')}`);
-  }
-  // The service lists the two together.
-  return list.includes('lease_lost') ? [...new Set([...list, 'reaped'])] : list;
 }
 
 export function automation(text: string): string {

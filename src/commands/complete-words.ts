@@ -10,7 +10,6 @@ import type { Env } from '../context.ts';
 import { builtInScenarios } from '../emulator/built-in-scenarios.ts';
 import { type Journal, openJournal } from '../journal/journal.ts';
 import { exitCodes } from '../problems/exit-codes.ts';
-import { anyFailure, errorTypes } from '../problems/next-step.ts';
 import { knownPaths } from '../render/field-paths.ts';
 import { nameOf } from '../runs/run.ts';
 import { lastStatusOf, shownStatuses } from '../runs/statuses.ts';
@@ -123,7 +122,6 @@ export function liveValues(env: Env): ValuesOf {
     status: () => shownStatuses.map((value) => ({ value })),
     scenario: () => builtInScenarios.map(({ name, about }) => ({ value: name, about })),
     field: () => knownPaths.map((value) => ({ value })),
-    'rerun-on': () => [anyFailure, ...errorTypes].map((value) => ({ value })),
     'api-key-file': () => 'files',
   };
   return ({ name, choices }) => choices?.map((value) => ({ value })) ?? sources[name]?.() ?? [];

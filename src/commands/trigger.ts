@@ -2,9 +2,9 @@ import { planOf } from '../actions/plan.ts';
 import type { StartRequest } from '../actions/start-outcome.ts';
 import { triggerAll } from '../actions/trigger-all.ts';
 import { triggerPath } from '../api/endpoints.ts';
-import { choice, defineCommand, flag, type OptionValues, option } from '../cli/define-command.ts';
+import { choice, defineCommand, flag, type OptionValues } from '../cli/define-command.ts';
 import { automationArguments, startOptions } from '../cli/options.ts';
-import { errorTypeNames, longestIdempotencyKey, whole } from '../cli/values.ts';
+import { longestIdempotencyKey } from '../cli/values.ts';
 import { valueIfGiven } from '../config/setting-table.ts';
 import { need, resolveWithoutApiKey } from '../config/settings.ts';
 import { parseAutomationArgument } from '../connection/arguments.ts';
@@ -13,12 +13,10 @@ import type { Connection } from '../connection/connection.ts';
 import { automationsIn } from '../connection/find-run.ts';
 import { journalOf } from '../connection/open-journal.ts';
 import type { Invocation } from '../context.ts';
-import { anyFailure, errorTypes } from '../problems/next-step.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { shellWord } from '../problems/quote.ts';
 import { documentOf } from '../render/document.ts';
 import type { CommandResult } from '../render/output.ts';
-import { defaults } from '../runs/defaults.ts';
 import { type AutomationTarget, fullNameOf, randomUuid } from '../runs/run.ts';
 import { starts } from '../triggering/start-evidence.ts';
 
@@ -29,18 +27,6 @@ const options = {
     "if it's already running: fail (default), skip, wait for it and then start, or attach to it",
     ['fail', 'skip', 'wait', 'attach'],
   ),
-  rerunOn: {
-    ...option(
-      '--rerun-on <types>',
-      `rerun after these error types (${errorTypes.join(', ')}), or after ${anyFailure} failure`,
-      errorTypeNames,
-    ),
-    needs: ['watch'],
-  },
-  maxReruns: {
-    ...option('--max-reruns <n>', `maximum number of reruns (default: ${defaults.maxReruns})`, whole(0, 1000)),
-    needs: ['watch'],
-  },
   dryRun: flag('--dry-run', 'show what would be sent without sending it'),
   ...startOptions,
 };
@@ -99,7 +85,7 @@ function nameKnown(context: Invocation): string | undefined {
 function dryRun(requests: readonly StartRequest[], { baseUrl, context }: Connection): CommandResult {
   const sent = requests.map(({ target, body, idempotencyKey = randomUuid() }) => {
     const request = { method: 'POST', url: `${baseUrl}${triggerPath(target)}`, idempotencyKey, body: JSON.parse(body) };
-    const start = { ...starts.refused, idempotencyKey, reruns: [] };
+    const start = { ...starts.refused, idempotencyKey };
     return { request, document: documentOf({ target, start, report: { request } }, context) };
   });
   const text = sent.map(
@@ -120,7 +106,7 @@ const placeholder = '{automation}';
  * Throws a usage problem for one that several would share, or that is too long.
  */
 function parseKeyTemplate(
-  { idempotencyKey: template, rerunOn, maxReruns = defaults.maxReruns }: TriggerOptions,
+  { idempotencyKey: template }: TriggerOptions,
   automations: number,
 ): (target: AutomationTarget) => string | undefined {
   if (template === undefined) return () => undefined;
@@ -133,10 +119,8 @@ function parseKeyTemplate(
   return (target) => {
     const { automationName } = target;
     const key = template.replaceAll(placeholder, encodeURIComponent(fullNameOf(target)));
-    const longest = rerunOn ? `${key}/${maxReruns}` : key;
-    if (longest.length <= longestIdempotencyKey) return key;
-    const whose = rerunOn ? `${automationName}, with the number of a rerun,` : automationName;
-    const message = `the idempotency key for ${whose} is longer than ${longestIdempotencyKey} characters`;
+    if (key.length <= longestIdempotencyKey) return key;
+    const message = `the idempotency key for ${automationName} is longer than ${longestIdempotencyKey} characters`;
     throw usageProblem(message, 'choose a shorter one');
   };
 }

@@ -16,9 +16,6 @@ export const errorTypes: readonly string[] = Object.keys(meanings);
 export const remedyOfErrorType = (type: string): string =>
   (Object.hasOwn(meanings, type) && meanings[type]) || 'start a new run:';
 
-/** In `--rerun-on`: every run that finished FAILED or TIMED_OUT, whatever its error type. */
-export const anyFailure = 'any';
-
 /** What to do about a run, in a sentence; undefined if nothing. `project` is the one that a bare name means. */
 export function nextStepOf(
   { target }: Run,

@@ -34,10 +34,9 @@ export interface ArgumentOutcome extends Outcome {
 
 /** What became of a trigger. */
 export interface Start {
-  how: HowTriggered; // of the first trigger, also if reruns followed
+  how: HowTriggered;
   started: Started; // whether this command started a run
   idempotencyKey: string | null;
-  reruns: readonly string[]; // ids of the runs before the one that the outcome is about, oldest first
 }
 
 export const endOf = ({ problem, ended = 'ok' }: Outcome): ExitName => problem?.facts.name ?? ended;

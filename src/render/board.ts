@@ -37,7 +37,7 @@ export function createBoard(options: BoardOptions, context: Invocation): Reporte
       if (sentence) spinner.above(renderMarkup(sentence, theme, wrapOptionsOf(stderr)));
       if (state.several && event.isActiveRun) return;
       if (event.event === 'triggered') return observeTrigger(event);
-      if (!('run' in event) || !event.run || event.event === 'warning' || event.event === 'rerun') return;
+      if (!('run' in event) || !event.run || event.event === 'warning') return;
       const { run } = event;
       const isBack = event.event === 'service_back' && !state.several && state.isFailing(run);
       // Writing above the board draws it again, so a run that has finished has to leave it first.
@@ -97,8 +97,7 @@ function progress(outcomes: ReadonlyMap<string, number>, total: number, theme: T
   if (!Number.isFinite(total)) return [];
   // Our own words, such as `skipped`, are in lower case.
   const statuses = [...outcomes].filter(([outcome]) => outcome === outcome.toUpperCase());
-  const counted = statuses.reduce((sum, [, count]) => sum + count, 0);
-  const finished = Math.min(total, counted); // a run and its reruns are counted apart
+  const finished = statuses.reduce((sum, [, count]) => sum + count, 0);
   return [
     theme.busy(barOf(finished / total, theme)),
     ...`${finished} of ${total} finished ${theme.dim(theme.symbols.dot)}`.split(' '),

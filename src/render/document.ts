@@ -66,8 +66,8 @@ function runctlOf(outcome: Outcome, context: DocumentContext): JsonObject {
 
 function triggerOf({ start, safeToRepeat = true }: Outcome): JsonObject | undefined {
   if (!start) return undefined;
-  const { how, started, idempotencyKey, reruns } = start;
-  return { how, started, idempotencyKey, safeToRepeat, reruns };
+  const { how, started, idempotencyKey } = start;
+  return { how, started, idempotencyKey, safeToRepeat };
 }
 
 /** A problem may quote a service that sent the API key back, so its texts are scrubbed. */

@@ -72,8 +72,6 @@ function fieldsOf(event: RunEvent): JsonObject {
         nextMs: Math.round(event.nextMs),
         ...(event.run && { lastConfirmed: lastConfirmedOf(event) }),
       };
-    case 'rerun':
-      return { errorType: event.errorType };
     case 'warning':
       return { name: event.name, message: event.message };
     case 'run_done':

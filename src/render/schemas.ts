@@ -41,7 +41,6 @@ const trigger = object({
   started: oneOf('yes', 'no', 'unknown'),
   idempotencyKey: textOrNull,
   safeToRepeat: yesOrNo,
-  reruns: listOf(text),
 });
 
 const reports = {
@@ -122,7 +121,6 @@ const fieldsOfEvents: Readonly<Record<string, [required: Schema, optional?: Sche
   ],
   service_back: [{ afterMs: count }],
   waiting: [{ for: oneOf('poll', 'slot', 'splay', 'rate'), nextMs: count }, { lastConfirmed: confirmedOrNull }],
-  rerun: [{ errorType: text }],
   warning: [{ name: text, message: text }],
   final: [{ status: text }],
   run_done: [{ document }],

@@ -59,8 +59,6 @@ function sentenceOf(event: RunEvent): string | undefined {
       if (event.for === 'splay') return `waiting ${formatDuration(event.nextMs)} before triggering`;
       if (event.for !== 'slot') return undefined;
       return `${nameOf(event.target ?? event.run.target)} is already running; waiting until that run is finished`;
-    case 'rerun':
-      return `${nameOf(event.run.target)} ${howFinished(event.errorType)}; starting a new run`;
     case 'warning':
       return `runctl: ${event.message}`;
     case 'run_done': {
@@ -78,12 +76,8 @@ function sentenceOf(event: RunEvent): string | undefined {
   }
 }
 
-/** A run without an error type finished with its status alone. */
-const howFinished = (failure: string) =>
-  /^[A-Z_]+$/.test(failure) ? `finished ${failure}` : `finished with ${failure}`;
-
 function triggeredSentence(event: Extract<RunEvent, { event: 'triggered' }>): string | undefined {
-  const { how, run, target, execution, argument, isWatched, mayRerun } = event;
+  const { how, run, target, execution, argument, isWatched } = event;
   const name = nameOf(target ?? run.target);
   if (how === 'skipped') return `${name} is already running; skipped, no run was started`;
   // A failure is reported when the command ends, and `recover` reports its runs itself.
@@ -91,7 +85,7 @@ function triggeredSentence(event: Extract<RunEvent, { event: 'triggered' }>): st
   const sentences = {
     started: `started ${name}`,
     found: `started ${name} (idempotency key ${event.idempotencyKey})`,
-    replayed: `this idempotency key started ${name} ${startOf(execution)}${mayRerun ? '' : '; no new run was started'}`,
+    replayed: `this idempotency key started ${name} ${startOf(execution)}; no new run was started`,
     attached: `${name} is already running; this is the active run`,
   };
   const { executionId } = run;

@@ -8,7 +8,6 @@ export const defaults = {
   rate: 10,
   maxOutputBytes: 64 * 1024 * 1024,
   listLimit: 20,
-  maxReruns: 1,
   ifActive: 'fail',
 } as const;
 

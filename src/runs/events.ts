@@ -49,12 +49,10 @@ export type WarningName =
   | 'journal_unavailable'
   | 'other_run'
   | 'replayed_failure'
-  | 'rerun_not_started'
   | 'result_unavailable'
   | 'retry_after'
   | 'setting_overridden'
   | 'status_unavailable'
-  | 'tries_used'
   | 'unknown_status'
   | 'unresolved_trigger';
 
@@ -85,7 +83,6 @@ export type RunEvent = {
       argument?: string;
       idempotencyKey?: string;
       isWatched: boolean; // the command watches the run next, if there is one
-      mayRerun?: boolean; // it may start another one after that
     } & RunOrTarget)
   | { event: 'status'; run: Run; execution: Execution; changed: boolean }
   | (FailedAttempt & { event: 'attempt_failed'; operation: 'trigger'; run?: undefined; target: Target })
@@ -101,7 +98,6 @@ export type RunEvent = {
     } & LastConfirmed)
   | { event: 'waiting'; for: 'slot'; run?: undefined; target: Target; nextMs: number }
   | { event: 'waiting'; for: 'splay' | 'rate'; run?: undefined; target?: undefined; nextMs: number }
-  | { event: 'rerun'; run: Run; errorType: string }
   | WarningEvent
   | { event: 'final'; run: Run; execution: Execution }
   /** Sent once for each requested run, when this command is done with it. */

@@ -4,17 +4,16 @@ import type { Target } from './run.ts';
 interface Ending {
   endedWell: boolean; // a success for people, scripts and hooks
   didTheWork: boolean; // counts as a completed run in `check`, in `stats` and in how long runs usually take
-  canRerun: boolean; // `--rerun-on` may start a new run
   gravity: number; // if status and result differ, the graver one counts
   exit: string; // a name in `problems/exit-codes.ts`
 }
 
 // biome-ignore format: a table
 export const endings = {
-  COMPLETED: { endedWell: true,  didTheWork: true,  canRerun: false, gravity: 0, exit: 'ok' },
-  FAILED:    { endedWell: false, didTheWork: false, canRerun: true,  gravity: 3, exit: 'run_failed' },
-  TIMED_OUT: { endedWell: false, didTheWork: false, canRerun: true,  gravity: 2, exit: 'run_timed_out' },
-  CANCELLED: { endedWell: false, didTheWork: false, canRerun: false, gravity: 1, exit: 'run_cancelled' },
+  COMPLETED: { endedWell: true,  didTheWork: true,  gravity: 0, exit: 'ok' },
+  FAILED:    { endedWell: false, didTheWork: false, gravity: 3, exit: 'run_failed' },
+  TIMED_OUT: { endedWell: false, didTheWork: false, gravity: 2, exit: 'run_timed_out' },
+  CANCELLED: { endedWell: false, didTheWork: false, gravity: 1, exit: 'run_cancelled' },
 } as const satisfies Record<string, Ending>;
 
 export type FinalStatus = keyof typeof endings;
@@ -47,7 +46,6 @@ function endingOf(status: string): Ending | undefined {
 
 export const endedWell = (status: string): boolean => endingOf(status)?.endedWell ?? false;
 export const didTheWork = (status: string): boolean => endingOf(status)?.didTheWork ?? false;
-export const canRerun = (status: string): boolean => endingOf(status)?.canRerun ?? false;
 
 export function graverStatus(one: string, other: string): string {
   const gravity = (status: string) => endingOf(status)?.gravity ?? 0;

@@ -225,62 +225,6 @@ test('a status that this version does not know is warned of when it is first see
   expect(eventsIn(out(), 'warning')).toMatchObject([{ name: 'unknown_status' }]);
 });
 
-describe('a rerun', () => {
-  /** Of two runs the first ends with the error type; its rerun is answered with this. */
-  const rerun = (answer: ReturnType<typeof fault>) => {
-    let triggers = 0;
-    return createRunsHarness(() => ({
-      trigger: async () => (triggers++ < 2 ? state('RUNNING', { executionId: idOf(triggers), document: {} }) : answer),
-      status: async () => state('FAILED'),
-      result: async ({ executionId }) =>
-        resultOf('FAILED', { error: { type: executionId === idOf(1) ? 'flaky' : 'broken' } }),
-    }));
-  };
-
-  test('that is refused is announced, started by no run, and leaves the end of the run that it was to follow', async () => {
-    const { trigger, out, err } = rerun(fault('rejected', { httpStatus: 400 }));
-    expect(await trigger(2, { events: true, rerunOn: ['flaky'] })).toBe(1);
-    const first = eventsIn(out()).findIndex(({ event }) => event === 'rerun');
-    expect(eventsIn(out()).slice(first, first + 4)).toMatchObject([
-      { event: 'rerun', executionId: idOf(1), errorType: 'flaky' },
-      { event: 'triggered', executionId: null, how: 'not_started' },
-      { event: 'warning', name: 'rerun_not_started', executionId: idOf(1) },
-      {
-        event: 'run_done',
-        executionId: idOf(1),
-        document: { status: 'FAILED', runctl: { outcome: 'run_failed', trigger: { started: 'yes' } } },
-      },
-    ]);
-    expect(err()).toContain("the rerun didn't start");
-  });
-
-  test('whose outcome is unknown ends with 12, and leaves it unknown what was started', async () => {
-    const { trigger, out } = rerun(fault('too_large', { httpStatus: 201 }));
-    expect(await trigger(2, { events: true, rerunOn: ['flaky'] })).toBe(12);
-    const [done] = eventsIn(out(), 'run_done').filter(({ executionId }) => executionId === idOf(1));
-    expect(done?.document.runctl).toMatchObject({ outcome: 'outcome_unknown', trigger: { started: 'unknown' } });
-  });
-
-  test.each(['skip', 'attach'])(
-    'takes no notice of --if-active %s, which is for the first trigger',
-    async (ifActive) => {
-      const { trigger, err } = rerun(fault('already_active', { httpStatus: 422, executionId: idOf(7) }));
-      expect(await trigger(2, { quiet: true, ifActive, rerunOn: ['flaky'] })).toBe(1);
-      expect(err()).toContain("the rerun didn't start");
-    },
-  );
-
-  test('is not sent in the last second of --timeout', async () => {
-    const { trigger, err, out } = createRunsHarness(() => ({
-      status: async () => state('FAILED'),
-      result: async () => resultOf('FAILED', { error: { type: 'flaky' } }),
-    }));
-    expect(await trigger(1, { events: true, timeoutMs: 1500, rerunOn: ['flaky'], maxReruns: 9 })).toBe(1);
-    expect(err()).toContain('`--timeout` has expired');
-    expect(eventsIn(out(), 'triggered').length).toBeLessThan(5);
-  });
-});
-
 test('each run that a trigger started is done once, with a document that says that it was started', async () => {
   const { trigger, out } = createRunsHarness();
   expect(await trigger(2, { events: true, timeoutMs: minute })).toBe(124);

@@ -28,12 +28,7 @@ type Row = [line: string, command: string, args: Record<string, unknown>, option
 
 const table: Row[] = [
   ['trigger a', 'trigger', { automations: ['a'] }, {}],
-  [
-    'trigger a b --watch --if-active wait --rerun-on lease_lost,reaped --max-reruns 3',
-    'trigger',
-    { automations: ['a', 'b'] },
-    { watch: true, ifActive: 'wait', rerunOn: ['lease_lost', 'reaped'], maxReruns: 3 },
-  ],
+  ['trigger a b --watch --if-active wait', 'trigger', { automations: ['a', 'b'] }, { watch: true, ifActive: 'wait' }],
   [
     'trigger a --idempotency-key k --splay 5m -q --json',
     'trigger',

@@ -115,7 +115,6 @@ test.each([
   ['emulator ./nightly.sh --fast', 'put `--` before a command that has flags of its own'],
   ['trigger a -f x.yaml', 'the service takes no input for a run'],
   ['trigger a --idempotency x', '--idempotency-key'],
-  ['trigger a --rerun', '--rerun-on'],
   ['check a --every 1d', '--within'],
   ['trigger a --every 1h', 'runctl has no schedule of its own: cron or a systemd timer runs it'],
   ['trigger --version', '`runctl version` shows the version'],

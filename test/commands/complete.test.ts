@@ -43,7 +43,6 @@ describe('what this machine alone knows completes', () => {
     ['a flag of a command by its other name', ['ls', '--st'], ['--status']],
     ['a scenario', ['emulator', '--scenario', 'no-cr'], ['no-credits']],
     ['a field', ['result', '--field', 'summary.succ'], ['summary.succeededSteps']],
-    ['an error type', ['trigger', 'a', '--watch', '--rerun-on', 'rea'], ['reaped']],
   ])('%s', (_, words, values) => {
     const answer = createCompleter()('fish', ...words);
     expect(

@@ -47,13 +47,10 @@ const failed = (outcome: 'FAILED' | 'TIMED_OUT' | 'CANCELLED', more: Scenario = 
   ...short({ outcome }),
   ...more,
 });
-const rerun = [...watched, '--rerun-on', 'reaped', '--max-reruns', '2'];
-const reaped = short({ outcome: 'FAILED', error: { type: 'reaped', message: '' } });
 const slowlyReaped: Scenario = {
   ...short({ duration: '30s', outcome: 'FAILED', error: { type: 'reaped', message: '' } }),
   namesActiveRun: true,
 };
-const conflict = { code: 'runAlreadyActive', executionId: id };
 
 const ofTriggers: Record<string, Row> = {
   'wrong arguments': { argv: ['trigger', '..'], ends: '2 not_started no usage usage' },
@@ -383,49 +380,18 @@ const ofWatchedTriggers: Record<string, Row> = {
     ...active,
     ends: '124 attached no timeout timeout',
   },
-  'a rerun that is refused': {
-    argv: rerun,
-    scenario: { ...reaped, credits: 12 },
-    ends: '1 started yes run_failed',
-    says: /the rerun didn't start/,
-  },
-  'a rerun whose answer is lost': {
-    argv: rerun,
-    scenario: { ...reaped, ...faulty({ ...loss, from: 2 }) },
-    ends: '12 started unknown outcome_unknown outcome_unknown',
-    really: 2,
-  },
-  'a rerun of a replayed run, which is refused': {
-    argv: [...rerun, '--idempotency-key', 'k'],
-    scenario: { ...reaped, ...faulty(answers(402, { on: 'trigger', from: 3 })) },
-    earlier: given,
-    ends: '1 replayed unknown run_failed',
-    really: 1,
-  },
-  'an attached run that fails, which is not started again': {
-    argv: [...rerun, '--if-active', 'attach'],
+  'an attached run that fails': {
+    argv: [...watched, '--if-active', 'attach'],
     ...active,
     scenario: slowlyReaped,
     ends: '1 attached no run_failed',
     really: 0,
   },
-  'a lost answer, then a conflict: nothing is followed or started again': {
-    argv: rerun,
+  'a lost answer, then a conflict: nothing is followed': {
+    argv: watched,
     scenario: { ...slowlyReaped, order: 'activeFirst', ...faulty({ ...loss, nth: 1 }) },
     ends: '12 unknown unknown outcome_unknown outcome_unknown',
     really: 1,
-  },
-  'the rerun of a replayed failure is lost: nobody says that no run was started': {
-    argv: [...rerun, '--idempotency-key', 'k'],
-    scenario: { ...reaped, ...faulty({ ...loss, from: 2 }) },
-    earlier: given,
-    ends: '12 replayed unknown outcome_unknown outcome_unknown',
-    really: 1,
-  },
-  'a rerun that meets an active run': {
-    argv: [...rerun, '--if-active', 'attach'],
-    scenario: { ...reaped, ...faulty(answers(422, { on: 'trigger', from: 2, body: conflict })) },
-    ends: '1 started yes run_failed',
   },
   'FAILED with the error type timed_out': {
     argv: watched,

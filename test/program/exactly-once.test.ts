@@ -2,12 +2,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import type { Scenario } from '../../src/emulator/scenario.ts';
-import type { FinalStatus } from '../../src/runs/statuses.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { jsonLines } from '../helpers/json-lines.ts';
 import { runProgram } from '../helpers/run-program.ts';
 
-const fast = ['--interval', '1s'];
 const posts = (emulator: { requests: readonly { method: string }[] }) =>
   emulator.requests.filter(({ method }) => method === 'POST');
 
@@ -261,135 +259,6 @@ describe('--if-active', () => {
     const known = await runProgram(['trigger', 'nightly', '--if-active', 'attach', '--json'], { env: other, clock });
     expect(JSON.parse(known.stdout)).toMatchObject({ executionId: active, runctl: { trigger: { how: 'attached' } } });
     expect((await runProgram(['trigger', 'nightly', '--if-active', 'attach'], { env, clock })).code).toBe(5);
-  });
-});
-
-describe('--rerun-on', () => {
-  const failing: Scenario = {
-    automations: {
-      '*': {
-        duration: '20ms',
-        outcome: ['FAILED', 'FAILED', 'COMPLETED'],
-        error: { type: 'lease_lost', message: 'gone' },
-      },
-    },
-  };
-
-  test('starts a run again after its error types, with a new key, as often as --max-reruns says', async () => {
-    const { env, clock, emulator } = await withEmulator(failing);
-    const flags = ['--rerun-on', 'reaped,lease_lost', '--max-reruns', '2'];
-    const { code } = await runProgram(['trigger', 'nightly', '--watch', ...flags, ...fast], { env, clock });
-    expect(code).toBe(0);
-    expect(emulator.runs()).toHaveLength(3);
-    expect(new Set(posts(emulator).map((request) => JSON.stringify(request))).size).toBe(3);
-  });
-
-  test('under a given key adds /1, /2, so that the whole command may be repeated', async () => {
-    const { env, clock, emulator } = await withEmulator(failing);
-    const argv = [
-      'trigger',
-      'nightly',
-      '--watch',
-      '--rerun-on',
-      'lease_lost',
-      '--max-reruns',
-      '2',
-      '--idempotency-key',
-      'n',
-      ...fast,
-    ];
-    expect((await runProgram(argv, { env, clock })).code).toBe(0);
-    expect((await runProgram(argv, { env, clock })).code).toBe(0);
-    expect(emulator.runs()).toHaveLength(3);
-    expect(
-      emulator.requests.flatMap(({ method, headers }) => (method === 'POST' ? [headers['idempotency-key']] : [])),
-    ).toEqual(['n', 'n/1', 'n/2']);
-  });
-
-  const once = (outcome: FinalStatus[], more: Scenario = {}): Scenario => ({
-    automations: { '*': { duration: '20ms', outcome } },
-    ...more,
-  });
-  const any = ['trigger', 'nightly', '--watch', '--rerun-on', 'any', '--max-reruns', '2', ...fast];
-  const withKey = [...any, '--idempotency-key', 'n'];
-
-  test.each<[string, string[], Scenario, number, number, RegExp]>([
-    [
-      'until a run completes',
-      any,
-      once(['FAILED', 'TIMED_OUT', 'COMPLETED']),
-      0,
-      3,
-      /finished with step_failed; starting/,
-    ],
-    ['at most so often as --max-reruns says', any, once(['FAILED']), 1, 3, /nightly FAILED: step_failed: .* \(run /],
-    [
-      'and says so of a given key',
-      withKey,
-      once(['FAILED']),
-      1,
-      3,
-      /all 3 tries of this idempotency key failed; give a/,
-    ],
-    ['but not after a run that was canceled', any, once(['CANCELLED']), 4, 1, /nightly CANCELLED.* \(run /],
-    ['but not where the rerun is refused', any, once(['FAILED'], { credits: 12 }), 1, 1, /the rerun didn't start/],
-    [
-      'but not after an unknown outcome',
-      withKey,
-      once(['FAILED'], { faults: [{ on: 'trigger', nth: 2, do: 'status', status: 501, acts: true }] }),
-      12,
-      2,
-      /may have been started/,
-    ],
-    [
-      'but not where it would take longer than what is left',
-      [...any, '--timeout', '45s'],
-      { automations: { '*': { duration: '30s', outcome: 'FAILED' } } },
-      1,
-      1,
-      /a run takes 30s, longer than what is left of `--timeout`/,
-    ],
-  ])('any: starts a run again %s', async (_, argv, scenario, exitCode, runs, says) => {
-    const { env, clock, emulator } = await withEmulator(scenario);
-    const { code, stderr } = await runProgram(argv, { env, clock });
-    expect([code, emulator.runs().length, stderr]).toEqual([exitCode, runs, expect.stringMatching(says)]);
-  });
-
-  test('any: goes on with the tries of a key where another machine left them', async () => {
-    const { env, clock, emulator } = await withEmulator(once(['FAILED', 'FAILED', 'COMPLETED']));
-    const elsewhere = { ...env, RUNCTL_STATE_DIR: `${env.RUNCTL_STATE_DIR}-elsewhere` };
-    const oneTry = ['trigger', 'nightly', '--watch', '--idempotency-key', 'n', ...fast];
-    expect((await runProgram(oneTry, { env: elsewhere, clock })).code).toBe(1);
-    const { code, stderr } = await runProgram(withKey, { env, clock });
-    expect([code, emulator.runs().length]).toEqual([0, 3]);
-    expect(stderr).not.toContain('no new run was started');
-    for (const machine of [env, elsewhere])
-      expect((await runProgram(withKey, { env: machine, clock })).code, 'typed again').toBe(0);
-    expect(emulator.runs().map(({ idempotencyKey }) => idempotencyKey)).toEqual(['n', 'n/1', 'n/2']);
-  });
-
-  test.each<[string, number, Record<string, string>, number]>([
-    ['within 24 h', 23, {}, 2],
-    ['not after 24 h', 25, {}, 1],
-    ['not under another API key', 1, { RUNCTL_API_KEY: 'another-key-123456' }, 1],
-  ])('any: starts a run again that its key had started earlier, %s', async (_, hours, key, runs) => {
-    const scenario = once(['FAILED', 'COMPLETED'], { apiKeys: ['another-key-123456'] });
-    const { env, clock, emulator } = await withEmulator(scenario);
-    await runProgram(['trigger', 'nightly', '--watch', '--idempotency-key', 'n', ...fast], { env, clock });
-    clock.leap(hours * 3_600_000);
-    const { code, stderr } = await runProgram(withKey, { env: { ...env, ...key }, clock });
-    expect([code, emulator.runs().length]).toEqual([runs === 1 ? 1 : 0, runs]);
-    if (runs === 1) expect(stderr).toMatch(/the rerun didn't start: .*give a new one/);
-  });
-
-  test('leaves other errors alone', async () => {
-    const { env, clock, emulator } = await withEmulator(failing);
-    const { code } = await runProgram(['trigger', 'nightly', '--watch', '--rerun-on', 'step_failed', ...fast], {
-      env,
-      clock,
-    });
-    expect(code).toBe(1);
-    expect(emulator.runs()).toHaveLength(1);
   });
 });
 

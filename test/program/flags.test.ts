@@ -260,21 +260,6 @@ describe('a trigger', () => {
     const seen = await typed(`trigger nightly --project ${project}`);
     expect(seen.sent[0]?.url).toContain(`/${project}/nightly/`);
   });
-
-  const failing = (type: string): Scenario => ({
-    automations: { '*': { duration: '1s', outcome: 'FAILED', error: { type, message: 'x' } } },
-  });
-
-  test.each([
-    ['--rerun-on lease_lost --max-reruns 3', 'lease_lost', 4],
-    ['--rerun-on lease_lost --max-reruns 3', 'reaped', 4],
-    ['--rerun-on lease_lost', 'step_failed', 1],
-    ['--rerun-on any --max-reruns 1', 'step_failed', 2],
-    ['--rerun-on any --max-reruns 0', 'step_failed', 1],
-  ])('%s after %s starts %i runs', async (flags, type, runs) => {
-    const seen = await typed(`trigger nightly --watch ${flags}`, failing(type));
-    expect(count(seen, 'trigger')).toBe(runs);
-  });
 });
 
 test('a watch gives up in time, however long a request may take', async () => {

@@ -170,29 +170,6 @@ describe.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s', (signal) => {
     expect(statesOf(emulator)).toEqual(['RUNNING']);
   });
 
-  test.each(['SIGINT', 'SIGTERM'] as const)(
-    'while a rerun is on its way leaves it unknown what was started, though the first run was a replay: %s',
-    async (signal) => {
-      const { env, emulator } = await withEmulator({
-        automations: { '*': { duration: '1ms', outcome: 'FAILED', error: { type: 'reaped', message: 'no' } } },
-        faults: [{ on: 'trigger', from: 2, do: 'hang', acts: true }],
-      });
-      const given = ['trigger', 'nightly', '--idempotency-key', 'k', '--json'];
-      await runProgram(given, { env });
-      const argv = [...given, '--watch', '--rerun-on', 'any'];
-      const posts = () => emulator.requests.filter(({ method }) => method === 'POST').length;
-      const interrupt = new AbortController();
-      const running = runProgram(argv, { env, signal: interrupt.signal });
-      await vi.waitUntil(() => posts() === 2, { timeout: 20_000, interval: 5 });
-      interrupt.abort(signal);
-      const { stdout, stderr } = await running;
-      const [{ runctl }] = jsonLines(stdout) as [{ runctl: { trigger: object } }];
-      expect(runctl.trigger).toMatchObject({ how: 'replayed', started: 'unknown', safeToRepeat: false });
-      expect(stderr).toContain('may have been started');
-      expect(stderr).not.toMatch(/no (new )?run was started/);
-    },
-  );
-
   test('while the result is waited for reports how the run finished, and no more', async () => {
     const { env, emulator } = await withEmulator({ ...quick, faults: [{ on: 'result', do: 'hang' }] });
     const id = await trigger(env);

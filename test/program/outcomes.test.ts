@@ -94,7 +94,6 @@ const starts: Record<string, Start> = {
 const flags = {
   '': { isWatched: false },
   '--watch': { isWatched: true },
-  '--watch --rerun-on any --max-reruns 1': { isWatched: true },
   '--if-active skip': { isWatched: false },
   '--if-active attach': { isWatched: false },
   '--if-active attach --watch': { isWatched: true },

@@ -28,13 +28,6 @@ const table: [what: string, scenario: Scenario, before: string[], line: string, 
   ['two timeouts', hour, [], 'trigger a b --watch --timeout 1m', 2],
   ['a run that failed', failing, [], 'trigger nightly --watch', 1],
   ['a run that had failed', failing, ['trigger nightly --watch'], 'watch nightly', 1],
-  [
-    'a run that failed and a rerun whose answer was lost',
-    { ...failing, faults: [{ on: 'trigger', nth: 2, do: 'loseAnswer' }] },
-    [],
-    'trigger nightly --watch --rerun-on any --give-up-after 1ms',
-    1,
-  ],
   ['an unknown run', hour, [], 'status nightly', 1],
 ];
 

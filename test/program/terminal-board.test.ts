@@ -7,22 +7,6 @@ import { atTheEnd } from '../helpers/screen-reader.ts';
 /** Goes on until the test ends it. */
 const going: Scenario = { automations: { '*': { duration: '1h' } } };
 
-test('a board of one run has a line for its rerun, in place of the one that failed', async () => {
-  const screen = await onMemoryScreen(['trigger', 'nightly', '--watch', '--interval', '50ms', '--rerun-on', 'any'], {
-    automations: { '*': { duration: '1h', outcome: ['FAILED', 'COMPLETED'] } },
-  });
-  await screen.sees(/nightly RUNNING/);
-  screen.endRuns();
-  await screen.sees(/starting a new run/);
-  await vi.waitFor(async () => {
-    const lines = await screen.lines();
-    expect(lines.at(-1)).toMatch(/nightly RUNNING/);
-    expect(lines.join('\n').match(/nightly [A-Z]+/g)).toHaveLength(1);
-  }, longest);
-  screen.endRuns();
-  expect(await screen.exit).toBe(0);
-});
-
 describe('a board of several runs', () => {
   test('has a line for each unfinished run, and keeps a line of each finished one', async () => {
     const scenario: Scenario = { automations: { '*': { duration: '5h' }, quick: { duration: '1h' } }, runLimit: '9h' };

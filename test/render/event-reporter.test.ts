@@ -82,7 +82,6 @@ test.each<[string, RunEvent, object]>([
   ],
   ['waiting', { event: 'waiting', for: 'slot', target, nextMs: 5_000 }, { ...ofNoRun, for: 'slot', nextMs: 5_000 }],
   ['waiting', { event: 'waiting', for: 'splay', nextMs: 5_000 }, { ...ofCommand, for: 'splay', nextMs: 5_000 }],
-  ['rerun', { event: 'rerun', run, errorType: 'reaped' }, { ...ofRun, errorType: 'reaped' }],
   [
     'warning',
     { event: 'warning', name: 'hook_failed', message: 'it ended with 1', run },

@@ -68,7 +68,6 @@ describe('a sentence of a log', () => {
     [{ event: 'waiting', for: 'splay', nextMs: 90_000 }, 'waiting 1m 30s before triggering'],
     [slot, 'nightly is already running; waiting until that run is finished'],
     [{ ...slot, ...known }, 'nightly is already running; waiting until that run is finished'],
-    [{ event: 'rerun', run, errorType: 'reaped' }, 'nightly finished with reaped; starting a new run'],
     [done(1), 'nightly: not found'],
     [
       { event: 'warning', name: 'journal_unavailable', message: "the journal can't be written" },

@@ -6,7 +6,6 @@ import type { Following } from '../../src/actions/following.ts';
 import { startRun } from '../../src/actions/if-active.ts';
 import { type IfActive, planOf } from '../../src/actions/plan.ts';
 import { type Recovery, recoverTriggers } from '../../src/actions/recover-triggers.ts';
-import { followWithReruns } from '../../src/actions/reruns.ts';
 import { hasRun, type StartOutcome } from '../../src/actions/start-outcome.ts';
 import { triggerPath } from '../../src/api/endpoints.ts';
 import { followableOf } from '../../src/connection/followable.ts';
@@ -41,8 +40,6 @@ export interface Use {
   lateMs: number;
   /** Follows what it started. */
   watches: boolean;
-  /** Starts it again after any failure, so often at most. */
-  maxReruns?: number;
   conditions: Condition[];
   /** Dies at its nth call of the service or the journal: before that has happened, or after. */
   kill?: { nth: number; after: boolean };
@@ -221,11 +218,6 @@ export function createSimulation(folder: string, { seed, offsetsMs, disturbance,
     const request = { target, body: '{}', idempotencyKey: use.key };
     const start = await startRun(request, plan, connection);
     if (!hasRun(start)) return { start };
-    if (use.maxReruns !== undefined) {
-      connection.watches = createWatchGroup(1_800_000, context.clock);
-      const rerunPlan = { ...plan, watch: true, rerunOn: ['any'], maxReruns: use.maxReruns };
-      return { start, followed: await followWithReruns(request, start, rerunPlan, connection) };
-    }
     if (!start.known || !use.watches) return { start };
     connection.watches = createWatchGroup(defaults.timeoutMs, context.clock);
     return { start, followed: await followRun(start, plan, connection) };

@@ -19,6 +19,10 @@ export interface Machine {
   env: Record<string, string>;
   /** Address, key and project of the emulator. */
   settings: Record<string, string>;
+  /** Puts a command on the PATH, before the system's. */
+  install(name: string, script: string): void;
+  /** Has `date` say a local time in Helsinki, where clocks change on 28 March 2027 and on 25 October 2026. */
+  setDate(time: string): void;
   /** Runs a command with `env` and what is given beside it. */
   run(argv: readonly string[], options?: ProcessOptions): Promise<ProcessEnded>;
   /** Lets the most pass on the emulator's clock that a run may take. */
@@ -43,6 +47,8 @@ export async function createBareMachine(scenario: Scenario, { isProcess }: Insta
     ? installProcess(at('bin'))
     : await installProgram(at('bin'), { baseUrl: emulator.url, clock });
   symlinkSync(process.execPath, at('bin/node'));
+  const install = (name: string, script: string) =>
+    writeFileSync(join(at('bin'), name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   writeFileSync(at('api-key'), `${emulator.apiKey}\n`, { mode: 0o600 });
   const env = {
     PATH: `${at('bin')}:/usr/bin:/bin`,
@@ -59,6 +65,8 @@ export async function createBareMachine(scenario: Scenario, { isProcess }: Insta
       RUNCTL_API_KEY: emulator.apiKey,
       RUNCTL_PROJECT: emulator.projectId,
     },
+    install,
+    setDate: (time) => install('date', `TZ=Europe/Helsinki exec /bin/date --date='TZ="Europe/Helsinki" ${time}' "$@"`),
     run: (argv, options = {}) => runCommand(argv, { cwd: at('work'), ...options, env: { ...env, ...options.env } }),
     endRuns: () => clock.leap(3 * 3_600_000),
     async dispose() {

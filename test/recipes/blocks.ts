@@ -32,11 +32,13 @@ function blocksIn(page: string): Block[] {
   return blocks;
 }
 
-/** The only block in a language under a heading. */
+/** The blocks in a language under a heading. */
+export const blocksOf = (heading: string, language: string): string[] =>
+  readBlocks().flatMap((block) => (block.heading === heading && block.language === language ? block.text : []));
+
+/** The only one of them, or the only one that begins with some words. */
 export function blockOf(heading: string, language: string, beginning = ''): string {
-  const found = readBlocks().filter(
-    (block) => block.heading === heading && block.language === language && block.text.startsWith(beginning),
-  );
-  if (found.length !== 1) throw new Error(`${found.length} blocks of ${language} under ${heading}`);
-  return found[0]?.text ?? '';
+  const [found, ...others] = blocksOf(heading, language).filter((text) => text.startsWith(beginning));
+  if (found === undefined || others.length > 0) throw new Error(`no block of ${language} under ${heading}, or several`);
+  return found;
 }

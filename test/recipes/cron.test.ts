@@ -1,62 +1,120 @@
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/problems/exit-codes.ts';
 import { isInstalled, needs } from '../helpers/needs.ts';
 import { type Machine, withBareMachine } from './bare-machine.ts';
-import { blockOf } from './blocks.ts';
+import { blocksOf } from './blocks.ts';
 
-const crontab = blockOf('cron', 'crontab');
+const crontabs = blocksOf('cron', 'crontab');
 
-/** What cron makes of it: variables, and what each line hands to the shell. */
-function readCrontab() {
-  const lines = crontab.split('\n').filter((line) => line !== '');
-  const env = Object.fromEntries(lines.filter(isVariable).map((line) => line.split(/=(.*)/).slice(0, 2)));
-  const commands = lines.filter((line) => !isVariable(line)).map((line) => line.split(/\s+/).slice(5).join(' '));
-  // crontab(5): what is behind a bare % is the command's input.
-  return { env, commands: commands.map((command) => command.split(/(?<!\\)%/)[0]?.replaceAll('\\%', '%') ?? '') };
-}
+/** What cron makes of them: variables, and what each line hands to the shell. */
+const lines = crontabs.flatMap((crontab) => crontab.split('\n')).filter((line) => line !== '');
 const isVariable = (line: string) => /^[A-Z_]+=/.test(line);
+const variables = Object.fromEntries(lines.filter(isVariable).map((line) => line.split(/=(.*)/).slice(0, 2)));
+const commands = lines
+  .filter((line) => !isVariable(line))
+  .map((line) => line.replace(line.startsWith('@') ? /^\S+\s+/ : /^(\S+\s+){5}/, ''))
+  // crontab(5): what is behind a bare % is the command's input.
+  .map((command) => command.split(/(?<!\\)%/)[0]?.replaceAll('\\%', '%') ?? '');
 
-/** As cron would run it, but against the emulator and with a shorter splay. */
-function asCron(machine: Machine, command: string) {
-  const { emulator, keyFile, env } = machine;
-  const own = { RUNCTL_BASE_URL: emulator.url, RUNCTL_API_KEY_FILE: keyFile, ...env };
-  const argv = ['/bin/sh', '-c', command.replace('--splay 5m', '--splay 50ms')];
-  return machine.run(argv, { env: { ...readCrontab().env, ...own } });
+function commandWith(words: string): string {
+  const [command, ...others] = commands.filter((each) => each.includes(words));
+  if (command === undefined || others.length > 0) throw new Error(`no line, or several, with ${words}`);
+  return command;
+}
+const nightly = commandWith('trigger nightly');
+const missed = commandWith('list nightly');
+const follower = commandWith('flock');
+
+/** As cron would run it, but against the emulator. */
+function asCron({ emulator, keyFile, env, folder, run }: Machine, command: string, around = {}) {
+  const own = { RUNCTL_BASE_URL: emulator.url, RUNCTL_API_KEY_FILE: keyFile, ...env, ...around };
+  const script = command.replace('/tmp/runctl.lock', join(folder, 'lock'));
+  return run(['/bin/sh', '-c', script], { env: { ...variables, ...own } });
 }
 
 // Debian's cron checks with -n; others mean something else by it.
 const checksSyntax = isInstalled('crontab') && spawnSync('crontab', ['-h']).stderr.includes('dry run');
 
-test('the crontab is one that cron takes', async (context) => {
+test('the crontabs are ones that cron takes', async (context) => {
   needs(context, 'cron', checksSyntax);
   const { folder, run } = await withBareMachine();
-  writeFileSync(join(folder, 'crontab'), crontab);
-  const { code, stderr } = await run(['crontab', '-n', 'crontab'], { env: { PATH: process.env.PATH ?? '' } });
-  expect(code, stderr).toBe(0);
+  for (const crontab of crontabs) {
+    writeFileSync(join(folder, 'crontab'), crontab);
+    const { code, stderr } = await run(['crontab', '-n', 'crontab'], { env: { PATH: process.env.PATH ?? '' } });
+    expect(code, stderr).toBe(0);
+  }
 });
 
-test.each(readCrontab().commands)('cron mails nothing where nothing fails: %s', async (command) => {
-  const machine = await withBareMachine();
-  expect(await asCron(machine, command)).toMatchObject({ code: 0, stdout: '', stderr: '' });
-});
+test.each(commands.filter((command) => command !== missed))(
+  'cron mails nothing if nothing fails: %s',
+  async (command) => {
+    const machine = await withBareMachine();
+    expect(await asCron(machine, command)).toMatchObject({ code: 0, stdout: '', stderr: '' });
+  },
+);
 
-test('cron mails where a run fails', async () => {
+test('if a run fails, the mail names it and says how to see why', async () => {
   const machine = await withBareMachine({ automations: { nightly: { duration: '1ms', outcome: 'FAILED' } } });
-  const { code, stdout } = await asCron(machine, readCrontab().commands[0] ?? '');
+  const { code, stdout } = await asCron(machine, nightly);
   expect(code).toBe(exitCodeOf('run_failed'));
   expect(stdout).toContain('FAILED nightly');
+  expect(stdout).toContain(machine.emulator.runs()[0]?.executionId);
 });
 
 test('a line with the key of the day starts one run, however often it is tried', async () => {
   const machine = await withBareMachine();
-  const [command = ''] = readCrontab().commands;
-  const tries = await Promise.all([asCron(machine, command), asCron(machine, command)]);
-  tries.push(await asCron(machine, command));
+  const tries = await Promise.all([asCron(machine, nightly), asCron(machine, nightly)]);
+  tries.push(await asCron(machine, nightly));
   expect(tries.map(({ code }) => code)).toEqual([0, 0, 0]);
   expect(machine.emulator.runs()).toHaveLength(1);
+});
+
+test.each([
+  ['forward', ['2027-03-26', '2027-03-27', '2027-03-28', '2027-03-29', '2027-03-30']],
+  ['back', ['2026-10-23', '2026-10-24', '2026-10-25', '2026-10-26', '2026-10-27']],
+])('it starts one run a night while clocks go %s, at whatever hour', async (_, nights) => {
+  for (const hour of ['00:30', '02:00', '04:00', '23:30']) {
+    const machine = await withBareMachine();
+    for (const night of nights) {
+      for (const repeat of ['', ' 20 minutes']) {
+        machine.setDate(`${night} ${hour}${repeat}`);
+        expect(await asCron(machine, nightly)).toMatchObject({ code: 0 });
+      }
+    }
+    const keys = machine.emulator.runs().map(({ idempotencyKey }) => idempotencyKey);
+    expect(keys).toEqual(nights.map((night) => `nightly-${night}`));
+  }
+});
+
+test('in the morning somebody is told if no run completed in the night, and only then', async () => {
+  const machine = await withBareMachine({
+    automations: { nightly: { duration: '1ms', outcome: ['FAILED', 'COMPLETED'] } },
+  });
+  const told = { code: 0, stdout: 'no nightly run completed tonight\n' };
+  expect(await asCron(machine, missed)).toMatchObject(told);
+  machine.setDate('2026-11-24 04:00');
+  expect(await asCron(machine, nightly)).toMatchObject({ code: exitCodeOf('run_failed') });
+  expect(await asCron(machine, missed)).toMatchObject(told);
+  machine.setDate('2026-11-25 04:00');
+  expect(await asCron(machine, nightly)).toMatchObject({ code: 0 });
+  expect(await asCron(machine, missed)).toMatchObject({ code: 0, stdout: '', stderr: '' });
+});
+
+test('the watch of all runs runs its command for each run that was started without one, and only one such watch runs', async () => {
+  const machine = await withBareMachine({ automations: { '*': { duration: '2s' } } }, { isProcess: true });
+  const { folder, settings, run, install } = machine;
+  install('logger', `echo "$3" >> '${join(folder, 'logged')}'`);
+  expect(await run(['runctl', 'trigger', 'nightly', 'sync', '--quiet'], { env: settings })).toMatchObject({ code: 0 });
+  const watches = await Promise.all([asCron(machine, follower), asCron(machine, follower)]);
+  expect(watches.map(({ code, stdout, stderr }) => [code, stdout, stderr]).toSorted()).toEqual([
+    [0, '', ''],
+    [1, '', ''], // flock -n: another one runs
+  ]);
+  const logged = readFileSync(join(folder, 'logged'), 'utf8').trim().split('\n');
+  expect(logged.toSorted()).toEqual(['nightly COMPLETED', 'sync COMPLETED']);
 });
 
 test('a command needs no HOME, no locale, no state folder, no input and no writable folder', async () => {

@@ -11,10 +11,10 @@ import { deliveryOf, type Fault, isRetryable } from '../runs/fault.ts';
 import type { Run, Target } from '../runs/run.ts';
 import { randomUuid } from '../runs/run.ts';
 import type { FailedTrigger, TriggerIdentity } from '../triggering/send-until-known.ts';
-import { activeRun, lastUnfinished, mayBeActive, startOfActive } from './active-run.ts';
+import { lastUnfinished, startOfActive } from './active-run.ts';
 import type { Following } from './following.ts';
 import type { Plan } from './plan.ts';
-import { type StartOutcome, type StartRequest, skipped, withEarlierRun, withoutRun } from './start-outcome.ts';
+import { type StartOutcome, type StartRequest, skipped, withoutRun } from './start-outcome.ts';
 import { startWithKey } from './start-with-key.ts';
 import { problemOfTrigger } from './unknown-trigger.ts';
 import { createSlot } from './wait-for-slot.ts';
@@ -103,26 +103,11 @@ function conflictOf(fault: Fault, target: Target, following: Following): Conflic
   return { fault, target, active, isNamed: fault.executionId !== undefined };
 }
 
-/** What `--if-active fail`, `skip` and `attach` do. */
-async function endAtConflict(
-  conflict: Conflict,
-  idempotencyKey: string,
-  plan: Plan,
-  following: Following,
-): Promise<StartOutcome> {
-  const { target, active, isNamed } = conflict;
+/** What `--if-active fail` and `skip` do. */
+function endAtConflict(conflict: Conflict, idempotencyKey: string, plan: Plan, following: Following): StartOutcome {
+  const { target, active } = conflict;
   if (plan.ifActive === 'skip') return skipped(target, idempotencyKey, active?.executionId);
-  if (plan.ifActive !== 'attach') return withoutRun(target, refusalOf(conflict, following), idempotencyKey);
-  const cannotAttach = (hint: string) =>
-    withoutRun(target, refusalOf(conflict, following).with({ hint }), idempotencyKey);
-  if (!active) return cannotAttach("the service didn't say which run is active; use `--if-active wait`");
-  const attached = await activeRun(active, plan, following);
-  if (mayBeActive(attached, { isNamed })) return withEarlierRun('active_run', idempotencyKey, attached);
-  const isUnknown = attached.polled?.kind === 'failed';
-  const why = isUnknown
-    ? `the service doesn't know run ${active.executionId}`
-    : `run ${active.executionId} has finished`;
-  return cannotAttach(`${why}; try again, or use \`--if-active wait\``);
+  return withoutRun(target, refusalOf(conflict, following), idempotencyKey);
 }
 
 function refusalOf({ fault, target, active, isNamed }: Conflict, following: Following): Problem {

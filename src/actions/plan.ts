@@ -1,13 +1,13 @@
 import type { OutputOptions } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
 
-export type IfActive = 'fail' | 'skip' | 'wait' | 'attach';
+export type IfActive = 'fail' | 'skip' | 'wait';
 
 /** What the flags of `trigger` and `watch` ask for. */
 export interface ActionFlags extends OutputOptions {
   ifActive?: IfActive;
   splayMs?: number;
-  /** A `trigger` flag: follow the run, and poll an active run before attaching to it. */
+  /** A `trigger` flag: follow the run. */
   watch?: boolean;
   timeoutMs?: number; // 0 means no limit
   giveUpAfterMs?: number;

@@ -43,14 +43,14 @@ export function withRun(
 const endedOf = ({ how }: Start, execution: Execution | undefined) =>
   execution && (how === 'found' || how === 'replayed') && execution.isFinal ? exitNameOfRun(execution) : 'ok';
 
-/** A trigger whose run existed before, and was perhaps polled. */
+/** A trigger whose run existed before, and was polled. */
 export function withEarlierRun(
   evidence: Evidence,
   idempotencyKey: string,
-  { polled, ...followable }: Followable & { polled?: PolledOnce<Execution> },
+  { polled, ...followable }: Followable & { polled: PolledOnce<Execution> },
 ): StartOutcome {
-  const execution = polled?.kind === 'ok' ? polled.value : undefined;
-  const pollProblem = polled?.kind === 'failed' ? polled.problem : undefined;
+  const execution = polled.kind === 'ok' ? polled.value : undefined;
+  const pollProblem = polled.kind === 'failed' ? polled.problem : undefined;
   // A failed poll doesn't matter, because the run is known anyway. Only a signal ends the command.
   const problem = pollProblem && isInterruptName(pollProblem.facts.name) ? pollProblem : undefined;
   return { ...withRun(evidence, idempotencyKey, { ...followable, execution }), pollProblem, problem };

@@ -4,7 +4,7 @@
 /** Words that are typed instead of a command, by the intended command line. */
 export const commandWords: Readonly<Record<string, string>> = {
   trigger: 'start restart dispatch submit rerun resubmit retry create',
-  watch: 'follow wait attach resume',
+  watch: 'follow wait resume',
   'watch --follow': 'daemon',
   status: 'get show describe view inspect',
   result: 'output download',

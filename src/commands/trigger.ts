@@ -24,8 +24,8 @@ const options = {
   watch: flag('-w, --watch', 'follow the run until it finishes, then print its summary'),
   ifActive: choice(
     '--if-active <what>',
-    "if it's already running: fail (default), skip, wait for it and then start, or attach to it",
-    ['fail', 'skip', 'wait', 'attach'],
+    "if it's already running: fail (default), skip, or wait for it and then start",
+    ['fail', 'skip', 'wait'],
   ),
   dryRun: flag('--dry-run', 'show what would be sent without sending it'),
   ...startOptions,

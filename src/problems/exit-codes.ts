@@ -46,7 +46,7 @@ const table = {
   already_active: [
     5,
     'the automation is already running (with `--if-active wait`: still running when `--timeout` expired)',
-    'An Automation can have one active run. Choose what to do about it with `--if-active wait`, `skip` or `attach`. `runctl help troubleshooting` has more.',
+    'An Automation can have one active run. Choose what to do about it with `--if-active wait` or `skip`. `runctl help troubleshooting` has more.',
     { startsNoRun: true },
   ],
   not_found: [

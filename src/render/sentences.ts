@@ -86,7 +86,6 @@ function triggeredSentence(event: Extract<RunEvent, { event: 'triggered' }>): st
     started: `started ${name}`,
     found: `started ${name} (idempotency key ${event.idempotencyKey})`,
     replayed: `this idempotency key started ${name} ${startOf(execution)}; no new run was started`,
-    attached: `${name} is already running; this is the active run`,
   };
   const { executionId } = run;
   const isFinished = execution?.isFinal;

@@ -17,7 +17,6 @@ export const allHowTriggered = [
   'recovered',
   'found',
   'replayed',
-  'attached',
   'skipped',
   'not_started',
   'unknown',

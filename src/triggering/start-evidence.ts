@@ -30,7 +30,6 @@ export const starts = {
   recorded_run: { how: 'replayed', started: 'no' }, // in the journal, and none of our attempts started a run
   recovered_run: { how: 'recovered', started: 'unknown' },
   recovered_earlier: { how: 'recovered', started: 'no' }, // the same, but `recover` itself can't have started it
-  active_run: { how: 'attached', started: 'no' },
   left_active: { how: 'skipped', started: 'no' },
   refused: { how: 'not_started', started: 'no' },
   in_doubt: { how: 'unknown', started: 'unknown' },

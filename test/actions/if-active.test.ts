@@ -3,7 +3,7 @@ import { startRun } from '../../src/actions/if-active.ts';
 import { type ActionFlags, planOf } from '../../src/actions/plan.ts';
 import { openJournal } from '../../src/journal/journal.ts';
 import type { Reporter, RunEvent } from '../../src/runs/events.ts';
-import type { Answer, Execution, Service, StartedExecution } from '../../src/runs/service.ts';
+import type { Answer, Service, StartedExecution } from '../../src/runs/service.ts';
 import { createWatchGroup } from '../../src/watching/watch-group.ts';
 import { baseUrl, createConnection } from '../helpers/connection.ts';
 import { createMemory } from '../helpers/memory-context.ts';
@@ -183,56 +183,23 @@ test('a key of unknown outcome that is older than a day is not sent', async () =
   expect(calls.trigger).toEqual([]);
 });
 
-describe('--if-active attach', () => {
-  const attach = { ifActive: 'attach' } as const;
-  const attachAndWatch = { ...attach, watch: true };
-
-  test('takes the run that the refusal names, and polls it only if it is then watched', async () => {
-    const { trigger } = createTriggerHarness();
-    const unwatched = await trigger({ trigger: [conflict()] }, attach);
-    expect(unwatched.start).toMatchObject({ start: { how: 'attached' }, run });
-    expect(unwatched.calls.status).toBe(0);
-    const { start } = await trigger({ trigger: [conflict()], status: [running()] }, attachAndWatch);
-    expect(start).toMatchObject({ start: { how: 'attached' }, run, execution: { status: 'RUNNING' } });
-  });
-
-  test.each([
-    [47, 'attached'],
-    [48, 'not_started'],
-  ])('where the refusal names none, takes the unfinished run of the journal, %d hours old: %s', async (hours, how) => {
+test.each([
+  [47, executionId],
+  [48, undefined],
+])(
+  'where the refusal names none, %s hours make the last run of the journal the active one or not',
+  async (hours, id) => {
     const { trigger, clock } = createTriggerHarness();
     await trigger({ trigger: [running()] });
     clock.suspend(hours * 3600 * second);
-    const { start, calls } = await trigger({ trigger: [conflict({ executionId: undefined })] }, attach);
-    expect(start.start.how).toBe(how);
-    if (how === 'attached') expect(start.run).toEqual(run);
-    expect(calls.status).toBe(0);
-  });
+    const { start, calls } = await trigger({ trigger: [conflict({ executionId: undefined })] }, { ifActive: 'skip' });
+    expect([start.start.how, start.activeExecutionId, calls.status]).toEqual(['skipped', id, 0]);
+  },
+);
 
-  test.each<[string, Answer<Execution>, string]>([
-    ['has finished meanwhile', state('COMPLETED', { completedAt: '2020-01-01T00:00:00Z' }), 'attached'],
-    ["can't be polled", fault('rejected'), 'attached'],
-    ["isn't known to the service", fault('not_found'), 'not_started'],
-  ])('follows the run that the refusal names, also if it %s: %j', async (_, answer, how) => {
-    const { trigger } = createTriggerHarness();
-    const { start, problem } = await trigger({ trigger: [conflict()], status: [answer] }, attachAndWatch);
-    expect(start.start.how).toBe(how);
-    if (how === 'not_started') expect(problem?.facts).toMatchObject({ name: 'already_active', started: 'no' });
-  });
-
-  test('is not offered where nobody knows which run is active', async () => {
-    const { problem } = await createTriggerHarness().trigger({ trigger: [conflict({ executionId: undefined })] });
-    expect(problem?.facts.hint).toContain('--if-active wait');
-    expect(problem?.facts.hint).not.toContain('attach');
-  });
-
-  test('takes no run that has finished for the active one where only the journal names it', async () => {
-    const { trigger } = createTriggerHarness();
-    await trigger({ trigger: [running()] });
-    const unnamed = conflict({ executionId: undefined });
-    const { problem } = await trigger({ trigger: [unnamed], status: [state('COMPLETED')] }, attachAndWatch);
-    expect(problem?.facts).toMatchObject({ name: 'already_active', started: 'no' });
-  });
+test('another run is said to have been started elsewhere where nobody knows which run is active', async () => {
+  const { problem } = await createTriggerHarness().trigger({ trigger: [conflict({ executionId: undefined })] });
+  expect(problem?.facts.hint).toContain('--if-active wait');
 });
 
 test.each([

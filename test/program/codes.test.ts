@@ -209,28 +209,6 @@ const ofTriggers: Record<string, Row> = {
   },
   'an active run': { argv: trigger, ...active, ends: '5 not_started no already_active already_active' },
   'an active run, skipped': { argv: [...trigger, '--if-active', 'skip'], ...active, ends: '0 skipped no ok' },
-  'an active run, attached to': {
-    argv: [...trigger, '--if-active', 'attach'],
-    scenario: { namesActiveRun: true },
-    ...active,
-    ends: '0 attached no ok',
-    next: /^runctl watch/,
-  },
-  'an active run that has finished before it is polled, attached to': {
-    argv: [...watched, '--if-active', 'attach'],
-    scenario: {
-      ...short({ outcome: 'FAILED', duration: '1s' }),
-      namesActiveRun: true,
-      faults: [answers(503, { on: 'status', nth: 1, headers: { 'retry-after': '5' } })],
-    },
-    ...active,
-    ends: '1 attached no run_failed',
-  },
-  'an active run that nobody names, to be attached to': {
-    argv: [...trigger, '--if-active', 'attach'],
-    ...active,
-    ends: '5 not_started no already_active already_active',
-  },
   'a slot that is not free before the timeout': {
     argv: [...trigger, '--if-active', 'wait', '--timeout', '100ms'],
     ...active,
@@ -374,19 +352,6 @@ const ofWatchedTriggers: Record<string, Row> = {
     next: /^runctl watch/,
   },
   'a signal': { argv: watched, interruptAt: 3, ends: '130 started yes interrupted interrupted', next: /^runctl watch/ },
-  'the timeout of a run that it was attached to': {
-    argv: [...watched, '--if-active', 'attach', '--timeout', '100ms'],
-    scenario: { namesActiveRun: true },
-    ...active,
-    ends: '124 attached no timeout timeout',
-  },
-  'an attached run that fails': {
-    argv: [...watched, '--if-active', 'attach'],
-    ...active,
-    scenario: slowlyReaped,
-    ends: '1 attached no run_failed',
-    really: 0,
-  },
   'a lost answer, then a conflict: nothing is followed': {
     argv: watched,
     scenario: { ...slowlyReaped, order: 'activeFirst', ...faulty({ ...loss, nth: 1 }) },

@@ -149,7 +149,6 @@ test('a run that the service forgot is reported once, and is out of the way then
   expect(jsonLines(forgotten.stdout)).toMatchObject([{ runctl: { exitCode: 0, outcome: 'not_found' } }]);
   expect((await runProgram(['list', '--status', 'not_found'], { env, clock })).stdout).toMatch(/^not_found +nightly/m);
   expect(await runProgram(['watch', '--all'], { env, clock })).toMatchObject({ code: 0, stdout: '' });
-  expect((await runProgram(['trigger', 'nightly', '--if-active', 'attach'], { env, clock })).code).toBe(5);
 });
 
 test.each([
@@ -245,20 +244,6 @@ describe('--if-active', () => {
     const { code, stdout } = await runProgram(argv, { env, clock });
     expect(code).toBe(5);
     expect(JSON.parse(stdout).runctl.trigger.started).toBe('no');
-  });
-
-  test('attach takes the run that the answer names', async () => {
-    const { env, clock, active } = await busy({ namesActiveRun: true });
-    const { code, stdout } = await runProgram(['trigger', 'nightly', '--if-active', 'attach'], { env, clock });
-    expect(stdout.trim()).toBe(active);
-    expect(code).toBe(0);
-  });
-
-  test('attach takes the run that the journal knows, and refuses where nobody knows it', async () => {
-    const { env, clock, other, active } = await busy();
-    const known = await runProgram(['trigger', 'nightly', '--if-active', 'attach', '--json'], { env: other, clock });
-    expect(JSON.parse(known.stdout)).toMatchObject({ executionId: active, runctl: { trigger: { how: 'attached' } } });
-    expect((await runProgram(['trigger', 'nightly', '--if-active', 'attach'], { env, clock })).code).toBe(5);
   });
 });
 

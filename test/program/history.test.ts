@@ -154,7 +154,6 @@ test('each hook of a command is shown with its exit, and is none that a follower
 
 test.each([
   ['skip', 0],
-  ['attach', 0],
   ['fail', 5],
 ])('a trigger with --if-active %s that found a run says what it did then', async (ifActive, code) => {
   const { env, clock } = await withEmulator({ automations: { '*': { duration: '1h' } } });

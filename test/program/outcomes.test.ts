@@ -95,8 +95,6 @@ const flags = {
   '': { isWatched: false },
   '--watch': { isWatched: true },
   '--if-active skip': { isWatched: false },
-  '--if-active attach': { isWatched: false },
-  '--if-active attach --watch': { isWatched: true },
   '--if-active wait --timeout 10s': { isWatched: false },
   '--dry-run': { isWatched: false },
 };

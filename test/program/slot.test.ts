@@ -2,28 +2,10 @@
 import { expect, test } from 'vitest';
 import type { Scenario } from '../../src/emulator/scenario.ts';
 import { withEmulator } from '../helpers/emulator.ts';
-import { jsonLines } from '../helpers/json-lines.ts';
 import { runProgram } from '../helpers/run-program.ts';
 import { executionId, projectId } from '../helpers/scripted-service.ts';
 import { answer, startFaultyService } from '../helpers/server-faults.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
-
-test('a run that the refusal names, and the service does not know, is refused as without `attach`', async () => {
-  const active = { error: { code: 'runAlreadyActive', message: 'active', executionId } };
-  const unknown = { error: { code: 'runNotFound', message: 'no such run' } };
-  const { env } = await startFaultyService((head) =>
-    answer(422, JSON.stringify(head.startsWith('POST') ? active : unknown)),
-  );
-  const { clock, env: folders } = await withEmulator({});
-  const { code, stdout, stderr } = await runProgram(
-    ['trigger', `${projectId}/nightly`, '--if-active', 'attach', '--watch', '--json'],
-    { env: { ...folders, ...env }, clock },
-  );
-  const [{ runctl }] = jsonLines(stdout);
-  expect([code, runctl.trigger.how, runctl.trigger.started]).toEqual([5, 'not_started', 'no']);
-  expect(runctl.activeExecutionId).toBe(executionId);
-  expect(stderr).not.toContain('finished');
-});
 
 test.each([
   ['named', true],
@@ -155,21 +137,6 @@ test('a refusal among several triggers that nothing follows is said once, at the
   expect(stderr.match(/already running|\ba: /g)).toHaveLength(1);
 });
 
-test('`attach` polls the active run no longer than `--give-up-after`, and then follows it for as long as a watch does', async () => {
-  const { env, clock } = await withEmulator({
-    automations: { '*': { duration: '1h' } },
-    namesActiveRun: true,
-    faults: [{ on: 'status', do: 'status', status: 503 }],
-  });
-  await runProgram(['trigger', 'nightly'], { env, clock });
-  const startMs = clock.elapsedMs();
-  const argv = ['trigger', 'nightly', '--if-active', 'attach', '--watch', '--give-up-after', '5s'];
-  expect((await runProgram(argv, { env, clock })).code).toBe(14);
-  const tookS = (clock.elapsedMs() - startMs) / 1000;
-  expect(tookS).toBeGreaterThan(600);
-  expect(tookS).toBeLessThan(650);
-});
-
 test('a refusal that names no run means another one if the last one that this machine knows had finished', async () => {
   const { env, clock } = await withEmulator({ automations: { '*': { duration: '10s' } }, namesActiveRun: false });
   await runProgram(['trigger', 'nightly', '--watch', '-q'], { env, clock });
@@ -177,16 +144,4 @@ test('a refusal that names no run means another one if the last one that this ma
   expect((await runProgram(['trigger', 'nightly'], { env, clock })).code).toBe(5);
   const { stdout } = await runProgram(['status', 'nightly', '--json'], { env, clock });
   expect(JSON.parse(stdout).runctl.warnings).toMatchObject([{ name: 'other_run' }]);
-});
-
-test('`attach` follows the unfinished run of the journal, also where a later trigger is unresolved', async () => {
-  const { env, clock, emulator } = await withEmulator({
-    automations: { '*': { duration: '1h' } },
-    namesActiveRun: false,
-    faults: [{ on: 'trigger', nth: 2, do: 'reset' }],
-  });
-  await runProgram(['trigger', 'nightly'], { env, clock });
-  expect((await runProgram(['trigger', 'nightly'], { env, clock })).code).toBe(12);
-  const { code, stdout } = await runProgram(['trigger', 'nightly', '--if-active', 'attach'], { env, clock });
-  expect([code, stdout.trim()]).toEqual([0, emulator.runs()[0]?.executionId]);
 });

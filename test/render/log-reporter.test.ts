@@ -48,7 +48,6 @@ describe('a sentence of a log', () => {
       'this idempotency key started nightly at 2026-11-22 02:00:13 +0000; no new run was started',
     ],
     [{ ...triggered, how: 'found', idempotencyKey: 'k' }, `started nightly (idempotency key k): ${executionId}`],
-    [{ ...triggered, how: 'attached' }, `nightly is already running; this is the active run: ${executionId}`],
     [
       { event: 'triggered', how: 'skipped', target, isWatched: false },
       'nightly is already running; skipped, no run was started',

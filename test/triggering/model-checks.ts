@@ -100,7 +100,7 @@ export function checkStart(use: Use, uses: Use[], { start }: Outcome, past: Past
   const keys = keysOf(use, past);
   const its = runs.filter(({ idempotencyKey = '' }) => keys.has(idempotencyKey));
   const attempts = simulation.sentBy.get(use) ?? [];
-  if (start?.run && start.start.how !== 'attached') {
+  if (start?.run) {
     const { executionId } = start.run;
     const run = runs.find((candidate) => candidate.executionId === executionId);
     expect([...keys, use.key], 'a run is of our key').toContain(run?.idempotencyKey);

@@ -55,7 +55,7 @@ const uses: fc.Arbitrary<Use> = fc.record({
   command: fc.constantFrom('trigger', 'trigger', 'trigger', 'recover', 'watch', 'schedule', 'schedule'),
   machine: fc.constantFrom(0, 0, 1),
   key: fc.option(fc.constantFrom('a', 'b'), { nil: undefined }),
-  ifActive: fc.constantFrom('fail', 'skip', 'wait', 'attach'),
+  ifActive: fc.constantFrom('fail', 'skip', 'wait'),
   lateMs: fc.constantFrom(0, 100, 1_000, 2_500, 20_000, 90_000),
   watches: fc.boolean(),
   conditions: fc.array(anyCondition, { maxLength: 8 }),

@@ -4,7 +4,6 @@ import { createFinalHooks, type FinalHooks, finalHookRecord, type HookRecord } f
 import type { Outcome } from '../problems/outcome.ts';
 import { type Document, documentOf } from '../render/document.ts';
 import { contextWithBoard } from '../render/reporter.ts';
-import { pause } from '../runs/clock.ts';
 import { createWatchGroup, type WatchGroup } from '../watching/watch-group.ts';
 import type { Plan } from './plan.ts';
 
@@ -17,18 +16,15 @@ export interface Following extends Connection {
   repeat: { isSafe: boolean };
 }
 
-type FollowingPlan = Pick<Plan, 'timeoutMs' | 'splayMs' | 'onFinal' | 'quiet' | 'events'>;
-
-/** Puts up a board if stderr is a terminal, waits for `--splay`, then starts `--timeout`. The caller must stop the reporter. */
+/** Puts up a board if stderr is a terminal, and starts `--timeout`. The caller must stop the reporter. */
 export async function startFollowing(
   connection: Connection,
-  plan: FollowingPlan,
+  plan: Pick<Plan, 'timeoutMs' | 'onFinal' | 'quiet' | 'events'>,
   runs: number,
   recordOf?: (connection: Connection) => HookRecord,
 ): Promise<Following> {
   const { pastDurationsMs } = connection;
   const context = await contextWithBoard(plan, { runs, pastDurationsMs }, connection.context);
-  await splay(plan.splayMs, context);
   return createFollowing({ ...connection, context }, plan, recordOf);
 }
 
@@ -45,14 +41,6 @@ export function createFollowing(
     hooks: createFinalHooks(plan.onFinal, context, recordOf(connection)),
     repeat: { isSafe: true },
   };
-}
-
-async function splay(splayMs: number | undefined, context: Connection['context']): Promise<void> {
-  if (!splayMs) return;
-  const { random, clock, signal, reporter } = context;
-  const waitMs = random() * splayMs;
-  reporter.observe({ event: 'waiting', for: 'splay', nextMs: waitMs });
-  await pause(waitMs, clock, signal);
 }
 
 /** The document of one argument, with what the whole command knows. */

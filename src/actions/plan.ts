@@ -6,7 +6,6 @@ export type IfActive = 'fail' | 'skip' | 'wait';
 /** What the flags of `trigger` and `watch` ask for. */
 export interface ActionFlags extends OutputOptions {
   ifActive?: IfActive;
-  splayMs?: number;
   /** A `trigger` flag: follow the run. */
   watch?: boolean;
   timeoutMs?: number; // 0 means no limit

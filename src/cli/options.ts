@@ -3,16 +3,7 @@ import { flawOfAutomation, flawOfRun, flawOfSelection } from '../connection/argu
 import { defaults } from '../runs/defaults.ts';
 import { formatDuration } from '../runs/time-text.ts';
 import { argument, common, flag, type OptionDefinition, option, under } from './define-command.ts';
-import {
-  duration,
-  durationOrZero,
-  fieldPath,
-  idempotencyKey,
-  moment,
-  nonEmpty,
-  positive,
-  positiveDuration,
-} from './values.ts';
+import { durationOrZero, fieldPath, idempotencyKey, moment, nonEmpty, positive, positiveDuration } from './values.ts';
 
 // Options that several commands share: each command takes the groups that it needs.
 
@@ -40,7 +31,6 @@ const startingOptions = under('Starting:', {
     'makes repeats safe: one key starts one run ({automation} stands for project and name)',
     idempotencyKey,
   ),
-  splayMs: option('--splay <duration>', 'wait a random time first, at most this long', duration),
 });
 
 const giveUpOption = (after: string) => ({

@@ -120,7 +120,7 @@ const fieldsOfEvents: Readonly<Record<string, [required: Schema, optional?: Sche
     { lastConfirmed: confirmedOrNull },
   ],
   service_back: [{ afterMs: count }],
-  waiting: [{ for: oneOf('poll', 'slot', 'splay', 'rate'), nextMs: count }, { lastConfirmed: confirmedOrNull }],
+  waiting: [{ for: oneOf('poll', 'slot', 'rate'), nextMs: count }, { lastConfirmed: confirmedOrNull }],
   warning: [{ name: text, message: text }],
   final: [{ status: text }],
   run_done: [{ document }],

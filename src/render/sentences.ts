@@ -56,7 +56,6 @@ function sentenceOf(event: RunEvent): string | undefined {
       return `${nameOf(target)}: ${reasonOf(fault)}; retrying in ${formatDuration(retryInMs)}`;
     }
     case 'waiting':
-      if (event.for === 'splay') return `waiting ${formatDuration(event.nextMs)} before triggering`;
       if (event.for !== 'slot') return undefined;
       return `${nameOf(event.target ?? event.run.target)} is already running; waiting until that run is finished`;
     case 'warning':

@@ -96,7 +96,7 @@ export type RunEvent = {
       target?: undefined;
     } & LastConfirmed)
   | { event: 'waiting'; for: 'slot'; run?: undefined; target: Target; nextMs: number }
-  | { event: 'waiting'; for: 'splay' | 'rate'; run?: undefined; target?: undefined; nextMs: number }
+  | { event: 'waiting'; for: 'rate'; run?: undefined; target?: undefined; nextMs: number }
   | WarningEvent
   | { event: 'final'; run: Run; execution: Execution }
   /** Sent once for each requested run, when this command is done with it. */

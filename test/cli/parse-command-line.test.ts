@@ -30,10 +30,10 @@ const table: Row[] = [
   ['trigger a', 'trigger', { automations: ['a'] }, {}],
   ['trigger a b --watch --if-active wait', 'trigger', { automations: ['a', 'b'] }, { watch: true, ifActive: 'wait' }],
   [
-    'trigger a --idempotency-key k --splay 5m -q --json',
+    'trigger a --idempotency-key k -q --json',
     'trigger',
     { automations: ['a'] },
-    { idempotencyKey: 'k', splayMs: 300_000, quiet: true, json: true },
+    { idempotencyKey: 'k', quiet: true, json: true },
   ],
   [`trigger a -w ${following}`, 'trigger', { automations: ['a'] }, { watch: true, ...ofFollowing }],
   [`trigger --events ${settings} -- -a`, 'trigger', { automations: ['-a'] }, { events: true, ...ofSettings }],
@@ -169,10 +169,10 @@ const table: Row[] = [
   ['explain 12 --json -q', 'explain', { codes: ['12'] }, { json: true, quiet: true }],
   ['explain 12 --field runctl', 'explain', { codes: ['12'] }, { field: ['runctl'] }],
   [
-    `agent trigger ${id} -w --title t --message m --idempotency-key k --splay 1s ${following}`,
+    `agent trigger ${id} -w --title t --message m --idempotency-key k ${following}`,
     'agent trigger',
     { agentId: id },
-    { watch: true, title: 't', message: 'm', idempotencyKey: 'k', splayMs: 1000, ...ofFollowing },
+    { watch: true, title: 't', message: 'm', idempotencyKey: 'k', ...ofFollowing },
   ],
   [
     `agent trigger ${id} --events -q ${settings}`,

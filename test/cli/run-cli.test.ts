@@ -66,7 +66,6 @@ describe('bad input is refused with 2 and a line that names it', () => {
     [['trigger', 'a', '--idempotency-key', ''], '--idempotency-key'],
     [['trigger', 'a', 'b', '--idempotency-key', 'k'], '--idempotency-key'],
     [['trigger', 'a', '--on-final', 'true'], '--watch'],
-    [['trigger', 'a', '--splay', 'soon'], '--splay'],
     [['trigger', 'a', '--project', 'x'], '--project'],
     [['trigger', 'a', '--profile', 'nobody'], 'nobody'],
     [['trigger', 'a', '--base-url', 'ftp://x.example'], '--base-url'],

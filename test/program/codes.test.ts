@@ -63,11 +63,6 @@ const ofTriggers: Record<string, Row> = {
     ends: '2 not_started no usage usage',
   },
   'wrong settings': { argv: trigger, env: { RUNCTL_BASE_URL: 'ftp://x' }, ends: '2 not_started no usage usage' },
-  'a signal during the splay': {
-    argv: [...trigger, '--splay', '9h'],
-    interruptAt: 0,
-    ends: '130 not_started no interrupted interrupted',
-  },
   'a signal while it waits for a slot': {
     argv: [...trigger, '--if-active', 'wait', '--interval', '1h'],
     ...active,

@@ -217,12 +217,6 @@ describe('a trigger', () => {
     expect(seen.sent[0]?.headers['idempotency-key']).toMatch(/^day-.*nightly$/);
   });
 
-  test('--splay waits before anything is sent, and no longer than it says', async () => {
-    const seen = await typed('trigger nightly --splay 1000s');
-    expect(seen.sent[0]?.atS).toBeGreaterThan(0.5);
-    expect(seen.sent[0]?.atS).toBeLessThan(1001);
-  });
-
   test.each([
     ['does not see it', [], true],
     ['watches it later', ['--watch']],
@@ -243,12 +237,6 @@ describe('a trigger', () => {
       if (isWarned) expect(clock.nowMs() - startMs).toBeLessThan(40_000);
     },
   );
-
-  test('--timeout begins when --splay has ended', async () => {
-    const seen = await typed('trigger nightly --watch --splay 10h --timeout 40s');
-    expect(seen.code).toBe(124);
-    expect(lastAtS(seen) - (seen.sent[0]?.atS ?? 0)).toBeGreaterThan(30);
-  });
 
   test('--dry-run sends nothing', async () => {
     const seen = await typed('trigger nightly --dry-run');
@@ -275,10 +263,4 @@ test('a status that is a path does not reach the command of a hook', async () =>
   const argv = ['agent', 'trigger', agent, '--watch', '--interval', '50ms', '--on-final', hook];
   const seen = await typed(argv, scenario, systemClock);
   expect(readFileSync(join(seen.folder, 'hook'), 'utf8')).not.toContain('/');
-});
-
-test('--splay waits for a time of its own each time, no longer than was given', async () => {
-  const waits = await Promise.all([1, 2, 3].map(async () => lastAtS(await typed('trigger nightly --splay 1h'))));
-  for (const wait of waits) expect(wait).toBeLessThan(3600);
-  expect(new Set(waits).size).toBeGreaterThan(1);
 });

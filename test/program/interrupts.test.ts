@@ -76,18 +76,6 @@ describe('Ctrl-C', () => {
     },
   );
 
-  test('during --splay starts nothing', async () => {
-    const { env, emulator } = await withEmulator(slow);
-    const args = ['trigger', 'nightly', '--splay', '1h', '--json'];
-    const { stdout, stderr } = await interrupted(args, { env, emulator, pauses: true });
-    expect(stderr).toContain('waiting');
-    expect(JSON.parse(stdout)).toMatchObject({
-      automationName: 'nightly',
-      runctl: { trigger: { how: 'not_started', started: 'no', safeToRepeat: true } },
-    });
-    expect(emulator.requests).toEqual([]);
-  });
-
   test('while --if-active waits for the slot starts nothing', async () => {
     const { env, emulator } = await withEmulator(slow);
     await trigger(env);

@@ -81,7 +81,7 @@ test.each<[string, RunEvent, object]>([
     { ...ofRun, for: 'poll', nextMs: 1_000, lastConfirmed: { status: 'RUNNING', ageMs: 9_000 } },
   ],
   ['waiting', { event: 'waiting', for: 'slot', target, nextMs: 5_000 }, { ...ofNoRun, for: 'slot', nextMs: 5_000 }],
-  ['waiting', { event: 'waiting', for: 'splay', nextMs: 5_000 }, { ...ofCommand, for: 'splay', nextMs: 5_000 }],
+  ['waiting', { event: 'waiting', for: 'rate', nextMs: 5_000 }, { ...ofCommand, for: 'rate', nextMs: 5_000 }],
   [
     'warning',
     { event: 'warning', name: 'hook_failed', message: 'it ended with 1', run },

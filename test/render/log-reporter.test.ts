@@ -64,7 +64,6 @@ describe('a sentence of a log', () => {
       },
       'nightly: the answer was lost; retrying in 2s',
     ],
-    [{ event: 'waiting', for: 'splay', nextMs: 90_000 }, 'waiting 1m 30s before triggering'],
     [slot, 'nightly is already running; waiting until that run is finished'],
     [{ ...slot, ...known }, 'nightly is already running; waiting until that run is finished'],
     [done(1), 'nightly: not found'],

@@ -26,12 +26,6 @@ export interface FollowedRun extends ArgumentOutcome {
   watched: WatchResult;
 }
 
-interface FollowOptions {
-  /** This signal also ends the watch while the run is unfinished. */
-  leave?: AbortSignal;
-  start?: Start;
-}
-
 const minuteMs = 60_000;
 const roundMs = 10_000;
 
@@ -40,7 +34,7 @@ export async function followRun(
   followable: Followable,
   plan: Plan,
   following: Following,
-  { leave, start }: FollowOptions = {},
+  start?: Start,
 ): Promise<FollowedRun> {
   const { journal, baseUrl, context } = following;
   const { run } = followable;
@@ -53,7 +47,7 @@ export async function followRun(
   // The response to the trigger shows that the settings are right.
   if (followable.known) following.watches.answered();
   const options = scheduleOf(run.target, plan, following);
-  const watched = await watchToEnd(followable, options, portsOf(run, plan, following, observe), leave);
+  const watched = await watchToEnd(followable, options, portsOf(run, plan, following, observe));
   const found = watchProblem(watched, context.signal, argumentOf(run, following), hasJournal(context));
   const problem = found && start ? watchFailedProblem(found) : found;
   const ended = exitNameOfWatch(watched, problem);
@@ -64,7 +58,7 @@ export async function followRun(
   const warning = watchWarning(watched);
   if (warning) reporter.observe({ event: 'warning', ...warning, run });
   const finished = { ...outcome, result: watched.result };
-  void following.hooks.start(run, documentIn(following, finished));
+  following.hooks.start(run, documentIn(following, finished));
   return finished;
 }
 

@@ -1,6 +1,6 @@
 import type { Connection } from '../connection/connection.ts';
 import { argumentOf } from '../connection/followable.ts';
-import { createFinalHooks, type FinalHooks, finalHookRecord, type HookRecord } from '../hooks/on-final.ts';
+import { createFinalHooks, type FinalHooks } from '../hooks/on-final.ts';
 import type { Outcome } from '../problems/outcome.ts';
 import { type Document, documentOf } from '../render/document.ts';
 import { contextWithBoard } from '../render/reporter.ts';
@@ -21,24 +21,19 @@ export async function startFollowing(
   connection: Connection,
   plan: Pick<Plan, 'timeoutMs' | 'onFinal' | 'quiet' | 'events'>,
   runs: number,
-  recordOf?: (connection: Connection) => HookRecord,
 ): Promise<Following> {
   const { pastDurationsMs } = connection;
   const context = await contextWithBoard(plan, { runs, pastDurationsMs }, connection.context);
-  return createFollowing({ ...connection, context }, plan, recordOf);
+  return createFollowing({ ...connection, context }, plan);
 }
 
 /** Without a board, and at once. */
-export function createFollowing(
-  connection: Connection,
-  plan: Pick<Plan, 'timeoutMs' | 'onFinal'>,
-  recordOf: (connection: Connection) => HookRecord = finalHookRecord,
-): Following {
+export function createFollowing(connection: Connection, plan: Pick<Plan, 'timeoutMs' | 'onFinal'>): Following {
   const { context } = connection;
   return {
     ...connection,
     watches: createWatchGroup(plan.timeoutMs, context.clock),
-    hooks: createFinalHooks(plan.onFinal, context, recordOf(connection)),
+    hooks: createFinalHooks(plan.onFinal, context),
     repeat: { isSafe: true },
   };
 }

@@ -5,11 +5,9 @@
 export const commandWords: Readonly<Record<string, string>> = {
   trigger: 'start restart dispatch submit rerun resubmit retry create',
   watch: 'follow wait resume',
-  'watch --follow': 'daemon',
   status: 'get show describe view inspect',
   result: 'output download',
   list: 'ps ls runs jobs',
-  history: 'events',
   config: 'login auth configure init',
   'config unset apiKey': 'logout',
   'config list': 'profiles context whoami',
@@ -51,8 +49,7 @@ export const impossibleWords: Readonly<Record<string, string>> = {
 export const flagWords: readonly (readonly [flags: string, ...answers: string[]])[] = [
   ['--wait --wait-for --follow --watch -w -f', '[trigger .] the service takes no input for a run', '[trigger =] the service takes no input for a run',
     '[watch] `runctl watch` follows a run to its end without a flag', '--watch',
-    '[status result] `runctl watch {run}` waits until the run is finished',
-    '[list stats history] `runctl watch --follow` follows every run of this machine'],
+    '[status result] `runctl watch {run}` waits until the run is finished'],
   ['-o --output --format', '[result] the output goes to standard output: `runctl result {run} --quiet > <file>`, or `--json`', '--json',
     'it prints to standard output; use `>` to write to a file'],
   ['--jq --query --template', '--field', 'it prints no JSON'],

@@ -43,10 +43,7 @@ const giveUpOption = (after: string) => ({
 
 export const giveUpOptions = giveUpOption(asTyped(defaults.giveUpAfterMs));
 
-/** For every command that triggers or follows. An empty value switches off the hook of the profile. */
-const onExitOption = { onExit: { ...settingOption('onExit'), parse: undefined } };
-
-export const triggerGiveUpOptions = { ...giveUpOption(asTyped(defaults.triggerGiveUpAfterMs)), ...onExitOption };
+export const triggerGiveUpOptions = giveUpOption(asTyped(defaults.triggerGiveUpAfterMs));
 
 const followingOptions = under('Following:', {
   timeoutMs: option(
@@ -62,7 +59,6 @@ const followingOptions = under('Following:', {
     needs: ['watch', 'ifActive=wait'],
   },
   rate: option('--rate <number>', `maximum requests per second (default: ${defaults.rate})`, positive),
-  ...onExitOption,
   onFinal: {
     ...option('--on-final <command>', 'run this shell command for each finished run', nonEmpty),
     needs: ['watch'],

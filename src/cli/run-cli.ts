@@ -24,7 +24,6 @@ import { checkFields, notesOnFields } from './check-fields.ts';
 import { checkNames } from './check-names.ts';
 import { type CommandDefinition, takes } from './define-command.ts';
 import { parse, RefusedCommandLine } from './parse-command-line.ts';
-import type { ParsedCommand } from './to-commander.ts';
 
 /** Runs one command line and returns the exit code. Never rejects; `crash` rejects with an uncaught error. */
 export async function runCli(
@@ -46,7 +45,6 @@ export async function runCli(
   const commandLine = ['runctl', ...argv.map(shellWord)].join(' ');
   const about = { command: command?.name ?? null, commandLine, typed: [], withFlags: (line: string) => line };
   let own = invocationOf(typedOutput, { ...context, ...about });
-  let onExit: ExitHook | undefined;
   try {
     await loadColors(context.stdout, context.stderr);
     const overview = argv.length === 0 ? await program.whenBare?.(own) : undefined;
@@ -55,7 +53,7 @@ export async function runCli(
     if (!parsed && argv.length > 0) return 0;
     if (!parsed) return end(await welcome(program, own), {}, own);
     const output: OutputOptions = parsed.options;
-    const { onFinal, onExit: _, ...options } = parsed.options;
+    const { onFinal: _, ...options } = parsed.options;
     // Its hint is the whole line, so no flags are added to it.
     checkNames(parsed, argv, program, () => readableSettings(options, context)?.project.value);
     const texts = [parsed.arguments, options].flatMap(Object.values).flat();
@@ -65,13 +63,12 @@ export async function runCli(
     own = invocationOf(output, { ...own, command: parsed.name, withFlags, typed: texts });
     checkFields(output.field, parsed.name);
     for (const note of await notesOnFields(output.field)) printSentence(note, own);
-    onExit = onExitOf(parsed, own);
     const running = parsed.command.run?.(parsed.arguments, parsed.options, own) ?? 0;
-    return await end(await Promise.race([running, ...crash]), output, own, { onExit });
+    return end(await Promise.race([running, ...crash]), output, own);
   } catch (error) {
     // The mistake may be an API key in the place of another argument.
     for (const word of misplacedApiKeys(argv)) context.secrets.protect(word);
-    return fail(await explained(error, program, context), typedOutput, own, { command, onExit });
+    return fail(await explained(error, program, context), typedOutput, own, command);
   }
 }
 
@@ -109,24 +106,13 @@ function readableSettings(options: SettingFlags, { env }: Context) {
   }
 }
 
-interface ExitHook {
-  command: string;
-  baseUrl: string | undefined; // under which it is recorded
-}
-
-/** The hook for every exit of this command; undefined if it cannot have one or the settings can't be read. */
-function onExitOf({ command, options }: ParsedCommand, context: Invocation): ExitHook | undefined {
-  const { onExit, baseUrl } = (takes(command, 'onExit') && readableSettings(options, context)) || {};
-  return onExit?.value && !baseUrl?.problem ? { command: onExit.value, baseUrl: baseUrl?.value } : undefined;
-}
-
 /** Prints what the command has not printed itself. `document` describes a failure that belongs to no run. */
-async function end(
+function end(
   result: CommandResult | number,
   output: OutputOptions,
   context: Invocation,
-  { document, onExit }: { document?: Document; onExit?: ExitHook } = {},
-): Promise<number> {
+  document?: Document,
+): number {
   if (typeof result !== 'number') {
     printResult(result, output, context);
     if (context.signal.reason === 'SIGHUP')
@@ -135,20 +121,12 @@ async function end(
         context,
       );
   }
-  if (onExit !== undefined && typeof result !== 'number') {
-    const { exitHookRecord, runOnExit } = await import('../hooks/on-exit.ts');
-    const { documents = [] } = result;
-    const record = exitHookRecord(documents, onExit.baseUrl, context);
-    // A failed write is noticed in the next turn of the event loop.
-    await context.clock.sleep(0);
-    await runOnExit(onExit.command, { exitCode: exitCodeNow(result, context), documents }, context, record);
-  }
   const exitCode = typeof result === 'number' ? result : exitCodeNow(result, context);
   context.reporter.observe({ event: 'done', exitCode, signal: signalOfExitCode(exitCode), document: document?.json });
   return exitCode;
 }
 
-/** The exit code at this moment. A signal decides, whatever else has happened; it may come while a hook runs. */
+/** The exit code at this moment. A signal decides, whatever else has happened; it may come while the result is printed. */
 function exitCodeNow({ exitNames = [] }: CommandResult, { signal, stdout }: Invocation): number {
   if (isInterrupted(signal)) return exitCodeOf(interruptNameOf(signal));
   return exitCodeWithOutput(exitCodeOfAll(exitNames), { lost: stdout.lost(), isClosed: stdout.closed.aborted });
@@ -158,13 +136,13 @@ function fail(
   error: unknown,
   output: OutputOptions,
   context: Invocation,
-  { command, onExit }: { command?: CommandDefinition; onExit?: ExitHook },
-): Promise<number> {
+  command: CommandDefinition | undefined,
+): number {
   const problem = error instanceof Problem ? error : ownFault(error);
   const about = command?.starts ? startOf(problem) : {};
   const document = documentOf({ problem, ...about }, context);
   const result = { exitNames: [problem.facts.name], documents: [document], problems: [{ problem }] };
-  return end(result, output, context, { document, onExit });
+  return end(result, output, context, document);
 }
 
 /** What is known of a trigger that failed before it was sent. */

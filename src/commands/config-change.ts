@@ -95,8 +95,7 @@ async function valueToStore(key: StoredKey, value: string | undefined, context: 
       '`runctl config set apiKey` asks for it, or reads it from a pipe or a file: `runctl config set apiKey < <file>`',
     );
   }
-  // An empty hook is what `--on-exit ''` means, and no setting.
-  if (value === undefined ? key !== 'apiKey' : key === 'onExit' && value.trim() === '') throw missingValue(key);
+  if (value === undefined && key !== 'apiKey') throw missingValue(key);
   if (value === undefined) {
     const { value: apiKey, problem } = await readApiKeyInput('standard input', context);
     if (problem) throw problem;

@@ -1,14 +1,10 @@
-import { resolveStateFolder } from '../config/paths.ts';
 import { valueIfGiven } from '../config/setting-table.ts';
 import { resolveWithoutApiKey } from '../config/settings.ts';
 import { parseAutomationNames } from '../connection/arguments.ts';
 import { journalOf } from '../connection/open-journal.ts';
 import type { Invocation } from '../context.ts';
-import { dueText, owedHooks } from '../hooks/follower-hooks.ts';
 import { isUnfinished } from '../journal/fold.ts';
-import { followerOf } from '../journal/follower-claim.ts';
 import { isOpen, isRecoverable, type Journal, type JournalRun, openMs } from '../journal/journal.ts';
-import { createProcesses } from '../journal/processes.ts';
 import type { CommandResult } from '../render/output.ts';
 import type { runTable } from '../render/tables.ts';
 import { renderMarkup, type Theme } from '../render/theme.ts';
@@ -27,11 +23,6 @@ interface Standing {
   isEmpty: boolean;
 }
 
-interface FollowerStanding {
-  follower: ReturnType<typeof followerOf>;
-  dueHooks: number; // that no running follower runs
-}
-
 /** A bare `runctl` on a terminal: where things stand, with the commands for it. Undefined where the help says more. */
 export async function showOverview(context: Invocation): Promise<CommandResult | undefined> {
   const { env, stdout, clock } = context;
@@ -42,10 +33,7 @@ export async function showOverview(context: Invocation): Promise<CommandResult |
   const nowMs = clock.nowMs();
   const journal = journalOf(context, { needed: true });
   const automations = parseAutomationNames([], valueIfGiven(settings.project));
-  const processes = createProcesses();
-  const follower = followerOf(baseUrl, resolveStateFolder(env) ?? '', processes);
-  const { due: dueHooks } = owedHooks({ journal, baseUrl, processes }, follower);
-  const standing = { ...whatStands(journal, { baseUrl, automations }, nowMs), follower, dueHooks };
+  const standing = whatStands(journal, { baseUrl, automations }, nowMs);
   if (standing.isEmpty) return { next: 'start a first run: `runctl trigger <automation> --watch`' };
   const { runTable } = await import('../render/tables.ts');
   return {
@@ -82,12 +70,12 @@ function whatStands(
 const mostShown = 4;
 
 function overviewText(
-  standing: Standing & FollowerStanding,
+  standing: Standing,
   { journal, nowMs, runTable: tableOf }: { journal: Journal; nowMs: number; runTable: typeof runTable },
   theme: Theme,
   lines: WrapOptions,
 ): string {
-  const { unresolved, unfinished, failed, follower, dueHooks } = standing;
+  const { unresolved, unfinished, failed } = standing;
   const section = (heading: string, runs: readonly JournalRun[]) => {
     if (runs.length === 0) return [];
     const columns = lines.columns && lines.columns - 2;
@@ -105,11 +93,6 @@ function overviewText(
     ...section('Not finished when last polled: `runctl watch --all`', unfinished),
     ...section('Failed since yesterday: `runctl result <automation>` says why', failed),
   ];
-  if (all.length === 0 && dueHooks === 0) all.push('Nothing is unresolved, unfinished or failed since yesterday.');
-  const due = dueHooks > 0 ? dueText(dueHooks) : '';
-  const again = `\`runctl watch --follow${due || follower?.hasHook ? ' --on-final <command>' : ''}\``;
-  const killed = follower?.isAlive === false ? `The follower was killed, ${follower.name}` : '';
-  if (due || killed) all.push(renderMarkup(`${[due, killed].filter(Boolean).join('. ')}: ${again}`, theme, lines));
-  if (follower?.isAlive) all.push(theme.dim(`Followed by ${follower.name}.`));
+  if (all.length === 0) all.push('Nothing is unresolved, unfinished or failed since yesterday.');
   return `${all.join('\n')}\n`;
 }

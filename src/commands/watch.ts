@@ -1,28 +1,18 @@
 import { followAll } from '../actions/follow-all.ts';
-import { followMachine } from '../actions/follow-machine.ts';
 import { planOf } from '../actions/plan.ts';
-import { argument, defineCommand, flag, type OptionValues } from '../cli/define-command.ts';
+import { argument, defineCommand, flag } from '../cli/define-command.ts';
 import { followOptions } from '../cli/options.ts';
 import { flawOfRun, isFromJournal, parseRunArgument, type RunArgument } from '../connection/arguments.ts';
 import { connect } from '../connection/connect.ts';
 import type { Connection } from '../connection/connection.ts';
 import { findRun } from '../connection/find-run.ts';
 import { followableOf } from '../connection/followable.ts';
-import type { Invocation } from '../context.ts';
-import type { CommandResult } from '../render/output.ts';
 import type { Followable } from '../watching/watch-run.ts';
 
 const options = {
   all: { ...flag('--all', 'every unfinished run of the journal'), refuses: ['runs'] },
-  follow: {
-    ...flag('--follow', 'every unfinished run, and every run triggered on this machine from now on'),
-    refuses: ['runs', 'timeoutMs', 'json', 'field'],
-    instead: '`--follow` runs until a signal ends it; `--events` gives its data',
-  },
   ...followOptions,
 };
-
-type WatchFlags = OptionValues<typeof options>;
 
 export const watch = defineCommand({
   name: 'watch',
@@ -35,7 +25,6 @@ export const watch = defineCommand({
     ['runctl watch', 'the last run'],
     ['runctl watch nightly weekly', 'the last runs of two automations'],
     ['runctl watch --all', 'every unfinished run'],
-    ['runctl watch --follow', 'every run on this machine, including later ones'],
     ['runctl watch --timeout 10m --quiet', 'print only errors; exit with 124 after ten minutes'],
     ['runctl watch --on-final \'notify-send runctl "$RUNCTL_STATUS"\'', 'run a command when the run has finished'],
   ],
@@ -43,7 +32,6 @@ export const watch = defineCommand({
     const texts = runArguments.length > 0 ? runArguments : ['@last'];
     const named = texts.map(parseRunArgument);
     const needed = options.all || named.some(isFromJournal);
-    if (options.follow) return followAllRuns(options, context);
     const connection = await connect(options, context, { needed });
     const runs = options.all ? unfinishedRuns(connection) : await findRuns(named, connection);
     if (runs.length === 0) {
@@ -52,11 +40,6 @@ export const watch = defineCommand({
     return followAll(runs, planOf(options, 'watch'), connection);
   },
 });
-
-async function followAllRuns(options: WatchFlags, context: Invocation): Promise<CommandResult> {
-  const connection = await connect(options, context, { needed: true });
-  return followMachine(unfinishedRuns, options, connection);
-}
 
 async function findRuns(named: RunArgument[], connection: Connection): Promise<Followable[]> {
   const runs: Followable[] = [];

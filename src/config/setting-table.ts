@@ -113,15 +113,6 @@ export const settingTable = {
     parse: parseRequestTimeout,
     hint: 'use a duration like 500ms, 30s or 5m',
   }),
-  onExit: stored({
-    name: 'exit hook',
-    flag: '--on-exit <command>',
-    flagAbout: "run this shell command at the exit ('' for none)",
-    env: ['RUNCTL_ON_EXIT'],
-    about: 'a shell command to run when `trigger`, `watch` or `recover` exits, whatever the exit code',
-    parse: (text): Parsed<string> => ({ value: text }),
-    hint: 'use a command like `notify.sh`',
-  }),
   idempotencyKeys: stored({
     name: 'setting for idempotency keys',
     env: ['RUNCTL_IDEMPOTENCY_KEYS'],

@@ -25,7 +25,6 @@ export interface SettingFlags {
   project?: string;
   profile?: string;
   requestTimeout?: string;
-  onExit?: string;
 }
 
 /** The current value of every setting, or what is wrong with it. Only settings that a command requires can stop it. */
@@ -115,8 +114,6 @@ function resolveOthers(flags: SettingFlags, env: Env, profile: ProfileInForce): 
     ...others,
     // What a profile says about its service doesn't hold for another base URL.
     idempotencyKeys: isOfOtherService && idempotencyKeys.source === storedSource ? {} : idempotencyKeys,
-    // A runctl inside a hook only runs a hook if its own flag says so. Otherwise hooks would run each other forever.
-    onExit: flags.onExit === undefined && env.RUNCTL_IN_HOOK ? {} : others.onExit,
     profile: asShown({ value: name, source }),
     configFolder: asShown(findConfigFolder(env)),
     stateFolder: asShown(findStateFolder(env)),

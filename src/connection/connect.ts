@@ -7,7 +7,6 @@ import { need, resolveSettings, type SettingFlags, type Settings } from '../conf
 import type { Invocation } from '../context.ts';
 import type { Journal } from '../journal/journal.ts';
 import { createProcesses } from '../journal/processes.ts';
-import type { Clock } from '../runs/clock.ts';
 import { defaults } from '../runs/defaults.ts';
 import { createRateLimiter } from '../runs/rate-limiter.ts';
 import { sanitizeLine } from '../sanitize.ts';
@@ -94,7 +93,7 @@ export async function connectWith(
     journal,
     keyTreatment: () => keyTreatmentOf(journal.keysSeen(baseUrl)?.treatment, set),
     processes: createProcesses(),
-    pastDurationsMs: pastDurationsOf(lasting, baseUrl, clock),
+    pastDurationsMs: pastDurationsOf(lasting, baseUrl),
     limiter: createRateLimiter(rate, clock, {
       connections,
       onWait(nextMs) {
@@ -107,17 +106,13 @@ export async function connectWith(
   };
 }
 
-const betweenHistoriesMs = 3_600_000;
-
-/** Reads a target's earlier runs on demand, and again after an hour, because a follower runs for months. */
-function pastDurationsOf(journal: Journal, baseUrl: string, { elapsedMs }: Clock): Connection['pastDurationsMs'] {
-  const read = new Map<string, { pastDurationsMs: ReturnType<Connection['pastDurationsMs']>; atMs: number }>();
+/** Reads a target's earlier runs on demand, once. */
+function pastDurationsOf(journal: Journal, baseUrl: string): Connection['pastDurationsMs'] {
+  const read = new Map<string, readonly number[]>();
   return (target) => {
     const key = JSON.stringify(target);
-    const known = read.get(key);
-    if (known && elapsedMs() - known.atMs < betweenHistoriesMs) return known.pastDurationsMs;
-    const pastDurationsMs = journal.pastDurationsMs({ baseUrl, target }, mostEarlierRuns);
-    read.set(key, { pastDurationsMs, atMs: elapsedMs() });
-    return pastDurationsMs;
+    const known = read.get(key) ?? journal.pastDurationsMs({ baseUrl, target }, mostEarlierRuns);
+    read.set(key, known);
+    return known;
   };
 }

@@ -6,17 +6,13 @@ import { keyTreatmentOf } from '../connection/connection.ts';
 import { journalOf } from '../connection/open-journal.ts';
 import { elsewhere } from '../connection/other-base-url.ts';
 import { inspectStateFolder } from '../connection/state-folder.ts';
-import { dueText, owedHooks } from '../hooks/follower-hooks.ts';
 import { isUnfinished } from '../journal/fold.ts';
-import { followerOf } from '../journal/follower-claim.ts';
 import { isOpen, isRecoverable, type Journal, type JournalRun, openMs } from '../journal/journal.ts';
 import { createProcesses, senderOf, shownProcess } from '../journal/processes.ts';
 import { Problem } from '../problems/problem.ts';
 import { count } from '../problems/quote.ts';
-import type { HistoryEvent } from '../runs/history-event.ts';
-import { nameOf } from '../runs/run.ts';
 import type { KeyTreatment } from '../runs/service.ts';
-import { dayMs, localTime } from '../runs/time-text.ts';
+import { localTime } from '../runs/time-text.ts';
 import { type Finding, type Machine, ok, skipped, warning } from './finding.ts';
 
 /** Less space than a few hundred triggers need. */
@@ -41,13 +37,11 @@ function sizeOf(bytes: number): string {
   return `${Math.ceil(size)} ${units[0]}`;
 }
 
-/** The journal's open items: unresolved triggers, unfinished runs and a follower that was killed. */
+/** The journal's open items: unresolved triggers and unfinished runs. */
 export function* checkJournal({ settings, context }: Machine): Generator<Finding> {
   if (!settings) return;
   const baseUrl = need('baseUrl', settings);
   const processes = createProcesses();
-  const follower = followerOf(baseUrl, resolveStateFolder(context.env) ?? '', processes);
-  yield followerFinding(follower);
   const journal = journalOf(context, { needed: true });
   const open = journal.unresolvedTriggers({ baseUrl });
   const senders = open.flatMap((trigger) => senderOf(trigger, processes) ?? []);
@@ -69,38 +63,7 @@ export function* checkJournal({ settings, context }: Machine): Generator<Finding
       ? noneOf('unfinished runs', isOpenRun)
       : `${unfinished} when last polled; \`runctl watch --all\` watches them`,
   );
-  const owed = owedHooks({ journal, baseUrl, processes }, follower);
-  yield hooksFinding(journal.history({ baseUrl, sinceMs: nowMs - dayMs }), owed);
   yield keysFinding(journal.keysSeen(baseUrl), settings.idempotencyKeys);
-}
-
-/** It is fine to have no follower; one that was killed gives a warning. */
-function followerFinding(follower: ReturnType<typeof followerOf>): Finding {
-  if (!follower) return ok('follower', 'none');
-  const { name, isAlive, hasHook } = follower;
-  if (isAlive) return ok('follower', hasHook ? `${name}, with --on-final` : name);
-  const again = hasHook ? 'with its hook: `runctl watch --follow --on-final <command>`' : '`runctl watch --follow`';
-  return warning('follower', `${name} was killed`, `start it again${hasHook ? ' ' : ': '}${again}`);
-}
-
-/** Hooks that are due or were cut off, else the last one that failed. Otherwise only an unread mail may say so. */
-function hooksFinding(lastDay: readonly HistoryEvent[], { due, cutOff }: { due: number; cutOff: number }): Finding {
-  if (due > 0) {
-    return warning('hooks', dueText(due), 'run what is due: `runctl watch --follow --on-final <command>`');
-  }
-  if (cutOff > 0) {
-    const message = `${count(cutOff, '--on-final command')} of an earlier follower may be incomplete`;
-    return warning(
-      'hooks',
-      message,
-      '`runctl history` shows every hook; if a command did not do its work, run it by hand',
-    );
-  }
-  const last = lastDay.filter(({ failure }) => failure !== undefined).at(-1);
-  if (!last) return ok('hooks', 'none failed in the last 24h');
-  const { hook, target, at, failure } = last;
-  const message = `the ${hook} hook of ${nameOf(target)} ${failure} at ${localTime(at)}`;
-  return warning('hooks', message, '`runctl history` shows every hook; run the command by hand as this user');
 }
 
 /** What the service was last seen to do, or is said to do, with an idempotency key that it had seen before. */

@@ -30,7 +30,7 @@ export function* checkConfigFile({ context }: Machine): Generator<Finding> {
 export async function* checkSettings(machine: Machine): AsyncGenerator<Finding> {
   const settings = await resolveSettings(machine.flags, machine.context);
   machine.settings = settings;
-  const { apiKey, baseUrl, onExit, profile, project, requestTimeout } = settings;
+  const { apiKey, baseUrl, profile, project, requestTimeout } = settings;
   yield finding('profile', profile, () => profile.value);
   yield finding('base_url', baseUrl, () => need('baseUrl', settings));
   const use = apiKey.source?.startsWith('profile ') ? "sent only to that profile's base URL" : undefined;
@@ -39,7 +39,6 @@ export async function* checkSettings(machine: Machine): AsyncGenerator<Finding> 
   const isMissing = named.result === 'ok' && project.value === undefined;
   yield isMissing ? warning('project', 'not set: needed for automations given by name', setProject) : named;
   yield finding('request_timeout', requestTimeout, () => need('requestTimeout', settings));
-  yield finding('on_exit', onExit.value ? { ...onExit, text: 'a command' } : onExit, () => valueIfGiven(onExit));
 }
 
 const setProject = 'store it with `runctl config set project <uuid>`, or name automations as <projectId>/<name>';

@@ -16,7 +16,7 @@ interface Group {
   isOnline?: boolean;
 }
 
-const settings = ['profile', 'base_url', 'api_key', 'project', 'request_timeout', 'on_exit'];
+const settings = ['profile', 'base_url', 'api_key', 'project', 'request_timeout'];
 
 const groups: readonly Group[] = [
   { names: ['program'], check: checkProgram },
@@ -30,7 +30,7 @@ const groups: readonly Group[] = [
   },
   { names: ['state_folder'], check: checkStateFolder },
   {
-    names: ['follower', 'unresolved_triggers', 'unfinished_runs', 'hooks', 'idempotency_keys'],
+    names: ['unresolved_triggers', 'unfinished_runs', 'idempotency_keys'],
     check: checkJournal,
     needs: ['base_url', 'state_folder'],
   },

@@ -1,4 +1,3 @@
-import type { Connection } from '../connection/connection.ts';
 import { endedBy, type Invocation } from '../context.ts';
 import type { Document } from '../render/document.ts';
 import { isInterrupted } from '../runs/clock.ts';
@@ -10,51 +9,31 @@ export type FinalHooks = ReturnType<typeof createFinalHooks>;
 const mostAtOnce = 8;
 const longestWaitMs = 600_000;
 
-/** Decides which hooks may run, and is told how they exited. */
-export interface HookRecord {
-  isResumed: boolean; // another process runs the hooks that an interruption prevented
-  begin(run: Run): boolean;
-  end(run: Run, failure: string | undefined): void;
-}
-
 /** The `--on-final` hooks. Failures are reported, but don't change the exit code. Without a command, nothing runs. */
-export function createFinalHooks(command: string | undefined, context: Invocation, record?: HookRecord) {
+export function createFinalHooks(command: string | undefined, context: Invocation) {
   const { clock, reporter, signal } = context;
   const inTurn = createTurns(mostAtOnce);
   const tooLate = new AbortController();
   const running = new Set<Promise<void>>();
-  const left: Run[] = [];
 
   async function runFor(run: Run, document: Document, shellCommand: string): Promise<void> {
     const how = await inTurn(async () => {
-      if (isInterrupted(signal) && record?.isResumed) left.push(run);
-      else if (isInterrupted(signal)) return 'was not run: interrupted';
-      else if (tooLate.signal.aborted) return 'was not run: earlier commands took too long';
-      else if (!record || record.begin(run)) {
-        const failure = await runHook(
-          { command: shellCommand, documents: [document] },
-          endedBy(context, tooLate.signal),
-        );
-        record?.end(run, failure);
-        return failure;
-      }
-      return undefined;
+      if (isInterrupted(signal)) return 'was not run: interrupted';
+      if (tooLate.signal.aborted) return 'was not run: earlier commands took too long';
+      return runHook({ command: shellCommand, documents: [document] }, endedBy(context, tooLate.signal));
     });
     if (!how) return;
     const code = isInterrupted(signal) ? '' : "; the exit code is still the run's";
-    const message = `${commandFor(run)} ${how}${code}`;
+    const message = `the --on-final command for run ${run.executionId} of ${nameOf(run.target)} ${how}${code}`;
     reporter.observe({ event: 'warning', name: 'hook_failed', message, run });
   }
 
   return {
-    /** The runs whose hooks an interruption left to another process. */
-    left,
-    /** Runs a run's hook as soon as fewer than eight others are running. Never rejects. */
-    async start(run: Run, document: Document) {
+    /** Runs a run's hook as soon as fewer than eight others are running. */
+    start(run: Run, document: Document): void {
       if (command === undefined) return;
       const one = runFor(run, document, command).finally(() => running.delete(one));
       running.add(one);
-      await one;
     },
     /** Waits for all hooks. After ten minutes, stops those that are still running. */
     async waitForAll() {
@@ -66,9 +45,6 @@ export function createFinalHooks(command: string | undefined, context: Invocatio
     },
   };
 }
-
-export const commandFor = ({ executionId, target }: Run) =>
-  `the --on-final command for run ${executionId} of ${nameOf(target)}`;
 
 export type Turns = <T>(action: () => Promise<T>) => Promise<T>;
 
@@ -86,22 +62,5 @@ export function createTurns(most: number): Turns {
       if (next) next();
       else free += 1;
     }
-  };
-}
-
-type Recorder = Pick<Connection, 'journal' | 'baseUrl' | 'processes'>;
-
-/** Records a watch's `--on-final` commands. Unlike a follower's, no later process uses the record. */
-export function finalHookRecord({ journal, baseUrl, processes }: Recorder): HookRecord {
-  const hook = '--on-final';
-  return {
-    isResumed: false,
-    begin({ target, executionId: run }) {
-      journal.append({ type: 'command_hook_begun', hook, baseUrl, target, run, process: processes.own });
-      return true;
-    },
-    end({ target, executionId: run }, failure) {
-      journal.append({ type: 'command_hook_ended', hook, baseUrl, target, run, failure });
-    },
   };
 }

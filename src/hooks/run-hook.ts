@@ -18,7 +18,7 @@ export async function runHook(hook: Hook, context: Invocation): Promise<string |
   const lines = { stdout: createWholeLines(write), stderr: createWholeLines(write) };
   const { documents, ...command } = hook;
   const given = Object.entries({ RUNCTL_COMMAND: context.command, ...variablesOf(documents), ...hook.variables });
-  const variables = { RUNCTL_IN_HOOK: '1', ...Object.fromEntries(given.map(([name, text]) => [name, variable(text)])) };
+  const variables = Object.fromEntries(given.map(([name, text]) => [name, variable(text)]));
   const input = documents.map(({ json }) => `${stringifyJson(json)}\n`).join('');
   const hear = (text: string, from: keyof typeof lines) => lines[from].push(text);
   const failure = await runShellCommand({ ...command, variables, input, hear }, context);

@@ -9,7 +9,7 @@ export function ageOf(at: string, nowMs: number): number {
 }
 
 /**
- * Only what is younger than this can be open: an unfinished run, a trigger without an outcome, a hook. A run takes three
+ * Only what is younger than this can be open: an unfinished run, a trigger without an outcome. A run takes three
  * hours at most, and the service remembers an idempotency key for a day.
  */
 export const openMs = 48 * 3_600_000;

@@ -57,7 +57,7 @@ export function runEntriesOf(records: Iterable<JournalRecord>): Entry[] {
   const runs: State['runs'] = new Map();
   const whole = new Set<JournalRun>();
   for (const record of records) {
-    if (!('executionId' in record) || isAside(record)) continue;
+    if (!('executionId' in record)) continue;
     const run = updateRun(runs, record);
     if (record.first) whole.add(run);
   }

@@ -5,7 +5,7 @@ import { isOpen, openMs } from './age.ts';
 import { fold, isUnfinished, type JournalRun, reportedOf, runEntriesOf, updateRun } from './fold.ts';
 import { type Log, type LogOptions, openLog } from './log.ts';
 import { createQueries, type TargetFilter } from './queries.ts';
-import { isAside, type JournalRecord, type NewRecord, runIdOf } from './records.ts';
+import { type JournalRecord, type NewRecord, runIdOf } from './records.ts';
 import { type RunFilter, textsOf } from './run-filter.ts';
 
 export { isOpen, isRecoverable, openMs } from './age.ts';
@@ -40,7 +40,6 @@ export function openJournal(options: LogOptions, log: Log = openLog(options)) {
     history: queries.history,
     unresolvedTriggers: queries.unresolvedTriggers,
     hasLaterRun: queries.hasLaterRun,
-    hooks: queries.hooks,
     findKey: queries.findKey,
     keysSeen: queries.keysSeen,
   };
@@ -48,7 +47,7 @@ export function openJournal(options: LogOptions, log: Log = openLog(options)) {
   /** Returns false if the record couldn't be written. A `triggered` record is on disk on return. */
   function append(record: NewRecord): boolean {
     const stored = log.append(record);
-    if (!stored || !('executionId' in stored) || isAside(stored)) return stored !== undefined;
+    if (!stored || !('executionId' in stored)) return stored !== undefined;
     const isFirst = missing.delete(runIdOf(stored)) || stored.first;
     if (isFirst || remembered.has(runIdOf(stored))) updateRun(remembered, stored);
     return true;
@@ -128,7 +127,7 @@ export function openJournal(options: LogOptions, log: Log = openLog(options)) {
     let elsewhere: string | undefined;
     const texts = textsOf({ idPrefix: executionId });
     for (const inFile of log.read({ texts, newestFirst: true })) {
-      const ofId = inFile.filter((record) => !isAside(record) && isOfRun(record, executionId));
+      const ofId = inFile.filter((record) => isOfRun(record, executionId));
       const ofRun = ofId.filter((record) => record.baseUrl === baseUrl);
       elsewhere ??= ofId.find((record) => record.baseUrl !== baseUrl)?.baseUrl;
       records = [...ofRun, ...records];

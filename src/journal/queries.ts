@@ -1,9 +1,8 @@
 import type { HistoryEvent } from '../runs/history-event.ts';
 import type { Target } from '../runs/run.ts';
 import type { KeyTreatment } from '../runs/service.ts';
-import { ageOf, isOpen, isRecoverable, openMs } from './age.ts';
+import { ageOf, isRecoverable, openMs } from './age.ts';
 import { fold, type State, type Trigger, type UnresolvedTrigger, unresolvedOf } from './fold.ts';
-import { type HookState, hookStatesIn } from './hook-states.ts';
 import type { Log } from './log.ts';
 import { historyIn } from './read-history.ts';
 import { type JournalRecord, type TriggerKey, triggerIdOf } from './records.ts';
@@ -23,7 +22,7 @@ const isOwnRun = ({ executionId, acceptedAs }: Trigger) => executionId !== undef
 
 /** Questions that are answered from the files each time, with nothing remembered between them. */
 export function createQueries(log: Log, nowMs: () => number) {
-  return { read, history, unresolvedTriggers, hasLaterRun, hooks, findKey, keysSeen };
+  return { read, history, unresolvedTriggers, hasLaterRun, findKey, keysSeen };
 
   function* read(filter: RunFilter): Generator<JournalRecord> {
     for (const records of log.read({ ...filter, texts: textsOf(filter) }))
@@ -57,12 +56,6 @@ export function createQueries(log: Log, nowMs: () => number) {
 
   function foldAll(filter: RunFilter): State {
     return fold(read(filter));
-  }
-
-  /** The open hooks of followers, or of one run, oldest first. */
-  function hooks({ baseUrl, executionId }: { baseUrl: string; executionId?: string }): HookState[] {
-    const states = hookStatesIn(read({ baseUrl, idPrefix: executionId, sinceMs: nowMs() - openMs }));
-    return [...states.values()].filter((hook) => isOpen(hook, nowMs()));
   }
 
   /** How an idempotency key was used, however long ago. */

@@ -33,11 +33,6 @@ export type NewRecord = (
       error?: string;
     } & RunKey)
   | ({ type: 'not_found' } & RunKey) // the service no longer knows this run, which must have finished by then
-  | ({ type: 'hook_due' } & RunKey) // a follower took the run; it or a later follower runs the `--on-final` command
-  | ({ type: 'hook_begun'; process?: string } & RunKey) // the hook is about to run, and never runs again
-  | ({ type: 'hook_ended'; failure?: string } & RunKey) // why it failed, as the end of a sentence
-  | ({ type: 'command_hook_begun'; process?: string } & CommandHook)
-  | ({ type: 'command_hook_ended'; failure?: string } & CommandHook)
 ) & {
   /** There was no earlier record of this run or trigger, so a reader coming from the end can stop here. */
   first?: boolean;
@@ -50,14 +45,6 @@ export interface TriggeredRecord extends TriggerKey {
   body: string; // the exact bytes of the request
   userProvided: boolean;
   process?: string; // its name from `Processes`
-}
-
-/** A hook of one command. Only `runctl history` reads its records. */
-interface CommandHook {
-  hook: '--on-exit' | '--on-final';
-  baseUrl: string;
-  target: Target;
-  run?: string; // its executionId; without one, the hook belongs to no run or to several
 }
 
 interface AcceptedRecord extends TriggerKey, RunKey {
@@ -97,15 +84,7 @@ export type RecordOf<T extends NewRecord['type']> = Extract<JournalRecord, { typ
 type Stored<R> = R extends NewRecord ? R & { schema: 1; at: string } : never;
 
 /** Says nothing about a run or a trigger, so it isn't listed and resolves nothing. */
-export const isAside = (
-  record: JournalRecord,
-): record is FollowerHookRecord | RecordOf<'command_hook_begun' | 'command_hook_ended' | 'keys_seen'> =>
-  isOfFollowerHook(record) || record.type.startsWith('command_hook_') || record.type === 'keys_seen';
-
-type FollowerHookRecord = RecordOf<'hook_due' | 'hook_begun' | 'hook_ended'>;
-
-export const isOfFollowerHook = (record: JournalRecord): record is FollowerHookRecord =>
-  record.type.startsWith('hook_');
+export const isAside = (record: JournalRecord): record is RecordOf<'keys_seen'> => record.type === 'keys_seen';
 
 /** Identifies a run. Different services may use the same id, and the case of an id doesn't matter. */
 export const runIdOf = ({ baseUrl, executionId }: { baseUrl: string; executionId: string }): string =>
@@ -147,14 +126,8 @@ const required: Record<JournalRecord['type'], string[]> = {
   keys_seen: ['treatment'],
   status: ['executionId', 'status'],
   not_found: ['executionId'],
-  hook_due: ['executionId'],
-  hook_begun: ['executionId'],
-  hook_ended: ['executionId'],
-  command_hook_begun: ['hook'],
-  command_hook_ended: ['hook'],
 };
 const optional = [
-  'run',
   'ifActive',
   'status',
   'startedAt',
@@ -164,7 +137,6 @@ const optional = [
   'process',
   'how',
   'activeExecutionId',
-  'failure',
   'reason',
   'by',
 ];

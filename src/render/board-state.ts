@@ -20,7 +20,7 @@ export function createBoardState({ runs, pastDurationsMs }: BoardOptions, clock:
   const running = new Map<string, RunLine>();
   /** By status, and by our own words for runs without one, which are in lower case. */
   const outcomes = new Map<string, number>();
-  /** Runs that finished before their `run_done`. Other ids are not kept, as a follower never ends. */
+  /** Runs that finished before their `run_done`. */
   const finished = new Set<string>();
 
   const state = {

@@ -92,9 +92,8 @@ function finishedLine({ target, executionId }: Run, execution: Execution, column
   return wrap(words, { columns, indent: 2, taken: 0 });
 }
 
-/** One bar for all; a follower has no end, and so no bar. */
+/** One bar for all. */
 function progress(outcomes: ReadonlyMap<string, number>, total: number, theme: Theme): string[] {
-  if (!Number.isFinite(total)) return [];
   // Our own words, such as `skipped`, are in lower case.
   const statuses = [...outcomes].filter(([outcome]) => outcome === outcome.toUpperCase());
   const finished = statuses.reduce((sum, [, count]) => sum + count, 0);

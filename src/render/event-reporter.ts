@@ -20,8 +20,6 @@ export function createEventReporter(context: Invocation): Reporter {
         if (clock.elapsedMs() - (reportedAtMs.get(key) ?? Number.NEGATIVE_INFINITY) < signOfLifeMs) return;
         reportedAtMs.set(key, clock.elapsedMs());
       }
-      // A follower may run for months, so what is done is forgotten.
-      if (event.event === 'run_done') reportedAtMs.delete(JSON.stringify(['poll', aboutOf(event)]));
       seq += 1;
       const at = new Date(clock.nowMs()).toISOString();
       const { message, ...fields } = fieldsOf(event);

@@ -7,8 +7,6 @@ import { startOf } from '../runs/service.ts';
 import { endedWell } from '../runs/statuses.ts';
 import { formatDuration } from '../runs/time-text.ts';
 
-const mostWarnings = 1_000;
-
 /** Turns events into sentences for people; undefined for an event without one, or that was reported already. */
 export function createSentences(clock: Clock): (event: RunEvent) => string | undefined {
   const warnings = new Set<string>();
@@ -21,8 +19,6 @@ export function createSentences(clock: Clock): (event: RunEvent) => string | und
     if (event.event === 'warning') {
       if (warnings.has(event.message)) return undefined;
       warnings.add(event.message);
-      // A follower never ends, so the oldest is forgotten.
-      if (warnings.size > mostWarnings) warnings.delete([...warnings][0] ?? '');
     }
     if (event.event === 'waiting' && event.for === 'slot') {
       const name = nameOf(event.target ?? event.run.target);

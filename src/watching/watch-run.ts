@@ -69,15 +69,14 @@ function ageMs(execution: Execution, watchedMs: number, clock: Clock): number {
   return age >= watchedMs && age < longestAgeMs ? age : watchedMs;
 }
 
-/** Polls until the run is finished, then reads its result. `leave` stops the polling, but not the reading. */
+/** Polls until the run is finished, then reads its result. */
 export async function watchToEnd(
   followable: Followable,
   options: WatchOptions,
   ports: WatchPorts,
-  leave = ports.signal,
 ): Promise<WatchResult> {
   const { run } = followable;
-  const watched = await pollUntilFinal(followable, options, { ...ports, signal: leave });
+  const watched = await pollUntilFinal(followable, options, ports);
   if (watched.kind !== 'finished') return watched;
   ports.observe({ event: 'final', run, execution: watched.execution });
   return run.target.family === 'agent' ? watched : fetchResult(watched, followable, ports);

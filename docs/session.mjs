@@ -89,15 +89,6 @@ await draw(
 board.type('\u0003');
 await promptOf(board);
 
-const past = open();
-await enter(past, 'runctl trigger backup --give-up-after 1ms; runctl recover; runctl trigger backup');
-await enter(past, "timeout -s INT 8 runctl watch --follow --on-final './tell-the-chat'; clear");
-await enter(past, 'runctl history backup');
-await draw(
-  past,
-  'history',
-  'The history of an automation: a response was lost, recover has resolved the trigger, another trigger was refused, and a hook exited with 127',
-);
 rmSync(folder, { recursive: true, force: true });
 process.exit();
 

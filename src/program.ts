@@ -1,7 +1,6 @@
 import { version } from '../package.json';
 import type { CommandDefinition } from './cli/define-command.ts';
 import { agent } from './commands/agent.ts';
-import { check } from './commands/check.ts';
 import { completion } from './commands/completion.ts';
 import { config } from './commands/config.ts';
 import { demo } from './commands/demo.ts';
@@ -9,12 +8,10 @@ import { doctor } from './commands/doctor.ts';
 import { emulator } from './commands/emulator.ts';
 import { explain } from './commands/explain.ts';
 import { help } from './commands/help.ts';
-import { history } from './commands/history.ts';
 import { list } from './commands/list.ts';
 import { recover } from './commands/recover.ts';
 import { result } from './commands/result.ts';
 import { schema } from './commands/schema.ts';
-import { stats } from './commands/stats.ts';
 import { status } from './commands/status.ts';
 import { hintForAutomation, trigger } from './commands/trigger.ts';
 import { versionCommand } from './commands/version.ts';
@@ -37,7 +34,7 @@ export const program: CommandDefinition = {
   ],
   commands: [
     ...under('Start and watch runs:', [trigger, status, result, watch]),
-    ...under('Runs on this machine:', [list, recover, history, stats, check]),
+    ...under('Runs on this machine:', [list, recover]),
     ...under('Set up:', [config, doctor, completion]),
     ...under('Try and learn:', [emulator, demo, explain, schema, help, versionCommand]),
     ...under('Discontinued:', [agent]),

@@ -66,8 +66,7 @@ async function recoverTrigger(
   const sender = senderOf(trigger, connection.processes);
   if (sender) return { trigger, kind: 'left', sender };
   if (journal.hasLaterRun({ baseUrl, target }, trigger.at)) {
-    const { own: process } = connection.processes;
-    if (!dryRun) journal.append({ type: 'superseded', baseUrl, target, idempotencyKey, process });
+    if (!dryRun) journal.append({ type: 'superseded', baseUrl, target, idempotencyKey });
     return { trigger, kind: 'superseded' };
   }
   const unknown = unknownTriggerOf(trigger, connection);

@@ -12,18 +12,18 @@ import {
 import type { Following } from './following.ts';
 import type { ActionFlags } from './plan.ts';
 
-type SendFlags = Pick<ActionFlags, 'giveUpAfterMs' | 'ifActive'>;
+type SendFlags = Pick<ActionFlags, 'giveUpAfterMs'>;
 
 /** Sends one trigger, with retries, until the protocol ends. Writes it to the journal before it is sent. */
 export function sendTrigger(
   identity: TriggerIdentity,
   body: string,
-  { giveUpAfterMs = defaults.triggerGiveUpAfterMs, ifActive, ...earlierUse }: EarlierUse & SendFlags,
+  { giveUpAfterMs = defaults.triggerGiveUpAfterMs, ...earlierUse }: EarlierUse & SendFlags,
   connection: Connection & Partial<Pick<Following, 'watches'>>,
 ): Promise<TriggerResult<StartedExecution>> {
   const { service, journal, processes, keyTreatment, watches, context } = connection;
   const isRepeat = earlierUse.earlier !== undefined;
-  const record = createTriggerRecord(journal, { ...identity, body, isRepeat, process: processes.own, ifActive });
+  const record = createTriggerRecord(journal, { ...identity, body, isRepeat, process: processes.own });
   const isRepeatable = () => identity.target.family === 'agent' || keyTreatment() !== 'ignored';
   const { target } = identity;
   const onRetry: RetryOptions['onRetry'] = (failed) =>

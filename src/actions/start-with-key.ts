@@ -62,7 +62,7 @@ export async function startWithKey(
   const result = await sendTrigger(
     identity,
     bytes,
-    { giveUpAfterMs: plan.triggerGiveUpAfterMs, ifActive: plan.ifActive, ...earlierUse },
+    { giveUpAfterMs: plan.triggerGiveUpAfterMs, ...earlierUse },
     following,
   );
   if (result.kind === 'started') return startOfTrigger(result, identity, context.clock);

@@ -31,7 +31,7 @@ export async function triggerAll(requests: StartRequest[], plan: Plan, connectio
       };
       if (idsAreData) inOrder(index, report);
       else report();
-      const end = plan.watch && hasRun(start) ? await followRun(start, plan, watching, { start: start.start }) : start;
+      const end = plan.watch && hasRun(start) ? await followRun(start, plan, watching, start.start) : start;
       const outcome = { ...end, replayedFailure: reportEarlier(start, end, following) };
       reportDone(outcome);
       return outcome;

@@ -3,7 +3,7 @@ import { flawOfAutomation, flawOfRun, flawOfSelection } from '../connection/argu
 import { defaults } from '../runs/defaults.ts';
 import { formatDuration } from '../runs/time-text.ts';
 import { argument, common, flag, type OptionDefinition, option, under } from './define-command.ts';
-import { durationOrZero, fieldPath, idempotencyKey, moment, nonEmpty, positive, positiveDuration } from './values.ts';
+import { durationOrZero, fieldPath, idempotencyKey, nonEmpty, positive, positiveDuration } from './values.ts';
 
 // Options that several commands share: each command takes the groups that it needs.
 
@@ -76,16 +76,6 @@ export const outputOptions = under(common, {
     refuses: ['events'],
   },
   quiet: flag('-q, --quiet', 'print only what you asked for, plus errors'),
-});
-
-/** `what` is what the period selects, with the verb that is compared: `only runs that started`. */
-export const periodOptions = (what: string, usual = '') => ({
-  since: option(
-    '--since <time>',
-    `${what} since then: 2d (ago), today, yesterday, a date or a local time${usual}`,
-    moment,
-  ),
-  until: option('--until <time>', `${what} before then`, moment),
 });
 
 export const eventOptions = under('Following:', {

@@ -107,12 +107,7 @@ function readableSettings(options: SettingFlags, { env }: Context) {
 }
 
 /** Prints what the command has not printed itself. `document` describes a failure that belongs to no run. */
-function end(
-  result: CommandResult | number,
-  output: OutputOptions,
-  context: Invocation,
-  document?: Document,
-): number {
+function end(result: CommandResult | number, output: OutputOptions, context: Invocation, document?: Document): number {
   if (typeof result !== 'number') {
     printResult(result, output, context);
     if (context.signal.reason === 'SIGHUP')

@@ -1,6 +1,5 @@
 import { flawOfAutomation } from '../connection/arguments.ts';
-import { usageProblem } from '../problems/problem.ts';
-import { formatDuration, localTime, parseDuration } from '../runs/time-text.ts';
+import { parseDuration } from '../runs/time-text.ts';
 
 /** Thrown by the parsers of values for a text that they refuse; the message says what to give. */
 export class RefusedValue extends Error {}
@@ -45,23 +44,6 @@ const midnightOf = (nowMs: number, ago: number): number => {
 
 const daysLike = (text: string) => (/^\d+$/.test(text) ? `${text}h or ${text}d` : '2d (two days ago)');
 
-export interface Period {
-  sinceMs: number; // inclusive
-  untilMs: number; // exclusive
-  when(): string; // ` since …` or ` in the last 30d`, as the end of a clause
-}
-
-/** The period of `--since` and `--until`; without `since`, it is `usualMs` long. Throws a usage problem if it ends first. */
-export function periodOf({ since, until }: { since?: Moment; until?: Moment }, nowMs: number, usualMs: number): Period {
-  const untilMs = until?.(nowMs) ?? Number.POSITIVE_INFINITY;
-  const sinceMs = since?.(nowMs) ?? Math.min(untilMs, nowMs) - usualMs;
-  if (untilMs < sinceMs) throw usageProblem('--until is before --since', 'give the earlier time with `--since`');
-  const shownUntil = () => (until ? ` until ${localTime(untilMs)}` : '');
-  const when = () =>
-    since || until ? ` since ${localTime(sinceMs)}${shownUntil()}` : ` in the last ${formatDuration(usualMs)}`;
-  return { sinceMs, untilMs, when };
-}
-
 /** Parses a duration into milliseconds; `0` needs no unit. */
 export const durationOrZero = (text: string) => (text === '0' ? 0 : duration(text));
 
@@ -70,9 +52,6 @@ export function positiveDuration(text: string): number {
   if (ms === 0) throw new RefusedValue('give a duration greater than 0');
   return ms;
 }
-
-/** A positive duration, and how it was typed: who asks for `26h` is not answered with `1d 2h`. */
-export const typedDuration = (text: string) => ({ ms: positiveDuration(text), text });
 
 export const whole = (least: number, most: number) => (text: string) => {
   const number = Number(text);

@@ -5,12 +5,11 @@ import { findBuiltInScenario } from '../emulator/built-in-scenarios.ts';
 import { printSentence, themeOf, wrapOptionsOf } from '../render/output.ts';
 import { wrap } from '../render/wrap.ts';
 import { list } from './list.ts';
-import { stats } from './stats.ts';
 import { trigger } from './trigger.ts';
 import { watch } from './watch.ts';
 
 /** The part of the program that the demo uses. */
-const demonstrated: CommandDefinition = { name: 'runctl', about: '', commands: [trigger, watch, list, stats] };
+const demonstrated: CommandDefinition = { name: 'runctl', about: '', commands: [trigger, watch, list] };
 
 /** So that each step can be read before the next one begins. */
 const readingMs = 1_000;
@@ -93,9 +92,8 @@ async function demonstrate(folder: string, context: Invocation): Promise<number>
   }
 
   async function lookBack(): Promise<number> {
-    say('the runs started on this machine, and how they usually go');
-    await type('list');
-    return type('stats');
+    say('the runs started on this machine');
+    return type('list');
   }
 
   try {

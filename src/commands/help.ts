@@ -31,8 +31,7 @@ export const help = defineCommand({
     if (!topic) return {};
     if (topic === 'programs' || topic === 'troubleshooting') {
       const { default: page } = await documents[topic]();
-      // A terminal shows no pictures.
-      const text = page.replaceAll(/^!\[.*\n\n/gm, '').trimEnd();
+      const text = page.trimEnd();
       return { text: (_, { columns }) => `${columns === undefined ? text : fitted(text, columns)}\n` };
     }
     // The build makes it from every command, and npm 12 no longer installs it for `man`.

@@ -32,7 +32,7 @@ const moreNote = (shown: number, limit: number | undefined) =>
 export function emptyNote(
   names: readonly string[],
   { automations, ...here }: { journal: Journal; baseUrl: string | undefined; automations: RunFilter['automations'] },
-  { status, since, until, quiet }: { status?: readonly string[]; since?: unknown; until?: unknown; quiet?: boolean },
+  { status, since, quiet }: { status?: readonly string[]; since?: unknown; quiet?: boolean },
   context: Invocation,
 ): string[] {
   if (quiet) return [];
@@ -40,9 +40,9 @@ export function emptyNote(
   const filters = [
     names.length > 0 && ` of ${names.join(', ')}`,
     status && ` with the status ${status.join(' or ')}`,
-    (since || until) && ' at that time',
+    since && ' at that time',
   ];
-  const isFiltered = names.length > 0 || status || since || until;
+  const isFiltered = names.length > 0 || status || since;
   const start = isJournalIncomplete(context) ? '' : ' Start one with `runctl trigger <automation>`.';
   const next = isFiltered ? ' `runctl list` shows all.' : start;
   const others = elsewhere('runs', here, { automations });

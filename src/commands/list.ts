@@ -1,6 +1,6 @@
 import { defineCommand, flag, type OptionValues, option } from '../cli/define-command.ts';
-import { outputOptions, periodOptions, selectedAutomations, settingOptions } from '../cli/options.ts';
-import { type Period, periodOf, statusWords, whole } from '../cli/values.ts';
+import { outputOptions, selectedAutomations, settingOptions } from '../cli/options.ts';
+import { moment, statusWords, whole } from '../cli/values.ts';
 import { valueIfGiven } from '../config/setting-table.ts';
 import { resolveSettings, resolveWithoutApiKey } from '../config/settings.ts';
 import { parseAutomationNames } from '../connection/arguments.ts';
@@ -20,9 +20,9 @@ import { wantsData } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
 import { reasonOf } from '../runs/fault.ts';
 import { nameOf } from '../runs/run.ts';
-import { usualOf } from '../runs/statistics.ts';
 import { lastStatusOf, shownStatuses } from '../runs/statuses.ts';
 import { dayMs } from '../runs/time-text.ts';
+import { usualOf } from '../runs/usual-duration.ts';
 import { mostEarlierRuns } from '../watching/poll-schedule.ts';
 import { checkStatuses, emptyNote, omissionNote, unknownNote } from './list-notes.ts';
 
@@ -37,7 +37,11 @@ const options = {
     `only runs with this status, or one of several (${shownStatuses.join(', ')})`,
     statusWords,
   ),
-  ...periodOptions('only runs that started'),
+  since: option(
+    '--since <time>',
+    'only runs that started since then: 2d (ago), today, yesterday, a date or a local time',
+    moment,
+  ),
   offline: flag('--offline', "don't poll; show what the journal has"),
   ...outputOptions,
   ...settingOptions,
@@ -68,9 +72,8 @@ export const list = defineCommand({
         : undefined;
     const journal = connection?.journal ?? journalOf(context, { needed: true });
     const nowMs = clock.nowMs();
-    const period = periodOf(options, nowMs, Number.POSITIVE_INFINITY);
 
-    const recorded = [...runsIn(journal, { baseUrl, automations }, options, period)];
+    const recorded = [...runsIn(journal, { baseUrl, automations }, options, options.since?.(nowMs))];
     const isPollable = (run: JournalRun) => isUnfinished(run) && isOpen(run, nowMs);
     const unfinished = connection ? recorded.filter(isPollable) : [];
     const { current, fault }: Refreshed = connection
@@ -127,7 +130,7 @@ function* runsIn(
   journal: Journal,
   filter: RunFilter,
   { status, since, ...options }: ListOptions,
-  { sinceMs, untilMs }: Period,
+  sinceMs = Number.NEGATIVE_INFINITY,
 ): Generator<JournalRun> {
   // A run is recorded within moments of its start.
   const recordedMs = sinceMs - dayMs;
@@ -136,7 +139,7 @@ function* runsIn(
   for (const run of journal.runs({ ...filter, hasRun, sinceMs: since && recordedMs })) {
     if (Date.parse(run.at) < recordedMs) return;
     const startedMs = Date.parse(run.startedAt ?? run.at);
-    if (startedMs < sinceMs || startedMs >= untilMs) continue;
+    if (startedMs < sinceMs) continue;
     const mayChange = status !== undefined && isUnfinished(run);
     if (!mayChange && !hasStatus(run, status)) continue;
     yield run;

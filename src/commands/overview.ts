@@ -10,7 +10,7 @@ import type { runTable } from '../render/tables.ts';
 import { renderMarkup, type Theme } from '../render/theme.ts';
 import type { WrapOptions } from '../render/wrap.ts';
 import { fullNameOf } from '../runs/run.ts';
-import { didTheWork, endedWell } from '../runs/statuses.ts';
+import { endedWell } from '../runs/statuses.ts';
 import { dayMs } from '../runs/time-text.ts';
 import { withUsual } from './list.ts';
 import { triggersBeingSent } from './list-notes.ts';
@@ -57,8 +57,8 @@ function whatStands(
       if (isRecoverable(run, nowMs) && !sentKeys.has(run.idempotencyKey ?? '')) standing.unresolved.push(run);
     } else if (isUnfinished(run)) {
       if (isOpen(run, nowMs)) standing.unfinished.push(run);
-    } else if (run.status !== null && didTheWork(run.status)) settled.add(name);
-    else if (run.status !== null && !endedWell(run.status) && !settled.has(name)) {
+    } else if (run.status !== null && endedWell(run.status)) settled.add(name);
+    else if (run.status !== null && !settled.has(name)) {
       if (nowMs - Date.parse(run.completedAt ?? run.at) < dayMs) standing.failed.push(run);
       settled.add(name);
     }

@@ -98,7 +98,7 @@ function nothingFor(names: readonly string[], automations: readonly NamedAutomat
   const nowMs = connection.context.clock.nowMs();
   const isUnresolved = (run: JournalRun) => run.executionId === null && isRecoverable(run, nowMs);
   const filter = { automations, sinceMs: nowMs - openMs };
-  const sentences = nothingRecorded('unresolved triggers', { names }, connection, filter, isUnresolved);
+  const sentences = nothingRecorded('unresolved triggers', names, connection, filter, isUnresolved);
   return sentences.map((sentence) => sentence.replace(/^No /, 'Nothing to recover: no '));
 }
 

@@ -10,7 +10,6 @@ import { fullArgumentOf, quote, shellWord } from '../problems/quote.ts';
 import { fieldsOf } from '../render/field-paths.ts';
 import { lengthOfIds } from '../render/status-text.ts';
 import { isPlainName } from '../runs/automation-name.ts';
-import type { HistoryEvent } from '../runs/history-event.ts';
 import { fullNameOf, nameOf, type Target } from '../runs/run.ts';
 import { formatAgo, localTime } from '../runs/time-text.ts';
 import type { Followable } from '../watching/watch-run.ts';
@@ -147,7 +146,8 @@ async function findLast(
       const message = `${lostTrigger(unresolved)}: ${hintForRun(unresolved, context)}; this is the run before it`;
       context.reporter.observe({ event: 'warning', name: 'unresolved_trigger', message, target: unresolved.target });
     }
-    warnOfOtherRun(last, here);
+    // An unresolved trigger may have started the run that it met.
+    else warnOfOtherRun(last, here);
     return followableOf({ target: last.target, executionId: last.executionId }, last, context.clock);
   }
   if (unresolved) throw usageProblem(lostTrigger(unresolved), hintForRun(unresolved, context));
@@ -161,16 +161,15 @@ function warnOfOtherRun(
 ): void {
   if (target.family === 'agent') return;
   const sinceMs = Math.max(Date.parse(at), context.clock.nowMs() - openMs);
-  const isOther = ({ what, refusal, ...event }: HistoryEvent) =>
-    what === 'refused' &&
-    refusal === 'already_active' &&
+  const refused = journal.conflicts({ baseUrl, target, sinceMs }).findLast(({ activeExecutionId, at: refusedAt }) =>
     // A refusal that names no run may mean this one, if it hadn't finished.
-    (event.executionId ? event.executionId !== executionId : completedAt !== null && completedAt < event.at);
-  const refused = journal.history({ baseUrl, automations: [target], sinceMs }).findLast(isOther);
+    activeExecutionId ? activeExecutionId !== executionId : completedAt !== null && completedAt < refusedAt,
+  );
   if (!refused) return;
   const name = nameOf(target);
-  const follow = refused.executionId
-    ? `; watch that one with \`runctl watch ${fullArgumentOf({ target, executionId: refused.executionId })}\``
+  const { activeExecutionId } = refused;
+  const follow = activeExecutionId
+    ? `; watch that one with \`runctl watch ${fullArgumentOf({ target, executionId: activeExecutionId })}\``
     : '';
   const message = `another run of ${name} was active at ${localTime(refused.at)}; this is the last one that this machine knows${follow}`;
   context.reporter.observe({ event: 'warning', name: 'other_run', message, target });

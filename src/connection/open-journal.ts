@@ -19,7 +19,7 @@ export const isJournalIncomplete = ({ warnings }: Pick<Invocation, 'warnings'>) 
   warnings.some(({ name }) => name === 'journal_unavailable');
 
 /** Opens the journal. A failure is reported once; if the journal is `needed`, reading it throws the problem. */
-export function journalOf({ env, reporter, clock, command }: Invocation, { needed, quiet }: JournalNeed = {}): Journal {
+export function journalOf({ env, reporter, clock }: Invocation, { needed, quiet }: JournalNeed = {}): Journal {
   const folder = resolveStateFolder(env);
   if (needed && folder === undefined)
     throw usageProblem('there is no folder for the journal', 'set HOME or RUNCTL_STATE_DIR');
@@ -31,7 +31,6 @@ export function journalOf({ env, reporter, clock, command }: Invocation, { neede
   }
   return openJournal({
     folder,
-    command,
     nowMs: clock.nowMs,
     onTrouble(what, doing) {
       if (needed && doing === 'reading') {

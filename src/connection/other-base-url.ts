@@ -7,13 +7,13 @@ import { shellWord } from '../problems/quote.ts';
 /** `No runs of nightly …`, and the other base URL for which the newest of it is recorded. */
 export function nothingRecorded(
   what: string,
-  { names, when = '' }: { names: readonly string[]; when?: string },
+  names: readonly string[],
   { context, ...here }: Here & { context: Context },
   filter: RunFilter,
   isCounted?: (run: JournalRun) => boolean,
 ): string[] {
   const whose = names.length > 0 ? ` of ${names.join(', ')}` : '';
-  const sentence = `No ${what}${whose}${when} ${journalPlace(here.baseUrl, context)}.`;
+  const sentence = `No ${what}${whose} ${journalPlace(here.baseUrl, context)}.`;
   return [sentence, elsewhere(what, here, filter, isCounted) ?? []].flat();
 }
 

@@ -85,6 +85,6 @@ export const honored = (message: string): Finding => ok('idempotency_keys', mess
 
 export const ignored = (message: string): Finding => warning('idempotency_keys', message, advice);
 
-const advice = `triggers repeated before that may have started two runs: in \`runctl history --since 30d\`, look for \
-"outcome unknown" followed by "resolved", and in the service for a second run at that time. From now on, a trigger whose \
+const advice = `triggers repeated before that may have started two runs: look in the service \
+for a second run at the time of each. From now on, a trigger whose \
 response is lost isn't repeated, and \`runctl recover\` says which run to look for`;

@@ -1,6 +1,6 @@
 import { durationMsOf, type Run, runLimitMs, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
-import { didTheWork } from '../runs/statuses.ts';
+import { endedWell } from '../runs/statuses.ts';
 import { isOpen, openMs } from './age.ts';
 import { fold, isUnfinished, type JournalRun, reportedOf, runEntriesOf, updateRun } from './fold.ts';
 import { type Log, type LogOptions, openLog } from './log.ts';
@@ -37,7 +37,7 @@ export function openJournal(options: LogOptions, log: Log = openLog(options)) {
     find,
     findElsewhere,
     pastDurationsMs,
-    history: queries.history,
+    conflicts: queries.conflicts,
     unresolvedTriggers: queries.unresolvedTriggers,
     hasLaterRun: queries.hasLaterRun,
     findKey: queries.findKey,
@@ -149,7 +149,7 @@ export function openJournal(options: LogOptions, log: Log = openLog(options)) {
       hasRun: true,
     })) {
       if (durationsMs.length >= limit || Date.parse(at) < sinceMs) break;
-      const hasCompleted = status !== null && didTheWork(status);
+      const hasCompleted = status !== null && endedWell(status);
       const durationMs = durationMsOf({ startedAt, completedAt });
       if (hasCompleted && durationMs) durationsMs.push(durationMs);
     }

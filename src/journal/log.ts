@@ -21,7 +21,6 @@ export interface LogPart {
 
 export interface LogOptions {
   folder: string | undefined; // created with the first record; undefined if there is nowhere to put it
-  command?: string | null; // which records
   nowMs(): number;
   /** Called once, with a clause for the user. If it throws, reading stops. */
   onTrouble(what: string, doing: 'reading' | 'writing'): void;
@@ -32,7 +31,7 @@ export interface LogOptions {
 const toDisk: Sync = { file: fdatasyncSync, folder: fsyncSync };
 
 export function openLog(options: LogOptions): Log {
-  const { folder, command, nowMs, onTrouble, fileBytes = 256 * 1024, sync = toDisk } = options;
+  const { folder, nowMs, onTrouble, fileBytes = 256 * 1024, sync = toDisk } = options;
   let isReported = false;
   const report: LogOptions['onTrouble'] = (what, doing) => {
     if (!isReported) onTrouble(what, doing);
@@ -54,8 +53,7 @@ export function openLog(options: LogOptions): Log {
   return {
     append({ type, baseUrl, target, ...rest }) {
       const at = new Date(nowMs()).toISOString();
-      const by = command ?? undefined;
-      const stored = { schema: 1, at, type, by, baseUrl, target, ...rest } as JournalRecord;
+      const stored = { schema: 1, at, type, baseUrl, target, ...rest } as JournalRecord;
       try {
         // If an outcome is lost, its trigger stays unresolved, and `recover` resolves it.
         const isNewFile = appendLine(JSON.stringify({ ...stored, target: pathOf(target) }), {

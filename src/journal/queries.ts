@@ -1,11 +1,9 @@
-import type { HistoryEvent } from '../runs/history-event.ts';
 import type { Target } from '../runs/run.ts';
 import type { KeyTreatment } from '../runs/service.ts';
 import { ageOf, isRecoverable, openMs } from './age.ts';
 import { fold, type State, type Trigger, type UnresolvedTrigger, unresolvedOf } from './fold.ts';
 import type { Log } from './log.ts';
-import { historyIn } from './read-history.ts';
-import { type JournalRecord, type TriggerKey, triggerIdOf } from './records.ts';
+import { type JournalRecord, type RecordOf, type TriggerKey, triggerIdOf } from './records.ts';
 import { isMatch, type RunFilter, textsOf } from './run-filter.ts';
 
 type KeyState =
@@ -22,21 +20,19 @@ const isOwnRun = ({ executionId, acceptedAs }: Trigger) => executionId !== undef
 
 /** Questions that are answered from the files each time, with nothing remembered between them. */
 export function createQueries(log: Log, nowMs: () => number) {
-  return { read, history, unresolvedTriggers, hasLaterRun, findKey, keysSeen };
+  return { read, conflicts, unresolvedTriggers, hasLaterRun, findKey, keysSeen };
 
   function* read(filter: RunFilter): Generator<JournalRecord> {
     for (const records of log.read({ ...filter, texts: textsOf(filter) }))
       for (const record of records) if (isMatch(record, filter)) yield record;
   }
 
-  /** What was done and seen since then, oldest first. Older records in the same files show what it belongs to. */
-  function history({
-    sinceMs,
-    untilMs = Infinity,
-    ...filter
-  }: RunFilter & { sinceMs: number; untilMs?: number }): HistoryEvent[] {
-    const events = historyIn(read({ ...filter, sinceMs }));
-    return events.filter(({ at }) => Date.parse(at) >= sinceMs && Date.parse(at) < untilMs);
+  /** The target's triggers that were refused because another run was active, oldest first. */
+  function conflicts({ sinceMs, ...filter }: TargetFilter & { sinceMs: number }): RecordOf<'refused'>[] {
+    return [...read({ ...filter, sinceMs })].filter(
+      (record): record is RecordOf<'refused'> =>
+        record.type === 'refused' && record.name === 'already_active' && Date.parse(record.at) >= sinceMs,
+    );
   }
 
   /** Newest first. */

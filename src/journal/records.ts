@@ -22,7 +22,7 @@ export type NewRecord = (
   | RefusedRecord
   | InDoubtRecord // the answer to an attempt was lost: the trigger stays unresolved
   | ({ type: 'reused_key' } & TriggerKey) // the key had already started a run of another target, so there is nothing to resolve
-  | ({ type: 'superseded'; process?: string } & TriggerKey) // a later trigger has a run, so this trigger's outcome no longer matters
+  | ({ type: 'superseded' } & TriggerKey) // a later trigger has a run, so this trigger's outcome no longer matters
   | { type: 'keys_seen'; treatment: KeyTreatment; baseUrl: string; target: Target } // what the service does with them
   | ({
       type: 'status';
@@ -52,7 +52,6 @@ interface AcceptedRecord extends TriggerKey, RunKey {
   status?: string;
   startedAt?: string;
   account?: string;
-  attempt?: string; // the attempt that got this response
   how?: HowTriggered;
 }
 
@@ -63,7 +62,6 @@ interface RefusedRecord extends TriggerKey {
   name: ExitName;
   reason?: string;
   activeExecutionId?: string; // the active run that caused the refusal
-  ifActive?: string; // what the command did instead of failing
 }
 
 interface InDoubtRecord extends TriggerKey {
@@ -75,11 +73,8 @@ interface InDoubtRecord extends TriggerKey {
   isLast?: true; // the process won't send it again
 }
 
-/**
- * A record with when it was written (`at`, ISO 8601) and which command wrote it (`by`). In the file, `target` is a path, which
- * parses faster.
- */
-export type JournalRecord = Stored<NewRecord> & { by?: string };
+/** A record with when it was written (`at`, ISO 8601). In the file, `target` is a path, which parses faster. */
+export type JournalRecord = Stored<NewRecord>;
 export type RecordOf<T extends NewRecord['type']> = Extract<JournalRecord, { type: T }>;
 type Stored<R> = R extends NewRecord ? R & { schema: 1; at: string } : never;
 
@@ -128,7 +123,6 @@ const required: Record<JournalRecord['type'], string[]> = {
   not_found: ['executionId'],
 };
 const optional = [
-  'ifActive',
   'status',
   'startedAt',
   'completedAt',
@@ -138,7 +132,6 @@ const optional = [
   'how',
   'activeExecutionId',
   'reason',
-  'by',
 ];
 
 /**

@@ -10,11 +10,10 @@ interface SentTrigger extends TriggerIdentity {
   body: string;
   isRepeat: boolean;
   process?: string;
-  ifActive?: string; // what the command does if it is refused because a run is active
 }
 
 export function createTriggerRecord(journal: Journal, trigger: SentTrigger): TriggerRecord<StartedExecution> {
-  const { baseUrl, target, idempotencyKey, account, body, userProvided, isRepeat, process, ifActive } = trigger;
+  const { baseUrl, target, idempotencyKey, account, body, userProvided, isRepeat, process } = trigger;
   const key = { baseUrl, target, idempotencyKey };
   const attempt = randomUuid();
   let isWritten = false;
@@ -43,15 +42,13 @@ export function createTriggerRecord(journal: Journal, trigger: SentTrigger): Tri
       // No other process can know the run of a generated key if the response came at once.
       const isNew = !(userProvided || isInDoubt) || journal.find(executionId, { baseUrl, fresh: true }) === undefined;
       const first = isNew || undefined;
-      journal.append({ type: 'accepted', ...key, attempt, account, executionId, startedAt, status, how, first });
+      journal.append({ type: 'accepted', ...key, account, executionId, startedAt, status, how, first });
     },
     refused(fault) {
       // Every attempt with a reused key got the run that had used it before.
       if (fault.kind === 'reused_key') journal.append({ type: 'reused_key', ...key });
       const { message: reason, executionId: activeExecutionId } = fault;
-      const name = exitNameOf(fault);
-      const then = name === 'already_active' && ifActive !== 'fail' ? { ifActive } : {};
-      journal.append({ type: 'refused', ...key, name, reason, activeExecutionId, attempt, ...then });
+      journal.append({ type: 'refused', ...key, name: exitNameOf(fault), reason, activeExecutionId, attempt });
     },
     readKey() {
       const known = journal.findKey(key);

@@ -101,11 +101,6 @@ const table = {
     "`trigger --watch` started a run but couldn't follow it; the run continues",
     'The message says why and names the run. Resume with `runctl watch`.',
   ],
-  overdue: [
-    15,
-    '`check`: no run completed within the given time',
-    "Check the latest runs with `runctl list`. Trigger one if it's still useful.",
-  ],
   still_running: [
     16,
     'the run has not finished yet (`--exit-status`)',

@@ -108,12 +108,11 @@ export function pollProblem(fault: Fault, { operation, argument, hasJournal = tr
   const retry = again(operation, argument);
   // A base URL that was right before most likely still is.
   const remedy = execution && fault.kind === 'unreachable' ? retry : remedyOf(fault);
-  const gone = execution ? `\`runctl history\` shows what this machine saw of it` : notFoundHint(hasJournal);
   return new Problem({
     ...faultFields(fault),
     name,
     message: happened + httpOf(fault),
-    hint: fault.hint ?? retryAfterHint(fault) ?? remedy ?? (isForgotten ? gone : retry),
+    hint: fault.hint ?? retryAfterHint(fault) ?? remedy ?? (isForgotten ? notFoundHint(hasJournal) : retry),
   });
 }
 

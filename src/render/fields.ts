@@ -1,7 +1,7 @@
 import type { Run } from '../runs/run.ts';
 import { type Execution, errorTextOf, type RunResult } from '../runs/service.ts';
-import { usualOf } from '../runs/statistics.ts';
 import { formatAgo, localTime } from '../runs/time-text.ts';
+import { usualOf } from '../runs/usual-duration.ts';
 import { sanitize, sanitizeLine } from '../sanitize.ts';
 import { colorOfStatus, creditsOf, durationOf } from './status-text.ts';
 import type { Theme } from './theme.ts';

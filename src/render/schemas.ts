@@ -2,7 +2,6 @@ import { exitCodes } from '../problems/exit-codes.ts';
 import { causesOfUnknown } from '../problems/problem.ts';
 import { allHowTriggered, allResolutions } from '../runs/events.ts';
 import { faultKinds } from '../runs/fault.ts';
-import { historyEventNames } from '../runs/history-event.ts';
 import type { JsonObject } from '../runs/json.ts';
 
 export type Schema = JsonObject;
@@ -13,8 +12,6 @@ const whole = { type: 'integer' };
 const count = { type: 'integer', minimum: 0 };
 const yesOrNo = { type: 'boolean' };
 const time = { type: 'string', format: 'date-time' };
-const timeOrNull = { type: ['string', 'null'], format: 'date-time' };
-const numberOrNull = { type: ['number', 'null'], minimum: 0 };
 const oneOf = (...words: readonly string[]) => ({ enum: words });
 const listOf = (items: Schema) => ({ type: 'array', items });
 const mapOf = (additionalProperties: Schema) => ({ type: 'object', additionalProperties });
@@ -46,19 +43,6 @@ const trigger = object({
 const reports = {
   list: object({ idempotencyKey: textOrNull, at: time, baseUrl: text }),
   recover: object({ at: time, resolution: oneOf(...allResolutions), reason: textOrNull }, { until: time }),
-  check: object({ isOverdue: yesOrNo, lastCompletedAt: timeOrNull, lastStatus: textOrNull }),
-  history: object(
-    {
-      ...{ at: time, what: oneOf(...historyEventNames), baseUrl: text },
-      ...{ by: textOrNull, process: textOrNull, idempotencyKey: textOrNull },
-    },
-    { status: text, durationMs: count, reason: text, refusal: text, ifActive: text, hook: text, failure: text },
-  ),
-  stats: object({
-    ...{ baseUrl: text, since: time, finished: count, running: count, unseen: count, statuses: mapOf(count) },
-    ...{ completedShare: numberOrNull, medianMs: numberOrNull, p95Ms: numberOrNull, lastCompletedAt: timeOrNull },
-    credits: numberOrNull,
-  }),
   config: mapOf({ anyOf: [setting, text] }),
   explain: listOf(object({ code: whole, name: text, meaning: text, advice: text }, { term: text })),
   version: object({ runctl: text, node: text, platform: text, undici: text }),

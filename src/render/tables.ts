@@ -1,9 +1,8 @@
 import { nameOf, type Target } from '../runs/run.ts';
 import { type Execution, errorTextOf, type RunResult } from '../runs/service.ts';
-import type { Usual } from '../runs/statistics.ts';
-import { type Statistics, type Total, totalOf, unfinishedOf } from '../runs/statistics.ts';
 import { lastStatusOf } from '../runs/statuses.ts';
-import { formatAgo, formatDuration, localTime } from '../runs/time-text.ts';
+import { formatAgo, localTime } from '../runs/time-text.ts';
+import type { Usual } from '../runs/usual-duration.ts';
 import { sanitizeLine } from '../sanitize.ts';
 import { colorOfStatus, durationOf, lengthOfIds, type ShownStatus, symbolOfStatus, unknown } from './status-text.ts';
 import { type Column, table } from './table-layout.ts';
@@ -135,41 +134,3 @@ const columnsAtEnd: readonly Column<FinalRow>[] = [
 /** The table of several runs at the end of a command. */
 export const finalTable = (rows: readonly FinalRow[], theme: Theme, { columns }: WrapOptions): string =>
   table(columnsAtEnd, rows, theme, columns);
-
-const columnsOfStatistics = (isBare: boolean): readonly Column<Statistics | Total>[] => [
-  {
-    ...automation,
-    least: 24,
-    cell: ({ target }, { dim }) => (target ? sanitizeLine(nameOf(target)) : ['total', dim]),
-  },
-  { heading: 'FINISHED', isNumber: true, cell: ({ finished }) => String(finished) },
-  { heading: 'UNFINISHED', isNumber: true, spare: 6, cell: (each) => String(unfinishedOf(each)) },
-  {
-    heading: 'COMPLETED',
-    isNumber: true,
-    cell({ completedShare, statuses }, { ok, warn }) {
-      const text = numberOf(completedShare, (share) => {
-        const completed = String(statuses.COMPLETED ?? 0);
-        return isBare ? completed : `${completed} (${percentOf(share)}%)`;
-      });
-      if (completedShare === null) return text;
-      return [text, completedShare === 1 ? ok : warn];
-    },
-  },
-  { heading: 'MEDIAN', isNumber: true, spare: 5, cell: ({ medianMs }) => numberOf(medianMs, formatDuration) },
-  { heading: 'P95', isNumber: true, spare: 2, cell: ({ p95Ms }) => numberOf(p95Ms, formatDuration) },
-  { heading: 'CREDITS', isNumber: true, spare: 3, cell: ({ credits }) => numberOf(credits, rounded) },
-];
-
-const numberOf = (value: number | null, format: (value: number) => string) =>
-  value === null ? unknown : format(value);
-
-/** One of 1,000 runs that failed is to be seen, so only all are 100%. */
-const percentOf = (share: number) => (share < 1 ? Math.min(99, Math.round(share * 100)) : 100);
-
-/** Whole from a hundred on, else with one decimal. */
-const rounded = (value: number) => String(value >= 100 ? Math.round(value) : Math.round(value * 10) / 10);
-
-/** The last line is for all of several automations. */
-export const statisticsTable = (all: readonly Statistics[], theme: Theme, { columns }: WrapOptions): string =>
-  table(columnsOfStatistics(columns === undefined), all.length > 1 ? [...all, totalOf(all)] : all, theme, columns);

@@ -3,17 +3,16 @@ import type { Target } from './run.ts';
 /** What follows from a final status. */
 interface Ending {
   endedWell: boolean; // a success for people, scripts and hooks
-  didTheWork: boolean; // counts as a completed run in `check`, in `stats` and in how long runs usually take
   gravity: number; // if status and result differ, the graver one counts
   exit: string; // a name in `problems/exit-codes.ts`
 }
 
 // biome-ignore format: a table
 export const endings = {
-  COMPLETED: { endedWell: true,  didTheWork: true,  gravity: 0, exit: 'ok' },
-  FAILED:    { endedWell: false, didTheWork: false, gravity: 3, exit: 'run_failed' },
-  TIMED_OUT: { endedWell: false, didTheWork: false, gravity: 2, exit: 'run_timed_out' },
-  CANCELLED: { endedWell: false, didTheWork: false, gravity: 1, exit: 'run_cancelled' },
+  COMPLETED: { endedWell: true,  gravity: 0, exit: 'ok' },
+  FAILED:    { endedWell: false, gravity: 3, exit: 'run_failed' },
+  TIMED_OUT: { endedWell: false, gravity: 2, exit: 'run_timed_out' },
+  CANCELLED: { endedWell: false, gravity: 1, exit: 'run_cancelled' },
 } as const satisfies Record<string, Ending>;
 
 export type FinalStatus = keyof typeof endings;
@@ -45,7 +44,6 @@ function endingOf(status: string): Ending | undefined {
 }
 
 export const endedWell = (status: string): boolean => endingOf(status)?.endedWell ?? false;
-export const didTheWork = (status: string): boolean => endingOf(status)?.didTheWork ?? false;
 
 export function graverStatus(one: string, other: string): string {
   const gravity = (status: string) => endingOf(status)?.gravity ?? 0;

@@ -37,7 +37,7 @@ function inUnits(ms: number, large: keyof typeof unitsMs, small?: keyof typeof u
 
 export const formatAge = (ms: number): string => formatDuration(Math.floor(ms / unitsMs.s) * unitsMs.s);
 
-export const exactAgo = (ms: number): string => (ms < unitsMs.s ? 'just now' : `${formatAge(ms)} ago`);
+const exactAgo = (ms: number): string => (ms < unitsMs.s ? 'just now' : `${formatAge(ms)} ago`);
 
 export const formatAgo = (ms: number): string => exactAgo(ms).replace(/ \d+\w(?= ago)/, '');
 

@@ -16,15 +16,12 @@ test.each([
   expect(note).toContain(meant);
 });
 
-test.each([
-  ...knownPaths,
-  'output.rows.0',
-  'runctl.stats.statuses.COMPLETED',
-  'runctl.config.baseUrl.source',
-  'runctl.problem.httpStatus',
-])('nothing is said of --field %s', async (path) => {
-  expect(await notesOnFields([path])).toEqual([]);
-});
+test.each([...knownPaths, 'output.rows.0', 'runctl.config.baseUrl.source', 'runctl.problem.httpStatus'])(
+  'nothing is said of --field %s',
+  async (path) => {
+    expect(await notesOnFields([path])).toEqual([]);
+  },
+);
 
 test.each([
   ['runctl.trigger.started_', 'runctl.trigger.started'],

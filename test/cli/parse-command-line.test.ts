@@ -14,14 +14,13 @@ const ofSettings = {
   requestTimeout: '5s',
   debug: true,
 };
-const following = '--timeout 1h30m --give-up-after 90s --interval 2s --rate 0.5 --on-final true --on-exit false';
+const following = '--timeout 1h30m --give-up-after 90s --interval 2s --rate 0.5 --on-final true';
 const ofFollowing = {
   timeoutMs: 5_400_000,
   giveUpAfterMs: 90_000,
   intervalMs: 2000,
   rate: 0.5,
   onFinal: 'true',
-  onExit: 'false',
 };
 
 type Row = [line: string, command: string, args: Record<string, unknown>, options: Record<string, unknown>];
@@ -59,56 +58,27 @@ const table: Row[] = [
   [`watch nightly a@last ${following}`, 'watch', { runs: ['nightly', 'a@last'] }, ofFollowing],
   [`watch --all --events ${settings}`, 'watch', { runs: [] }, { all: true, events: true, ...ofSettings }],
   ['watch --all', 'watch', { runs: [] }, { all: true }],
-  ['watch --follow', 'watch', { runs: [] }, { follow: true }],
   ['watch --json -q', 'watch', { runs: [] }, { json: true, quiet: true }],
   ['watch --field status', 'watch', { runs: [] }, { field: ['status'] }],
   [
-    'list nightly -n 5 --status FAILED,RUNNING --status unknown --since 2d --until 1d --offline --json --quiet',
+    'list nightly -n 5 --status FAILED,RUNNING --status unknown --since 2d --offline --json --quiet',
     'list',
     { automations: ['nightly'] },
     {
       limit: 5,
       status: ['FAILED', 'RUNNING', 'UNKNOWN'],
       since: expect.any(Function),
-      until: expect.any(Function),
       offline: true,
       json: true,
       quiet: true,
     },
   ],
-  [
-    `history nightly weekly --since 2d --until 1d -q --json ${settings}`,
-    'history',
-    { automations: ['nightly', 'weekly'] },
-    { since: expect.any(Function), until: expect.any(Function), quiet: true, json: true, ...ofSettings },
-  ],
-  ['history --field runctl.history.what', 'history', { automations: [] }, { field: ['runctl.history.what'] }],
-  [
-    'stats nightly --since 7d --until 1d -q',
-    'stats',
-    { automations: ['nightly'] },
-    { since: expect.any(Function), until: expect.any(Function), quiet: true },
-  ],
-  [`stats --json ${settings}`, 'stats', { automations: [] }, { json: true, ...ofSettings }],
-  ['stats --field runctl.stats.credits', 'stats', { automations: [] }, { field: ['runctl.stats.credits'] }],
-  [
-    `check nightly weekly --within 26h --json ${settings}`,
-    'check',
-    { automations: ['nightly', 'weekly'] },
-    { within: { ms: 93_600_000, text: '26h' }, json: true, ...ofSettings },
-  ],
-  [
-    'check nightly --within 1h -q --field status',
-    'check',
-    { automations: ['nightly'] },
-    { within: { ms: 3_600_000, text: '1h' }, quiet: true, field: ['status'] },
-  ],
   [`list --field status ${settings}`, 'list', { automations: [] }, { field: ['status'], ...ofSettings }],
   [
-    'recover --on-exit= --dry-run --resend --give-up-after 1m --json -q',
+    'recover --dry-run --resend --give-up-after 1m --json -q',
     'recover',
     { automations: [] },
-    { onExit: '', dryRun: true, resend: true, giveUpAfterMs: 60_000, json: true, quiet: true },
+    { dryRun: true, resend: true, giveUpAfterMs: 60_000, json: true, quiet: true },
   ],
   [
     `recover nightly --field status ${settings}`,

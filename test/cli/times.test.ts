@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { moment, periodOf, RefusedValue } from '../../src/cli/values.ts';
+import { moment, RefusedValue } from '../../src/cli/values.ts';
 import { localTime } from '../../src/runs/time-text.ts';
 
-const hourMs = 3_600_000;
 const nowMs = Date.parse('2026-11-22T03:00:00Z');
 const zone = process.env.TZ;
 
@@ -31,15 +30,4 @@ test('a time that is shown can be typed', () => {
 
 test.each(['2', 'tomorrow', '2026-11', '2026-11-16T', '2026-13-01', '02:00', '-2d'])('%s is refused', (text) => {
   expect(() => moment(text)).toThrow(RefusedValue);
-});
-
-test('a period without a beginning is as long as usual, and none ends before it begins', () => {
-  const [monday, tuesday] = [moment('2026-11-16'), moment('2026-11-17')];
-  expect(periodOf({ since: monday, until: tuesday }, nowMs, hourMs)).toMatchObject({
-    sinceMs: monday(0),
-    untilMs: tuesday(0),
-  });
-  expect(periodOf({ until: tuesday }, nowMs, hourMs).sinceMs).toBe(tuesday(0) - hourMs);
-  expect(periodOf({}, nowMs, hourMs)).toMatchObject({ sinceMs: nowMs - hourMs, untilMs: Number.POSITIVE_INFINITY });
-  expect(() => periodOf({ since: tuesday, until: monday }, nowMs, hourMs)).toThrow('--until is before --since');
 });

@@ -202,16 +202,10 @@ describe('config set', () => {
     expect(config.content()).toEqual({ profiles: { default: { apiKey: 'test-key-123' } } });
   });
 
-  test.each(['', ' '])('refuses the hook %j, which would read as not set', async (value) => {
-    const config = createConfig();
-    const problem = await problemOf(config.set('onExit', value));
-    expect(problem?.facts).toMatchObject({ name: 'usage', hint: '`runctl config set onExit <value>`' });
-  });
-
   test('lists the settings where there is none of that name', async () => {
     const problem = await problemOf(createConfig().set('no-such', 'x'));
     expect(problem?.facts.hint).toBe(
-      'settings: apiKey, apiKeyCommand, baseUrl, project, profile, requestTimeout, onExit, idempotencyKeys',
+      'settings: apiKey, apiKeyCommand, baseUrl, project, profile, requestTimeout, idempotencyKeys',
     );
   });
 
@@ -308,7 +302,6 @@ describe('config list', () => {
         'baseUrl          not set',
         'project          refused: the project (RUNCTL_PROJECT) is not a UUID',
         'requestTimeout   5s (flag --request-timeout)',
-        'onExit           not set',
         'idempotencyKeys  not set',
         'profile          a (RUNCTL_PROFILE)',
         `configFolder     ${join(config.path, '..')} (RUNCTL_CONFIG_DIR)`,

@@ -25,7 +25,6 @@ test.each([
     'runctl trigger sync-customers --watch',
     'runctl watch sync-customers',
     'runctl list',
-    'runctl stats',
   ]);
   // The lost response and the 502 are to be seen; the id is that of the one run.
   const [, id] =

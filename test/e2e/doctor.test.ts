@@ -5,8 +5,6 @@ import { createServer } from 'node:https';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Scenario } from '../../src/emulator/scenario.ts';
-import { claimFollowing } from '../../src/journal/follower-claim.ts';
-import { createProcesses } from '../../src/journal/processes.ts';
 import { createCertificate } from '../helpers/certificates.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { listen } from '../helpers/faulty-server.ts';
@@ -207,25 +205,11 @@ test('a trigger without an answer is counted, and the next command is to recover
   expect(ended.stdout).toMatch(/! unresolved triggers +1: .*\n {2}-> `runctl recover`\n/);
 });
 
-test.each<[string, string, string, RegExp]>([
-  ['runs', createProcesses().own, 'ok', /^process \d+ on /],
-  ['was killed', `${createProcesses().own.replace(/ \d+ /, ' 999999999 ')}`, 'warning', /was killed$/],
-])('a watcher of the machine that %s is named', async (_, process, result, message) => {
-  const { env } = await withEmulator({});
-  const folder = env.RUNCTL_STATE_DIR ?? '';
-  const claim = { folder, baseUrl: env.RUNCTL_BASE_URL ?? '', nowMs: Date.now };
-  claimFollowing({ ...claim, processes: { ...createProcesses(), own: process } });
-  const ended = await runProgram(['doctor', '--offline', '--json'], { env });
-  const found = findingsOf(ended).find(({ name }) => name === 'follower');
-  expect(found).toMatchObject({ result, message: expect.stringMatching(message) });
-});
-
-test('no command of a hook or for the API key is shown, as it may hold a token', async () => {
+test('no command for the API key is shown, as it may hold a token', async () => {
   const { env } = await healthy();
   const commands = {
     RUNCTL_API_KEY: '',
     RUNCTL_API_KEY_COMMAND: 'echo secret-token',
-    RUNCTL_ON_EXIT: 'curl secret-token',
   };
   const ended = await runProgram(['doctor', '--offline', '--json'], { env: { ...env, ...commands } });
   expect(findingsOf(ended).find(({ name }) => name === 'api_key')?.message).toMatch(/^printed by a command/);

@@ -32,20 +32,6 @@ test.runIf(hasFullDisk)("a version that can't be written, nor why, ends with 74"
   expect((await inShell('runctl --version > /dev/full 2> /dev/full')).code).toBe(74);
 });
 
-test.runIf(hasFullDisk)(
-  'on a full disk the answer to a run that completed ends with 74, and the hook of --on-exit gets that code',
-  async () => {
-    const { env } = await withEmulator({ automations: { '*': { duration: '20ms' } } });
-    const { code, stderr } = await inShell(
-      `${watching} --on-exit 'echo hook $RUNCTL_EXIT_CODE $RUNCTL_OUTCOME' > /dev/full`,
-      env,
-    );
-    expect(code).toBe(74);
-    expect(stderr).toContain('hook 74');
-    expect(stderr).toMatch(notWritten);
-  },
-);
-
 test('a watch whose reader leaves while the run is unfinished ends with 141, and quietly', async () => {
   // Each failed poll is an event: on a busy machine `head` may leave only after the first few were written.
   const faults = [{ on: 'status', do: 'status', status: 502 } as const];

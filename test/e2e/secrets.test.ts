@@ -36,7 +36,10 @@ describe('a line that may be cut within the API key, or within a command of a CI
       .map((length) => `${filler(length)}; echo "$RUNCTL_API_KEY##[add-mask]x"`)
       .join('; ');
     const env = { ...(await settings()), GITHUB_ACTIONS: 'true' };
-    const { code, stderr } = await runProcess(['trigger', 'nightly', '--on-exit', `${hook}; echo the end`], { env });
+    const { code, stderr } = await runProcess(
+      ['trigger', 'nightly', '--watch', '--on-final', `${hook}; echo the end`],
+      { env },
+    );
     expect(code).toBe(0);
     expect(stderr.match(/left out/g)).toHaveLength(3);
     expect(stderr).toContain('the end');

@@ -1,5 +1,4 @@
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -89,23 +88,6 @@ describe.each(places)('where the state folder %s', (_, prepare) => {
     expect(polled).toMatchObject({ code: 0, stdout: 'COMPLETED\n', stderr: expect.not.stringContaining('runctl:') });
     expect(emulator.runs()).toHaveLength(1);
   });
-});
-
-const followerless = places.filter(([name]) => !/half a record/.test(name));
-followerless.push([
-  'holds a folder in place of the file of a follower',
-  inFolder((state) => {
-    const name = createHash('sha256').update(base).digest('hex').slice(0, 12);
-    mkdirSync(join(state, `follower-${name}.json`, 'x'), { recursive: true });
-  }),
-]);
-
-test.each(followerless)('where the state folder %s, no follower starts, and says why', async (_, prepare) => {
-  const place = prepare();
-  const env = { RUNCTL_BASE_URL: base, RUNCTL_API_KEY: 'not-a-real-key', RUNCTL_STATE_DIR: place.state };
-  const { code, stderr } = await run(['watch', '--follow'], place, env);
-  expect(code).toBe(2);
-  expect(stderr).toMatch(/^runctl: .*(the state folder|the journal in) .* \(.+\)\n.*RUNCTL_STATE_DIR.*\n$/m);
 });
 
 const unreadable: [string, () => Place][] = places.slice(0, 2);
@@ -222,8 +204,6 @@ describe.each(places.slice(-2))('where the state folder %s', (_, prepare) => {
   test.for<[string[], number]>([
     [['recover'], 74],
     [['list', '--offline'], 0],
-    [['history'], 0],
-    [['check', 'nightly', '--within', '1h'], 15],
   ])('%j says that something may be missing, and ends with %i', async ([argv, code], context) => {
     needs(context, 'unshare', hasNamespaces);
     const place = prepare();
@@ -247,8 +227,6 @@ test.each<[string, (folder: string) => string]>([
   for (const [argv, code] of [
     [['recover'], 74],
     [['list'], 0],
-    [['history'], 0],
-    [['check', 'nightly', '--within', '1h'], 15],
   ] as const) {
     const ended = await runProgram(argv, { env: broken });
     expect(ended).toMatchObject({ code, stderr: expect.stringContaining(`chmod go-w ${folder}`) });

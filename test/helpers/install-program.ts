@@ -48,7 +48,7 @@ export async function installProgram(folder: string, own: { baseUrl: string; clo
 /** A hook, and the command of an emulator, needs a process that is in the folder of the script. */
 const clientOf = (port: number) => `#!/bin/bash
 ${polling('--interval 500ms')}
-case "$* \${RUNCTL_ON_EXIT:+--on-exit}" in emulator* | *--on-*) exec '${entry}' "$@" ;; esac
+case "$*" in emulator* | *--on-*) exec '${entry}' "$@" ;; esac
 case " $* " in *' - '*) IFS= read -r -d '' input ;; esac
 for name in $(compgen -e); do variables+=("$name=\${!name}"); done
 exec 3<> /dev/tcp/127.0.0.1/${port}

@@ -1,11 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { runOnExit } from '../../src/hooks/on-exit.ts';
 import { createFinalHooks } from '../../src/hooks/on-final.ts';
 import { systemClock } from '../../src/process.ts';
 import { type Reporter, silentReporter } from '../../src/runs/events.ts';
-import { createLeapingClock } from '../helpers/leaping-clock.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { run } from '../helpers/scripted-service.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
@@ -17,13 +15,6 @@ function createHearing() {
     messages.push('message' in event ? `${event.message}` : '');
   return { messages, reporter: { ...silentReporter, observe } };
 }
-
-test('a hook for the end of a command is ended after 30 s, and that is said', async () => {
-  const { messages, reporter } = createHearing();
-  const context = { ...createMemory({ PATH: process.env.PATH }), clock: createLeapingClock(), reporter };
-  await runOnExit('sleep 600', { exitCode: 0, documents: [] }, context);
-  expect(messages).toEqual([expect.stringContaining('took longer than 30s')]);
-});
 
 test('a hook whose turn comes after a signal is not run, and that is said', async () => {
   const { messages, reporter } = createHearing();

@@ -175,21 +175,6 @@ describe('the runs', () => {
   });
 });
 
-test('a record that was written is said to be, whatever it is about', () => {
-  const { open } = createStateFolder();
-  const hook = { type: 'hook_begun', baseUrl, target: nightly, executionId: uuid(1) } as const;
-  expect([triggered(1), accepted(1), hook].map((record) => open().append(record))).toEqual([true, true, true]);
-});
-
-test('what is said of a hook is neither listed nor found as a run', () => {
-  const { open } = createStateFolder();
-  const ofCommand = { hook: '--on-exit', baseUrl, target: nightly, run: uuid(1) } as const;
-  open().append({ type: 'command_hook_begun', ...ofCommand });
-  open().append({ type: 'command_hook_ended', ...ofCommand, failure: 'exited with 3' });
-  for (const hasRun of [true, false]) expect([...open().runs({ hasRun })]).toEqual([]);
-  expect(open().find(uuid(1), { baseUrl })).toBeUndefined();
-});
-
 describe('a status', () => {
   test('of a run that nobody has heard of is its first record', () => {
     const { open, folder } = createStateFolder();
@@ -497,52 +482,6 @@ test.each([[undefined], [true]])(
     expect(ids).toEqual([4, 3, 2, 1].map(uuid));
   },
 );
-
-describe('the hook of a run', () => {
-  const hook = (type: 'hook_due' | 'hook_begun' | 'hook_ended', n = 1, more = {}) =>
-    ({ type, baseUrl, target: nightly, executionId: uuid(n), ...more }) as NewRecord;
-
-  test.each<[string, NewRecord[], object[]]>([
-    ['is due', [hook('hook_due')], [{ state: 'due' }]],
-    ['has begun', [hook('hook_due'), hook('hook_begun', 1, { process: 'a' })], [{ state: 'begun', begunBy: 'a' }]],
-    [
-      'was begun by the process whose line is the first',
-      [hook('hook_begun', 1, { process: 'a' }), hook('hook_begun', 1, { process: 'b' })],
-      [{ state: 'begun', begunBy: 'a' }],
-    ],
-    ['has ended for good', [hook('hook_begun'), hook('hook_ended'), hook('hook_due')], [{ state: 'ended' }]],
-    [
-      'is not that of a command, by which no follower goes',
-      [{ type: 'command_hook_begun', hook: '--on-final', baseUrl, target: nightly, run: uuid(1), process: 'a' }],
-      [],
-    ],
-    ['is not that of another service', [{ ...hook('hook_due'), baseUrl: 'http://localhost:1' }], []],
-  ])('%s', (_, records, expected) => {
-    const { open } = createStateFolder();
-    for (const record of records) open().append(record);
-    expect(open().hooks({ baseUrl })).toMatchObject(expected);
-    expect(open().hooks({ baseUrl, executionId: uuid(1) })).toMatchObject(expected);
-    for (const executionId of [uuid(9), 'hook_begun']) expect(open().hooks({ baseUrl, executionId })).toEqual([]);
-    expect(open().find(uuid(1), { baseUrl })).toBeUndefined();
-    expect([...open().runs()]).toEqual([]);
-  });
-
-  test('is open for two days', () => {
-    const { open, clock } = createStateFolder();
-    for (const n of [1, 2]) {
-      open(n === 1 ? undefined : 1).append(hook('hook_due', n));
-      clock.nowMs += 24 * 3_600_000;
-    }
-    const runs = () =>
-      open()
-        .hooks({ baseUrl })
-        .map(({ run }) => run.executionId);
-    clock.nowMs -= 1;
-    expect(runs()).toEqual([uuid(1), uuid(2)]);
-    clock.nowMs += 1;
-    expect(runs()).toEqual([uuid(2)]);
-  });
-});
 
 test('a record is not of a target because its idempotency key looks like that', () => {
   const { open } = createStateFolder();

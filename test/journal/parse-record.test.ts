@@ -13,10 +13,6 @@ const kinds: Record<string, Record<string, string>> = {
   keys_seen: { treatment: 'honored' },
   status: { executionId: uuid(1), status: 'RUNNING' },
   not_found: { executionId: uuid(1) },
-  hook_begun: { executionId: uuid(1) },
-  hook_ended: { executionId: uuid(1) },
-  command_hook_begun: { hook: '--on-exit' },
-  command_hook_ended: { hook: '--on-exit' },
 };
 const target = 'agent/a';
 const all = { schema: 1, at: '2026-11-22T03:00:00Z', baseUrl, target };
@@ -43,8 +39,6 @@ describe('a line of the journal', () => {
     ['account', account],
     ['process', 'host 1 1'],
     ['activeExecutionId', uuid(1)],
-    ['run', uuid(1)],
-    ['ifActive', 'skip'],
     ['how', 'found'],
     ['creditsCharged', 0.5],
     ['first', true],

@@ -453,7 +453,6 @@ const ofOthers: Record<string, Row> = {
     earlier: trigger,
     ends: '12 unknown unknown outcome_unknown outcome_unknown',
   },
-  'check: no run within the time': { argv: ['check', 'nightly', '--within', '1h'], ends: '15 overdue overdue' },
   'doctor: a setting is missing, and the state folder is a file': {
     argv: ['doctor'],
     env: { RUNCTL_BASE_URL: '', RUNCTL_STATE_DIR: '/dev/null' },
@@ -474,12 +473,6 @@ const ofOthers: Record<string, Row> = {
     argv: ['doctor'],
     env: { RUNCTL_STATE_DIR: '/dev/null' },
     ends: '74 output_error output_error',
-  },
-  'check: no run completed within the time': {
-    argv: ['check', 'nightly', '--within', '1h'],
-    earlier: watched,
-    isFinished: true,
-    ends: '15 overdue overdue',
   },
   'an empty run argument': { argv: ['status', ''], ends: '2 usage usage' },
   'fields in the place of a run, as gh takes them': {

@@ -5,7 +5,6 @@ import { expect, test } from 'vitest';
 import { storedKeys } from '../../src/config/setting-table.ts';
 import type { Env } from '../../src/context.ts';
 import type { Scenario } from '../../src/emulator/scenario.ts';
-import { claimFollowing } from '../../src/journal/follower-claim.ts';
 import { openJournal } from '../../src/journal/journal.ts';
 import { createProcesses } from '../../src/journal/processes.ts';
 import { withEmulator } from '../helpers/emulator.ts';
@@ -38,12 +37,7 @@ async function findingsOf(env: Env, ...flags: string[]) {
   }[];
 }
 
-const failingHook = ['--on-exit', 'exit 3'];
-
 test.each<[finding: string, what: string, scenario: Scenario, act: string[], hours: number, result: string]>([
-  ['hooks', 'a hook that failed', long, failingHook, 20, 'warning'],
-  ['hooks', 'a hook that failed', long, failingHook, 25, 'ok'],
-  ['hooks', 'a hook that did not fail', long, ['--on-exit', 'exit 0'], 20, 'ok'],
   ['unresolved_triggers', 'a trigger without an answer', lost, ['--give-up-after', '1ms'], 23, 'warning'],
   ['unresolved_triggers', 'a trigger without an answer', lost, ['--give-up-after', '1ms'], 25, 'ok'],
   ['unresolved_triggers', 'a trigger with an answer', long, [], 1, 'ok'],
@@ -54,7 +48,6 @@ test.each<[finding: string, what: string, scenario: Scenario, act: string[], hou
   const finding = (await findingsOf(env)).find((each) => each.name === name);
   expect(finding).toMatchObject({ result });
   if (result === 'warning') expect(finding?.advice).toMatch(/`runctl \w+/);
-  if (name === 'hooks' && result === 'warning') expect(finding?.message).toMatch(/nightly.* 3 /);
 });
 
 test.each([
@@ -116,7 +109,7 @@ test.each(['--json', '--field runctl.doctor', ''])(
   },
 );
 
-test('a trigger that another process still sends is nothing to recover, for list, history and doctor', async () => {
+test('a trigger that another process still sends is nothing to recover, for list and doctor', async () => {
   const { env } = await withEmulator(long);
   const baseUrl = env.RUNCTL_BASE_URL ?? '';
   const journal = openJournal({ folder: env.RUNCTL_STATE_DIR, nowMs: Date.now, onTrouble() {} });
@@ -129,7 +122,7 @@ test('a trigger that another process still sends is nothing to recover, for list
     first: true,
   } as const;
   journal.append({ type: 'triggered', baseUrl, target, ...sent, process: createProcesses().own });
-  for (const argv of [['list'], ['history'], ['doctor', '--offline']]) {
+  for (const argv of [['list'], ['doctor', '--offline']]) {
     const { stdout, stderr } = await runProgram(argv, { env });
     expect([argv, stdout + stderr]).toEqual([
       argv,
@@ -163,25 +156,12 @@ test('every setting that a profile stores has a finding', async () => {
   expect(missing).toEqual([]);
 });
 
-test.each([
-  ['with a hook, which will run it', true, 'ok'],
-  ['without one', false, 'warning'],
-])('a hook is due while a follower runs %s', async (_, hasHook, result) => {
-  const { env } = await withEmulator(long, { nowMs: Date.now });
-  const { RUNCTL_STATE_DIR: folder = '', RUNCTL_BASE_URL: baseUrl = '' } = env;
-  const journal = openJournal({ folder, nowMs: Date.now, onTrouble() {} });
-  journal.append({ type: 'hook_due', baseUrl, target, executionId: '99999999-0000-4000-8000-000000000000' });
-  claimFollowing({ folder, baseUrl, hasHook, processes: createProcesses(), nowMs: Date.now });
-  expect((await findingsOf(env)).find(({ name }) => name === 'hooks')).toMatchObject({ result });
-});
-
 test('a variable that is nearly that of a setting is named, and one of a hook is not', async () => {
   const { env } = await withEmulator(long);
   const odd = {
     ...env,
     RUNCTL_PROFLE: 'staging',
     RUNCTL_EXIT_CODE: '0',
-    RUNCTL_IN_HOOK: '1',
     RUNCTL_PROJCT: '',
   };
   const found = (await findingsOf(odd)).filter(({ name }) => name === 'environment');

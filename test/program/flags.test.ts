@@ -106,12 +106,6 @@ describe.each(commands)('%s', (command) => {
     expect(seen.stderr).toMatch(/--on-final/);
   });
 
-  test('--on-exit runs its command with the exit code', async () => {
-    const hook = 'echo $RUNCTL_EXIT_CODE > "{folder}/hook"';
-    const seen = await typed([...command.split(' '), '--timeout', '100ms', '--on-exit', hook], {}, systemClock);
-    expect(readFileSync(join(seen.folder, 'hook'), 'utf8')).toBe('124\n');
-  });
-
   test('--json, --field, --events and --quiet choose what is printed', async () => {
     const [json, field, events, quiet, plain] = await Promise.all(
       ['--json', '--field status', '--events', '--quiet', ''].map((flag) => typed(`${command} ${flag}`.trim())),

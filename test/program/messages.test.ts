@@ -220,8 +220,6 @@ const atFirst: [argv: string, text: string][] = [
   ],
   ['watch --all', 'No unfinished runs.'],
   ['recover', `Nothing to recover: no unresolved triggers ${nowhere}.`],
-  ['stats', `No runs in the last 30d ${nowhere}.`],
-  ['history', `No history in the last 1d ${nowhere}.`],
   ['trigger', "runctl: missing required argument 'automation'\n  → see `runctl trigger --help`"],
 ];
 
@@ -231,31 +229,17 @@ const later: [argv: string, text: string][] = [
     'list',
     'STATUS     AUTOMATION  STARTED  TOOK  CREDITS  ORIGIN  POLLED  RUN                                   ERROR\nFAILED     weekly           3h    1m       12  -       -       <id>  step_failed: Step "Send the report": the mail server said no\nCOMPLETED  nightly          3h    1m       12  -       -       <id>  -',
   ],
-  [
-    'list --until 2026-01-01',
-    `No runs at that time ${nowhere}. Runs started on other machines aren't listed. \`runctl list\` shows all.`,
-  ],
   ['list x', `No runs of x ${nowhere}. Runs started on other machines aren't listed. \`runctl list\` shows all.`],
   [
     'list --status foo',
     'runctl: there is no status "FOO"\n  → statuses are RUNNING, COMPLETED, FAILED, TIMED_OUT, CANCELLED, unknown, not_found',
-  ],
-  ['stats x', `No runs of x in the last 30d ${nowhere}.`],
-  ['check nightly --within 26h', 'nightly completed 2h 59m ago'],
-  [
-    'check weekly --within 26h',
-    'runctl: weekly has not completed within 26h: no completed run is recorded on this machine; its last run: FAILED 2h 59m ago\n  → see its runs with `runctl list weekly`',
-  ],
-  [
-    'check other --within 26h',
-    'runctl: other has not completed within 26h: no runs are recorded on this machine\n  → check the name: `runctl list` shows the runs of this machine',
   ],
   ['status nigthly', 'runctl: no run here matches "nigthly"\n  → did you mean `nightly`?'],
   [
     'trigger',
     "runctl: missing required argument 'automation'\n  → known on this machine: weekly, nightly; for example: `runctl trigger weekly`",
   ],
-  ['watch nightly --follow', 'runctl: --follow takes no run arguments\n  → leave out one of the two'],
+  ['watch nightly --all', 'runctl: --all takes no run arguments\n  → leave out one of the two'],
   ['trigger nightly --wait', "runctl: unknown option '--wait'\n  → did you mean `--watch`?"],
   ['list -o json', "runctl: unknown option '-o'\n  → did you mean `--json`?"],
   ['--profile list', 'runctl: --profile needs a value: --profile <name>\n  → see `runctl list --help`'],

@@ -33,15 +33,12 @@ test.each<[argv: string[], meant: string]>([
   [['trigger', '–help'], 'runctl trigger --help'],
   [['trigger', 'nightly', `nightly/${id}`], `runctl watch nightly/${id}`],
   [['trigger', '@last'], 'runctl watch @last'],
-  [['check', 'a,b', '--within', '1d'], 'runctl check a b --within 1d --json'],
   [['recover', 'nightly', '@last'], 'runctl watch @last'],
   [['watch', 'a,b'], 'runctl watch a b --json'],
   [['status', 'nightly/106e12ed'], 'runctl status 106e12ed --json'],
   [['result', `a,b/${id}`], 'runctl result --help'],
   [['list', 'nightly', ' weekly'], 'runctl list nightly weekly --json'],
-  [['stats', '–since', '7d'], 'runctl stats --since 7d --json'],
   [['status', 'nightly', '–q'], 'runctl status nightly -q --json'],
-  [['history', ' '], 'runctl history --help'],
 ])('%j: %s', async (argv, meant) => {
   expect((await refused(argv)).next).toBe(meant);
 });

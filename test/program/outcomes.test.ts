@@ -139,9 +139,6 @@ const others = [
   'list',
   'list --offline',
   'recover',
-  'check nightly --within 6h',
-  'history',
-  'stats',
 ];
 
 describe.each(others)('%s', (line) => {

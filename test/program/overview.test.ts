@@ -3,7 +3,6 @@ import { PassThrough } from 'node:stream';
 import { Terminal } from '@xterm/headless';
 import { expect, test } from 'vitest';
 import type { Scenario } from '../../src/emulator/scenario.ts';
-import { claimFollowing } from '../../src/journal/follower-claim.ts';
 import { openJournal } from '../../src/journal/journal.ts';
 import { createProcesses } from '../../src/journal/processes.ts';
 import { withEmulator } from '../helpers/emulator.ts';
@@ -52,34 +51,6 @@ test('of several failures of one automation, only the newest is shown', async ()
   const { env, clock } = await withEmulator(scenario);
   for (const name of ['bad', 'bad', 'bad']) await runProgram(follow(name), { env, clock });
   expect((await bare(env, clock)).stdout.match(/FAILED +bad /g)).toHaveLength(1);
-});
-
-test.each([[true], [false]])(
-  'a follower that was killed is named, with the command that starts one: %s',
-  async (hasHook) => {
-    const { env, clock } = await withEmulator(scenario);
-    await runProgram(follow('good'), { env, clock });
-    const processes = createProcesses();
-    const own = processes.own.replace(/ \d+ /, ' 99999999 ');
-    const { RUNCTL_STATE_DIR: folder = '', RUNCTL_BASE_URL: baseUrl = '' } = env;
-    claimFollowing({ folder, baseUrl, hasHook, processes: { ...processes, own }, nowMs: clock.nowMs });
-    const { stdout } = await bare(env, clock);
-    expect(stdout).toMatch(/killed.*since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4}.*runctl watch --follow/s);
-    expect(stdout.includes('--on-final')).toBe(hasHook);
-  },
-);
-
-test('hooks that no follower runs are counted, with the command that runs them', async () => {
-  const { env, clock } = await withEmulator(scenario);
-  await runProgram(follow('good'), { env, clock });
-  const { RUNCTL_STATE_DIR: folder = '', RUNCTL_BASE_URL: baseUrl = '' } = env;
-  const journal = openJournal({ folder, nowMs: clock.nowMs, onTrouble() {} });
-  journal.append({ type: 'hook_due', baseUrl, target, executionId });
-  const { stdout } = await bare(env, clock);
-  expect(stdout).toMatch(/1 --on-final command .*due.*runctl watch --follow --on-final/s);
-  expect(stdout).not.toMatch(/Nothing is/);
-  claimFollowing({ folder, baseUrl, hasHook: true, processes: createProcesses(), nowMs: clock.nowMs });
-  expect((await bare(env, clock)).stdout).not.toMatch(/due/);
 });
 
 test.each([

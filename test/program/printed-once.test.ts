@@ -1,5 +1,5 @@
 // What is said, and how often: the same fact once.
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Scenario } from '../../src/emulator/scenario.ts';
@@ -138,26 +138,6 @@ test('the events of recover have an end for each trigger, and one of the command
   expect(events.filter(({ event }) => event === 'done')).toEqual([events.at(-1)]);
 });
 
-test('the history of an hour counts every unresolved trigger, also one in a file that it need not read', async () => {
-  const { run, env, clock } = await machine({ ...hour, faults: [{ on: 'trigger', do: 'loseAnswer' }] });
-  const inFile = (name: string) => join(env.RUNCTL_STATE_DIR ?? '', name);
-  const age = (name: string, hours: number) => {
-    const at = new Date(clock.nowMs() - hours * 3_600_000).toISOString();
-    const text = readFileSync(inFile(name), 'utf8');
-    writeFileSync(inFile(name), text.replaceAll(/"at":"[^"]+"/g, `"at":"${at}"`), { mode: 0o600 });
-  };
-  await run('trigger a --give-up-after 1ms');
-  age('journal.jsonl', 20);
-  writeFileSync(inFile('journal-1.jsonl'), '', { mode: 0o600 });
-  await run('trigger b --give-up-after 1ms');
-  age('journal-1.jsonl', 10);
-  writeFileSync(inFile('journal-2.jsonl'), '', { mode: 0o600 });
-  await run('trigger c --give-up-after 1ms');
-  const { stdout, stderr } = await run('history --since 1h');
-  expect(stdout).not.toMatch(/ [ab] /);
-  expect(stderr).toMatch(/^3 triggers .*runctl recover/m);
-});
-
 test('what doctor finds is no warning besides', async () => {
   const { run, env } = await machine(hour, { RUNCTL_API_KEY: '' });
   const { RUNCTL_CONFIG_DIR: folder = '', RUNCTL_API_KEY: apiKey } = env;
@@ -235,9 +215,9 @@ test('an earlier trigger without a response is a warning in the document of its 
   ]);
 });
 
-test('a journal that cannot be written is said once, also beside an --on-exit command', async () => {
+test('a journal that cannot be written is said once', async () => {
   const { run } = await machine(hour, { RUNCTL_STATE_DIR: '/dev/null' });
-  const { stderr } = await run('trigger nightly --on-exit true');
+  const { stderr } = await run('trigger nightly');
   expect(stderr.match(/\/dev\/null/g)).toHaveLength(1);
 });
 

@@ -32,9 +32,6 @@ const refusing = [
   ['watch', executionId],
   ['list'],
   ['recover'],
-  ['history'],
-  ['stats'],
-  ['check', 'nightly', '--within', '1h'],
   ['agent', 'status', executionId, executionId],
 ];
 const reading = [

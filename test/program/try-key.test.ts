@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { Scenario } from '../../src/emulator/scenario.ts';
 import { withEmulator } from '../helpers/emulator.ts';
+import { jsonLines } from '../helpers/json-lines.ts';
 import { runProgram } from '../helpers/run-program.ts';
 
 const trial = ['doctor', '--try-key', 'nightly', '--yes'];
@@ -92,13 +94,14 @@ describe('doctor --try-key', () => {
   });
 
   test.each<[string, Scenario]>([
-    ['response_lost', { faults: [{ nth: 2, do: 'loseAnswer' }] }],
+    ['in_doubt', { faults: [{ nth: 2, do: 'loseAnswer' }] }],
     ['refused', { order: 'activeFirst' }],
-  ])('leaves its repeat in the history, also if it is %s', async (end, scenario) => {
+  ])('leaves its repeat in the journal, also if it is %s', async (end, scenario) => {
     const { env, clock } = await withEmulator({ automations: short, ...scenario });
     await runProgram(trial, { env, clock });
-    const { stdout } = await runProgram(['history', '--field', 'runctl.history.what'], { env, clock });
-    expect(stdout.split('\n').slice(0, 4)).toEqual(['sent', 'accepted', 'sent_again', end]);
+    const records = jsonLines(readFileSync(`${env.RUNCTL_STATE_DIR}/journal.jsonl`, 'utf8'));
+    const ofTriggers = records.map(({ type }) => type).filter((type) => type !== 'status' && type !== 'keys_seen');
+    expect(ofTriggers.slice(0, 4)).toEqual(['triggered', 'accepted', 'triggered', end]);
     expect((await runProgram(['recover'], { env, clock })).code).toBe(0);
   });
 
@@ -110,9 +113,9 @@ describe('doctor --try-key', () => {
     expect([code, problem.name, emulator.runs().length]).toEqual([12, 'already_active', 1]);
   });
 
-  test('says of ignored keys what happened before, and so do doctor and the history', async () => {
+  test('says of ignored keys what happened before, and so does doctor', async () => {
     const { env, clock } = await withEmulator({ automations: short, idempotencyKeys: 'ignored' });
-    for (const argv of [trial, ['doctor', '--offline'], ['history']]) {
+    for (const argv of [trial, ['doctor', '--offline']]) {
       const { stdout } = await runProgram(argv, { env, clock });
       expect(stdout.replaceAll(/\s+/g, ' '), argv.join(' ')).toMatch(
         /repeated before (this|that) may have started two runs/,

@@ -34,13 +34,11 @@ test('how long runs usually take is known of the service that they were seen at'
   }
 });
 
-test('stats names the other service only if it has runs', async () => {
+test('list names the other service only if it has runs', async () => {
   const { at, urls } = await machine();
-  expect((await at('here', 'trigger lost --give-up-after 1ms')).code).toBe(12);
-  expect((await at('there', 'stats lost')).stderr).not.toContain(`--base-url ${urls.here}`);
   await at('here', 'trigger nightly');
-  expect((await at('there', 'stats nightly')).stderr).toContain(`--base-url ${urls.here}`);
-  expect((await at('there', 'stats weekly')).stderr).not.toContain(`--base-url ${urls.here}`);
+  expect((await at('there', 'list nightly')).stderr).toContain(`--base-url ${urls.here}`);
+  expect((await at('there', 'list weekly')).stderr).not.toContain(`--base-url ${urls.here}`);
 });
 
 test('a run that is not there is said to be at the other service only if it is of that automation', async () => {
@@ -84,14 +82,4 @@ test('a command line without an automation names those of the service', async ()
   await at('there', 'trigger nightly');
   const named = async (place: 'here' | 'there') => /nightly/.test((await at(place, 'trigger')).stderr);
   expect([await named('here'), await named('there')]).toEqual([false, true]);
-});
-
-test('a hook that failed is a finding of doctor for the service it was run for', async () => {
-  const { at } = await machine();
-  expect((await at('there', 'trigger nightly --on-exit false')).code).toBe(0);
-  for (const [place, says] of [
-    ['here', /hooks +none failed/],
-    ['there', /hooks +the --on-exit hook/],
-  ] as const)
-    expect((await at(place, 'doctor --offline')).stdout).toMatch(says);
 });

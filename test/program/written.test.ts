@@ -1,13 +1,11 @@
 // What a command adds to the journal: the records themselves, as another version or a script would read them.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Scenario } from '../../src/emulator/scenario.ts';
 import { withEmulator } from '../helpers/emulator.ts';
-import { createFastClock } from '../helpers/fast-clock.ts';
 import { jsonLines } from '../helpers/json-lines.ts';
 import { type Ended, runProgram } from '../helpers/run-program.ts';
-import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 /** The records of a state folder, the oldest first. */
 function recordsIn(folder = '') {
@@ -76,9 +74,6 @@ const table: Row[] = [
   ],
   ['list', 'the end', failing, finished, [{ type: 'status', status: 'FAILED' }]],
   ['list --offline', 'nothing', hour, finished, []],
-  ['check nightly --within 1h', 'the end', hour, finished, [{ type: 'status', status: 'COMPLETED' }]],
-  ['history', 'nothing', hour, finished, []],
-  ['stats', 'nothing', hour, finished, []],
   ['doctor --offline', 'nothing', hour, finished, []],
   ['recover --dry-run', 'nothing of what it would send', loseFirst, unresolved, []],
   ['recover --dry-run', 'nothing of what is superseded', loseFirst, superseded, []],
@@ -93,7 +88,7 @@ const table: Row[] = [
     ],
   ],
   ['watch', 'the beginning of a long error', longError, finished, [{ type: 'status' }, { error: shortened }]],
-  ['recover', 'what is superseded', loseFirst, superseded, [{ type: 'superseded', ...sender }]],
+  ['recover', 'what is superseded', loseFirst, superseded, [{ type: 'superseded' }]],
   ['recover', 'the run that it found', loseFirst, unresolved, [{ type: 'triggered' }, { type: 'accepted' }]],
 ];
 
@@ -121,47 +116,4 @@ test.each([
   const argv = line.replace('{run}', run).split(' ');
   const { code, stderr } = await runProgram(argv, { env: { ...env, RUNCTL_STATE_DIR: '/dev/null' }, clock });
   expect([code, /journal|\/dev\/null/.test(stderr)]).toEqual([0, isSaid]);
-});
-
-const patience = { timeout: 15_000, interval: 20 };
-
-test('a second follower does not record anew that a hook is due', async () => {
-  const clock = createFastClock();
-  const { env } = await withEmulator(hour, { nowMs: clock.nowMs });
-  await runProgram(['trigger', 'nightly'], { env, clock });
-  const due = () => recordsIn(env.RUNCTL_STATE_DIR).filter(({ type }) => type === 'hook_due');
-  const argv = ['watch', '--follow', '--on-final', 'true'];
-  for (let followers = 0; followers < 2; followers++) {
-    const interrupt = new AbortController();
-    const following = runProgram(argv, { env, clock, signal: interrupt.signal });
-    await vi.waitFor(() => expect(due()).not.toEqual([]), patience);
-    await clock.sleep(2_000);
-    interrupt.abort('SIGTERM');
-    await following;
-  }
-  expect(due()).toHaveLength(1);
-});
-
-test('a follower runs no hook for a run that had finished when it was first polled', async () => {
-  const clock = createFastClock();
-  const { env, emulator } = await withEmulator({ automations: { '*': { duration: '1ms' } } }, { nowMs: clock.nowMs });
-  const elsewhere = { ...env, RUNCTL_STATE_DIR: join(temporaryFolder(), 'state') };
-  const { stdout } = await runProgram(['trigger', 'nightly'], { env: elsewhere, clock });
-  const reported = join(temporaryFolder(), 'reported');
-  const interrupt = new AbortController();
-  const following = runProgram(['watch', '--follow', '--on-final', `echo "$RUNCTL_AUTOMATION" >> '${reported}'`], {
-    env,
-    clock,
-    signal: interrupt.signal,
-  });
-  // Its claim comes first.
-  await vi.waitFor(() => expect(readdirSync(env.RUNCTL_STATE_DIR ?? '')).not.toEqual([]), patience);
-  const run = `${env.RUNCTL_PROJECT}/nightly/${stdout.trim()}`;
-  expect((await runProgram(['watch', run], { env, clock })).code).toBe(0);
-  await runProgram(['trigger', 'weekly'], { env, clock });
-  await vi.waitFor(() => expect(existsSync(reported)).toBe(true), patience);
-  interrupt.abort('SIGTERM');
-  await following;
-  expect(readFileSync(reported, 'utf8')).toBe('weekly\n');
-  expect(emulator.runs()).toHaveLength(2);
 });

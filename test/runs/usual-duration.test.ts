@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { usualOf } from '../../src/runs/statistics.ts';
+import { usualOf } from '../../src/runs/usual-duration.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;

@@ -5,9 +5,9 @@ import { expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/problems/exit-codes.ts';
 import { isInstalled, needs } from '../helpers/needs.ts';
 import { type Machine, withBareMachine } from './bare-machine.ts';
-import { blocksOf } from './blocks.ts';
+import { blockOf } from './blocks.ts';
 
-const crontabs = blocksOf('cron', 'crontab');
+const crontabs = [blockOf('cron', 'crontab'), blockOf('A command for every run of this machine', 'crontab')];
 
 /** What cron makes of them: variables, and what each line hands to the shell. */
 const lines = crontabs.flatMap((crontab) => crontab.split('\n')).filter((line) => line !== '');

@@ -5,10 +5,10 @@ import { recordedErrorOf } from '../connection/poll-once.ts';
 import type { ArgumentOutcome, Start } from '../problems/outcome.ts';
 import { exitNameOfWatch, watchFailedProblem, watchProblem, watchWarning } from '../problems/watch-problems.ts';
 import type { Reporter, RunEvent } from '../runs/events.ts';
-import type { Run, Target } from '../runs/run.ts';
+import type { Run } from '../runs/run.ts';
 import { isKnownStatus } from '../runs/statuses.ts';
 import { formatDuration, localTime } from '../runs/time-text.ts';
-import { createPollSchedule, jitter } from '../watching/poll-schedule.ts';
+import { jitter, pollGapMs } from '../watching/poll-gap.ts';
 import type { WatchResult } from '../watching/watch-result.ts';
 import {
   type Followable,
@@ -46,7 +46,7 @@ export async function followRun(
   };
   // The response to the trigger shows that the settings are right.
   if (followable.known) following.watches.answered();
-  const options = scheduleOf(run.target, plan, following);
+  const options = pollingOf(plan, following);
   const watched = await watchToEnd(followable, options, portsOf(run, plan, following, observe));
   const found = watchProblem(watched, context.signal, argumentOf(run, following), hasJournal(context));
   const problem = found && start ? watchFailedProblem(found) : found;
@@ -93,7 +93,7 @@ export async function waitForOther(followable: Followable, plan: Plan, following
     });
   };
   const known = { executionId: run.executionId, status: 'RUNNING', isFinal: false, document: {} };
-  const options = scheduleOf(run.target, plan, following);
+  const options = pollingOf(plan, following);
   const watched = await pollUntilFinal({ ...followable, known }, options, portsOf(run, plan, following, observe));
   if (watched.kind === 'finished') journal.recordStatus(baseUrl, run, watched.execution);
   return watched;
@@ -120,8 +120,7 @@ function portsOf(
   };
 }
 
-function scheduleOf(target: Target, { intervalMs }: Plan, { pastDurationsMs, context }: Following): WatchOptions {
-  const schedule = createPollSchedule(pastDurationsMs(target));
-  const gapMs = (ageMs: number) => intervalMs ?? jitter(schedule.gapMs(ageMs), context.random);
-  return { schedule: { gapMs }, isFixed: intervalMs !== undefined };
+function pollingOf({ intervalMs }: Plan, { context }: Following): WatchOptions {
+  const gapMs = (ageMs: number) => intervalMs ?? jitter(pollGapMs(ageMs), context.random);
+  return { gapMs, isFixed: intervalMs !== undefined };
 }

@@ -1,7 +1,7 @@
 import { pause } from '../runs/clock.ts';
 import type { Fault } from '../runs/fault.ts';
 import type { Run, Target } from '../runs/run.ts';
-import { createPollSchedule, jitter } from '../watching/poll-schedule.ts';
+import { jitter, pollGapMs } from '../watching/poll-gap.ts';
 import { waitForOther } from './follow-run.ts';
 import type { Following } from './following.ts';
 import type { Plan } from './plan.ts';
@@ -22,7 +22,6 @@ export function createSlot(target: Target, plan: Plan, following: Following): Sl
   const { context, watches } = following;
   const { clock, random, signal } = context;
   const startMs = clock.elapsedMs();
-  const schedule = createPollSchedule([]);
   /** An active run that has finished or can't be polled. If it is named again, only time decides how long to wait. */
   let passedId: string | undefined;
   let finishedId: string | undefined;
@@ -36,7 +35,7 @@ export function createSlot(target: Target, plan: Plan, following: Following): Sl
       if (leftMs < leastForTriggerMs || retryAfterMs > leftMs) return 'timed_out';
       let waitMs = 0;
       if (!active || active.executionId === passedId) {
-        const gapMs = plan.intervalMs ?? jitter(schedule.gapMs(refusedAtMs - startMs), random);
+        const gapMs = plan.intervalMs ?? jitter(pollGapMs(refusedAtMs - startMs), random);
         waitMs = Math.min(Math.max(leastBetweenTriggersMs, gapMs), leftMs);
         context.reporter.observe({ event: 'waiting', for: 'slot', target, nextMs: waitMs });
       } else {

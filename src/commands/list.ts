@@ -23,7 +23,6 @@ import { nameOf } from '../runs/run.ts';
 import { lastStatusOf, shownStatuses } from '../runs/statuses.ts';
 import { dayMs } from '../runs/time-text.ts';
 import { usualOf } from '../runs/usual-duration.ts';
-import { mostEarlierRuns } from '../watching/poll-schedule.ts';
 import { checkStatuses, emptyNote, omissionNote, unknownNote } from './list-notes.ts';
 
 const options = {
@@ -154,7 +153,7 @@ export function withUsual(runs: readonly ListedRow[], journal: Journal, nowMs: n
     if (!isUnfinished(run) || !isOpen(run, nowMs)) return run;
     const { baseUrl, target, startedAt, at } = run;
     const id = JSON.stringify([baseUrl, target]);
-    const pastDurationsMs = pastDurationsById.get(id) ?? journal.pastDurationsMs({ baseUrl, target }, mostEarlierRuns);
+    const pastDurationsMs = pastDurationsById.get(id) ?? journal.pastDurationsMs({ baseUrl, target });
     pastDurationsById.set(id, pastDurationsMs);
     return { ...run, usual: usualOf(nowMs - Date.parse(startedAt ?? at), pastDurationsMs) };
   });

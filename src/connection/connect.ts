@@ -10,7 +10,6 @@ import { createProcesses } from '../journal/processes.ts';
 import { defaults } from '../runs/defaults.ts';
 import { createRateLimiter } from '../runs/rate-limiter.ts';
 import { sanitizeLine } from '../sanitize.ts';
-import { mostEarlierRuns } from '../watching/poll-schedule.ts';
 import { createApiKeys } from './api-keys.ts';
 import { type Connection, keyTreatmentOf } from './connection.ts';
 import { type JournalNeed, journalOf } from './open-journal.ts';
@@ -111,7 +110,7 @@ function pastDurationsOf(journal: Journal, baseUrl: string): Connection['pastDur
   const read = new Map<string, readonly number[]>();
   return (target) => {
     const key = JSON.stringify(target);
-    const known = read.get(key) ?? journal.pastDurationsMs({ baseUrl, target }, mostEarlierRuns);
+    const known = read.get(key) ?? journal.pastDurationsMs({ baseUrl, target });
     read.set(key, known);
     return known;
   };

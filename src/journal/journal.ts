@@ -17,6 +17,8 @@ const surelyFinishedMs = 24 * 3_600_000;
 const newestFiles = [2, 16];
 /** Which of an automation's earlier runs predict how long the next one takes. */
 const pastFiles = { files: 16, ageMs: 90 * 24 * 3_600_000 };
+/** How many earlier runs say how long the next one takes. */
+const mostPastRuns = 20;
 
 export type Journal = ReturnType<typeof openJournal>;
 
@@ -140,7 +142,7 @@ export function openJournal(options: LogOptions, log: Log = openLog(options)) {
   }
 
   /** How long the target's last completed runs took, newest first, from the newest files. */
-  function pastDurationsMs(filter: TargetFilter, limit: number): number[] {
+  function pastDurationsMs(filter: TargetFilter): number[] {
     const durationsMs: number[] = [];
     const sinceMs = nowMs() - pastFiles.ageMs;
     for (const { status, startedAt, completedAt, at } of runs({
@@ -148,7 +150,7 @@ export function openJournal(options: LogOptions, log: Log = openLog(options)) {
       files: pastFiles.files,
       hasRun: true,
     })) {
-      if (durationsMs.length >= limit || Date.parse(at) < sinceMs) break;
+      if (durationsMs.length >= mostPastRuns || Date.parse(at) < sinceMs) break;
       const hasCompleted = status !== null && endedWell(status);
       const durationMs = durationMsOf({ startedAt, completedAt });
       if (hasCompleted && durationMs) durationsMs.push(durationMs);

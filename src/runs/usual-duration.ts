@@ -7,7 +7,6 @@ function quantileOf(sorted: Float64Array, share: number): number | null {
   return sorted[Math.ceil(share * sorted.length) - 1] ?? null;
 }
 
-const runsThatCount = 10;
 const fewestRuns = 3;
 
 /** To the second, from a minute on to the minute. */
@@ -27,11 +26,11 @@ export interface Usual {
 
 /** How an unfinished run of this age compares with earlier ones; undefined if too few say how long it usually takes. */
 export function usualOf(ageMs: number, earlierMs: readonly number[]): Usual | undefined {
-  const newest = ascending(earlierMs.slice(0, runsThatCount));
-  const usualMs = quantileOf(newest, 0.5);
-  if (newest.length < fewestRuns || usualMs === null) return undefined;
+  const sorted = ascending(earlierMs);
+  const usualMs = quantileOf(sorted, 0.5);
+  if (sorted.length < fewestRuns || usualMs === null) return undefined;
   // Longer than 90% of them, and clearly longer than their median.
-  const isLate = ageMs > Math.max(1.2 * usualMs, quantileOf(newest, 0.9) ?? 0);
+  const isLate = ageMs > Math.max(1.2 * usualMs, quantileOf(sorted, 0.9) ?? 0);
   const left = roughly(usualMs - ageMs);
   if (isLate) return { usualMs, isLate, text: `${roughly(ageMs - usualMs)} late` };
   return { usualMs, isLate, text: left === '0s' ? 'due now' : `about ${left} left` };

@@ -4,7 +4,6 @@ import { interrupted } from '../runs/fault.ts';
 import type { Run } from '../runs/run.ts';
 import type { Answer, Execution, RunResult, Service } from '../runs/service.ts';
 import { finalStatusOf, graverStatus } from '../runs/statuses.ts';
-import type { PollSchedule } from './poll-schedule.ts';
 import { createPoller, type PollerPorts } from './poller.ts';
 import type { FinishedWatch, WatchResult } from './watch-result.ts';
 
@@ -18,7 +17,7 @@ export interface Followable {
 }
 
 export interface WatchOptions {
-  schedule: PollSchedule;
+  gapMs(ageMs: number): number; // from one poll to the next, for a run of this age
   isFixed?: boolean; // the first gap is not shortened at random
 }
 
@@ -29,7 +28,7 @@ export interface WatchPorts extends PollerPorts {
 /** Polls until the run is finished or one of the reasons in `WatchEnd` stops it. */
 export async function pollUntilFinal(
   { run, known, sinceTriggerMs, ...followable }: Followable,
-  { schedule, isFixed }: WatchOptions,
+  { gapMs, isFixed }: WatchOptions,
   ports: WatchPorts,
 ): Promise<WatchResult> {
   const { service, clock, random, signal, group, observe } = ports;
@@ -42,7 +41,7 @@ export async function pollUntilFinal(
 
   // A run that we just started needs no immediate poll, and runs started together are not polled together.
   const spread = isFixed ? 1 : 1 - random() / 2;
-  let delayMs = execution ? spread * schedule.gapMs(0) : 0;
+  let delayMs = execution ? spread * gapMs(0) : 0;
   let { retryAfterMs } = followable;
   if (execution) observe({ event: 'status', run, execution, changed: true });
   // docs/service.md, Final statuses stay.
@@ -57,7 +56,7 @@ export async function pollUntilFinal(
     observe({ event: 'status', run, execution, changed });
     if (execution.isFinal) break;
     if (polled.isLast) return { kind: 'timed_out', timeoutMs: group.timeoutMs, ...lastConfirmed() };
-    delayMs = schedule.gapMs(ageMs(execution, watchedMs(), clock));
+    delayMs = gapMs(ageMs(execution, watchedMs(), clock));
   }
   return { kind: 'finished', run, execution };
 }

@@ -84,7 +84,7 @@ const poll =
 const watchRun: Runner = async (script, given = {}) => {
   const { ended, ...ports } = prepare(script, given);
   const { intervalMs = 10_000, timeoutMs = Number.POSITIVE_INFINITY, giveUpAfterMs = 600_000 } = given;
-  const options: WatchOptions = { schedule: { gapMs: () => intervalMs } };
+  const options: WatchOptions = { gapMs: () => intervalMs };
   const { clock } = ports;
   const sinceTriggerMs = given.own || given.journal ? () => clock.elapsedMs() : undefined;
   const group = createWatchGroup(timeoutMs, clock);

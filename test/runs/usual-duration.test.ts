@@ -13,11 +13,6 @@ describe('the usual duration', () => {
     { why: 'two runs', durationsMs: times(2, minute), usualMs: undefined },
     { why: 'three runs', durationsMs: [3 * minute, minute, 2 * minute], usualMs: 2 * minute },
     { why: 'one odd run', durationsMs: [minute, minute, 3 * hour, minute, minute], usualMs: minute },
-    {
-      why: 'six new runs after many old ones',
-      durationsMs: [...times(6, minute), ...times(50, hour)],
-      usualMs: minute,
-    },
   ])('of $why is $usualMs', ({ durationsMs, usualMs }) => {
     expect(usualOf(0, durationsMs)?.usualMs).toBe(usualMs);
   });

@@ -3,7 +3,7 @@ import { watchProblem } from '../../src/problems/watch-problems.ts';
 import type { Fault, FaultKind } from '../../src/runs/fault.ts';
 import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
 import type { Answer, Service } from '../../src/runs/service.ts';
-import { createPollSchedule, jitter } from '../../src/watching/poll-schedule.ts';
+import { jitter, pollGapMs } from '../../src/watching/poll-gap.ts';
 import { createWatchGroup } from '../../src/watching/watch-group.ts';
 import { type WatchOptions, watchToEnd } from '../../src/watching/watch-run.ts';
 import { propertyTimeoutMs } from '../helpers/property-runs.ts';
@@ -58,11 +58,10 @@ async function watch(
       answer('status', sending?.timeoutMs, () => state(isOver() ? 'COMPLETED' : 'RUNNING', { startedAt })),
     result: (_, __, sending) => answer('result', sending?.timeoutMs, () => resultOf('COMPLETED')),
   };
-  const schedule = createPollSchedule([]);
   const { signal } = new AbortController();
   const watched = await watchToEnd(
     { run },
-    { schedule: { gapMs: (ageMs) => jitter(schedule.gapMs(ageMs), random) }, ...options },
+    { gapMs: (ageMs) => jitter(pollGapMs(ageMs), random), ...options },
     {
       service,
       clock,
@@ -187,7 +186,7 @@ describe('a watch of three hours', () => {
   test('lasts fifty hours without a limit', async () => {
     const { problem, requests } = await watch(50 * hour, [], {
       timeoutMs: Number.POSITIVE_INFINITY,
-      schedule: { gapMs: () => 5 * minute },
+      gapMs: () => 5 * minute,
     });
     expect(problem).toBeUndefined();
     expect(requests).toBe(50 * 12 + 2);

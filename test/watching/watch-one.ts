@@ -48,7 +48,7 @@ export async function watch(
   const events: RunEvent[] = [];
   const watched = await watchToEnd(
     { run: followed, known, sinceTriggerMs, retryAfterMs },
-    { schedule: { gapMs: () => 10 * second }, ...options },
+    { gapMs: () => 10 * second, ...options },
     {
       service,
       clock,

@@ -7,7 +7,7 @@ import { hour, minute, second, watch } from './watch-one.ts';
 describe('a watch', () => {
   test('reports every minute that it waits, however rarely it polls', async () => {
     const service = scriptedService({ status: [running(), state('COMPLETED')], result: [resultOf('COMPLETED')] });
-    const { events } = await watch(service, { schedule: { gapMs: () => 2.5 * minute } });
+    const { events } = await watch(service, { gapMs: () => 2.5 * minute });
     const waits = events.flatMap((event) => (event.event === 'waiting' ? [event.nextMs] : []));
     expect(waits).toEqual([2.5 * minute, 1.5 * minute, 0.5 * minute]);
     expect(service.calls.status).toBe(2);
@@ -31,7 +31,7 @@ describe('a watch', () => {
       });
       const agesMs: number[] = [];
       const gapMs = (age: number) => agesMs.push(age) && 10 * second;
-      await watch(service, { schedule: { gapMs } }, { clock });
+      await watch(service, { gapMs }, { clock });
       expect(agesMs).toEqual([ageMs, ageMs === 48 * hour - second ? 10 * second : ageMs + 10 * second]);
     },
   );

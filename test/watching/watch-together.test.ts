@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
 import type { Answer, Execution, Service } from '../../src/runs/service.ts';
-import { createPollSchedule } from '../../src/watching/poll-schedule.ts';
+import { pollGapMs } from '../../src/watching/poll-gap.ts';
 import { createWatchGroup } from '../../src/watching/watch-group.ts';
 import { watchToEnd } from '../../src/watching/watch-run.ts';
 import { fault, resultOf, state, target } from '../helpers/scripted-service.ts';
@@ -14,8 +14,6 @@ interface Together {
   runs: number;
   perSecond?: number;
   timeoutMs?: number;
-  /** Milliseconds, by earlier runs; none where there is no record. */
-  durationsMs?: number[];
   /** What the service answers to a poll of this run (from 0), RUNNING unless given; `limitMs` is the poll's own limit. */
   answer?(index: number, atMs: number, limitMs: number): Promise<Answer<Execution>> | Answer<Execution> | undefined;
   /** How long ago this run was started. */
@@ -55,10 +53,9 @@ async function watchTogether({ runs, perSecond = 10, timeoutMs = 10 * second, ..
     random: () => 0.5,
     observe() {},
   };
-  const schedule = createPollSchedule(options.durationsMs ?? []);
   const watched = await Promise.all(
     Array.from({ length: runs }, (_, index) =>
-      watchToEnd({ run: { target, executionId: idOf(index) } }, { schedule }, ports),
+      watchToEnd({ run: { target, executionId: idOf(index) } }, { gapMs: pollGapMs }, ports),
     ),
   );
   const clocked = (fromMs: number, toMs: number) => polls.filter(({ atMs }) => atMs >= fromMs && atMs < toMs);

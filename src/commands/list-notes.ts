@@ -1,7 +1,7 @@
 import { isJournalIncomplete } from '../connection/open-journal.ts';
 import { elsewhere, journalPlace } from '../connection/other-base-url.ts';
 import type { Invocation } from '../context.ts';
-import { isRecoverable, type Journal, type JournalRun } from '../journal/journal.ts';
+import { isOpen, type Journal, type JournalRun } from '../journal/journal.ts';
 import { createProcesses, senderOf, shownProcess } from '../journal/processes.ts';
 import { isAmong, type NamedAutomation, type RunFilter } from '../journal/run-filter.ts';
 import { likely } from '../problems/nearest.ts';
@@ -69,7 +69,7 @@ export function unknownNote(runs: readonly JournalRun[], nowMs: number, journal:
   const [sent] = all.flatMap(({ idempotencyKey }) => sending.get(idempotencyKey ?? '') ?? []);
   if (unknown.length === 0 && sent)
     return `The trigger of ${nameOf(sent.target)} is still being sent by ${shownProcess(sent.sender)}.`;
-  const lost = unknown.filter((run) => isRecoverable(run, nowMs)).length;
+  const lost = unknown.filter((run) => isOpen(run, nowMs)).length;
   if (lost === 0) return expiredNote(unknown);
   const verb = lost > 1 ? 'have' : 'has';
   return `${count(lost, 'trigger')} ${verb} no recorded response; \`runctl recover\` finds or starts ${lost > 1 ? 'their runs' : 'its run'}, or says why not.`;
@@ -85,7 +85,7 @@ export function triggersBeingSent(journal: Journal, baseUrl?: string) {
 }
 
 /** What is left to do about triggers that are too old to be recovered. */
-export function expiredNote([newest, ...others]: readonly JournalRun[]): string | undefined {
+function expiredNote([newest, ...others]: readonly JournalRun[]): string | undefined {
   if (!newest) return undefined;
   const name = nameOf(newest.target);
   const more = others.length > 0 ? ` (and ${count(others.length, 'older one')})` : '';

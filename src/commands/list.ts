@@ -8,7 +8,7 @@ import { connectWith } from '../connection/connect.ts';
 import { journalOf } from '../connection/open-journal.ts';
 import { type Refreshed, refreshRuns } from '../connection/poll-once.ts';
 import { isUnfinished } from '../journal/fold.ts';
-import { isOpen, isRecoverable, type Journal, type JournalRun } from '../journal/journal.ts';
+import { isOpen, type Journal, type JournalRun } from '../journal/journal.ts';
 import type { RunFilter } from '../journal/run-filter.ts';
 import { exitNameOfRun } from '../problems/exit-codes.ts';
 import type { Outcome } from '../problems/outcome.ts';
@@ -174,7 +174,7 @@ function outcomeOfRow(
   const execution = { status: status ?? '', isFinal, ...times, document: Object.fromEntries(given) };
   if (executionId === null) {
     const message = `this trigger of ${nameOf(target)} has no recorded response; it may have started a run`;
-    const hint = isRecoverable({ at }, nowMs) ? '`runctl recover`' : undefined;
+    const hint = isOpen({ at }, nowMs) ? '`runctl recover`' : undefined;
     const problem = inDoubtProblem({ message, hint });
     return { target, exit, report, execution, problem };
   }

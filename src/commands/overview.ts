@@ -4,7 +4,7 @@ import { parseAutomationNames } from '../connection/arguments.ts';
 import { journalOf } from '../connection/open-journal.ts';
 import type { Invocation } from '../context.ts';
 import { isUnfinished } from '../journal/fold.ts';
-import { isOpen, isRecoverable, type Journal, type JournalRun, openMs } from '../journal/journal.ts';
+import { isOpen, type Journal, type JournalRun, openMs } from '../journal/journal.ts';
 import type { CommandResult } from '../render/output.ts';
 import type { runTable } from '../render/tables.ts';
 import { renderMarkup, type Theme } from '../render/theme.ts';
@@ -54,7 +54,7 @@ function whatStands(
     standing.isEmpty = false;
     const name = fullNameOf(run.target);
     if (run.executionId === null) {
-      if (isRecoverable(run, nowMs) && !sentKeys.has(run.idempotencyKey ?? '')) standing.unresolved.push(run);
+      if (isOpen(run, nowMs) && !sentKeys.has(run.idempotencyKey ?? '')) standing.unresolved.push(run);
     } else if (isUnfinished(run)) {
       if (isOpen(run, nowMs)) standing.unfinished.push(run);
     } else if (run.status !== null && endedWell(run.status)) settled.add(name);

@@ -16,15 +16,14 @@ import type { Connection } from '../connection/connection.ts';
 import { isJournalIncomplete } from '../connection/open-journal.ts';
 import { nothingRecorded } from '../connection/other-base-url.ts';
 import type { Invocation } from '../context.ts';
-import { isRecoverable, type JournalRun, openMs } from '../journal/journal.ts';
-import { isAmong, type NamedAutomation, type RunFilter } from '../journal/run-filter.ts';
+import { isOpen, type JournalRun, openMs } from '../journal/journal.ts';
+import { isAmong, type NamedAutomation } from '../journal/run-filter.ts';
 import { type ExitName, isInterruptName } from '../problems/exit-codes.ts';
 import type { Problem } from '../problems/problem.ts';
 import { type Document, documentOf } from '../render/document.ts';
 import { printProblem, printSentence, wantsData } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
 import type { Target } from '../runs/run.ts';
-import { expiredNote } from './list-notes.ts';
 
 const options = {
   dryRun: flag('--dry-run', 'list unresolved triggers without sending anything'),
@@ -71,10 +70,9 @@ export const recover = defineCommand({
     }
     const isIncomplete = isJournalIncomplete(context);
     const isNothing = documents.length === 0 && !options.quiet && !isIncomplete;
-    const expired = expiredNote(expiredTriggers({ automations: named }, connection));
     return {
       documents,
-      omission: [isNothing ? nothingFor(automations, named, connection) : [], expired ?? []].flat(),
+      omission: isNothing ? nothingFor(automations, named, connection) : undefined,
       // What isn't in the journal can't be recovered.
       exitNames: [exitNameOfRecovery(problems, options), isIncomplete ? 'output_error' : 'ok'],
     };
@@ -87,16 +85,9 @@ function exitNameOfRecovery(problems: Problem[], { dryRun }: RecoverOptions): Ex
   return problems.length > 0 && !dryRun ? 'outcome_unknown' : 'ok';
 }
 
-/** The triggers that are too old to be recovered, and too new to be forgotten. */
-function expiredTriggers(filter: RunFilter, { journal, baseUrl, context }: Connection): JournalRun[] {
-  const nowMs = context.clock.nowMs();
-  const recent = journal.runs({ ...filter, baseUrl, sinceMs: nowMs - openMs });
-  return [...recent].filter((run) => run.executionId === null && !isRecoverable(run, nowMs));
-}
-
 function nothingFor(names: readonly string[], automations: readonly NamedAutomation[], connection: Connection) {
   const nowMs = connection.context.clock.nowMs();
-  const isUnresolved = (run: JournalRun) => run.executionId === null && isRecoverable(run, nowMs);
+  const isUnresolved = (run: JournalRun) => run.executionId === null && isOpen(run, nowMs);
   const filter = { automations, sinceMs: nowMs - openMs };
   const sentences = nothingRecorded('unresolved triggers', names, connection, filter, isUnresolved);
   return sentences.map((sentence) => sentence.replace(/^No /, 'Nothing to recover: no '));

@@ -1,7 +1,7 @@
 import { flagSource, valueIfGiven } from '../config/setting-table.ts';
 import { need } from '../config/settings.ts';
 import type { Context } from '../context.ts';
-import { isOpen, isRecoverable, type Journal, type JournalRun, openMs } from '../journal/journal.ts';
+import { isOpen, type Journal, type JournalRun, openMs } from '../journal/journal.ts';
 import { pathOf } from '../journal/records.ts';
 import type { NamedAutomation, RunFilter } from '../journal/run-filter.ts';
 import { likely } from '../problems/nearest.ts';
@@ -136,7 +136,7 @@ async function findLast(
   let read = 0;
   for (const run of journal.runs({ baseUrl, automations })) {
     if (++read > mostRunsRead && last) break;
-    if (run.executionId === null) unresolved ??= last || !isOpen(run, context.clock.nowMs()) ? undefined : run;
+    if (run.executionId === null) unresolved ??= last ? undefined : run;
     else if (!last) last = run;
     else if (automationName !== undefined && projectId === undefined) checkSameProject(last, run);
     if (last && (automationName === undefined || projectId !== undefined)) break;
@@ -179,7 +179,7 @@ const lostTrigger = ({ target }: JournalRun) =>
   `the last trigger of ${nameOf(target)} has no recorded response; it may have started a run`;
 
 const hintForRun = (run: JournalRun, { clock }: Context) =>
-  isRecoverable(run, clock.nowMs())
+  isOpen(run, clock.nowMs())
     ? 'resolve it with `runctl recover`'
     : `it is too old to be sent again, so look in the service for a run that began at ${localTime(run.at)}`;
 

@@ -7,7 +7,7 @@ import { journalOf } from '../connection/open-journal.ts';
 import { elsewhere } from '../connection/other-base-url.ts';
 import { inspectStateFolder } from '../connection/state-folder.ts';
 import { isUnfinished } from '../journal/fold.ts';
-import { isOpen, isRecoverable, type Journal, type JournalRun, openMs } from '../journal/journal.ts';
+import { isOpen, type Journal, type JournalRun, openMs } from '../journal/journal.ts';
 import { createProcesses, senderOf, shownProcess } from '../journal/processes.ts';
 import { Problem } from '../problems/problem.ts';
 import { count } from '../problems/quote.ts';
@@ -48,7 +48,7 @@ export function* checkJournal({ settings, context }: Machine): Generator<Finding
   const unresolved = open.length - senders.length;
   const nowMs = context.clock.nowMs();
   const sinceMs = nowMs - openMs;
-  const isOpenTrigger = (run: JournalRun) => run.executionId === null && isRecoverable(run, nowMs);
+  const isOpenTrigger = (run: JournalRun) => run.executionId === null && isOpen(run, nowMs);
   const isOpenRun = (run: JournalRun) => isUnfinished(run) && isOpen(run, nowMs);
   const noneOf = (what: string, isCounted: (run: JournalRun) => boolean) =>
     ['none', elsewhere(what, { journal, baseUrl }, { sinceMs }, isCounted) ?? []].flat().join('. ');

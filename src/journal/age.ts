@@ -10,13 +10,7 @@ export function ageOf(at: string, nowMs: number): number {
 
 /**
  * Only what is younger than this can be open: an unfinished run, a trigger without an outcome. A run takes three
- * hours at most, and the service remembers an idempotency key for a day.
+ * hours at most, and later the service may have dropped the idempotency key.
  */
-export const openMs = 48 * 3_600_000;
+export const openMs = defaults.keyRetentionMs;
 export const isOpen = ({ at }: { at: string }, nowMs: number): boolean => nowMs - Date.parse(at) < openMs;
-
-/** Can `recover` still resolve a trigger whose first attempt has this time? Later, the service may have dropped its key. */
-export function isRecoverable({ at }: { at: string }, nowMs: number): boolean {
-  const ageMs = ageOf(at, nowMs);
-  return ageMs <= defaults.keyRetentionMs || ageMs === Number.POSITIVE_INFINITY;
-}

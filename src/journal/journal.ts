@@ -8,7 +8,7 @@ import { createQueries, type TargetFilter } from './queries.ts';
 import { type JournalRecord, type NewRecord, runIdOf } from './records.ts';
 import { type RunFilter, textsOf } from './run-filter.ts';
 
-export { isOpen, isRecoverable, openMs } from './age.ts';
+export { isOpen, openMs } from './age.ts';
 export type { JournalRun, UnresolvedTrigger } from './fold.ts';
 
 /** At this age, a run counts as finished even if another API key may have started it and may still find it. */

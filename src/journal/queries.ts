@@ -1,6 +1,6 @@
 import type { Target } from '../runs/run.ts';
 import type { KeyTreatment } from '../runs/service.ts';
-import { ageOf, isRecoverable, openMs } from './age.ts';
+import { ageOf, isOpen, openMs } from './age.ts';
 import { fold, type State, type Trigger, type UnresolvedTrigger, unresolvedOf } from './fold.ts';
 import type { Log } from './log.ts';
 import { type JournalRecord, type RecordOf, type TriggerKey, triggerIdOf } from './records.ts';
@@ -39,7 +39,7 @@ export function createQueries(log: Log, nowMs: () => number) {
   function unresolvedTriggers(filter: { baseUrl?: string; target?: Target }): UnresolvedTrigger[] {
     const { triggers } = foldAll({ ...filter, sinceMs: nowMs() - openMs });
     const open = [...triggers.values()].filter(
-      ({ attempts: [oldest] }) => oldest !== undefined && isRecoverable(oldest, nowMs()),
+      ({ attempts: [oldest] }) => oldest !== undefined && isOpen(oldest, nowMs()),
     );
     return open.map((trigger) => unresolvedOf(trigger, nowMs())).reverse();
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { fold } from '../../src/journal/fold.ts';
-import { isRecoverable, type Journal, openMs } from '../../src/journal/journal.ts';
+import { isOpen, type Journal, openMs } from '../../src/journal/journal.ts';
 import { type JournalRecord, parseRecord } from '../../src/journal/records.ts';
 import { createTriggerRecord } from '../../src/journal/trigger-recorder.ts';
 import { isFinalStatus } from '../../src/runs/statuses.ts';
@@ -200,7 +200,7 @@ function checkAgainst(records: JournalRecord[], journal: Journal, nowMs: number)
       journal.findKey({ ...key(0), idempotencyKey })?.state,
       'accepted for good, or an attempt without an outcome',
     ).toBe(state);
-    const isYoung = attempts.map((attempt) => isRecoverable(attempt, nowMs));
+    const isYoung = attempts.map((attempt) => isOpen(attempt, nowMs));
     // runctl never sends a key again that is too old.
     const isUsual = new Set(isYoung).size === 1;
     return state === 'open' ? [{ idempotencyKey, at: attempts[0]?.at, isYoung: isYoung[0], isUsual }] : [];

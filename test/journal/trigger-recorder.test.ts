@@ -27,7 +27,7 @@ describe('a trigger in doubt', () => {
   });
 
   test.each([
-    [24, 1],
+    [23.9, 1],
     [24.1, 0],
   ])('can be resolved for a day: after %d hours there are %d', (hours, left) => {
     const { open, clock } = createStateFolder();

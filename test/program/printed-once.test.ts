@@ -104,14 +104,6 @@ test.each([
   expect(stderr).toContain(`runctl watch ${id.trim()}`);
 });
 
-test('recover of one automation says nothing of another, whose trigger is too old', async () => {
-  const { run, clock } = await machine({ ...hour, faults: [{ on: 'trigger', do: 'loseAnswer' }] });
-  await run('trigger weekly --give-up-after 1ms');
-  clock.leap(30 * 3_600_000);
-  expect((await run('recover nightly')).stderr).not.toContain('weekly');
-  expect((await run('recover')).stderr).toContain('weekly');
-});
-
 test('while the service is away, status says what was last confirmed in every line', async () => {
   const { run } = await machine({ ...hour, faults: [{ on: 'status', do: 'status', status: 500 }] });
   await run('trigger nightly');

@@ -48,14 +48,6 @@ test('a run that is not there is said to be at the other service only if it is o
   expect(await Promise.all(['status nightly', 'status weekly'].map(isNamed))).toEqual([true, false]);
 });
 
-test('a trigger that is too old to be recovered is named for the service it was sent to', async () => {
-  const { at, clock } = await machine();
-  expect((await at('here', 'trigger lost --give-up-after 1ms')).code).toBe(12);
-  clock.leap(30 * 3_600_000);
-  const isNamed = async (place: 'here' | 'there') => /trigger of lost/.test((await at(place, 'recover')).stderr);
-  expect([await isNamed('here'), await isNamed('there')]).toEqual([true, false]);
-});
-
 test('the start of an id that is typed as a name is taken for a run of this service', async () => {
   const { env, clock, emulator } = await withEmulator({
     faults: [{ on: 'trigger', nth: 2, do: 'status', status: 404 }],

@@ -11,7 +11,6 @@ import { help } from './commands/help.ts';
 import { list } from './commands/list.ts';
 import { recover } from './commands/recover.ts';
 import { result } from './commands/result.ts';
-import { schema } from './commands/schema.ts';
 import { status } from './commands/status.ts';
 import { hintForAutomation, trigger } from './commands/trigger.ts';
 import { versionCommand } from './commands/version.ts';
@@ -36,7 +35,7 @@ export const program: CommandDefinition = {
     ...under('Start and watch runs:', [trigger, status, result, watch]),
     ...under('Runs on this machine:', [list, recover]),
     ...under('Set up:', [config, doctor, completion]),
-    ...under('Try and learn:', [emulator, demo, explain, schema, help, versionCommand]),
+    ...under('Try and learn:', [emulator, demo, explain, help, versionCommand]),
     ...under('Discontinued:', [agent]),
   ],
 };

@@ -5,7 +5,7 @@ import { builtInScenarios } from '../src/emulator/built-in-scenarios.ts';
 import { scenarioSchema } from '../src/emulator/scenario.ts';
 import { exitCodes } from '../src/problems/exit-codes.ts';
 import { program } from '../src/program.ts';
-import { schemas } from '../src/render/schemas.ts';
+import { documentSchema } from '../src/render/schemas.ts';
 
 /** What every 1.x keeps (docs/reference.md, Stability), one fact per line. */
 export const stableSurface = (): string[] => [
@@ -16,10 +16,7 @@ export const stableSurface = (): string[] => [
   ]),
   ...variables.map((name) => `variable ${name}`),
   ...exitCodes.map(({ code, name }) => `exit code ${code} ${name}`),
-  ...ofShape('document', schemas.document as Shape),
-  ...(schemas.event as { oneOf: Shape[] }).oneOf.flatMap((event) =>
-    ofShape(`event ${event.properties?.event?.const}`, withoutDocument(event)),
-  ),
+  ...ofShape('document', documentSchema as Shape),
   ...builtInScenarios.map(({ name }) => `scenario ${name}`),
   ...ofScenario('scenario field ', scenarioSchema as unknown as Valibot),
 ];
@@ -73,17 +70,6 @@ function ofShape(path: string, shape: Shape): string[] {
     ),
   ];
 }
-
-/** The fields of documents are listed once. */
-const withoutDocument = (event: Shape): Shape => ({
-  ...event,
-  properties: Object.fromEntries(
-    Object.entries(event.properties ?? {}).map(([name, shape]) => [
-      name,
-      name === 'document' ? { type: 'document' } : shape,
-    ]),
-  ),
-});
 
 interface Valibot {
   type: string;

@@ -1,9 +1,10 @@
 """Starts a run, watches it until it finishes, and recovers it if the response is lost. Everything this script knows about
-runctl comes from `runctl explain --json` and `runctl schema`.
+runctl comes from `runctl explain --json` and `../document.schema.json`.
 
     python3 supervise.py nightly [time to retry the trigger] [time to wait at once]
 """
 import json
+import pathlib
 import subprocess
 import sys
 import uuid
@@ -35,7 +36,7 @@ def fits(value, schema):
 
 
 exit_codes = {each["name"]: each for each in json.loads(ask("explain", "--json"))["runctl"]["explain"]}
-schema = json.loads(ask("schema", "document"))
+schema = json.loads((pathlib.Path(__file__).parent.parent / "document.schema.json").read_text())
 
 
 def call(command, *words, **options):

@@ -19,7 +19,7 @@ export interface Following extends Connection {
 /** Puts up a board if stderr is a terminal, and starts `--timeout`. The caller must stop the reporter. */
 export async function startFollowing(
   connection: Connection,
-  plan: Pick<Plan, 'timeoutMs' | 'onFinal' | 'quiet' | 'events'>,
+  plan: Pick<Plan, 'timeoutMs' | 'onFinal' | 'quiet'>,
   runs: number,
 ): Promise<Following> {
   const { pastDurationsMs } = connection;

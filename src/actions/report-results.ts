@@ -17,7 +17,7 @@ import { documentIn, type Following } from './following.ts';
 const replayNextStep = 'for a new run, use a new idempotency key';
 
 /** Reports each result of the `watched` runs as soon as it is known, because the others may take hours. */
-export function createDoneReport(following: Following, watched: number): (outcome: ArgumentOutcome) => void {
+export function createDoneReport({ context }: Following, watched: number): (outcome: ArgumentOutcome) => void {
   let pending = watched;
   return (outcome) => {
     const { run, target, problem } = outcome;
@@ -26,8 +26,7 @@ export function createDoneReport(following: Following, watched: number): (outcom
     // A signal or the timeout ends the watches of all runs together.
     const failure = problem && { name: shownName, endsAll: isInterruptName(name) || name === 'timeout' };
     const about = run ? { run } : { target };
-    const document = documentIn(following, outcome).json;
-    following.context.reporter.observe({ event: 'run_done', ...about, document, pending, failure });
+    context.reporter.observe({ event: 'run_done', ...about, pending, failure });
   };
 }
 

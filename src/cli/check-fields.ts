@@ -26,10 +26,10 @@ export function checkFields(paths: readonly string[] = [], command: string): voi
 export async function notesOnFields(paths: readonly string[] = []): Promise<string[]> {
   const deep = paths.filter((path) => path.includes('.'));
   if (deep.length === 0) return [];
-  const { schemas } = await import('../render/schemas.ts');
+  const { documentSchema } = await import('../render/schemas.ts');
   return deep.flatMap((path) => {
     const odd = unknownNameIn(path.split('.'), {
-      properties: { ...fieldsOfObjects, ...propertiesOf(schemas.document) },
+      properties: { ...fieldsOfObjects, ...propertiesOf(documentSchema) },
     });
     if (!odd) return [];
     const meant = nearest(odd.name, odd.names);

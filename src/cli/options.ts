@@ -68,18 +68,11 @@ const followingOptions = under('Following:', {
 export const outputOptions = under(common, {
   json: {
     ...flag('--json', 'print JSON, one document per line'),
-    refuses: ['field', 'events'],
+    refuses: ['field'],
     instead: 'leave out `--json`',
   },
-  field: {
-    ...option('--field <path>', 'print the value of a field, such as status (repeatable)', fieldPath),
-    refuses: ['events'],
-  },
+  field: option('--field <path>', 'print the value of a field, such as status (repeatable)', fieldPath),
   quiet: flag('-q, --quiet', 'print only what you asked for, plus errors'),
-});
-
-export const eventOptions = under('Following:', {
-  events: flag('--events', 'print each event as a JSON object, one per line'),
 });
 
 export const settingOptions = under(common, {
@@ -96,6 +89,6 @@ function settingOption(key: SettingKey): OptionDefinition<string> {
   return option(shortFlag ? `${shortFlag}, ${flag}` : flag, flagAbout, nonEmpty);
 }
 
-export const followOptions = { ...followingOptions, ...eventOptions, ...outputOptions, ...settingOptions };
+export const followOptions = { ...followingOptions, ...outputOptions, ...settingOptions };
 
 export const startOptions = { ...startingOptions, ...followOptions };

@@ -2,18 +2,12 @@ import { version } from '../../package.json';
 import { type Setting, settingTable, valueIfGiven } from '../config/setting-table.ts';
 import { resolveWithoutApiKey, type SettingFlags, showSettings } from '../config/settings.ts';
 import type { Context, Invocation } from '../context.ts';
-import {
-  exitCodeOf,
-  exitCodeOfAll,
-  exitCodeWithOutput,
-  interruptNameOf,
-  signalOfExitCode,
-} from '../problems/exit-codes.ts';
+import { exitCodeOf, exitCodeOfAll, exitCodeWithOutput, interruptNameOf } from '../problems/exit-codes.ts';
 import type { Outcome } from '../problems/outcome.ts';
 import { Problem } from '../problems/problem.ts';
 import { shellWord } from '../problems/quote.ts';
 import { guardFromRunner } from '../render/ci-runner.ts';
-import { type Document, documentOf } from '../render/document.ts';
+import { documentOf } from '../render/document.ts';
 import { type CommandResult, type OutputOptions, printNextStep, printResult, printSentence } from '../render/output.ts';
 import { createReporter } from '../render/reporter.ts';
 import { loadColors } from '../render/theme.ts';
@@ -39,7 +33,7 @@ export async function runCli(
   // If the command line cannot be parsed, the flags for output are searched for as words, up to the next `--`.
   const ownEnd = argv.indexOf('--', 1);
   const typed = ownEnd < 0 ? argv : argv.slice(0, ownEnd);
-  const typedOutput = { json: typed.includes('--json'), events: typed.includes('--events') };
+  const typedOutput = { json: typed.includes('--json') };
   const isTyped = (word: string) => program.commands?.find(({ name }) => name === word);
   let command = isTyped(typed.find(isTyped) ?? '');
   const commandLine = ['runctl', ...argv.map(shellWord)].join(' ');
@@ -106,8 +100,8 @@ function readableSettings(options: SettingFlags, { env }: Context) {
   }
 }
 
-/** Prints what the command has not printed itself. `document` describes a failure that belongs to no run. */
-function end(result: CommandResult | number, output: OutputOptions, context: Invocation, document?: Document): number {
+/** Prints what the command has not printed itself. */
+function end(result: CommandResult | number, output: OutputOptions, context: Invocation): number {
   if (typeof result !== 'number') {
     printResult(result, output, context);
     if (context.signal.reason === 'SIGHUP')
@@ -116,9 +110,7 @@ function end(result: CommandResult | number, output: OutputOptions, context: Inv
         context,
       );
   }
-  const exitCode = typeof result === 'number' ? result : exitCodeNow(result, context);
-  context.reporter.observe({ event: 'done', exitCode, signal: signalOfExitCode(exitCode), document: document?.json });
-  return exitCode;
+  return typeof result === 'number' ? result : exitCodeNow(result, context);
 }
 
 /** The exit code at this moment. A signal decides, whatever else has happened; it may come while the result is printed. */
@@ -137,7 +129,7 @@ function fail(
   const about = command?.starts ? startOf(problem) : {};
   const document = documentOf({ problem, ...about }, context);
   const result = { exitNames: [problem.facts.name], documents: [document], problems: [{ problem }] };
-  return end(result, output, context, document);
+  return end(result, output, context);
 }
 
 /** What is known of a trigger that failed before it was sent. */

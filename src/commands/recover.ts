@@ -1,14 +1,7 @@
 import { recoverTriggers } from '../actions/recover-triggers.ts';
 import { type RecoveryReport, reportOfRecovery } from '../actions/recovery-report.ts';
 import { defineCommand, flag, type OptionValues } from '../cli/define-command.ts';
-import {
-  asTyped,
-  eventOptions,
-  outputOptions,
-  selectedAutomations,
-  settingOptions,
-  triggerGiveUpOptions,
-} from '../cli/options.ts';
+import { asTyped, outputOptions, selectedAutomations, settingOptions, triggerGiveUpOptions } from '../cli/options.ts';
 import { valueIfGiven } from '../config/setting-table.ts';
 import { flawOfAutomation, parseAutomationNames } from '../connection/arguments.ts';
 import { connect } from '../connection/connect.ts';
@@ -33,7 +26,6 @@ const options = {
   ),
   ...triggerGiveUpOptions,
   ...outputOptions,
-  ...eventOptions,
   ...settingOptions,
 };
 
@@ -59,12 +51,9 @@ export const recover = defineCommand({
     const documents: Document[] = [];
     for await (const recovery of recoverTriggers(options, connection, isSelected)) {
       const report = reportOfRecovery(recovery, options, connection);
-      const { run, problem, outcome } = report;
-      const document = documentOf(outcome, context);
-      documents.push(document);
+      const { problem, outcome } = report;
+      documents.push(documentOf(outcome, context));
       if (problem) problems.push(problem);
-      const about = run ? { run } : { target: recovery.trigger.target };
-      context.reporter.observe({ event: 'run_done', ...about, document: document.json, pending: 0 });
       // That a trigger is superseded is said this once, and somebody has to look for its run.
       print(report, recovery.kind === 'superseded' ? { ...options, quiet: false } : options, context);
     }

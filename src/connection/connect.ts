@@ -21,8 +21,6 @@ interface ConnectOptions extends SettingFlags {
 }
 
 const mostConnections = 64;
-// A shorter wait for a turn is just the normal spacing of requests.
-const shortestReportedWaitMs = 1_000;
 
 /** Reads the settings and opens the journal; sends nothing. Throws a usage problem for a missing or invalid setting. */
 export async function connect(
@@ -93,12 +91,7 @@ export async function connectWith(
     keyTreatment: () => keyTreatmentOf(journal.keysSeen(baseUrl)?.treatment, set),
     processes: createProcesses(),
     pastDurationsMs: pastDurationsOf(lasting, baseUrl),
-    limiter: createRateLimiter(rate, clock, {
-      connections,
-      onWait(nextMs) {
-        if (nextMs >= shortestReportedWaitMs) context.reporter.observe({ event: 'waiting', for: 'rate', nextMs });
-      },
-    }),
+    limiter: createRateLimiter(rate, clock, { connections }),
     requestTimeoutMs,
     sentKeys: new Set(),
     debug,

@@ -161,10 +161,6 @@ export const exitCodes: readonly ExitCode[] = names.map((name) => {
   return { code, name: publicNameOf(name), meaning, advice };
 });
 
-export function signalOfExitCode(exitCode: number): string | undefined {
-  return Object.entries(signalExits).find(([, name]) => exitCodeOf(name) === exitCode)?.[0];
-}
-
 /** A signal wins, then a trigger in doubt, then the first name other than ok. `pipe_closed` replaces ok and timeout. */
 export function exitCodeOfAll(names: readonly ExitName[]): number {
   const own = names.filter((name) => name !== 'pipe_closed');

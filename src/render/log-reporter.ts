@@ -13,7 +13,7 @@ import { lastConfirmed } from './status-text.ts';
 const silenceMs = 10_000;
 
 /** Writes to stderr: sentences, a line for each change of a run, and now and then a sign of life for CI. */
-export function createLogReporter(context: Invocation, { quiet, events }: OutputOptions = {}): Reporter {
+export function createLogReporter(context: Invocation, { quiet }: OutputOptions = {}): Reporter {
   const { clock, stderr } = context;
   const startMs = clock.elapsedMs();
   const sentenceOf = createSentences(clock);
@@ -23,8 +23,7 @@ export function createLogReporter(context: Invocation, { quiet, events }: Output
 
   return {
     observe(event) {
-      // Events replace this log, as `--quiet` does.
-      if ((quiet || events) && !isShownQuietly(event)) return;
+      if (quiet && !isShownQuietly(event)) return;
       const sentence = sentenceOf(event);
       if (sentence && event.event === 'triggered' && event.run) named.add(event.run.executionId);
       if (sentence) printSentence(sentence, context);

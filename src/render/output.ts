@@ -16,11 +16,10 @@ export interface OutputOptions {
   json?: boolean;
   /** Paths of `--field`. */
   field?: string[];
-  events?: boolean;
   quiet?: boolean;
 }
 
-export const wantsData = ({ json, field, events }: OutputOptions) => Boolean(json || events || field?.length);
+export const wantsData = ({ json, field }: OutputOptions) => Boolean(json || field?.length);
 
 /** What a command answers with, in the order in which it is printed. On stdout, the flags choose which of three it is. */
 export interface CommandResult {
@@ -42,12 +41,12 @@ export interface CommandResult {
   next?: string;
 }
 
-/** Prints documents if data was asked for, else text. With `--events`, the documents were printed as events. */
+/** Prints documents if data was asked for, else text. */
 export function printResult(result: CommandResult, output: OutputOptions, context: Invocation): void {
   const { documents = [], verbatim, text, problems = [], note, omission, next } = result;
   const { stdout } = context;
   const isForPeople = !wantsData(output);
-  if (!isForPeople && !output.events) printDocuments(documents, output, context);
+  if (!isForPeople) printDocuments(documents, output, context);
   if (isForPeople && verbatim !== undefined) printLine(verbatim, context);
   if (isForPeople && text) stdout.write(text(themeOf(stdout, context), wrapOptionsOf(stdout)));
   for (const { problem, about } of problems) printProblem(problem, context, about);
@@ -70,9 +69,9 @@ function printLine(text: string, { stdout, rawStdout = stdout }: Invocation): vo
   rawStdout.write(`${stdout.isTTY ? sanitize(text) : text}\n`);
 }
 
-/** Prints one JSON document on stdout, on one line if `indent` is 0. */
-export function printJson(document: unknown, { stdout, rawStdout }: Invocation, indent = stdout.isTTY ? 2 : 0): void {
-  const json = stringifyJson(document, indent);
+/** Prints one JSON document on stdout, on one line where that is no terminal. */
+function printJson(document: unknown, { stdout, rawStdout }: Invocation): void {
+  const json = stringifyJson(document, stdout.isTTY ? 2 : 0);
   const shown = stdout.isTTY ? sanitizeJson(json) : json;
   if (rawStdout) rawStdout.write(`${withoutCommandsInJson(shown)}\n`);
   else stdout.write(`${shown}\n`);

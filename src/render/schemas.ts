@@ -1,7 +1,6 @@
 import { exitCodes } from '../problems/exit-codes.ts';
 import { causesOfUnknown } from '../problems/problem.ts';
 import { allHowTriggered, allResolutions } from '../runs/events.ts';
-import { faultKinds } from '../runs/fault.ts';
 import type { JsonObject } from '../runs/json.ts';
 
 export type Schema = JsonObject;
@@ -77,8 +76,6 @@ const runctl = object(
   },
 );
 
-const identity = { projectId: text, automationName: text, agentId: text };
-
 /** A document. The fields of the service are not listed: it decides on their names and types. */
 const document = object(
   { runctl },
@@ -90,44 +87,10 @@ const document = object(
   },
 );
 
-const confirmedOrNull = { anyOf: [confirmed, { type: 'null' }] };
-
-const fieldsOfEvents: Readonly<Record<string, [required: Schema, optional?: Schema]>> = {
-  triggered: [{ how: oneOf(...allHowTriggered), status: textOrNull }],
-  status: [{ status: text }],
-  attempt_failed: [
-    {
-      operation: oneOf('trigger', 'status', 'result'),
-      ...{ reason: oneOf(...faultKinds), message: text, httpStatus: { type: ['integer', 'null'] } },
-      ...{ failures: count, silentMs: count, retryInMs: count },
-    },
-    { lastConfirmed: confirmedOrNull },
-  ],
-  service_back: [{ afterMs: count }],
-  waiting: [{ for: oneOf('poll', 'slot', 'rate'), nextMs: count }, { lastConfirmed: confirmedOrNull }],
-  warning: [{ name: text, message: text }],
-  final: [{ status: text }],
-  run_done: [{ document }],
-  done: [{ exitCode: whole, signal: textOrNull }, { document }],
-};
-
-const eventSchema = (event: string, required: Schema, optional: Schema = {}): Schema =>
-  object(
-    { schema: { const: 1 }, seq: { type: 'integer', minimum: 1 }, at: time, event: { const: event }, ...required },
-    { executionId: textOrNull, activeExecutionId: textOrNull, ...identity, ...optional },
-  );
-
-const head = (name: string) => ({
+/** The JSON Schema of `--json`. */
+export const documentSchema: Schema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
-  $id: `urn:runctl:schema:1:${name}`,
-});
-
-/** The JSON Schemas of `--json` and of a line of `--events`. */
-export const schemas: Readonly<Record<string, Schema>> = {
-  document: { ...head('document'), title: 'One line of runctl --json', ...document },
-  event: {
-    ...head('event'),
-    title: 'One line of runctl --events',
-    oneOf: Object.entries(fieldsOfEvents).map(([event, fields]) => eventSchema(event, ...fields)),
-  },
+  $id: 'urn:runctl:schema:1:document',
+  title: 'One line of runctl --json',
+  ...document,
 };

@@ -66,7 +66,6 @@ function sentenceOf(event: RunEvent): string | undefined {
     case 'status':
     case 'service_back':
     case 'final':
-    case 'done':
       return undefined;
   }
 }

@@ -1,5 +1,4 @@
 import type { Fault } from './fault.ts';
-import type { JsonObject } from './json.ts';
 import type { Run, Target } from './run.ts';
 import type { Execution } from './service.ts';
 
@@ -68,7 +67,7 @@ export interface FailedAttempt {
   retryInMs: number;
 }
 
-/** Everything that happens while a command runs. The terminal, the log and `--events` show the same events. */
+/** Everything that happens while a command runs. The terminal and the log show the same events. */
 export type RunEvent = {
   /** The event is about the active run that must finish before ours can start (`--if-active wait`). */
   isActiveRun?: true;
@@ -94,22 +93,14 @@ export type RunEvent = {
       target?: undefined;
     } & LastConfirmed)
   | { event: 'waiting'; for: 'slot'; run?: undefined; target: Target; nextMs: number }
-  | { event: 'waiting'; for: 'rate'; run?: undefined; target?: undefined; nextMs: number }
   | WarningEvent
   | { event: 'final'; run: Run; execution: Execution }
   /** Sent once for each requested run, when this command is done with it. */
   | ({
       event: 'run_done';
-      document: JsonObject;
       pending: number; // runs of the command that are not done yet
       failure?: { name: string; endsAll: boolean }; // the name of a problem
     } & RunOrTarget)
-  | {
-      event: 'done';
-      exitCode: number;
-      signal?: string; // the signal that ended the command
-      document?: JsonObject;
-    }
 );
 
 export function aboutOf(event: RunEvent): { target: Target; executionId?: string } | undefined {

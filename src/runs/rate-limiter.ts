@@ -8,7 +8,6 @@ export type Lane = (typeof lanes)[number];
 
 interface LimiterOptions {
   connections?: number; // shared by results and polls
-  onWait?(leastMs: number): void; // the shortest time that a request will wait
 }
 
 /** A request that asks for a turn. */
@@ -38,7 +37,7 @@ const early = 'early';
  * no more at once than there are connections.
  */
 export function createRateLimiter(perSecond: number, clock: Clock, options: LimiterOptions = {}) {
-  const { connections = Number.POSITIVE_INFINITY, onWait = () => {} } = options;
+  const { connections = Number.POSITIVE_INFINITY } = options;
   const most = Math.max(1, Math.floor(perSecond));
   const windowMs = margin * Math.max(1000, 1000 / perSecond);
   const betweenMs = margin * (1000 / perSecond);
@@ -77,9 +76,6 @@ export function createRateLimiter(perSecond: number, clock: Clock, options: Limi
         if (isSooner) nextCheckMs = lateMs;
         if (!isServing) void serve();
         else if (isSooner || dueInMs() <= 0) alarm.abort(early);
-        if (!queues[lane].has(waiting)) return;
-        const paceMs = Math.max(dueInMs(), nextTurnMs - clock.elapsedMs() + (waitingCount() - 1) * betweenMs);
-        onWait(Math.max(paceMs, lane === 'trigger' ? 0 : heldMs()));
       });
     },
     /** Gives results and polls no turn for this long. */

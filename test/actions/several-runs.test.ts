@@ -29,27 +29,6 @@ const targetOf = (number: number) => ({
 
 const runOf = (number: number): Run => ({ target: targetOf(number), executionId: idOf(number) });
 
-interface EventLine {
-  event: string;
-  how?: string;
-  executionId: string | null;
-  message: string;
-  document: {
-    executionId?: string;
-    status?: string;
-    output?: string;
-    runctl: { outcome: string; problem?: object; trigger?: { started: string } };
-  };
-}
-
-/** The lines of `--events`. */
-const eventsIn = (text: string, name = ''): EventLine[] =>
-  text
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line))
-    .filter(({ event }) => name === '' || event === name);
-
 /** Runs of ten minutes, each of an automation of its own, in virtual time. */
 function createRunsHarness(changes: (elapsedMs: () => number, sleep: Clock['sleep']) => Partial<Service> = () => ({})) {
   const context = createMemory();
@@ -136,7 +115,7 @@ describe('of many', () => {
     expect(await watch(runs, { json: true, quiet: true })).toBe(10);
     expect(problemsIn(err())).toHaveLength(2 * problems);
     if (problems === 1) expect(err()).toContain(`${runs} runs couldn't be followed`);
-    const documents: EventLine['document'][] = jsonLines(out());
+    const documents = jsonLines(out());
     expect(documents.map(({ executionId }) => executionId)).toEqual(Array.from({ length: runs }, (_, n) => idOf(n)));
     expect(documents.map(({ runctl }) => runctl.problem)).toEqual(
       documents.map((_, n) => expect.objectContaining({ message: expect.stringContaining(`nightly ${n} `) })),
@@ -214,22 +193,22 @@ describe('a run that is named twice', () => {
 });
 
 test('a status that this version does not know is warned of when it is first seen, not at every poll', async () => {
-  const { watch, out, polls } = createRunsHarness((elapsedMs) => ({
+  const { watch, out, err, polls } = createRunsHarness((elapsedMs) => ({
     async status({ executionId }) {
       polls.count++;
       return state(elapsedMs() < durationMs ? 'PAUSED' : 'COMPLETED', { executionId });
     },
   }));
-  expect(await watch(1, { events: true })).toBe(0);
+  expect(await watch(1, { json: true })).toBe(0);
   expect(polls.count).toBeGreaterThan(2);
-  expect(eventsIn(out(), 'warning')).toMatchObject([{ name: 'unknown_status' }]);
+  expect(err().match(/^runctl: .*PAUSED/gm)).toHaveLength(1);
+  expect(jsonLines(out())).toMatchObject([{ runctl: { warnings: [{ name: 'unknown_status' }] } }]);
 });
 
-test('each run that a trigger started is done once, with a document that says that it was started', async () => {
+test('each run that a trigger started has one document, which says that it was started', async () => {
   const { trigger, out } = createRunsHarness();
-  expect(await trigger(2, { events: true, timeoutMs: minute })).toBe(124);
-  const done = eventsIn(out(), 'run_done');
-  expect(done.map(({ executionId, document }) => [executionId, document.runctl.trigger?.started])).toEqual([
+  expect(await trigger(2, { json: true, timeoutMs: minute })).toBe(124);
+  expect(jsonLines(out()).map(({ executionId, runctl }) => [executionId, runctl.trigger?.started])).toEqual([
     [idOf(0), 'yes'],
     [idOf(1), 'yes'],
   ]);

@@ -10,7 +10,7 @@ type Run = (context: Invocation) => Promise<CommandResult | number>;
 
 /** Types `runctl test …flags`, where the command `test` is this function, which may start runs. */
 async function typed(run: Run, flags: string[] = [], crash: Promise<never>[] = []) {
-  const options = { json: flag('--json', ''), events: flag('--events', '') };
+  const options = { json: flag('--json', '') };
   const command: CommandDefinition = {
     ...{ name: 'test', about: '', starts: true, options },
     run: (_, __, context) => run(context),
@@ -58,51 +58,9 @@ test.each([
   expect(JSON.parse(out).runctl.trigger).toMatchObject(trigger);
 });
 
-describe('with --events the last line is the end of the command,', () => {
-  const lastLine = async (run: Run, crash?: Promise<never>[]) => {
-    const { code, out } = await typed(run, ['--events'], crash);
-    return {
-      code,
-      lines: out
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line)),
-    };
-  };
-
-  test('with its exit code', async () => {
-    const { lines } = await lastLine(async () => answer);
-    expect(lines).toMatchObject([{ event: 'done', seq: 1, exitCode: 1, signal: null }]);
-  });
-
-  test('with the signal that ended it', async () => {
-    const { lines } = await lastLine(async () => ({ exitNames: ['interrupted_terminated'] }));
-    expect(lines).toMatchObject([{ event: 'done', exitCode: 143, signal: 'SIGTERM' }]);
-  });
-
-  test('numbered after what it reported before it failed', async () => {
-    const { code, lines } = await lastLine(async ({ reporter }) => {
-      reporter.observe({ event: 'warning', name: 'journal_unavailable', message: 'the disk is full' });
-      throw failed;
-    });
-    expect(code).toBe(2);
-    expect(lines).toMatchObject([
-      { event: 'warning', seq: 1 },
-      {
-        event: 'done',
-        seq: 2,
-        exitCode: 2,
-        document: { runctl: { problem: { name: 'usage', message: 'it is wrong' } } },
-      },
-    ]);
-  });
-
-  test('also where nobody caught an error', async () => {
-    const crash = Promise.reject<never>(new Error('nobody caught this'));
-    const { code, lines } = await lastLine(() => new Promise(() => {}), [crash]);
-    expect(code).toBe(70);
-    expect(lines).toMatchObject([
-      { event: 'done', exitCode: 70, document: { runctl: { problem: { name: 'internal_error' } } } },
-    ]);
-  });
+test('an error that nobody caught ends the command with 70, and has a document', async () => {
+  const crash = Promise.reject<never>(new Error('nobody caught this'));
+  const { code, out } = await typed(() => new Promise(() => {}), ['--json'], [crash]);
+  expect(code).toBe(70);
+  expect(JSON.parse(out).runctl.problem).toMatchObject({ name: 'internal_error' });
 });

@@ -108,7 +108,7 @@ describe('bad input is refused with 2 and a line that names it', () => {
     const { code, out, err } = await typed(argv);
     expect(err).toContain(named);
     expect(err.trim().split('\n').length).toBeLessThanOrEqual(3);
-    const document = argv.includes('--events') ? JSON.parse(out).document : argv.includes('--json') && JSON.parse(out);
+    const document = argv.includes('--json') && JSON.parse(out);
     if (document) expect(document.runctl.exitCode).toBe(2);
     else expect(out).toBe('');
     expect(code).toBe(2);

@@ -1,23 +1,12 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import packageLock from '../../package-lock.json' with { type: 'json' };
 import { runProcess } from '../helpers/run-process.ts';
-import { runProgram } from '../helpers/run-program.ts';
 
 const root = join(import.meta.dirname, '../..');
 const { version } = packageJson;
-
-test('the package holds what `runctl schema` prints, a file for each schema', async () => {
-  const folder = join(root, 'dist/schema');
-  const files = readdirSync(folder).map((file) => [
-    file.replace('.json', ''),
-    JSON.parse(readFileSync(join(folder, file), 'utf8')),
-  ]);
-  const { stdout } = await runProgram(['schema']);
-  expect(Object.fromEntries(files)).toEqual(JSON.parse(stdout));
-});
 
 test('the version stands in package.json, and everything else follows it', () => {
   expect([packageLock.version, packageLock.packages[''].version]).toEqual([version, version]);

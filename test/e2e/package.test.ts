@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { publint } from 'publint';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { version } from '../../package.json';
-import { schemas } from '../../src/render/schemas.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { needs } from '../helpers/needs.ts';
 import { runCommand } from '../helpers/run-process.ts';
@@ -53,10 +52,9 @@ beforeAll(() => {
 }, 120_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('the package holds the program, its page, its schemas, types and licenses, and nothing else', () => {
+test('the package holds the program, its page and licenses, and nothing else', () => {
   const dist = ['LICENSES.txt', 'runctl.1', ...entryPoints.map((name) => `${name}.cjs`)];
-  const contract = Object.keys(schemas).map((name) => `schema/${name}.json`);
-  const made = [...dist, ...contract].map((name) => `dist/${name}`);
+  const made = dist.map((name) => `dist/${name}`);
   expect(paths.sort()).toEqual(['LICENSE', 'README.md', 'bin/runctl.js', 'package.json', ...made].sort());
 });
 
@@ -82,7 +80,7 @@ again(
     node('build.mjs', other);
     const files = (place: string) =>
       readdirSync(place, { recursive: true, encoding: 'utf8' })
-        .filter((name) => !/^\.|^schema$/.test(name))
+        .filter((name) => !/^\./.test(name))
         .sort();
     expect(files(other)).toEqual(files(join(root, 'dist')));
     const differing = files(other).filter(
@@ -157,7 +155,6 @@ test.each<[argv: string[], code: number, stdout: RegExp]>([
   [['emulator', '--quiet', '--', 'true'], 0, /^$/],
   [['doctor', '--offline'], 0, /state folder/],
   [['nonsense'], 2, /^$/],
-  [['schema', 'event'], 0, /run_done/],
   [['completion', 'bash'], 0, /complete -/],
   [['help', 'programs'], 0, /^# For programs/],
   [['help', 'troubleshooting'], 0, /^# Troubleshooting/],

@@ -87,7 +87,7 @@ const sending = [
   ['status', 'nightly', '--json'],
   ['result', 'nightly'],
   ['watch', 'nightly'],
-  ['watch', 'nightly', '--events'],
+  ['watch', 'nightly', '--json'],
   ['recover', '--give-up-after', '1ms'],
   ['doctor'],
   ['doctor', '--json'],

@@ -1,4 +1,4 @@
-/** The values of a text that has one JSON value a line, as `--json` and `--events` print them. */
+/** The values of a text that has one JSON value a line, as `--json` prints them. */
 // biome-ignore lint/suspicious/noExplicitAny: each test says what it expects.
 export const jsonLines = (text: string): any[] =>
   text

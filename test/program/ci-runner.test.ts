@@ -41,7 +41,7 @@ describe.each([
   test.each([
     ['trigger', name, '--watch', '--debug', '--timeout', '5s', ...patience],
     ['trigger', 'nightly', '--watch', '--json', '--timeout', '5s', ...patience],
-    ['watch', run, '--events', '--timeout', '5s', ...patience],
+    ['watch', run, '--json', '--timeout', '5s', ...patience],
     ['status', run, ...patience.slice(0, 2)],
     ['result', run, ...patience.slice(0, 2)],
     ['list'],

@@ -106,13 +106,12 @@ describe.each(commands)('%s', (command) => {
     expect(seen.stderr).toMatch(/--on-final/);
   });
 
-  test('--json, --field, --events and --quiet choose what is printed', async () => {
-    const [json, field, events, quiet, plain] = await Promise.all(
-      ['--json', '--field status', '--events', '--quiet', ''].map((flag) => typed(`${command} ${flag}`.trim())),
+  test('--json, --field and --quiet choose what is printed', async () => {
+    const [json, field, quiet, plain] = await Promise.all(
+      ['--json', '--field status', '--quiet', ''].map((flag) => typed(`${command} ${flag}`.trim())),
     );
     expect(jsonLines(json?.stdout ?? '')).toMatchObject([{ status: 'COMPLETED' }]);
     expect(field?.stdout).toBe('COMPLETED\n');
-    expect(jsonLines(events?.stdout ?? '').at(-1)).toMatchObject({ event: 'done', exitCode: 0 });
     expect([quiet?.stdout, quiet?.stderr]).toEqual(['', '']);
     expect(plain?.stdout).toContain('COMPLETED');
   });

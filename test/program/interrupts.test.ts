@@ -64,7 +64,6 @@ describe('Ctrl-C', () => {
       ['trigger', 'nightly', '--watch', '--interval', '20ms'],
       { requests: 3 },
     ],
-    ['events are written', slow, ['trigger', 'nightly', '--watch', '--events'], { requests: 1, pauses: true }],
     ['nothing is printed', slow, ['trigger', 'nightly', '--watch', '-q'], { requests: 1, pauses: true }],
   ])(
     'of a `trigger --watch` while %s names the run and the command that takes it up again',
@@ -197,7 +196,7 @@ test.each(['trigger weekly --watch', 'watch nightly', 'watch --all'])(
       if (polls() > 1) reader.abort('SIGPIPE');
       return clock.sleep(ms, signal);
     };
-    const argv = [...line.split(' '), '--events'];
+    const argv = [...line.split(' '), '--json'];
     const { code } = await runProgram(argv, { env, clock: { ...clock, sleep }, reader: reader.signal });
     expect([code, polls(), new Set(statesOf(emulator))]).toEqual([141, 2, new Set(['RUNNING'])]);
   },

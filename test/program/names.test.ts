@@ -102,7 +102,3 @@ test.each(['status', 'result', 'watch'])(
     expect((await runProgram([command, 'nightly'], { env })).code).toBe(74);
   },
 );
-
-test.each(['nothing', 'toString', '__proto__'])('%s names no schema', async (name) => {
-  expect(await runProgram(['schema', name])).toMatchObject({ code: 2, stdout: '' });
-});

@@ -120,14 +120,12 @@ test.each(['', ' --quiet'])('that a trigger is superseded is said this once: rec
   expect((await run(`recover${quiet}`)).stderr).not.toContain('nightly at');
 });
 
-test('the events of recover have an end for each trigger, and one of the command', async () => {
+test('recover prints a document for each trigger', async () => {
   const { run } = await machine({ ...hour, faults: [{ on: 'trigger', to: 2, do: 'loseAnswer' }] });
   for (const name of ['a', 'b']) await run(`trigger ${name} --give-up-after 1ms`);
-  const events = jsonLines((await run('recover --events')).stdout);
-  const ends = events.filter(({ event }) => event === 'run_done');
-  expect(ends.map(({ automationName }) => automationName).toSorted()).toEqual(['a', 'b']);
-  for (const { document } of ends) expect(document.runctl).toMatchObject({ command: 'recover', outcome: 'ok' });
-  expect(events.filter(({ event }) => event === 'done')).toEqual([events.at(-1)]);
+  const documents = jsonLines((await run('recover --json')).stdout);
+  expect(documents.map(({ automationName }) => automationName).toSorted()).toEqual(['a', 'b']);
+  for (const { runctl } of documents) expect(runctl).toMatchObject({ command: 'recover', outcome: 'ok' });
 });
 
 test('what doctor finds is no warning besides', async () => {
@@ -168,16 +166,6 @@ test('what is warned of one run is in its document, and in that of no trigger th
   const { stdout } = await run('trigger a b --json --idempotency-key {automation}');
   const [replayed, refused] = jsonLines(stdout).map(({ runctl }) => runctl.warnings.length);
   expect([replayed, refused]).toEqual([1, 0]);
-});
-
-test.each([
-  ['of two seconds', '0.5', ['rate']],
-  ['of a quarter of a second', '4', []],
-])('a wait for --rate %s is an event or not', async (_, rate, waits) => {
-  const { env, clock } = await withEmulator({ automations: { '*': { duration: '1h' } } });
-  const argv = ['trigger', 'a', 'b', 'c', '--rate', rate, '--events'];
-  const { stdout } = await runProgram(argv, { env, clock });
-  expect(jsonLines(stdout).flatMap((event) => event.for ?? [])).toEqual(waits);
 });
 
 test('what is warned of one run is in no document of another: a lost trigger, and a result that cannot be read', async () => {

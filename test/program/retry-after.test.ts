@@ -31,14 +31,15 @@ test.each([
   expect(clock.elapsedMs() - startMs).toBeLessThan(17 * 60_000);
 });
 
-test('the event of a long wait names its run', async () => {
+test('the warning of a long wait is in the document of its run', async () => {
   const { env, clock, emulator } = await withEmulator({
     automations: { '*': { duration: '15m' } },
     faults: [busy(3600)],
   });
-  const { stdout } = await runProgram([...argv, '--events'], { env, clock });
-  const [wait] = jsonLines(stdout).filter(({ name }) => name === 'retry_after');
-  expect(wait).toMatchObject({ event: 'warning', executionId: emulator.runs()[0]?.executionId });
+  const { stdout } = await runProgram([...argv, '--json'], { env, clock });
+  const [{ executionId, runctl }] = jsonLines(stdout);
+  expect(executionId).toBe(emulator.runs()[0]?.executionId);
+  expect(runctl.warnings).toMatchObject([{ name: 'retry_after' }]);
 });
 
 test('a signal names the wait that it ends', async () => {

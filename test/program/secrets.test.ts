@@ -55,7 +55,7 @@ describe('a service that gives the key back in every spelling and every place', 
   ];
   const commands = [
     ['trigger', 'nightly', '--json', '--debug', ...patience],
-    ['watch', run, '--events', '--debug', '--interval', '20ms', ...patience],
+    ['watch', run, '--json', '--debug', '--interval', '20ms', ...patience],
     ['result', run, ...patience],
   ];
 

@@ -45,7 +45,6 @@ const reading = [
   ['version'],
   ['explain', '2'],
   ['completion', 'bash'],
-  ['schema'],
   [],
 ];
 

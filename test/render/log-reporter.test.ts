@@ -94,21 +94,18 @@ describe('a sentence of a log', () => {
     expect(memory.err()).toBe('runctl: a\nrunctl: b\n');
   });
 
-  test.each([{ quiet: true }, { events: true }])(
-    'is written where %j is asked for of warnings that need somebody',
-    (asked) => {
-      const memory = createMemory();
-      const { observe } = createLogReporter(memory, asked);
-      observe({ ...triggered, how: 'started' });
-      observe({ event: 'warning', name: 'unknown_status', message: 'PAUSED is unknown', run });
-      observe({ event: 'warning', name: 'agents_discontinued', message: 'Agents are discontinued' });
-      observe({ event: 'warning', name: 'hook_failed', message: 'it ended with 1', run });
-      observe({ event: 'warning', name: 'unresolved_trigger', message: 'recover it', target });
-      observe({ event: 'warning', name: 'replayed_failure', message: 'no new run', run });
-      observe({ event: 'status', run, execution: execution('RUNNING'), changed: true });
-      expect(memory.err()).toBe('runctl: it ended with 1\nrunctl: recover it\nrunctl: no new run\n');
-    },
-  );
+  test('is written with --quiet of warnings that need somebody', () => {
+    const memory = createMemory();
+    const { observe } = createLogReporter(memory, { quiet: true });
+    observe({ ...triggered, how: 'started' });
+    observe({ event: 'warning', name: 'unknown_status', message: 'PAUSED is unknown', run });
+    observe({ event: 'warning', name: 'agents_discontinued', message: 'Agents are discontinued' });
+    observe({ event: 'warning', name: 'hook_failed', message: 'it ended with 1', run });
+    observe({ event: 'warning', name: 'unresolved_trigger', message: 'recover it', target });
+    observe({ event: 'warning', name: 'replayed_failure', message: 'no new run', run });
+    observe({ event: 'status', run, execution: execution('RUNNING'), changed: true });
+    expect(memory.err()).toBe('runctl: it ended with 1\nrunctl: recover it\nrunctl: no new run\n');
+  });
 });
 
 describe('a log', () => {
@@ -136,7 +133,6 @@ describe('a log', () => {
     ],
     ['the end of the last run, which is reported in full', done(0)],
     ['an interruption of one of several', { ...done(1), failure: { name: 'interrupted', endsAll: true } }],
-    ['the end of the command', { event: 'done', exitCode: 0 }],
     ['a wait just begun', waiting],
   ])('says nothing of %s', (_, event) => {
     const memory = createMemory();

@@ -97,27 +97,6 @@ describe('a rate limiter', () => {
     expect(await inTurn(limiter, { lane: 'poll', signal }, async () => clock.elapsedMs())).toBe(1050);
   });
 
-  test.each([
-    [0.5, 4, 0, [2100, 2100, 4200]],
-    [2, 5, 0, [1050, 1050, 1575]],
-    [10, 2, 500, [500, 500]],
-  ])(
-    'of %d a second reports how long each of %d requests waits that it holds for %d ms',
-    async (perSecond, count, holdMs, expected) => {
-      const clock = createVirtualClock();
-      const waits: number[] = [];
-      const limiter = createRateLimiter(perSecond, clock, { onWait: (waitMs) => waits.push(waitMs) });
-      limiter.pausePolls(holdMs);
-      const request = { lane: 'poll', signal, leftMs: () => 60_000 } as const;
-      const sentMs = await Promise.all(
-        atOnce(count).map(() => inTurn(limiter, request, async () => clock.elapsedMs())),
-      );
-      expect(rounded(waits)).toEqual(expected);
-      const waitedMs = sentMs.slice(-expected.length).map((ms) => ms ?? 0);
-      for (const [at, ms] of waitedMs.entries()) expect(ms).toBeGreaterThanOrEqual(Math.floor(waits[at] ?? 0));
-    },
-  );
-
   /** The order in which these go that are due at once, each named for its lane and a letter, with half seconds. */
   async function order(names: readonly string[], { perSecond = 1, leftMs = 60_000, holdMs = 0 } = {}) {
     const clock = createVirtualClock();

@@ -51,7 +51,7 @@ function hintForCommand(
 
 /** `help 12`, `help exitcodes`, `help logs`. */
 function ofHelp(word: string, names: readonly string[]): string | undefined {
-  if (/^\d+$/.test(word) || exitCodes.some(({ name }) => name === word)) return didYouMean(`explain ${word}`);
+  if (exitCodes.some(({ code, name }) => String(code) === word || name === word)) return didYouMean(`explain ${word}`);
   const topic = likely(word.replace(/\W/g, ''), helpTopics) ?? likely(word, names);
   const meant = topic ?? meaningOf(word, commandWords)?.replace(/ -.*/, '');
   return meant ? didYouMean(`help ${meant}`) : (impossible(word) ?? `topics are ${helpTopics.join(', ')}`);

@@ -8,7 +8,7 @@ export interface ExitCode {
   advice: string;
 }
 
-export const resumeAdvice = 'Resume with `runctl watch`. If a trigger was interrupted, run `runctl recover`.';
+const resumeAdvice = 'Resume with `runctl watch`. If a trigger was interrupted, run `runctl recover`.';
 
 /** What else follows from a code, for documents and recipes. */
 interface Consequences {

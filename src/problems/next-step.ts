@@ -12,8 +12,7 @@ const meanings: Record<string, string> = {
   run_failed: 'start a new run:',
 };
 
-export const errorTypes: readonly string[] = Object.keys(meanings);
-export const remedyOfErrorType = (type: string): string =>
+const remedyOfErrorType = (type: string): string =>
   (Object.hasOwn(meanings, type) && meanings[type]) || 'start a new run:';
 
 /** What to do about a run, in a sentence; undefined if nothing. `project` is the one that a bare name means. */

@@ -43,7 +43,7 @@ const reports = {
   list: object({ idempotencyKey: textOrNull, at: time, baseUrl: text }),
   recover: object({ at: time, resolution: oneOf(...allResolutions), reason: textOrNull }, { until: time }),
   config: mapOf({ anyOf: [setting, text] }),
-  explain: listOf(object({ code: whole, name: text, meaning: text, advice: text }, { term: text })),
+  explain: listOf(object({ code: whole, name: text, meaning: text, advice: text })),
   version: object({ runctl: text, node: text, platform: text, undici: text }),
   doctor: listOf(
     object({ name: text, result: oneOf('ok', 'warning', 'failed', 'skipped'), message: text, advice: textOrNull }),

@@ -65,10 +65,8 @@ const faults = {
 } as const satisfies Record<string, FaultRow>;
 
 export type FaultKind = keyof typeof faults;
-export const faultKinds = Object.keys(faults);
-
 /** The exit name of a trigger, `status` or `result` that ends with this fault. */
-export const exitNameOf = ({ kind }: Pick<Fault, 'kind'>) => faults[kind][2];
+export const exitNameOf = ({ kind }: Fault) => faults[kind][2];
 
 /** The exit name of a watch that gave up without a valid response. */
 export const exitNameOfSilence = ({ kind }: Fault) => faults[kind][3];

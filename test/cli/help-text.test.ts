@@ -23,7 +23,7 @@ test.each(pages.map((argv) => [argv.join(' '), argv] as const))(
   },
 );
 
-test.each([['help', 'settings'], ['help', 'flags'], ['help', 'scenarios'], ['explain'], ['explain', '12', '5']])(
+test.each([['help', 'settings'], ['help', 'flags'], ['help', 'scenarios'], ['explain'], ['explain', '12']])(
   'on a wide terminal, no line of `runctl %s %s` is longer',
   async (...argv) => {
     const context = createMemory();

@@ -133,9 +133,9 @@ const table: Row[] = [
   ['--profile a -q ls --no-color', 'list', { automations: [] }, { profile: 'a', quiet: true, noColor: true }],
   ['--json --base-url=https://a.example config list', 'config list', {}, { json: true, baseUrl: 'https://a.example' }],
   [`-p x --debug agent trigger ${id}`, 'agent trigger', { agentId: id }, { project: 'x', debug: true }],
-  ['explain', 'explain', { codes: [] }, {}],
-  ['explain 12 --json -q', 'explain', { codes: ['12'] }, { json: true, quiet: true }],
-  ['explain 12 --field runctl', 'explain', { codes: ['12'] }, { field: ['runctl'] }],
+  ['explain', 'explain', { code: undefined }, {}],
+  ['explain 12 --json -q', 'explain', { code: '12' }, { json: true, quiet: true }],
+  ['explain 12 --field runctl', 'explain', { code: '12' }, { field: ['runctl'] }],
   [
     `agent trigger ${id} -w --title t --message m --idempotency-key k ${following}`,
     'agent trigger',

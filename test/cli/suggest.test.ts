@@ -65,7 +65,6 @@ test.each([
   ['help ps', 'runctl help list'],
   ['help 12', 'runctl explain 12'],
   ['help run_failed', 'runctl explain run_failed'],
-  ['help 401', 'runctl explain 401'],
   ['help xyz', 'topics are flags, settings, scenarios, programs, troubleshooting, man'],
   ['config ls', 'runctl config list'],
   ['config edit', 'runctl config path'],

@@ -253,7 +253,7 @@ const later: [argv: string, text: string][] = [
   ['open', "runctl: unknown command 'open'\n  → runs have no web page; `runctl status` shows how a run is doing"],
   ['update', "runctl: unknown command 'update'\n  → update runctl as you installed it, with npm or from a checkout"],
   ['agent watch', "runctl: missing required argument 'agentId'\n  → see `runctl agent watch --help`"],
-  ['explain 99', 'runctl: there is nothing called "99"\n  → `runctl explain` lists the exit codes'],
+  ['explain 99', 'runctl: there is no exit code "99"\n  → `runctl explain` lists the exit codes'],
 ];
 
 test('commands say in common words what they found', async () => {

@@ -2,7 +2,7 @@ import { alsoEndedBy, type Connection } from '../connection/connection.ts';
 import type { CommandResult } from '../render/output.ts';
 import type { Followable } from '../watching/watch-run.ts';
 import { type FollowedRun, followRun } from './follow-run.ts';
-import { type Following, startFollowing } from './following.ts';
+import { startFollowing } from './following.ts';
 import type { Plan } from './plan.ts';
 import { createDoneReport, reportResults } from './report-results.ts';
 
@@ -17,10 +17,8 @@ export async function followAll(runs: Followable[], plan: Plan, connection: Conn
     const reportDone = createDoneReport(following, count);
     const followOne = async (followable: Followable): Promise<FollowedRun> => {
       const followed = await followRun(followable, plan, watching);
-      const isForgotten = plan.all && isClosed(followed, following);
-      const outcome: FollowedRun = isForgotten ? { ...followed, exit: 'ok' } : followed;
-      reportDone(outcome);
-      return outcome;
+      reportDone(followed);
+      return followed;
     };
     const follows = new Map<string, Promise<FollowedRun>>();
     const follow = (followable: Followable): Promise<FollowedRun> => {
@@ -35,10 +33,4 @@ export async function followAll(runs: Followable[], plan: Plan, connection: Conn
   } finally {
     context.reporter.stop();
   }
-}
-
-/** Does the journal no longer count the run as unfinished, because the service doesn't know it? */
-function isClosed({ run, problem }: FollowedRun, { journal, baseUrl }: Following): boolean {
-  if (problem?.facts.name !== 'not_found') return false;
-  return journal.find(run.executionId, { baseUrl, fresh: true })?.status === null;
 }

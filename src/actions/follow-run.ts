@@ -1,7 +1,7 @@
 import { retryPortsOf } from '../connection/connection.ts';
 import { argumentOf } from '../connection/followable.ts';
 import { hasJournal } from '../connection/open-journal.ts';
-import { recordedErrorOf } from '../connection/poll-once.ts';
+import { isNowForgotten, recordedErrorOf } from '../connection/poll-once.ts';
 import type { ArgumentOutcome, Start } from '../problems/outcome.ts';
 import { exitNameOfWatch, watchFailedProblem, watchProblem, watchWarning } from '../problems/watch-problems.ts';
 import type { Reporter, RunEvent } from '../runs/events.ts';
@@ -48,7 +48,9 @@ export async function followRun(
   if (followable.known) following.watches.answered();
   const options = pollingOf(plan, following);
   const watched = await watchToEnd(followable, options, portsOf(run, plan, following, observe));
-  const found = watchProblem(watched, context.signal, argumentOf(run, following), hasJournal(context));
+  const isForgotten = watched.kind === 'refused' && (await isNowForgotten(run, watched.fault, following));
+  const argument = argumentOf(run, following);
+  const found = watchProblem(watched, context.signal, { argument, hasJournal: hasJournal(context), isForgotten });
   const problem = found && start ? watchFailedProblem(found) : found;
   const ended = exitNameOfWatch(watched, problem);
   const outcome = { run, target: run.target, start, watched, execution: watched.execution, problem, ended };

@@ -19,7 +19,6 @@ export interface HttpServiceOptions {
   userAgent: string;
   nowMs(): number;
   scrub?(text: string): string; // hides the API key
-  onUnknownRun?(run: Run): Promise<void>; // the service doesn't know the run that was asked for
 }
 
 const mebibyte = 1024 * 1024;
@@ -66,7 +65,7 @@ export function createHttpService(options: HttpServiceOptions): Service {
   };
 
   async function ask<T extends { status: string }>(
-    { operation, target, run, path: ofBase, send, read }: Question<T>,
+    { operation, target, path: ofBase, send, read }: Question<T>,
     signal: AbortSignal,
     { timeoutMs: mostMs = requestTimeoutMs }: Sending = {},
   ): Promise<DatedAnswer<T>> {
@@ -99,7 +98,6 @@ export function createHttpService(options: HttpServiceOptions): Service {
       },
       runIdIn: (location) => runIdIn(location, { url: origin + path, baseUrl, target }),
     });
-    if (run && answer.kind === 'fault' && answer.fault.kind === 'not_found') await options.onUnknownRun?.(run);
     return answer;
   }
 }

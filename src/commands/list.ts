@@ -7,7 +7,7 @@ import { parseAutomationNames } from '../connection/arguments.ts';
 import { connectWith } from '../connection/connect.ts';
 import { journalOf } from '../connection/open-journal.ts';
 import { type Refreshed, refreshRuns } from '../connection/poll-once.ts';
-import { isUnfinished } from '../journal/fold.ts';
+import { isForgotten, isUnfinished } from '../journal/fold.ts';
 import { isOpen, type Journal, type JournalRun } from '../journal/journal.ts';
 import type { RunFilter } from '../journal/run-filter.ts';
 import { exitNameOfRun } from '../problems/exit-codes.ts';
@@ -73,7 +73,7 @@ export const list = defineCommand({
     const nowMs = clock.nowMs();
 
     const recorded = [...runsIn(journal, { baseUrl, automations }, options, options.since?.(nowMs))];
-    const isPollable = (run: JournalRun) => isUnfinished(run) && isOpen(run, nowMs);
+    const isPollable = (run: JournalRun) => (isUnfinished(run) || isForgotten(run)) && isOpen(run, nowMs);
     const unfinished = connection ? recorded.filter(isPollable) : [];
     const { current, fault }: Refreshed = connection
       ? await refreshRuns(unfinished, connection)

@@ -7,6 +7,7 @@ import { connect } from '../connection/connect.ts';
 import type { Connection } from '../connection/connection.ts';
 import { findRun } from '../connection/find-run.ts';
 import { followableOf } from '../connection/followable.ts';
+import { refreshRuns } from '../connection/poll-once.ts';
 import type { Followable } from '../watching/watch-run.ts';
 
 const options = {
@@ -33,7 +34,7 @@ export const watch = defineCommand({
     const named = texts.map(parseRunArgument);
     const needed = options.all || named.some(isFromJournal);
     const connection = await connect(options, context, { needed });
-    const runs = options.all ? unfinishedRuns(connection) : await findRuns(named, connection);
+    const runs = options.all ? await unfinishedRuns(connection) : await findRuns(named, connection);
     if (runs.length === 0) {
       return { note: options.quiet ? undefined : 'No unfinished runs.' };
     }
@@ -47,9 +48,14 @@ async function findRuns(named: RunArgument[], connection: Connection): Promise<F
   return runs;
 }
 
-function unfinishedRuns({ journal, baseUrl, context }: Connection): Followable[] {
-  const unfinished = journal.unfinishedRuns({ baseUrl }).reverse();
-  return unfinished.map((recorded) => {
+/** Oldest first, and those that the service knows again. */
+async function unfinishedRuns(connection: Connection): Promise<Followable[]> {
+  const { journal, baseUrl, context } = connection;
+  const unfinished = journal.unfinishedRuns({ baseUrl });
+  const forgotten = journal.forgottenRuns({ baseUrl });
+  const { current } = await refreshRuns(forgotten, connection);
+  const runs = [...unfinished, ...forgotten.filter(({ executionId }) => current.has(executionId))].reverse();
+  return runs.map((recorded) => {
     const { target, executionId } = recorded;
     return followableOf({ target, executionId }, recorded, context.clock);
   });

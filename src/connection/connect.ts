@@ -76,9 +76,6 @@ export async function connectWith(
     userAgent: `runctl/${version}`,
     nowMs: clock.nowMs,
     scrub: secrets.scrub,
-    async onUnknownRun(run) {
-      lasting.markNotFound(baseUrl, run, await account());
-    },
   });
   return {
     context,

@@ -1,5 +1,5 @@
 import type { Invocation } from '../context.ts';
-import { reportedOf } from '../journal/fold.ts';
+import { isForgotten, reportedOf } from '../journal/fold.ts';
 import type { JournalRun } from '../journal/journal.ts';
 import type { Problem } from '../problems/problem.ts';
 import { interruptedProblem, pollProblem } from '../problems/watch-problems.ts';
@@ -47,14 +47,20 @@ export async function pollOnce<Operation extends keyof Answers>(
   });
   if (polled.kind === 'ok') return polled;
   const argument = argumentOf(run, connection);
-  const problem =
-    polled.kind === 'interrupted'
-      ? interruptedProblem(signal, run, argument)
-      : pollProblem(polled.fault, {
-          ...{ ...seenBefore?.(), operation, run, argument },
-          hasJournal: hasJournal(context),
-        });
-  return { kind: 'failed', problem };
+  if (polled.kind === 'interrupted') return { kind: 'failed', problem: interruptedProblem(signal, run, argument) };
+  const isForgotten = await isNowForgotten(run, polled.fault, connection);
+  const seen = { run, ...seenBefore?.() };
+  const voice = { argument, hasJournal: hasJournal(context), isForgotten };
+  return { kind: 'failed', problem: pollProblem(polled.fault, { ...seen, operation, ...voice }) };
+}
+
+/** Records it if the service doesn't know an unfinished run of this API key. A 404 or 410 may come from a router. */
+export async function isNowForgotten(
+  run: Run,
+  { kind }: Fault,
+  { journal, baseUrl, account }: Connection,
+): Promise<boolean> {
+  return kind === 'not_found' && journal.markNotFound(baseUrl, run, await account());
 }
 
 export function resultOfFailure(problem: Problem, { run, seenBefore }: Followable, context: Invocation): CommandResult {
@@ -127,6 +133,7 @@ export async function refreshRuns(runs: readonly JournalRun[], connection: Conne
   const current: Refreshed['current'] = new Map();
   let fault: Fault | undefined;
   const polls = runs.map(async ({ executionId, target, ...record }) => {
+    const { status } = record;
     if (executionId === null) return;
     const run = { target, executionId };
     const answer = await inTurn(limiter, { lane: 'poll', signal }, () => service.status(run, signal));
@@ -135,7 +142,7 @@ export async function refreshRuns(runs: readonly JournalRun[], connection: Conne
       journal.recordStatus(baseUrl, run, answer.value);
       const known = { ...record, ...run };
       current.set(executionId, { ...known, ...reportedOf(known, answer.value) });
-    } else if (!signal.aborted) fault ??= answer.fault;
+    } else if (!signal.aborted && !isForgotten({ status, executionId })) fault ??= answer.fault;
   });
   const timer = context.clock.sleep(longestRefreshMs, end.signal);
   await Promise.race([Promise.all(polls), timer]);

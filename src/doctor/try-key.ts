@@ -98,7 +98,10 @@ export async function tryKey(
   }
 
   function unseenEnd(watched: WatchResult): string {
-    const problem = watchProblem(watched, signal, argumentOf(run, following), hasJournal(context));
+    const problem = watchProblem(watched, signal, {
+      argument: argumentOf(run, following),
+      hasJournal: hasJournal(context),
+    });
     return `the run's end wasn't seen${problem ? `: ${problem.message}` : ''}`;
   }
 

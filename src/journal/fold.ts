@@ -24,6 +24,11 @@ export interface JournalRun {
 export const isUnfinished = (run: JournalRun): run is JournalRun & { executionId: string; status: string } =>
   run.executionId !== null && run.status !== null && !run.isFinal;
 
+/** The service said that it doesn't know the run. A later status makes it known again. */
+export const isForgotten = (
+  run: Pick<JournalRun, 'executionId' | 'status'>,
+): run is JournalRun & { executionId: string; status: null } => run.executionId !== null && run.status === null;
+
 export interface Trigger {
   at: string; // ISO 8601, like every time here
   attempts: RecordOf<'triggered'>[]; // the attempts without an outcome, oldest first

@@ -1,8 +1,8 @@
-import { durationMsOf, type Run, runLimitMs, type Target } from '../runs/run.ts';
+import { durationMsOf, type Run, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
 import { endedWell } from '../runs/statuses.ts';
 import { isOpen, openMs } from './age.ts';
-import { fold, isUnfinished, type JournalRun, reportedOf, runEntriesOf, updateRun } from './fold.ts';
+import { fold, isForgotten, isUnfinished, type JournalRun, reportedOf, runEntriesOf, updateRun } from './fold.ts';
 import { type Log, type LogOptions, openLog } from './log.ts';
 import { createQueries, type TargetFilter } from './queries.ts';
 import { type JournalRecord, type NewRecord, runIdOf } from './records.ts';
@@ -11,8 +11,6 @@ import { type RunFilter, textsOf } from './run-filter.ts';
 export { isOpen, openMs } from './age.ts';
 export type { JournalRun, UnresolvedTrigger } from './fold.ts';
 
-/** At this age, a run counts as finished even if another API key may have started it and may still find it. */
-const surelyFinishedMs = 24 * 3_600_000;
 /** How many files are searched for runs before all are read. A file holds about 250 runs. */
 const newestFiles = [2, 16];
 /** Which of an automation's earlier runs predict how long the next one takes. */
@@ -36,6 +34,7 @@ export function openJournal(options: LogOptions, log: Log = openLog(options)) {
     markNotFound,
     runs,
     unfinishedRuns,
+    forgottenRuns,
     find,
     findElsewhere,
     pastDurationsMs,
@@ -65,13 +64,11 @@ export function openJournal(options: LogOptions, log: Log = openLog(options)) {
     append({ type: 'status', baseUrl, target, executionId, ...report, first: earlier ? undefined : true });
   }
 
-  /** Records that the service doesn't know the run for `account`, unless it may still be running. */
-  function markNotFound(baseUrl: string, { target, executionId }: Run, account: string): void {
+  /** Records that the service doesn't know the run, if it is unfinished and `account` started it. Returns whether it is so. */
+  function markNotFound(baseUrl: string, { target, executionId }: Run, account: string): boolean {
     const recordedRun = find(executionId, { baseUrl });
-    const finishedMs = recordedRun?.account === account ? runLimitMs : surelyFinishedMs;
-    const isFinished = recordedRun && nowMs() - Date.parse(recordedRun.at) > finishedMs;
-    if (isFinished && recordedRun.status !== null && !recordedRun.isFinal)
-      append({ type: 'not_found', baseUrl, target, executionId });
+    if (!recordedRun || recordedRun.account !== account || recordedRun.isFinal) return false;
+    return recordedRun.status === null || append({ type: 'not_found', baseUrl, target, executionId });
   }
 
   /**
@@ -103,10 +100,21 @@ export function openJournal(options: LogOptions, log: Log = openLog(options)) {
   }
 
   function unfinishedRuns(filter: { baseUrl: string; target?: Target }) {
-    const unfinished = [...runs({ ...filter, sinceMs: nowMs() - openMs })].filter(isUnfinished);
-    const open = unfinished.filter((run) => isOpen(run, nowMs()));
-    for (const run of open) remembered.set(runIdOf(run), run);
-    return open;
+    return remember(openRuns(filter).filter(isUnfinished));
+  }
+
+  /** The runs that the service didn't know when it was last asked, and that it may know again. */
+  function forgottenRuns(filter: { baseUrl: string }) {
+    return remember(openRuns(filter).filter(isForgotten));
+  }
+
+  function openRuns(filter: RunFilter): JournalRun[] {
+    return [...runs({ ...filter, sinceMs: nowMs() - openMs })].filter((run) => isOpen(run, nowMs()));
+  }
+
+  function remember<Run extends JournalRun & { executionId: string }>(found: Run[]): Run[] {
+    for (const run of found) remembered.set(runIdOf(run), run);
+    return found;
   }
 
   /** A run by its id. With `fresh`, includes what other processes recorded since the last call. */

@@ -23,8 +23,7 @@ import { Problem } from './problem.ts';
 export function watchProblem(
   watched: WatchResult,
   signal: AbortSignal,
-  argument = idOf(watched),
-  hasJournal = true,
+  { argument = watched.run.executionId, hasJournal, isForgotten }: Partial<FailedPoll> = {},
 ): Problem | undefined {
   switch (watched.kind) {
     case 'finished':
@@ -34,13 +33,11 @@ export function watchProblem(
     case 'gave_up':
       return giveUpProblem(watched, argument);
     case 'refused':
-      return refusedProblem(watched.fault, { ...watched, operation: 'status', argument, hasJournal });
+      return refusedProblem(watched.fault, { ...watched, operation: 'status', argument, hasJournal, isForgotten });
     case 'interrupted':
       return interruptedProblem(watched, watched.run, argument);
   }
 }
-
-const idOf = ({ run }: WatchResult) => run.executionId;
 
 export function watchWarning({
   execution,
@@ -80,6 +77,7 @@ interface FailedPoll extends LastConfirmed {
   operation: 'status' | 'result';
   argument: string;
   hasJournal?: boolean; // without a journal, there are no runs to list
+  isForgotten?: boolean; // the API key that asked is the one that started the run
 }
 
 /** After the API key is replaced, the run can be watched again. */
@@ -94,28 +92,34 @@ function refusedProblem(fault: Fault, poll: FailedPoll): Problem {
 const againWithAll = 'watch them again: `runctl watch --all`';
 const thenAll = (first: string | undefined) => (first ? `${first}. Then ${againWithAll}` : againWithAll);
 
-export function pollProblem(fault: Fault, { operation, argument, hasJournal = true, ...known }: FailedPoll): Problem {
+export function pollProblem(
+  fault: Fault,
+  { operation, argument, hasJournal = true, isForgotten, ...known }: FailedPoll,
+): Problem {
   const { run, execution } = known;
   const name = exitNameOf(fault);
-  const isForgotten = name === 'not_found' && !fault.page;
+  const isMissing = name === 'not_found' && !fault.page;
   const orElse = fault.kind === 'path_not_found' ? ', or the base URL is wrong' : '';
   const missing = execution
-    ? `the service no longer knows run ${run.executionId} of ${nameOf(run.target)}, ${lastConfirmed(known)}`
+    ? `the service doesn't know run ${run.executionId} of ${nameOf(run.target)}, ${lastConfirmed(known)}`
     : `${nameOf(run.target)} has no run ${run.executionId}${orElse}`;
   const seen = execution ? `, ${lastConfirmed(known)}` : '';
   const unread = `the ${operation} of ${nameOf(run.target)} couldn't be read: ${fault.message}; the run is not affected${seen}`;
-  const happened = isForgotten ? missing : unread;
+  const happened = isMissing ? missing : unread;
   const retry = again(operation, argument);
   // A base URL that was right before most likely still is.
   const remedy = execution && fault.kind === 'unreachable' ? retry : remedyOf(fault);
+  const whyMissing = isForgotten ? forgottenHint : notFoundHint(hasJournal);
   return new Problem({
     ...faultFields(fault),
     name,
     message: happened + httpOf(fault),
-    hint: fault.hint ?? retryAfterHint(fault) ?? remedy ?? (isForgotten ? notFoundHint(hasJournal) : retry),
+    hint: fault.hint ?? retryAfterHint(fault) ?? remedy ?? (isMissing ? whyMissing : retry),
   });
 }
 
+const forgottenHint =
+  'perhaps the service was restored from a backup; if you still want this run, trigger again with a new idempotency key';
 const notFoundHint = (hasJournal: boolean) =>
   `check the id, the project and the automation${hasJournal ? '; `runctl list` shows the runs of this machine' : ''}`;
 const again = (command: string, argument: string) => `\`runctl ${command} ${argument}\``;

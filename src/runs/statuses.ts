@@ -51,10 +51,10 @@ export function graverStatus(one: string, other: string): string {
 }
 
 /** The values of `lastStatusOf` that are documented by the service or by us. */
-export const shownStatuses: readonly string[] = [...statuses, 'unknown', 'not_found'];
+export const shownStatuses: readonly string[] = [...statuses, 'UNKNOWN', 'NOT_FOUND'];
 
 export function lastStatusOf({ status, executionId }: { status: string | null; executionId: string | null }): string {
-  return status ?? (executionId === null ? 'unknown' : 'not_found');
+  return status ?? (executionId === null ? 'UNKNOWN' : 'NOT_FOUND');
 }
 
 /** A status in a sentence or a count: `timed out`. */

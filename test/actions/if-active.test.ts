@@ -184,7 +184,7 @@ test('a key of unknown outcome that is older than a day is not sent', async () =
 });
 
 test.each([
-  [47, executionId],
+  [23, executionId],
   [48, undefined],
 ])(
   'where the refusal names none, %s hours make the last run of the journal the active one or not',

@@ -126,8 +126,8 @@ describe('recover', () => {
   test.each<[string, number, RecoverFlags, string[]]>([
     ['an hour', hour, {}, ['a found']],
     ['no longer by itself', hour + 1, {}, ['a withheld']],
-    ['a day with --resend', 24 * hour, { resend: true }, ['a found']],
-    ['no longer at all', 24 * hour + 1, { resend: true }, []],
+    ['almost a day with --resend', 24 * hour - 1, { resend: true }, ['a found']],
+    ['no longer at all', 24 * hour, { resend: true }, []],
     ['no time at all with --dry-run', 0, { dryRun: true }, ['a unresolved']],
   ])('sends a trigger for %s', async (_, ageMs, flags, expected) => {
     const { lose, recover, clock } = createMachine();

@@ -213,24 +213,6 @@ describe('the service over HTTP', () => {
     return { service, requests };
   }
 
-  test.each(['status', 'result'] as const)('tells of a run that the service does not know: %s', async (operation) => {
-    const missed: unknown[] = [];
-    const options = { onUnknownRun: async (of: unknown) => void missed.push(of) };
-    const unknown = { target, executionId: otherId };
-    const answers: [Partial<HttpResponse>, unknown[]][] = [
-      [{ status: 422, body: Buffer.from('{}'), headers: { 'content-type': 'application/json' } }, [unknown]],
-      [{ status: 404 }, []],
-      [{ status: 503 }, []],
-    ];
-    for (const [answer, expected] of answers) {
-      missed.length = 0;
-      const { service } = answering(answer, options);
-      faultOf(await service[operation](unknown, signal));
-      faultOf(await trigger(service));
-      expect(missed).toEqual(expected);
-    }
-  });
-
   test('takes a run from the Location of an answer without a body', async () => {
     const created = `${statusPath({ target, executionId: otherId })}`;
     for (const location of [created, `/gate${created}`, `https://service.test/gate${created}`]) {

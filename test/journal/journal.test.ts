@@ -227,54 +227,45 @@ describe('a status', () => {
 });
 
 describe('a run that the service does not know', () => {
-  const day = 24 * 3_600_000;
   const run = { target: nightly, executionId: uuid(1) };
 
-  test('is unknown once the run must have finished', () => {
-    const { open, clock } = createStateFolder();
-    for (const record of [triggered(1), accepted(1), triggered(2), accepted(2)]) open().append(record);
-    clock.nowMs += day + 1;
-    open().markNotFound(baseUrl, run, account);
-    open().markNotFound(baseUrl, run, account);
+  test('is recorded once, and stays the run of its key', () => {
+    const { open, folder } = createStateFolder();
+    for (const record of [triggered(1), { ...accepted(1), account }, triggered(2), accepted(2)]) open().append(record);
+    expect(open().markNotFound(baseUrl, run, account)).toBe(true);
+    const lines = linesIn(folder);
+    expect(open().markNotFound(baseUrl, run, account)).toBe(true);
+    expect(linesIn(folder)).toEqual(lines);
     expect([...open().runs()].map(({ status }) => status)).toEqual(['RUNNING', null]);
-    expect(open().find(uuid(1), { baseUrl })).toMatchObject({ status: null, idempotencyKey: 'key-1' });
     expect(open().findKey(key(1))).toMatchObject({ state: 'accepted', executionId: uuid(1) });
+    expect(
+      open()
+        .forgottenRuns({ baseUrl })
+        .map(({ executionId }) => executionId),
+    ).toEqual([uuid(1)]);
   });
 
-  test('is kept where the run may be running, has finished, or was never heard of', () => {
-    const { open, clock, folder } = createStateFolder();
-    const journal = open();
-    for (const record of [triggered(1), accepted(1), status(2, 'FAILED')]) journal.append(record);
+  test.each<[string, NewRecord[], string]>([
+    ['was started with another API key', [triggered(1), { ...accepted(1), account }], 'another'],
+    ['was started elsewhere', [status(1, 'RUNNING')], account],
+    ['has finished', [triggered(1), { ...accepted(1), account }, status(1, 'FAILED')], account],
+    ['was never heard of', [], account],
+  ])('is not recorded as not found if it %s', (_, records, asking) => {
+    const { open, folder } = createStateFolder();
+    for (const record of [...records, status(9, 'RUNNING')]) open().append(record);
     const before = linesIn(folder);
-    clock.nowMs += day - 1000;
-    journal.markNotFound(baseUrl, run, account);
-    clock.nowMs += day;
-    journal.markNotFound(baseUrl, { ...run, executionId: uuid(2) }, account);
-    journal.markNotFound(baseUrl, { ...run, executionId: uuid(3) }, account);
+    expect(open().markNotFound(baseUrl, run, asking)).toBe(false);
     expect(linesIn(folder)).toEqual(before);
   });
 
-  test.each<[string, string, number, string | null]>([
-    ['the API key that started it', account, 3.3, null],
-    ['the API key that started it, too early', account, 3.25, 'RUNNING'],
-    ['another API key', 'another', 24, 'RUNNING'],
-    ['another API key', 'another', 24.1, null],
-  ])('is closed when it is not found with %s (%s) after %d hours: %j', (_, asking, hours, expected) => {
-    const { open, clock } = createStateFolder();
-    for (const record of [triggered(1), { ...accepted(1), account }]) open().append(record);
-    clock.nowMs += hours * 3_600_000;
-    open().markNotFound(baseUrl, run, asking);
-    expect(open().find(uuid(1), { baseUrl })?.status).toBe(expected);
-  });
-
   test('is running if the service knows it again', () => {
-    const { open, clock } = createStateFolder();
+    const { open } = createStateFolder();
     const journal = open();
-    journal.append(status(1, 'RUNNING'));
-    clock.nowMs += 2 * day;
+    for (const record of [triggered(1), { ...accepted(1), account }]) journal.append(record);
     journal.markNotFound(baseUrl, run, account);
     journal.recordStatus(baseUrl, run, { status: 'RUNNING', isFinal: false, document: {} });
     expect(open().find(uuid(1), { baseUrl })?.status).toBe('RUNNING');
+    expect(open().forgottenRuns({ baseUrl })).toEqual([]);
   });
 });
 

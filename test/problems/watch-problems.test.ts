@@ -159,7 +159,7 @@ describe('a run of `trigger --watch` that could not be followed', () => {
   const watched = { run, kind: 'gave_up', giveUpAfterMs: minute, fault: unavailable } as const;
 
   test('ends with 14, and names the cause in the problem', () => {
-    const problem = watchFailedProblem(watchProblem(watched, signal, 'nightly') as Problem);
+    const problem = watchFailedProblem(watchProblem(watched, signal, { argument: 'nightly' }) as Problem);
     expect(problem.facts.hint).toBe('`runctl watch nightly`');
     expect(problem).toMatchObject({ exitCode: 14, facts: { shownName: 'unavailable', httpStatus: 503 } });
   });
@@ -190,6 +190,6 @@ describe('a request that failed is followed by the hint', () => {
       expect(pollProblem(failed, { operation, run, argument }).facts.hint).toBe(expected);
     }
     const watched = { ...finishedWithoutResult, resultFault: failed };
-    expect(watchProblem(watched, signal, argument)?.facts.hint).toBe(hint ?? '`runctl result nightly`');
+    expect(watchProblem(watched, signal, { argument })?.facts.hint).toBe(hint ?? '`runctl result nightly`');
   });
 });

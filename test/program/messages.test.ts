@@ -232,7 +232,7 @@ const later: [argv: string, text: string][] = [
   ['list x', `No runs of x ${nowhere}. Runs started on other machines aren't listed. \`runctl list\` shows all.`],
   [
     'list --status foo',
-    'runctl: there is no status "FOO"\n  → statuses are RUNNING, COMPLETED, FAILED, TIMED_OUT, CANCELLED, unknown, not_found',
+    'runctl: there is no status "FOO"\n  → statuses are RUNNING, COMPLETED, FAILED, TIMED_OUT, CANCELLED, UNKNOWN, NOT_FOUND',
   ],
   ['status nigthly', 'runctl: no run here matches "nigthly"\n  → did you mean `nightly`?'],
   [

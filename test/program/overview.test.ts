@@ -23,7 +23,7 @@ test.each<[string, string[][], RegExp[], RegExp[]]>([
   ['all is well', [follow('good')], [/Nothing is unresolved, unfinished or failed/], [/runctl trigger/]],
   ['a run is unfinished', [['trigger', 'long']], [/RUNNING.* long /, /runctl watch --all/], [/recover|Failed/]],
   ['a run failed', [follow('good'), follow('bad')], [/FAILED +bad /, /runctl result <automation>/], [/ good /]],
-  ['a response was lost', [lose], [/unknown +lost/, /runctl recover/], [/Failed|watch --all/]],
+  ['a response was lost', [lose], [/UNKNOWN +lost/, /runctl recover/], [/Failed|watch --all/]],
   ['everything is wrong', [follow('bad'), lose, ['trigger', 'long']], [/lost[\s\S]*long[\s\S]*bad/], [/Nothing is/]],
 ])('where %s', async (_, lines, shown, notShown) => {
   const { env, clock, emulator } = await withEmulator(scenario);

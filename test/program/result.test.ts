@@ -117,7 +117,7 @@ test('if the status of a finished run gets no response, its duration and credits
 test.each([
   ['status', { on: 'status', do: 'status', status: 502 }, 10, "couldn't be read"],
   ['result', { on: 'result', do: 'status', status: 502 }, 10, "couldn't be read"],
-  ['status', { on: 'status', do: 'status', status: 404 }, 6, 'no longer knows'],
+  ['status', { on: 'status', do: 'status', status: 404 }, 6, "doesn't know"],
 ] as const)('`%s` without an answer says what was known before: %j', async (command, fault, code, message) => {
   const { env, clock } = await withEmulator({ automations: { '*': { duration: '1h' } }, faults: [fault] });
   await runProgram(['trigger', 'nightly'], { env, clock });

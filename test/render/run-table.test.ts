@@ -51,7 +51,7 @@ test('in a pipe every row has the same columns, without symbols, and only the er
     `COMPLETED two_words 5m 1m2s - - - ${executionId} -`,
     `FAILED nightly 5m 3m 2 - - ${executionId} step_failed: it broke`,
     `RUNNING nightly 5m - - - 1m ${executionId} -`,
-    'unknown nightly 5m - - elsewhere - - -',
+    'UNKNOWN nightly 5m - - elsewhere - - -',
   ]);
 });
 
@@ -86,7 +86,7 @@ test('an unfinished run has taken no time, and a trigger in doubt has no id', ()
     runTable([entry({ status: 'RUNNING', completedAt: null }), open], nowMs, plain, { columns: 120 }),
   );
   expect(going.split(/ {2,}/)).toEqual(['● RUNNING', 'nightly', '5m ago', executionId.slice(0, 8)]);
-  expect(doubtful).toContain('unknown');
+  expect(doubtful).toContain('UNKNOWN');
   expect(doubtful).toMatch(/ –$/);
 });
 

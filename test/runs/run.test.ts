@@ -54,8 +54,8 @@ describe('a status', () => {
 
   test.each([
     [{ status: 'FAILED', executionId }, 'FAILED'],
-    [{ status: null, executionId }, 'not_found'],
-    [{ status: null, executionId: null }, 'unknown'],
+    [{ status: null, executionId }, 'NOT_FOUND'],
+    [{ status: null, executionId: null }, 'UNKNOWN'],
   ])('%j is last known as %s', (run, expected) => expect(lastStatusOf(run)).toBe(expected));
 });
 

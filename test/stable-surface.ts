@@ -22,7 +22,7 @@ export const stableSurface = (): string[] => [
 ];
 
 /** Variables that are no settings: what hooks get. */
-const variables = ['EXIT_CODE', 'OUTCOME', 'STARTED', 'STATUS', 'EXECUTION_ID', 'AUTOMATION', 'COMMAND', 'IN_HOOK'].map(
+const variables = ['EXIT_CODE', 'OUTCOME', 'STARTED', 'STATUS', 'EXECUTION_ID', 'AUTOMATION', 'COMMAND'].map(
   (name) => `RUNCTL_${name}`,
 );
 

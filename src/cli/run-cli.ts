@@ -1,5 +1,5 @@
 import { version } from '../../package.json';
-import { type Setting, settingTable, valueIfGiven } from '../config/setting-table.ts';
+import { type Setting, settingTable, unknownVariables, valueIfGiven } from '../config/setting-table.ts';
 import { resolveWithoutApiKey, type SettingFlags, showSettings } from '../config/settings.ts';
 import type { Context, Invocation } from '../context.ts';
 import { exitCodeOf, exitCodeOfAll, exitCodeWithOutput, interruptNameOf } from '../problems/exit-codes.ts';
@@ -55,6 +55,10 @@ export async function runCli(
     const flags = connectionFlags(options);
     const withFlags = (line: string) => (connects(line, program) ? line + flags : line);
     own = invocationOf(output, { ...own, command: parsed.name, withFlags, typed: texts });
+    // `doctor` has them among its findings.
+    if (!/^(help|version|completion|doctor)$/.test(parsed.name))
+      for (const name of unknownVariables(own.env))
+        printSentence(`runctl: ${name} is set, but isn't a variable of runctl`, own);
     checkFields(output.field, parsed.name);
     for (const note of await notesOnFields(output.field)) printSentence(note, own);
     const running = parsed.command.run?.(parsed.arguments, parsed.options, own) ?? 0;

@@ -1,9 +1,8 @@
-import { isJournalIncomplete } from '../connection/open-journal.ts';
-import { elsewhere, journalPlace } from '../connection/other-base-url.ts';
+import { isJournalIncomplete, journalPlace } from '../connection/open-journal.ts';
 import type { Invocation } from '../context.ts';
 import { isOpen, type Journal, type JournalRun } from '../journal/journal.ts';
 import { createProcesses, senderOf, shownProcess } from '../journal/processes.ts';
-import { isAmong, type NamedAutomation, type RunFilter } from '../journal/run-filter.ts';
+import { isAmong, type NamedAutomation } from '../journal/run-filter.ts';
 import { likely } from '../problems/nearest.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { count, quote } from '../problems/quote.ts';
@@ -31,12 +30,12 @@ const moreNote = (shown: number, limit: number | undefined) =>
 /** Why there is nothing to list. */
 export function emptyNote(
   names: readonly string[],
-  { automations, ...here }: { journal: Journal; baseUrl: string | undefined; automations: RunFilter['automations'] },
+  baseUrl: string | undefined,
   { status, since, quiet }: { status?: readonly string[]; since?: unknown; quiet?: boolean },
   context: Invocation,
-): string[] {
-  if (quiet) return [];
-  const place = journalPlace(here.baseUrl, context);
+): string | undefined {
+  if (quiet) return undefined;
+  const place = journalPlace(baseUrl, context);
   const filters = [
     names.length > 0 && ` of ${names.join(', ')}`,
     status && ` with the status ${status.join(' or ')}`,
@@ -45,9 +44,7 @@ export function emptyNote(
   const isFiltered = names.length > 0 || status || since;
   const start = isJournalIncomplete(context) ? '' : ' Start one with `runctl trigger <automation>`.';
   const next = isFiltered ? ' `runctl list` shows all.' : start;
-  const others = elsewhere('runs', here, { automations });
-  const sentence = `No runs${filters.filter(Boolean).join('')} ${place}. Runs started on other machines aren't listed.${others ? '' : next}`;
-  return [sentence, others ?? []].flat();
+  return `No runs${filters.filter(Boolean).join('')} ${place}. Runs started on other machines aren't listed.${next}`;
 }
 
 /** Throws a usage problem for a status that neither the documents nor a run have. */

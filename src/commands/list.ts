@@ -89,7 +89,7 @@ export const list = defineCommand({
       .filter((run) => hasStatus(run, options.status));
     checkStatuses(options.status, matching);
     const runs = matching.slice(0, limitOf(options));
-    if (runs.length === 0) return { omission: emptyNote(names, { journal, baseUrl, automations }, options, context) };
+    if (runs.length === 0) return { omission: emptyNote(names, baseUrl, options, context) };
     const missed = connection ? runs.filter((run) => run.isOld && isPollable(run)) : [];
     const reason = fault ? reasonOf(fault) : 'no response within 3s';
     for (const { target, executionId } of missed) {

@@ -6,11 +6,9 @@ import { valueIfGiven } from '../config/setting-table.ts';
 import { flawOfAutomation, parseAutomationNames } from '../connection/arguments.ts';
 import { connect } from '../connection/connect.ts';
 import type { Connection } from '../connection/connection.ts';
-import { isJournalIncomplete } from '../connection/open-journal.ts';
-import { nothingRecorded } from '../connection/other-base-url.ts';
+import { isJournalIncomplete, journalPlace } from '../connection/open-journal.ts';
 import type { Invocation } from '../context.ts';
-import { isOpen, type JournalRun, openMs } from '../journal/journal.ts';
-import { isAmong, type NamedAutomation } from '../journal/run-filter.ts';
+import { isAmong } from '../journal/run-filter.ts';
 import { type ExitName, isInterruptName } from '../problems/exit-codes.ts';
 import type { Problem } from '../problems/problem.ts';
 import { type Document, documentOf } from '../render/document.ts';
@@ -61,7 +59,7 @@ export const recover = defineCommand({
     const isNothing = documents.length === 0 && !options.quiet && !isIncomplete;
     return {
       documents,
-      omission: isNothing ? nothingFor(automations, named, connection) : undefined,
+      omission: isNothing ? nothingFor(automations, connection) : undefined,
       // What isn't in the journal can't be recovered.
       exitNames: [exitNameOfRecovery(problems, options), isIncomplete ? 'output_error' : 'ok'],
     };
@@ -74,12 +72,9 @@ function exitNameOfRecovery(problems: Problem[], { dryRun }: RecoverOptions): Ex
   return problems.length > 0 && !dryRun ? 'outcome_unknown' : 'ok';
 }
 
-function nothingFor(names: readonly string[], automations: readonly NamedAutomation[], connection: Connection) {
-  const nowMs = connection.context.clock.nowMs();
-  const isUnresolved = (run: JournalRun) => run.executionId === null && isOpen(run, nowMs);
-  const filter = { automations, sinceMs: nowMs - openMs };
-  const sentences = nothingRecorded('unresolved triggers', names, connection, filter, isUnresolved);
-  return sentences.map((sentence) => sentence.replace(/^No /, 'Nothing to recover: no '));
+function nothingFor(names: readonly string[], { baseUrl, context }: Connection): string {
+  const whose = names.length > 0 ? ` of ${names.join(', ')}` : '';
+  return `Nothing to recover: no unresolved triggers${whose} ${journalPlace(baseUrl, context)}.`;
 }
 
 function print(report: RecoveryReport, options: RecoverOptions, context: Invocation): void {

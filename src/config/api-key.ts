@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import type { Context } from '../context.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import { readText } from './read-text.ts';
-import { flagSource, type Given, parseSetting, type Resolved, settingTable, unset } from './setting-table.ts';
+import { flagSource, type Given, parseSetting, type Resolved, settingTable } from './setting-table.ts';
 
 /** An API key as shown: its last four characters, or none if the key is so short that they would reveal it. */
 export function maskApiKey(apiKey: string): string {
@@ -42,7 +42,7 @@ export async function resolveApiKey(
   const isOfProfile = command.source === stored.source;
   if (stored.apiKey && (isOfProfile || !command.source)) return acceptApiKey(stored.apiKey, stored.source, context);
   const { value, source, problem } = command;
-  return { command: value, source, problem, ...((value ?? problem) ? {} : unset('apiKey', env)) };
+  return { command: value, source, problem };
 }
 
 /** Throws a usage problem if one of these texts, which will be sent or recorded, contains a known API key. */

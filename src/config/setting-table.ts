@@ -1,5 +1,4 @@
 import type { Env } from '../context.ts';
-import { nearest } from '../problems/nearest.ts';
 import { type Problem, usageProblem } from '../problems/problem.ts';
 import {
   type Parsed,
@@ -174,30 +173,19 @@ export interface Resolved<Value = unknown> {
   again?(): Promise<Given<string> | undefined>;
   /** Instead of the API key's value, the shell command that prints it. */
   command?: string;
-  /** If it isn't set, a variable that has nearly its name. */
-  alike?: string;
 }
 
-/** A setting that isn't set. */
-export function unset(key: StoredKey, env: Env): Pick<Resolved, 'alike'> {
-  const [found] = misspelledVariables(env, [settingTable[key].env[0]]);
-  return found ? { alike: found.name } : {};
-}
+const variables: readonly string[] = [
+  ...Object.values<Setting>(settingTable).flatMap(({ env }) => env),
+  // Those of hooks.
+  ...['STATUS', 'OUTCOME', 'EXIT_CODE', 'STARTED', 'EXECUTION_ID', 'AUTOMATION', 'COMMAND'].map(
+    (name) => `RUNCTL_${name}`,
+  ),
+];
 
-/** Variables that are nearly those of settings, each with the one that was probably meant. */
-export function misspelledVariables(
-  env: Env,
-  wanted: readonly string[] = variables,
-): { name: string; meant: string }[] {
-  const withoutPrefix = (name: string) => name.replace(/^RUNCTL_/i, '');
-  return Object.keys(env).flatMap((name) => {
-    if (!/^RUNCTL_/i.test(name) || !env[name] || variables.includes(name)) return [];
-    const meant = nearest(withoutPrefix(name), wanted.map(withoutPrefix));
-    return meant === undefined ? [] : { name, meant: `RUNCTL_${meant}` };
-  });
-}
-
-const variables = Object.values<Setting>(settingTable).flatMap(({ env }) => env);
+/** Variables that look like settings and are none. Kubernetes sets the last ones for a service called runctl. */
+export const unknownVariables = (env: Env): string[] =>
+  Object.keys(env).filter((name) => /^RUNCTL_(?!SERVICE_|PORT)/i.test(name) && env[name] && !variables.includes(name));
 
 /** Checks a setting's text. Never throws: a refused setting only stops commands that need it. */
 export function parseSetting<Key extends StoredKey>(key: Key, text: string, source: string): Given<ValueOf<Key>> {

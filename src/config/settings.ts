@@ -14,7 +14,6 @@ import {
   type StoredKey,
   settingTable,
   storedKeys,
-  unset,
   type ValueOf,
   valueIfGiven,
 } from './setting-table.ts';
@@ -104,7 +103,7 @@ function resolveOthers(flags: SettingFlags, env: Env, profile: ProfileInForce): 
     const [variable] = variables;
     if (env[variable]) return parseSetting(key, env[variable], variable);
     if (stored[key]) return parseSetting(key, stored[key], storedSource);
-    return fallback === undefined ? unset(key, env) : parseSetting(key, fallback, 'default');
+    return fallback === undefined ? {} : parseSetting(key, fallback, 'default');
   };
   const keys = storedKeys.filter((key) => key !== 'apiKey');
   const others = Object.fromEntries(keys.map((key) => [key, resolve(key)])) as Omit<Settings, 'apiKey'>;
@@ -137,8 +136,6 @@ export function need<Key extends StoredKey>(
   const value = valueIfGiven<ValueOf<Key>>(settings[key]);
   if (value !== undefined) return value;
   const { name, flag, env }: Setting = settingTable[key];
-  const { alike } = settings[key];
-  if (alike) throw usageProblem(`no ${name} is set, but ${alike} is`, `did you mean ${env[0]}?`);
   const profile = settings.profile.value ?? defaultProfile;
   const where = profile === defaultProfile ? '' : ` --profile ${profile}`;
   const others = `set ${env[0]} or \`${flag}\``;

@@ -3,9 +3,9 @@ import { need } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { isOpen, type Journal, type JournalRun, openMs } from '../journal/journal.ts';
 import { pathOf } from '../journal/records.ts';
-import type { NamedAutomation, RunFilter } from '../journal/run-filter.ts';
+import type { NamedAutomation } from '../journal/run-filter.ts';
 import { likely } from '../problems/nearest.ts';
-import { type Problem, usageProblem } from '../problems/problem.ts';
+import { usageProblem } from '../problems/problem.ts';
 import { fullArgumentOf, quote, shellWord } from '../problems/quote.ts';
 import { fieldsOf } from '../render/field-paths.ts';
 import { lengthOfIds } from '../render/status-text.ts';
@@ -16,7 +16,6 @@ import type { Followable } from '../watching/watch-run.ts';
 import { isIdPrefix, type RunArgument } from './arguments.ts';
 import type { Connection } from './connection.ts';
 import { followableOf } from './followable.ts';
-import { otherBaseUrl, useBaseUrl } from './other-base-url.ts';
 
 type Here = Pick<Connection, 'baseUrl' | 'settings' | 'journal' | 'context'>;
 
@@ -38,8 +37,6 @@ async function findInJournal(named: RunArgument, here: Here): Promise<Followable
     case 'last': {
       const found = await findLast({}, here);
       if (found) return found;
-      const elsewhere = runElsewhere('no run', {}, here);
-      if (elsewhere) throw elsewhere;
       throw usageProblem('no run was started or watched here yet', inFull);
     }
     case 'word': {
@@ -48,12 +45,6 @@ async function findInJournal(named: RunArgument, here: Here): Promise<Followable
       if (found) return found;
       const byPrefix = findByPrefix(named.text, here);
       if (byPrefix) return byPrefix;
-      const elsewhere = runElsewhere(
-        `no run of ${quote(named.text)}`,
-        { automations: [{ automationName, projectId }] },
-        here,
-      );
-      if (elsewhere) throw elsewhere;
       throw usageProblem(`no run here matches ${quote(named.text)}`, hintFor(named.text, automationName, here));
     }
   }
@@ -69,14 +60,6 @@ function hintFor(text: string, automationName: string, here: Here): string {
   return /^[\da-f]{1,3}$/i.test(text)
     ? 'a prefix of an id has at least 4 characters'
     : `see \`runctl list\`, or ${inFull}`;
-}
-
-/** A problem that names the other base URL that has such a run; undefined if none has. */
-function runElsewhere(none: string, filter: RunFilter, here: Here): Problem | undefined {
-  const other = otherBaseUrl(here, { ...filter, hasRun: true });
-  if (other === undefined) return undefined;
-  const hint = `the same journal has one for ${other}: ${useBaseUrl(other)}`;
-  return usageProblem(`${none} is recorded for ${here.baseUrl}`, hint);
 }
 
 const mostRunsRead = 1000;
@@ -103,7 +86,8 @@ function findById(
   const recorded = journal.find(executionId, { baseUrl });
   const other = journal.findElsewhere(executionId, baseUrl);
   if (other !== undefined) {
-    throw usageProblem(`run ${executionId} belongs to ${other}, but the base URL is ${baseUrl}`, useBaseUrl(other));
+    const hint = `add \`--base-url ${shellWord(other)}\`, or choose its profile with \`--profile <name>\``;
+    throw usageProblem(`run ${executionId} belongs to ${other}, but the base URL is ${baseUrl}`, hint);
   }
   const target: Target | undefined = typed
     ? {

@@ -18,6 +18,12 @@ export const hasJournal = ({ env }: Invocation) => resolveStateFolder(env) !== u
 export const isJournalIncomplete = ({ warnings }: Pick<Invocation, 'warnings'>) =>
   warnings.some(({ name }) => name === 'journal_unavailable');
 
+/** Where nothing is recorded: there may be something in the journal of another user. */
+export function journalPlace(baseUrl: string | undefined, { env }: Pick<Invocation, 'env'>): string {
+  const folder = resolveStateFolder(env) ?? 'no folder';
+  return `recorded${baseUrl === undefined ? '' : ` for ${baseUrl}`} (journal: ${folder})`;
+}
+
 /** Opens the journal. A failure is reported once; if the journal is `needed`, reading it throws the problem. */
 export function journalOf({ env, reporter, clock }: Invocation, { needed, quiet }: JournalNeed = {}): Journal {
   const folder = resolveStateFolder(env);

@@ -4,10 +4,8 @@ import { type Resolved, valueIfGiven } from '../config/setting-table.ts';
 import { need } from '../config/settings.ts';
 import { keyTreatmentOf } from '../connection/connection.ts';
 import { journalOf } from '../connection/open-journal.ts';
-import { elsewhere } from '../connection/other-base-url.ts';
 import { inspectStateFolder } from '../connection/state-folder.ts';
-import { isUnfinished } from '../journal/fold.ts';
-import { isOpen, type Journal, type JournalRun, openMs } from '../journal/journal.ts';
+import type { Journal } from '../journal/journal.ts';
 import { createProcesses, senderOf, shownProcess } from '../journal/processes.ts';
 import { Problem } from '../problems/problem.ts';
 import { count } from '../problems/quote.ts';
@@ -46,22 +44,14 @@ export function* checkJournal({ settings, context }: Machine): Generator<Finding
   const open = journal.unresolvedTriggers({ baseUrl });
   const senders = open.flatMap((trigger) => senderOf(trigger, processes) ?? []);
   const unresolved = open.length - senders.length;
-  const nowMs = context.clock.nowMs();
-  const sinceMs = nowMs - openMs;
-  const isOpenTrigger = (run: JournalRun) => run.executionId === null && isOpen(run, nowMs);
-  const isOpenRun = (run: JournalRun) => isUnfinished(run) && isOpen(run, nowMs);
-  const noneOf = (what: string, isCounted: (run: JournalRun) => boolean) =>
-    ['none', elsewhere(what, { journal, baseUrl }, { sinceMs }, isCounted) ?? []].flat().join('. ');
   if (unresolved === 0 && senders[0])
     yield ok('unresolved_triggers', `none; ${senders.length} still being sent by ${shownProcess(senders[0])}`);
-  else if (unresolved === 0) yield ok('unresolved_triggers', noneOf('unresolved triggers', isOpenTrigger));
+  else if (unresolved === 0) yield ok('unresolved_triggers', 'none');
   else yield warning('unresolved_triggers', `${unresolved}: whether they started a run is unknown`, '`runctl recover`');
   const unfinished = journal.unfinishedRuns({ baseUrl }).length;
   yield ok(
     'unfinished_runs',
-    unfinished === 0
-      ? noneOf('unfinished runs', isOpenRun)
-      : `${unfinished} when last polled; \`runctl watch --all\` watches them`,
+    unfinished === 0 ? 'none' : `${unfinished} when last polled; \`runctl watch --all\` watches them`,
   );
   yield keysFinding(journal.keysSeen(baseUrl), settings.idempotencyKeys);
 }

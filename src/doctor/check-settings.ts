@@ -4,15 +4,15 @@ import { maskApiKey } from '../config/api-key.ts';
 import { readConfigFile } from '../config/config-file.ts';
 import { resolveConfigFile } from '../config/paths.ts';
 import { shortSource } from '../config/profile.ts';
-import { misspelledVariables, type Resolved, valueIfGiven } from '../config/setting-table.ts';
+import { type Resolved, unknownVariables, valueIfGiven } from '../config/setting-table.ts';
 import { need, resolveSettings } from '../config/settings.ts';
 import { Problem } from '../problems/problem.ts';
 import { quote } from '../problems/quote.ts';
 import { type Finding, failed, type Machine, ok, warning } from './finding.ts';
 
 export function* checkProgram({ context }: Machine): Generator<Finding> {
-  for (const { name, meant } of misspelledVariables(context.env))
-    yield warning('environment', `${name} is set, but isn't a variable of runctl`, `did you mean ${meant}?`);
+  for (const name of unknownVariables(context.env))
+    yield warning('environment', `${name} is set, but isn't a variable of runctl`, 'see `runctl help settings`');
   yield ok('program', `runctl ${version} in ${import.meta.dirname}, Node ${node} on ${platform}-${arch}`);
 }
 

@@ -84,15 +84,6 @@ test('an automation without a run is named, beside one that has some', async () 
   expect((await listed(['nightly'])).err).not.toContain('No runs');
 });
 
-test('where the journal has runs of another base URL alone, that is named, with --json too', async () => {
-  const flags = ['--base-url', 'https://third.example.com'];
-  for (const output of [[], ['--json']])
-    expect((await listed([...flags, ...output])).err).toMatch(
-      /has runs for https:\/\/api\.example\.com.*--base-url https:\/\/api/s,
-    );
-  expect((await listed([...flags, '--quiet'])).err).toBe('');
-});
-
 test.each([
   ['20, and says so', [], 20, /newest 20 runs.*-n 100/s],
   ['20 with --json, and says so', ['--json'], 20, /newest 20 runs.*-n 100/s],

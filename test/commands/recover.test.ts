@@ -8,7 +8,6 @@ import { jsonLines } from '../helpers/json-lines.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { target } from '../helpers/scripted-service.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
-import { status, triggered } from '../journal/records.ts';
 
 test('an interrupt before a trigger is asked about leaves it open as it was, and the exit code says so', async () => {
   const folder = temporaryFolder();
@@ -37,31 +36,6 @@ test('an interrupt before a trigger is asked about leaves it open as it was, and
     { runctl: { outcome: 'interrupted', trigger: { started: 'unknown' }, next: 'runctl recover' } },
   ]);
   expect(journal().unresolvedTriggers({ baseUrl })).toMatchObject([{ reason: 'the connection was reset' }]);
-});
-
-test('recover and doctor name another base URL of the journal that has something open', async () => {
-  const folder = temporaryFolder();
-  const context = createMemory({
-    RUNCTL_BASE_URL: 'http://localhost:1',
-    RUNCTL_API_KEY: 'test-key-4f1b7c9d2e',
-    RUNCTL_STATE_DIR: folder,
-    RUNCTL_CONFIG_DIR: join(folder, 'config'),
-  });
-  const journal = openJournal({ folder, nowMs: context.clock.nowMs, onTrouble() {} });
-  const baseUrl = 'http://127.0.0.1:1';
-  journal.append({ ...triggered(1), baseUrl });
-  journal.append({ ...status(2, 'RUNNING'), baseUrl, first: true });
-  expect(await runCli(['recover'], program, context)).toBe(0);
-  expect(context.err().replaceAll(/\s+/g, ' ')).toContain(`has unresolved triggers for ${baseUrl}: add`);
-  await runCli(['doctor', '--offline', '--json'], program, context);
-  const [{ runctl }] = jsonLines(context.out()) as [{ runctl: { doctor: { name: string; message: string }[] } }];
-  for (const [name, what] of [
-    ['unresolved_triggers', 'unresolved triggers'],
-    ['unfinished_runs', 'unfinished runs'],
-  ]) {
-    const { message } = runctl.doctor.find((finding) => finding.name === name) ?? {};
-    expect(message).toMatch(new RegExp(`^none.*${what} for ${baseUrl}`));
-  }
 });
 
 test('doctor --quiet leaves out what is only convenient', async () => {

@@ -132,14 +132,11 @@ describe('a run argument', () => {
     expect(await createMachine(known).find(`${project(2)}/nightly`)).toBe(`nightly ${b}`);
   });
 
-  test.each([a, `${project(1)}/nightly/${a}`, 'nightly', '@last'])(
+  test.each([a, `${project(1)}/nightly/${a}`])(
     'that names a run of another base URL is refused, and that one is named: %s',
     async (text) => {
       const { find, hints } = createMachine([`nightly ${a} ${elsewhere}`]);
-      const message = await find(text);
-      expect(message).toMatch(/^2 /);
-      if (text.endsWith(a)) expect(message).toBe(`2 run ${a} belongs to ${elsewhere}, but the base URL is ${baseUrl}`);
-      else expect(message).toContain(baseUrl);
+      expect(await find(text)).toBe(`2 run ${a} belongs to ${elsewhere}, but the base URL is ${baseUrl}`);
       expect(hints).toEqual([expect.stringContaining(`--base-url ${elsewhere}`)]);
     },
   );

@@ -444,16 +444,6 @@ test.each([
   expect(JSON.parse(stdout).runctl.next).toBe(next);
 });
 
-test('`recover` with nothing to do names another base URL only for what it has to recover', async () => {
-  const other = await withEmulator({});
-  await runProgram(['trigger', 'nightly'], { env: other.env });
-  const { env } = await withEmulator({});
-  const { RUNCTL_STATE_DIR } = other.env;
-  const { stderr } = await runProgram(['recover'], { env: { ...env, RUNCTL_STATE_DIR } });
-  expect(stderr).toContain('Nothing to recover');
-  expect(stderr).not.toContain(other.env.RUNCTL_BASE_URL);
-});
-
 test('--give-up-after bounds the poll of the run that a key had started', async () => {
   const { env, clock } = await withEmulator({ faults: [{ on: 'status', do: 'status', status: 503 }] });
   const argv = ['trigger', 'nightly', '--idempotency-key', 'k', '--give-up-after', '5s'];

@@ -34,20 +34,6 @@ test('how long runs usually take is known of the service that they were seen at'
   }
 });
 
-test('list names the other service only if it has runs', async () => {
-  const { at, urls } = await machine();
-  await at('here', 'trigger nightly');
-  expect((await at('there', 'list nightly')).stderr).toContain(`--base-url ${urls.here}`);
-  expect((await at('there', 'list weekly')).stderr).not.toContain(`--base-url ${urls.here}`);
-});
-
-test('a run that is not there is said to be at the other service only if it is of that automation', async () => {
-  const { at, urls } = await machine();
-  await at('here', 'trigger nightly');
-  const isNamed = async (line: string) => (await at('there', line)).stderr.includes(`--base-url ${urls.here}`);
-  expect(await Promise.all(['status nightly', 'status weekly'].map(isNamed))).toEqual([true, false]);
-});
-
 test('the start of an id that is typed as a name is taken for a run of this service', async () => {
   const { env, clock, emulator } = await withEmulator({
     faults: [{ on: 'trigger', nth: 2, do: 'status', status: 404 }],

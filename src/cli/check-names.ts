@@ -4,7 +4,7 @@ import { fieldsOf } from '../render/field-paths.ts';
 import type { NameFlaw } from '../runs/automation-name.ts';
 import { sanitize } from '../sanitize.ts';
 import type { CommandDefinition } from './define-command.ts';
-import { lineOf, parse, RefusedCommandLine } from './parse-command-line.ts';
+import { lineOf, parse } from './parse-command-line.ts';
 import type { ParsedCommand } from './to-commander.ts';
 
 type Flaws = ReadonlyMap<unknown, NameFlaw>;
@@ -59,9 +59,7 @@ function lineMeant(argv: readonly string[], flaws: Flaws, program: CommandDefini
   try {
     const parsed = parse(line, program, { write() {}, columns: () => 80 });
     return parsed && flawsIn(parsed).size === 0 ? line : undefined;
-  } catch (error) {
-    // Of `–wait`, there is more to say than that it begins with a dash, but not behind a `--`.
-    if (error instanceof RefusedCommandLine && !argv.includes('--')) throw error;
+  } catch {
     return undefined;
   }
 }

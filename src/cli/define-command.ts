@@ -56,7 +56,7 @@ export interface CommandDefinition<A = Arguments, O = Options> {
   whenExcess?: string;
   /** Of the program: what it answers without a command; undefined if that is the help. */
   whenBare?(context: Invocation): Promise<CommandResult | undefined>;
-  /** Of a group: a hint for a word that is none of its commands; undefined if only `cli/suggest.ts` can tell. */
+  /** Of a group: a hint for a word that is none of its commands; undefined if it has none. */
   whenUnknown?(word: string, context: Context): string | undefined;
   /** It triggers runs, so its failures say whether one may have been started. */
   starts?: boolean;

@@ -5,26 +5,21 @@ import { flawOfFilter, hasOtherDash } from '../runs/automation-name.ts';
 import { checkCombination, hoistFlags, namesOf, sharedFlag, withCommandFirst } from './check-flags.ts';
 import type { CommandDefinition } from './define-command.ts';
 import { helpTopics, topicOf } from './help-text.ts';
-import { type HelpOutput, type ParsedCommand, toCommander, UnknownCommand } from './to-commander.ts';
+import { type HelpOutput, type ParsedCommand, toCommander } from './to-commander.ts';
 
-/** A word that no definition has. `suggest.ts`, which is loaded only then, knows what was probably meant. */
-export class RefusedCommandLine extends Error {
-  readonly refused: Refused;
+const noCancel = 'the service has no way to cancel a run';
 
-  constructor(message: string, refused: Refused) {
-    super(message);
-    this.refused = refused;
-  }
-}
+/** What the service can't do. */
+const impossible: ReadonlyMap<string, string> = new Map([
+  ['cancel', noCancel],
+  ['stop', noCancel],
+  ['logs', 'the service has no logs of a run; `runctl result` prints its output'],
+]);
 
-export interface Refused {
-  word: string;
-  value?: string; // what follows its `=`; it may be an API key
-  path: string; // the command before it, such as `list` or `config set`; empty if it is where the command should be
-  command?: CommandDefinition;
-  rest?: readonly string[]; // for a command, the words after it
-  next?: string; // for a flag, the first argument of its command
-  after?: string; // for a flag, the word after it
+/** Hints that only the settings and the journal can give. */
+export interface Hints {
+  whenMissing?(command: CommandDefinition): string | undefined;
+  whenUnknown?(word: string): string | undefined;
 }
 
 /** Parses a command line. Undefined if it asked for help or the version, which `output` has. Throws what it refuses. */
@@ -32,27 +27,28 @@ export function parse(
   argv: readonly string[],
   program: CommandDefinition,
   output: HelpOutput,
-  whenMissing: (command: CommandDefinition) => string | undefined = () => undefined,
+  hints: Hints = {},
 ): ParsedCommand | undefined {
   const commands = program.commands ?? [];
   const words = expandHelp(hoistFlags(argv, program));
   const [asked = ''] = words;
   const command = commands.find(({ name, alias }) => name === asked || alias === asked);
-  if (/^[^-]/.test(asked) && !command) {
-    const path = argv[0] === 'help' ? 'help' : '';
-    throw new RefusedCommandLine(`unknown command '${asked}'`, { word: asked, path, rest: words.slice(1) });
-  }
   let parsed: ParsedCommand | undefined;
   try {
     const parser = toCommander(onlyTypedCommand(command, program), output, (found) => {
       parsed = found;
     });
-    parser.parse(words, { from: 'user' });
+    // Behind an unknown command, a `--help` asks for nothing.
+    parser.parse(command ? words : words.slice(0, /^[^-]/.test(asked) ? 1 : undefined), { from: 'user' });
   } catch (error) {
-    if (error instanceof UnknownCommand) throw new RefusedCommandLine(error.message, { ...error, path: asked });
     if (!(error instanceof CommanderError)) throw error;
+    if (error.code === 'commander.unknownCommand' && !command) {
+      const hint = hints.whenUnknown?.(asked) ?? impossible.get(asked) ?? suggestionIn(error);
+      const otherwise = argv[0] === 'help' ? `topics are ${helpTopics.join(', ')}` : 'see `runctl --help`';
+      throw usageProblem(`unknown command '${asked}'`, hint ?? otherwise);
+    }
     if (!command && error.exitCode !== 0) refuseOrder(argv, program);
-    if (error.exitCode !== 0) throw wrongUsage(error, command, words, whenMissing);
+    if (error.exitCode !== 0) throw wrongUsage(error, command, words, hints);
   }
   if (parsed) checkCombination(parsed.command, parsed);
   return parsed;
@@ -81,6 +77,10 @@ function expandHelp([first, second, ...others]: readonly string[]): readonly str
   return [...words, '--help'];
 }
 
+/** What commander takes for the word that was meant. */
+const suggestionIn = ({ message }: CommanderError): string | undefined =>
+  /\n\(Did you mean (.*)\?\)$/.exec(message)?.[1]?.replace(/^/, 'did you mean ').concat('?');
+
 /** The program with nothing but the typed command; without one, with what its help shows. The rest would take 10 ms. */
 function onlyTypedCommand(typed: CommandDefinition | undefined, program: CommandDefinition): CommandDefinition {
   const rest = { options: undefined, examples: undefined, commands: undefined, run: undefined };
@@ -88,23 +88,25 @@ function onlyTypedCommand(typed: CommandDefinition | undefined, program: Command
 }
 
 function wrongUsage(
-  { code, message }: CommanderError,
+  error: CommanderError,
   outer: CommandDefinition | undefined,
   words: readonly string[],
-  whenMissing: (command: CommandDefinition) => string | undefined,
-): Problem | RefusedCommandLine {
+  { whenMissing }: Hints,
+): Problem {
+  const { code } = error;
+  const [message = ''] = error.message.split('\n(Did you mean ');
   const inner = outer?.commands?.find(({ name }) => name === words[1]);
   const command = inner ?? outer;
   const path = [outer, inner].flatMap((each) => (each ? [each.name] : [])).join(' ');
   const help = `see \`runctl ${path ? `${path} ` : ''}--help\``;
-  if (code === 'commander.unknownOption') return unknownOption(message, words, { outer, inner, path });
+  if (code === 'commander.unknownOption') return unknownOption(message, words, command, suggestionIn(error) ?? help);
   if (code === 'commander.help' && outer?.commands) {
     const names = outer.commands.map(({ name }) => name).filter((name) => name !== 'help');
     return usageProblem(`${outer.name} needs one of: ${names.join(', ')}`, help);
   }
   if (code === 'commander.missingArgument' && command) {
     const choices = Object.values(command.arguments ?? {})[0]?.choices;
-    const toGive = choices ? `choose one of ${choices.join(', ')}` : whenMissing(command);
+    const toGive = choices ? `choose one of ${choices.join(', ')}` : whenMissing?.(command);
     return usageProblem(message.replace('error: ', ''), toGive ?? help);
   }
   if (code === 'commander.excessArguments' && command) {
@@ -128,18 +130,17 @@ function wrongUsage(
 function unknownOption(
   message: string,
   words: readonly string[],
-  { outer, inner, path }: { outer?: CommandDefinition; inner?: CommandDefinition; path: string },
-): Problem | RefusedCommandLine {
+  command: CommandDefinition | undefined,
+  hint: string,
+): Problem {
   // What follows the = may be an API key. Of `-w=1`, commander takes `-w` for a flag and the rest for another.
   const short = words.find((each) => /^-\w=/.test(each)) ?? '';
-  const [, unknown = '', assigned] = /unknown option '([^=']*)(?:=(.*))?'/s.exec(message) ?? [];
-  const [word, value] = unknown === '-' && short ? [short.slice(0, 2), short.slice(3)] : [unknown, assigned];
-  const early = outer ? undefined : sharedFlag(word);
+  const [, unknown = ''] = /unknown option '([^=']*)/.exec(message) ?? [];
+  const word = unknown === '-' && short ? short.slice(0, 2) : unknown;
+  const early = command ? undefined : sharedFlag(word);
   if (early) return usageProblem('no command was given', `\`runctl ${early.flags.replace(/^-\w, /, '')} <command>\``);
-  const command = inner ?? outer;
   const isOwn = Object.values(command?.options ?? {}).some((option) => namesOf(option).includes(word));
-  const what = isOwn ? `option '${word}' takes no value` : `unknown option '${word}'`;
-  const next = words[inner ? 2 : 1];
-  const after = words[words.indexOf(word) + 1];
-  return new RefusedCommandLine(what, { word, value, path, command, next, after });
+  return isOwn
+    ? usageProblem(`option '${word}' takes no value`, `leave out what follows \`${word}\``)
+    : usageProblem(`unknown option '${word}'`, hint);
 }

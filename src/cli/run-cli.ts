@@ -17,7 +17,7 @@ import { misplacedApiKeys } from '../secrets.ts';
 import { checkFields, notesOnFields } from './check-fields.ts';
 import { checkNames } from './check-names.ts';
 import { type CommandDefinition, takes } from './define-command.ts';
-import { parse, RefusedCommandLine } from './parse-command-line.ts';
+import { parse } from './parse-command-line.ts';
 
 /** Runs one command line and returns the exit code. Never rejects; `crash` rejects with an uncaught error. */
 export async function runCli(
@@ -43,7 +43,10 @@ export async function runCli(
     await loadColors(context.stdout, context.stderr);
     const overview = argv.length === 0 ? await program.whenBare?.(own) : undefined;
     if (overview) return end(overview, {}, own);
-    const parsed = parse(argv, program, context.stdout, (command) => command.whenMissing?.(context));
+    const parsed = parse(argv, program, context.stdout, {
+      whenMissing: (command) => command.whenMissing?.(context),
+      whenUnknown: (word) => hintForUnknown(word, program, context),
+    });
     if (!parsed && argv.length > 0) return 0;
     if (!parsed) return end(await welcome(program, own), {}, own);
     const output: OutputOptions = parsed.options;
@@ -66,23 +69,17 @@ export async function runCli(
   } catch (error) {
     // The mistake may be an API key in the place of another argument.
     for (const word of misplacedApiKeys(argv)) context.secrets.protect(word);
-    return fail(await explained(error, program, context), typedOutput, own, command);
+    return fail(error, typedOutput, own, command);
   }
 }
 
-/** What is known of a refused command line is loaded only for one. */
-async function explained(error: unknown, program: CommandDefinition, context: Context): Promise<unknown> {
-  if (!(error instanceof RefusedCommandLine)) return error;
-  const { problemOfRefusal } = await import('./suggest.ts');
-  const whenUnknown = (word: string) => {
-    try {
-      return program.whenUnknown?.(word, context);
-    } catch {
-      // What keeps settings or the journal from being read is said by the commands that need them.
-      return undefined;
-    }
-  };
-  return problemOfRefusal(error, program, whenUnknown);
+function hintForUnknown(word: string, program: CommandDefinition, context: Context): string | undefined {
+  try {
+    return program.whenUnknown?.(word, context);
+  } catch {
+    // What keeps settings or the journal from being read is said by the commands that need them.
+    return undefined;
+  }
 }
 
 /** The invocation that reports to what these options ask for. */

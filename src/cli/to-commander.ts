@@ -29,16 +29,6 @@ export interface ParsedCommand {
   options: Record<string, unknown>;
 }
 
-/** A word in the place of a command of a group. */
-export class UnknownCommand extends Error {
-  readonly word: string;
-
-  constructor(message: string, word: string) {
-    super(message);
-    this.word = word;
-  }
-}
-
 export type HelpOutput = Pick<Sink, 'write' | 'columns'> & { colors?: boolean };
 
 /** The program as commander parses it. The parsed command goes to `onParsed` and is not run; help goes to `output`. */
@@ -133,7 +123,8 @@ const reading =
 /** If a group can be run itself, commander takes an unknown command of the group for an argument. */
 function refuseUnknown(group: Command): void {
   const [word] = group.args;
-  if (word !== undefined) throw new UnknownCommand(`unknown command '${group.name()} ${word}'`, word);
+  if (word !== undefined)
+    throw usageProblem(`unknown command '${group.name()} ${word}'`, `see \`runctl ${group.name()} --help\``);
 }
 
 function valuesOf(typed: Command, command: CommandDefinition): ParsedCommand {

@@ -1,10 +1,7 @@
 import { isIdPrefix } from '../connection/arguments.ts';
 import type { Connection } from '../connection/connection.ts';
-import { automationsIn } from '../connection/find-run.ts';
 import type { UnresolvedTrigger } from '../journal/journal.ts';
-import { nearest } from '../problems/nearest.ts';
 import type { Problem } from '../problems/problem.ts';
-import { shellWord } from '../problems/quote.ts';
 import { triggerProblem } from '../problems/trigger-problems.ts';
 import type { UnknownTrigger } from '../problems/unknown-outcome.ts';
 import { nameOf, type Target } from '../runs/run.ts';
@@ -36,14 +33,10 @@ export function unknownTriggerOf(trigger: UnresolvedTrigger, { keyTreatment }: C
   };
 }
 
-/** The automation or run that an unknown name was probably meant to be. */
+/** The run that an unknown name was probably meant to be. */
 function hintForName(target: Target, connection: Connection): string | undefined {
   if (target.family === 'agent') return undefined;
   const { automationName: name } = target;
-  const others = automationsIn(connection);
-  others.delete(name);
-  const meant = nearest(name, others);
-  if (meant) return `did you mean \`runctl trigger ${shellWord(meant)}\`?`;
   const { journal, baseUrl } = connection;
   const [run] = isIdPrefix(name) ? journal.runs({ baseUrl, idPrefix: name }) : [];
   return run && `a run of ${nameOf(run.target)} has an id like that: \`runctl watch ${name}\``;

@@ -1,4 +1,3 @@
-import { nearest } from '../problems/nearest.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { quote } from '../problems/quote.ts';
 import { fieldsOf, fieldsOfObjects } from '../render/field-paths.ts';
@@ -15,7 +14,7 @@ export function checkFields(paths: readonly string[] = [], command: string): voi
   const typed = name.toLowerCase();
   const isAlike = (field: string) => field.startsWith(typed.slice(0, 3)) || field.endsWith(typed);
   const alike = known.find((field) => isAlike(field.toLowerCase()));
-  const meant = ofRunctl.includes(name) ? `runctl.${odd}` : (nearest(name, known) ?? alike);
+  const meant = ofRunctl.includes(name) ? `runctl.${odd}` : alike;
   throw usageProblem(
     `documents of runctl ${command} have no field ${quote(name)}`,
     meant ? `did you mean \`--field ${meant}\`?` : `it has ${known.join(', ')}`,
@@ -28,29 +27,24 @@ export async function notesOnFields(paths: readonly string[] = []): Promise<stri
   if (deep.length === 0) return [];
   const { documentSchema } = await import('../render/schemas.ts');
   return deep.flatMap((path) => {
-    const odd = unknownNameIn(path.split('.'), {
+    const known = namesInsteadOf(path.split('.'), {
       properties: { ...fieldsOfObjects, ...propertiesOf(documentSchema) },
     });
-    if (!odd) return [];
-    const meant = nearest(odd.name, odd.names);
-    const fixed = path
-      .split('.')
-      .with(odd.at, meant ?? '')
-      .join('.');
-    const hint = meant ? `did you mean \`--field ${fixed}\`?` : `known there: ${odd.names.join(', ')}`;
+    if (!known) return [];
+    const hint = `known there: ${known.join(', ')}`;
     if (path.startsWith('runctl.')) throw usageProblem(`there is no field ${quote(path)}`, hint);
     return `runctl: unknown field ${quote(path)}; ${hint}`;
   });
 }
 
-/** The first name of a path that its schema lacks. None if the schema lists no names. */
-function unknownNameIn(path: readonly string[], schema: unknown) {
+/** The names that a schema has in place of one of the path. None if it has them all, or lists no names. */
+function namesInsteadOf(path: readonly string[], schema: unknown): string[] | undefined {
   let inner = schema;
-  for (const [at, name] of path.entries()) {
+  for (const name of path) {
     if (!isJsonObject(inner)) return undefined;
     if (isJsonObject(inner.properties)) {
       const names = Object.keys(inner.properties);
-      if (!names.includes(name)) return { name, names, at };
+      if (!names.includes(name)) return names;
       inner = inner.properties[name];
     } else inner = inner.items;
   }

@@ -3,7 +3,6 @@ import type { Invocation } from '../context.ts';
 import { isOpen, type Journal, type JournalRun } from '../journal/journal.ts';
 import { createProcesses, senderOf, shownProcess } from '../journal/processes.ts';
 import { isAmong, type NamedAutomation } from '../journal/run-filter.ts';
-import { likely } from '../problems/nearest.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { count, quote } from '../problems/quote.ts';
 import { nameOf } from '../runs/run.ts';
@@ -53,9 +52,7 @@ export function checkStatuses(statuses: readonly string[] = [], runs: readonly J
     (status) => ![...shownStatuses, ...runs.map(lastStatusOf)].some((each) => each.toUpperCase() === status),
   );
   if (odd === undefined) return;
-  const meant = likely(odd, shownStatuses);
-  const hint = meant ? `did you mean \`--status ${meant}\`?` : `statuses are ${shownStatuses.join(', ')}`;
-  throw usageProblem(`there is no status ${quote(odd)}`, hint);
+  throw usageProblem(`there is no status ${quote(odd)}`, `statuses are ${shownStatuses.join(', ')}`);
 }
 
 /** What `unknown` means, below the table. */

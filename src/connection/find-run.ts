@@ -4,7 +4,6 @@ import type { Context } from '../context.ts';
 import { isOpen, type Journal, type JournalRun, openMs } from '../journal/journal.ts';
 import { pathOf } from '../journal/records.ts';
 import type { NamedAutomation } from '../journal/run-filter.ts';
-import { likely } from '../problems/nearest.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { fullArgumentOf, quote, shellWord } from '../problems/quote.ts';
 import { fieldsOf } from '../render/field-paths.ts';
@@ -45,18 +44,17 @@ async function findInJournal(named: RunArgument, here: Here): Promise<Followable
       if (found) return found;
       const byPrefix = findByPrefix(named.text, here);
       if (byPrefix) return byPrefix;
-      throw usageProblem(`no run here matches ${quote(named.text)}`, hintFor(named.text, automationName, here));
+      throw usageProblem(`no run here matches ${quote(named.text)}`, hintFor(named.text, here));
     }
   }
 }
 
 const inFull = 'name it in full as <projectId>/<automationName>/<executionId>';
 
-function hintFor(text: string, automationName: string, here: Here): string {
+function hintFor(text: string, here: Here): string {
   if (fieldsOf(here.context.command ?? '').includes(text)) return `did you mean \`--field ${text}\`?`;
+  if (text === 'latest') return 'did you mean `@last`?';
   if (text === 'all') return '`runctl list` shows all runs; `runctl watch --all` follows the unfinished ones';
-  const meant = text === 'latest' ? '@last' : likely(automationName, ['@last', ...automationsIn(here)]);
-  if (meant) return `did you mean \`${shellWord(meant)}\`?`;
   return /^[\da-f]{1,3}$/i.test(text)
     ? 'a prefix of an id has at least 4 characters'
     : `see \`runctl list\`, or ${inFull}`;

@@ -234,7 +234,10 @@ const later: [argv: string, text: string][] = [
     'list --status foo',
     'runctl: there is no status "FOO"\n  → statuses are RUNNING, COMPLETED, FAILED, TIMED_OUT, CANCELLED, UNKNOWN, NOT_FOUND',
   ],
-  ['status nigthly', 'runctl: no run here matches "nigthly"\n  → did you mean `nightly`?'],
+  [
+    'status nigthly',
+    'runctl: no run here matches "nigthly"\n  → see `runctl list`, or name it in full as <projectId>/<automationName>/<executionId>',
+  ],
   [
     'trigger',
     "runctl: missing required argument 'automation'\n  → known on this machine: weekly, nightly; for example: `runctl trigger weekly`",

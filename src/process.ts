@@ -1,3 +1,5 @@
+import { closeSync } from 'node:fs';
+import { isatty } from 'node:tty';
 import { runCli } from './cli/run-cli.ts';
 import type { Context, Env, Sink } from './context.ts';
 import { exitCodeOf, exitCodeWithOutput, signalExits } from './problems/exit-codes.ts';
@@ -9,6 +11,9 @@ import { createSecrets } from './secrets.ts';
 
 const faultCode = exitCodeOf('internal_error');
 const signals = Object.entries(signalExits).map(([signal, name]) => [signal, exitCodeOf(name)] as const);
+
+/** At the exit, Node 20 restores the settings of each of these, and aborts if one has hung up and isn't closed. */
+const terminals = [0, 1, 2].filter((fd) => isatty(fd));
 
 /** Runs this process's command line, and exits with its exit code. */
 export async function runProcess(): Promise<void> {
@@ -70,12 +75,12 @@ async function complete(words: readonly string[], { stdout, env }: Context): Pro
 }
 
 function end(code: number): never {
-  // Unlike a signal, Node's own exit waits for a look-up that hangs in the system's resolver, and aborts when it
-  // restores the settings of a terminal that has hung up.
+  for (const fd of terminals) if (!isatty(fd)) closeSync(fd);
   for (const [name] of signals) process.removeAllListeners(name);
+  // Unlike a signal, Node's own exit waits for a look-up that hangs in the system's resolver.
   const killer = signals.find(([, ofSignal]) => ofSignal === code)?.[0];
   const isHeld = process.getActiveResourcesInfo().includes('GetAddrInfoReqWrap');
-  if (killer && (isHeld || killer === 'SIGHUP')) process.kill(process.pid, killer);
+  if (killer && isHeld) process.kill(process.pid, killer);
   process.exit(code);
 }
 

@@ -6,12 +6,13 @@ import type { Scenario } from '../../src/emulator/scenario.ts';
 import type { Emulator } from '../../src/emulator/server.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { interrupted, longest } from '../helpers/interrupted.ts';
-import { runProcess } from '../helpers/run-process.ts';
+import { needs } from '../helpers/needs.ts';
+import { entry, runProcess } from '../helpers/run-process.ts';
 import { runProgram } from '../helpers/run-program.ts';
+import { openTerminal } from '../helpers/screen.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const codes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
-/** A shell makes 129 of it. */
-const ends = { ...codes, SIGHUP: 'SIGHUP' } as const;
 const signals = Object.keys(codes) as (keyof typeof codes)[];
 const slow: Scenario = { automations: { '*': { duration: '1h' } } };
 const trigger = async (env: Record<string, string>, name = 'nightly') =>
@@ -36,7 +37,7 @@ describe.each(signals)('%s', (signal) => {
       signal,
       requests: 2,
     });
-    expect(ended).toMatchObject({ code: ends[signal] });
+    expect(ended).toMatchObject({ code: codes[signal] });
     expect(ended.lastedMs).toBeLessThan(ended.atOnceMs);
     expect(ended.stderr).toContain(`runctl watch ${id}`);
     expect(ended.stderr).toContain('the run continues');
@@ -96,4 +97,18 @@ test('a stop of the process (SIGSTOP) with a request in flight loses nothing: th
   const { code, stdout } = await ended;
   expect(code).toBe(0);
   expect(stdout).toContain('COMPLETED');
+});
+
+test('a watch in the background of a terminal that is closed exits with the code of its run', async (context) => {
+  needs(context, 'setsid');
+  const { env } = await withEmulator({ automations: { '*': { duration: '1s' } } }, { nowMs: Date.now });
+  const id = await trigger(env);
+  const log = join(temporaryFolder(), 'log');
+  const WATCH = `'${process.execPath}' '${entry}' watch ${id} --interval 100ms > ${log} 2>&1; echo $? >> ${log}`;
+  // Its stdin stays the terminal.
+  const terminal = openTerminal('/bin/sh', ['-c', 'setsid -f sh -c "$WATCH"; sleep 0.3'], { env: { ...env, WATCH } });
+  await terminal.exit;
+  terminal.hangUp();
+  await vi.waitFor(() => expect(readFileSync(log, 'utf8')).toMatch(/^\d+\n$/m), longest);
+  expect(readFileSync(log, 'utf8')).toMatch(/COMPLETED[\s\S]*\n0\n$/);
 });

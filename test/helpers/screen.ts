@@ -8,6 +8,7 @@ export interface ProcessScreen extends Screen {
   terminal: Terminal;
   type(keys: string): void;
   kill(): void;
+  hangUp(): void; // closes the terminal for every process that has it
 }
 
 export interface ScreenOptions {
@@ -52,6 +53,7 @@ export function openTerminal(
     },
     written: () => written,
     kill: () => child.kill(),
+    hangUp: () => (child as typeof child & { destroy(): void }).destroy(),
     exit,
   };
 }

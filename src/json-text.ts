@@ -13,4 +13,11 @@ export function parseJson(text: string): unknown {
 const keepDigits = (written: string): unknown =>
   isSafeNumber(written) ? Number(written) : new LosslessNumber(written);
 
-export const stringifyJson = (value: unknown, indent = 0): string => stringify(value, null, indent) ?? 'null';
+/** JSON in which nothing but a line feed ends a line, also for programs that split text at these characters (Python). */
+export function stringifyJson(value: unknown, indent = 0): string {
+  const json = stringify(value, null, indent) ?? 'null';
+  return json.replace(/[\u0085\u2028\u2029]/g, escapeUnit);
+}
+
+/** A UTF-16 unit as JSON can write it: `\u2028`. */
+export const escapeUnit = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;

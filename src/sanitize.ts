@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
+import { escapeUnit } from './json-text.ts';
 
 // Control characters, and invisible ones that reorder or hide text ("Trojan Source", tag characters). Joiners and
 // variation selectors stay, as Persian and emoji need them.
@@ -24,7 +25,5 @@ export function sanitizeLine(text: string): string {
 
 /** JSON made harmless for a terminal: what `sanitize` would remove is escaped, so that the document stays the same. */
 export function sanitizeJson(json: string): string {
-  return isPlain(json) ? json : json.replace(unsafe(), (character) => character.split('').map(escaped).join(''));
+  return isPlain(json) ? json : json.replace(unsafe(), (character) => character.split('').map(escapeUnit).join(''));
 }
-
-const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;

@@ -53,6 +53,12 @@ describe('JSON text', () => {
     }
   });
 
+  test('escapes the characters at which some programs split lines', () => {
+    const text = 'a\u0085b\u2028c\u2029d';
+    expect(stringifyJson({ [text]: text })).toBe(String.raw`{"a\u0085b\u2028c\u2029d":"a\u0085b\u2028c\u2029d"}`);
+    expect(JSON.parse(stringifyJson(text))).toBe(text);
+  });
+
   test('whatever JSON.parse reads is the same after a round trip', () => {
     const sameAfter = (text: string) => void expect(JSON.parse(roundTrip(text))).toEqual(JSON.parse(text));
     fc.assert(fc.property(fc.json(), sameAfter));

@@ -40,7 +40,7 @@ export function createLogReporter(context: Invocation, { quiet }: OutputOptions 
     const last = reported.get(executionId);
     const nowMs = clock.elapsedMs();
     const isSign = isSignOfLife(event);
-    const isFirstSilence = event.event === 'attempt_failed' && event.silentMs >= silenceMs && !last?.hasToldSilence;
+    const isFirstSilence = isDueBeforeRetry(event) && !last?.hasToldSilence;
     if (isSign && !isFirstSilence) {
       const gapMs = last && last.signs > 0 ? laterSignOfLifeMs : signOfLifeMs;
       if (nowMs - (last?.atMs ?? startMs) < gapMs) return;
@@ -51,6 +51,10 @@ export function createLogReporter(context: Invocation, { quiet }: OutputOptions 
     stderr.write(`${localTime(clock.nowMs())} ${sanitizeLine(nameOf(target))} ${sanitizeLine(text)}\n`);
   }
 }
+
+/** Will there have been silence for so long before the next attempt? */
+const isDueBeforeRetry = (event: RunEvent) =>
+  event.event === 'attempt_failed' && event.silentMs + event.retryInMs >= silenceMs;
 
 function isSignOfLife(event: RunEvent): boolean {
   return event.event === 'waiting' || (event.event === 'attempt_failed' && event.failures > 1);

@@ -157,9 +157,9 @@ describe('a log', () => {
     expect(await minutesOf(waiting, 22)).toEqual([1, 6, 11, 16, 21]);
   });
 
-  test('tells once of ten seconds without a valid answer, and then no more often than a sign of life', async () => {
-    expect(await minutesOf(failed(7, 9_999), 22)).toEqual([1, 6, 11, 16, 21]);
-    expect(await minutesOf(failed(7, 10_000), 22)).toEqual([0, 1, 6, 11, 16, 21]);
+  test('tells once that there will be ten seconds without a valid answer before the next attempt in 2s', async () => {
+    expect(await minutesOf(failed(7, 7_999), 22)).toEqual([1, 6, 11, 16, 21]);
+    expect(await minutesOf(failed(7, 8_000), 22)).toEqual([0, 1, 6, 11, 16, 21]);
   });
 
   test('holds neither a line break, an escape nor a control character of the service', () => {

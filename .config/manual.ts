@@ -3,7 +3,7 @@ import { version } from '../package.json';
 import type { CommandDefinition, Example } from '../src/cli/define-command.ts';
 import { toCommander } from '../src/cli/to-commander.ts';
 import { settingTable } from '../src/config/setting-table.ts';
-import { exitCodes } from '../src/problems/exit-codes.ts';
+import { exitCodes, repeatAdvice } from '../src/problems/exit-codes.ts';
 import { program } from '../src/program.ts';
 
 /** The man page in roff, generated from the command definitions, the setting table and the exit codes. */
@@ -38,7 +38,9 @@ export function manualPage(): string {
     '.SH ENVIRONMENT',
     ...Object.values(settingTable).flatMap(({ env, about }) => entry(env.join(', '), about)),
     '.SH EXIT STATUS',
-    ...exitCodes.flatMap(({ code, name, meaning, advice }) => entry(`${code} ${name}`, `${meaning}. ${advice}`)),
+    ...exitCodes.flatMap(({ code, outcome, meaning, advice, repeat }) =>
+      entry(`${code} ${outcome}`, `${meaning}. ${advice} ${repeatAdvice[repeat]}`),
+    ),
   ];
   return `${lines.join('\n')}\n`;
 }

@@ -15,7 +15,7 @@ export const stableSurface = (): string[] => [
     ...(isStored ? [`config key ${key}`] : []),
   ]),
   ...variables.map((name) => `variable ${name}`),
-  ...exitCodes.map(({ code, name }) => `exit code ${code} ${name}`),
+  ...exitCodes.map(({ code, outcome, repeat }) => `exit code ${code} ${outcome}, repeat: ${repeat}`),
   ...ofShape('document', documentSchema as Shape),
   ...builtInScenarios.map(({ name }) => `scenario ${name}`),
   ...ofScenario('scenario field ', scenarioSchema as unknown as Valibot),

@@ -114,9 +114,9 @@ export function liveValues(env: Env): ValuesOf {
     run: () => runsIn(journal, addressIn(env)),
     profile: () => profilesIn(env),
     code: () =>
-      exitCodes.flatMap(({ code, name, meaning }) => [
-        { value: String(code), about: `${name}: ${meaning}` },
-        { value: name, about: meaning },
+      exitCodes.flatMap(({ code, outcome, meaning }) => [
+        { value: String(code), about: `${outcome}: ${meaning}` },
+        { value: outcome, about: meaning },
       ]),
     key: () => settingKeys.map((value) => ({ value })),
     status: () => shownStatuses.map((value) => ({ value })),

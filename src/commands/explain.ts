@@ -1,6 +1,6 @@
 import { argument, defineCommand } from '../cli/define-command.ts';
 import { outputOptions } from '../cli/options.ts';
-import { type ExitCode, exitCodes } from '../problems/exit-codes.ts';
+import { type ExitCode, exitCodes, repeatAdvice } from '../problems/exit-codes.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { quote } from '../problems/quote.ts';
 import { documentOf } from '../render/document.ts';
@@ -21,7 +21,7 @@ export const explain = defineCommand({
     ['runctl explain 12', 'one exit code, and what to do about it'],
   ],
   async run({ code: asked }, _, context): Promise<CommandResult> {
-    const rows = exitCodes.filter(({ code, name }) => [undefined, String(code), name].includes(asked));
+    const rows = exitCodes.filter(({ code, outcome }) => [undefined, String(code), outcome].includes(asked));
     if (asked !== undefined && rows.length === 0)
       throw usageProblem(`there is no exit code ${quote(asked)}`, '`runctl explain` lists the exit codes');
     return {
@@ -35,17 +35,19 @@ export const explain = defineCommand({
   },
 });
 
-function exitCodeBlock({ code, name, meaning, advice }: ExitCode, theme: Theme, { columns }: WrapOptions) {
-  const head = `${code} ${name}`;
-  return `${theme.strong(head)}: ${renderMarkup(meaning, theme, { columns, taken: head.length + 2 })}\n${renderMarkup(advice, theme, { columns })}\n`;
+function exitCodeBlock({ code, outcome, meaning, advice, repeat }: ExitCode, theme: Theme, { columns }: WrapOptions) {
+  const head = `${code} ${outcome}`;
+  const first = renderMarkup(meaning, theme, { columns, taken: head.length + 2 });
+  return `${theme.strong(head)}: ${first}\n${renderMarkup(`${advice} ${repeatAdvice[repeat]}`, theme, { columns })}\n`;
 }
 
-const exitCodeTable = (theme: Theme, lines: WrapOptions): string =>
-  fields(
-    exitCodes.map(({ code, name, meaning }) => [
-      `${String(code).padStart(3)}  ${name}`,
-      meaning.replace(/`([^`]+)`/g, (_, line) => theme.command(line)),
-    ]),
-    theme,
-    lines,
+function exitCodeTable(theme: Theme, lines: WrapOptions): string {
+  const rows = exitCodes.map(
+    ({ code, outcome, meaning, repeat }) =>
+      [
+        `${String(code).padStart(3)}  ${outcome}`,
+        `${meaning.replace(/`([^`]+)`/g, (_, line) => theme.command(line))} (repeat: ${repeat})`,
+      ] as const,
   );
+  return fields(rows, theme, lines);
+}

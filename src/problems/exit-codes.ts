@@ -1,131 +1,174 @@
 import { endings, finalStatusOf } from '../runs/statuses.ts';
 
-/** An exit code. `explain`, the reference and the man page are generated from the table below. */
-export interface ExitCode {
+/** May the same `trigger` line be repeated without a second run? `own key`: with an idempotency key of one's own, for 24 hours. */
+export type Repeat = 'yes' | 'own key' | 'no';
+
+interface ExitRow {
   code: number;
-  name: string;
-  meaning: string;
+  meaning: string; // one clause
   advice: string;
+  repeat: Repeat;
+  startsNoRun?: true; // after `trigger`: this command started no run of that automation
 }
+
+/** What the column means, in a sentence. */
+export const repeatAdvice: Record<Repeat, string> = {
+  yes: 'The same `trigger` line can be repeated: no run was started.',
+  'own key': 'The same `trigger` line can be repeated within 24h if it has an `--idempotency-key`.',
+  no: 'The same `trigger` line would start another run, or fail again.',
+};
 
 const resumeAdvice = 'Resume with `runctl watch`. If a trigger was interrupted, run `runctl recover`.';
 
-/** What else follows from a code, for documents and recipes. */
-interface Consequences {
-  startsNoRun?: true; // after `trigger`: this command started no run of that automation
-  isFinal?: true; // trying again helps nobody: the run ended badly, someone has to fix something, or `runctl recover` is due
-}
-
-/** Each name with its code, its meaning in one clause, what to do about it, and what else follows. */
+/** Every outcome with its exit code. `explain`, the documents, the man page and the recipes follow this table. */
 const table = {
-  ok: [0, 'success (`watch`: every run COMPLETED)', 'Nothing to do.'],
-  run_failed: [
-    1,
-    'the run finished FAILED',
-    'Read the error and the output with `runctl result`, fix the cause, then trigger the automation again.',
-    { isFinal: true },
-  ],
-  usage: [
-    2,
-    'wrong arguments or settings; nothing was sent',
-    'The message names the argument or setting. `runctl <command> --help` shows what is accepted.',
-    { startsNoRun: true, isFinal: true },
-  ],
-  run_timed_out: [
-    3,
-    'the run finished TIMED_OUT',
-    'The service stops a run after 3 hours. Make the Automation do less in one run, then trigger it again.',
-    { isFinal: true },
-  ],
-  run_cancelled: [
-    4,
-    'the run finished CANCELLED',
-    "The run was cancelled. Trigger it again if that wasn't intended.",
-    { isFinal: true },
-  ],
-  already_active: [
-    5,
-    'the automation is already running (with `--if-active wait`: still running when `--timeout` expired)',
-    'An Automation can have one active run. Choose what to do about it with `--if-active wait` or `skip`. `runctl help troubleshooting` has more.',
-    { startsNoRun: true },
-  ],
-  not_found: [
-    6,
-    'no such automation or run',
-    'Check the id, the project and the automation name. `runctl list` shows the runs recorded on this machine.',
-    { startsNoRun: true, isFinal: true },
-  ],
-  unauthorized: [
-    7,
-    'the API key was refused (401, 403)',
-    '`runctl config list` shows where the API key comes from. `runctl config set apiKey` stores another one. If the message names a page, something in front of the service responded, and the API key may be fine. `runctl help troubleshooting` has more.',
-    { startsNoRun: true, isFinal: true },
-  ],
-  no_credits: [
-    8,
-    'the AI credit balance is 0 (402)',
-    'Top up the balance, then trigger again.',
-    { startsNoRun: true, isFinal: true },
-  ],
-  rate_limited: [
-    9,
-    'still rate limited (429) after all retries',
-    'Try again when the message says, or keep trying longer with `--give-up-after`.',
-    { startsNoRun: true },
-  ],
-  unavailable: [
-    10,
-    'no valid response after all retries, or a failure that no retry can fix (certificate, proxy)',
-    'Run `runctl doctor` to find the cause. A run that was being watched continues: resume with `runctl watch`. `runctl help troubleshooting` has more.',
-    { startsNoRun: true },
-  ],
-  rejected: [
-    11,
-    'the service refused the request for another reason',
-    'Read the message. `--json` prints it as data, and `--debug` prints the request and the response.',
-    { startsNoRun: true, isFinal: true },
-  ],
-  outcome_unknown: [
-    12,
-    'the response to a trigger was lost; a run may have been started',
-    "Don't repeat the command. Run `runctl recover`: it sends the same trigger with the same idempotency key, which finds the run if the service honors idempotency keys, or starts it if the request never arrived. If the message names an active run, that may be yours: `runctl watch` follows it, and when it has finished, `runctl recover --resend` finds yours or starts it. `runctl help troubleshooting` has more.",
-    { isFinal: true },
-  ],
-  result_unavailable: [
-    13,
-    "a watched run COMPLETED, but its result couldn't be read",
-    'Try `runctl result` again later.',
-  ],
-  watch_failed: [
-    14,
-    "`trigger --watch` started a run but couldn't follow it; the run continues",
-    'The message says why and names the run. Resume with `runctl watch`.',
-  ],
-  still_running: [
-    16,
-    'the run has not finished yet (`--exit-status`)',
-    'Ask again later, or wait for it with `runctl watch`.',
-  ],
-  internal_error: [
-    70,
-    'a bug in runctl',
-    'Please report it, with the message and the version. If a trigger was cut short, run `runctl recover`.',
-  ],
-  output_error: [
-    74,
-    "the output couldn't be written (disk full)",
-    'Free some space, then ask again. `runctl list` shows the runs that were started. `runctl help troubleshooting` has more.',
-  ],
-  timeout: [124, '`--timeout` expired; the run continues', 'Resume with `runctl watch`.'],
-  interrupted_hangup: [129, 'interrupted by SIGHUP; the run continues', resumeAdvice],
-  interrupted: [130, 'interrupted by Ctrl-C; the run continues', resumeAdvice],
-  pipe_closed: [
-    141,
-    'the output pipe was closed before the runs finished; the runs continue',
-    'Nothing to do if that was intended. Resume with `runctl watch --all`.',
-  ],
-  interrupted_terminated: [143, 'interrupted by SIGTERM; the run continues', resumeAdvice],
-} as const satisfies Record<string, readonly [code: number, meaning: string, advice: string, Consequences?]>;
+  ok: { code: 0, repeat: 'no', meaning: 'success (`watch`: every run COMPLETED)', advice: 'Nothing to do.' },
+  run_failed: {
+    code: 1,
+    repeat: 'no',
+    meaning: 'the run finished FAILED',
+    advice: 'Read the error and the output with `runctl result`, fix the cause, then trigger the automation again.',
+  },
+  usage: {
+    code: 2,
+    repeat: 'no',
+    startsNoRun: true,
+    meaning: 'wrong arguments or settings; nothing was sent',
+    advice: 'The message names the argument or setting. `runctl <command> --help` shows what is accepted.',
+  },
+  run_timed_out: {
+    code: 3,
+    repeat: 'no',
+    meaning: 'the run finished TIMED_OUT',
+    advice: 'The service stops a run after 3 hours. Make the Automation do less in one run, then trigger it again.',
+  },
+  run_cancelled: {
+    code: 4,
+    repeat: 'no',
+    meaning: 'the run finished CANCELLED',
+    advice: "The run was cancelled. Trigger it again if that wasn't intended.",
+  },
+  already_active: {
+    code: 5,
+    repeat: 'yes',
+    startsNoRun: true,
+    meaning: 'the automation is already running (with `--if-active wait`: still running when `--timeout` expired)',
+    advice:
+      'An Automation can have one active run. Choose what to do about it with `--if-active wait` or `skip`. `runctl help troubleshooting` has more.',
+  },
+  not_found: {
+    code: 6,
+    repeat: 'no',
+    startsNoRun: true,
+    meaning: 'no such automation or run',
+    advice: 'Check the id, the project and the automation name. `runctl list` shows the runs recorded on this machine.',
+  },
+  unauthorized: {
+    code: 7,
+    repeat: 'no',
+    startsNoRun: true,
+    meaning: 'the API key was refused (401, 403)',
+    advice:
+      '`runctl config list` shows where the API key comes from. `runctl config set apiKey` stores another one. If the message names a page, something in front of the service responded, and the API key may be fine. `runctl help troubleshooting` has more.',
+  },
+  no_credits: {
+    code: 8,
+    repeat: 'no',
+    startsNoRun: true,
+    meaning: 'the AI credit balance is 0 (402)',
+    advice: 'Top up the balance, then trigger again.',
+  },
+  rate_limited: {
+    code: 9,
+    repeat: 'yes',
+    startsNoRun: true,
+    meaning: 'still rate limited (429) after all retries',
+    advice: 'Try again when the message says, or keep trying longer with `--give-up-after`.',
+  },
+  unavailable: {
+    code: 10,
+    repeat: 'yes',
+    startsNoRun: true,
+    meaning: 'no valid response after all retries, or a failure that no retry can fix (certificate, proxy)',
+    advice:
+      'Run `runctl doctor` to find the cause. A run that was being watched continues: resume with `runctl watch`. `runctl help troubleshooting` has more.',
+  },
+  rejected: {
+    code: 11,
+    repeat: 'no',
+    startsNoRun: true,
+    meaning: 'the service refused the request for another reason',
+    advice: 'Read the message. `--json` prints it as data, and `--debug` prints the request and the response.',
+  },
+  outcome_unknown: {
+    code: 12,
+    repeat: 'own key',
+    meaning: 'the response to a trigger was lost; a run may have been started',
+    advice:
+      "Don't repeat the command. Run `runctl recover`: it sends the same trigger with the same idempotency key, which finds the run if the service honors idempotency keys, or starts it if the request never arrived. If the message names an active run, that may be yours: `runctl watch` follows it, and when it has finished, `runctl recover --resend` finds yours or starts it. `runctl help troubleshooting` has more.",
+  },
+  result_unavailable: {
+    code: 13,
+    repeat: 'own key',
+    meaning: "a watched run COMPLETED, but its result couldn't be read",
+    advice: 'Try `runctl result` again later.',
+  },
+  watch_failed: {
+    code: 14,
+    repeat: 'own key',
+    meaning: "`trigger --watch` started a run but couldn't follow it; the run continues",
+    advice: 'The message says why and names the run. Resume with `runctl watch`.',
+  },
+  still_running: {
+    code: 16,
+    repeat: 'yes',
+    meaning: 'the run has not finished yet (`--exit-status`)',
+    advice: 'Ask again later, or wait for it with `runctl watch`.',
+  },
+  internal_error: {
+    code: 70,
+    repeat: 'own key',
+    meaning: 'a bug in runctl',
+    advice: 'Please report it, with the message and the version. If a trigger was cut short, run `runctl recover`.',
+  },
+  output_error: {
+    code: 74,
+    repeat: 'own key',
+    meaning: "the output couldn't be written (disk full)",
+    advice:
+      'Free some space, then ask again. `runctl list` shows the runs that were started. `runctl help troubleshooting` has more.',
+  },
+  timeout: {
+    code: 124,
+    repeat: 'own key',
+    meaning: '`--timeout` expired; the run continues',
+    advice: 'Resume with `runctl watch`.',
+  },
+  interrupted_hangup: {
+    code: 129,
+    repeat: 'own key',
+    meaning: 'interrupted by SIGHUP; the run continues',
+    advice: resumeAdvice,
+  },
+  interrupted: {
+    code: 130,
+    repeat: 'own key',
+    meaning: 'interrupted by Ctrl-C; the run continues',
+    advice: resumeAdvice,
+  },
+  pipe_closed: {
+    code: 141,
+    repeat: 'own key',
+    meaning: 'the output pipe was closed before the runs finished; the runs continue',
+    advice: 'Nothing to do if that was intended. Resume with `runctl watch --all`.',
+  },
+  interrupted_terminated: {
+    code: 143,
+    repeat: 'own key',
+    meaning: 'interrupted by SIGTERM; the run continues',
+    advice: resumeAdvice,
+  },
+} as const satisfies Record<string, ExitRow>;
 
 export type ExitName = keyof typeof table;
 const names = Object.keys(table) as ExitName[];
@@ -148,18 +191,12 @@ export const isInterruptName = (name: ExitName): boolean => isSignalName(name) |
 /** The name that users see: the three signals share `interrupted`, and differ by their codes. */
 export const publicNameOf = (name: ExitName): string => (isSignalName(name) ? 'interrupted' : name);
 
-const codesWith = (consequence: keyof Consequences): readonly number[] =>
-  names.flatMap((name) => {
-    const [code, , , consequences = {}]: readonly [number, string, string, Consequences?] = table[name];
-    return consequences[consequence] ? code : [];
-  });
-export const codesWithoutRun = codesWith('startsNoRun');
-export const finalCodes = codesWith('isFinal');
+/** A row of the table as `explain` prints it. */
+export interface ExitCode extends ExitRow {
+  outcome: string; // its name in documents
+}
 
-export const exitCodes: readonly ExitCode[] = names.map((name) => {
-  const [code, meaning, advice] = table[name];
-  return { code, name: publicNameOf(name), meaning, advice };
-});
+export const exitCodes: readonly ExitCode[] = names.map((name) => ({ outcome: publicNameOf(name), ...table[name] }));
 
 /** A signal wins, then a trigger in doubt, then the first name other than ok. `pipe_closed` replaces ok and timeout. */
 export function exitCodeOfAll(names: readonly ExitName[]): number {
@@ -173,7 +210,7 @@ export function exitCodeOfAll(names: readonly ExitName[]): number {
   return exitCodeOf(isReplaced ? 'pipe_closed' : gravest);
 }
 
-export const exitCodeOf = (name: ExitName): number => table[name][0];
+export const exitCodeOf = (name: ExitName): number => table[name].code;
 
 /** The exit code if the output was lost, or if the output pipe was closed before the runs finished. */
 export function exitCodeWithOutput(exitCode: number, { lost, isClosed }: { lost?: Error; isClosed: boolean }): number {

@@ -20,7 +20,7 @@ function object(required: Schema, optional: Schema = {}, more: Schema = {}): Sch
   return { type: 'object', properties: { ...required, ...optional }, required: Object.keys(required), ...more };
 }
 
-const outcomes = [...new Set(exitCodes.map(({ name }) => name))];
+const outcomes = [...new Set(exitCodes.map(({ outcome }) => outcome))];
 const withoutProblem = ['ok', 'run_failed', 'run_timed_out', 'run_cancelled', 'still_running'];
 
 const confirmed = object({ status: text, ageMs: count });
@@ -43,7 +43,9 @@ const reports = {
   list: object({ idempotencyKey: textOrNull, at: time, baseUrl: text }),
   recover: object({ at: time, resolution: oneOf(...allResolutions), reason: textOrNull }, { until: time }),
   config: mapOf({ anyOf: [setting, text] }),
-  explain: listOf(object({ code: whole, name: text, meaning: text, advice: text })),
+  explain: listOf(
+    object({ code: whole, outcome: text, meaning: text, advice: text, repeat: oneOf('yes', 'own key', 'no') }),
+  ),
   version: object({ runctl: text, node: text, platform: text, undici: text }),
   doctor: listOf(
     object({ name: text, result: oneOf('ok', 'warning', 'failed', 'skipped'), message: text, advice: textOrNull }),

@@ -156,8 +156,8 @@ describe('a missing setting is named with the ways to give it', () => {
 test('explain shows the table of exit codes, and each of them by number and by name', async () => {
   const { out } = await typed(['explain']);
   expect(out.match(/^ *\d+ {2}\w/gm)).toHaveLength(exitCodes.length);
-  for (const { code, name, meaning } of exitCodes) {
-    for (const asked of [String(code), name])
+  for (const { code, outcome, meaning } of exitCodes) {
+    for (const asked of [String(code), outcome])
       expect((await typed(['explain', asked])).out.replaceAll('\n', ' ')).toContain(meaning);
   }
 });

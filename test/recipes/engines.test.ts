@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type { Scenario } from '../../src/emulator/scenario.ts';
-import { exitCodeOf, finalCodes } from '../../src/problems/exit-codes.ts';
 import { needs } from '../helpers/needs.ts';
 import { type Machine, python, withBareMachine } from './bare-machine.ts';
 import { blockOf } from './blocks.ts';
+import { codesNotToRepeat } from './codes-not-to-repeat.ts';
 
 /** The line of an engine, twice: the second time as a retry on another machine, with the same name of the engine's run. */
 async function runTwice(machine: Machine, argv: readonly string[], env: Record<string, string> = {}) {
@@ -61,7 +61,7 @@ describe('the CronJob of Kubernetes', () => {
   test('gives up only where trying again cannot help', () => {
     expect(job.podFailurePolicy.rules.map(({ action, onExitCodes }) => [action, onExitCodes?.values])).toEqual([
       ['Ignore', undefined],
-      ['FailJob', finalCodes.filter((code) => code !== exitCodeOf('outcome_unknown'))],
+      ['FailJob', codesNotToRepeat],
     ]);
     expect(job.template.spec.restartPolicy).toBe('Never'); // what a podFailurePolicy needs
   });

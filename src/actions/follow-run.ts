@@ -65,7 +65,7 @@ export async function followRun(
 }
 
 function warnOfUnknownStatus(run: Run, status: string, reporter: Reporter): void {
-  if (run.target.family === 'agent' || isKnownStatus(status)) return;
+  if (isKnownStatus(status)) return;
   const message = `${status} is a status this version doesn't know; still watching`;
   reporter.observe({ event: 'warning', name: 'unknown_status', message, run });
 }

@@ -24,7 +24,7 @@ export function sendTrigger(
   const { service, journal, processes, keyTreatment, watches, context } = connection;
   const isRepeat = earlierUse.earlier !== undefined;
   const record = createTriggerRecord(journal, { ...identity, body, isRepeat, process: processes.own });
-  const isRepeatable = () => identity.target.family === 'agent' || keyTreatment() !== 'ignored';
+  const isRepeatable = () => keyTreatment() !== 'ignored';
   const { target } = identity;
   const onRetry: RetryOptions['onRetry'] = (failed) =>
     context.reporter.observe({ event: 'attempt_failed', operation: 'trigger', target, ...failed });

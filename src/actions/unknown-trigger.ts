@@ -34,9 +34,7 @@ export function unknownTriggerOf(trigger: UnresolvedTrigger, { keyTreatment }: C
 }
 
 /** The run that an unknown name was probably meant to be. */
-function hintForName(target: Target, connection: Connection): string | undefined {
-  if (target.family === 'agent') return undefined;
-  const { automationName: name } = target;
+function hintForName({ automationName: name }: Target, connection: Connection): string | undefined {
   const { journal, baseUrl } = connection;
   const [run] = isIdPrefix(name) ? journal.runs({ baseUrl, idPrefix: name }) : [];
   return run && `a run of ${nameOf(run.target)} has an id like that: \`runctl watch ${name}\``;

@@ -7,11 +7,8 @@ export const statusPath = (run: Run): string => `${targetPath(run.target)}/execu
 
 export const resultPath = (run: Run): string => `${statusPath(run)}/result`;
 
-export function targetPath(target: Target): string {
-  return target.family === 'agent'
-    ? `/v0/agent/${segment(target.agentId)}`
-    : `/v0/automation/${segment(target.projectId)}/${segment(target.automationName)}`;
-}
+export const targetPath = ({ projectId, automationName }: Target): string =>
+  `/v0/automation/${segment(projectId)}/${segment(automationName)}`;
 
 // A lone UTF-16 surrogate, which can't be in a URL, becomes U+FFFD.
 const segment = (text: string) => encodeURIComponent(text.toWellFormed());
@@ -19,7 +16,7 @@ const segment = (text: string) => encodeURIComponent(text.toWellFormed());
 interface Asked {
   url: string; // of the request
   baseUrl: string; // without `/v0`
-  target: Target;
+  target: string; // the path of what is triggered
 }
 
 /** The run that a `Location` leads to. Undefined if it isn't one of the target's. A gateway may leave out the prefix. */
@@ -31,7 +28,7 @@ export function runIdIn(location: string, { url, baseUrl, target }: Asked): stri
   const prefix = base.pathname.replace(/\/$/, '');
   const path = place.pathname.startsWith(`${prefix}/`) ? place.pathname.slice(prefix.length) : place.pathname;
   const [, owner = '', id = ''] = /(.+)\/executions\/([^/]+)\/?$/.exec(path) ?? [];
-  return isAlike(owner, targetPath(target)) ? decoded(id) : undefined;
+  return isAlike(owner, target) ? decoded(id) : undefined;
 }
 
 /** Compares paths whose percent-encoding and case may differ. */

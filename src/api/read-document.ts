@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { stringifyJson } from '../json-text.ts';
 import type { JsonObject } from '../runs/json.ts';
-import { isUuid, type Target } from '../runs/run.ts';
-import type { Execution, RunResult } from '../runs/service.ts';
+import { isUuid, type Run } from '../runs/run.ts';
+import type { Execution, RunResult, StartedExecution } from '../runs/service.ts';
 import { isFinalStatus } from '../runs/statuses.ts';
 
 // docs/service.md, Documents may grow.
@@ -61,14 +61,31 @@ const result = v.object({
 });
 
 /** `AutomationExecution` in docs/service.openapi.json. Undefined without a status. */
-export function readExecution(document: JsonObject, target: Pick<Target, 'family'>): Execution | undefined {
+export function readExecution(document: JsonObject): Execution | undefined {
   const { success, output } = v.safeParse(execution, document);
-  return success ? { ...output, isFinal: isFinalStatus(output.status, target), document } : undefined;
+  return success ? { ...output, isFinal: isFinalStatus(output.status), document } : undefined;
+}
+
+/** The run in the response to a trigger. Undefined without an id, as there is no run to follow. */
+export function readStarted(document: JsonObject): StartedExecution | undefined {
+  const execution = readExecution(document) ?? readExecution({ ...document, status: 'RUNNING' });
+  const { executionId, status } = execution ?? {};
+  if (!execution || executionId === undefined) return undefined;
+  return { ...execution, executionId, document: { executionId, status, ...document } };
 }
 
 /** `AutomationResult` in docs/service.openapi.json. Undefined without a status. */
 export function readResult(document: JsonObject): (RunResult & { executionId?: string }) | undefined {
   const { success, output } = v.safeParse(result, document);
-  // Agents have no results.
-  return success ? { ...output, isFinal: isFinalStatus(output.status, { family: 'automation' }), document } : undefined;
+  return success ? { ...output, isFinal: isFinalStatus(output.status), document } : undefined;
+}
+
+/** Undefined if the response is about another run (from a broken cache) or about none (from a gateway). */
+export function ofRun<T extends { executionId?: string }>(
+  { executionId }: Pick<Run, 'executionId'>,
+  value: T | undefined,
+  mayLackId = false,
+): T | undefined {
+  const named = value?.executionId ?? (mayLackId ? executionId : undefined);
+  return named?.toLowerCase() === executionId.toLowerCase() ? value : undefined;
 }

@@ -3,7 +3,7 @@ import { flawOfAutomation, flawOfRun, flawOfSelection } from '../connection/argu
 import { defaults } from '../runs/defaults.ts';
 import { formatDuration } from '../runs/time-text.ts';
 import { argument, common, flag, type OptionDefinition, option, under } from './define-command.ts';
-import { durationOrZero, fieldPath, idempotencyKey, nonEmpty, positive, positiveDuration } from './values.ts';
+import { durationOrZero, fieldPath, nonEmpty, positive, positiveDuration } from './values.ts';
 
 // Options that several commands share: each command takes the groups that it needs.
 
@@ -22,16 +22,6 @@ export const runArgument = {
 };
 
 export const asTyped = (ms: number) => formatDuration(ms).replace(' ', '');
-
-export const exitStatus = flag('--exit-status', "exit with the run's exit code, or 16 if it hasn't finished");
-
-const startingOptions = under('Starting:', {
-  idempotencyKey: option(
-    '--idempotency-key <key>',
-    'makes repeats safe: one key starts one run ({automation} stands for project and name)',
-    idempotencyKey,
-  ),
-});
 
 const giveUpOption = (after: string) => ({
   giveUpAfterMs: option(
@@ -90,5 +80,3 @@ function settingOption(key: SettingKey): OptionDefinition<string> {
 }
 
 export const followOptions = { ...followingOptions, ...outputOptions, ...settingOptions };
-
-export const startOptions = { ...startingOptions, ...followOptions };

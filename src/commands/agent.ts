@@ -1,24 +1,34 @@
-import { followAll } from '../actions/follow-all.ts';
-import { planOf } from '../actions/plan.ts';
-import { triggerAll } from '../actions/trigger-all.ts';
-import { argument, type CommandDefinition, defineCommand, flag, option } from '../cli/define-command.ts';
+import { argument, type CommandDefinition, defineCommand, type OptionValues, option } from '../cli/define-command.ts';
 import { groupHelp } from '../cli/help-text.ts';
-import {
-  exitStatus,
-  followOptions,
-  giveUpOptions,
-  outputOptions,
-  settingOptions,
-  startOptions,
-} from '../cli/options.ts';
-import { parseUuidArgument } from '../connection/arguments.ts';
-import { connect } from '../connection/connect.ts';
+import { outputOptions, settingOptions } from '../cli/options.ts';
+import { idempotencyKey } from '../cli/values.ts';
+import { resolveSettings } from '../config/settings.ts';
+import { openHttp } from '../connection/connect.ts';
 import type { Invocation } from '../context.ts';
-import type { AgentTarget, Run } from '../runs/run.ts';
-import { showStatus } from './status.ts';
+import { interruptNameOf } from '../problems/exit-codes.ts';
+import { Problem, usageProblem } from '../problems/problem.ts';
+import { quote } from '../problems/quote.ts';
+import { documentOf } from '../render/document.ts';
+import { fields, type Row } from '../render/fields.ts';
+import {
+  deliveryOf,
+  exitNameOf,
+  type Fault,
+  faultFields,
+  httpOf,
+  isInterruption,
+  remedyOf,
+  retryAfterHint,
+} from '../runs/fault.ts';
+import { isUuid } from '../runs/run.ts';
+import { localTime } from '../runs/time-text.ts';
+import { sanitizeLine } from '../sanitize.ts';
+
+// Agents are discontinued. Each command makes one request, which is neither repeated nor recorded.
 
 const agentId = argument('<agentId>', 'UUID');
 const executionId = argument('<executionId>', 'UUID');
+const sharedOptions = { ...outputOptions, ...settingOptions };
 
 const agentTrigger = defineCommand({
   name: 'trigger',
@@ -26,21 +36,33 @@ const agentTrigger = defineCommand({
   about: 'trigger an agent (discontinued: `runctl trigger` replaces it)',
   arguments: { agentId },
   options: {
-    watch: flag('-w, --watch', 'watch the run until it is finished'),
     title: option('--title <text>', 'title of the run'),
     message: option('--message <text>', 'message to the agent'),
-    ...startOptions,
+    idempotencyKey: option('--idempotency-key <key>', 'makes repeats safe: one key starts one run', idempotencyKey),
+    ...sharedOptions,
   },
-  async run({ agentId }, options, context) {
-    const target = agentTarget(agentId);
-    warnOfEnd(context);
-    const { title, message } = options;
+  async run(args, { title, message, idempotencyKey, ...options }, context) {
+    const agentId = uuidOf(args.agentId, 'an agent id');
+    const service = await connectToAgents(options, context);
     const body = JSON.stringify({ message, title });
-    return triggerAll(
-      [{ target, body, idempotencyKey: options.idempotencyKey }],
-      planOf(options, 'trigger'),
-      await connect(options, context, { quiet: false }),
-    );
+    const answer = await service.trigger(agentId, { body, idempotencyKey }, context.signal);
+    const key = { idempotencyKey: idempotencyKey ?? null };
+    const hasKey = idempotencyKey !== undefined;
+    if (answer.kind === 'ok') {
+      const { value: execution } = answer;
+      // Agents are discontinued, so an answer may not mean that a run was started.
+      const start = { how: 'started', started: 'unknown', ...key } as const;
+      const document = documentOf({ execution, start, safeToRepeat: hasKey }, context);
+      return { documents: [document], verbatim: execution.executionId };
+    }
+    const problem = triggerProblem(agentId, answer.fault, hasKey, context);
+    const { started } = problem.facts;
+    const start = { how: started === 'no' ? 'not_started' : 'unknown', started, ...key } as const;
+    return {
+      exitNames: [problem.facts.name],
+      documents: [documentOf({ problem, start, safeToRepeat: hasKey || started === 'no' }, context)],
+      problems: [{ problem }],
+    };
   },
 });
 
@@ -48,42 +70,75 @@ const agentStatus = defineCommand({
   name: 'status',
   about: "show an agent run's current status",
   arguments: { agentId, executionId },
-  options: { exitStatus, ...giveUpOptions, ...outputOptions, ...settingOptions },
+  options: sharedOptions,
   async run(args, options, context) {
-    const run = agentRun(args);
-    warnOfEnd(context);
-    return showStatus({ run }, options, await connect(options, context));
-  },
-});
-
-const agentWatch = defineCommand({
-  name: 'watch',
-  about: 'watch an agent run until it is finished',
-  arguments: { agentId, executionId },
-  options: followOptions,
-  async run(args, options, context) {
-    const run = agentRun(args);
-    warnOfEnd(context);
-    return followAll([{ run }], planOf(options, 'watch'), await connect(options, context));
+    const agentId = uuidOf(args.agentId, 'an agent id');
+    const executionId = uuidOf(args.executionId, 'an execution id');
+    const service = await connectToAgents(options, context);
+    const answer = await service.status({ agentId, executionId }, context.signal);
+    if (answer.kind === 'fault') {
+      const message = `the status of run ${executionId} of agent ${agentId} couldn't be read: ${answer.fault.message}`;
+      throw problemOf(answer.fault, message, context);
+    }
+    const { value: execution } = answer;
+    const { status, title = '', message = '', startedAt, completedAt } = execution;
+    const rows: Row[] = [
+      ['status', sanitizeLine(status)],
+      ['agent', agentId],
+      ['run', executionId],
+      ['title', sanitizeLine(title)],
+      ['message', sanitizeLine(message)],
+      ['started', startedAt && localTime(startedAt)],
+      ['finished', completedAt && localTime(completedAt)],
+    ];
+    return {
+      documents: [documentOf({ execution }, context)],
+      text: (theme, lines) => fields(rows, theme, lines),
+    };
   },
 });
 
 export const agent: CommandDefinition = {
   name: 'agent',
   about: 'use the discontinued Agent endpoints (`runctl trigger` replaces them)',
-  commands: [agentTrigger, agentStatus, agentWatch, groupHelp],
+  commands: [agentTrigger, agentStatus, groupHelp],
 };
 
-function agentRun({ agentId, executionId }: { agentId: string; executionId: string }): Run {
-  return { target: agentTarget(agentId), executionId: parseUuidArgument(executionId, 'an execution id') };
-}
-
-function agentTarget(agentId: string): AgentTarget {
-  return { family: 'agent', agentId: parseUuidArgument(agentId, 'an agent id') };
+/** A UUID in lower case. `what` names it in the message. Throws a usage problem. */
+function uuidOf(text: string, what: string): string {
+  if (!isUuid(text))
+    throw usageProblem(`${quote(text)} is not ${what}`, 'give a UUID; for an Automation, leave out `agent`');
+  return text.toLowerCase();
 }
 
 /** Warns at every use, as scripts that still use Agents no longer start anything. */
-function warnOfEnd({ reporter }: Invocation): void {
+async function connectToAgents(options: OptionValues<typeof sharedOptions>, context: Invocation) {
   const message = 'Agents are discontinued: `runctl trigger <automation>` replaces them';
-  reporter.observe({ event: 'warning', name: 'agents_discontinued', message });
+  context.reporter.observe({ event: 'warning', name: 'agents_discontinued', message });
+  const { http } = await openHttp(await resolveSettings(options, context), options, context);
+  const { createAgentService } = await import('../api/agent-service.ts');
+  return createAgentService(http);
+}
+
+function triggerProblem(agentId: string, fault: Fault, hasKey: boolean, context: Invocation): Problem {
+  const name = `agent ${agentId}`;
+  if (deliveryOf(fault) !== 'unknown')
+    return problemOf(fault, `${name} couldn't be triggered: ${fault.message}; no run was started`, context);
+  const message = `the trigger of ${name} got no valid response: ${fault.message}; a run may have been started`;
+  return problemOf(fault, message, context).with({
+    ...(!isInterruption(fault) && { name: 'outcome_unknown' }),
+    started: 'unknown',
+    hint: hasKey
+      ? 'repeat the same line: its idempotency key keeps a second run from starting'
+      : "don't repeat this line, but look in the service for its run: only a line with `--idempotency-key` may be repeated",
+  });
+}
+
+function problemOf(fault: Fault, message: string, { signal }: Invocation): Problem {
+  return new Problem({
+    ...faultFields(fault),
+    name: isInterruption(fault) ? interruptNameOf(signal) : exitNameOf(fault),
+    message: message + httpOf(fault),
+    hint: fault.hint ?? retryAfterHint(fault) ?? remedyOf(fault) ?? 'add `--debug` to see the request and the response',
+  });
 }

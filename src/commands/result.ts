@@ -7,7 +7,6 @@ import { argumentOf } from '../connection/followable.ts';
 import { pollBeside, pollOnce, recordedErrorOf, resultOfFailure } from '../connection/poll-once.ts';
 import type { JournalRun } from '../journal/journal.ts';
 import { exitNameOfRun } from '../problems/exit-codes.ts';
-import { usageProblem } from '../problems/problem.ts';
 import { documentOf } from '../render/document.ts';
 import { wantsData } from '../render/output.ts';
 import { bareOutput, summary } from '../render/summary.ts';
@@ -32,12 +31,6 @@ export const result = defineCommand({
     const connection = await connect(options, context, { needed: isFromJournal(named) });
     const known = await findRun(named, connection);
     const { run } = known;
-    if (run.target.family === 'agent') {
-      throw usageProblem(
-        'an agent run has no result, only a status',
-        `\`runctl agent status ${run.target.agentId} ${run.executionId}\``,
-      );
-    }
     const polled = await pollOnce('result', known, options, connection);
     if (polled.kind === 'failed') return resultOfFailure(polled.problem, known, context);
     const found = polled.value;

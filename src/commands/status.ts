@@ -1,5 +1,5 @@
-import { defineCommand, type OptionValues } from '../cli/define-command.ts';
-import { exitStatus, giveUpOptions, outputOptions, runArgument, settingOptions } from '../cli/options.ts';
+import { defineCommand, flag, type OptionValues } from '../cli/define-command.ts';
+import { giveUpOptions, outputOptions, runArgument, settingOptions } from '../cli/options.ts';
 import { isFromJournal, parseRunArgument } from '../connection/arguments.ts';
 import { connect } from '../connection/connect.ts';
 import type { Connection } from '../connection/connection.ts';
@@ -12,7 +12,12 @@ import { statusFields } from '../render/fields.ts';
 import { type CommandResult, wantsData } from '../render/output.ts';
 import type { Followable } from '../watching/watch-run.ts';
 
-const options = { exitStatus, ...giveUpOptions, ...outputOptions, ...settingOptions };
+const options = {
+  exitStatus: flag('--exit-status', "exit with the run's exit code, or 16 if it hasn't finished"),
+  ...giveUpOptions,
+  ...outputOptions,
+  ...settingOptions,
+};
 
 type StatusOptions = OptionValues<typeof options>;
 
@@ -35,7 +40,7 @@ export const status = defineCommand({
 });
 
 /** Polls a run and prints its status. */
-export async function showStatus(
+async function showStatus(
   followable: Followable,
   options: StatusOptions,
   connection: Connection,
@@ -49,7 +54,7 @@ export async function showStatus(
   const exit = options.exitStatus ? ended : 'ok';
   const argument = argumentOf(followable.run, connection);
   const { run } = followable;
-  const isFailed = run.target.family === 'automation' && execution.isFinal && ended !== 'ok';
+  const isFailed = execution.isFinal && ended !== 'ok';
   const isShown = !wantsData(options) && !(options.quiet && exit === 'ok');
   // Only the result has the error; a status without it is better than none.
   const result = isFailed && isShown ? await pollBeside('result', run, connection) : undefined;

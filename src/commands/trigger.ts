@@ -2,9 +2,9 @@ import { planOf } from '../actions/plan.ts';
 import type { StartRequest } from '../actions/start-outcome.ts';
 import { triggerAll } from '../actions/trigger-all.ts';
 import { triggerPath } from '../api/endpoints.ts';
-import { choice, defineCommand, flag, type OptionValues } from '../cli/define-command.ts';
-import { automationArguments, startOptions } from '../cli/options.ts';
-import { longestIdempotencyKey } from '../cli/values.ts';
+import { choice, defineCommand, flag, type OptionValues, option, under } from '../cli/define-command.ts';
+import { automationArguments, followOptions } from '../cli/options.ts';
+import { idempotencyKey, longestIdempotencyKey } from '../cli/values.ts';
 import { valueIfGiven } from '../config/setting-table.ts';
 import { need, resolveWithoutApiKey } from '../config/settings.ts';
 import { parseAutomationArgument } from '../connection/arguments.ts';
@@ -17,7 +17,7 @@ import { usageProblem } from '../problems/problem.ts';
 import { shellWord } from '../problems/quote.ts';
 import { documentOf } from '../render/document.ts';
 import type { CommandResult } from '../render/output.ts';
-import { type AutomationTarget, fullNameOf, randomUuid } from '../runs/run.ts';
+import { fullNameOf, randomUuid, type Target } from '../runs/run.ts';
 import { starts } from '../triggering/start-evidence.ts';
 
 const options = {
@@ -28,7 +28,14 @@ const options = {
     ['fail', 'skip', 'wait'],
   ),
   dryRun: flag('--dry-run', 'show what would be sent without sending it'),
-  ...startOptions,
+  ...under('Starting:', {
+    idempotencyKey: option(
+      '--idempotency-key <key>',
+      'makes repeats safe: one key starts one run ({automation} stands for project and name)',
+      idempotencyKey,
+    ),
+  }),
+  ...followOptions,
 };
 
 type TriggerOptions = OptionValues<typeof options>;
@@ -108,7 +115,7 @@ const placeholder = '{automation}';
 function parseKeyTemplate(
   { idempotencyKey: template }: TriggerOptions,
   automations: number,
-): (target: AutomationTarget) => string | undefined {
+): (target: Target) => string | undefined {
   if (template === undefined) return () => undefined;
   if (automations > 1 && !template.includes(placeholder)) {
     throw usageProblem(

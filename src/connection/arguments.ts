@@ -2,7 +2,7 @@ import type { NamedAutomation } from '../journal/run-filter.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { quote, shellWord } from '../problems/quote.ts';
 import { flawOfFilter, flawOfName, type NameFlaw } from '../runs/automation-name.ts';
-import { type AutomationTarget, isUuid } from '../runs/run.ts';
+import { isUuid, type Target } from '../runs/run.ts';
 
 export type RunArgument =
   | { kind: 'id'; executionId: string }
@@ -31,9 +31,9 @@ export function parseRunArgument(text: string): RunArgument {
 export const isFromJournal = ({ kind }: RunArgument): boolean => kind === 'last' || kind === 'word';
 
 /** `<automationName>` with the project given beside it, or `<projectId>/<automationName>`. Throws a usage problem. */
-export function parseAutomationArgument(text: string, project: () => string): AutomationTarget {
+export function parseAutomationArgument(text: string, project: () => string): Target {
   const { projectId, automationName } = parseAutomationName(text);
-  return { family: 'automation', projectId: projectId ?? project(), automationName };
+  return { projectId: projectId ?? project(), automationName };
 }
 
 /** The automations named on the command line: in the default project, or in every project if there is none. Throws a usage problem. */
@@ -89,11 +89,4 @@ function checkAutomationName(name: string, whole = name): void {
   if (!isDots && name.isWellFormed()) return;
   const flaw = isDots ? "can't be sent in a path" : 'contains half a character (a lone surrogate)';
   throw usageProblem(`the automation name ${quote(name)} ${flaw}; nothing was sent`, 'give a name such as nightly');
-}
-
-/** A UUID in lower case. `what` names it in the message. Throws a usage problem. */
-export function parseUuidArgument(text: string, what: string): string {
-  if (!isUuid(text))
-    throw usageProblem(`${quote(text)} is not ${what}`, 'give a UUID; for an Automation, leave out `agent`');
-  return text.toLowerCase();
 }

@@ -1,4 +1,5 @@
 import { version } from '../../package.json';
+import type { HttpOptions } from '../api/ask.ts';
 import { createDebugTransport } from '../api/debug-transport.ts';
 import { proxyFor } from '../api/proxy.ts';
 import { accountOf, refuseApiKeyIn } from '../config/api-key.ts';
@@ -31,31 +32,24 @@ export async function connect(
   return connectWith(await resolveSettings(options, context), options, context, journalNeed);
 }
 
-export async function connectWith(
+/** What every request needs. Throws a usage problem for a missing or invalid setting. */
+export async function openHttp(
   settings: Settings,
-  options: ConnectOptions,
+  { rate = defaults.rate, debug }: Pick<ConnectOptions, 'rate' | 'debug'>,
   context: Invocation,
-  journalNeed: JournalNeed = {},
-): Promise<Connection> {
+) {
   const { clock, env, secrets, stderr } = context;
   const baseUrl = need('baseUrl', settings);
   const apiKeys = createApiKeys(settings, context);
   refuseApiKeyIn([...context.typed, baseUrl], context);
   const requestTimeoutMs = need('requestTimeout', settings);
   valueIfGiven(settings.project);
-  const set = valueIfGiven(settings.idempotencyKeys);
-  const rate = options.rate ?? defaults.rate;
   const { origin } = new URL(baseUrl);
   const proxy = proxyFor(origin, env);
   const { credentials } = proxy ?? {};
   if (credentials) for (const secret of [credentials, credentials.replace(/^.*?:/s, '')]) secrets.protect(secret);
-  const journal = journalOf(context, { quiet: options.quiet, ...journalNeed });
-  // A failed read must not stop the following, because a state folder may be unavailable for a while.
-  const lasting = journalNeed.needed ? journalOf(context, { quiet: true }) : journal;
-  const account = async (idempotencyKey?: string) => accountOf(await apiKeys.of(idempotencyKey));
   // The HTTP code takes 20 ms to load. Help and refused command lines don't need it.
   const { createTransport } = await import('../api/transport.ts');
-  const { createHttpService } = await import('../api/http-service.ts');
   // Little's law, for responses that take up to a second.
   const connections = Math.min(mostConnections, Math.max(4, Math.ceil(rate * 1.3)));
   const wire = createTransport({
@@ -65,9 +59,9 @@ export async function connectWith(
     connectTimeoutMs: requestTimeoutMs,
     elapsedMs: clock.elapsedMs,
   });
-  const debug = options.debug ? (line: string) => stderr.write(`debug: ${sanitizeLine(line)}\n`) : undefined;
-  const service = createHttpService({
-    transport: debug ? createDebugTransport(wire, { origin, nowMs: clock.elapsedMs, write: debug }) : wire,
+  const write = debug ? (line: string) => stderr.write(`debug: ${sanitizeLine(line)}\n`) : undefined;
+  const http: HttpOptions = {
+    transport: write ? createDebugTransport(wire, { origin, nowMs: clock.elapsedMs, write }) : wire,
     baseUrl,
     proxy,
     apiKey: apiKeys.of,
@@ -76,19 +70,36 @@ export async function connectWith(
     userAgent: `runctl/${version}`,
     nowMs: clock.nowMs,
     scrub: secrets.scrub,
-  });
+  };
+  return { http, apiKeys, connections, debug: write };
+}
+
+export async function connectWith(
+  settings: Settings,
+  options: ConnectOptions,
+  context: Invocation,
+  journalNeed: JournalNeed = {},
+): Promise<Connection> {
+  const { http, apiKeys, connections, debug } = await openHttp(settings, options, context);
+  const { baseUrl, requestTimeoutMs } = http;
+  const set = valueIfGiven(settings.idempotencyKeys);
+  const journal = journalOf(context, { quiet: options.quiet, ...journalNeed });
+  // A failed read must not stop the following, because a state folder may be unavailable for a while.
+  const lasting = journalNeed.needed ? journalOf(context, { quiet: true }) : journal;
+  const account = async (idempotencyKey?: string) => accountOf(await apiKeys.of(idempotencyKey));
+  const { createHttpService } = await import('../api/http-service.ts');
   return {
     context,
     settings,
     baseUrl,
     account,
     renewApiKey: apiKeys.renew,
-    service,
+    service: createHttpService(http),
     journal,
     keyTreatment: () => keyTreatmentOf(journal.keysSeen(baseUrl)?.treatment, set),
     processes: createProcesses(),
     pastDurationsMs: pastDurationsOf(lasting, baseUrl),
-    limiter: createRateLimiter(rate, clock, { connections }),
+    limiter: createRateLimiter(options.rate ?? defaults.rate, context.clock, { connections }),
     requestTimeoutMs,
     sentKeys: new Set(),
     debug,

@@ -23,7 +23,7 @@ export async function findRun(named: RunArgument, here: Here): Promise<Followabl
   const found = await findInJournal(named, here);
   const { target } = found.run;
   const { value, source } = here.settings.project;
-  if (source !== flagSource('project') || target.family === 'agent' || target.projectId === value) return found;
+  if (source !== flagSource('project') || target.projectId === value) return found;
   throw usageProblem(`this run belongs to project ${target.projectId}, not to ${value}`, 'leave out `--project`');
 }
 
@@ -67,7 +67,7 @@ export function automationsIn({ journal, baseUrl }: { journal: Journal; baseUrl:
   const names = new Set<string>();
   let read = 0;
   for (const { target } of journal.runs({ baseUrl, hasRun: true })) {
-    if (target.family === 'automation' && isPlainName(target.automationName)) names.add(target.automationName);
+    if (isPlainName(target.automationName)) names.add(target.automationName);
     if (++read >= mostRunsRead) break;
   }
   return names;
@@ -89,9 +89,8 @@ function findById(
   }
   const target: Target | undefined = typed
     ? {
-        family: 'automation',
-        automationName: typed.automationName,
         projectId: typed.projectId ?? need('project', settings),
+        automationName: typed.automationName,
       }
     : recorded?.target;
   if (typed && recorded && target && pathOf(target) !== pathOf(recorded.target)) {
@@ -141,7 +140,6 @@ function warnOfOtherRun(
   { target, executionId, at, completedAt }: JournalRun,
   { journal, baseUrl, context }: Here,
 ): void {
-  if (target.family === 'agent') return;
   const sinceMs = Math.max(Date.parse(at), context.clock.nowMs() - openMs);
   const refused = journal.conflicts({ baseUrl, target, sinceMs }).findLast(({ activeExecutionId, at: refusedAt }) =>
     // A refusal that names no run may mean this one, if it hadn't finished.
@@ -166,7 +164,7 @@ const hintForRun = (run: JournalRun, { clock }: Context) =>
     : `it is too old to be sent again, so look in the service for a run that began at ${localTime(run.at)}`;
 
 function checkSameProject({ target: one }: JournalRun, { target: other }: JournalRun): void {
-  if (one.family === 'agent' || other.family === 'agent' || one.projectId === other.projectId) return;
+  if (one.projectId === other.projectId) return;
   const projects = [one, other].map(fullNameOf);
   throw usageProblem(`${quote(one.automationName)} is in two projects: ${projects.join(' and ')}`, 'add --project');
 }

@@ -87,7 +87,7 @@ export async function pollRun(
 /** Asks for a run that can't exist. If it isn't found, the service is there and accepts the API key. */
 export function pollUnknownRun({ service, settings, context }: Connection): Promise<DatedAnswer<Execution>> {
   const { value: projectId = randomUuid() } = settings.project;
-  const target = { family: 'automation', projectId, automationName: 'runctl-settings-check' } as const;
+  const target = { projectId, automationName: 'runctl-settings-check' };
   return service.status({ target, executionId: randomUuid() }, context.signal);
 }
 

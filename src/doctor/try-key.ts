@@ -20,7 +20,7 @@ import { stopwatch } from '../runs/clock.ts';
 import { defaults } from '../runs/defaults.ts';
 import { deliveryOf, type Fault, isRetryable, reasonOf } from '../runs/fault.ts';
 import { retry } from '../runs/retry.ts';
-import { type AutomationTarget, nameOf, type Run, randomUuid } from '../runs/run.ts';
+import { nameOf, type Run, randomUuid, type Target } from '../runs/run.ts';
 import type { KeyTreatment } from '../runs/service.ts';
 import type { TriggerIdentity } from '../triggering/send-until-known.ts';
 import type { WatchResult } from '../watching/watch-result.ts';
@@ -42,11 +42,7 @@ const plan = planOf({}, 'trigger');
  * and again after the run's end if the repeat is refused because the run is active. Starts two runs at most, because an
  * attempt that the service may have acted on isn't repeated.
  */
-export async function tryKey(
-  target: AutomationTarget,
-  say: (sentence: string) => void,
-  following: Following,
-): Promise<KeyTrial> {
+export async function tryKey(target: Target, say: (sentence: string) => void, following: Following): Promise<KeyTrial> {
   const { baseUrl, context, journal, processes, service } = following;
   const { signal } = context;
   const idempotencyKey = randomUuid();

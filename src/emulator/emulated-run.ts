@@ -1,6 +1,6 @@
 import type { JsonObject } from '../runs/json.ts';
 import type { Target } from '../runs/run.ts';
-import { type AgentPlan, type AutomationPlan, toMs } from './scenario.ts';
+import { type AutomationPlan, toMs } from './scenario.ts';
 
 /** A run, whose course is fixed when it starts: what the service says of it then depends only on the time. */
 export interface EmulatedRun {
@@ -8,8 +8,6 @@ export interface EmulatedRun {
   executionId: string;
   index: number; // counts the runs of the same target, from 0
   idempotencyKey?: string;
-  title?: string;
-  message?: string;
   shownAtMs: number; // by the caller's clock, in ms since 1970
   startedAtMs: number; // by the emulator's clock, as every other time, in ms since 1970
   endsAtMs: number;
@@ -17,15 +15,15 @@ export interface EmulatedRun {
   plan: AutomationPlan;
 }
 
-/** Plans a run. That of an Automation finishes TIMED_OUT at the run limit, in milliseconds. */
+/** Plans a run. It finishes TIMED_OUT at the run limit, in milliseconds. */
 export function createEmulatedRun(
   start: Omit<EmulatedRun, 'endsAtMs' | 'outcome' | 'plan'>,
-  plan: AutomationPlan | AgentPlan,
+  plan: AutomationPlan,
   runLimitMs: number,
 ): EmulatedRun {
   const durationMs = toMs(plan.duration ?? '20s');
-  const run = { ...start, plan: plan as AutomationPlan };
-  if (start.target.family === 'automation' && durationMs > runLimitMs) {
+  const run = { ...start, plan };
+  if (durationMs > runLimitMs) {
     const endsAtMs = start.startedAtMs + runLimitMs;
     return { ...run, endsAtMs, outcome: 'TIMED_OUT', plan: { ...run.plan, error: undefined } };
   }
@@ -45,25 +43,22 @@ export function isVisible(run: EmulatedRun, nowMs: number): boolean {
 const shown = ({ shownAtMs, startedAtMs }: EmulatedRun, atMs: number) =>
   new Date(shownAtMs + atMs - startedAtMs).toISOString();
 
-/** The credits of a run; the service reports none for an Agent run. */
-export function creditsCharged(run: EmulatedRun): number {
-  return run.target.family === 'agent' ? 0 : (run.plan.creditsCharged ?? 12);
-}
+export const creditsCharged = ({ plan }: EmulatedRun): number => plan.creditsCharged ?? 12;
 
 /** `AutomationExecution` in docs/service.openapi.json. */
 export function executionAt(run: EmulatedRun, nowMs: number): JsonObject {
-  const { executionId, target, title = null, message = null, startedAtMs, endsAtMs } = run;
+  const { executionId, target, startedAtMs, endsAtMs } = run;
   const isFinished = nowMs >= endsAtMs;
   return {
     executionId,
-    ...ownerOf(target),
+    ...target,
     status: statusAt(run, nowMs),
-    title,
-    message,
+    title: null,
+    message: null,
     startedAt: shown(run, startedAtMs),
     completedAt: isFinished ? shown(run, endsAtMs) : null,
     createdAt: shown(run, startedAtMs),
-    ...(isFinished && target.family === 'automation' && { creditsCharged: creditsCharged(run) }),
+    ...(isFinished && { creditsCharged: creditsCharged(run) }),
     ...run.plan.extra,
   };
 }
@@ -72,7 +67,7 @@ export function executionAt(run: EmulatedRun, nowMs: number): JsonObject {
 export function resultAt(run: EmulatedRun, nowMs: number): JsonObject {
   const { executionId, target, outcome, plan, endsAtMs } = run;
   const { count = 3, failed = outcome === 'FAILED' ? Math.min(1, count) : 0, skipped = 0 } = plan.steps ?? {};
-  const common = { executionId, ...ownerOf(target) };
+  const common = { executionId, ...target };
   if (nowMs < endsAtMs + toMs(plan.resultLate ?? '0s')) {
     const summary = { stepCount: count, succeededSteps: 0, failedSteps: 0, skippedSteps: 0 };
     return { ...common, status: 'RUNNING', output: null, summary, error: null, completedAt: null, ...plan.extra };
@@ -87,11 +82,6 @@ export function resultAt(run: EmulatedRun, nowMs: number): JsonObject {
     completedAt: shown(run, endsAtMs),
     ...plan.extra,
   };
-}
-
-function ownerOf(target: Target): JsonObject {
-  const { family: _, ...owner } = target;
-  return owner;
 }
 
 const defaultOutput = (outcome: string) => (outcome === 'COMPLETED' ? 'The report was sent to 3 people.' : null);

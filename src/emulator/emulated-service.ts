@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { Target } from '../runs/run.ts';
+import { fullNameOf, type Target } from '../runs/run.ts';
 import {
   createEmulatedRun,
   creditsCharged,
@@ -10,7 +10,7 @@ import {
   statusAt,
 } from './emulated-run.ts';
 import { type EmulatedRefusal, errorReply, jsonReply, plannedRefusal, type Reply, refusals } from './reply.ts';
-import { type Route, readTriggerBody, routeOf, type ServiceRequest } from './request.ts';
+import { flawOfBody, type Route, routeOf, type ServiceRequest } from './request.ts';
 import { type AutomationPlan, type Scenario, toMs } from './scenario.ts';
 
 /** The two clocks, in milliseconds since 1970. */
@@ -53,33 +53,31 @@ export function createEmulatedService(scenario: Scenario, apiKey: string) {
 
   function poll({ kind, target, executionId }: Extract<Route, { executionId: string }>, { emulatedMs }: Now): Reply {
     const run = runs.get(executionId);
-    if (!run || keyOf(run.target) !== keyOf(target) || !isVisible(run, emulatedMs)) return refuse(refusals.notFound);
+    if (!run || fullNameOf(run.target) !== fullNameOf(target) || !isVisible(run, emulatedMs))
+      return refuse(refusals.notFound);
     return jsonReply(200, kind === 'status' ? executionAt(run, emulatedMs) : resultAt(run, emulatedMs));
   }
 
   function trigger(request: ServiceRequest, target: Target, { realMs, emulatedMs }: Now): Reply {
-    const isAgent = target.family === 'agent';
-    if (isAgent && scenario.agents !== 'accept') return refuse(refusals.agentsDiscontinued);
-    const plan = isAgent ? (scenario.agentRun ?? {}) : planOf(target.automationName);
+    const plan = planOf(target.automationName);
     if (!plan) return refuse(refusals.unknownAutomation);
-    const { refusal, ...texts } = readTriggerBody(target, request);
+    const refusal = flawOfBody(request);
     if (refusal) return refuse(refusal);
 
     const isActiveFirst = scenario.order === 'activeFirst';
     const conflicting = conflict(target, emulatedMs);
-    const earlier =
-      (isActiveFirst && conflicting) || replay(request, target) || conflicting || emptyBalance(emulatedMs);
+    const earlier = (isActiveFirst && conflicting) || replay(request) || conflicting || emptyBalance(emulatedMs);
     if (earlier) {
       rememberError(request, earlier);
       return earlier;
     }
     const idempotencyKey = request.headers['idempotency-key'];
-    const index = (latestOf.get(keyOf(target))?.index ?? -1) + 1;
+    const index = (latestOf.get(fullNameOf(target))?.index ?? -1) + 1;
     const begins = { shownAtMs: realMs, startedAtMs: emulatedMs };
-    const start = { target, executionId: randomUUID(), index, idempotencyKey, ...begins, ...texts };
+    const start = { target, executionId: randomUUID(), index, idempotencyKey, ...begins };
     const run = createEmulatedRun(start, plan, runLimitMs);
     runs.set(run.executionId, run);
-    latestOf.set(keyOf(target), run);
+    latestOf.set(fullNameOf(target), run);
     latestRun = run;
     // A 201 always shows RUNNING, however short the run is.
     const reply = jsonReply(201, executionAt(run, emulatedMs - 1));
@@ -90,9 +88,8 @@ export function createEmulatedService(scenario: Scenario, apiKey: string) {
   const planOf = (name: string): AutomationPlan | undefined =>
     automations[Object.hasOwn(automations, name) ? name : '*'];
 
-  function replay(request: ServiceRequest, { family }: Target): Reply | undefined {
-    const isIgnored = idempotencyKeys === 'ignored' || (idempotencyKeys === 'agentsOnly' && family === 'automation');
-    if (isIgnored) return undefined;
+  function replay(request: ServiceRequest): Reply | undefined {
+    if (idempotencyKeys === 'ignored') return undefined;
     const earlier = answered.get(scopeOf(request));
     return earlier?.digest === digestOf(request) ? earlier.reply : earlier && refuse(refusals.keyReused);
   }
@@ -109,8 +106,8 @@ export function createEmulatedService(scenario: Scenario, apiKey: string) {
   }
 
   function conflict(target: Target, emulatedMs: number): Reply | undefined {
-    const latest = latestOf.get(keyOf(target));
-    if (target.family === 'agent' || !latest || statusAt(latest, emulatedMs) !== 'RUNNING') return undefined;
+    const latest = latestOf.get(fullNameOf(target));
+    if (!latest || statusAt(latest, emulatedMs) !== 'RUNNING') return undefined;
     return refuse({ ...refusals.alreadyActive, ...(scenario.namesActiveRun && { executionId: latest.executionId }) });
   }
 
@@ -151,9 +148,6 @@ function createRateLimit(requests: number, windowMs: number): (nowMs: number) =>
     return 0;
   };
 }
-
-const keyOf = (target: Target) =>
-  JSON.stringify(target.family === 'agent' ? [target.agentId] : [target.projectId, target.automationName]);
 
 /** Identifies an idempotency key within its API key. Empty for a request without one. */
 function scopeOf({ headers }: ServiceRequest): string {

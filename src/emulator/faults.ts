@@ -81,8 +81,7 @@ interface Circumstances {
 function circumstancesOf(route: Exclude<Route, { kind: 'none' }>, service: EmulatedService, now: Now): Circumstances {
   const { kind, target } = route;
   const run = kind === 'trigger' ? undefined : service.find(route.executionId);
-  const automationName = target.family === 'automation' ? target.automationName : undefined;
-  return { kind, automationName, ageMs: run && now.emulatedMs - run.startedAtMs };
+  return { kind, automationName: target.automationName, ageMs: run && now.emulatedMs - run.startedAtMs };
 }
 
 /** Selects the first fault whose conditions are met. Each fault counts its requests, also those that another gets. */

@@ -81,13 +81,12 @@ export function createReport() {
     document(current: readonly { executionId: string; status: string }[], exitCode: number | null) {
       const statuses = new Map(current.map(({ executionId, status }) => [executionId, status]));
       const automations = [...targets.values()].map((entry) => {
-        const { family: _, ...identity } = entry.target;
         const ends = entry.runs.map(({ executionId, endRead }) => {
           const status = statuses.get(executionId) ?? 'RUNNING';
           return { executionId, status, endRead };
         });
         return {
-          ...identity,
+          ...entry.target,
           requests: entry.requests,
           triggers: entry.triggers,
           idempotencyKeys: entry.idempotencyKeys.size,
@@ -118,7 +117,6 @@ function executionInReply({ status, body }: Reply): { executionId: string; statu
 /** The report in a few lines, one for each automation. */
 export function reportText({ automations, exitCode, requests }: ReportDocument): string {
   const lines = automations.map(({ triggers, triggersWithoutKey, startedTwice, endsUnread, runs, ...entry }) => {
-    const name = 'agentId' in entry ? `agent ${entry.agentId}` : entry.automationName;
     const keys = entry.idempotencyKeys === 0 ? 'without a key' : `with ${count(entry.idempotencyKeys, 'key')}`;
     const others = entry.idempotencyKeys > 0 && triggersWithoutKey > 0 ? ` (${triggersWithoutKey} without)` : '';
     const facts = [
@@ -127,7 +125,7 @@ export function reportText({ automations, exitCode, requests }: ReportDocument):
       ...endsOf(runs),
       endsUnread > 0 && `${count(endsUnread, 'end')} never read`,
     ];
-    return `  ${name}: ${facts.filter(Boolean).join(', ')}`;
+    return `  ${entry.automationName}: ${facts.filter(Boolean).join(', ')}`;
   });
   const command = exitCode === null ? '' : `, exit code ${exitCode}`;
   return [`report: ${count(requests, 'request')}${command}`, ...lines, ''].join('\n');

@@ -25,7 +25,6 @@ export const refusals = {
   unknownAutomation: { status: 404, code: 'automationNotFound', message: 'The project has no such Automation' },
   notJson: { status: 415, code: 'unsupportedMediaType', message: 'The Content-Type must be application/json' },
   malformedBody: { status: 400, code: 'malformedBody', message: 'The body is not a JSON object' },
-  wrongField: { status: 400, code: 'invalidBody', message: 'title and message must be strings' },
   alreadyActive: { status: 422, code: 'runAlreadyActive', message: 'The same Automation is already running' },
   keyReused: { status: 422, code: 'idempotencyKeyReused', message: 'This idempotency key belongs to another request' },
   rateLimited: { status: 429, code: 'rateLimited', message: 'Too many requests' },

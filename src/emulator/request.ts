@@ -23,8 +23,9 @@ const endpoints = [
   { kind: 'trigger', method: 'POST', path: new RegExp(`^${automation}/trigger$`) },
   { kind: 'status', method: 'GET', path: new RegExp(`^${automation}${execution}$`) },
   { kind: 'result', method: 'GET', path: new RegExp(`^${automation}${execution}/result$`) },
-  { kind: 'trigger', method: 'POST', path: new RegExp(`^${agent}/trigger$`) },
-  { kind: 'status', method: 'GET', path: new RegExp(`^${agent}${execution}$`) },
+  { kind: 'none', method: 'POST', path: new RegExp(`^${agent}/trigger$`), refusal: refusals.agentsDiscontinued },
+  // As no Agent is triggered, none has a run.
+  { kind: 'none', method: 'GET', path: new RegExp(`^${agent}${execution}$`), refusal: refusals.notFound },
 ] as const;
 
 export function routeOf({ method, url }: Pick<ServiceRequest, 'method' | 'url'>): Route {
@@ -42,26 +43,20 @@ export function routeOf({ method, url }: Pick<ServiceRequest, 'method' | 'url'>)
     if (name.endsWith('Id') && !isUuid(value)) return notRouted(400, 'invalidId', `${name} is not a UUID`);
     parameters[name] = name.endsWith('Id') ? value.toLowerCase() : value;
   }
-  const { projectId = '', automationName = '', agentId, executionId = '' } = parameters;
-  const target: Target = agentId ? { family: 'agent', agentId } : { family: 'automation', projectId, automationName };
-  return { kind: endpoint.kind, target, executionId };
+  if (endpoint.kind === 'none') return { kind: 'none', refusal: endpoint.refusal };
+  const { projectId = '', automationName = '', executionId = '' } = parameters;
+  return { kind: endpoint.kind, target: { projectId, automationName }, executionId };
 }
 
 function notRouted(status: number, code: string, message: string, headers?: EmulatedRefusal['headers']): Route {
   return { kind: 'none', refusal: { status, code, message, headers } };
 }
 
-type TriggerBody = { title?: string; message?: string; refusal?: undefined } | { refusal: EmulatedRefusal };
-
-export function readTriggerBody({ family }: Target, { headers, body }: ServiceRequest): TriggerBody {
-  if (!/^application\/json\s*(?:;|$)/i.test(headers['content-type'] ?? '')) return { refusal: refusals.notJson };
-  const document: unknown = unlessThrown(() => JSON.parse(body));
-  if (!isJsonObject(document)) return { refusal: refusals.malformedBody };
-  const { title, message } = family === 'agent' ? document : {};
-  return isTextIfGiven(title) && isTextIfGiven(message) ? { title, message } : { refusal: refusals.wrongField };
+/** Why the body of a trigger is refused. */
+export function flawOfBody({ headers, body }: ServiceRequest): EmulatedRefusal | undefined {
+  if (!/^application\/json\s*(?:;|$)/i.test(headers['content-type'] ?? '')) return refusals.notJson;
+  return isJsonObject(unlessThrown(() => JSON.parse(body))) ? undefined : refusals.malformedBody;
 }
-
-const isTextIfGiven = (value: unknown): value is string | undefined => value === undefined || typeof value === 'string';
 
 function unlessThrown<T>(read: () => T): T | undefined {
   try {

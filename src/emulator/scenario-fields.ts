@@ -16,8 +16,6 @@ export const scenarioFields: readonly (readonly [path: string, about: string])[]
   ['automations.*.statusLate', "for this long after the trigger, the run can't be found"],
   ['automations.*.resultLate', 'for this long after the run has finished, its result still says RUNNING'],
   ['automations.*.extra', 'fields to add to the responses, or to replace in them'],
-  ['agents', 'what the Agent trigger does: discontinued (returns 410, the default) or accept (starts a run)'],
-  ['agentRun', 'what agent runs do: duration, outcome, statusLate, extra'],
   ['faults', 'what goes wrong: a list; the first fault that matches a request is applied to it'],
   [
     'faults[].do',
@@ -56,7 +54,7 @@ export const scenarioFields: readonly (readonly [path: string, about: string])[]
   ],
   [
     'idempotencyKeys',
-    'honored (a repeated key returns the run it started; the default), ignored (it may start another run) or agentsOnly (ignored for automations)',
+    'honored (a repeated key returns the run it started; the default) or ignored (it may start another run)',
   ],
   ['replayErrors', 'true: repeating a refused trigger with the same key returns the same refusal (false by default)'],
   ['namesActiveRun', 'true: a 422 runAlreadyActive names the active run (false by default)'],

@@ -29,18 +29,13 @@ const headers = recordOf(
   v.pipe(v.string(), v.regex(/^[\w!#$%&'*+.^`|~-]+$/, 'a header name')),
   v.pipe(v.string(), v.regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'a header value')),
 );
-const oneOrMore = <S extends v.GenericSchema>(status: S) =>
-  v.union([status, v.pipe(v.array(status), v.minLength(1, 'a status or a list of them'))]);
-
-const plan = {
-  duration: v.optional(duration),
-  statusLate: v.optional(duration),
-  extra: v.optional(recordOf(v.string(), v.unknown())),
-};
+const finalStatus = v.picklist(finalStatuses);
 
 const automationPlan = v.strictObject({
-  ...plan,
-  outcome: v.optional(oneOrMore(v.picklist(finalStatuses))),
+  duration: v.optional(duration),
+  outcome: v.optional(
+    v.union([finalStatus, v.pipe(v.array(finalStatus), v.minLength(1, 'a status or a list of them'))]),
+  ),
   steps: v.optional(
     v.pipe(
       v.strictObject({ count: v.optional(count), failed: v.optional(count), skipped: v.optional(count) }),
@@ -53,13 +48,9 @@ const automationPlan = v.strictObject({
   output: v.optional(v.nullable(v.string())),
   error: v.optional(v.nullable(v.strictObject({ type: v.string(), message: v.string() }))),
   creditsCharged: v.optional(amount),
+  statusLate: v.optional(duration),
   resultLate: v.optional(duration),
-});
-
-const agentPlan = v.strictObject({
-  ...plan,
-  /** The statuses of Agents are not documented, so any text may be one. */
-  outcome: v.optional(oneOrMore(v.pipe(v.string(), v.nonEmpty('the name of a status')))),
+  extra: v.optional(recordOf(v.string(), v.unknown())),
 });
 
 const condition = {
@@ -98,13 +89,11 @@ const errorShape = v.picklist(['flat', 'string', 'nested', 'list', 'problem', 'd
 /** A scenario file, in which everything is optional. `scenario-fields.ts` says what each field means. */
 export const scenarioSchema = v.strictObject({
   automations: v.optional(recordOf(v.string(), automationPlan)),
-  agents: v.optional(v.picklist(['discontinued', 'accept'])),
-  agentRun: v.optional(agentPlan),
   faults: v.optional(v.array(fault)),
   errorShape: v.optional(errorShape),
   refusals: v.optional(recordOf(v.string(), v.strictObject({ status: httpStatus, body: v.unknown() }))),
   order: v.optional(v.picklist(['keyFirst', 'activeFirst'])),
-  idempotencyKeys: v.optional(v.picklist(['honored', 'ignored', 'agentsOnly'])),
+  idempotencyKeys: v.optional(v.picklist(['honored', 'ignored'])),
   replayErrors: v.optional(v.boolean()),
   namesActiveRun: v.optional(v.boolean()),
   rateLimit: v.optional(
@@ -122,7 +111,6 @@ export const scenarioSchema = v.strictObject({
 
 export type Scenario = v.InferOutput<typeof scenarioSchema>;
 export type AutomationPlan = v.InferOutput<typeof automationPlan>;
-export type AgentPlan = v.InferOutput<typeof agentPlan>;
 export type ErrorShape = v.InferOutput<typeof errorShape>;
 export type InjectedFault = v.InferOutput<typeof fault>;
 export type FaultCondition = Pick<InjectedFault, keyof typeof condition>;

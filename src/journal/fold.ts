@@ -176,7 +176,7 @@ export function reportedOf(known: JournalRun, report: StatusReport) {
   const status = known.isFinal && known.status !== null ? known.status : (report.status ?? 'RUNNING');
   return {
     status,
-    isFinal: isFinalStatus(status, known.target),
+    isFinal: isFinalStatus(status),
     startedAt: report.startedAt ?? known.startedAt,
     completedAt: report.completedAt ?? known.completedAt,
     creditsCharged: report.creditsCharged ?? known.creditsCharged,

@@ -1,6 +1,6 @@
 import type { ExitName } from '../problems/exit-codes.ts';
 import type { HowTriggered } from '../runs/events.ts';
-import type { Target } from '../runs/run.ts';
+import { fullNameOf, type Target } from '../runs/run.ts';
 import type { KeyTreatment } from '../runs/service.ts';
 
 export interface TriggerKey {
@@ -89,24 +89,18 @@ export const runIdOf = ({ baseUrl, executionId }: { baseUrl: string; executionId
 export const triggerIdOf = ({ baseUrl, idempotencyKey, target }: TriggerKey): string =>
   `${baseUrl}\n${idempotencyKey}\n${pathOf(target)}`;
 
-/** `automation/<projectId>/<automationName>` or `agent/<agentId>`. */
-export function pathOf(target: Target): string {
-  return target.family === 'agent'
-    ? `agent/${target.agentId}`
-    : `automation/${target.projectId}/${target.automationName}`;
-}
+export const pathOf = (target: Target): string => `automation/${fullNameOf(target)}`;
 
-const path = /^(?:agent\/(?<agentId>.+)|automation\/(?<projectId>[^/]+)\/(?<automationName>.+))$/s;
+const path = /^automation\/(?<projectId>[^/]+)\/(?<automationName>.+)$/s;
 const targets = new Map<string, Target>();
 
 /** The target of a path from `pathOf`; undefined for other text. Many records share a few targets. */
 function parsePath(text: string): Target | undefined {
   const parsed = targets.get(text);
   if (parsed) return parsed;
-  const { agentId, projectId = '', automationName = '' } = path.exec(text)?.groups ?? {};
-  if (agentId === undefined && projectId === '') return undefined;
-  const target: Target =
-    agentId === undefined ? { family: 'automation', projectId, automationName } : { family: 'agent', agentId };
+  const { projectId, automationName } = path.exec(text)?.groups ?? {};
+  if (projectId === undefined || automationName === undefined) return undefined;
+  const target = { projectId, automationName };
   targets.set(text, target);
   return target;
 }

@@ -1,4 +1,4 @@
-import type { AutomationTarget, Target } from '../runs/run.ts';
+import type { Target } from '../runs/run.ts';
 import type { LogPart } from './log.ts';
 import { type JournalRecord, pathOf } from './records.ts';
 
@@ -13,7 +13,7 @@ export interface RunFilter extends Pick<LogPart, 'sinceMs' | 'files'> {
 }
 
 /** An automation as named on a command line. Without a project, it means every project. */
-export type NamedAutomation = Pick<AutomationTarget, 'automationName'> & Partial<AutomationTarget>;
+export type NamedAutomation = Pick<Target, 'automationName'> & Partial<Target>;
 
 /** Texts of which every line about these runs contains one. Undefined if there are none. */
 export function textsOf(filter: RunFilter): string[] | undefined {
@@ -42,9 +42,7 @@ export function isAmong(automations: readonly NamedAutomation[], target: Target)
   if (automations.length === 0) return true;
   return automations.some(
     ({ projectId, automationName }) =>
-      target.family === 'automation' &&
-      target.automationName === automationName &&
-      (projectId === undefined || target.projectId === projectId),
+      target.automationName === automationName && (projectId === undefined || target.projectId === projectId),
   );
 }
 

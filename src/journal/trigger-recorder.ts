@@ -57,9 +57,9 @@ export function createTriggerRecord(journal: Journal, trigger: SentTrigger): Tri
     },
   };
 
-  /** Records what it shows that a key whose run is known was answered with this run. For Agents, that is documented. */
+  /** Records what it shows that a key whose run is known was answered with this run. */
   function recordTreatment(executionId: string): void {
-    const known = target.family === 'automation' && (userProvided || isInDoubt) ? journal.findKey(key) : undefined;
+    const known = userProvided || isInDoubt ? journal.findKey(key) : undefined;
     // Keys of another API key are other keys.
     if (known?.state !== 'accepted' || known.account !== account) return;
     const isSame = known.executionId.toLowerCase() === executionId.toLowerCase();

@@ -22,8 +22,7 @@ export function nextStepOf(
   errorType = '',
   project?: string,
 ): string | undefined {
-  // The Agent endpoints are discontinued, so no command for them is suggested.
-  if (target.family === 'agent' || !isFinal || endedWell(status)) return undefined;
+  if (!isFinal || endedWell(status)) return undefined;
   const name = target.projectId === project ? automationArgumentOf(target) : shellWord(fullNameOf(target));
   return `${remedyOfErrorType(errorType)} \`runctl trigger ${name} --watch\``;
 }

@@ -1,12 +1,12 @@
 import { isPlainName } from '../runs/automation-name.ts';
-import { type AutomationTarget, fullNameOf, type Run } from '../runs/run.ts';
+import { fullNameOf, type Run, type Target } from '../runs/run.ts';
 
 /** A run as an argument that works without the journal, quoted for a shell. */
 export const fullArgumentOf = ({ target, executionId }: Run): string =>
-  shellWord(target.family === 'agent' ? executionId : `${fullNameOf(target)}/${executionId}`);
+  shellWord(`${fullNameOf(target)}/${executionId}`);
 
 /** An automation as an argument, by its name alone if it can be. */
-export const automationArgumentOf = (target: AutomationTarget): string =>
+export const automationArgumentOf = (target: Target): string =>
   shellWord(isPlainName(target.automationName) ? target.automationName : fullNameOf(target));
 
 /** The text, quoted so that a POSIX shell reads it as one word. */

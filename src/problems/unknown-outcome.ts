@@ -21,13 +21,12 @@ export interface UnknownTrigger {
 /** What is true only if the service does what it isn't known to do. */
 const ifHonored = ({ keys }: UnknownTrigger) => (keys === 'honored' ? '' : ', if the service honors idempotency keys');
 
-const areIgnored = ({ target, keys }: Pick<UnknownTrigger, 'target' | 'keys'>) =>
-  target.family === 'automation' && keys === 'ignored';
+const areIgnored = ({ keys }: Pick<UnknownTrigger, 'keys'>) => keys === 'ignored';
 
 /** Why `recover` sends it only with `--resend`: a second run, or a late one, could start. Undefined if it sends it anyway. */
 export function whyWithheld({ target, hasMetConflict, keys, recorded }: UnknownTrigger): string | undefined {
-  if (areIgnored({ target, keys })) return 'the service ignores idempotency keys, so a second run could start';
-  if (target.family === 'automation' && hasMetConflict && keys !== 'honored')
+  if (areIgnored({ keys })) return 'the service ignores idempotency keys, so a second run could start';
+  if (hasMetConflict && keys !== 'honored')
     return `when it was repeated, ${nameOf(target)} was already running, perhaps its own run, and the service hasn't been seen to honor idempotency keys`;
   if (recorded && recorded.ageMs > defaults.recoverMaxAgeMs)
     return `it is ${ageText(recorded.ageMs)}, and if it never arrived, its run would start now`;
@@ -89,10 +88,8 @@ function whatNext(trigger: UnknownTrigger, { retryAfterMs }: Partial<Fault> = {}
   return `${wait}${then}${elsewhere}`;
 }
 
-function triggerAgain({ target, idempotencyKey }: UnknownTrigger): string {
-  const command = target.family === 'agent' ? 'agent trigger' : 'trigger';
-  return `\`runctl ${command} ${shellWord(fullNameOf(target))} --idempotency-key ${shellWord(idempotencyKey)}\``;
-}
+const triggerAgain = ({ target, idempotencyKey }: UnknownTrigger) =>
+  `\`runctl trigger ${shellWord(fullNameOf(target))} --idempotency-key ${shellWord(idempotencyKey)}\``;
 
 /** How to find the run in the service, which can't list runs. */
 export function lookFor({ target, recorded, activeExecutionId }: UnknownTrigger): string {

@@ -4,8 +4,7 @@ import { endOf, exitOf, type Outcome } from '../problems/outcome.ts';
 import type { Problem } from '../problems/problem.ts';
 import type { LastConfirmed, WarningEvent } from '../runs/events.ts';
 import type { JsonObject } from '../runs/json.ts';
-import type { Run, Target } from '../runs/run.ts';
-import { durationMsOf } from '../runs/run.ts';
+import { durationMsOf, fullNameOf, type Run, type Target } from '../runs/run.ts';
 
 /** A JSON document and what it is about, which the service's fields in it may name otherwise. */
 export interface Document {
@@ -20,7 +19,7 @@ type DocumentContext = Pick<Invocation, 'command' | 'commandLine' | 'warnings' |
 export function documentOf(outcome: Outcome, context: DocumentContext): Document {
   const { run, target = run?.target, execution, result } = outcome;
   const json: JsonObject = {
-    ...(target && { executionId: run?.executionId ?? null, ...identityFields(target) }),
+    ...(target && { executionId: run?.executionId ?? null, ...target }),
     ...result?.document,
     ...execution?.document,
     runctl: runctlOf({ ...outcome, target }, context),
@@ -32,12 +31,6 @@ export function documentOf(outcome: Outcome, context: DocumentContext): Document
 
 export const lastConfirmedOf = ({ execution, ageMs = 0 }: Omit<LastConfirmed, 'run'>) =>
   execution ? { status: execution.status, ageMs: Math.max(0, Math.round(ageMs)) } : null;
-
-export function identityFields(target: Target): JsonObject {
-  return target.family === 'agent'
-    ? { agentId: target.agentId }
-    : { projectId: target.projectId, automationName: target.automationName };
-}
 
 function runctlOf(outcome: Outcome, context: DocumentContext): JsonObject {
   const { command, warnings, secrets } = context;
@@ -86,9 +79,7 @@ function problemJson({ facts }: Problem, { scrub }: DocumentContext['secrets']):
 function isWarningOf(warning: WarningEvent, run: Run | undefined, target: Target | undefined): boolean {
   if (warning.run) return warning.run.executionId === run?.executionId;
   if (!warning.target) return true;
-  return (
-    target !== undefined && JSON.stringify(identityFields(warning.target)) === JSON.stringify(identityFields(target))
-  );
+  return target !== undefined && fullNameOf(warning.target) === fullNameOf(target);
 }
 
 /** After a rate limit, the same command is the next one, if repeating it starts no second run. */
@@ -106,7 +97,6 @@ function nextAfter(outcome: Outcome, { command, withFlags }: DocumentContext): s
   const { run, execution, result, argument } = outcome;
   if (!run || argument === undefined) return undefined;
   if (!(execution ?? result)?.isFinal) return withFlags(`runctl watch ${argument}`);
-  // Agent runs have no result.
-  const isRead = endOf(outcome) === 'ok' || command === 'result' || run.target.family === 'agent';
+  const isRead = endOf(outcome) === 'ok' || command === 'result';
   return isRead ? undefined : withFlags(`runctl result ${argument}`);
 }

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../runs/json.ts';
 
-const identity = ['executionId', 'projectId', 'automationName', 'agentId'];
+const identity = ['executionId', 'projectId', 'automationName'];
 const ofStatus = ['status', 'title', 'message', 'startedAt', 'completedAt', 'createdAt', 'creditsCharged'];
 const ofResult = ['status', 'summary', 'output', 'error', 'completedAt'];
 const ofBoth = [...new Set([...ofStatus, ...ofResult])];
@@ -13,10 +13,12 @@ const fieldsOfCommands: Readonly<Record<string, readonly string[]>> = {
   list: ['status', 'startedAt', 'completedAt', 'creditsCharged'],
   recover: ofStatus,
 };
+const ofAgent = ['executionId', 'agentId', 'status', 'title', 'message', 'startedAt', 'completedAt', 'createdAt'];
 
 /** The names with which a path of `--field` may begin: those of the service for this command, and `runctl`. */
 export function fieldsOf(command: string): readonly string[] {
-  return [...identity, ...(fieldsOfCommands[command.replace(/^agent /, '')] ?? []), 'runctl'];
+  const known = command.startsWith('agent ') ? ofAgent : [...identity, ...(fieldsOfCommands[command] ?? [])];
+  return [...known, 'runctl'];
 }
 
 const outcomes = [

@@ -36,21 +36,17 @@ export function statusFields(
   lines: WrapOptions,
 ): string {
   const { target } = run;
-  const agent = target.family === 'agent';
   const isFinished = execution.isFinal;
   return fields(
     [
       ['status', colorOfStatus(execution, theme)(sanitizeLine(execution.status))],
-      ['automation', agent ? undefined : sanitize(target.automationName)],
-      ['project', agent ? undefined : target.projectId],
-      ['agent', agent ? target.agentId : undefined],
+      ['automation', sanitize(target.automationName)],
+      ['project', target.projectId],
       ['run', run.executionId],
-      ['title', execution.title && sanitizeLine(execution.title)],
-      ['message', execution.message && sanitizeLine(execution.message)],
       ['started', when(execution.startedAt, nowMs)],
       ['finished', isFinished ? when(execution.completedAt, nowMs) : undefined],
       ['duration', isFinished ? durationOf(execution) : soFar(execution, pastDurationsMs, nowMs, theme)],
-      ['credits', creditsOf(target, execution)],
+      ['credits', creditsOf(execution)],
       ['error', sanitizeLine(errorTextOf(result))],
     ],
     theme,

@@ -1,4 +1,4 @@
-import { durationMsOf, type Target } from '../runs/run.ts';
+import { durationMsOf } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
 import { endedWell } from '../runs/statuses.ts';
 import { formatAgo, formatDuration } from '../runs/time-text.ts';
@@ -40,10 +40,10 @@ export function lastConfirmed({ execution, ageMs = 0 }: { execution?: Execution;
   return `last confirmed ${sanitizeLine(execution.status)} ${formatAgo(ageMs)}`;
 }
 
-/** What a run has cost; `–` if it has finished and the service does not say. Agents have no credits. */
-export function creditsOf(target: Target, { isFinal, creditsCharged }: Execution): string | undefined {
+/** What a run has cost; `–` if it has finished and the service does not say. */
+export function creditsOf({ isFinal, creditsCharged }: Execution): string | undefined {
   if (creditsCharged !== undefined) return String(creditsCharged);
-  return target.family === 'automation' && isFinal ? unknown : undefined;
+  return isFinal ? unknown : undefined;
 }
 
 export function durationOf(run: { startedAt?: string; completedAt?: string }): string | undefined {

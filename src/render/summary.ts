@@ -23,7 +23,7 @@ export function summary({ run, execution, result }: RunFacts, theme: Theme, { co
     [
       ['error', result?.error && theme.bad(sanitizeLine(errorTextOf(result)))],
       ['steps', stepsLine(result?.isFinal ? result.summary : undefined, theme)],
-      ['credits', execution && creditsOf(run.target, execution)],
+      ['credits', execution && creditsOf(execution)],
       ['run', run.executionId],
     ],
     theme,

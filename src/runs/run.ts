@@ -1,16 +1,9 @@
 import { getBuiltinModule } from 'node:process';
 
-export type Target = AutomationTarget | AgentTarget;
-
-export interface AutomationTarget {
-  family: 'automation';
+/** An Automation. */
+export interface Target {
   projectId: string; // UUID, lower case
   automationName: string;
-}
-
-export interface AgentTarget {
-  family: 'agent';
-  agentId: string;
 }
 
 export interface Run {
@@ -25,26 +18,20 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 export const isUuid = (text: string): boolean => uuid.test(text);
 
-export function nameOf(target: Target): string {
-  return target.family === 'agent' ? `agent ${target.agentId}` : target.automationName;
-}
+export const nameOf = ({ automationName }: Target): string => automationName;
 
-/** A name that is unique across projects: `<projectId>/<name>`, or an agent's id. */
-export const fullNameOf = (target: Target): string =>
-  target.family === 'agent' ? target.agentId : `${target.projectId}/${target.automationName}`;
+/** A name that is unique across projects: `<projectId>/<name>`. */
+export const fullNameOf = ({ projectId, automationName }: Target): string => `${projectId}/${automationName}`;
 
 /** What a document says it is about. */
 export interface Named {
   projectId?: unknown;
   automationName?: unknown;
-  agentId?: unknown;
 }
 
 /** Can this document be about `target`? Names are compared by letters and digits, as spellings differ. */
-export function isNamedBy(target: Target, { projectId, automationName, agentId }: Named): boolean {
-  if (target.family === 'agent') return isAlike(target.agentId, agentId);
-  return isAlike(target.projectId, projectId) && isAlike(target.automationName, automationName);
-}
+export const isNamedBy = (target: Target, { projectId, automationName }: Named): boolean =>
+  isAlike(target.projectId, projectId) && isAlike(target.automationName, automationName);
 
 const isAlike = (ours: string, theirs: unknown) => typeof theirs !== 'string' || lettersOf(theirs) === lettersOf(ours);
 

@@ -7,7 +7,7 @@ import { localTime } from './time-text.ts';
 export interface Service {
   trigger(request: TriggerRequest, signal: AbortSignal, sending?: Sending): Promise<Answer<StartedExecution>>;
   status(run: Run, signal: AbortSignal, sending?: Sending): Promise<DatedAnswer<Execution>>;
-  result(run: Run, signal: AbortSignal, sending?: Sending): Promise<Answer<RunResult>>; // Agents have none
+  result(run: Run, signal: AbortSignal, sending?: Sending): Promise<Answer<RunResult>>;
 }
 
 export interface Sending {

@@ -1,5 +1,3 @@
-import type { Target } from './run.ts';
-
 /** What follows from a final status. */
 interface Ending {
   endedWell: boolean; // a success for people, scripts and hooks
@@ -25,13 +23,8 @@ const normalize = (status: string) => status.trim().toUpperCase();
 
 export const isKnownStatus = (status: string): boolean => statuses.includes(normalize(status));
 
-/**
- * Is the status final? Asked where the text of a status is read, from the service or the journal; from there on, a run knows.
- * For Agents, every status except RUNNING is final (docs/service.md, Final statuses stay).
- */
-export function isFinalStatus(status: string, { family }: Pick<Target, 'family'>): boolean {
-  return family === 'agent' ? normalize(status) !== 'RUNNING' : finalStatusOf(status) !== undefined;
-}
+/** Is the status final? Asked where the text of a status is read, from the service or the journal; from there on, a run knows. */
+export const isFinalStatus = (status: string): boolean => finalStatusOf(status) !== undefined;
 
 export function finalStatusOf(status: string): FinalStatus | undefined {
   return finalStatuses.find((known) => known === normalize(status));

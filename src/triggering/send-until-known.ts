@@ -147,6 +147,6 @@ const staleKey = ownFault(
 );
 
 function reusedKey({ executionId, document }: StartedRun): Answer<never> {
-  const name = document.automationName ?? document.agentId;
-  return ownFault('reused_key', `the idempotency key has started a run of ${name} before (${executionId})`);
+  const { automationName } = document;
+  return ownFault('reused_key', `the idempotency key has started a run of ${automationName} before (${executionId})`);
 }

@@ -1,5 +1,5 @@
 import type { HowTriggered } from '../runs/events.ts';
-import type { Named, Target } from '../runs/run.ts';
+import type { Named } from '../runs/run.ts';
 
 /** A run in the response to a trigger, without its times: they must not decide whose run it is. */
 export interface StartedRun {
@@ -24,7 +24,6 @@ interface Meaning {
  */
 export const starts = {
   generated_key: { how: 'started', started: 'yes' }, // nobody else has the key, so the run is ours
-  agent: { how: 'started', started: 'unknown' }, // Agents are discontinued, so it may not mean that a run was started
   shared_key: { how: 'found', started: 'unknown' }, // others may have sent a key that the user set
   finished_run: { how: 'replayed', started: 'no' }, // no attempt was in doubt, and a new run is RUNNING
   recorded_run: { how: 'replayed', started: 'no' }, // in the journal, and none of our attempts started a run
@@ -38,19 +37,18 @@ export const starts = {
 export type Evidence = keyof typeof starts;
 
 interface Sender {
-  target: Target;
   userProvided: boolean;
   isRecovery?: boolean;
   wasInDoubt: boolean; // the service may have acted on an earlier attempt of this command
 }
 
 /** What it shows that the service answered an attempt with this run. */
-export function evidenceOf(run: StartedRun, { target, userProvided, isRecovery, wasInDoubt }: Sender): Evidence {
+export function evidenceOf(run: StartedRun, { userProvided, isRecovery, wasInDoubt }: Sender): Evidence {
   const hasFinished = run.isFinal || run.completedAt !== undefined;
   const isEarlier = hasFinished && !wasInDoubt;
   if (isRecovery) return isEarlier ? 'recovered_earlier' : 'recovered_run';
   if (userProvided) return isEarlier ? 'finished_run' : 'shared_key';
-  return target.family === 'agent' ? 'agent' : 'generated_key';
+  return 'generated_key';
 }
 
 /** What it shows that another process recorded a run for the key, though our attempts got none. */

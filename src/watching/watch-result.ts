@@ -9,7 +9,7 @@ export interface FinishedWatch {
   kind: 'finished';
   run: Run;
   execution: Execution;
-  result?: RunResult; // Agents have none; if an automation has none, `resultFault` says why
+  result?: RunResult; // if there is none, `resultFault` says why
   resultFault?: Fault;
   /** The two statuses that the service reported, if they differ. `execution` and `result` have the more serious one. */
   disagreement?: { status: string; result: string };

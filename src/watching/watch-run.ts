@@ -78,7 +78,7 @@ export async function watchToEnd(
   const watched = await pollUntilFinal(followable, options, ports);
   if (watched.kind !== 'finished') return watched;
   ports.observe({ event: 'final', run, execution: watched.execution });
-  return run.target.family === 'agent' ? watched : fetchResult(watched, followable, ports);
+  return fetchResult(watched, followable, ports);
 }
 
 async function fetchResult(

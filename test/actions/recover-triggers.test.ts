@@ -23,7 +23,7 @@ import { createVirtualClock } from '../helpers/virtual-clock.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
-const other = { family: 'automation', projectId, automationName: 'weekly' } as const;
+const other = { projectId, automationName: 'weekly' } as const;
 
 /** A machine whose journal holds triggers without a known outcome, and `recover` on it. */
 function createMachine() {

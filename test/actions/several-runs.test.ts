@@ -22,7 +22,6 @@ const record = Array.from({ length: 20 }, (_, i) => durationMs * (0.8 + 0.02 * i
 
 const idOf = (number: number) => `6f1c9f5e-3a53-4c1b-9f0a-${String(number).padStart(12, '0')}`;
 const targetOf = (number: number) => ({
-  family: 'automation' as const,
   projectId,
   automationName: `nightly ${number}`,
 });

@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { resultPath, statusPath, triggerPath } from '../../src/api/endpoints.ts';
 import { executionId, projectId } from '../helpers/scripted-service.ts';
 
-const automation = (automationName: string) => ({ family: 'automation', projectId, automationName }) as const;
-const agent = { family: 'agent', agentId: projectId } as const;
+const automation = (automationName: string) => ({ projectId, automationName }) as const;
 
 describe('the paths of the interface', () => {
   test.each([
@@ -25,11 +24,6 @@ describe('the paths of the interface', () => {
     expect(triggerPath(run.target)).toBe(`${base}/trigger`);
     expect(statusPath(run)).toBe(`${base}/executions/${executionId}`);
     expect(resultPath(run)).toBe(`${base}/executions/${executionId}/result`);
-  });
-
-  test('of an Agent name no project', () => {
-    expect(triggerPath(agent)).toBe(`/v0/agent/${projectId}/trigger`);
-    expect(statusPath({ target: agent, executionId })).toBe(`/v0/agent/${projectId}/executions/${executionId}`);
   });
 
   test('bring every name back whole, through a URL too', () => {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import type { HttpOptions } from '../../src/api/ask.ts';
 import { statusPath } from '../../src/api/endpoints.ts';
 import type { HttpRequest, HttpResponse, Transport } from '../../src/api/exchange.ts';
-import { createHttpService, type HttpServiceOptions } from '../../src/api/http-service.ts';
+import { createHttpService } from '../../src/api/http-service.ts';
 import { createTransport } from '../../src/api/transport.ts';
 import type { ErrorShape, InjectedFault, Scenario } from '../../src/emulator/scenario.ts';
 import type { Answer, Execution, Service } from '../../src/runs/service.ts';
@@ -10,11 +11,10 @@ import { ampleLimitMs, shortLimitMs } from '../helpers/real-time.ts';
 import { executionId as otherId, projectId } from '../helpers/scripted-service.ts';
 
 const signal = new AbortController().signal;
-const target = { family: 'automation', projectId, automationName: 'a/b ü 100%' } as const;
-const agent = { family: 'agent', agentId: projectId } as const;
+const target = { projectId, automationName: 'a/b ü 100%' } as const;
 
 /** The service over HTTP against the emulator, whose clock the test moves. */
-async function connect(scenario: Scenario = {}, options: Partial<HttpServiceOptions> = {}) {
+async function connect(scenario: Scenario = {}, options: Partial<HttpOptions> = {}) {
   let now = Date.UTC(2026, 10, 21, 9);
   const { emulator } = await withEmulator(scenario, { nowMs: () => now });
   const transport = createTransport({ origin: emulator.url, connections: 2, connectTimeoutMs: ampleLimitMs });
@@ -34,8 +34,8 @@ async function connect(scenario: Scenario = {}, options: Partial<HttpServiceOpti
   return { emulator, service, pass };
 }
 
-const trigger = (service: Service, idempotencyKey = 'key-1', of: typeof target | typeof agent = target, body = '{}') =>
-  service.trigger({ target: of, idempotencyKey, body }, signal);
+const trigger = (service: Service, idempotencyKey = 'key-1') =>
+  service.trigger({ target, idempotencyKey, body: '{}' }, signal);
 
 function goodOf<T>(answer: Answer<T>): T {
   if (answer.kind === 'fault') throw new Error(answer.fault.message);
@@ -47,9 +47,9 @@ function faultOf<T>(answer: Answer<T>) {
   return answer.fault;
 }
 
-async function started(service: Service, of: typeof target | typeof agent = target) {
-  const { executionId }: Execution = goodOf(await trigger(service, 'key-1', of));
-  return { target: of, executionId: executionId ?? '' };
+async function started(service: Service) {
+  const { executionId }: Execution = goodOf(await trigger(service));
+  return { target, executionId: executionId ?? '' };
 }
 
 describe('the service over HTTP', () => {
@@ -92,21 +92,6 @@ describe('the service over HTTP', () => {
     const { executionId } = await started(service);
     expect(goodOf(await trigger(service)).executionId).toBe(executionId);
     expect(emulator.runs()).toHaveLength(1);
-  });
-
-  test('triggers and polls Agents', async () => {
-    const { service, pass } = await connect({ agents: 'accept' });
-    const created = goodOf(await trigger(service, 'key-1', agent, '{"title":"T","message":"M"}'));
-    expect(created).toMatchObject({ status: 'RUNNING', title: 'T', message: 'M' });
-    pass(20_000);
-    const run = { target: agent, executionId: created.executionId ?? '' };
-    expect(goodOf(await service.status(run, signal))).toMatchObject({ status: 'COMPLETED' });
-  });
-
-  test('refuses an Agent that is discontinued', async () => {
-    const { service } = await connect();
-    const fault = faultOf(await trigger(service, 'key-1', agent));
-    expect(fault).toMatchObject({ kind: 'rejected', httpStatus: 410 });
   });
 
   const shapes: ErrorShape[] = ['flat', 'string', 'nested', 'list', 'problem', 'data', 'text'];
@@ -191,7 +176,7 @@ describe('the service over HTTP', () => {
   });
 
   /** The service behind a wire that gives one answer to everything. */
-  function answering(answer: Partial<HttpResponse>, options: Partial<HttpServiceOptions> = {}) {
+  function answering(answer: Partial<HttpResponse>, options: Partial<HttpOptions> = {}) {
     const requests: HttpRequest[] = [];
     const transport: Transport = {
       async exchange(request) {

@@ -5,13 +5,12 @@ import type { Target } from '../../src/runs/run.ts';
 import { anyCharacter } from '../helpers/any-character.ts';
 import { executionId, projectId } from '../helpers/scripted-service.ts';
 
-const target = { family: 'automation', projectId, automationName: 'a/b ü' } as const;
-const agent = { family: 'agent', agentId: projectId } as const;
+const target = { projectId, automationName: 'a/b ü' } as const;
 const path = statusPath({ target, executionId });
 
 const asked = (prefix: string, of: Target = target) => {
   const baseUrl = `https://service.test${prefix}`;
-  return { baseUrl, url: baseUrl + triggerPath(of), target: of };
+  return { baseUrl, url: baseUrl + triggerPath(of), target: targetPath(of) };
 };
 
 describe('a Location', () => {
@@ -42,13 +41,6 @@ describe('a Location', () => {
   test('keeps the case of the id, and says an id that is no UUID', () => {
     expect(runIdIn(statusPath({ target, executionId: executionId.toUpperCase() }), asked(''))).toMatch(/^6F1C/);
     expect(runIdIn(statusPath({ target, executionId: '7' }), asked(''))).toBe('7');
-  });
-
-  test('leads to a run of an Agent', () => {
-    const location = statusPath({ target: agent, executionId });
-    expect(runIdIn(location, asked('', agent))).toBe(executionId);
-    expect(runIdIn(location, asked(''))).toBeUndefined();
-    expect(runIdIn(path, asked('', agent))).toBeUndefined();
   });
 
   test.each([

@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import { readExecution, readResult } from '../../src/api/read-document.ts';
 import { parseJson } from '../../src/json-text.ts';
 import { isJsonObject } from '../../src/runs/json.ts';
-import { target } from '../helpers/scripted-service.ts';
 
 const executionId = '6f1c9f5e-3a53-4c1b-9f0a-0d6f2c1f8a11';
 const odd = [null, 7, -1, 1.5, '', 'x', true, [], {}, [1], { a: 1 }, Number.NaN, Number.POSITIVE_INFINITY];
@@ -22,7 +21,7 @@ describe('an execution object', () => {
       mood: 'good',
     };
     const { mood: _, ...known } = document;
-    expect(readExecution(document, target)).toEqual({ ...known, isFinal: true, document });
+    expect(readExecution(document)).toEqual({ ...known, isFinal: true, document });
   });
 
   test.each([
@@ -34,7 +33,7 @@ describe('an execution object', () => {
     { status: ['RUNNING'] },
     { error: 'x' },
   ])('without a state is none: %j', (document) => {
-    expect(readExecution(document, target)).toBeUndefined();
+    expect(readExecution(document)).toBeUndefined();
     expect(readResult(document)).toBeUndefined();
   });
 
@@ -51,7 +50,7 @@ describe('an execution object', () => {
     ['executionId', ''],
     ['title', 5],
   ])('loses only its odd %s %j', (field, value) => {
-    const read = readExecution({ status: 'RUNNING', [field]: value }, target);
+    const read = readExecution({ status: 'RUNNING', [field]: value });
     expect(read).toMatchObject({ status: 'RUNNING', isFinal: false, document: { [field]: value } });
     expect(read?.[field as 'title']).toBeUndefined();
   });
@@ -59,15 +58,14 @@ describe('an execution object', () => {
   test('reads a number the same whatever else is in the document', () => {
     for (const rest of ['', ',"x":"3e"', ',"x":12345678901234567890']) {
       const document = parseJson(`{"status":"COMPLETED","creditsCharged":12.50${rest}}`);
-      expect(isJsonObject(document) && readExecution(document, target)?.creditsCharged).toBe(12.5);
+      expect(isJsonObject(document) && readExecution(document)?.creditsCharged).toBe(12.5);
     }
   });
 
   test('survives any value in any field', () => {
     const fields = ['executionId', 'startedAt', 'completedAt', 'createdAt', 'creditsCharged', 'title', 'message'];
     for (const field of fields) {
-      for (const value of odd)
-        expect(readExecution({ status: 'RUNNING', [field]: value }, target)?.status).toBe('RUNNING');
+      for (const value of odd) expect(readExecution({ status: 'RUNNING', [field]: value })?.status).toBe('RUNNING');
     }
   });
 });
@@ -81,7 +79,7 @@ test.each([
   ['2026-11-21T09:00:00-0800', '2026-11-21T09:00:00-0800'],
 ])('the time %s is read as %s, in every time zone', (written, read) => {
   for (const field of ['startedAt', 'completedAt', 'createdAt'] as const) {
-    expect(readExecution({ status: 'RUNNING', [field]: written }, target)?.[field]).toBe(read);
+    expect(readExecution({ status: 'RUNNING', [field]: written })?.[field]).toBe(read);
   }
   expect(readResult({ status: 'COMPLETED', completedAt: written })?.completedAt).toBe(read);
 });
@@ -151,10 +149,10 @@ test('no document makes a reader throw, and any with a status is read', () => {
   const document = fc.oneof(fc.object(), fc.dictionary(fc.oneof(name, fc.string()), fc.jsonValue()));
   fc.assert(
     fc.property(document, (value) => {
-      readExecution(value as Record<string, unknown>, target);
+      readExecution(value as Record<string, unknown>);
       readResult(value as Record<string, unknown>);
       const running = { ...value, status: 'RUNNING' };
-      expect(readExecution(running, target)?.document).toBe(running);
+      expect(readExecution(running)?.document).toBe(running);
       expect(readResult(running)?.document).toBe(running);
     }),
   );

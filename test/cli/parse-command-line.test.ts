@@ -137,30 +137,21 @@ const table: Row[] = [
   ['explain 12 --json -q', 'explain', { code: '12' }, { json: true, quiet: true }],
   ['explain 12 --field runctl', 'explain', { code: '12' }, { field: ['runctl'] }],
   [
-    `agent trigger ${id} -w --title t --message m --idempotency-key k ${following}`,
+    `agent trigger ${id} --title t --message m --idempotency-key k`,
     'agent trigger',
     { agentId: id },
-    { watch: true, title: 't', message: 'm', idempotencyKey: 'k', ...ofFollowing },
+    { title: 't', message: 'm', idempotencyKey: 'k' },
   ],
   [`agent trigger ${id} -q ${settings}`, 'agent trigger', { agentId: id }, { quiet: true, ...ofSettings }],
   [`agent trigger ${id} --json`, 'agent trigger', { agentId: id }, { json: true }],
   [`agent trigger ${id} --field status`, 'agent trigger', { agentId: id }, { field: ['status'] }],
   [
-    `agent status ${id} ${id} --exit-status --give-up-after 1m --json -q ${settings}`,
+    `agent status ${id} ${id} --json -q ${settings}`,
     'agent status',
     { agentId: id, executionId: id },
-    { exitStatus: true, giveUpAfterMs: 60_000, json: true, quiet: true, ...ofSettings },
+    { json: true, quiet: true, ...ofSettings },
   ],
   [`agent status ${id} ${id} --field status`, 'agent status', { agentId: id, executionId: id }, { field: ['status'] }],
-  [`agent watch ${id} ${id} ${following}`, 'agent watch', { agentId: id, executionId: id }, ofFollowing],
-  [
-    `agent watch ${id} ${id} -q ${settings}`,
-    'agent watch',
-    { agentId: id, executionId: id },
-    { quiet: true, ...ofSettings },
-  ],
-  [`agent watch ${id} ${id} --json`, 'agent watch', { agentId: id, executionId: id }, { json: true }],
-  [`agent watch ${id} ${id} --field status`, 'agent watch', { agentId: id, executionId: id }, { field: ['status'] }],
 ];
 
 /** Each command that can be run, by the words that name it. */

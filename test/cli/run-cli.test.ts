@@ -84,7 +84,7 @@ describe('bad input is refused with 2 and a line that names it', () => {
     [['watch', '--all', executionId], '--all'],
     [['list', '--limit', '0'], '--limit'],
     [['list', '--limit', '1.5'], '--limit'],
-    [['agent'], 'trigger, status, watch'],
+    [['agent'], 'trigger, status'],
     [['agent', 'trigger', 'x'], '"x"'],
     [['agent', 'status', projectId, 'x'], '"x"'],
     [['config', 'get', 'nope'], 'nope'],

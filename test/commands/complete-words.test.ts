@@ -20,10 +20,7 @@ test('an empty line offers every command with what it does', () => {
 test.each<[string[], string[] | 'files']>([
   [['tri'], ['trigger']],
   [['agent', 't'], ['trigger']],
-  [
-    ['agent', 'trigger', '--ti'],
-    ['--title', '--timeout'],
-  ],
+  [['agent', 'trigger', '--ti'], ['--title']],
   [
     ['completion', ''],
     ['bash', 'zsh', 'fish'],

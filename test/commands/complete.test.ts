@@ -5,9 +5,9 @@ import { answerCompletion } from '../../src/commands/complete.ts';
 import { openJournal } from '../../src/journal/journal.ts';
 import { program } from '../../src/program.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
-import { accepted, agent, baseUrl, status, triggered, uuid, weekly } from '../journal/records.ts';
+import { accepted, baseUrl, status, triggered, uuid, weekly } from '../journal/records.ts';
 
-/** Completes words on a machine whose journal knows runs of two automations, an agent and another service, and whose config two profiles. */
+/** Completes words on a machine whose journal knows runs of two automations and another service, and whose config two profiles. */
 function createCompleter(settings: Record<string, string> = { RUNCTL_BASE_URL: baseUrl }) {
   const folder = temporaryFolder();
   const nowMs = () => Date.parse('2026-11-21T03:00:00.000Z');
@@ -15,7 +15,6 @@ function createCompleter(settings: Record<string, string> = { RUNCTL_BASE_URL: b
   const records = [
     [triggered(1), accepted(1), status(1, 'FAILED')],
     [triggered(2, weekly), accepted(2, weekly)],
-    [triggered(3, agent), accepted(3, agent)],
     [
       { ...triggered(4, weekly), baseUrl: 'https://other.example.com' },
       { ...accepted(4, weekly), baseUrl: 'https://other.example.com' },

@@ -35,7 +35,7 @@ function createMachine(
   for (const [index, text] of known.entries()) {
     const [name = '', executionId, place] = text.split(' ');
     const [automationName = '', number = '1'] = name.split('@');
-    const target = { family: 'automation', projectId: project(Number(number)), automationName } as const;
+    const target = { projectId: project(Number(number)), automationName } as const;
     const key = { baseUrl: place ?? baseUrl, target, idempotencyKey: `key-${index}` };
     const attempt = { account, attempt: `attempt-${index}`, body: '{}', userProvided: false };
     journal.append({ type: 'triggered', ...key, ...attempt, first: true });
@@ -174,7 +174,7 @@ describe('a later trigger whose outcome is unknown', () => {
 });
 
 describe('a run in a command to type next', () => {
-  const target = { family: 'automation', projectId: project(1), automationName: 'night shift' } as const;
+  const target = { projectId: project(1), automationName: 'night shift' } as const;
   const inFull = (id: string) => `'${project(1)}/night shift/${id}'`;
 
   test.each<[string, Record<string, string>, string, string]>([

@@ -67,11 +67,11 @@ esac
   writeFileSync(join(folder, 'runctl'), stand, { mode: 0o755 });
   writeFileSync(join(folder, 'my-key.txt'), '');
   const journal = openJournal({ folder, nowMs: () => 0, onTrouble: () => {} });
-  const target = { family: 'automation', projectId: '00000000-0000-4000-8000-000000000001', automationName: oddName };
+  const target = { projectId: '00000000-0000-4000-8000-000000000001', automationName: oddName };
   journal.append({
     type: 'status',
     baseUrl: 'https://api.example.com',
-    target: target as { family: 'automation'; projectId: string; automationName: string },
+    target,
     executionId: '00000000-0000-4000-8000-00000000000a',
     status: 'RUNNING',
   });

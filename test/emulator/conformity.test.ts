@@ -51,14 +51,12 @@ describe('the OpenAPI document', () => {
 type Step =
   | { kind: 'trigger'; name: string; key?: string }
   | { kind: 'look'; at: number }
-  | { kind: 'agent'; key?: string }
   | { kind: 'pass'; ms: number };
 
 const key = fc.option(fc.constantFrom('k', 'l', 'm'), { nil: undefined });
 const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant('trigger' as const), name: fc.constantFrom(...names), key }),
   fc.record({ kind: fc.constant('look' as const), at: fc.nat(20) }),
-  fc.record({ kind: fc.constant('agent' as const), key }),
   fc.record({ kind: fc.constant('pass' as const), ms: fc.nat(15 * secondMs) }),
 );
 const scenario = fc.record(
@@ -69,7 +67,6 @@ const scenario = fc.record(
     errorShape: fc.constantFrom(...shapes),
     credits: fc.nat(40),
     rateLimit: fc.record({ requests: fc.integer({ min: 1, max: 9 }), window: fc.constant('10s') }),
-    agents: fc.constantFrom('accept', 'discontinued'),
     runLimit: fc.constantFrom('5s', '3h'),
     automations: fc.record({
       '*': fc.record(
@@ -96,13 +93,12 @@ test('in every situation the answers conform, no key starts two runs and no auto
         if (step.kind === 'pass') harness.pass(step.ms);
         else if (step.kind === 'look') {
           const run = harness.service.runs()[step.at];
-          if (run?.target.family === 'agent') harness.agentStatus(run.executionId, run.target.agentId);
-          else if (run) {
+          if (run) {
             harness.status(run.executionId, run.target.automationName);
             harness.result(run.executionId, run.target.automationName);
           }
         } else {
-          const reply = step.kind === 'agent' ? harness.triggerAgent('{}', step) : harness.trigger(step.name, step);
+          const reply = harness.trigger(step.name, step);
           if (reply.status !== 201) continue;
           const { executionId, status } = reply.json();
           expect(status).toBe('RUNNING');
@@ -111,9 +107,7 @@ test('in every situation the answers conform, no key starts two runs and no auto
         }
       }
       for (const name of names) {
-        const runs = harness.service
-          .runs()
-          .filter(({ target }) => 'automationName' in target && target.automationName === name);
+        const runs = harness.service.runs().filter(({ target }) => target.automationName === name);
         for (const [i, run] of runs.entries()) {
           const next = runs[i + 1];
           if (next) expect(next.startedAtMs).toBeGreaterThanOrEqual(run.endsAtMs);

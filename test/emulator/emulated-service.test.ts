@@ -226,7 +226,6 @@ describe('an idempotency key', () => {
   test.each([
     ['honored', 1],
     ['ignored', 2],
-    ['agentsOnly', 2],
   ] as const)('%s: sent again after its run has finished, it has started %d in all', (idempotencyKeys, runs) => {
     const { trigger, pass, service } = createEmulatorHarness({ idempotencyKeys });
     trigger('nightly', { key: 'k' });
@@ -234,13 +233,6 @@ describe('an idempotency key', () => {
     pass(hourMs);
     expect(trigger('nightly', { key: 'k' }).status).toBe(201);
     expect(service.runs()).toHaveLength(runs);
-  });
-
-  test('is honored for agents where it is ignored for automations', () => {
-    const { triggerAgent, service } = createEmulatorHarness({ agents: 'accept', idempotencyKeys: 'agentsOnly' });
-    const first = triggerAgent('{}', { key: 'k' });
-    expect(triggerAgent('{}', { key: 'k' }).body).toBe(first.body);
-    expect(service.runs()).toHaveLength(1);
   });
 
   test.each([
@@ -315,58 +307,13 @@ describe('a limit', () => {
   });
 });
 
-describe('an agent', () => {
-  test('no longer starts', () => {
-    const { triggerAgent, service } = createEmulatorHarness();
-    const reply = triggerAgent();
-    expect(reply.status).toBe(410);
-    expect(reply.json().message).toMatch(/discontinued/);
-    expect(service.runs()).toEqual([]);
-  });
-
-  test('starts if the scenario accepts it, and echoes title and message', () => {
-    const { triggerAgent, agentStatus, pass } = createEmulatorHarness({ agents: 'accept' });
-    const created = triggerAgent('{"title":"Monday","message":"Go"}');
-    expect(created.status).toBe(201);
-    const { executionId, ...rest } = created.json();
-    expect(rest).toMatchObject({
-      agentId: agent,
-      status: 'RUNNING',
-      title: 'Monday',
-      message: 'Go',
-      completedAt: null,
-    });
-    pass(20_000);
-    const ended = agentStatus(executionId).json();
-    expect(ended).toMatchObject({ status: 'COMPLETED', completedAt: '2026-11-21T09:00:20.000Z' });
-    expect(ended).not.toHaveProperty('creditsCharged');
-  });
-
-  test('finishes with any status that is planned, and is not held to one run or 3 hours', () => {
-    const agentRun = { duration: '5h', outcome: ['ERROR'] };
-    const { triggerAgent, agentStatus, pass } = createEmulatorHarness({ agents: 'accept', agentRun });
-    const { executionId } = triggerAgent().json();
-    expect(triggerAgent().status).toBe(201);
-    pass(5 * hourMs - 1);
-    expect(agentStatus(executionId).json().status).toBe('RUNNING');
-    pass(1);
-    expect(agentStatus(executionId).json().status).toBe('ERROR');
-  });
-
-  test('does not know a run of another agent: 422 notFound', () => {
-    const { triggerAgent, agentStatus } = createEmulatorHarness({ agents: 'accept' });
-    const { executionId } = triggerAgent().json();
-    for (const reply of [agentStatus(unknown), agentStatus(executionId, unknown)]) {
-      expect(reply.status).toBe(422);
-      expect(reply.json().code).toBe('notFound');
-    }
-  });
-
-  test('keeps one run for one idempotency key', () => {
-    const { triggerAgent, service } = createEmulatorHarness({ agents: 'accept' });
-    expect(triggerAgent('{}', { key: 'k' }).body).toBe(triggerAgent('{}', { key: 'k' }).body);
-    expect(service.runs()).toHaveLength(1);
-  });
+test('an agent no longer starts, and has no run', () => {
+  const { send, service } = createEmulatorHarness();
+  const trigger = send('POST', `/v0/agent/${agent}/trigger`, { body: '{}' });
+  expect([trigger.status, trigger.json().message]).toEqual([410, expect.stringContaining('discontinued')]);
+  const status = send('GET', `/v0/agent/${agent}/executions/${unknown}`);
+  expect([status.status, status.json().code]).toEqual([422, 'notFound']);
+  expect(service.runs()).toEqual([]);
 });
 
 describe('automation names', () => {

@@ -54,7 +54,5 @@ export function createEmulatorHarness(scenario: Scenario = {}, { random = create
       send('POST', automationUrl(name, 'trigger'), { body: '{}', ...sending }),
     status: (id: string, name = 'nightly') => send('GET', automationUrl(name, `executions/${id}`)),
     result: (id: string, name = 'nightly') => send('GET', automationUrl(name, `executions/${id}/result`)),
-    triggerAgent: (body = '{}', sending?: Sending) => send('POST', `/v0/agent/${agent}/trigger`, { body, ...sending }),
-    agentStatus: (id: string, agentId = agent) => send('GET', `/v0/agent/${agentId}/executions/${id}`),
   };
 }

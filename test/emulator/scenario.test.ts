@@ -40,8 +40,6 @@ describe('parseScenario', () => {
           extra: { region: { name: 'north' } },
         },
       },
-      agents: 'accept',
-      agentRun: { duration: '1s', outcome: 'ERROR' },
       faults: [
         {
           on: 'any',

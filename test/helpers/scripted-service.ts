@@ -11,7 +11,7 @@ import { isFinalStatus } from '../../src/runs/statuses.ts';
 
 export const executionId = '6f1c9f5e-3a53-4c1b-9f0a-0d6f2c1f8a11';
 export const projectId = '0b6f2a64-90f5-4ed2-8c8e-5f0a9f3ad001';
-export const target = { family: 'automation', projectId, automationName: 'nightly' } as const;
+export const target = { projectId, automationName: 'nightly' } as const;
 export const run = { target, executionId };
 
 export function running(fields: Partial<StartedExecution> = {}): Answer<StartedExecution> {
@@ -19,12 +19,12 @@ export function running(fields: Partial<StartedExecution> = {}): Answer<StartedE
 }
 
 export function state(status: string, fields: Partial<StartedExecution> = {}): Answer<StartedExecution> {
-  const isFinal = isFinalStatus(status, target);
+  const isFinal = isFinalStatus(status);
   return { kind: 'ok', value: { executionId, status, isFinal, document: { executionId, status }, ...fields } };
 }
 
 export function resultOf(status: string, fields: Partial<RunResult> = {}): Answer<RunResult> {
-  const isFinal = isFinalStatus(status, target);
+  const isFinal = isFinalStatus(status);
   return { kind: 'ok', value: { status, isFinal, output: 'done', document: { status, output: 'done' }, ...fields } };
 }
 

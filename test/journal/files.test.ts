@@ -43,7 +43,11 @@ describe('the file', () => {
     ['one of another schema', '\n{"schema":2,"type":"triggered"}\n'],
     [
       'one of another type',
-      '\n{"schema":1,"at":"2026-11-21T03:00:00Z","baseUrl":"x","target":"agent/x","type":"new"}\n',
+      '\n{"schema":1,"at":"2026-11-21T03:00:00Z","baseUrl":"x","target":"automation/x/y","type":"new"}\n',
+    ],
+    [
+      'a run of an Agent, as rc.1 wrote it',
+      `\n{"schema":1,"at":"2026-11-21T03:00:00Z","type":"status","baseUrl":"x","target":"agent/a","executionId":"${uuid(2)}","status":"RUNNING"}\n`,
     ],
     ['JSON that is no object', '\nnull\n[]\n"triggered"\n1\n'],
     ['zeros that a power failure left', '\0'.repeat(5000)],
@@ -65,7 +69,7 @@ describe('the file', () => {
     ['at', 'yesterday'],
     ['baseUrl', null],
     ['target', 'nightly'],
-    ['target', { family: 'agent', agentId: 'x' }],
+    ['target', { projectId: 'x', automationName: 'y' }],
     ['executionId', 7],
     ['status', ['RUNNING']],
     ['startedAt', 0],

@@ -115,7 +115,7 @@ function perform(steps: Step[], folder: string, fileBytes: number): void {
         journal.recordStatus(
           baseUrl,
           { target: nightly, executionId: uuid(one.n) },
-          { status: one.status, isFinal: isFinalStatus(one.status, nightly), document: {} },
+          { status: one.status, isFinal: isFinalStatus(one.status), document: {} },
         );
       } else if (one.step === 'search') journal.find(uuid(one.n), { baseUrl });
       else if (one.step === 'not_found') {
@@ -181,7 +181,7 @@ function checkAgainst(records: JournalRecord[], journal: Journal, nowMs: number)
   expect(withoutTriggers).toHaveLength(ids.size);
   for (const id of ids) {
     const reports = records.filter(isOf(id)).map((record) => ('status' in record ? (record.status ?? null) : null));
-    const final = reports.find((status) => status !== null && isFinalStatus(status, nightly));
+    const final = reports.find((status) => status !== null && isFinalStatus(status));
     const known = journal.find(id, { baseUrl });
     expect(known?.status, 'the first final status, else the last one').toBe(final ?? reports.at(-1));
     // Only a list reads the triggers, too.

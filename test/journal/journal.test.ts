@@ -6,7 +6,6 @@ import { isFinalStatus } from '../../src/runs/statuses.ts';
 import {
   accepted,
   account,
-  agent,
   baseUrl,
   key,
   nightly,
@@ -101,14 +100,6 @@ describe('the runs', () => {
     expect([...open().runs()]).toContainEqual(expect.objectContaining({ executionId: uuid(1), status: 'COMPLETED' }));
   });
 
-  test('of an agent end with any state but RUNNING', () => {
-    const { open } = createStateFolder();
-    const journal = open();
-    journal.append(status(1, 'ERROR', agent));
-    journal.append(status(1, 'RUNNING', agent));
-    expect(open().runs({ baseUrl }).next().value).toMatchObject({ target: agent, status: 'ERROR' });
-  });
-
   test.each([
     ['address', { baseUrl: 'http://localhost:1' }, [4]],
     ['target', { target: weekly }, [2]],
@@ -122,14 +113,14 @@ describe('the runs', () => {
     const journal = open();
     journal.append(status(1, 'RUNNING'));
     journal.append(status(2, 'FAILED', weekly));
-    journal.append(status(3, 'COMPLETED', agent));
+    journal.append(status(3, 'COMPLETED', { projectId, automationName: 'daily' }));
     journal.append({ ...status(4, 'RUNNING'), baseUrl: 'http://localhost:1' });
     expect(ids(open().runs(filter))).toEqual(expected.map(uuid));
   });
 
   test('with strange names are found by them', () => {
     const { open } = createStateFolder();
-    const target = { family: 'automation', projectId, automationName: 'a/"b"\n%2F\u{1F600}é\\' } as const;
+    const target = { projectId, automationName: 'a/"b"\n%2F\u{1F600}é\\' } as const;
     open().append(status(1, 'RUNNING', target));
     expect(open().runs({ target }).next().value?.target).toEqual(target);
     expect(
@@ -182,7 +173,7 @@ describe('a status', () => {
     for (const status of ['RUNNING', 'FAILED'])
       open().recordStatus(baseUrl, run, {
         status,
-        isFinal: isFinalStatus(status, { family: 'automation' }),
+        isFinal: isFinalStatus(status),
         document: {},
       });
     const written = linesIn(folder).filter((line) => line !== '');
@@ -195,12 +186,12 @@ describe('a status', () => {
     for (const status of ['RUNNING', 'RUNNING', 'COMPLETED']) {
       open().recordStatus(baseUrl, run, {
         status,
-        isFinal: isFinalStatus(status, { family: 'automation' }),
+        isFinal: isFinalStatus(status),
         document: {},
       });
       open().recordStatus(baseUrl, run, {
         status,
-        isFinal: isFinalStatus(status, { family: 'automation' }),
+        isFinal: isFinalStatus(status),
         document: {},
       });
     }
@@ -272,13 +263,13 @@ describe('a run that the service does not know', () => {
 describe('an unresolved trigger', () => {
   test('holds what is needed to send it again', () => {
     const { open, clock } = createStateFolder();
-    open().append({ ...triggered(1, agent), body: '{"message":"hi"}', userProvided: true });
-    open().append({ type: 'in_doubt', ...key(1, agent), reason: 'the connection was reset' });
+    open().append({ ...triggered(1), body: '{"message":"hi"}', userProvided: true });
+    open().append({ type: 'in_doubt', ...key(1), reason: 'the connection was reset' });
     clock.nowMs += 5000;
     expect(open().unresolvedTriggers({ baseUrl })).toEqual([
       {
         account,
-        target: agent,
+        target: nightly,
         idempotencyKey: 'key-1',
         body: '{"message":"hi"}',
         userProvided: true,

@@ -6,7 +6,7 @@ import { openJournal } from '../../src/journal/journal.ts';
 import { type LogPart, openLog } from '../../src/journal/log.ts';
 import { recordsIn } from '../../src/journal/records.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
-import { baseUrl, status, triggered, uuid } from './records.ts';
+import { baseUrl, nightly, status, triggered, uuid } from './records.ts';
 import { lineOf } from './state-folder.ts';
 
 /** A folder with these files: the first one is `journal.jsonl`, the next `journal-1.jsonl`. */
@@ -39,7 +39,7 @@ test.each<[string[] | undefined, number[]]>([
   [['é'], [3]],
   [['nothing'], []],
 ])('with the texts %j the records are those of the lines in which one of them stands', (texts, expected) => {
-  const target = { family: 'agent', agentId: 'zwölf é' } as const;
+  const target = { ...nightly, automationName: 'zwölf é' };
   const records = [status(1, 'FAILED'), status(2, 'RUNNING'), status(3, 'FAILED', target)];
   const bytes = Buffer.from(records.map((record) => lineOf(record, '2026-11-22T03:00:00Z')).join('{"torn"\n'));
   expect(recordsIn(bytes, texts).map((record) => 'executionId' in record && record.executionId)).toEqual(

@@ -14,7 +14,7 @@ const kinds: Record<string, Record<string, string>> = {
   status: { executionId: uuid(1), status: 'RUNNING' },
   not_found: { executionId: uuid(1) },
 };
-const target = 'agent/a';
+const target = 'automation/a/b';
 const all = { schema: 1, at: '2026-11-22T03:00:00Z', baseUrl, target };
 /** The record of a line, with its target as the path that the line has. */
 function parsed(record: unknown) {

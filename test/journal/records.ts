@@ -1,11 +1,10 @@
-import type { AgentTarget, AutomationTarget, Target } from '../../src/runs/run.ts';
+import type { Target } from '../../src/runs/run.ts';
 
 export const baseUrl = 'https://api.example.com';
 export const account = 'c0ffee00';
 export const projectId = '00000000-0000-4000-8000-000000000001';
-export const nightly: AutomationTarget = { family: 'automation', projectId, automationName: 'nightly' };
-export const weekly: AutomationTarget = { family: 'automation', projectId, automationName: 'weekly/report' };
-export const agent: AgentTarget = { family: 'agent', agentId: '00000000-0000-4000-8000-00000000a9e7' };
+export const nightly: Target = { projectId, automationName: 'nightly' };
+export const weekly: Target = { projectId, automationName: 'weekly/report' };
 
 /** A UUID for a small number. */
 export const uuid = (n: number) => `10000000-0000-4000-8000-${String(n).padStart(12, '0')}`;

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { isMatch, type RunFilter, textsOf } from '../../src/journal/run-filter.ts';
 import type { Target } from '../../src/runs/run.ts';
-import { agent, baseUrl, nightly, projectId, weekly } from './records.ts';
+import { baseUrl, nightly, projectId, weekly } from './records.ts';
 
 test.each<[RunFilter, string[] | undefined]>([
   [{}, undefined],
   [{ baseUrl, automations: [] }, undefined],
   [{ hasRun: true }, ['"executionId"']],
   [{ target: nightly }, [`"automation/${projectId}/nightly"`]],
-  [{ target: agent, automations: [{ automationName: 'nightly' }] }, [`"agent/${agent.agentId}"`]],
+  [{ target: weekly, automations: [{ automationName: 'nightly' }] }, [`"automation/${projectId}/weekly/report"`]],
   [{ automations: [{ automationName: 'nightly', projectId }], hasRun: true }, ['/nightly"']],
   [{ automations: [{ automationName: 'nightly' }, { automationName: 'weekly' }] }, ['/nightly"', '/weekly"']],
   [{ automations: [{ automationName: 'a "b"' }] }, ['/a \\"b\\""']],
@@ -18,7 +18,6 @@ test.each<[RunFilter, string[] | undefined]>([
 });
 
 const stored = { schema: 1, at: '', type: 'not_found', baseUrl, executionId: '4B7c' } as const;
-const ofAgent = { family: 'agent', agentId: 'nightly' } as const;
 
 test.each<[RunFilter, Target, boolean]>([
   [{}, nightly, true],
@@ -28,7 +27,6 @@ test.each<[RunFilter, Target, boolean]>([
   [{ target: weekly }, nightly, false],
   [{ automations: [{ automationName: 'nightly' }] }, nightly, true],
   [{ automations: [{ automationName: 'nightly' }] }, weekly, false],
-  [{ automations: [{ automationName: 'nightly' }] }, ofAgent, false],
   [{ automations: [{ automationName: 'weekly/report' }] }, weekly, true],
   [{ automations: [{ automationName: 'report' }] }, weekly, false],
   [{ automations: [{ automationName: 'nightly', projectId }] }, nightly, true],

@@ -5,7 +5,7 @@ import { createTriggerRecord } from '../../src/journal/trigger-recorder.ts';
 import type { FaultKind } from '../../src/runs/fault.ts';
 import type { KeyTreatment } from '../../src/runs/service.ts';
 import { fault } from '../helpers/scripted-service.ts';
-import { accepted, account, agent, baseUrl, key, nightly, refused, status, triggered, uuid } from './records.ts';
+import { accepted, account, baseUrl, key, nightly, refused, status, triggered, uuid, weekly } from './records.ts';
 import { createStateFolder, linesIn } from './state-folder.ts';
 
 const ours = { ...key(1), account, body: '{}', userProvided: false, isRepeat: false };
@@ -49,8 +49,8 @@ describe('a trigger in doubt', () => {
     next(triggered(2));
     next(accepted(1));
     next(status(7, 'RUNNING'));
-    next(triggered(3, agent));
-    next(accepted(3, agent));
+    next(triggered(3, weekly));
+    next(accepted(3, weekly));
     next(triggered(4));
     next(refused(4));
     next(triggered(6));
@@ -117,13 +117,11 @@ describe('what the service does with idempotency keys', () => {
     isFinal: false,
     document: {},
   });
-  const ofAgent = { ...key(1, agent), userProvided: true };
   const known = { ...accepted(1), account };
 
   test.each<[string, NewRecord[], object, KeyTreatment | undefined]>([
     ['an ordinary answer', [], {}, undefined],
     ['the run of the key', [known], { userProvided: true }, 'honored'],
-    ['the run of the key, of an agent', [{ ...accepted(1, agent), account }], ofAgent, undefined],
     ['another run', [{ ...known, executionId: uuid(2) }], { isRepeat: true }, 'ignored'],
     [
       'another run, under another API key',

@@ -16,7 +16,7 @@ const terminated = AbortSignal.abort('SIGTERM');
 const minute = 60_000;
 const hour = 60 * minute;
 
-const of = (status: string) => ({ status, isFinal: isFinalStatus(status, { family: 'automation' }), document: {} });
+const of = (status: string) => ({ status, isFinal: isFinalStatus(status), document: {} });
 const seen = { run, execution: of('RUNNING'), ageMs: 8 * hour + minute };
 const unavailable = fault('unavailable', { httpStatus: 503, message: 'the service is unavailable' }).fault;
 const finishedWithoutResult: FinishedWatch = {

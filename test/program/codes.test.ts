@@ -255,19 +255,6 @@ const ofTriggers: Record<string, Row> = {
     scenario: { credits: 0 },
     ends: '8 not_started no no_credits no_credits',
   },
-  'an agent that starts all the same': {
-    argv: ['agent', 'trigger', id],
-    scenario: { agents: 'accept' },
-    ends: '0 started unknown ok',
-    really: 1,
-    says: /discontinued/,
-  },
-  'an agent whose answer is lost': {
-    argv: ['agent', ...trigger.with(1, id)],
-    scenario: { agents: 'accept', ...faulty(loss) },
-    ends: '12 unknown unknown outcome_unknown outcome_unknown',
-    really: 1,
-  },
   'an agent that starts nothing': { argv: ['agent', 'trigger', id], ends: '11 not_started no rejected rejected' },
 };
 
@@ -416,23 +403,7 @@ const ofOthers: Record<string, Row> = {
     ends: '0 still_running',
     next: /^runctl watch/,
   },
-  'result: of an agent run': {
-    argv: ['result'],
-    earlier: ['agent', 'trigger', id],
-    scenario: { agents: 'accept' },
-    ends: '2 usage usage',
-  },
-  'watch: of an agent run with another final status': {
-    argv: ['watch', '--interval', '1s'],
-    earlier: ['agent', 'trigger', id],
-    scenario: { agents: 'accept', agentRun: { duration: '50ms', outcome: 'STOPPED' } },
-    ends: '1 run_failed',
-  },
-  'agent watch: a run that nobody knows': {
-    argv: ['agent', 'watch', id, id],
-    scenario: { agents: 'accept' },
-    ends: '6 not_found not_found',
-  },
+  'agent status: a run that nobody knows': { argv: ['agent', 'status', id, id], ends: '6 not_found not_found' },
   'list: of a run that failed': {
     argv: ['list'],
     earlier: watched,

@@ -38,7 +38,6 @@ const lines = [
   'version',
   `agent trigger ${executionId}`,
   `agent status ${executionId} ${executionId}`,
-  `agent watch ${executionId} ${executionId} --timeout 1s`,
 ];
 
 test('the documents of every command are as the schema says', async () => {

@@ -392,17 +392,6 @@ test('a given key whose answer was lost is sent again without a warning of that 
   expect([code, stderr]).toEqual([0, expect.not.stringContaining('earlier trigger')]);
 });
 
-test('a key that is sent again has the bytes of its first attempt, whatever was typed now', async () => {
-  const { env, clock, emulator } = await withEmulator({
-    agents: 'accept',
-    faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }],
-  });
-  const argv = ['agent', 'trigger', 'a6f0c3e1-7d51-4d5c-9a70-94b5c2d1e001', '--idempotency-key', 'k', '--message'];
-  await runProgram([...argv, 'first', '--give-up-after', '1ms'], { env, clock });
-  expect((await runProgram([...argv, 'second'], { env, clock })).code).toBe(0);
-  expect(emulator.requests.map(({ body }) => JSON.parse(body).message)).toEqual(['first', 'first']);
-});
-
 test('what `recover` withholds after a conflict names the run that was active', async () => {
   const { env, clock, emulator } = await withEmulator({
     order: 'activeFirst',

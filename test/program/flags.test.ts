@@ -248,12 +248,3 @@ test('a watch gives up in time, however long a request may take', async () => {
   const seen = await typed('watch nightly --give-up-after 300ms --request-timeout 60s', hanging, systemClock);
   expect([seen.code, seen.tookMs < 10_000]).toEqual([10, true]);
 });
-
-test('a status that is a path does not reach the command of a hook', async () => {
-  const agent = '00000000-0000-4000-8000-00000000a9e7';
-  const hook = 'echo "[$RUNCTL_STATUS]" > "{folder}/hook"';
-  const scenario: Scenario = { agents: 'accept', agentRun: { duration: '50ms', outcome: '../../x' } };
-  const argv = ['agent', 'trigger', agent, '--watch', '--interval', '50ms', '--on-final', hook];
-  const seen = await typed(argv, scenario, systemClock);
-  expect(readFileSync(join(seen.folder, 'hook'), 'utf8')).not.toContain('/');
-});

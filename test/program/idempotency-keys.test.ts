@@ -110,14 +110,3 @@ test.each([
   expect(emulator.requests).toEqual([]);
   expect(existsSync(`${env.RUNCTL_STATE_DIR}/journal.jsonl`)).toBe(false);
 });
-
-test('an agent trigger is repeated where automations have their keys ignored, as the service promises it for agents', async () => {
-  const { env, clock, emulator } = await withEmulator({
-    agents: 'accept',
-    faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }],
-  });
-  const ignoring = { ...env, RUNCTL_IDEMPOTENCY_KEYS: 'ignored' };
-  const argv = ['agent', 'trigger', 'a6f0c3e1-7d51-4d5c-9a70-94b5c2d1e001'];
-  expect((await runProgram(argv, { env: ignoring, clock })).code).toBe(0);
-  expect([keysOf(emulator).length, emulator.runs().length]).toEqual([2, 1]);
-});

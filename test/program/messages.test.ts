@@ -248,7 +248,7 @@ const later: [argv: string, text: string][] = [
   ['--json=1 list', "runctl: option '--json' takes no value\n  → leave out what follows `--json`"],
   ['cancel', "runctl: unknown command 'cancel'\n  → the service has no way to cancel a run"],
   ['logs', "runctl: unknown command 'logs'\n  → the service has no logs of a run; `runctl result` prints its output"],
-  ['agent watch', "runctl: missing required argument 'agentId'\n  → see `runctl agent watch --help`"],
+  ['agent status', "runctl: missing required argument 'agentId'\n  → see `runctl agent status --help`"],
   ['explain 99', 'runctl: there is no exit code "99"\n  → `runctl explain` lists the exit codes'],
 ];
 

@@ -162,20 +162,6 @@ describe.each(others)('%s', (line) => {
   }
 });
 
-const agent = '00000000-0000-4000-8000-00000000a9e7';
-describe.each(['discontinued', 'accept'] as const)('agents are %s', (agents) => {
-  for (const status of statuses) {
-    const row = `agent trigger | ${agents} | ${status}`;
-    testRow(row, async () => {
-      const agentRun = { duration: status === 'RUNNING' ? '3h' : '20s', outcome: status };
-      const { env, clock } = await withEmulator({ agents, agentRun });
-      const argv = ['agent', 'trigger', agent, '--watch', '--timeout', '1m', '--json'];
-      const { code, stdout } = await runProgram(argv, { env, clock });
-      check(row, { exit: code, documents: normalized(jsonLines(stdout)) });
-    });
-  }
-});
-
 test('the file has no row of a situation that is gone', () => {
   expect([...pinned.keys()].filter((row) => !situations.has(row))).toEqual([]);
 });

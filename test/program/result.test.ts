@@ -5,12 +5,10 @@ import { executionId, projectId } from '../helpers/scripted-service.ts';
 import { answer, startFaultyService } from '../helpers/server-faults.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
-const agentId = 'a6f0c3e1-7d51-4d5c-9a70-94b5c2d1e001';
-
 /** A machine on which one run of nightly has been started, which may have ended since. */
 async function withRun({ hasEnded = true } = {}) {
   const plan = { duration: '1m', outcome: 'FAILED', output: 'half of it', error: null } as const;
-  const { env, endRuns } = await withEmulator({ automations: { '*': plan }, agents: 'accept' });
+  const { env, endRuns } = await withEmulator({ automations: { '*': plan } });
   const { stdout } = await runProgram(['trigger', 'nightly'], { env });
   if (hasEnded) endRuns();
   return { id: stdout.trim(), run: (...argv: string[]) => runProgram(argv, { env }) };
@@ -61,13 +59,6 @@ test('what has finished is recorded by status and result alike', async () => {
     await run(command);
     expect((await run('list', '--field', 'status')).stdout).toBe('FAILED\n');
   }
-});
-
-test('a run of an agent has no result, and its status is pointed to', async () => {
-  const { run } = await withRun();
-  const { stdout } = await run('agent', 'trigger', agentId);
-  const { code, stderr } = await run('result', stdout.trim());
-  expect([code, stderr]).toEqual([2, expect.stringContaining(`runctl agent status ${agentId} ${stdout.trim()}`)]);
 });
 
 test.each([

@@ -35,7 +35,6 @@ describe('doctor --try-key', () => {
     ],
     ['that checks the active run first', { order: 'activeFirst' }, 0, 1, /idempotency keys +honored/],
     ['that ignores keys', { idempotencyKeys: 'ignored' }, 0, 2, /idempotency keys +ignored: .* a second run/],
-    ['that honors those of agents alone', { idempotencyKeys: 'agentsOnly' }, 0, 2, /idempotency keys +ignored/],
     ['whose 429 is retried', { faults: [{ on: 'trigger', nth: 2, do: 'status', status: 429 }] }, 0, 1, /honored/],
     ['without credits', { credits: 0 }, 12, 0, /HTTP 402/],
     ['that repeats a refusal', { order: 'activeFirst', replayErrors: true }, 0, 1, /honored/],

@@ -107,10 +107,9 @@ test.each(table)('%s writes %s', async (line, _, scenario, before, records) => {
 test.each([
   ['trigger nightly --quiet', true],
   ['trigger nightly --watch --quiet', true],
-  ['agent trigger 00000000-0000-4000-8000-00000000a9e7 --quiet', true],
   ['watch {run} --quiet', false],
 ])('what cannot be written is said by %s: %s', async (line, isSaid) => {
-  const { env, clock } = await withEmulator({ agents: 'accept' });
+  const { env, clock } = await withEmulator({});
   const run = `${env.RUNCTL_PROJECT}/nightly/${(await runProgram(['trigger', 'nightly'], { env, clock })).stdout.trim()}`;
   clock.leap(3 * 3_600_000);
   const argv = line.replace('{run}', run).split(' ');

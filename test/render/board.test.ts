@@ -54,12 +54,12 @@ function onBoard({ columns = 80, rows = 24, runs = 2, history = [] as number[] }
 
 const runOf = (automationName: string): Run => {
   const id = Buffer.from(automationName).toString('hex').slice(-12).padStart(12, '0');
-  return { target: { family: 'automation', projectId, automationName }, executionId: `00000000-0000-4000-8000-${id}` };
+  return { target: { projectId, automationName }, executionId: `00000000-0000-4000-8000-${id}` };
 };
 const execution = (run: Run, status: string) => ({
   executionId: run.executionId,
   status,
-  isFinal: isFinalStatus(status, { family: 'automation' }),
+  isFinal: isFinalStatus(status),
   document: {},
 });
 const status = (run: Run, word = 'RUNNING'): RunEvent => ({

@@ -10,7 +10,7 @@ const theme = createTheme({ colors: false, unicode: true });
 const state = (status: string, facts: Partial<Execution> = {}): Execution => ({
   executionId,
   status,
-  isFinal: isFinalStatus(status, { family: 'automation' }),
+  isFinal: isFinalStatus(status),
   document: {},
   ...facts,
 });

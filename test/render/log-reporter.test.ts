@@ -8,7 +8,7 @@ import { executionId, fault, run, target } from '../helpers/scripted-service.ts'
 
 const execution = (status: string) => ({
   status,
-  isFinal: isFinalStatus(status, { family: 'automation' }),
+  isFinal: isFinalStatus(status),
   document: {},
 });
 const known = { run, execution: execution('RUNNING'), ageMs: 15_000 };

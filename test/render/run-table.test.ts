@@ -25,7 +25,7 @@ function entry(fields: Partial<JournalRun> & { name?: string } = {}): JournalRun
     idempotencyKey: 'key-1',
     at: ago(5 * minute),
     ...rest,
-    isFinal: isFinalStatus(rest.status ?? 'COMPLETED', target),
+    isFinal: isFinalStatus(rest.status ?? 'COMPLETED'),
   };
 }
 

@@ -12,14 +12,14 @@ const colored = createTheme({ colors: true, unicode: true });
 const times = { startedAt: '2026-01-02T03:00:00Z', completedAt: '2026-01-02T03:04:12Z' };
 const execution = (status: string, fields = {}) => ({
   status,
-  isFinal: isFinalStatus(status, { family: 'automation' }),
+  isFinal: isFinalStatus(status),
   document: {},
   ...times,
   ...fields,
 });
 const result = (status: string, fields = {}) => ({
   status,
-  isFinal: isFinalStatus(status, { family: 'automation' }),
+  isFinal: isFinalStatus(status),
   document: {},
   ...fields,
 });

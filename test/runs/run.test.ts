@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isNamedBy, isUuid, nameOf } from '../../src/runs/run.ts';
+import { fullNameOf, isNamedBy, isUuid, nameOf } from '../../src/runs/run.ts';
 import {
   endedWell,
   finalStatusOf,
@@ -10,25 +10,19 @@ import {
 } from '../../src/runs/statuses.ts';
 import { executionId, projectId, target } from '../helpers/scripted-service.ts';
 
-const agent = { family: 'agent', agentId: projectId } as const;
-
 describe('a status', () => {
   test.each([
-    ['RUNNING', false, false, true],
-    ['COMPLETED', true, true, true],
-    ['FAILED', true, true, true],
-    ['TIMED_OUT', true, true, true],
-    ['CANCELLED', true, true, true],
-    [' completed ', true, true, true],
-    [' running ', false, false, true],
-    ['PAUSED', false, true, false],
-    ['', false, true, false],
-  ])('"%s" is final for an automation: %s, for an agent: %s, known: %s', (status, ofAutomation, ofAgent, known) => {
-    expect([isFinalStatus(status, target), isFinalStatus(status, agent), isKnownStatus(status)]).toEqual([
-      ofAutomation,
-      ofAgent,
-      known,
-    ]);
+    ['RUNNING', false, true],
+    ['COMPLETED', true, true],
+    ['FAILED', true, true],
+    ['TIMED_OUT', true, true],
+    ['CANCELLED', true, true],
+    [' completed ', true, true],
+    [' running ', false, true],
+    ['PAUSED', false, false],
+    ['', false, false],
+  ])('"%s" is final: %s, known: %s', (status, isFinal, isKnown) => {
+    expect([isFinalStatus(status), isKnownStatus(status)]).toEqual([isFinal, isKnown]);
   });
 
   test.each([
@@ -68,7 +62,7 @@ test.each([
 ])('%s is a UUID: %s', (text, expected) => expect(isUuid(text)).toBe(expected));
 
 test('a target is named as a user would name it', () => {
-  expect([nameOf(target), nameOf(agent)]).toEqual(['nightly', `agent ${projectId}`]);
+  expect([nameOf(target), fullNameOf(target)]).toEqual(['nightly', `${projectId}/nightly`]);
 });
 
 test.each([
@@ -81,9 +75,6 @@ test.each([
   [{ ...target, automationName: '!' }, { automationName: '?' }, false],
   [{ ...target, automationName: '!' }, { automationName: '!' }, true],
   [{ ...target, automationName: 'Straße' }, { automationName: 'ｓtraße' }, true],
-  [agent, { agentId: projectId }, true],
-  [agent, { agentId: executionId }, false],
-  [agent, { projectId: executionId, automationName: 'nightly' }, true],
 ] as const)('%j may be what a document calls %j: %s', (named, document, expected) => {
   expect(isNamedBy(named, document)).toBe(expected);
 });

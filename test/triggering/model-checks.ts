@@ -149,7 +149,7 @@ export function checkFollowed(use: Use, { followed }: Outcome, { simulation, opt
   const { watched } = followed;
   const run = simulation.service.runs().find(({ executionId }) => executionId === watched.run.executionId);
   const { status = 'nothing' } = watched.execution ?? {};
-  if (!isFinalStatus(status, target)) {
+  if (!isFinalStatus(status)) {
     expect(followed.problem, 'a watch without an end has a reason').toBeDefined();
     return;
   }

@@ -124,17 +124,6 @@ describe('a watch', () => {
     expect(service.calls.status).toBe(0);
   });
 
-  test('of an agent run ends at any status but RUNNING, and fetches no result', async () => {
-    const followed = { target: { family: 'agent', agentId: executionId } as const, executionId };
-    const service = scriptedService({ status: [running(), state('STOPPED', { isFinal: true })] });
-    const { watched } = await watch(service, {}, { followed });
-    expect(watched).toEqual({
-      kind: 'finished',
-      run: followed,
-      execution: expect.objectContaining({ status: 'STOPPED' }),
-    });
-  });
-
   test('reports the status that its trigger was answered with, and of every later one whether it is new', async () => {
     const statuses = ['RUNNING', 'PAUSED', 'PAUSED', 'COMPLETED'];
     const service = scriptedService({

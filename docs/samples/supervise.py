@@ -35,7 +35,7 @@ def fits(value, schema):
     )
 
 
-exit_codes = {each["name"]: each for each in json.loads(ask("explain", "--json"))["runctl"]["explain"]}
+exit_codes = {each["outcome"]: each for each in json.loads(ask("explain", "--json"))["runctl"]["explain"]}
 schema = json.loads((pathlib.Path(__file__).parent.parent / "document.schema.json").read_text())
 
 

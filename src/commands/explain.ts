@@ -25,7 +25,7 @@ export const explain = defineCommand({
     if (asked !== undefined && rows.length === 0)
       throw usageProblem(`there is no exit code ${quote(asked)}`, '`runctl explain` lists the exit codes');
     return {
-      documents: [documentOf({ report: { explain: rows.map((row) => ({ ...row })) } }, context)],
+      documents: [documentOf({ report: { explain: rows.map(({ startsNoRun: _, ...row }) => row) } }, context)],
       text(theme, { columns = widestPage }) {
         const lines = { columns: Math.min(columns, widestPage) };
         if (asked === undefined) return exitCodeTable(theme, lines);

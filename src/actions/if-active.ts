@@ -33,10 +33,10 @@ export async function startRun(request: StartRequest, plan: Plan, following: Fol
 function isRepeatable(
   { target, idempotencyKey: given }: StartRequest,
   { start: { started, idempotencyKey } }: StartOutcome,
-  { journal, baseUrl, keyTreatment }: Following,
+  { journal, baseUrl, ignoresKeys }: Following,
 ): boolean {
   if (given === undefined || idempotencyKey === null) return started === 'no';
-  if (keyTreatment() === 'honored') return true;
+  if (!ignoresKeys) return true;
   const recorded = journal.findKey({ baseUrl, target, idempotencyKey });
   return recorded ? recorded.state === 'accepted' : started === 'no';
 }
@@ -61,7 +61,7 @@ async function startInSlot(request: StartRequest, plan: Plan, following: Followi
         isContinuedAfter({ kind, fault }) {
           const isRepeated = isWaiting && isWorthRetrying(fault);
           if (kind === 'refused') return fault.kind === 'already_active' || isRepeated;
-          if (ifActive !== 'wait' || following.keyTreatment() !== 'honored') return false;
+          if (ifActive !== 'wait') return false;
           return isRepeated || (fault.executionId !== undefined && !slot.hasFinished(fault.executionId));
         },
       },

@@ -21,10 +21,10 @@ export function sendTrigger(
   { giveUpAfterMs = defaults.triggerGiveUpAfterMs, ...earlierUse }: EarlierUse & SendFlags,
   connection: Connection & Partial<Pick<Following, 'watches'>>,
 ): Promise<TriggerResult<StartedExecution>> {
-  const { service, journal, processes, keyTreatment, watches, context } = connection;
+  const { service, journal, processes, ignoresKeys, watches, context } = connection;
   const isRepeat = earlierUse.earlier !== undefined;
   const record = createTriggerRecord(journal, { ...identity, body, isRepeat, process: processes.own });
-  const isRepeatable = () => keyTreatment() !== 'ignored';
+  const isRepeatable = !ignoresKeys;
   const { target } = identity;
   const onRetry: RetryOptions['onRetry'] = (failed) =>
     context.reporter.observe({ event: 'attempt_failed', operation: 'trigger', target, ...failed });

@@ -86,7 +86,7 @@ function obstacleOfKey(
   const trigger = unknownTriggerOf(open, following);
   if (open.account !== account) return otherAccountProblem(trigger);
   if (open.ageMs > defaults.keyRetentionMs) return expiredKeyProblem(trigger);
-  return trigger.keys === 'ignored' ? withheldProblem(trigger) : undefined;
+  return trigger.ignoresKeys ? withheldProblem(trigger) : undefined;
 }
 
 function startOfTrigger(

@@ -9,11 +9,11 @@ import type { FailedTrigger, TriggerIdentity } from '../triggering/send-until-kn
 
 /** Why a trigger has no known run, and what to do about it. */
 export function problemOfTrigger(result: FailedTrigger, identity: TriggerIdentity, connection: Connection): Problem {
-  const { journal, keyTreatment, context } = connection;
+  const { journal, ignoresKeys, context } = connection;
   // `recover` can only resolve what is in the journal.
   const recorded = mayHaveStarted(result) ? journal.findKey(identity) : undefined;
   const unknown =
-    recorded?.state === 'open' ? unknownTriggerOf(recorded.trigger, connection) : { ...identity, keys: keyTreatment() };
+    recorded?.state === 'open' ? unknownTriggerOf(recorded.trigger, connection) : { ...identity, ignoresKeys };
   const problem = triggerProblem(result, unknown, context.signal);
   const hint = problem.facts.name === 'not_found' && hintForName(identity.target, connection);
   return hint ? problem.with({ hint }) : problem;
@@ -23,13 +23,13 @@ const mayHaveStarted = (result: FailedTrigger) =>
   result.kind === 'interrupted' ? result.mayHaveStarted : result.kind === 'unknown';
 
 /** The facts for messages about a trigger without a known outcome. */
-export function unknownTriggerOf(trigger: UnresolvedTrigger, { keyTreatment }: Connection): UnknownTrigger {
+export function unknownTriggerOf(trigger: UnresolvedTrigger, { ignoresKeys }: Connection): UnknownTrigger {
   const { target, idempotencyKey, at, ageMs, conflict } = trigger;
   return {
     ...{ target, idempotencyKey, ...conflict },
     recorded: { atMs: Date.parse(at), ageMs },
     hasMetConflict: conflict !== undefined,
-    keys: keyTreatment(),
+    ignoresKeys,
   };
 }
 

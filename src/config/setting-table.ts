@@ -115,8 +115,8 @@ export const settingTable = {
   idempotencyKeys: stored({
     name: 'setting for idempotency keys',
     env: ['RUNCTL_IDEMPOTENCY_KEYS'],
-    about:
-      'whether the service honors them, as `runctl doctor --try-key` found out: `honored` or `ignored` (default: what the journal has seen)',
+    default: 'honored',
+    about: 'whether the service honors them: `honored` or `ignored`; `runctl doctor --try-key` finds out',
     parse: parseKeyTreatment,
     hint: 'use `honored` or `ignored`',
   }),

@@ -1,6 +1,5 @@
 import { isLoopback } from '../loopback.ts';
 import { isUuid } from '../runs/run.ts';
-import { type KeyTreatment, keyTreatments } from '../runs/service.ts';
 import { parseDuration } from '../runs/time-text.ts';
 import { longestSecret, shortestSecret } from '../secrets.ts';
 
@@ -64,6 +63,10 @@ function flawOfBaseUrl(text: string): string | undefined {
 export function parseProject(text: string): Parsed<string> {
   return isUuid(text) ? { value: text.toLowerCase() } : { flaw: 'is not a UUID' };
 }
+
+/** What a service may do with an idempotency key that it has seen before. */
+const keyTreatments = ['honored', 'ignored'] as const;
+export type KeyTreatment = (typeof keyTreatments)[number];
 
 export function parseKeyTreatment(text: string): Parsed<KeyTreatment> {
   const value = keyTreatments.find((treatment) => treatment === text.toLowerCase());

@@ -99,11 +99,10 @@ function resolveOthers(flags: SettingFlags, env: Env, profile: ProfileInForce): 
   const resolve = <Key extends StoredKey>(key: Key): Resolved<ValueOf<Key>> => {
     const { [key as StoredKey]: typed }: { [key in StoredKey]?: string } = flags;
     if (typed !== undefined) return parseSetting(key, typed, flagSource(key));
-    const { default: fallback, env: variables }: Setting = settingTable[key];
-    const [variable] = variables;
+    const [variable] = settingTable[key].env;
     if (env[variable]) return parseSetting(key, env[variable], variable);
     if (stored[key]) return parseSetting(key, stored[key], storedSource);
-    return fallback === undefined ? {} : parseSetting(key, fallback, 'default');
+    return defaultOf(key);
   };
   const keys = storedKeys.filter((key) => key !== 'apiKey');
   const others = Object.fromEntries(keys.map((key) => [key, resolve(key)])) as Omit<Settings, 'apiKey'>;
@@ -112,11 +111,17 @@ function resolveOthers(flags: SettingFlags, env: Env, profile: ProfileInForce): 
   return {
     ...others,
     // What a profile says about its service doesn't hold for another base URL.
-    idempotencyKeys: isOfOtherService && idempotencyKeys.source === storedSource ? {} : idempotencyKeys,
+    idempotencyKeys:
+      isOfOtherService && idempotencyKeys.source === storedSource ? defaultOf('idempotencyKeys') : idempotencyKeys,
     profile: asShown({ value: name, source }),
     configFolder: asShown(findConfigFolder(env)),
     stateFolder: asShown(findStateFolder(env)),
   };
+}
+
+function defaultOf<Key extends StoredKey>(key: Key): Resolved<ValueOf<Key>> {
+  const { default: text }: Setting = settingTable[key];
+  return text === undefined ? {} : parseSetting(key, text, 'default');
 }
 
 const asShown = (setting: Resolved<string> = {}): Resolved<string> => ({ ...setting, text: setting.value });

@@ -12,7 +12,7 @@ import { defaults } from '../runs/defaults.ts';
 import { createRateLimiter } from '../runs/rate-limiter.ts';
 import { sanitizeLine } from '../sanitize.ts';
 import { createApiKeys } from './api-keys.ts';
-import { type Connection, keyTreatmentOf } from './connection.ts';
+import type { Connection } from './connection.ts';
 import { type JournalNeed, journalOf } from './open-journal.ts';
 
 interface ConnectOptions extends SettingFlags {
@@ -82,7 +82,7 @@ export async function connectWith(
 ): Promise<Connection> {
   const { http, apiKeys, connections, debug } = await openHttp(settings, options, context);
   const { baseUrl, requestTimeoutMs } = http;
-  const set = valueIfGiven(settings.idempotencyKeys);
+  const ignoresKeys = valueIfGiven(settings.idempotencyKeys) === 'ignored';
   const journal = journalOf(context, { quiet: options.quiet, ...journalNeed });
   // A failed read must not stop the following, because a state folder may be unavailable for a while.
   const lasting = journalNeed.needed ? journalOf(context, { quiet: true }) : journal;
@@ -96,7 +96,7 @@ export async function connectWith(
     renewApiKey: apiKeys.renew,
     service: createHttpService(http),
     journal,
-    keyTreatment: () => keyTreatmentOf(journal.keysSeen(baseUrl)?.treatment, set),
+    ignoresKeys,
     processes: createProcesses(),
     pastDurationsMs: pastDurationsOf(lasting, baseUrl),
     limiter: createRateLimiter(options.rate ?? defaults.rate, context.clock, { connections }),

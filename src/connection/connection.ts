@@ -4,7 +4,7 @@ import type { Journal } from '../journal/journal.ts';
 import type { Processes } from '../journal/processes.ts';
 import type { RateLimiter } from '../runs/rate-limiter.ts';
 import type { Target } from '../runs/run.ts';
-import type { KeyTreatment, Service } from '../runs/service.ts';
+import type { Service } from '../runs/service.ts';
 
 /** The service as a command reaches it, and this machine's record of it. */
 export interface Connection {
@@ -19,8 +19,8 @@ export interface Connection {
   limiter: RateLimiter;
   requestTimeoutMs: number;
   journal: Journal;
-  /** What the service is known to do with idempotency keys: seen in the journal, or set. */
-  keyTreatment(): KeyTreatment | undefined;
+  /** The setting says that the service ignores idempotency keys. */
+  ignoresKeys: boolean;
   processes: Processes;
   /** How long the target's last completed runs took. */
   pastDurationsMs(target: Target): readonly number[];
@@ -28,10 +28,6 @@ export interface Connection {
   sentKeys: Set<string>;
   debug?(line: string): void;
 }
-
-/** The setting counts as seen, until the service is seen to ignore idempotency keys. */
-export const keyTreatmentOf = (seen: KeyTreatment | undefined, set: KeyTreatment | undefined) =>
-  seen === 'ignored' ? seen : (set ?? seen);
 
 /** The options for attempts with retries that give up after this long without a valid response. */
 export function retryPortsOf({ limiter, requestTimeoutMs, context }: Connection, giveUpAfterMs: number) {

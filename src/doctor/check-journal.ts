@@ -1,17 +1,11 @@
 import { resolveStateFolder } from '../config/paths.ts';
-import { shortSource } from '../config/profile.ts';
-import { type Resolved, valueIfGiven } from '../config/setting-table.ts';
 import { need } from '../config/settings.ts';
-import { keyTreatmentOf } from '../connection/connection.ts';
 import { journalOf } from '../connection/open-journal.ts';
 import { inspectStateFolder } from '../connection/state-folder.ts';
-import type { Journal } from '../journal/journal.ts';
 import { createProcesses, senderOf, shownProcess } from '../journal/processes.ts';
 import { Problem } from '../problems/problem.ts';
 import { count } from '../problems/quote.ts';
-import type { KeyTreatment } from '../runs/service.ts';
-import { localTime } from '../runs/time-text.ts';
-import { type Finding, type Machine, ok, skipped, warning } from './finding.ts';
+import { type Finding, type Machine, ok, warning } from './finding.ts';
 
 /** Less space than a few hundred triggers need. */
 const leastBytes = 2 ** 20;
@@ -53,28 +47,4 @@ export function* checkJournal({ settings, context }: Machine): Generator<Finding
     'unfinished_runs',
     unfinished === 0 ? 'none' : `${unfinished} when last polled; \`runctl watch --all\` watches them`,
   );
-  yield keysFinding(journal.keysSeen(baseUrl), settings.idempotencyKeys);
 }
-
-/** What the service was last seen to do, or is said to do, with an idempotency key that it had seen before. */
-function keysFinding(seen: ReturnType<Journal['keysSeen']>, setting: Resolved<KeyTreatment>): Finding {
-  const treatment = keyTreatmentOf(seen?.treatment, valueIfGiven(setting));
-  if (!treatment)
-    return skipped(
-      'idempotency_keys',
-      'never seen whether the service honors them: `runctl doctor --try-key <automation>` finds out, and starts one or two runs',
-    );
-  const isSeen = seen?.treatment === treatment;
-  const how = isSeen
-    ? `as seen at ${localTime(seen.at)}`
-    : `as set (${shortSource(setting.source)}), ${seen ? `though seen ${seen.treatment} at ${localTime(seen.at)}` : 'never seen'}`;
-  return treatment === 'honored' ? honored(`honored, ${how}`) : ignored(`ignored, ${how}`);
-}
-
-export const honored = (message: string): Finding => ok('idempotency_keys', message);
-
-export const ignored = (message: string): Finding => warning('idempotency_keys', message, advice);
-
-const advice = `triggers repeated before that may have started two runs: look in the service \
-for a second run at the time of each. From now on, a trigger whose \
-response is lost isn't repeated, and \`runctl recover\` says which run to look for`;

@@ -30,7 +30,7 @@ export function* checkConfigFile({ context }: Machine): Generator<Finding> {
 export async function* checkSettings(machine: Machine): AsyncGenerator<Finding> {
   const settings = await resolveSettings(machine.flags, machine.context);
   machine.settings = settings;
-  const { apiKey, baseUrl, profile, project, requestTimeout } = settings;
+  const { apiKey, baseUrl, profile, project, requestTimeout, idempotencyKeys } = settings;
   yield finding('profile', profile, () => profile.value);
   yield finding('base_url', baseUrl, () => need('baseUrl', settings));
   const use = apiKey.source?.startsWith('profile ') ? "sent only to that profile's base URL" : undefined;
@@ -39,6 +39,7 @@ export async function* checkSettings(machine: Machine): AsyncGenerator<Finding> 
   const isMissing = named.result === 'ok' && project.value === undefined;
   yield isMissing ? warning('project', 'not set: needed for automations given by name', setProject) : named;
   yield finding('request_timeout', requestTimeout, () => need('requestTimeout', settings));
+  yield finding('idempotency_keys', idempotencyKeys, () => valueIfGiven(idempotencyKeys));
 }
 
 const setProject = 'store it with `runctl config set project <uuid>`, or name automations as <projectId>/<name>';

@@ -16,7 +16,7 @@ interface Group {
   isOnline?: boolean;
 }
 
-const settings = ['profile', 'base_url', 'api_key', 'project', 'request_timeout'];
+const settings = ['profile', 'base_url', 'api_key', 'project', 'request_timeout', 'idempotency_keys'];
 
 const groups: readonly Group[] = [
   { names: ['program'], check: checkProgram },
@@ -29,11 +29,7 @@ const groups: readonly Group[] = [
     isOnline: true,
   },
   { names: ['state_folder'], check: checkStateFolder },
-  {
-    names: ['unresolved_triggers', 'unfinished_runs', 'idempotency_keys'],
-    check: checkJournal,
-    needs: ['base_url', 'state_folder'],
-  },
+  { names: ['unresolved_triggers', 'unfinished_runs'], check: checkJournal, needs: ['base_url', 'state_folder'] },
   { names: ['cron_path'], check: checkShell },
 ];
 

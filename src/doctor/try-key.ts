@@ -3,7 +3,9 @@ import { createFollowing, type Following } from '../actions/following.ts';
 import { planOf } from '../actions/plan.ts';
 import { sendTrigger } from '../actions/send-trigger.ts';
 import { problemOfTrigger } from '../actions/unknown-trigger.ts';
-import { need, type SettingFlags } from '../config/settings.ts';
+import { defaultProfile, valueIfGiven } from '../config/setting-table.ts';
+import type { KeyTreatment } from '../config/setting-values.ts';
+import { need, type SettingFlags, type Settings } from '../config/settings.ts';
 import { parseAutomationArgument } from '../connection/arguments.ts';
 import { connect } from '../connection/connect.ts';
 import { retryPortsOf } from '../connection/connection.ts';
@@ -13,25 +15,28 @@ import type { Invocation } from '../context.ts';
 import { createTriggerRecord } from '../journal/trigger-recorder.ts';
 import { interruptNameOf, isInterruptName } from '../problems/exit-codes.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
+import { shellWord } from '../problems/quote.ts';
 import { watchProblem } from '../problems/watch-problems.ts';
 import { documentOf } from '../render/document.ts';
 import { type CommandResult, type OutputOptions, printSentence, wantsData } from '../render/output.ts';
 import { stopwatch } from '../runs/clock.ts';
 import { defaults } from '../runs/defaults.ts';
-import { deliveryOf, type Fault, isRetryable, reasonOf } from '../runs/fault.ts';
+import { deliveryOf, type Fault, httpOf, isRetryable, reasonOf } from '../runs/fault.ts';
 import { retry } from '../runs/retry.ts';
 import { nameOf, type Run, randomUuid, type Target } from '../runs/run.ts';
-import type { KeyTreatment } from '../runs/service.ts';
+import type { Execution, StartedExecution } from '../runs/service.ts';
 import type { TriggerIdentity } from '../triggering/send-until-known.ts';
 import type { WatchResult } from '../watching/watch-result.ts';
-import { honored, ignored } from './check-journal.ts';
-import { type Finding, failed, findingLine } from './finding.ts';
+import { type Finding, failed, findingLine, ok, warning } from './finding.ts';
 
-type KeyTrial = { runs: Run[] } & (
-  | { kind: 'seen'; treatment: KeyTreatment }
-  /** What the service does with the key couldn't be determined. */
-  | { kind: 'unclear'; problem: Problem }
-);
+/** What the service has shown. */
+interface KeyTrial {
+  started?: StartedExecution; // the response to the trigger
+  conflict?: Fault; // the refusal of the repeat, because that run was active
+  ended?: Execution; // how that run finished; it is waited for only after a conflict
+  repeated?: StartedExecution; // the response to the repeat
+  problem?: Problem; // why it isn't known what the service does with the idempotency key
+}
 
 const body = '{}';
 /** Without flags. */
@@ -48,32 +53,31 @@ export async function tryKey(target: Target, say: (sentence: string) => void, fo
   const idempotencyKey = randomUuid();
   const account = await following.account(idempotencyKey);
   const identity: TriggerIdentity = { baseUrl, account, target, idempotencyKey, userProvided: false };
-  const first = await sendTrigger(identity, body, { isRepeatable: () => false }, following);
+  const first = await sendTrigger(identity, body, { isRepeatable: false }, following);
   if (first.kind === 'recorded') throw new Error('another process has the same generated key');
-  if (first.kind !== 'started') {
-    return { kind: 'unclear', runs: [], problem: unclearProblem(problemOfTrigger(first, identity, following)) };
-  }
+  if (first.kind !== 'started') return { problem: unclearProblem(problemOfTrigger(first, identity, following)) };
+  const trial: KeyTrial = { started: first.run };
   const sinceTriggerMs = stopwatch(context.clock);
   // The response to the trigger shows that the settings are right.
   following.watches.answered();
   const run: Run = { target, executionId: first.run.executionId };
   const record = createTriggerRecord(journal, { ...identity, body, isRepeat: true, process: processes.own });
   say(`started run ${run.executionId} of ${nameOf(target)}; repeating the trigger with the same idempotency key`);
-  let repeated = await repeat();
-  if (repeated.kind !== 'ok' && repeated.fault.kind === 'already_active') {
+  let answer = await repeat();
+  if (answer.kind !== 'ok' && answer.fault.kind === 'already_active') {
+    trial.conflict = answer.fault;
     say('the repeat was refused because that run is active; it is repeated once more when the run has finished');
     const watched = await waitForOther({ run, sinceTriggerMs }, plan, following);
     if (watched.kind !== 'finished') return unclear(unseenEnd(watched));
-    repeated = await repeat();
+    trial.ended = watched.execution;
+    answer = await repeat();
   }
-  if (repeated.kind !== 'ok' && deliveryOf(repeated.fault) === 'unknown') return unclear(lostRepeat(repeated.fault));
-  if (repeated.kind === 'interrupted') return unclear('interrupted');
-  if (repeated.kind !== 'ok') return unclear(`the repeat didn't return a run: ${reasonOf(repeated.fault)}`);
-  const { executionId } = repeated.value;
-  const isSame = executionId.toLowerCase() === run.executionId.toLowerCase();
-  record.started(repeated.value, isSame ? 'recorded_run' : 'generated_key');
-  const runs = isSame ? [run] : [run, { target, executionId }];
-  return { kind: 'seen', treatment: isSame ? 'honored' : 'ignored', runs };
+  if (answer.kind !== 'ok' && deliveryOf(answer.fault) === 'unknown') return unclear(lostRepeat(answer.fault));
+  if (answer.kind === 'interrupted') return unclear('interrupted');
+  if (answer.kind !== 'ok') return unclear(`the repeat didn't return a run: ${reasonOf(answer.fault)}`);
+  trial.repeated = answer.value;
+  record.started(answer.value, isHonoredIn(trial) ? 'recorded_run' : 'generated_key');
+  return trial;
 
   async function repeat() {
     record.sending();
@@ -104,9 +108,12 @@ export async function tryKey(target: Target, say: (sentence: string) => void, fo
   function unclear(why: string): KeyTrial {
     const name = signal.aborted ? interruptNameOf(signal) : 'outcome_unknown';
     const message = `couldn't find out whether the service honors idempotency keys: ${why}`;
-    return { kind: 'unclear', runs: [run], problem: new Problem({ name, message }) };
+    return { ...trial, problem: new Problem({ name, message }) };
   }
 }
+
+const isHonoredIn = ({ started, repeated }: KeyTrial) =>
+  started?.executionId.toLowerCase() === repeated?.executionId.toLowerCase();
 
 /** A refused trigger says nothing about idempotency keys. */
 function unclearProblem(problem: Problem): Problem {
@@ -131,22 +138,18 @@ export async function showKeyTrial(
     if (!options.quiet && !wantsData(options)) printSentence(sentence, context);
   };
   const trial = await tryKey(target, say, createFollowing(connection, plan));
-  const finding = findingOf(trial);
-  const problem = trial.kind === 'unclear' ? trial.problem : undefined;
-  const [run] = trial.runs;
-  const { exitName: _, advice = null, ...shown } = finding;
+  const { started, problem } = trial;
+  const run = started && { target, executionId: started.executionId };
+  const findings = findingsOf(trial, connection.settings);
+  const shown = findings.map(({ exitName: _, advice = null, ...finding }) => ({ ...finding, advice }));
   return {
     exitNames: [problem?.facts.name ?? 'ok'],
-    documents: [documentOf({ target, run, problem, report: { doctor: [{ ...shown, advice }] } }, context)],
+    documents: [documentOf({ target, run, problem, report: { doctor: shown } }, context)],
     problems: problem && [{ problem }],
-    text: (theme, lines) => (problem ? '' : findingLine(finding, theme, lines)),
-    note: trial.kind === 'seen' && !options.quiet ? settingNote(trial.treatment) : undefined,
+    text: (theme, lines) =>
+      findings.flatMap((each) => (each.result === 'failed' ? [] : findingLine(each, theme, lines))).join(''),
   };
 }
-
-/** The line that says the same on machines whose journal doesn't last. */
-const settingNote = (treatment: KeyTreatment) =>
-  `This machine's journal has it now. In CI and in containers, where the journal doesn't last, set RUNCTL_IDEMPOTENCY_KEYS=${treatment}, or run \`runctl config set idempotencyKeys ${treatment}\`.`;
 
 async function isConfirmed(name: string, context: Invocation): Promise<boolean> {
   const what = `this starts one run of ${name}, or two if the service ignores idempotency keys`;
@@ -156,9 +159,52 @@ async function isConfirmed(name: string, context: Invocation): Promise<boolean> 
   return /^y(es)?$/i.test(answer.trim());
 }
 
-function findingOf(trial: KeyTrial): Finding {
-  if (trial.kind === 'unclear') return failed('idempotency_keys', trial.problem);
-  const [first, second] = trial.runs.map(({ executionId }) => executionId);
-  if (trial.treatment === 'honored') return honored(`honored: the repeated trigger returned the same run (${first})`);
-  return ignored(`ignored: the repeated trigger started a second run (${first}, then ${second})`);
+/** One for each assumption of docs/service.md that the trial had to do with. */
+function findingsOf(trial: KeyTrial, settings: Settings): Finding[] {
+  const { started, conflict, ended, problem } = trial;
+  const findings: Finding[] = [];
+  if (started) findings.push(newRun(started));
+  if (started && conflict) findings.push(activeRun(conflict, started));
+  if (ended) findings.push(ok('run_status', `the run finished ${ended.status}`));
+  findings.push(problem ? failed('idempotency_keys', problem) : idempotencyKeys(trial, settings));
+  return findings;
+}
+
+function newRun({ executionId, status, isFinal }: StartedExecution): Finding {
+  const message = `the response to the trigger names run ${executionId}, which is ${status}`;
+  return isFinal ? warning('new_run', `${message}, though it is new`) : ok('new_run', message);
+}
+
+function activeRun(conflict: Fault, { executionId }: StartedExecution): Finding {
+  const refusal = `while the run was active, a trigger was refused${httpOf(conflict)}`;
+  return conflict.executionId?.toLowerCase() === executionId.toLowerCase()
+    ? ok('active_run', `${refusal}, and the response named the run`)
+    : warning(
+        'active_run',
+        `${refusal}, but the response didn't name the run`,
+        "`--if-active wait` and messages know an active run only from this machine's journal",
+      );
+}
+
+function idempotencyKeys(trial: KeyTrial, settings: Settings): Finding {
+  const ids = [trial.started, trial.repeated].map((each) => each?.executionId);
+  if (isHonoredIn(trial)) {
+    const message = `honored: the repeated trigger returned the same run (${ids[0]})`;
+    const line = lineThatSets('honored', settings);
+    return line
+      ? warning('idempotency_keys', message, line)
+      : ok('idempotency_keys', `${message}; nothing need be set`);
+  }
+  const before = 'triggers that were repeated before may have started two runs';
+  const message = `ignored: the repeated trigger started a second run (${ids.join(', then ')}); ${before}`;
+  return warning('idempotency_keys', message, lineThatSets('ignored', settings));
+}
+
+/** How to make the setting say what the service does; undefined if it does. */
+function lineThatSets(treatment: KeyTreatment, { idempotencyKeys, profile }: Settings): string | undefined {
+  if (valueIfGiven(idempotencyKeys) === treatment) return undefined;
+  const { value: name = defaultProfile } = profile;
+  const where = name === defaultProfile ? '' : ` --profile ${shellWord(name)}`;
+  const command = `runctl config set idempotencyKeys ${treatment}${where}`;
+  return `\`${command}\`, or RUNCTL_IDEMPOTENCY_KEYS=${treatment} where no config file is kept`;
 }

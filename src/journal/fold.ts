@@ -1,7 +1,7 @@
 import type { Target } from '../runs/run.ts';
 import { isFinalStatus } from '../runs/statuses.ts';
 import { ageOf } from './age.ts';
-import { isAside, type JournalRecord, type RecordOf, runIdOf, type TriggeredRecord, triggerIdOf } from './records.ts';
+import { type JournalRecord, type RecordOf, runIdOf, type TriggeredRecord, triggerIdOf } from './records.ts';
 
 /** For an unresolved trigger, `executionId` and `status` are null. */
 export interface JournalRun {
@@ -34,7 +34,7 @@ export interface Trigger {
   attempts: RecordOf<'triggered'>[]; // the attempts without an outcome, oldest first
   superseded?: RecordOf<'triggered'>[]; // attempts whose outcome only matters if the idempotency key is used again
   executionId?: string; // the run that it started; never changes once known
-  acceptedAs?: Pick<RecordOf<'accepted'>, 'account' | 'how'>;
+  how?: RecordOf<'accepted'>['how']; // how it got that run
   reason?: string; // why an attempt is in doubt
   conflict?: { activeExecutionId?: string }; // a repeat was refused because a run was active
   entry: Entry;
@@ -74,7 +74,7 @@ function apply(state: State, record: JournalRecord): void {
   if (record.type === 'triggered') trigger(state, record);
   else if (record.type === 'accepted') accept(state, record);
   else if (record.type === 'status' || record.type === 'not_found') observe(state, record);
-  else if (!isAside(record)) resolve(state, record);
+  else resolve(state, record);
 }
 
 export const isUnresolved = ({ attempts }: Trigger): boolean => attempts.length > 0;
@@ -103,7 +103,7 @@ function accept(state: State, record: RecordOf<'accepted'>): void {
   const known = state.triggers.get(triggerIdOf(record)) ?? unrecordedTrigger(state, record);
   if (known.executionId === undefined) {
     known.executionId = record.executionId;
-    known.acceptedAs = { account: record.account, how: record.how };
+    known.how = record.how;
     known.attempts = [];
     known.entry.run = isKnown ? undefined : run;
     known.entry.isWhole &&= record.first === true;

@@ -42,7 +42,6 @@ export function openJournal(options: LogOptions, log: Log = openLog(options)) {
     unresolvedTriggers: queries.unresolvedTriggers,
     hasLaterRun: queries.hasLaterRun,
     findKey: queries.findKey,
-    keysSeen: queries.keysSeen,
   };
 
   /** Returns false if the record couldn't be written. A `triggered` record is on disk on return. */

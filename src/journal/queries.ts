@@ -1,14 +1,11 @@
 import type { Target } from '../runs/run.ts';
-import type { KeyTreatment } from '../runs/service.ts';
-import { ageOf, isOpen, openMs } from './age.ts';
+import { isOpen, openMs } from './age.ts';
 import { fold, type State, type Trigger, type UnresolvedTrigger, unresolvedOf } from './fold.ts';
 import type { Log } from './log.ts';
 import { type JournalRecord, type RecordOf, type TriggerKey, triggerIdOf } from './records.ts';
 import { isMatch, type RunFilter, textsOf } from './run-filter.ts';
 
-type KeyState =
-  | { state: 'accepted'; executionId: string; ageMs: number; account?: string }
-  | { state: 'open'; trigger: UnresolvedTrigger };
+type KeyState = { state: 'accepted'; executionId: string } | { state: 'open'; trigger: UnresolvedTrigger };
 
 export interface TargetFilter {
   baseUrl: string;
@@ -16,11 +13,11 @@ export interface TargetFilter {
 }
 
 /** Not a run that an earlier use of the key had started. */
-const isOwnRun = ({ executionId, acceptedAs }: Trigger) => executionId !== undefined && acceptedAs?.how !== 'replayed';
+const isOwnRun = ({ executionId, how }: Trigger) => executionId !== undefined && how !== 'replayed';
 
 /** Questions that are answered from the files each time, with nothing remembered between them. */
 export function createQueries(log: Log, nowMs: () => number) {
-  return { read, conflicts, unresolvedTriggers, hasLaterRun, findKey, keysSeen };
+  return { read, conflicts, unresolvedTriggers, hasLaterRun, findKey };
 
   function* read(filter: RunFilter): Generator<JournalRecord> {
     for (const records of log.read({ ...filter, texts: textsOf(filter) }))
@@ -60,25 +57,10 @@ export function createQueries(log: Log, nowMs: () => number) {
     const id = triggerIdOf({ baseUrl, idempotencyKey, target });
     const trigger = fold(files.flat()).triggers.get(id);
     if (!trigger) return undefined;
-    if (trigger.executionId !== undefined)
-      return {
-        state: 'accepted',
-        executionId: trigger.executionId,
-        ageMs: ageOf(trigger.at, nowMs()),
-        account: trigger.acceptedAs?.account,
-      };
+    if (trigger.executionId !== undefined) return { state: 'accepted', executionId: trigger.executionId };
     const { attempts, superseded = [] } = trigger;
     const unknown = attempts.length > 0 ? attempts : superseded;
     if (unknown.length === 0) return undefined;
     return { state: 'open', trigger: unresolvedOf({ ...trigger, attempts: unknown }, nowMs()) };
-  }
-
-  /** What the service was last seen to do with idempotency keys. Undefined if never seen. */
-  function keysSeen(baseUrl: string): { treatment: KeyTreatment; at: string } | undefined {
-    for (const records of log.read({ texts: ['"keys_seen"'], newestFirst: true })) {
-      const seen = records.filter((record) => record.type === 'keys_seen' && record.baseUrl === baseUrl).at(-1);
-      if (seen?.type === 'keys_seen') return { treatment: seen.treatment, at: seen.at };
-    }
-    return undefined;
   }
 }

@@ -1,7 +1,6 @@
 import type { ExitName } from '../problems/exit-codes.ts';
 import type { HowTriggered } from '../runs/events.ts';
 import { fullNameOf, type Target } from '../runs/run.ts';
-import type { KeyTreatment } from '../runs/service.ts';
 
 export interface TriggerKey {
   baseUrl: string;
@@ -23,7 +22,6 @@ export type NewRecord = (
   | InDoubtRecord // the answer to an attempt was lost: the trigger stays unresolved
   | ({ type: 'reused_key' } & TriggerKey) // the key had already started a run of another target, so there is nothing to resolve
   | ({ type: 'superseded' } & TriggerKey) // a later trigger has a run, so this trigger's outcome no longer matters
-  | { type: 'keys_seen'; treatment: KeyTreatment; baseUrl: string; target: Target } // what the service does with them
   | ({
       type: 'status';
       status: string;
@@ -78,9 +76,6 @@ export type JournalRecord = Stored<NewRecord>;
 export type RecordOf<T extends NewRecord['type']> = Extract<JournalRecord, { type: T }>;
 type Stored<R> = R extends NewRecord ? R & { schema: 1; at: string } : never;
 
-/** Says nothing about a run or a trigger, so it isn't listed and resolves nothing. */
-export const isAside = (record: JournalRecord): record is RecordOf<'keys_seen'> => record.type === 'keys_seen';
-
 /** Identifies a run. Different services may use the same id, and the case of an id doesn't matter. */
 export const runIdOf = ({ baseUrl, executionId }: { baseUrl: string; executionId: string }): string =>
   `${baseUrl}\n${executionId.toLowerCase()}`;
@@ -112,7 +107,6 @@ const required: Record<JournalRecord['type'], string[]> = {
   in_doubt: ['idempotencyKey', 'reason'],
   reused_key: ['idempotencyKey'],
   superseded: ['idempotencyKey'],
-  keys_seen: ['treatment'],
   status: ['executionId', 'status'],
   not_found: ['executionId'],
 };

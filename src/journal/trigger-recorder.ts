@@ -37,7 +37,6 @@ export function createTriggerRecord(journal: Journal, trigger: SentTrigger): Tri
     },
     started({ executionId, startedAt, status }, evidence) {
       if (!isWritten) writeTriggered();
-      recordTreatment(executionId);
       const { how } = starts[evidence];
       // No other process can know the run of a generated key if the response came at once.
       const isNew = !(userProvided || isInDoubt) || journal.find(executionId, { baseUrl, fresh: true }) === undefined;
@@ -56,17 +55,6 @@ export function createTriggerRecord(journal: Journal, trigger: SentTrigger): Tri
       return known && { state: 'accepted', executionId: known.executionId };
     },
   };
-
-  /** Records what it shows that a key whose run is known was answered with this run. */
-  function recordTreatment(executionId: string): void {
-    const known = userProvided || isInDoubt ? journal.findKey(key) : undefined;
-    // Keys of another API key are other keys.
-    if (known?.state !== 'accepted' || known.account !== account) return;
-    const isSame = known.executionId.toLowerCase() === executionId.toLowerCase();
-    const treatment = isSame ? 'honored' : 'ignored';
-    if (journal.keysSeen(baseUrl)?.treatment === treatment) return;
-    journal.append({ type: 'keys_seen', baseUrl, target, treatment });
-  }
 
   function writeTriggered(): void {
     const first = isRepeat ? undefined : true;

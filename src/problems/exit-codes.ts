@@ -105,7 +105,7 @@ const table = {
     repeat: 'own key',
     meaning: 'the response to a trigger was lost; a run may have been started',
     advice:
-      "Don't repeat the command. Run `runctl recover`: it sends the same trigger with the same idempotency key, which finds the run if the service honors idempotency keys, or starts it if the request never arrived. If the message names an active run, that may be yours: `runctl watch` follows it, and when it has finished, `runctl recover --resend` finds yours or starts it. `runctl help troubleshooting` has more.",
+      "Don't repeat the command. Run `runctl recover`: it sends the same trigger with the same idempotency key, which finds the run, or starts it if the request never arrived. If the message names an active run, that may be yours: `runctl watch` follows it, and when it has finished, `runctl recover <automation> --resend` finds yours or starts it. `runctl help troubleshooting` has more.",
   },
   result_unavailable: {
     code: 13,

@@ -1,7 +1,6 @@
 import { defaults } from '../runs/defaults.ts';
 import { type Fault, faultFields, httpOf } from '../runs/fault.ts';
 import { fullNameOf, nameOf, type Target } from '../runs/run.ts';
-import type { KeyTreatment } from '../runs/service.ts';
 import { formatDuration, localTime } from '../runs/time-text.ts';
 import { interruptNameOf } from './exit-codes.ts';
 import { inDoubtProblem, Problem } from './problem.ts';
@@ -15,21 +14,17 @@ export interface UnknownTrigger {
   recorded?: { atMs: number; ageMs: number };
   activeExecutionId?: string; // the run that a conflict named
   hasMetConflict?: boolean;
-  keys?: KeyTreatment; // what the service is known to do with idempotency keys
+  ignoresKeys?: boolean; // the service ignores idempotency keys
 }
 
-/** What is true only if the service does what it isn't known to do. */
-const ifHonored = ({ keys }: UnknownTrigger) => (keys === 'honored' ? '' : ', if the service honors idempotency keys');
-
-const areIgnored = ({ keys }: Pick<UnknownTrigger, 'keys'>) => keys === 'ignored';
+const whyIgnored = 'the service ignores idempotency keys, so a second run could start';
 
 /** Why `recover` sends it only with `--resend`: a second run, or a late one, could start. Undefined if it sends it anyway. */
-export function whyWithheld({ target, hasMetConflict, keys, recorded }: UnknownTrigger): string | undefined {
-  if (areIgnored({ keys })) return 'the service ignores idempotency keys, so a second run could start';
-  if (hasMetConflict && keys !== 'honored')
-    return `when it was repeated, ${nameOf(target)} was already running, perhaps its own run, and the service hasn't been seen to honor idempotency keys`;
-  if (recorded && recorded.ageMs > defaults.recoverMaxAgeMs)
-    return `it is ${ageText(recorded.ageMs)}, and if it never arrived, its run would start now`;
+export function whyWithheld(trigger: UnknownTrigger): string | undefined {
+  const { ageMs = 0 } = trigger.recorded ?? {};
+  if (trigger.ignoresKeys) return whyIgnored;
+  if (ageMs > defaults.recoverMaxAgeMs)
+    return `it is ${ageText(ageMs)}, and if it never arrived, its run would start now`;
   return undefined;
 }
 
@@ -46,13 +41,12 @@ export function unknownTriggerProblem(fault: Fault, recorded: UnknownTrigger): P
   const happened = isActive
     ? `${lost}; when it was repeated, ${which} may be the one it started`
     : `${lost}: ${fault.message}; a run may have been started`;
-  const notRepeated = !isActive && areIgnored(trigger) ? '. It was not sent again: the service ignores such keys' : '';
   return inDoubtProblem({
     ...faultFields(fault),
     activeExecutionId: fault.executionId,
-    message: `${happened} (idempotency key ${idempotencyKey})${httpOf(fault)}${notRepeated}`,
+    message: `${happened} (idempotency key ${idempotencyKey})${httpOf(fault)}${notRepeated(trigger)}`,
     hint: whatNext(trigger, fault),
-    isForPerson: areIgnored(trigger),
+    isForPerson: trigger.ignoresKeys,
   });
 }
 
@@ -62,31 +56,43 @@ export function interruptedTriggerProblem(signal: AbortSignal, trigger: UnknownT
     name: interruptNameOf(signal),
     started: 'unknown',
     activeExecutionId,
-    message: `interrupted; a run of ${nameOf(target)} may have been started (idempotency key ${idempotencyKey})`,
+    message: `interrupted; a run of ${nameOf(target)} may have been started (idempotency key ${idempotencyKey})${notRepeated(trigger)}`,
     hint: whatNext({ ...trigger, activeExecutionId: undefined }),
-    isForPerson: areIgnored(trigger),
+    isForPerson: trigger.ignoresKeys,
   });
 }
 
+const notRepeated = (trigger: UnknownTrigger) => (trigger.ignoresKeys ? `. It isn't sent again: ${whyIgnored}` : '');
+
 /** What to type now, what later, and what on another machine: one line each. The first command starts no second run. */
-function whatNext(trigger: UnknownTrigger, { retryAfterMs }: Partial<Fault> = {}): string {
+function whatNext(trigger: UnknownTrigger, { retryAfterMs = 0 }: Partial<Fault> = {}): string {
   const { target, activeExecutionId, hasMetConflict, recorded } = trigger;
-  const isHeld = hasMetConflict || whyWithheld(trigger) !== undefined;
-  const resolve = isHeld || (retryAfterMs ?? 0) > defaults.recoverMaxAgeMs / 2 ? 'recover --resend' : 'recover';
-  const again = recorded ? `\`runctl ${resolve}\`` : triggerAgain(trigger);
-  const then = `${again} finds ${hasMetConflict ? 'yours' : 'the run'}, or starts it if the request never arrived${ifHonored(trigger)}`;
-  if (areIgnored(trigger)) return `${lookFor(trigger)}; if there is none: ${again}`;
-  const elsewhere = recorded
-    ? `\nOn any other machine, until ${localTime(recorded.atMs + defaults.keyRetentionMs)}: ${triggerAgain(trigger)}`
-    : '';
-  if (hasMetConflict) {
-    const run = activeExecutionId && fullArgumentOf({ target, executionId: activeExecutionId });
-    const now = run ? `\`runctl watch ${run}\` follows that run\n` : '';
-    return `${now}when that run has finished: ${then}${elsewhere}`;
+  const again = recorded ? recoverIn(retryAfterMs, trigger) : triggerAgain(trigger);
+  if (trigger.ignoresKeys) return `${lookFor(trigger)}; if there is none: ${again}`;
+  const lines: string[] = [];
+  if (hasMetConflict && activeExecutionId)
+    lines.push(`\`runctl watch ${fullArgumentOf({ target, executionId: activeExecutionId })}\` follows that run`);
+  let when = '';
+  if (hasMetConflict) when = 'when it has finished: ';
+  else if (retryAfterMs > 0) when = `in ${formatDuration(retryAfterMs)}, as the service asks: `;
+  const soon = recorded ? '' : ' (within 24h)';
+  lines.push(`${when}${again} sends it again with the same idempotency key${soon}`);
+  if (recorded) {
+    const until = localTime(recorded.atMs + defaults.keyRetentionMs);
+    lines.push(`On any other machine, until ${until}: ${triggerAgain(trigger)}`);
   }
-  const wait = retryAfterMs === undefined ? '' : `in ${formatDuration(retryAfterMs)}, as the service asks: `;
-  return `${wait}${then}${elsewhere}`;
+  return lines.join('\n');
 }
+
+/** The command that sends the trigger after this time. An active run may take hours to finish. */
+function recoverIn(waitMs: number, trigger: UnknownTrigger): string {
+  const ageMs = (trigger.recorded?.ageMs ?? 0) + waitMs;
+  const isWithheld = trigger.ignoresKeys || trigger.hasMetConflict || ageMs > defaults.recoverMaxAgeMs;
+  return isWithheld ? resend(trigger) : '`runctl recover`';
+}
+
+/** Only this trigger is sent, as nothing was said of others. */
+const resend = ({ target }: UnknownTrigger) => `\`runctl recover ${shellWord(fullNameOf(target))} --resend\``;
 
 const triggerAgain = ({ target, idempotencyKey }: UnknownTrigger) =>
   `\`runctl trigger ${shellWord(fullNameOf(target))} --idempotency-key ${shellWord(idempotencyKey)}\``;
@@ -105,7 +111,7 @@ export function withheldProblem(trigger: UnknownTrigger): Problem {
   return inDoubtProblem({
     activeExecutionId: trigger.activeExecutionId,
     message: `the trigger of ${nameOf(target)}${when} isn't sent again: ${whyWithheld(trigger)} (idempotency key ${idempotencyKey})`,
-    hint: `${lookFor(trigger)}; if there is none, send it again with \`runctl recover --resend\``,
+    hint: `${lookFor(trigger)}; if there is none, send it again with ${resend(trigger)}`,
     isForPerson: true,
   });
 }

@@ -26,10 +26,6 @@ export type DatedAnswer<T> = Answer<T> & {
   serviceTimeMs?: number; // the response's `Date` in whole seconds, as milliseconds since 1970
 };
 
-/** What a service may do with an idempotency key that it has seen before. */
-export const keyTreatments = ['honored', 'ignored'] as const;
-export type KeyTreatment = (typeof keyTreatments)[number];
-
 /** `AutomationExecution` in docs/service.openapi.json. Missing and malformed fields are left out. Times have an offset. */
 export interface Execution {
   executionId?: string;

@@ -21,8 +21,8 @@ export interface EarlierUse {
   /** Earlier attempts whose outcome is unknown. The age is that of the first, and infinite if the clock was set back. */
   earlier?: { ageMs: number; isOwn?: boolean }; // `isOwn`: this command made them
   isRecovery?: boolean; // `recover` sends the key, to resolve the earlier attempts
-  /** May an attempt be repeated that the service may have acted on? Not if it is known to ignore idempotency keys. */
-  isRepeatable?(): boolean;
+  /** May an attempt be repeated that the service may have acted on? Yes by default, as it honors idempotency keys. */
+  isRepeatable?: boolean;
   /** Will this process send the key again although the outcome is unknown after this fault? */
   isContinuedAfter?(fault: Fault): boolean;
 }
@@ -63,7 +63,7 @@ export async function sendUntilKnown<R extends StartedRun>(
   earlierUse: EarlierUse = {},
 ): Promise<TriggerResult<R>> {
   const { record } = ports;
-  const { earlier, isRecovery } = earlierUse;
+  const { earlier, isRecovery, isRepeatable = true } = earlierUse;
   const sinceMs = stopwatch(ports.clock);
   const isTooOld = () => (earlier?.ageMs ?? 0) + sinceMs() > defaults.keyRetentionMs;
   let attempts = 0;
@@ -90,7 +90,7 @@ export async function sendUntilKnown<R extends StartedRun>(
     return answer;
   }
 
-  const mayRepeat = () => !isEnd(state) && !(isInDoubt && earlierUse.isRepeatable?.() === false);
+  const mayRepeat = () => !isEnd(state) && (isRepeatable || !isInDoubt);
   const tried = await retry(attempt, { ...ports, lane: 'trigger', isRetryable: mayRepeat });
   if (tried.kind === 'ok') {
     const { run, evidence } = tried.value;

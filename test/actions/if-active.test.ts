@@ -14,7 +14,7 @@ import { createVirtualClock } from '../helpers/virtual-clock.ts';
 const second = 1000;
 
 /** A machine on which triggers of one automation are sent, each by a process of its own. */
-function createTriggerHarness() {
+function createTriggerHarness({ ignoresKeys = false } = {}) {
   const folder = temporaryFolder();
   const clock = createVirtualClock();
   const context = { ...createMemory(), clock };
@@ -38,6 +38,7 @@ function createTriggerHarness() {
     const reporter: Reporter = { observe: (event) => events.push(event), stop() {} };
     const connection = createConnection(timed, {
       context: { ...context, reporter },
+      ignoresKeys,
       account: async () => account,
       journal: journal(),
       watches: createWatchGroup(flags.timeoutMs ?? Number.POSITIVE_INFINITY, clock),
@@ -105,10 +106,9 @@ test.each<[string, Answer<StartedExecution>, string, number]>([
   expect(journal().unresolvedTriggers({ baseUrl })).toHaveLength(1);
 });
 
-test('a given key that was left in doubt is not sent where keys were seen ignored', async () => {
-  const { trigger, journal } = createTriggerHarness();
+test('a given key that was left in doubt is not sent again if keys are ignored', async () => {
+  const { trigger } = createTriggerHarness({ ignoresKeys: true });
   await trigger({ trigger: [fault('lost')] }, { idempotencyKey: 'k' });
-  journal().append({ type: 'keys_seen', baseUrl, target, treatment: 'ignored' });
   const { problem, calls } = await trigger({}, { idempotencyKey: 'k' });
   expect([problem?.exitCode, calls.trigger]).toEqual([12, []]);
 });
@@ -287,42 +287,34 @@ describe('--if-active wait', () => {
     expect(calls.trigger).toHaveLength(2);
   });
 
-  const seenHonored = { type: 'keys_seen', baseUrl, target, treatment: 'honored' } as const;
   const lost = fault('lost');
   const other = `0${executionId.slice(1)}`;
 
-  test.each<[string, Answer<StartedExecution>[], { isHonored: boolean; key?: string }, string, number]>([
-    ['keys were never seen', [lost, conflict()], { isHonored: false }, '12 unknown', 2],
-    ['the 422 names no run', [lost, conflict({ executionId: undefined })], { isHonored: true }, '12 unknown', 2],
-    ['its run is then free', [lost, conflict(), running()], { isHonored: true }, 'started yes', 3],
-    ['its run was ours', [lost, conflict(), state('FAILED')], { isHonored: true }, 'started yes', 3],
-    ['its key was given', [lost, conflict(), running()], { isHonored: true, key: 'k' }, 'found unknown', 3],
+  test.each<[string, Answer<StartedExecution>[], { ignoresKeys?: boolean; key?: string }, string, number]>([
+    ['keys are ignored', [lost, conflict()], { ignoresKeys: true }, '12 unknown', 1],
+    ['the 422 names no run', [lost, conflict({ executionId: undefined })], {}, '12 unknown', 2],
+    ['its run is then free', [lost, conflict(), running()], {}, 'started yes', 3],
+    ['its run was ours', [lost, conflict(), state('FAILED')], {}, 'started yes', 3],
+    ['its key was given', [lost, conflict(), running()], { key: 'k' }, 'found unknown', 3],
     [
       'its key was given, and the run has finished',
       [lost, conflict(), state('FAILED')],
-      { isHonored: true, key: 'k' },
+      { key: 'k' },
       'found unknown',
       3,
     ],
-    ['the same run is named again', [lost, conflict(), conflict()], { isHonored: true }, '12 unknown', 3],
-    ['it is refused then', [lost, conflict(), fault('no_credits')], { isHonored: true }, '12 unknown', 3],
-    [
-      'a rate limit is met then',
-      [lost, conflict(), fault('throttled'), running()],
-      { isHonored: true },
-      'started yes',
-      4,
-    ],
+    ['the same run is named again', [lost, conflict(), conflict()], {}, '12 unknown', 3],
+    ['it is refused then', [lost, conflict(), fault('no_credits')], {}, '12 unknown', 3],
+    ['a rate limit is met then', [lost, conflict(), fault('throttled'), running()], {}, 'started yes', 4],
     [
       'another run is named then',
       [lost, conflict(), conflict({ executionId: other }), running()],
-      { isHonored: true },
+      {},
       'started yes',
       4,
     ],
   ])('after a lost answer sends the same key again or is 12, where %s', async (_, script, given, expected, sent) => {
-    const { trigger, journal } = createTriggerHarness();
-    if (given.isHonored) journal().append(seenHonored);
+    const { trigger, journal } = createTriggerHarness(given);
     const flags = { ...wait, idempotencyKey: given.key };
     const { start, problem, calls } = await trigger({ trigger: script, status: [state('COMPLETED')] }, flags);
     const { how, started } = start.start;
@@ -333,8 +325,7 @@ describe('--if-active wait', () => {
   });
 
   test('after a lost answer is 12 when --timeout ends the wait', async () => {
-    const { trigger, journal } = createTriggerHarness();
-    journal().append(seenHonored);
+    const { trigger } = createTriggerHarness();
     const script = { trigger: [lost, conflict()], status: [running()] };
     const { problem } = await trigger(script, { ...wait, timeoutMs: 60 * second });
     expect(problem).toMatchObject({ exitCode: 12, facts: { started: 'unknown', activeExecutionId: executionId } });

@@ -4,7 +4,7 @@ import { openJournal } from '../../src/journal/journal.ts';
 import type { Processes } from '../../src/journal/processes.ts';
 import { usageProblem } from '../../src/problems/problem.ts';
 import type { Target } from '../../src/runs/run.ts';
-import type { Answer, KeyTreatment, StartedExecution } from '../../src/runs/service.ts';
+import type { Answer, StartedExecution } from '../../src/runs/service.ts';
 import { starts } from '../../src/triggering/start-evidence.ts';
 import { account, baseUrl, createConnection } from '../helpers/connection.ts';
 import { createMemory } from '../helpers/memory-context.ts';
@@ -50,10 +50,13 @@ function createMachine() {
   async function recover(
     trigger: Answer<StartedExecution>[],
     flags: RecoverFlags = {},
-    { stateOf = () => 'ended' }: Partial<Pick<Processes, 'stateOf'>> = {},
+    { stateOf = () => 'ended', ignoresKeys }: Partial<Pick<Processes, 'stateOf'>> & { ignoresKeys?: boolean } = {},
   ) {
     const service = scriptedService({ trigger });
-    const connection = createConnection(service, { context, journal, processes: { own: 'host 8 1', stateOf } });
+    const connection = createConnection(service, {
+      ...{ context, journal, ignoresKeys },
+      processes: { own: 'host 8 1', stateOf },
+    });
     const recoveries: Recovery[] = [];
     for await (const recovery of recoverTriggers(flags, connection)) recoveries.push(recovery);
     return {
@@ -142,23 +145,20 @@ describe('recover', () => {
     expect(await recover([])).toMatchObject({ reported: ['a other_api_key'], left: 1 });
   });
 
-  test.each<[string, boolean, KeyTreatment | undefined, RecoverFlags, string]>([
-    ['keys were never seen', false, undefined, {}, 'a found'],
-    ['keys were seen honored', false, 'honored', {}, 'a found'],
-    ['keys were seen ignored', false, 'ignored', {}, 'a withheld'],
-    ['keys were seen ignored, with --resend', false, 'ignored', { resend: true }, 'a found'],
-    ['keys were never seen, after a conflict', true, undefined, {}, 'a withheld'],
-    ['the same with --dry-run', true, undefined, { dryRun: true }, 'a withheld'],
-    ['the same with --resend', true, undefined, { resend: true }, 'a found'],
-    ['keys were seen honored, after a conflict', true, 'honored', {}, 'a found'],
-    ['keys were seen ignored, after a conflict', true, 'ignored', {}, 'a withheld'],
-  ])('where %s (conflict: %s), seen %s', async (_, hasMetConflict, treatment, flags, expected) => {
+  test.each<[string, { conflict?: boolean; ignoresKeys?: boolean }, RecoverFlags, string]>([
+    ['keys are honored', {}, {}, 'a found'],
+    ['keys are honored, after a conflict', { conflict: true }, {}, 'a found'],
+    ['the same with --dry-run', { conflict: true }, { dryRun: true }, 'a unresolved'],
+    ['keys are ignored', { ignoresKeys: true }, {}, 'a withheld'],
+    ['keys are ignored, after a conflict', { ignoresKeys: true, conflict: true }, {}, 'a withheld'],
+    ['the same with --dry-run', { ignoresKeys: true, conflict: true }, { dryRun: true }, 'a withheld'],
+    ['keys are ignored, with --resend', { ignoresKeys: true }, { resend: true }, 'a found'],
+  ])('if %s', async (_, { conflict, ignoresKeys }, flags, expected) => {
     const { lose, recover, journal } = createMachine();
     lose('a');
     const key = { baseUrl, target, idempotencyKey: 'a' };
-    if (hasMetConflict) journal.append({ type: 'in_doubt', ...key, reason: 'running', name: 'already_active' });
-    if (treatment) journal.append({ type: 'keys_seen', baseUrl, target, treatment });
-    const { reported, sent } = await recover([running()], flags);
+    if (conflict) journal.append({ type: 'in_doubt', ...key, reason: 'running', name: 'already_active' });
+    const { reported, sent } = await recover([running()], flags, { ignoresKeys });
     expect([reported, sent.length]).toEqual([[expected], expected === 'a found' ? 1 : 0]);
   });
 
@@ -185,16 +185,16 @@ describe('recover', () => {
     expect(found?.kind === 'found' && starts[found.evidence]).toEqual({ how: 'recovered', started });
   });
 
-  test('a conflict leaves the trigger unresolved, and later only --resend sends it', async () => {
+  test('a conflict leaves the trigger unresolved, to be sent when the active run has finished', async () => {
     const conflict = fault('already_active', { httpStatus: 422, executionId: run.executionId });
-    const { lose, recover } = createMachine();
+    const { lose, recover, clock } = createMachine();
     lose('a');
+    const hint = expect.stringMatching(/when it has finished: `runctl recover .*nightly --resend`/);
     expect(await recover([conflict])).toMatchObject({
       reported: ['a failed'],
-      recoveries: [
-        { problem: { facts: { activeExecutionId: executionId, hint: expect.stringContaining('--resend') } } },
-      ],
+      recoveries: [{ problem: { facts: { activeExecutionId: executionId, hint } } }],
     });
+    clock.suspend(hour);
     expect((await recover([])).reported).toEqual(['a withheld']);
     expect((await recover([running()], { resend: true })).reported).toEqual(['a found']);
   });

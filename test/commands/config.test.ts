@@ -302,7 +302,7 @@ describe('config list', () => {
         'baseUrl          not set',
         'project          refused: the project (RUNCTL_PROJECT) is not a UUID',
         'requestTimeout   5s (flag --request-timeout)',
-        'idempotencyKeys  not set',
+        'idempotencyKeys  honored (default)',
         'profile          a (RUNCTL_PROFILE)',
         `configFolder     ${join(config.path, '..')} (RUNCTL_CONFIG_DIR)`,
         'stateFolder      /state (RUNCTL_STATE_DIR)',

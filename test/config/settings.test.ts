@@ -208,9 +208,9 @@ describe('the profile', () => {
 });
 
 test.each([
-  ['for the base URL stored with it', { baseUrl: 'https://a.example' }, 'https://a.example/v0', {}, 'honored'],
-  ['for any, if none is stored with it', {}, 'https://a.example', {}, 'honored'],
-  ['for no other', { baseUrl: 'https://a.example' }, 'https://b.example', {}, undefined],
+  ['for the base URL stored with it', { baseUrl: 'https://a.example' }, 'https://a.example/v0', {}, 'ignored'],
+  ['for any, if none is stored with it', {}, 'https://a.example', {}, 'ignored'],
+  ['for no other', { baseUrl: 'https://a.example' }, 'https://b.example', {}, 'honored'],
   [
     'unless a variable says more',
     { baseUrl: 'https://a.example' },
@@ -219,7 +219,7 @@ test.each([
     'ignored',
   ],
 ])('what a profile says about idempotency keys holds %s', async (_, profile, baseUrl, env, expected) => {
-  const settings = await resolve({ flags: { baseUrl }, env, profile: { idempotencyKeys: 'honored', ...profile } });
+  const settings = await resolve({ flags: { baseUrl }, env, profile: { idempotencyKeys: 'ignored', ...profile } });
   expect(settings.idempotencyKeys.value).toBe(expected);
 });
 

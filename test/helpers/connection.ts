@@ -37,7 +37,7 @@ export function createConnection(
     service,
     renewApiKey: async () => false,
     journal,
-    keyTreatment: () => journal.keysSeen(baseUrl)?.treatment,
+    ignoresKeys: false,
     processes: { own: 'host 1 1', stateOf: () => 'ended' },
     limiter: createRateLimiter(10, clock),
     watches: createWatchGroup(Number.POSITIVE_INFINITY, clock),

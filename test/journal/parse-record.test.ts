@@ -10,7 +10,6 @@ const kinds: Record<string, Record<string, string>> = {
   in_doubt: { idempotencyKey: 'key-1', reason: 'lost' },
   reused_key: { idempotencyKey: 'key-1' },
   superseded: { idempotencyKey: 'key-1' },
-  keys_seen: { treatment: 'honored' },
   status: { executionId: uuid(1), status: 'RUNNING' },
   not_found: { executionId: uuid(1) },
 };
@@ -64,6 +63,7 @@ describe('a line of the journal', () => {
     ['nothing', null],
     ['a list', [status]],
     ['a type that nobody knows', { ...status, type: 'paused' }],
+    ['a type of 1.0.0-rc.1', { type: 'keys_seen', ...all, treatment: 'ignored' }],
     ['a type that every object has', { ...status, type: 'toString' }],
     ['a later schema', { ...status, schema: 2 }],
     ['a time that nobody can read', { ...status, at: 'yesterday' }],

@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import { type NewRecord, pathOf } from '../../src/journal/records.ts';
 import { createTriggerRecord } from '../../src/journal/trigger-recorder.ts';
 import type { FaultKind } from '../../src/runs/fault.ts';
-import type { KeyTreatment } from '../../src/runs/service.ts';
 import { fault } from '../helpers/scripted-service.ts';
 import { accepted, account, baseUrl, key, nightly, refused, status, triggered, uuid, weekly } from './records.ts';
 import { createStateFolder, linesIn } from './state-folder.ts';
@@ -107,46 +106,6 @@ describe('a run that was accepted', () => {
     seen(21);
     const older = Array.from({ length: 19 }, (_, index) => uuid(20 - index));
     expect([...open().runs()].map(({ executionId }) => executionId)).toEqual([uuid(21), uuid(1), ...older]);
-  });
-});
-
-describe('what the service does with idempotency keys', () => {
-  const execution = (number: number) => ({
-    executionId: uuid(number),
-    status: 'RUNNING',
-    isFinal: false,
-    document: {},
-  });
-  const known = { ...accepted(1), account };
-
-  test.each<[string, NewRecord[], object, KeyTreatment | undefined]>([
-    ['an ordinary answer', [], {}, undefined],
-    ['the run of the key', [known], { userProvided: true }, 'honored'],
-    ['another run', [{ ...known, executionId: uuid(2) }], { isRepeat: true }, 'ignored'],
-    [
-      'another run, under another API key',
-      [{ ...known, account: 'another', executionId: uuid(2) }],
-      { userProvided: true },
-      undefined,
-    ],
-  ])('is seen in %s, and kept by base URL', (_, records, trigger, expected) => {
-    const { open } = createStateFolder();
-    for (const record of records) open().append(record);
-    createTriggerRecord(open(), { ...ours, ...trigger }).started(execution(1), 'shared_key');
-    expect(open().keysSeen(baseUrl)?.treatment).toBe(expected);
-    expect(open().keysSeen('https://other.example.com')).toBeUndefined();
-  });
-
-  test('is what was seen last, and is written once', () => {
-    const { open, clock, folder } = createStateFolder();
-    open().append(known);
-    open().append({ type: 'keys_seen', baseUrl, target: nightly, treatment: 'ignored' });
-    clock.nowMs += 1000;
-    for (let use = 0; use < 2; use++)
-      createTriggerRecord(open(), { ...ours, userProvided: true }).started(execution(1), 'shared_key');
-    const at = new Date(clock.nowMs).toISOString();
-    expect(open().keysSeen(baseUrl)).toEqual({ treatment: 'honored', at });
-    expect(linesIn(folder).filter((line) => line.includes('keys_seen'))).toHaveLength(2);
   });
 });
 

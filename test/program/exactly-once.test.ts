@@ -82,7 +82,7 @@ test('a conflict after a lost answer is 12, and names the run that may be the on
   const [, ...said] = stderr.trim().split('\n');
   expect(said).toHaveLength(4);
   expect(said.join('\n')).toMatch(
-    new RegExp(`watch[^]*when that run has finished.*recover --resend[^]*other machine.*${idempotencyKey}`),
+    new RegExp(`watch[^]*when it has finished.*recover .*/nightly --resend[^]*other machine.*${idempotencyKey}`),
   );
   endRuns();
   const recovered = await runProgram(['recover', '--resend'], { env, clock });

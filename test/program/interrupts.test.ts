@@ -92,11 +92,11 @@ describe('Ctrl-C', () => {
       faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }],
     };
     const { env, emulator } = await withEmulator({ ...slow, ...lost });
-    const honored = { ...env, RUNCTL_IDEMPOTENCY_KEYS: 'honored' };
     const argv = ['trigger', 'nightly', '--if-active', 'wait', '--json'];
-    const { stdout } = await interrupted(argv, { env: honored, emulator, requests: 3, pauses: true });
+    const { stdout } = await interrupted(argv, { env, emulator, requests: 3, pauses: true });
     const [{ runctl }] = jsonLines(stdout) as [{ runctl: object }];
-    expect(runctl).toMatchObject({ trigger: { how: 'unknown', started: 'unknown' }, next: 'runctl recover --resend' });
+    const next = `runctl recover ${env.RUNCTL_PROJECT}/nightly --resend`;
+    expect(runctl).toMatchObject({ trigger: { how: 'unknown', started: 'unknown' }, next });
   });
 
   test('between two attempts of a trigger starts nothing where nothing was in doubt', async () => {

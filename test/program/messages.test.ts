@@ -45,7 +45,8 @@ const conflict = fault('already_active', 'it is already running', 422);
 const lostTrigger = { ...identity, recorded: { atMs: Date.parse('2026-11-22T02:00:13Z'), ageMs: 60_000 } };
 const again = `\`runctl trigger ${projectId}/nightly --idempotency-key nightly-21\``;
 const elsewhere = `\nOn any other machine, until 2026-11-23 02:00:13 +0000: ${again}`;
-const ifHonored = ', if the service honors idempotency keys';
+const resend = `\`runctl recover ${projectId}/nightly --resend\``;
+const sendsAgain = 'sends it again with the same idempotency key';
 
 const table: [situation: string, problem: Problem, message: string, hint?: string][] = [
   [
@@ -82,67 +83,67 @@ const table: [situation: string, problem: Problem, message: string, hint?: strin
     'the answer to a trigger is lost',
     triggerProblem(unknown, lostTrigger, signal),
     'the trigger of nightly got no valid response: the service is unavailable; a run may have been started (idempotency key nightly-21) (HTTP 503)',
-    `\`runctl recover\` finds the run, or starts it if the request never arrived${ifHonored}${elsewhere}`,
-  ],
-  [
-    'the answer to a trigger is lost, where keys are honored',
-    triggerProblem(unknown, { ...lostTrigger, keys: 'honored' }, signal),
-    'the trigger of nightly got no valid response: the service is unavailable; a run may have been started (idempotency key nightly-21) (HTTP 503)',
-    `\`runctl recover\` finds the run, or starts it if the request never arrived${elsewhere}`,
+    `\`runctl recover\` ${sendsAgain}${elsewhere}`,
   ],
   [
     'the answer to a trigger is lost, and the service asks for a long wait',
     triggerProblem({ ...unknown, fault: { ...unknown.fault, retryAfterMs: hour } }, lostTrigger, signal),
     'the trigger of nightly got no valid response: the service is unavailable; a run may have been started (idempotency key nightly-21) (HTTP 503)',
-    `in 1h, as the service asks: \`runctl recover --resend\` finds the run, or starts it if the request never arrived${ifHonored}${elsewhere}`,
+    `in 1h, as the service asks: ${resend} ${sendsAgain}${elsewhere}`,
+  ],
+  [
+    'the answer to a trigger is lost, and the service asks for a shorter wait',
+    triggerProblem({ ...unknown, fault: { ...unknown.fault, retryAfterMs: 0.9 * hour } }, lostTrigger, signal),
+    'the trigger of nightly got no valid response: the service is unavailable; a run may have been started (idempotency key nightly-21) (HTTP 503)',
+    `in 54m, as the service asks: \`runctl recover\` ${sendsAgain}${elsewhere}`,
   ],
   [
     'the answer to a trigger is lost, and nothing could be recorded',
     triggerProblem(unknown, identity, signal),
     'the trigger of nightly got no valid response: the service is unavailable; a run may have been started (idempotency key nightly-21) (HTTP 503)',
-    `${again} finds the run, or starts it if the request never arrived${ifHonored}`,
+    `${again} ${sendsAgain} (within 24h)`,
   ],
   [
-    'a repeat met a conflict where keys are honored',
-    unknownTriggerProblem(conflict, { ...lostTrigger, hasMetConflict: true, keys: 'honored' }),
+    'a repeat met a conflict',
+    unknownTriggerProblem(conflict, { ...lostTrigger, hasMetConflict: true }),
     'the trigger of nightly got no valid response; when it was repeated, a run was active, which may be the one it started (idempotency key nightly-21) (HTTP 422)',
-    `when that run has finished: \`runctl recover --resend\` finds yours, or starts it if the request never arrived${elsewhere}`,
+    `when it has finished: ${resend} ${sendsAgain}${elsewhere}`,
   ],
   [
-    'a repeat met a conflict that names a run, where nobody knows what keys do',
+    'a repeat met a conflict that names a run',
     unknownTriggerProblem(active, { ...lostTrigger, hasMetConflict: true, activeExecutionId: executionId }),
     `the trigger of nightly got no valid response; when it was repeated, run ${executionId} was active and may be the one it started (idempotency key nightly-21) (HTTP 422 runAlreadyActive)`,
-    `\`runctl watch ${projectId}/nightly/${executionId}\` follows that run\nwhen that run has finished: \`runctl recover --resend\` finds yours, or starts it if the request never arrived${ifHonored}${elsewhere}`,
+    `\`runctl watch ${projectId}/nightly/${executionId}\` follows that run\nwhen it has finished: ${resend} ${sendsAgain}${elsewhere}`,
   ],
   [
     'the answer is lost where keys are ignored',
-    unknownTriggerProblem(unknown.fault, { ...lostTrigger, keys: 'ignored' }),
-    'the trigger of nightly got no valid response: the service is unavailable; a run may have been started (idempotency key nightly-21) (HTTP 503). It was not sent again: the service ignores such keys',
-    'look in the service for a run of nightly that began at about 2026-11-22 02:00:13 +0000; if there is none: `runctl recover --resend`',
+    unknownTriggerProblem(unknown.fault, { ...lostTrigger, ignoresKeys: true }),
+    "the trigger of nightly got no valid response: the service is unavailable; a run may have been started (idempotency key nightly-21) (HTTP 503). It isn't sent again: the service ignores idempotency keys, so a second run could start",
+    `look in the service for a run of nightly that began at about 2026-11-22 02:00:13 +0000; if there is none: ${resend}`,
   ],
   [
     '`recover` does not send it where keys are ignored',
-    withheldProblem({ ...lostTrigger, keys: 'ignored' }),
+    withheldProblem({ ...lostTrigger, ignoresKeys: true }),
     "the trigger of nightly at 2026-11-22 02:00:13 +0000 isn't sent again: the service ignores idempotency keys, so a second run could start (idempotency key nightly-21)",
-    'look in the service for a run of nightly that began at about 2026-11-22 02:00:13 +0000; if there is none, send it again with `runctl recover --resend`',
-  ],
-  [
-    '`recover` does not send one that met a conflict where nobody knows what keys do',
-    withheldProblem({ ...lostTrigger, hasMetConflict: true, activeExecutionId: executionId }),
-    "the trigger of nightly at 2026-11-22 02:00:13 +0000 isn't sent again: when it was repeated, nightly was already running, perhaps its own run, and the service hasn't been seen to honor idempotency keys (idempotency key nightly-21)",
-    `look in the service for a run of nightly that began at about 2026-11-22 02:00:13 +0000 (perhaps ${executionId}); if there is none, send it again with \`runctl recover --resend\``,
+    `look in the service for a run of nightly that began at about 2026-11-22 02:00:13 +0000; if there is none, send it again with ${resend}`,
   ],
   [
     '`recover` does not send one that is too old',
     withheldProblem({ ...lostTrigger, recorded: { ...lostTrigger.recorded, ageMs: 2 * hour } }),
     "the trigger of nightly at 2026-11-22 02:00:13 +0000 isn't sent again: it is 2h old, and if it never arrived, its run would start now (idempotency key nightly-21)",
-    'look in the service for a run of nightly that began at about 2026-11-22 02:00:13 +0000; if there is none, send it again with `runctl recover --resend`',
+    `look in the service for a run of nightly that began at about 2026-11-22 02:00:13 +0000; if there is none, send it again with ${resend}`,
   ],
   [
     'a trigger is interrupted on its way',
     interruptedTriggerProblem(signal, lostTrigger),
     'interrupted; a run of nightly may have been started (idempotency key nightly-21)',
-    `\`runctl recover\` finds the run, or starts it if the request never arrived${ifHonored}${elsewhere}`,
+    `\`runctl recover\` ${sendsAgain}${elsewhere}`,
+  ],
+  [
+    'a trigger is interrupted on its way where keys are ignored',
+    interruptedTriggerProblem(signal, { ...lostTrigger, ignoresKeys: true }),
+    "interrupted; a run of nightly may have been started (idempotency key nightly-21). It isn't sent again: the service ignores idempotency keys, so a second run could start",
+    `look in the service for a run of nightly that began at about 2026-11-22 02:00:13 +0000; if there is none: ${resend}`,
   ],
   ['a trigger is interrupted before', noRunProblem(signal), 'interrupted; no run was started'],
   [

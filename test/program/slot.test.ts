@@ -38,15 +38,14 @@ test('while `--if-active wait` waits to repeat its key, `recover` leaves the tri
     namesActiveRun: true,
     faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }],
   });
-  const honored = { ...env, RUNCTL_IDEMPOTENCY_KEYS: 'honored' };
   let recovered = '';
   const sleep: typeof clock.sleep = async (ms, signal) => {
     if (recovered === '' && emulator.requests.some(({ method }) => method === 'GET'))
-      recovered = (await runProgram(['recover'], { env: honored, clock })).stderr;
+      recovered = (await runProgram(['recover'], { env, clock })).stderr;
     await clock.sleep(ms, signal);
   };
   const argv = ['trigger', 'nightly', '--if-active', 'wait', '--quiet'];
-  const { code, stdout } = await runProgram(argv, { env: honored, clock: { ...clock, sleep } });
+  const { code, stdout } = await runProgram(argv, { env, clock: { ...clock, sleep } });
   expect(recovered).toContain('is still being sent by');
   expect([code, stdout.trim()]).toEqual([0, emulator.runs()[0]?.executionId]);
   expect(emulator.runs()).toHaveLength(1);

@@ -84,7 +84,7 @@ const table: Row[] = [
     () => {},
     [
       ...[{ type: 'triggered', ...sender }, { type: 'accepted' }],
-      ...[{ type: 'triggered', ...sender }, { type: 'keys_seen' }, { type: 'accepted' }],
+      ...[{ type: 'triggered', ...sender }, { type: 'accepted' }],
     ],
   ],
   ['watch', 'the beginning of a long error', longError, finished, [{ type: 'status' }, { error: shortened }]],

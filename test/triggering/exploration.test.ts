@@ -9,19 +9,19 @@ const deviations = Number(process.env.DEVIATIONS ?? (process.env.CI ? 2 : 1));
 
 const worlds: World[] = (['honors', 'ignores', 'forgets'] as const).flatMap((keys) =>
   (['keyFirst', 'activeFirst'] as const).flatMap((order) =>
-    [false, true].map((isSeen) => ({ keys, order, isSeen, namesActiveRun: true })),
+    [false, true].map((ignoresKeys) => ({ keys, order, ignoresKeys, namesActiveRun: true })),
   ),
 );
 const sequences = triggerNames.flatMap((one) => commandNames.map((other) => [one, other] as const));
 
 let histories = 0;
 
-describe.each(worlds)('a service that $keys keys, checks $order, and was seen to: $isSeen', (world) => {
+describe.each(worlds)('a service that $keys keys, checks $order, is said to ignore them: $ignoresKeys', (world) => {
   const tried = process.env.DEVIATIONS ? sequences : rotating(sequences, worlds.indexOf(world));
   test.each(tried)(
     '%s, then %s: nothing is started twice, lost, or told wrongly',
     async (...commands) => {
-      const isUsual = !world.isSeen && commands.every((name) => !name.includes('waits'));
+      const isUsual = !world.ignoresKeys && commands.every((name) => !name.includes('waits'));
       histories += await exploreAll(isUsual ? deviations : Math.max(1, deviations - 1), async (choose) => {
         const taken: unknown[] = [];
         const verdicts = await play(world, commands, (options) => {

@@ -48,8 +48,8 @@ export interface World {
   keys: 'honors' | 'ignores' | 'forgets';
   order: 'keyFirst' | 'activeFirst';
   namesActiveRun: boolean;
-  /** The journal has seen what it does with keys. */
-  isSeen: boolean;
+  /** The setting says that it ignores them. */
+  ignoresKeys: boolean;
 }
 
 export const triggerNames = [
@@ -80,6 +80,8 @@ export async function play(world: World, commands: readonly CommandName[], choos
   let command = 0;
   let minted = 0;
   let isWell = false;
+  let isResent = false; // somebody typed `--resend`
+  const keysInDoubt = new Set<string>();
   const idOf = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
   const active = () => runs.find(({ isFinished }) => !isFinished);
 
@@ -112,6 +114,9 @@ export async function play(world: World, commands: readonly CommandName[], choos
     if (event === 'ends' && running) running.isFinished = true;
     if (event === 'another starts') begin();
     const way = isWell ? 'answered' : choose(ways);
+    if (world.ignoresKeys && keysInDoubt.has(key) && !isResent)
+      verdicts.push(`nothing in doubt is repeated if keys are ignored: ${key} was`);
+    if (way !== 'answered' && way !== 'refused') keysInDoubt.add(key);
     const acting = late;
     late = [];
     try {
@@ -141,7 +146,8 @@ export async function play(world: World, commands: readonly CommandName[], choos
   const connect = () => {
     const context = { ...createMemory(), clock, random: () => 1 };
     const journal = openJournal({ folder: undefined, nowMs: clock.nowMs, onTrouble() {} }, log);
-    return createConnection(service, { context, journal, watches: createWatchGroup(60_000, clock) });
+    const { ignoresKeys } = world;
+    return createConnection(service, { context, journal, ignoresKeys, watches: createWatchGroup(60_000, clock) });
   };
 
   const reported = new Set<string>(); // ids of runs and times of triggers that were printed
@@ -149,6 +155,7 @@ export async function play(world: World, commands: readonly CommandName[], choos
 
   async function startOne(name: CommandName): Promise<void> {
     const isGiven = name.includes('key');
+    isResent = false;
     const idempotencyKey = isGiven ? 'given' : undefined;
     const flags = { giveUpAfterMs: 501, ifActive: name.includes('waits') ? 'wait' : 'fail' } as const;
     const start = await startRun({ target, body: '{}', idempotencyKey }, planOf(flags, 'trigger'), connect());
@@ -164,6 +171,7 @@ export async function play(world: World, commands: readonly CommandName[], choos
   async function recover(resend: boolean): Promise<boolean> {
     const connection = connect();
     let isResolved = true;
+    isResent = resend;
     for await (const recovery of recoverTriggers({ resend, giveUpAfterMs: 501 }, connection)) {
       recoveries.push({ by: command, recovery });
       if (recovery.kind === 'superseded') reported.add(recovery.trigger.idempotencyKey);
@@ -176,8 +184,6 @@ export async function play(world: World, commands: readonly CommandName[], choos
   const recoveries: { by: number; recovery: Recovery }[] = [];
   const complete: number[] = []; // the commands `recover` that ended with 0
 
-  const treatment = world.keys === 'ignores' ? 'ignored' : 'honored';
-  if (world.isSeen) log.append({ type: 'keys_seen', treatment, baseUrl, target });
   for (const name of commands) {
     command += 1;
     if (name.startsWith('trigger')) await startOne(name);

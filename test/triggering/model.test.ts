@@ -8,9 +8,9 @@ import {
   checkFollowed,
   checkJournals,
   checkNoneTwice,
+  checkNotRepeated,
   checkRecoveries,
   checkStart,
-  checkWithheld,
   type Past,
   tally,
   tell,
@@ -89,6 +89,7 @@ const simulations: fc.Arbitrary<SimulationOptions> = fc.record({
   namesActiveRun: fc.constantFrom(true, true, false),
   replaysRefusals: fc.boolean(),
   idempotencyKeys: fc.constantFrom('honored', 'ignored'),
+  ignoresKeys: fc.boolean(),
   durationMs: fc.constantFrom(1_000, 20_000, 120_000, hour),
   hostSkewMs: fc.constantFrom(0, 2_000, 60_000),
   latencyMs: fc.constantFrom(0, 200, 200, 5_000),
@@ -103,7 +104,7 @@ let count = 0;
 async function simulate(options: SimulationOptions, sequence: Moment[]): Promise<void> {
   const simulation = createSimulation(join(scratch, String(count++)), options);
   const past: Past = { simulation, options, sent: [], isClear: true };
-  for (const moment of sequence) {
+  for (const [index, moment] of sequence.entries()) {
     past.isClear &&= moment.uses.every(({ kill, conditions }) => !kill && conditions.every(isClear));
     const outcomes = await Promise.all(
       moment.uses.map(async (use) => ({ use, outcome: await simulation.run(use, moment.account) })),
@@ -111,7 +112,7 @@ async function simulate(options: SimulationOptions, sequence: Moment[]): Promise
     for (const { use, outcome } of outcomes) {
       const isKilled = outcome.isKilled === true;
       for (const attempt of simulation.sentBy.get(use) ?? [])
-        past.sent.push({ machine: use.machine, attempt, use, isKilled });
+        past.sent.push({ moment: index, machine: use.machine, attempt, use, isKilled });
     }
     for (const { use, outcome } of outcomes) {
       if (outcome.isKilled) tell('killed');
@@ -121,7 +122,7 @@ async function simulate(options: SimulationOptions, sequence: Moment[]): Promise
     }
     checkJournals(past);
     checkNoneTwice(past);
-    checkWithheld(past);
+    checkNotRepeated(past);
     await simulation.clock.sleep(moment.restMs);
   }
 }
@@ -133,6 +134,7 @@ const plain: SimulationOptions = {
   namesActiveRun: true,
   replaysRefusals: false,
   idempotencyKeys: 'honored',
+  ignoresKeys: false,
   durationMs: hour,
   hostSkewMs: 0,
   latencyMs: 0,

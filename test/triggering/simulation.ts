@@ -57,6 +57,8 @@ export interface Outcome {
 
 export interface SimulationOptions extends Omit<ServiceOptions, 'clock' | 'random'> {
   seed: number;
+  /** The setting says that the service ignores idempotency keys. */
+  ignoresKeys: boolean;
   /** By how much the wall clock of each machine is off at first. */
   offsetsMs: [number, number];
   /** What disturbs a machine: one of its clocks goes wrong, never both. */
@@ -76,7 +78,10 @@ interface Machine {
 }
 
 /** A service, machines with a journal each, and time: everything that outlives a process. */
-export function createSimulation(folder: string, { seed, offsetsMs, disturbance, ...options }: SimulationOptions) {
+export function createSimulation(
+  folder: string,
+  { seed, ignoresKeys, offsetsMs, disturbance, ...options }: SimulationOptions,
+) {
   const clock = createVirtualClock();
   const random = createRandom(seed);
   const service = createSimulatedService({ ...options, clock, random });
@@ -160,6 +165,7 @@ export function createSimulation(folder: string, { seed, offsetsMs, disturbance,
     const stateOf: Processes['stateOf'] = (name) => (running.has(name) ? 'running' : 'ended');
     const parts = {
       context,
+      ignoresKeys,
       account: async () => apiKey,
       journal: { ...journal, append },
       processes: { own, stateOf },

@@ -12,7 +12,7 @@ import { list } from './commands/list.ts';
 import { recover } from './commands/recover.ts';
 import { result } from './commands/result.ts';
 import { status } from './commands/status.ts';
-import { hintForAutomation, trigger } from './commands/trigger.ts';
+import { trigger } from './commands/trigger.ts';
 import { versionCommand } from './commands/version.ts';
 import { watch } from './commands/watch.ts';
 
@@ -23,7 +23,6 @@ export const program: CommandDefinition = {
   name: 'runctl',
   about: 'Start an Automation run, follow it until it finishes, and get an exit code you can trust.',
   version,
-  whenUnknown: hintForAutomation,
   whenBare: async (context) => (await import('./commands/overview.ts')).showOverview(context),
   examples: [
     ['runctl config', 'enter the base URL, the API key and the project'],

@@ -1,10 +1,8 @@
-import { isIdPrefix } from '../connection/arguments.ts';
 import type { Connection } from '../connection/connection.ts';
 import type { UnresolvedTrigger } from '../journal/journal.ts';
 import type { Problem } from '../problems/problem.ts';
 import { triggerProblem } from '../problems/trigger-problems.ts';
 import type { UnknownTrigger } from '../problems/unknown-outcome.ts';
-import { nameOf, type Target } from '../runs/run.ts';
 import type { FailedTrigger, TriggerIdentity } from '../triggering/send-until-known.ts';
 
 /** Why a trigger has no known run, and what to do about it. */
@@ -14,9 +12,7 @@ export function problemOfTrigger(result: FailedTrigger, identity: TriggerIdentit
   const recorded = mayHaveStarted(result) ? journal.findKey(identity) : undefined;
   const unknown =
     recorded?.state === 'open' ? unknownTriggerOf(recorded.trigger, connection) : { ...identity, ignoresKeys };
-  const problem = triggerProblem(result, unknown, context.signal);
-  const hint = problem.facts.name === 'not_found' && hintForName(identity.target, connection);
-  return hint ? problem.with({ hint }) : problem;
+  return triggerProblem(result, unknown, context.signal);
 }
 
 const mayHaveStarted = (result: FailedTrigger) =>
@@ -31,11 +27,4 @@ export function unknownTriggerOf(trigger: UnresolvedTrigger, { ignoresKeys }: Co
     hasMetConflict: conflict !== undefined,
     ignoresKeys,
   };
-}
-
-/** The run that an unknown name was probably meant to be. */
-function hintForName({ automationName: name }: Target, connection: Connection): string | undefined {
-  const { journal, baseUrl } = connection;
-  const [run] = isIdPrefix(name) ? journal.runs({ baseUrl, idPrefix: name }) : [];
-  return run && `a run of ${nameOf(run.target)} has an id like that: \`runctl watch ${name}\``;
 }

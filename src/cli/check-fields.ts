@@ -3,22 +3,13 @@ import { quote } from '../problems/quote.ts';
 import { fieldsOf, fieldsOfObjects } from '../render/field-paths.ts';
 import { isJsonObject, type JsonObject } from '../runs/json.ts';
 
-const ofRunctl = ['problem', 'outcome', 'exitCode', 'next', 'trigger', 'warnings', 'durationMs'];
-
 /** Throws a usage problem for a field that no document has: a script would read an empty value forever. */
 export function checkFields(paths: readonly string[] = [], command: string): void {
   const known = fieldsOf(command);
   const odd = paths.find((path) => !known.includes(path.replace(/\..*/s, '')));
   if (odd === undefined) return;
   const [name = ''] = odd.split('.');
-  const typed = name.toLowerCase();
-  const isAlike = (field: string) => field.startsWith(typed.slice(0, 3)) || field.endsWith(typed);
-  const alike = known.find((field) => isAlike(field.toLowerCase()));
-  const meant = ofRunctl.includes(name) ? `runctl.${odd}` : alike;
-  throw usageProblem(
-    `documents of runctl ${command} have no field ${quote(name)}`,
-    meant ? `did you mean \`--field ${meant}\`?` : `it has ${known.join(', ')}`,
-  );
+  throw usageProblem(`documents of runctl ${command} have no field ${quote(name)}`, `they have ${known.join(', ')}`);
 }
 
 /** Notes on names further down that no schema has. Only under `runctl` they are refused: the service may add fields. */

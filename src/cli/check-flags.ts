@@ -56,18 +56,8 @@ export function hoistFlags(argv: readonly string[], { commands = [] }: CommandDe
     if (!option) return argv;
     end += option.flags.includes('<') && value === undefined ? 2 : 1;
   }
-  return end === 0 || end >= argv.length ? argv : commandFirst(argv, end, commands);
-}
-
-/** The words with those before the command behind it; `at` is where the command is. */
-function commandFirst(argv: readonly string[], at: number, commands: readonly CommandDefinition[]): string[] {
-  const inner = commands.find(({ name }) => name === argv[at])?.commands;
-  const behind = at + (inner?.some(({ name }) => name === argv[at + 1]) ? 2 : 1);
-  return [...argv.slice(at, behind), ...argv.slice(0, at), ...argv.slice(behind)];
-}
-
-/** The same line with all its flags behind the command; undefined if no command is in it, or if it comes first. */
-export function withCommandFirst(argv: readonly string[], { commands = [] }: CommandDefinition): string[] | undefined {
-  const at = argv.findIndex((word) => commands.some(({ name, alias }) => name === word || alias === word));
-  return at > 0 ? commandFirst(argv, at, commands) : undefined;
+  if (end === 0 || end >= argv.length) return argv;
+  const inner = commands.find(({ name }) => name === argv[end])?.commands;
+  const behind = end + (inner?.some(({ name }) => name === argv[end + 1]) ? 2 : 1);
+  return [...argv.slice(end, behind), ...argv.slice(0, end), ...argv.slice(behind)];
 }

@@ -56,8 +56,6 @@ export interface CommandDefinition<A = Arguments, O = Options> {
   whenExcess?: string;
   /** Of the program: what it answers without a command; undefined if that is the help. */
   whenBare?(context: Invocation): Promise<CommandResult | undefined>;
-  /** Of a group: a hint for a word that is none of its commands; undefined if it has none. */
-  whenUnknown?(word: string, context: Context): string | undefined;
   /** It triggers runs, so its failures say whether one may have been started. */
   starts?: boolean;
   /** Returns what to print, or the exit code if it printed all itself. Throws a `Problem`. */

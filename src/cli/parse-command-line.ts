@@ -1,8 +1,8 @@
 import { CommanderError } from 'commander';
 import { type Problem, usageProblem } from '../problems/problem.ts';
-import { quote, shellWord } from '../problems/quote.ts';
-import { flawOfFilter, hasOtherDash } from '../runs/automation-name.ts';
-import { checkCombination, hoistFlags, namesOf, sharedFlag, withCommandFirst } from './check-flags.ts';
+import { quote } from '../problems/quote.ts';
+import { hasOtherDash } from '../runs/automation-name.ts';
+import { checkCombination, hoistFlags, namesOf, sharedFlag } from './check-flags.ts';
 import type { CommandDefinition } from './define-command.ts';
 import { helpTopics, topicOf } from './help-text.ts';
 import { type HelpOutput, type ParsedCommand, toCommander } from './to-commander.ts';
@@ -16,18 +16,15 @@ const impossible: ReadonlyMap<string, string> = new Map([
   ['logs', 'the service has no logs of a run; `runctl result` prints its output'],
 ]);
 
-/** Hints that only the settings and the journal can give. */
-export interface Hints {
-  whenMissing?(command: CommandDefinition): string | undefined;
-  whenUnknown?(word: string): string | undefined;
-}
+/** A hint for a missing argument, which may come from the journal. */
+type WhenMissing = (command: CommandDefinition) => string | undefined;
 
 /** Parses a command line. Undefined if it asked for help or the version, which `output` has. Throws what it refuses. */
 export function parse(
   argv: readonly string[],
   program: CommandDefinition,
   output: HelpOutput,
-  hints: Hints = {},
+  whenMissing?: WhenMissing,
 ): ParsedCommand | undefined {
   const commands = program.commands ?? [];
   const words = expandHelp(hoistFlags(argv, program));
@@ -43,25 +40,14 @@ export function parse(
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.code === 'commander.unknownCommand' && !command) {
-      const hint = hints.whenUnknown?.(asked) ?? impossible.get(asked) ?? suggestionIn(error);
+      const hint = impossible.get(asked) ?? suggestionIn(error);
       const otherwise = argv[0] === 'help' ? `topics are ${helpTopics.join(', ')}` : 'see `runctl --help`';
       throw usageProblem(`unknown command '${asked}'`, hint ?? otherwise);
     }
-    if (!command && error.exitCode !== 0) refuseOrder(argv, program);
-    if (error.exitCode !== 0) throw wrongUsage(error, command, words, hints);
+    if (error.exitCode !== 0) throw wrongUsage(error, command, words, whenMissing);
   }
   if (parsed) checkCombination(parsed.command, parsed);
   return parsed;
-}
-
-export const lineOf = (words: readonly string[]): string => ['runctl', ...words.map(shellWord)].join(' ');
-
-/** Throws what the line lacks if its flags stand behind the command, or else that line. */
-function refuseOrder(argv: readonly string[], program: CommandDefinition): void {
-  const ordered = withCommandFirst(argv, program);
-  if (!ordered) return;
-  parse(ordered, program, { write() {}, columns: () => 80 });
-  throw usageProblem('a flag was given before its command', `\`${lineOf(ordered)}\``);
 }
 
 /** `help config set` means `config set --help`, unless it names a topic. An empty command line asks for help, too. */
@@ -77,7 +63,7 @@ function expandHelp([first, second, ...others]: readonly string[]): readonly str
   return [...words, '--help'];
 }
 
-/** What commander takes for the word that was meant. */
+/** The command or flag that commander names for a mistyped one. */
 const suggestionIn = ({ message }: CommanderError): string | undefined =>
   /\n\(Did you mean (.*)\?\)$/.exec(message)?.[1]?.replace(/^/, 'did you mean ').concat('?');
 
@@ -91,7 +77,7 @@ function wrongUsage(
   error: CommanderError,
   outer: CommandDefinition | undefined,
   words: readonly string[],
-  { whenMissing }: Hints,
+  whenMissing?: WhenMissing,
 ): Problem {
   const { code } = error;
   const [message = ''] = error.message.split('\n(Did you mean ');
@@ -111,13 +97,7 @@ function wrongUsage(
   }
   if (code === 'commander.excessArguments' && command) {
     const dashed = words.find(hasOtherDash);
-    if (dashed !== undefined) {
-      const meant = words.flatMap((word) => (word === dashed ? (flawOfFilter(word)?.meant ?? word) : word));
-      return usageProblem(
-        `${quote(dashed)} begins with another dash than a flag`,
-        `did you mean \`${lineOf(meant)}\`?`,
-      );
-    }
+    if (dashed !== undefined) return usageProblem(`${quote(dashed)} begins with another dash than a flag`, help);
     const most = Object.keys(command.arguments ?? {}).length;
     const number = ['no arguments', 'only one argument', 'only two arguments'][most] ?? `only ${most} arguments`;
     return usageProblem(`${path} takes ${number}`, command.whenExcess ?? help);

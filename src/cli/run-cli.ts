@@ -1,6 +1,6 @@
 import { version } from '../../package.json';
 import { type Setting, settingTable, unknownVariables, valueIfGiven } from '../config/setting-table.ts';
-import { resolveWithoutApiKey, type SettingFlags, showSettings } from '../config/settings.ts';
+import { showSettings } from '../config/settings.ts';
 import type { Context, Invocation } from '../context.ts';
 import { exitCodeOf, exitCodeOfAll, exitCodeWithOutput, interruptNameOf } from '../problems/exit-codes.ts';
 import type { Outcome } from '../problems/outcome.ts';
@@ -43,16 +43,12 @@ export async function runCli(
     await loadColors(context.stdout, context.stderr);
     const overview = argv.length === 0 ? await program.whenBare?.(own) : undefined;
     if (overview) return end(overview, {}, own);
-    const parsed = parse(argv, program, context.stdout, {
-      whenMissing: (command) => command.whenMissing?.(context),
-      whenUnknown: (word) => hintForUnknown(word, program, context),
-    });
+    const parsed = parse(argv, program, context.stdout, (command) => command.whenMissing?.(context));
     if (!parsed && argv.length > 0) return 0;
     if (!parsed) return end(await welcome(program, own), {}, own);
     const output: OutputOptions = parsed.options;
     const { onFinal: _, ...options } = parsed.options;
-    // Its hint is the whole line, so no flags are added to it.
-    checkNames(parsed, argv, program, () => readableSettings(options, context)?.project.value);
+    checkNames(parsed);
     const texts = [parsed.arguments, options].flatMap(Object.values).flat();
     command = parsed.command;
     const flags = connectionFlags(options);
@@ -73,15 +69,6 @@ export async function runCli(
   }
 }
 
-function hintForUnknown(word: string, program: CommandDefinition, context: Context): string | undefined {
-  try {
-    return program.whenUnknown?.(word, context);
-  } catch {
-    // What keeps settings or the journal from being read is said by the commands that need them.
-    return undefined;
-  }
-}
-
 /** The invocation that reports to what these options ask for. */
 function invocationOf(
   output: OutputOptions,
@@ -89,16 +76,6 @@ function invocationOf(
 ): Invocation {
   const invocation = { warnings: [], ...called, reporter: silentReporter };
   return { ...invocation, reporter: createReporter(output, invocation) };
-}
-
-/** The settings but for the API key. What keeps them from being read is said by the commands that need them. */
-function readableSettings(options: SettingFlags, { env }: Context) {
-  try {
-    return resolveWithoutApiKey(options, env);
-  } catch (error) {
-    if (error instanceof Problem) return undefined;
-    throw error;
-  }
 }
 
 /** Prints what the command has not printed itself. */

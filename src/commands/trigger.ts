@@ -68,24 +68,13 @@ export const trigger = defineCommand({
   },
 });
 
-function automationsHere(context: Invocation): Set<string> {
-  const baseUrl = valueIfGiven(resolveWithoutApiKey({}, context.env).baseUrl);
-  return automationsIn({ journal: journalOf(context, { quiet: true }), baseUrl });
-}
-
-/** A hint for `runctl nightly`, if that is an automation that was triggered here. */
-export function hintForAutomation(word: string, context: Invocation): string | undefined {
-  if (!automationsHere(context).has(word)) return undefined;
-  const name = shellWord(word);
-  return `\`runctl status ${name}\` shows its last run; \`runctl trigger ${name}\` starts one`;
-}
-
-/** A hint that names the automations triggered here before, because the user probably means one of them. */
+/** A hint that names the automations triggered here before. */
 function nameKnown(context: Invocation): string | undefined {
-  const [first, ...others] = automationsHere(context);
-  if (first === undefined) return undefined;
-  const known = [first, ...others].slice(0, mostNamed).map(shellWord).join(', ');
-  return `known on this machine: ${known}; for example: \`runctl trigger ${shellWord(first)}\``;
+  const baseUrl = valueIfGiven(resolveWithoutApiKey({}, context.env).baseUrl);
+  const names = [...automationsIn({ journal: journalOf(context, { quiet: true }), baseUrl })];
+  if (names.length === 0) return undefined;
+  const known = names.slice(0, mostNamed).map(shellWord).join(', ');
+  return `known on this machine: ${known}; see \`runctl trigger --help\``;
 }
 
 /** Shows what would be sent. Without a given idempotency key, each command generates a new one. */

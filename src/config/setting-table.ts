@@ -141,23 +141,16 @@ export const storedKeys = settingKeys.filter((key): key is StoredKey => key !== 
 /** A key as `runctl config` accepts it. Throws a usage problem that lists the keys. */
 export function parseSettingKey(text: string): SettingKey {
   const plain = (word: string) => word.toLowerCase().replaceAll(/[-_]/g, '');
-  const key = settingKeys.find((candidate) => plain(candidate) === plain(text));
-  if (key) return key;
   const [name = '', value] = text.split('=');
-  const meant = likelyKey(plain(name));
-  if (meant && value !== undefined)
-    throw usageProblem('a setting and its value are two arguments', `\`runctl config set ${usageOf(meant)}\``);
-  const hint = meant ? `did you mean \`${meant}\`?` : `settings: ${settingKeys.join(', ')}`;
-  throw usageProblem(`there is no setting ${JSON.stringify(name)}`, hint);
+  const key = settingKeys.find((candidate) => plain(candidate) === plain(name));
+  if (!key) throw usageProblem(`there is no setting ${JSON.stringify(name)}`, `settings: ${settingKeys.join(', ')}`);
+  if (value !== undefined)
+    throw usageProblem('a setting and its value are two arguments', `\`runctl config set ${usageOf(key)}\``);
+  return key;
 }
 
 /** The API key never comes from the command line. */
 const usageOf = (key: SettingKey) => (key === 'apiKey' ? key : `${key} <value>`);
-
-/** `url` for `baseUrl`, or the name that another tool uses. */
-const likelyKey = (word: string): SettingKey | undefined =>
-  settingKeys.find((key) => word.length > 2 && key.toLowerCase().includes(word)) ??
-  (/^(token|secret)$/.test(word) ? 'apiKey' : /^(endpoint|host|server)$/.test(word) ? 'baseUrl' : undefined);
 
 /** A setting that was set: its value, or why it is refused. The source names the flag, the variable or the profile. */
 export type Given<Value> =

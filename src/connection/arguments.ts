@@ -72,11 +72,8 @@ export function flawOfRun(text: string): NameFlaw | undefined {
   const id = text.slice(cut + 1);
   const name = cut > 0 && isUuid(id) ? text.slice(0, cut) : text;
   if (isUuid(name) || splitName(name).projectId !== undefined) return undefined;
-  const flaw = flawOfName(name);
-  return flaw && isIdPrefix(id) && cut > 0 ? { ...flaw, why: 'is not a complete run', meant: [id] } : flaw;
+  return flawOfName(name);
 }
-
-export const isIdPrefix = (text: string) => /^[\da-f-]{4,35}$/i.test(text);
 
 /** The same for an argument that selects what is listed. */
 export const flawOfSelection = (text: string): NameFlaw | undefined =>

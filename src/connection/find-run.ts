@@ -6,13 +6,12 @@ import { pathOf } from '../journal/records.ts';
 import type { NamedAutomation } from '../journal/run-filter.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { fullArgumentOf, quote, shellWord } from '../problems/quote.ts';
-import { fieldsOf } from '../render/field-paths.ts';
 import { lengthOfIds } from '../render/status-text.ts';
 import { isPlainName } from '../runs/automation-name.ts';
 import { fullNameOf, nameOf, type Target } from '../runs/run.ts';
 import { formatAgo, localTime } from '../runs/time-text.ts';
 import type { Followable } from '../watching/watch-run.ts';
-import { isIdPrefix, type RunArgument } from './arguments.ts';
+import type { RunArgument } from './arguments.ts';
 import type { Connection } from './connection.ts';
 import { followableOf } from './followable.ts';
 
@@ -44,17 +43,14 @@ async function findInJournal(named: RunArgument, here: Here): Promise<Followable
       if (found) return found;
       const byPrefix = findByPrefix(named.text, here);
       if (byPrefix) return byPrefix;
-      throw usageProblem(`no run here matches ${quote(named.text)}`, hintFor(named.text, here));
+      throw usageProblem(`no run here matches ${quote(named.text)}`, hintFor(named.text));
     }
   }
 }
 
 const inFull = 'name it in full as <projectId>/<automationName>/<executionId>';
 
-function hintFor(text: string, here: Here): string {
-  if (fieldsOf(here.context.command ?? '').includes(text)) return `did you mean \`--field ${text}\`?`;
-  if (text === 'latest') return 'did you mean `@last`?';
-  if (text === 'all') return '`runctl list` shows all runs; `runctl watch --all` follows the unfinished ones';
+function hintFor(text: string): string {
   return /^[\da-f]{1,3}$/i.test(text)
     ? 'a prefix of an id has at least 4 characters'
     : `see \`runctl list\`, or ${inFull}`;
@@ -171,6 +167,8 @@ function checkSameProject({ target: one }: JournalRun, { target: other }: Journa
 
 /** How many runs are shown to choose from. */
 const mostListed = 10;
+
+const isIdPrefix = (text: string) => /^[\da-f-]{4,35}$/i.test(text);
 
 function findByPrefix(text: string, { journal, baseUrl, context }: Here): Followable | undefined {
   if (!isIdPrefix(text)) return undefined;

@@ -261,7 +261,7 @@ test("a trigger that isn't an automation names those that were triggered here be
   expect({ code, stderr }).toEqual({
     code: 2,
     stderr:
-      "runctl: missing required argument 'automation'\n  -> known on this machine: 'weekly report', nightly; for example: `runctl trigger 'weekly report'`\n",
+      "runctl: missing required argument 'automation'\n  -> known on this machine: 'weekly report', nightly; see `runctl trigger --help`\n",
   });
 });
 

@@ -1,10 +1,7 @@
 import { expect, test } from 'vitest';
 import { runCli } from '../../src/cli/run-cli.ts';
-import { openJournal } from '../../src/journal/journal.ts';
 import { program } from '../../src/program.ts';
 import { createMemory } from '../helpers/memory-context.ts';
-import { temporaryFolder } from '../helpers/temporary-folder.ts';
-import { accepted, baseUrl, triggered } from '../journal/records.ts';
 
 async function refused(line: string): Promise<string> {
   const context = createMemory();
@@ -26,7 +23,8 @@ test.each([
   ['trigger a --watch=true', 'leave out what follows `--watch`'],
   ['trigger a -w=1', 'leave out what follows `-w`'],
   ['demo --fast', 'see `runctl demo --help`'],
-  ['--watch trigger nightly', 'runctl trigger --watch nightly'],
+  ['--watch trigger nightly', 'see `runctl --help`'],
+  ['nightly', 'see `runctl --help`'],
 ])('`runctl %s` is refused: %s', async (line, hint) => {
   expect((await refused(line)).replace(/^\S+ (?=\S)/, '')).toBe(hint);
 });
@@ -37,13 +35,4 @@ test('an API key that was given by a flag is not repeated', async () => {
     await runCli(line.split(' '), program, context);
   }
   expect(context.err().replace("unknown command 'sk1'", '')).not.toContain('sk1');
-});
-
-test('the name of an automation alone is not taken for a wish to start it', async () => {
-  const context = createMemory({ RUNCTL_STATE_DIR: temporaryFolder(), RUNCTL_BASE_URL: baseUrl });
-  const folder = context.env.RUNCTL_STATE_DIR;
-  const journal = openJournal({ folder, nowMs: context.clock.nowMs, onTrouble: (what) => expect.unreachable(what) });
-  for (const record of [triggered(1), accepted(1)]) journal.append(record);
-  expect(await runCli(['nightly'], program, context)).toBe(2);
-  expect(context.err()).toContain('`runctl status nightly` shows its last run; `runctl trigger nightly` starts one');
 });

@@ -180,16 +180,6 @@ describe('config set', () => {
     expect(problem).toMatchObject({ exitCode: 2, message: expect.stringContaining('the profile name') });
   });
 
-  test.each([
-    ['key', 'apiKey'],
-    ['token', 'apiKey'],
-    ['url', 'baseUrl'],
-    ['endpoint', 'baseUrl'],
-    ['timeout', 'requestTimeout'],
-  ])('offers the setting that is meant by %s', async (word, key) => {
-    expect((await problemOf(createConfig().set(word, 'x')))?.facts.hint).toBe(`did you mean \`${key}\`?`);
-  });
-
   test('asks nobody to type an API key on the command line', async () => {
     expect((await problemOf(createConfig().set('API_KEY=x', undefined)))?.facts.hint).toBe(
       '`runctl config set apiKey`',

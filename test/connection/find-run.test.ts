@@ -114,9 +114,8 @@ describe('a run argument', () => {
   });
 
   test.each([
-    ['all', '`runctl watch --all`'],
-    ['latest', '@last'],
     ['constructor', 'runctl list'],
+    ['abc', 'at least 4 characters'],
   ])('that is no name, %s, gets the right word', async (text, hint) => {
     const machine = createMachine([`nightly ${a}`]);
     expect(await machine.find(text)).toBe(`2 no run here matches "${text}"`);

@@ -449,7 +449,7 @@ const ofOthers: Record<string, Row> = {
   'fields in the place of a run, as gh takes them': {
     argv: ['status', 'status,executionId'],
     ends: '2 usage usage',
-    next: /^runctl status --field status,executionId$/,
+    next: /^runctl status --help$/,
   },
   'a project that is no UUID': { argv: [...polled, '-p', 'acme'], ends: '2 usage usage' },
   'a run of another project than -p says': {

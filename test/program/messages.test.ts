@@ -241,10 +241,10 @@ const later: [argv: string, text: string][] = [
   ],
   [
     'trigger',
-    "runctl: missing required argument 'automation'\n  → known on this machine: weekly, nightly; for example: `runctl trigger weekly`",
+    "runctl: missing required argument 'automation'\n  → known on this machine: weekly, nightly; see `runctl trigger --help`",
   ],
   ['watch nightly --all', 'runctl: --all takes no run arguments\n  → leave out one of the two'],
-  ['--profile list', 'runctl: --profile needs a value: --profile <name>\n  → see `runctl list --help`'],
+  ['--profile list', 'runctl: no command was given\n  → runctl --profile <name> <command>'],
   ['--profile x', 'runctl: no command was given\n  → runctl --profile <name> <command>'],
   ['--json=1 list', "runctl: option '--json' takes no value\n  → leave out what follows `--json`"],
   ['cancel', "runctl: unknown command 'cancel'\n  → the service has no way to cancel a run"],
@@ -271,15 +271,6 @@ test('commands say in common words what they found', async () => {
   endRuns();
   expect(await run('watch nightly weekly')).toContain('1 completed · 1 failed');
   expect(await printedBy(later)).toEqual(later);
-});
-
-test('who triggers an id is told of its run', async () => {
-  const { env, clock } = await withEmulator({ automations: { nightly: {} } });
-  const run = (argv: string[]) => runProgram(argv, { env, clock });
-  const id = (await run(['trigger', 'nightly'])).stdout.trim();
-  const { code, stderr } = await run(['trigger', id.slice(0, 8)]);
-  expect(code).toBe(6);
-  expect(stderr).toContain(`a run of nightly has an id like that: \`runctl watch ${id.slice(0, 8)}\``);
 });
 
 const home = { HOME: '/nowhere' };

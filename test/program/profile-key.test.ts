@@ -63,13 +63,3 @@ test('what keeps a stored setting from having an effect is looked for in the pro
   expect(own.requests).toEqual([]);
   expect((await set()).stderr).toContain('the stored apiKey overrides the stored apiKeyCommand');
 });
-
-test('what a refused name could be in full has the project of the profile', async () => {
-  const { own, storeAll, env } = await startTwo();
-  const [project, other] = ['00000000-0000-4000-8000-0000000000aa', '00000000-0000-4000-8000-0000000000bb'];
-  const profiles = { default: { baseUrl: own.url, project }, staging: { baseUrl: own.url, project: other } };
-  storeAll(profiles);
-  const argv = ['trigger', '–watch', '--profile', 'staging'];
-  const { code, stderr } = await runProgram(argv, { env: { ...env, RUNCTL_PROJECT: '' } });
-  expect([code, stderr.includes(`${project}/`), stderr.includes(`${other}/`)]).toEqual([2, false, true]);
-});

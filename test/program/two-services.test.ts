@@ -34,19 +34,6 @@ test('how long runs usually take is known of the service that they were seen at'
   }
 });
 
-test('the start of an id that is typed as a name is taken for a run of this service', async () => {
-  const { env, clock, emulator } = await withEmulator({
-    faults: [{ on: 'trigger', nth: 2, do: 'status', status: 404 }],
-  });
-  const run = (...argv: string[]) => runProgram(argv, { env, clock });
-  await run('trigger', 'nightly');
-  const [prefix] = emulator.runs()[0]?.executionId.split('-') ?? [];
-  expect((await run('trigger', `${prefix}`)).stderr).toContain(`a run of nightly has an id like that`);
-  const other = await withEmulator({ faults: [{ on: 'trigger', do: 'status', status: 404 }] });
-  const there = { ...env, RUNCTL_BASE_URL: other.emulator.url };
-  expect((await runProgram(['trigger', `${prefix}`], { env: there, clock })).stderr).not.toContain('an id like that');
-});
-
 test('a run of the other service is not taken for the one that is active', async () => {
   const { at, otherAt } = await machine();
   expect((await at('there', 'trigger nightly')).code).toBe(0);

@@ -14,7 +14,8 @@ interface ExitRow {
 /** What the column means, in a sentence. */
 export const repeatAdvice: Record<Repeat, string> = {
   yes: 'The same `trigger` line can be repeated: no run was started.',
-  'own key': 'The same `trigger` line can be repeated within 24h if it has an `--idempotency-key`.',
+  'own key':
+    'The same `trigger` line can be repeated within 24h if it has an `--idempotency-key`, unless `idempotencyKeys` is `ignored`.',
   no: 'The same `trigger` line would start another run, or fail again.',
 };
 
@@ -105,7 +106,7 @@ const table = {
     repeat: 'own key',
     meaning: 'the response to a trigger was lost; a run may have been started',
     advice:
-      "Don't repeat the command. Run `runctl recover`: it sends the same trigger with the same idempotency key, which finds the run, or starts it if the request never arrived. If the message names an active run, that may be yours: `runctl watch` follows it, and when it has finished, `runctl recover <automation> --resend` finds yours or starts it. `runctl help troubleshooting` has more.",
+      "Don't repeat the command without an `--idempotency-key`. Run `runctl recover`: it sends the same trigger with the same idempotency key, which finds the run, or starts it if the request never arrived. If the message names an active run, that may be yours: `runctl watch` follows it, and when it has finished, `runctl recover <automation> --resend` finds yours or starts it. `runctl help troubleshooting` has more.",
   },
   result_unavailable: {
     code: 13,

@@ -1,7 +1,7 @@
 import type { NamedAutomation } from '../journal/run-filter.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { quote, shellWord } from '../problems/quote.ts';
-import { flawOfFilter, flawOfName, type NameFlaw } from '../runs/automation-name.ts';
+import { flawInPath, flawOfFilter, flawOfName, type NameFlaw } from '../runs/automation-name.ts';
 import { isUuid, type Target } from '../runs/run.ts';
 
 export type RunArgument =
@@ -79,11 +79,10 @@ export function flawOfRun(text: string): NameFlaw | undefined {
 export const flawOfSelection = (text: string): NameFlaw | undefined =>
   splitName(text).projectId === undefined ? flawOfFilter(text) : undefined;
 
-/** Throws a usage problem for names that can't be sent: a URL parser drops `.` and `..` even when percent-encoded. */
+/** Throws a usage problem for a name that can't be sent. */
 function checkAutomationName(name: string, whole = name): void {
   if (name === '') throw usageProblem(`the automation's name in ${quote(whole)} is empty`, 'is a variable unset?');
-  const isDots = name === '.' || name === '..';
-  if (!isDots && name.isWellFormed()) return;
-  const flaw = isDots ? "can't be sent in a path" : 'contains half a character (a lone surrogate)';
-  throw usageProblem(`the automation name ${quote(name)} ${flaw}; nothing was sent`, 'give a name such as nightly');
+  const flaw = flawInPath(name);
+  if (flaw)
+    throw usageProblem(`the automation name ${quote(name)} ${flaw}; nothing was sent`, 'give a name such as nightly');
 }

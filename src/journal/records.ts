@@ -1,4 +1,5 @@
 import type { ExitName } from '../problems/exit-codes.ts';
+import { flawInPath } from '../runs/automation-name.ts';
 import type { HowTriggered } from '../runs/events.ts';
 import { fullNameOf, type Target } from '../runs/run.ts';
 
@@ -95,6 +96,8 @@ function parsePath(text: string): Target | undefined {
   if (parsed) return parsed;
   const { projectId, automationName } = path.exec(text)?.groups ?? {};
   if (projectId === undefined || automationName === undefined) return undefined;
+  // `recover` sends what it finds here.
+  if (flawInPath(projectId) || flawInPath(automationName)) return undefined;
   const target = { projectId, automationName };
   targets.set(text, target);
   return target;

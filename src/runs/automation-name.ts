@@ -30,6 +30,13 @@ function flawIn(flaws: typeof flawsOfFilters, name: string): NameFlaw | undefine
   return why === undefined ? undefined : { why };
 }
 
+/** Why a text can't be a segment of a path: a URL parser drops `.` and `..` even when percent-encoded. */
+export function flawInPath(text: string): string | undefined {
+  if (text === '') return 'is empty';
+  if (text === '.' || text === '..') return "can't be sent in a path";
+  return text.isWellFormed() ? undefined : 'contains half a character (a lone surrogate)';
+}
+
 /** The flaw of a name without its project that would start a run if it were a mistake. */
 export const flawOfName = (name: string): NameFlaw | undefined => flawIn(flawsOfNames, name);
 

@@ -19,11 +19,21 @@ test('a target survives the way to its path and back', () => {
   );
 });
 
-test.each(['', 'nightly', 'agent/a', 'automation/x', 'automation//x', 'automation/x/', 'other/x/y', 'other/agent/a'])(
-  '%j is no path of a target',
-  (path) => {
-    const record = { schema: 1, at: '2026-11-22T03:00:00Z', type: 'not_found', baseUrl, executionId: 'x' };
-    expect(parseRecord(JSON.stringify({ ...record, target: 'automation/x/y' }))).toBeDefined();
-    expect(parseRecord(JSON.stringify({ ...record, target: path }))).toBeUndefined();
-  },
-);
+test.each([
+  'automation/../x',
+  'automation/x/..',
+  'automation/x/.',
+  'automation/x/\ud800',
+  '',
+  'nightly',
+  'agent/a',
+  'automation/x',
+  'automation//x',
+  'automation/x/',
+  'other/x/y',
+  'other/agent/a',
+])('%j is no path of a target', (path) => {
+  const record = { schema: 1, at: '2026-11-22T03:00:00Z', type: 'not_found', baseUrl, executionId: 'x' };
+  expect(parseRecord(JSON.stringify({ ...record, target: 'automation/x/y' }))).toBeDefined();
+  expect(parseRecord(JSON.stringify({ ...record, target: path }))).toBeUndefined();
+});

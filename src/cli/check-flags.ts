@@ -36,6 +36,23 @@ export function checkCombination(
   }
 }
 
+/** Throws a usage problem for a flag that is followed by another in place of its value. */
+export function checkValues(words: readonly string[], options: readonly OptionDefinition[]): void {
+  const end = words.indexOf('--');
+  for (let at = 0; at < (end < 0 ? words.length : end); at++) {
+    const flag = words[at] ?? '';
+    const option = options.find((each) => each.flags.includes('<') && namesOf(each).includes(flag));
+    if (!option) continue;
+    at += 1;
+    const value = words[at] ?? '';
+    if (value.startsWith('-') && value !== '-')
+      throw usageProblem(
+        `${flag} needs a value (is a variable unset?)`,
+        `a value that begins with a dash is given as \`${longNameOf(option)}=<value>\``,
+      );
+  }
+}
+
 export const shared: Options = { ...outputOptions, ...settingOptions, noColor };
 
 /** The names of an option: `-w` and `--watch` of `-w, --watch <form>`. */

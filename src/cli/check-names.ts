@@ -3,10 +3,13 @@ import { quote } from '../problems/quote.ts';
 import type { ParsedCommand } from './to-commander.ts';
 
 /** Throws a usage problem about all arguments together that aren't names. */
-export function checkNames({ name: path, command, arguments: values }: ParsedCommand): void {
+export function checkNames(
+  { name: path, command, arguments: values }: ParsedCommand,
+  isCommand: (word: string) => boolean,
+): void {
   const flaws = Object.entries(command.arguments ?? {}).flatMap(([name, { flawOf }]) =>
     [values[name] ?? []].flat().flatMap((text) => {
-      const flaw = flawOf?.(String(text));
+      const flaw = flawOf?.(String(text), isCommand);
       return flaw ? { text: String(text), ...flaw } : [];
     }),
   );

@@ -8,8 +8,8 @@ export interface ArgumentDefinition<Value = unknown> {
   form: string;
   about: string;
   choices?: readonly Value[];
-  /** Why a text isn't taken for this argument. */
-  flawOf?(text: string): NameFlaw | undefined;
+  /** Why a text isn't taken for this argument. `isCommand`: it is a command, and no automation that is known here. */
+  flawOf?(text: string, isCommand: (word: string) => boolean): NameFlaw | undefined;
 }
 
 export interface OptionDefinition<Value = unknown> {

@@ -2,7 +2,7 @@ import { CommanderError } from 'commander';
 import { type Problem, usageProblem } from '../problems/problem.ts';
 import { quote } from '../problems/quote.ts';
 import { hasOtherDash } from '../runs/automation-name.ts';
-import { checkCombination, hoistFlags, namesOf, sharedFlag } from './check-flags.ts';
+import { checkCombination, checkValues, hoistFlags, namesOf, shared, sharedFlag } from './check-flags.ts';
 import type { CommandDefinition } from './define-command.ts';
 import { helpTopics, topicOf } from './help-text.ts';
 import { type HelpOutput, type ParsedCommand, toCommander } from './to-commander.ts';
@@ -30,6 +30,8 @@ export function parse(
   const words = expandHelp(hoistFlags(argv, program));
   const [asked = ''] = words;
   const command = commands.find(({ name, alias }) => name === asked || alias === asked);
+  const inner = command?.commands?.find(({ name }) => name === words[1]) ?? command;
+  checkValues(words, Object.values({ ...shared, ...inner?.options }));
   let parsed: ParsedCommand | undefined;
   try {
     const parser = toCommander(onlyTypedCommand(command, program), output, (found) => {

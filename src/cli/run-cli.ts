@@ -1,6 +1,7 @@
 import { version } from '../../package.json';
 import { type Setting, settingTable, unknownVariables, valueIfGiven } from '../config/setting-table.ts';
 import { showSettings } from '../config/settings.ts';
+import { isAutomation } from '../connection/find-run.ts';
 import type { Context, Invocation } from '../context.ts';
 import { exitCodeOf, exitCodeOfAll, exitCodeWithOutput, interruptNameOf } from '../problems/exit-codes.ts';
 import type { Outcome } from '../problems/outcome.ts';
@@ -48,16 +49,14 @@ export async function runCli(
     if (!parsed) return end(await welcome(program, own), {}, own);
     const output: OutputOptions = parsed.options;
     const { onFinal: _, ...options } = parsed.options;
-    checkNames(parsed);
+    checkNames(parsed, (word) => isTyped(word) !== undefined && !isAutomation(word, own));
     const texts = [parsed.arguments, options].flatMap(Object.values).flat();
     command = parsed.command;
     const flags = connectionFlags(options);
     const withFlags = (line: string) => (connects(line, program) ? line + flags : line);
     own = invocationOf(output, { ...own, command: parsed.name, withFlags, typed: texts });
     // `doctor` has them among its findings.
-    if (!/^(help|version|completion|doctor)$/.test(parsed.name))
-      for (const name of unknownVariables(own.env))
-        printSentence(`runctl: ${name} is set, but isn't a variable of runctl`, own);
+    if (!/^(help|version|completion|doctor)$/.test(parsed.name)) warnOfVariables(own);
     checkFields(output.field, parsed.name);
     for (const note of await notesOnFields(output.field)) printSentence(note, own);
     const running = parsed.command.run?.(parsed.arguments, parsed.options, own) ?? 0;
@@ -67,6 +66,12 @@ export async function runCli(
     for (const word of misplacedApiKeys(argv)) context.secrets.protect(word);
     return fail(error, typedOutput, own, command);
   }
+}
+
+function warnOfVariables(context: Invocation): void {
+  const names = unknownVariables(context.env);
+  if (names.length === 1) printSentence(`runctl: ${names[0]} is set, but isn't a variable of runctl`, context);
+  if (names.length > 1) printSentence(`runctl: ${names.join(', ')} are set, but aren't variables of runctl`, context);
 }
 
 /** The invocation that reports to what these options ask for. */

@@ -3,6 +3,7 @@ import { usageProblem } from '../problems/problem.ts';
 import { quote, shellWord } from '../problems/quote.ts';
 import { flawInPath, flawOfFilter, flawOfName, type NameFlaw } from '../runs/automation-name.ts';
 import { isUuid, type Target } from '../runs/run.ts';
+import { shownStatuses } from '../runs/statuses.ts';
 
 export type RunArgument =
   | { kind: 'id'; executionId: string }
@@ -57,27 +58,33 @@ function splitName(text: string): { projectId?: string; automationName: string }
 }
 
 /** Why an argument isn't taken for an automation, though it could be one's name: probably, it is a mistake. */
-export function flawOfAutomation(text: string): NameFlaw | undefined {
+export function flawOfAutomation(text: string, isCommand = (_word: string) => false): NameFlaw | undefined {
   const { projectId, automationName } = splitName(text);
   if (projectId !== undefined) return undefined;
   const isRun = text === '@last' || isUuid(text.slice(text.lastIndexOf('/') + 1));
   if (isRun)
     return { why: 'names a run, not an automation', hint: `watch it with \`runctl watch ${shellWord(text)}\`` };
-  return flawOfName(automationName);
+  return isCommand(automationName) ? commandFlaw : flawOfName(automationName);
 }
 
+const commandFlaw: NameFlaw = { why: 'is a command of runctl' };
+
 /** The same for an argument that names a run. */
-export function flawOfRun(text: string): NameFlaw | undefined {
+export function flawOfRun(text: string, isCommand = (_word: string) => false): NameFlaw | undefined {
   const cut = text.lastIndexOf('/');
   const id = text.slice(cut + 1);
   const name = cut > 0 && isUuid(id) ? text.slice(0, cut) : text;
   if (isUuid(name) || splitName(name).projectId !== undefined) return undefined;
-  return flawOfName(name);
+  return isCommand(name) ? commandFlaw : flawOfName(name);
 }
 
 /** The same for an argument that selects what is listed. */
-export const flawOfSelection = (text: string): NameFlaw | undefined =>
-  splitName(text).projectId === undefined ? flawOfFilter(text) : undefined;
+export function flawOfSelection(text: string): NameFlaw | undefined {
+  if (splitName(text).projectId !== undefined) return undefined;
+  const status = text.toUpperCase();
+  if (shownStatuses.includes(status)) return { why: 'is a status', hint: `use \`--status ${status}\`` };
+  return flawOfFilter(text);
+}
 
 /** Throws a usage problem for a name that can't be sent. */
 function checkAutomationName(name: string, whole = name): void {

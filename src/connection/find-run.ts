@@ -1,10 +1,10 @@
 import { flagSource, valueIfGiven } from '../config/setting-table.ts';
-import { need } from '../config/settings.ts';
-import type { Context } from '../context.ts';
+import { need, resolveWithoutApiKey } from '../config/settings.ts';
+import type { Context, Invocation } from '../context.ts';
 import { isOpen, type Journal, type JournalRun, openMs } from '../journal/journal.ts';
 import { pathOf } from '../journal/records.ts';
 import type { NamedAutomation } from '../journal/run-filter.ts';
-import { usageProblem } from '../problems/problem.ts';
+import { Problem, usageProblem } from '../problems/problem.ts';
 import { fullArgumentOf, quote, shellWord } from '../problems/quote.ts';
 import { lengthOfIds } from '../render/status-text.ts';
 import { isPlainName } from '../runs/automation-name.ts';
@@ -14,6 +14,7 @@ import type { Followable } from '../watching/watch-run.ts';
 import type { RunArgument } from './arguments.ts';
 import type { Connection } from './connection.ts';
 import { followableOf } from './followable.ts';
+import { journalOf } from './open-journal.ts';
 
 type Here = Pick<Connection, 'baseUrl' | 'settings' | 'journal' | 'context'>;
 
@@ -67,6 +68,19 @@ export function automationsIn({ journal, baseUrl }: { journal: Journal; baseUrl:
     if (++read >= mostRunsRead) break;
   }
   return names;
+}
+
+/** Is a run of an automation with this name known here? */
+export function isAutomation(name: string, context: Invocation): boolean {
+  try {
+    const baseUrl = valueIfGiven(resolveWithoutApiKey({}, context.env).baseUrl);
+    const journal = journalOf(context, { quiet: true });
+    return journal.runs({ baseUrl, automations: [{ automationName: name }], hasRun: true }).next().done !== true;
+  } catch (error) {
+    // The commands that need the settings say what is wrong with them.
+    if (error instanceof Problem) return false;
+    throw error;
+  }
 }
 
 const projectOf = ({ settings }: Here) => valueIfGiven(settings.project);

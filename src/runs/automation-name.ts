@@ -10,7 +10,8 @@ export interface NameFlaw {
 
 const blank = '[\\p{White_Space}\\u200B-\\u200F\\uFEFF]';
 const quotes = '[\u2018-\u201F\u2039\u203A\u00AB\u00BB\u300C-\u300F]';
-const leadingDashes = /^[-\u2010-\u2015\u2212\uFE58\uFF0D]+/u;
+const dash = '[-\\u2010-\\u2015\\u2212\\uFE58\\uFF0D]';
+const leadingDashes = new RegExp(`^${dash}`, 'u');
 
 const flawsOfFilters: readonly (readonly [RegExp, string])[] = [
   [new RegExp(`^${blank}*$`, 'u'), 'is blank (is a variable unset?)'],
@@ -23,6 +24,10 @@ const flawsOfNames: typeof flawsOfFilters = [
   [/,/, 'contains a comma (separate names with spaces)'],
   [/\*/, 'contains an asterisk (name each automation, as there are no patterns)'],
   [/\//, "contains a slash, and what comes before it isn't a project ID (a UUID)"],
+  [/\p{Cc}/u, 'contains a line break or another control character'],
+  [/(?! )\p{White_Space}/u, 'contains a blank that is no plain space'],
+  [new RegExp(` ${dash}+[\\p{L}\\p{N}]`, 'u'), 'contains a blank and a dash, as before a flag'],
+  [/[<>[\]{}$;\\…]/, 'contains one of < > [ ] { } $ ; \\ … (is it a placeholder?)'],
 ];
 
 function flawIn(flaws: typeof flawsOfFilters, name: string): NameFlaw | undefined {

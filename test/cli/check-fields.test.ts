@@ -36,7 +36,7 @@ test.each([
   expect(context.err().replaceAll(/\s+/g, ' ')).toMatch(new RegExp(`known there: .*\\b${meant}\\b`));
 });
 
-test.each(['x[', '(', '-constructor\u001b[2J'])(
+test.each(['x[', '(', 'constructor-\u001b[2J'])(
   '--field %j is refused as any other that no document has',
   async (path) => {
     const folder = temporaryFolder();

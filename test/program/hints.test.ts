@@ -22,7 +22,7 @@ interface Situation {
   prints: RegExp;
 }
 
-const name = `it's "nightly" $HOME`;
+const name = `it's "nightly" & (HOME)`;
 const hour = 3_600_000;
 const lost: Scenario = { order: 'activeFirst', faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }] };
 const slow: Scenario = { automations: { '*': { duration: '3m' } } };

@@ -19,7 +19,7 @@ async function refused(argv: string[]) {
   return { stderr, next: (runctl as { next: string | null } | undefined)?.next };
 }
 
-test.each<[argv: string[], why: RegExp, next?: string]>([
+test.each<[argv: string[], why: RegExp, next?: string | null, hint?: RegExp]>([
   [['trigger', 'nightly', '–watch'], /"–watch" begins with a dash/],
   [['trigger', '—w', 'nightly'], /"—w" begins with a dash/],
   [['trigger', 'nightly', '–timeout', '5m'], /"–timeout" begins with a dash/],
@@ -42,10 +42,60 @@ test.each<[argv: string[], why: RegExp, next?: string]>([
   [['status', 'status,output'], /contains a comma/],
   [['result', `a,b/${id}`], /contains a comma/],
   [['list', 'nightly', ' weekly'], /begins or ends with a blank/],
-])('%j: %s', async (argv, why, next = `runctl ${argv[0]} --help`) => {
+  [['list', 'failed'], /is a status/, null, /--status FAILED/],
+  [['trigger', 'nightly\n--watch'], /contains a line break/],
+  [['trigger', 'nightly\u00A0--watch'], /contains a blank that is no plain space/],
+  [['trigger', 'nightly --watch'], /contains a blank and a dash/],
+  [['trigger', 'nightly –w'], /contains a blank and a dash/],
+  ...['<automation>', '[name]', '{name}', '$NAME', 'a;b', 'a\\', 'night…'].map((name): [string[], RegExp] => [
+    ['trigger', name],
+    /placeholder/,
+  ]),
+  [['trigger', 'list'], /is a command of runctl/],
+  [['trigger', 'nightly', 'ls', 'help'], /"help" is a command of runctl/],
+  [['recover', 'status'], /is a command of runctl/],
+  [['watch', 'trigger'], /is a command of runctl/],
+])('%j: %s', async (argv, why, next = `runctl ${argv[0]} --help`, hint = why) => {
   const said = await refused(argv);
   expect(said.stderr).toMatch(why);
+  expect(said.stderr).toMatch(hint);
   expect(said.next).toBe(next);
+});
+
+test.each(['EU - Asia', 'C++ (nightly)', 'a & b', "it's", 'Übersicht', '夜間', 'a.b_c~d!', 'back-up'])(
+  'an automation can be called %s',
+  async (name) => {
+    const { env, emulator } = await withEmulator({});
+    expect((await runProgram(['trigger', name], { env })).code).toBe(0);
+    expect(emulator.runs()).toMatchObject([{ target: { automationName: name } }]);
+  },
+);
+
+test('an automation that is called like a command can be named once it is known', async () => {
+  const { env, emulator } = await withEmulator({ automations: { '*': { duration: '1ms' } } });
+  await runProgram(['trigger', `${project}/list`], { env });
+  for (const command of ['trigger', 'status', 'watch'])
+    expect((await runProgram([command, 'list'], { env })).code, command).toBe(0);
+  expect(emulator.runs()).toHaveLength(2);
+});
+
+test.each([
+  ['trigger nightly --idempotency-key --watch', '--idempotency-key'],
+  ['trigger --profile -w nightly', '--profile'],
+  ['--profile --json trigger nightly', '--profile'],
+  ['watch --on-final --quiet', '--on-final'],
+  ['list -n --json', '-n'],
+  ['config set project x --profile --json', '--profile'],
+])('in `%s`, %s needs a value, because its variable may be unset', async (line, flag) => {
+  const { stderr } = await refused(line.split(' '));
+  expect(stderr).toContain(`${flag} needs a value (is a variable unset?)`);
+});
+
+test('a value that begins with a dash follows an equals sign, and behind -- nothing is a flag', async () => {
+  const { env, emulator } = await withEmulator({});
+  expect((await runProgram(['trigger', 'nightly', '--idempotency-key=-x'], { env })).code).toBe(0);
+  expect(emulator.requests[0]?.headers['idempotency-key']).toBe('-x');
+  expect((await runProgram(['trigger', '--', '--profile', '-x'], { env })).stderr).not.toContain('needs a value');
 });
 
 test('an argument too many that begins with another dash is said to', async () => {

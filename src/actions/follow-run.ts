@@ -103,13 +103,13 @@ export async function waitForOther(followable: Followable, plan: Plan, following
 
 function portsOf(
   run: Run,
-  { watchGiveUpAfterMs }: Plan,
+  { giveUpAfterMs }: Plan,
   following: Following,
   observe: (event: RunEvent) => void,
 ): WatchPorts {
   const { service, watches, renewApiKey, debug, context } = following;
   return {
-    ...retryPortsOf(following, watchGiveUpAfterMs),
+    ...retryPortsOf(following, giveUpAfterMs),
     service,
     group: watches,
     renewApiKey,

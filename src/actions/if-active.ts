@@ -4,10 +4,11 @@ import {
   noRunProblem,
   refusedTriggerProblem,
   slotTimeoutProblem,
+  slotUnreadProblem,
   usedKeyProblem,
 } from '../problems/trigger-problems.ts';
 import { stopwatch } from '../runs/clock.ts';
-import { deliveryOf, type Fault, isRetryable } from '../runs/fault.ts';
+import type { Fault } from '../runs/fault.ts';
 import type { Run, Target } from '../runs/run.ts';
 import { randomUuid } from '../runs/run.ts';
 import type { FailedTrigger, TriggerIdentity } from '../triggering/send-until-known.ts';
@@ -17,7 +18,7 @@ import type { Plan } from './plan.ts';
 import { type StartOutcome, type StartRequest, skipped, withoutRun } from './start-outcome.ts';
 import { startWithKey } from './start-with-key.ts';
 import { problemOfTrigger } from './unknown-trigger.ts';
-import { createSlot } from './wait-for-slot.ts';
+import { createSlot, type SlotEnd } from './wait-for-slot.ts';
 
 /** Triggers a run. If one is already active, does what `--if-active` says. */
 export async function startRun(request: StartRequest, plan: Plan, following: Following): Promise<StartOutcome> {
@@ -48,7 +49,7 @@ async function startInSlot(request: StartRequest, plan: Plan, following: Followi
   const slot = createSlot(target, plan, following);
   /** The trigger that this command sent, if its outcome is unknown. */
   let inDoubt: { identity: TriggerIdentity; sinceMs: () => number } | undefined;
-  for (let isWaiting = false; ; isWaiting = true) {
+  for (;;) {
     const identity = inDoubt?.identity ?? (await identityOf(request, following));
     const { idempotencyKey } = identity;
     const failed = (problem: Problem) => withoutRun(target, problem, idempotencyKey);
@@ -59,10 +60,8 @@ async function startInSlot(request: StartRequest, plan: Plan, following: Followi
       {
         inDoubtMs: inDoubt?.sinceMs(),
         isContinuedAfter({ kind, fault }) {
-          const isRepeated = isWaiting && isWorthRetrying(fault);
-          if (kind === 'refused') return fault.kind === 'already_active' || isRepeated;
-          if (ifActive !== 'wait') return false;
-          return isRepeated || (fault.executionId !== undefined && !slot.hasFinished(fault.executionId));
+          if (kind === 'refused') return fault.kind === 'already_active';
+          return ifActive === 'wait' && fault.executionId !== undefined && !slot.hasFinished(fault.executionId);
         },
       },
       plan,
@@ -77,16 +76,14 @@ async function startInSlot(request: StartRequest, plan: Plan, following: Followi
     if (identity.userProvided && slot.hasFinished(fault.executionId)) return failed(usedKeyProblem(identity));
     const end = await slot.wait(fault, conflict?.active);
     if (end && inDoubt) return failed(problemOfTrigger(unknownAfter(end, fault), identity, following));
-    if (end === 'interrupted') return failed(noRunProblem(context.signal));
-    if (end === 'timed_out') return failed(slotTimeoutProblem(watches.timeoutMs, identity, fault));
+    if (end?.kind === 'interrupted') return failed(noRunProblem(context.signal));
+    if (end?.kind === 'gave_up') return failed(slotUnreadProblem(plan.giveUpAfterMs, identity, end.fault));
+    if (end?.kind === 'timed_out') return failed(slotTimeoutProblem(watches.timeoutMs, identity, fault));
   }
 }
 
-const unknownAfter = (end: 'timed_out' | 'interrupted', fault: Fault): FailedTrigger =>
-  end === 'interrupted' ? { kind: end, fault, mayHaveStarted: true } : { kind: 'unknown', fault };
-
-/** A 429, or a trigger that definitely wasn't sent. */
-const isWorthRetrying = (fault: Fault) => isRetryable(fault) && deliveryOf(fault) !== 'unknown';
+const unknownAfter = ({ kind }: SlotEnd, fault: Fault): FailedTrigger =>
+  kind === 'interrupted' ? { kind, fault, mayHaveStarted: true } : { kind: 'unknown', fault };
 
 /** The automation is already running. */
 interface Conflict {

@@ -19,26 +19,17 @@ export interface ActionFlags extends OutputOptions {
 }
 
 /** What a command is to do: its flags, with every default filled in. */
-export interface Plan extends Omit<ActionFlags, 'giveUpAfterMs'> {
+export interface Plan extends ActionFlags {
   timeoutMs: number; // infinite if there is no limit
   rate: number;
-  triggerGiveUpAfterMs: number;
-  pollGiveUpAfterMs: number; // of a single status
-  watchGiveUpAfterMs: number;
+  giveUpAfterMs: number;
 }
 
-/** In `trigger`, `--give-up-after` is for the trigger and what belongs to it; the watch has its own limit. */
-export function planOf(
-  { giveUpAfterMs, timeoutMs = defaults.timeoutMs, ...flags }: ActionFlags,
-  command: 'trigger' | 'watch',
-): Plan {
-  const ofWatch = command === 'watch' ? giveUpAfterMs : undefined;
+export function planOf({ timeoutMs = defaults.timeoutMs, ...flags }: ActionFlags): Plan {
   return {
     ...flags,
     timeoutMs: timeoutMs === 0 ? Number.POSITIVE_INFINITY : timeoutMs,
     rate: flags.rate ?? defaults.rate,
-    triggerGiveUpAfterMs: giveUpAfterMs ?? defaults.triggerGiveUpAfterMs,
-    pollGiveUpAfterMs: giveUpAfterMs ?? defaults.giveUpAfterMs,
-    watchGiveUpAfterMs: ofWatch ?? defaults.watchGiveUpAfterMs,
+    giveUpAfterMs: flags.giveUpAfterMs ?? defaults.giveUpAfterMs,
   };
 }

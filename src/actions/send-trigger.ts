@@ -18,7 +18,7 @@ type SendFlags = Pick<ActionFlags, 'giveUpAfterMs'>;
 export function sendTrigger(
   identity: TriggerIdentity,
   body: string,
-  { giveUpAfterMs = defaults.triggerGiveUpAfterMs, ...earlierUse }: EarlierUse & SendFlags,
+  { giveUpAfterMs = defaults.giveUpAfterMs, ...earlierUse }: EarlierUse & SendFlags,
   connection: Connection & Partial<Pick<Following, 'watches'>>,
 ): Promise<TriggerResult<StartedExecution>> {
   const { service, journal, processes, ignoresKeys, watches, context } = connection;

@@ -45,7 +45,7 @@ export async function startWithKey(
   if (known?.state === 'accepted') {
     const run = { target, executionId: known.executionId };
     const evidence = isInDoubt ? 'shared_key' : 'recorded_run';
-    const polled = await pollRun(run, plan.pollGiveUpAfterMs, following);
+    const polled = await pollRun(run, plan.giveUpAfterMs, following);
     return withEarlierRun(evidence, idempotencyKey, polled);
   }
   const open = known?.state === 'open' ? known.trigger : undefined;
@@ -59,16 +59,11 @@ export async function startWithKey(
   warnOfOpenTriggers(target, following);
   // If an idempotency key was sent before, send the same bytes again.
   const bytes = open?.body ?? body;
-  const result = await sendTrigger(
-    identity,
-    bytes,
-    { giveUpAfterMs: plan.triggerGiveUpAfterMs, ...earlierUse },
-    following,
-  );
+  const result = await sendTrigger(identity, bytes, { giveUpAfterMs: plan.giveUpAfterMs, ...earlierUse }, following);
   if (result.kind === 'started') return startOfTrigger(result, identity, context.clock);
   if (result.kind === 'recorded') {
     const { evidence, executionId } = result;
-    const polled = await pollRun({ target, executionId }, plan.pollGiveUpAfterMs, following);
+    const polled = await pollRun({ target, executionId }, plan.giveUpAfterMs, following);
     return withEarlierRun(evidence, idempotencyKey, polled);
   }
   // An earlier command's attempt with this key stays unresolved.

@@ -23,17 +23,17 @@ export const runArgument = {
 
 export const asTyped = (ms: number) => formatDuration(ms).replace(' ', '');
 
-const giveUpOption = (after: string) => ({
+const giveUpOption = (afterMs: number) => ({
   giveUpAfterMs: option(
     '--give-up-after <duration>',
-    `stop retrying after this long without a valid response (default: ${after})`,
+    `give up after this long without a valid response (default: ${asTyped(afterMs)})`,
     positiveDuration,
   ),
 });
 
-export const giveUpOptions = giveUpOption(asTyped(defaults.giveUpAfterMs));
+export const giveUpOptions = giveUpOption(defaults.giveUpAfterMs);
 
-export const triggerGiveUpOptions = giveUpOption(asTyped(defaults.triggerGiveUpAfterMs));
+export const readGiveUpOptions = giveUpOption(defaults.readGiveUpAfterMs);
 
 const followingOptions = under('Following:', {
   timeoutMs: option(
@@ -41,9 +41,7 @@ const followingOptions = under('Following:', {
     `stop waiting after this time; the run continues (0: never) (default: ${asTyped(defaults.timeoutMs)})`,
     durationOrZero,
   ),
-  ...giveUpOption(
-    `${asTyped(defaults.watchGiveUpAfterMs)}; the trigger alone: ${asTyped(defaults.triggerGiveUpAfterMs)}`,
-  ),
+  ...giveUpOptions,
   intervalMs: {
     ...option('--interval <duration>', 'fixed time between polls (default: adaptive)', positiveDuration),
     needs: ['watch', 'ifActive=wait'],

@@ -1,7 +1,7 @@
 import { recoverTriggers } from '../actions/recover-triggers.ts';
 import { type RecoveryReport, reportOfRecovery } from '../actions/recovery-report.ts';
 import { defineCommand, flag, type OptionValues } from '../cli/define-command.ts';
-import { asTyped, outputOptions, selectedAutomations, settingOptions, triggerGiveUpOptions } from '../cli/options.ts';
+import { asTyped, giveUpOptions, outputOptions, selectedAutomations, settingOptions } from '../cli/options.ts';
 import { valueIfGiven } from '../config/setting-table.ts';
 import { flawOfAutomation, parseAutomationNames } from '../connection/arguments.ts';
 import { connect } from '../connection/connect.ts';
@@ -22,7 +22,7 @@ const options = {
     '--resend',
     `resend triggers even if that could start a second run, or if they are older than ${asTyped(defaults.recoverMaxAgeMs)}`,
   ),
-  ...triggerGiveUpOptions,
+  ...giveUpOptions,
   ...outputOptions,
   ...settingOptions,
 };

@@ -1,5 +1,5 @@
 import { defineCommand } from '../cli/define-command.ts';
-import { giveUpOptions, outputOptions, runArgument, settingOptions } from '../cli/options.ts';
+import { outputOptions, readGiveUpOptions, runArgument, settingOptions } from '../cli/options.ts';
 import { isFromJournal, parseRunArgument } from '../connection/arguments.ts';
 import { connect } from '../connection/connect.ts';
 import { findRun } from '../connection/find-run.ts';
@@ -13,7 +13,7 @@ import { bareOutput, summary } from '../render/summary.ts';
 import type { Execution, RunResult } from '../runs/service.ts';
 import { graverStatus } from '../runs/statuses.ts';
 
-const options = { ...giveUpOptions, ...outputOptions, ...settingOptions };
+const options = { ...readGiveUpOptions, ...outputOptions, ...settingOptions };
 
 export const result = defineCommand({
   name: 'result',

@@ -1,5 +1,5 @@
 import { defineCommand, flag, type OptionValues } from '../cli/define-command.ts';
-import { giveUpOptions, outputOptions, runArgument, settingOptions } from '../cli/options.ts';
+import { outputOptions, readGiveUpOptions, runArgument, settingOptions } from '../cli/options.ts';
 import { isFromJournal, parseRunArgument } from '../connection/arguments.ts';
 import { connect } from '../connection/connect.ts';
 import type { Connection } from '../connection/connection.ts';
@@ -14,7 +14,7 @@ import type { Followable } from '../watching/watch-run.ts';
 
 const options = {
   exitStatus: flag('--exit-status', "exit with the run's exit code, or 16 if it hasn't finished"),
-  ...giveUpOptions,
+  ...readGiveUpOptions,
   ...outputOptions,
   ...settingOptions,
 };

@@ -64,7 +64,7 @@ export const trigger = defineCommand({
       const target = parseAutomationArgument(name, project);
       return { target, body: '{}', idempotencyKey: idempotencyKeyOf(target) };
     });
-    return options.dryRun ? dryRun(requests, connection) : triggerAll(requests, planOf(options, 'trigger'), connection);
+    return options.dryRun ? dryRun(requests, connection) : triggerAll(requests, planOf(options), connection);
   },
 });
 

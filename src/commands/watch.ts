@@ -38,7 +38,7 @@ export const watch = defineCommand({
     if (runs.length === 0) {
       return { note: options.quiet ? undefined : 'No unfinished runs.' };
     }
-    return followAll(runs, planOf(options, 'watch'), connection);
+    return followAll(runs, planOf(options), connection);
   },
 });
 

@@ -31,7 +31,7 @@ export type PolledOnce<T> = { kind: 'ok'; value: T } | { kind: 'failed'; problem
 export async function pollOnce<Operation extends keyof Answers>(
   operation: Operation,
   { run, sinceTriggerMs, seenBefore }: Followable,
-  { giveUpAfterMs = defaults.giveUpAfterMs }: PollFlags,
+  { giveUpAfterMs = defaults.readGiveUpAfterMs }: PollFlags,
   connection: Connection,
 ): Promise<PolledOnce<Answers[Operation]>> {
   const { context } = connection;

@@ -40,7 +40,7 @@ interface KeyTrial {
 
 const body = '{}';
 /** Without flags. */
-const plan = planOf({}, 'trigger');
+const plan = planOf({});
 
 /**
  * Finds out what the service does with an idempotency key that it has seen. Starts a run and repeats the trigger at once,
@@ -83,7 +83,7 @@ export async function tryKey(target: Target, say: (sentence: string) => void, fo
     record.sending();
     const repeated = await retry(() => service.trigger({ target, idempotencyKey, body }, signal), {
       lane: 'trigger',
-      ...retryPortsOf(following, defaults.triggerGiveUpAfterMs),
+      ...retryPortsOf(following, defaults.giveUpAfterMs),
       isRetryable: (fault) => isRetryable(fault) && deliveryOf(fault) !== 'unknown',
     });
     if (repeated.kind === 'ok') return repeated;

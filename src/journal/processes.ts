@@ -21,7 +21,7 @@ export function createProcesses() {
   };
 }
 
-/** A trigger's retries take less time than this. */
+/** Most triggers have an outcome sooner. Sending one's key twice at once starts no second run. */
 const otherHostMs = 180_000;
 
 /** The process that still sends a trigger, if any. On another host or in another container, its age decides. */

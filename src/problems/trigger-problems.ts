@@ -1,5 +1,6 @@
 import {
   exitNameOf,
+  exitNameOfSilence,
   type Fault,
   type FaultKind,
   faultFields,
@@ -106,5 +107,16 @@ export function slotTimeoutProblem(timeoutMs: number, identity: Identity, fault:
     activeExecutionId: fault.executionId,
     message: `${nameOf(target)} ${happened}; no run was started${httpOf(fault)}`,
     hint: wait ?? 'wait longer with `--timeout`',
+  });
+}
+
+/** The wait for the active run ended because nothing more could be learned about it. */
+export function slotUnreadProblem(giveUpAfterMs: number, { target }: Identity, fault: Fault): Problem {
+  const silence = `no valid response for ${formatDuration(giveUpAfterMs)}, ${fault.message}`;
+  return new Problem({
+    ...faultFields(fault),
+    name: exitNameOfSilence(fault),
+    message: `${nameOf(target)} is already running, but that run couldn't be polled: ${silence}; no run was started${httpOf(fault)}`,
+    hint: fault.hint ?? retryAfterHint(fault) ?? causeHint(fault),
   });
 }

@@ -1,7 +1,6 @@
 export const defaults = {
-  giveUpAfterMs: 30_000,
-  triggerGiveUpAfterMs: 120_000,
-  watchGiveUpAfterMs: 600_000, // a deployment or a router takes less than this to come back
+  giveUpAfterMs: 600_000, // a deployment or a router takes less than this to come back
+  readGiveUpAfterMs: 30_000, // `status` and `result`, for which somebody waits
   timeoutMs: 11_700_000, // the service ends a run after 3 hours; this adds a margin
   recoverMaxAgeMs: 3_600_000,
   keyRetentionMs: 86_400_000, // docs/service.md, Idempotency keys work for Automations

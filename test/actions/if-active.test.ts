@@ -43,7 +43,7 @@ function createTriggerHarness({ ignoresKeys = false } = {}) {
       journal: journal(),
       watches: createWatchGroup(flags.timeoutMs ?? Number.POSITIVE_INFINITY, clock),
     });
-    const start = await startRun({ target, body: '{}', idempotencyKey }, planOf(flags, 'trigger'), connection);
+    const start = await startRun({ target, body: '{}', idempotencyKey }, planOf(flags), connection);
     return { start, problem: start.problem, calls: service.calls, triggeredAtMs, events, limiter: connection.limiter };
   }
   return { trigger, journal, clock };
@@ -122,7 +122,7 @@ test('a refusal that arrives as the user presses Ctrl-C ends with its own exit c
       return fault('no_credits', { httpStatus: 402 });
     },
   };
-  const start = await startRun({ target, body: '{}' }, planOf({}, 'trigger'), createConnection(service, { context }));
+  const start = await startRun({ target, body: '{}' }, planOf({}), createConnection(service, { context }));
   expect(start).toMatchObject({
     start: { how: 'not_started' },
     problem: { exitCode: 8, facts: { name: 'no_credits', started: 'no' } },
@@ -251,24 +251,28 @@ describe('--if-active wait', () => {
     expect(journal().find(executionId, { baseUrl })?.status).toBe('FAILED');
   });
 
+  test('triggers again at once when the polls of the active run are refused: the answer decides', async () => {
+    const { trigger, clock } = createTriggerHarness();
+    const { start, calls } = await trigger({ trigger: [conflict(), running()], status: [fault('unauthorized')] }, wait);
+    expect([start.start.how, calls.trigger.length]).toEqual(['started', 2]);
+    expect(clock.elapsedMs()).toBeLessThan(3 * second);
+  });
+
   test.each([
-    ['gets no valid answer', fault('unreachable'), 600, 660],
-    ['is not to be seen', fault('unauthorized'), 0, 3],
-  ] as const)(
-    'triggers again when the active run %s: the answer to that decides',
-    async (_, answer, leastSeconds, mostSeconds) => {
-      const { trigger, clock } = createTriggerHarness();
-      const { start, calls } = await trigger({ trigger: [conflict(), running()], status: [answer] }, wait);
-      expect([start.start.how, calls.trigger.length]).toEqual(['started', 2]);
-      expect(clock.elapsedMs()).toBeGreaterThanOrEqual(leastSeconds * second);
-      expect(clock.elapsedMs()).toBeLessThan(mostSeconds * second);
-    },
-  );
+    [10, fault('unreachable')],
+    [9, fault('throttled', { httpStatus: 429 })],
+  ])('ends with %s when the active run gets no valid answer for ten minutes', async (exitCode, answer) => {
+    const { trigger, clock } = createTriggerHarness();
+    const { problem, calls } = await trigger({ trigger: [conflict(), running()], status: [answer] }, wait);
+    expect(problem).toMatchObject({ exitCode, facts: { started: 'no' } });
+    expect(calls.trigger).toHaveLength(1);
+    expect(clock.elapsedMs() / second).toBeCloseTo(600, -2);
+  });
 
   test.each([
     ['429', fault('throttled', { httpStatus: 429 }), 9],
     ['no connection', fault('unreachable'), 10],
-  ])('is not ended by %s, until --timeout', async (_, answer, exitCode) => {
+  ])('is not ended by %s, until it gives up or --timeout expires', async (_, answer, exitCode) => {
     const { trigger, clock } = createTriggerHarness();
     const unnamed = conflict({ executionId: undefined });
     const outage = Array(60).fill(answer);

@@ -70,7 +70,7 @@ function createRunsHarness(changes: (elapsedMs: () => number, sleep: Clock['slee
       command(flags, (connection) =>
         followAll(
           runs.map((run) => ({ run })),
-          planOf(flags, 'watch'),
+          planOf(flags),
           connection,
         ),
       ),
@@ -78,7 +78,7 @@ function createRunsHarness(changes: (elapsedMs: () => number, sleep: Clock['slee
       command(flags, (connection) =>
         triggerAll(
           numbers(count).map((number) => ({ target: targetOf(number), body: '{}' })),
-          planOf({ watch: true, ...flags }, 'trigger'),
+          planOf({ watch: true, ...flags }),
           connection,
         ),
       ),

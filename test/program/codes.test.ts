@@ -219,7 +219,7 @@ const ofTriggers: Record<string, Row> = {
     argv: [...trigger, '--if-active', 'wait', '--timeout', '20m'],
     ...active,
     scenario: { ...short({ duration: '2h' }), namesActiveRun: true, faults: [answers(500, { on: 'status' })] },
-    ends: '5 not_started no already_active already_active',
+    ends: '10 not_started no unavailable unavailable',
   },
   'a given key that replays a FAILED run': {
     argv: given,

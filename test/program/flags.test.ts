@@ -182,7 +182,7 @@ test('recover is retried for --give-up-after', async () => {
 });
 
 describe('a trigger', () => {
-  test('is retried for --give-up-after, which does not limit its watch', async () => {
+  test('is retried for --give-up-after, and so is its watch', async () => {
     const lost = await typed('trigger nightly --give-up-after 20s', {
       faults: [{ on: 'trigger', do: 'status', status: 503 }],
     });
@@ -190,7 +190,7 @@ describe('a trigger', () => {
     expect(lastAtS(lost)).toBeLessThan(21);
     const watched = await typed('trigger nightly --watch --give-up-after 20s', down('status'));
     expect(watched.code).toBe(14);
-    expect(lastAtS(watched)).toBeGreaterThan(300);
+    expect(lastAtS(watched)).toBeLessThan(30);
   });
 
   test('--interval is also the time before the first poll', async () => {
@@ -214,11 +214,11 @@ describe('a trigger', () => {
     ['does not see it', [], true],
     ['watches it later', ['--watch']],
   ])(
-    'whose key has a run asks for its status for half a minute, and warns if it %s',
+    'whose key has a run asks for its status until it gives up, and warns if it %s',
     async (_, flags, isWarned = false) => {
-      const away = { on: 'status', during: { for: '60s' }, do: 'status', status: 503 } as const;
+      const away = { on: 'status', during: { for: '12m' }, do: 'status', status: 503 } as const;
       const { env, clock, emulator } = await withEmulator({
-        automations: { '*': { duration: '5m' } },
+        automations: { '*': { duration: '30m' } },
         faults: [away],
       });
       const argv = ['trigger', 'nightly', '--idempotency-key', 'k'];
@@ -227,7 +227,7 @@ describe('a trigger', () => {
       const { code, stderr } = await runProgram([...argv, ...flags], { env, clock });
       expect([code, /can't be read/.test(stderr)]).toEqual([0, isWarned]);
       expect(emulator.requests.filter(({ status }) => status === 503).length).toBeGreaterThan(2);
-      if (isWarned) expect(clock.nowMs() - startMs).toBeLessThan(40_000);
+      if (isWarned) expect(clock.nowMs() - startMs).toBeLessThan(610_000);
     },
   );
 

@@ -158,7 +158,7 @@ export async function play(world: World, commands: readonly CommandName[], choos
     isResent = false;
     const idempotencyKey = isGiven ? 'given' : undefined;
     const flags = { giveUpAfterMs: 501, ifActive: name.includes('waits') ? 'wait' : 'fail' } as const;
-    const start = await startRun({ target, body: '{}', idempotencyKey }, planOf(flags, 'trigger'), connect());
+    const start = await startRun({ target, body: '{}', idempotencyKey }, planOf(flags), connect());
     startedKeys.set(start.start.idempotencyKey ?? `key-${++minted}`, {
       isGiven,
       at: new Date(clock.nowMs()).toISOString(),

@@ -217,9 +217,9 @@ export function createSimulation(
       const last = journal.runs({ baseUrl }).next().value;
       if (!last?.executionId) return {};
       const known = followableOf({ target: last.target, executionId: last.executionId }, last, clock);
-      return { followed: await followRun(known, planOf({}, 'watch'), connection) };
+      return { followed: await followRun(known, planOf({}), connection) };
     }
-    const plan = planOf({ ifActive: use.ifActive, timeoutMs: 180_000 }, 'trigger');
+    const plan = planOf({ ifActive: use.ifActive, timeoutMs: 180_000 });
     connection.watches = createWatchGroup(plan.timeoutMs, clock);
     const request = { target, body: '{}', idempotencyKey: use.key };
     const start = await startRun(request, plan, connection);

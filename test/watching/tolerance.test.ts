@@ -49,5 +49,5 @@ test.each([
   [0, Number.POSITIVE_INFINITY],
   [5000, 5000],
 ])('of --timeout %d ms, %d ms are meant', (timeoutMs, expected) => {
-  expect(planOf({ timeoutMs }, 'watch').timeoutMs).toBe(expected);
+  expect(planOf({ timeoutMs }).timeoutMs).toBe(expected);
 });

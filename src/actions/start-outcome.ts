@@ -22,6 +22,7 @@ export interface StartRequest {
 export interface StartOutcome extends ArgumentOutcome, Partial<Followable> {
   start: Start;
   pollProblem?: Problem; // why the status of an earlier run isn't known
+  isDropped?: true; // the service no longer knows the run, whose end is in the journal
 }
 
 /** A trigger that has a run, new or not. */
@@ -49,11 +50,35 @@ export function withEarlierRun(
   idempotencyKey: string,
   { polled, ...followable }: Followable & { polled: PolledOnce<Execution> },
 ): StartOutcome {
-  const execution = polled.kind === 'ok' ? polled.value : undefined;
-  const pollProblem = polled.kind === 'failed' ? polled.problem : undefined;
-  // A failed poll doesn't matter, because the run is known anyway. Only a signal ends the command.
-  const problem = pollProblem && isInterruptName(pollProblem.facts.name) ? pollProblem : undefined;
-  return { ...withRun(evidence, idempotencyKey, { ...followable, execution }), pollProblem, problem };
+  if (polled.kind === 'ok') return withRun(evidence, idempotencyKey, { ...followable, execution: polled.value });
+  const { problem } = polled;
+  const { name } = problem.facts;
+  if (name === 'not_found') return withDroppedRun(evidence, idempotencyKey, followable, problem);
+  // Another failed poll doesn't matter, because the run is known anyway. Only a signal ends the command.
+  const isEnd = isInterruptName(name);
+  return {
+    ...withRun(evidence, idempotencyKey, followable),
+    pollProblem: problem,
+    problem: isEnd ? problem : undefined,
+  };
+}
+
+/** A trigger whose run the service no longer knows. If the run has finished, the journal says how. */
+function withDroppedRun(
+  evidence: Evidence,
+  idempotencyKey: string,
+  followable: Followable,
+  problem: Problem,
+): StartOutcome {
+  const execution = followable.seenBefore?.().execution;
+  if (execution?.isFinal)
+    return {
+      ...withRun(evidence, idempotencyKey, { ...followable, execution }),
+      pollProblem: problem,
+      isDropped: true,
+    };
+  const hint = 'if you still want this run, trigger again with a new idempotency key';
+  return { ...withRun(evidence, idempotencyKey, followable), problem: problem.with({ hint }) };
 }
 
 /** A trigger that started no run, or whose outcome is unknown. */

@@ -31,7 +31,8 @@ export async function triggerAll(requests: StartRequest[], plan: Plan, connectio
       };
       if (idsAreData) inOrder(index, report);
       else report();
-      const end = plan.watch && hasRun(start) ? await followRun(start, plan, watching, start.start) : start;
+      const isFollowed = plan.watch && hasRun(start) && !start.isDropped;
+      const end = isFollowed ? await followRun(start, plan, watching, start.start) : start;
       const outcome = { ...end, replayedFailure: reportEarlier(start, end, following) };
       reportDone(outcome);
       return outcome;
@@ -55,7 +56,9 @@ function reportEarlier(
   if (!run || (start.how !== 'replayed' && start.how !== 'found')) return undefined;
   const key = `this idempotency key started ${nameOf(run.target)}`;
   if (pollProblem && !end.watched) {
-    const message = `${key}, but its status can't be read: ${pollProblem.message}`;
+    const message = execution
+      ? `${key}, which finished ${execution.status}; the service no longer knows that run`
+      : `${key}, but its status can't be read: ${pollProblem.message}`;
     reporter.observe({ event: 'warning', name: 'status_unavailable', message, run });
   }
   if (!execution?.isFinal || endedWell(execution.status)) return undefined;

@@ -2,6 +2,7 @@ import type { JournalRun } from '../journal/journal.ts';
 import { fullArgumentOf } from '../problems/quote.ts';
 import type { Clock } from '../runs/clock.ts';
 import type { Run } from '../runs/run.ts';
+import type { Execution } from '../runs/service.ts';
 import type { Followable } from '../watching/watch-run.ts';
 import type { Connection } from './connection.ts';
 
@@ -19,11 +20,23 @@ export function argumentOf(
 export function followableOf(run: Run, record: JournalRun | undefined, clock: Clock): Followable {
   if (!record) return { run };
   const sinceMs = (time: string) => () => clock.nowMs() - Date.parse(time);
-  const { status, isFinal, statusAt = record.at } = record;
-  const execution = { executionId: run.executionId, status: status ?? '', isFinal, document: {} };
+  const { status, statusAt = record.at } = record;
+  const execution = executionIn(record);
   return {
     run,
     ...(status !== null && { seenBefore: () => ({ execution, ageMs: sinceMs(statusAt)() }) }),
     ...(record.idempotencyKey && { sinceTriggerMs: sinceMs(record.at) }),
   };
+}
+
+/** What the journal knows of a run, in the form in which the service says it. */
+export function executionIn({ isFinal, ...record }: JournalRun): Execution {
+  const facts = {
+    executionId: record.executionId ?? undefined,
+    status: record.status ?? '',
+    startedAt: record.startedAt ?? undefined,
+    completedAt: record.completedAt ?? undefined,
+    creditsCharged: record.creditsCharged ?? undefined,
+  };
+  return { ...facts, isFinal, document: facts };
 }

@@ -250,6 +250,44 @@ const ofTriggers: Record<string, Row> = {
     ends: '0 replayed no ok',
     says: /can't be read/,
   },
+  ...Object.fromEntries(
+    (
+      [
+        ['COMPLETED', '0 replayed no ok'],
+        ['FAILED', '1 replayed no run_failed'],
+      ] as const
+    ).flatMap(([outcome, ends]) =>
+      [given, [...given, '--watch']].map((argv): [string, Row] => [
+        `a given key whose run has finished ${outcome}, and is dropped by the service: ${argv.at(-1)}`,
+        {
+          argv,
+          earlier: [...given, '--watch'],
+          scenario: {
+            ...short({ outcome }),
+            faults: [answers(422, { on: 'status', from: 2, body: { code: 'notFound' } })],
+          },
+          ends,
+          says: new RegExp(`finished ${outcome}; the service no longer knows that run`),
+        },
+      ]),
+    ),
+  ),
+  'a given key whose unfinished run the service does not know': {
+    argv: given,
+    earlier: given,
+    isFinished: true,
+    scenario: faulty(answers(422, { on: 'status', body: { code: 'notFound' } })),
+    ends: '6 replayed no not_found not_found',
+    says: /new idempotency key/,
+  },
+  'a given key whose unfinished run the service does not know, with --watch': {
+    argv: [...given, '--watch'],
+    earlier: given,
+    isFinished: true,
+    scenario: faulty(answers(422, { on: 'status', body: { code: 'notFound' } })),
+    ends: '14 replayed no watch_failed not_found',
+    says: /new idempotency key/,
+  },
   'a given key that is refused again': {
     argv: given,
     scenario: { credits: 0 },
@@ -510,8 +548,7 @@ describe.each([
       const started = triggers.filter((each) => each.started === 'yes').length;
       expect(emulator.runs().length - before, 'really started').toBe(really ?? started);
       const isRecovery = argv.includes('recover') && !argv.includes('--resend');
-      // Nobody has seen the service honor a key.
-      const isRepeated = isRecovery || (argv.includes('--idempotency-key') && code !== 12);
+      const isRepeated = isRecovery || argv.includes('--idempotency-key');
       const isSafe = isRepeated || triggers.every((each) => each.started === 'no');
       for (const { safeToRepeat } of triggers) expect(safeToRepeat, 'safe to repeat').toBe(isSafe);
       if (triggers.every((each) => each.started === 'unknown')) expect(stderr).not.toMatch(/no (new )?run was started/);

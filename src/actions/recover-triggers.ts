@@ -75,7 +75,9 @@ async function recoverTrigger(
   if (dryRun) return { trigger, kind: 'unresolved' };
   connection.sentKeys.add(idempotencyKey);
   const identity = { baseUrl, account, target, idempotencyKey, userProvided };
-  const earlierUse = { earlier: trigger, isRecovery: true };
+  // A record that is dated in the future has no age. It is only sent because the user says so.
+  const ageMs = Number.isFinite(trigger.ageMs) ? trigger.ageMs : 0;
+  const earlierUse = { earlier: { ageMs }, isRecovery: true };
   const result = signal.aborted
     ? ({ kind: 'interrupted', fault: interrupted, mayHaveStarted: true } as const)
     : await sendTrigger(identity, body, { giveUpAfterMs, ...earlierUse }, connection);

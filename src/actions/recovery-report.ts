@@ -5,14 +5,15 @@ import { exitNameOfRun } from '../problems/exit-codes.ts';
 import type { Outcome } from '../problems/outcome.ts';
 import { inDoubtProblem, type Problem } from '../problems/problem.ts';
 import { refusedTriggerProblem } from '../problems/trigger-problems.ts';
-import { lookFor } from '../problems/unknown-outcome.ts';
+import { lookFor, triggerAt } from '../problems/unknown-outcome.ts';
 import { defaults } from '../runs/defaults.ts';
 import type { allResolutions } from '../runs/events.ts';
 import { reasonOf } from '../runs/fault.ts';
-import { nameOf, type Run } from '../runs/run.ts';
+import type { Run } from '../runs/run.ts';
 import { localTime } from '../runs/time-text.ts';
 import { starts } from '../triggering/start-evidence.ts';
 import type { RecoverFlags, Recovery } from './recover-triggers.ts';
+import { unknownTriggerOf } from './unknown-trigger.ts';
 
 /** How a trigger was resolved, for people and for programs. */
 export interface RecoveryReport {
@@ -26,9 +27,12 @@ export interface RecoveryReport {
 export function reportOfRecovery(recovery: Recovery, flags: RecoverFlags, connection: Connection): RecoveryReport {
   const { dryRun, resend } = flags;
   const { target, idempotencyKey, at, reason } = recovery.trigger;
-  const about = `the trigger of ${nameOf(target)} at ${localTime(at)}`;
-  const untilMs = Date.parse(at) + (resend ? defaults.keyRetentionMs : defaults.recoverMaxAgeMs);
-  const until = recovery.kind === 'unresolved' ? { until: new Date(untilMs).toISOString() } : {};
+  const trigger = unknownTriggerOf(recovery.trigger, connection);
+  const about = triggerAt(trigger);
+  const { atMs } = trigger.recorded ?? {};
+  const limitMs = resend ? defaults.keyRetentionMs : defaults.recoverMaxAgeMs;
+  const untilMs = recovery.kind === 'unresolved' && atMs !== undefined ? atMs + limitMs : undefined;
+  const until = untilMs === undefined ? {} : { until: new Date(untilMs).toISOString() };
   const resolution: (typeof allResolutions)[number] = recovery.kind;
   const report = { recover: { at, resolution, reason: reason ?? null, ...until } };
   const safeToRepeat = !resend;
@@ -46,12 +50,12 @@ export function reportOfRecovery(recovery: Recovery, flags: RecoverFlags, connec
       const end = execution.isFinal ? `, which finished ${status}` : '';
       const { how, started } = starts[evidence];
       const found = started === 'no' ? 'had started run' : 'was sent again; its run is';
-      const sentence = `${about} ${found} ${executionId}${end}`;
       const ended = execution.isFinal ? exitNameOfRun(execution) : 'ok';
       const start = { how, started, idempotencyKey };
       const argument = argumentOf(run, connection);
+      const next = execution.isFinal ? '' : `; watch it with \`runctl watch ${argument}\``;
       return {
-        sentence,
+        sentence: `${about} ${found} ${executionId}${end}${next}`,
         run,
         outcome: { run, execution, ended, exit: 'ok', argument, report, start, safeToRepeat },
       };
@@ -63,12 +67,11 @@ export function reportOfRecovery(recovery: Recovery, flags: RecoverFlags, connec
       return { sentence, outcome: { target, problem, exit: 'ok', report, start, safeToRepeat } };
     }
     case 'superseded':
-      return withoutRun(
-        `${about} isn't sent again, because a later one has a run; if it matters, ${lookFor({ ...recovery.trigger, recorded: { atMs: Date.parse(at), ageMs: recovery.trigger.ageMs } })}`,
-      );
+      return withoutRun(`${about} isn't sent again, because a later one has a run; if it matters, ${lookFor(trigger)}`);
     case 'unresolved': {
       const why = reason ?? 'it has no recorded response';
-      return withoutRun(`${about} would be sent again, until ${localTime(untilMs)} (${why})`);
+      const during = untilMs === undefined ? '' : `, until ${localTime(untilMs)}`;
+      return withoutRun(`${about} would be sent again${during} (${why})`);
     }
     case 'left': {
       const message = `${about} is still being sent by ${shownProcess(recovery.sender)}`;

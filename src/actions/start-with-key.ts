@@ -80,6 +80,7 @@ function obstacleOfKey(
 ): Problem | undefined {
   const trigger = unknownTriggerOf(open, following);
   if (open.account !== account) return otherAccountProblem(trigger);
+  if (!Number.isFinite(open.ageMs)) return withheldProblem(trigger);
   if (open.ageMs > defaults.keyRetentionMs) return expiredKeyProblem(trigger);
   return trigger.ignoresKeys ? withheldProblem(trigger) : undefined;
 }

@@ -19,11 +19,16 @@ const mayHaveStarted = (result: FailedTrigger) =>
   result.kind === 'interrupted' ? result.mayHaveStarted : result.kind === 'unknown';
 
 /** The facts for messages about a trigger without a known outcome. */
-export function unknownTriggerOf(trigger: UnresolvedTrigger, { ignoresKeys }: Connection): UnknownTrigger {
+export function unknownTriggerOf(
+  trigger: UnresolvedTrigger,
+  { journal, baseUrl, ignoresKeys }: Connection,
+): UnknownTrigger {
   const { target, idempotencyKey, at, ageMs, conflict } = trigger;
+  const active = conflict?.activeExecutionId && journal.find(conflict.activeExecutionId, { baseUrl });
   return {
     ...{ target, idempotencyKey, ...conflict },
-    recorded: { atMs: Date.parse(at), ageMs },
+    isOthersRun: Boolean(active && active.idempotencyKey !== null && active.idempotencyKey !== idempotencyKey),
+    recorded: { atMs: Number.isFinite(ageMs) ? Date.parse(at) : undefined, ageMs },
     hasMetConflict: conflict !== undefined,
     ignoresKeys,
   };

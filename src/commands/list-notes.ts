@@ -63,7 +63,7 @@ export function unknownNote(runs: readonly JournalRun[], nowMs: number, journal:
   const [sent] = all.flatMap(({ idempotencyKey }) => sending.get(idempotencyKey ?? '') ?? []);
   if (unknown.length === 0 && sent)
     return `The trigger of ${nameOf(sent.target)} is still being sent by ${shownProcess(sent.sender)}.`;
-  const lost = unknown.filter((run) => isOpen(run, nowMs)).length;
+  const lost = unknown.filter((run) => isOpen(run, nowMs) && !run.isSuperseded).length;
   if (lost === 0) return expiredNote(unknown);
   const verb = lost > 1 ? 'have' : 'has';
   return `${count(lost, 'trigger')} ${verb} no recorded response; \`runctl recover\` finds or starts ${lost > 1 ? 'their runs' : 'its run'}, or says why not.`;

@@ -174,7 +174,7 @@ function outcomeOfRow(
   const execution = { status: status ?? '', isFinal, ...times, document: Object.fromEntries(given) };
   if (executionId === null) {
     const message = `this trigger of ${nameOf(target)} has no recorded response; it may have started a run`;
-    const hint = isOpen({ at }, nowMs) ? '`runctl recover`' : undefined;
+    const hint = isOpen({ at }, nowMs) && !record.isSuperseded ? '`runctl recover`' : undefined;
     const problem = inDoubtProblem({ message, hint });
     return { target, exit, report, execution, problem };
   }

@@ -54,7 +54,8 @@ function whatStands(
     standing.isEmpty = false;
     const name = fullNameOf(run.target);
     if (run.executionId === null) {
-      if (isOpen(run, nowMs) && !sentKeys.has(run.idempotencyKey ?? '')) standing.unresolved.push(run);
+      const isSent = sentKeys.has(run.idempotencyKey ?? '');
+      if (isOpen(run, nowMs) && !isSent && !run.isSuperseded) standing.unresolved.push(run);
     } else if (isUnfinished(run)) {
       if (isOpen(run, nowMs)) standing.unfinished.push(run);
     } else if (run.status !== null && endedWell(run.status)) settled.add(name);

@@ -49,11 +49,15 @@ export const recover = defineCommand({
     const documents: Document[] = [];
     for await (const recovery of recoverTriggers(options, connection, isSelected)) {
       const report = reportOfRecovery(recovery, options, connection);
-      const { problem, outcome } = report;
+      const { problem, outcome, sentence } = report;
+      const { target } = recovery.trigger;
+      // That a trigger is superseded is said this once, and somebody has to look for its run.
+      const isSuperseded = recovery.kind === 'superseded' && !options.dryRun;
+      if (isSuperseded)
+        context.reporter.observe({ event: 'warning', name: 'superseded_trigger', message: sentence, target });
+      else print(report, options, context);
       documents.push(documentOf(outcome, context));
       if (problem) problems.push(problem);
-      // That a trigger is superseded is said this once, and somebody has to look for its run.
-      print(report, recovery.kind === 'superseded' ? { ...options, quiet: false } : options, context);
     }
     const isIncomplete = isJournalIncomplete(context);
     const isNothing = documents.length === 0 && !options.quiet && !isIncomplete;
@@ -81,6 +85,6 @@ function print(report: RecoveryReport, options: RecoverOptions, context: Invocat
   const { sentence, run, problem } = report;
   if (problem) printProblem(problem.with({ message: sentence }), context);
   if (problem || wantsData(options)) return;
-  if (run) context.stdout.write(`${run.executionId}\n`);
+  if (run && !options.quiet) context.stdout.write(`${run.executionId}\n`);
   if (options.dryRun || !options.quiet) printSentence(sentence, context);
 }

@@ -17,6 +17,7 @@ export interface JournalRun {
   error?: string; // the first line of its error, if its result was read
   idempotencyKey: string | null; // null if this machine didn't start the run
   account?: string; // fingerprint of the API key that started the run
+  isSuperseded?: true; // a later trigger has a run, so nobody sends this one again
   statusAt?: string; // when the status was last recorded
   at: string; // when the run was triggered or first seen, ISO 8601
 }
@@ -90,6 +91,7 @@ function trigger({ triggers, entries }: State, record: RecordOf<'triggered'>): v
   }
   const entry: Entry = { run: createRun(record, null), isWhole: record.first === true };
   entries.push(entry);
+  if (known) known.entry.run = undefined;
   // A `Map` keeps the order in which its keys were added.
   triggers.delete(id);
   const earlier = known?.superseded ?? [];
@@ -125,8 +127,13 @@ function resolve({ triggers }: State, record: RecordOf<'refused' | 'reused_key' 
   const known = triggers.get(triggerIdOf(record));
   if (!known || !isUnresolved(known)) return;
   if (record.type === 'in_doubt') doubt(known, record);
-  if (record.type === 'superseded') known.superseded = known.attempts;
-  if (record.type === 'superseded' || record.type === 'reused_key') known.attempts = [];
+  if (record.type === 'superseded') {
+    known.superseded = known.attempts;
+    known.attempts = [];
+    if (known.entry.run) known.entry.run.isSuperseded = true;
+    return;
+  }
+  if (record.type === 'reused_key') known.attempts = [];
   if (record.type === 'refused') known.attempts = known.attempts.filter(({ attempt }) => attempt !== record.attempt);
   if (record.type === 'refused') meetConflict(known, record);
   const [oldest] = known.attempts;

@@ -1,5 +1,5 @@
 import { defaults } from '../runs/defaults.ts';
-import { type Fault, faultFields, httpOf } from '../runs/fault.ts';
+import { type Fault, faultFields, httpOf, remedyOf } from '../runs/fault.ts';
 import { fullNameOf, nameOf, type Target } from '../runs/run.ts';
 import { formatDuration, localTime } from '../runs/time-text.ts';
 import { interruptNameOf } from './exit-codes.ts';
@@ -10,9 +10,13 @@ import { fullArgumentOf, shellWord } from './quote.ts';
 export interface UnknownTrigger {
   target: Target;
   idempotencyKey: string;
-  /** When it was first sent, and how long ago (infinite if the clock was set back). Undefined if the journal doesn't have it. */
-  recorded?: { atMs: number; ageMs: number };
+  /**
+   * How long ago it was first sent, and when. Its age is infinite and the time undefined if the record is dated in the
+   * future. All of it is undefined if the journal doesn't have it.
+   */
+  recorded?: { atMs: number | undefined; ageMs: number };
   activeExecutionId?: string; // the run that a conflict named
+  isOthersRun?: boolean; // the journal has that run as another idempotency key's
   hasMetConflict?: boolean;
   ignoresKeys?: boolean; // the service ignores idempotency keys
 }
@@ -37,17 +41,24 @@ export function unknownTriggerProblem(fault: Fault, recorded: UnknownTrigger): P
   const trigger = { ...recorded, hasMetConflict: recorded.hasMetConflict || isActive, activeExecutionId };
   const { target, idempotencyKey } = trigger;
   const lost = `the trigger of ${nameOf(target)} got no valid response`;
-  const which = fault.executionId === undefined ? 'a run was active, which' : `run ${fault.executionId} was active and`;
   const happened = isActive
-    ? `${lost}; when it was repeated, ${which} may be the one it started`
+    ? `${lost}; when it was repeated, ${activeRun(fault, trigger)}`
     : `${lost}: ${fault.message}; a run may have been started`;
+  const next = whatNext(trigger, fault);
   return inDoubtProblem({
     ...faultFields(fault),
     activeExecutionId: fault.executionId,
     message: `${happened} (idempotency key ${idempotencyKey})${httpOf(fault)}${notRepeated(trigger)}`,
-    hint: whatNext(trigger, fault),
+    hint: fault.kind === 'unauthorized' ? `${fault.hint ?? remedyOf(fault)}\nthen: ${next}` : next,
     isForPerson: trigger.ignoresKeys,
   });
+}
+
+function activeRun({ executionId }: Fault, { isOthersRun }: UnknownTrigger): string {
+  if (isOthersRun) return `another run was active (${executionId}), and this trigger may have started one, too`;
+  return executionId === undefined
+    ? 'a run was active, which may be the one it started'
+    : `run ${executionId} was active and may be the one it started`;
 }
 
 export function interruptedTriggerProblem(signal: AbortSignal, trigger: UnknownTrigger): Problem {
@@ -77,7 +88,7 @@ function whatNext(trigger: UnknownTrigger, { retryAfterMs = 0 }: Partial<Fault> 
   else if (retryAfterMs > 0) when = `in ${formatDuration(retryAfterMs)}, as the service asks: `;
   const soon = recorded ? '' : ' (within 24h)';
   lines.push(`${when}${again} sends it again with the same idempotency key${soon}`);
-  if (recorded) {
+  if (recorded?.atMs !== undefined) {
     const until = localTime(recorded.atMs + defaults.keyRetentionMs);
     lines.push(`On any other machine, until ${until}: ${triggerAgain(trigger)}`);
   }
@@ -98,19 +109,24 @@ const triggerAgain = ({ target, idempotencyKey }: UnknownTrigger) =>
   `\`runctl trigger ${shellWord(fullNameOf(target))} --idempotency-key ${shellWord(idempotencyKey)}\``;
 
 /** How to find the run in the service, which can't list runs. */
-export function lookFor({ target, recorded, activeExecutionId }: UnknownTrigger): string {
-  const when = recorded === undefined ? 'just now' : `at about ${localTime(recorded.atMs)}`;
-  const which = activeExecutionId === undefined ? '' : ` (perhaps ${activeExecutionId})`;
-  return `look in the service for a run of ${nameOf(target)} that began ${when}${which}`;
+export function lookFor({ target, recorded, activeExecutionId, isOthersRun }: UnknownTrigger): string {
+  let when = ' that began just now';
+  if (recorded) when = recorded.atMs === undefined ? '' : ` that began at about ${localTime(recorded.atMs)}`;
+  const which = activeExecutionId === undefined || isOthersRun ? '' : ` (perhaps ${activeExecutionId})`;
+  return `look in the service for a run of ${nameOf(target)}${when}${which}`;
+}
+
+/** The trigger in a sentence, with the time at which it was first sent. */
+export function triggerAt({ target, recorded }: Pick<UnknownTrigger, 'target' | 'recorded'>): string {
+  const when = recorded?.atMs === undefined ? '' : ` at ${localTime(recorded.atMs)}`;
+  return `the trigger of ${nameOf(target)}${when}`;
 }
 
 /** The trigger isn't sent, though its outcome is unknown: `recover` needs `--resend`. */
 export function withheldProblem(trigger: UnknownTrigger): Problem {
-  const { target, idempotencyKey, recorded } = trigger;
-  const when = recorded === undefined ? '' : ` at ${localTime(recorded.atMs)}`;
   return inDoubtProblem({
     activeExecutionId: trigger.activeExecutionId,
-    message: `the trigger of ${nameOf(target)}${when} isn't sent again: ${whyWithheld(trigger)} (idempotency key ${idempotencyKey})`,
+    message: `${triggerAt(trigger)} isn't sent again: ${whyWithheld(trigger)} (idempotency key ${trigger.idempotencyKey})`,
     hint: `${lookFor(trigger)}; if there is none, send it again with ${resend(trigger)}`,
     isForPerson: true,
   });
@@ -122,21 +138,24 @@ export function otherAccountProblem(trigger: UnknownTrigger): Problem {
   return inDoubtProblem({
     shownName: 'other_api_key',
     message: `the idempotency key ${idempotencyKey} was sent with another API key, and may have started a run of ${nameOf(target)}. With this API key a second run could start`,
-    hint: `use that API key, then \`runctl recover\`. If it no longer exists, ${lookFor(trigger)}; ${untilWhen(trigger)}`,
+    hint: `${otherKeyHint}\nIf that API key no longer exists, ${lookFor(trigger)}${untilWhen(trigger)}`,
   });
 }
 
+const otherKeyHint =
+  '`runctl config list` shows where the API key comes from: set the one that sent the trigger, then `runctl recover`';
+
 /** An idempotency key whose outcome is unknown and that the service may have forgotten. */
 export function expiredKeyProblem(trigger: UnknownTrigger): Problem {
-  const { target, idempotencyKey, recorded } = trigger;
-  const hasAge = Number.isFinite(recorded?.ageMs ?? 0);
-  const when = hasAge ? 'was first sent more than 24h ago' : `is ${ageless}`;
+  const { target, idempotencyKey } = trigger;
   return inDoubtProblem({
     shownName: 'idempotency_key_expired',
-    message: `the idempotency key ${idempotencyKey} ${when}, and may have started a run of ${nameOf(target)}`,
+    message: `the idempotency key ${idempotencyKey} was first sent more than 24h ago, and may have started a run of ${nameOf(target)}`,
     hint: `${lookFor(trigger)}; if there is none, trigger with a new idempotency key`,
   });
 }
 
 const untilWhen = ({ recorded }: UnknownTrigger) =>
-  `runctl stops tracking this trigger ${recorded === undefined ? 'after a day' : `at ${localTime(recorded.atMs + defaults.keyRetentionMs)}`}`;
+  recorded?.atMs === undefined
+    ? ''
+    : `; runctl stops tracking this trigger at ${localTime(recorded.atMs + defaults.keyRetentionMs)}`;

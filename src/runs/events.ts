@@ -49,6 +49,7 @@ export type WarningName =
   | 'retry_after'
   | 'setting_overridden'
   | 'status_unavailable'
+  | 'superseded_trigger'
   | 'unknown_status'
   | 'unresolved_trigger';
 

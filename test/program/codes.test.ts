@@ -456,6 +456,22 @@ const ofOthers: Record<string, Row> = {
     scenario: faulty({ ...loss, nth: 1 }),
     ends: '0 recovered unknown ok',
   },
+  'recover: the API key is refused': {
+    argv: ['recover'],
+    earlier: ['trigger', 'nightly', '--give-up-after', '1ms'],
+    scenario: faulty({ ...loss, nth: 1 }, answers(401, { on: 'trigger' })),
+    ends: '12 unknown unknown outcome_unknown outcome_unknown',
+    next: /^runctl config list/,
+    says: /API key was refused/,
+  },
+  'recover: another API key': {
+    argv: ['recover'],
+    earlier: ['trigger', 'nightly', '--give-up-after', '1ms'],
+    env: { RUNCTL_API_KEY: 'another-key-123456' },
+    scenario: faulty({ ...loss, nth: 1 }),
+    ends: '12 unknown unknown outcome_unknown other_api_key',
+    next: /^runctl config list/,
+  },
   'recover: the answer is lost again': {
     argv: ['recover', '--give-up-after', '100ms'],
     scenario: faulty(loss),

@@ -18,6 +18,44 @@ const lossyAnswers: [string, NonNullable<Scenario['faults']>[number]][] = [
   ['JSON of another kind', { on: 'trigger', nth: 1, do: 'wrongJson' }],
 ];
 
+test("a trigger whose record is dated in the future is sent by --resend alone, and its time isn't named", async () => {
+  const { env, clock, emulator } = await withEmulator({ faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }] });
+  const argv = ['trigger', 'nightly', '--idempotency-key', 'k', '--give-up-after', '1ms'];
+  const { stderr } = await runProgram(argv, { env, clock });
+  clock.leap(-3_600_000);
+  for (const again of [argv, ['recover'], ['recover', '--dry-run']]) {
+    const { code, ...said } = await runProgram(again, { env, clock });
+    expect([again, code]).toEqual([again, again.includes('--dry-run') ? 0 : 12]);
+    expect(said.stderr).toContain('dated in the future');
+    expect(said.stderr).not.toMatch(/\d{4}-\d\d-\d\d|new idempotency key/);
+  }
+  expect(stderr).toContain('runctl recover');
+  const resent = await runProgram(['recover', '--resend'], { env, clock });
+  expect([resent.code, emulator.runs().length]).toEqual([0, 1]);
+});
+
+test('a run that the journal has as the run of another key is never called perhaps its own', async () => {
+  const { env, clock, emulator } = await withEmulator({
+    namesActiveRun: true,
+    faults: [
+      { on: 'trigger', nth: 1, do: 'loseAnswer' },
+      { on: 'trigger', nth: 2, do: 'status', status: 502 },
+    ],
+  });
+  await runProgram(['trigger', 'nightly', '--give-up-after', '1ms'], { env, clock });
+  const [{ executionId } = { executionId: '' }] = emulator.runs();
+  const perhaps = `run ${executionId} was active and may be the one it started`;
+  expect((await runProgram(['trigger', 'nightly'], { env, clock })).stderr).toContain(perhaps);
+  const first = await runProgram(['recover', '--resend'], { env, clock });
+  expect([first.code, first.stdout]).toEqual([12, `${executionId}\n`]);
+  for (const flags of [[], ['--resend']]) {
+    const { code, stderr } = await runProgram(['recover', ...flags], { env, clock });
+    expect(code).toBe(12);
+    expect(stderr).not.toMatch(/perhaps|may be the one/);
+  }
+  expect(emulator.runs()).toHaveLength(1);
+});
+
 test('a given key whose record is dated in the future is not called old', async () => {
   const { env, clock, emulator } = await withEmulator({ faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }] });
   const argv = ['trigger', 'nightly', '--idempotency-key', 'k', '--give-up-after', '1ms'];
@@ -328,9 +366,9 @@ describe('recover', () => {
       ).toBe(12);
       const { code, stdout, stderr } = await runProgram(['recover', ...flags], { env, clock });
       expect(code).toBe(0);
-      expect(stdout.trim()).toBe(emulator.runs()[0]?.executionId);
-      if (flags.length > 0) expect(stderr).toBe('');
-      else expect(stderr).toContain('retrying');
+      const id = emulator.runs()[0]?.executionId;
+      if (flags.length > 0) expect([stdout, stderr]).toEqual(['', '']);
+      else expect([stdout, stderr]).toEqual([`${id}\n`, expect.stringMatching(`retrying[^]*runctl watch ${id}`)]);
     }
   });
 

@@ -150,7 +150,7 @@ const table: [situation: string, problem: Problem, message: string, hint?: strin
     'an idempotency key belongs to another API key',
     otherAccountProblem(lostTrigger),
     'the idempotency key nightly-21 was sent with another API key, and may have started a run of nightly. With this API key a second run could start',
-    'use that API key, then `runctl recover`. If it no longer exists, look in the service for a run of nightly that began at about 2026-11-22 02:00:13 +0000; runctl stops tracking this trigger at 2026-11-23 02:00:13 +0000',
+    '`runctl config list` shows where the API key comes from: set the one that sent the trigger, then `runctl recover`\nIf that API key no longer exists, look in the service for a run of nightly that began at about 2026-11-22 02:00:13 +0000; runctl stops tracking this trigger at 2026-11-23 02:00:13 +0000',
   ],
   [
     'an idempotency key is a day old',

@@ -112,13 +112,38 @@ test('while the service is away, status says what was last confirmed in every li
   expect(stderr).not.toContain('not confirmed');
 });
 
-test.each(['', ' --quiet'])('that a trigger is superseded is said this once: recover%s', async (quiet) => {
-  const { run } = await machine({ automations: { '*': { duration: '1ms' } }, faults: lost.faults });
-  await run(brief);
-  await run('trigger nightly');
-  expect((await run(`recover${quiet}`)).stderr).toMatch(/nightly at .* isn't sent again.* began at about \d{4}-/);
-  expect((await run(`recover${quiet}`)).stderr).not.toContain('nightly at');
-});
+test.each(['', ' --quiet', ' --json', ' --field executionId'])(
+  'that a trigger is superseded is said this once: recover%s',
+  async (flags) => {
+    const { run } = await machine({ automations: { '*': { duration: '1ms' } }, faults: lost.faults });
+    await run(brief);
+    await run('trigger nightly');
+    const { code, stdout, stderr } = await run(`recover${flags}`);
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringMatching(/nightly at .* isn't sent again.* began at about \d{4}-/),
+    ]);
+    if (flags === ' --json')
+      expect(jsonLines(stdout)).toMatchObject([
+        {
+          executionId: null,
+          runctl: {
+            outcome: 'ok',
+            next: null,
+            trigger: { how: 'unknown', started: 'unknown' },
+            warnings: [{ name: 'superseded_trigger' }],
+          },
+        },
+      ]);
+    expect((await run(`recover${flags}`)).stderr).not.toContain('nightly at');
+    const { stdout: listed, stderr: notes } = await run('list --json');
+    expect(jsonLines(listed).map(({ runctl: { outcome, next } }) => [outcome, next])).toEqual([
+      ['ok', null],
+      ['outcome_unknown', null],
+    ]);
+    expect(notes).not.toContain('recover');
+  },
+);
 
 test('recover prints a document for each trigger', async () => {
   const { run } = await machine({ ...hour, faults: [{ on: 'trigger', to: 2, do: 'loseAnswer' }] });

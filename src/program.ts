@@ -3,7 +3,6 @@ import type { CommandDefinition } from './cli/define-command.ts';
 import { agent } from './commands/agent.ts';
 import { completion } from './commands/completion.ts';
 import { config } from './commands/config.ts';
-import { demo } from './commands/demo.ts';
 import { doctor } from './commands/doctor.ts';
 import { emulator } from './commands/emulator.ts';
 import { explain } from './commands/explain.ts';
@@ -34,7 +33,7 @@ export const program: CommandDefinition = {
     ...under('Start and watch runs:', [trigger, status, result, watch]),
     ...under('Runs on this machine:', [list, recover]),
     ...under('Set up:', [config, doctor, completion]),
-    ...under('Try and learn:', [emulator, demo, explain, help, versionCommand]),
+    ...under('Try and learn:', [emulator, explain, help, versionCommand]),
     ...under('Discontinued:', [agent]),
   ],
 };

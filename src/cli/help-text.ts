@@ -26,7 +26,7 @@ export const versionOption = flag('-V, --version', 'show the version');
 
 const readOn = [
   'More: `runctl explain`, `runctl help flags`, `runctl help settings`, `runctl help scenarios`, `runctl help programs`, `runctl help troubleshooting`, `runctl help man`.',
-  'Try it without an account: `runctl demo`.',
+  'Try it without an account: `runctl emulator -- runctl trigger nightly --watch`.',
 ];
 
 /** What is to be typed, in color instead of backquotes. */

@@ -134,7 +134,9 @@ async function welcome(program: CommandDefinition, context: Invocation): Promise
   const answer = await askLine('\nNot configured yet. Run `runctl config` now? [Y/n] ', context);
   return /^(y|yes)?$/i.test(answer.trim())
     ? config.run({}, {}, context)
-    : { next: 'run `runctl config` when you are ready; `runctl demo` needs no settings' };
+    : {
+        next: 'run `runctl config` when you are ready; `runctl emulator -- runctl trigger nightly --watch` needs no settings',
+      };
 }
 
 function ownFault(error: unknown): Problem {

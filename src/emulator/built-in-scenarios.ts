@@ -27,30 +27,6 @@ const scenarios: Readonly<Record<string, Scenario & Pick<BuiltInScenario, 'about
   happy: {
     about: 'a 20-second run that completes',
   },
-  demo: {
-    about:
-      'what `runctl demo` uses: the response to the first trigger is lost, the first poll gets a 502, and `import-orders` fails',
-    automations: {
-      '*': {
-        duration: '5s',
-        steps: { count: 4, skipped: 1 },
-        output: 'Read 128 orders, wrote 1 report, sent it to 3 people.',
-        creditsCharged: 7,
-      },
-      'sync-customers': { duration: '5s', output: 'Added 12 customers and updated 88.', creditsCharged: 4 },
-      'import-orders': {
-        duration: '2s',
-        outcome: 'FAILED',
-        steps: { count: 3, failed: 1, skipped: 1 },
-        error: { type: 'step_failed', message: 'Step "Read the mailbox": the mail server said no' },
-        creditsCharged: 3,
-      },
-    },
-    faults: [
-      { on: 'trigger', nth: 1, do: 'loseAnswer' },
-      { on: 'status', nth: 1, ...badGateway },
-    ],
-  },
   failing: {
     about: 'an 8-second run that fails in the third of four steps',
     automations: {

@@ -27,7 +27,7 @@ try {
 for (const failure of failures) console.error(failure);
 process.exitCode = failures.length > 0 ? 1 : 0;
 
-/** What Node itself says of the whole tour and of writing a setting: deprecations and the like. */
+/** What Node itself says of the emulator, a run and writing a setting: deprecations and the like. */
 function warningsOf(node) {
   const env = {
     PATH: process.env.PATH,
@@ -35,7 +35,8 @@ function warningsOf(node) {
     NODE_OPTIONS: '--pending-deprecation',
   };
   const program = join(root, 'bin/runctl.js');
-  return [['demo'], ['config', 'set', 'project', '00000000-0000-4000-8000-000000000001']]
+  const emulated = ['emulator', '--speed', '20', '--', node, program, 'trigger', 'nightly', '--watch'];
+  return [emulated, ['config', 'set', 'project', '00000000-0000-4000-8000-000000000001']]
     .flatMap((args) => run(node, [program, ...args], { env }).stderr.split('\n'))
     .filter((line) => /warning/i.test(line))
     .join('\n');

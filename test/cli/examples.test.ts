@@ -37,5 +37,5 @@ test.each(examples)('the example %s is taken by bash and by runctl', (line) => {
 
 test('every command but those without a choice has examples', () => {
   const names = program.commands?.filter(({ examples }) => !examples).map(({ name }) => name);
-  expect(names).toEqual(['demo', 'version', 'agent']);
+  expect(names).toEqual(['version', 'agent']);
 });

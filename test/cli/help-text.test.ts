@@ -48,7 +48,7 @@ test('with colors, headings are bold and commands have a color in place of backq
   const help = helpOf(['--help'], true);
   for (const heading of ['Usage:', 'Options:', 'Examples:']) expect(help).toContain(`\u001B[1m${heading}`);
   expect(help).toContain('\u001B[36mtrigger\u001B[39m');
-  expect(help).toContain('\u001B[36mrunctl demo\u001B[39m');
+  expect(help).toContain('\u001B[36mrunctl emulator -- runctl trigger nightly --watch\u001B[39m');
   expect(help).not.toContain('`');
   expect(stripVTControlCharacters(help).split('\n')).toHaveLength(helpOf(['--help'], false).split('\n').length);
 });

@@ -122,7 +122,6 @@ const table: Row[] = [
     { command: ['./nightly.sh', '--quiet'] },
     { port: 0, scenario: 'bad-day', speed: 60, report: '-', quiet: true },
   ],
-  ['demo', 'demo', {}, {}],
   ['help settings', 'help', { topic: 'settings' }, {}],
   ['help programs', 'help', { topic: 'programs' }, {}],
   ['help agents', 'help', { topic: 'programs' }, {}],

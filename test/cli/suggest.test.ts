@@ -22,7 +22,7 @@ test.each([
   ['trigger a --timout 5s', 'did you mean --timeout?'],
   ['trigger a --watch=true', 'leave out what follows `--watch`'],
   ['trigger a -w=1', 'leave out what follows `-w`'],
-  ['demo --fast', 'see `runctl demo --help`'],
+  ['version --fast', 'see `runctl version --help`'],
   ['--watch trigger nightly', 'see `runctl --help`'],
   ['nightly', 'see `runctl --help`'],
 ])('`runctl %s` is refused: %s', async (line, hint) => {

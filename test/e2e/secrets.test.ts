@@ -98,7 +98,7 @@ const silent = 'list config,list help explain completion,bash'.split(' ').map((w
 test('no command shows the API key that the service sends back, with --debug, and none writes it into a file', async () => {
   const names = program.commands?.map(({ name }) => name) ?? [];
   const printing = [...sending, ...silent].filter(([name = '']) => names.includes(name));
-  const covered = [...printing.map(([name]) => name), 'version', 'emulator', 'demo'];
+  const covered = [...printing.map(([name]) => name), 'version', 'emulator'];
   expect(names.filter((name) => !covered.includes(name))).toEqual([]);
   const env = environment({ RUNCTL_BASE_URL: await startEcho() });
   // As processes: the first trigger, and one command of each kind. What they have in common is `process.ts`.

@@ -1,0 +1,29 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { withBareMachine } from '../recipes/bare-machine.ts';
+
+test('the demo shows every step, and touches neither the settings nor the journal of its user', async () => {
+  const { emulator, env, folder, run, install, settings } = await withBareMachine(undefined, { isProcess: true });
+  // Its pauses are for people, and its runs take less time here.
+  install('sleep', 'case $1 in 2) ;; *) exec /bin/sleep "$1" ;; esac');
+  install('hurried', '[ "$1" = emulator ] && set -- emulator --scenario "$3" --speed 6\nexec runctl "$@"');
+  const demo = join(import.meta.dirname, '../../.config/demo.sh');
+  const ofUser = { ...settings, RUNCTL_PROFILE: 'a profile of the user', TMPDIR: folder };
+  const { code, stdout, stderr } = await run(['sh', demo, 'hurried'], { env: ofUser });
+  expect([code, stderr]).toEqual([0, '']);
+  const typed = [...stdout.matchAll(/^\$ (.*)$/gm)].map(([, line]) => line);
+  expect(typed).toEqual([
+    'runctl trigger nightly --watch',
+    'runctl trigger invoices --watch',
+    'echo $?',
+    'runctl trigger report --watch',
+    'runctl watch',
+  ]);
+  expect(stdout).toContain('COMPLETED nightly');
+  expect(stdout).toContain('FAILED invoices');
+  expect(stdout).toContain('$ echo $?\n1\n');
+  expect(stdout).toMatch(/\^C\n.*stopped watching report[\s\S]*\$ runctl watch\n[\s\S]*COMPLETED report/);
+  expect([emulator.requests, readdirSync(folder)]).toEqual([[], []]);
+  expect(existsSync(env.RUNCTL_STATE_DIR ?? '')).toBe(false);
+});

@@ -28,7 +28,9 @@ export function manualPage(): string {
         .visibleArguments(command)
         .flatMap((argument) => (argument.description ? entry(argument.name(), argument.description) : [])),
       ...optionEntries(command.options.filter((option) => !isShared(option))),
+      ...termsOf(command.name()),
     ]),
+
     '.SH COMMON OPTIONS',
     'To see which of them a command takes, run',
     '.BI "runctl " command " \\-\\-help" .',
@@ -55,6 +57,12 @@ const examplesOf = ({ examples = [], commands = [] }: CommandDefinition): Exampl
 
 /** Options that many commands share are under their own heading in the help. The man page describes them once. */
 const isShared = ({ helpGroupHeading, long }: Option) => helpGroupHeading !== undefined || long === '--help';
+
+/** What the help of a command explains below its options. */
+function termsOf(name: string): string[] {
+  const { terms } = program.commands?.find((command) => command.name === name) ?? {};
+  return terms ? ['.PP', `${terms.title}:`, ...terms.rows.flatMap(([term, about]) => entry(term, about))] : [];
+}
 
 /** The shared options, each once. */
 const sharedOptions = (options: readonly Option[]) => [

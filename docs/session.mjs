@@ -1,4 +1,4 @@
-// Draws docs/session.svg, docs/board.svg and docs/history.svg from the running program: `npm run picture`.
+// Draws docs/session.svg and docs/board.svg from the running program: `npm run picture`.
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -34,16 +34,16 @@ const scenario = {
   ],
 };
 
-const { openTerminal, pictureOf, startEmulator } = load(`
+const { openTerminal, pictureOf, startFaultyEmulator } = load(`
   export { pictureOf } from './test/helpers/picture.ts';
   export { openTerminal } from './test/helpers/screen.ts';
-  export { startEmulator } from './src/emulator/server.ts';
+  export { startFaultyEmulator } from './test/fault-kit/start.ts';
 `);
 
 const folder = mkdtempSync(join(tmpdir(), 'runctl-picture-'));
 mkdirSync(join(folder, 'bin'));
 symlinkSync(join(root, 'bin/runctl.js'), join(folder, 'bin/runctl'));
-const emulator = await startEmulator({ scenario });
+const emulator = await startFaultyEmulator(scenario);
 const env = {
   PATH: `${folder}/bin:${process.env.PATH}`,
   HOME: folder,

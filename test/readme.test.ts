@@ -3,7 +3,6 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { scripts, version } from '../package.json';
 import { type Setting, settingTable } from '../src/config/setting-table.ts';
-import { builtInScenarios } from '../src/emulator/built-in-scenarios.ts';
 import { exitCodes } from '../src/problems/exit-codes.ts';
 import { program } from '../src/program.ts';
 import { finalStatuses } from '../src/runs/statuses.ts';
@@ -29,11 +28,6 @@ const sections: Record<string, () => string> = {
         fallback ?? 'none',
         about,
       ]),
-    ),
-  scenarios: () =>
-    table(
-      ['scenario', 'what happens'],
-      builtInScenarios.map(({ name, about }) => [`\`${name}\``, about]),
     ),
   scripts: () =>
     table(

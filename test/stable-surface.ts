@@ -1,8 +1,6 @@
 import { namesOf } from '../src/cli/check-flags.ts';
 import type { CommandDefinition } from '../src/cli/define-command.ts';
 import { type Setting, settingTable } from '../src/config/setting-table.ts';
-import { builtInScenarios } from '../src/emulator/built-in-scenarios.ts';
-import { scenarioSchema } from '../src/emulator/scenario.ts';
 import { exitCodes } from '../src/problems/exit-codes.ts';
 import { program } from '../src/program.ts';
 import { documentSchema } from '../src/render/schemas.ts';
@@ -17,8 +15,6 @@ export const stableSurface = (): string[] => [
   ...variables.map((name) => `variable ${name}`),
   ...exitCodes.map(({ code, outcome, repeat }) => `exit code ${code} ${outcome}, repeat: ${repeat}`),
   ...ofShape('document', documentSchema as Shape),
-  ...builtInScenarios.map(({ name }) => `scenario ${name}`),
-  ...ofScenario('scenario field ', scenarioSchema as unknown as Valibot),
 ];
 
 /** Variables that are no settings: what hooks get. */
@@ -69,30 +65,4 @@ function ofShape(path: string, shape: Shape): string[] {
       ofShape(`${path}.${name}${required.includes(name) ? '' : '?'}`, each),
     ),
   ];
-}
-
-interface Valibot {
-  type: string;
-  entries?: Record<string, Valibot>;
-  options?: (Valibot | string)[];
-  literal?: string;
-  wrapped?: Valibot;
-  item?: Valibot;
-  value?: Valibot;
-  pipe?: Valibot[];
-}
-
-function ofScenario(path: string, schema: Valibot): string[] {
-  const { entries, options = [], literal, wrapped, item, pipe = [] } = schema;
-  if (wrapped) return ofScenario(path, wrapped);
-  if (item) return ofScenario(`${path}[]`, item);
-  const values = pipe.find(({ type }) => type === 'map')?.value; // of an object with any names: `recordOf` in scenario.ts
-  if (values) return ofScenario(`${path}.*`, values);
-  if (entries)
-    return Object.entries(entries).flatMap(([name, each]) =>
-      ofScenario(path.endsWith(' ') ? path + name : `${path}.${name}`, each),
-    );
-  if (literal !== undefined) return [`${path} = ${literal}`];
-  if (options.length === 0) return [path];
-  return options.flatMap((each) => (typeof each === 'string' ? `${path} = ${each}` : ofScenario(path, each)));
 }

@@ -47,6 +47,8 @@ export interface CommandDefinition<A = Arguments, O = Options> {
   heading?: string;
   arguments?: A;
   options?: O;
+  /** Words that the help explains below the options. */
+  terms?: { title: string; rows: readonly (readonly [term: string, about: string])[] };
   examples?: readonly Example[];
   commands?: readonly CommandDefinition[];
   version?: string;

@@ -1,4 +1,5 @@
 import { type Command, Help, type Option } from 'commander';
+import { fields } from '../render/fields.ts';
 import { renderMarkup, type Theme } from '../render/theme.ts';
 import { wrap } from '../render/wrap.ts';
 import {
@@ -17,7 +18,7 @@ export const groupHelp: CommandDefinition = {
   arguments: { command: argument('[command]') },
 };
 
-export const helpTopics = ['flags', 'settings', 'scenarios', 'programs', 'troubleshooting', 'man'] as const;
+export const helpTopics = ['flags', 'settings', 'programs', 'troubleshooting', 'man'] as const;
 /** An agent looks for a page of its own, and there is a group of commands of that name. */
 export const topicOf = (word: string | undefined) => (word === 'agents' ? 'programs' : word);
 
@@ -25,7 +26,7 @@ export const helpOption = flag('-h, --help', 'show this help');
 export const versionOption = flag('-V, --version', 'show the version');
 
 const readOn = [
-  'More: `runctl explain`, `runctl help flags`, `runctl help settings`, `runctl help scenarios`, `runctl help programs`, `runctl help troubleshooting`, `runctl help man`.',
+  'More: `runctl explain`, `runctl help flags`, `runctl help settings`, `runctl help programs`, `runctl help troubleshooting`, `runctl help man`.',
   'Try it without an account: `runctl emulator -- runctl trigger nightly --watch`.',
 ];
 
@@ -54,6 +55,14 @@ export function ownFirst<T extends Command | Option>(all: T[], shown: T[], group
 
 /** The flags that most commands have stand once, in `runctl help flags`. */
 export const withoutCommon = (options: Option[]) => options.filter((option) => option.helpGroupHeading !== common);
+
+export function termsOf(
+  { title, rows }: NonNullable<CommandDefinition['terms']>,
+  columns: number,
+  theme: Theme,
+): string {
+  return `\n${theme.strong(`${title}:`)}\n${fields(rows, theme, { columns, indent: 2 }).trimEnd()}`;
+}
 
 export function commonFlagsOf(options: readonly OptionDefinition[], columns: number, theme: Theme): string {
   const names = options.filter(({ heading }) => heading === common).map(({ flags }) => flags.split(/,? /)[0]);

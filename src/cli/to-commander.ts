@@ -15,6 +15,7 @@ import {
   groupHelp,
   helpOption,
   ownFirst,
+  termsOf,
   versionOption,
   withoutCommon,
 } from './help-text.ts';
@@ -67,7 +68,7 @@ export function toCommander(
   return root;
 
   function fill(target: Command, definition: CommandDefinition): Command {
-    const { about, alias, version, arguments: args = {}, options = {}, examples, commands, run } = definition;
+    const { about, alias, version, arguments: args = {}, options = {}, terms, examples, commands, run } = definition;
     if (alias) target.alias(alias);
     target.description(about);
     if (version) target.version(version, versionOption.flags, versionOption.about);
@@ -84,6 +85,7 @@ export function toCommander(
         onParsed(valuesOf(target, definition));
       });
     }
+    if (terms) target.addHelpText('after', () => termsOf(terms, columns(), theme));
     const common = commonFlagsOf(Object.values(options), columns(), theme);
     if (common) target.addHelpText('after', common);
     if (examples) target.addHelpText('after', () => examplesOf(examples, columns(), theme));

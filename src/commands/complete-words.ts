@@ -7,7 +7,6 @@ import { settingKeys, valueIfGiven } from '../config/setting-table.ts';
 import { resolveWithoutApiKey } from '../config/settings.ts';
 import { automationsIn } from '../connection/find-run.ts';
 import type { Env } from '../context.ts';
-import { builtInScenarios } from '../emulator/built-in-scenarios.ts';
 import { type Journal, openJournal } from '../journal/journal.ts';
 import { exitCodes } from '../problems/exit-codes.ts';
 import { knownPaths } from '../render/field-paths.ts';
@@ -120,7 +119,6 @@ export function liveValues(env: Env): ValuesOf {
       ]),
     key: () => settingKeys.map((value) => ({ value })),
     status: () => shownStatuses.map((value) => ({ value })),
-    scenario: () => builtInScenarios.map(({ name, about }) => ({ value: name, about })),
     field: () => knownPaths.map((value) => ({ value })),
     'api-key-file': () => 'files',
   };

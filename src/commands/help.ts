@@ -4,8 +4,6 @@ import { shared } from '../cli/check-flags.ts';
 import { argument, defineCommand } from '../cli/define-command.ts';
 import { helpTopics } from '../cli/help-text.ts';
 import { type Setting, settingTable } from '../config/setting-table.ts';
-import { builtInScenarios } from '../emulator/built-in-scenarios.ts';
-import { sampleScenario, scenarioFields } from '../emulator/scenario-fields.ts';
 import { fields, type Row } from '../render/fields.ts';
 import type { CommandResult } from '../render/output.ts';
 import { renderMarkup, type Theme } from '../render/theme.ts';
@@ -22,7 +20,6 @@ export const help = defineCommand({
   examples: [
     ['runctl help flags', 'the flags that most commands take'],
     ['runctl help settings', 'every setting and how to set it'],
-    ['runctl help scenarios', 'every field of a scenario file'],
     ['runctl help troubleshooting', 'what to do when something is wrong'],
     ['runctl help programs', 'how scripts and coding agents drive runctl'],
     ['runctl help man | man -l -', 'the manual page'],
@@ -72,31 +69,16 @@ const pages: Record<Exclude<Topic, keyof typeof documents | 'man'>, Page> = {
   flags: (theme, lines) =>
     [
       paragraph('Flags that most commands take. They may also stand before the command.', theme, lines),
-      indented(
+      fields(
         Object.values(shared).map(({ flags, about }) => [flags, about]),
         theme,
-        lines,
+        { columns: lines.columns, indent: 2 },
       ),
       paragraph('`runctl help settings` has the variables and config keys for the same settings.', theme, lines),
     ].join('\n'),
-  scenarios: (theme, lines) =>
-    [
-      `${theme.strong('Built-in scenarios:')}\n`,
-      indented(
-        builtInScenarios.map(({ name, about }) => [name, about]),
-        theme,
-        lines,
-      ),
-      `\n${theme.strong('A file of your own')} is a JSON object with these fields, all of them optional:\n`,
-      indented(scenarioFields, theme, lines),
-      `\n${theme.strong('For example:')}\n${sampleScenario.replaceAll(/^/gm, '  ')}\n`,
-    ].join(''),
 };
 
 const paragraph = (text: string, theme: Theme, lines: WrapOptions) => `${renderMarkup(text, theme, lines)}\n`;
-
-const indented = (rows: readonly Row[], theme: Theme, { columns }: WrapOptions) =>
-  fields(rows, theme, { columns, indent: 2 });
 
 function settingBlock(key: string, setting: Setting, theme: Theme, { columns }: WrapOptions): string {
   const { name, flag, env, isStored, default: fallback, about } = setting;

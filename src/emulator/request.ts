@@ -1,6 +1,6 @@
 import { isJsonObject } from '../runs/json.ts';
 import { isUuid, type Target } from '../runs/run.ts';
-import { type EmulatedRefusal, refusals } from './reply.ts';
+import { type Refusal, refusals } from './reply.ts';
 
 export interface ServiceRequest {
   method: string;
@@ -13,19 +13,15 @@ export interface ServiceRequest {
 export type Route =
   | { kind: 'trigger'; target: Target }
   | { kind: 'status' | 'result'; target: Target; executionId: string }
-  | { kind: 'none'; refusal: EmulatedRefusal };
+  | { kind: 'none'; refusal: Refusal };
 
 const automation = '/v0/automation/(?<projectId>[^/]+)/(?<automationName>[^/]+)';
-const agent = '/v0/agent/(?<agentId>[^/]+)';
-const execution = '/executions/(?<executionId>[^/]+)';
+const execution = `${automation}/executions/(?<executionId>[^/]+)`;
 
 const endpoints = [
   { kind: 'trigger', method: 'POST', path: new RegExp(`^${automation}/trigger$`) },
-  { kind: 'status', method: 'GET', path: new RegExp(`^${automation}${execution}$`) },
-  { kind: 'result', method: 'GET', path: new RegExp(`^${automation}${execution}/result$`) },
-  { kind: 'none', method: 'POST', path: new RegExp(`^${agent}/trigger$`), refusal: refusals.agentsDiscontinued },
-  // As no Agent is triggered, none has a run.
-  { kind: 'none', method: 'GET', path: new RegExp(`^${agent}${execution}$`), refusal: refusals.notFound },
+  { kind: 'status', method: 'GET', path: new RegExp(`^${execution}$`) },
+  { kind: 'result', method: 'GET', path: new RegExp(`^${execution}/result$`) },
 ] as const;
 
 export function routeOf({ method, url }: Pick<ServiceRequest, 'method' | 'url'>): Route {
@@ -43,17 +39,16 @@ export function routeOf({ method, url }: Pick<ServiceRequest, 'method' | 'url'>)
     if (name.endsWith('Id') && !isUuid(value)) return notRouted(400, 'invalidId', `${name} is not a UUID`);
     parameters[name] = name.endsWith('Id') ? value.toLowerCase() : value;
   }
-  if (endpoint.kind === 'none') return { kind: 'none', refusal: endpoint.refusal };
   const { projectId = '', automationName = '', executionId = '' } = parameters;
   return { kind: endpoint.kind, target: { projectId, automationName }, executionId };
 }
 
-function notRouted(status: number, code: string, message: string, headers?: EmulatedRefusal['headers']): Route {
+function notRouted(status: number, code: string, message: string, headers?: Refusal['headers']): Route {
   return { kind: 'none', refusal: { status, code, message, headers } };
 }
 
-/** Why the body of a trigger is refused. */
-export function flawOfBody({ headers, body }: ServiceRequest): EmulatedRefusal | undefined {
+/** Why the body of a trigger is refused; undefined if it isn't. */
+export function bodyRefusal({ headers, body }: ServiceRequest): Refusal | undefined {
   if (!/^application\/json\s*(?:;|$)/i.test(headers['content-type'] ?? '')) return refusals.notJson;
   return isJsonObject(unlessThrown(() => JSON.parse(body))) ? undefined : refusals.malformedBody;
 }

@@ -1,83 +1,60 @@
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { isLoopback } from '../loopback.ts';
 import { usageProblem } from '../problems/problem.ts';
-import { nameOf } from '../runs/run.ts';
-import { statusAt } from './emulated-run.ts';
-import { createEmulatedService } from './emulated-service.ts';
-import { createFaultInjector, type EmulatedResponse } from './faults.ts';
-import { isForLoopback, readRequest, sendResponse } from './http.ts';
-import type { createReport } from './rehearsal-report.ts';
-import { errorReply, type Reply, refusals } from './reply.ts';
-import { routeOf, type ServiceRequest } from './request.ts';
-import { checkScenario, type Scenario } from './scenario.ts';
+import { executionIdIn, type Reply, refusalReply, refusals } from './reply.ts';
+import { type Route, routeOf, type ServiceRequest } from './request.ts';
+import { statusAt } from './run.ts';
+import type { EmulatedResponse, Service } from './service.ts';
+import { createSummary } from './summary.ts';
 
 export interface EmulatorOptions {
-  scenario: Scenario;
-  port?: number;
-  apiKey?: string;
-  projectId?: string; // printed as a setting; any UUID is accepted as a project
-  nowMs?(): number;
+  service: Service;
+  port?: number; // any free one by default
   speed?: number; // seconds of the emulator's clock in a real second; above 0
-  random?(): number;
+  nowMs(): number;
   onRequest?(line: string): void;
-  report?: Report; // is told of every request
-  keepsRequests?: boolean; // fills `requests`; not by default, as an emulator may run for months
 }
-
-type Report = Pick<ReturnType<typeof createReport>, 'add'>;
 
 export type Emulator = Awaited<ReturnType<typeof startEmulator>>;
 
-interface RecordedRequest extends ServiceRequest {
-  atMs: number;
-  status?: number;
-  fault?: EmulatedResponse['fault'];
-}
-
-const misdirected: EmulatedResponse = { reply: errorReply('flat', refusals.notLoopback), wire: 'whole' };
-
 /** Only this machine can reach the emulator. */
 const host = '127.0.0.1';
+const mostBodyBytes = 2 ** 20;
 
-/** Starts an emulator. Throws a usage problem for an invalid scenario, and for a port that is in use. */
-export async function startEmulator(options: EmulatorOptions) {
-  const { port = 0, apiKey = 'emulator-key', speed = 1 } = options;
-  const { nowMs = Date.now, random = Math.random, onRequest, report, keepsRequests } = options;
-  const scenario = checkScenario(options.scenario, 'scenario');
+/** Serves a service over HTTP. Throws a usage problem for a port that is in use. */
+export async function startEmulator({ service, port = 0, speed = 1, nowMs, onRequest }: EmulatorOptions) {
   const startedMs = nowMs();
   const emulatedMs = () => startedMs + (nowMs() - startedMs) * speed;
-  const service = createEmulatedService(scenario, apiKey);
-  const respond = createFaultInjector(service, scenario, random);
-  const requests: RecordedRequest[] = [];
+  const summary = createSummary();
 
   const server = createServer(async (incoming, response) => {
     const request = await readRequest(incoming);
     if (!request) return void response.destroy();
     const now = { realMs: nowMs(), emulatedMs: emulatedMs() };
-    const latestRun = service.latestRun();
-    const planned = isForLoopback(incoming) ? respond(request, now) : misdirected;
-    const startedRun = service.latestRun() === latestRun ? undefined : service.latestRun();
-    const { fault, reply } = planned;
-    if (keepsRequests) requests.push({ ...request, atMs: now.realMs, status: reply?.status, fault });
-    onRequest?.(lineOf(request, planned));
-    if (report) onceSent(response, planned, report.add(request, startedRun));
-    sendResponse(response, planned, new Date(now.realMs));
+    const planned = isForLoopback(incoming) ? service.respond(request, now) : misdirected;
+    const route = routeOf(request);
+    onRequest?.(lineOf(request, route, planned));
+    const noteSent = summary.note(route, planned.reply);
+    response.once('close', () => response.writableFinished && noteSent());
+    response.setHeader('date', new Date(now.realMs).toUTCString());
+    const { send = sendWhole } = planned;
+    send(response, planned.reply);
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(cannotListen(port, error)));
     server.listen({ host, port }, resolve);
   });
   const { port: boundPort } = server.address() as AddressInfo;
+  const runs = () => service.runs().map((run) => ({ ...run, status: statusAt(run, emulatedMs()) }));
 
   return {
     /** The base URL, without a slash at its end. */
     url: `http://${host}:${boundPort}`,
-    port: boundPort,
-    apiKey,
-    projectId: options.projectId ?? '00000000-0000-4000-8000-000000000001',
-    requests: requests as readonly RecordedRequest[],
     /** Every run as it is now, oldest first. */
-    runs: () => service.runs().map((run) => ({ ...run, status: statusAt(run, emulatedMs()) })),
+    runs,
+    /** What it has seen, in one line. */
+    summary: () => summary.line(runs().flatMap(({ executionId, status }) => (status === 'RUNNING' ? [] : executionId))),
     /** Also ends connections that hang. */
     close: () =>
       new Promise<void>((resolve) => {
@@ -87,24 +64,44 @@ export async function startEmulator(options: EmulatorOptions) {
   };
 }
 
-/** Tells the reply when all of it was sent, or at once that it will not be; also if the client leaves before. */
-function onceSent(response: ServerResponse, { wire, reply }: EmulatedResponse, tell: (sent?: Reply) => void): void {
-  const isWhole = reply && (wire === 'whole' || wire === 'drip');
-  if (!isWhole) tell();
-  else response.once('close', () => tell(response.writableFinished ? reply : undefined));
+const misdirected: EmulatedResponse = { reply: refusalReply(refusals.notLoopback) };
+
+/** Does the `Host` name this machine? A web page that attacks by DNS rebinding sends its own name. */
+function isForLoopback({ headers }: IncomingMessage): boolean {
+  const url = `http://${headers.host}`;
+  return URL.canParse(url) && isLoopback(new URL(url).hostname);
 }
 
-/** The line for a request, such as `status nightly a5663ff0: 200 RUNNING`. */
-function lineOf(request: ServiceRequest, { fault, reply }: EmulatedResponse): string {
-  const route = routeOf(request);
-  const asked =
-    route.kind === 'none'
-      ? [request.method, request.url]
-      : [route.kind, nameOf(route.target), 'executionId' in route && route.executionId.slice(0, 8)];
+/** Reads a whole request; undefined if the caller left in the middle of it, or sends too much. */
+async function readRequest(incoming: IncomingMessage): Promise<ServiceRequest | undefined> {
+  const { method = '', url = '' } = incoming;
+  const headers = Object.entries(incoming.headers).map(([name, value]) => [name, value?.toString()]);
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of incoming) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      // Any page in a browser on this machine may send requests.
+      if (bytes > mostBodyBytes) return undefined;
+    }
+  } catch {
+    return undefined;
+  }
+  return { method, url, headers: Object.fromEntries(headers), body: Buffer.concat(chunks).toString() };
+}
+
+export function sendWhole(response: ServerResponse, { status, headers, body }: Reply): void {
+  response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
+}
+
+/** The line for a request, such as `trigger nightly: 201 RUNNING a5663ff0`. */
+function lineOf({ method, url }: ServiceRequest, route: Route, { reply, note }: EmulatedResponse): string {
+  const asked = route.kind === 'none' ? `${method} ${url}` : `${route.kind} ${route.target.automationName}`;
   // The status of the run, or the code of the error.
-  const [, word] = /"(?:status|code)":"(\w+)"/.exec(reply?.body ?? '') ?? [];
-  const answer = [reply?.status ?? 'no answer', fault ? `(${fault})` : word];
-  return `${asked.filter(Boolean).join(' ')}: ${answer.filter(Boolean).join(' ')}`;
+  const [, word] = /"(?:status|code)":"(\w+)"/.exec(reply.body) ?? [];
+  const facts = [reply.status, word, executionIdIn(reply)?.slice(0, 8), note && `(${note})`];
+  return `${asked}: ${facts.filter(Boolean).join(' ')}`;
 }
 
 function cannotListen(port: number, { code, message }: NodeJS.ErrnoException) {

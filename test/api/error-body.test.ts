@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { readErrorBody } from '../../src/api/error-body.ts';
-import { errorReply } from '../../src/emulator/reply.ts';
-import type { ErrorShape } from '../../src/emulator/scenario.ts';
+import type { ErrorShape } from '../fault-kit/error-shapes.ts';
+import { errorReply } from '../fault-kit/error-shapes.ts';
 import { anyCharacter } from '../helpers/any-character.ts';
 import { propertyTimeoutMs } from '../helpers/property-runs.ts';
 import { cpuMsOf } from '../helpers/real-time.ts';

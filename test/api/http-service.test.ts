@@ -4,8 +4,9 @@ import { statusPath } from '../../src/api/endpoints.ts';
 import type { HttpRequest, HttpResponse, Transport } from '../../src/api/exchange.ts';
 import { createHttpService } from '../../src/api/http-service.ts';
 import { createTransport } from '../../src/api/transport.ts';
-import type { ErrorShape, InjectedFault, Scenario } from '../../src/emulator/scenario.ts';
 import type { Answer, Execution, Service } from '../../src/runs/service.ts';
+import type { ErrorShape } from '../fault-kit/error-shapes.ts';
+import type { Fault, Scenario } from '../fault-kit/scenario.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { ampleLimitMs, shortLimitMs } from '../helpers/real-time.ts';
 import { executionId as otherId, projectId } from '../helpers/scripted-service.ts';
@@ -123,7 +124,7 @@ describe('the service over HTTP', () => {
     }
   });
 
-  test.each<[InjectedFault['do'], string, InjectedFault]>([
+  test.each<[Fault['do'], string, Fault]>([
     ['reset', 'lost', { do: 'reset' }],
     ['close', 'lost', { do: 'close' }],
     ['hang', 'lost', { do: 'hang' }],
@@ -137,7 +138,7 @@ describe('the service over HTTP', () => {
   ])('a trigger that meets "%s" is %s, and may have been acted on', async (_, kind, fault) => {
     const endless = /hang|drip/.test(fault.do);
     const limits = { requestTimeoutMs: endless ? shortLimitMs : ampleLimitMs };
-    const { service } = await connect({ faults: [{ nth: 1, ...fault } as InjectedFault] }, limits);
+    const { service } = await connect({ faults: [{ nth: 1, ...fault } as Fault] }, limits);
     expect(faultOf(await trigger(service))).toMatchObject({ kind });
     expect(goodOf(await trigger(service))).toMatchObject({ status: 'RUNNING' });
   });

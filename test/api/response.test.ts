@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest';
 import type { Operation } from '../../src/api/classify.ts';
 import type { HttpResponse } from '../../src/api/exchange.ts';
 import { answerOf } from '../../src/api/response.ts';
-import { errorReply } from '../../src/emulator/reply.ts';
-import type { ErrorShape } from '../../src/emulator/scenario.ts';
 import { type FaultKind, reasonOf } from '../../src/runs/fault.ts';
 import type { JsonObject } from '../../src/runs/json.ts';
+import type { ErrorShape } from '../fault-kit/error-shapes.ts';
+import { errorReply } from '../fault-kit/error-shapes.ts';
 import { executionId } from '../helpers/scripted-service.ts';
 
 const nowMs = Date.UTC(2026, 10, 21, 9);

@@ -9,7 +9,7 @@ import { createMemory } from '../helpers/memory-context.ts';
 const pages = [
   ...(program.commands ?? []).map(({ name }) => [name, '--help']),
   // The others are documents, printed as they are.
-  ...['settings', 'scenarios'].map((topic) => ['help', topic]),
+  ['help', 'settings'],
   ['explain'],
   ['explain', '12'],
 ];
@@ -23,7 +23,7 @@ test.each(pages.map((argv) => [argv.join(' '), argv] as const))(
   },
 );
 
-test.each([['help', 'settings'], ['help', 'flags'], ['help', 'scenarios'], ['explain'], ['explain', '12']])(
+test.each([['help', 'settings'], ['help', 'flags'], ['explain'], ['explain', '12']])(
   'on a wide terminal, no line of `runctl %s %s` is longer',
   async (...argv) => {
     const context = createMemory();

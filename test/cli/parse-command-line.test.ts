@@ -117,10 +117,10 @@ const table: Row[] = [
   ['config path --field runctl', 'config path', {}, { field: ['runctl'] }],
   ['completion zsh', 'completion', { shell: 'zsh' }, {}],
   [
-    'emulator --port 0 --scenario bad-day --speed 60 --report - -q -- ./nightly.sh --quiet',
+    'emulator --port 0 --scenario bad-day --speed 60 -q -- ./nightly.sh --quiet',
     'emulator',
     { command: ['./nightly.sh', '--quiet'] },
-    { port: 0, scenario: 'bad-day', speed: 60, report: '-', quiet: true },
+    { port: 0, scenario: 'bad-day', speed: 60, quiet: true },
   ],
   ['help settings', 'help', { topic: 'settings' }, {}],
   ['help programs', 'help', { topic: 'programs' }, {}],

@@ -13,7 +13,7 @@ test.each([
   ['tigger nightly', 'did you mean trigger?'],
   ['tigger --help', 'did you mean trigger?'],
   ['help tigger', 'did you mean trigger?'],
-  ['help xyz', 'topics are flags, settings, scenarios, programs, troubleshooting, man'],
+  ['help xyz', 'topics are flags, settings, programs, troubleshooting, man'],
   ['cancel nightly', 'the service has no way to cancel a run'],
   ['stop', 'the service has no way to cancel a run'],
   ['logs nightly', 'the service has no logs of a run; `runctl result` prints its output'],

@@ -40,7 +40,7 @@ describe('what this machine alone knows completes', () => {
     ['a setting', ['config', 'get', 'req'], ['requestTimeout']],
     ['a status', ['list', '--status', 'CANC'], ['CANCELLED']],
     ['a flag of a command by its other name', ['ls', '--st'], ['--status']],
-    ['a scenario', ['emulator', '--scenario', 'no-cr'], ['no-credits']],
+    ['a scenario', ['emulator', '--scenario', 'lost'], ['lost-answer']],
     ['a field', ['result', '--field', 'summary.succ'], ['summary.succeededSteps']],
   ])('%s', (_, words, values) => {
     const answer = createCompleter()('fish', ...words);

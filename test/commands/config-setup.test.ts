@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Scenario } from '../../src/emulator/scenario.ts';
 import { Problem } from '../../src/problems/problem.ts';
+import type { Scenario } from '../fault-kit/scenario.ts';
 import { answered, apiKey, setUp } from '../helpers/config-guide.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';

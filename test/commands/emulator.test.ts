@@ -2,21 +2,24 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { emulator } from '../../src/commands/emulator.ts';
-import { createMemory, type Memory } from '../helpers/memory-context.ts';
+import { createMemory } from '../helpers/memory-context.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const path = { PATH: process.env.PATH };
+const summary = 'emulator: 0 triggers, 0 runs, 0 runs started twice, 0 results not read\n';
+
+type Options = Parameters<typeof emulator.run>[1];
 
 /** Starts the emulator without a command, and waits until it has said where it is. */
-async function started(options: Parameters<typeof emulator.run>[1] = {}, env = {}) {
+async function started(options: Options = {}, env = {}) {
   const context = createMemory({ ...path, ...env });
-  const running = Promise.resolve(emulator.run({ command: [] }, options, context));
+  const running = emulator.run({ command: [] }, options, context);
   await vi.waitUntil(() => context.out().includes('RUNCTL_PROJECT'), { timeout: 10_000, interval: 2 });
   const lines = context.out().matchAll(/^export (\w+)=(.*)$/gm);
   const settings: Record<string, string | undefined> = Object.fromEntries(
     [...lines].map(([, name, value]) => [name, value]),
   );
-  const end = async (context: Memory) => {
+  const end = () => {
     context.interrupt('SIGINT');
     return running;
   };
@@ -34,125 +37,108 @@ const statusOf = ({
     body: '{}',
   }).then(({ status }) => status);
 
+/** Runs a command with the emulator. */
+async function running(command: string[], { env = {}, options = { quiet: true } as Options, isTTY = false } = {}) {
+  const context = createMemory({ ...path, ...env });
+  Object.assign(context.stderr, { isTTY });
+  return { code: await emulator.run({ command }, options, context), stderr: context.err() };
+}
+
 test('the emulator prints the settings that point a shell at it, serves them, and ends with 0 at Ctrl-C', async () => {
   const { context, settings, end } = await started();
   expect(await statusOf(settings)).toBe(201);
-  expect(await end(context)).toBe(0);
-  expect(context.err()).toContain('trigger nightly: 201 RUNNING');
+  expect(await end()).toBe(0);
+  expect(context.err()).toMatch(
+    /any name works: `runctl trigger nightly --watch`.*\ntrigger nightly: 201 RUNNING \w{8}\n/,
+  );
+  expect(context.err()).toMatch(/\nemulator: 1 trigger, 1 run, 0 runs started twice, 0 results not read\n$/);
   await expect(fetch(settings.RUNCTL_BASE_URL ?? '')).rejects.toThrow();
 });
 
-test.each([
-  ['{}', 'any name works: runctl trigger nightly --watch'],
-  ['{"automations":{"load":{},"*":{}}}', 'any name works: runctl trigger load --watch'],
-  ['{"automations":{"load":{}}}', 'for example: runctl trigger load --watch'],
-  ['{"automations":{"lo\\u202Ead":{}}}', 'for example: runctl trigger load --watch'],
-])('of the scenario %s it names a trigger that works', async (text, line) => {
-  const file = join(temporaryFolder(), 'scenario.json');
-  writeFileSync(file, text);
-  const { context, end } = await started({ scenario: file });
-  expect(context.err()).toContain(line);
-  await end(context);
+test('of a scenario without a name for all it names a trigger that works', async () => {
+  const { context, settings, end } = await started({ scenario: 'every-ending' });
+  expect(context.err()).toContain('for example: `runctl trigger completes --watch`');
+  expect(await statusOf(settings)).toBe(404);
+  await end();
 });
 
-test('a quiet emulator prints the settings alone, and needs no word about proxies', async () => {
+test('a quiet emulator prints the settings and the summary alone, and needs no word about proxies', async () => {
   const { context, settings, end } = await started({ quiet: true }, { HTTP_PROXY: 'http://proxy.example:3128' });
-  expect(settings.NO_PROXY).toBeUndefined();
-  expect(await end(context)).toBe(0);
-  expect(context.err()).toBe('');
-});
-
-test("a scenario is a built-in one or a file, and a file of one's own comes first", async () => {
-  const file = join(temporaryFolder(), 'no-credits');
-  writeFileSync(file, '{"automations":{}}');
-  for (const [scenario, status] of [
-    ['no-credits', 402],
-    [file, 404],
-  ] as const) {
-    const { context, settings, end } = await started({ scenario, quiet: true });
-    expect(await statusOf(settings)).toBe(status);
-    await end(context);
-  }
+  expect(Object.keys(settings)).toEqual(['RUNCTL_BASE_URL', 'RUNCTL_API_KEY', 'RUNCTL_PROJECT']);
+  expect(await end()).toBe(0);
+  expect(context.err()).toBe(summary);
 });
 
 test.each([
   ['exit 0', 0],
   ['exit 7', 7],
   ['kill -TERM $$', 143],
+  ['no-such-command 2>/dev/null', 127],
   ['test "$RUNCTL_API_KEY" = emulator-key', 0],
-  ['test -z "$RUNCTL_API_KEY_FILE$RUNCTL_PROFILE"', 0],
+  ['test -z "$RUNCTL_API_KEY_FILE$RUNCTL_API_KEY_COMMAND$RUNCTL_PROFILE"', 0],
   ['test -d "$RUNCTL_STATE_DIR"', 0],
-])('a rehearsal of `%s` ends with %i', async (script, code) => {
-  const context = createMemory({ ...path, RUNCTL_API_KEY_FILE: '/nowhere', RUNCTL_PROFILE: 'nobody' });
-  expect(await emulator.run({ command: ['sh', '-c', script] }, { quiet: true }, context)).toBe(code);
+])('with the command `%s` it exits with %i, after its summary', async (script, code) => {
+  const env = { RUNCTL_API_KEY_FILE: '/nowhere', RUNCTL_API_KEY_COMMAND: 'nothing', RUNCTL_PROFILE: 'nobody' };
+  expect(await running(['sh', '-c', script], { env })).toEqual({ code, stderr: summary });
 });
 
-test('a rehearsal passes SIGTERM on to its command, and ends with it', async () => {
+test('SIGTERM is passed on to the command, with which it ends', async () => {
   const context = createMemory(path);
-  const folder = temporaryFolder();
-  const ready = join(folder, 'ready');
+  const ready = join(temporaryFolder(), 'ready');
   const command = ['sh', '-c', `: > '${ready}'; exec sleep 60`];
-  const running = emulator.run({ command }, { quiet: true }, context);
+  const ended = emulator.run({ command }, { quiet: true }, context);
   await vi.waitUntil(() => existsSync(ready), { timeout: 10_000, interval: 2 });
   context.interrupt('SIGTERM');
-  expect(await running).toBe(143);
+  expect([await ended, context.err()]).toEqual([143, summary]);
 });
 
-test.each([['/', "the command / can't be started: spawn / EACCES"]])(
-  "a command that can't be started is named: %s",
-  async (file, message) => {
-    const running = emulator.run({ command: [file] }, { quiet: true }, createMemory(path));
-    await expect(running).rejects.toMatchObject({ exitCode: 2, message });
-  },
-);
-
-test.each([true, false])(
-  'what a command sends is not told where the command may draw on the terminal: %s',
-  async (isTTY) => {
-    const context = createMemory(path);
-    Object.assign(context.stderr, { isTTY });
-    const command = [process.execPath, '-e', 'fetch(process.env.RUNCTL_BASE_URL)'];
-    expect(await emulator.run({ command }, {}, context)).toBe(0);
-    expect(context.err() === '').toBe(isTTY);
-  },
-);
-
-test('after a rehearsal nothing listens any longer', async () => {
-  const file = join(temporaryFolder(), 'url');
-  const command = ['sh', '-c', `printf %s "$RUNCTL_BASE_URL" > '${file}'`];
-  expect(await emulator.run({ command }, {}, createMemory(path))).toBe(0);
-  await expect(fetch(readFileSync(file, 'utf8'))).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
-});
-
-test('a command that does not exist is named, and ends with 127, as in a shell', async () => {
+test('Ctrl-C is left to the command, which gets it from the terminal', async () => {
   const context = createMemory(path);
-  expect(await emulator.run({ command: ['/nothing/here'] }, { quiet: true }, context)).toBe(127);
-  expect(context.err()).toBe('runctl: the command /nothing/here does not exist\n');
+  const folder = temporaryFolder();
+  const [ready, done] = [join(folder, 'ready'), join(folder, 'done')];
+  const script = `trap 'exit 9' INT; : > '${ready}'; until [ -e '${done}' ]; do sleep 0.02; done`;
+  const ended = emulator.run({ command: ['sh', '-c', script] }, { quiet: true }, context);
+  await vi.waitUntil(() => existsSync(ready), { timeout: 10_000, interval: 2 });
+  context.interrupt('SIGINT');
+  writeFileSync(done, '');
+  expect(await ended).toBe(0);
 });
 
-test('a rehearsal without a place for temporary files is refused', async () => {
+test.each([
+  ['/nothing/here', 'runctl: the command /nothing/here does not exist\n'],
+  ['constructor', 'runctl: the command constructor does not exist\n'],
+  ['bad-day', 'runctl: the command bad-day does not exist; did you mean `runctl emulator --scenario bad-day`?\n'],
+])('the command %s, which does not exist, is named, and ends with 127, as in a shell', async (command, message) => {
+  expect(await running([command])).toEqual({ code: 127, stderr: message + summary });
+});
+
+test.each([
+  ['', 'the command is empty'],
+  ['/', "the command / can't be started: spawn / EACCES"],
+  ['x'.repeat(9_000), `the command ${'x'.repeat(80)} can't be started: spawn ENAMETOOLONG`],
+])('the command "%s", which can\'t be started, is refused', async (command, message) => {
+  await expect(running([command])).rejects.toMatchObject({ exitCode: 2, message });
+});
+
+test('a command without a place for temporary files is refused', async () => {
   vi.stubEnv('TMPDIR', '/nothing/here');
   onTestFinished(() => void vi.unstubAllEnvs());
-  const running = emulator.run({ command: ['true'] }, { quiet: true }, createMemory(path));
-  await expect(running).rejects.toMatchObject({ exitCode: 2, facts: { hint: expect.stringContaining('TMPDIR') } });
+  await expect(running(['true'])).rejects.toMatchObject({
+    exitCode: 2,
+    facts: { hint: expect.stringContaining('TMPDIR') },
+  });
 });
 
-test('a report goes to a file as JSON, or to stderr in words, when the command ends or at Ctrl-C', async () => {
-  const report = join(temporaryFolder(), 'report.json');
-  const context = createMemory(path);
-  const command = ['sh', '-c', 'exit 7'];
-  expect(await emulator.run({ command }, { report, quiet: true }, context)).toBe(7);
-  expect(JSON.parse(readFileSync(report, 'utf8'))).toEqual({ exitCode: 7, requests: 0, automations: [] });
-
-  const { context: listening, settings, end } = await started({ report: '-', quiet: true });
-  await statusOf(settings);
-  expect(await end(listening)).toBe(0);
-  expect(listening.err()).toContain('nightly: 1 trigger without a key, 1 run started, 1 RUNNING');
+test.each([true, false])('where the command may draw on the terminal (%s), no request is told', async (isTTY) => {
+  const command = [process.execPath, '-e', 'fetch(process.env.RUNCTL_BASE_URL)'];
+  const { code, stderr } = await running(command, { options: {}, isTTY });
+  expect([code, stderr === summary]).toEqual([0, isTTY]);
 });
 
-test("a report that can't be written is refused before the command runs, and 74 only in place of 0", async () => {
-  const runs = (report: string, code: number) =>
-    emulator.run({ command: ['sh', '-c', `exit ${code}`] }, { report, quiet: true }, createMemory(path));
-  await expect(runs('/nothing/here', 0)).rejects.toMatchObject({ exitCode: 2 });
-  expect([await runs('/dev/full', 0), await runs('/dev/full', 3)]).toEqual([74, 3]);
+test('after the command nothing listens any longer, and its journal is gone', async () => {
+  const file = join(temporaryFolder(), 'facts');
+  await running(['sh', '-c', `printf '%s\\n' "$RUNCTL_BASE_URL" "$RUNCTL_STATE_DIR" > '${file}'`]);
+  const [url = '', folder = ''] = readFileSync(file, 'utf8').split('\n');
+  await expect(fetch(url)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
+  expect(existsSync(folder)).toBe(false);
 });

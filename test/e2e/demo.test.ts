@@ -20,6 +20,11 @@ test('the demo shows every step, and touches neither the settings nor the journa
     'runctl trigger report --watch',
     'runctl watch',
   ]);
+  // The two triggers have one run.
+  expect(stdout).toMatch(
+    /trigger nightly: 201 RUNNING (\w{8}) \(response lost\)\n {2}trigger nightly: 201 RUNNING \1\n/,
+  );
+  expect(stdout).toMatch(/\n {2}emulator: 2 triggers, 1 run, 0 runs started twice, 0 results not read\n/);
   expect(stdout).toContain('COMPLETED nightly');
   expect(stdout).toContain('FAILED invoices');
   expect(stdout).toContain('$ echo $?\n1\n');

@@ -4,7 +4,7 @@ import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Scenario } from '../../src/emulator/scenario.ts';
+import type { Scenario } from '../fault-kit/scenario.ts';
 import { createCertificate } from '../helpers/certificates.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { listen } from '../helpers/faulty-server.ts';

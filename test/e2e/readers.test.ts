@@ -1,7 +1,7 @@
 // A reader of the output that leaves or never reads, and a disk that takes no more.
 import { spawn } from 'node:child_process';
 import { describe, expect, test, vi } from 'vitest';
-import type { Scenario } from '../../src/emulator/scenario.ts';
+import type { Scenario } from '../fault-kit/scenario.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { longest } from '../helpers/interrupted.ts';
 import { hasFullDisk } from '../helpers/needs.ts';

@@ -2,8 +2,8 @@ import type { ChildProcess } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import type { Scenario } from '../../src/emulator/scenario.ts';
-import type { Emulator } from '../../src/emulator/server.ts';
+import type { Scenario } from '../fault-kit/scenario.ts';
+import type { FaultyEmulator } from '../fault-kit/start.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { interrupted, longest } from '../helpers/interrupted.ts';
 import { needs } from '../helpers/needs.ts';
@@ -17,7 +17,7 @@ const signals = Object.keys(codes) as (keyof typeof codes)[];
 const slow: Scenario = { automations: { '*': { duration: '1h' } } };
 const trigger = async (env: Record<string, string>, name = 'nightly') =>
   (await runProgram(['trigger', name, '-q'], { env })).stdout.trim();
-const statesOf = (emulator: Emulator) => emulator.runs().map(({ status }) => status);
+const statesOf = (emulator: FaultyEmulator) => emulator.runs().map(({ status }) => status);
 
 /** Every line of the journal. A half-written one makes this throw. */
 function journalOf(env: Record<string, string>): { type: string }[] {

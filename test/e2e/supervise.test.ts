@@ -2,7 +2,7 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Scenario } from '../../src/emulator/scenario.ts';
+import type { Scenario } from '../fault-kit/scenario.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { installProcess, installProgram } from '../helpers/install-program.ts';
 import { needs } from '../helpers/needs.ts';

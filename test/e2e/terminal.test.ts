@@ -1,6 +1,6 @@
 // What only a terminal of the system shows: keys, a change of its size, and how it is left. The rest is in test/program.
 import { describe, expect, test, vi } from 'vitest';
-import type { Scenario } from '../../src/emulator/scenario.ts';
+import type { Scenario } from '../fault-kit/scenario.ts';
 import { onScreen } from '../helpers/on-screen.ts';
 import { atTheEnd, type Screen } from '../helpers/screen-reader.ts';
 

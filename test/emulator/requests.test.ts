@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { routeOf } from '../../src/emulator/request.ts';
-import type { ErrorShape } from '../../src/emulator/scenario.ts';
 import { propertyRuns } from '../helpers/property-runs.ts';
 import { faultsOfRequest } from './conformity.ts';
-import { agent, createEmulatorHarness, project } from './harness.ts';
+import { createHarness, project } from './harness.ts';
 
 const trigger = `/v0/automation/${project}/nightly/trigger`;
 const run = '33333333-3333-4333-8333-333333333333';
@@ -19,32 +18,30 @@ describe('a request that the document does not know is refused', () => {
     ['with null for a body', 'POST', trigger, { body: 'null' }, 400],
     ['with a project that is no UUID', 'POST', '/v0/automation/mine/nightly/trigger', {}, 400],
     ['with a run that is no UUID', 'GET', `/v0/automation/${project}/nightly/executions/7`, {}, 400],
-    ['with an agent that is no UUID', 'GET', `/v0/agent/7/executions/${run}`, {}, 400],
     ['with bytes that are not UTF-8', 'POST', `/v0/automation/${project}/%ff/trigger`, {}, 400],
     ['with a bare slash in the name', 'POST', `/v0/automation/${project}/a/b/trigger`, {}, 404],
     ['with an empty name', 'POST', `/v0/automation/${project}//trigger`, {}, 404],
     ['of another version', 'POST', trigger.replace('v0', 'v1'), {}, 404],
-    ['for the result of an agent', 'GET', `/v0/agent/${agent}/executions/${run}/result`, {}, 404],
     ['for the list', 'GET', `/v0/automation/${project}/nightly/executions`, {}, 404],
     ['to trigger with GET', 'GET', trigger, {}, 405],
     ['to delete a run', 'DELETE', `/v0/automation/${project}/nightly/executions/${run}`, {}, 405],
   ])('%s', (_, method, url, sending, status) => {
-    const { deliver, service } = createEmulatorHarness();
-    const { request, reply } = deliver(method, url, { body: '{}', ...sending });
+    const { deliver, service } = createHarness();
+    const { request, status: answered } = deliver(method, url, { body: '{}', ...sending });
     expect(faultsOfRequest(request)).not.toEqual([]);
-    expect(reply?.status).toBe(status);
+    expect(answered).toBe(status);
     expect(service.runs()).toEqual([]);
   });
 });
 
 test('a wrong key is refused before anything else is checked', () => {
-  const { send } = createEmulatorHarness();
-  expect(send('POST', '/nowhere', { apiKey: 'key-2' }).json().code).toBe('invalidApiKey');
+  const { deliver } = createHarness();
+  expect(deliver('POST', '/nowhere', { apiKey: 'key-2' }).json().code).toBe('invalidApiKey');
 });
 
 test('a wrong method is answered with the right one', () => {
-  const { send } = createEmulatorHarness();
-  expect(send('PUT', trigger).headers.allow).toBe('POST');
+  const { deliver } = createHarness();
+  expect(deliver('PUT', trigger).headers.allow).toBe('POST');
 });
 
 test('the document and the route agree on every request', () => {
@@ -69,41 +66,4 @@ test('any name arrives as it was sent', () => {
       expect(routeOf({ method: 'POST', url })).toMatchObject({ kind: 'trigger', target });
     }),
   );
-});
-
-describe('an error body', () => {
-  const message = 'The same Automation is already running';
-  const code = 'runAlreadyActive';
-
-  test.each<[ErrorShape, string, (executionId: string) => unknown]>([
-    ['flat', 'application/json', (executionId) => ({ code, message, executionId })],
-    ['string', 'application/json', (executionId) => ({ error: code, executionId })],
-    ['nested', 'application/json', (executionId) => ({ error: { code, message, executionId } })],
-    ['list', 'application/json', (executionId) => ({ errors: [{ code, detail: message, executionId }] })],
-    ['data', 'application/json', (executionId) => ({ data: { code, message, executionId } })],
-    [
-      'problem',
-      'application/problem+json',
-      (executionId) => ({ type: 'about:blank', title: code, status: 422, detail: message, code, executionId }),
-    ],
-  ])('of shape %s', (errorShape, contentType, body) => {
-    const { trigger } = createEmulatorHarness({ errorShape, namesActiveRun: true });
-    const { executionId } = trigger().json();
-    const refused = trigger();
-    expect(refused.headers['content-type']).toContain(contentType);
-    expect(refused.json()).toEqual(body(executionId));
-  });
-
-  test.each<[ErrorShape, string | undefined, RegExp]>([
-    ['text', 'text/plain', /^runAlreadyActive: The same Automation is already running$/],
-    ['html', 'text/html', /^<!doctype html>.*runAlreadyActive/],
-    ['empty', undefined, /^$/],
-  ])('of shape %s', (errorShape, contentType, body) => {
-    const { trigger } = createEmulatorHarness({ errorShape });
-    trigger();
-    const refused = trigger();
-    expect(refused.status).toBe(422);
-    expect(refused.headers['content-type']?.split(';')[0]).toBe(contentType);
-    expect(refused.body).toMatch(body);
-  });
 });

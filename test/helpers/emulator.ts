@@ -1,7 +1,6 @@
 import { onTestFinished } from 'vitest';
-import { parseScenario } from '../../src/emulator/read-scenario.ts';
-import type { Scenario } from '../../src/emulator/scenario.ts';
-import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/server.ts';
+import type { Scenario } from '../fault-kit/scenario.ts';
+import { type FaultyEmulator, type FaultyOptions, startFaultyEmulator } from '../fault-kit/start.ts';
 import { environmentIn } from './environment-in.ts';
 import { createLeapingClock, type LeapingClock } from './leaping-clock.ts';
 import { temporaryFolder } from './temporary-folder.ts';
@@ -12,15 +11,13 @@ import { temporaryFolder } from './temporary-folder.ts';
  */
 export async function withEmulator(
   scenario: Scenario,
-  options: Partial<EmulatorOptions> = {},
-): Promise<{ emulator: Emulator; env: Record<string, string>; clock: LeapingClock; endRuns(): void }> {
+  options: FaultyOptions = {},
+): Promise<{ emulator: FaultyEmulator; env: Record<string, string>; clock: LeapingClock; endRuns(): void }> {
   const clock = createLeapingClock();
-  const emulator = await startEmulator({
+  const emulator = await startFaultyEmulator(scenario, {
     apiKey: 'test-key-4f1b7c9d2e',
     nowMs: clock.nowMs,
-    keepsRequests: true,
     ...options,
-    scenario: parseScenario(JSON.stringify(scenario), 'the scenario of the test'),
   });
   onTestFinished(() => emulator.close());
   const endRuns = () => clock.leap(3 * 3_600_000);

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { vi } from 'vitest';
-import type { Emulator } from '../../src/emulator/server.ts';
+import type { FaultyEmulator } from '../fault-kit/start.ts';
 import { atOnceAfter } from './real-time.ts';
 import { entry, runCommand } from './run-process.ts';
 
@@ -50,7 +50,7 @@ export interface Interruption {
   /** Ready once these stand on stderr, */
   words?: RegExp;
   /** and this has been asked so many times, */
-  emulator?: Emulator;
+  emulator?: FaultyEmulator;
   requests?: number;
   /** and this is true. */
   isReady?(pid: number | undefined): boolean;

@@ -1,6 +1,6 @@
 import { Terminal } from '@xterm/headless';
 import { onTestFinished } from 'vitest';
-import type { Scenario } from '../../src/emulator/scenario.ts';
+import type { Scenario } from '../fault-kit/scenario.ts';
 import { withEmulator } from './emulator.ts';
 import { runProgram } from './run-program.ts';
 import { readerOf, type Screen } from './screen-reader.ts';

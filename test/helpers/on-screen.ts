@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import type { Scenario } from '../../src/emulator/scenario.ts';
+import type { Scenario } from '../fault-kit/scenario.ts';
 import { withEmulator } from './emulator.ts';
 import { openScreen, type ProcessScreen, type ScreenOptions } from './screen.ts';
 

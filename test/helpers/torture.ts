@@ -1,7 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
-import { parseScenario } from '../../src/emulator/read-scenario.ts';
-import type { Scenario } from '../../src/emulator/scenario.ts';
-import { type Emulator, startEmulator } from '../../src/emulator/server.ts';
+import type { Scenario } from '../fault-kit/scenario.ts';
+import { type FaultyEmulator, startFaultyEmulator } from '../fault-kit/start.ts';
 import { environmentIn } from './environment-in.ts';
 import { jsonLines } from './json-lines.ts';
 import { createRandom } from './random.ts';
@@ -59,14 +58,14 @@ const faults: Scenario['faults'] = [
  */
 export async function torture(options: TortureOptions): Promise<Tally> {
   const { order, triggers, seed, folder, side, runUnkilled = runProcess } = options;
-  const scenario = parseScenario(JSON.stringify({ order, faults, automations: { '*': { duration: '1h' } } }), '');
+  const scenario: Scenario = { order, faults, automations: { '*': { duration: '1h' } } };
   // The runs go on until the emulator's clock leaps.
   let leapMs = 0;
   // Called with each request, before its answer is on the wire.
   const arrivals = new Map<string, () => void>();
   const onRequest = (line: string) => arrivals.get(/^trigger (job-\d+):/.exec(line)?.[1] ?? '')?.();
   const nowMs = () => Date.now() + leapMs;
-  const emulator = await startEmulator({ scenario, random: createRandom(seed), nowMs, onRequest });
+  const emulator = await startFaultyEmulator(scenario, { random: createRandom(seed), nowMs, onRequest });
   const env = { ...environmentIn(folder, emulator), RUNCTL_REQUEST_TIMEOUT: '500ms' };
   const runctl = (args: string[], onStart?: (child: ChildProcess) => void) => runProcess(args, { env, onStart });
   const unkilled = (args: string[]) => runUnkilled(args, { env });
@@ -146,7 +145,7 @@ async function settle(runctl: Runctl, flags: string[] = []): Promise<{ open: str
 }
 
 /** What the service knows beside what the journal knows and what the processes said. */
-async function compare(emulator: Emulator, ended: ReadonlyMap<string, ProcessEnded>, runctl: Runctl) {
+async function compare(emulator: FaultyEmulator, ended: ReadonlyMap<string, ProcessEnded>, runctl: Runctl) {
   const runs = emulator.runs();
   const { stdout } = await runctl(['list', '--json', '--limit', '100000']);
   const known = new Set<string>(jsonLines(stdout).map(({ executionId }) => executionId));

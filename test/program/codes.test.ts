@@ -1,7 +1,7 @@
 // What ends with which exit code, what the document says of it, and what the service really started: one row for each
 // situation.
 import { describe, expect, test, vi } from 'vitest';
-import type { InjectedFault, Scenario } from '../../src/emulator/scenario.ts';
+import type { Fault, Scenario } from '../fault-kit/scenario.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { jsonLines } from '../helpers/json-lines.ts';
 import { networkFaults } from '../helpers/network-faults.ts';
@@ -36,11 +36,11 @@ const watched = [...trigger, '--watch', '--interval', '1s'];
 const followed = ['watch', `nightly/${id}`, '--give-up-after', '300ms', '--interval', '1s'];
 const polled = ['status', `nightly/${id}`, '--give-up-after', '300ms'];
 const given = [...trigger, '--idempotency-key', 'k'];
-const faulty = (...faults: InjectedFault[]): Scenario => ({ faults });
+const faulty = (...faults: Fault[]): Scenario => ({ faults });
 const short = (plan = {}): Scenario => ({ automations: { '*': { duration: '50ms', ...plan } } });
-const answers = (status: number, fault = {}): InjectedFault => ({ do: 'status', status, ...fault });
+const answers = (status: number, fault = {}): Fault => ({ do: 'status', status, ...fault });
 const later = { headers: { 'retry-after': '99999' } };
-const loss: InjectedFault = { on: 'trigger', do: 'loseAnswer' };
+const loss: Fault = { on: 'trigger', do: 'loseAnswer' };
 const active = { earlier: ['trigger', 'nightly'], elsewhere: true };
 const onlyResult = (fault: object) => ({ ...short(), faults: [answers(503, { on: 'result', ...fault })] });
 const failed = (outcome: 'FAILED' | 'TIMED_OUT' | 'CANCELLED', more: Scenario = {}): Scenario => ({
@@ -198,7 +198,7 @@ const ofTriggers: Record<string, Row> = {
     argv: trigger.with(-1, '10s'),
     ...active,
     isFinished: true,
-    scenario: { ...short({ duration: '9h' }), runLimit: '9h', namesActiveRun: true, faults: [{ ...loss, nth: 2 }] },
+    scenario: { ...short({ duration: '9h' }), namesActiveRun: true, faults: [{ ...loss, nth: 2 }] },
     ends: '12 unknown unknown outcome_unknown outcome_unknown',
     next: /^runctl watch/,
   },

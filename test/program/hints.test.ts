@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import { Terminal } from '@xterm/headless';
 import { expect, test, vi } from 'vitest';
 import type { Env } from '../../src/context.ts';
-import type { Scenario } from '../../src/emulator/scenario.ts';
+import type { Scenario } from '../fault-kit/scenario.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { type Ended, runProgram } from '../helpers/run-program.ts';
 import { ScreenStream } from '../helpers/screen-stream.ts';

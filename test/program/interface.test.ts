@@ -1,6 +1,6 @@
 // Walks the description of the service section by section, with the program against the emulator.
 import { describe, expect, test } from 'vitest';
-import type { Emulator } from '../../src/emulator/server.ts';
+import type { FaultyEmulator } from '../fault-kit/start.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { runProgram } from '../helpers/run-program.ts';
 
@@ -10,7 +10,7 @@ const agentId = 'a6f0c3e1-7d51-4d5c-9a70-94b5c2d1e001';
 const quick = { duration: '20ms' } as const;
 const fast = ['--interval', '20ms'];
 
-async function triggered(emulator: Emulator, env: Record<string, string>, name = 'nightly'): Promise<string> {
+async function triggered(emulator: FaultyEmulator, env: Record<string, string>, name = 'nightly'): Promise<string> {
   const { stdout, code, stderr } = await runProgram(['trigger', name], { env });
   expect(stderr).toContain(name);
   expect(code).toBe(0);
@@ -266,8 +266,11 @@ describe('errors', () => {
 });
 
 describe('limits', () => {
-  test('a run that takes longer than three hours ends TIMED_OUT with the error type timed_out', async () => {
-    const { env } = await withEmulator({ automations: { '*': { duration: '4h' } } }, { speed: 200_000 });
+  test('a run that takes three hours ends TIMED_OUT with the error type timed_out', async () => {
+    const { env } = await withEmulator(
+      { automations: { '*': { duration: '3h', outcome: 'TIMED_OUT' } } },
+      { speed: 200_000 },
+    );
     const { code, stdout } = await runProgram(['trigger', 'nightly', '--watch', ...fast], { env });
     expect(stdout).toContain('timed_out');
     expect(code).toBe(3);

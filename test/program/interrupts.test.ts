@@ -1,11 +1,11 @@
 // Where Ctrl-C or another signal can strike, and what is said then. That a signal reaches the program, and that nothing keeps
 // the process after it, is tested in test/e2e.
 import { describe, expect, test, vi } from 'vitest';
-import type { Scenario } from '../../src/emulator/scenario.ts';
-import type { Emulator } from '../../src/emulator/server.ts';
 import { exitCodeOf, signalExits } from '../../src/problems/exit-codes.ts';
 import { systemClock } from '../../src/process.ts';
 import type { Clock } from '../../src/runs/clock.ts';
+import type { Scenario } from '../fault-kit/scenario.ts';
+import type { FaultyEmulator } from '../fault-kit/start.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { jsonLines } from '../helpers/json-lines.ts';
 import { atOnceMs } from '../helpers/real-time.ts';
@@ -13,7 +13,7 @@ import { runProgram } from '../helpers/run-program.ts';
 
 interface Interruption {
   env: Record<string, string>;
-  emulator: Emulator;
+  emulator: FaultyEmulator;
   /** So many requests have to be sent before. */
   requests?: number;
   /** And a pause of a second or more has to be begun, or of so many milliseconds. */
@@ -53,7 +53,7 @@ const quick: Scenario = { automations: { '*': { duration: '1ms' } } };
 const hangs = (on: 'status' | 'result'): Scenario => ({ ...slow, faults: [{ on, do: 'hang' }] });
 const trigger = async (env: Record<string, string>, name = 'nightly') =>
   (await runProgram(['trigger', name, '-q'], { env })).stdout.trim();
-const statesOf = (emulator: Emulator) => emulator.runs().map(({ status }) => status);
+const statesOf = (emulator: FaultyEmulator) => emulator.runs().map(({ status }) => status);
 
 describe('Ctrl-C', () => {
   test.each<[string, Scenario, string[], Partial<Interruption>]>([

@@ -1,6 +1,6 @@
 // What the setting `idempotencyKeys` changes.
 import { describe, expect, test } from 'vitest';
-import type { Scenario } from '../../src/emulator/scenario.ts';
+import type { Scenario } from '../fault-kit/scenario.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { runProgram } from '../helpers/run-program.ts';
 

@@ -335,7 +335,7 @@ test('no message uses a word that has a common one', () => {
   expect(table.filter(([, , message, hint]) => odd.test(`${message} ${hint}`))).toEqual([]);
 });
 
-test.each([...(program.commands ?? []).map(({ name }) => name), 'settings', 'scenarios'])(
+test.each([...(program.commands ?? []).map(({ name }) => name), 'settings'])(
   'nor does the help of %s',
   async (name) => {
     const { code, stdout } = await runProgram(['help', name]);

@@ -2,9 +2,9 @@
 import { PassThrough } from 'node:stream';
 import { Terminal } from '@xterm/headless';
 import { expect, test } from 'vitest';
-import type { Scenario } from '../../src/emulator/scenario.ts';
 import { openJournal } from '../../src/journal/journal.ts';
 import { createProcesses } from '../../src/journal/processes.ts';
+import type { Scenario } from '../fault-kit/scenario.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { runProgram } from '../helpers/run-program.ts';
 import { ScreenStream } from '../helpers/screen-stream.ts';

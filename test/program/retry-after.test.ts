@@ -1,13 +1,13 @@
 // A service that asks for a wait: what a watch says of it, and how long it waits.
 import { expect, test } from 'vitest';
-import type { InjectedFault } from '../../src/emulator/scenario.ts';
+import type { Fault } from '../fault-kit/scenario.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { startFaultyServer, wireAnswer } from '../helpers/faulty-server.ts';
 import { jsonLines } from '../helpers/json-lines.ts';
 import { runProgram } from '../helpers/run-program.ts';
 import { executionId } from '../helpers/scripted-service.ts';
 
-const busy = (seconds: number, more: object = {}): InjectedFault => ({
+const busy = (seconds: number, more: object = {}): Fault => ({
   on: 'status',
   nth: 2,
   do: 'status',

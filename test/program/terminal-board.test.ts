@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import type { Scenario } from '../../src/emulator/scenario.ts';
+import type { Scenario } from '../fault-kit/scenario.ts';
 import { longest } from '../helpers/interrupted.ts';
 import { onMemoryScreen, openMemoryScreen } from '../helpers/memory-screen.ts';
 import { atTheEnd } from '../helpers/screen-reader.ts';
@@ -9,7 +9,7 @@ const going: Scenario = { automations: { '*': { duration: '1h' } } };
 
 describe('a board of several runs', () => {
   test('has a line for each unfinished run, and keeps a line of each finished one', async () => {
-    const scenario: Scenario = { automations: { '*': { duration: '5h' }, quick: { duration: '1h' } }, runLimit: '9h' };
+    const scenario: Scenario = { automations: { '*': { duration: '5h' }, quick: { duration: '1h' } } };
     const screen = await onMemoryScreen(['trigger', 'quick', 'slow', '--watch', '--interval', '50ms'], scenario);
     await screen.sees(/2 running/);
     screen.endRuns();

@@ -1,6 +1,6 @@
 import { Terminal } from '@xterm/headless';
 import { describe, expect, test, vi } from 'vitest';
-import type { Scenario } from '../../src/emulator/scenario.ts';
+import type { Scenario } from '../fault-kit/scenario.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { onMemoryScreen, openMemoryScreen } from '../helpers/memory-screen.ts';
 import { runProgram } from '../helpers/run-program.ts';

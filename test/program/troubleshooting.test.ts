@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Terminal } from '@xterm/headless';
 import { expect, test } from 'vitest';
-import type { Scenario } from '../../src/emulator/scenario.ts';
+import type { Scenario } from '../fault-kit/scenario.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { runProgram } from '../helpers/run-program.ts';
 import { ScreenStream } from '../helpers/screen-stream.ts';

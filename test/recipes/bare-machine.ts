@@ -2,15 +2,15 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { Scenario } from '../../src/emulator/scenario.ts';
-import { type Emulator, startEmulator } from '../../src/emulator/server.ts';
+import type { Scenario } from '../fault-kit/scenario.ts';
+import { type FaultyEmulator, startFaultyEmulator } from '../fault-kit/start.ts';
 import { installProcess, installProgram } from '../helpers/install-program.ts';
 import { createLeapingClock } from '../helpers/leaping-clock.ts';
 import { type ProcessEnded, type ProcessOptions, runCommand } from '../helpers/run-process.ts';
 
 /** A machine on which runctl is installed and nothing else is set: no HOME, no locale, no terminal. */
 export interface Machine {
-  emulator: Emulator;
+  emulator: FaultyEmulator;
   /** Where commands run; empty at first. */
   folder: string;
   /** Holds the emulator's API key. */
@@ -39,7 +39,7 @@ interface Installation {
 
 export async function createBareMachine(scenario: Scenario, { isProcess }: Installation = {}): Promise<Machine> {
   const clock = createLeapingClock();
-  const emulator = await startEmulator({ scenario, nowMs: clock.nowMs, keepsRequests: true });
+  const emulator = await startFaultyEmulator(scenario, { nowMs: clock.nowMs });
   const root = mkdtempSync(join(tmpdir(), 'runctl-recipe-'));
   const at = (name: string) => join(root, name);
   for (const name of ['bin', 'work']) mkdirSync(at(name));

@@ -11,7 +11,7 @@ export interface Block {
   text: string;
 }
 
-const pages = ['README.md', 'docs/recipes.md', 'docs/rehearsal.md'];
+const pages = ['README.md', 'docs/recipes.md'];
 
 export const readBlocks = (): Block[] => pages.flatMap(blocksIn);
 

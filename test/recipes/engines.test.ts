@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import type { Scenario } from '../../src/emulator/scenario.ts';
+import type { Scenario } from '../fault-kit/scenario.ts';
 import { needs } from '../helpers/needs.ts';
 import { type Machine, python, withBareMachine } from './bare-machine.ts';
 import { blockOf } from './blocks.ts';

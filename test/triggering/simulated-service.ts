@@ -1,9 +1,9 @@
 import type { Exchange, HttpRequest, Transport } from '../../src/api/exchange.ts';
 import { createHttpService } from '../../src/api/http-service.ts';
-import { createEmulatedService } from '../../src/emulator/emulated-service.ts';
-import { errorReply, type Reply, refusals } from '../../src/emulator/reply.ts';
+import { type Reply, refusalReply, refusals } from '../../src/emulator/reply.ts';
 import type { Service } from '../../src/runs/service.ts';
 import { type FinalStatus, finalStatuses } from '../../src/runs/statuses.ts';
+import { createFaultyService } from '../fault-kit/faulty-service.ts';
 import type { VirtualClock } from '../helpers/virtual-clock.ts';
 
 /** What happens to one request. If it `acts`, the service did its work, and only the answer is lost. */
@@ -62,7 +62,7 @@ const [, , foreignApiKey = ''] = apiKeys;
 
 /** The emulated service, its hosts and the way to them, in memory and in virtual time; what really happened stays known. */
 export function createSimulatedService({ clock, random, hostSkewMs, latencyMs, ...options }: ServiceOptions) {
-  const emulated = createEmulatedService(
+  const emulated = createFaultyService(
     {
       order: options.order,
       namesActiveRun: options.namesActiveRun,
@@ -115,7 +115,7 @@ export function createSimulatedService({ clock, random, hostSkewMs, latencyMs, .
   function polled({ path }: HttpRequest, reply: Reply, kind: Condition['kind']): Reply {
     const [executionId = ''] = /[0-9a-f-]{36}(?=\/result$|$)/.exec(path) ?? [];
     const isNew = clock.nowMs() < (beganAtMs.get(executionId) ?? 0) + lateMs;
-    if (kind === 'missing' && isNew) return errorReply('flat', refusals.notFound);
+    if (kind === 'missing' && isNew) return refusalReply(refusals.notFound);
     if (kind !== 'stale' && kind !== 'odd') return reply;
     const document = JSON.parse(reply.body);
     if (kind === 'stale' && document.status) document.status = 'RUNNING';
@@ -177,8 +177,9 @@ export function createSimulatedService({ clock, random, hostSkewMs, latencyMs, .
   }
 
   const runs = (): TrueRun[] =>
-    emulated.runs().map(({ executionId, idempotencyKey, startedAtMs, endsAtMs, outcome }) => {
+    emulated.runs().map(({ executionId, idempotencyKey, startedAtMs, endsAtMs, plan }) => {
       const began = beganAtMs.get(executionId) ?? Number.NaN;
+      const { outcome = 'COMPLETED' } = plan;
       return { executionId, idempotencyKey, outcome, beganAtMs: began, endsAtMs: began + endsAtMs - startedAtMs };
     });
 

@@ -1,0 +1,49 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { constants, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Context } from '../context.ts';
+import { scenarios } from '../emulator/scenarios.ts';
+import { usageProblem } from '../problems/problem.ts';
+import { onAbort } from '../runs/clock.ts';
+
+/** The exit code of a shell that does not find a command. */
+const notFound = 127;
+
+/**
+ * Runs a command with these settings instead of those of its environment, and with a journal of its own, and returns its
+ * exit code. Throws a usage problem for a command that can't be started.
+ */
+export async function runChild(
+  [file = '', ...args]: readonly string[],
+  settings: Record<string, string>,
+  { env, signal, stderr }: Context,
+): Promise<number> {
+  if (file === '') throw usageProblem('the command is empty', 'give the command after `--`');
+  const hidden = { RUNCTL_API_KEY_FILE: undefined, RUNCTL_API_KEY_COMMAND: undefined, RUNCTL_PROFILE: undefined };
+  const direct = { NO_PROXY: '127.0.0.1,localhost', no_proxy: '127.0.0.1,localhost' };
+  const stateFolder = await mkdtemp(join(tmpdir(), 'runctl-')).catch((error: Error) => {
+    throw usageProblem(`temporary files can't be written: ${error.message}`, 'set `TMPDIR` to a writable folder');
+  });
+  const childEnv = { ...env, ...settings, ...hidden, ...direct, RUNCTL_STATE_DIR: stateFolder };
+  try {
+    return await new Promise((resolve, reject) => {
+      // Throws for a command line that is too long for the system.
+      const child = spawn(file, args, { stdio: 'inherit', env: childEnv });
+      // Ctrl-C reaches the child by itself: a terminal sends it to every process before it.
+      onAbort(signal, () => signal.reason !== 'SIGINT' && child.kill(signal.reason));
+      child.on('error', reject);
+      child.on('close', (code, name) => resolve(code ?? 128 + (name ? constants.signals[name] : 0)));
+    });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const name = `the command ${file.slice(0, 80)}`;
+    if (code !== 'ENOENT') throw usageProblem(`${name} can't be started: ${message}`, 'try it in a shell');
+    const isScenario = Object.hasOwn(scenarios, file);
+    const hint = isScenario ? `; did you mean \`runctl emulator --scenario ${file}\`?` : '';
+    stderr.write(`runctl: ${name} does not exist${hint}\n`);
+    return notFound;
+  } finally {
+    await rm(stateFolder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,82 @@
+import type { JsonObject } from '../runs/json.ts';
+import type { Target } from '../runs/run.ts';
+import type { FinalStatus } from '../runs/statuses.ts';
+
+/** What happens in a run. */
+export interface RunPlan {
+  durationMs?: number; // 20 s by default
+  outcome?: FinalStatus; // COMPLETED by default
+  steps?: { count?: number; failed?: number; skipped?: number };
+  output?: string | null;
+  error?: { type: string; message: string } | null;
+  creditsCharged?: number;
+}
+
+/** A run. What the service says of it depends only on the time. */
+export interface EmulatedRun {
+  target: Target;
+  executionId: string;
+  idempotencyKey?: string;
+  shownAtMs: number; // when it started, by the clock of its caller, in ms since 1970
+  startedAtMs: number; // by the emulator's clock, as every other time, in ms since 1970
+  endsAtMs: number;
+  plan: RunPlan;
+}
+
+export const isFinished = ({ endsAtMs }: EmulatedRun, nowMs: number): boolean => nowMs >= endsAtMs;
+
+const outcomeOf = ({ plan }: EmulatedRun): FinalStatus => plan.outcome ?? 'COMPLETED';
+
+export const statusAt = (run: EmulatedRun, nowMs: number): string =>
+  isFinished(run, nowMs) ? outcomeOf(run) : 'RUNNING';
+
+export const creditsOf = ({ plan }: EmulatedRun): number => plan.creditsCharged ?? 12;
+
+/** A time as callers see it: by their own clock, from the moment when the run began. */
+const shown = ({ shownAtMs, startedAtMs }: EmulatedRun, atMs: number) =>
+  new Date(shownAtMs + atMs - startedAtMs).toISOString();
+
+/** `AutomationExecution` in docs/service.openapi.json. */
+export function executionAt(run: EmulatedRun, nowMs: number): JsonObject {
+  const { startedAtMs, endsAtMs } = run;
+  return {
+    executionId: run.executionId,
+    ...run.target,
+    status: statusAt(run, nowMs),
+    title: null,
+    message: null,
+    startedAt: shown(run, startedAtMs),
+    completedAt: isFinished(run, nowMs) ? shown(run, endsAtMs) : null,
+    createdAt: shown(run, startedAtMs),
+    ...(isFinished(run, nowMs) && { creditsCharged: creditsOf(run) }),
+  };
+}
+
+/** `AutomationResult` in docs/service.openapi.json. */
+export function resultAt(run: EmulatedRun, nowMs: number): JsonObject {
+  const { executionId, target, plan, endsAtMs } = run;
+  const outcome = outcomeOf(run);
+  const { count = 3, failed = outcome === 'FAILED' ? 1 : 0, skipped = 0 } = plan.steps ?? {};
+  if (!isFinished(run, nowMs)) {
+    const summary = { stepCount: count, succeededSteps: 0, failedSteps: 0, skippedSteps: 0 };
+    return { executionId, ...target, status: 'RUNNING', output: null, summary, error: null, completedAt: null };
+  }
+  const succeeded = count - failed - skipped;
+  return {
+    executionId,
+    ...target,
+    status: outcome,
+    output: plan.output === undefined ? defaultOutput(outcome) : plan.output,
+    summary: { stepCount: count, succeededSteps: succeeded, failedSteps: failed, skippedSteps: skipped },
+    error: outcome === 'COMPLETED' ? null : (plan.error ?? defaultError(outcome)),
+    completedAt: shown(run, endsAtMs),
+  };
+}
+
+const defaultOutput = (outcome: FinalStatus) => (outcome === 'COMPLETED' ? 'The report was sent to 3 people.' : null);
+
+function defaultError(outcome: FinalStatus): RunPlan['error'] {
+  if (outcome === 'TIMED_OUT') return { type: 'timed_out', message: 'The run exceeded the time limit' };
+  if (outcome === 'FAILED') return { type: 'step_failed', message: 'Step "Send the report": the mail server said no' };
+  return null;
+}

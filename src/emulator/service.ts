@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { fullNameOf, type Target } from '../runs/run.ts';
+import { jsonReply, type Refusal, type Reply, refusalReply, refusals } from './reply.ts';
+import { bodyRefusal, type Route, routeOf, type ServiceRequest } from './request.ts';
+import { type EmulatedRun, executionAt, isFinished, type RunPlan, resultAt } from './run.ts';
+
+/** What happens to the runs of an automation, and to the requests about them. Times are by the emulator's clock. */
+export interface AutomationPlan extends RunPlan {
+  refusal?: Refusal; // what every trigger gets, instead of a run
+  activeElsewhereMs?: number; // how long a run of somebody else is active, from the first trigger on
+  losesFirst?: readonly Route['kind'][]; // the first response to each such request is lost
+  outages?: readonly Outage[];
+  ignoresKeys?: boolean; // a repeated idempotency key starts another run
+  checksActiveFirst?: boolean; // before the idempotency key
+}
+
+/** What polls get while their run is of a certain age. */
+export interface Outage {
+  afterMs: number;
+  untilMs: number;
+  reply?: Reply; // without one, the connection is lost
+}
+
+/** The plans by the automations' names. `*` is any other name, which isn't found without it. */
+export type Automations = Readonly<Record<string, AutomationPlan>>;
+
+/** The two clocks, in milliseconds since 1970. */
+export interface Now {
+  realMs: number;
+  emulatedMs: number; // runs follow it
+}
+
+export interface EmulatedResponse {
+  reply: Reply;
+  note?: string; // what goes wrong on the way
+  send?(response: ServerResponse, reply: Reply): void; // as a whole by default
+}
+
+export interface Service {
+  respond(request: ServiceRequest, now: Now): EmulatedResponse;
+  /** Oldest first. */
+  runs(): readonly EmulatedRun[];
+}
+
+/** The service of docs/service.md: only requests and time change it. */
+export function createService(automations: Automations, apiKeys: readonly string[]) {
+  const runs = new Map<string, EmulatedRun>(); // by id
+  const latest = new Map<string, EmulatedRun>(); // by the automation's full name
+  const accepted = new Map<string, Reply>(); // the 201 that an idempotency key has got
+  const seen = new Set<string>(); // requests that can lose a response, which they do only once
+
+  const planOf = (name: string) => automations[Object.hasOwn(automations, name) ? name : '*'];
+
+  function respond(request: ServiceRequest, now: Now): EmulatedResponse {
+    const route = routeOf(request);
+    const outage = outageOf(route, now);
+    if (outage?.reply) return { reply: outage.reply, note: 'outage' };
+    const reply = answer(request, now);
+    return outage || isLost(request, route, reply) ? { reply, note: 'response lost', send: reset } : { reply };
+  }
+
+  function outageOf(route: Route, { emulatedMs }: Now): Outage | undefined {
+    const run = 'executionId' in route && runs.get(route.executionId);
+    if (!run) return undefined;
+    const ageMs = emulatedMs - run.startedAtMs;
+    const { outages = [] } = planOf(run.target.automationName) ?? {};
+    return outages.find(({ afterMs, untilMs }) => ageMs >= afterMs && ageMs < untilMs);
+  }
+
+  function isLost({ url, headers }: ServiceRequest, route: Route, { status }: Reply): boolean {
+    const { losesFirst = [] } = (route.kind !== 'none' && planOf(route.target.automationName)) || {};
+    if (status >= 300 || !losesFirst.includes(route.kind)) return false;
+    const repeated = JSON.stringify([url, headers['idempotency-key']]);
+    const isFirst = !seen.has(repeated);
+    seen.add(repeated);
+    return isFirst;
+  }
+
+  /** The answer as it leaves the service. */
+  function answer(request: ServiceRequest, now: Now): Reply {
+    const apiKey = request.headers['x-api-key'];
+    if (!apiKey) return refusalReply(refusals.missingKey);
+    if (!apiKeys.includes(apiKey)) return refusalReply(refusals.wrongKey);
+    const route = routeOf(request);
+    if (route.kind === 'none') return refusalReply(route.refusal);
+    if (route.kind === 'trigger') return trigger(request, route.target, now);
+    const run = runs.get(route.executionId);
+    if (!run || fullNameOf(run.target) !== fullNameOf(route.target)) return refusalReply(refusals.notFound);
+    return jsonReply(200, route.kind === 'status' ? executionAt(run, now.emulatedMs) : resultAt(run, now.emulatedMs));
+  }
+
+  function trigger(request: ServiceRequest, target: Target, now: Now): Reply {
+    const plan = planOf(target.automationName);
+    if (!plan) return refusalReply(refusals.unknownAutomation);
+    const refusal = bodyRefusal(request) ?? plan.refusal;
+    if (refusal) return refusalReply(refusal);
+    const { activeElsewhereMs, ignoresKeys, checksActiveFirst } = plan;
+    const name = fullNameOf(target);
+    if (activeElsewhereMs && !latest.has(name)) start(target, { durationMs: activeElsewhereMs }, now);
+
+    const last = latest.get(name);
+    const isActive = last && !isFinished(last, now.emulatedMs);
+    const { 'x-api-key': apiKey, 'idempotency-key': idempotencyKey } = request.headers;
+    const usedKey = JSON.stringify([apiKey, request.url, idempotencyKey]);
+    const earlier = ignoresKeys ? undefined : accepted.get(usedKey);
+    if (isActive && (checksActiveFirst || !earlier)) return refusalReply(refusals.alreadyActive);
+    if (earlier) return earlier;
+
+    const run = start(target, plan, now, idempotencyKey);
+    // A 201 always shows RUNNING, however short the run is.
+    const reply = jsonReply(201, executionAt(run, run.startedAtMs - 1));
+    if (idempotencyKey) accepted.set(usedKey, reply);
+    return reply;
+  }
+
+  function start(target: Target, plan: RunPlan, { realMs, emulatedMs }: Now, idempotencyKey?: string) {
+    const times = { shownAtMs: realMs, startedAtMs: emulatedMs, endsAtMs: emulatedMs + (plan.durationMs ?? 20_000) };
+    const run: EmulatedRun = { target, executionId: randomUUID(), idempotencyKey, ...times, plan };
+    runs.set(run.executionId, run);
+    latest.set(fullNameOf(target), run);
+    return run;
+  }
+
+  return { respond, answer, runs: () => [...runs.values()] };
+}
+
+const reset = ({ socket }: ServerResponse) => void socket?.resetAndDestroy();

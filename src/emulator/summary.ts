@@ -1,0 +1,54 @@
+import { fullNameOf } from '../runs/run.ts';
+import { executionIdIn, type Reply } from './reply.ts';
+import type { Route } from './request.ts';
+
+interface SeenRun {
+  isKnown: boolean; // a response that names it has reached the client
+  isRead: boolean; // its result has
+}
+
+/** What a client asked for and what it was told. */
+export function createSummary() {
+  const runs = new Map<string, SeenRun>(); // by id
+  const latest = new Map<string, SeenRun>(); // by the automation's full name
+  let triggers = 0;
+  let startedTwice = 0;
+
+  function addRun(executionId: string, automation: string): void {
+    const run = { isKnown: false, isRead: false };
+    if (latest.get(automation)?.isKnown === false) startedTwice += 1;
+    runs.set(executionId, run);
+    latest.set(automation, run);
+  }
+
+  return {
+    /** Notes a request and its reply. Returns what to call once the whole reply was sent. */
+    note(route: Route, reply: Reply): () => void {
+      const executionId = executionIdIn(reply) ?? '';
+      if (route.kind === 'trigger') {
+        triggers += 1;
+        if (executionId && !runs.has(executionId)) addRun(executionId, fullNameOf(route.target));
+      }
+      return () => {
+        const run = runs.get(executionId);
+        if (!run) return;
+        run.isKnown = true;
+        if (route.kind === 'result' && !reply.body.includes('"status":"RUNNING"')) run.isRead = true;
+      };
+    },
+
+    /** One line about everything so far. `finished` are the ids of the runs that have finished. */
+    line(finished: readonly string[]): string {
+      const unread = finished.filter((executionId) => runs.get(executionId)?.isRead === false);
+      const facts = [
+        count(triggers, 'trigger'),
+        count(runs.size, 'run'),
+        `${count(startedTwice, 'run')} started twice`,
+        `${count(unread.length, 'result')} not read`,
+      ];
+      return `emulator: ${facts.join(', ')}`;
+    },
+  };
+}
+
+const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`;

@@ -31,7 +31,7 @@ const shells: Shell[] = [
   { shell: 'fish', args: ['--no-config', '-i'], teach: 'runctl completion fish | source' },
 ];
 
-const oddName = `nightly "report" $(touch pwned) it's`;
+const oddName = `nightly "report" \`touch pwned\` it's`;
 
 /** A shell that has been taught, and types one line after another. */
 interface Session {

@@ -1,8 +1,9 @@
 import { argument, defineCommand, option } from '../cli/define-command.ts';
 import { groupHelp } from '../cli/help-text.ts';
 import { outputOptions, settingOptions } from '../cli/options.ts';
+import { readConfigFile } from '../config/config-file.ts';
 import { resolveConfigFile } from '../config/paths.ts';
-import { openProfile, requireConfigFile, shortSource } from '../config/profile.ts';
+import { requireConfigFile, shortSource } from '../config/profile.ts';
 import { parseSettingKey, type Resolved, settingKeys, settingTable } from '../config/setting-table.ts';
 import { maskSecrets, type SettingFlags, showSettings } from '../config/settings.ts';
 import type { Invocation } from '../context.ts';
@@ -97,21 +98,17 @@ export async function configGet(name: string, options: SettingFlags, context: In
 
 /** `runctl config list`: every setting and where it comes from. An API key is masked. */
 export async function configList(options: SettingFlags, context: Invocation): Promise<CommandResult> {
-  const settings = Object.entries(maskSecrets(await showSettings(options, context)));
+  const shown = maskSecrets(await showSettings(options, context));
+  const settings = Object.entries(shown);
   const document = Object.fromEntries(settings.map(([name, setting]) => [name, factsOfSettings(setting)]));
   const rowsOf = (theme: Theme) => settings.map(([name, setting]) => [name, lineOf(setting, theme)] as const);
-  const others = otherProfiles(options, context);
+  const { config } = readConfigFile(resolveConfigFile(context.env));
+  const others = Object.keys(config.profiles ?? {}).filter((name) => name !== shown.profile.value);
   return {
     documents: [configDocument(document, context)],
     text: (theme, lines) => fields(rowsOf(theme), theme, lines),
     note: others.length > 0 ? `Other profiles: ${others.join(', ')} (choose one with \`--profile\`).` : undefined,
   };
-}
-
-function otherProfiles({ profile }: SettingFlags, context: Invocation): string[] {
-  if (resolveConfigFile(context.env) === undefined) return [];
-  const { config, profile: inForce } = openProfile(profile, context);
-  return Object.keys(config.profiles ?? {}).filter((name) => name !== inForce.name);
 }
 
 const configDocument = (config: JsonObject, context: Invocation) => documentOf({ report: { config } }, context);

@@ -38,7 +38,7 @@ export const doctor = defineCommand({
     const findings = await diagnose(options, context);
     const problem = problemOfFindings(findings);
     const report = {
-      doctor: findings.map(({ exitName: _, isObstacle: __, advice = null, ...finding }) => ({ ...finding, advice })),
+      doctor: findings.map(({ exitName: _, advice = null, ...finding }) => ({ ...finding, advice })),
     };
     return {
       exitNames: [problem?.facts.name ?? 'ok'],

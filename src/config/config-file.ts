@@ -1,6 +1,5 @@
-import { existsSync } from 'node:fs';
-import { ForeignPathError, readOwn, SharedFolderError } from '../open-own.ts';
-import { usageProblem } from '../problems/problem.ts';
+import { readOwn, UnsafePathError } from '../own-file.ts';
+import { Problem, usageProblem } from '../problems/problem.ts';
 import { shellWord } from '../problems/quote.ts';
 import { isJsonObject, type JsonObject } from '../runs/json.ts';
 import { type StoredKey, storedKeys } from './setting-table.ts';
@@ -18,8 +17,8 @@ export interface ReadConfig {
   config: ConfigFile;
   /** The file contains an API key, and its mode lets others read it. */
   isExposed: boolean;
-  /** Why the file isn't used, and what to do: it says what to run and where to send the API key, and others can change it. */
-  distrust?: { message: string; hint: string };
+  /** Why the file isn't used: others can change it. */
+  distrust?: Problem;
 }
 
 const mostMebibytes = 16;
@@ -28,35 +27,28 @@ const fixHint = 'fix it by hand, or move it away; it was not changed';
 /** Reads config.json. Without one, or if others can change it, nothing is set. Throws a usage problem if it is invalid. */
 export function readConfigFile(path: string | undefined): ReadConfig {
   const nothing = { path, config: {}, isExposed: false };
-  const file = path === undefined ? undefined : readIfThere(path);
-  if (path === undefined || file === undefined) return nothing;
-  if (file instanceof SharedFolderError) return { ...nothing, distrust: sharedBy(file.folder, path) };
-  if (file instanceof ForeignPathError)
-    return { ...nothing, distrust: { message: file.message, hint: `make it yours, or ${ownFolderHint}` } };
-  const config = parseConfig(file.text, path);
-  const holdsKey = Object.values(config.profiles ?? {}).some(({ apiKey }) => apiKey);
-  const distrust = (file.mode & 0o022) === 0 ? undefined : sharedBy(path, path);
-  return { path, config, isExposed: holdsKey && (file.mode & 0o077) !== 0, distrust };
-}
-
-const ownFolderHint = 'name a folder of your own with RUNCTL_CONFIG_DIR';
-
-const sharedBy = (shared: string, path: string) => ({
-  message: `other users can change the config file ${path}, which says what to run and where to send the API key`,
-  hint: `\`chmod go-w ${shellWord(shared)}\`, or ${ownFolderHint}`,
-});
-
-function readIfThere(path: string): { text: string; mode: number } | ForeignPathError | undefined {
+  if (path === undefined) return nothing;
   try {
     const { bytes, mode } = readOwn(path, mostMebibytes);
-    return { text: bytes.toString(), mode };
+    const config = parseConfig(bytes.toString(), path);
+    const holdsKey = Object.values(config.profiles ?? {}).some(({ apiKey }) => apiKey);
+    return { path, config, isExposed: holdsKey && (mode & 0o077) !== 0 };
   } catch (error) {
-    if (error instanceof ForeignPathError) return existsSync(path) ? error : undefined;
+    if (error instanceof UnsafePathError) return { ...nothing, distrust: unsafeProblem(error) };
+    if (error instanceof Problem) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
     // Some users set RUNCTL_CONFIG_DIR=/dev/null to have no config file.
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return nothing;
     throw usageProblem(`the config file ${path} can't be read (${code ?? message})`, 'check its owner and its mode');
   }
+}
+
+function unsafeProblem({ message, path, isForeign }: UnsafePathError): Problem {
+  const fix = isForeign ? 'make it yours' : `\`chmod go-w ${shellWord(path)}\``;
+  return usageProblem(
+    `${message}, and the config file says what to run and where to send the API key`,
+    `${fix}, or name a folder of your own with RUNCTL_CONFIG_DIR`,
+  );
 }
 
 /** Throws a usage problem that names the path. */

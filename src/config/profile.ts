@@ -1,4 +1,5 @@
-import type { Context, Env } from '../context.ts';
+import type { Context, Env, Invocation } from '../context.ts';
+import { repairOwn } from '../own-file.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { shellWord } from '../problems/quote.ts';
 import { type ConfigFile, type Profile, type ReadConfig, readConfigFile } from './config-file.ts';
@@ -42,10 +43,18 @@ export function readProfileInForce(flag: string | undefined, env: Env): ProfileI
   };
 }
 
-/** The config file and the current profile, which may not exist in it. Throws a usage problem if there can be no file. */
-export function openProfile(flag: string | undefined, context: Context) {
+/**
+ * The config file and the current profile, which may not exist in it, for a command that changes them. If others can change
+ * the file, it is repaired first. Throws a usage problem if it can't be, or if there can be no file.
+ */
+export function openProfile(flag: string | undefined, context: Invocation) {
   const path = requireConfigFile(context);
+  for (const repaired of repairOwn(path)) {
+    const message = `other users could write to ${repaired} until now: check what is stored with \`runctl config list\``;
+    context.reporter.observe({ event: 'warning', name: 'config_untrusted', message });
+  }
   const file = readConfigFile(path);
+  if (file.distrust) throw file.distrust;
   return { path, config: file.config, profile: chooseProfile(flag, context.env, file) };
 }
 

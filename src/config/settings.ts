@@ -44,7 +44,7 @@ export async function showSettings(flags: SettingFlags, context: Invocation): Pr
   const profile = readProfileInForce(flags.profile, env);
   const { exposedPath, distrust, stored, storedSource } = profile;
   const warn = (name: WarningName, message: string) => reporter.observe({ event: 'warning', name, message });
-  if (distrust) warn('config_untrusted', `${distrust.message}: ${distrust.hint}`);
+  if (distrust) warn('config_untrusted', `${distrust.message}: ${distrust.facts.hint}`);
   else if (exposedPath)
     warn('exposed_api_key', `others can read the API key in ${exposedPath}: chmod 600 ${exposedPath}`);
   const others = resolveOthers(flags, env, profile);
@@ -63,7 +63,7 @@ export async function showSettings(flags: SettingFlags, context: Invocation): Pr
 }
 
 function refuseUntrusted({ distrust }: ProfileInForce): void {
-  if (distrust) throw usageProblem(distrust.message, distrust.hint);
+  if (distrust) throw distrust;
 }
 
 /** Why a profile's API key must not be sent to the current base URL: it is only for the one stored with it. */

@@ -7,7 +7,7 @@ import { journalTrouble } from './state-folder.ts';
 export interface JournalNeed {
   /** The command prints the journal, so an unreadable journal must not look like an empty one. */
   needed?: boolean;
-  /** Don't warn, except for a trigger, because `recover` may need its record. */
+  /** Don't warn, unless it is needed, or for a trigger, because `recover` may need its record. */
   quiet?: boolean;
 }
 
@@ -29,23 +29,21 @@ export function journalOf({ env, reporter, clock }: Invocation, { needed, quiet 
   const folder = resolveStateFolder(env);
   if (needed && folder === undefined)
     throw usageProblem('there is no folder for the journal', 'set HOME or RUNCTL_STATE_DIR');
-  const trouble = needed && !quiet ? journalTrouble(folder) : undefined;
-  if (trouble) {
-    const { message: why, hint } = trouble.facts;
-    const message = `the journal can't be written (${why}), so what happened meanwhile is missing in it: ${hint}`;
-    reporter.observe({ event: 'warning', name: 'journal_unavailable', message });
-  }
+  const warn = (message: string) => reporter.observe({ event: 'warning', name: 'journal_unavailable', message });
+  const trouble = needed && folder ? journalTrouble(folder) : undefined;
+  if (trouble) warn(`${trouble.message}, so runs and triggers may be missing: ${trouble.facts.hint}`);
   return openJournal({
     folder,
     nowMs: clock.nowMs,
-    onTrouble(what, doing) {
-      if (needed && doing === 'reading') {
+    onTrouble(what, lack) {
+      if (needed && lack === 'read') {
         const hint = 'fix it, or set RUNCTL_STATE_DIR to another folder';
         throw new Problem({ name: 'output_error', message: what, hint });
       }
-      if (quiet || trouble) return;
-      const message = `${what}; \`runctl recover\` and short run ids will not work for this run`;
-      reporter.observe({ event: 'warning', name: 'journal_unavailable', message });
+      if (trouble || (quiet && !needed)) return;
+      const hint = folder && journalTrouble(folder)?.facts.hint;
+      const loss = `${what}; \`runctl recover\` and short run ids may not work for this run`;
+      warn(hint ? `${loss}: ${hint}` : loss);
     },
   });
 }

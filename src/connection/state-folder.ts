@@ -1,84 +1,62 @@
-import { accessSync, constants, lstatSync, statfsSync } from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, readFileSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { filesIn } from '../journal/files.ts';
-import { refuseShared, resolveOwn } from '../open-own.ts';
+import { filesIn, fullFileBytes } from '../journal/files.ts';
+import { openOwn, UnsafePathError } from '../own-file.ts';
 import { Problem } from '../problems/problem.ts';
+import { shellWord } from '../problems/quote.ts';
 
-/** Why a path can't be written, as the end of a sentence; undefined if it can. */
-function whyBarred(path: string): string | undefined {
+/** A record may need as much. */
+const leastBytes = 4096;
+
+/** Why nothing can be added to the journal. Undefined if it can, or if the journal can't be read, which reading it reports. */
+export function journalTrouble(folder: string): Problem | undefined {
+  const trouble = (lack: string, error: unknown) =>
+    new Problem({
+      name: 'output_error',
+      message: `the journal in ${folder} can't be ${lack} (${(error as Error).message})`,
+      hint: hintFor(error, folder),
+    });
+  let newest: string | undefined;
   try {
-    accessSync(path, constants.W_OK);
+    newest = filesIn(folder)[0]?.path;
+    if (newest) closeSync(openOwn(newest, constants.O_RDONLY));
+  } catch (error) {
+    return error instanceof UnsafePathError ? trouble('used', error) : undefined;
+  }
+  try {
+    checkRoom(nearestFolder(folder), newest);
     return undefined;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EROFS' ? 'is on a read-only file system' : "can't be written";
+    return trouble('written', error);
   }
 }
 
-// Not enough for the next record.
-const fullBytes = 4096;
-
-/** What the state folder holds, in bytes, and why nothing can be added. Throws a problem if it can't be read either. */
-export function inspectStateFolder(folder: string, leastBytes = fullBytes) {
-  try {
-    const { path, stat } = ownFolder(folder);
-    if (stat && !stat.isDirectory()) throw problem(`${path} is not a folder`, otherFolder);
-    const files = stat ? filesIn(path).map((file) => ({ ...file, size: lstatSync(file.path).size })) : [];
-    const [newest] = files;
-    const places = newest ? [path, newest.path] : [stat ? path : nearestFolder(path)];
-    const barred = places.flatMap((place) => {
-      const why = whyBarred(place);
-      return why ? problem(`${place} ${why}`, why === "can't be written" ? otherFolder : elsewhere) : [];
-    });
-    const { blocks, bavail, bsize } = statfsSync(places[0] ?? path);
-    const freeBytes = bavail * bsize;
-    // One without blocks, such as /proc, holds no files of ours.
-    const full =
-      blocks > 0
-        ? problem(`the disk of ${path} is full`, `free some space, or ${elsewhere}`)
-        : problem(`${path} can't be written`, elsewhere);
-    const trouble = barred[0] ?? (freeBytes < leastBytes ? full : undefined);
-    return { path, files: files.length, bytes: files.reduce((sum, { size }) => sum + size, 0), freeBytes, trouble };
-  } catch (error) {
-    if (error instanceof Problem) throw error;
-    throw problem(`${folder} can't be read (${(error as Error).message})`, otherFolder);
-  }
+/** Throws if there is no room for a record in the newest file or in a new one. */
+function checkRoom(folder: string, newest?: string): void {
+  accessSync(folder, constants.W_OK);
+  if (newest) accessSync(newest, constants.W_OK);
+  const { bavail, bsize } = statfsSync(newest ?? folder);
+  if (bavail * bsize < leastBytes) throw new Error('the disk is full');
+  const size = newest ? statSync(newest).size : 0;
+  const startBytes = size > fullFileBytes ? 0 : size;
+  if (mostFileBytes() - startBytes < leastBytes) throw new Error('the file size limit is reached: ulimit -f');
 }
 
-const elsewhere = 'set RUNCTL_STATE_DIR to another folder';
-const otherFolder = `make it belong to the user who runs runctl, or ${elsewhere}`;
-
-const problem = (message: string, hint: string) => new Problem({ name: 'output_error', message, hint });
-
-function ownFolder(folder: string) {
+/** How large this process may make a file. Only Linux says so. */
+function mostFileBytes(): number {
   try {
-    const own = resolveOwn(folder);
-    refuseShared(own);
-    return own;
-  } catch (error) {
-    throw problem((error as Error).message, otherFolder);
-  }
-}
-
-function nearestFolder(path: string): string {
-  const parent = dirname(path);
-  return lstatSync(parent, { throwIfNoEntry: false }) || parent === path ? parent : nearestFolder(parent);
-}
-
-/** Why the journal can be read, but not written, so that something that happened meanwhile may be missing in it. */
-export function journalTrouble(folder: string | undefined): Problem | undefined {
-  if (folder === undefined) return undefined;
-  try {
-    return inspectStateFolder(folder).trouble;
-  } catch (error) {
-    return error instanceof Problem && !saysItself(folder) ? error : undefined;
-  }
-}
-
-/** Does reading the journal say what is wrong with its folder? Not if there is no journal to read. */
-function saysItself(folder: string): boolean {
-  try {
-    return filesIn(folder).length > 0;
+    const [, soft] = /^Max file size +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
+    return soft === undefined ? Number.POSITIVE_INFINITY : Number(soft);
   } catch {
-    return true;
+    return Number.POSITIVE_INFINITY;
   }
 }
+
+function hintFor(error: unknown, folder: string): string {
+  if (!(error instanceof UnsafePathError && error.isShared))
+    return 'make it belong to the user who runs runctl, or set RUNCTL_STATE_DIR to another folder';
+  const inside = `set RUNCTL_STATE_DIR=${shellWord(`${folder}/runctl`)}, which runctl creates for you alone`;
+  return error.isForeign ? inside : `${inside}, or \`chmod go-w ${shellWord(error.path)}\``;
+}
+
+const nearestFolder = (path: string): string => (existsSync(path) ? path : nearestFolder(dirname(path)));

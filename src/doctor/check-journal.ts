@@ -1,14 +1,10 @@
 import { resolveStateFolder } from '../config/paths.ts';
 import { need } from '../config/settings.ts';
 import { journalOf } from '../connection/open-journal.ts';
-import { inspectStateFolder } from '../connection/state-folder.ts';
+import { journalTrouble } from '../connection/state-folder.ts';
 import { createProcesses, senderOf, shownProcess } from '../journal/processes.ts';
 import { Problem } from '../problems/problem.ts';
-import { count } from '../problems/quote.ts';
 import { type Finding, type Machine, ok, warning } from './finding.ts';
-
-/** Less space than a few hundred triggers need. */
-const leastBytes = 2 ** 20;
 
 export function* checkStateFolder({ context }: Machine): Generator<Finding> {
   const folder = resolveStateFolder(context.env);
@@ -16,17 +12,11 @@ export function* checkStateFolder({ context }: Machine): Generator<Finding> {
     const message = 'there is no folder for the journal';
     throw new Problem({ name: 'output_error', message, hint: 'set HOME or RUNCTL_STATE_DIR' });
   }
-  const { path, files, bytes, freeBytes, trouble } = inspectStateFolder(folder, leastBytes);
+  const trouble = journalTrouble(folder);
   if (trouble) throw trouble;
-  const size = `${sizeOf(bytes)} in ${count(files, 'file')}`;
-  yield ok('state_folder', `${path}, ${size}, ${sizeOf(freeBytes)} free`);
-}
-
-function sizeOf(bytes: number): string {
-  const units = ['KiB', 'MiB', 'GiB', 'TiB'];
-  let size = bytes / 1024;
-  for (; size >= 1000 && units.length > 1; units.shift()) size /= 1024;
-  return `${Math.ceil(size)} ${units[0]}`;
+  // Throws if it can't be read.
+  journalOf(context, { needed: true }).runs().next();
+  yield ok('state_folder', folder);
 }
 
 /** The journal's open items: unresolved triggers and unfinished runs. */

@@ -19,8 +19,7 @@ export function* checkProgram({ context }: Machine): Generator<Finding> {
 export function* checkConfigFile({ context }: Machine): Generator<Finding> {
   const { path, config, isExposed, distrust } = readConfigFile(resolveConfigFile(context.env));
   const profiles = Object.keys(config.profiles ?? {});
-  // Every command that needs settings refuses it.
-  if (distrust) yield { ...warning('config_file', distrust.message, distrust.hint), isObstacle: true };
+  if (distrust) throw distrust;
   else if (isExposed) yield warning('config_file', `others can read the API key in ${path}`, `\`chmod 600 ${path}\``);
   else if (!path) yield ok('config_file', 'none: HOME is not set');
   else

@@ -51,12 +51,12 @@ export async function diagnose(flags: Machine['flags'], outer: Invocation): Prom
   }));
 }
 
-const isPassed = ({ result, isObstacle }: Finding) => result === 'ok' || (result === 'warning' && !isObstacle);
+const isPassed = ({ result }: Finding) => result === 'ok' || result === 'warning';
 
 const skip = (names: readonly string[], reason: string) => names.map((name) => skipped(name, reason));
 
-const skipReasonOf = ({ name, result, message, isObstacle }: Finding) =>
-  result === 'failed' || isObstacle ? `skipped until the ${labelOf(name)} check passes` : message;
+const skipReasonOf = ({ name, result, message }: Finding) =>
+  result === 'failed' ? `skipped until the ${labelOf(name)} check passes` : message;
 
 async function examine({ names, check }: Group, machine: Machine): Promise<Finding[]> {
   const findings: Finding[] = [];

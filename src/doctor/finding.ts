@@ -10,8 +10,6 @@ export interface Finding {
   result: 'ok' | 'warning' | 'failed' | 'skipped';
   message: string;
   advice?: string;
-  /** The checks that need this one are skipped, although it didn't fail. */
-  isObstacle?: boolean;
   /** The name of the exit code for a failed check. */
   exitName?: ExitName;
 }

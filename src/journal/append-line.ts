@@ -1,7 +1,7 @@
 import { closeSync, constants, openSync, statSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { makeOwnFolder, openOwn } from '../open-own.ts';
-import { fileNameOf, filesInOwn } from './files.ts';
+import { makeOwnFolder, openOwn } from '../own-file.ts';
+import { fileNameOf, filesIn } from './files.ts';
 
 const appending = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
 
@@ -23,7 +23,7 @@ interface AppendOptions {
  */
 export function appendLine(line: string, { folder: named, fileBytes, durable, sync }: AppendOptions): boolean {
   const folder = makeOwnFolder(named);
-  const [newest] = filesInOwn(folder);
+  const [newest] = filesIn(folder);
   // `openOwn` checks who owns it before anything is written.
   const isFull = newest !== undefined && (statSync(newest.path, { throwIfNoEntry: false })?.size ?? 0) > fileBytes;
   // If two processes start the next file at the same time, they start the same one.

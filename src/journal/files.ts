@@ -1,9 +1,12 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { readOwn, resolveOwn } from '../open-own.ts';
+import { ownFolder, readOwn } from '../own-file.ts';
 
 /** A larger file isn't a journal, and would take too much memory. */
 const mostMebibytes = 256;
+
+/** A larger file is followed by another. */
+export const fullFileBytes = 256 * 1024;
 
 interface JournalFile {
   path: string;
@@ -12,23 +15,19 @@ interface JournalFile {
 
 export const fileNameOf = (number: number) => (number === 0 ? 'journal.jsonl' : `journal-${number}.jsonl`);
 
-/** Newest first; none if there is no such folder. Throws `ForeignPathError` and the other errors of `readdir`. */
-export function filesIn(folder: string): JournalFile[] {
+/** Newest first; none if there is no such folder. Throws the errors of `ownFolder` and `readdir`. */
+export function filesIn(path: string): JournalFile[] {
   try {
-    return filesInOwn(resolveOwn(folder).path);
+    const folder = ownFolder(path);
+    const numberOf = (name: string) => Number(/^journal(?:-(\d+))?\.jsonl$/.exec(name)?.[1] ?? 0);
+    return readdirSync(folder)
+      .map((name) => ({ path: join(folder, name), name, number: numberOf(name) }))
+      .filter(({ name, number }) => name === fileNameOf(number))
+      .sort((a, b) => b.number - a.number);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;
   }
-}
-
-/** The same for a folder that `resolveOwn` has returned. */
-export function filesInOwn(folder: string): JournalFile[] {
-  const numberOf = (name: string) => Number(/^journal(?:-(\d+))?\.jsonl$/.exec(name)?.[1] ?? 0);
-  return readdirSync(folder)
-    .map((name) => ({ name, path: join(folder, name), number: numberOf(name) }))
-    .filter(({ name, number }) => name === fileNameOf(number))
-    .sort((a, b) => b.number - a.number);
 }
 
 /** Throws the errors of `readOwn`. */

@@ -1,7 +1,8 @@
 import { fdatasyncSync, fsyncSync, rmSync } from 'node:fs';
+import { UnsafePathError } from '../own-file.ts';
 import { clockSkewMs } from './age.ts';
 import { appendLine, type Sync } from './append-line.ts';
-import { filesIn, readFile } from './files.ts';
+import { filesIn, fullFileBytes, readFile } from './files.ts';
 import { type JournalRecord, type NewRecord, pathOf, recordsIn } from './records.ts';
 
 export interface Log {
@@ -19,11 +20,14 @@ export interface LogPart {
   newestFirst?: boolean; // order of the files; each file's records are in the order in which they were written
 }
 
+/** What the journal can't be: it isn't used if others could have written it. */
+export type Lack = 'read' | 'written' | 'used';
+
 export interface LogOptions {
   folder: string | undefined; // created with the first record; undefined if there is nowhere to put it
   nowMs(): number;
   /** Called once, with a clause for the user. If it throws, reading stops. */
-  onTrouble(what: string, doing: 'reading' | 'writing'): void;
+  onTrouble(what: string, lack: Lack): void;
   fileBytes?: number;
   sync?: Sync;
 }
@@ -31,22 +35,25 @@ export interface LogOptions {
 const toDisk: Sync = { file: fdatasyncSync, folder: fsyncSync };
 
 export function openLog(options: LogOptions): Log {
-  const { folder, nowMs, onTrouble, fileBytes = 256 * 1024, sync = toDisk } = options;
+  const { folder, nowMs, onTrouble, fileBytes = fullFileBytes, sync = toDisk } = options;
   let isReported = false;
-  const report: LogOptions['onTrouble'] = (what, doing) => {
-    if (!isReported) onTrouble(what, doing);
+  const report: LogOptions['onTrouble'] = (what, lack) => {
+    if (!isReported) onTrouble(what, lack);
     isReported = true;
   };
   if (folder === undefined) {
-    const append = () => report('there is no folder for the journal (set HOME or RUNCTL_STATE_DIR)', 'writing');
+    const append = () => report('there is no folder for the journal (set HOME or RUNCTL_STATE_DIR)', 'written');
     return { append: () => void append(), *read() {} };
   }
-  const cannot = (be: string, error: unknown) => `the journal in ${folder} can't be ${be} (${describe(error)})`;
+  const fail = (doing: Lack, error: unknown) => {
+    const lack = error instanceof UnsafePathError ? 'used' : doing;
+    report(`the journal in ${folder} can't be ${lack} (${describe(error)})`, lack);
+  };
   const attempt = <T>(reading: () => T): T | undefined => {
     try {
       return reading();
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') report(cannot('read', error), 'reading');
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') fail('read', error);
       return undefined;
     }
   };
@@ -65,7 +72,7 @@ export function openLog(options: LogOptions): Log {
         if (isNewFile) prune(folder, nowMs());
         return stored;
       } catch (error) {
-        report(cannot('written', error), 'writing');
+        fail('written', error);
         return undefined;
       }
     },

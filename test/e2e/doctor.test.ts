@@ -112,7 +112,7 @@ test.each<Row>([
     },
     'state_folder',
     74,
-    /not a folder/,
+    /can't be read \(ENOTDIR/,
   ],
 ])('on a machine with %s the first line that is marked is the cause', async (_, change, cause, code, message) => {
   const { env } = await healthy();

@@ -91,8 +91,11 @@ test('the config file of another user is refused for root', async (context) => {
   expect(code).toBe(2);
   expect(stderr).toMatch(/belongs to another user[\s\S]*RUNCTL_CONFIG_DIR/);
   expect(emulator.requests).toEqual([]);
-  const set = await runProgram(['config', 'set', 'requestTimeout', '5s'], { env: ofRoot });
-  expect(set).toMatchObject({ code: 2, stderr: expect.stringContaining('belongs to another user') });
+  for (const change of ['set requestTimeout 5s', 'unset requestTimeout', 'set profile staging'])
+    expect(await runProgram(['config', ...change.split(' ')], { env: ofRoot })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('belongs to another user'),
+    });
   expect(JSON.parse(readFileSync(join(config, 'config.json'), 'utf8'))).toEqual({ profiles });
   expect(readdirSync(config)).toEqual(['config.json']);
 });

@@ -1,6 +1,5 @@
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
-import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { appendLine } from '../../src/journal/append-line.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
@@ -19,14 +18,6 @@ test.each([
   expect(append(folder)).toBe(true);
   expect(append(folder, { fileBytes })).toBe(isNext);
   expect(fs.readdirSync(folder)).toHaveLength(isNext ? 2 : 1);
-});
-
-test('a link to a file that is not there yet makes that file', () => {
-  const folder = temporaryFolder();
-  const target = join(temporaryFolder(), 'elsewhere');
-  fs.symlinkSync(target, join(folder, 'journal.jsonl'));
-  append(folder);
-  expect(fs.readFileSync(target, 'utf8')).toBe('\none\n');
 });
 
 test('no file and no folder is left open', () => {

@@ -131,7 +131,7 @@ describe('a full file', () => {
 
 describe('trouble is said once, and the journal is done without', () => {
   test.each<[string, string, (state: ReturnType<typeof createStateFolder>) => void]>([
-    ['the file is a folder', 'journal.jsonl is not a regular file', ({ file }) => mkdirSync(file, { recursive: true })],
+    ['the file is a folder', 'EISDIR', ({ file }) => mkdirSync(file, { recursive: true })],
     ['the folder is a file', 'ENOTDIR', ({ folder }) => writeFileSync(folder, '')],
     [
       'its parent is a file',
@@ -164,14 +164,14 @@ describe('trouble is said once, and the journal is done without', () => {
 
   test('when there is no folder for it', () => {
     const troubles: string[] = [];
-    const onTrouble = (line: string, doing: string) => troubles.push(`${doing}: ${line}`);
+    const onTrouble = (what: string, lack: string) => troubles.push(`${lack}: ${what}`);
     const journal = openJournal({ folder: undefined, nowMs: () => 0, onTrouble });
     expect(journal.runs({}).next().value).toBeUndefined();
     expect(troubles).toEqual([]);
     expect(journal.append(triggered(1))).toBe(false);
     journal.append(accepted(1));
     expect(journal.unresolvedTriggers({ baseUrl })).toEqual([]);
-    expect(troubles).toEqual([expect.stringContaining('writing: there is no folder for the journal')]);
+    expect(troubles).toEqual([expect.stringContaining('written: there is no folder for the journal')]);
   });
 
   test("when a part of it can't be read; the rest is", () => {

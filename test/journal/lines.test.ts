@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { fileNameOf, filesIn } from '../../src/journal/files.ts';
@@ -77,15 +77,20 @@ describe('of the files', () => {
   });
 });
 
-test.each([
-  ['writing', 'written', (journal: ReturnType<typeof openJournal>) => journal.append(triggered(1))],
-  ['reading', 'read', (journal: ReturnType<typeof openJournal>) => journal.unresolvedTriggers({ baseUrl })],
-  ['reading', 'read', (journal: ReturnType<typeof openJournal>) => [...journal.runs()]],
-])('trouble says that it came while %s', (doing, be, act) => {
+test.each<[string, (folder: string) => void, (journal: ReturnType<typeof openJournal>) => unknown]>([
+  ['written', noFile, (journal) => journal.append(triggered(1))],
+  ['read', noFile, (journal) => journal.unresolvedTriggers({ baseUrl })],
+  ['read', noFile, (journal) => [...journal.runs()]],
+  ['used', (folder) => chmodSync(folder, 0o777), (journal) => journal.append(triggered(1))],
+  ['used', (folder) => chmodSync(folder, 0o777), (journal) => [...journal.runs()]],
+])("trouble says that the journal can't be %s", (lack, prepare, act) => {
   const folder = folderOf();
-  mkdirSync(join(folder, 'journal.jsonl'));
+  prepare(folder);
   const troubles: string[] = [];
-  const onTrouble = (what: string, while_: string) => troubles.push(`${while_}: ${what}`);
-  act(openJournal({ folder, nowMs: () => 0, onTrouble }));
-  expect(troubles).toEqual([expect.stringContaining(`${doing}: the journal in ${folder} can't be ${be} (`)]);
+  act(openJournal({ folder, nowMs: () => 0, onTrouble: (what, lack) => troubles.push(`${lack}: ${what}`) }));
+  expect(troubles).toEqual([expect.stringContaining(`${lack}: the journal in ${folder} can't be ${lack} (`)]);
 });
+
+function noFile(folder: string): void {
+  mkdirSync(join(folder, 'journal.jsonl'));
+}

@@ -1,5 +1,5 @@
 // A config file holds shell commands and says where the API key is sent, so one that others may write to is not obeyed.
-import { chmodSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { shellWord } from '../../src/problems/quote.ts';
@@ -38,7 +38,6 @@ const reading = [
   ['config', 'list'],
   ['config', 'get', 'baseUrl'],
   ['config', 'path'],
-  ['doctor'],
   ['help'],
   ['help', 'settings'],
   ['trigger', '--help'],
@@ -69,62 +68,65 @@ describe.each(sharedWays)('a config file %s', (_, modes, shared) => {
     expect([code, hasRun(), emulator.requests]).toEqual([0, false, []]);
   });
 
-  test('is named by doctor as the first thing that is wrong', async () => {
-    const { env, file } = await withConfigFile(modes);
-    const { stdout } = await runProgram(['doctor', '--json'], { env });
-    const findings: { name: string; result: string }[] = JSON.parse(stdout).runctl.doctor;
-    expect(findings.find(({ result }) => result === 'warning')).toMatchObject({
+  test('is what doctor finds, and it runs nothing of what is stored', async () => {
+    const { emulator, env, file, hasRun } = await withConfigFile(modes);
+    const { code, stdout } = await runProgram(['doctor', '--json'], { env });
+    const findings: { result: string }[] = JSON.parse(stdout).runctl.doctor;
+    expect(code).toBe(2);
+    expect(findings.find(({ result }) => result === 'failed')).toMatchObject({
       name: 'config_file',
       advice: expect.stringContaining(`\`chmod go-w ${shellWord(join(file, '../..', shared))}\``),
     });
-    expect(findings.find(({ name }) => name === 'base_url')).toMatchObject({ result: 'skipped' });
-  });
-});
-
-describe('a config file that others may write to', () => {
-  test('has every command in one of these tables, but those that are a service of their own', () => {
-    const covered = new Set([...refusing, ...reading, ['emulator']].map(([name]) => name));
-    expect(program.commands?.filter(({ name }) => !covered.has(name)).map(({ name }) => name)).toEqual([]);
+    expect([hasRun(), emulator.requests]).toEqual([false, []]);
   });
 
-  test('is repaired by `config set`', async () => {
-    const { env, file } = await withConfigFile({ mode: 0o666 });
-    expect(await runProgram(['config', 'set', 'requestTimeout', '5s'], { env })).toMatchObject({ code: 0 });
-    expect(statSync(file).mode & 0o777).toBe(0o600);
+  test.each([
+    ['config', 'set', 'requestTimeout', '5s'],
+    ['config', 'unset', 'requestTimeout'],
+  ])('is repaired by %s %s, which says so', async (...argv) => {
+    const { env, file } = await withConfigFile(modes);
+    const { code, stderr } = await runProgram(argv.filter(Boolean), { env });
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/until now: .*`runctl config list`/)]);
+    expect([statSync(file).mode & 0o022, statSync(join(file, '..')).mode & 0o022]).toEqual([0, 0]);
     expect(await runProgram(['trigger', 'nightly'], { env })).toMatchObject({ code: 0 });
   });
 });
 
-describe('a config file in a folder in which others can replace it', () => {
-  test('is neither written nor looked at for its profiles', async () => {
-    const { env } = await withConfigFile({ folderMode: 0o777 });
-    for (const argv of [
-      ['config', 'set', 'requestTimeout', '5s'],
-      ['list', '--profile', 'staging'],
-    ]) {
-      const { code, stderr } = await runProgram(argv, { env });
-      expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('chmod go-w') });
-    }
-  });
-
-  test('is refused only if it is there: without one, the variables do', async () => {
-    const { env, file } = await withConfigFile({ folderMode: 0o777 });
-    rmSync(file);
-    expect((await runProgram(['list', '--offline'], { env })).code).toBe(0);
-  });
-
-  test('is read where the folder is sticky', async () => {
-    const { env } = await withConfigFile({ folderMode: 0o1777 });
-    expect(await runProgram(['trigger', 'nightly'], { env })).toMatchObject({ code: 0 });
-  });
+test('every command is in one of these tables, but those that are a service of their own', () => {
+  const covered = new Set([...refusing, ...reading, ['doctor'], ['emulator'], ['demo']].map(([name]) => name));
+  expect(program.commands?.filter(({ name }) => !covered.has(name)).map(({ name }) => name)).toEqual([]);
 });
 
-test('a journal in a folder in which others can replace it is not written, and the trigger works without', async () => {
+test('a folder such as /tmp, in which everybody can write, is refused for settings and stays as it is', async () => {
+  const { env, file } = await withConfigFile({ folderMode: 0o1777 });
+  for (const argv of [
+    ['trigger', 'nightly'],
+    ['config', 'set', 'requestTimeout', '5s'],
+  ])
+    expect(await runProgram(argv, { env })).toMatchObject({ code: 2, stderr: expect.stringContaining('chmod go-w') });
+  expect(statSync(join(file, '..')).mode & 0o7777).toBe(0o1777);
+});
+
+test('a folder that others can write to is refused only if there is a config file: without one, the variables do', async () => {
+  const { env, file } = await withConfigFile({ folderMode: 0o777 });
+  rmSync(file);
+  expect((await runProgram(['list', '--offline'], { env })).code).toBe(0);
+});
+
+test('a folder of mine may be in one that everybody can write to', async () => {
+  const { env, file } = await withConfigFile({});
+  chmodSync(join(file, '../..'), 0o777);
+  expect(await runProgram(['trigger', 'nightly'], { env })).toMatchObject({ code: 0 });
+});
+
+test('a journal in a folder that others can write to is neither written nor read, and the folder that is named is used', async () => {
   const { env } = await withConfigFile({});
   const folder = temporaryFolder();
   chmodSync(folder, 0o777);
-  const state = join(folder, 'state');
-  const { code, stderr } = await runProgram(['trigger', 'nightly'], { env: { ...env, RUNCTL_STATE_DIR: state } });
-  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining(`chmod go-w ${folder}`) });
-  expect(existsSync(state)).toBe(false);
+  const { code, stderr } = await runProgram(['trigger', 'nightly'], { env: { ...env, RUNCTL_STATE_DIR: folder } });
+  const named = /RUNCTL_STATE_DIR=(\S+), which/.exec(stderr)?.[1];
+  expect([code, named, readdirSync(folder)]).toEqual([0, join(folder, 'runctl'), []]);
+  const inside = await runProgram(['trigger', 'nightly'], { env: { ...env, RUNCTL_STATE_DIR: named } });
+  expect(inside).toMatchObject({ code: 0, stderr: expect.not.stringContaining('journal') });
+  expect(statSync(named ?? '').mode & 0o777).toBe(0o700);
 });

@@ -63,7 +63,6 @@ test('whose a run is never depends on a time of the service: what starts a run r
 const layers = [
   ['entry'], // main, process, program
   ['commands'],
-  ['doctor'],
   ['cli'],
   ['actions'],
   ['hooks'],

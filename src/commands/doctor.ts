@@ -1,12 +1,29 @@
 import { defineCommand, flag, option } from '../cli/define-command.ts';
 import { outputOptions, settingOptions } from '../cli/options.ts';
 import { automation } from '../cli/values.ts';
-import { type Finding, findingLine, labelOf } from '../doctor/finding.ts';
-import { showKeyTrial } from '../doctor/try-key.ts';
+import { maskApiKey } from '../config/api-key.ts';
+import { readConfigFile } from '../config/config-file.ts';
+import { resolveConfigFile, resolveStateFolder } from '../config/paths.ts';
+import { shortSource } from '../config/profile.ts';
+import { type Resolved, unknownVariables, valueIfGiven } from '../config/setting-table.ts';
+import { need, resolveSettings, type SettingFlags, type Settings } from '../config/settings.ts';
+import { connectWith } from '../connection/connect.ts';
+import { journalOf } from '../connection/open-journal.ts';
+import { pollUnknownRun } from '../connection/poll-once.ts';
+import { journalTrouble } from '../connection/state-folder.ts';
+import type { Invocation } from '../context.ts';
+import { isInterruptName } from '../problems/exit-codes.ts';
 import { Problem } from '../problems/problem.ts';
-import { count } from '../problems/quote.ts';
+import { count, quote, shellWord } from '../problems/quote.ts';
+import { interruptedProblem } from '../problems/watch-problems.ts';
 import { documentOf } from '../render/document.ts';
-import { type CommandResult, wantsData } from '../render/output.ts';
+import { type CommandResult, type OutputOptions, wantsData } from '../render/output.ts';
+import { silentReporter } from '../runs/events.ts';
+import { doctorResultOf, type Fault, faultFields, isInterruption, reasonOf, remedyOf } from '../runs/fault.ts';
+import { formatDuration } from '../runs/time-text.ts';
+import { type Finding, type Found, failed, findingLines, labelOf, ok, reportOf, skipped, warning } from './finding.ts';
+import { triggersBeingSent } from './list-notes.ts';
+import { showKeyTrial } from './try-key.ts';
 
 const options = {
   offline: flag('--offline', 'send nothing'),
@@ -25,7 +42,7 @@ const options = {
 
 export const doctor = defineCommand({
   name: 'doctor',
-  about: 'check settings, network, API key, journal and shell',
+  about: 'check settings, service, API key, clock and journal',
   options,
   examples: [
     ['runctl doctor', 'find problems, and what to type next'],
@@ -34,49 +51,218 @@ export const doctor = defineCommand({
   ],
   async run(_, options, context): Promise<CommandResult> {
     if (options.tryKey !== undefined) return showKeyTrial(options.tryKey, options, context);
-    const { diagnose } = await import('../doctor/diagnose.ts');
     const findings = await diagnose(options, context);
-    const problem = problemOfFindings(findings);
-    const report = {
-      doctor: findings.map(({ exitName: _, advice = null, ...finding }) => ({ ...finding, advice })),
-    };
+    const problem = problemOf(findings, options);
+    const printed = findings.filter(({ result }) => !options.quiet || severity[result] > 0);
+    // Problems come last, because that is where users look when the command exits.
+    printed.sort((one, other) => severity[one.result] - severity[other.result]);
     return {
       exitNames: [problem?.facts.name ?? 'ok'],
-      documents: [documentOf({ problem, report }, context)],
-      problems: problem && [{ problem: wantsData(options) ? problem : inShort(problem, findings) }],
-      text: (theme, lines) =>
-        lastTheWorst(findings)
-          .filter(({ name, result }) => !options.quiet || (isTrouble(result) && name !== 'cron_path')) // a convenience
-          .map((finding) => findingLine(finding, theme, lines))
-          .join(''),
+      documents: [documentOf({ problem, report: { doctor: reportOf(findings) } }, context)],
+      problems: problem && [{ problem }],
+      text: (theme, lines) => findingLines(printed, theme, lines),
       note: problem || options.quiet ? undefined : verdict(findings),
     };
   },
 });
 
-const isTrouble = (result: Finding['result']) => result === 'warning' || result === 'failed';
+/** What the checks examine. They write nothing, and only `answer` sends a request, once. */
+interface Machine {
+  context: Invocation; // its reporter is silent, because every message is a finding
+  offline?: boolean;
+  settings(): Promise<Settings>;
+  answer(): Promise<Answer>;
+}
+
+/** Each check in its order. A check fails by throwing a Problem. */
+const checks = {
+  settings: checkSettings,
+  variables: ({ context }) => {
+    const names = unknownVariables(context.env);
+    if (names.length === 0) return ok('no unknown RUNCTL_ variables');
+    const message = `not a variable of runctl: ${names.join(', ')}`;
+    return warning(message, 'see `runctl help settings`');
+  },
+  base_url: async ({ settings }) => {
+    const given = await settings();
+    need('baseUrl', given);
+    return ok(shown(given.baseUrl));
+  },
+  api_key: checkApiKey,
+  project: async ({ settings }) => {
+    const { project } = await settings();
+    if (valueIfGiven(project) !== undefined) return ok(shown(project));
+    const message = 'not set: needed for automations given by name';
+    const advice = 'store it with `runctl config set project <uuid>`, or name automations as <projectId>/<name>';
+    return warning(message, advice);
+  },
+  service: checkService,
+  clock: checkClock,
+  journal: checkJournal,
+  open: checkOpen,
+} satisfies Record<string, (machine: Machine) => Found | Promise<Found>>;
+
+type CheckName = keyof typeof checks;
+
+/** A check is skipped if one that it needs failed or was skipped. */
+const needs: Partial<Record<CheckName, readonly CheckName[]>> = {
+  base_url: ['settings'],
+  api_key: ['settings'],
+  project: ['settings'],
+  service: ['base_url', 'api_key', 'project'],
+  clock: ['service'],
+  open: ['base_url', 'journal'],
+};
+
+/** The config file, and what has no check of its own. */
+async function checkSettings({ context, settings }: Machine): Promise<Found> {
+  // Throws for a file that is invalid or that others can change, and for a profile that isn't in it.
+  const { profile, requestTimeout, idempotencyKeys } = await settings();
+  for (const each of [requestTimeout, idempotencyKeys]) valueIfGiven<unknown>(each);
+  const { path, config, isExposed } = readConfigFile(resolveConfigFile(context.env));
+  if (path === undefined) return ok('no config file: HOME is not set');
+  const advice = `\`chmod 600 ${shellWord(path)}\``;
+  if (isExposed) return warning(`others can read the API key in ${path}`, advice);
+  const isEmpty = Object.keys(config.profiles ?? {}).length === 0;
+  const message = isEmpty ? `no profile in ${path}` : `profile ${quote(profile.value ?? '')} in ${path}`;
+  return ok(message);
+}
+
+async function checkApiKey({ settings }: Machine): Promise<Found> {
+  const given = await settings();
+  const { command, source } = given.apiKey;
+  // The text of a command is hidden, too, because it may contain a token.
+  if (command !== undefined) return ok(shown({ source, text: 'printed by a command' }));
+  const message = shown({ source, text: maskApiKey(need('apiKey', given)) });
+  const isBound = source?.startsWith('profile ');
+  return ok(isBound ? `${message}, sent only to that profile's base URL` : message);
+}
+
+const shown = ({ text, source }: Resolved) => `${text} (${shortSource(source)})`;
+
+async function checkService({ offline, answer }: Machine): Promise<Found> {
+  if (offline) return skipped('skipped: --offline');
+  const { responded, fault } = await answer();
+  const result = fault ? doctorResultOf(fault) : 'ok';
+  // "Not found" most likely means that the service checked and accepted the API key, but it isn't certain.
+  if (!fault || result === 'ok') return ok(`${responded}, and very likely accepts the API key`);
+  const remedy = fault.hint ?? pageHint(fault) ?? remedyOf(fault) ?? 'try again later';
+  if (result !== 'warning')
+    throw new Problem({ ...faultFields(fault), name: result, message: reasonOf(fault), hint: remedy });
+  const message = `${responded}, but whether it accepts the API key isn't known: ${reasonOf(fault)}`;
+  return warning(message, remedy);
+}
+
+const pageHint = ({ page }: Fault) => page && 'find out what responded: a proxy, a gateway or a login page';
+
+type Answer = Awaited<ReturnType<typeof ask>>;
+
+/** Asks the service for a run that can't exist. */
+async function ask(settings: Settings, flags: SettingFlags, context: Invocation) {
+  const connection = await connectWith(settings, flags, context, { quiet: true });
+  // A command for the API key takes its own time.
+  await connection.account();
+  const askedMs = context.clock.elapsedMs();
+  const answer = await pollUnknownRun(connection);
+  const took = formatDuration(context.clock.elapsedMs() - askedMs);
+  const fault = answer.kind === 'fault' ? answer.fault : undefined;
+  if (fault && isInterruption(fault)) throw interruptedProblem(context.signal);
+  const responded = `${new URL(connection.baseUrl).host} responded in ${took}`;
+  return { fault, serviceTimeMs: answer.serviceTimeMs, responded };
+}
+
+/** `Date` counts whole seconds. A clock that is wrong by more than this makes ages and times misleading. */
+const tolerableMs = 10_000;
+
+async function checkClock({ answer, context }: Machine): Promise<Found> {
+  const { serviceTimeMs } = await answer();
+  if (serviceTimeMs === undefined) return skipped("the service doesn't send its time");
+  const offMs = context.clock.nowMs() - serviceTimeMs;
+  if (Math.abs(offMs) <= tolerableMs) return ok("agrees with the service's clock");
+  const side = offMs > 0 ? 'ahead of' : 'behind';
+  const message = `this machine's clock is ${formatDuration(Math.abs(offMs))} ${side} the service's`;
+  return warning(message, 'set the clock of this machine, with NTP for example');
+}
+
+function checkJournal({ context }: Machine): Found {
+  const folder = resolveStateFolder(context.env);
+  if (folder === undefined) {
+    const message = 'there is no folder for the journal';
+    throw new Problem({ name: 'output_error', message, hint: 'set HOME or RUNCTL_STATE_DIR' });
+  }
+  const trouble = journalTrouble(folder);
+  if (trouble) throw trouble;
+  // Throws if it can't be read.
+  journalOf(context, { needed: true }).runs().next();
+  return ok(folder);
+}
+
+/** Unresolved triggers, but for those that a process still sends, and unfinished runs. */
+async function checkOpen({ context, settings }: Machine): Promise<Found> {
+  const baseUrl = need('baseUrl', await settings());
+  const journal = journalOf(context, { needed: true });
+  const sent = triggersBeingSent(journal, baseUrl).length;
+  const unresolved = journal.unresolvedTriggers({ baseUrl }).length - sent;
+  const unfinished = journal.unfinishedRuns({ baseUrl }).length;
+  const message = [
+    count(unresolved, 'unresolved trigger'),
+    ...(sent > 0 ? [`${count(sent, 'trigger')} being sent`] : []),
+    count(unfinished, 'unfinished run'),
+  ].join(', ');
+  if (unresolved > 0) return warning(message, '`runctl recover`');
+  return { ...ok(message), ...(unfinished > 0 && { advice: '`runctl watch --all`' }) };
+}
+
+/** Runs the checks. Throws only the interrupted problem. */
+async function diagnose(flags: SettingFlags & { offline?: boolean }, outer: Invocation): Promise<Finding[]> {
+  const context = { ...outer, reporter: silentReporter };
+  const settings = once(() => resolveSettings(flags, context));
+  const answer = once(async () => ask(await settings(), flags, context));
+  const machine: Machine = { context, offline: flags.offline, settings, answer };
+  const findings: Finding[] = [];
+  for (const name of Object.keys(checks) as CheckName[]) {
+    const obstacle = findings.find((each) => needs[name]?.includes(each.name as CheckName) && !isPassed(each));
+    const message = `skipped until the ${labelOf(obstacle?.name ?? '')} check passes`;
+    findings.push(obstacle ? { name, ...skipped(message) } : await find(name, machine));
+  }
+  const { scrub } = outer.secrets;
+  return findings.map((each) => ({ ...each, message: scrub(each.message), advice: each.advice && scrub(each.advice) }));
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+
+const isPassed = ({ result }: Finding) => result === 'ok' || result === 'warning';
+
+async function find(name: CheckName, machine: Machine): Promise<Finding> {
+  try {
+    return { name, ...(await checks[name](machine)) };
+  } catch (error) {
+    if (!(error instanceof Problem) || isInterruptName(error.facts.name)) throw error;
+    return { name, ...failed(error) };
+  }
+}
 
 const severity = { ok: 0, skipped: 0, warning: 1, failed: 2 };
 
-/** Problems come last, because that is where users look when the command exits. */
-const lastTheWorst = (findings: readonly Finding[]) =>
-  [...findings].sort((one, other) => severity[one.result] - severity[other.result]);
+/** The first check that failed decides, because what failed after it may follow from it. */
+function problemOf(findings: readonly Finding[], options: OutputOptions): Problem | undefined {
+  const all = findings.filter(({ result }) => result === 'failed');
+  const [first] = all;
+  if (!first?.exitName) return undefined;
+  const { exitName: name, advice: hint } = first;
+  if (wantsData(options)) return new Problem({ name, message: `${labelOf(first.name)}: ${first.message}`, hint });
+  // People have the list of checks, with what to do.
+  const message = `${count(all.length, 'check')} failed: ${all.map((each) => labelOf(each.name)).join(', ')}`;
+  return new Problem({ name, message, hint: '`runctl help troubleshooting`' });
+}
 
 function verdict(findings: readonly Finding[]): string {
   const warnings = findings.filter(({ result }) => result === 'warning').length;
   return warnings === 0 ? 'No problems found.' : `No check failed; ${count(warnings, 'warning')}.`;
-}
-
-/** The first check that failed: whatever failed after it may follow from it. */
-function problemOfFindings(findings: readonly Finding[]): Problem | undefined {
-  const first = findings.find(({ result }) => result === 'failed');
-  if (!first?.exitName) return undefined;
-  return new Problem({ name: first.exitName, message: `${labelOf(first.name)}: ${first.message}`, hint: first.advice });
-}
-
-/** The problem without its own advice, which is in the list of checks already. */
-function inShort(problem: Problem, findings: readonly Finding[]): Problem {
-  const names = findings.filter(({ result }) => result === 'failed').map(({ name }) => labelOf(name));
-  const message = `${count(names.length, 'check')} failed: ${names.join(', ')}`;
-  return problem.with({ message, hint: '`runctl help troubleshooting`' });
 }

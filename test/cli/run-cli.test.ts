@@ -259,3 +259,19 @@ test('no arguments at all show the help', async () => {
   expect(out).toContain('Usage: runctl');
   expect(code).toBe(0);
 });
+
+test('a variable that is none of runctl is named once, and one of a hook or of Kubernetes is not', async () => {
+  const odd = {
+    ...settings(),
+    RUNCTL_PROFLE: 'staging',
+    RUNCTL_EXIT_CODE: '0',
+    RUNCTL_PROJCT: '',
+    RUNCTL_SERVICE_HOST: '10.0.0.1',
+    RUNCTL_PORT_80_TCP: 'tcp://10.0.0.1:80',
+  };
+  const line = "runctl: RUNCTL_PROFLE is set, but isn't a variable of runctl\n";
+  const said = { 'list -q': line, 'explain 2 --json': line, version: '', 'list --help': '', 'doctor --offline -q': '' };
+  for (const [words, expected] of Object.entries(said))
+    expect([words, (await typed(words.split(' '), odd)).err]).toEqual([words, expected]);
+  expect((await typed(['doctor', '--offline', '-q'], odd)).out).toContain('RUNCTL_PROFLE');
+});

@@ -37,20 +37,3 @@ test('an interrupt before a trigger is asked about leaves it open as it was, and
   ]);
   expect(journal().unresolvedTriggers({ baseUrl })).toMatchObject([{ reason: 'the connection was reset' }]);
 });
-
-test('doctor --quiet leaves out what is only convenient', async () => {
-  const folder = temporaryFolder();
-  const env = { RUNCTL_STATE_DIR: folder, RUNCTL_CONFIG_DIR: folder, HOME: folder, SHELL: '/bin/bash', PATH: '' };
-  const printed = async (...flags: string[]) => {
-    const context = createMemory({
-      ...env,
-      RUNCTL_BASE_URL: 'http://127.0.0.1:1',
-      RUNCTL_API_KEY: 'test-key-4f1b7c9d2e',
-    });
-    await runCli(['doctor', '--offline', ...flags], program, context);
-    return context.out();
-  };
-  expect(await printed()).toMatch(/project.*cron path/s);
-  expect(await printed('--quiet')).toContain('project');
-  expect(await printed('--quiet')).not.toMatch(/cron path/);
-});

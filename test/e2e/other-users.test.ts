@@ -72,7 +72,7 @@ test('a state folder that the user may not read is named, and no fault of the pr
     });
   const doctor = await as('doctor', '--offline', '--json');
   const findings: { name: string; message: string }[] = JSON.parse(doctor.stdout).runctl.doctor;
-  expect(findings.find(({ name }) => name === 'state_folder')?.message).toMatch(/can't be read \(EACCES/);
+  expect(findings.find(({ name }) => name === 'journal')?.message).toMatch(/can't be read \(EACCES/);
   expect(await as('list')).toMatchObject({
     code: 74,
     stderr: expect.stringMatching(/^runctl: the journal in .*EACCES/),

@@ -153,7 +153,7 @@ test.each<[argv: string[], code: number, stdout: RegExp]>([
   [['trigger', 'weekly'], 0, /^[\da-f-]{36}\n$/],
   [['config', 'set', 'project', agentId], 0, /^$/],
   [['emulator', '--quiet', '--', 'true'], 0, /^$/],
-  [['doctor', '--offline'], 0, /state folder/],
+  [['doctor', '--offline'], 0, /journal/],
   [['nonsense'], 2, /^$/],
   [['completion', 'bash'], 0, /complete -/],
   [['help', 'programs'], 0, /^# For programs/],

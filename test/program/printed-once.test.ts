@@ -161,7 +161,7 @@ test('what doctor finds is no warning besides', async () => {
   writeFileSync(file, JSON.stringify({ profiles: { default: { baseUrl: env.RUNCTL_BASE_URL, apiKey } } }));
   chmodSync(file, 0o644);
   const [{ runctl }] = jsonLines((await run('doctor --offline --json')).stdout);
-  expect(runctl.doctor).toContainEqual(expect.objectContaining({ name: 'config_file', result: 'warning' }));
+  expect(runctl.doctor).toContainEqual(expect.objectContaining({ name: 'settings', result: 'warning' }));
   expect(runctl.warnings).toEqual([]);
   // Any other command says it.
   expect((await run('status')).stderr).toContain(file);

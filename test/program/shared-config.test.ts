@@ -74,7 +74,7 @@ describe.each(sharedWays)('a config file %s', (_, modes, shared) => {
     const findings: { result: string }[] = JSON.parse(stdout).runctl.doctor;
     expect(code).toBe(2);
     expect(findings.find(({ result }) => result === 'failed')).toMatchObject({
-      name: 'config_file',
+      name: 'settings',
       advice: expect.stringContaining(`\`chmod go-w ${shellWord(join(file, '../..', shared))}\``),
     });
     expect([hasRun(), emulator.requests]).toEqual([false, []]);

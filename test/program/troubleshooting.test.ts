@@ -65,7 +65,7 @@ const troubles: Record<string, Trouble> = {
   'Exit code 10': {
     before: [[trigger, 10]],
     env: { RUNCTL_BASE_URL: 'http://127.0.0.1:1' },
-    shows: /✖ HTTP/,
+    shows: /✖ service/,
   },
   'Two runs where there should be one': {
     scenario: { automations: { '*': { duration: '1ms' } } },
@@ -87,7 +87,7 @@ const troubles: Record<string, Trouble> = {
     scenario: hour,
     before: [[trigger, 0]],
     env: { RUNCTL_STATE_DIR: '/proc/nothing' },
-    shows: /✖ state folder/,
+    shows: /✖ journal/,
   },
   'Wrong times': {
     before: [],

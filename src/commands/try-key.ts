@@ -27,7 +27,7 @@ import { nameOf, type Run, randomUuid, type Target } from '../runs/run.ts';
 import type { Execution, StartedExecution } from '../runs/service.ts';
 import type { TriggerIdentity } from '../triggering/send-until-known.ts';
 import type { WatchResult } from '../watching/watch-result.ts';
-import { type Finding, failed, findingLine, ok, warning } from './finding.ts';
+import { type Finding, type Found, failed, findingLines, ok, reportOf, warning } from './finding.ts';
 
 /** What the service has shown. */
 interface KeyTrial {
@@ -141,13 +141,16 @@ export async function showKeyTrial(
   const { started, problem } = trial;
   const run = started && { target, executionId: started.executionId };
   const findings = findingsOf(trial, connection.settings);
-  const shown = findings.map(({ exitName: _, advice = null, ...finding }) => ({ ...finding, advice }));
   return {
     exitNames: [problem?.facts.name ?? 'ok'],
-    documents: [documentOf({ target, run, problem, report: { doctor: shown } }, context)],
+    documents: [documentOf({ target, run, problem, report: { doctor: reportOf(findings) } }, context)],
     problems: problem && [{ problem }],
     text: (theme, lines) =>
-      findings.flatMap((each) => (each.result === 'failed' ? [] : findingLine(each, theme, lines))).join(''),
+      findingLines(
+        findings.filter(({ result }) => result !== 'failed'),
+        theme,
+        lines,
+      ),
   };
 }
 
@@ -163,41 +166,38 @@ async function isConfirmed(name: string, context: Invocation): Promise<boolean> 
 function findingsOf(trial: KeyTrial, settings: Settings): Finding[] {
   const { started, conflict, ended, problem } = trial;
   const findings: Finding[] = [];
-  if (started) findings.push(newRun(started));
-  if (started && conflict) findings.push(activeRun(conflict, started));
-  if (ended) findings.push(ok('run_status', `the run finished ${ended.status}`));
-  findings.push(problem ? failed('idempotency_keys', problem) : idempotencyKeys(trial, settings));
+  if (started) findings.push({ name: 'new_run', ...newRun(started) });
+  if (started && conflict) findings.push({ name: 'active_run', ...activeRun(conflict, started) });
+  if (ended) findings.push({ name: 'run_status', ...ok(`the run finished ${ended.status}`) });
+  findings.push({ name: 'idempotency_keys', ...(problem ? failed(problem) : keysFound(trial, settings)) });
   return findings;
 }
 
-function newRun({ executionId, status, isFinal }: StartedExecution): Finding {
+function newRun({ executionId, status, isFinal }: StartedExecution): Found {
   const message = `the response to the trigger names run ${executionId}, which is ${status}`;
-  return isFinal ? warning('new_run', `${message}, though it is new`) : ok('new_run', message);
+  return isFinal ? warning(`${message}, though it is new`) : ok(message);
 }
 
-function activeRun(conflict: Fault, { executionId }: StartedExecution): Finding {
+function activeRun(conflict: Fault, { executionId }: StartedExecution): Found {
   const refusal = `while the run was active, a trigger was refused${httpOf(conflict)}`;
   return conflict.executionId?.toLowerCase() === executionId.toLowerCase()
-    ? ok('active_run', `${refusal}, and the response named the run`)
+    ? ok(`${refusal}, and the response named the run`)
     : warning(
-        'active_run',
         `${refusal}, but the response didn't name the run`,
         "`--if-active wait` and messages know an active run only from this machine's journal",
       );
 }
 
-function idempotencyKeys(trial: KeyTrial, settings: Settings): Finding {
+function keysFound(trial: KeyTrial, settings: Settings): Found {
   const ids = [trial.started, trial.repeated].map((each) => each?.executionId);
   if (isHonoredIn(trial)) {
     const message = `honored: the repeated trigger returned the same run (${ids[0]})`;
     const line = lineThatSets('honored', settings);
-    return line
-      ? warning('idempotency_keys', message, line)
-      : ok('idempotency_keys', `${message}; nothing need be set`);
+    return line ? warning(message, line) : ok(`${message}; nothing need be set`);
   }
   const before = 'triggers that were repeated before may have started two runs';
   const message = `ignored: the repeated trigger started a second run (${ids.join(', then ')}); ${before}`;
-  return warning('idempotency_keys', message, lineThatSets('ignored', settings));
+  return warning(message, lineThatSets('ignored', settings));
 }
 
 /** How to make the setting say what the service does; undefined if it does. */

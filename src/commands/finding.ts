@@ -1,0 +1,54 @@
+import type { ExitName } from '../problems/exit-codes.ts';
+import type { Problem } from '../problems/problem.ts';
+import { renderMarkup, type Theme } from '../render/theme.ts';
+import type { WrapOptions } from '../render/wrap.ts';
+
+/** What a check found, and what to do about it. */
+export interface Found {
+  result: 'ok' | 'warning' | 'failed' | 'skipped';
+  message: string;
+  advice?: string;
+  exitName?: ExitName; // of a failed check
+}
+
+/** With the name of the check. */
+export interface Finding extends Found {
+  name: string;
+}
+
+export const ok = (message: string): Found => ({ result: 'ok', message });
+export const skipped = (message: string): Found => ({ result: 'skipped', message });
+export const warning = (message: string, advice?: string): Found => ({ result: 'warning', message, advice });
+export const failed = ({ facts }: Problem): Found => ({
+  result: 'failed',
+  message: facts.message,
+  advice: facts.hint,
+  exitName: facts.name,
+});
+
+/** The findings as `--json` has them. */
+export const reportOf = (findings: readonly Finding[]) =>
+  findings.map(({ name, result, message, advice = null }) => ({ name, result, message, advice }));
+
+/** `base_url` is the base URL. */
+export const labelOf = (name: string) =>
+  name.replaceAll('_', ' ').replace(/\b(api|url)\b/g, (word) => word.toUpperCase());
+
+/** On a narrower terminal, a message is printed below its label. */
+const leastColumns = 60;
+
+/** A line for each finding, and one for its advice. */
+export function findingLines(findings: readonly Finding[], theme: Theme, { columns }: WrapOptions): string {
+  const { ok, warn, bad, dot, arrow } = theme.symbols;
+  const marks = { ok: theme.ok(ok), warning: theme.warn(warn), failed: theme.bad(bad), skipped: theme.dim(dot) };
+  const isNarrow = columns !== undefined && columns < leastColumns;
+  const labelColumns = isNarrow ? 0 : Math.max(0, ...findings.map(({ name }) => name.length));
+  const indent = isNarrow ? 4 : labelColumns + 4;
+  const lines = findings.map(({ name, result, message, advice }) => {
+    const label = theme.strong(labelOf(name).padEnd(labelColumns));
+    const text = renderMarkup(message, theme, { columns, indent });
+    const said = `${marks[result]} ${label}${isNarrow ? '\n    ' : '  '}${text}\n`;
+    return advice ? `${said}  ${arrow} ${renderMarkup(advice, theme, { columns, indent: 4 })}\n` : said;
+  });
+  return lines.join('');
+}

@@ -67,11 +67,11 @@ for (const automation of ['nightly-report', 'invoices']) {
 }
 await promptOf(session);
 session.type('runctl trigger nightly-report --watch\r');
-while (!(await session.lines()).some((line) => line.includes('▓▓▓▓▓'))) await setTimeout(50);
+while (!(await session.lines()).some((line) => line.includes('RUNNING 3'))) await setTimeout(50);
 await draw(
   session,
   'session',
-  'A session: a trigger gets a 504 although it has started the run, which runctl finds, and its exit code is 0; a run fails, with its error and exit code 1; another is halfway through its usual duration',
+  'A session: a trigger gets a 504 although it has started the run, which runctl finds, and its exit code is 0; a run fails, with its error and exit code 1; another shows how long it usually takes',
 );
 await promptOf(session);
 
@@ -79,12 +79,12 @@ const board = open();
 await promptOf(board);
 board.type('runctl trigger nightly-report invoices weekly-export --watch\r');
 const isTelling = (lines) =>
-  ['✖ FAILED', '2 running', '⚠', 'left'].every((sign) => lines.some((line) => line.includes(sign)));
+  ['✖ FAILED', '1 of 3 done', '⚠', 'usually'].every((sign) => lines.some((line) => line.includes(sign)));
 while (!isTelling(await board.lines())) await setTimeout(50);
 await draw(
   board,
   'board',
-  'Three runs watched together: one has failed, of one the time left is known, and of one the service has not answered for some seconds',
+  'Three runs watched together: one has failed, one shows how long it usually takes, and for one the service has not responded for some seconds',
 );
 board.type('\u0003');
 await promptOf(board);

@@ -22,8 +22,8 @@ export async function startFollowing(
   plan: Pick<Plan, 'timeoutMs' | 'onFinal' | 'quiet'>,
   runs: number,
 ): Promise<Following> {
-  const { pastDurationsMs } = connection;
-  const context = await contextWithBoard(plan, { runs, pastDurationsMs }, connection.context);
+  const { usualDuration } = connection;
+  const context = await contextWithBoard(plan, { runs, usualDuration }, connection.context);
   return createFollowing({ ...connection, context }, plan);
 }
 

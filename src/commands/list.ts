@@ -22,7 +22,6 @@ import { reasonOf } from '../runs/fault.ts';
 import { nameOf } from '../runs/run.ts';
 import { lastStatusOf, shownStatuses } from '../runs/statuses.ts';
 import { dayMs } from '../runs/time-text.ts';
-import { usualOf } from '../runs/usual-duration.ts';
 import { checkStatuses, emptyNote, omissionNote, unknownNote } from './list-notes.ts';
 
 const options = {
@@ -107,7 +106,7 @@ export const list = defineCommand({
         ...(options.quiet ? [] : [omissionNote(names, automations, { matching, runs }, options)].flat()),
       ],
       note: options.quiet ? undefined : unknownNote(runs, nowMs, journal),
-      text: (theme, lines) => runTable(withUsual(runs, journal, nowMs), nowMs, theme, lines),
+      text: (theme, lines) => runTable(runs, nowMs, theme, lines),
     };
   },
 });
@@ -144,19 +143,6 @@ function* runsIn(
     yield run;
     if (!mayChange && ++counted > limitOf({ since, ...options })) return;
   }
-}
-
-/** Each unfinished run with how long the runs of its automation usually take. */
-export function withUsual(runs: readonly ListedRow[], journal: Journal, nowMs: number) {
-  const pastDurationsById = new Map<string, readonly number[]>();
-  return runs.map((run) => {
-    if (!isUnfinished(run) || !isOpen(run, nowMs)) return run;
-    const { baseUrl, target, startedAt, at } = run;
-    const id = JSON.stringify([baseUrl, target]);
-    const pastDurationsMs = pastDurationsById.get(id) ?? journal.pastDurationsMs({ baseUrl, target });
-    pastDurationsById.set(id, pastDurationsMs);
-    return { ...run, usual: usualOf(nowMs - Date.parse(startedAt ?? at), pastDurationsMs) };
-  });
 }
 
 /** What the journal knows of a run or an unresolved trigger. None of it changes the exit code of the list. */

@@ -12,7 +12,6 @@ import type { WrapOptions } from '../render/wrap.ts';
 import { fullNameOf } from '../runs/run.ts';
 import { endedWell } from '../runs/statuses.ts';
 import { dayMs } from '../runs/time-text.ts';
-import { withUsual } from './list.ts';
 import { triggersBeingSent } from './list-notes.ts';
 
 /** What needs attention, from the journal alone. */
@@ -37,7 +36,7 @@ export async function showOverview(context: Invocation): Promise<CommandResult |
   if (standing.isEmpty) return { next: 'start a first run: `runctl trigger <automation> --watch`' };
   const { runTable } = await import('../render/tables.ts');
   return {
-    text: (theme, lines) => overviewText(standing, { journal, nowMs, runTable }, theme, lines),
+    text: (theme, lines) => overviewText(standing, { nowMs, runTable }, theme, lines),
     next: '`runctl list` shows every run, `runctl --help` every command',
   };
 }
@@ -72,7 +71,7 @@ const mostShown = 4;
 
 function overviewText(
   standing: Standing,
-  { journal, nowMs, runTable: tableOf }: { journal: Journal; nowMs: number; runTable: typeof runTable },
+  { nowMs, runTable: tableOf }: { nowMs: number; runTable: typeof runTable },
   theme: Theme,
   lines: WrapOptions,
 ): string {
@@ -80,11 +79,7 @@ function overviewText(
   const section = (heading: string, runs: readonly JournalRun[]) => {
     if (runs.length === 0) return [];
     const columns = lines.columns && lines.columns - 2;
-    const rows = withUsual(
-      runs.slice(0, mostShown).map((run) => ({ ...run, isOld: isUnfinished(run) })),
-      journal,
-      nowMs,
-    );
+    const rows = runs.slice(0, mostShown).map((run) => ({ ...run, isOld: isUnfinished(run) }));
     const [, ...shown] = tableOf(rows, nowMs, theme, { columns }).trimEnd().split('\n');
     const more = runs.length > mostShown ? [theme.dim(`and ${runs.length - mostShown} more`)] : [];
     return [renderMarkup(heading, theme, lines), ...[...shown, ...more].map((line) => `  ${line}`)];

@@ -60,12 +60,12 @@ async function showStatus(
   const result = isFailed && isShown ? await pollBeside('result', run, connection) : undefined;
   if (result?.error) journal.recordStatus(baseUrl, run, execution, recordedErrorOf(result, context));
   const isUnfinished = !execution.isFinal;
-  const pastDurationsMs = isUnfinished && isShown ? connection.pastDurationsMs(run.target) : [];
+  const usual = isUnfinished && isShown ? connection.usualDuration(run.target) : undefined;
   return {
     exitNames: [exit],
     documents: [documentOf({ run, execution, ended, exit, argument }, context)],
     text: (theme, lines) =>
-      isShown ? statusFields({ run, execution, result, pastDurationsMs }, context.clock.nowMs(), theme, lines) : '',
+      isShown ? statusFields({ run, execution, result, usual }, context.clock.nowMs(), theme, lines) : '',
     next: isFailed && isShown ? `\`runctl result ${argument}\`` : undefined,
   };
 }

@@ -6,10 +6,10 @@ import { accountOf, refuseApiKeyIn } from '../config/api-key.ts';
 import { valueIfGiven } from '../config/setting-table.ts';
 import { need, resolveSettings, type SettingFlags, type Settings } from '../config/settings.ts';
 import type { Invocation } from '../context.ts';
-import type { Journal } from '../journal/journal.ts';
 import { createProcesses } from '../journal/processes.ts';
 import { defaults } from '../runs/defaults.ts';
 import { createRateLimiter } from '../runs/rate-limiter.ts';
+import { usualOf } from '../runs/usual-duration.ts';
 import { sanitizeLine } from '../sanitize.ts';
 import { createApiKeys } from './api-keys.ts';
 import type { Connection } from './connection.ts';
@@ -98,21 +98,10 @@ export async function connectWith(
     journal,
     ignoresKeys,
     processes: createProcesses(),
-    pastDurationsMs: pastDurationsOf(lasting, baseUrl),
+    usualDuration: (target) => usualOf(lasting.pastDurationsMs({ baseUrl, target })),
     limiter: createRateLimiter(options.rate ?? defaults.rate, context.clock, { connections }),
     requestTimeoutMs,
     sentKeys: new Set(),
     debug,
-  };
-}
-
-/** Reads a target's earlier runs on demand, once. */
-function pastDurationsOf(journal: Journal, baseUrl: string): Connection['pastDurationsMs'] {
-  const read = new Map<string, readonly number[]>();
-  return (target) => {
-    const key = JSON.stringify(target);
-    const known = read.get(key) ?? journal.pastDurationsMs({ baseUrl, target });
-    read.set(key, known);
-    return known;
   };
 }

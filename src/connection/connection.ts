@@ -22,8 +22,8 @@ export interface Connection {
   /** The setting says that the service ignores idempotency keys. */
   ignoresKeys: boolean;
   processes: Processes;
-  /** How long the target's last completed runs took. */
-  pastDurationsMs(target: Target): readonly number[];
+  /** How long the target's runs usually take, as `usually 5m`; undefined if that isn't known. */
+  usualDuration(target: Target): string | undefined;
   /** The idempotency keys of triggers that this process has sent or is about to send. */
   sentKeys: Set<string>;
   debug?(line: string): void;

@@ -1,7 +1,6 @@
 import type { Run } from '../runs/run.ts';
 import { type Execution, errorTextOf, type RunResult } from '../runs/service.ts';
 import { formatAgo, localTime } from '../runs/time-text.ts';
-import { usualOf } from '../runs/usual-duration.ts';
 import { sanitize, sanitizeLine } from '../sanitize.ts';
 import { colorOfStatus, creditsOf, durationOf } from './status-text.ts';
 import type { Theme } from './theme.ts';
@@ -25,12 +24,7 @@ export function fields(rows: readonly Row[], theme: Theme, { columns, indent = 0
 }
 
 export function statusFields(
-  {
-    run,
-    execution,
-    result,
-    pastDurationsMs = [],
-  }: { run: Run; execution: Execution; result?: RunResult; pastDurationsMs?: readonly number[] },
+  { run, execution, result, usual }: { run: Run; execution: Execution; result?: RunResult; usual?: string },
   nowMs: number,
   theme: Theme,
   lines: WrapOptions,
@@ -45,7 +39,7 @@ export function statusFields(
       ['run', run.executionId],
       ['started', when(execution.startedAt, nowMs)],
       ['finished', isFinished ? when(execution.completedAt, nowMs) : undefined],
-      ['duration', isFinished ? durationOf(execution) : soFar(execution, pastDurationsMs, nowMs, theme)],
+      ['duration', isFinished ? durationOf(execution) : soFar(execution, usual, nowMs)],
       ['credits', creditsOf(execution)],
       ['error', sanitizeLine(errorTextOf(result))],
     ],
@@ -54,12 +48,10 @@ export function statusFields(
   );
 }
 
-/** How long an unfinished run has taken, and how long is left if it takes as long as usual. */
-function soFar({ startedAt }: Execution, pastDurationsMs: readonly number[], nowMs: number, { warn }: Theme) {
+/** How long an unfinished run has taken: `4m 12s (usually 5m)`. */
+function soFar({ startedAt }: Execution, usual: string | undefined, nowMs: number): string | undefined {
   const took = durationOf({ startedAt, completedAt: new Date(nowMs).toISOString() });
-  const usual = usualOf(nowMs - Date.parse(startedAt ?? ''), pastDurationsMs);
-  if (!took || !usual) return took;
-  return `${took} (${usual.isLate ? warn(usual.text) : usual.text})`;
+  return took && usual ? `${took} (${usual})` : took;
 }
 
 function when(timestamp: string | undefined, nowMs: number): string | undefined {

@@ -1,6 +1,6 @@
 import type { Invocation } from '../context.ts';
 import type { Reporter } from '../runs/events.ts';
-import type { BoardOptions } from './board-state.ts';
+import type { BoardOptions } from './board.ts';
 import { createLogReporter } from './log-reporter.ts';
 import type { OutputOptions } from './output.ts';
 

@@ -29,16 +29,14 @@ export function createSpinner(text: () => string, context: Context) {
     spinner.render();
   };
   // A terminal that became narrower has rewrapped the lines, and ora erases only as many rows as it wrote.
-  const eraseRewrapped = () => {
+  const redrawResized = () => {
     const widths = `  ${spinner.text}`.split('\n').map(widthOf);
     const rows = widths.reduce((sum, width) => sum + Math.max(1, Math.ceil(width / stderr.columns())), 0);
-    if (rows === widths.length) return;
-    spinner.clear();
-    // At the line break, ora draws again at once.
-    stderr.write(`\u001B[${rows - widths.length}A${eraseBelow}\u001B[A\n`);
-  };
-  const redrawResized = () => {
-    eraseRewrapped();
+    if (rows > widths.length) {
+      spinner.clear();
+      // At the line break, ora draws again at once.
+      stderr.write(`\u001B[${rows - widths.length}A${eraseBelow}\u001B[A\n`);
+    }
     redraw();
   };
   return {
@@ -55,7 +53,6 @@ export function createSpinner(text: () => string, context: Context) {
     },
     stop() {
       if (!timer) return;
-      eraseRewrapped();
       clearInterval(timer);
       timer = undefined;
       terminal.off('resize', redrawResized);

@@ -46,7 +46,7 @@ export function creditsOf({ isFinal, creditsCharged }: Execution): string | unde
   return isFinal ? unknown : undefined;
 }
 
-export function durationOf(run: { startedAt?: string; completedAt?: string }): string | undefined {
+export function durationOf(run: Parameters<typeof durationMsOf>[0]): string | undefined {
   const tookMs = durationMsOf(run);
   return tookMs === undefined ? undefined : formatDuration(tookMs);
 }

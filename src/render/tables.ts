@@ -2,7 +2,6 @@ import { nameOf, type Target } from '../runs/run.ts';
 import { type Execution, errorTextOf, type RunResult } from '../runs/service.ts';
 import { lastStatusOf } from '../runs/statuses.ts';
 import { formatAgo, localTime } from '../runs/time-text.ts';
-import type { Usual } from '../runs/usual-duration.ts';
 import { sanitizeLine } from '../sanitize.ts';
 import { colorOfStatus, durationOf, lengthOfIds, type ShownStatus, symbolOfStatus, unknown } from './status-text.ts';
 import { type Column, table } from './table-layout.ts';
@@ -34,8 +33,6 @@ interface ListedRun {
   idempotencyKey: string | null;
   /** Why it failed, if this machine has seen its result. */
   error?: string;
-  /** Of an unfinished run. */
-  usual?: Usual;
 }
 
 const columnsOfList = (nowMs: number, idLength: number, isBare: boolean): readonly Column<ListedRun>[] => [
@@ -53,10 +50,7 @@ const columnsOfList = (nowMs: number, idLength: number, isBare: boolean): readon
     heading: 'TOOK',
     spare: 5,
     isNumber: true,
-    cell({ startedAt, completedAt, usual }, { warn }) {
-      if (usual && !isBare) return [usual.text, usual.isLate ? warn : String];
-      return durationOf({ startedAt: startedAt ?? undefined, completedAt: completedAt ?? undefined }) ?? '';
-    },
+    cell: (run) => tookOf(run, nowMs) ?? '',
   },
   { heading: 'CREDITS', spare: 1, isNumber: true, cell: ({ creditsCharged }) => String(creditsCharged ?? '') },
   { heading: 'ORIGIN', spare: 2, cell: ({ idempotencyKey }) => (idempotencyKey === null ? 'elsewhere' : '') },
@@ -67,6 +61,12 @@ const columnsOfList = (nowMs: number, idLength: number, isBare: boolean): readon
   },
   { heading: 'ERROR', least: 20, spare: 3, cell: ({ error = '' }, { bad }) => [sanitizeLine(error), bad] },
 ];
+
+/** How long a run took, or has been running if it was polled just now. */
+function tookOf({ status, isFinal, isOld, startedAt, completedAt }: ListedRun, nowMs: number): string | undefined {
+  const isRunning = status !== null && !isFinal && !isOld;
+  return durationOf({ startedAt, completedAt: isRunning ? new Date(nowMs).toISOString() : completedAt });
+}
 
 const polledOf = ({ statusAt, at }: ListedRun, nowMs: number) => formatAgo(nowMs - Date.parse(statusAt ?? at));
 

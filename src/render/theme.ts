@@ -26,8 +26,6 @@ const symbols = {
   arrow: '→',
   dot: '·',
   ellipsis: '…',
-  full: '▓',
-  empty: '░',
 };
 const ascii = {
   ok: 'v',
@@ -37,8 +35,6 @@ const ascii = {
   arrow: '->',
   dot: '-',
   ellipsis: '...',
-  full: '#',
-  empty: '-',
 };
 
 interface ThemeOptions extends Pick<Invocation, 'unicode'>, Partial<Pick<Invocation, 'withFlags'>> {

@@ -6,7 +6,7 @@ export const widthOf = (text: string): number => (narrow.test(text) ? text.lengt
 
 // Of one column each: the symbols of a theme and the letters of western Europe. To measure any other, string-width
 // compiles an expression of all emoji, which takes 100 ms of CPU.
-const narrow = /^[ -~À-ſ·–…→▁-█░▓●⚠✔✖]*$/;
+const narrow = /^[ -~À-ſ·–…→●⚠✔✖]*$/;
 
 export const padTo = (text: string, columns: number): string => text + ' '.repeat(Math.max(0, columns - widthOf(text)));
 

@@ -17,8 +17,6 @@ import { fault, projectId, resultOf, state } from '../helpers/scripted-service.t
 
 const minute = 60_000;
 const durationMs = 10 * minute;
-/** A record of runs that took about ten minutes. */
-const record = Array.from({ length: 20 }, (_, i) => durationMs * (0.8 + 0.02 * i));
 
 const idOf = (number: number) => `6f1c9f5e-3a53-4c1b-9f0a-${String(number).padStart(12, '0')}`;
 const targetOf = (number: number) => ({
@@ -51,12 +49,7 @@ function createRunsHarness(changes: (elapsedMs: () => number, sleep: Clock['slee
   /** Runs a command as the command line does: with its reporter, and its result printed. Returns the exit code. */
   const command = async (flags: OutputOptions, run: (connection: Following) => Promise<CommandResult>) => {
     const own = { ...context, reporter: createReporter(flags, context) };
-    const result = await run(
-      createConnection(service, {
-        context: own,
-        pastDurationsMs: () => record,
-      }),
-    );
+    const result = await run(createConnection(service, { context: own }));
     printResult(result, flags, own);
     return exitCodeOfAll(result.exitNames ?? []);
   };

@@ -138,17 +138,3 @@ test('runs that were only looked at are marked, if there are any', async () => {
   expect((await listedAfter(started, [])).out).not.toContain('elsewhere');
   expect((await listedAfter([...started, status(2, 'COMPLETED')], [])).out).toMatch(/ORIGIN.*elsewhere/s);
 });
-
-test.each([
-  ['about 30s left', 30_000],
-  ['9m late', 600_000],
-])('an unfinished run is listed with "%s"', async (text, ageMs) => {
-  const { clock } = createMemory({});
-  const ago = (ms: number) => new Date(clock.nowMs() - ms).toISOString();
-  const ended = { startedAt: ago(1_200_000), completedAt: ago(1_140_000) };
-  const records = [
-    ...[1, 2, 3].map((n) => ({ ...status(n, 'COMPLETED'), ...ended })),
-    { ...status(4, 'RUNNING'), startedAt: ago(ageMs) },
-  ];
-  expect((await listedAfter(records, [], 0, 0, true)).out).toMatch(new RegExp(`RUNNING.*ago  +${text}  `));
-});

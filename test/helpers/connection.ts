@@ -42,7 +42,7 @@ export function createConnection(
     limiter: createRateLimiter(10, clock),
     watches: createWatchGroup(Number.POSITIVE_INFINITY, clock),
     requestTimeoutMs: 30_000,
-    pastDurationsMs: () => [],
+    usualDuration: () => undefined,
     hooks: createFinalHooks(undefined, context),
     sentKeys: new Set(),
     repeat: { isSafe: true },

@@ -1,57 +1,20 @@
-import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { usualOf } from '../../src/runs/usual-duration.ts';
 
-const minute = 60_000;
-const hour = 60 * minute;
+const second = 1_000;
+const minute = 60 * second;
 const times = (count: number, durationMs: number) => Array.from({ length: count }, () => durationMs);
-const anyDuration = fc.oneof(fc.double({ min: 1, max: 4 * hour, noNaN: true }), fc.constantFrom(0, 1e300));
 
-describe('the usual duration', () => {
-  test.each([
-    { why: 'no runs', durationsMs: [], usualMs: undefined },
-    { why: 'two runs', durationsMs: times(2, minute), usualMs: undefined },
-    { why: 'three runs', durationsMs: [3 * minute, minute, 2 * minute], usualMs: 2 * minute },
-    { why: 'one odd run', durationsMs: [minute, minute, 3 * hour, minute, minute], usualMs: minute },
-  ])('of $why is $usualMs', ({ durationsMs, usualMs }) => {
-    expect(usualOf(0, durationsMs)?.usualMs).toBe(usualMs);
-  });
-
-  test('is one of the durations', () => {
-    fc.assert(
-      fc.property(fc.array(fc.integer({ min: 1, max: 4 * hour }), { minLength: 3, maxLength: 30 }), (durationsMs) => {
-        expect(durationsMs).toContain(usualOf(0, durationsMs)?.usualMs);
-      }),
-    );
-  });
-});
-
-describe('longer than usual', () => {
-  test.each([
-    { why: 'an age before the usual time', ageMs: 5 * minute, durationsMs: times(5, 6 * minute), longer: false },
-    { why: 'an age just past the usual time', ageMs: 6.5 * minute, durationsMs: times(5, 6 * minute), longer: false },
-    { why: 'an age well past the usual time', ageMs: 8 * minute, durationsMs: times(5, 6 * minute), longer: true },
-    {
-      why: 'an age that one run in three reaches',
-      ageMs: 8 * minute,
-      durationsMs: [6, 9, 6, 9, 6, 6].map((m) => m * minute),
-      longer: false,
-    },
-    { why: 'an age with too few runs to know', ageMs: 9 * hour, durationsMs: times(2, minute), longer: false },
-  ])('$why: $longer', ({ ageMs, durationsMs, longer }) => {
-    expect(usualOf(ageMs, durationsMs)?.isLate === true).toBe(longer);
-  });
-
-  test('stays so as the run gets older', () => {
-    fc.assert(
-      fc.property(
-        fc.array(anyDuration, { maxLength: 30 }),
-        fc.tuple(fc.integer({ min: 0, max: 4 * hour }), fc.integer({ min: 0, max: 4 * hour })),
-        (durationsMs, [ageMs, moreMs]) => {
-          const isLonger = usualOf(ageMs, durationsMs)?.isLate === true;
-          expect(usualOf(ageMs + moreMs, durationsMs)?.isLate === true || !isLonger).toBe(true);
-        },
-      ),
-    );
-  });
-});
+test.each<[string, number[], string | undefined]>([
+  ['no runs', [], undefined],
+  ['two runs', times(2, minute), undefined],
+  ['three runs in any order', [3 * minute, minute, 2 * minute], 'usually 2m'],
+  ['an even number of runs', [4, 1, 3, 2].map((each) => each * minute), 'usually 2m'],
+  ['runs of which one was odd', [minute, minute, 180 * minute, minute, minute], 'usually 1m'],
+  ['runs of 100 s, which are compared as numbers', [100, 100, 100, 9, 9].map((each) => each * second), 'usually 2m'],
+  ['runs under a minute', times(3, 41_600), 'usually 42s'],
+  ['runs under a second', times(3, 200), 'usually 1s'],
+  ['runs of almost a minute', times(3, 59_900), 'usually 1m'],
+  ['runs of minutes and seconds', times(3, 4 * minute + 40_000), 'usually 5m'],
+  ['runs over an hour', times(3, 83 * minute), 'usually 1h 23m'],
+])('%s (%j) usually take: %s', (_, durationsMs, usual) => expect(usualOf(durationsMs)).toBe(usual));

@@ -1,12 +1,13 @@
 import type { Context } from '../context.ts';
 import { isInterruptName } from '../problems/exit-codes.ts';
 import { nextStepOf } from '../problems/next-step.ts';
-import { type ArgumentOutcome, exitOf, isOk, type Outcome } from '../problems/outcome.ts';
+import { type ArgumentOutcome, exitOf, isOk } from '../problems/outcome.ts';
 import type { Problem } from '../problems/problem.ts';
 import { count } from '../problems/quote.ts';
 import { type CommandResult, type OutputOptions, themeOf } from '../render/output.ts';
+import { withoutStatus } from '../render/status-text.ts';
 import { summary } from '../render/summary.ts';
-import type { FinalRow, finalTable } from '../render/tables.ts';
+import type { finalTable } from '../render/tables.ts';
 import type { Theme } from '../render/theme.ts';
 import type { WrapOptions } from '../render/wrap.ts';
 import { nameOf } from '../runs/run.ts';
@@ -79,22 +80,9 @@ function summaries(
     const watched = finishedWatchOf(result);
     return watched && !((quiet || isTable) && isOk(result)) ? [summary(watched, theme, lines)] : [];
   });
-  if (isTable) shown.unshift(table(results.map(rowOf), theme, lines));
+  if (isTable) shown.unshift(table(results, theme, lines));
   if (shown.length === 0) return '';
   return `${apart}${shown.join('\n')}${apart}`;
-}
-
-function rowOf(result: ArgumentOutcome): FinalRow {
-  const { target, watched } = result;
-  const whenNoStatus = withoutStatus(result);
-  return { target, execution: watched?.execution, result: finishedWatchOf(result)?.result, whenNoStatus };
-}
-
-/** Shown in place of a status that isn't known. */
-function withoutStatus({ start }: Outcome): string {
-  if (start?.how === 'skipped') return 'skipped';
-  if (start?.how === 'unknown') return 'in doubt';
-  return start?.how === 'not_started' ? 'not started' : 'not polled';
 }
 
 /** The number of runs with each status: `1 running · 12 completed · 2 failed`. */
@@ -105,8 +93,7 @@ function countsOf(results: ArgumentOutcome[], { symbols }: Theme): string {
     ['COMPLETED', 0],
   ]);
   for (const result of results) {
-    const { execution, whenNoStatus } = rowOf(result);
-    const outcome = execution?.status ?? whenNoStatus;
+    const outcome = result.execution?.status ?? withoutStatus(result);
     counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
   }
   return [...counts]

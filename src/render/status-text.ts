@@ -1,3 +1,4 @@
+import type { Outcome } from '../problems/outcome.ts';
 import { durationMsOf } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
 import { endedWell } from '../runs/statuses.ts';
@@ -6,7 +7,7 @@ import { sanitizeLine } from '../sanitize.ts';
 import type { Theme } from './theme.ts';
 
 /** Stands for what is not known. */
-export const unknown = '–';
+const unknown = '–';
 
 /** So many characters of an id are enough for the eye, and for a run argument. */
 export const shortId = 8;
@@ -33,6 +34,13 @@ export const markedStatus = (shown: ShownStatus, theme: Theme): string =>
 export function symbolOfStatus({ status, isFinal }: ShownStatus, { symbols }: Theme): string {
   if (!isFinal) return symbols.running;
   return endedWell(status) ? symbols.ok : symbols.bad;
+}
+
+/** Shown in place of a status that isn't known. */
+export function withoutStatus({ start }: Outcome): string {
+  if (start?.how === 'skipped') return 'skipped';
+  if (start?.how === 'unknown') return 'in doubt';
+  return start?.how === 'not_started' ? 'not started' : 'not polled';
 }
 
 export function lastConfirmed({ execution, ageMs = 0 }: { execution?: Execution; ageMs?: number }): string {

@@ -1,19 +1,20 @@
+import type { ArgumentOutcome } from '../problems/outcome.ts';
 import { nameOf, type Target } from '../runs/run.ts';
-import { type Execution, errorTextOf, type RunResult } from '../runs/service.ts';
+import { errorTextOf } from '../runs/service.ts';
 import { lastStatusOf } from '../runs/statuses.ts';
-import { formatAgo, localTime } from '../runs/time-text.ts';
+import { formatAgo } from '../runs/time-text.ts';
 import { sanitizeLine } from '../sanitize.ts';
-import { colorOfStatus, durationOf, lengthOfIds, type ShownStatus, symbolOfStatus, unknown } from './status-text.ts';
-import { type Column, table } from './table-layout.ts';
+import {
+  colorOfStatus,
+  durationOf,
+  lengthOfIds,
+  type ShownStatus,
+  symbolOfStatus,
+  withoutStatus,
+} from './status-text.ts';
+import { type Cell, type Column, table } from './table-layout.ts';
 import type { Theme } from './theme.ts';
 import type { WrapOptions } from './wrap.ts';
-
-const automation = {
-  heading: 'AUTOMATION',
-  cell: ({ target }: { target: Target }) => sanitizeLine(nameOf(target)),
-  least: 16,
-  cut: 'middle',
-} as const;
 
 /** A run, or a trigger that may have started none. Times are ISO 8601. */
 interface ListedRun {
@@ -35,32 +36,46 @@ interface ListedRun {
   error?: string;
 }
 
-const columnsOfList = (nowMs: number, idLength: number, isBare: boolean): readonly Column<ListedRun>[] => [
-  {
-    heading: 'STATUS',
-    cell(run, theme) {
-      const age = run.isOld && !isBare ? ` (${polledOf(run, nowMs)})` : '';
-      if (run.status === null) return [`${theme.symbols.warn} ${lastStatusOf(run)}`, theme.warn];
-      return statusCell({ status: run.status, isFinal: run.isFinal }, theme, age);
+/** On a terminal, which has `columns`, ids are as short as possible. Everywhere else they are complete. */
+export function runTable(runs: readonly ListedRun[], nowMs: number, theme: Theme, { columns }: WrapOptions): string {
+  const ids = runs.flatMap(({ executionId }) => executionId ?? []);
+  const idLength = columns === undefined ? Infinity : lengthOfIds(ids);
+  const since = (time: string) => ({ text: formatAgo(nowMs - Date.parse(time)) });
+  const listColumns: readonly Column<ListedRun>[] = [
+    {
+      heading: 'STATUS',
+      cell(run, theme) {
+        if (run.status === null) return doubtful(lastStatusOf(run), theme);
+        return statusCell({ status: run.status, isFinal: run.isFinal }, theme);
+      },
     },
-  },
-  automation,
-  { heading: 'STARTED', spare: 4, isNumber: true, cell: ({ startedAt, at }) => agoOf(startedAt ?? at, nowMs) },
-  {
-    heading: 'TOOK',
-    spare: 5,
-    isNumber: true,
-    cell: (run) => tookOf(run, nowMs) ?? '',
-  },
-  { heading: 'CREDITS', spare: 1, isNumber: true, cell: ({ creditsCharged }) => String(creditsCharged ?? '') },
-  { heading: 'ORIGIN', spare: 2, cell: ({ idempotencyKey }) => (idempotencyKey === null ? 'elsewhere' : '') },
-  ...(isBare ? [{ heading: 'POLLED', cell: (run: ListedRun) => (run.isOld ? polledOf(run, nowMs) : '') }] : []),
-  {
-    heading: 'RUN',
-    cell: ({ executionId }, { dim }) => [sanitizeLine(executionId?.slice(0, idLength) ?? unknown), dim],
-  },
-  { heading: 'ERROR', least: 20, spare: 3, cell: ({ error = '' }, { bad }) => [sanitizeLine(error), bad] },
-];
+    automation,
+    {
+      heading: 'RUN',
+      cell: ({ executionId }, { dim }) => ({ text: sanitizeLine(executionId?.slice(0, idLength) ?? ''), style: dim }),
+    },
+    { heading: 'STARTED', cell: ({ startedAt, at }) => since(startedAt ?? at) },
+    { heading: 'TOOK', cell: (run) => ({ text: tookOf(run, nowMs) ?? '' }) },
+    { heading: 'POLLED', cell: ({ isOld, statusAt, at }) => (isOld ? since(statusAt ?? at) : { text: '' }) },
+    { heading: 'CREDITS', cell: ({ creditsCharged }) => ({ text: String(creditsCharged ?? '') }) },
+    { heading: 'ORIGIN', cell: ({ idempotencyKey }) => ({ text: idempotencyKey === null ? 'elsewhere' : '' }) },
+    { heading: 'ERROR', cell: ({ error = '' }, { bad }) => ({ text: sanitizeLine(error), style: bad }) },
+  ];
+  return table(listColumns, runs, theme, columns);
+}
+
+const automation = {
+  heading: 'AUTOMATION',
+  cell: ({ target }: { target: Target }) => ({ text: sanitizeLine(nameOf(target)) }),
+};
+
+const statusCell = (shown: ShownStatus, theme: Theme): Cell => ({
+  text: sanitizeLine(shown.status),
+  symbol: symbolOfStatus(shown, theme),
+  style: colorOfStatus(shown, theme),
+});
+
+const doubtful = (text: string, { symbols, warn }: Theme): Cell => ({ text, symbol: symbols.warn, style: warn });
 
 /** How long a run took, or has been running if it was polled just now. */
 function tookOf({ status, isFinal, isOld, startedAt, completedAt }: ListedRun, nowMs: number): string | undefined {
@@ -68,69 +83,26 @@ function tookOf({ status, isFinal, isOld, startedAt, completedAt }: ListedRun, n
   return durationOf({ startedAt, completedAt: isRunning ? new Date(nowMs).toISOString() : completedAt });
 }
 
-const polledOf = ({ statusAt, at }: ListedRun, nowMs: number) => formatAgo(nowMs - Date.parse(statusAt ?? at));
-
-function statusCell(shown: ShownStatus, theme: Theme, more = '') {
-  const text = `${symbolOfStatus(shown, theme)} ${sanitizeLine(shown.status)}${more}`;
-  return [text, colorOfStatus(shown, theme)] as const;
-}
-
-const longAgoMs = 2 * 86_400_000;
-
-function agoOf(timestamp: string, nowMs: number): string {
-  const ageMs = nowMs - Date.parse(timestamp);
-  if (Number.isNaN(ageMs)) return unknown;
-  return ageMs < longAgoMs ? formatAgo(ageMs) : localTime(timestamp).replace(/:\d\d /, ' ');
-}
-
-/** On a terminal, which has `columns`, ids are as short as possible. Everywhere else they are complete. */
-export function runTable(runs: readonly ListedRun[], nowMs: number, theme: Theme, { columns }: WrapOptions): string {
-  const ids = runs.flatMap(({ executionId }) => executionId ?? []);
-  const idLength = columns === undefined ? Infinity : lengthOfIds(ids);
-  return table(columnsOfList(nowMs, idLength, columns === undefined), runs, theme, columns);
-}
-
-export interface FinalRow {
-  target: Target;
-  execution?: Execution;
-  result?: RunResult;
-  /** What to show if there is no status. */
-  whenNoStatus: string;
-}
-
-const columnsAtEnd: readonly Column<FinalRow>[] = [
+const finalColumns: readonly Column<ArgumentOutcome>[] = [
   {
     heading: 'STATUS',
-    cell({ execution, whenNoStatus }, theme) {
-      if (!execution) return [`${theme.symbols.warn} ${whenNoStatus}`, theme.warn];
-      return statusCell(execution, theme);
-    },
+    cell: (outcome, theme) =>
+      outcome.execution ? statusCell(outcome.execution, theme) : doubtful(withoutStatus(outcome), theme),
   },
   automation,
   {
     heading: 'DURATION',
-    spare: 3,
-    isNumber: true,
     cell({ execution, result }) {
-      if (!execution?.isFinal) return unknown;
-      return durationOf({ ...execution, completedAt: execution.completedAt ?? result?.completedAt }) ?? unknown;
+      const ends = execution?.isFinal
+        ? { ...execution, completedAt: execution.completedAt ?? result?.completedAt }
+        : {};
+      return { text: durationOf(ends) ?? '' };
     },
   },
-  {
-    heading: 'CREDITS',
-    spare: 2,
-    isNumber: true,
-    cell: ({ execution }) => String(execution?.creditsCharged ?? unknown),
-  },
-  // The error is printed below the table, too, so a few words of it are not worth the room.
-  {
-    heading: 'ERROR',
-    least: 32,
-    spare: 1,
-    cell: ({ result }) => sanitizeLine(errorTextOf(result).split('\n')[0] ?? ''),
-  },
+  { heading: 'CREDITS', cell: ({ execution }) => ({ text: String(execution?.creditsCharged ?? '') }) },
+  { heading: 'ERROR', cell: ({ result }) => ({ text: sanitizeLine(errorTextOf(result).split('\n')[0] ?? '') }) },
 ];
 
 /** The table of several runs at the end of a command. */
-export const finalTable = (rows: readonly FinalRow[], theme: Theme, { columns }: WrapOptions): string =>
-  table(columnsAtEnd, rows, theme, columns);
+export const finalTable = (outcomes: readonly ArgumentOutcome[], theme: Theme, { columns }: WrapOptions): string =>
+  table(finalColumns, outcomes, theme, columns);

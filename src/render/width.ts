@@ -21,20 +21,3 @@ export function cutTo(text: string, columns: number, { symbols }: Theme): string
   }
   return shown + symbols.ellipsis;
 }
-
-/** The same, cut in the middle: of `sync-customers-eu` and `sync-customers-us`, the ends tell which is which. */
-export function shortenTo(text: string, columns: number, theme: Theme): string {
-  if (widthOf(text) <= columns) return text;
-  const { ellipsis } = theme.symbols;
-  const room = columns - widthOf(ellipsis);
-  if (room < 2) return cutTo(text, columns, theme);
-  const characters = [...text];
-  const half = (from: readonly string[], width: number) => {
-    let taken = 0;
-    while (taken < from.length && widthOf(from.slice(0, taken + 1).join('')) <= width) taken += 1;
-    return from.slice(0, taken);
-  };
-  const start = half(characters, Math.ceil(room / 2));
-  const end = half([...characters].reverse(), Math.floor(room / 2)).reverse();
-  return `${start.join('')}${ellipsis}${end.join('')}`;
-}

@@ -228,7 +228,7 @@ const atFirst: [argv: string, text: string][] = [
 const later: [argv: string, text: string][] = [
   [
     'list',
-    'STATUS     AUTOMATION  STARTED  TOOK  CREDITS  ORIGIN  POLLED  RUN                                   ERROR\nFAILED     weekly           3h    1m       12  -       -       <id>  step_failed: Step "Send the report": the mail server said no\nCOMPLETED  nightly          3h    1m       12  -       -       <id>  -',
+    'STATUS     AUTOMATION  RUN                                   STARTED  TOOK  POLLED  CREDITS  ORIGIN  ERROR\nFAILED     weekly      <id>  3h       1m    -       12       -       step_failed: Step "Send the report": the mail server said no\nCOMPLETED  nightly     <id>  3h       1m    -       12       -       -',
   ],
   ['list x', `No runs of x ${nowhere}. Runs started on other machines aren't listed. \`runctl list\` shows all.`],
   [

@@ -23,8 +23,6 @@ interface ProblemFacts {
   retryAfterMs?: number;
   /** The active run that caused the refusal. */
   activeExecutionId?: string;
-  /** The same for several runs at once, with `$` in their place. Undefined if it is about this run alone. */
-  ofSeveral?: { message: string; hint?: string };
   cause?: unknown;
 }
 

@@ -52,18 +52,13 @@ export function refusedTriggerProblem(
       ? undefined
       : [`the service doesn't know ${name}`, 'check the name, the project and the base URL: `runctl config list`'],
   };
-  const isOwn = known[fault.kind] !== undefined;
-  const failure = `couldn't be triggered: ${fault.message}`;
-  const [happened, remedy] = known[fault.kind] ?? [`${name} ${failure}`, remedyOf(fault)];
-  const hint = fault.hint ?? retryAfterHint(fault) ?? keyReuseHint(fault) ?? remedy ?? causeHint(fault);
-  const meaning = `; no run was started${httpOf(fault)}`;
+  const [happened, remedy] = known[fault.kind] ?? [`${name} couldn't be triggered: ${fault.message}`, remedyOf(fault)];
   return new Problem({
     ...faultFields(fault),
     name: exitNameOf(fault),
-    message: happened + meaning,
-    ofSeveral: isOwn ? undefined : { message: `$ ${failure}${meaning}`, hint },
+    message: `${happened}; no run was started${httpOf(fault)}`,
     activeExecutionId: fault.executionId,
-    hint,
+    hint: fault.hint ?? retryAfterHint(fault) ?? keyReuseHint(fault) ?? remedy ?? causeHint(fault),
   });
 }
 

@@ -85,12 +85,8 @@ function refusedProblem(fault: Fault, poll: FailedPoll): Problem {
   const problem = pollProblem(fault, poll);
   const { name, hint } = problem.facts;
   if (name !== 'unauthorized') return problem;
-  const message = `$ couldn't be followed: ${fault.message}; the runs are not affected${httpOf(fault)}`;
-  return problem.with({ hint: `${hint}, then ${resume(poll.argument)}`, ofSeveral: { message, hint: thenAll(hint) } });
+  return problem.with({ hint: `${hint}, then ${resume(poll.argument)}` });
 }
-
-const againWithAll = 'watch them again: `runctl watch --all`';
-const thenAll = (first: string | undefined) => (first ? `${first}. Then ${againWithAll}` : againWithAll);
 
 export function pollProblem(
   fault: Fault,
@@ -132,15 +128,11 @@ const resume = (argument: string) => again('watch', argument);
 function giveUpProblem(watched: Extract<UnfinishedWatch, { kind: 'gave_up' }>, argument: string): Problem {
   const { fault, giveUpAfterMs } = watched;
   const wait = retryAfterHint(fault);
-  const failure = `couldn't be followed: no valid response for ${formatDuration(giveUpAfterMs)}, ${fault.message}`;
+  const failure = `${nameOf(watched.run.target)} couldn't be followed: no valid response for ${formatDuration(giveUpAfterMs)}, ${fault.message}`;
   return new Problem({
     ...faultFields(fault),
     name: exitNameOfSilence(fault),
-    message: `${nameOf(watched.run.target)} ${failure}; the run may still be running, ${lastConfirmed(watched)}${httpOf(fault)}`,
-    ofSeveral: {
-      message: `$ ${failure}; the runs may still be running${httpOf(fault)}`,
-      hint: thenAll(fault.hint ?? wait ?? '`runctl doctor` finds the cause'),
-    },
+    message: `${failure}; the run may still be running, ${lastConfirmed(watched)}${httpOf(fault)}`,
     hint: wait ? `${wait}; ${resume(argument)}` : (fault.hint ?? resume(argument)),
   });
 }
@@ -155,7 +147,6 @@ function timeoutProblem(watched: Extract<UnfinishedWatch, { kind: 'timed_out' }>
     ...(fault && faultFields(fault)),
     name: 'timeout',
     message: `stopped watching ${nameOf(watched.run.target)} after ${limit}${why}; ${continues}${lastConfirmed(watched)}${fault ? httpOf(fault) : ''}`,
-    ofSeveral: { message: `stopped watching $ after ${limit}; the runs continue`, hint: againWithAll },
     hint: wait ? `${wait}; ${resume(argument)}` : resume(argument),
   });
 }
@@ -198,6 +189,5 @@ export function interruptedProblem(
   const name = interruptNameOf(interrupt);
   if (!run) return new Problem({ name, message: 'interrupted' });
   const message = `stopped watching ${nameOf(run.target)}; the run continues${askedWait(interrupt)}`;
-  const ofSeveral = { message: `stopped watching $; the runs continue${askedWait(interrupt)}`, hint: againWithAll };
-  return new Problem({ name, message, ofSeveral, hint: resume(argument) });
+  return new Problem({ name, message, hint: resume(argument) });
 }

@@ -49,12 +49,17 @@ export function printResult(result: CommandResult, output: OutputOptions, contex
   if (!isForPeople) printDocuments(documents, output, context);
   if (isForPeople && verbatim !== undefined) printLine(verbatim, context);
   if (isForPeople && text) stdout.write(text(themeOf(stdout, context), wrapOptionsOf(stdout)));
-  for (const { problem, about } of problems) printProblem(problem, context, about);
+  for (const { problem, about } of problems.slice(0, mostProblems)) printProblem(problem, context, about);
+  const more = problems.length - mostProblems;
+  if (more > 0) printSentence(`runctl: and ${count(more, 'more problem')}; \`runctl list\` shows every run`, context);
   if (problems.length === 0) printVerdict(result, context);
   for (const sentence of [omission ?? []].flat()) printSentence(sentence, context);
   if (isForPeople) for (const sentence of [note ?? []].flat()) printSentence(sentence, context);
   if (isForPeople && next) printNextStep(next, context);
 }
+
+/** The others are counted. */
+const mostProblems = 9;
 
 /** One line for each document, so that a reader takes one and twenty in the same way. */
 function printDocuments(documents: readonly Document[], { json, field = [] }: OutputOptions, context: Invocation) {

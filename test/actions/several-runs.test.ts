@@ -93,61 +93,28 @@ test('one of several that is refused is named while the others are watched, and 
   expect(err().match(/HTTP 422/g)).toHaveLength(1);
 });
 
-describe('of many', () => {
-  /** Each line that begins a problem, and the next command below it. */
-  const problemsIn = (text: string) => text.split('\n').filter((line) => /^(runctl:| {2}\S)/.test(line));
-  const lost = () => Promise.resolve(fault('unreachable', { message: "can't connect" }));
-
-  test.each([
-    [20, 1],
-    [4, 1],
-    [3, 3],
-  ])('%i watches that one cause has ended have %i problems, and each its own document', async (runs, problems) => {
-    const { watch, err, out } = createRunsHarness(() => ({ status: lost }));
+test.each([
+  [3, 3, null],
+  [9, 9, null],
+  [10, 9, ['runctl: and 1 more problem; `runctl list` shows every run']],
+  [40, 9, ['runctl: and 31 more problems; `runctl list` shows every run']],
+])(
+  'of %i watches that failed, %i are reported and the others counted, and each has its document',
+  async (runs, shown, counted) => {
+    const { watch, err, out } = createRunsHarness(() => ({
+      status: ({ executionId }) => Promise.resolve(fault(executionId === idOf(2) ? 'unavailable' : 'unreachable')),
+    }));
     expect(await watch(runs, { json: true, quiet: true })).toBe(10);
-    expect(problemsIn(err())).toHaveLength(2 * problems);
-    if (problems === 1) expect(err()).toContain(`${runs} runs couldn't be followed`);
+    const problems = err().match(/^runctl: .*\n {2}→ .*$/gm) ?? [];
+    expect(problems).toHaveLength(shown);
+    for (const [n, problem] of problems.entries())
+      expect(problem).toMatch(new RegExp(`nightly ${n} .*→ runctl watch .*${idOf(n)}`, 's'));
+    expect(err().match(/^.*more problem.*$/gm)).toEqual(counted);
     const documents = jsonLines(out());
     expect(documents.map(({ executionId }) => executionId)).toEqual(Array.from({ length: runs }, (_, n) => idOf(n)));
-    expect(documents.map(({ runctl }) => runctl.problem)).toEqual(
-      documents.map((_, n) => expect.objectContaining({ message: expect.stringContaining(`nightly ${n} `) })),
-    );
-  });
-
-  test('watches that ended otherwise keep a problem of their own, and some of the others are named', async () => {
-    const { watch, err } = createRunsHarness(() => ({
-      status: ({ executionId }) =>
-        executionId === idOf(2) ? Promise.resolve(fault('not_found', { httpStatus: 422 })) : lost(),
-    }));
-    expect(await watch(6, { quiet: true })).toBe(10);
-    expect(problemsIn(err())).toHaveLength(4);
-    expect(err()).toContain('nightly 2 has no run');
-    expect(err()).toMatch(/nightly 0, nightly 1, nightly 3 and 2 other runs couldn't be followed: no valid .* connect/);
-  });
-
-  test('many triggers that one cause kept from being accepted are reported together, and an active one by itself', async () => {
-    const { trigger, err } = createRunsHarness(() => ({
-      trigger: async ({ target }) =>
-        nameOf(target) === 'nightly 3'
-          ? fault('already_active', { httpStatus: 422 })
-          : fault('unauthorized', { httpStatus: 401, message: 'the API key was refused' }),
-    }));
-    expect(await trigger(6, { quiet: true })).toBe(7);
-    expect(problemsIn(err())).toHaveLength(4);
-    expect(err()).toContain('nightly 3 is already running');
-    expect(err()).toMatch(/nightly 0, nightly 1, nightly 2 and 2 other automations .*API key.* no run was started/);
-  });
-
-  test.each([
-    ['--timeout', 124, { timeoutMs: minute }, {}],
-    ['a refused API key', 7, {}, { status: async () => fault('unauthorized', { httpStatus: 401 }) }],
-  ])('watches that %s ended are reported together', async (_, code, flags, service) => {
-    const { watch, err } = createRunsHarness(() => service);
-    expect(await watch(10, { quiet: true, ...flags })).toBe(code);
-    expect(problemsIn(err())).toHaveLength(2);
-    expect(err()).toContain('10 runs');
-  });
-});
+    for (const [n, { runctl }] of documents.entries()) expect(runctl.problem.message).toContain(`nightly ${n} `);
+  },
+);
 
 describe('a run that is named twice', () => {
   test('is followed once, and has its document in both places', async () => {

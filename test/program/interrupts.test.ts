@@ -133,14 +133,14 @@ describe('Ctrl-C', () => {
     expect(jsonLines(stdout)).toMatchObject([{ runctl: { problem: { name: 'interrupted' } } }]);
   });
 
-  test('of a watch of many runs reports each on a line, and all in one sentence', async () => {
+  test('of a watch of several runs reports each of them, with the command that resumes it', async () => {
     const { env, emulator } = await withEmulator(slow);
     const ids = [await trigger(env, 'a'), await trigger(env, 'b')];
     const args = ['watch', ...ids, '--json', '--interval', '20ms'];
     const { stdout, stderr } = await interrupted(args, { env, emulator, requests: 3 });
     expect(jsonLines(stdout).map(({ executionId }) => executionId)).toEqual(ids);
-    expect(stderr).toContain('stopped watching 2 runs');
-    expect(stderr).toContain('`runctl watch --all`');
+    for (const [at, name] of ['a', 'b'].entries())
+      expect(stderr).toContain(`runctl: stopped watching ${name}; the run continues\n  -> runctl watch ${ids[at]}\n`);
   });
 });
 
@@ -174,7 +174,7 @@ test('Ctrl-C in a wait that the service asked of one of several runs says so', a
   await trigger(env, 'b');
   // The other run is polled again after three seconds.
   const { stderr } = await interrupted(['watch', 'a', 'b'], { env, emulator, requests: 2, pauses: 5_000 });
-  expect(stderr).toMatch(/stopped watching 2 runs.*as the service had asked/);
+  expect(stderr).toMatch(/stopped watching b; .*as the service had asked/);
 });
 
 test('Ctrl-C while the run of an earlier key is polled is what its document says', async () => {

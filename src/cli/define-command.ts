@@ -57,7 +57,7 @@ export interface CommandDefinition<A = Arguments, O = Options> {
   /** A hint for one argument too many. */
   whenExcess?: string;
   /** Of the program: what it answers without a command; undefined if that is the help. */
-  whenBare?(context: Invocation): Promise<CommandResult | undefined>;
+  whenBare?(context: Invocation): Promise<CommandResult | number | undefined>;
   /** It triggers runs, so its failures say whether one may have been started. */
   starts?: boolean;
   /** Returns what to print, or the exit code if it printed all itself. Throws a `Problem`. */

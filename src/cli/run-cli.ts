@@ -1,6 +1,5 @@
 import { version } from '../../package.json';
-import { type Setting, settingTable, unknownVariables, valueIfGiven } from '../config/setting-table.ts';
-import { showSettings } from '../config/settings.ts';
+import { type Setting, settingTable, unknownVariables } from '../config/setting-table.ts';
 import { isAutomation } from '../connection/find-run.ts';
 import type { Context, Invocation } from '../context.ts';
 import { exitCodeOf, exitCodeOfAll, exitCodeWithOutput, interruptNameOf } from '../problems/exit-codes.ts';
@@ -43,10 +42,9 @@ export async function runCli(
   try {
     await loadColors(context.stdout, context.stderr);
     const overview = argv.length === 0 ? await program.whenBare?.(own) : undefined;
-    if (overview) return end(overview, {}, own);
+    if (overview !== undefined) return end(overview, {}, own);
     const parsed = parse(argv, program, context.stdout, (command) => command.whenMissing?.(context));
-    if (!parsed && argv.length > 0) return 0;
-    if (!parsed) return end(await welcome(program, own), {}, own);
+    if (!parsed) return 0;
     const output: OutputOptions = parsed.options;
     const { onFinal: _, ...options } = parsed.options;
     checkNames(parsed, (word) => isTyped(word) !== undefined && !isAutomation(word, own));
@@ -120,23 +118,6 @@ function startOf({ facts: { started } }: Problem): Pick<Outcome, 'start' | 'safe
   const isUnknown = started === 'unknown';
   const how = isUnknown ? 'unknown' : 'not_started';
   return { start: { how, started, idempotencyKey: null }, safeToRepeat: !isUnknown };
-}
-
-async function welcome(program: CommandDefinition, context: Invocation): Promise<CommandResult | number> {
-  const { baseUrl, configFolder } = await showSettings({}, context);
-  if (valueIfGiven(baseUrl) !== undefined) return {};
-  if (configFolder.value === undefined)
-    return { next: 'not configured yet; set RUNCTL_BASE_URL, RUNCTL_API_KEY and RUNCTL_PROJECT' };
-  const later = { next: 'not configured yet; `runctl config` sets the base URL, the API key and the project' };
-  const config = program.commands?.find(({ name }) => name === 'config');
-  if (!context.stdin().isTTY || !context.stderr.isTTY || !config?.run) return later;
-  const { askLine } = await import('../config/prompts.ts');
-  const answer = await askLine('\nNot configured yet. Run `runctl config` now? [Y/n] ', context);
-  return /^(y|yes)?$/i.test(answer.trim())
-    ? config.run({}, {}, context)
-    : {
-        next: 'run `runctl config` when you are ready; `runctl emulator -- runctl trigger nightly --watch` needs no settings',
-      };
 }
 
 function ownFault(error: unknown): Problem {

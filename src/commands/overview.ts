@@ -1,94 +1,91 @@
 import { valueIfGiven } from '../config/setting-table.ts';
 import { resolveWithoutApiKey } from '../config/settings.ts';
-import { parseAutomationNames } from '../connection/arguments.ts';
 import { journalOf } from '../connection/open-journal.ts';
 import type { Invocation } from '../context.ts';
 import { isUnfinished } from '../journal/fold.ts';
 import { isOpen, type Journal, type JournalRun, openMs } from '../journal/journal.ts';
 import type { CommandResult } from '../render/output.ts';
-import type { runTable } from '../render/tables.ts';
-import { renderMarkup, type Theme } from '../render/theme.ts';
-import type { WrapOptions } from '../render/wrap.ts';
-import { fullNameOf } from '../runs/run.ts';
-import { endedWell } from '../runs/statuses.ts';
-import { dayMs } from '../runs/time-text.ts';
+import { colorOfStatus, shortId, symbolOfStatus } from '../render/status-text.ts';
+import type { Theme } from '../render/theme.ts';
+import { cutTo, padTo, widthOf } from '../render/width.ts';
+import { fullNameOf, nameOf } from '../runs/run.ts';
+import { endedWell, lastStatusOf } from '../runs/statuses.ts';
+import { dayMs, formatAgo } from '../runs/time-text.ts';
+import { sanitizeLine } from '../sanitize.ts';
+import { introduce } from './introduction.ts';
 import { triggersBeingSent } from './list-notes.ts';
 
-/** What needs attention, from the journal alone. */
-interface Standing {
-  unresolved: JournalRun[];
-  unfinished: JournalRun[];
-  failed: JournalRun[]; // in the last 24 hours, of automations that have not completed since
-  isEmpty: boolean;
-}
-
-/** A bare `runctl` on a terminal: where things stand, with the commands for it. Undefined where the help says more. */
-export async function showOverview(context: Invocation): Promise<CommandResult | undefined> {
-  const { env, stdout, clock } = context;
-  if (!context.stdin().isTTY || !stdout.isTTY) return undefined;
-  const settings = resolveWithoutApiKey({}, env);
-  const baseUrl = valueIfGiven(settings.baseUrl);
-  if (baseUrl === undefined) return undefined;
-  const nowMs = clock.nowMs();
+/** A bare `runctl` on a terminal: what needs attention, or how to begin. Undefined elsewhere, where the help is shown. */
+export async function showOverview(context: Invocation): Promise<CommandResult | number | undefined> {
+  const { env, stdout, stderr, clock } = context;
+  if (!context.stdin().isTTY || !stdout.isTTY || !stderr.isTTY) return undefined;
+  const baseUrl = valueIfGiven(resolveWithoutApiKey({}, env).baseUrl);
+  if (baseUrl === undefined) return introduce(context);
   const journal = journalOf(context, { needed: true });
-  const automations = parseAutomationNames([], valueIfGiven(settings.project));
-  const standing = whatStands(journal, { baseUrl, automations }, nowMs);
-  if (standing.isEmpty) return { next: 'start a first run: `runctl trigger <automation> --watch`' };
-  const { runTable } = await import('../render/tables.ts');
+  if (journal.runs({ baseUrl }).next().done)
+    return { next: 'start a first run: `runctl trigger <automation> --watch`' };
+  const nowMs = clock.nowMs();
+  const runs = runsInNeed(journal, baseUrl, nowMs);
   return {
-    text: (theme, lines) => overviewText(standing, { nowMs, runTable }, theme, lines),
+    text: (theme, { columns = 80 }) => (runs.length > 0 ? linesOf(runs, nowMs, theme, columns) : allIsWell),
     next: '`runctl list` shows every run, `runctl --help` every command',
   };
 }
 
-function whatStands(
-  journal: Journal,
-  filter: { baseUrl: string; automations: ReturnType<typeof parseAutomationNames> },
-  nowMs: number,
-): Standing {
-  const sentKeys = new Set(triggersBeingSent(journal, filter.baseUrl).map(({ idempotencyKey }) => idempotencyKey));
-  const settled = new Set<string>(); // automations whose newest finished run completed
-  const standing: Standing = { unresolved: [], unfinished: [], failed: [], isEmpty: true };
-  for (const run of journal.runs({ ...filter, sinceMs: nowMs - openMs })) {
-    standing.isEmpty = false;
+const allIsWell = 'Nothing is unresolved or unfinished, and nothing failed in the last 24 hours.\n';
+
+/** Unresolved triggers, unfinished runs, and automations whose newest finished run failed in the last 24 hours. */
+function runsInNeed(journal: Journal, baseUrl: string, nowMs: number): JournalRun[] {
+  const sentKeys = new Set(triggersBeingSent(journal, baseUrl).map(({ idempotencyKey }) => idempotencyKey));
+  const finished = new Set<string>(); // automations
+  const unresolved: JournalRun[] = [];
+  const unfinished: JournalRun[] = [];
+  const failed: JournalRun[] = [];
+  for (const run of journal.runs({ baseUrl, sinceMs: nowMs - openMs })) {
     const name = fullNameOf(run.target);
     if (run.executionId === null) {
       const isSent = sentKeys.has(run.idempotencyKey ?? '');
-      if (isOpen(run, nowMs) && !isSent && !run.isSuperseded) standing.unresolved.push(run);
+      if (isOpen(run, nowMs) && !isSent && !run.isSuperseded) unresolved.push(run);
     } else if (isUnfinished(run)) {
-      if (isOpen(run, nowMs)) standing.unfinished.push(run);
-    } else if (run.status !== null && endedWell(run.status)) settled.add(name);
-    else if (run.status !== null && !settled.has(name)) {
-      if (nowMs - Date.parse(run.completedAt ?? run.at) < dayMs) standing.failed.push(run);
-      settled.add(name);
+      if (isOpen(run, nowMs)) unfinished.push(run);
+    } else if (run.status !== null && !finished.has(name)) {
+      finished.add(name);
+      const isRecent = nowMs - Date.parse(run.completedAt ?? run.at) < dayMs;
+      if (!endedWell(run.status) && isRecent) failed.push(run);
     }
   }
-  if (standing.isEmpty) standing.isEmpty = journal.runs(filter).next().done === true;
-  return standing;
+  return [...unresolved, ...unfinished, ...failed];
 }
 
-const mostShown = 4;
+const mostLines = 10;
 
-function overviewText(
-  standing: Standing,
-  { nowMs, runTable: tableOf }: { nowMs: number; runTable: typeof runTable },
-  theme: Theme,
-  lines: WrapOptions,
-): string {
-  const { unresolved, unfinished, failed } = standing;
-  const section = (heading: string, runs: readonly JournalRun[]) => {
-    if (runs.length === 0) return [];
-    const columns = lines.columns && lines.columns - 2;
-    const rows = runs.slice(0, mostShown).map((run) => ({ ...run, isOld: isUnfinished(run) }));
-    const [, ...shown] = tableOf(rows, nowMs, theme, { columns }).trimEnd().split('\n');
-    const more = runs.length > mostShown ? [theme.dim(`and ${runs.length - mostShown} more`)] : [];
-    return [renderMarkup(heading, theme, lines), ...[...shown, ...more].map((line) => `  ${line}`)];
+/** Such as `✖ FAILED nightly 3h ago: step_failed: Step …  → runctl result 4b7c1234`, where all but the command may be cut. */
+function linesOf(runs: readonly JournalRun[], nowMs: number, theme: Theme, columns: number): string {
+  const { arrow } = theme.symbols;
+  const rows = runs.slice(0, mostLines).map((run) => ({ ...factsOf(run, nowMs, theme), command: commandFor(run) }));
+  const widest = (cell: 'text' | 'command') => Math.max(...rows.map((row) => widthOf(row[cell])));
+  const width = Math.min(widest('text'), columns - widthOf(`  ${arrow} `) - 2 - widest('command'));
+  const lines = rows.map(({ symbol, style, text, command }) => {
+    const shown = padTo(cutTo(text, width, theme), width);
+    return `${style(symbol)} ${shown}  ${arrow} ${theme.busy(command)}\n`;
+  });
+  const more = runs.length > mostLines ? `and ${runs.length - mostLines} more\n` : '';
+  return lines.join('') + more;
+}
+
+function factsOf(run: JournalRun, nowMs: number, theme: Theme) {
+  const { target, status, isFinal, completedAt, statusAt, at, error } = run;
+  const ago = formatAgo(nowMs - Date.parse(completedAt ?? statusAt ?? at));
+  const text = `${lastStatusOf(run)} ${nameOf(target)} ${ago}${error ? `: ${error}` : ''}`;
+  const shown = status === null ? undefined : { status, isFinal };
+  return {
+    text: sanitizeLine(text),
+    symbol: shown ? symbolOfStatus(shown, theme) : theme.symbols.warn,
+    style: shown ? colorOfStatus(shown, theme) : theme.warn,
   };
-  const all = [
-    ...section('Triggers without a response: `runctl recover`', unresolved),
-    ...section('Not finished when last polled: `runctl watch --all`', unfinished),
-    ...section('Failed since yesterday: `runctl result <automation>` says why', failed),
-  ];
-  if (all.length === 0) all.push('Nothing is unresolved, unfinished or failed since yesterday.');
-  return `${all.join('\n')}\n`;
+}
+
+function commandFor({ executionId, isFinal }: JournalRun): string {
+  if (executionId === null) return 'runctl recover';
+  return `runctl ${isFinal ? 'result' : 'watch'} ${executionId.slice(0, shortId)}`;
 }

@@ -1,0 +1,30 @@
+import { askLine } from '../config/prompts.ts';
+import type { Invocation } from '../context.ts';
+import { fields } from '../render/fields.ts';
+import { type CommandResult, themeOf, wrapOptionsOf } from '../render/output.ts';
+import { renderMarkup } from '../render/theme.ts';
+import { config } from './config.ts';
+
+const commands = [
+  ['runctl config', 'set the base URL, your API key and the project'],
+  ['runctl trigger nightly --watch', 'start a run and follow it until it finishes'],
+  ['runctl watch', 'follow the last run again'],
+  ['runctl list', 'list the runs started or watched here'],
+  ['runctl recover', 'resolve triggers whose response was lost'],
+  ['runctl --help', 'show every command'],
+] as const;
+
+/** For somebody who has set no base URL: what runctl is for, and the question whether to set it up now. */
+export async function introduce(context: Invocation): Promise<CommandResult | number> {
+  const { stdout } = context;
+  const theme = themeOf(stdout, context);
+  const lines = wrapOptionsOf(stdout);
+  const about = 'Start Automation runs, follow them, and get an exit code you can trust.';
+  const withoutAccount = 'Try it without an account: `runctl emulator -- runctl trigger nightly --watch`';
+  stdout.write(`${renderMarkup(about, theme, lines)}\n\n`);
+  stdout.write(fields(commands, theme, { ...lines, indent: 2 }));
+  stdout.write(`\n${renderMarkup(withoutAccount, theme, lines)}\n\n`);
+  const answer = await askLine('No base URL is set. Run `runctl config` now? [Y/n] ', context);
+  if (/^(y|yes)?$/i.test(answer.trim())) return config.run?.({}, {}, context) ?? 0;
+  return { next: 'run `runctl config` when you are ready' };
+}

@@ -5,9 +5,7 @@ import { type ArgumentOutcome, exitOf, isOk } from '../problems/outcome.ts';
 import { type CommandResult, type OutputOptions, themeOf } from '../render/output.ts';
 import { withoutStatus } from '../render/status-text.ts';
 import { summary } from '../render/summary.ts';
-import type { finalTable } from '../render/tables.ts';
 import type { Theme } from '../render/theme.ts';
-import type { WrapOptions } from '../render/wrap.ts';
 import { nameOf } from '../runs/run.ts';
 import { wordOf } from '../runs/statuses.ts';
 import type { FinishedWatch } from '../watching/watch-result.ts';
@@ -41,16 +39,20 @@ export async function reportResults(
   // A run that was named twice has a document in both places, but is reported once.
   const distinct = [...new Set(results)];
   const documents = results.map((outcome) => documentIn(following, outcome));
-  const table = distinct.length > 1 ? (await import('../render/tables.ts')).finalTable : undefined;
+  const hasTable = distinct.length > 1 && !quiet && distinct.some(finishedWatchOf);
+  const table = hasTable ? (await import('../render/tables.ts')).finalTable : undefined;
   return {
     exitNames: results.map(exitOf),
     documents,
-    text: (theme, lines) => summaries(distinct, { theme, lines, table }, quiet, context),
+    text: (theme, lines) => {
+      const details = detailsOf(distinct, hasTable || quiet).map((watched) => summary(watched, theme, lines));
+      if (!table) return details.join('\n');
+      const text = [table(distinct, theme, lines), ...details].join('\n');
+      // On a terminal, empty lines separate the report from progress and counts.
+      return context.stdout.isTTY && context.stderr.isTTY ? `\n${text}\n` : text;
+    },
     problems: problemsOf(distinct, context),
-    note:
-      distinct.length > 1 && !quiet && results.some(finishedWatchOf)
-        ? countsOf(distinct, themeOf(context.stderr, context))
-        : undefined,
+    note: hasTable ? countsOf(distinct, themeOf(context.stderr, context)) : undefined,
     next: nextOf(distinct, settings.project.value),
   };
 }
@@ -64,24 +66,9 @@ function nextOf(results: ArgumentOutcome[], project: string | undefined): string
   return nextStepOf(watched.run, watched.execution, watched.result?.error?.type, project);
 }
 
-/** The runs' summaries. Several runs also have a `table`. */
-function summaries(
-  results: ArgumentOutcome[],
-  { theme, lines, table }: { theme: Theme; lines: WrapOptions; table?: typeof finalTable },
-  quiet: boolean | undefined,
-  { stdout, stderr }: Context,
-): string {
-  // On a terminal, an empty line separates summaries from progress.
-  const apart = results.length > 1 && !quiet && stdout.isTTY && stderr.isTTY ? '\n' : '';
-  const isTable = table !== undefined && results.some(finishedWatchOf) && !quiet;
-  const shown = results.flatMap((result) => {
-    const watched = finishedWatchOf(result);
-    return watched && !((quiet || isTable) && isOk(result)) ? [summary(watched, theme, lines)] : [];
-  });
-  if (isTable) shown.unshift(table(results, theme, lines));
-  if (shown.length === 0) return '';
-  return `${apart}${shown.join('\n')}${apart}`;
-}
+/** The finished runs whose details are reported: all of them, or those that didn't complete. */
+const detailsOf = (results: ArgumentOutcome[], onlyFailed = false): FinishedWatch[] =>
+  results.flatMap((result) => (onlyFailed && isOk(result) ? [] : (finishedWatchOf(result) ?? [])));
 
 /** The number of runs with each status: `1 running · 12 completed · 2 failed`. */
 function countsOf(results: ArgumentOutcome[], { symbols }: Theme): string {

@@ -24,10 +24,10 @@ export const program: CommandDefinition = {
   version,
   whenBare: async (context) => (await import('./commands/overview.ts')).showOverview(context),
   examples: [
-    ['runctl config', 'enter the base URL, the API key and the project'],
-    ['runctl trigger nightly --watch', 'start a run and follow it until it finishes'],
-    ['runctl watch', 'follow the last run again, for example after Ctrl-C'],
-    ['runctl result nightly --field output', 'print the output of the last nightly run'],
+    ['runctl config', 'set the base URL, API key and project'],
+    ['runctl trigger nightly --watch', 'start a run and follow it to its end'],
+    ['runctl watch', 'follow the last run again'],
+    ['runctl result nightly --field output', 'print the last nightly output'],
   ],
   commands: [
     ...under('Start and watch runs:', [trigger, status, result, watch]),

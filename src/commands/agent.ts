@@ -100,7 +100,7 @@ const agentStatus = defineCommand({
 
 export const agent: CommandDefinition = {
   name: 'agent',
-  about: 'use the discontinued Agent endpoints (`runctl trigger` replaces them)',
+  about: 'use the discontinued Agent endpoints',
   commands: [agentTrigger, agentStatus, groupHelp],
 };
 

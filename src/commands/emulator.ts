@@ -25,7 +25,7 @@ const projectId = '00000000-0000-4000-8000-000000000001';
 
 export const emulator = defineCommand({
   name: 'emulator',
-  about: 'run a local copy of the service to try runctl and test scripts',
+  about: 'run a local copy of the service to try scripts',
   arguments: {
     command: argument('[command...]', 'after --: a command to run against it; runctl exits with its exit code'),
   },

@@ -53,7 +53,7 @@ export const trigger = defineCommand({
     ['id=$(runctl trigger nightly)', 'start a run, keep its id'],
     ['runctl trigger nightly --watch', 'follow it and exit with its code'],
     ['runctl trigger nightly --if-active skip', "exit with 0 if it's running"],
-    ['runctl trigger nightly --idempotency-key "nightly-$(date -u +%F)"', 'start at most one run a day'],
+    ['runctl trigger nightly --idempotency-key "nightly-$(date +%F)"', 'start at most one run a day'],
   ],
   whenMissing: nameKnown,
   async run({ automations: names }, options, context) {

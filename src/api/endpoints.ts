@@ -27,8 +27,12 @@ export function runIdIn(location: string, { url, baseUrl, target }: Asked): stri
   if (place.host !== base.host || !['http:', 'https:'].includes(place.protocol)) return undefined;
   const prefix = base.pathname.replace(/\/$/, '');
   const path = place.pathname.startsWith(`${prefix}/`) ? place.pathname.slice(prefix.length) : place.pathname;
-  const [, owner = '', id = ''] = /(.+)\/executions\/([^/]+)\/?$/.exec(path) ?? [];
-  return isAlike(owner, target) ? decoded(id) : undefined;
+  // A redirect may lead to what is below the run, such as its result.
+  const segments = path.split('/');
+  const { length } = target.split('/');
+  const owner = segments.slice(0, length).join('/');
+  const [word, id] = segments.slice(length);
+  return word === 'executions' && id && isAlike(owner, target) ? decoded(id) : undefined;
 }
 
 /** Compares paths whose percent-encoding and case may differ. */

@@ -16,6 +16,7 @@ const asked = (prefix: string, of: Target = target) => {
 describe('a Location', () => {
   test.each([
     path,
+    resultPath({ target, executionId }),
     `${path}/`,
     `${path}?a=b#c`,
     `https://service.test${path}`,
@@ -48,7 +49,6 @@ describe('a Location', () => {
     '/',
     '/login',
     triggerPath(target),
-    resultPath({ target, executionId }),
     `${targetPath(target)}/executions/`,
     `${targetPath(target)}/runs/${executionId}`,
     statusPath({ target: { ...target, automationName: 'nightly' }, executionId }),

@@ -14,7 +14,7 @@ import { loadColors } from '../render/theme.ts';
 import { isInterrupted } from '../runs/clock.ts';
 import { silentReporter } from '../runs/events.ts';
 import { misplacedApiKeys } from '../secrets.ts';
-import { checkFields, notesOnFields } from './check-fields.ts';
+import { checkFields } from './check-fields.ts';
 import { checkNames } from './check-names.ts';
 import { type CommandDefinition, takes } from './define-command.ts';
 import { parse } from './parse-command-line.ts';
@@ -55,8 +55,7 @@ export async function runCli(
     own = invocationOf(output, { ...own, command: parsed.name, withFlags, typed: texts });
     // `doctor` has them among its findings.
     if (!/^(help|version|completion|doctor)$/.test(parsed.name)) warnOfVariables(own);
-    checkFields(output.field, parsed.name);
-    for (const note of await notesOnFields(output.field)) printSentence(note, own);
+    await checkFields(output.field, parsed.name);
     const running = parsed.command.run?.(parsed.arguments, parsed.options, own) ?? 0;
     return end(await Promise.race([running, ...crash]), output, own);
   } catch (error) {

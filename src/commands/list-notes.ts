@@ -30,17 +30,18 @@ const moreNote = (shown: number, limit: number | undefined) =>
 export function emptyNote(
   names: readonly string[],
   baseUrl: string | undefined,
-  { status, since, quiet }: { status?: readonly string[]; since?: unknown; quiet?: boolean },
+  { status, since, project, quiet }: { status?: readonly string[]; since?: unknown; project?: string; quiet?: boolean },
   context: Invocation,
 ): string | undefined {
   if (quiet) return undefined;
   const place = journalPlace(baseUrl, context);
   const filters = [
     names.length > 0 && ` of ${names.join(', ')}`,
+    project && ` in project ${project}`,
     status && ` with the status ${status.join(' or ')}`,
     since && ' at that time',
   ];
-  const isFiltered = names.length > 0 || status || since;
+  const isFiltered = filters.some(Boolean);
   const start = isJournalIncomplete(context) ? '' : ' Start one with `runctl trigger <automation>`.';
   const next = isFiltered ? ' `runctl list` shows all.' : start;
   return `No runs${filters.filter(Boolean).join('')} ${place}. Runs started on other machines aren't listed.${next}`;

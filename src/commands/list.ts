@@ -71,7 +71,9 @@ export const list = defineCommand({
     const journal = connection?.journal ?? journalOf(context, { needed: true });
     const nowMs = clock.nowMs();
 
-    const recorded = [...runsIn(journal, { baseUrl, automations }, options, options.since?.(nowMs))];
+    const filter = { baseUrl, automations, projectId: options.project && valueIfGiven(inForce.project) };
+    const recorded = [...runsIn(journal, filter, options, options.since?.(nowMs))];
+    checkStatuses(options.status, recorded);
     const isPollable = (run: JournalRun) => (isUnfinished(run) || isForgotten(run)) && isOpen(run, nowMs);
     const unfinished = connection ? recorded.filter(isPollable) : [];
     const { current, fault }: Refreshed = connection
@@ -86,7 +88,6 @@ export const list = defineCommand({
         isOld: isUnfinished(run) && !current.has(run.executionId ?? ''),
       }))
       .filter((run) => hasStatus(run, options.status));
-    checkStatuses(options.status, matching);
     const runs = matching.slice(0, limitOf(options));
     if (runs.length === 0) return { omission: emptyNote(names, baseUrl, options, context) };
     const missed = connection ? runs.filter((run) => run.isOld && isPollable(run)) : [];

@@ -54,8 +54,9 @@ async function showStatus(
   const exit = options.exitStatus ? ended : 'ok';
   const argument = argumentOf(followable.run, connection);
   const { run } = followable;
+  const isShown = !wantsData(options);
+  if (isShown && options.quiet) return { exitNames: [exit] };
   const isFailed = execution.isFinal && ended !== 'ok';
-  const isShown = !wantsData(options) && !(options.quiet && exit === 'ok');
   // Only the result has the error; a status without it is better than none.
   const result = isFailed && isShown ? await pollBeside('result', run, connection) : undefined;
   if (result?.error) journal.recordStatus(baseUrl, run, execution, recordedErrorOf(result, context));

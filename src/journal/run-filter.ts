@@ -7,6 +7,7 @@ export interface RunFilter extends Pick<LogPart, 'sinceMs' | 'files'> {
   baseUrl?: string;
   target?: Target;
   automations?: readonly NamedAutomation[]; // all if it is empty
+  projectId?: string;
   /** The beginning of `executionId`, in upper or lower case: the service may use another case than the user typed. */
   idPrefix?: string;
   hasRun?: boolean; // leaves out triggers without a run, which is faster
@@ -29,7 +30,8 @@ export function textsOf(filter: RunFilter): string[] | undefined {
 }
 
 export function isMatch(record: JournalRecord, filter: RunFilter): boolean {
-  const { baseUrl, idPrefix, target, automations = [], hasRun } = filter;
+  const { baseUrl, idPrefix, target, automations = [], projectId, hasRun } = filter;
+  if (projectId !== undefined && record.target.projectId !== projectId) return false;
   if (baseUrl !== undefined && record.baseUrl !== baseUrl) return false;
   if (hasRun && !('executionId' in record)) return false;
   if (idPrefix !== undefined && !hasIdPrefix(record, idPrefix)) return false;

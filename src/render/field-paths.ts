@@ -33,17 +33,6 @@ const outcomes = [
 
 const ofSummary = ['stepCount', 'succeededSteps', 'failedSteps', 'skippedSteps'];
 const ofError = ['type', 'message'];
-const withProperties = (names: readonly string[]) => ({
-  properties: Object.fromEntries(names.map((name) => [name, {}])),
-});
-
-/** What the interface says of the objects in a document of the service, in the form of a JSON Schema. */
-export const fieldsOfObjects = {
-  ...Object.fromEntries([...identity, ...ofBoth].map((name) => [name, {}])),
-  summary: withProperties(ofSummary),
-  error: withProperties(ofError),
-};
-
 export const knownPaths: readonly string[] = [
   ...fieldsOf('trigger'),
   ...ofSummary.map((name) => `summary.${name}`),
@@ -51,13 +40,13 @@ export const knownPaths: readonly string[] = [
   ...[...outcomes, 'problem.name', 'problem.message'].map((name) => `runctl.${name}`),
 ];
 
-/** The raw value at `summary.failedSteps` or `steps.0.name`, as text; null and missing values are empty. */
-export function fieldOf(document: unknown, path: string, stringify: (value: unknown) => string): string {
-  let value: unknown = document;
+/** The value at `summary.failedSteps` or `steps.0.name`: null below null, undefined if there is none. */
+export function valueAt(document: unknown, path: string): unknown {
+  let value = document;
   for (const key of path.split('.')) {
+    if (value === null) return null;
     if (Array.isArray(value)) value = value[Number(key)];
     else value = isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
   }
-  if (value === null || value === undefined) return '';
-  return typeof value === 'string' ? value : stringify(value);
+  return value;
 }

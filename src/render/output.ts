@@ -2,13 +2,13 @@ import type { Invocation, Sink } from '../context.ts';
 import { stringifyJson } from '../json-text.ts';
 import type { ExitName } from '../problems/exit-codes.ts';
 import type { Problem } from '../problems/problem.ts';
-import { count } from '../problems/quote.ts';
-import { isJsonObject } from '../runs/json.ts';
+import { count, quote } from '../problems/quote.ts';
+import { isJsonObject, type JsonObject } from '../runs/json.ts';
 import { nameOf } from '../runs/run.ts';
 import { sanitize, sanitizeJson, sanitizeLine } from '../sanitize.ts';
 import { withoutCommandsInJson } from './ci-runner.ts';
 import type { Document } from './document.ts';
-import { fieldOf } from './field-paths.ts';
+import { valueAt } from './field-paths.ts';
 import { createTheme, renderMarkup, type Theme } from './theme.ts';
 import type { WrapOptions } from './wrap.ts';
 
@@ -63,10 +63,21 @@ const mostProblems = 9;
 
 /** One line for each document, so that a reader takes one and twenty in the same way. */
 function printDocuments(documents: readonly Document[], { json, field = [] }: OutputOptions, context: Invocation) {
+  const missing = new Set<string>();
   for (const { json: document } of documents) {
     if (json) printJson(document, context);
-    else printLine(field.map((path) => fieldOf(document, path, stringifyJson)).join('\t'), context);
+    else printLine(field.map((path) => textAt(document, path, missing)).join('\t'), context);
   }
+  for (const path of missing) printSentence(`runctl: the document has no ${quote(path)}`, context);
+}
+
+/** The raw value at a path, as text. Null is empty, and so is a value that is missing. */
+function textAt(document: JsonObject, path: string, missing: Set<string>): string {
+  const value = valueAt(document, path);
+  // What runctl itself leaves out is known, so it isn't a mistake to ask for it.
+  if (value === undefined && !path.startsWith('runctl.')) missing.add(path);
+  if (value === null || value === undefined) return '';
+  return typeof value === 'string' ? value : stringifyJson(value);
 }
 
 /** Prints a line of data. The user asked for exactly this text, so a CI runner may see commands in it. */

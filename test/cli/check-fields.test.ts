@@ -1,26 +1,14 @@
 import { expect, test } from 'vitest';
-import { notesOnFields } from '../../src/cli/check-fields.ts';
+import { checkFields } from '../../src/cli/check-fields.ts';
 import { runCli } from '../../src/cli/run-cli.ts';
 import { program } from '../../src/program.ts';
 import { knownPaths } from '../../src/render/field-paths.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
-test.each([
-  ['error.mesage', 'type, message'],
-  ['summary.failedStep', 'failedSteps'],
-  ['error.xyzzy', 'type, message'],
-])('--field %s is unknown, and %s is known there', async (path, meant) => {
-  const [note = ''] = await notesOnFields([path]);
-  expect(note).toContain(JSON.stringify(path));
-  expect(note).toContain(meant);
-});
-
 test.each([...knownPaths, 'output.rows.0', 'runctl.config.baseUrl.source', 'runctl.problem.httpStatus'])(
-  'nothing is said of --field %s',
-  async (path) => {
-    expect(await notesOnFields([path])).toEqual([]);
-  },
+  '--field %s is taken',
+  async (path) => expect(await checkFields([path], 'trigger')).toBeUndefined(),
 );
 
 test.each([

@@ -44,6 +44,8 @@ test.each([
   ['the newest only', ['--limit', '2'], [4, 2]],
   ['of two automations', ['nightly', `${projectId}/weekly/report`], [4, 2, 1]],
   ['of one automation in another project', ['nightly', '--project', uuid(9)], []],
+  ['of another project', ['--project', uuid(9)], []],
+  ['of the project', ['--project', projectId.toUpperCase()], [4, 2, 1]],
 ])('the runs that are listed are %s', async (_, flags, numbers) => {
   expect(idsOf((await listed([...flags, '--json'])).out)).toEqual(numbers.map(uuid));
 });

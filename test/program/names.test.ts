@@ -62,6 +62,14 @@ test.each<[argv: string[], why: RegExp, next?: string | null, hint?: RegExp]>([
   expect(said.next).toBe(next);
 });
 
+test('a status that does not exist is refused before the runs are polled', async () => {
+  const { env, emulator } = await withEmulator({});
+  await runProgram(['trigger', 'nightly'], { env });
+  const { code, stderr } = await runProgram(['list', '--status', 'NOPE'], { env });
+  expect([code, stderr]).toEqual([2, expect.stringContaining('there is no status "NOPE"')]);
+  expect(emulator.requests).toHaveLength(1);
+});
+
 test.each(['EU - Asia', 'C++ (nightly)', 'a & b', "it's", 'Übersicht', '夜間', 'a.b_c~d!', 'back-up'])(
   'an automation can be called %s',
   async (name) => {

@@ -20,9 +20,27 @@ test('status and result show a run that failed; status exits with its code if th
   expect(await run('status')).toMatchObject({ code: 0, stdout });
   expect(await run('status', '--quiet')).toMatchObject({ code: 0, stdout: '' });
   expect(await run('status', '--exit-status')).toMatchObject({ code: 1, stdout });
-  expect(await run('status', '--exit-status', '--quiet')).toMatchObject({ code: 1, stdout });
+  expect(await run('status', '--exit-status', '--quiet')).toMatchObject({ code: 1, stdout: '', stderr: '' });
   expect(await run('result')).toMatchObject({ code: 0, stdout });
   expect(await run('result', '--quiet')).toMatchObject({ code: 0, stdout: 'half of it\n' });
+});
+
+test('status with --exit-status and --quiet prints nothing of an unfinished run either', async () => {
+  const { run } = await withRun({ hasEnded: false });
+  expect(await run('status', '--exit-status', '--quiet')).toMatchObject({ code: 16, stdout: '', stderr: '' });
+});
+
+test.each([
+  ['output.x', 'half of it is text'],
+  ['summary.failedStep', 'a typo'],
+  ['summary.stepCount.x', 'a number is no object'],
+  ['error.type', undefined],
+  ['runctl.durationMs', undefined],
+])('--field %s is empty, which is said unless it is null or of runctl: %s', async (path, why) => {
+  const { run } = await withRun();
+  const { code, stdout, stderr } = await run('result', '--field', path);
+  expect([code, stdout.trim() === '' || why === undefined]).toEqual([0, true]);
+  expect(stderr).toBe(why === undefined ? '' : `runctl: the document has no "${path}"\n`);
 });
 
 test('an empty field of a run that has not finished is told from an empty output', async () => {

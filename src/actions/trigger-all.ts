@@ -54,7 +54,9 @@ function reportEarlier(
 ): string | undefined {
   const { reporter } = following.context;
   if (!run || (start.how !== 'replayed' && start.how !== 'found')) return undefined;
-  const key = `this idempotency key started ${nameOf(run.target)}`;
+  const name = nameOf(run.target);
+  const isFound = start.how === 'found'; // whoever started it
+  const key = isFound ? `${name} has a run under this idempotency key` : `this idempotency key started ${name}`;
   if (pollProblem && !end.watched) {
     const message = execution
       ? `${key}, which finished ${execution.status}; the service no longer knows that run`
@@ -63,7 +65,8 @@ function reportEarlier(
   }
   if (!execution?.isFinal || endedWell(execution.status)) return undefined;
   const none = start.started === 'no' ? '; no new run was started' : '';
-  const message = `${key} ${startOf(execution)}, which finished ${execution.status}${none}`;
+  const when = isFound ? '' : ` ${startOf(execution)}`;
+  const message = `${key}${when}, which finished ${execution.status}${none}`;
   reporter.observe({ event: 'warning', name: 'replayed_failure', message, run });
   return message;
 }

@@ -6,6 +6,7 @@ import {
   openProfile,
   sourceOf,
   storedProfile,
+  unknownKeysIn,
   withProfile,
 } from '../config/profile.ts';
 import { defaultProfile, parseSettingKey, type StoredKey, settingTable } from '../config/setting-table.ts';
@@ -59,10 +60,11 @@ export async function warnOfOverridden(
   }
 }
 
-/** `runctl config unset <key>`: removes a stored setting; it is no error if there is none. */
+/** `runctl config unset <key>`: removes whatever the profile holds under it; it is no error if that is nothing. */
 export async function configUnset(name: string, options: ChangeOptions, context: Invocation): Promise<CommandResult> {
-  const key = parseSettingKey(name);
   const { path, config, profile } = openProfile(options.profile, context);
+  const isUnknown = unknownKeysIn(storedProfile(profile.name, config)).includes(name);
+  const key = isUnknown ? (name as StoredKey) : parseSettingKey(name);
   const isTop = key === 'profile';
   const stored = isTop ? config.profile : storedProfile(profile.name, config)?.[key];
   const where = isTop ? path : sourceOf(profile.name, path);

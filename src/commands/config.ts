@@ -2,7 +2,7 @@ import { argument, defineCommand, option } from '../cli/define-command.ts';
 import { groupHelp } from '../cli/help-text.ts';
 import { outputOptions, settingOptions } from '../cli/options.ts';
 import { readConfigFile } from '../config/config-file.ts';
-import { resolveConfigFile } from '../config/paths.ts';
+import { resolveConfigFile, resolveStateFolder } from '../config/paths.ts';
 import { requireConfigFile, shortSource } from '../config/profile.ts';
 import { parseSettingKey, type Resolved, settingKeys, settingTable } from '../config/setting-table.ts';
 import { maskSecrets, type SettingFlags, showSettings } from '../config/settings.ts';
@@ -57,7 +57,7 @@ const listCommand = defineCommand({
 
 const pathCommand = defineCommand({
   name: 'path',
-  about: 'print the path of the config file',
+  about: 'print the path of the config file, and the folder of the journal',
   options: outputOptions,
   run: (_, __, context) => configPath(context),
 });
@@ -123,8 +123,10 @@ function lineOf({ text, source, problem }: Resolved, theme: Theme): string {
   return `${sanitizeLine(text)} ${theme.dim(`(${sanitizeLine(shortSource(source))})`)}`;
 }
 
-/** `runctl config path`: the path of the config file, whether or not it exists. */
+/** `runctl config path`: the path of the config file and the folder of the journal, whether or not they exist. */
 export async function configPath(context: Invocation): Promise<CommandResult> {
   const path = requireConfigFile(context);
-  return { documents: [configDocument({ path }, context)], verbatim: path };
+  const journal = resolveStateFolder(context.env);
+  const lines = [path, ...(journal === undefined ? [] : [journal])];
+  return { documents: [configDocument({ path, journal }, context)], verbatim: lines.join('\n') };
 }

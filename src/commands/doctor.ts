@@ -4,7 +4,7 @@ import { automation } from '../cli/values.ts';
 import { maskApiKey } from '../config/api-key.ts';
 import { readConfigFile } from '../config/config-file.ts';
 import { resolveConfigFile, resolveStateFolder } from '../config/paths.ts';
-import { shortSource } from '../config/profile.ts';
+import { readProfileInForce, shortSource } from '../config/profile.ts';
 import { type Resolved, unknownVariables, valueIfGiven } from '../config/setting-table.ts';
 import { need, resolveSettings, type SettingFlags, type Settings } from '../config/settings.ts';
 import { connectWith } from '../connection/connect.ts';
@@ -69,7 +69,7 @@ export const doctor = defineCommand({
 /** What the checks examine. They write nothing, and only `answer` sends a request, once. */
 interface Machine {
   context: Invocation; // its reporter is silent, because every message is a finding
-  offline?: boolean;
+  flags: SettingFlags & { offline?: boolean };
   settings(): Promise<Settings>;
   answer(): Promise<Answer>;
 }
@@ -115,7 +115,7 @@ const needs: Partial<Record<CheckName, readonly CheckName[]>> = {
 };
 
 /** The config file, and what has no check of its own. */
-async function checkSettings({ context, settings }: Machine): Promise<Found> {
+async function checkSettings({ context, flags, settings }: Machine): Promise<Found> {
   // Throws for a file that is invalid or that others can change, and for a profile that isn't in it.
   const { profile, requestTimeout, idempotencyKeys } = await settings();
   for (const each of [requestTimeout, idempotencyKeys]) valueIfGiven<unknown>(each);
@@ -123,6 +123,8 @@ async function checkSettings({ context, settings }: Machine): Promise<Found> {
   if (path === undefined) return ok('no config file: HOME is not set');
   const advice = `\`chmod 600 ${shellWord(path)}\``;
   if (isExposed) return warning(`others can read the API key in ${path}`, advice);
+  const { unknown } = readProfileInForce(flags.profile, context.env);
+  if (unknown) return warning(unknown.message, unknown.advice);
   const isEmpty = Object.keys(config.profiles ?? {}).length === 0;
   const message = isEmpty ? `no profile in ${path}` : `profile ${quote(profile.value ?? '')} in ${path}`;
   return ok(message);
@@ -140,8 +142,8 @@ async function checkApiKey({ settings }: Machine): Promise<Found> {
 
 const shown = ({ text, source }: Resolved) => `${text} (${shortSource(source)})`;
 
-async function checkService({ offline, answer }: Machine): Promise<Found> {
-  if (offline) return skipped('skipped: --offline');
+async function checkService({ flags, answer }: Machine): Promise<Found> {
+  if (flags.offline) return skipped('skipped: --offline');
   const { responded, fault } = await answer();
   const result = fault ? doctorResultOf(fault) : 'ok';
   // "Not found" most likely means that the service checked and accepted the API key, but it isn't certain.
@@ -218,7 +220,7 @@ async function diagnose(flags: SettingFlags & { offline?: boolean }, outer: Invo
   const context = { ...outer, reporter: silentReporter };
   const settings = once(() => resolveSettings(flags, context));
   const answer = once(async () => ask(await settings(), flags, context));
-  const machine: Machine = { context, offline: flags.offline, settings, answer };
+  const machine: Machine = { context, flags, settings, answer };
   const findings: Finding[] = [];
   for (const name of Object.keys(checks) as CheckName[]) {
     const obstacle = findings.find((each) => needs[name]?.includes(each.name as CheckName) && !isPassed(each));

@@ -4,7 +4,7 @@ import { usageProblem } from '../problems/problem.ts';
 import { shellWord } from '../problems/quote.ts';
 import { type ConfigFile, type Profile, type ReadConfig, readConfigFile } from './config-file.ts';
 import { resolveConfigFile } from './paths.ts';
-import { defaultProfile, flagSource, settingTable } from './setting-table.ts';
+import { defaultProfile, flagSource, settingTable, storedKeys } from './setting-table.ts';
 
 interface ChosenProfile {
   name: string;
@@ -14,6 +14,8 @@ interface ChosenProfile {
 export interface ProfileInForce extends ChosenProfile {
   stored: Profile;
   storedSource: string;
+  /** Says what in it is no setting, and how to remove that. */
+  unknown?: { message: string; advice: string };
   /** The config file, if it holds an API key that others can read. */
   exposedPath?: string;
   distrust: ReadConfig['distrust'];
@@ -38,6 +40,7 @@ export function readProfileInForce(flag: string | undefined, env: Env): ProfileI
     source,
     stored: stored ?? {},
     storedSource: sourceOf(name, path),
+    unknown: unknownIn(name, stored),
     exposedPath: isExposed ? path : undefined,
     distrust,
   };
@@ -69,6 +72,22 @@ function chooseProfile(flag: string | undefined, env: Env, { path, config }: Rea
 /** What is stored for a profile. Own properties only, because a profile may be called `constructor`. */
 export function storedProfile(name: string, { profiles = {} }: ConfigFile): Profile | undefined {
   return Object.hasOwn(profiles, name) ? profiles[name] : undefined;
+}
+
+/** What a profile holds that is no setting, perhaps no longer. */
+export const unknownKeysIn = (profile: Profile = {}): string[] =>
+  Object.keys(profile).filter((key) => !storedKeys.some((known) => known === key));
+
+function unknownIn(name: string, stored: Profile | undefined): ProfileInForce['unknown'] {
+  const keys = unknownKeysIn(stored);
+  const [first] = keys;
+  if (first === undefined) return undefined;
+  const where = name === defaultProfile ? '' : ` --profile ${shellWord(name)}`;
+  const are = keys.length > 1 ? 'are no settings' : 'is no setting';
+  return {
+    message: `${keys.join(', ')} in profile ${JSON.stringify(name)} ${are} of runctl`,
+    advice: `\`runctl config unset ${shellWord(first)}${where}\``,
+  };
 }
 
 /** Throws a usage problem for a name that couldn't be typed again. */

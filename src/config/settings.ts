@@ -40,13 +40,14 @@ export async function resolveSettings(flags: SettingFlags, context: Invocation):
 
 /** The same for commands that only show or change settings. Only warns about a file that others can change. */
 export async function showSettings(flags: SettingFlags, context: Invocation): Promise<Settings> {
-  const { env, reporter } = context;
+  const { env, reporter, stderr } = context;
   const profile = readProfileInForce(flags.profile, env);
-  const { exposedPath, distrust, stored, storedSource } = profile;
+  const { exposedPath, distrust, stored, storedSource, unknown } = profile;
   const warn = (name: WarningName, message: string) => reporter.observe({ event: 'warning', name, message });
   if (distrust) warn('config_untrusted', `${distrust.message}: ${distrust.facts.hint}`);
   else if (exposedPath)
     warn('exposed_api_key', `others can read the API key in ${exposedPath}: chmod 600 ${exposedPath}`);
+  if (unknown && stderr.isTTY) warn('unknown_setting', `${unknown.message}: ${unknown.advice}`);
   const others = resolveOthers(flags, env, profile);
   const ofProfile = { apiKey: stored.apiKey, source: storedSource };
   const apiKey = await resolveApiKey(flags.apiKeyFile, others.apiKeyCommand, ofProfile, context);

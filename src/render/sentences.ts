@@ -38,7 +38,7 @@ export function createSentences(clock: Clock): (event: RunEvent) => string | und
 }
 
 /** Warnings that need no action, which `--quiet` leaves out. */
-const harmless: readonly WarningName[] = ['agents_discontinued', 'unknown_status'];
+const harmless: readonly WarningName[] = ['agents_discontinued', 'unknown_setting', 'unknown_status'];
 
 export const isShownQuietly = (event: RunEvent): boolean => event.event === 'warning' && !harmless.includes(event.name);
 
@@ -78,7 +78,7 @@ function triggeredSentence(event: Extract<RunEvent, { event: 'triggered' }>): st
   if (!run || how === 'not_started' || how === 'unknown' || how === 'recovered') return undefined;
   const sentences = {
     started: `started ${name}`,
-    found: `started ${name} (idempotency key ${event.idempotencyKey})`,
+    found: `${name} has a run under the idempotency key ${event.idempotencyKey}`,
     replayed: `this idempotency key started ${name} ${startOf(execution)}; no new run was started`,
   };
   const { executionId } = run;

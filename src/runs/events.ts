@@ -50,6 +50,7 @@ export type WarningName =
   | 'setting_overridden'
   | 'status_unavailable'
   | 'superseded_trigger'
+  | 'unknown_setting'
   | 'unknown_status'
   | 'unresolved_trigger';
 

@@ -233,6 +233,13 @@ describe('config unset', () => {
     expect(config.content()).toEqual({ profiles: { a: { note: 1 }, default: { project } } });
   });
 
+  test('removes whatever the profile holds, also what is no setting', async () => {
+    const config = createConfig({ profiles: { default: { project, onExit: 'mail' } } });
+    await config.unset('onExit');
+    expect(config.content()).toEqual({ profiles: { default: { project } } });
+    expect(await problemOf(config.unset('onExit'))).toMatchObject({ facts: { name: 'usage' } });
+  });
+
   test('removes a profile in force that does not exist', async () => {
     const config = createConfig({ profile: 'gone' });
     await config.unset('profile');
@@ -315,10 +322,12 @@ describe('config list', () => {
   });
 });
 
-test('config path prints the path, whether or not the file is there', async () => {
+test('config path prints the path of the file and the folder of the journal, whether or not they are there', async () => {
   const memory = createMemory({ HOME: '/home/somebody' });
   printResult(await configPath(memory), {}, memory);
-  expect(memory.out()).toBe('/home/somebody/.config/runctl/config.json\n');
+  const [config, journal] = ['/home/somebody/.config/runctl/config.json', '/home/somebody/.local/state/runctl'];
+  expect(memory.out()).toBe(`${config}\n${journal}\n`);
+  expect((await configPath(memory)).documents?.[0]?.json.runctl).toMatchObject({ config: { path: config, journal } });
 });
 
 describe('the API key', () => {

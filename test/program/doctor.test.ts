@@ -47,6 +47,13 @@ const rows: Row[] = [
   ['a config file that is no JSON', (env) => withConfig(env, '{'), 'settings', 2, /is not JSON/],
   ['a config file that others can write to', (env) => withConfig(env, profile, 0o620), 'settings', 2, /chmod go-w/],
   ['a config file that others can read', (env) => withConfig(env, profile, 0o644), 'settings', 0, /chmod 600/],
+  [
+    'a stored setting that is none',
+    (env) => withConfig(env, '{"profiles":{"default":{"onExit":"mail"}}}'),
+    'settings',
+    0,
+    /`runctl config unset onExit`/,
+  ],
   ['a profile that is not there', setting({ RUNCTL_PROFILE: 'prod' }), 'settings', 2, /no profile "prod"/],
   ['a bad request timeout', setting({ RUNCTL_REQUEST_TIMEOUT: 'soon' }), 'settings', 2, /request timeout/],
   ['a misspelt variable', setting({ RUNCTL_PROFLE: 'prod' }), 'variables', 0, /RUNCTL_PROFLE.*`runctl help settings`/],

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Terminal } from '@xterm/headless';
 import { describe, expect, test, vi } from 'vitest';
 import type { Scenario } from '../fault-kit/scenario.ts';
@@ -6,6 +8,7 @@ import { onMemoryScreen, openMemoryScreen } from '../helpers/memory-screen.ts';
 import { runProgram } from '../helpers/run-program.ts';
 import { atTheEnd } from '../helpers/screen-reader.ts';
 import { ScreenStream } from '../helpers/screen-stream.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const esc = '\u001B';
 const bell = '\u0007';
@@ -138,4 +141,15 @@ test('a locale without Unicode gets ASCII alone', async () => {
   const { text } = await atTheEnd(screen);
   expect(text).toContain('x FAILED');
   expect(screen.written()).toMatch(/^[\0-\x7f]*$/);
+});
+
+test.each([
+  [['list'], true],
+  [['list', '-q'], false],
+])('%j says on a terminal that a stored setting is none: %s', async (argv, isSaid) => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, 'config.json'), '{"profiles":{"default":{"onExit":"mail"}}}', { mode: 0o600 });
+  const screen = await onMemoryScreen(argv, {}, { env: { RUNCTL_CONFIG_DIR: folder } });
+  expect(await screen.exit).toBe(0);
+  expect(screen.written().includes('runctl config unset onExit')).toBe(isSaid);
 });

@@ -47,7 +47,7 @@ describe('a sentence of a log', () => {
       { ...triggered, how: 'replayed', execution: { ...execution('COMPLETED'), createdAt: '2026-11-22T02:00:13Z' } },
       'this idempotency key started nightly at 2026-11-22 02:00:13 +0000; no new run was started',
     ],
-    [{ ...triggered, how: 'found', idempotencyKey: 'k' }, `started nightly (idempotency key k): ${executionId}`],
+    [{ ...triggered, how: 'found', idempotencyKey: 'k' }, `nightly has a run under the idempotency key k: ${executionId}`],
     [
       { event: 'triggered', how: 'skipped', target, isWatched: false },
       'nightly is already running; skipped, no run was started',

@@ -6,7 +6,7 @@ import type { Execution } from '../runs/service.ts';
 import { formatAge, formatAgo } from '../runs/time-text.ts';
 import { sanitizeLine } from '../sanitize.ts';
 import { themeOf, wrapOptionsOf } from './output.ts';
-import { createSentences } from './sentences.ts';
+import { createSentences, howRetried } from './sentences.ts';
 import { createSpinner } from './spinner.ts';
 import { durationOf, markedStatus, shortId } from './status-text.ts';
 import { renderMarkup, type Theme } from './theme.ts';
@@ -25,7 +25,7 @@ interface Row {
   execution?: Execution;
   startedAtMs: number;
   usual: string | undefined;
-  /** The last poll, if it and the one before it failed. */
+  /** The last poll, if it failed. */
   failure?: FailedPoll & { atMs: number };
 }
 
@@ -77,9 +77,7 @@ export function createBoard({ runs, usualDuration }: BoardOptions, context: Invo
       // If the service's clock is ahead of ours, the run would have a negative age.
       if (startMs <= clock.nowMs()) row.startedAtMs = startMs;
     }
-    // One failed poll isn't shown, as the next may be answered a second later.
-    if (event.event === 'attempt_failed' && event.run && event.failures > 1)
-      row.failure = { ...event, atMs: clock.elapsedMs() };
+    if (event.event === 'attempt_failed' && event.run) row.failure = { ...event, atMs: clock.elapsedMs() };
   }
 
   /** A single run stays until the command ends and prints its summary. */
@@ -114,6 +112,7 @@ export function createBoard({ runs, usualDuration }: BoardOptions, context: Invo
   function noteOf({ failure, usual }: Row): string | undefined {
     if (!failure) return usual;
     const { execution, ageMs = 0, atMs, fault } = failure;
+    if (failure.failures === 1) return `${theme.symbols.warn} ${sanitizeLine(reasonOf(fault))}; ${howRetried(failure)}`;
     const known = execution ? `confirmed ${formatAgo(ageMs + clock.elapsedMs() - atMs)}` : 'not confirmed yet';
     return `${theme.symbols.warn} ${known}: ${sanitizeLine(reasonOf(fault))}`;
   }

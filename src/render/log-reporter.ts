@@ -6,7 +6,7 @@ import { nameOf } from '../runs/run.ts';
 import { formatDuration, localTime } from '../runs/time-text.ts';
 import { sanitizeLine } from '../sanitize.ts';
 import { type OutputOptions, printSentence } from './output.ts';
-import { createSentences, isShownQuietly } from './sentences.ts';
+import { createSentences, howRetried, isShownQuietly } from './sentences.ts';
 import { lastConfirmed } from './status-text.ts';
 
 /** A log must not end with a retry in 50 ms while the service is away for a minute. */
@@ -69,9 +69,9 @@ function changeOf(event: RunEvent, isNamed: boolean): string | undefined {
     }
     case 'attempt_failed': {
       if (event.operation === 'trigger') return undefined;
-      const { failures, silentMs, fault, retryInMs } = event;
+      const { failures, silentMs, fault } = event;
       const silence = failures > 1 ? ` for ${formatDuration(silentMs)}` : '';
-      return `no valid response${silence}: ${reasonOf(fault)}; ${lastConfirmed(event)}; retrying in ${formatDuration(retryInMs)}`;
+      return `no valid response${silence}: ${reasonOf(fault)}; ${lastConfirmed(event)}; ${howRetried(event)}`;
     }
     case 'service_back':
       return `responds again after ${formatDuration(event.afterMs)}`;

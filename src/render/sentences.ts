@@ -1,6 +1,6 @@
 import type { Clock } from '../runs/clock.ts';
 import { laterSignOfLifeMs, signOfLifeMs } from '../runs/defaults.ts';
-import type { RunEvent, WarningName } from '../runs/events.ts';
+import type { FailedAttempt, RunEvent, WarningName } from '../runs/events.ts';
 import { reasonOf } from '../runs/fault.ts';
 import { nameOf } from '../runs/run.ts';
 import { startOf } from '../runs/service.ts';
@@ -48,8 +48,7 @@ function sentenceOf(event: RunEvent): string | undefined {
       return triggeredSentence(event);
     case 'attempt_failed': {
       if (event.operation !== 'trigger') return undefined;
-      const { target, fault, retryInMs } = event;
-      return `${nameOf(target)}: ${reasonOf(fault)}; retrying in ${formatDuration(retryInMs)}`;
+      return `${nameOf(event.target)}: ${reasonOf(event.fault)}; ${howRetried(event)}`;
     }
     case 'waiting':
       if (event.for !== 'slot') return undefined;
@@ -68,6 +67,12 @@ function sentenceOf(event: RunEvent): string | undefined {
     case 'final':
       return undefined;
   }
+}
+
+/** How long attempts go on, or when the next one is made if the service asked for a wait. */
+export function howRetried({ fault, retryInMs, triedForMs }: FailedAttempt): string {
+  if (fault.retryAfterMs) return `retrying in ${formatDuration(retryInMs)}, as the service asks`;
+  return `retrying for up to ${formatDuration(Math.ceil(triedForMs / 1000) * 1000)}`;
 }
 
 function triggeredSentence(event: Extract<RunEvent, { event: 'triggered' }>): string | undefined {

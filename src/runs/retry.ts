@@ -78,9 +78,10 @@ export async function retry<T>(
     if (isInterruption(fault)) return { kind: 'interrupted', fault };
     if (!isWorthIt(fault)) return { kind: 'refused', fault };
     failures += 1;
-    const delayMs = backoffMs(failures, fault, Math.min(giveUpAfterMs - silentMs(), leftMs() - lastMomentMs), random);
+    const triedForMs = Math.min(giveUpAfterMs - silentMs(), leftMs() - lastMomentMs);
+    const delayMs = backoffMs(failures, fault, triedForMs, random);
     if (delayMs === undefined) return { kind: 'gave_up', fault };
-    onRetry?.({ fault, failures, silentMs: silentMs(), retryInMs: delayMs });
+    onRetry?.({ fault, failures, silentMs: silentMs(), triedForMs, retryInMs: delayMs });
     // After a sleep or a stop, the time without a valid response counts from the next attempt.
     if (await pause(delayMs, clock, signal, fault.retryAfterMs)) silentSinceMs = undefined;
     last = fault;

@@ -44,11 +44,12 @@ export function createTolerance(options: ToleranceOptions) {
       waitMs = 0;
       if (isDefinite(fault)) return { kind: 'refused' };
       const { retryAfterMs = 0 } = fault;
-      const backoff = backoffMs(failures, {}, leftMs(), random);
+      const triedForMs = leftMs();
+      const backoff = backoffMs(failures, {}, triedForMs, random);
       if (backoff === undefined) return { kind: 'gave_up' };
       const leastMs = waitAskedFor(retryAfterMs);
       if (leastMs === 0) waitMs = backoff;
-      return { kind: 'retry', leastMs, fault, failures, silentMs, retryInMs: Math.max(leastMs, backoff) };
+      return { kind: 'retry', leastMs, fault, failures, silentMs, triedForMs, retryInMs: Math.max(leastMs, backoff) };
     },
     /** A refusal of the new API key must last as long as one of the old key. */
     renewed(): void {

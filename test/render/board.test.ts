@@ -45,7 +45,15 @@ const ends = (run: Run): RunEvent => ({ event: 'final', run, execution: executio
 const done = (run: Run): RunEvent => ({ event: 'run_done', run, pending: 1 });
 const failed = (run: Run, failures: number): RunEvent => {
   const fault = { kind: 'unavailable', message: 'the service answered 502' } as const;
-  const attempt = { fault, failures, silentMs: 0, retryInMs: 0, ageMs: 12_000, execution: execution('RUNNING') };
+  const attempt = {
+    fault,
+    failures,
+    silentMs: 0,
+    triedForMs: 600_000,
+    retryInMs: 0,
+    ageMs: 12_000,
+    execution: execution('RUNNING'),
+  };
   return { event: 'attempt_failed', operation: 'status', run, ...attempt };
 };
 const [nightly, weekly, third] = [runOf('nightly'), runOf('weekly-report'), runOf('third')] as const;
@@ -70,19 +78,22 @@ test('several runs have rows in columns, and one that is done leaves a line abov
   expect(await lines()).toEqual(['✖ FAILED third id-third', expect.stringMatching(/^. 1 of 3 done$/), ...rows]);
 });
 
-test.each([1, 2])('one of %i runs shows what is wrong from the second failed poll on', async (runs) => {
-  const { observe, sleep, lines } = onBoard({ runs });
-  for (const event of [status(nightly), failed(nightly, 1)]) observe(event);
-  expect((await lines()).at(-1)).toMatch(/nightly RUNNING 0s$/);
-  observe(failed(nightly, 2));
-  await sleep(3_000);
-  expect((await lines()).at(-1)).toMatch(/nightly RUNNING 3s · ⚠ confirmed 15s ago: the service answered 502$/);
-  observe(status(nightly));
-  expect((await lines()).at(-1)).toMatch(/nightly RUNNING 3s$/);
-  // The result may be long in coming, too.
-  for (const event of [ends(nightly), failed(nightly, 2)]) observe(event);
-  expect((await lines()).at(-1)).toMatch(/nightly FAILED 3s · ⚠ /);
-});
+test.each([1, 2])(
+  'one of %i runs shows what is wrong at the first failed poll, and what was confirmed from the second on',
+  async (runs) => {
+    const { observe, sleep, lines } = onBoard({ runs });
+    for (const event of [status(nightly), failed(nightly, 1)]) observe(event);
+    expect((await lines()).at(-1)).toMatch(/RUNNING 0s · ⚠ the service answered 502; retrying for up to 10m$/);
+    observe(failed(nightly, 2));
+    await sleep(3_000);
+    expect((await lines()).at(-1)).toMatch(/nightly RUNNING 3s · ⚠ confirmed 15s ago: the service answered 502$/);
+    observe(status(nightly));
+    expect((await lines()).at(-1)).toMatch(/nightly RUNNING 3s$/);
+    // The result may be long in coming, too.
+    for (const event of [ends(nightly), failed(nightly, 2)]) observe(event);
+    expect((await lines()).at(-1)).toMatch(/nightly FAILED 3s · ⚠ /);
+  },
+);
 
 test('a run that is only triggered has no row', async () => {
   const { observe, lines } = onBoard();

@@ -20,6 +20,7 @@ const failed = (failures: number, silentMs: number): RunEvent => {
     fault: gateway,
     failures,
     silentMs,
+    triedForMs: 600_000,
     retryInMs: 2_000,
     ...known,
   };
@@ -47,7 +48,10 @@ describe('a sentence of a log', () => {
       { ...triggered, how: 'replayed', execution: { ...execution('COMPLETED'), createdAt: '2026-11-22T02:00:13Z' } },
       'this idempotency key started nightly at 2026-11-22 02:00:13 +0000; no new run was started',
     ],
-    [{ ...triggered, how: 'found', idempotencyKey: 'k' }, `nightly has a run under the idempotency key k: ${executionId}`],
+    [
+      { ...triggered, how: 'found', idempotencyKey: 'k' },
+      `nightly has a run under the idempotency key k: ${executionId}`,
+    ],
     [
       { event: 'triggered', how: 'skipped', target, isWatched: false },
       'nightly is already running; skipped, no run was started',
@@ -60,9 +64,10 @@ describe('a sentence of a log', () => {
         fault: lost,
         failures: 1,
         silentMs: 0,
+        triedForMs: 600_000,
         retryInMs: 2_000,
       },
-      'nightly: the answer was lost; retrying in 2s',
+      'nightly: the answer was lost; retrying for up to 10m',
     ],
     [slot, 'nightly is already running; waiting until that run is finished'],
     [{ ...slot, ...known }, 'nightly is already running; waiting until that run is finished'],
@@ -111,7 +116,10 @@ describe('a sentence of a log', () => {
 describe('a log', () => {
   test.each<[RunEvent, string]>([
     [{ event: 'status', run, execution: execution('RUNNING'), changed: true }, `RUNNING (run ${executionId})`],
-    [failed(1, 0), 'no valid response: the service answered 502; last confirmed RUNNING 15s ago; retrying in 2s'],
+    [
+      failed(1, 0),
+      'no valid response: the service answered 502; last confirmed RUNNING 15s ago; retrying for up to 10m',
+    ],
     [{ event: 'service_back', run, afterMs: 95_000 }, 'responds again after 1m 35s'],
     [{ event: 'final', run, execution: execution('COMPLETED') }, 'COMPLETED'],
   ])('says of %j: %s', (event, words) => {
@@ -174,6 +182,7 @@ describe('a log', () => {
       fault: fault('lost', { message: hostile }).fault,
       failures: 1,
       silentMs: 0,
+      triedForMs: 600_000,
       retryInMs: 1,
       ...known,
     });

@@ -16,10 +16,26 @@ const lost = fault('lost').fault;
 
 test('failed requests and the waits between them are silence of the service, what it asked for with Retry-After is none', async () => {
   const { tolerance, clock } = createTolerated();
-  const once = { kind: 'retry', leastMs: 0, fault: lost, failures: 1, silentMs: 30_000, retryInMs: 500 };
+  const once = {
+    kind: 'retry',
+    leastMs: 0,
+    fault: lost,
+    failures: 1,
+    silentMs: 30_000,
+    triedForMs: 570_000,
+    retryInMs: 500,
+  };
   expect(tolerance.failed(lost, 30_000)).toEqual(once);
   const { fault: busy } = fault('throttled', { retryAfterMs: 7000 });
-  const asked = { kind: 'retry', leastMs: 7000, fault: busy, failures: 2, silentMs: 30_600, retryInMs: 7000 };
+  const asked = {
+    kind: 'retry',
+    leastMs: 7000,
+    fault: busy,
+    failures: 2,
+    silentMs: 30_600,
+    triedForMs: 569_400,
+    retryInMs: 7000,
+  };
   expect(tolerance.failed(busy, 100)).toEqual(asked);
   expect(tolerance.failed(lost, 0)).toMatchObject({ failures: 3, silentMs: 30_600 });
   await clock.sleep(60_000);

@@ -61,8 +61,22 @@ describe('a watch', () => {
     const { events, names } = await watch(scriptedService({ status, result: [resultOf('COMPLETED')] }));
     expect(names).toEqual(['status', 'attempt_failed', 'attempt_failed', 'service_back', 'status', 'status', 'final']);
     expect(events.filter(({ event }) => event === 'attempt_failed')).toMatchObject([
-      { failures: 1, silentMs: 0, retryInMs: 250, execution: { status: 'RUNNING' }, ageMs: 10_000 },
-      { failures: 2, silentMs: 250, retryInMs: 500, execution: { status: 'RUNNING' }, ageMs: 10_250 },
+      {
+        failures: 1,
+        silentMs: 0,
+
+        retryInMs: 250,
+        execution: { status: 'RUNNING' },
+        ageMs: 10_000,
+      },
+      {
+        failures: 2,
+        silentMs: 250,
+
+        retryInMs: 500,
+        execution: { status: 'RUNNING' },
+        ageMs: 10_250,
+      },
     ]);
     expect(events.find(({ event }) => event === 'service_back')).toMatchObject({ afterMs: 750 });
   });

@@ -1,4 +1,4 @@
-import type { Connection } from '../connection/connection.ts';
+import { type Connection, outageOf } from '../connection/connection.ts';
 import type { UnresolvedTrigger } from '../journal/journal.ts';
 import type { Problem } from '../problems/problem.ts';
 import { triggerProblem } from '../problems/trigger-problems.ts';
@@ -12,7 +12,9 @@ export function problemOfTrigger(result: FailedTrigger, identity: TriggerIdentit
   const recorded = mayHaveStarted(result) ? journal.findKey(identity) : undefined;
   const unknown =
     recorded?.state === 'open' ? unknownTriggerOf(recorded.trigger, connection) : { ...identity, ignoresKeys };
-  return triggerProblem(result, unknown, context.signal);
+  const problem = triggerProblem(result, unknown, context.signal);
+  const outage = result.kind === 'refused' && outageOf(result.fault, connection);
+  return outage ? problem.with({ hint: `${outage}; \`runctl doctor\` finds the cause` }) : problem;
 }
 
 const mayHaveStarted = (result: FailedTrigger) =>

@@ -8,6 +8,7 @@ import { readProfileInForce, shortSource } from '../config/profile.ts';
 import { type Resolved, unknownVariables, valueIfGiven } from '../config/setting-table.ts';
 import { need, resolveSettings, type SettingFlags, type Settings } from '../config/settings.ts';
 import { connectWith } from '../connection/connect.ts';
+import { outageOf } from '../connection/connection.ts';
 import { journalOf } from '../connection/open-journal.ts';
 import { pollUnknownRun } from '../connection/poll-once.ts';
 import { journalTrouble } from '../connection/state-folder.ts';
@@ -144,11 +145,11 @@ const shown = ({ text, source }: Resolved) => `${text} (${shortSource(source)})`
 
 async function checkService({ flags, answer }: Machine): Promise<Found> {
   if (flags.offline) return skipped('skipped: --offline');
-  const { responded, fault } = await answer();
+  const { responded, fault, outage } = await answer();
   const result = fault ? doctorResultOf(fault) : 'ok';
   // "Not found" most likely means that the service checked and accepted the API key, but it isn't certain.
   if (!fault || result === 'ok') return ok(`${responded}, and very likely accepts the API key`);
-  const remedy = fault.hint ?? pageHint(fault) ?? remedyOf(fault) ?? 'try again later';
+  const remedy = fault.hint ?? outage ?? pageHint(fault) ?? remedyOf(fault) ?? 'try again later';
   if (result !== 'warning')
     throw new Problem({ ...faultFields(fault), name: result, message: reasonOf(fault), hint: remedy });
   const message = `${responded}, but whether it accepts the API key isn't known: ${reasonOf(fault)}`;
@@ -170,7 +171,8 @@ async function ask(settings: Settings, flags: SettingFlags, context: Invocation)
   const fault = answer.kind === 'fault' ? answer.fault : undefined;
   if (fault && isInterruption(fault)) throw interruptedProblem(context.signal);
   const responded = `${new URL(connection.baseUrl).host} responded in ${took}`;
-  return { fault, serviceTimeMs: answer.serviceTimeMs, responded };
+  const outage = fault && outageOf(fault, connection);
+  return { fault, serviceTimeMs: answer.serviceTimeMs, responded, outage };
 }
 
 /** `Date` counts whole seconds. A clock that is wrong by more than this makes ages and times misleading. */

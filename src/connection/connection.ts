@@ -2,6 +2,7 @@ import type { Settings } from '../config/settings.ts';
 import { endedBy, type Invocation } from '../context.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Processes } from '../journal/processes.ts';
+import type { Fault } from '../runs/fault.ts';
 import type { RateLimiter } from '../runs/rate-limiter.ts';
 import type { Target } from '../runs/run.ts';
 import type { Service } from '../runs/service.ts';
@@ -27,6 +28,13 @@ export interface Connection {
   /** The idempotency keys of triggers that this process has sent or is about to send. */
   sentKeys: Set<string>;
   debug?(line: string): void;
+}
+
+/** What it means if there is no connection to a base URL that has answered here before, so that it most likely is right. */
+export function outageOf({ kind, hint }: Fault, { journal, baseUrl }: Pick<Connection, 'journal' | 'baseUrl'>) {
+  if (kind !== 'unreachable' || hint !== undefined) return undefined;
+  const isKnown = journal.runs({ baseUrl, hasRun: true }).next().done !== true;
+  return isKnown ? 'the service or the network may be down' : undefined;
 }
 
 /** The options for attempts with retries that give up after this long without a valid response. */

@@ -12,7 +12,7 @@ import { retry } from '../runs/retry.ts';
 import { type Run, randomUuid } from '../runs/run.ts';
 import { type Answer, type DatedAnswer, type Execution, errorTextOf, type RunResult } from '../runs/service.ts';
 import type { Followable } from '../watching/watch-run.ts';
-import { type Connection, retryPortsOf } from './connection.ts';
+import { type Connection, outageOf, retryPortsOf } from './connection.ts';
 import { argumentOf, followableOf } from './followable.ts';
 import { hasJournal } from './open-journal.ts';
 
@@ -51,7 +51,10 @@ export async function pollOnce<Operation extends keyof Answers>(
   const isForgotten = await isNowForgotten(run, polled.fault, connection);
   const seen = { run, ...seenBefore?.() };
   const voice = { argument, hasJournal: hasJournal(context), isForgotten };
-  return { kind: 'failed', problem: pollProblem(polled.fault, { ...seen, operation, ...voice }) };
+  const problem = pollProblem(polled.fault, { ...seen, operation, ...voice });
+  const outage = outageOf(polled.fault, connection);
+  const hint = `${outage}; try again with \`runctl ${operation} ${argument}\``;
+  return { kind: 'failed', problem: outage ? problem.with({ hint }) : problem };
 }
 
 /** Records it if the service doesn't know an unfinished run of this API key. A 404 or 410 may come from a router. */

@@ -103,8 +103,7 @@ export function pollProblem(
   const unread = `the ${operation} of ${nameOf(run.target)} couldn't be read: ${fault.message}; the run is not affected${seen}`;
   const happened = isMissing ? missing : unread;
   const retry = again(operation, argument);
-  // A base URL that was right before most likely still is.
-  const remedy = execution && fault.kind === 'unreachable' ? retry : remedyOf(fault);
+  const remedy = remedyOf(fault);
   const whyMissing = isForgotten ? forgottenHint : notFoundHint(hasJournal);
   return new Problem({
     ...faultFields(fault),

@@ -579,3 +579,17 @@ describe.each([
 
 /** A wait begins in the turn after the answer that it follows. */
 const systemTurn = () => new Promise((resolve) => setTimeout(resolve, 20));
+
+test.each([
+  ['trigger nightly', /^runctl doctor/],
+  ['status', /^runctl status/],
+  ['result', /^runctl result/],
+])('%s without a connection to a base URL that has answered before says what may be down', async (line, next) => {
+  const { emulator, env, clock } = await withEmulator({});
+  await runProgram(['trigger', 'nightly'], { env, clock });
+  await emulator.close();
+  const { code, stdout, stderr } = await runProgram([...line.split(' '), '--json'], { env, clock });
+  expect([code, stderr]).toEqual([10, expect.stringContaining('the service or the network may be down')]);
+  expect(stderr).not.toContain('check the base URL');
+  expect(jsonLines(stdout)[0].runctl.next).toMatch(next);
+});

@@ -46,13 +46,13 @@ export function refusedTriggerProblem(
     ? `\`runctl watch ${active?.argument ?? fullArgumentOf({ target, executionId: fault.executionId })}\``
     : 'a schedule, a person or another machine may have started it; add `--if-active wait` or `--if-active skip`';
   const since = active?.since === undefined ? '' : ` since ${localTime(active.since)}`;
+  const failure = `${name} couldn't be triggered: ${fault.message}`;
   const known: Partial<Record<FaultKind, (string | undefined)[]>> = {
     already_active: [`${name} is already running${since}`, activeHint],
-    not_found: fault.page
-      ? undefined
-      : [`the service doesn't know ${name}`, 'check the name, the project and the base URL: `runctl config list`'],
+    not_found: [isOfProject(fault) ? failure : `the service doesn't know ${name}`, unknownNameHint],
   };
-  const [happened, remedy] = known[fault.kind] ?? [`${name} couldn't be triggered: ${fault.message}`, remedyOf(fault)];
+  if (fault.page) known.not_found = undefined;
+  const [happened, remedy] = known[fault.kind] ?? [failure, remedyOf(fault)];
   return new Problem({
     ...faultFields(fault),
     name: exitNameOf(fault),
@@ -61,6 +61,11 @@ export function refusedTriggerProblem(
     hint: fault.hint ?? retryAfterHint(fault) ?? keyReuseHint(fault) ?? remedy ?? causeHint(fault),
   });
 }
+
+const unknownNameHint = 'check the name, the project and the base URL: `runctl config list`';
+
+/** Only the service's message says that it is the project which isn't known. */
+const isOfProject = ({ serviceCode = '' }: Fault) => /project/i.test(serviceCode);
 
 /** How to find out more, if there is no better remedy. */
 function causeHint(fault: Fault): string {

@@ -221,6 +221,20 @@ const ofTriggers: Record<string, Row> = {
     scenario: { ...short({ duration: '2h' }), namesActiveRun: true, faults: [answers(500, { on: 'status' })] },
     ends: '10 not_started no unavailable unavailable',
   },
+  'a project that the service does not know': {
+    argv: trigger,
+    scenario: faulty(answers(404, { body: { code: 'projectNotFound', message: 'There is no project 42' } })),
+    ends: '6 not_started no not_found not_found',
+    next: /^runctl config list$/,
+    says: /There is no project 42/,
+  },
+  'an automation that is not there, beside one that was triggered here': {
+    argv: ['trigger', 'import-eu'],
+    earlier: ['trigger', 'import-us'],
+    scenario: { automations: { 'import-us': {} } },
+    ends: '6 not_started no not_found not_found',
+    next: /^runctl config list$/,
+  },
   'a given key that replays a FAILED run': {
     argv: given,
     earlier: given,

@@ -8,6 +8,7 @@ import { hasColors, hasUnicode } from '../../src/render/theme.ts';
 import type { Clock } from '../../src/runs/clock.ts';
 import { createSecrets } from '../../src/secrets.ts';
 import { checkDocuments } from './check-documents.ts';
+import { checkPrinted } from './printed-commands.ts';
 import type { ScreenStream } from './screen-stream.ts';
 
 export interface ProgramOptions {
@@ -53,6 +54,7 @@ export async function runProgram(argv: readonly string[], options: ProgramOption
     unicode: hasUnicode(env),
   });
   checkDocuments(argv, stdout.text);
+  checkPrinted(argv, stdout.text, stderr.text);
   if (code === 2) checkNextStep(argv, stderr.text);
   return { code, stdout: stdout.text, stderr: stderr.text, tookMs: performance.now() - startMs };
 }

@@ -28,6 +28,7 @@ const failures: Record<string, ExchangeFailure> = {
   expired: network('CERT_HAS_EXPIRED', false),
   'self-signed': network('DEPTH_ZERO_SELF_SIGNED_CERT', false),
   'wrong-host': network('ERR_TLS_CERT_ALTNAME_INVALID', false),
+  'broken-tls': network('ERR_SSL_BAD_RECORD', true),
   'proxy-407': proxy(407),
   'proxy-502': proxy(502),
 };
@@ -35,6 +36,7 @@ const failures: Record<string, ExchangeFailure> = {
 const bodies: Record<string, string> = {
   html: '<html><h1>Welcome</h1></html>',
   empty: '',
+  text: 'notFound',
   list: '[]',
   other: '{"ok":true}',
   'no-id': '{"status":"RUNNING"}',
@@ -45,18 +47,18 @@ const bodies: Record<string, string> = {
   active: '{"code":"runAlreadyActive"}',
   'active-id': JSON.stringify({ code: 'runAlreadyActive', executionId }),
   missing: '{"code":"notFound"}',
-  code: '{"code":"invalidId"}',
+  detail: '{"code":"x","detail":"notFound"}',
   run: '',
   huge: 'x',
 };
 
 /**
  * The service behind a transport that answers from a script of words, the last one for ever: `RUNNING` (or any state in
- * capitals) is a good answer, `502` a status, `502-html` the same with a body, `303-run` with a `Location`, `429;7` or
- * `RUNNING;7` with `Retry-After: 7`
- * (`429;date30` with a date 30 s ahead), `reset` and its like a failure without an answer. `asleep8h` and `stopped8h`
- * are no answers: the machine sleeps, or the process is stopped, a moment after the answer before. `stalled8h` is no
- * answer because the process was stopped while the request was in flight.
+ * capitals) is a good answer, `502` a status, `502-html` the same with a body, `422-invalidId` with an error code,
+ * `303-run` with a `Location`, `429;7` or `RUNNING;7` with `Retry-After: 7` (`429;date30` with a date 30 s ahead), `reset`
+ * and its like a failure without an answer. `asleep8h` and `stopped8h` are no answers: the machine sleeps, or the process
+ * is stopped, a moment after the answer before. `stalled8h` is no answer because the process was stopped while the request
+ * was in flight.
  */
 export function scriptedTransport(script: string, clock: VirtualClock): ScriptedTransport {
   const words = script.split(/\s+/).filter((word) => word !== '');
@@ -100,9 +102,9 @@ function exchangeOf(word: string, clock: VirtualClock): Exchange {
     const document = JSON.stringify({ executionId, status: state, output: 'done' });
     return responseOf(200, document, seconds && { 'retry-after': seconds });
   }
-  const [, status, body = 'empty', wait] = /^(\d{3})(?:-([a-z-]+))?(?:;(.+))?$/.exec(word) ?? [];
-  const text = bodies[body];
-  if (status === undefined || text === undefined) throw new Error(`the script says ${word}`);
+  const [, status, body = 'empty', wait] = /^(\d{3})(?:-([\w-]+))?(?:;(.+))?$/.exec(word) ?? [];
+  if (status === undefined) throw new Error(`the script says ${word}`);
+  const text = bodies[body] ?? JSON.stringify({ code: body });
   const dated = /^date(\d+)$/.exec(wait ?? '');
   const date = new Date(clock.nowMs()).toUTCString();
   const until = dated && new Date(clock.nowMs() + Number(dated[1]) * 1000).toUTCString();

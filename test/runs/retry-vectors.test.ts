@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { isTooEarly } from '../../src/runs/fault.ts';
 import { backoffMs } from '../../src/runs/retry.ts';
 import { parseDuration } from '../../src/runs/time-text.ts';
 import { rotating } from '../helpers/rotation.ts';
+import { fault } from '../helpers/scripted-service.ts';
 import { type Given, type Runner, runners } from './runners.ts';
 
 const meant: Record<string, Runner> = {
@@ -33,22 +35,28 @@ answer                    | trigger          | trigger in doubt | status        
 205-299                   | ~outcome_unknown | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
 201-no-id 200-envelope    | ~outcome_unknown | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
 201-no-status             | ok               | ok               | ~unavailable  | ~unavailable  | ~result_unavailable
-201-run 202-run           | ok               | ok               | ~unavailable  | ~unavailable  | ~result_unavailable
+201-run 202-run 299-run   | ok               | ok               | ~unavailable  | ~unavailable  | ~result_unavailable
 200-another               | ok               | ok               | ~unavailable  | ~unavailable  | ~result_unavailable
 200-huge                  | outcome_unknown  | outcome_unknown  | unavailable   | ~unavailable  | result_unavailable
 300-399                   | rejected         | outcome_unknown  | rejected      | ~unavailable  | ~result_unavailable
-301-run 302-run 303-run   | outcome_unknown  | outcome_unknown  | rejected      | ~unavailable  | ~result_unavailable
+300-run 301-run 303-run   | outcome_unknown  | outcome_unknown  | rejected      | ~unavailable  | ~result_unavailable
 307-run 308-run 399-run   | outcome_unknown  | outcome_unknown  | rejected      | ~unavailable  | ~result_unavailable
-400                       | rejected         | outcome_unknown  | rejected      | ~unavailable  | ~result_unavailable
+400 400-run               | rejected         | outcome_unknown  | rejected      | ~unavailable  | ~result_unavailable
 401 403                   | unauthorized     | outcome_unknown  | unauthorized  | ~unauthorized | ~result_unavailable
 402                       | no_credits       | outcome_unknown  | no_credits    | ~unavailable  | ~result_unavailable
 404 404-html 404-missing  | not_found        | outcome_unknown  | +not_found    | ~unavailable  | ~result_unavailable
-410 410-html              | rejected         | outcome_unknown  | +not_found    | ~unavailable  | ~result_unavailable
+410 410-html 410-invalidId | rejected         | outcome_unknown  | +not_found    | ~unavailable  | ~result_unavailable
 410-missing               | not_found        | outcome_unknown  | +not_found    | ~unavailable  | ~result_unavailable
-422-missing               | not_found        | outcome_unknown  | not_found     | ~not_found    | ~result_unavailable
+422-missing 422-detail    | not_found        | outcome_unknown  | not_found     | ~not_found    | ~result_unavailable
+422-NOT_FOUND             | not_found        | outcome_unknown  | not_found     | ~not_found    | ~result_unavailable
+422-execution_not_found   | not_found        | outcome_unknown  | not_found     | ~not_found    | ~result_unavailable
 422-other 422-list        | rejected         | outcome_unknown  | not_found     | ~not_found    | ~result_unavailable
-422 422-html              | rejected         | outcome_unknown  | ~unavailable  | ~unavailable  | ~result_unavailable
-422-code                  | rejected         | outcome_unknown  | rejected      | ~unavailable  | ~result_unavailable
+422-UnprocessableContent  | rejected         | outcome_unknown  | not_found     | ~not_found    | ~result_unavailable
+422-unprocessable-entity  | rejected         | outcome_unknown  | not_found     | ~not_found    | ~result_unavailable
+422 422-html 422-text     | rejected         | outcome_unknown  | ~unavailable  | ~unavailable  | ~result_unavailable
+422-invalidId             | rejected         | outcome_unknown  | rejected      | ~unavailable  | ~result_unavailable
+422-notFoundation         | rejected         | outcome_unknown  | rejected      | ~unavailable  | ~result_unavailable
+422-NotUnprocessableEntity | rejected        | outcome_unknown  | rejected      | ~unavailable  | ~result_unavailable
 405-406                   | rejected         | outcome_unknown  | rejected      | ~unavailable  | ~result_unavailable
 407                       | unavailable      | outcome_unknown  | unavailable   | ~unavailable  | ~result_unavailable
 408 425                   | ~outcome_unknown | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
@@ -73,6 +81,7 @@ reset closed unheard      | ~outcome_unknown | ~outcome_unknown | ~unavailable  
 cut silence               | ~outcome_unknown | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
 expired self-signed       | unavailable      | outcome_unknown  | unavailable   | ~unavailable  | ~result_unavailable
 wrong-host proxy-407      | unavailable      | outcome_unknown  | unavailable   | ~unavailable  | ~result_unavailable
+broken-tls                | outcome_unknown  | outcome_unknown  | unavailable   | ~unavailable  | ~result_unavailable
 RUNNING                   | ok               | ok               | ok            |               | ~result_unavailable
 COMPLETED                 | ok               | ok               | ok            | ok            | ok
 PAUSED                    | ok               | ok               | ok            |               | ~result_unavailable`;
@@ -222,6 +231,7 @@ watch   | chance 0                 | RUNNING 401;40 401                         
 watch   |                          | 401                                           |                                   | unauthorized
 watch   |                          | expired                                       |                                   | unavailable
 watch   |                          | proxy-407                                     |                                   | unavailable
+watch   |                          | broken-tls                                    |                                   | unavailable
 watch   | chance 1                 | 302                                           | 0.5 1 2 4 8 15 15 …               | unavailable
 watch   | chance 1                 | 402 400 405 RUNNING COMPLETED COMPLETED       | 0.5 1 2 10 0                      | ok
 watch   | chance 1                 | 200-huge                                      | 0.5 1 2 4 8 15 15 …               | unavailable
@@ -309,4 +319,17 @@ describe('retries', () => {
       expect(gapsMs.slice(1).reduce((sum, ms) => sum + ms, 0)).toBeCloseTo(10_000, 0);
     }
   });
+});
+
+test.each([
+  [undefined, false],
+  [-30_000, false],
+  [-29_999, true],
+  [0, true],
+  [29_999, true],
+  [30_000, false],
+])('%s ms after its trigger, a run that is not found may be too new: %s', (sinceTriggerMs, expected) => {
+  // A negative time is that of a clock that was set back.
+  const isNew = (kind: Parameters<typeof fault>[0]) => isTooEarly(fault(kind).fault, sinceTriggerMs);
+  expect([isNew('not_found'), isNew('path_not_found'), isNew('unauthorized')]).toEqual([expected, expected, false]);
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
-import { formatAge, formatAgo, formatDuration, parseDuration } from '../../src/runs/time-text.ts';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { formatAge, formatAgo, formatDuration, localTime, parseDuration } from '../../src/runs/time-text.ts';
 
 describe('parseDuration', () => {
   test.each([
@@ -114,3 +114,20 @@ describe('formatDuration', () => {
     );
   });
 });
+
+test.each(['UTC', 'America/St_Johns', 'Pacific/Apia'])(
+  'a time is written as a clock on a wall in %s has it, with how far that is from UTC',
+  (zone) => {
+    vi.stubEnv('TZ', zone);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const seconds = fc.integer({ min: 0, max: 4_000_000_000 });
+    fc.assert(
+      fc.property(seconds, (second) => {
+        const text = localTime(new Date(second * 1000).toISOString());
+        expect(text).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4}$/);
+        expect(Date.parse(text)).toBe(second * 1000);
+        expect(Number(text.slice(11, 13))).toBe(new Date(second * 1000).getHours());
+      }),
+    );
+  },
+);

@@ -12,107 +12,84 @@ const network = (error: unknown, { sent = false, status }: { sent?: boolean; sta
   faultOf({ reason: 'network', sent, status, error }, attempt);
 
 describe('a connection that fails', () => {
-  test.each<[Error, string]>([
+  test.each<[Error, says: string]>([
     [coded('ENOTFOUND'), "can't resolve service.test"],
-    [coded('ECONNREFUSED'), "can't connect to service.test: connection refused"],
-    [coded('EHOSTUNREACH'), 'no route to service.test'],
-    [coded('ENETUNREACH'), 'no network to reach service.test'],
-    [coded('ETIMEDOUT'), "service.test didn't respond"],
-    [coded('UND_ERR_CONNECT_TIMEOUT'), "service.test didn't accept a connection in time"],
-    [coded('UND_ERR_HEADERS_TIMEOUT'), 'service.test accepted the connection but never responded'],
-    [coded('ECONNRESET'), 'service.test reset the connection'],
-    [coded('EPIPE'), 'service.test closed the connection'],
-    [coded('UND_ERR_SOCKET', 'other side closed'), 'service.test closed the connection'],
-    [coded('ENEW', 'something new'), 'the connection to service.test failed (fetch failed)'],
-  ])('with %s is put into words', (error, message) => {
-    expect(network(nested(error))).toEqual({ kind: 'unreachable', message });
+    [coded('EAI_AGAIN'), 'no name server'],
+    [coded('ECONNREFUSED'), 'refused'],
+    [coded('EHOSTUNREACH'), 'no route'],
+    [coded('ENETUNREACH'), 'no network'],
+    [coded('ETIMEDOUT'), 'respond'],
+    [coded('UND_ERR_CONNECT_TIMEOUT'), 'accept'],
+    [coded('UND_ERR_HEADERS_TIMEOUT'), 'never responded'],
+    [coded('ECONNRESET'), 'reset'],
+    [coded('EPIPE'), 'closed'],
+    [coded('UND_ERR_SOCKET', 'other side'), 'closed'],
+    [coded('ENEW', 'something new'), '(fetch failed)'],
+  ])('with %s says so, and how far it got', (error, says) => {
+    const { kind, message, hint } = network(nested(error));
+    expect([kind, message]).toEqual(['unreachable', expect.stringContaining(says)]);
+    expect(message).toContain('service.test');
+    // A name server that doesn't respond is the machine's, not one of the base URL.
+    expect(hint?.includes('DNS') === true).toBe(says === 'no name server');
     const before = { kind: 'lost', message: `${message} before it responded` };
-    expect(network(nested(error), { sent: true })).toEqual(before);
+    expect(network(nested(error), { sent: true })).toMatchObject(before);
     const within = { kind: 'lost', message: `${message} in the middle of a 200 response` };
-    expect(network(nested(error), { sent: true, status: 200 })).toEqual(within);
+    expect(network(nested(error), { sent: true, status: 200 })).toMatchObject(within);
   });
 
-  test('since no name server answers is the fault of the machine, not of the base URL', () => {
-    const { message, hint } = network(nested(coded('EAI_AGAIN')));
-    expect([message, hint]).toEqual([
-      "can't resolve service.test: no name server responded",
-      "check this machine's DNS and network connection",
-    ]);
-  });
-
-  test('without a reason says so', () => {
-    expect(network(undefined).message).toBe('the connection to service.test failed (no reason given)');
-  });
+  test('without a reason says so', () => expect(network(undefined).message).toContain('no reason given'));
 
   test('since HTTP cannot carry the request is not tried again', () => {
     const error = nested(coded('UND_ERR_INVALID_ARG', 'invalid header'));
-    expect(network(error)).toEqual({ kind: 'unsendable', message: "the request can't be sent (invalid header)" });
+    expect(network(error)).toMatchObject({ kind: 'unsendable', message: expect.stringContaining('invalid header') });
   });
 });
 
-test.each<['interrupted' | 'deadline', boolean, FaultKind, string]>([
+test.each<['interrupted' | 'deadline', boolean, FaultKind, says: string]>([
   ['interrupted', false, 'interrupted', 'interrupted'],
   ['interrupted', true, 'interrupted_in_flight', 'interrupted'],
-  ['deadline', false, 'unreachable', 'no connection to service.test within 1.5s'],
-  ['deadline', true, 'lost', "service.test didn't finish its response within 1.5s"],
-])('a request that was %s, and sent: %s, is %s', (reason, sent, kind, message) => {
-  expect(faultOf({ reason, sent }, attempt)).toEqual({ kind, message });
+  ['deadline', false, 'unreachable', '1.5s'],
+  ['deadline', true, 'lost', '1.5s'],
+])('a request that was %s, and sent: %s, is %s', (reason, sent, kind, says) => {
+  expect(faultOf({ reason, sent }, attempt)).toEqual({ kind, message: expect.stringContaining(says) });
 });
 
 describe('a TLS connection that fails', () => {
-  const ofHost = 'the certificate for service.test';
-  const authority = `${ofHost} is signed by an authority this machine doesn't trust`;
-  const trust = 'add the authority with NODE_EXTRA_CA_CERTS=<file.pem>';
+  const trust = 'NODE_EXTRA_CA_CERTS';
   const ssl = (reason: string) => `80:error:0A:SSL routines:ssl3_read_bytes:${reason}:../ssl/record.c:1605:`;
 
-  test.each<[Error, string, string | undefined]>([
-    [coded('CERT_HAS_EXPIRED'), `${ofHost} has expired`, "check this machine's clock, or renew the certificate"],
-    [coded('CERT_NOT_YET_VALID'), `${ofHost} is not yet valid`, "check this machine's clock: it may be slow"],
-    [
-      coded('ERR_TLS_CERT_ALTNAME_INVALID'),
-      'service.test presented a certificate for another host',
-      'check the base URL',
-    ],
-    [coded('DEPTH_ZERO_SELF_SIGNED_CERT'), `${ofHost} is self-signed`, trust],
-    [coded('SELF_SIGNED_CERT_IN_CHAIN'), authority, trust],
-    [coded('UNABLE_TO_VERIFY_LEAF_SIGNATURE'), authority, trust],
-    [coded('UNABLE_TO_GET_ISSUER_CERT'), authority, trust],
-    [coded('UNABLE_TO_GET_ISSUER_CERT_LOCALLY'), authority, trust],
-    [coded('CERT_UNTRUSTED'), authority, trust],
-    [coded('CERT_REVOKED'), `${ofHost} has been revoked`, undefined],
-    [
-      coded('EPROTO', ssl('wrong version number')),
-      "service.test doesn't speak HTTPS",
-      "check the base URL's scheme and port",
-    ],
-    [
-      coded('ERR_SSL_HTTP_REQUEST', 'HTTP request'),
-      "service.test doesn't speak HTTPS",
-      "check the base URL's scheme and port",
-    ],
-    [
-      coded('EPROTO', ssl('packet length too long')),
-      "service.test doesn't speak HTTPS",
-      "check the base URL's scheme and port",
-    ],
-    [
-      coded('EPROTO', ssl('tlsv1 alert protocol version')),
-      'the TLS handshake with service.test failed (tlsv1 alert protocol version)',
-      undefined,
-    ],
-    [coded('ERR_SSL_NEW', 'new'), 'the TLS handshake with service.test failed (no reason given)', undefined],
-  ])('with %s is put into words', (error, message, hint) => {
-    expect(network(nested(error))).toEqual({ kind: 'untrusted', message, hint });
+  test.each<[Error, says: string, hint: string | undefined]>([
+    [coded('CERT_HAS_EXPIRED'), 'expired', 'clock'],
+    [coded('CERT_NOT_YET_VALID'), 'not yet valid', 'clock'],
+    [coded('ERR_TLS_CERT_ALTNAME_INVALID'), 'another host', 'base URL'],
+    [coded('DEPTH_ZERO_SELF_SIGNED_CERT'), 'self-signed', trust],
+    [coded('SELF_SIGNED_CERT_IN_CHAIN'), 'authority', trust],
+    [coded('UNABLE_TO_VERIFY_LEAF_SIGNATURE'), 'authority', trust],
+    [coded('UNABLE_TO_GET_ISSUER_CERT'), 'authority', trust],
+    [coded('UNABLE_TO_GET_ISSUER_CERT_LOCALLY'), 'authority', trust],
+    [coded('CERT_UNTRUSTED'), 'authority', trust],
+    [coded('CERT_REVOKED'), 'revoked', undefined],
+    [coded('EPROTO', ssl('wrong version number')), "doesn't speak HTTPS", 'base URL'],
+    [coded('EPROTO', ssl('packet length too long')), "doesn't speak HTTPS", 'base URL'],
+    [coded('ERR_SSL_HTTP_REQUEST', 'HTTP request'), "doesn't speak HTTPS", 'base URL'],
+    [coded('EPROTO', ssl('tlsv1 alert protocol version')), '(tlsv1 alert protocol version)', undefined],
+    [coded('ERR_SSL_NEW', 'new'), '(no reason given)', undefined],
+  ])('with %s says so, and what helps', (error, says, helps) => {
+    const { kind, message, hint } = network(nested(error));
+    expect([kind, message, hint]).toEqual([
+      'untrusted',
+      expect.stringContaining(says),
+      helps && expect.stringContaining(helps),
+    ]);
+    expect(message).toContain('service.test');
     expect(network(nested(error), { sent: true })).toEqual({ kind: 'broken_tls', message, hint });
   });
 
   test('since the server alone speaks TLS was never acted on', () => {
-    const message = 'service.test speaks TLS, not plain http';
-    const hint = 'begin the base URL with https://';
-    const alert = coded('HPE_INVALID_CONSTANT', 'Parse Error', { data: '\x15\x03\x01' });
-    expect(network(nested(alert), { sent: true })).toEqual({ kind: 'untrusted', message, hint });
-    const page = coded('HPE_INVALID_CONSTANT', 'Parse Error', { data: 'x\x15\x03' });
-    expect(network(nested(page), { sent: true }).kind).toBe('lost');
+    const broken = (data: string) => nested(coded('HPE_INVALID_CONSTANT', 'Parse Error', { data }));
+    const hint = expect.stringContaining('https://');
+    expect(network(broken('\x15\x03\x01'), { sent: true })).toMatchObject({ kind: 'untrusted', hint });
+    expect(network(broken('x\x15\x03'), { sent: true }).kind).toBe('lost');
   });
 });
 

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { proxyFor } from '../../src/api/proxy.ts';
+import { faultOf } from '../../src/api/network-fault.ts';
+import { ProxyFailure, proxyFor } from '../../src/api/proxy.ts';
 import { Problem } from '../../src/problems/problem.ts';
+import type { FaultKind } from '../../src/runs/fault.ts';
 import { anyCharacter } from '../helpers/any-character.ts';
 
 const service = 'https://service.test';
@@ -23,11 +25,8 @@ describe('the proxy for an origin', () => {
     ['no scheme', { HTTPS_PROXY: 'proxy.test:3128' }, proxy],
     ['no scheme, with a user', { HTTPS_PROXY: 'u:p@proxy.test:3128' }, { ...proxy, credentials: 'u:p' }],
     ['an https proxy', { HTTPS_PROXY: 'https://proxy.test' }, { origin: 'https://proxy.test' }],
-    ['capitals', { HTTPS_PROXY: 'HTTP://Proxy.Test:3128' }, proxy],
-    ['slashes at the end', { HTTPS_PROXY: `${url}///` }, proxy],
-    ['a path', { HTTPS_PROXY: `${url}/a/b` }, proxy],
+    ['all that follows the origin', { HTTPS_PROXY: `${url}///a?b=c#d` }, proxy],
     ['a path without a scheme', { HTTPS_PROXY: 'proxy.test:3128/a' }, proxy],
-    ['a query and a fragment', { HTTPS_PROXY: `${url}?a=b#c` }, proxy],
     ['blanks around it', { HTTPS_PROXY: ` ${url}\n` }, proxy],
     ['IPv6', { HTTPS_PROXY: '[::1]:3128' }, { origin: 'http://[::1]:3128' }],
     ['an encoded password', { HTTPS_PROXY: 'http://u:p%40ss@proxy.test:3128/' }, { ...proxy, credentials: 'u:p@ss' }],
@@ -45,11 +44,8 @@ describe('the proxy for an origin', () => {
 
   test.each([
     'http://localhost:8080',
-    'https://localhost',
     'https://LOCALHOST.',
     'http://a.localhost',
-    'http://127.0.0.1:8080',
-    'https://127.255.0.3',
     'https://127.1',
     'http://[::1]:8080',
     'http://[::ffff:127.0.0.1]:8080',
@@ -69,7 +65,6 @@ describe('the proxy for an origin', () => {
 
   test.each([
     ['*', service, true],
-    ['a.test,*', service, true],
     ['service.test', service, true],
     ['SERVICE.Test.', service, true],
     ['service.test', `${service}.`, true],
@@ -82,18 +77,15 @@ describe('the proxy for an origin', () => {
     ['a.test , service.test', service, true],
     ['::2', 'https://[::2]', true],
     ['[::2]:443', 'https://[::2]', true],
-    ['10.0.0.1', 'https://10.0.0.1', true],
     ['service.test:8443', service, false],
     ['service.test:443x', service, false],
     ['x[::2]', 'https://[::2]', false],
     ['[::2]x', 'https://[::2]', false],
     [':443', service, false],
-    ['[::2]:8443', 'https://[::2]', false],
     ['vice.test', service, false],
     ['a.service.test', service, false],
     ['.', service, false],
     ['', service, false],
-    [',,', service, false],
   ])('with NO_PROXY=%s for %s is left out: %s', (noProxy, origin, isLeftOut) => {
     expect(proxyFor(origin, { HTTPS_PROXY: url, NO_PROXY: noProxy }) === undefined).toBe(isLeftOut);
     expect(proxyFor(origin, { HTTPS_PROXY: url, no_proxy: noProxy, NO_PROXY: '' }) === undefined).toBe(isLeftOut);
@@ -133,32 +125,65 @@ describe('the proxy for an origin', () => {
     );
   });
 
-  test.each([
-    'socks5://proxy.test',
-    'socks4a://u:p@proxy.test:1080',
-    'SOCKS://proxy.test',
-    'ftp://proxy.test',
-    '://',
-    'http://',
-    'proxy test',
-    'proxy.test:99999',
-    'http:proxy.test:3128',
-    'http://u:p%ss@proxy.test',
-    '%',
-  ])('%j is refused by name, and is not shown: it may hold a password', (value) => {
-    const refusal = (env: Record<string, string>) => {
-      try {
-        return proxyFor(service, env);
-      } catch (error) {
-        return error;
+  test.each(['socks5://proxy.test', 'ftp://proxy.test', 'proxy.test:99999', 'http://u:p%ss@proxy.test', '%'])(
+    '%j is refused by name, and is not shown: it may hold a password',
+    (value) => {
+      for (const name of ['HTTPS_PROXY', 'https_proxy', 'ALL_PROXY']) {
+        const problem = refusalOf(() => proxyFor(service, { [name]: value }));
+        expect(problem?.facts).toMatchObject({ name: 'usage', message: expect.stringContaining(name) });
+        expect(problem?.facts.hint).toContain('http://user:password@host:port');
+        if (value.length > 3) expect(JSON.stringify(problem?.facts)).not.toContain(value);
       }
-    };
-    for (const name of ['HTTPS_PROXY', 'https_proxy', 'ALL_PROXY']) {
-      const problem = refusal({ [name]: value });
-      expect(problem).toBeInstanceOf(Problem);
-      const hint = 'write it as http://host:port or http://user:password@host:port, or unset it';
-      expect(problem).toMatchObject({ facts: { name: 'usage', message: expect.stringContaining(name), hint } });
-      if (value.length > 3) expect((problem as Problem).message).not.toContain(value);
-    }
+    },
+  );
+});
+
+function refusalOf(act: () => unknown): Problem | undefined {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof Problem) return error;
+    throw error;
+  }
+  return undefined;
+}
+
+describe('what fails at a proxy', () => {
+  const attempt = { host: 'service.test', proxy: { origin: url, variable: 'https_proxy' }, timeoutMs: 1500 };
+  const coded = (code: string, message = code) => Object.assign(new Error(message), { code });
+  const refused = (status: number) =>
+    coded('UND_ERR_ABORTED', `Proxy response (${status}) !== 200 when HTTP Tunneling`);
+  const faultFor = (error: Error, sent = false) => faultOf({ sent, reason: 'network', error }, attempt);
+  const its = 'proxy.test:3128 (https_proxy)';
+
+  test.each<[string, Error, FaultKind, says: string, hint: string]>([
+    ['a wrong password', refused(407), 'proxy_refused', 'credentials', 'http://user:password@'],
+    ['a wrong password, as tinyproxy says it', refused(401), 'proxy_refused', 'credentials', 'http://user:password@'],
+    ['a host that it may not reach', refused(403), 'proxy_refused', 'service.test', 'NO_PROXY'],
+    ['a host that it does not reach', refused(502), 'unreachable', 'service.test', 'check https_proxy'],
+    ['no connection to it', coded('ECONNREFUSED'), 'unreachable', 'refused', 'check https_proxy'],
+    ['no address of it', coded('ENOTFOUND'), 'unreachable', 'resolve', 'check https_proxy'],
+    ['its reset', coded('ECONNRESET'), 'unreachable', 'reset', 'check https_proxy'],
+    ['its silence', coded('UND_ERR_HEADERS_TIMEOUT'), 'unreachable', 'never responded', 'check https_proxy'],
+    ['its certificate', coded('CERT_HAS_EXPIRED'), 'untrusted', 'expired', 'check https_proxy'],
+  ])('names it: %s', (_, error, kind, says, hint) => {
+    const fault = faultFor(new ProxyFailure(error));
+    expect(fault).toMatchObject({ kind, message: expect.stringContaining(its), hint: expect.stringContaining(hint) });
+    expect(fault.message).toContain(says);
+  });
+
+  test('names it if it refused the tunnel, or if the time to connect passed', () => {
+    expect(faultFor(refused(403))).toMatchObject({ kind: 'proxy_refused' });
+    const late = faultOf({ sent: false, reason: 'deadline' }, attempt);
+    expect([late.message.includes('service.test'), late.message.includes(its)]).toEqual([true, true]);
+  });
+
+  test.each([
+    ['the certificate of the service', coded('CERT_HAS_EXPIRED'), false],
+    ['a reset by the service', coded('ECONNRESET'), true],
+  ])('does not name it behind the tunnel: %s', (_, error, sent) => {
+    const { message, hint } = faultFor(error, sent);
+    expect(message).toContain('service.test');
+    expect(`${message} ${hint}`).not.toContain('https_proxy');
   });
 });

@@ -1,7 +1,9 @@
+import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { fold, isUnfinished, isUnresolved, type State } from '../../src/journal/fold.ts';
+import { fold, isUnfinished, isUnresolved, type State, unresolvedOf } from '../../src/journal/fold.ts';
 import { type JournalRecord, type NewRecord, runIdOf } from '../../src/journal/records.ts';
 import { accepted, account, baseUrl, key, refused, status, triggered, uuid } from './records.ts';
+import { createStateFolder, linesIn } from './state-folder.ts';
 
 const atOf = (second: number) => new Date(Date.UTC(2026, 10, 22, 3, 0, second)).toISOString();
 
@@ -142,5 +144,37 @@ describe('the outcome of an attempt', () => {
       [atOf(1), 1],
       [atOf(3), 1],
     ]);
+  });
+});
+
+describe('an unresolved trigger', () => {
+  test.each([
+    ['is as old as its record', 60_000, 60_000],
+    ['may seem to come from the near future', -300_000, -300_000],
+    ['has an unknown age if the clock was set back', -300_001, Number.POSITIVE_INFINITY],
+  ])('%s: %d ms later it is %d ms old', (_, laterMs, ageMs) => {
+    const { open, clock } = createStateFolder();
+    open().append({ ...triggered(1), process: 'host 1 1' });
+    clock.nowMs += laterMs;
+    expect(open().unresolvedTriggers({ baseUrl })).toMatchObject([
+      { ageMs, senders: [{ process: 'host 1 1', ageMs }] },
+    ]);
+  });
+
+  test('of which every attempt has an outcome is none', () => {
+    const entry = { isWhole: true };
+    expect(() => unresolvedOf({ at: '', attempts: [], entry }, 0)).toThrow('every attempt');
+  });
+
+  test.each([
+    ['has other bytes before it', (line: string) => `x${line}`],
+    ['has other bytes behind it', (line: string) => `${line}x`],
+    ['is torn', (line: string) => line.slice(0, -1)],
+  ])('stays unresolved after an acceptance that %s, and is no record', (_, spoil) => {
+    const { open, folder, file } = createStateFolder();
+    for (const record of [triggered(1), accepted(1)]) open().append(record);
+    const [sent = '', answered = ''] = linesIn(folder).filter((line) => line !== '');
+    writeFileSync(file, `${sent}\n${spoil(answered)}\n`);
+    expect(open().unresolvedTriggers({ baseUrl })).toHaveLength(1);
   });
 });

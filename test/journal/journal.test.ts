@@ -1,7 +1,6 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { type NewRecord, pathOf } from '../../src/journal/records.ts';
-import type { Target } from '../../src/runs/run.ts';
+import type { Execution } from '../../src/runs/service.ts';
 import { isFinalStatus } from '../../src/runs/statuses.ts';
 import {
   accepted,
@@ -16,16 +15,37 @@ import {
   uuid,
   weekly,
 } from './records.ts';
-import { createStateFolder, lineOf, linesIn } from './state-folder.ts';
+import { createStateFolder, linesIn } from './state-folder.ts';
 
-const ids = (runs: Iterable<{ executionId: string | null }>) => [...runs].map(({ executionId }) => executionId);
+/** A state folder with these records, of which a process of its own has written one each second. */
+function journalOf(...records: NewRecord[]) {
+  const state = createStateFolder();
+  for (const record of records) {
+    state.open().append(record);
+    state.clock.nowMs += 1000;
+  }
+  const recorded = () => linesIn(state.folder).flatMap((line) => (line === '' ? [] : JSON.parse(line)));
+  return { ...state, recorded };
+}
+
+const elsewhere = 'http://localhost:1';
+const run = { target: nightly, executionId: uuid(1) };
+const inDoubt = { type: 'in_doubt', ...key(1), reason: 'the connection was reset' } as const;
+const reusedKey = { type: 'reused_key', ...key(1) } as const;
+const again = { ...triggered(1), attempt: 'attempt-2', first: undefined };
+const first = (record: NewRecord) => ({ ...record, first: true }) as NewRecord;
+const idsOf = (runs: Iterable<{ executionId: string | null }>) => Array.from(runs, ({ executionId }) => executionId);
+const reported = (status: string, fields: Partial<Execution> = {}): Execution => ({
+  status,
+  isFinal: isFinalStatus(status),
+  document: {},
+  ...fields,
+});
 
 describe('the runs', () => {
-  test('come newest first, with the last status known', () => {
-    const { open } = createStateFolder();
-    const journal = open();
-    for (const record of [triggered(1), accepted(1), triggered(2, weekly), accepted(2, weekly)]) journal.append(record);
-    journal.append({ ...status(1, 'COMPLETED'), startedAt: 'S', completedAt: 'C', creditsCharged: 2.5 });
+  test('come newest first, with all that is known of them', () => {
+    const ended = { ...status(1, 'COMPLETED'), startedAt: 'S', completedAt: 'C', creditsCharged: 2.5, error: 'E' };
+    const { open } = journalOf(triggered(1), accepted(1), triggered(2, weekly), accepted(2, weekly), ended);
     expect([...open().runs()]).toEqual([
       expect.objectContaining({ executionId: uuid(2), target: weekly, status: 'RUNNING', idempotencyKey: 'key-2' }),
       {
@@ -37,224 +57,161 @@ describe('the runs', () => {
         startedAt: 'S',
         completedAt: 'C',
         creditsCharged: 2.5,
+        error: 'E',
         idempotencyKey: 'key-1',
-        statusAt: '2026-11-21T03:00:00.000Z',
-        at: '2026-11-21T03:00:00.000Z',
+        statusAt: '2026-11-21T03:00:04.000Z',
+        at: '2026-11-21T03:00:01.000Z',
       },
     ]);
   });
 
-  test('of every service but one are those of the others', () => {
-    const { open } = createStateFolder();
-    for (const record of [accepted(1), { ...accepted(2), baseUrl: `${baseUrl}/other` }]) open().append(record);
-    expect(open().findElsewhere(uuid(2), baseUrl)).toBe(`${baseUrl}/other`);
-    expect(open().findElsewhere(uuid(1), baseUrl)).toBe(undefined);
+  test.each<[string, NewRecord[], object[]]>([
+    ['a trigger without an outcome', [triggered(1)], [{ executionId: null, status: null, idempotencyKey: 'key-1' }]],
+    ['nothing that was refused', [triggered(1), refused(1)], []],
+    ["nothing with another target's key", [triggered(1), reusedKey], []],
+    ['a run whose trigger is not recorded', [accepted(1)], [{ executionId: uuid(1) }]],
+    [
+      'a run that was started elsewhere, from its first poll on',
+      [status(1, 'RUNNING'), triggered(2), accepted(2), status(1, 'FAILED')],
+      [{ executionId: uuid(2) }, { executionId: uuid(1), status: 'FAILED', idempotencyKey: null }],
+    ],
+    [
+      'runs of two addresses that share an id',
+      [status(1, 'FAILED'), { ...status(1, 'RUNNING'), baseUrl: elsewhere }],
+      [{ status: 'RUNNING' }, { status: 'FAILED' }],
+    ],
+    [
+      'a run in the place of its first record, though it was triggered again',
+      [first(status(1, 'COMPLETED')), triggered(2), first(accepted(2)), again, accepted(1)],
+      [{ executionId: uuid(2) }, { executionId: uuid(1), status: 'COMPLETED' }],
+    ],
+    [
+      'a trigger in the place of its first attempt',
+      [triggered(1), triggered(2), first(accepted(2)), again],
+      [{ executionId: uuid(2) }, { executionId: null, idempotencyKey: 'key-1' }],
+    ],
+  ])('are %s', (_, records, expected) => {
+    const runs = [
+      ...journalOf(...records)
+        .open()
+        .runs(),
+    ];
+    expect(runs).toMatchObject(expected);
+    expect(runs).toHaveLength(expected.length);
   });
 
-  test('are found by their id once they are recorded, even if they were not found before', () => {
-    const journal = createStateFolder().open();
-    expect(journal.find(uuid(1), { baseUrl })).toBeUndefined();
-    journal.append(status(1, 'RUNNING'));
-    expect(journal.find(uuid(1), { baseUrl })?.status).toBe('RUNNING');
-  });
-
-  test('show a trigger without an outcome as one without id and status', () => {
-    const { open } = createStateFolder();
-    open().append(triggered(1));
-    expect(open().runs({}).next().value).toMatchObject({ executionId: null, status: null, idempotencyKey: 'key-1' });
-  });
-
-  test("leave out what was refused or is another target's key", () => {
-    const { open } = createStateFolder();
-    const journal = open();
-    for (const record of [triggered(1), refused(1), triggered(2)]) journal.append(record);
-    journal.append({ type: 'reused_key', ...key(2) });
-    expect([...open().runs()]).toEqual([]);
-  });
-
-  test('of which an outcome was recorded but no trigger are known all the same', () => {
-    const { open } = createStateFolder();
-    open().append(accepted(1));
-    expect(ids(open().runs())).toEqual([uuid(1)]);
-  });
-
-  test('started elsewhere are known from the first poll of them', () => {
-    const { open } = createStateFolder();
-    open().append(status(1, 'RUNNING'));
-    const journal = open();
-    for (const record of [triggered(2), accepted(2)]) journal.append(record);
-    open().append(status(1, 'FAILED'));
-    expect(ids(open().runs())).toEqual([uuid(2), uuid(1)]);
-    expect(open().find(uuid(1), { baseUrl })).toMatchObject({ status: 'FAILED', idempotencyKey: null });
-  });
-
-  test.each([
-    ['a later state', [status(1, 'COMPLETED'), status(1, 'RUNNING')]],
+  test.each<[string, NewRecord[]]>([
+    ['a later status', [status(1, 'COMPLETED'), status(1, 'RUNNING')]],
     ['a later ending', [status(1, 'COMPLETED'), status(1, 'FAILED')]],
     ['a replayed answer to its trigger', [status(1, 'COMPLETED'), accepted(1)]],
-  ])('keep a final state over %s', (_, records) => {
-    const { open } = createStateFolder();
-    open().append(triggered(1));
-    for (const record of records) open().append(record);
+  ])('keep a final status over %s', (_, records) => {
+    const { open } = journalOf(triggered(1), ...records);
     expect(open().find(uuid(1), { baseUrl })?.status).toBe('COMPLETED');
     expect([...open().runs()]).toContainEqual(expect.objectContaining({ executionId: uuid(1), status: 'COMPLETED' }));
   });
 
   test.each([
-    ['address', { baseUrl: 'http://localhost:1' }, [4]],
+    ['address', { baseUrl: elsewhere }, [4]],
     ['target', { target: weekly }, [2]],
     ['automation', { automations: [{ automationName: 'nightly' }] }, [4, 1]],
-    ['automation of a project', { automations: [{ automationName: 'nightly', projectId }] }, [4, 1]],
-    ['automation of another project', { automations: [{ automationName: 'nightly', projectId: uuid(9) }] }, []],
-    ['no automation, which says nothing', { automations: [] }, [4, 3, 2, 1]],
-    ['end of a name', { automations: [{ automationName: 'report' }] }, []],
+    ['automation and project', { automations: [{ automationName: 'nightly', projectId: uuid(9) }] }, []],
   ])('can be chosen by %s', (_, filter, expected) => {
-    const { open } = createStateFolder();
+    const daily = { projectId, automationName: 'daily' };
+    const other = { ...status(4, 'RUNNING'), baseUrl: elsewhere };
+    const { open } = journalOf(status(1, 'RUNNING'), status(2, 'FAILED', weekly), status(3, 'FAILED', daily), other);
+    expect(idsOf(open().runs(filter))).toEqual(expected.map(uuid));
+  });
+
+  test('with strange names are found by them, and not by a key that looks like a name', () => {
+    const target = { projectId, automationName: 'a/"b"\n%2F\u{1F600}é\\' };
+    const { open } = journalOf(status(1, 'RUNNING', target), {
+      ...triggered(2, weekly),
+      idempotencyKey: pathOf(nightly),
+    });
+    for (const filter of [{ target }, { automations: [target] }]) {
+      expect([...open().runs(filter)]).toMatchObject([{ target, executionId: uuid(1) }]);
+    }
+    expect([...open().runs({ target: nightly }), ...open().runs({ automations: [nightly] })]).toEqual([]);
+  });
+
+  test.each([undefined, true])('come newest first, also if an older one was only seen (hasRun: %s)', (hasRun) => {
+    const records = [status(1, 'FAILED'), triggered(2), accepted(2), status(3, 'FAILED'), triggered(4), accepted(4)];
+    const { open } = journalOf(...records.map(first));
+    expect(idsOf(open().runs({ baseUrl, hasRun }))).toEqual([4, 3, 2, 1].map(uuid));
+  });
+});
+
+describe('a run is found by its id', () => {
+  test('once it is recorded, by this process or, if it asks anew, by another one', () => {
+    const { open } = journalOf();
     const journal = open();
+    for (const n of [1, 2]) expect(journal.find(uuid(n), { baseUrl })).toBeUndefined();
     journal.append(status(1, 'RUNNING'));
-    journal.append(status(2, 'FAILED', weekly));
-    journal.append(status(3, 'COMPLETED', { projectId, automationName: 'daily' }));
-    journal.append({ ...status(4, 'RUNNING'), baseUrl: 'http://localhost:1' });
-    expect(ids(open().runs(filter))).toEqual(expected.map(uuid));
+    open().append(status(2, 'RUNNING'));
+    expect(journal.find(uuid(1), { baseUrl })?.status).toBe('RUNNING');
+    expect(journal.find(uuid(2), { baseUrl })).toBeUndefined();
+    expect(journal.find(uuid(2), { baseUrl, fresh: true })?.status).toBe('RUNNING');
   });
 
-  test('with strange names are found by them', () => {
-    const { open } = createStateFolder();
-    const target = { projectId, automationName: 'a/"b"\n%2F\u{1F600}é\\' } as const;
-    open().append(status(1, 'RUNNING', target));
-    expect(open().runs({ target }).next().value?.target).toEqual(target);
-    expect(
-      open()
-        .runs({ automations: [target] })
-        .next().value?.executionId,
-    ).toBe(uuid(1));
-  });
-
-  describe('keep the place of their first record', () => {
-    const withTwentyAfter = (first: NewRecord) => {
-      const { open } = createStateFolder();
-      open().append(first);
-      for (let n = 11; n <= 30; n++)
-        for (const record of [triggered(n), { ...accepted(n), first: true }]) open().append(record);
-      return open;
-    };
-
-    test('where a trigger was answered with a run that was known before', () => {
-      const open = withTwentyAfter({ ...status(1, 'COMPLETED'), first: true });
-      open().append({ ...triggered(1), userProvided: true });
-      expect(open().runs({}).next().value?.idempotencyKey).toBe('key-1');
-      open().append(accepted(1));
-      expect(open().runs({}).next().value?.executionId).toBe(uuid(30));
-      expect([...open().runs()].at(-1)).toMatchObject({ executionId: uuid(1), status: 'COMPLETED' });
-    });
-
-    test('where an unresolved trigger is sent again', () => {
-      const open = withTwentyAfter(triggered(1));
-      open().append({ ...triggered(1), attempt: 'attempt-2', first: undefined });
-      expect(open().runs({}).next().value?.executionId).toBe(uuid(30));
-      expect([...open().runs()].at(-1)).toMatchObject({ executionId: null, idempotencyKey: 'key-1' });
-    });
-  });
-
-  test('at different addresses may share an id', () => {
-    const { open } = createStateFolder();
-    const journal = open();
-    journal.append(status(1, 'FAILED'));
-    journal.append({ ...status(1, 'RUNNING'), baseUrl: 'http://localhost:1' });
-    expect(open().find(uuid(1), { baseUrl })?.status).toBe('FAILED');
-    expect([...open().runs()]).toHaveLength(2);
+  test('at its own base URL, and another one that has it is known', () => {
+    const { open } = journalOf(accepted(1), { ...accepted(2), baseUrl: elsewhere });
+    expect([1, 2].map((n) => open().find(uuid(n), { baseUrl })?.status)).toEqual(['RUNNING', undefined]);
+    expect([1, 2].map((n) => open().findElsewhere(uuid(n), baseUrl))).toEqual([undefined, elsewhere]);
   });
 });
 
 describe('a status', () => {
-  test('of a run that nobody has heard of is its first record', () => {
-    const { open, folder } = createStateFolder();
-    const run = { target: nightly, executionId: uuid(1) };
-    for (const status of ['RUNNING', 'FAILED'])
-      open().recordStatus(baseUrl, run, {
-        status,
-        isFinal: isFinalStatus(status),
-        document: {},
-      });
-    const written = linesIn(folder).filter((line) => line !== '');
-    expect(written.map((line) => JSON.parse(line).first)).toEqual([true, undefined]);
-  });
-
-  test('that is known already is not recorded again', () => {
-    const { open } = createStateFolder();
-    const run = { target: nightly, executionId: uuid(1) };
-    for (const status of ['RUNNING', 'RUNNING', 'COMPLETED']) {
-      open().recordStatus(baseUrl, run, {
-        status,
-        isFinal: isFinalStatus(status),
-        document: {},
-      });
-      open().recordStatus(baseUrl, run, {
-        status,
-        isFinal: isFinalStatus(status),
-        document: {},
-      });
-    }
-    expect(open().find(uuid(1), { baseUrl })?.status).toBe('COMPLETED');
-    expect([...open().runs()]).toHaveLength(1);
+  test('is recorded once, the first one of a run as such', () => {
+    const { open, recorded } = journalOf();
+    for (const each of ['RUNNING', 'RUNNING', 'COMPLETED', 'COMPLETED'])
+      open().recordStatus(baseUrl, run, reported(each));
+    expect(recorded()).toMatchObject([{ status: 'RUNNING', first: true }, { status: 'COMPLETED' }]);
+    expect([recorded().length, recorded()[1].first]).toEqual([2, undefined]);
   });
 
   test('that says less than is known is not recorded', () => {
-    const { open, folder } = createStateFolder();
-    const run = { target: nightly, executionId: uuid(1) };
-    open().recordStatus(baseUrl, run, {
-      status: 'COMPLETED',
-      isFinal: true,
-      startedAt: 'S',
-      completedAt: 'C',
-      document: {},
-    });
-    const before = linesIn(folder);
-    open().recordStatus(baseUrl, run, { status: 'COMPLETED', isFinal: true, completedAt: 'C', document: {} });
-    expect(linesIn(folder)).toEqual(before);
-    open().recordStatus(baseUrl, run, { status: 'COMPLETED', isFinal: true, creditsCharged: 2, document: {} });
-    expect(open().find(uuid(1), { baseUrl })).toMatchObject({ startedAt: 'S', completedAt: 'C', creditsCharged: 2 });
+    const { open, recorded } = journalOf();
+    const record = (fields: Partial<Execution>, error?: string) =>
+      open().recordStatus(baseUrl, run, reported('FAILED', fields), error);
+    record({ startedAt: 'S', completedAt: 'C' });
+    record({ completedAt: 'C' });
+    expect(recorded()).toHaveLength(1);
+    record({ creditsCharged: 2 });
+    record({}, 'step_failed');
+    const all = { startedAt: 'S', completedAt: 'C', creditsCharged: 2, error: 'step_failed' };
+    expect(open().find(uuid(1), { baseUrl })).toMatchObject(all);
   });
 });
 
 describe('a run that the service does not know', () => {
-  const run = { target: nightly, executionId: uuid(1) };
+  const started = [triggered(1), { ...accepted(1), account }];
 
   test('is recorded once, and stays the run of its key', () => {
-    const { open, folder } = createStateFolder();
-    for (const record of [triggered(1), { ...accepted(1), account }, triggered(2), accepted(2)]) open().append(record);
-    expect(open().markNotFound(baseUrl, run, account)).toBe(true);
-    const lines = linesIn(folder);
-    expect(open().markNotFound(baseUrl, run, account)).toBe(true);
-    expect(linesIn(folder)).toEqual(lines);
-    expect([...open().runs()].map(({ status }) => status)).toEqual(['RUNNING', null]);
+    const { open, recorded } = journalOf(...started, triggered(2), accepted(2));
+    for (const _ of [1, 2]) expect(open().markNotFound(baseUrl, run, account)).toBe(true);
+    expect(recorded().filter(({ type }) => type === 'not_found')).toHaveLength(1);
+    expect([...open().runs()].map((each) => each.status)).toEqual(['RUNNING', null]);
     expect(open().findKey(key(1))).toMatchObject({ state: 'accepted', executionId: uuid(1) });
-    expect(
-      open()
-        .forgottenRuns({ baseUrl })
-        .map(({ executionId }) => executionId),
-    ).toEqual([uuid(1)]);
+    expect(idsOf(open().forgottenRuns({ baseUrl }))).toEqual([uuid(1)]);
+    expect(idsOf(open().unfinishedRuns({ baseUrl }))).toEqual([uuid(2)]);
   });
 
   test.each<[string, NewRecord[], string]>([
-    ['was started with another API key', [triggered(1), { ...accepted(1), account }], 'another'],
+    ['was started with another API key', started, 'another'],
     ['was started elsewhere', [status(1, 'RUNNING')], account],
-    ['has finished', [triggered(1), { ...accepted(1), account }, status(1, 'FAILED')], account],
+    ['has finished', [...started, status(1, 'FAILED')], account],
     ['was never heard of', [], account],
   ])('is not recorded as not found if it %s', (_, records, asking) => {
-    const { open, folder } = createStateFolder();
-    for (const record of [...records, status(9, 'RUNNING')]) open().append(record);
-    const before = linesIn(folder);
+    const { open, recorded } = journalOf(...records, status(9, 'RUNNING'));
     expect(open().markNotFound(baseUrl, run, asking)).toBe(false);
-    expect(linesIn(folder)).toEqual(before);
+    expect(recorded()).toHaveLength(records.length + 1);
   });
 
   test('is running if the service knows it again', () => {
-    const { open } = createStateFolder();
+    const { open } = journalOf(...started);
     const journal = open();
-    for (const record of [triggered(1), { ...accepted(1), account }]) journal.append(record);
     journal.markNotFound(baseUrl, run, account);
-    journal.recordStatus(baseUrl, run, { status: 'RUNNING', isFinal: false, document: {} });
+    journal.recordStatus(baseUrl, run, reported('RUNNING'));
     expect(open().find(uuid(1), { baseUrl })?.status).toBe('RUNNING');
     expect(open().forgottenRuns({ baseUrl })).toEqual([]);
   });
@@ -262,10 +219,7 @@ describe('a run that the service does not know', () => {
 
 describe('an unresolved trigger', () => {
   test('holds what is needed to send it again', () => {
-    const { open, clock } = createStateFolder();
-    open().append({ ...triggered(1), body: '{"message":"hi"}', userProvided: true });
-    open().append({ type: 'in_doubt', ...key(1), reason: 'the connection was reset' });
-    clock.nowMs += 5000;
+    const { open } = journalOf({ ...triggered(1), body: '{"message":"hi"}', userProvided: true }, inDoubt);
     expect(open().unresolvedTriggers({ baseUrl })).toEqual([
       {
         account,
@@ -274,217 +228,88 @@ describe('an unresolved trigger', () => {
         body: '{"message":"hi"}',
         userProvided: true,
         at: '2026-11-21T03:00:00.000Z',
-        ageMs: 5000,
+        ageMs: 2000,
         senders: [],
         reason: 'the connection was reset',
       },
     ]);
   });
 
-  test.each([
-    ['an acceptance', [triggered(1), accepted(1)], 0],
-    ['a refusal', [triggered(1), refused(1)], 0],
-    ['a refusal, until the key is sent again', [triggered(1), refused(1), triggered(1)], 1],
-    ['an acceptance, for good', [triggered(1), accepted(1), triggered(1)], 0],
-    ['the outcome of another automation with the same key: no', [triggered(1), accepted(1, weekly)], 1],
-  ])('is closed by %s', (_, records, expected) => {
-    const { open } = createStateFolder();
-    for (const record of records) open().append(record);
-    expect(open().unresolvedTriggers({ baseUrl })).toHaveLength(expected);
-  });
-
-  test('is not closed by the refusal of another process that sent the same key at the same time', () => {
-    const { open } = createStateFolder();
-    const [one, other] = [open(), open()];
-    one.append({ ...triggered(1), attempt: 'one' });
-    other.append({ ...triggered(1), attempt: 'other' });
-    one.append({ type: 'in_doubt', ...key(1), reason: 'reset' });
-    other.append({ ...refused(1), attempt: 'other' });
-    expect(open().unresolvedTriggers({ baseUrl })).toMatchObject([{ idempotencyKey: 'key-1', reason: 'reset' }]);
-    expect(open().findKey(key(1))?.state).toBe('open');
-    expect([...open().runs()]).toMatchObject([{ executionId: null, idempotencyKey: 'key-1' }]);
-    one.append({ ...refused(1), attempt: 'one' });
-    expect(open().unresolvedTriggers({ baseUrl })).toEqual([]);
-    expect([...open().runs()]).toEqual([]);
-  });
-
-  test('is found with its age, also for one target', () => {
-    const { open, folder, file, clock } = createStateFolder();
-    const lines = Array.from({ length: 300 }, (_, n) =>
-      lineOf(triggered(n, n % 2 ? weekly : nightly), new Date(clock.nowMs - (299 - n) * 1000).toISOString()),
-    );
-    mkdirSync(folder);
-    writeFileSync(file, lines.join(''));
-    clock.nowMs += 1000;
-    const found = open().unresolvedTriggers({ baseUrl, target: weekly });
-    expect(found.slice(0, 3).map(({ ageMs }) => ageMs)).toEqual([1000, 3000, 5000]);
-    expect(open().unresolvedTriggers({ baseUrl })).toHaveLength(300);
-  });
-
-  test('that is sent again keeps its age and its place', () => {
-    const { open, clock } = createStateFolder();
-    const journal = open();
-    journal.append(triggered(1));
-    journal.append(triggered(2));
-    clock.nowMs += 60_000;
-    const other = open();
-    other.unresolvedTriggers({ baseUrl });
-    other.append(triggered(1));
-    expect(
-      open()
-        .unresolvedTriggers({ baseUrl })
-        .map(({ idempotencyKey, ageMs }) => [idempotencyKey, ageMs]),
-    ).toEqual([
-      ['key-2', 60_000],
-      ['key-1', 60_000],
-    ]);
-    expect([...open().runs()].map(({ idempotencyKey }) => idempotencyKey)).toEqual(['key-2', 'key-1']);
-    other.append(accepted(1));
-    expect(ids(open().runs())).toEqual([null, uuid(1)]);
-  });
-
-  test('that is sent again after a refusal begins anew', () => {
-    const { open, clock } = createStateFolder();
-    for (const record of [triggered(1), triggered(2), refused(1)]) open().append(record);
-    clock.nowMs += 1000;
-    open().append(triggered(1));
-    const expected = [
-      { idempotencyKey: 'key-1', at: '2026-11-21T03:00:01.000Z' },
-      { idempotencyKey: 'key-2', at: '2026-11-21T03:00:00.000Z' },
-    ];
-    expect(open().unresolvedTriggers({ baseUrl })).toMatchObject(expected);
-    expect([...open().runs()]).toMatchObject(expected);
-  });
-
-  test('is as old as its oldest attempt without an outcome', () => {
-    const { open, clock } = createStateFolder();
-    open().append(triggered(1));
-    clock.nowMs += 1000;
-    open().append({ ...triggered(1), attempt: 'attempt-2', first: undefined });
-    open().append(refused(1));
-    expect([...open().runs()]).toMatchObject([{ at: '2026-11-21T03:00:01.000Z' }]);
-    expect(open().unresolvedTriggers({ baseUrl })).toMatchObject([{ at: '2026-11-21T03:00:01.000Z' }]);
-  });
-
-  test('of another address is not shown', () => {
-    const { open } = createStateFolder();
-    open().append(triggered(1));
-    expect(open().unresolvedTriggers({ baseUrl: 'http://localhost:1' })).toEqual([]);
-  });
-});
-
-describe('a key', () => {
-  test.each([
-    ['is unknown before it is sent', [], undefined],
-    ['is open once it is sent', [triggered(1)], 'open'],
-    ['is accepted', [triggered(1), accepted(1)], 'accepted'],
-    ['stays accepted', [triggered(1), accepted(1), triggered(1), refused(1)], 'accepted'],
-    ['is unknown once it is refused', [triggered(1), refused(1)], undefined],
+  test.each<[string, NewRecord[], string[]]>([
+    ['is closed by an acceptance, for good', [triggered(1), accepted(1), triggered(1)], []],
+    ['is closed by a refusal', [triggered(1), refused(1)], []],
+    ['begins anew after that', [triggered(1), triggered(2), refused(1), triggered(1)], ['key-1 1s', 'key-2 3s']],
+    ['is not closed by the run of another automation', [triggered(1), accepted(1, weekly)], ['key-1 2s']],
     [
-      "stays accepted when it has turned out to be another target's",
-      [triggered(1), accepted(1), { type: 'reused_key', ...key(1) } as const],
-      'accepted',
+      "is not closed by the refusal of another process' attempt",
+      [triggered(1), again, { ...refused(1), attempt: 'attempt-2' }],
+      ['key-1 3s'],
     ],
-    ["is unknown once it is another target's", [triggered(1), { type: 'reused_key', ...key(1) } as const], undefined],
-    ['is unknown for another automation', [triggered(1, weekly), accepted(1, weekly)], undefined],
-    ['is open under whatever API key', [{ ...triggered(1), account: '0' }], 'open'],
-    [
-      'is accepted under whatever API key',
-      [
-        { ...triggered(1), account: '0' },
-        { ...accepted(1), account: '0' },
-      ],
-      'accepted',
-    ],
-    ['is unknown at another address', [{ ...triggered(1), baseUrl: 'http://localhost:1' }], undefined],
+    ['keeps its age and its place if it is sent again', [triggered(1), triggered(2), again], ['key-2 2s', 'key-1 3s']],
+    ['is as old as its oldest attempt without an outcome', [triggered(1), again, refused(1)], ['key-1 2s']],
+    ['of another address is not shown', [{ ...triggered(1), baseUrl: elsewhere }], []],
   ])('%s', (_, records, expected) => {
-    const { open } = createStateFolder();
-    for (const record of records) open().append(record);
-    expect(open().findKey(key(1))?.state).toBe(expected);
+    const { open, clock } = journalOf(...records);
+    const shown = (at: string, key: string | null) => `${key} ${(clock.nowMs - Date.parse(at)) / 1000}s`;
+    const unresolved = open().unresolvedTriggers({ baseUrl });
+    expect(unresolved.map(({ at, idempotencyKey }) => shown(at, idempotencyKey))).toEqual(expected);
+    expect(unresolved.map(({ ageMs, at }) => ageMs - (clock.nowMs - Date.parse(at)))).toEqual(expected.map(() => 0));
+    const listed = [...open().runs({ baseUrl })].filter(({ executionId }) => executionId === null);
+    expect(listed.map(({ at, idempotencyKey }) => shown(at, idempotencyKey))).toEqual(expected);
+  });
+
+  test('is found by its target', () => {
+    const { open } = journalOf(triggered(1), triggered(2, weekly), triggered(3));
+    const keysOf = (filter: object) =>
+      open()
+        .unresolvedTriggers(filter)
+        .map(({ idempotencyKey }) => idempotencyKey);
+    expect([keysOf({ baseUrl, target: weekly }), keysOf({ baseUrl, target: nightly })]).toEqual([
+      ['key-2'],
+      ['key-3', 'key-1'],
+    ]);
   });
 });
 
-test('durations are those of the last completed runs of the target', () => {
-  const { open } = createStateFolder();
-  const journal = open();
-  const ended = (n: number, seconds: number, final = 'COMPLETED', target: Target = nightly) =>
-    journal.append({
-      ...status(n, final, target),
-      startedAt: '2026-11-21T03:00:00Z',
-      completedAt: new Date(Date.parse('2026-11-21T03:00:00Z') + seconds * 1000).toISOString(),
-    });
-  ended(1, 10);
-  ended(2, 20);
-  ended(3, 30, 'FAILED');
-  ended(4, 40, 'COMPLETED', weekly);
-  ended(5, -50);
-  journal.append(status(6, 'COMPLETED'));
-  ended(7, 70);
-  journal.append({ type: 'not_found', baseUrl, target: nightly, executionId: uuid(8) });
-  journal.append(triggered(9));
-  expect(open().pastDurationsMs({ baseUrl, target: nightly })).toEqual([70_000, 20_000, 10_000]);
+test.each<[string, NewRecord[], string | undefined]>([
+  ['is unknown before it is sent', [], undefined],
+  ['is open once it is sent', [triggered(1)], 'open'],
+  ['is accepted', [triggered(1), accepted(1)], 'accepted'],
+  ['stays accepted', [triggered(1), accepted(1), triggered(1), refused(1)], 'accepted'],
+  ["stays accepted if it turns out to be another target's", [triggered(1), accepted(1), reusedKey], 'accepted'],
+  ['is unknown once it is refused', [triggered(1), refused(1)], undefined],
+  ["is unknown once it is another target's", [triggered(1), reusedKey], undefined],
+  ['is unknown for another automation', [triggered(1, weekly), accepted(1, weekly)], undefined],
+  ['is unknown at another address', [{ ...triggered(1), baseUrl: elsewhere }], undefined],
+  ['is open under whatever API key', [{ ...triggered(1), account: '0' }], 'open'],
+  ['is accepted under whatever API key', [triggered(1), { ...accepted(1), account: '0' }], 'accepted'],
+])('an idempotency key %s', (_, records, expected) => {
+  expect(
+    journalOf(...records)
+      .open()
+      .findKey(key(1))?.state,
+  ).toBe(expected);
 });
 
-test('runs of more than 90 days ago say nothing of the next one, nor those that ended before they began', () => {
-  const { open, clock } = createStateFolder();
-  const times = { startedAt: '2026-11-21T03:00:00Z', completedAt: '2026-11-21T03:00:01Z' };
-  open().append({ ...status(1, 'COMPLETED'), ...times });
-  clock.nowMs += 1;
-  open().append({ ...status(2, 'COMPLETED'), ...times });
-  clock.nowMs += 90 * 24 * 3_600_000;
-  expect(open().pastDurationsMs({ baseUrl, target: nightly })).toEqual([1000]);
-});
+describe('durations', () => {
+  const startedAt = '2026-11-21T03:00:00Z';
+  const ended = (n: number, seconds: number, final = 'COMPLETED', target = nightly): NewRecord => {
+    const completedAt = new Date(Date.parse(startedAt) + seconds * 1000).toISOString();
+    return { ...status(n, final, target), startedAt, completedAt };
+  };
 
-test('a run that took no time says nothing of the next one', () => {
-  const { open } = createStateFolder();
-  const at = '2026-11-21T03:00:00Z';
-  open().append({ ...status(1, 'COMPLETED'), startedAt: at, completedAt: at });
-  expect(open().pastDurationsMs({ baseUrl, target: nightly })).toEqual([]);
-});
+  test('are those of the last completed runs of the target', () => {
+    const others = [status(6, 'COMPLETED'), ended(3, 30, 'FAILED'), ended(4, 40, 'COMPLETED', weekly), triggered(9)];
+    const odd = [ended(5, -50), ended(8, 0), { type: 'not_found', baseUrl, ...run, executionId: uuid(10) } as const];
+    const { open } = journalOf(ended(1, 10), ended(2, 20), ...others, ...odd, ended(7, 70));
+    expect(open().pastDurationsMs({ baseUrl, target: nightly })).toEqual([70_000, 20_000, 10_000]);
+  });
 
-test.each([[undefined], [true]])(
-  'runs come newest first, also where an older one was only seen (hasRun: %s)',
-  (hasRun) => {
-    const { open, clock } = createStateFolder();
-    const records: NewRecord[] = [
-      status(1, 'COMPLETED'),
-      triggered(2),
-      accepted(2),
-      status(3, 'COMPLETED'),
-      triggered(4),
-      accepted(4),
-    ];
-    for (const record of records) {
-      open().append({ ...record, first: true } as NewRecord);
-      clock.nowMs += 1_000;
-    }
-    const ids = [...open().runs({ baseUrl, hasRun })].map(({ executionId }) => executionId);
-    expect(ids).toEqual([4, 3, 2, 1].map(uuid));
-  },
-);
-
-test('a record is not of a target because its idempotency key looks like that', () => {
-  const { open } = createStateFolder();
-  open().append({ ...triggered(1, weekly), idempotencyKey: pathOf(nightly) });
-  expect([...open().runs({ target: nightly })]).toEqual([]);
-  expect([...open().runs({ automations: [{ automationName: 'nightly' }] })]).toEqual([]);
-});
-
-test('a process that asks for many runs is answered as one that asks for few', () => {
-  const { open } = createStateFolder();
-  for (let number = 1; number <= 40; number++) open().append(status(number, number % 2 ? 'FAILED' : 'RUNNING'));
-  const journal = open();
-  for (let number = 1; number <= 40; number++) {
-    expect(journal.find(uuid(number), { baseUrl })?.status).toBe(number % 2 ? 'FAILED' : 'RUNNING');
-  }
-  expect(journal.find(uuid(99), { baseUrl })).toBeUndefined();
-  expect(journal.find(uuid(1), { baseUrl: 'https://elsewhere.example' })).toBeUndefined();
-});
-
-test('a process that asks for many runs can learn what others have written since', () => {
-  const { open } = createStateFolder();
-  const journal = open();
-  for (let number = 1; number <= 20; number++) expect(journal.find(uuid(number), { baseUrl })).toBeUndefined();
-  open().append(status(1, 'RUNNING'));
-  expect(journal.find(uuid(1), { baseUrl, fresh: true })?.status).toBe('RUNNING');
+  test('of more than 90 days ago, or of more than twenty runs, say nothing of the next one', () => {
+    const { open, clock } = journalOf(ended(1, 10), ended(2, 20));
+    clock.nowMs += 90 * 24 * 3_600_000 - 1000;
+    expect(open().pastDurationsMs({ baseUrl, target: nightly })).toEqual([20_000]);
+    for (let n = 3; n < 23; n++) open().append(ended(n, n));
+    expect(open().pastDurationsMs({ baseUrl, target: nightly })).toHaveLength(20);
+  });
 });

@@ -1,0 +1,353 @@
+import nodeFs, {
+  appendFileSync,
+  chmodSync,
+  fdatasyncSync,
+  fstatSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { dirname, join } from 'node:path';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { appendLine } from '../../src/journal/append-line.ts';
+import { fileNameOf, filesIn } from '../../src/journal/files.ts';
+import { openJournal } from '../../src/journal/journal.ts';
+import { type LogPart, openLog, pruneFiles } from '../../src/journal/log.ts';
+import type { NewRecord } from '../../src/journal/records.ts';
+import { createTriggerRecord } from '../../src/journal/trigger-recorder.ts';
+import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
+import { sendUntilKnown } from '../../src/triggering/send-until-known.ts';
+import { running } from '../helpers/scripted-service.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { createVirtualClock } from '../helpers/virtual-clock.ts';
+import { accepted, account, baseUrl, key, refused, status, triggered, uuid } from './records.ts';
+import { createStateFolder, lineOf, type StateFolder, stateFolderAt } from './state-folder.ts';
+
+/** A folder with these files: the first one is `journal.jsonl`, the next `journal-1.jsonl`. */
+function folderOf(...texts: string[]) {
+  const folder = temporaryFolder();
+  for (const [n, text] of texts.entries()) writeFileSync(join(folder, fileNameOf(n)), text);
+  return folder;
+}
+
+/** Writes each of these records to a file of its own. */
+function writeFiles({ open }: StateFolder, ...records: NewRecord[]) {
+  for (const record of records) open(1).append(record);
+}
+
+const idsIn = (runs: Iterable<{ executionId: string | null }>) => Array.from(runs, ({ executionId }) => executionId);
+
+test('the files of a journal are those that are named so, newest first', () => {
+  const folder = folderOf('', '');
+  const others = ['journal-01.jsonl', 'journal-x.jsonl', 'journal-0.jsonl', 'xjournal.jsonl', 'journal.jsonl.bak'];
+  for (const name of ['journal-12.jsonl', ...others]) writeFileSync(join(folder, name), '');
+  expect(filesIn(folder)).toMatchObject(
+    [12, 1, 0].map((number) => ({ number, path: join(folder, fileNameOf(number)) })),
+  );
+});
+
+describe('a file of the journal', () => {
+  test('and its folder are private', () => {
+    const { open, folder, file } = createStateFolder();
+    expect(open().append(triggered(1))).toBe(true);
+    expect([statSync(folder).mode & 0o777, statSync(file).mode & 0o777]).toEqual([0o700, 0o600]);
+  });
+
+  test('is not created by reading', () => {
+    const { open, folder, troubles } = createStateFolder();
+    expect([[...open().runs()], open().findKey(key(1))]).toEqual([[], undefined]);
+    expect(() => statSync(folder)).toThrow('ENOENT');
+    expect(troubles).toEqual([]);
+  });
+
+  test('holds one JSON object a line, and a blank line before each', () => {
+    const { open, file } = createStateFolder();
+    open().append(triggered(1));
+    const line = /^\n\{"schema":1,"at":"2026-11-21T03:00:00.000Z","type":"triggered".*\}\n$/;
+    expect(readFileSync(file, 'utf8')).toMatch(line);
+  });
+
+  test.each([
+    ['a torn one', '\n{"schema":1,"at":"2026-11-21T03:00'],
+    ['one of another schema', '\n{"schema":2,"type":"triggered"}\n'],
+    ['JSON that is no object', '\nnull\n[]\n"triggered"\n1\n'],
+    ['zeros that a power failure left', '\0'.repeat(5000)],
+    ['bytes that are no text', Buffer.from([10, 0xff, 0xfe, 0xc3, 10])],
+    ['one with Windows line ends', '\r\n\r\n{}\r\n'],
+  ])('may hold foreign lines: %s', (_, foreign) => {
+    const { open, file, troubles } = createStateFolder();
+    for (const record of [triggered(1), accepted(1)]) {
+      open().append(record);
+      appendFileSync(file, foreign);
+    }
+    expect([...open().runs()]).toMatchObject([{ executionId: uuid(1), idempotencyKey: 'key-1' }]);
+    expect(troubles).toEqual([]);
+  });
+
+  test('may hold lines longer than what is read at a time', () => {
+    const { open } = createStateFolder();
+    const body = JSON.stringify({ message: 'é'.repeat(1_500_000) });
+    for (const record of [{ ...triggered(1), body }, triggered(2)]) open().append(record);
+    expect(open().unresolvedTriggers({ baseUrl })).toMatchObject([{ body: '{}' }, { body }]);
+  });
+
+  test('that is full is followed by another, and all are read, but for one that was thrown away', () => {
+    const state = createStateFolder();
+    for (let n = 0; n < 20; n++) state.open(400).append(status(n, 'RUNNING'));
+    const names = ['journal.jsonl', 'journal-1.jsonl', 'journal-9.jsonl'];
+    expect(readdirSync(state.folder)).toEqual(expect.arrayContaining(names));
+    expect(idsIn(state.open().runs())).toEqual(Array.from({ length: 20 }, (_, n) => uuid(19 - n)));
+    rmSync(state.file);
+    state.open(1).append(status(20, 'RUNNING'));
+    expect(idsIn(state.open().runs())).toEqual(Array.from({ length: 19 }, (_, n) => uuid(20 - n)));
+  });
+});
+
+describe('a line', () => {
+  const append = (folder: string, fileBytes = 1000) =>
+    appendLine('one', { folder, fileBytes, durable: true, sync: { file() {}, folder() {} } });
+
+  test.each([
+    ['as large as it may be', 5, false],
+    ['larger than that', 4, true],
+  ])('is appended to a file that is %s, or else to the next one', (_, fileBytes, isNext) => {
+    const folder = temporaryFolder();
+    expect([append(folder), append(folder, fileBytes)]).toEqual([true, isNext]);
+    expect(readdirSync(folder)).toHaveLength(isNext ? 2 : 1);
+  });
+
+  test('leaves no file and no folder open', () => {
+    const folder = temporaryFolder();
+    const nextDescriptor = () => {
+      const fd = openSync(folder, 'r');
+      nodeFs.closeSync(fd);
+      return fd;
+    };
+    const before = nextDescriptor();
+    append(folder);
+    expect(nextDescriptor()).toBe(before);
+  });
+
+  test('of which the disk takes only a part is an error', () => {
+    const { writeSync } = nodeFs;
+    const full = vi.spyOn(nodeFs, 'writeSync').mockImplementation((fd) => writeSync(fd, '\non'));
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      full.mockRestore();
+      syncBuiltinESMExports();
+    });
+    expect(() => append(temporaryFolder())).toThrow('3 of 5');
+  });
+});
+
+describe('on the disk', () => {
+  /** A journal that says what it puts on the disk, in order, and triggers that say when they are sent. */
+  function openWatched(fileBytes?: number) {
+    const { folder, file } = createStateFolder();
+    const happened: string[] = [];
+    const nameOf = (inode: number) =>
+      ['the folder', 'its parent'][[folder, dirname(folder)].findIndex((path) => statSync(path).ino === inode)];
+    const journal = openJournal({
+      folder,
+      fileBytes,
+      nowMs: () => 0,
+      onTrouble: (what) => expect.unreachable(what),
+      sync: {
+        file(fd) {
+          happened.push(`file of ${readFileSync(file, 'utf8').split('\n').filter(Boolean).length} records`);
+          fdatasyncSync(fd);
+        },
+        folder(fd) {
+          happened.push(nameOf(fstatSync(fd).ino) ?? 'something else');
+          fsyncSync(fd);
+        },
+      },
+    });
+    const send = async (number: number) => {
+      const identity = { ...key(number), account, userProvided: false };
+      const clock = createVirtualClock();
+      const trigger = async () => {
+        happened.push('request');
+        return running();
+      };
+      await sendUntilKnown(identity, '{}', {
+        service: { trigger },
+        limiter: createRateLimiter(10, clock),
+        record: createTriggerRecord(journal, { ...identity, body: '{}', isRepeat: false }),
+        clock,
+        random: () => 0,
+        signal: new AbortController().signal,
+        giveUpAfterMs: 0,
+      });
+      return happened.splice(0);
+    };
+    return { journal, happened, send };
+  }
+
+  test('are a trigger, its file and its folder before the first request is sent, then each trigger alone', async () => {
+    const { send } = openWatched();
+    expect(await send(1)).toEqual(['file of 1 records', 'the folder', 'its parent', 'request']);
+    expect(await send(2)).toEqual(['file of 3 records', 'request']);
+  });
+
+  test('is the name of every next file, too', async () => {
+    const { send } = openWatched(1);
+    await send(1);
+    expect((await send(2)).slice(0, 4)).toEqual(['file of 1 records', 'the folder', 'its parent', 'request']);
+  });
+
+  test('is no other record, but the file that it begins is safe for those that come', () => {
+    const { journal, happened } = openWatched();
+    for (const n of [1, 2]) expect(journal.append(refused(n))).toBe(true);
+    expect(happened).toEqual(['the folder', 'its parent']);
+  });
+});
+
+describe('of the files', () => {
+  const begun = (hour: number) =>
+    lineOf(status(hour, 'RUNNING'), `2026-11-22T0${hour}:00:00.000Z`) + lineOf(status(9, 'RUNNING'), '2026');
+  const numbersIn = (part: LogPart, ...files: string[]) => {
+    const log = openLog({ folder: folderOf(...files), nowMs: () => 0, onTrouble: (what) => expect.unreachable(what) });
+    return Array.from(log.read(part), ([first]) => Number(first && 'executionId' in first && first.executionId.at(-1)));
+  };
+  const at = (hour: number, minute = 0) => Date.UTC(2026, 10, 22, hour, minute);
+
+  test.each<[string, LogPart, number[]]>([
+    ['all are read, the oldest first', {}, [1, 2, 3]],
+    ['all are read, the newest first', { newestFirst: true }, [3, 2, 1]],
+    ['the newest are read', { files: 2 }, [2, 3]],
+    ['those since a time in the middle of one are read', { sinceMs: at(2, 30) }, [2, 3]],
+    ['those since a time at which one was begun are read, with the one before', { sinceMs: at(2) }, [1, 2, 3]],
+    ['one is read for a time after all were begun', { sinceMs: at(9) }, [3]],
+    ['all are read for a time before', { sinceMs: at(0) }, [1, 2, 3]],
+  ])('%s', (_, part, expected) => {
+    expect(numbersIn(part, begun(1), begun(2), begun(3))).toEqual(expected);
+  });
+
+  test('one of which nobody knows when it was begun hides no older one', () => {
+    expect(numbersIn({ sinceMs: at(2, 30) }, begun(1), 'torn\n', begun(3))).toEqual([1, Number.NaN, 3]);
+  });
+});
+
+describe('trouble is said once, and the journal is done without', () => {
+  const asFolder = (path: string) => mkdirSync(path, { recursive: true });
+  const unused = ({ folder }: StateFolder) => {
+    mkdirSync(folder);
+    chmodSync(folder, 0o777);
+  };
+  const device = ({ folder, file }: StateFolder) => {
+    mkdirSync(folder);
+    symlinkSync('/dev/null', file);
+  };
+  const fileAsParent = ({ folder }: StateFolder) => {
+    rmSync(dirname(folder), { recursive: true });
+    writeFileSync(dirname(folder), '');
+  };
+
+  test.each<[string, lack: string, why: string, (state: StateFolder) => void]>([
+    ['the file is a folder', 'written', 'EISDIR', ({ file }) => asFolder(file)],
+    ['the folder is a file', 'written', 'ENOTDIR', ({ folder }) => writeFileSync(folder, '')],
+    ['its parent is a file', 'written', 'ENOTDIR', fileAsParent],
+    ['the file is a device', 'written', 'not a regular file', device],
+    ['others can write to the folder', 'used', 'other users', unused],
+  ])('when %s: it can not be %s', (_, lack, why, prepare) => {
+    const state = createStateFolder();
+    prepare(state);
+    const troubles: string[] = [];
+    const onTrouble = (what: string, lack: string) => void troubles.push(`${lack}: ${what}`);
+    const open = () => openJournal({ folder: state.folder, nowMs: () => 0, onTrouble });
+    const journal = open();
+    expect([journal.append(triggered(1)), journal.append(accepted(1))]).toEqual([false, false]);
+    expect([[...journal.runs()], journal.find(uuid(1), { baseUrl })]).toEqual([[], undefined]);
+    const clause = new RegExp(`^${lack}: .* in ${state.folder} can't be ${lack} \\(.*${why}`);
+    expect(troubles.splice(0)).toEqual([expect.stringMatching(clause)]);
+    // One that only reads is told what it can't do.
+    expect([...open().runs()]).toEqual([]);
+    expect(troubles).toEqual([expect.stringContaining(`can't be ${lack === 'used' ? 'used' : 'read'} (`)]);
+  });
+
+  test('when there is no folder for it', () => {
+    const troubles: string[] = [];
+    const onTrouble = (_: string, lack: string) => troubles.push(lack);
+    const journal = openJournal({ folder: undefined, nowMs: () => 0, onTrouble });
+    expect([[...journal.runs()], journal.unresolvedTriggers({ baseUrl }), troubles]).toEqual([[], [], []]);
+    expect([journal.append(triggered(1)), journal.append(accepted(1))]).toEqual([false, false]);
+    expect(troubles).toEqual(['written']);
+  });
+
+  test('when the place is one where nothing can be made', () => {
+    const { open, troubles } = stateFolderAt('/proc/nowhere');
+    expect(open().append(triggered(1))).toBe(false);
+    expect(troubles).toHaveLength(1);
+  });
+
+  test("when a part of it can't be read; the rest is, and the newest two files suffice for the newest runs", () => {
+    const state = createStateFolder();
+    writeFiles(state, triggered(1), triggered(2), triggered(3));
+    rmSync(state.file);
+    asFolder(state.file);
+    const runs = state.open().runs();
+    expect([runs.next(), runs.next()]).toMatchObject([3, 2].map((n) => ({ value: { idempotencyKey: `key-${n}` } })));
+    expect(state.troubles).toEqual([]);
+    expect([runs.next().done, state.open().unresolvedTriggers({ baseUrl }).length]).toEqual([true, 2]);
+    expect(state.troubles).toEqual([0, 1].map(() => expect.stringContaining('is not a regular file)')));
+  });
+});
+
+describe('old files', () => {
+  const yearMs = 365 * 24 * 3_600_000;
+  const nowMs = Date.parse('2026-11-21T03:00:00.000Z');
+  const seen = (n: number) => status(n, 'RUNNING');
+  /** Which files are left when so much time has passed since these were written. */
+  const leftOf = (state: StateFolder, passedMs: number) => {
+    pruneFiles(state.folder, state.clock.nowMs + passedMs);
+    return filesIn(state.folder).map(({ number }) => number);
+  };
+
+  test.each<[string, number, number[]]>([
+    ['a year', yearMs, [2, 1, 0]],
+    ['longer', yearMs + 1, [2]],
+  ])('stay for a year with what is unresolved, and the newest stays for good: after %s', (_, passedMs, expected) => {
+    const state = createStateFolder();
+    writeFiles(state, triggered(1), refused(2), seen(3));
+    expect(leftOf(state, passedMs)).toEqual(expected);
+  });
+
+  test('are removed when a new one is begun, and not before; what is left can be appended to and read', () => {
+    const state = createStateFolder();
+    writeFiles(state, triggered(1), accepted(1));
+    state.clock.nowMs += yearMs + 1;
+    state.open().append(seen(2));
+    expect(filesIn(state.folder)).toHaveLength(2);
+    state.open(1).append(seen(3));
+    expect(filesIn(state.folder)).toHaveLength(2);
+    state.open().append(seen(4));
+    expect(idsIn(state.open().runs({ baseUrl }))).toEqual([uuid(4), uuid(3), uuid(2), uuid(1)]);
+    expect(state.open().findKey(key(1))).toMatchObject({ state: 'accepted' });
+  });
+
+  test.each<[string, (state: StateFolder) => void]>([
+    ['hold a younger record', ({ file }) => appendFileSync(file, lineOf(seen(1), new Date(nowMs).toISOString()))],
+    ['hold but a torn one', ({ file }) => writeFileSync(file, '{"schema":1,"at":"2020-01-01T00:00:00.000Z","ty')],
+  ])('that %s stay, and so do all after them', (_, change) => {
+    const state = createStateFolder();
+    state.clock.nowMs = nowMs - 2 * yearMs;
+    writeFiles(state, seen(1), seen(2), seen(3));
+    change(state);
+    expect(leftOf(state, 2 * yearMs)).toEqual([2, 1, 0]);
+  });
+
+  test('are sought without reading the newest', () => {
+    const state = createStateFolder();
+    writeFiles(state, seen(1));
+    mkdirSync(join(state.folder, fileNameOf(1)));
+    expect(leftOf(state, 0)).toEqual([1, 0]);
+  });
+});

@@ -1,11 +1,12 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { type ActionFlags, planOf } from '../../src/actions/plan.ts';
 import { watchProblem } from '../../src/problems/watch-problems.ts';
 import type { Fault, FaultKind } from '../../src/runs/fault.ts';
 import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
 import type { Answer, Service } from '../../src/runs/service.ts';
 import { jitter, pollGapMs } from '../../src/watching/poll-gap.ts';
 import { createWatchGroup } from '../../src/watching/watch-group.ts';
-import { type WatchOptions, watchToEnd } from '../../src/watching/watch-run.ts';
+import { watchToEnd } from '../../src/watching/watch-run.ts';
 import { propertyTimeoutMs } from '../helpers/property-runs.ts';
 import { createRandom } from '../helpers/random.ts';
 import { fault, resultOf, run, state } from '../helpers/scripted-service.ts';
@@ -28,16 +29,9 @@ interface Outage {
   hangMs?: number;
 }
 
-/** Watches a run that ends after `endsAtMs` with the program's own schedule, through outages. */
-async function watch(
-  endsAtMs: number,
-  outages: Outage[],
-  {
-    timeoutMs = 3.25 * hour,
-    giveUpAfterMs = 10 * minute,
-    ...options
-  }: Partial<WatchOptions & { timeoutMs: number; giveUpAfterMs: number }> = {},
-) {
+/** Watches a run that ends after `endsAtMs` with the program's own schedule and these flags, through outages. */
+async function watch(endsAtMs: number, outages: Outage[], flags: ActionFlags = {}) {
+  const { timeoutMs, giveUpAfterMs, intervalMs } = planOf(flags);
   const clock = createVirtualClock();
   const random = createRandom(7);
   const startedAt = new Date(clock.nowMs()).toISOString();
@@ -61,7 +55,7 @@ async function watch(
   const { signal } = new AbortController();
   const watched = await watchToEnd(
     { run },
-    { gapMs: (ageMs) => jitter(pollGapMs(ageMs), random), ...options },
+    { gapMs: (ageMs) => intervalMs ?? jitter(pollGapMs(ageMs), random) },
     {
       service,
       clock,
@@ -85,14 +79,6 @@ async function watch(
     lagMs: clock.elapsedMs() - endsAtMs,
   };
 }
-
-test('a watch without limits, as a follower has them, outlasts a night without a network', async () => {
-  const limitless = { timeoutMs: Number.POSITIVE_INFINITY, giveUpAfterMs: Number.POSITIVE_INFINITY };
-  const night: Outage = { fromMs: minute, forMs: 9 * hour, kind: 'unreachable' };
-  const { problem, execution, requests } = await watch(2 * minute, [night], limitless);
-  expect({ problem, status: execution?.status }).toEqual({ problem: undefined, status: 'COMPLETED' });
-  expect(requests).toBeLessThan(5000);
-});
 
 describe('a watch of three hours', () => {
   const end = 3 * hour;
@@ -184,10 +170,7 @@ describe('a watch of three hours', () => {
   });
 
   test('lasts fifty hours without a limit', async () => {
-    const { problem, requests } = await watch(50 * hour, [], {
-      timeoutMs: Number.POSITIVE_INFINITY,
-      gapMs: () => 5 * minute,
-    });
+    const { problem, requests } = await watch(50 * hour, [], { timeoutMs: 0, intervalMs: 5 * minute });
     expect(problem).toBeUndefined();
     expect(requests).toBe(50 * 12 + 2);
   });

@@ -1,12 +1,41 @@
 import { describe, expect, test } from 'vitest';
-import type { Service } from '../../src/runs/service.ts';
+import type { RateLimiter } from '../../src/runs/rate-limiter.ts';
+import type { Sending, Service } from '../../src/runs/service.ts';
 import { executionId, fault, resultOf, run, running, scriptedService, state } from '../helpers/scripted-service.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
 import { hour, minute, second, watch } from './watch-one.ts';
 
+const ended = (...statuses: Parameters<typeof scriptedService>[0]['status'] & object) =>
+  scriptedService({ status: [...statuses, state('COMPLETED')], result: [resultOf('COMPLETED')] });
+const known = { executionId, status: 'RUNNING', isFinal: false, document: {} };
+
 describe('a watch', () => {
+  test.each(['COMPLETED', 'FAILED', 'TIMED_OUT', 'CANCELLED'])(
+    'ends when the run is %s, with its result',
+    async (status) => {
+      const service = scriptedService({ status: [running(), state(status)], result: [resultOf(status)] });
+      const { watched, names } = await watch(service);
+      expect(watched).toMatchObject({ kind: 'finished', run, execution: { status }, result: { output: 'done' } });
+      expect(names).toEqual(['status', 'status', 'final']);
+    },
+  );
+
+  test('asks for the result alone if the run had finished as its trigger was answered', async () => {
+    const service = scriptedService({ result: [resultOf('FAILED')] });
+    const { watched } = await watch(service, { known: { ...known, status: 'FAILED', isFinal: true } });
+    expect(watched).toMatchObject({ kind: 'finished', execution: { status: 'FAILED' }, result: { status: 'FAILED' } });
+  });
+
+  test('reports the status that its trigger was answered with, and of every later one whether it is new', async () => {
+    const { events } = await watch(ended(running(), state('PAUSED'), state('PAUSED')), { known });
+    const reported = events.flatMap((event) =>
+      event.event === 'status' ? [`${event.execution.status} ${event.changed}`] : [],
+    );
+    expect(reported).toEqual(['RUNNING true', 'RUNNING false', 'PAUSED true', 'PAUSED false', 'COMPLETED true']);
+  });
+
   test('reports every minute that it waits, however rarely it polls', async () => {
-    const service = scriptedService({ status: [running(), state('COMPLETED')], result: [resultOf('COMPLETED')] });
+    const service = ended(running());
     const { events } = await watch(service, { gapMs: () => 2.5 * minute });
     const waits = events.flatMap((event) => (event.event === 'waiting' ? [event.nextMs] : []));
     expect(waits).toEqual([2.5 * minute, 1.5 * minute, 0.5 * minute]);
@@ -19,103 +48,80 @@ describe('a watch', () => {
     ['almost 48 h ago', second - 48 * hour, 48 * hour - second],
     ['in the future of this clock', hour, 0],
     ['at a time that nobody can read', Number.NaN, 0],
+  ])('of a run that began %s goes by its age if that is plausible, else by the time watched', async (_, ms, ageMs) => {
+    const clock = createVirtualClock();
+    const began = clock.nowMs() + ms;
+    const startedAt = Number.isNaN(began) ? 'yesterday' : new Date(began).toISOString();
+    const agesMs: number[] = [];
+    const gapMs = (age: number) => agesMs.push(age) && 10 * second;
+    await watch(ended(running({ startedAt }), running({ startedAt })), { gapMs }, { clock });
+    expect(agesMs).toEqual([ageMs, ageMs === 48 * hour - second ? 10 * second : ageMs + 10 * second]);
+  });
+
+  test.each([
+    [0, false, 10],
+    [0.5, false, 7.5],
+    [0.999, false, 5.005],
+    [0, true, 10],
+    [0.999, true, 10],
   ])(
-    'of a run that began %s goes by its age where that is plausible, else by the time watched',
-    async (_, ms, ageMs) => {
-      const clock = createVirtualClock();
-      const began = clock.nowMs() + ms;
-      const startedAt = Number.isNaN(began) ? 'yesterday' : new Date(began).toISOString();
-      const service = scriptedService({
-        status: [running({ startedAt }), running({ startedAt }), state('COMPLETED')],
-        result: [resultOf('COMPLETED')],
-      });
-      const agesMs: number[] = [];
-      const gapMs = (age: number) => agesMs.push(age) && 10 * second;
-      await watch(service, { gapMs }, { clock });
-      expect(agesMs).toEqual([ageMs, ageMs === 48 * hour - second ? 10 * second : ageMs + 10 * second]);
+    'of a run of our own begins by chance (%f) earlier than planned, unless that is fixed (%s)',
+    async (chance, isFixed, seconds) => {
+      const { elapsedMs } = await watch(ended(), { known, isFixed }, { chance });
+      expect(elapsedMs).toBeCloseTo(seconds * second, 0);
     },
   );
+});
 
-  test.each(['COMPLETED', 'FAILED', 'TIMED_OUT', 'CANCELLED'])(
-    'ends when the run is %s, with its result',
-    async (status) => {
-      const service = scriptedService({ status: [running(), state(status)], result: [resultOf(status)] });
-      const { watched, names } = await watch(service);
-      expect(watched).toMatchObject({ kind: 'finished', run, execution: { status }, result: { output: 'done' } });
-      expect(names).toEqual(['status', 'status', 'final']);
-    },
-  );
+describe('an outage', () => {
+  test('is reported with what was silence: failed requests and the waits between them, but for those asked for', async () => {
+    const clock = createVirtualClock();
+    const busy = fault('throttled', { retryAfterMs: 7000 });
+    const scripted = ended(running(), fault('lost'), fault('unavailable'), busy, fault('lost'), running());
+    const service: Service = {
+      ...scripted,
+      async status(...args) {
+        const answer = await scripted.status(...args);
+        // The first failure takes its time.
+        if (answer.kind === 'fault' && answer.fault.kind === 'lost' && scripted.calls.status === 2)
+          await clock.sleep(2000);
+        return answer;
+      },
+    };
+    const { events, names } = await watch(service, {}, { clock });
+    const failed = Array.from({ length: 4 }, () => 'attempt_failed');
+    expect(names).toEqual(['status', ...failed, 'service_back', 'status', 'status', 'final']);
+    const common = { operation: 'status', execution: { status: 'RUNNING' } };
+    const reports = [
+      { failures: 1, silentMs: 2000, triedForMs: 598_000, retryInMs: 250, ageMs: 12_000, fault: { kind: 'lost' } },
+      { failures: 2, silentMs: 2250, triedForMs: 597_750, retryInMs: 500, ageMs: 12_250 },
+      { failures: 3, silentMs: 2750, triedForMs: 597_250, retryInMs: 7000, fault: { retryAfterMs: 7000 } },
+      { failures: 4, silentMs: 2750, retryInMs: 2000 },
+    ];
+    expect(events.filter(({ event }) => event === 'attempt_failed')).toMatchObject(
+      reports.map((report) => ({ ...common, ...report })),
+    );
+    expect(events.find(({ event }) => event === 'service_back')).toMatchObject({ afterMs: 11_750 });
+  });
 
-  test('does not count the wait for the rate limiter as silence of the service', async () => {
-    const blips = [fault('unavailable'), fault('lost')];
+  test('of ten minutes ends the watch, which keeps what was confirmed last', async () => {
+    const { watched } = await watch(scriptedService({ status: [running(), fault('unavailable')] }));
+    const execution = { status: 'RUNNING' };
+    const ageMs = 10 * minute + 10 * second;
+    const end = { kind: 'gave_up', giveUpAfterMs: 10 * minute, fault: { kind: 'unavailable' }, execution, ageMs };
+    expect(watched).toMatchObject(end);
+  });
+
+  test('is none while requests wait for the rate limiter', async () => {
     const service = scriptedService({
-      status: [running(), ...blips, state('COMPLETED')],
+      status: [running(), fault('unavailable'), fault('lost'), state('COMPLETED')],
       result: [fault('unavailable'), resultOf('COMPLETED')],
     });
     const { watched } = await watch(service, { giveUpAfterMs: 10 * second }, { rate: 1 / 60 });
     expect(watched).toMatchObject({ kind: 'finished', result: { output: 'done' } });
   });
 
-  test('reports an outage and its end', async () => {
-    const status = [running(), fault('lost'), fault('unavailable'), running(), state('COMPLETED')];
-    const { events, names } = await watch(scriptedService({ status, result: [resultOf('COMPLETED')] }));
-    expect(names).toEqual(['status', 'attempt_failed', 'attempt_failed', 'service_back', 'status', 'status', 'final']);
-    expect(events.filter(({ event }) => event === 'attempt_failed')).toMatchObject([
-      {
-        failures: 1,
-        silentMs: 0,
-
-        retryInMs: 250,
-        execution: { status: 'RUNNING' },
-        ageMs: 10_000,
-      },
-      {
-        failures: 2,
-        silentMs: 250,
-
-        retryInMs: 500,
-        execution: { status: 'RUNNING' },
-        ageMs: 10_250,
-      },
-    ]);
-    expect(events.find(({ event }) => event === 'service_back')).toMatchObject({ afterMs: 750 });
-  });
-
-  test('gives up after ten minutes without a valid response, and keeps what was confirmed last', async () => {
-    const { watched } = await watch(scriptedService({ status: [running(), fault('unavailable')] }));
-    expect(watched).toMatchObject({
-      kind: 'gave_up',
-      giveUpAfterMs: 10 * minute,
-      fault: { kind: 'unavailable' },
-      execution: { status: 'RUNNING' },
-      ageMs: 10 * minute + 10 * second,
-    });
-  });
-
-  test('waits for the timeout when the service asks for a wait beyond it', async () => {
-    const service = scriptedService({ status: [running(), fault('throttled', { retryAfterMs: hour })] });
-    const { watched, elapsedMs } = await watch(service, { timeoutMs: 9 * minute });
-    expect([watched.kind, elapsedMs, service.calls.status]).toEqual(['timed_out', 9 * minute, 2]);
-  });
-
-  test('waits for the timeout, without another poll, when that leaves no time to come back, and says what is left', async () => {
-    const service = scriptedService({ status: [running(), fault('throttled', { retryAfterMs: minute })] });
-    const { watched, elapsedMs } = await watch(service, { timeoutMs: minute });
-    expect(watched).toMatchObject({ kind: 'timed_out', timeoutMs: minute, fault: { retryAfterMs: 10 * second } });
-    expect([elapsedMs, service.calls.status]).toEqual([minute, 2]);
-  });
-
-  test('names the refusal that lasted until the timeout', async () => {
-    const service = scriptedService({ status: [running(), fault('unauthorized', { httpStatus: 401 })] });
-    const { watched } = await watch(service, { timeoutMs: 20 * second });
-    expect(watched).toMatchObject({
-      kind: 'timed_out',
-      fault: { kind: 'unauthorized' },
-      execution: { status: 'RUNNING' },
-    });
-  });
-
-  test('counts the sleep of a laptop in the age of what was confirmed last', async () => {
+  test('is none while a laptop sleeps, but the age of what was confirmed last counts that', async () => {
     const clock = createVirtualClock();
     const service: Service = {
       ...scriptedService({}),
@@ -126,51 +132,151 @@ describe('a watch', () => {
       },
     };
     const { watched } = await watch(service, { giveUpAfterMs: minute, timeoutMs: Number.POSITIVE_INFINITY }, { clock });
-    expect(watched).toMatchObject({ kind: 'gave_up' });
+    expect(watched.kind).toBe('gave_up');
     expect('ageMs' in watched && watched.ageMs).toBeGreaterThan(8 * hour + minute);
   });
 
-  test('asks for the result alone when the run had finished as its trigger was answered', async () => {
-    const service = scriptedService({ status: [running()], result: [resultOf('FAILED')] });
-    const known = { executionId, status: 'FAILED', isFinal: true, document: {} };
-    const { watched } = await watch(service, { known });
-    expect(watched).toMatchObject({ kind: 'finished', execution: { status: 'FAILED' }, result: { status: 'FAILED' } });
-    expect(service.calls.status).toBe(0);
-  });
-
-  test('reports the status that its trigger was answered with, and of every later one whether it is new', async () => {
-    const statuses = ['RUNNING', 'PAUSED', 'PAUSED', 'COMPLETED'];
-    const service = scriptedService({
-      status: statuses.map((status) => state(status)),
-      result: [resultOf('COMPLETED')],
-    });
-    const { events } = await watch(service, {
-      known: { executionId, status: 'RUNNING', isFinal: false, document: {} },
-    });
-    const reported = events.flatMap((event) =>
-      event.event === 'status' ? [`${event.execution.status} ${event.changed}`] : [],
-    );
-    expect(reported).toEqual(['RUNNING true', 'RUNNING false', 'PAUSED true', 'PAUSED false', 'COMPLETED true']);
+  test("is none if a request can't be sent: that is given up at once, also after valid answers", async () => {
+    const service = scriptedService({ status: [running(), fault('unsendable')] });
+    const { watched } = await watch(service);
+    expect(watched).toMatchObject({ kind: 'refused', fault: { kind: 'unsendable' } });
+    expect(service.calls.status).toBe(2);
   });
 });
 
-describe('the first poll after a trigger of our own', () => {
-  const firstPollMs = async (chance: number, isFixed?: boolean) => {
-    const service = scriptedService({ status: [state('COMPLETED')], result: [resultOf('COMPLETED')] });
-    const known = { executionId, status: 'RUNNING', isFinal: false, document: {} };
-    return (await watch(service, { known, isFixed }, { chance })).elapsedMs;
-  };
-
+describe('the timeout', () => {
   test.each([
-    [0, 10 * second],
-    [0.5, 7.5 * second],
-    [0.999, 5.005 * second],
-  ])('comes by chance (%f) earlier than the schedule has it, never later', async (chance, expectedMs) => {
-    expect(await firstPollMs(chance)).toBeCloseTo(expectedMs, 0);
+    ['beyond it', hour, undefined],
+    ['that leaves no time to come back', 9 * minute, 10 * second],
+  ])(
+    'is waited for without another poll if the service asks for a wait %s, and it is said what is left',
+    async (_, retryAfterMs, leftMs) => {
+      const service = scriptedService({ status: [running(), fault('throttled', { retryAfterMs })] });
+      const { watched, elapsedMs } = await watch(service, { timeoutMs: 9 * minute });
+      expect(watched).toMatchObject({ kind: 'timed_out', timeoutMs: 9 * minute, execution: { status: 'RUNNING' } });
+      if (leftMs) expect(watched).toMatchObject({ fault: { retryAfterMs: leftMs } });
+      expect([elapsedMs, service.calls.status]).toEqual([9 * minute, 2]);
+    },
+  );
+
+  test('comes with the refusal that lasted until then', async () => {
+    const service = scriptedService({ status: [running(), fault('unauthorized', { httpStatus: 401 })] });
+    const { watched } = await watch(service, { timeoutMs: 20 * second });
+    const end = { kind: 'timed_out', fault: { kind: 'unauthorized' }, execution: { status: 'RUNNING' } };
+    expect(watched).toMatchObject(end);
   });
 
-  test.each([0, 0.5, 0.999])('comes when `--interval` says, whatever chance says (%f)', async (chance) => {
-    expect(await firstPollMs(chance, true)).toBe(10 * second);
+  test('leaves each request the time until then, 30 s at most, and a result five seconds more', async () => {
+    const limitsMs: unknown[] = [];
+    const scripted = scriptedService({
+      status: [running(), running(), state('COMPLETED')],
+      result: [fault('lost'), resultOf('COMPLETED')],
+    });
+    const noting =
+      <Asked, Answered>(ask: (asked: Asked, by: AbortSignal, sending?: Sending) => Answered) =>
+      (asked: Asked, by: AbortSignal, sending?: Sending) => {
+        limitsMs.push(sending?.timeoutMs);
+        return ask(asked, by, sending);
+      };
+    const service = { ...scripted, status: noting(scripted.status), result: noting(scripted.result) };
+    await watch(service, { timeoutMs: 45 * second });
+    expect(limitsMs).toEqual([30 * second, 30 * second, 25 * second, 30 * second, 29.75 * second]);
+  });
+});
+
+describe('a result', () => {
+  test.each([
+    ['COMPLETED', 'FAILED', 'FAILED'],
+    ['FAILED', 'COMPLETED', 'FAILED'],
+    ['CANCELLED', 'TIMED_OUT', 'TIMED_OUT'],
+  ])('of a run that is %s that says %s makes it %s, and the difference known', async (status, byResult, graver) => {
+    const service = scriptedService({ status: [state(status)], result: [resultOf(byResult)] });
+    expect((await watch(service)).watched).toEqual({
+      kind: 'finished',
+      run,
+      execution: { executionId, status: graver, isFinal: true, document: { executionId, status: graver } },
+      result: { status: graver, isFinal: true, output: 'done', document: { status: graver, output: 'done' } },
+      disagreement: { status, result: byResult },
+    });
+  });
+
+  test('differs in no spelling of a status', async () => {
+    const service = scriptedService({ status: [state('COMPLETED')], result: [resultOf('Completed')] });
+    expect((await watch(service)).watched).not.toHaveProperty('disagreement');
+  });
+
+  test('that is not final is awaited, and then the run ends without it', async () => {
+    const service = scriptedService({ status: [running(), state('COMPLETED')], result: [resultOf('RUNNING')] });
+    const { watched, events } = await watch(service, { giveUpAfterMs: 20 * second });
+    const resultFault = { kind: 'unreadable', message: expect.stringContaining('RUNNING') };
+    expect(watched).toMatchObject({ kind: 'finished', execution: { status: 'COMPLETED' }, resultFault });
+    expect(service.calls.result).toBe(8);
+    const failures = events.filter(({ event }) => event === 'attempt_failed').slice(0, 2);
+    const failure = { operation: 'result', execution: { status: 'COMPLETED' } };
+    expect(failures).toMatchObject([0, 250].map((ageMs) => ({ ...failure, ageMs })));
+  });
+
+  test.each([
+    ['too large', fault('too_large'), 'COMPLETED'],
+    ['refused', fault('unauthorized'), 'FAILED'],
+  ])('that is %s leaves the run its status', async (_, answer, status) => {
+    const service = scriptedService({ status: [state(status)], result: [answer] });
+    const { watched } = await watch(service);
+    expect(watched).toMatchObject({ kind: 'finished', execution: { status }, resultFault: answer.fault });
+    if (answer.fault.kind === 'too_large') expect(service.calls.result).toBe(1);
+  });
+
+  test('whose turn does not come before the timeout leaves the run its status', async () => {
+    const service = scriptedService({ status: [state('COMPLETED')] });
+    const { watched } = await watch(service, { timeoutMs: 10 * second }, { rate: 1 / 60 });
+    const resultFault = { kind: 'lost', message: expect.stringContaining('--timeout') };
+    expect(watched).toMatchObject({ kind: 'finished', execution: { status: 'COMPLETED' }, resultFault });
+  });
+});
+
+describe('a turn', () => {
+  interface Turn {
+    isGranted?: boolean;
+    woke?: boolean;
+  }
+
+  /** Grants these turns, and every later one. */
+  function limiterOf(...turns: Turn[]) {
+    const lanes: string[] = [];
+    const limiter: RateLimiter = {
+      async turn({ lane, onWake }) {
+        const { isGranted = true, woke } = turns[lanes.length] ?? {};
+        lanes.push(lane);
+        if (woke) onWake?.();
+        return isGranted ? () => {} : undefined;
+      },
+      pausePolls() {},
+    };
+    return { limiter, lanes };
+  }
+
+  test('is taken as a poll by each status, and as a result by the result', async () => {
+    const { limiter, lanes } = limiterOf();
+    await watch(ended(running()), {}, { limiter });
+    expect(lanes).toEqual(['poll', 'poll', 'result']);
+  });
+
+  test.each([
+    [true, 'finished'],
+    [false, 'gave_up'],
+  ])('for which the machine slept (%s) delays the end of an outage: %s', async (woke, kind) => {
+    const { limiter } = limiterOf({}, { woke });
+    const { watched } = await watch(ended(running(), fault('lost')), { giveUpAfterMs: 0 }, { limiter });
+    expect(watched.kind).toBe(kind);
+  });
+
+  test('that does not come in time is no poll, and another one is taken if the machine slept until then', async () => {
+    const clock = createVirtualClock();
+    const service = ended(running());
+    const { limiter, lanes } = limiterOf({}, { isGranted: false });
+    void clock.sleep(20 * second).then(() => clock.suspend(hour));
+    const { watched, elapsedMs } = await watch(service, { timeoutMs: minute }, { limiter, clock });
+    expect([watched.kind, elapsedMs, lanes.length, service.calls.status]).toEqual(['finished', minute, 4, 2]);
   });
 });
 
@@ -178,35 +284,27 @@ describe('an interrupt', () => {
   /** Aborts as the request with this number, of either kind, is answered. */
   const interrupting = (service: ReturnType<typeof scriptedService>, nth: number) => {
     const abort = new AbortController();
-    const strike = () => {
-      if (service.calls.status + service.calls.result === nth) abort.abort('SIGTERM');
-    };
-    const struck: Service = {
-      ...service,
-      async status(...args) {
-        const answer = await service.status(...args);
-        strike();
+    const struck =
+      <Args extends unknown[], Answered>(ask: (...args: Args) => Promise<Answered>) =>
+      async (...args: Args) => {
+        const answer = await ask(...args);
+        if (service.calls.status + service.calls.result === nth) abort.abort('SIGTERM');
         return answer;
-      },
-      async result(...args) {
-        const answer = await service.result(...args);
-        strike();
-        return answer;
-      },
+      };
+    return {
+      service: { ...service, status: struck(service.status), result: struck(service.result) },
+      signal: abort.signal,
     };
-    return { service: struck, signal: abort.signal };
   };
 
-  test('ends the watch at once and leaves the run alone', async () => {
-    const { service, signal } = interrupting(scriptedService({ status: [running()] }), 3);
+  test.each([
+    ['', [running()], 20],
+    [' in the middle of an outage', [running(), fault('lost')], 10.25],
+  ] as const)('ends the watch at once%s and leaves the run alone', async (_, status, seconds) => {
+    const { service, signal } = interrupting(scriptedService({ status }), 3);
     const { watched, elapsedMs } = await watch(service, {}, { signal });
     expect(watched).toMatchObject({ kind: 'interrupted', reason: 'SIGTERM', execution: { status: 'RUNNING' } });
-    expect(elapsedMs).toBe(20 * second);
-  });
-
-  test('ends the watch at once in the middle of an outage', async () => {
-    const { service, signal } = interrupting(scriptedService({ status: [running(), fault('lost')] }), 3);
-    expect((await watch(service, {}, { signal })).watched.kind).toBe('interrupted');
+    expect(elapsedMs).toBe(seconds * second);
   });
 
   test.each([
@@ -216,7 +314,7 @@ describe('an interrupt', () => {
     const late = scriptedService({ status: [running(), state('COMPLETED')], result: [resultOf('RUNNING')] });
     const { service, signal } = interrupting(late, nth);
     const { watched } = await watch(service, {}, { signal });
-    const resultFault = { kind: 'interrupted', message: 'interrupted' };
+    const resultFault = { kind: 'interrupted' };
     expect(watched).toMatchObject({ kind: 'finished', execution: { status: 'COMPLETED' }, resultFault });
   });
 });

@@ -8,7 +8,7 @@ import type { Reporter } from '../../src/runs/events.ts';
 import { nameOf } from '../../src/runs/run.ts';
 import { account, baseUrl, createConnection } from '../helpers/connection.ts';
 import { createMemory } from '../helpers/memory-context.ts';
-import { executionId, projectId, running, scriptedService, target } from '../helpers/scripted-service.ts';
+import { executionId, scriptedService, target } from '../helpers/scripted-service.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const project = (n: number) => `00000000-0000-4000-8000-00000000000${n}`;
@@ -43,14 +43,16 @@ function createMachine(
   }
   const connection = createConnection(scriptedService({}), { context, journal });
   if (inForce) connection.settings = { ...connection.settings, project: { value: inForce, source: 'flag' } };
+  /** The run that is found, or why there is none. */
   const find = async (text: string) => {
     try {
       const { run } = await findRun(parseRunArgument(text), connection);
       return `${nameOf(run.target)} ${run.executionId}`;
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
+      expect(error.exitCode).toBe(2);
       hints.push(...(error.facts.choices ?? []), error.facts.hint ?? '');
-      return `${error.exitCode} ${error.message}`;
+      return error.message;
     }
   };
   return { find, connection, warnings, hints };
@@ -85,32 +87,31 @@ describe('a run argument', () => {
   });
 
   test.each([
-    ['is empty', '', "2 an empty argument isn't a run"],
-    ['is nothing that the journal holds', 'monthly', '2 no run here matches "monthly"'],
-    ['is the beginning of two ids', 'aaaa', '2 2 runs begin with "aaaa"'],
-    ['is less than four characters of an id', 'ccc', '2 no run here matches "ccc"'],
-    ['is an id that the journal does not hold', project(9), `2 run ${project(9)} is not in this machine's journal`],
-    [
-      'is in the journal, but not of the automation named',
-      `${project(1)}/weekly/${a}`,
-      `2 run ${a} is a run of ${project(1)}/nightly, not of ${project(1)}/weekly`,
-    ],
-    ['lacks its project, which no setting has', `nightly/${a}`, '2 no project is set'],
-    ["can't be sent in a path", '..', '2 the automation name ".." can\'t be sent in a path; nothing was sent'],
-  ])('that %s is refused', async (_, text, message) => {
+    ['is empty', '', 'empty'],
+    ['is nothing that the journal holds', 'monthly', '"monthly"'],
+    ['is the beginning of two ids', 'aaaa', '2 runs'],
+    ['is less than four characters of an id', 'ccc', '"ccc"'],
+    ['is an id that the journal does not hold', project(9), `run ${project(9)} is not in`],
+    ['is in the journal as of another automation', `${project(1)}/weekly/${a}`, `of ${project(1)}/nightly, not`],
+    ['lacks its project, which no setting has', `nightly/${a}`, 'no project'],
+    ['is a project and an id', `${project(1)}/${c}`, "isn't a run"],
+    ["can't be sent in a path", '..', '".."'],
+  ])('that %s is refused', async (_, text, why) => {
     const machine = createMachine([`nightly ${b}`, `nightly ${a}`, `weekly ${c}`]);
-    expect(await machine.find(text)).toBe(message);
+    expect(await machine.find(text)).toContain(why);
   });
 
   test('that is the beginning of several ids gets them to choose from, the newest first', async () => {
     const machine = createMachine([`nightly ${a}`, `weekly ${b}`, `hourly ${c}`]);
     await machine.find('aaaa');
-    expect(machine.hints).toEqual(['aaaa1111  weekly, just now', 'aaaa0000  nightly, just now', expect.any(String)]);
+    expect(machine.hints).toEqual(
+      [/^aaaa1111 .*weekly/, /^aaaa0000 .*nightly/, /./].map((form) => expect.stringMatching(form)),
+    );
     const alike = Array.from({ length: 12 }, (_, index) => `nightly aaaa1111-0000-4000-8000-0000000000${index + 10}`);
     const busy = createMachine(alike);
-    expect(await busy.find('aaaa')).toBe('2 more than 10 runs begin with "aaaa"');
+    expect(await busy.find('aaaa')).toContain('more than 10');
     expect(busy.hints).toHaveLength(11);
-    expect(busy.hints[0]).toContain('aaaa1111-0000-4000-8000-000000000021  nightly');
+    expect(busy.hints[0]).toMatch(/^aaaa1111-0000-4000-8000-000000000021 .*nightly/);
   });
 
   test.each([
@@ -118,15 +119,13 @@ describe('a run argument', () => {
     ['abc', 'at least 4 characters'],
   ])('that is no name, %s, gets the right word', async (text, hint) => {
     const machine = createMachine([`nightly ${a}`]);
-    expect(await machine.find(text)).toBe(`2 no run here matches "${text}"`);
+    expect(await machine.find(text)).toContain(`"${text}"`);
     expect(machine.hints.join()).toContain(hint);
   });
 
   test('that names an automation of two projects is refused unless the project is given', async () => {
     const known = [`nightly@1 ${a}`, `nightly@2 ${b}`, `nightly@1 ${c}`];
-    expect(await createMachine(known).find('nightly')).toBe(
-      `2 "nightly" is in two projects: ${project(1)}/nightly and ${project(2)}/nightly`,
-    );
+    expect(await createMachine(known).find('nightly')).toContain(`${project(1)}/nightly and ${project(2)}/nightly`);
     expect(await createMachine(known, { inForce: project(2) }).find('nightly')).toBe(`nightly ${b}`);
     expect(await createMachine(known).find(`${project(2)}/nightly`)).toBe(`nightly ${b}`);
   });
@@ -135,7 +134,7 @@ describe('a run argument', () => {
     'that names a run of another base URL is refused, and that one is named: %s',
     async (text) => {
       const { find, hints } = createMachine([`nightly ${a} ${elsewhere}`]);
-      expect(await find(text)).toBe(`2 run ${a} belongs to ${elsewhere}, but the base URL is ${baseUrl}`);
+      expect(await find(text)).toMatch(new RegExp(`${a} .*${elsewhere}.*${baseUrl}`));
       expect(hints).toEqual([expect.stringContaining(`--base-url ${elsewhere}`)]);
     },
   );
@@ -144,8 +143,6 @@ describe('a run argument', () => {
     const machine = createMachine([`nightly ${a}`], { inForce: project(1) });
     expect(await machine.find(`weekly/${c}`)).toBe(`weekly ${c}`);
     expect(await machine.find(`reports/weekly/${c}`)).toBe(`reports/weekly ${c}`);
-    expect(await createMachine([]).find(`weekly/${c}`)).toMatch(/^2 .*project/);
-    expect(await machine.find(`${project(1)}/${c}`)).toMatch(/^2 .*isn't a run/);
   });
 });
 
@@ -153,16 +150,13 @@ describe('a later trigger whose outcome is unknown', () => {
   test.each(['nightly', '@last'])('is reported with the run before it: %s', async (text) => {
     const machine = createMachine([`nightly ${a}`, 'nightly']);
     expect(await machine.find(text)).toBe(`nightly ${a}`);
-    expect(machine.warnings).toEqual([
-      'the last trigger of nightly has no recorded response; it may have started a run: resolve it with `runctl recover`; this is the run before it',
-    ]);
+    expect(machine.warnings).toEqual([expect.stringMatching(/nightly .*runctl recover.* before it/)]);
   });
 
   test('is all there is to say where no run is known', async () => {
     const machine = createMachine(['nightly']);
-    expect(await machine.find('nightly')).toBe(
-      '2 the last trigger of nightly has no recorded response; it may have started a run',
-    );
+    expect(await machine.find('nightly')).toContain('may have started a run');
+    expect(machine.hints).toEqual([expect.stringContaining('runctl recover')]);
   });
 
   test('is not mentioned where a run came after it, or where it is another automation', async () => {
@@ -177,11 +171,11 @@ describe('a run in a command to type next', () => {
   const inFull = (id: string) => `'${project(1)}/night shift/${id}'`;
 
   test.each<[string, Record<string, string>, string, string]>([
-    ['by its id where the journal holds it', {}, a, a],
-    ['in full where the journal does not hold it', {}, c, inFull(c)],
+    ['by its id if the journal holds it', {}, a, a],
+    ['in full if the journal does not hold it', {}, c, inFull(c)],
     ['in full in CI', { CI: 'true' }, a, inFull(a)],
     ['in full in GitHub Actions', { GITHUB_ACTIONS: 'true' }, a, inFull(a)],
-    ['by its id where CI is empty', { CI: '' }, a, a],
+    ['by its id if CI is empty', { CI: '' }, a, a],
   ])('is named %s', (_, env, executionId, argument) => {
     const { connection } = createMachine([`nightly ${a}`], { env });
     expect(argumentOf({ target, executionId }, connection)).toBe(argument);
@@ -202,14 +196,10 @@ test('the time since the trigger of a run of the journal goes by the wall clock'
 test.each([executionId, executionId.toUpperCase()])(
   'a run is found in either case of its id, and keeps the one that the service wrote: %s',
   async (written) => {
-    const folder = temporaryFolder();
-    const journal = openJournal({ folder, nowMs: Date.now, onTrouble() {} });
-    const { value } = running({ executionId: written }) as Extract<ReturnType<typeof running>, { kind: 'ok' }>;
-    journal.recordStatus(baseUrl, { target, executionId: written }, value);
-    const connection = createConnection(scriptedService({}), { journal });
+    const { find } = createMachine([`nightly ${written}`]);
     for (const typed of [executionId, executionId.toUpperCase()]) {
-      for (const argument of [typed, `${projectId}/nightly/${typed}`]) {
-        expect((await findRun(parseRunArgument(argument), connection)).run.executionId).toBe(written);
+      for (const argument of [typed, `${project(1)}/nightly/${typed}`]) {
+        expect(await find(argument)).toBe(`nightly ${written}`);
       }
     }
   },
@@ -217,6 +207,5 @@ test.each([executionId, executionId.toUpperCase()])(
 
 test('the id of a run that is not on record is sent as it was typed', async () => {
   const capitals = executionId.toUpperCase();
-  const named = parseRunArgument(`${projectId}/nightly/${capitals}`);
-  expect((await findRun(named, createConnection(scriptedService({})))).run.executionId).toBe(capitals);
+  expect(await createMachine([]).find(`${project(1)}/nightly/${capitals}`)).toBe(`nightly ${capitals}`);
 });

@@ -35,26 +35,22 @@ function onBoard({ columns = 80, rows = 24, runs = 1, usual = '' } = {}) {
 
 const runOf = (name: string): Run => ({ target: { ...target, automationName: name }, executionId: `id-${name}` });
 const execution = (status: string) => ({ status, isFinal: status === 'FAILED', document: {} });
-const status = (run: Run, word = 'RUNNING'): RunEvent => ({
-  event: 'status',
-  run,
-  execution: execution(word),
-  changed: true,
-});
+const status = (run: Run, word = 'RUNNING') =>
+  ({ event: 'status', run, execution: execution(word), changed: true }) as const;
 const ends = (run: Run): RunEvent => ({ event: 'final', run, execution: execution('FAILED') });
 const done = (run: Run): RunEvent => ({ event: 'run_done', run, pending: 1 });
 const failed = (run: Run, failures: number): RunEvent => {
   const fault = { kind: 'unavailable', message: 'the service answered 502' } as const;
-  const attempt = {
+  const times = { silentMs: 0, triedForMs: 600_000, retryInMs: 0, ageMs: 12_000 };
+  return {
+    event: 'attempt_failed',
+    operation: 'status',
+    run,
     fault,
     failures,
-    silentMs: 0,
-    triedForMs: 600_000,
-    retryInMs: 0,
-    ageMs: 12_000,
+    ...times,
     execution: execution('RUNNING'),
   };
-  return { event: 'attempt_failed', operation: 'status', run, ...attempt };
 };
 const [nightly, weekly, third] = [runOf('nightly'), runOf('weekly-report'), runOf('third')] as const;
 
@@ -83,10 +79,10 @@ test.each([1, 2])(
   async (runs) => {
     const { observe, sleep, lines } = onBoard({ runs });
     for (const event of [status(nightly), failed(nightly, 1)]) observe(event);
-    expect((await lines()).at(-1)).toMatch(/RUNNING 0s · ⚠ the service answered 502; retrying for up to 10m$/);
+    expect((await lines()).at(-1)).toMatch(/RUNNING 0s · ⚠ the service answered 502; .* 10m$/);
     observe(failed(nightly, 2));
     await sleep(3_000);
-    expect((await lines()).at(-1)).toMatch(/nightly RUNNING 3s · ⚠ confirmed 15s ago: the service answered 502$/);
+    expect((await lines()).at(-1)).toMatch(/nightly RUNNING 3s · ⚠ .* 15s ago: the service answered 502$/);
     observe(status(nightly));
     expect((await lines()).at(-1)).toMatch(/nightly RUNNING 3s$/);
     // The result may be long in coming, too.
@@ -99,7 +95,7 @@ test('a run that is only triggered has no row', async () => {
   const { observe, lines } = onBoard();
   observe({ event: 'triggered', how: 'started', run: nightly, isWatched: false });
   observe(done(nightly));
-  expect(await lines()).toEqual(['started nightly; watch it with `runctl watch id-nightly`']);
+  expect(await lines()).toEqual([expect.stringMatching(/^started nightly.* `runctl watch id-nightly`$/)]);
 });
 
 test.each([

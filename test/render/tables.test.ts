@@ -1,10 +1,12 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { JournalRun } from '../../src/journal/journal.ts';
-import { runTable } from '../../src/render/tables.ts';
+import { finalTable, runTable } from '../../src/render/tables.ts';
 import { createTheme } from '../../src/render/theme.ts';
 import { widthOf } from '../../src/render/width.ts';
+import type { Execution } from '../../src/runs/service.ts';
 import { isFinalStatus } from '../../src/runs/statuses.ts';
+import { starts } from '../../src/triggering/start-evidence.ts';
 import { executionId, target } from '../helpers/scripted-service.ts';
 
 const plain = createTheme({ colors: false, unicode: true });
@@ -116,4 +118,44 @@ test('every line is as wide as the terminal at the most, and the columns stand s
       },
     ),
   );
+});
+
+describe('several runs that end', () => {
+  const of = (automationName: string) => ({ ...target, automationName });
+  const times = { startedAt: '2026-11-21T02:00:00Z', completedAt: '2026-11-21T02:06:00Z' };
+  const state = (status: string, facts: Partial<Execution> = {}): Execution => ({
+    ...{ executionId, status, isFinal: isFinalStatus(status), document: {} },
+    ...facts,
+  });
+  const error = { type: 'step_failed', message: 'Step "import" failed\nin line 3' };
+  const rows = [
+    { target: of('north'), execution: state('COMPLETED', { ...times, creditsCharged: 12 }) },
+    {
+      target: of('a-rather-long-name-of-an-automation'),
+      execution: state('FAILED', { startedAt: times.startedAt }),
+      result: { status: 'FAILED', isFinal: true, error, completedAt: times.completedAt, document: {} },
+    },
+    { target: of('west'), execution: state('RUNNING', times) },
+    { target: of('east'), start: { ...starts.refused, idempotencyKey: null } },
+  ];
+  const tableAt = (columns?: number) => linesOf(finalTable(rows, plain, { columns }));
+
+  test('are one table, in the order of the arguments', () => {
+    expect(tableAt()).toEqual([
+      'STATUS       AUTOMATION                           DURATION  CREDITS  ERROR',
+      'COMPLETED    north                                6m        12       -',
+      'FAILED       a-rather-long-name-of-an-automation  6m        -        step_failed: Step "import" failed',
+      'RUNNING      west                                 -         -        -',
+      'not_started  east                                 -         -        -',
+    ]);
+  });
+
+  test.each([
+    [40, ['STATUS', 'AUTOMATION', 'DURATION']],
+    [80, ['STATUS', 'AUTOMATION', 'DURATION', 'CREDITS', 'ERROR']],
+  ])('are no wider than %i columns', (columns, headings) => {
+    const [first = '', ...others] = tableAt(columns);
+    expect([first.split(/ +/), others.length]).toEqual([headings, 4]);
+    for (const line of [first, ...others]) expect(widthOf(line), line).toBeLessThanOrEqual(columns);
+  });
 });

@@ -13,178 +13,133 @@ const appending = O_WRONLY | O_APPEND | O_CREAT;
 const isRoot = process.geteuid?.() === 0;
 const stranger = 54_321;
 
-/** What stands at a path, and whose it is. */
-type Thing = (path: string) => void;
-const withMode =
-  (mode: number, make: Thing): Thing =>
-  (path) => {
-    make(path);
-    fs.chmodSync(path, mode);
-  };
-const strangers =
-  (make: Thing): Thing =>
-  (path) => {
-    make(path);
-    fs.lchownSync(path, stranger, stranger);
-  };
-const file = withMode(0o600, (path) => fs.writeFileSync(path, 'content'));
-const folder = withMode(0o755, (path) => fs.mkdirSync(path));
-const pipe: Thing = (path) => void execFileSync('mkfifo', [path]);
-const linkTo =
-  (target: string): Thing =>
-  (path) =>
-    fs.symlinkSync(target, path);
-
-const opened = 'is opened';
-const shared = 'other users can write to';
-const foreign = 'belongs to another user';
-const irregular = 'is not a regular file';
-
-/** In the order in which they are made, and what becomes of `there/file`. */
-type Row = [title: string, things: Record<string, Thing>, outcome: string];
-
-const rows: Row[] = [
-  ['a file of mine', { there: folder, 'there/file': file }, opened],
-  ['a file that others can read', { there: folder, 'there/file': withMode(0o644, file) }, opened],
-  ['a file that others can write to', { there: folder, 'there/file': withMode(0o602, file) }, shared],
-  ['a file that a group can write to', { there: folder, 'there/file': withMode(0o620, file) }, shared],
-  ['a file in a folder that others can write to', { there: withMode(0o777, folder), 'there/file': file }, shared],
-  ['a file in a folder that a group can write to', { there: withMode(0o770, folder), 'there/file': file }, shared],
-  ['a file in a sticky folder', { there: withMode(0o1777, folder), 'there/file': file }, shared],
-  [
-    'a file in a folder of mine, in one that is for everybody',
-    { all: withMode(0o1777, folder), 'all/mine': folder, 'all/mine/file': file, there: linkTo('all/mine') },
-    opened,
-  ],
-  ['a link to a file of mine', { there: folder, dotfile: file, 'there/file': linkTo('../dotfile') }, opened],
-  ['a link to a folder of mine', { real: folder, 'real/file': file, there: linkTo('./real/../real') }, opened],
-  [
-    'a link to a file in a folder that others can write to',
-    { there: folder, all: withMode(0o777, folder), 'all/file': file, 'there/file': linkTo('../all/file') },
-    shared,
-  ],
-  ['a link to itself', { there: linkTo('there') }, 'ELOOP'],
-  ['a device', { there: folder, 'there/file': linkTo('/dev/zero') }, irregular],
-  ['a file in place of the folder', { there: file }, 'ENOTDIR'],
-];
-
-/** Only root can give a file away. */
-const strangersRows: Row[] = [
-  ['a file of another user', { there: folder, 'there/file': strangers(file) }, foreign],
-  ['a file in a folder of another user', { there: strangers(folder), 'there/file': file }, foreign],
-  [
-    'a link to a file of another user',
-    { there: folder, other: strangers(file), 'there/file': linkTo('../other') },
-    foreign,
-  ],
-];
-
-function makeAll(things: Record<string, Thing>): string {
-  const base = temporaryFolder();
-  for (const [name, make] of Object.entries(things)) make(join(base, name));
-  return base;
+/**
+ * Makes one thing: a folder `there/`, a file `there/file`, either with a mode (`there/:777`), a link `file>../other` or a
+ * named pipe `file|`. With `@` at its end, it belongs to somebody else, for which only root can give it away.
+ */
+function make(base: string, thing: string): void {
+  const [, path = '', kind, mode = '', target = '', owner] =
+    /^([\w/]+?)(\/|\||(?=>)|)(?::(\d+))?(?:>(.+?))?(@)?$/.exec(thing) ?? [];
+  const place = join(base, path);
+  if (target) fs.symlinkSync(target, place);
+  else if (kind === '|') execFileSync('mkfifo', [place]);
+  else if (kind === '/') fs.mkdirSync(place);
+  else fs.writeFileSync(place, 'content');
+  if (!target) fs.chmodSync(place, Number.parseInt(mode || (kind === '/' ? '755' : '600'), 8));
+  if (owner) fs.lchownSync(place, stranger, stranger);
 }
 
+/** A folder with these things, made in this order, and the file in it that a test is about. */
+function makeAll(things: string): { base: string; file: string } {
+  const base = temporaryFolder();
+  for (const thing of things.split(' ')) make(base, thing);
+  return { base, file: join(base, 'there/file') };
+}
+
+const modeOf = (path: string) => (fs.statSync(path).mode & 0o7777).toString(8);
+
 describe('for reading and for appending', () => {
-  const check = (things: Record<string, Thing>, outcome: string) => {
-    const base = makeAll(things);
+  const opened = 'is opened';
+  const shared = 'other users can write to';
+  const foreign = 'belongs to another user';
+  const irregular = 'is not a regular file';
+
+  test.for([
+    ['a file of mine', 'there/ there/file', opened],
+    ['a file that others can read', 'there/ there/file:644', opened],
+    ['a file that others can write to', 'there/ there/file:602', shared],
+    ['a file that a group can write to', 'there/ there/file:620', shared],
+    ['a file in a folder that others can write to', 'there/:777 there/file', shared],
+    ['a file in a folder that a group can write to', 'there/:770 there/file', shared],
+    ['a file in a sticky folder', 'there/:1777 there/file', shared],
+    ['a file in a folder of mine, in one for everybody', 'all/:1777 all/mine/ all/mine/file there>all/mine', opened],
+    ['a link to a file of mine', 'there/ dotfile there/file>../dotfile', opened],
+    ['a link to a folder of mine', 'real/ real/file there>./real/../real', opened],
+    ['a link to a file in a shared folder', 'there/ all/:777 all/file there/file>../all/file', shared],
+    ['a link to itself', 'there>there', 'ELOOP'],
+    ['a device', 'there/ there/file>/dev/zero', irregular],
+    ['a file in place of the folder', 'there', 'ENOTDIR'],
+    ['a file of another user', 'there/ there/file@', foreign],
+    ['a file in a folder of another user', 'there/@ there/file', foreign],
+    ['a link to a file of another user', 'there/ other@ there/file>../other', foreign],
+  ] as const)('%s: %s', ([, things, outcome], context) => {
+    if (outcome === foreign) needs(context, 'root', isRoot);
+    const { file } = makeAll(things);
     for (const flags of [O_RDONLY, appending]) {
-      const open = () => fs.closeSync(openOwn(join(base, 'there/file'), flags));
+      const open = () => fs.closeSync(openOwn(file, flags));
       if (outcome === opened) expect(open).not.toThrow();
       else expect(open).toThrow(outcome);
     }
-  };
+  });
 
-  test.each(rows)('%s', (_, things, outcome) => check(things, outcome));
-
-  test.for(strangersRows)('%s is refused', ([, things, outcome], context) => {
-    needs(context, 'root', isRoot);
-    check(things, outcome);
+  test.each([
+    ['a named pipe', 'there/ there/file|', /is not a regular file|ENXIO/],
+    ['a folder', 'there/ there/file/', /is not a regular file|EISDIR/],
+    ['a link to nothing', 'there/ there/file>../nowhere', /ENOENT|ELOOP/],
+  ])('%s is neither waited for, read nor written', (_, things, why) => {
+    const { base, file } = makeAll(things);
+    for (const flags of [O_RDONLY, appending]) expect(() => openOwn(file, flags)).toThrow(why);
+    expect(fs.existsSync(join(base, 'nowhere'))).toBe(false);
   });
 });
 
-test.each<[string, Thing, why: RegExp]>([
-  ['a named pipe', pipe, /is not a regular file|ENXIO/],
-  ['a folder', folder, /is not a regular file|EISDIR/],
-  ['a link to nothing', linkTo('../nowhere'), /ENOENT|ELOOP/],
-])('%s is neither waited for, read nor written', (_, make, why) => {
-  const base = makeAll({ there: folder, 'there/file': make });
-  for (const flags of [O_RDONLY, appending]) expect(() => openOwn(join(base, 'there/file'), flags)).toThrow(why);
-  expect(fs.existsSync(join(base, 'nowhere'))).toBe(false);
-});
-
-test('a file is made for its owner alone', () => {
-  const base = makeAll({ there: folder });
-  fs.closeSync(openOwn(join(base, 'there/file'), appending));
-  expect(fs.statSync(join(base, 'there/file')).mode & 0o777).toBe(0o600);
-});
-
-test('a file above the limit is not read, and one whose closing fails, as on a network file system, is', () => {
-  const path = join(makeAll({ file }), 'file');
-  withFailingClose(() => expect(readOwn(path, 1).bytes.toString()).toBe('content'));
-  fs.truncateSync(path, 2 ** 20 + 1);
-  expect(() => readOwn(path, 1)).toThrow('is larger than 1 MiB');
-});
-
-test('a folder is made for its owner alone, with its parents, and never where it can be none', () => {
-  const base = temporaryFolder();
-  expect(makeOwnFolder(join(base, 'a/b'))).toBe(join(base, 'a/b'));
-  for (const name of ['a', 'a/b']) expect(fs.statSync(join(base, name)).mode & 0o777).toBe(0o700);
-  expect(() => makeOwnFolder('/proc/nowhere/state')).toThrow('ENOENT');
-  fs.chmodSync(join(base, 'a/b'), 0o770);
-  expect(() => makeOwnFolder(join(base, 'a/b'))).toThrow(shared);
-});
-
-test.each<[string, Thing]>([
-  ['a link', linkTo('../victim')],
-  ['a named pipe', pipe],
-  ['a file of another user', isRoot ? strangers(file) : linkTo('../victim')],
-])('a file that is swapped for %s just before it is opened is not written', (_, make) => {
-  const base = makeAll({ there: folder, 'there/file': file, victim: file });
-  const path = join(base, 'there/file');
+test.each([
+  ['a link', 'there/file>../victim'],
+  ['a named pipe', 'there/file|'],
+  ['a file of another user', isRoot ? 'there/file@' : 'there/file>../victim'],
+])('a file that is swapped for %s just before it is opened is not written', (_, thing) => {
+  const { base, file } = makeAll('there/ there/file victim');
   const { openSync } = nodeFs;
   nodeFs.openSync = (...args) => {
-    fs.rmSync(path);
-    make(path);
+    nodeFs.openSync = openSync;
+    syncBuiltinESMExports();
+    fs.rmSync(file);
+    make(base, thing);
     return openSync(...args);
   };
   syncBuiltinESMExports();
-  try {
-    expect(() => openOwn(path, appending)).toThrow(/ELOOP|ENXIO|another user/);
-  } finally {
-    nodeFs.openSync = openSync;
-    syncBuiltinESMExports();
-  }
+  expect(() => openOwn(file, appending)).toThrow(/ELOOP|ENXIO|another user/);
   expect(fs.readFileSync(join(base, 'victim'), 'utf8')).toBe('content');
 });
 
-describe('what others can write to is repaired', () => {
-  const modesIn = (base: string) =>
-    ['there', 'there/file'].map((name) => (fs.statSync(join(base, name)).mode & 0o7777).toString(8));
+test('a file or a folder is made for its owner alone, with its parents, and never where it can be none', () => {
+  const base = temporaryFolder();
+  const folder = join(base, 'a/b');
+  expect(makeOwnFolder(folder)).toBe(folder);
+  fs.closeSync(openOwn(join(folder, 'file'), appending));
+  expect(['a', 'a/b', 'a/b/file'].map((name) => modeOf(join(base, name)))).toEqual(['700', '700', '600']);
+  expect(() => makeOwnFolder('/proc/nowhere/state')).toThrow('ENOENT');
+  fs.chmodSync(folder, 0o770);
+  expect(() => makeOwnFolder(folder)).toThrow('other users');
+});
 
-  test.each<[string, number, number, string[]]>([
-    ['both', 0o777, 0o666, ['755', '644']],
-    ['the file alone', 0o700, 0o620, ['700', '600']],
-    ['nothing that is right', 0o750, 0o640, ['750', '640']],
-    ['no folder that is for everybody on purpose', 0o1777, 0o602, ['1777', '600']],
-  ])('%s', (_, folderMode, fileMode, modes) => {
-    const base = makeAll({ there: withMode(folderMode, folder), 'there/file': withMode(fileMode, file) });
-    const before = modesIn(base);
-    const repaired = repairOwn(join(base, 'there/file'));
-    expect(modesIn(base)).toEqual(modes);
-    expect(repaired).toHaveLength(modes.filter((mode, index) => mode !== before[index]).length);
+test('a file above the limit is not read, and one whose closing fails, as on a network file system, is', () => {
+  const { file } = makeAll('there/ there/file');
+  withFailingClose(() => expect(readOwn(file, 1).bytes.toString()).toBe('content'));
+  fs.truncateSync(file, 2 ** 20 + 1);
+  expect(() => readOwn(file, 1)).toThrow('1 MiB');
+});
+
+describe('what others can write to is repaired', () => {
+  test.each([
+    ['both', 'there/:777 there/file:666', ['755', '644'], 2],
+    ['the file alone', 'there/:700 there/file:620', ['700', '600'], 1],
+    ['nothing that is right', 'there/:750 there/file:640', ['750', '640'], 0],
+    ['no folder that is for everybody on purpose', 'there/:1777 there/file:602', ['1777', '600'], 1],
+  ])('%s', (_, things, modes, count) => {
+    const { base, file } = makeAll(things);
+    expect(repairOwn(file)).toHaveLength(count);
+    expect([modeOf(join(base, 'there')), modeOf(file)]).toEqual(modes);
   });
 
   test('if it is not a device, which `RUNCTL_CONFIG_DIR=/dev/null` names', () => {
-    const before = fs.statSync('/dev/null').mode;
-    expect(repairOwn('/dev/null/config.json')).toEqual([]);
-    expect(fs.statSync('/dev/null').mode).toBe(before);
+    const before = modeOf('/dev/null');
+    expect([repairOwn('/dev/null/config.json'), modeOf('/dev/null')]).toEqual([[], before]);
   });
 
   test('if it belongs to no other user', (context) => {
     needs(context, 'root', isRoot);
-    const base = makeAll({ there: folder, 'there/file': strangers(withMode(0o666, file)) });
-    expect(repairOwn(join(base, 'there/file'))).toEqual([]);
-    expect(() => readOwn(join(base, 'there/file'), 1)).toThrow(foreign);
+    const { file } = makeAll('there/ there/file:666@');
+    expect([repairOwn(file), modeOf(file)]).toEqual([[], '666']);
   });
 });

@@ -7,51 +7,21 @@ import { propertyRuns } from './helpers/property-runs.ts';
 
 const esc = '\u001B';
 
+const sequences = [
+  `${esc}[31m`,
+  `${esc}[2J`,
+  `${esc}]0;title\u0007`,
+  `${esc}]8;;http://x${esc}\\`,
+  `${esc}P`,
+  `${esc}(0`,
+];
+const ofSequences = `${esc}\u009B\u009D[];m31A\\\u0007\b\u007F\0\r\n\t`;
+const unseen = '\u202E\u2066\u2069\u200B\u200F\u061C\uFEFF\u{E0041}\u206A\u180E\u00AD\u{1D173}\u2028';
+
 /** Text as an attacker or an accident would send it. */
 const hostile = fc.string({
   unit: fc.oneof(
-    fc.constantFrom(
-      ...[esc, `${esc}[31m`, `${esc}[2J`, `${esc}]0;title\u0007`, `${esc}]8;;http://x${esc}\\`, `${esc}P`, `${esc}(0`],
-      ...[
-        '\u009B',
-        '\u009D',
-        '[',
-        ']',
-        ';',
-        'm',
-        '3',
-        '1',
-        'A',
-        '\\',
-        '\u0007',
-        '\b',
-        '\u007F',
-        '\0',
-        '\r',
-        '\n',
-        '\t',
-      ],
-      ...[
-        '\u202E',
-        '\u2066',
-        '\u2069',
-        '\u200B',
-        '\u200F',
-        '\u061C',
-        '\uFEFF',
-        '\u{E0041}',
-        '\u206A',
-        '\u180E',
-        '\u00AD',
-        '\u{1D173}',
-        '\u2028',
-        ' ',
-        'é',
-        '漢',
-        '👩‍👩‍👧',
-        '\uD83D',
-      ],
-    ),
+    fc.constantFrom(...sequences, ...ofSequences, ...unseen, ' ', 'é', '漢', '👩‍👩‍👧', '\uD83D'),
     fc.string({ unit: anyCharacter, minLength: 1, maxLength: 1 }),
   ),
   maxLength: 40,

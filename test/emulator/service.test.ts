@@ -8,25 +8,24 @@ const hourMs = 3_600_000;
 const withPlan = (plan: AutomationPlan) => createHarness(createService({ '*': plan }, ['key-1', 'key-2']));
 
 describe('a run', () => {
-  test('is created RUNNING, with nothing that only a finished run has', () => {
-    const reply = createHarness().trigger();
-    expect(reply.status).toBe(201);
-    expect(reply.json()).toEqual({
-      executionId: expect.stringMatching(/^[0-9a-f-]{36}$/),
-      projectId: project,
-      automationName: 'nightly',
-      status: 'RUNNING',
-      title: null,
-      message: null,
-      startedAt: '2026-11-21T09:00:00.000Z',
-      completedAt: null,
-      createdAt: '2026-11-21T09:00:00.000Z',
-    });
-  });
-
   test('changes by the clock from RUNNING to COMPLETED', () => {
     const { trigger, status, result, pass } = createHarness();
-    const { executionId } = trigger().json();
+    const created = trigger();
+    const { executionId } = created.json();
+    expect([created.status, created.json()]).toEqual([
+      201,
+      {
+        executionId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        projectId: project,
+        automationName: 'nightly',
+        status: 'RUNNING',
+        title: null,
+        message: null,
+        startedAt: '2026-11-21T09:00:00.000Z',
+        completedAt: null,
+        createdAt: '2026-11-21T09:00:00.000Z',
+      },
+    ]);
     pass(19_999);
     expect(status(executionId).json()).toMatchObject({ status: 'RUNNING', completedAt: null });
     expect(result(executionId).json()).toMatchObject({ status: 'RUNNING', output: null, error: null });
@@ -52,21 +51,16 @@ describe('a run', () => {
 
   test('of no time at all is still created RUNNING', () => {
     const { trigger, status } = withPlan({ durationMs: 0 });
-    const created = trigger().json();
-    expect(created.status).toBe('RUNNING');
-    expect(status(created.executionId).json().status).toBe('COMPLETED');
+    const { executionId, status: created } = trigger().json();
+    expect([created, status(executionId).json().status]).toEqual(['RUNNING', 'COMPLETED']);
   });
 
-  test.each(['spaced name', 'a/b%2Fc', '100 %', 'Übersicht 🚀', '..%2f', '__proto__', '*'])(
-    'is found as %j',
-    (name) => {
-      const { trigger, status, result } = createHarness();
-      const created = trigger(name).json();
-      expect(created.automationName).toBe(name);
-      expect(status(created.executionId, name).json().automationName).toBe(name);
-      expect(result(created.executionId, name).status).toBe(200);
-    },
-  );
+  test.each(['a/b%2Fc', '100 %', 'Übersicht 🚀', '..%2f', '__proto__', '*'])('is found as %j', (name) => {
+    const { trigger, status, result } = createHarness();
+    const { executionId, automationName } = trigger(name).json();
+    expect([automationName, status(executionId, name).json().automationName]).toEqual([name, name]);
+    expect(result(executionId, name).status).toBe(200);
+  });
 
   test('that is unknown, or of another automation or project, gets 422 notFound', () => {
     const { trigger, status, result, deliver, automationUrl } = createHarness();
@@ -77,42 +71,27 @@ describe('a run', () => {
   });
 });
 
-describe('a second trigger', () => {
-  test('gets 422 runAlreadyActive until the first run has finished', () => {
-    const { trigger, pass } = createHarness();
-    trigger();
-    pass(19_999);
-    expect(trigger().json()).toEqual({ code: 'runAlreadyActive', message: expect.any(String) });
-    pass(1);
-    expect(trigger().status).toBe(201);
-  });
-
-  test('of another automation or project is none', () => {
-    const { trigger, deliver, automationUrl } = createHarness();
-    expect(trigger('a').status).toBe(201);
-    expect(trigger('b').status).toBe(201);
-    expect(deliver('POST', automationUrl('a', 'trigger', unknown), { body: '{}' }).status).toBe(201);
-  });
+test('a second trigger gets 422 runAlreadyActive until the first run has finished, and only of its automation', () => {
+  const { trigger, pass, deliver, automationUrl } = createHarness();
+  trigger();
+  pass(19_999);
+  expect(trigger().json()).toEqual({ code: 'runAlreadyActive', message: expect.any(String) });
+  expect(trigger('another').status).toBe(201);
+  expect(deliver('POST', automationUrl('nightly', 'trigger', unknown), { body: '{}' }).status).toBe(201);
+  pass(1);
+  expect(trigger().status).toBe(201);
 });
 
-describe('an idempotency key', () => {
-  test('gets the first answer again, also when the run has finished, and starts no second run', () => {
-    const { trigger, pass, service } = createHarness();
-    const first = trigger('nightly', { key: 'k' });
-    expect(trigger('nightly', { key: 'k' })).toMatchObject({ status: 201, body: first.body });
-    pass(hourMs);
-    expect(trigger('nightly', { key: 'k' }).body).toBe(first.body);
-    expect(service.runs()).toHaveLength(1);
-  });
-
-  test('is one per API key and automation', () => {
-    const { trigger, pass, service } = withPlan({});
-    trigger('nightly', { key: 'k' });
-    expect(trigger('daily', { key: 'k' }).status).toBe(201);
-    pass(hourMs);
-    expect(trigger('nightly', { key: 'k', apiKey: 'key-2' }).status).toBe(201);
-    expect(service.runs()).toHaveLength(3);
-  });
+test('an idempotency key gets its first answer for good, one per API key and automation', () => {
+  const { trigger, pass, service } = withPlan({});
+  const first = trigger('nightly', { key: 'k' });
+  expect(trigger('nightly', { key: 'k' })).toMatchObject({ status: 201, body: first.body });
+  pass(hourMs);
+  expect(trigger('nightly', { key: 'k' }).body).toBe(first.body);
+  expect(service.runs()).toHaveLength(1);
+  expect(trigger('daily', { key: 'k' }).status).toBe(201);
+  expect(trigger('nightly', { key: 'k', apiKey: 'key-2' }).status).toBe(201);
+  expect(service.runs()).toHaveLength(3);
 });
 
 test('a lost response is lost once for each trigger, and its run stays under its key', () => {

@@ -14,33 +14,10 @@ describe('parseDuration', () => {
     ['1.5h', 5_400_000],
     ['0s', 0],
     ['007s', 7000],
-  ])('reads %s as %d ms', (text, ms) => {
-    expect(parseDuration(text)).toBe(ms);
-  });
+  ])('reads %s as %d ms', (text, ms) => expect(parseDuration(text)).toBe(ms));
 
-  test.each([
-    ['', 'nothing'],
-    ['0', 'a bare zero'],
-    ['30', 'a bare number'],
-    ['30S', 'a capital unit'],
-    ['5 m', 'a blank inside'],
-    [' 5m', 'a blank before'],
-    ['5m ', 'a blank behind'],
-    ['5m\n', 'a newline behind'],
-    ['1h30', 'a trailing number'],
-    ['30m1h', 'the small unit first'],
-    ['1h1h', 'a unit twice'],
-    ['-5m', 'a sign'],
-    ['1e3s', 'an exponent'],
-    ['.5s', 'a bare fraction'],
-    ['5.s', 'a bare point'],
-    ['2w', 'weeks'],
-    ['٣s', 'other digits'],
-    ['Infinitys', 'infinity'],
-    ['99999999999999999d', 'more milliseconds than a number holds'],
-  ])('refuses %j: %s', (text) => {
-    expect(parseDuration(text)).toBeUndefined();
-  });
+  const refused = '|0|30|30S|5 m| 5m|5m |5m\n|1h30|30m1h|1h1h|-5m|1e3s|.5s|5.s|2w|٣s|Infinitys|99999999999999999d';
+  test.each(refused.split('|'))('refuses %j', (text) => expect(parseDuration(text)).toBeUndefined());
 
   test('adds up its parts', () => {
     const few = fc.nat(5000);
@@ -82,18 +59,14 @@ describe('formatDuration', () => {
     [5_400_000, '1h 30m'],
     [10_800_000, '3h'],
     [183_600_000, '2d 3h'],
-  ])('writes %d ms as %s', (ms, text) => {
-    expect(formatDuration(ms)).toBe(text);
-  });
+  ])('writes %d ms as %s', (ms, text) => expect(formatDuration(ms)).toBe(text));
 
   test.each([
     [-1, '0s'],
     [999, '0s'],
     [3_250, '3s'],
     [61_999, '1m 1s'],
-  ])('of %d ms grows by whole seconds as an age: %s', (ms, text) => {
-    expect(formatAge(ms)).toBe(text);
-  });
+  ])('of %d ms grows by whole seconds as an age: %s', (ms, text) => expect(formatAge(ms)).toBe(text));
 
   test.each([
     [0, 'just now'],

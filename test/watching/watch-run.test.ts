@@ -144,12 +144,12 @@ describe('an outage', () => {
   });
 });
 
-describe('the timeout', () => {
+describe('a limit', () => {
   test.each([
     ['beyond it', hour, undefined],
     ['that leaves no time to come back', 9 * minute, 10 * second],
   ])(
-    'is waited for without another poll if the service asks for a wait %s, and it is said what is left',
+    'of time is waited for without another poll if the service asks for a wait %s, and it is said what is left',
     async (_, retryAfterMs, leftMs) => {
       const service = scriptedService({ status: [running(), fault('throttled', { retryAfterMs })] });
       const { watched, elapsedMs } = await watch(service, { timeoutMs: 9 * minute });
@@ -159,14 +159,18 @@ describe('the timeout', () => {
     },
   );
 
-  test('comes with the refusal that lasted until then', async () => {
+  test('of time comes with the refusal that lasted until then', async () => {
     const service = scriptedService({ status: [running(), fault('unauthorized', { httpStatus: 401 })] });
     const { watched } = await watch(service, { timeoutMs: 20 * second });
     const end = { kind: 'timed_out', fault: { kind: 'unauthorized' }, execution: { status: 'RUNNING' } };
     expect(watched).toMatchObject(end);
   });
 
-  test('leaves each request the time until then, 30 s at most, and a result five seconds more', async () => {
+  // A result has five seconds more than the timeout leaves.
+  test.each([
+    ['the timeout', { timeoutMs: 45 * second }, [30, 30, 25, 30, 29.75]],
+    ['`--give-up-after`', { giveUpAfterMs: 9 * second }, [9, 9, 9, 9, 9]],
+  ])('leaves each request 30 s at most, or what %s leaves', async (_, options, seconds) => {
     const limitsMs: unknown[] = [];
     const scripted = scriptedService({
       status: [running(), running(), state('COMPLETED')],
@@ -179,8 +183,8 @@ describe('the timeout', () => {
         return ask(asked, by, sending);
       };
     const service = { ...scripted, status: noting(scripted.status), result: noting(scripted.result) };
-    await watch(service, { timeoutMs: 45 * second });
-    expect(limitsMs).toEqual([30 * second, 30 * second, 25 * second, 30 * second, 29.75 * second]);
+    await watch(service, options);
+    expect(limitsMs).toEqual(seconds.map((limit) => limit * second));
   });
 });
 

@@ -1,8 +1,7 @@
-import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { fileNameOf, filesIn } from '../../src/journal/files.ts';
 import { type Journal, openJournal } from '../../src/journal/journal.ts';
 import { type NewRecord, pathOf } from '../../src/journal/records.ts';
 
@@ -34,23 +33,6 @@ export function stateFolderAt(folder: string): StateFolder {
 /** A record as it stands in a file. */
 export function lineOf({ type, baseUrl, target, ...rest }: NewRecord, at: string): string {
   return `\n${JSON.stringify({ schema: 1, at, type, baseUrl, target: pathOf(target), ...rest })}\n`;
-}
-
-/** Appends many records, which costs far less than `append`, which looks at the folder for each. */
-export function writeRecords({ folder, clock }: StateFolder, records: NewRecord[], fileBytes: number): void {
-  const at = new Date(clock.nowMs).toISOString();
-  mkdirSync(folder, { recursive: true });
-  const [newest] = filesIn(folder);
-  let number = newest?.number ?? 0;
-  let bytes = newest ? statSync(newest.path).size : 0;
-  for (const line of records.map((record) => lineOf(record, at))) {
-    if (bytes > fileBytes) {
-      number += 1;
-      bytes = 0;
-    }
-    appendFileSync(join(folder, fileNameOf(number)), line);
-    bytes += Buffer.byteLength(line);
-  }
 }
 
 /** The whole lines of all files, oldest first, read in the plainest way. */

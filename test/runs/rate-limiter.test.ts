@@ -114,24 +114,24 @@ describe('a rate limiter', () => {
     return gone;
   }
 
-  test('serves first who comes first, but triggers before results, and results before polls', async () => {
-    expect(await order(['poll a', 'poll b', 'result c', 'trigger d', 'poll e', 'result f'])).toEqual([
-      'poll a 0.0',
-      'trigger d 1.0',
-      'result c 2.0',
-      'result f 3.0',
-      'poll b 4.0',
-      'poll e 5.0',
-    ]);
-  });
-
-  test('lets a poll go no later than it may wait', async () => {
-    expect(await order(['poll a', 'poll b', 'poll c'], { leftMs: 1500 })).toEqual([
-      'poll a 0.0',
-      'poll b 1.0',
-      'no poll c 1.5',
-    ]);
-  });
+  const inLane = ['poll a', 'poll b', 'result c', 'trigger d', 'poll e', 'result f'];
+  const served = ['poll a 0.0', 'trigger d 1.0', 'result c 2.0', 'result f 3.0', 'poll b 4.0', 'poll e 5.0'];
+  test.each<[string, Parameters<typeof order>[1], string[], string[]]>([
+    ['serves first who comes first, but triggers before results before polls', {}, inLane, served],
+    [
+      'lets a poll go no later than it may wait',
+      { leftMs: 500 },
+      ['poll a', 'poll b'],
+      ['poll a 0.0', 'no poll b 0.5'],
+    ],
+    [
+      'holds polls and results as long as the service asked, and no other request',
+      { perSecond: 10, holdMs: 5000 },
+      ['poll a', 'trigger b', 'result c'],
+      ['trigger b 0.0', 'result c 5.0', 'poll a 5.0'],
+    ],
+    ['refuses at once a poll that is held too long', { holdMs: 5000, leftMs: 4000 }, ['poll a'], ['no poll a 0.0']],
+  ])('%s', async (_, options, names, expected) => expect(await order(names, options)).toEqual(expected));
 
   test('leaves a trigger unsent that has waited too long, but not one that need not wait', async () => {
     const clock = createVirtualClock();
@@ -141,18 +141,6 @@ describe('a rate limiter', () => {
     expect(await Promise.all(sent)).toEqual([0, undefined, undefined]);
     await clock.sleep(2000);
     expect(await inTurn(limiter, wish, async () => true)).toBe(true);
-  });
-
-  test('holds polls as long as the service asked, and no other request', async () => {
-    expect(await order(['poll a', 'trigger b', 'result c'], { perSecond: 10, holdMs: 5000 })).toEqual([
-      'trigger b 0.0',
-      'result c 5.0',
-      'poll a 5.0',
-    ]);
-  });
-
-  test('refuses at once a poll that is held for longer than it may wait', async () => {
-    expect(await order(['poll a'], { holdMs: 5000, leftMs: 4000 })).toEqual(['no poll a 0.0']);
   });
 
   test('lets a trigger go at once that comes while polls are held', async () => {

@@ -246,6 +246,7 @@ describe('a refusal', () => {
     [200, '[]', 'not a JSON object'],
     [200, '{"ok":true}', 'name this run'],
     [400, '<title>Bad Request</title>', '"Bad Request"'],
+    [400, refusal('badField', 'No such field.'), 'refused the request: No such field.'],
     [403, '<!DOCTYPE html><h1>Access denied</h1>', '"Access denied"'],
     [422, '<body>Blocked', '"Blocked"'],
     [422, '', 'not JSON'],
@@ -269,6 +270,7 @@ describe('a refusal', () => {
     const hintOf = async (text: string) => (await faultOf('status', { status, text })).hint;
     expect(await hintOf('<title>Login</title>')).toMatch(/proxy.*API key/);
     expect(await hintOf('{"title":"Login"}')).toBeUndefined();
+    expect((await faultOf('status', { status: 503, text: '<title>Busy</title>' })).hint).toBeUndefined();
   });
 
   test.each<[string, FaultKind, says: string]>([
@@ -277,7 +279,8 @@ describe('a refusal', () => {
     ['/login', 'redirected', 'to another path,'],
     ['', 'redirected', 'a redirect,'],
   ])('that redirects to %j tells the place and no more', async (place, kind, says) => {
-    const found = await faultOf('trigger', { status: 302, headers: { location: place, link: location } });
+    const headers = { location: place, link: location };
+    const found = await faultOf('trigger', { status: 302, headers, text: '<title>Moved</title>' });
     expect(found).toMatchObject({ kind, message: expect.stringContaining(says) });
     expect(found.message).not.toContain('next=key');
   });

@@ -312,6 +312,21 @@ describe('connections', () => {
     await expect.poll(() => closed).toBe(2);
   });
 
+  test.each<[string, (socket: Socket) => void]>([
+    ['was given up', () => {}],
+    ['has a body that is too large', (socket) => drip(socket, 'x'.repeat(400), 'HTTP/1.1 200 OK\r\n\r\n')],
+  ])('are closed after a request that %s', async (_, act) => {
+    let isClosed = false;
+    const closing = (socket: Socket) => {
+      socket.on('close', () => {
+        isClosed = true;
+      });
+      act(socket);
+    };
+    await exchangeWith(closing, { method: 'GET', timeoutMs: shortLimitMs });
+    await expect.poll(() => isClosed).toBe(true);
+  });
+
   test('that the service closed are not used again', async () => {
     const server = await startFaultyServer((socket) => socket.end(ok));
     const send = openTransport(server.origin);

@@ -122,7 +122,7 @@ test('a file above the limit is not read, and one whose closing fails, as on a n
 
 describe('what others can write to is repaired', () => {
   test.each([
-    ['both', 'there/:777 there/file:666', ['755', '644'], 2],
+    ['both, and nothing else about them', 'there/:2777 there/file:666', ['2755', '644'], 2],
     ['the file alone', 'there/:700 there/file:620', ['700', '600'], 1],
     ['nothing that is right', 'there/:750 there/file:640', ['750', '640'], 0],
     ['no folder that is for everybody on purpose', 'there/:1777 there/file:602', ['1777', '600'], 1],

@@ -1,9 +1,10 @@
-import { expect, test } from 'vitest';
-import { pollBeside, pollOnce } from '../../src/connection/poll-once.ts';
+import { describe, expect, test } from 'vitest';
+import { pollBeside, pollOnce, refreshRuns } from '../../src/connection/poll-once.ts';
+import type { JournalRun } from '../../src/journal/journal.ts';
 import type { Sending, Service } from '../../src/runs/service.ts';
-import { createConnection } from '../helpers/connection.ts';
+import { baseUrl, createConnection } from '../helpers/connection.ts';
 import { createMemory } from '../helpers/memory-context.ts';
-import { fault, run, scriptedService } from '../helpers/scripted-service.ts';
+import { executionId, fault, run, running, scriptedService } from '../helpers/scripted-service.ts';
 
 /** A service that hangs until each request times out; the first one may fail before. */
 function hangingService(firstMs = Number.POSITIVE_INFINITY) {
@@ -35,4 +36,29 @@ test('what only decorates an answer has 3 s', async () => {
   const { connection, limitsMs, clock } = hangingService();
   expect(await pollBeside('status', run, connection)).toBeUndefined();
   expect([limitsMs, clock.elapsedMs()]).toEqual([[3_000], 3_000]);
+});
+
+describe('the runs of a list', () => {
+  const unknown = { startedAt: null, completedAt: null, creditsCharged: null, idempotencyKey: null, at: '' };
+  const listed = (id: string | null): JournalRun => ({
+    ...{ baseUrl, target: run.target, executionId: id, status: 'OLD', isFinal: false },
+    ...unknown,
+  });
+
+  test('are polled for 3 s in all, and those that were answered by then are known', async () => {
+    const { connection, clock } = hangingService();
+    const { service: hanging } = connection;
+    const status: Service['status'] = async (asked, ...rest) =>
+      asked.executionId === executionId ? running() : hanging.status(asked, ...rest);
+    const service = { ...hanging, status };
+    const runs = [listed('other-1'), listed(executionId), listed(null), listed('other-2')];
+    const { current, fault } = await refreshRuns(runs, { ...connection, service });
+    expect([...current.values()]).toMatchObject([{ executionId, status: 'RUNNING' }]);
+    expect([clock.elapsedMs(), fault]).toEqual([3_000, undefined]);
+  });
+
+  test('come with the fault of one that could not be polled', async () => {
+    const connection = createConnection(scriptedService({ status: [fault('unauthorized')] }));
+    expect(await refreshRuns([listed(executionId)], connection)).toMatchObject({ fault: { kind: 'unauthorized' } });
+  });
 });

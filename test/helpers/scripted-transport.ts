@@ -45,6 +45,7 @@ const bodies: Record<string, string> = {
   typed: '{"executionId":7,"status":{"a":1}}',
   another: '{"executionId":"00000000-0000-4000-8000-000000000000","status":"COMPLETED"}',
   active: '{"code":"runAlreadyActive"}',
+  'active-text': 'runAlreadyActive: it is running',
   'active-id': JSON.stringify({ code: 'runAlreadyActive', executionId }),
   missing: '{"code":"notFound"}',
   detail: '{"code":"x","detail":"notFound"}',

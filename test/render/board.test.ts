@@ -74,6 +74,13 @@ test('several runs have rows in columns, and one that is done leaves a line abov
   expect(await lines()).toEqual(['✖ FAILED third id-third', expect.stringMatching(/^. 1 of 3 done$/), ...rows]);
 });
 
+test('of more than ten runs, the others are only counted', async () => {
+  const { observe, lines } = onBoard({ runs: 12 });
+  for (let n = 0; n < 12; n++) observe(status(runOf(`run-${n}`)));
+  const shown = await lines();
+  expect([shown.length, shown.at(-2), shown.at(-1)]).toEqual([12, '  run-9 RUNNING 0s', '  and 2 more']);
+});
+
 test.each([1, 2])(
   'one of %i runs shows what is wrong at the first failed poll, and what was confirmed from the second on',
   async (runs) => {

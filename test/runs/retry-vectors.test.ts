@@ -66,6 +66,7 @@ answer                    | trigger          | trigger in doubt | status        
 400-active                | already_active   | outcome_unknown  |               |               |
 400-missing               | not_found        | outcome_unknown  | rejected      | ~unavailable  | ~result_unavailable
 422-active-id             | already_active   |                  |               |               |
+422-active-text           | already_active   |                  |               |               |
 429 429-active            | ~rate_limited    | ~outcome_unknown | ~rate_limited | ~rate_limited | ~result_unavailable
 430-499                   | rejected         | outcome_unknown  | rejected      | ~unavailable  | ~result_unavailable
 500 502-504 502-html      | ~outcome_unknown | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable

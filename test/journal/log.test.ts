@@ -275,11 +275,11 @@ describe('trouble is said once, and the journal is done without', () => {
 
   test('when there is no folder for it', () => {
     const troubles: string[] = [];
-    const onTrouble = (_: string, lack: string) => troubles.push(lack);
+    const onTrouble = (what: string, lack: string) => troubles.push(`${lack}: ${what}`);
     const journal = openJournal({ folder: undefined, nowMs: () => 0, onTrouble });
     expect([[...journal.runs()], journal.unresolvedTriggers({ baseUrl }), troubles]).toEqual([[], [], []]);
     expect([journal.append(triggered(1)), journal.append(accepted(1))]).toEqual([false, false]);
-    expect(troubles).toEqual(['written']);
+    expect(troubles).toEqual([expect.stringMatching(/^written: .*RUNCTL_STATE_DIR/)]);
   });
 
   test('when the place is one where nothing can be made', () => {

@@ -8,6 +8,7 @@ import { hasColors, hasUnicode } from '../../src/render/theme.ts';
 import type { Clock } from '../../src/runs/clock.ts';
 import { createSecrets } from '../../src/secrets.ts';
 import { checkDocuments } from './check-documents.ts';
+import { jsonLines } from './json-lines.ts';
 import { checkPrinted } from './printed-commands.ts';
 import type { ScreenStream } from './screen-stream.ts';
 
@@ -30,6 +31,9 @@ export interface Ended {
   code: number;
   stdout: string;
   stderr: string;
+  /** What `--json` printed. */
+  // biome-ignore lint/suspicious/noExplicitAny: each test says what it expects.
+  documents: any[];
   tookMs: number;
 }
 
@@ -56,7 +60,8 @@ export async function runProgram(argv: readonly string[], options: ProgramOption
   checkDocuments(argv, stdout.text);
   checkPrinted(argv, stdout.text, stderr.text);
   if (code === 2) checkNextStep(argv, stderr.text);
-  return { code, stdout: stdout.text, stderr: stderr.text, tookMs: performance.now() - startMs };
+  const documents = argv.includes('--json') && stdout.text.startsWith('{') ? jsonLines(stdout.text) : [];
+  return { code, stdout: stdout.text, stderr: stderr.text, documents, tookMs: performance.now() - startMs };
 }
 
 /** Throws if a refusal doesn't say what to type instead. */

@@ -1,17 +1,19 @@
-// What ends with which exit code, what the document says of it, and what the service really started: one row for each
-// situation.
+// What ends with which exit code, what the document says of it, and what the service really started: a line a situation.
 import { describe, expect, test, vi } from 'vitest';
-import type { Fault, Scenario } from '../fault-kit/scenario.ts';
-import { withEmulator } from '../helpers/emulator.ts';
-import { jsonLines } from '../helpers/json-lines.ts';
+import { systemClock } from '../../src/process.ts';
+import type { Fault, Plan, Scenario } from '../fault-kit/scenario.ts';
+import { withMachine } from '../helpers/machine.ts';
 import { networkFaults } from '../helpers/network-faults.ts';
-import { runProgram } from '../helpers/run-program.ts';
 
-interface Row {
-  argv: string[];
-  scenario?: Scenario;
-  /** Typed before it; `elsewhere` on a machine of its own. */
-  earlier?: string[];
+/**
+ * `rest` follows the command line of the table. `ends` is the exit code, and of each document the `how` of its trigger, the
+ * outcome, the name of the problem in brackets if it is another, and the names of warnings behind exclamation marks.
+ */
+type Row = [situation: string, rest: string, scenario: Scenario, ends: string, more?: More];
+
+interface More {
+  /** Typed before it; `elsewhere` on another machine. */
+  earlier?: string;
   elsewhere?: boolean;
   /** The earlier run has finished by then. */
   isFinished?: boolean;
@@ -20,529 +22,279 @@ interface Row {
   env?: Record<string, string>;
   /** What breaks on the way to the service. */
   network?: keyof typeof networkFaults;
-  /** The exit code, and `how`, `started`, the outcome and the name of the problem in each document, as far as there are any. */
-  ends: string;
   /** How many runs the service says it started; where nothing is given, as many as the document says. */
   really?: number;
   /** The next command. */
   next?: RegExp;
+  /** What stderr names. */
   says?: RegExp;
 }
 
 const id = 'a6f0c3e1-7d51-4d5c-9a70-94b5c2d1e001';
 const project = '00000000-0000-4000-8000-000000000001';
-const trigger = ['trigger', 'nightly', '--give-up-after', '300ms'];
-const watched = [...trigger, '--watch', '--interval', '1s'];
-const followed = ['watch', `nightly/${id}`, '--give-up-after', '300ms', '--interval', '1s'];
-const polled = ['status', `nightly/${id}`, '--give-up-after', '300ms'];
-const given = [...trigger, '--idempotency-key', 'k'];
+const run = `nightly/${id}`;
+
 const faulty = (...faults: Fault[]): Scenario => ({ faults });
-const short = (plan = {}): Scenario => ({ automations: { '*': { duration: '50ms', ...plan } } });
-const answers = (status: number, fault = {}): Fault => ({ do: 'status', status, ...fault });
+const answer = (status: number, fault: object = {}): Fault => ({ do: 'status', status, ...fault });
+const any = (status: number, fault?: object) => faulty(answer(status, fault));
+const polls = (status: number, fault = {}) => any(status, { on: 'status', ...fault });
+const result = (status: number) => any(status, { on: 'result' });
+const runs = (plan: Plan): Scenario => ({ automations: { '*': plan } });
+const short = (outcome: Plan['outcome'] = 'COMPLETED') => runs({ duration: '50ms', outcome });
+const lost = (fault: object = {}): Fault => ({ on: 'trigger', do: 'loseAnswer', ...fault });
+const lostFirst = faulty(lost({ nth: 1 }));
+const hanging = faulty({ do: 'hang', acts: true });
+const named = { namesActiveRun: true };
 const later = { headers: { 'retry-after': '99999' } };
-const loss: Fault = { on: 'trigger', do: 'loseAnswer' };
-const active = { earlier: ['trigger', 'nightly'], elsewhere: true };
-const onlyResult = (fault: object) => ({ ...short(), faults: [answers(503, { on: 'result', ...fault })] });
-const failed = (outcome: 'FAILED' | 'TIMED_OUT' | 'CANCELLED', more: Scenario = {}): Scenario => ({
-  ...short({ outcome }),
-  ...more,
-});
-const slowlyReaped: Scenario = {
-  ...short({ duration: '30s', outcome: 'FAILED', error: { type: 'reaped', message: '' } }),
-  namesActiveRun: true,
-};
+const to = (path: string) => ({ headers: { location: `/v0/automation/${project}/${path}` } });
+const notFound = { body: { code: 'notFound' } };
+const dropped = polls(422, { from: 2, ...notFound });
+const noProject = { body: { code: 'projectNotFound', message: 'There is no project 42' } };
 
-const ofTriggers: Record<string, Row> = {
-  'wrong arguments': { argv: ['trigger', '..'], ends: '2 not_started no usage usage' },
-  'a name that is none, among good ones': {
-    argv: ['trigger', 'nightly', '–watch'],
-    ends: '2 not_started no usage usage',
-  },
-  '--interval of a trigger that follows nothing': {
-    argv: [...trigger, '--interval', '5s'],
-    ends: '2 not_started no usage usage',
-  },
-  'wrong settings': { argv: trigger, env: { RUNCTL_BASE_URL: 'ftp://x' }, ends: '2 not_started no usage usage' },
-  'a signal while it waits for a slot': {
-    argv: [...trigger, '--if-active', 'wait', '--interval', '1h'],
-    ...active,
-    interruptAt: 1,
-    ends: '130 not_started no interrupted interrupted',
-  },
-  'a signal while the request is on its way': {
-    argv: trigger,
-    scenario: faulty({ do: 'hang', acts: true }),
-    interruptAt: 1,
-    ends: '130 unknown unknown interrupted interrupted',
-    really: 1,
-    next: /^runctl recover/,
-  },
-  'a turn that does not come before --timeout': {
-    argv: ['trigger', 'nightly', 'weekly', '--rate', '0.1', '--timeout', '2s'],
-    ends: '10 started yes ok | not_started no unavailable unavailable',
-    says: /weekly .*`--timeout`/,
-    really: 1,
-  },
-  'connection refused': {
-    argv: [...trigger, '--base-url', 'http://127.0.0.1:1'],
-    ends: '10 not_started no unavailable unavailable',
-  },
-  'an unknown host': {
-    argv: trigger,
-    network: 'unresolvable',
-    ends: '10 not_started no unavailable unavailable',
-  },
-  'a certificate that nobody trusts': {
-    argv: trigger,
-    network: 'self-signed certificate',
-    ends: '10 not_started no unavailable unavailable',
-  },
-  'a proxy that refuses the credentials': {
-    argv: trigger,
-    network: 'proxy 407',
-    ends: '10 not_started no unavailable unavailable',
-  },
-  '407 from the service': {
-    argv: trigger,
-    scenario: faulty(answers(407)),
-    ends: '10 not_started no unavailable unavailable',
-  },
-  '429 with a Retry-After beyond the timeout': {
-    argv: [...trigger, '--timeout', '10s'],
-    scenario: faulty(answers(429, later)),
-    ends: '9 not_started no rate_limited rate_limited',
-    says: /retry after|come back|again in|not before/i,
-  },
-  '503 with a Retry-After beyond the timeout': {
-    argv: [...trigger, '--timeout', '10s'],
-    scenario: faulty(answers(503, later)),
-    ends: '12 unknown unknown outcome_unknown outcome_unknown',
-  },
-  '429 until the timeout': {
-    argv: trigger,
-    scenario: faulty(answers(429)),
-    ends: '9 not_started no rate_limited rate_limited',
-    next: /^runctl trigger nightly --give-up-after 300ms --json$/,
-  },
-  '503 until the retries end': {
-    argv: trigger,
-    scenario: faulty(answers(503)),
-    ends: '12 unknown unknown outcome_unknown outcome_unknown',
-    next: /^runctl recover/,
-  },
-  "an answer that can't be read": {
-    argv: trigger,
-    scenario: faulty({ do: 'wrongJson' }),
-    ends: '12 unknown unknown outcome_unknown outcome_unknown',
-    really: 1,
-    next: /^runctl recover/,
-  },
-  'a page instead of an answer': {
-    argv: trigger,
-    scenario: faulty({ do: 'html' }),
-    ends: '12 unknown unknown outcome_unknown outcome_unknown',
-  },
-  'no answer': {
-    argv: trigger,
-    scenario: faulty(loss),
-    ends: '12 unknown unknown outcome_unknown outcome_unknown',
-    really: 1,
-  },
-  '409 until the retries end': {
-    argv: trigger,
-    scenario: faulty(answers(409)),
-    ends: '12 unknown unknown outcome_unknown outcome_unknown',
-  },
-  '501': { argv: trigger, scenario: faulty(answers(501)), ends: '12 unknown unknown outcome_unknown outcome_unknown' },
-  'a redirect': { argv: trigger, scenario: faulty(answers(302)), ends: '11 not_started no rejected rejected' },
-  'a redirect to a run': {
-    argv: trigger,
-    scenario: faulty(answers(303, { headers: { location: `/v0/automation/${project}/nightly/executions/${id}` } })),
-    ends: '12 unknown unknown outcome_unknown outcome_unknown',
-  },
-  'a redirect to a run of another automation': {
-    argv: trigger,
-    scenario: faulty(answers(303, { headers: { location: `/v0/automation/${project}/weekly/executions/${id}` } })),
-    ends: '11 not_started no rejected rejected',
-  },
-  '400': { argv: trigger, scenario: faulty(answers(400)), ends: '11 not_started no rejected rejected' },
-  '401': { argv: trigger, scenario: faulty({ do: 'revokeKey' }), ends: '7 not_started no unauthorized unauthorized' },
-  '402': { argv: trigger, scenario: { credits: 0 }, ends: '8 not_started no no_credits no_credits' },
-  '404': { argv: trigger, scenario: { automations: {} }, ends: '6 not_started no not_found not_found' },
-  'a refusal of the repeat after a lost answer': {
-    argv: trigger,
-    scenario: faulty({ ...loss, nth: 1 }, answers(402)),
-    ends: '12 unknown unknown outcome_unknown outcome_unknown',
-    really: 1,
-  },
-  'a lost answer after a wait': {
-    argv: [...trigger, '--if-active', 'wait'],
-    scenario: { ...short({ duration: '1m' }), namesActiveRun: true, ...faulty({ ...loss, from: 3 }) },
-    ...active,
-    ends: '12 unknown unknown outcome_unknown outcome_unknown',
-    really: 1,
-  },
-  'a lost answer, then a conflict with its own run': {
-    argv: trigger.with(-1, '10s'),
-    scenario: { order: 'activeFirst', ...faulty({ ...loss, nth: 1 }) },
-    ends: '12 unknown unknown outcome_unknown outcome_unknown',
-    really: 1,
-  },
-  'a lost answer, then the run': {
-    argv: trigger.with(-1, '10s'),
-    scenario: faulty({ ...loss, nth: 1 }),
-    ends: '0 started yes ok',
-    next: /^runctl watch/,
-  },
-  'a lost answer, then a conflict with a run that is long active': {
-    argv: trigger.with(-1, '10s'),
-    ...active,
-    isFinished: true,
-    scenario: { ...short({ duration: '9h' }), namesActiveRun: true, faults: [{ ...loss, nth: 2 }] },
-    ends: '12 unknown unknown outcome_unknown outcome_unknown',
-    next: /^runctl watch/,
-  },
-  'an active run': { argv: trigger, ...active, ends: '5 not_started no already_active already_active' },
-  'an active run, skipped': { argv: [...trigger, '--if-active', 'skip'], ...active, ends: '0 skipped no ok' },
-  'a slot that is not free before the timeout': {
-    argv: [...trigger, '--if-active', 'wait', '--timeout', '100ms'],
-    ...active,
-    ends: '5 not_started no already_active already_active',
-  },
-  'a slot wait in which every poll is refused': {
-    argv: [...trigger, '--if-active', 'wait', '--timeout', '10m'],
-    ...active,
-    scenario: { ...short({ duration: '1m' }), namesActiveRun: true, faults: [answers(401, { on: 'status' })] },
-    ends: '0 started yes ok',
-  },
-  'a slot wait in which no poll is answered, for too long': {
-    argv: [...trigger, '--if-active', 'wait', '--timeout', '20m'],
-    ...active,
-    scenario: { ...short({ duration: '2h' }), namesActiveRun: true, faults: [answers(500, { on: 'status' })] },
-    ends: '10 not_started no unavailable unavailable',
-  },
-  'a project that the service does not know': {
-    argv: trigger,
-    scenario: faulty(answers(404, { body: { code: 'projectNotFound', message: 'There is no project 42' } })),
-    ends: '6 not_started no not_found not_found',
-    next: /^runctl config list$/,
-    says: /There is no project 42/,
-  },
-  'an automation that is not there, beside one that was triggered here': {
-    argv: ['trigger', 'import-eu'],
-    earlier: ['trigger', 'import-us'],
-    scenario: { automations: { 'import-us': {} } },
-    ends: '6 not_started no not_found not_found',
-    next: /^runctl config list$/,
-  },
-  'a given key that replays a FAILED run': {
-    argv: given,
-    earlier: given,
-    isFinished: true,
-    scenario: failed('FAILED'),
-    ends: '1 replayed no run_failed',
-    next: /^runctl result/,
-  },
-  'a given key that replays a TIMED_OUT run': {
-    argv: given,
-    earlier: given,
-    isFinished: true,
-    scenario: failed('TIMED_OUT'),
-    ends: '3 replayed no run_timed_out',
-  },
-  'a given key that replays a CANCELLED run': {
-    argv: given,
-    earlier: given,
-    isFinished: true,
-    scenario: failed('CANCELLED'),
-    ends: '4 replayed no run_cancelled',
-  },
-  'a given key whose run cannot be polled': {
-    argv: given,
-    earlier: given,
-    scenario: faulty(answers(500, { on: 'status' })),
-    ends: '0 replayed no ok',
-    says: /can't be read/,
-  },
-  ...Object.fromEntries(
-    (
-      [
-        ['COMPLETED', '0 replayed no ok'],
-        ['FAILED', '1 replayed no run_failed'],
-      ] as const
-    ).flatMap(([outcome, ends]) =>
-      [given, [...given, '--watch']].map((argv): [string, Row] => [
-        `a given key whose run has finished ${outcome}, and is dropped by the service: ${argv.at(-1)}`,
-        {
-          argv,
-          earlier: [...given, '--watch'],
-          scenario: {
-            ...short({ outcome }),
-            faults: [answers(422, { on: 'status', from: 2, body: { code: 'notFound' } })],
-          },
-          ends,
-          says: new RegExp(`finished ${outcome}; the service no longer knows that run`),
-        },
-      ]),
-    ),
-  ),
-  'a given key whose unfinished run the service does not know': {
-    argv: given,
-    earlier: given,
-    isFinished: true,
-    scenario: faulty(answers(422, { on: 'status', body: { code: 'notFound' } })),
-    ends: '6 replayed no not_found not_found',
-    says: /new idempotency key/,
-  },
-  'a given key whose unfinished run the service does not know, with --watch': {
-    argv: [...given, '--watch'],
-    earlier: given,
-    isFinished: true,
-    scenario: faulty(answers(422, { on: 'status', body: { code: 'notFound' } })),
-    ends: '14 replayed no watch_failed not_found',
-    says: /new idempotency key/,
-  },
-  'a given key that is refused again': {
-    argv: given,
-    scenario: { credits: 0 },
-    ends: '8 not_started no no_credits no_credits',
-  },
-  'an agent that starts nothing': { argv: ['agent', 'trigger', id], ends: '11 not_started no rejected rejected' },
-};
+const active = { earlier: 'trigger nightly', elsewhere: true };
+const started = { earlier: 'trigger nightly' };
+const finished = { ...started, isFinished: true };
+const unresolved = { earlier: 'trigger nightly --give-up-after 1ms' };
+const watch = /^runctl watch/;
+const recover = /^runctl recover/;
+const config = /^runctl config list$/;
+const again = /^runctl trigger nightly --give-up-after 300ms --json$/;
 
-const both = ['trigger', 'nightly', 'weekly', '--give-up-after', '300ms'];
-const ofSeveral: Record<string, Row> = {
-  'one is active': { argv: both, ...active, ends: '5 not_started no already_active already_active | started yes ok' },
-  'one is not known': {
-    argv: both,
-    scenario: { automations: { weekly: {} } },
-    ends: '6 not_started no not_found not_found | started yes ok',
-  },
-  'the answer of the second is lost': {
-    argv: both,
-    scenario: { automations: { weekly: {} }, faults: [{ ...loss, automation: 'weekly' }] },
-    ends: '12 not_started no not_found not_found | unknown unknown outcome_unknown outcome_unknown',
-    really: 1,
-    next: /^runctl recover/,
-  },
-  'one idempotency key for both': {
-    argv: [...both, '--idempotency-key', 'k'],
-    ends: '2 not_started no usage usage',
-  },
-  'an idempotency key for each that replays both': {
-    argv: [...both, '--idempotency-key', 'k-{automation}'],
-    earlier: [...both, '--idempotency-key', 'k-{automation}'],
-    isFinished: true,
-    scenario: { automations: { nightly: { outcome: 'FAILED' }, weekly: {} } },
-    ends: '1 replayed no run_failed | replayed no ok',
-  },
-  'one fails while both are watched': {
-    argv: [...both, '--watch', '--interval', '1s'],
-    scenario: { automations: { nightly: { duration: '50ms' }, weekly: { duration: '50ms', outcome: 'CANCELLED' } } },
-    ends: '4 started yes ok | started yes run_cancelled',
-  },
-  'a signal while both requests are on their way': {
-    argv: both,
-    scenario: faulty({ do: 'hang', acts: true }),
-    interruptAt: 2,
-    ends: '130 unknown unknown interrupted interrupted | unknown unknown interrupted interrupted',
-    really: 2,
-  },
-};
+const ofTriggers: Row[] = [
+  ['no API key', '', {}, '2 not_started usage', { env: { RUNCTL_API_KEY: '' } }],
+  ['a base URL that is none', '--base-url ftp://x', {}, '2 not_started usage'],
+  ['a name that is none, among good ones', '–watch', {}, '2 not_started usage'],
+  ['nothing to poll', '--interval 5s', {}, '2 not_started usage'],
+  ['an active run', '', {}, '5 not_started already_active', active],
+  ['an active run, skipped', '--if-active skip', {}, '0 skipped ok', active],
+  ['an active run, skipped and not followed', '--if-active skip --watch', named, '0 skipped ok', active],
+  ['404', '', { automations: {} }, '6 not_started not_found'],
+  ['no such project', '', any(404, noProject), '6 not_started not_found', { next: config, says: /no project 42/ }],
+  ['401', '', any(401), '7 not_started unauthorized', { next: config }],
+  ['402', '', { credits: 0 }, '8 not_started no_credits'],
+  ['429 until it gives up', '', any(429), '9 not_started rate_limited', { next: again }],
+  ['429 for too long', '--timeout 10s', any(429, later), '9 not_started rate_limited', { says: /in 1d 3h/ }],
+  ['407', '', any(407), '10 not_started unavailable'],
+  ['connection refused', '', {}, '10 not_started unavailable', { network: 'refused' }],
+  ['an unknown host', '', {}, '10 not_started unavailable', { network: 'unresolvable' }],
+  ['an unknown certificate', '', {}, '10 not_started unavailable', { network: 'self-signed certificate' }],
+  ['a proxy that refuses us', '', {}, '10 not_started unavailable', { network: 'proxy 407' }],
+  ['400', '', any(400), '11 not_started rejected'],
+  ['a redirect', '', any(302), '11 not_started rejected'],
+  ['a redirect to a run of another', '', any(303, to(`weekly/executions/${id}`)), '11 not_started rejected'],
+  ['a redirect to a run', '', any(303, to(`nightly/executions/${id}`)), '12 unknown outcome_unknown'],
+  ['409 until it gives up', '', any(409), '12 unknown outcome_unknown'],
+  ['501', '', any(501), '12 unknown outcome_unknown'],
+  ['503 until it gives up', '', any(503), '12 unknown outcome_unknown', { next: recover }],
+  ['503 for too long', '--timeout 10s', any(503, later), '12 unknown outcome_unknown'],
+  ['a page', '', faulty({ do: 'html' }), '12 unknown outcome_unknown'],
+  ['unreadable', '', faulty({ do: 'wrongJson' }), '12 unknown outcome_unknown', { really: 1, next: recover }],
+  ['no answer', '', faulty(lost()), '12 unknown outcome_unknown', { really: 1 }],
+  ['lost, then 402', '', faulty(lost({ nth: 1 }), answer(402)), '12 unknown outcome_unknown', { really: 1 }],
+  ['lost, then its run', '--give-up-after 10s', lostFirst, '0 started ok', { next: watch }],
+  [
+    'lost, then a conflict with its own run',
+    '--give-up-after 10s',
+    { ...lostFirst, order: 'activeFirst' },
+    '12 unknown outcome_unknown',
+    { really: 1 },
+  ],
+  [
+    'lost, then a conflict with a run that is long active',
+    '--give-up-after 10s',
+    { ...runs({ duration: '9h' }), ...named, ...faulty(lost({ nth: 2 })) },
+    '12 unknown outcome_unknown',
+    { ...active, isFinished: true, next: watch },
+  ],
+  ['a signal on the way', '', hanging, '130 unknown interrupted', { interruptAt: 1, really: 1, next: recover }],
+];
 
-const ofWatchedTriggers: Record<string, Row> = {
-  'a run that completed': { argv: watched, scenario: short(), ends: '0 started yes ok' },
-  'a run that FAILED': {
-    argv: watched,
-    scenario: failed('FAILED'),
-    ends: '1 started yes run_failed',
-    next: /^runctl result/,
-  },
-  'a run that was CANCELLED': { argv: watched, scenario: failed('CANCELLED'), ends: '4 started yes run_cancelled' },
-  'a refusal that lasts': {
-    argv: watched,
-    scenario: faulty({ on: 'status', do: 'revokeKey' }),
-    ends: '14 started yes watch_failed unauthorized',
-  },
-  'a Retry-After beyond the timeout': {
-    argv: [...watched, '--timeout', '10m'],
-    scenario: faulty(answers(429, { on: 'status', ...later })),
-    ends: '124 started yes timeout timeout',
-  },
-  "a result that can't be read": {
-    argv: watched,
-    scenario: onlyResult({ status: 401 }),
-    ends: '13 started yes result_unavailable unauthorized',
-  },
-  "FAILED, and its result can't be read": {
-    argv: watched,
-    scenario: failed('FAILED', faulty(answers(401, { on: 'result' }))),
-    ends: '1 started yes run_failed',
-    says: /result couldn't be read/,
-  },
-  'the timeout': {
-    argv: [...watched, '--timeout', '100ms'],
-    ends: '124 started yes timeout timeout',
-    next: /^runctl watch/,
-  },
-  'a signal': { argv: watched, interruptAt: 3, ends: '130 started yes interrupted interrupted', next: /^runctl watch/ },
-  'a lost answer, then a conflict: nothing is followed': {
-    argv: watched,
-    scenario: { ...slowlyReaped, order: 'activeFirst', ...faulty({ ...loss, nth: 1 }) },
-    ends: '12 unknown unknown outcome_unknown outcome_unknown',
-    really: 1,
-  },
-  'FAILED with the error type timed_out': {
-    argv: watched,
-    scenario: short({ outcome: 'FAILED', error: { type: 'timed_out', message: '' } }),
-    ends: '1 started yes run_failed',
-  },
-};
+const ofWaits: Row[] = [
+  ['the slot is free in time', '', { ...runs({ duration: '1m' }), ...named }, '0 started ok', active],
+  ['every poll is refused', '', { ...runs({ duration: '1m' }), ...named, ...polls(401) }, '0 started ok', active],
+  [
+    'no poll is answered',
+    '',
+    { ...runs({ duration: '2h' }), ...named, ...polls(500) },
+    '10 not_started unavailable',
+    active,
+  ],
+  ['the slot is not free before --timeout', '--timeout 100ms', {}, '5 not_started already_active', active],
+  ['a signal', '--interval 1h', {}, '130 not_started interrupted', { ...active, interruptAt: 1 }],
+  [
+    'a lost answer after the wait',
+    '',
+    { ...runs({ duration: '1m' }), ...named, ...faulty(lost({ from: 3 })) },
+    '12 unknown outcome_unknown',
+    { ...active, really: 1 },
+  ],
+];
 
-const ofOthers: Record<string, Row> = {
-  'watch: not found': { argv: followed, ends: '6 not_found not_found' },
-  'watch: 429 until it gives up': {
-    argv: followed,
-    scenario: faulty(answers(429)),
-    ends: '9 rate_limited rate_limited',
-  },
-  'watch: a Retry-After beyond the timeout': {
-    argv: [...followed, '--timeout', '10m'],
-    scenario: faulty(answers(503, later)),
-    ends: '124 timeout timeout',
-  },
-  'watch: 402 at every poll': { argv: followed, scenario: faulty(answers(402)), ends: '10 unavailable unavailable' },
-  'watch: a page at every poll': {
-    argv: followed,
-    scenario: faulty({ do: 'html' }),
-    ends: '10 unavailable unavailable',
-  },
-  'status: 402': { argv: polled, scenario: faulty(answers(402)), ends: '8 no_credits no_credits' },
-  'status: 400': { argv: polled, scenario: faulty(answers(400)), ends: '11 rejected rejected' },
-  'status: a page': { argv: polled, scenario: faulty({ do: 'html' }), ends: '10 unavailable unavailable' },
-  'status: not found': { argv: polled, ends: '6 not_found not_found' },
-  'status: of an unfinished run': {
-    argv: ['status'],
-    earlier: trigger,
-    ends: '0 still_running',
-    next: /^runctl watch/,
-  },
-  'status: of a run that FAILED': {
-    argv: ['status'],
-    earlier: trigger,
-    isFinished: true,
-    scenario: failed('FAILED'),
-    ends: '0 run_failed',
-    next: /^runctl result/,
-  },
-  'status --exit-status: of a run that FAILED': {
-    argv: ['status', '--exit-status'],
-    earlier: trigger,
-    isFinished: true,
-    scenario: failed('FAILED'),
-    ends: '1 run_failed',
-  },
-  'result: of a completed run, refused': {
-    argv: ['result'],
-    earlier: trigger,
-    isFinished: true,
-    scenario: onlyResult({ status: 401 }),
-    ends: '7 unauthorized unauthorized',
-  },
-  'result: of an unfinished run': {
-    argv: ['result'],
-    earlier: trigger,
-    ends: '0 still_running',
-    next: /^runctl watch/,
-  },
-  'agent status: a run that nobody knows': { argv: ['agent', 'status', id, id], ends: '6 not_found not_found' },
-  'list: of a run that failed': {
-    argv: ['list'],
-    earlier: watched,
-    scenario: failed('FAILED'),
-    ends: '0 run_failed',
-    next: /^runctl result/,
-  },
-  'recover: a run that is there': {
-    argv: ['recover', '--resend'],
-    earlier: ['trigger', 'nightly', '--give-up-after', '1ms'],
-    isFinished: true,
-    scenario: faulty({ ...loss, nth: 1 }),
-    ends: '0 recovered unknown ok',
-  },
-  'recover: the API key is refused': {
-    argv: ['recover'],
-    earlier: ['trigger', 'nightly', '--give-up-after', '1ms'],
-    scenario: faulty({ ...loss, nth: 1 }, answers(401, { on: 'trigger' })),
-    ends: '12 unknown unknown outcome_unknown outcome_unknown',
-    next: /^runctl config list/,
-    says: /API key was refused/,
-  },
-  'recover: another API key': {
-    argv: ['recover'],
-    earlier: ['trigger', 'nightly', '--give-up-after', '1ms'],
-    env: { RUNCTL_API_KEY: 'another-key-123456' },
-    scenario: faulty({ ...loss, nth: 1 }),
-    ends: '12 unknown unknown outcome_unknown other_api_key',
-    next: /^runctl config list/,
-  },
-  'recover: the answer is lost again': {
-    argv: ['recover', '--give-up-after', '100ms'],
-    scenario: faulty(loss),
-    earlier: trigger,
-    ends: '12 unknown unknown outcome_unknown outcome_unknown',
-  },
-  'doctor: a setting is missing, and the state folder is a file': {
-    argv: ['doctor'],
-    env: { RUNCTL_BASE_URL: '', RUNCTL_STATE_DIR: '/dev/null' },
-    ends: '2 usage usage',
-  },
-  'doctor: nobody listens': {
-    argv: ['doctor'],
-    env: { RUNCTL_BASE_URL: 'http://127.0.0.1:1' },
-    ends: '10 unavailable unavailable',
-  },
-  'doctor: the API key is refused': {
-    argv: ['doctor'],
-    env: { RUNCTL_API_KEY: 'another-key' },
-    ends: '7 unauthorized unauthorized',
-    next: /^runctl config/,
-  },
-  'doctor: the state folder is a file': {
-    argv: ['doctor'],
-    env: { RUNCTL_STATE_DIR: '/dev/null' },
-    ends: '74 output_error output_error',
-  },
-  'an empty run argument': { argv: ['status', ''], ends: '2 usage usage' },
-  'fields in the place of a run, as gh takes them': {
-    argv: ['status', 'status,executionId'],
-    ends: '2 usage usage',
-    next: /^runctl status --help$/,
-  },
-  'a project that is no UUID': { argv: [...polled, '-p', 'acme'], ends: '2 usage usage' },
-  'a run of another project than -p says': {
-    argv: ['status', 'nightly', '-p', id],
-    earlier: ['trigger', `${project}/nightly`],
-    ends: '2 usage usage',
-  },
-  'a run in full of another project than -p says': {
-    argv: ['status', `${project}/nightly/${id}`, '-p', id],
-    ends: '2 usage usage',
-    says: new RegExp(`project ${project}`),
-  },
-};
+const key = 'trigger nightly --idempotency-key k';
+const used = { earlier: key, isFinished: true };
+const seen = { earlier: `${key} --watch` };
+const newKey = { ...used, says: /new idempotency key/ };
+const ofGivenKeys: Row[] = [
+  ['refused', '', { credits: 0 }, '8 not_started no_credits'],
+  ['its run COMPLETED', '', short(), '0 replayed ok', used],
+  [
+    'its run FAILED',
+    '',
+    short('FAILED'),
+    '1 replayed run_failed !replayed_failure',
+    { ...used, next: /^runctl result/ },
+  ],
+  ['its run TIMED_OUT', '', short('TIMED_OUT'), '3 replayed run_timed_out !replayed_failure', used],
+  ['its run CANCELLED', '', short('CANCELLED'), '4 replayed run_cancelled !replayed_failure', used],
+  ["its run can't be polled", '', polls(500), '0 replayed ok !status_unavailable', { earlier: key }],
+  ['its run is not known', '', polls(422, notFound), '6 replayed not_found', newKey],
+  ['its run is not known', '--watch', polls(422, notFound), '14 replayed watch_failed (not_found)', newKey],
+  ...['', '--watch'].flatMap((flag): Row[] => [
+    ['its run COMPLETED and is dropped', flag, { ...short(), ...dropped }, '0 replayed ok !status_unavailable', seen],
+    [
+      'its run FAILED and is dropped',
+      flag,
+      { ...short('FAILED'), ...dropped },
+      '1 replayed run_failed !status_unavailable !replayed_failure',
+      seen,
+    ],
+  ]),
+];
+
+const ofSeveral: Row[] = [
+  ['one is active', '', {}, '5 not_started already_active | started ok', active],
+  ['one is not known', '', { automations: { weekly: {} } }, '6 not_started not_found | started ok'],
+  [
+    'the answer of the second is lost',
+    '',
+    { automations: { weekly: {} }, ...faulty(lost({ automation: 'weekly' })) },
+    '12 not_started not_found | unknown outcome_unknown',
+    { really: 1, next: recover },
+  ],
+  ['one idempotency key for both', '--idempotency-key k', {}, '2 not_started usage'],
+  [
+    'an idempotency key for each that replays both',
+    '--idempotency-key k-{automation}',
+    { automations: { nightly: { outcome: 'FAILED' }, weekly: {} } },
+    '1 replayed run_failed !replayed_failure | replayed ok',
+    { earlier: 'trigger nightly weekly --idempotency-key k-{automation}', isFinished: true },
+  ],
+  [
+    'one is CANCELLED while both are watched',
+    '--watch --interval 1s',
+    { automations: { nightly: { duration: '50ms' }, weekly: { duration: '50ms', outcome: 'CANCELLED' } } },
+    '4 started ok | started run_cancelled',
+  ],
+  [
+    'a turn that does not come before --timeout',
+    '--rate 0.1 --timeout 2s',
+    {},
+    '10 started ok | not_started unavailable',
+    { says: /weekly .*`--timeout`/ },
+  ],
+  ['a signal on the way', '', hanging, '130 unknown interrupted | unknown interrupted', { interruptAt: 2, really: 2 }],
+];
+
+const ofWatchedTriggers: Row[] = [
+  ['COMPLETED', '', short(), '0 started ok'],
+  ['FAILED', '', short('FAILED'), '1 started run_failed', { next: /^runctl result/ }],
+  ['TIMED_OUT', '', short('TIMED_OUT'), '3 started run_timed_out'],
+  ['CANCELLED', '', short('CANCELLED'), '4 started run_cancelled'],
+  [
+    'FAILED with the error type timed_out',
+    '',
+    runs({ duration: '50ms', outcome: 'FAILED', error: { type: 'timed_out', message: '' } }),
+    '1 started run_failed',
+  ],
+  ['no result', '', { ...short(), ...result(401) }, '13 started result_unavailable (unauthorized)'],
+  ['FAILED, no result', '', { ...short('FAILED'), ...result(401) }, '1 started run_failed !result_unavailable'],
+  ['a refusal that lasts', '', polls(401), '14 started watch_failed (unauthorized)'],
+  ['--timeout', '--timeout 100ms', {}, '124 started timeout', { next: watch }],
+  ['a wait beyond --timeout', '--timeout 10m', polls(429, later), '124 started timeout !retry_after'],
+  ['a signal', '--interval 20ms', {}, '130 started interrupted', { interruptAt: 3, next: watch }],
+  [
+    'a lost answer, then a conflict: nothing is followed',
+    '',
+    { ...runs({ duration: '30s' }), ...named, ...lostFirst, order: 'activeFirst' },
+    '12 unknown outcome_unknown',
+    { really: 1 },
+  ],
+];
+
+const ofOthers: Row[] = [
+  ['no name', 'trigger ..', {}, '2 not_started usage'],
+  [
+    'another automation',
+    'trigger b',
+    { automations: { a: {} } },
+    '6 not_started not_found',
+    { earlier: 'trigger a', next: config },
+  ],
+  ['not found', `watch ${run}`, {}, '6 not_found'],
+  ['429 until it gives up', `watch ${run}`, any(429), '9 rate_limited'],
+  ['a wait beyond --timeout', `watch ${run} --timeout 10m`, any(503, later), '124 timeout !retry_after'],
+  ['402 at every poll', `watch ${run}`, any(402), '10 unavailable'],
+  ['a page at every poll', `watch ${run}`, faulty({ do: 'html' }), '10 unavailable'],
+  ['not found', `status ${run}`, {}, '6 not_found'],
+  ['401', `status ${run}`, any(401), '7 unauthorized'],
+  ['402', `status ${run}`, any(402), '8 no_credits'],
+  ['400', `status ${run}`, any(400), '11 rejected'],
+  ['a page', `status ${run}`, faulty({ do: 'html' }), '10 unavailable'],
+  ['an unfinished run', 'status', {}, '0 still_running', { ...started, next: watch }],
+  ['an unfinished run', 'status --exit-status', {}, '16 still_running', started],
+  ['FAILED', 'status', short('FAILED'), '0 run_failed', { ...finished, next: /^runctl result/ }],
+  ['FAILED', 'status --exit-status', short('FAILED'), '1 run_failed', finished],
+  ['an empty argument', 'status ', {}, '2 usage'],
+  ['fields in its place, as gh takes them', 'status status,title', {}, '2 usage', { next: /^runctl status --help$/ }],
+  ['a project that is no UUID', `status ${run} -p acme`, {}, '2 usage'],
+  ['a run of another project', `status nightly -p ${id}`, {}, '2 usage', started],
+  ['a run of another project, in full', `status ${project}/${run} -p ${id}`, {}, '2 usage'],
+  ['COMPLETED, refused', 'result', { ...short(), ...result(401) }, '7 unauthorized', finished],
+  ['an unfinished run', 'result', {}, '0 still_running', { ...started, next: watch }],
+  ['FAILED', 'list', short('FAILED'), '0 run_failed', { earlier: 'trigger nightly --watch', next: /^runctl result/ }],
+  ['its run is found', 'recover --resend', lostFirst, '0 recovered:unknown ok', { ...unresolved, isFinished: true }],
+  ['the answer is lost again', 'recover --give-up-after 1ms', faulty(lost()), '12 unknown outcome_unknown', unresolved],
+  [
+    'the API key is refused',
+    'recover',
+    faulty(lost({ nth: 1 }), answer(401)),
+    '12 unknown outcome_unknown',
+    { ...unresolved, next: config, says: /API key was refused/ },
+  ],
+  [
+    'another API key',
+    'recover --resend',
+    lostFirst,
+    '12 unknown outcome_unknown (other_api_key)',
+    { ...unresolved, env: { RUNCTL_API_KEY: 'another-key-123456' }, next: config },
+  ],
+  ['no base URL', 'doctor', {}, '2 usage', { env: { RUNCTL_BASE_URL: '', RUNCTL_STATE_DIR: '/dev/null' } }],
+  ['nobody listens', 'doctor', {}, '10 unavailable', { network: 'refused' }],
+  ['401', 'doctor', {}, '7 unauthorized', { env: { RUNCTL_API_KEY: 'another-key' }, next: /^runctl config/ }],
+  ['the state folder is a file', 'doctor', {}, '74 output_error', { env: { RUNCTL_STATE_DIR: '/dev/null' } }],
+  ['a discontinued agent', `agent trigger ${id}`, {}, '11 not_started rejected !agents_discontinued'],
+  ['a run that nobody knows', `agent status ${id} ${id}`, {}, '6 not_found !agents_discontinued'],
+];
+
+/** A command gives up soon, unless its row says when. */
+const hasPatience = (line: string) => /^(trigger|watch|status|result) /.test(line) && !line.includes('--give-up-after');
 
 describe.each([
-  ['trigger', ofTriggers],
-  ['trigger of several', ofSeveral],
-  ['trigger --watch', ofWatchedTriggers],
-  ['other commands', ofOthers],
-])('%s', (_, rows) => {
-  test.each(Object.entries(rows).map(([situation, row]) => [situation, row.ends, row] as const))(
+  ['trigger nightly', ofTriggers],
+  ['trigger nightly --if-active wait', ofWaits],
+  [key, ofGivenKeys],
+  ['trigger nightly weekly', ofSeveral],
+  ['trigger nightly --watch', ofWatchedTriggers],
+  ['', ofOthers],
+])('%s', (command, rows) => {
+  const titled = rows.map(([situation, rest, scenario, ends, more = {}]) => {
+    return [rest ? `${situation} (${rest})` : situation, ends, { rest, scenario, ...more }] as const;
+  });
+  test.each(titled)(
     '%s: %s',
-    async (_situation, ends, {
-      argv,
-      scenario = {},
+    async (_, ends, {
+      rest,
+      scenario,
       earlier,
       elsewhere,
       isFinished,
@@ -551,59 +303,89 @@ describe.each([
       really,
       next,
       says,
-      ...row
+      env,
     }) => {
-      const { emulator, env, clock, endRuns } = await withEmulator(scenario);
-      const there = elsewhere ? { RUNCTL_STATE_DIR: `${env.RUNCTL_STATE_DIR}-elsewhere` } : {};
-      if (earlier) await runProgram(earlier, { env: { ...env, ...there }, clock });
-      if (isFinished) endRuns();
-      const interrupt = new AbortController();
-      const asked = emulator.requests.length;
+      const machine = await withMachine(scenario);
+      const { emulator } = machine;
+      if (earlier) await (elsewhere ? machine.elsewhere : machine.run)(earlier);
+      if (isFinished) machine.endRuns();
       const { env: way } = network ? ((await networkFaults[network]?.()) ?? {}) : {};
-      const before = emulator.runs().length;
-      const options = { env: { ...env, ...row.env, ...way }, clock: interruptAt === undefined ? clock : undefined };
-      const running = runProgram([...argv, '--json'], { ...options, signal: interrupt.signal });
+      const [asked, before] = [emulator.requests.length, emulator.runs().length];
+      const line = [command, rest].filter(Boolean).join(' ');
+      const patience = hasPatience(line) ? ['--give-up-after', '300ms'] : [];
+      const interrupt = new AbortController();
+      const running = machine.run([...line.split(' '), ...patience, '--json'], {
+        env: { ...env, ...way },
+        clock: interruptAt === undefined ? machine.clock : systemClock,
+        signal: interrupt.signal,
+      });
       if (interruptAt !== undefined) {
         await vi.waitUntil(() => emulator.requests.length - asked >= interruptAt, { timeout: 10_000, interval: 5 });
-        await systemTurn();
+        await nextTurn();
         interrupt.abort('SIGINT');
       }
-      const { code, stdout, stderr } = await running;
-      const facts = jsonLines(stdout).map(({ runctl }) => runctl);
-      const shown = facts.map(({ trigger: { how, started } = {}, outcome, problem }) =>
-        [how, started, outcome, problem?.name].filter((part) => part !== undefined).join(' '),
-      );
-      expect(`${code} ${shown.join(' | ')}`, stderr).toBe(ends);
+      const { code, documents, stderr } = await running;
+      const facts: Facts[] = documents.map(({ runctl }) => runctl);
+      expect(`${code} ${facts.map(endOf).join(' | ')}`, stderr).toBe(ends);
       const triggers = facts.flatMap(({ trigger }) => trigger ?? []);
-      const started = triggers.filter((each) => each.started === 'yes').length;
-      expect(emulator.runs().length - before, 'really started').toBe(really ?? started);
-      const isRecovery = argv.includes('recover') && !argv.includes('--resend');
-      const isRepeated = isRecovery || argv.includes('--idempotency-key');
-      const isSafe = isRepeated || triggers.every((each) => each.started === 'no');
+      const said = triggers.filter((each) => each.started === 'yes').length;
+      expect(emulator.runs().length - before, 'really started').toBe(really ?? said);
+      const isRepeatable = line.includes('--idempotency-key') || /^recover(?! --resend)/.test(line);
+      const isSafe = isRepeatable || triggers.every((each) => each.started === 'no');
       for (const { safeToRepeat } of triggers) expect(safeToRepeat, 'safe to repeat').toBe(isSafe);
-      if (triggers.every((each) => each.started === 'unknown')) expect(stderr).not.toMatch(/no (new )?run was started/);
+      const isUnknown = triggers.length > 0 && triggers.every((each) => each.started === 'unknown');
+      if (isUnknown) expect(stderr).not.toMatch(/no (new )?run was started/);
       const decisive = facts.find(({ exitCode }) => exitCode === code);
       expect(decisive).toBeDefined();
-      if (next) expect(decisive.next).toMatch(next);
+      if (next) expect(decisive?.next).toMatch(next);
       if (says) expect(stderr).toMatch(says);
       if (code !== 0) expect(stderr, 'else it would be the code of Node or the shell').toMatch(/^runctl: /m);
     },
   );
 });
 
+interface Facts {
+  exitCode: number;
+  outcome: string;
+  next: string | null;
+  trigger?: { how: string; started: string; safeToRepeat: boolean };
+  problem?: { name: string };
+  warnings: { name: string }[];
+}
+
+/** What `started` is for each `how`, but for a run that was recovered. */
+const startedOf = {
+  started: 'yes',
+  found: 'unknown',
+  unknown: 'unknown',
+  replayed: 'no',
+  skipped: 'no',
+  not_started: 'no',
+};
+
+function endOf({ trigger, outcome, problem, warnings }: Facts): string {
+  const { how = '', started = '' } = trigger ?? {};
+  const isImplied = !trigger || startedOf[how as keyof typeof startedOf] === started;
+  const isFailure = !/^(ok|still_running|run_.*)$/.test(outcome);
+  expect(problem !== undefined, 'a problem exactly if something failed').toBe(isFailure);
+  const cause = problem && problem.name !== outcome ? `(${problem.name})` : '';
+  const warned = warnings.map(({ name }) => `!${name}`);
+  return [isImplied ? how : `${how}:${started}`, outcome, cause, ...warned].filter(Boolean).join(' ');
+}
+
 /** A wait begins in the turn after the answer that it follows. */
-const systemTurn = () => new Promise((resolve) => setTimeout(resolve, 20));
+const nextTurn = () => new Promise((resolve) => setTimeout(resolve, 20));
 
 test.each([
-  ['trigger nightly', /^runctl doctor/],
-  ['status', /^runctl status/],
-  ['result', /^runctl result/],
-])('%s without a connection to a base URL that has answered before says what may be down', async (line, next) => {
-  const { emulator, env, clock } = await withEmulator({});
-  await runProgram(['trigger', 'nightly'], { env, clock });
+  ['trigger nightly', 'runctl doctor'],
+  ['status', 'runctl status'],
+  ['result', 'runctl result'],
+])('`%s`, to a base URL that has answered here before: it may be down, rather than wrong', async (line, next) => {
+  const { run, emulator } = await withMachine();
+  await run('trigger nightly');
   await emulator.close();
-  const { code, stdout, stderr } = await runProgram([...line.split(' '), '--json'], { env, clock });
-  expect([code, stderr]).toEqual([10, expect.stringContaining('the service or the network may be down')]);
+  const { code, stderr, documents } = await run(`${line} --json`);
+  expect([code, documents[0].runctl.next]).toEqual([10, expect.stringContaining(next)]);
+  expect(stderr).toContain('may be down');
   expect(stderr).not.toContain('check the base URL');
-  expect(jsonLines(stdout)[0].runctl.next).toMatch(next);
 });

@@ -1,146 +1,152 @@
 // An automation has one slot for a run: what becomes of a trigger that finds it taken.
-import { expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { systemClock } from '../../src/process.ts';
 import type { Scenario } from '../fault-kit/scenario.ts';
-import { withEmulator } from '../helpers/emulator.ts';
-import { runProgram } from '../helpers/run-program.ts';
+import { withMachine } from '../helpers/machine.ts';
 import { executionId, projectId } from '../helpers/scripted-service.ts';
 import { answer, startFaultyService } from '../helpers/server-faults.ts';
-import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
-test.each([
-  ['named', true],
-  ['not named', false],
-])(
-  '`--if-active wait` starts its run after a laptop has slept past the timeout, with the active one %s',
-  async (_, isNamed) => {
-    const scenario: Scenario = { automations: { '*': { duration: '1h' } }, namesActiveRun: isNamed };
-    const { env, clock, emulator } = await withEmulator(scenario);
-    // On another machine: the journal doesn't know the run.
-    await runProgram(['trigger', 'nightly'], { env: { ...env, RUNCTL_STATE_DIR: temporaryFolder() }, clock });
-    let pauses = 0;
-    // It falls asleep in the third pause, for longer than the timeout.
+const runs = (duration: string, more: Scenario = {}): Scenario => ({ automations: { '*': { duration } }, ...more });
+const named = { namesActiveRun: true };
+const trigger = 'trigger nightly';
+const waiting = `${trigger} --if-active wait`;
+
+describe('`--if-active wait`', () => {
+  test.each([true, false])(
+    'starts one run when the slot is free, with a new key for each try (the active run is named: %s)',
+    async (namesActiveRun) => {
+      const { run, elsewhere, ids, keys } = await withMachine(runs('5s', { namesActiveRun }));
+      await elsewhere(trigger);
+      const { code, stdout } = await run(`${waiting} -q`);
+      expect([code, ids().slice(1)]).toEqual([0, [stdout.trim()]]);
+      expect(new Set(keys()).size).toBe(keys().length);
+    },
+  );
+
+  test.each([true, false])(
+    'starts its run after a laptop has slept past the timeout (the active run is named: %s)',
+    async (namesActiveRun) => {
+      const { run, elsewhere, clock, ids } = await withMachine(runs('1h', { namesActiveRun }));
+      await elsewhere(trigger);
+      let pauses = 0;
+      // It falls asleep in the third pause, for longer than the timeout.
+      const sleep: typeof clock.sleep = async (ms, signal) => {
+        if (++pauses === 3) clock.leap(5 * 3_600_000);
+        await clock.sleep(ms, signal);
+      };
+      const { code } = await run(`${waiting} --timeout 4h`, { clock: { ...clock, sleep } });
+      expect([code, ids().length]).toEqual([0, 2]);
+    },
+  );
+
+  test('repeats its key after a lost answer, and `recover` leaves the trigger to it meanwhile', async () => {
+    const { run, emulator, clock, ids } = await withMachine(
+      runs('1h', { ...named, order: 'activeFirst', faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }] }),
+    );
+    let recovered = '';
     const sleep: typeof clock.sleep = async (ms, signal) => {
-      if (++pauses === 3) clock.leap(5 * 3_600_000);
+      if (recovered === '' && emulator.requests.some(({ method }) => method === 'GET'))
+        recovered = (await run('recover')).stderr;
       await clock.sleep(ms, signal);
     };
-    const { code } = await runProgram(['trigger', 'nightly', '--if-active', 'wait', '--timeout', '4h'], {
-      env,
-      clock: { ...clock, sleep },
-    });
-    expect([code, emulator.runs().length]).toEqual([0, 2]);
-  },
-);
-
-test('while `--if-active wait` waits to repeat its key, `recover` leaves the trigger to it', async () => {
-  const { env, clock, emulator } = await withEmulator({
-    automations: { '*': { duration: '1h' } },
-    order: 'activeFirst',
-    namesActiveRun: true,
-    faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }],
+    const { code, stdout } = await run(`${waiting} --quiet`, { clock: { ...clock, sleep } });
+    expect(recovered).toContain('is still being sent by');
+    expect([code, ids()]).toEqual([0, [stdout.trim()]]);
   });
-  let recovered = '';
-  const sleep: typeof clock.sleep = async (ms, signal) => {
-    if (recovered === '' && emulator.requests.some(({ method }) => method === 'GET'))
-      recovered = (await runProgram(['recover'], { env, clock })).stderr;
-    await clock.sleep(ms, signal);
-  };
-  const argv = ['trigger', 'nightly', '--if-active', 'wait', '--quiet'];
-  const { code, stdout } = await runProgram(argv, { env, clock: { ...clock, sleep } });
-  expect(recovered).toContain('is still being sent by');
-  expect([code, stdout.trim()]).toEqual([0, emulator.runs()[0]?.executionId]);
-  expect(emulator.runs()).toHaveLength(1);
+});
+
+test.each([
+  ['at once', 0],
+  ['the second while the first is sent', 1],
+])('two with one key that are skipped, %s, leave nothing to recover', async (_, sentBefore) => {
+  const faults = [{ on: 'trigger', do: 'delay', delay: '300ms', nth: 2 }] as const;
+  const { run, elsewhere, emulator } = await withMachine(runs('1h', { faults }));
+  await elsewhere(trigger);
+  const line = `${trigger} --if-active skip --idempotency-key k`;
+  const first = run(line, { clock: systemClock });
+  await vi.waitUntil(() => emulator.requests.length > sentBefore, { timeout: 10_000 });
+  const ended = await Promise.all([first, run(line, { clock: systemClock })]);
+  expect(ended.map(({ code }) => code)).toEqual([0, 0]);
+  expect((await run('recover --json')).documents).toEqual([]);
 });
 
 test('an automation that is gone is not suggested to whoever asks for it', async () => {
-  const gone = { on: 'trigger', nth: 2, do: 'status', status: 404 } as const;
-  const { env, clock, endRuns } = await withEmulator({ faults: [gone] });
-  expect((await runProgram(['trigger', 'nightly'], { env, clock })).code).toBe(0);
+  const { run, endRuns } = await withMachine({ faults: [{ on: 'trigger', nth: 2, do: 'status', status: 404 }] });
+  expect((await run(trigger)).code).toBe(0);
   endRuns();
-  const { code, stderr } = await runProgram(['trigger', 'nightly'], { env, clock });
-  expect(code).toBe(6);
-  expect(stderr).not.toMatch(/mean|runctl trigger '?nightly/);
+  const { code, stderr } = await run(trigger);
+  expect([code, stderr]).toEqual([6, expect.not.stringMatching(/mean|runctl trigger '?nightly/)]);
 });
 
-test.each([['status'], ['result'], ['watch']])(
-  '`%s nightly` says that another run was active after the last one that this machine knows',
-  async (command) => {
-    const { env, clock, emulator } = await withEmulator({
-      automations: { '*': { duration: '10s' } },
-      namesActiveRun: true,
-    });
-    await runProgram(['trigger', 'nightly', '--watch', '-q'], { env, clock });
-    await runProgram(['trigger', 'weekly', '--watch', '-q'], { env, clock });
-    expect((await runProgram([command, 'nightly'], { env, clock })).stderr).not.toMatch('another run');
-    await runProgram(['trigger', 'nightly'], { env: { ...env, RUNCTL_STATE_DIR: temporaryFolder() }, clock });
-    expect((await runProgram(['trigger', 'nightly'], { env, clock })).code).toBe(5);
-    const { stdout, stderr } = await runProgram([command, 'nightly', '--json', '--quiet'], { env, clock });
-    const [own, , other] = emulator.runs();
-    const { executionId, runctl } = JSON.parse(stdout);
-    expect([executionId, runctl.warnings[0].name]).toEqual([own?.executionId, 'other_run']);
-    expect(stderr).toMatch(`/nightly/${other?.executionId}\``);
-    expect((await runProgram([command, 'weekly'], { env, clock })).stderr).not.toMatch('another run');
+describe('another run than the last one that this machine knows', () => {
+  test.each(['status', 'result', 'watch'])('was active: `%s nightly` says so', async (command) => {
+    const { run, elsewhere, clock, ids } = await withMachine(runs('10s', named));
+    const isSaid = async (name: string) =>
+      (await run(`${command} ${name} --json`)).documents[0].runctl.warnings.length > 0;
+    await run(`${trigger} --watch -q`);
+    await run('trigger weekly --watch -q');
+    expect(await isSaid('nightly')).toBe(false);
+    await elsewhere(trigger);
+    expect((await run(trigger)).code).toBe(5);
+    const { documents, stderr } = await run(`${command} nightly --json --quiet`);
+    const [own, , other] = ids();
+    expect(documents).toMatchObject([{ executionId: own, runctl: { warnings: [{ name: 'other_run' }] } }]);
+    expect(stderr).toContain(`/nightly/${other}\``);
+    expect(await isSaid('weekly')).toBe(false);
     clock.leap(60_000);
-    await runProgram(['trigger', 'nightly', '--watch', '-q'], { env, clock });
-    expect((await runProgram([command, 'nightly'], { env, clock })).stderr).not.toMatch('another run');
-  },
-);
+    await run(`${trigger} --watch -q`);
+    expect(await isSaid('nightly')).toBe(false);
+  });
 
-test('a refusal that names no run is about the one that is still running', async () => {
-  const { env, clock } = await withEmulator({ automations: { '*': { duration: '3h' } } });
-  const run = (line: string) => runProgram(line.split(' '), { env, clock });
-  await run('trigger nightly');
-  expect((await run('trigger nightly')).code).toBe(5);
-  expect(JSON.parse((await run('status nightly --json')).stdout).runctl.warnings).toEqual([]);
+  test('is meant by a refusal that names none if the last one has finished', async () => {
+    const { run, elsewhere } = await withMachine(runs('10s'));
+    await run(`${trigger} --watch -q`);
+    await elsewhere(trigger);
+    expect((await run(trigger)).code).toBe(5);
+    const { documents } = await run('status nightly --json');
+    expect(documents).toMatchObject([{ runctl: { warnings: [{ name: 'other_run' }] } }]);
+  });
+
+  test('is not meant by a refusal that names none if the last one is still running', async () => {
+    const { run } = await withMachine(runs('1h'));
+    await run(trigger);
+    expect((await run(trigger)).code).toBe(5);
+    expect((await run('status nightly --json')).documents).toMatchObject([{ runctl: { warnings: [] } }]);
+  });
 });
 
-test('a refusal says since when the active run runs, not since when this machine knows of it', async () => {
-  const scenario: Scenario = { automations: { '*': { duration: '3h' } }, namesActiveRun: true };
-  const { env, clock, emulator } = await withEmulator(scenario);
-  await runProgram(['trigger', 'nightly'], { env: { ...env, RUNCTL_STATE_DIR: temporaryFolder() }, clock });
-  clock.leap(3_600_000);
-  const [active] = emulator.runs();
-  const { stdout } = await runProgram(['status', `nightly/${active?.executionId}`, '--json'], { env, clock });
-  const { code, stderr } = await runProgram(['trigger', 'nightly'], { env, clock });
-  const { startedAt } = JSON.parse(stdout);
-  expect([code, stderr]).toEqual([5, expect.stringContaining(`since ${startedAt.slice(0, 19).replace('T', ' ')}`)]);
+describe('a refusal', () => {
+  test('says since when the active run runs, not since when this machine knows of it', async () => {
+    const { run, elsewhere, clock, ids } = await withMachine(runs('3h', named));
+    await elsewhere(trigger);
+    clock.leap(3_600_000);
+    const { documents } = await run(`status nightly/${ids()[0]} --json`);
+    const { code, stderr } = await run(trigger);
+    const since = `since ${documents[0].startedAt.slice(0, 19).replace('T', ' ')}`;
+    expect([code, stderr]).toEqual([5, expect.stringContaining(since)]);
+  });
+
+  test("is no reason to recover another automation's lost trigger", async () => {
+    const faults = [{ on: 'trigger', automation: 'b', do: 'loseAnswer' }] as const;
+    const { run, elsewhere } = await withMachine(runs('1h', { faults }));
+    await run('trigger b --give-up-after 1ms');
+    await elsewhere('trigger a');
+    expect(await run('trigger a')).toMatchObject({ code: 5, stderr: expect.not.stringContaining('runctl recover') });
+  });
+
+  test('among several triggers that nothing follows is said once, at the end', async () => {
+    const { run } = await withMachine(runs('1h'));
+    await run('trigger a');
+    const { stderr } = await run('trigger a b --json');
+    expect(stderr.match(/already running|\ba: /g)).toHaveLength(1);
+  });
 });
 
 test('the outcome of a failed run that recover found is in its document, and not the exit code', async () => {
   const answers = [answer(503, '{}'), answer(200, JSON.stringify({ executionId, status: 'FAILED' }))];
   const { env } = await startFaultyService(() => answers.shift() ?? answer(500, '{}'));
-  const { clock, env: folders } = await withEmulator({});
-  const run = (line: string) => runProgram(line.split(' '), { env: { ...folders, ...env }, clock });
-  expect((await run(`trigger ${projectId}/nightly --give-up-after 1ms`)).code).toBe(12);
-  const { code, stdout } = await run('recover --json');
-  expect([code, JSON.parse(stdout).runctl]).toMatchObject([0, { exitCode: 0, outcome: 'run_failed' }]);
-});
-
-test("another automation's lost trigger is no reason to recover when one is refused", async () => {
-  const { env, clock } = await withEmulator({
-    automations: { '*': { duration: '1h' } },
-    namesActiveRun: false,
-    faults: [{ on: 'trigger', automation: 'b', do: 'loseAnswer' }],
-  });
-  await runProgram(['trigger', 'b', '--give-up-after', '1ms'], { env, clock });
-  const other = { ...env, RUNCTL_STATE_DIR: temporaryFolder() };
-  await runProgram(['trigger', 'a'], { env: other, clock });
-  const { code, stderr } = await runProgram(['trigger', 'a'], { env, clock });
-  expect([code, stderr]).toEqual([5, expect.stringContaining('already running')]);
-  expect(stderr).not.toContain('runctl recover');
-});
-
-test('a refusal among several triggers that nothing follows is said once, at the end', async () => {
-  const { env, clock } = await withEmulator({ automations: { '*': { duration: '1h' } }, namesActiveRun: false });
-  await runProgram(['trigger', 'a'], { env, clock });
-  const { stderr } = await runProgram(['trigger', 'a', 'b', '--json'], { env, clock });
-  expect(stderr.match(/already running|\ba: /g)).toHaveLength(1);
-});
-
-test('a refusal that names no run means another one if the last one that this machine knows had finished', async () => {
-  const { env, clock } = await withEmulator({ automations: { '*': { duration: '10s' } }, namesActiveRun: false });
-  await runProgram(['trigger', 'nightly', '--watch', '-q'], { env, clock });
-  await runProgram(['trigger', 'nightly'], { env: { ...env, RUNCTL_STATE_DIR: temporaryFolder() }, clock });
-  expect((await runProgram(['trigger', 'nightly'], { env, clock })).code).toBe(5);
-  const { stdout } = await runProgram(['status', 'nightly', '--json'], { env, clock });
-  expect(JSON.parse(stdout).runctl.warnings).toMatchObject([{ name: 'other_run' }]);
+  const { run } = await withMachine();
+  expect((await run(`trigger ${projectId}/nightly --give-up-after 1ms`, { env })).code).toBe(12);
+  const { code, documents } = await run('recover --json', { env });
+  expect([code, documents]).toMatchObject([0, [{ runctl: { exitCode: 0, outcome: 'run_failed' } }]]);
 });

@@ -1,82 +1,73 @@
 // Every flag of `trigger` and `watch` reaches what it is for, through the command line and to the service.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+//
+// A test of a new flag is one like these. It types a line, and looks at what the service was asked:
+//
+//     test('--interval fixes the time between polls', async () => {
+//       const { seen } = await typed('watch nightly --interval 7s');
+//       for (const gap of gaps(seen, 'status')) expect(gap).toBeCloseTo(7, 0);
+//     });
+//
+// `withMachine` (test/helpers/machine.ts) starts the service and the machine, and its `run` types a command on it. What the
+// service does wrong is in the scenario (test/fault-kit/scenario.ts). No wait takes any time. If the flag decides about the
+// exit code, it has a row in codes.test.ts.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/process.ts';
-import type { Clock } from '../../src/runs/clock.ts';
 import type { Scenario } from '../fault-kit/scenario.ts';
-import { withEmulator } from '../helpers/emulator.ts';
-import { jsonLines } from '../helpers/json-lines.ts';
-import { runProgram } from '../helpers/run-program.ts';
+import { withMachine } from '../helpers/machine.ts';
+import type { Ended, ProgramOptions } from '../helpers/run-program.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
-/** What a command sent, by kind, with the seconds since the command began. */
-interface Sent {
-  kind: 'trigger' | 'status' | 'result';
-  atS: number;
-  url: string;
-  headers: Readonly<Record<string, string | undefined>>;
+type Kind = 'trigger' | 'status' | 'result';
+
+interface Seen extends Ended {
+  /** What the command sent, with the seconds since it began. */
+  sent: { kind: Kind; atS: number; url: string; headers: Readonly<Record<string, string | undefined>> }[];
 }
 
-interface Seen {
-  code: number;
-  stdout: string;
-  stderr: string;
-  sent: Sent[];
-  /** The seconds between one request of this kind and the next. */
-  gaps(kind: Sent['kind']): number[];
-  folder: string;
-  tookMs: number;
-}
-
-const kindOf = ({ method, url }: { method: string; url: string }) =>
+const kindOf = ({ method, url }: { method: string; url: string }): Kind =>
   method === 'POST' ? 'trigger' : url.endsWith('/result') ? 'result' : 'status';
 
-/** Types a line, after the triggers that it needs. In it, `{folder}` stands for a folder of the test. */
-async function typed(line: string | string[], scenario: Scenario = {}, ownClock?: Clock): Promise<Seen> {
-  const argv = typeof line === 'string' ? line.split(' ') : line;
-  const { emulator, env, clock } = await withEmulator({ automations: { '*': { duration: '60s' } }, ...scenario });
-  if (argv[0] === 'watch') {
-    const names = argv.slice(1).filter((word) => /^nightly/.test(word));
-    for (const name of names) await runProgram(['trigger', name], { env, clock });
-  }
-  const folder = temporaryFolder();
+/** Types a line; of a `watch`, the runs have been started before. A run takes a minute. */
+async function typed(line: string | string[], scenario: Scenario = {}, options: ProgramOptions = {}): Promise<Seen> {
+  const { run, emulator, clock } = await withMachine({ automations: { '*': { duration: '60s' } }, ...scenario });
+  const [command, ...words] = typeof line === 'string' ? line.split(' ') : line;
+  const names = words.filter((word) => /^nightly/.test(word));
+  if (command === 'watch') for (const name of names) await run(`trigger ${name}`);
   const [before, startMs] = [emulator.requests.length, clock.nowMs()];
-  const words = argv.map((word) => word.replaceAll('{folder}', folder));
-  const ended = await runProgram(words, { env: { ...env, PATH: process.env.PATH }, clock: ownClock ?? clock });
+  const ended = await run(line, options);
   const sent = emulator.requests.slice(before).map(({ method, url, headers, atMs }) => {
-    return { kind: kindOf({ method, url }), atS: (atMs - startMs) / 1000, url, headers } as const;
+    return { kind: kindOf({ method, url }), atS: (atMs - startMs) / 1000, url, headers };
   });
-  const gaps = (kind: Sent['kind']) => {
-    const times = sent.filter((each) => each.kind === kind).map(({ atS }) => atS);
-    return times.slice(1).map((atS, index) => atS - (times[index] ?? 0));
-  };
-  return { ...ended, sent, gaps, folder };
+  return { ...ended, sent };
 }
 
-const count = ({ sent }: Seen, kind: Sent['kind']) => sent.filter((each) => each.kind === kind).length;
+const of = ({ sent }: Seen, kind: Kind) => sent.filter((each) => each.kind === kind);
+/** The seconds between one request of this kind and the next. */
+function gaps(seen: Seen, kind: Kind): number[] {
+  const times = of(seen, kind).map(({ atS }) => atS);
+  return times.slice(1).map((atS, index) => atS - (times[index] ?? 0));
+}
 const lastAtS = ({ sent }: Seen) => sent.at(-1)?.atS ?? 0;
-/** A hook is a process, which takes real time. */
-const short: Scenario = { automations: { '*': { duration: '50ms' } } };
-const down = (on: 'status' | 'result'): Scenario => ({ faults: [{ on, do: 'status', status: 503 }] });
 
-const commands = ['trigger nightly --watch', 'watch nightly'];
+const down = (on: Kind): Scenario => ({ faults: [{ on, do: 'status', status: 503 }] });
+const hanging = (nth?: number): Scenario => ({ faults: [{ on: 'status', nth, do: 'hang' }] });
+const path = { PATH: process.env.PATH };
 
-describe.each(commands)('%s', (command) => {
+describe.each(['trigger nightly --watch', 'watch nightly'])('%s', (command) => {
   test('--interval fixes the time between polls', async () => {
     const seen = await typed(`${command} --interval 7s`);
-    expect(seen.gaps('status').length).toBeGreaterThan(5);
-    for (const gap of seen.gaps('status')) expect(gap).toBeCloseTo(7, 0);
+    expect(of(seen, 'status').length).toBeGreaterThan(5);
+    for (const gap of gaps(seen, 'status')) expect(gap).toBeCloseTo(7, 0);
   });
 
   test('--rate limits the requests of all runs', async () => {
     const several = command.replace('nightly', 'nightly nightly-2 nightly-3');
-    const seen = await typed(`${several} --rate 0.5 --interval 1s --timeout 30s`);
-    for (const [index, { atS }] of seen.sent.entries()) {
-      const third = seen.sent[index + 2];
-      if (third) expect(third.atS - atS).toBeGreaterThan(1.9);
-    }
-    expect(seen.sent.length).toBeGreaterThan(8);
+    const { sent } = await typed(`${several} --rate 0.5 --interval 1s --timeout 30s`);
+    expect(sent.length).toBeGreaterThan(8);
+    for (const [index, { atS }] of sent.entries())
+      expect((sent[index + 2]?.atS ?? Number.POSITIVE_INFINITY) - atS).toBeGreaterThan(1.9);
   });
 
   test('--timeout ends the wait, and the run is left alone', async () => {
@@ -86,165 +77,158 @@ describe.each(commands)('%s', (command) => {
     expect(lastAtS(seen)).toBeLessThan(46);
   });
 
+  test('--timeout 0 never does', async () => {
+    const seen = await typed(`${command} --timeout 0`, { automations: { '*': { duration: '5h' } } });
+    expect([seen.code, lastAtS(seen) > 4 * 3600]).toEqual([0, true]);
+  });
+
   test('--request-timeout ends a request that hangs', async () => {
-    const hanging: Scenario = { faults: [{ on: 'status', nth: 1, do: 'hang' }] };
-    const seen = await typed(`${command} --request-timeout 200ms`, hanging);
-    expect([seen.code, count(seen, 'status') > 1]).toEqual([0, true]);
+    const seen = await typed(`${command} --request-timeout 200ms`, hanging(1));
+    expect([seen.code, of(seen, 'status').length > 1]).toEqual([0, true]);
     expect(seen.stderr).toContain('200ms');
   });
 
   test('--on-final runs its command with the run that has finished', async () => {
-    const hook = 'echo "$RUNCTL_COMMAND: $RUNCTL_STATUS $RUNCTL_AUTOMATION" > "{folder}/hook"';
-    const seen = await typed([...command.split(' '), '--interval', '50ms', '--on-final', hook], short, systemClock);
-    const [name] = command.split(' ');
-    expect(readFileSync(join(seen.folder, 'hook'), 'utf8')).toBe(`${name}: COMPLETED nightly\n`);
+    const file = join(temporaryFolder(), 'hook');
+    const hook = `echo "$RUNCTL_COMMAND: $RUNCTL_STATUS $RUNCTL_AUTOMATION" > "${file}"`;
+    // A hook is a process, which takes real time.
+    const options = { clock: systemClock, env: path };
+    const short = { automations: { '*': { duration: '50ms' } } };
+    await typed([...command.split(' '), '--interval', '50ms', '--on-final', hook], short, options);
+    expect(readFileSync(file, 'utf8')).toBe(`${command.split(' ')[0]}: COMPLETED nightly\n`);
   });
 
   test('--on-final is stopped when it hangs', async () => {
-    const seen = await typed([...command.split(' '), '--on-final', 'sleep 1000; touch "{folder}/done"']);
-    expect([seen.code, existsSync(join(seen.folder, 'done'))]).toEqual([0, false]);
-    expect(seen.stderr).toMatch(/--on-final/);
+    const file = join(temporaryFolder(), 'done');
+    const seen = await typed([...command.split(' '), '--on-final', `sleep 1000; touch "${file}"`], {}, { env: path });
+    expect([seen.code, existsSync(file)]).toEqual([0, false]);
+    expect(seen.stderr).toContain('--on-final');
   });
 
   test('--json, --field and --quiet choose what is printed', async () => {
-    const [json, field, quiet, plain] = await Promise.all(
-      ['--json', '--field status', '--quiet', ''].map((flag) => typed(`${command} ${flag}`.trim())),
-    );
-    expect(jsonLines(json?.stdout ?? '')).toMatchObject([{ status: 'COMPLETED' }]);
-    expect(field?.stdout).toBe('COMPLETED\n');
-    expect([quiet?.stdout, quiet?.stderr]).toEqual(['', '']);
-    expect(plain?.stdout).toContain('COMPLETED');
+    expect((await typed(`${command} --json`)).documents).toMatchObject([{ status: 'COMPLETED' }]);
+    expect((await typed(`${command} --field status`)).stdout).toBe('COMPLETED\n');
+    expect(await typed(`${command} --quiet`)).toMatchObject({ stdout: '', stderr: '' });
+    expect((await typed(command)).stdout).toContain('COMPLETED');
   });
 
   test('--debug prints each request', async () => {
     const seen = await typed(`${command} --debug`);
-    expect(seen.stderr.match(/^debug: .*GET/gm)?.length).toBe(count(seen, 'status') + count(seen, 'result'));
+    expect(seen.stderr.match(/^debug: .*(GET|POST)/gm)?.length).toBe(seen.sent.length);
   });
 
   test('--api-key-file gives the API key that is sent', async () => {
-    const { env, emulator, clock } = await withEmulator({});
-    await runProgram(['trigger', 'nightly'], { env, clock });
-    const path = join(temporaryFolder(), 'key');
-    writeFileSync(path, 'another-key-0123456789\n');
-    const argv = [...command.replace(' nightly', ' nightly').split(' '), '--api-key-file', path];
-    await runProgram(argv, { env, clock });
-    expect(emulator.requests.at(-1)?.headers['x-api-key']).toBe('another-key-0123456789');
+    const file = join(temporaryFolder(), 'key');
+    writeFileSync(file, 'another-key-0123456789\n');
+    const seen = await typed(`${command} --api-key-file ${file}`);
+    expect(seen.sent.map(({ headers }) => headers['x-api-key'])).toContain('another-key-0123456789');
+  });
+
+  test('--project is the project that is asked', async () => {
+    const project = '00000000-0000-4000-8000-0000000000aa';
+    const { run, emulator } = await withMachine({ automations: { '*': { duration: '1s' } } });
+    await run(`trigger ${project}/nightly`);
+    await run(`${command} --project ${project}`);
+    expect(emulator.requests.filter(({ url }) => !url.includes(`/${project}/nightly/`))).toEqual([]);
   });
 
   test('--base-url and --profile choose the service', async () => {
-    const [one, other] = [await withEmulator({}), await withEmulator({})];
-    const profile = {
-      baseUrl: other.emulator.url,
-      apiKey: other.env.RUNCTL_API_KEY,
-      project: other.env.RUNCTL_PROJECT,
-    };
-    mkdirSync(one.env.RUNCTL_CONFIG_DIR ?? '', { recursive: true });
-    const file = join(one.env.RUNCTL_CONFIG_DIR ?? '', 'config.json');
-    writeFileSync(file, JSON.stringify({ profiles: { other: profile } }), { mode: 0o600 });
-    const { RUNCTL_BASE_URL: _, RUNCTL_API_KEY: __, ...env } = one.env;
-    await runProgram(['trigger', 'nightly', '--profile', 'other'], { env, clock: other.clock });
-    const asked = () => other.emulator.requests.length;
-    for (const [flags, own] of [
-      [['--base-url', other.emulator.url], { RUNCTL_API_KEY: one.env.RUNCTL_API_KEY }],
-      [['--profile', 'other'], {}],
+    const [one, other] = [await withMachine(), await withMachine()];
+    const { RUNCTL_BASE_URL: baseUrl, RUNCTL_API_KEY: apiKey, RUNCTL_PROJECT: project } = other.env;
+    one.store({ other: { baseUrl, apiKey, project } });
+    const { clock } = other;
+    const unset = { RUNCTL_BASE_URL: '', RUNCTL_API_KEY: '' };
+    await one.run('trigger nightly --profile other', { env: unset, clock });
+    for (const [flags, env] of [
+      [`--base-url ${baseUrl}`, { ...unset, RUNCTL_API_KEY: apiKey }],
+      ['--profile other', unset],
     ] as const) {
-      const before = asked();
-      await runProgram([...command.split(' '), ...flags], { env: { ...env, ...own }, clock: other.clock });
-      expect(asked()).toBeGreaterThan(before);
+      const before = other.emulator.requests.length;
+      await one.run(`${command} ${flags}`, { env, clock });
+      expect(other.emulator.requests.length).toBeGreaterThan(before);
     }
     expect(one.emulator.requests).toEqual([]);
   });
 });
 
-describe('a watch', () => {
-  test('gives up after the time of --give-up-after without a valid answer', async () => {
-    const seen = await typed('watch nightly --give-up-after 90s', down('status'));
-    expect(seen.code).toBe(10);
-    expect(lastAtS(seen)).toBeGreaterThan(60);
-    expect(lastAtS(seen)).toBeLessThan(91);
+describe('--give-up-after', () => {
+  test.each([
+    ['watch nightly', 'status', 10],
+    ['trigger nightly --watch', 'status', 14],
+    ['trigger nightly', 'trigger', 12],
+  ] as const)('is how long without a valid answer %s goes on', async (line, on, code) => {
+    const seen = await typed(`${line} --give-up-after 90s`, down(on));
+    expect(seen.code).toBe(code);
+    expect(lastAtS(seen)).toBeGreaterThan(45);
+    expect(lastAtS(seen)).toBeLessThan(95);
   });
 
-  test('of every unfinished run takes all of them', async () => {
-    const { env, clock } = await withEmulator({});
-    for (const name of ['nightly', 'weekly']) await runProgram(['trigger', name], { env, clock });
-    const { stdout } = await runProgram(['watch', '--all', '--json'], { env, clock });
-    expect(jsonLines(stdout).map(({ automationName }) => automationName)).toEqual(['nightly', 'weekly']);
-  });
-});
-
-test('recover is retried for --give-up-after', async () => {
-  const { env, clock, emulator } = await withEmulator({ faults: [{ on: 'trigger', do: 'status', status: 503 }] });
-  await runProgram(['trigger', 'nightly', '--give-up-after', '1ms'], { env, clock });
-  const startMs = clock.nowMs();
-  expect((await runProgram(['recover', '--give-up-after', '20s'], { env, clock })).code).toBe(12);
-  expect(clock.nowMs() - startMs).toBeLessThan(25_000);
-  expect(emulator.requests.length).toBeGreaterThan(3);
-});
-
-describe('a trigger', () => {
-  test('is retried for --give-up-after, and so is its watch', async () => {
-    const lost = await typed('trigger nightly --give-up-after 20s', {
-      faults: [{ on: 'trigger', do: 'status', status: 503 }],
-    });
-    expect(lastAtS(lost)).toBeGreaterThan(5);
-    expect(lastAtS(lost)).toBeLessThan(21);
-    const watched = await typed('trigger nightly --watch --give-up-after 20s', down('status'));
-    expect(watched.code).toBe(14);
-    expect(lastAtS(watched)).toBeLessThan(30);
+  test('is 10 minutes, if it is not given', async () => {
+    const seen = await typed('watch nightly', down('status'));
+    expect(lastAtS(seen)).toBeGreaterThan(300);
+    expect(lastAtS(seen)).toBeLessThan(601);
   });
 
-  test('--interval is also the time before the first poll', async () => {
-    const { sent } = await typed('trigger nightly --watch --interval 50s');
-    expect((sent[1]?.atS ?? 0) - (sent[0]?.atS ?? 0)).toBeCloseTo(50, 0);
+  test('is how long recover goes on', async () => {
+    const { run, clock, keys } = await withMachine(down('trigger'));
+    await run('trigger nightly --give-up-after 1ms');
+    const startMs = clock.nowMs();
+    expect((await run('recover --give-up-after 20s')).code).toBe(12);
+    expect(clock.nowMs() - startMs).toBeLessThan(25_000);
+    expect(keys().length).toBeGreaterThan(3);
   });
 
-  test("bears a firewall's 401 at the first poll of its own run", async () => {
-    const seen = await typed('trigger nightly --watch', {
-      faults: [{ on: 'status', nth: 1, do: 'status', status: 401 }],
-    });
-    expect(seen.code).toBe(0);
-  });
-
-  test('--idempotency-key is the key that is sent, with the automation in it', async () => {
-    const seen = await typed('trigger nightly --idempotency-key day-{automation}');
-    expect(seen.sent[0]?.headers['idempotency-key']).toMatch(/^day-.*nightly$/);
+  test('ends a watch in time, however long a request may take', async () => {
+    const line = 'watch nightly --give-up-after 300ms --request-timeout 60s';
+    const seen = await typed(line, hanging(), { clock: systemClock });
+    expect([seen.code, seen.tookMs < 10_000]).toEqual([10, true]);
   });
 
   test.each([
-    ['does not see it', [], true],
-    ['watches it later', ['--watch']],
+    ['does not see it', '', true],
+    ['watches it later', ' --watch', false],
   ])(
-    'whose key has a run asks for its status until it gives up, and warns if it %s',
-    async (_, flags, isWarned = false) => {
-      const away = { on: 'status', during: { for: '12m' }, do: 'status', status: 503 } as const;
-      const { env, clock, emulator } = await withEmulator({
+    'is how long a trigger whose key has a run asks for its status, and it warns if it %s',
+    async (_, flag, isWarned) => {
+      const { run, emulator, clock } = await withMachine({
         automations: { '*': { duration: '30m' } },
-        faults: [away],
+        faults: [{ on: 'status', during: { for: '12m' }, do: 'status', status: 503 }],
       });
-      const argv = ['trigger', 'nightly', '--idempotency-key', 'k'];
-      await runProgram(argv, { env, clock });
+      const line = 'trigger nightly --idempotency-key k';
+      await run(line);
       const startMs = clock.nowMs();
-      const { code, stderr } = await runProgram([...argv, ...flags], { env, clock });
+      const { code, stderr } = await run(line + flag);
       expect([code, /can't be read/.test(stderr)]).toEqual([0, isWarned]);
       expect(emulator.requests.filter(({ status }) => status === 503).length).toBeGreaterThan(2);
       if (isWarned) expect(clock.nowMs() - startMs).toBeLessThan(610_000);
     },
   );
+});
 
-  test('--dry-run sends nothing', async () => {
-    const seen = await typed('trigger nightly --dry-run');
-    expect([seen.code, seen.sent]).toEqual([0, []]);
+describe('trigger nightly', () => {
+  test('--interval is also the time before the first poll', async () => {
+    const { sent } = await typed('trigger nightly --watch --interval 50s');
+    expect((sent[1]?.atS ?? 0) - (sent[0]?.atS ?? 0)).toBeCloseTo(50, 0);
   });
 
-  test('--project is the project that is asked', async () => {
-    const project = '00000000-0000-4000-8000-0000000000aa';
-    const seen = await typed(`trigger nightly --project ${project}`);
-    expect(seen.sent[0]?.url).toContain(`/${project}/nightly/`);
+  test("--watch bears a firewall's 401 at the first poll of its own run", async () => {
+    const firewall: Scenario = { faults: [{ on: 'status', nth: 1, do: 'status', status: 401 }] };
+    expect((await typed('trigger nightly --watch', firewall)).code).toBe(0);
+  });
+
+  test('--idempotency-key is the key that is sent, with the automation in it', async () => {
+    const { sent } = await typed('trigger nightly --idempotency-key day-{automation}');
+    expect(sent[0]?.headers['idempotency-key']).toMatch(/^day-.*nightly$/);
+  });
+
+  test('--dry-run sends nothing', async () => {
+    expect(await typed('trigger nightly --dry-run')).toMatchObject({ code: 0, sent: [] });
   });
 });
 
-test('a watch gives up in time, however long a request may take', async () => {
-  const hanging: Scenario = { faults: [{ on: 'status', do: 'hang' }] };
-  const seen = await typed('watch nightly --give-up-after 300ms --request-timeout 60s', hanging, systemClock);
-  expect([seen.code, seen.tookMs < 10_000]).toEqual([10, true]);
+test('watch --all takes every unfinished run', async () => {
+  const { run } = await withMachine();
+  for (const name of ['nightly', 'weekly']) await run(`trigger ${name}`);
+  const { documents } = await run('watch --all --json');
+  expect(documents.map(({ automationName }) => automationName)).toEqual(['nightly', 'weekly']);
 });

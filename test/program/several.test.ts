@@ -1,0 +1,89 @@
+// One command for several automations or runs: what is said of each, in which order, and once.
+import { describe, expect, test } from 'vitest';
+import { withMachine } from '../helpers/machine.ts';
+
+const runs = (duration: string, more = {}) => ({ automations: { '*': { duration, ...more } } });
+
+test('line n is the id of argument n, though the first answer comes last, and empty for one without a run', async () => {
+  const late = { on: 'trigger', automation: 'a', do: 'delay', delay: '100ms' } as const;
+  const { run, emulator } = await withMachine({ ...runs('1h'), faults: [late] });
+  await run('trigger b');
+  const { code, stdout } = await run('trigger a b c --if-active skip');
+  const idOf = (name: string) => emulator.runs().find(({ target }) => target.automationName === name)?.executionId;
+  expect([code, stdout]).toEqual([0, `${idOf('a')}\n\n${idOf('c')}\n`]);
+  expect(await run('trigger b --if-active skip')).toMatchObject({ code: 0, stdout: '' });
+});
+
+test('one that is refused is named while the others are watched, and reported at the end', async () => {
+  const { run, elsewhere } = await withMachine(runs('10m'));
+  await elsewhere('trigger a');
+  const { code, stderr } = await run('trigger a b --watch');
+  expect([code, stderr.match(/HTTP 422/g)?.length]).toEqual([5, 1]);
+  expect(stderr).toMatch(/^a: already active\n.*RUNNING.*^runctl: a .*\(HTTP 422/ms);
+});
+
+test('one that is skipped counts neither as incomplete nor as completed', async () => {
+  const { run } = await withMachine(runs('10m'));
+  await run('trigger a');
+  const { code, stderr } = await run('trigger a b --watch --if-active skip');
+  expect([code, stderr]).toEqual([0, expect.stringMatching(/^1 completed \W 1 skipped$/m)]);
+});
+
+test.each([
+  [9, 9],
+  [40, 9],
+])(
+  'of %i watches that fail %i are reported and the others counted, and each has its document',
+  async (count, shown) => {
+    const names = Array.from({ length: count }, (_, n) => `a${n}`);
+    const { run, ids } = await withMachine({ ...runs('10m'), faults: [{ on: 'status', do: 'status', status: 503 }] });
+    for (const name of names) await run(`trigger ${name}`);
+    const { code, documents, stderr } = await run(`watch ${names.join(' ')} --json --quiet --give-up-after 1s`);
+    const problems = [...stderr.matchAll(/^runctl: (a\d+) .*\n.*runctl watch (\S+)$/gm)];
+    expect([code, problems.map(([, name, id]) => [name, id])]).toEqual([
+      10,
+      names.slice(0, shown).map((name, n) => [name, ids()[n]]),
+    ]);
+    expect(/^runctl: and (\d+) more/m.exec(stderr)?.[1]).toBe(count > shown ? String(count - shown) : undefined);
+    expect(documents.map(({ executionId }) => executionId)).toEqual(ids());
+    for (const [n, { runctl }] of documents.entries()) expect(runctl.problem.message).toContain(`a${n} `);
+  },
+);
+
+describe('a run that is named twice', () => {
+  test('is followed and counted once, and has its document in both places', async () => {
+    const watched = async (line: string) => {
+      const { run, ids, emulator } = await withMachine(runs('10m'));
+      for (const name of ['a', 'b']) await run(`trigger ${name}`);
+      return { ids: ids(), ...(await run(line)), requests: emulator.requests.length };
+    };
+    const twice = await watched('watch b a b --interval 1m --json');
+    const [a, b] = twice.ids;
+    expect(twice.documents.map(({ executionId }) => executionId)).toEqual([b, a, b]);
+    expect(twice.requests).toBe((await watched('watch b a --interval 1m')).requests);
+    expect((await watched('watch b a b')).stderr).toMatch(/^2 completed$/m);
+  });
+
+  test('is one to those who look for the next step', async () => {
+    const { run, ids, endRuns } = await withMachine(runs('10m', { outcome: 'FAILED' }));
+    await run('trigger a');
+    endRuns();
+    expect(await run(`watch a ${ids()[0]}`)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('runctl trigger'),
+    });
+  });
+
+  test('is another under the name of another automation', async () => {
+    const { run, elsewhere, ids } = await withMachine(runs('10m'));
+    await elsewhere('trigger a');
+    const { code, documents } = await run(`watch b/${ids()[0]} a/${ids()[0]} --json`);
+    expect([code, documents]).toMatchObject([
+      6,
+      [
+        { automationName: 'b', runctl: { outcome: 'not_found' } },
+        { automationName: 'a', status: 'COMPLETED' },
+      ],
+    ]);
+  });
+});

@@ -1,0 +1,168 @@
+// Settings of the environment, of profiles and of flags: which service gets the API key, and what is refused before anything
+// is sent.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { environment } from '../helpers/leaks.ts';
+import { withMachine } from '../helpers/machine.ts';
+import { runProgram } from '../helpers/run-program.ts';
+import { executionId, projectId } from '../helpers/scripted-service.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+
+const full = `${projectId}/nightly/${executionId}`;
+
+describe('the API key of a profile', () => {
+  /** Two services, and somebody whose profile belongs to the first. */
+  async function startTwo() {
+    const own = await withMachine();
+    const { emulator: other } = await withMachine();
+    own.store({ default: { apiKey: own.emulator.apiKey, baseUrl: own.emulator.url } });
+    const unset = { RUNCTL_API_KEY: '', RUNCTL_BASE_URL: '' };
+    const run = (line: string, env = {}) => own.run(line, { env: { ...unset, ...env } });
+    return { own: own.emulator, other, store: own.store, run };
+  }
+
+  test('is sent to its own base URL', async () => {
+    const { own, run } = await startTwo();
+    expect([(await run('trigger nightly')).code, own.requests.length]).toEqual([0, 1]);
+  });
+
+  test.each(['trigger nightly', `status ${full}`, 'recover', 'config get apiKey'])(
+    'goes to no other base URL: `%s` ends with 2',
+    async (line) => {
+      const { own, other, run } = await startTwo();
+      const { code, stderr } = await run(line, { RUNCTL_BASE_URL: other.url });
+      expect([code, own.requests, other.requests]).toEqual([2, [], []]);
+      for (const named of [own.url, other.url, 'RUNCTL_BASE_URL']) expect(stderr).toContain(named);
+    },
+  );
+
+  test('that has no base URL is sent nowhere', async () => {
+    const { own, other, store, run } = await startTwo();
+    store({ default: { apiKey: own.apiKey } });
+    expect((await run(`trigger nightly --base-url ${other.url}`)).code).toBe(2);
+    expect(other.requests).toEqual([]);
+  });
+
+  test.each([
+    ['a profile', '', true],
+    ['the environment', 'another-key-0123456789', false],
+  ])('or of another place: doctor says where one of %s is sent', async (_, apiKey, isBound) => {
+    const { run } = await startTwo();
+    const { stdout } = await run('doctor --offline --json', { RUNCTL_API_KEY: apiKey });
+    expect(stdout.includes("sent only to that profile's base URL")).toBe(isBound);
+  });
+
+  test('keeps an apiKeyCommand from having an effect only where both are stored', async () => {
+    const { run } = await startTwo();
+    const set = async (flags = '') => (await run(`config set apiKeyCommand print-key --json${flags}`)).documents;
+    expect(await set(' --profile staging')).toMatchObject([{ runctl: { exitCode: 0, warnings: [] } }]);
+    expect(await set()).toMatchObject([{ runctl: { warnings: [{ name: 'setting_overridden' }] } }]);
+  });
+});
+
+describe('refused before anything is sent', () => {
+  test.each([
+    ['environment', `trigger nightly`],
+    ['environment', `status ${full}`],
+    ['profile', 'trigger nightly'],
+    ['profile', `watch ${full}`],
+    ['flag', 'trigger nightly'],
+    ['flag', `result ${full}`],
+  ])('and not shown: an API key that is a part of the base URL (%s), %s', async (where, line) => {
+    const { run, emulator, store } = await withMachine();
+    const { apiKey, url } = emulator;
+    const baseUrl = `${url}/${apiKey}`;
+    store({ default: where === 'profile' ? { baseUrl, apiKey } : { apiKeyCommand: 'exit 1' } });
+    const { code, stdout, stderr } = await run(where === 'flag' ? `${line} --base-url ${baseUrl}` : line, {
+      env: {
+        RUNCTL_BASE_URL: where === 'environment' ? baseUrl : '',
+        ...(where === 'profile' && { RUNCTL_API_KEY: '' }),
+      },
+    });
+    expect([code, emulator.requests]).toEqual([2, []]);
+    expect(stdout + stderr).not.toContain(apiKey);
+  });
+
+  test('another word for idempotencyKeys', async () => {
+    const { run, emulator } = await withMachine();
+    const { code, stderr } = await run('trigger nightly', { env: { RUNCTL_IDEMPOTENCY_KEYS: 'yes' } });
+    expect([code, emulator.requests]).toEqual([2, []]);
+    expect(stderr).toMatch(/RUNCTL_IDEMPOTENCY_KEYS.*honored.*ignored/);
+  });
+});
+
+describe('a journal for two services', () => {
+  /** A machine that uses two services, `here` and `there`, with the same project. */
+  async function machine() {
+    const { run, elsewhere, emulator, clock } = await withMachine({ automations: { '*': { duration: '10m' } } });
+    const { emulator: other } = await withMachine({}, { nowMs: clock.nowMs });
+    const there = { env: { RUNCTL_BASE_URL: other.url } };
+    return { here: run, there: (line: string) => run(line, there), elsewhere, emulator };
+  }
+
+  test('knows how long runs usually take at the service that they were seen at', async () => {
+    const { here, there } = await machine();
+    for (let runs = 0; runs < 3; runs++) await here('trigger nightly --watch -q');
+    const usual = async (at: typeof there) => {
+      expect((await at('trigger nightly')).code).toBe(0);
+      return /\(usually \S+\)/.test((await at('status nightly')).stdout);
+    };
+    expect([await usual(here), await usual(there)]).toEqual([true, false]);
+  });
+
+  test('takes no run of the other service for the one that is active', async () => {
+    const { here, there, elsewhere } = await machine();
+    expect((await there('trigger nightly')).code).toBe(0);
+    await elsewhere('trigger nightly');
+    const { code, documents } = await here('trigger nightly --json');
+    expect([code, documents[0].runctl.activeExecutionId]).toEqual([5, undefined]);
+  });
+
+  test('names the automations of the service to whoever names none', async () => {
+    const { here, there } = await machine();
+    await there('trigger nightly');
+    expect([(await here('trigger')).stderr, (await there('trigger')).stderr]).toEqual([
+      expect.not.stringContaining('nightly'),
+      expect.stringContaining('nightly'),
+    ]);
+  });
+});
+
+describe('escape sequences drive no terminal', () => {
+  const hostile = 'x\u001B[31m\u001B]0;owned\u0007\u009B2J\u202Ey\u{E0041}\u206A\u0085z';
+  const unsafe = /(?!\n)[\p{Cc}\u202E\u206A\u{E0041}]/u;
+  const folder = () => join(temporaryFolder(), hostile);
+  const file = () => {
+    const path = folder();
+    writeFileSync(path, '{');
+    return path;
+  };
+  const project = ['project', projectId];
+
+  test.each<[string, string[], (() => Record<string, string>)?]>([
+    ['the state folder', ['list'], () => ({ RUNCTL_STATE_DIR: join(file(), 'state') })],
+    ['the config folder', ['config', 'list'], () => ({ RUNCTL_CONFIG_DIR: file() })],
+    ['the config folder, written to', ['config', 'set', ...project], () => ({ RUNCTL_CONFIG_DIR: folder() })],
+    ['the config folder, without it', ['config', 'unset', 'project'], () => ({ RUNCTL_CONFIG_DIR: folder() })],
+    ['the key file', ['status', 'x'], () => ({ RUNCTL_API_KEY: '', RUNCTL_API_KEY_FILE: `/${hostile}` })],
+    ['a proxy', ['status', 'x'], () => ({ RUNCTL_BASE_URL: 'https://service.test', HTTPS_PROXY: hostile })],
+    ['RUNCTL_PROFILE', ['status'], () => ({ RUNCTL_PROFILE: hostile })],
+    ['RUNCTL_BASE_URL', ['status'], () => ({ RUNCTL_BASE_URL: hostile })],
+    ['RUNCTL_PROJECT', ['trigger', 'nightly'], () => ({ RUNCTL_PROJECT: hostile })],
+    ['--profile', ['status', '--profile', hostile]],
+    ['a scenario', ['emulator', '--scenario', hostile]],
+    ['a command', [hostile]],
+    ['a flag', [`--${hostile}`]],
+    ['an automation', ['trigger', hostile]],
+    ['a run', ['status', hostile]],
+    ['a field', ['list', '--field', hostile]],
+    ['a duration', ['watch', '--timeout', hostile]],
+    ['an exit code', ['explain', hostile]],
+  ])('in %s', async (_, argv, env = () => ({})) => {
+    const nowhere = environment({ RUNCTL_BASE_URL: 'http://127.0.0.1:9' });
+    const { code, stdout, stderr } = await runProgram(argv, { env: { ...nowhere, ...env() } });
+    expect(code).not.toBe(70);
+    expect(stdout + stderr).not.toMatch(unsafe);
+  });
+});

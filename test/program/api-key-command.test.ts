@@ -1,15 +1,21 @@
 // The API key from a password manager: a fake one, as a shell command.
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Terminal } from '@xterm/headless';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/process.ts';
-import { withEmulator } from '../helpers/emulator.ts';
-import { createLeapingClock, type LeapingClock } from '../helpers/leaping-clock.ts';
+import type { Scenario } from '../fault-kit/scenario.ts';
+import type { LeapingClock } from '../helpers/leaping-clock.ts';
+import { withMachine } from '../helpers/machine.ts';
+import { startProxy } from '../helpers/proxies.ts';
 import { atOnceMs } from '../helpers/real-time.ts';
-import { runProgram } from '../helpers/run-program.ts';
+import type { ProgramOptions } from '../helpers/run-program.ts';
+import { ScreenStream } from '../helpers/screen-stream.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const apiKey = 'sk-live-0123456789abcdef';
+const trigger = 'trigger nightly';
 
 /** Leaps over the pauses between polls alone: what waits for a command waits for it. */
 const patientClock = (clock: LeapingClock): LeapingClock => ({
@@ -17,19 +23,24 @@ const patientClock = (clock: LeapingClock): LeapingClock => ({
   sleep: (ms, signal) => (ms === 500 || ms === 30_000 ? systemClock.sleep(ms, signal) : clock.sleep(ms, signal)),
 });
 
-/** A service that takes one API key, and an environment with a command that prints it. */
-async function prepare(command: string, scenario = {}) {
-  const { emulator, env, clock } = await withEmulator(
-    { automations: { '*': { duration: '1ms' } }, ...scenario },
-    { apiKey },
-  );
-  const { RUNCTL_API_KEY: _, ...rest } = env;
-  const folder = temporaryFolder();
-  const PATH = process.env.PATH ?? '';
-  const own = { PATH, KEY: apiKey, FOLDER: folder, RUNCTL_API_KEY_COMMAND: command };
-  const all: Record<string, string> & typeof own = { ...rest, ...own };
-  return { emulator, folder, clock, env: all };
+/** A service that takes one API key, and a machine with a command that prints it, which may count in a file how often it ran. */
+async function withCommand(command: string, scenario: Scenario = {}) {
+  const machine = await withMachine({ automations: { '*': { duration: '1ms' } }, ...scenario }, { apiKey });
+  const FOLDER = temporaryFolder();
+  const own = { PATH: process.env.PATH, KEY: apiKey, FOLDER, RUNCTL_API_KEY: '', RUNCTL_API_KEY_COMMAND: command };
+  const clock = patientClock(machine.clock);
+  const file = (name: string) => join(FOLDER, name);
+  return {
+    ...machine,
+    file,
+    ran: () => (existsSync(file('ran')) ? readFileSync(file('ran'), 'utf8').length : 0),
+    run: (line: string, { env, ...others }: ProgramOptions = {}) =>
+      machine.run(line, { clock, env: { ...own, ...env }, ...others }),
+    sentKeys: () => new Set(machine.emulator.requests.map(({ headers }) => headers['x-api-key'])),
+  };
 }
+
+const count = 'echo >> "$FOLDER/ran"';
 
 describe('a command gives the API key', () => {
   test.each([
@@ -40,75 +51,89 @@ describe('a command gives the API key', () => {
     ['before many kilobytes, which are read to their end', 'echo "$KEY"; head -c 3000000 /dev/zero'],
     ['and reads its standard input, which is empty', 'cat; echo "$KEY"'],
     ['where standard input is /dev/null', 'test -c /dev/stdin && echo "$KEY"'],
-    ['and leaves a process in the background that holds its pipes', 'echo "$KEY"; sleep 30 &'],
+    ['and leaves a process in the background that holds its pipes', 'echo "$KEY"; sleep 5 &'],
     ['and talks on stderr', 'echo unlocked >&2; echo "$KEY"'],
     ['and talks on stderr without a line break at the end', 'printf unlocked >&2; echo "$KEY"'],
   ])('%s', async (_, command) => {
-    const { emulator, env } = await prepare(command);
-    const ended = await runProgram(['trigger', 'nightly'], { env });
-    expect(ended).toMatchObject({ code: 0, stdout: `${emulator.runs()[0]?.executionId}\n` });
+    const { run, ids } = await withCommand(command);
+    const ended = await run(trigger, { clock: systemClock });
+    expect(ended).toMatchObject({ code: 0, stdout: `${ids()[0]}\n` });
     expect(ended.tookMs).toBeLessThan(atOnceMs);
-    expect(ended.stderr.includes('API key command: unlocked\n')).toBe(command.includes('unlocked'));
+    expect(ended.stderr.includes('unlocked\n')).toBe(command.includes('unlocked'));
   });
 
-  test('and what it says on stderr is scrubbed of every line that it prints', async () => {
-    const { env } = await prepare('echo "$KEY"; echo pin-4711; echo "$KEY and pin-4711" >&2');
-    const { stderr } = await runProgram(['trigger', 'nightly'], { env });
-    expect(stderr).toContain('API key command: [secret] and [secret]');
+  test('once, for however many requests', async () => {
+    const { run, ran } = await withCommand(`${count}; echo "$KEY"`);
+    await run('trigger a b c --watch');
+    expect(ran()).toBe(1);
+  });
+
+  test('and what it says on stderr is scrubbed of every line that it prints, and of the password of a proxy', async () => {
+    const proxy = (await startProxy({ refuse: 403 })).url.replace('//', '//user:pass%2Dword@');
+    const said = '"$KEY and pin-4711, user:pass-word, pass-word"';
+    const { run } = await withCommand(`echo "$KEY"; echo pin-4711; echo ${said} >&2`);
+    const { stderr } = await run(trigger, { env: { RUNCTL_BASE_URL: 'https://service.test', HTTPS_PROXY: proxy } });
+    expect(stderr).toContain(': [secret] and [secret], [secret], [secret]\n');
+  });
+
+  const sessionOf = (pid: number) => execFileSync('ps', ['-o', 'sid=', '-p', String(pid)], { encoding: 'utf8' }).trim();
+
+  test.each([
+    ['the session of a person at a terminal, where it may ask for a password', true],
+    ['a session of its own elsewhere, so that all of it can be killed', false],
+  ])('in %s', async (_, isAtTerminal) => {
+    const own = `key-of-${sessionOf(process.pid)}`;
+    const { run, sentKeys } = await withCommand(`printf key-of-; ps -o sid= -p $$ | tr -d ' '`, { apiKeys: [own] });
+    const screen = isAtTerminal ? new ScreenStream(new Terminal({ allowProposedApi: true })) : undefined;
+    await run(trigger, { screen });
+    expect(sentKeys().has(own)).toBe(isAtTerminal);
   });
 });
 
 describe('before the first request a command ends with 2, and nothing is sent or recorded, when it', () => {
   test.each([
-    ['fails', 'exit 3', 'exited with 3'],
-    ['fails although it prints something', 'echo "$KEY"; exit 3', 'exited with 3'],
-    ['is killed', 'kill -9 $$', 'was killed by SIGKILL'],
-    ['does not exist', 'no-such-command', 'exited with 127'],
+    ['fails', 'exit 3', '3'],
+    ['fails although it prints something', 'echo "$KEY"; exit 3', '3'],
+    ['is killed', 'kill -9 $$', 'SIGKILL'],
+    ['does not exist', 'no-such-command', '127'],
     ['prints nothing', 'true', 'is empty'],
     ['prints an empty line first', 'echo; echo "$KEY"', 'is empty'],
     ['prints what no API key is', 'echo "two words"', 'visible ASCII'],
-    ['prints a line of many kilobytes', 'head -c 3000000 /dev/zero | tr "\\0" x', 'a valid API key'],
+    ['prints a line of many kilobytes', 'head -c 3000000 /dev/zero | tr "\\0" x', 'RUNCTL_API_KEY_COMMAND'],
   ])('%s', async (_, command, why) => {
-    const { emulator, env } = await prepare(command);
-    for (const argv of [
-      ['trigger', 'nightly', 'weekly', '--watch'],
-      ['status', `nightly/${crypto.randomUUID()}`],
-    ]) {
-      const { code, stdout, stderr } = await runProgram(argv, { env });
-      expect([code, stdout]).toEqual([2, '']);
-      expect(stderr).toContain(why);
+    const { run, emulator, journal } = await withCommand(command);
+    for (const line of ['trigger nightly weekly --watch', `status nightly/${crypto.randomUUID()}`]) {
+      const { code, stdout, stderr } = await run(line);
+      expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(why)]);
       expect(stderr).not.toContain(apiKey);
     }
-    expect(emulator.requests).toEqual([]);
-    expect(existsSync(join(env.RUNCTL_STATE_DIR ?? '', 'journal.jsonl'))).toBe(false);
+    expect([emulator.requests, existsSync(journal)]).toEqual([[], false]);
   });
 
   test('hangs for 30 s', async () => {
-    const { emulator, env } = await prepare('sleep 600');
-    const clock = createLeapingClock();
-    const ended = await runProgram(['trigger', 'nightly'], { env, clock });
-    expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining('took longer than 30s and was stopped') });
+    const { run, clock, emulator } = await withCommand('sleep 600');
+    const { code, stderr } = await run(trigger, { clock });
+    expect([code, stderr, emulator.requests]).toEqual([2, expect.stringContaining('30s'), []]);
     expect(clock.sleptMs()).toBeGreaterThanOrEqual(30_000);
-    expect(emulator.requests).toEqual([]);
   });
 });
-
-/** Waits for the process id that a command has left in a file, and says whether that process still runs. */
-async function watchProcess(path: string) {
-  await expect.poll(() => existsSync(path) && readFileSync(path, 'utf8')).toMatch(/^\d+\n$/);
-  const stat = `/proc/${readFileSync(path, 'utf8').trim()}/stat`;
-  // One that was killed and that nobody has waited for is a zombie.
-  return () => existsSync(stat) && !/\) Z /.test(readFileSync(stat, 'utf8'));
-}
 
 describe.runIf(process.platform === 'linux')('a command is killed with all that it has started when', () => {
   const command = 'sleep 600 & echo $! > "$FOLDER/pid"; wait';
 
+  /** Waits for the process id that a command has left in a file, and says whether that process still runs. */
+  async function watchProcess(path: string) {
+    await expect.poll(() => existsSync(path) && readFileSync(path, 'utf8')).toMatch(/^\d+\n$/);
+    const stat = `/proc/${readFileSync(path, 'utf8').trim()}/stat`;
+    // One that was killed and that nobody has waited for is a zombie.
+    return () => existsSync(stat) && !/\) Z /.test(readFileSync(stat, 'utf8'));
+  }
+
   test('the user interrupts', async () => {
-    const { env, folder } = await prepare(command);
+    const { run, file } = await withCommand(command);
     const interrupt = new AbortController();
-    const ended = runProgram(['trigger', 'nightly'], { env, signal: interrupt.signal });
-    const isAlive = await watchProcess(join(folder, 'pid'));
+    const ended = run(trigger, { clock: systemClock, signal: interrupt.signal });
+    const isAlive = await watchProcess(file('pid'));
     expect(isAlive()).toBe(true);
     interrupt.abort('SIGINT');
     expect((await ended).code).toBe(130);
@@ -116,145 +141,121 @@ describe.runIf(process.platform === 'linux')('a command is killed with all that 
   });
 
   test('30 s have passed', async () => {
-    const { env, folder } = await prepare(command);
-    const clock = createLeapingClock();
+    const { run, file, clock } = await withCommand(command);
     // The time passes when the command has started its own.
-    const began = watchProcess(join(folder, 'pid'));
+    const began = watchProcess(file('pid'));
     const sleep: typeof clock.sleep = async (ms, signal) => {
       await began;
       return clock.sleep(ms, signal);
     };
-    expect((await runProgram(['trigger', 'nightly'], { env, clock: { ...clock, sleep } })).code).toBe(2);
+    expect((await run(trigger, { clock: { ...clock, sleep } })).code).toBe(2);
     await expect.poll(await began).toBe(false);
   });
 });
 
-test.each([
-  [['list']],
-  [['completion', 'bash']],
-  [['--help']],
-  [['explain', '12']],
-  [['config', 'list']],
-  [['config', 'get', 'apiKey']],
-])('%j does not run the command', async (argv) => {
-  const { env, folder } = await prepare('touch "$FOLDER/ran"; echo "$KEY"');
-  expect((await runProgram(argv, { env })).code).toBe(0);
-  expect(existsSync(join(folder, 'ran'))).toBe(false);
-});
-
-test('the command is run once, for however many requests', async () => {
-  const { env, folder } = await prepare('echo >> "$FOLDER/ran"; echo "$KEY"');
-  await runProgram(['trigger', 'a', 'b', 'c', '--watch', '--interval', '10ms'], { env });
-  expect(readFileSync(join(folder, 'ran'), 'utf8')).toBe('\n');
-});
+test.each(['list', 'completion bash', '--help', 'explain 12', 'config list', 'config get apiKey'])(
+  '`%s` does not run the command',
+  async (line) => {
+    const { run, ran } = await withCommand(`${count}; echo "$KEY"`);
+    expect([(await run(line)).code, ran()]).toEqual([0, 0]);
+  },
+);
 
 describe('a command that is stored in a profile', () => {
-  const stored = async (profile: Record<string, string>, variables: Record<string, string> = {}) => {
-    const { emulator, env, folder } = await prepare('');
-    const { RUNCTL_BASE_URL: baseUrl = '', ...rest } = env;
-    const profiles = { default: { baseUrl, ...profile } };
-    writeFileSync(join(folder, 'config.json'), JSON.stringify({ profiles }), { mode: 0o600 });
-    return { emulator, env: { ...rest, RUNCTL_CONFIG_DIR: folder, ...variables } };
+  const apiKeyCommand = `${count}; echo "$KEY"`;
+  const stored = async (profile: Record<string, string>) => {
+    const machine = await withCommand('');
+    machine.store({ default: { baseUrl: machine.emulator.url, ...profile } });
+    const unset = { RUNCTL_BASE_URL: '', RUNCTL_API_KEY_COMMAND: '' };
+    return { ...machine, run: (line: string, env = {}) => machine.run(line, { env: { ...unset, ...env } }) };
   };
-  const apiKeyCommand = 'echo "$KEY"';
 
   test('gives the API key for the base URL beside it', async () => {
-    const { env } = await stored({ apiKeyCommand });
-    expect((await runProgram(['trigger', 'nightly'], { env })).code).toBe(0);
+    const { run } = await stored({ apiKeyCommand });
+    expect((await run(trigger)).code).toBe(0);
   });
 
   test('is not run for another base URL', async () => {
-    const { env } = await stored({ apiKeyCommand: 'touch "$FOLDER/ran"' }, { RUNCTL_BASE_URL: 'http://127.0.0.1:9' });
-    const ended = await runProgram(['trigger', 'nightly'], { env });
-    expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining("isn't sent to") });
-    expect(existsSync(join(env.FOLDER, 'ran'))).toBe(false);
+    const { run, ran } = await stored({ apiKeyCommand });
+    expect([(await run(trigger, { RUNCTL_BASE_URL: 'http://127.0.0.1:9' })).code, ran()]).toEqual([2, 0]);
   });
 
-  test.each<[string, Record<string, string>, Record<string, string>, string]>([
-    ['the stored API key overrides it', { apiKeyCommand, apiKey }, {}, '****cdef (profile "default"'],
-    ['it is in force', { apiKeyCommand }, {}, 'what `echo "$KEY"` prints (profile "default"'],
-    ['a variable overrides it', { apiKeyCommand }, { RUNCTL_API_KEY: apiKey }, '****cdef (RUNCTL_API_KEY)'],
+  test.each<[string, Record<string, string>, Record<string, string>, RegExp]>([
+    ['the stored API key overrides it', { apiKeyCommand, apiKey }, {}, /^\*{4}cdef \(profile "default"/],
+    ['it is in force', { apiKeyCommand }, {}, /echo "\$KEY"` .*\(profile "default"/],
+    ['a variable overrides it', { apiKeyCommand }, { RUNCTL_API_KEY: apiKey }, /^\*{4}cdef \(RUNCTL_API_KEY\)/],
     [
-      'so does the variable with a command',
+      'a variable with another does',
       { apiKey },
-      { RUNCTL_API_KEY_COMMAND: 'pass x' },
-      'what `pass x` prints (RUNCTL_API_KEY_COMMAND)',
+      { RUNCTL_API_KEY_COMMAND: 'p x' },
+      /`p x` .*\(RUNCTL_API_KEY_COMMAND\)/,
     ],
-  ])('`config list` says that %s', async (_, profile, variables, line) => {
-    const { env } = await stored(profile, variables);
-    const { stdout } = await runProgram(['config', 'list'], { env });
-    expect(stdout.replaceAll(/ +/g, ' ')).toContain(`apiKey ${line}`);
+  ])('is listed: %s', async (_, profile, variables, listed) => {
+    const { run } = await stored(profile);
+    const { stdout } = await run('config list', variables);
+    expect(/^apiKey +(.*)$/m.exec(stdout)?.[1]).toMatch(listed);
   });
 
   test.each([
-    [{ RUNCTL_API_KEY: 'k', RUNCTL_API_KEY_FILE: '/f' }, 'RUNCTL_API_KEY and RUNCTL_API_KEY_FILE both give'],
-    [{ RUNCTL_API_KEY: 'k', RUNCTL_API_KEY_COMMAND: 'c' }, 'RUNCTL_API_KEY and RUNCTL_API_KEY_COMMAND both give'],
-    [
-      { RUNCTL_API_KEY_FILE: '/f', RUNCTL_API_KEY_COMMAND: 'c' },
-      'RUNCTL_API_KEY_FILE and RUNCTL_API_KEY_COMMAND both give',
-    ],
-  ])('two variables are refused: %j', async (variables, why) => {
-    const { env } = await stored({}, variables);
-    const ended = await runProgram(['status'], { env });
-    expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining(why) });
+    ['RUNCTL_API_KEY', 'RUNCTL_API_KEY_FILE'],
+    ['RUNCTL_API_KEY', 'RUNCTL_API_KEY_COMMAND'],
+    ['RUNCTL_API_KEY_FILE', 'RUNCTL_API_KEY_COMMAND'],
+  ])('or not: %s and %s together are refused', async (one, other) => {
+    const { run } = await stored({});
+    const { code, stderr } = await run('status', { [one]: 'key-0', [other]: '/f' });
+    expect([code, stderr]).toEqual([2, expect.stringMatching(`${one} and ${other}`)]);
   });
 });
 
 /** A service that takes this key instead of the first one from the second poll on. */
 const renewed = 'sk-live-fedcba9876543210';
-const scenario = {
+const renewing: Scenario = {
   apiKeys: [renewed],
   automations: { '*': { duration: '2m' } },
   faults: [{ on: 'status', nth: 2, do: 'revokeKey' }],
 };
-const argv = ['trigger', 'nightly', '--watch', '--interval', '5s'];
+const watched = `${trigger} --watch --interval 5s`;
 
 describe('an API key that is refused after a valid answer', () => {
-  test('is asked for again, and the watch continues', async () => {
-    // Its own clock: an emulator whose runs last as long as the watch, which leaps.
-    const command =
-      'echo >> "$FOLDER/ran"; if [ -e "$FOLDER/first" ]; then echo "$NEW"; else touch "$FOLDER/first"; echo "$KEY"; fi';
-    const { emulator, env, folder, clock } = await prepare(command, scenario);
-    const ended = await runProgram(argv, { env: { ...env, NEW: renewed }, clock: patientClock(clock) });
-    expect(ended.code).toBe(0);
-    expect(readFileSync(join(folder, 'ran'), 'utf8')).toBe('\n\n');
-    expect(new Set(emulator.requests.map(({ headers }) => headers['x-api-key']))).toEqual(new Set([apiKey, renewed]));
+  /** The password manager has the new one when the command runs for the second time. */
+  const newer = `${count}; [ "$(wc -l < "$FOLDER/ran")" -gt 1 ] && echo "$NEW" || echo "$KEY"`;
+  const env = { NEW: renewed };
+
+  test('is asked for again before the refusal ends the watch, which continues', async () => {
+    const { run, ran, sentKeys } = await withCommand(newer, renewing);
+    expect([(await run(watched, { env })).code, ran()]).toEqual([0, 2]);
+    expect(sentKeys()).toEqual(new Set([apiKey, renewed]));
   });
 
-  test('is asked for once more before the refusal ends the watch', async () => {
-    // The password manager has the new one when the command runs for the second time.
-    const command = 'echo >> "$FOLDER/ran"; [ "$(wc -l < "$FOLDER/ran")" -gt 1 ] && echo "$NEW" || echo "$KEY"';
-    const { env, folder, clock } = await prepare(command, scenario);
-    const ended = await runProgram(argv, { env: { ...env, NEW: renewed }, clock: patientClock(clock) });
-    expect(ended.code).toBe(0);
-    expect(readFileSync(join(folder, 'ran'), 'utf8')).toBe('\n\n');
+  test('is asked for once if several watches would end, and a trigger under way keeps its own', async () => {
+    const { run, ran, emulator } = await withCommand(newer, {
+      ...renewing,
+      faults: [{ on: 'trigger', automation: 'late', do: 'status', status: 503 }, ...(renewing.faults ?? [])],
+    });
+    await run('trigger a b late --watch --interval 5s --give-up-after 5m', { env });
+    expect(ran()).toBe(2);
+    const ofLate = emulator.requests.filter(({ url }) => url.includes('/late/'));
+    expect(ofLate.length).toBeGreaterThan(5);
+    expect(new Set(ofLate.map(({ headers }) => headers['x-api-key']))).toEqual(new Set([apiKey]));
   });
 
   test('is asked for again for each refusal that lasts, also hours after the first', async () => {
     // The n-th time it prints the n-th API key.
-    const command = 'echo >> "$FOLDER/ran"; echo "$KEY-$(wc -l < "$FOLDER/ran" | tr -d " ")"';
     const keys = [1, 2, 3].map((n) => `${apiKey}-${n}`);
-    const { env, folder, clock, emulator } = await prepare(command, {
+    const { run, ran, sentKeys } = await withCommand(`${count}; echo "$KEY-$(wc -l < "$FOLDER/ran" | tr -d " ")"`, {
       apiKeys: keys,
       automations: { '*': { duration: '3h' } },
-      faults: [
-        { on: 'status', during: { after: '10m' }, nth: 1, do: 'revokeKey' },
-        { on: 'status', during: { after: '2h' }, nth: 1, do: 'revokeKey' },
-      ],
+      faults: ['10m', '2h'].map((after) => ({ on: 'status', during: { after }, nth: 1, do: 'revokeKey' })),
     });
-    const flags = ['--interval', '14s', '--timeout', '0'];
-    const ended = await runProgram(['trigger', 'nightly', '--watch', ...flags], { env, clock: patientClock(clock) });
-    expect([ended.code, ended.stderr]).toEqual([0, expect.stringContaining('COMPLETED')]);
-    expect(readFileSync(join(folder, 'ran'), 'utf8')).toBe('\n\n\n');
-    expect(new Set(emulator.requests.map(({ headers }) => headers['x-api-key']))).toEqual(new Set(keys));
+    const ended = await run(`${trigger} --watch --interval 14s --timeout 0`);
+    expect([ended.code, ran()]).toEqual([0, 3]);
+    expect(sentKeys()).toEqual(new Set(keys));
   });
 
-  test('ends the watch as ever where the command fails by then', async () => {
-    const command = 'if [ -e "$FOLDER/first" ]; then exit 9; fi; touch "$FOLDER/first"; echo "$KEY"';
-    const { env, clock } = await prepare(command, scenario);
-    const { code, stderr } = await runProgram(argv, { env, clock: patientClock(clock) });
-    expect(code).toBe(14);
-    expect(stderr).toContain('the command that prints the API key (RUNCTL_API_KEY_COMMAND) exited with 9');
+  test('ends the watch as ever where the command fails by then, which is said', async () => {
+    const command = `[ -e "$FOLDER/ran" ] && exit 9; ${count}; echo "$KEY"`;
+    const { code, stderr } = await (await withCommand(command, renewing)).run(watched);
+    expect([code, stderr]).toEqual([14, expect.stringMatching(/RUNCTL_API_KEY_COMMAND.* 9$/m)]);
   });
 });
 
@@ -266,26 +267,20 @@ describe('an API key that is stored, and replaced while a run is watched,', () =
     ['in a profile, for another base URL, is not', 'other base URL', renewed, 14],
     ['in the environment, is not', 'environment', renewed, 14],
   ])('%s', async (_, place, next, code) => {
-    const { emulator, folder, clock, env } = await prepare('', scenario);
-    const { RUNCTL_API_KEY_COMMAND: _command, ...rest } = env;
-    const baseUrl = env.RUNCTL_BASE_URL ?? '';
-    const file = join(folder, place === 'file' ? 'key' : 'config.json');
-    const write = (key: string, url: string) => {
-      const text = place === 'file' ? key : JSON.stringify({ profiles: { default: { apiKey: key, baseUrl: url } } });
-      if (place !== 'environment') writeFileSync(file, text, { mode: 0o600 });
-    };
-    const source = {
-      file: { RUNCTL_API_KEY_FILE: file },
-      environment: { RUNCTL_API_KEY: apiKey },
-    }[place] ?? { RUNCTL_CONFIG_DIR: folder };
-    write(apiKey, baseUrl);
+    const { run, emulator, clock, file, store, sentKeys } = await withCommand('', renewing);
+    const write = (key: string, baseUrl = emulator.url) =>
+      place === 'file' ? writeFileSync(file('key'), key) : store({ default: { apiKey: key, baseUrl } });
+    const source = { file: { RUNCTL_API_KEY_FILE: file('key') }, environment: { RUNCTL_API_KEY: apiKey } }[place];
+    write(apiKey);
     const sleep: LeapingClock['sleep'] = (ms, signal) => {
-      write(next, place === 'other base URL' ? 'https://b.example' : baseUrl);
+      write(next, place === 'other base URL' ? 'https://b.example' : undefined);
       return clock.sleep(ms, signal);
     };
-    const ended = await runProgram(argv, { env: { ...rest, ...source }, clock: { ...clock, sleep } });
+    const ended = await run(watched, {
+      env: { RUNCTL_API_KEY_COMMAND: '', RUNCTL_BASE_URL: place === 'profile' ? '' : emulator.url, ...source },
+      clock: { ...clock, sleep },
+    });
     expect(ended.code).toBe(code);
-    const sent = emulator.requests.map(({ headers }) => headers['x-api-key']);
-    expect(new Set(sent)).toEqual(new Set(code === 0 ? [apiKey, renewed] : [apiKey]));
+    expect(sentKeys()).toEqual(new Set(code === 0 ? [apiKey, renewed] : [apiKey]));
   });
 });

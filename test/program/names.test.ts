@@ -1,10 +1,7 @@
 // What is no name is refused for all arguments together, before anything is sent.
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { withEmulator } from '../helpers/emulator.ts';
-import { jsonLines } from '../helpers/json-lines.ts';
-import { runProgram } from '../helpers/run-program.ts';
+import { describe, expect, test } from 'vitest';
+import { withMachine } from '../helpers/machine.ts';
 
 const id = '6f1c9f5e-3a53-4c1b-9f0a-0d6f2c1f8a11';
 const project = '00000000-0000-4000-8000-000000000001';
@@ -12,152 +9,138 @@ const blanks = ['', ' ', '\u00A0', '\u3000', '\u200B', '\uFEFF', '\u0085'];
 const dashes = [...'–—‐‑‒―−﹘-'];
 
 async function refused(argv: string[]) {
-  const { env, emulator } = await withEmulator({});
-  const { code, stdout, stderr } = await runProgram([...argv, '--json'], { env });
-  expect([code, emulator.requests.length]).toEqual([2, 0]);
-  const [{ runctl } = { runctl: undefined }] = jsonLines(stdout);
-  return { stderr, next: (runctl as { next: string | null } | undefined)?.next };
+  const { run, emulator } = await withMachine();
+  const { code, documents, stderr } = await run([...argv, '--json']);
+  expect([argv, code, emulator.requests]).toEqual([argv, 2, []]);
+  return { stderr, next: documents[0]?.runctl.next };
 }
 
-test.each<[argv: string[], why: RegExp, next?: string | null, hint?: RegExp]>([
-  [['trigger', 'nightly', '–watch'], /"–watch" begins with a dash/],
-  [['trigger', '—w', 'nightly'], /"—w" begins with a dash/],
-  [['trigger', 'nightly', '–timeout', '5m'], /"–timeout" begins with a dash/],
-  [
-    ['trigger', 'a', 'b ', 'c,d', '“e”'],
-    /"b " begins or ends with a blank; "c,d" contains a comma.*; "“e”" has a typographic quote/,
-  ],
-  [['trigger', './nightly', 'weekly/'], /".\/nightly" contains a slash.*; "weekly\/" contains a slash/],
-  [['trigger', '“night', 'shift”'], /"“night" has a typographic quote/],
-  [['trigger', 'nightly', '*'], /"\*" contains an asterisk/],
+test.each<[argv: string[], why: RegExp, next?: string | null]>([
+  [['trigger', 'nightly', '–watch'], /"–watch" .*dash/],
+  [['trigger', '—w', 'nightly'], /"—w" .*dash/],
+  [['trigger', 'nightly', '–timeout', '5m'], /"–timeout" .*dash/],
+  [['trigger', '–help'], /dash/],
+  [['trigger', 'a', 'b ', 'c,d', '“e”'], /"b " .*blank; "c,d" .*comma.*; "“e”" .*quote/],
+  [['trigger', './nightly', 'weekly/'], /".\/nightly" .*slash.*; "weekly\/" .*slash/],
+  [['trigger', '“night', 'shift”'], /"“night" .*quote/],
+  [['trigger', 'nightly', '*'], /"\*" .*asterisk/],
   [['trigger', 'myproj/nightly'], /isn't a project ID/],
-  [['trigger', 'a,b', '--idempotency-key', 'a,b'], /"a,b" contains a comma/],
-  [['trigger', '–help'], /begins with a dash/],
-  [['trigger', 'nightly', `nightly/${id}`], /names a run, not an automation/, `runctl watch nightly/${id}`],
-  [['trigger', '@last'], /names a run/, 'runctl watch @last'],
-  [['recover', 'nightly', '@last'], /names a run/, 'runctl watch @last'],
-  [['watch', 'run/nightly'], /contains a slash/],
-  [['watch', 'a,b'], /contains a comma/],
-  [['status', 'nightly/106e12ed'], /contains a slash/],
-  [['status', 'status,output'], /contains a comma/],
-  [['result', `a,b/${id}`], /contains a comma/],
-  [['list', 'nightly', ' weekly'], /begins or ends with a blank/],
-  [['list', 'failed'], /is a status/, null, /--status FAILED/],
-  [['trigger', 'nightly\n--watch'], /contains a line break/],
-  [['trigger', 'nightly\u00A0--watch'], /contains a blank that is no plain space/],
-  [['trigger', 'nightly --watch'], /contains a blank and a dash/],
-  [['trigger', 'nightly –w'], /contains a blank and a dash/],
+  [['trigger', 'a,b', '--idempotency-key', 'a,b'], /"a,b" .*comma/],
+  [['trigger', 'nightly', `nightly/${id}`], /a run/, `runctl watch nightly/${id}`],
+  [['trigger', '@last'], /a run/, 'runctl watch @last'],
+  [['recover', 'nightly', '@last'], /a run/, 'runctl watch @last'],
+  [['watch', 'run/nightly'], /slash/],
+  [['watch', 'a,b'], /comma/],
+  [['status', 'nightly/106e12ed'], /slash/],
+  [['status', 'status,output'], /comma/],
+  [['result', `a,b/${id}`], /comma/],
+  [['list', 'nightly', ' weekly'], /blank/],
+  [['list', 'failed'], /--status FAILED/, null],
+  [['trigger', 'nightly\n--watch'], /line break/],
+  [['trigger', 'nightly\u00A0--watch'], /no plain space/],
+  [['trigger', 'nightly --watch'], /blank and a dash/],
+  [['trigger', 'nightly –w'], /blank and a dash/],
   ...['<automation>', '[name]', '{name}', '$NAME', 'a;b', 'a\\', 'night…'].map((name): [string[], RegExp] => [
     ['trigger', name],
     /placeholder/,
   ]),
-  [['trigger', 'list'], /is a command of runctl/],
-  [['trigger', 'nightly', 'ls', 'help'], /"help" is a command of runctl/],
-  [['recover', 'status'], /is a command of runctl/],
-  [['watch', 'trigger'], /is a command of runctl/],
-])('%j: %s', async (argv, why, next = `runctl ${argv[0]} --help`, hint = why) => {
+  [['trigger', 'list'], /is a command/],
+  [['trigger', 'nightly', 'ls', 'help'], /"help" is a command/],
+  [['recover', 'status'], /is a command/],
+  [['watch', 'trigger'], /is a command/],
+])('%j: %s', async (argv, why, next = `runctl ${argv[0]} --help`) => {
   const said = await refused(argv);
   expect(said.stderr).toMatch(why);
-  expect(said.stderr).toMatch(hint);
   expect(said.next).toBe(next);
-});
-
-test('a status that does not exist is refused before the runs are polled', async () => {
-  const { env, emulator } = await withEmulator({});
-  await runProgram(['trigger', 'nightly'], { env });
-  const { code, stderr } = await runProgram(['list', '--status', 'NOPE'], { env });
-  expect([code, stderr]).toEqual([2, expect.stringContaining('there is no status "NOPE"')]);
-  expect(emulator.requests).toHaveLength(1);
-});
-
-test.each(['EU - Asia', 'C++ (nightly)', 'a & b', "it's", 'Übersicht', '夜間', 'a.b_c~d!', 'back-up'])(
-  'an automation can be called %s',
-  async (name) => {
-    const { env, emulator } = await withEmulator({});
-    expect((await runProgram(['trigger', name], { env })).code).toBe(0);
-    expect(emulator.runs()).toMatchObject([{ target: { automationName: name } }]);
-  },
-);
-
-test('an automation that is called like a command can be named once it is known', async () => {
-  const { env, emulator } = await withEmulator({ automations: { '*': { duration: '1ms' } } });
-  await runProgram(['trigger', `${project}/list`], { env });
-  for (const command of ['trigger', 'status', 'watch'])
-    expect((await runProgram([command, 'list'], { env })).code, command).toBe(0);
-  expect(emulator.runs()).toHaveLength(2);
-});
-
-test.each([
-  ['trigger nightly --idempotency-key --watch', '--idempotency-key'],
-  ['trigger --profile -w nightly', '--profile'],
-  ['--profile --json trigger nightly', '--profile'],
-  ['watch --on-final --quiet', '--on-final'],
-  ['list -n --json', '-n'],
-  ['config set project x --profile --json', '--profile'],
-])('in `%s`, %s needs a value, because its variable may be unset', async (line, flag) => {
-  const { stderr } = await refused(line.split(' '));
-  expect(stderr).toContain(`${flag} needs a value (is a variable unset?)`);
-});
-
-test('a value that begins with a dash follows an equals sign, and behind -- nothing is a flag', async () => {
-  const { env, emulator } = await withEmulator({});
-  expect((await runProgram(['trigger', 'nightly', '--idempotency-key=-x'], { env })).code).toBe(0);
-  expect(emulator.requests[0]?.headers['idempotency-key']).toBe('-x');
-  expect((await runProgram(['trigger', '--', '--profile', '-x'], { env })).stderr).not.toContain('needs a value');
-});
-
-test('an argument too many that begins with another dash is said to', async () => {
-  const { stderr } = await refused(['status', 'nightly', '–q']);
-  expect(stderr).toContain('"–q" begins with another dash than a flag');
 });
 
 test.each([...blanks, ...dashes.map((dash) => `${dash}x`), ...dashes])(
   'nobody means the automation %j, before and behind --',
   async (name) => {
     if (!name.startsWith('-')) await refused(['trigger', 'nightly', name]);
-    const { env, emulator } = await withEmulator({});
-    expect((await runProgram(['trigger', '--', 'nightly', name], { env })).code).toBe(2);
-    expect(emulator.requests).toEqual([]);
+    const { run, emulator } = await withMachine();
+    const { code, stderr } = await run(['trigger', '--', 'nightly', name]);
+    expect([code, emulator.requests]).toEqual([2, []]);
+    expect(stderr).not.toContain('unknown option');
   },
 );
 
-test.each(['-nightly', '--nightly'])('%j behind -- is a name, and not called a flag', async (name) => {
-  const { env } = await withEmulator({});
-  const { code, stderr } = await runProgram(['trigger', '--', name], { env });
-  expect([code, stderr]).toEqual([2, expect.stringContaining('begins with a dash')]);
-  expect(stderr).not.toContain('unknown option');
+describe('an automation can be', () => {
+  test.each(['EU - Asia', 'C++ (nightly)', 'a & b', "it's", 'Übersicht', '夜間', 'a.b_c~d!', 'back-up'])(
+    'called %s',
+    async (name) => {
+      const { run, emulator } = await withMachine();
+      expect((await run(['trigger', name])).code).toBe(0);
+      expect(emulator.runs()).toMatchObject([{ target: { automationName: name } }]);
+    },
+  );
+
+  test.each(['a,b', '-nightly', ' x', '“q”'])('called %j, as the message says how that is given', async (name) => {
+    const { run, emulator } = await withMachine();
+    expect((await run(['trigger', '--', name])).stderr).toContain('<projectId>/<name>');
+    expect((await run(['trigger', `${project}/${name}`])).code).toBe(0);
+    expect(emulator.runs()).toMatchObject([{ target: { automationName: name } }]);
+  });
+
+  test('called like a command, and named so once it is known', async () => {
+    const { run, ids } = await withMachine({ automations: { '*': { duration: '1ms' } } });
+    await run(`trigger ${project}/list`);
+    for (const command of ['trigger', 'status', 'watch']) expect((await run(`${command} list`)).code, command).toBe(0);
+    expect(ids()).toHaveLength(2);
+  });
+
+  test('no name, and is then never suggested, and one without a run neither', async () => {
+    const { run } = await withMachine({ faults: [{ on: 'trigger', from: 2, do: 'status', status: 402 }] });
+    await run(`trigger ${project}/–watch`);
+    expect((await run('trigger nightly')).code).toBe(8);
+    expect((await run('trigger')).stderr).toContain('see `runctl trigger --help`');
+    expect((await run('trigger --dry-run watch')).stderr).not.toContain('–watch');
+  });
+});
+
+describe('a flag', () => {
+  test.each([
+    ['trigger nightly --idempotency-key --watch', '--idempotency-key'],
+    ['trigger --profile -w nightly', '--profile'],
+    ['--profile --json trigger nightly', '--profile'],
+    ['watch --on-final --quiet', '--on-final'],
+    ['list -n --json', '-n'],
+    ['config set project x --profile --json', '--profile'],
+  ])('needs a value, because its variable may be unset: in `%s`, %s', async (line, flag) => {
+    expect((await refused(line.split(' '))).stderr).toContain(`${flag} needs a value`);
+  });
+
+  test('takes a value that begins with a dash behind an equals sign, and behind -- there are none', async () => {
+    const { run, keys } = await withMachine();
+    expect((await run('trigger nightly --idempotency-key=-x')).code).toBe(0);
+    expect(keys()).toEqual(['-x']);
+    expect((await run('trigger -- --profile -x')).stderr).not.toContain('needs a value');
+  });
+
+  test('with another dash is said to be that where it is an argument too many', async () => {
+    expect((await refused(['status', 'nightly', '–q'])).stderr).toMatch(/"–q" .*dash/);
+  });
+});
+
+test('a status that does not exist is refused before the runs are polled', async () => {
+  const { run, emulator } = await withMachine();
+  await run('trigger nightly');
+  const { code, stderr } = await run('list --status NOPE');
+  expect([code, stderr, emulator.requests.length]).toEqual([2, expect.stringContaining('"NOPE"'), 1]);
 });
 
 test.each([[['agent', 'trigger', 'nightly']], [['agent', 'status', id, '@last']], [['trigger', 'night\uD800']]])(
   '%j is refused, and what to give instead is said',
   async (argv) => {
-    const { env } = await withEmulator({});
-    const { code, stderr } = await runProgram(argv, { env });
-    expect([code, stderr]).toEqual([2, expect.stringMatching(/\n +-> give .+\n$/)]);
+    expect((await refused(argv)).stderr).toMatch(/\n +-> give .+\n$/);
   },
 );
-
-test.each(['a,b', '-nightly', ' x', '“q”'])('the message says how %j is given, and so it is taken', async (name) => {
-  const { env, emulator } = await withEmulator({});
-  const { stderr } = await runProgram(['trigger', '--', name], { env });
-  expect(stderr).toContain('<projectId>/<name> takes any name');
-  expect((await runProgram(['trigger', `${project}/${name}`], { env })).code).toBe(0);
-  expect(emulator.runs().map(({ target }) => target)).toMatchObject([{ automationName: name }]);
-});
-
-test('what is no name is never suggested, and an automation without a run neither', async () => {
-  const { env } = await withEmulator({ faults: [{ on: 'trigger', from: 2, do: 'status', status: 402 }] });
-  await runProgram(['trigger', `${project}/–watch`], { env });
-  expect((await runProgram(['trigger', 'nightly'], { env })).code).toBe(8);
-  expect((await runProgram(['trigger'], { env })).stderr).toContain('see `runctl trigger --help`');
-  expect((await runProgram(['trigger', '--dry-run', 'watch'], { env })).stderr).not.toContain('–watch');
-});
 
 test.each(['status', 'result', 'watch'])(
   'a journal that cannot be read is not one without runs to %s',
   async (command) => {
-    const { env } = await withEmulator({});
-    mkdirSync(join(env.RUNCTL_STATE_DIR ?? '', 'journal.jsonl'), { recursive: true });
-    expect((await runProgram([command, 'nightly'], { env })).code).toBe(74);
+    const { run, journal } = await withMachine();
+    mkdirSync(journal, { recursive: true });
+    expect((await run(`${command} nightly`)).code).toBe(74);
   },
 );

@@ -1,82 +1,71 @@
-import { expect, test } from 'vitest';
-import { withEmulator } from '../helpers/emulator.ts';
-import { runProgram } from '../helpers/run-program.ts';
+// What `status` and `result` show of a run, and of one that the service doesn't answer for.
+import { describe, expect, test } from 'vitest';
+import type { Fault } from '../fault-kit/scenario.ts';
+import { withMachine } from '../helpers/machine.ts';
 import { executionId, projectId } from '../helpers/scripted-service.ts';
 import { answer, startFaultyService } from '../helpers/server-faults.ts';
-import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
-/** A machine on which one run of nightly has been started, which may have ended since. */
+/** A machine on which one run of nightly has been started, which has ended since unless it is to go on. */
 async function withRun({ hasEnded = true } = {}) {
   const plan = { duration: '1m', outcome: 'FAILED', output: 'half of it', error: null } as const;
-  const { env, endRuns } = await withEmulator({ automations: { '*': plan } });
-  const { stdout } = await runProgram(['trigger', 'nightly'], { env });
-  if (hasEnded) endRuns();
-  return { id: stdout.trim(), run: (...argv: string[]) => runProgram(argv, { env }) };
+  const machine = await withMachine({ automations: { '*': plan } });
+  await machine.run('trigger nightly');
+  if (hasEnded) machine.endRuns();
+  return machine;
 }
 
-test('status and result show a run that failed; status exits with its code if that is asked for', async () => {
+test('a run that failed is shown; status exits with its code if that is asked for', async () => {
   const { run } = await withRun();
   const stdout = expect.stringContaining('FAILED');
   expect(await run('status')).toMatchObject({ code: 0, stdout });
-  expect(await run('status', '--quiet')).toMatchObject({ code: 0, stdout: '' });
-  expect(await run('status', '--exit-status')).toMatchObject({ code: 1, stdout });
-  expect(await run('status', '--exit-status', '--quiet')).toMatchObject({ code: 1, stdout: '', stderr: '' });
+  expect(await run('status --quiet')).toMatchObject({ code: 0, stdout: '' });
+  expect(await run('status --exit-status')).toMatchObject({ code: 1, stdout });
+  expect(await run('status --exit-status --quiet')).toMatchObject({ code: 1, stdout: '', stderr: '' });
   expect(await run('result')).toMatchObject({ code: 0, stdout });
-  expect(await run('result', '--quiet')).toMatchObject({ code: 0, stdout: 'half of it\n' });
+  expect(await run('result --quiet')).toMatchObject({ code: 0, stdout: 'half of it\n' });
 });
 
-test('status with --exit-status and --quiet prints nothing of an unfinished run either', async () => {
-  const { run } = await withRun({ hasEnded: false });
-  expect(await run('status', '--exit-status', '--quiet')).toMatchObject({ code: 16, stdout: '', stderr: '' });
+test('an unfinished run is shown with where it belongs and since when it runs, and how to follow it', async () => {
+  const { run, env, ids } = await withRun({ hasEnded: false });
+  const [id] = ids();
+  const facts = ['status +RUNNING', 'automation +nightly', `project +${env.RUNCTL_PROJECT}`, `run +${id}`];
+  const times = ['started +\\d{4}-.* \\+0000.*', 'duration +.+'];
+  expect((await run('status')).stdout).toMatch(new RegExp(`^${[...facts, ...times].join('\n')}\n$`));
+  expect(await run('status --exit-status --quiet')).toMatchObject({ code: 16, stdout: '', stderr: '' });
+  const { code, stdout, stderr } = await run('result');
+  expect([code, stdout]).toEqual([0, expect.stringContaining('RUNNING')]);
+  expect(stderr).toContain(`runctl watch ${id}`);
 });
 
-test.each([
-  ['output.x', 'half of it is text'],
-  ['summary.failedStep', 'a typo'],
-  ['summary.stepCount.x', 'a number is no object'],
-  ['error.type', undefined],
-  ['runctl.durationMs', undefined],
-])('--field %s is empty, which is said unless it is null or of runctl: %s', async (path, why) => {
-  const { run } = await withRun();
-  const { code, stdout, stderr } = await run('result', '--field', path);
-  expect([code, stdout.trim() === '' || why === undefined]).toEqual([0, true]);
-  expect(stderr).toBe(why === undefined ? '' : `runctl: the document has no "${path}"\n`);
-});
+describe('--field', () => {
+  test.each([
+    ['result', 'output.x', true],
+    ['result', 'summary.failedStep', true],
+    ['result', 'summary.stepCount.x', true],
+    ['status', 'title', false],
+    ['status', 'runctl.problem', false],
+  ])('%s --field %s is empty, which is said unless it is null or of runctl: %s', async (command, path, isSaid) => {
+    const { code, stdout, stderr } = await (await withRun()).run(`${command} --field ${path}`);
+    expect([code, stdout, stderr]).toEqual([0, '\n', isSaid ? expect.stringContaining(`"${path}"`) : '']);
+  });
 
-test('an empty field of a run that has not finished is told from an empty output', async () => {
-  const unfinished = await withRun({ hasEnded: false });
-  const { stdout, stderr } = await unfinished.run('result', '--field', 'output');
-  expect([stdout, stderr]).toEqual(['\n', expect.stringContaining('runctl watch')]);
-  expect(await unfinished.run('result', '--field', 'output', '--quiet')).toMatchObject({ stdout: '\n', stderr: '' });
-  const finished = await withRun();
-  expect(await finished.run('result', '--field', 'output')).toMatchObject({ stdout: 'half of it\n', stderr: '' });
-});
-
-test.each(['status', 'result'])('%s of an unfinished run exits with 0', async (command) => {
-  const { id, run } = await withRun({ hasEnded: false });
-  expect(await run(command, id)).toMatchObject({ code: 0, stdout: expect.stringContaining('RUNNING') });
+  test('of a run that has not finished is told from an empty output', async () => {
+    const { run, endRuns } = await withRun({ hasEnded: false });
+    const watch = expect.stringContaining('runctl watch');
+    expect(await run('result --field output')).toMatchObject({ stdout: '\n', stderr: watch });
+    expect(await run('result --field output --quiet')).toMatchObject({ stdout: '\n', stderr: '' });
+    endRuns();
+    expect(await run('result --field output')).toMatchObject({ stdout: 'half of it\n', stderr: '' });
+  });
 });
 
 test('with --quiet the output of a run is printed alone, and gives no command to a CI runner', async () => {
   const output = '::error::no\n##[group]a';
-  const { env } = await withEmulator({ automations: { '*': { duration: '1ms', output } } });
-  await runProgram(['trigger', 'nightly'], { env });
-  expect((await runProgram(['result', '-q'], { env })).stdout).toBe(`${output}\n`);
-  const inAction = await runProgram(['result', '-q'], { env: { ...env, GITHUB_ACTIONS: 'true' } });
-  expect(inAction.stdout).toBe(': :error: :no\n## [group]a\n');
-});
-
-test('the result of an unfinished run says how to follow it', async () => {
-  const { id, run } = await withRun({ hasEnded: false });
-  expect((await run('result')).stderr).toContain(`runctl watch ${id}`);
-});
-
-test('what has finished is recorded by status and result alike', async () => {
-  for (const command of ['status', 'result']) {
-    const { run } = await withRun();
-    await run(command);
-    expect((await run('list', '--field', 'status')).stdout).toBe('FAILED\n');
-  }
+  const { run } = await withMachine({ automations: { '*': { duration: '1ms', output } } });
+  await run('trigger nightly');
+  expect((await run('result -q')).stdout).toBe(`${output}\n`);
+  const { stdout } = await run('result -q', { env: { GITHUB_ACTIONS: 'true' } });
+  expect(stdout).toBe(': :error: :no\n## [group]a\n');
 });
 
 test.each([
@@ -87,90 +76,78 @@ test.each([
   const { env } = await startFaultyService((head) =>
     answer(200, JSON.stringify({ executionId, ...times, status: head.includes('/result ') ? resultStatus : status })),
   );
-  const settings = { ...env, RUNCTL_API_KEY: 'key-0123456789', RUNCTL_STATE_DIR: temporaryFolder() };
-  const { code, stdout } = await runProgram(['result', `${projectId}/nightly/${executionId}`], { env: settings });
-  expect(code).toBe(0);
-  expect(stdout).toMatch(/^\S FAILED nightly after 1m\n/);
-});
-
-test('of several triggers line n is the id of argument n, and a single one without a run prints nothing', async () => {
-  const { env, emulator } = await withEmulator({});
-  await runProgram(['trigger', 'nightly'], { env });
-  const skipping = ['--if-active', 'skip'];
-  expect(await runProgram(['trigger', 'nightly', ...skipping], { env })).toMatchObject({ code: 0, stdout: '' });
-  const { stdout } = await runProgram(['trigger', 'weekly', 'nightly', 'daily', ...skipping], { env });
-  const idOf = (name: string) =>
-    emulator.runs().find(({ target }) => 'automationName' in target && target.automationName === name)?.executionId;
-  expect(stdout).toBe(`${idOf('weekly')}\n\n${idOf('daily')}\n`);
+  const { run } = await withMachine();
+  const { code, stdout } = await run(`result ${projectId}/nightly/${executionId}`, { env });
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/^\S FAILED nightly after 1m\n/)]);
 });
 
 test('the next command in a document reaches the same service', async () => {
-  const { env } = await withEmulator({ automations: { '*': { duration: '1ms', outcome: 'FAILED' } } });
-  const { RUNCTL_BASE_URL: url = '', ...others } = env;
-  const argv = ['trigger', 'nightly', '--watch', '--interval', '20ms', '--base-url', url, '--json'];
-  const { stdout } = await runProgram(argv, { env: others });
-  const { executionId, runctl } = JSON.parse(stdout);
-  expect(runctl.next).toBe(`runctl result ${executionId} --base-url ${url}`);
+  const { run, emulator, ids } = await withMachine({ automations: { '*': { duration: '1ms', outcome: 'FAILED' } } });
+  const line = `trigger nightly --watch --base-url ${emulator.url} --json`;
+  const { documents } = await run(line, { env: { RUNCTL_BASE_URL: '' } });
+  expect(documents).toMatchObject([{ runctl: { next: `runctl result ${ids()[0]} --base-url ${emulator.url}` } }]);
 });
 
 test('if the status of a finished run gets no response, its duration and credits are those of the journal', async () => {
-  const faults = [{ on: 'status', from: 2, do: 'status', status: 503 } as const];
-  const { env, endRuns } = await withEmulator({ automations: { '*': { duration: '1m' } }, faults });
-  await runProgram(['trigger', 'nightly'], { env });
+  const { run, endRuns } = await withMachine({
+    automations: { '*': { duration: '1m' } },
+    faults: [{ on: 'status', from: 2, do: 'status', status: 503 }],
+  });
+  await run('trigger nightly');
   endRuns();
-  await runProgram(['status'], { env });
-  const { code, stdout } = await runProgram(['result'], { env });
-  expect([code, stdout]).toEqual([0, expect.stringMatching(/nightly in 1m.*credits +12/s)]);
+  await run('status');
+  expect(await run('result')).toMatchObject({ code: 0, stdout: expect.stringMatching(/nightly in 1m.*credits +12/s) });
 });
 
-test.each([
-  ['status', { on: 'status', do: 'status', status: 502 }, 10, "couldn't be read"],
-  ['result', { on: 'result', do: 'status', status: 502 }, 10, "couldn't be read"],
-  ['status', { on: 'status', do: 'status', status: 404 }, 6, "doesn't know"],
-] as const)('`%s` without an answer says what was known before: %j', async (command, fault, code, message) => {
-  const { env, clock } = await withEmulator({ automations: { '*': { duration: '1h' } }, faults: [fault] });
-  await runProgram(['trigger', 'nightly'], { env, clock });
-  await clock.sleep(60_000);
-  const ended = await runProgram([command, 'nightly', '--json', '--give-up-after', '1ms'], { env, clock });
-  const { runctl } = JSON.parse(ended.stdout);
-  expect([ended.code, runctl.lastConfirmed.status]).toEqual([code, 'RUNNING']);
-  expect(runctl.lastConfirmed.ageMs).toBeGreaterThanOrEqual(60_000);
-  expect(runctl.problem.message).toContain(message);
-  expect(runctl.problem.message).toContain('last confirmed RUNNING 1m');
-});
-
-test('`watch --all` without an answer says what was known before, also of a run that was started elsewhere', async () => {
-  const fault = { on: 'status', from: 2, do: 'status', status: 502 } as const;
-  const { env, emulator, clock } = await withEmulator({ automations: { '*': { duration: '1h' } }, faults: [fault] });
-  await runProgram(['trigger', 'nightly'], { env: { ...env, RUNCTL_STATE_DIR: temporaryFolder() }, clock });
-  const argument = `nightly/${emulator.runs()[0]?.executionId}`;
-  await runProgram(['watch', argument, '--timeout', '1m'], { env, clock });
-  await clock.sleep(60_000);
-  const ended = await runProgram(['watch', '--all', '--json', '--give-up-after', '1ms'], { env, clock });
-  const { executionId, runctl } = JSON.parse(ended.stdout);
-  expect([ended.code, argument, runctl.lastConfirmed.status]).toEqual([10, `nightly/${executionId}`, 'RUNNING']);
-  expect(runctl.lastConfirmed.ageMs).toBeGreaterThanOrEqual(60_000);
-});
-
-test('what was known before is as old as the status, not as the trigger', async () => {
-  const fault = { on: 'result', do: 'status', status: 502 } as const;
-  const { env, clock } = await withEmulator({ automations: { '*': { duration: '1h' } }, faults: [fault] });
-  await runProgram(['trigger', 'nightly'], { env, clock });
-  await clock.sleep(2 * 3_600_000);
-  await runProgram(['status'], { env, clock });
-  await clock.sleep(60_000);
-  const { stdout } = await runProgram(['result', '--json', '--give-up-after', '1ms'], { env, clock });
-  const { lastConfirmed } = JSON.parse(stdout).runctl;
-  expect(lastConfirmed).toMatchObject({ status: 'COMPLETED' });
-  expect(lastConfirmed.ageMs).toBeLessThan(3_600_000);
-});
-
-test('`status` of a running run says how long it has taken, and how long the runs before it usually took', async () => {
-  const { env, clock } = await withEmulator({ automations: { '*': { duration: '10m' } } });
-  const timeOf = async () => /^duration +(.*)$/m.exec((await runProgram(['status'], { env, clock })).stdout)?.[1];
-  for (let earlier = 0; earlier < 3; earlier++)
-    await runProgram(['trigger', 'nightly', '--watch', '-q'], { env, clock });
-  await runProgram(['trigger', 'nightly'], { env, clock });
+test('a running run is shown with how long it has taken, and how long the runs before it usually took', async () => {
+  const { run, clock } = await withMachine({ automations: { '*': { duration: '10m' } } });
+  for (let earlier = 0; earlier < 3; earlier++) await run('trigger nightly --watch -q');
+  await run('trigger nightly');
   clock.leap(4 * 60_000);
-  expect(await timeOf()).toMatch(/^4m.* \(usually 10m\)$/);
+  expect((await run('status')).stdout).toMatch(/^duration +4m.* \(usually 10m\)$/m);
+});
+
+describe('what was known before', () => {
+  const hour = { automations: { '*': { duration: '1h' } } };
+
+  test.each<[string, Fault, number]>([
+    ['status', { on: 'status', do: 'status', status: 502 }, 10],
+    ['result', { on: 'result', do: 'status', status: 502 }, 10],
+    ['status', { on: 'status', do: 'status', status: 404 }, 6],
+  ])('is in what `%s` says without an answer: %j', async (command, fault, code) => {
+    const { run, clock } = await withMachine({ ...hour, faults: [fault] });
+    await run('trigger nightly');
+    clock.leap(60_000);
+    const { documents } = await run(`${command} nightly --json --give-up-after 1ms`);
+    const [{ runctl }] = documents;
+    expect(runctl).toMatchObject({ exitCode: code, lastConfirmed: { status: 'RUNNING' } });
+    expect(runctl.lastConfirmed.ageMs).toBeGreaterThanOrEqual(60_000);
+    expect(runctl.problem.message).toMatch(/RUNNING 1m/);
+  });
+
+  test('is in what `watch --all` says, also of a run that was started elsewhere', async () => {
+    const { run, elsewhere, ids, clock } = await withMachine({
+      ...hour,
+      faults: [{ on: 'status', from: 2, do: 'status', status: 502 }],
+    });
+    await elsewhere('trigger nightly');
+    await run(`watch nightly/${ids()[0]} --timeout 1m`);
+    clock.leap(60_000);
+    const { documents } = await run('watch --all --json --give-up-after 1ms');
+    const [{ executionId: id, runctl }] = documents;
+    expect([id, runctl.exitCode, runctl.lastConfirmed.status]).toEqual([ids()[0], 10, 'RUNNING']);
+    expect(runctl.lastConfirmed.ageMs).toBeGreaterThanOrEqual(60_000);
+  });
+
+  test('is as old as the status, not as the trigger', async () => {
+    const { run, clock } = await withMachine({ ...hour, faults: [{ on: 'result', do: 'status', status: 502 }] });
+    await run('trigger nightly');
+    clock.leap(2 * 3_600_000);
+    await run('status');
+    clock.leap(60_000);
+    const { documents } = await run('result --json --give-up-after 1ms');
+    const [{ runctl }] = documents;
+    expect(runctl.lastConfirmed).toMatchObject({ status: 'COMPLETED' });
+    expect(runctl.lastConfirmed.ageMs).toBeLessThan(3_600_000);
+  });
 });

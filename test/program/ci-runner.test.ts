@@ -1,9 +1,7 @@
 // In a step of GitHub Actions the runner reads every line that the program prints: no text of the service, of the command
 // line or of the environment may be a command to it.
 import { describe, expect, test } from 'vitest';
-import { environment } from '../helpers/leaks.ts';
-import { createLeapingClock } from '../helpers/leaping-clock.ts';
-import { runProgram } from '../helpers/run-program.ts';
+import { withMachine } from '../helpers/machine.ts';
 import { executionId, projectId } from '../helpers/scripted-service.ts';
 import { answer, startFaultyService } from '../helpers/server-faults.ts';
 
@@ -29,7 +27,6 @@ function commandsIn(text: string): string[] {
 }
 
 const run = `${projectId}/nightly/${executionId}`;
-const patience = ['--give-up-after', '2s', '--interval', '1s'];
 const name = 'a##[group]::error::b';
 
 describe.each([
@@ -39,25 +36,27 @@ describe.each([
   ['gets no answer', answerTo('', 503)],
 ])('of a run that %s nothing is a command to the runner', (_, fault) => {
   test.each([
-    ['trigger', name, '--watch', '--debug', '--timeout', '5s', ...patience],
-    ['trigger', 'nightly', '--watch', '--json', '--timeout', '5s', ...patience],
-    ['watch', run, '--json', '--timeout', '5s', ...patience],
-    ['status', run, ...patience.slice(0, 2)],
-    ['result', run, ...patience.slice(0, 2)],
-    ['list'],
-    ['list', '--json'],
-  ])('by `%s %s`', async (...argv) => {
-    const { env: settings } = await startFaultyService(() => fault);
-    const env = { ...environment(settings), GITHUB_ACTIONS: 'true', RUNCTL_CONFIG_DIR: `/nowhere/${words}` };
-    if (argv[0] === 'list') await runProgram(['trigger', name, '-q'], { env, clock: createLeapingClock() });
-    const ended = await runProgram(argv, { env, clock: createLeapingClock() });
-    expect(ended.code).not.toBe(70);
-    expect(commandsIn(`${ended.stdout}\n${ended.stderr}`)).toEqual([]);
+    `trigger ${name} --watch --debug --timeout 5s --give-up-after 2s`,
+    'trigger nightly --watch --json --timeout 5s --give-up-after 2s',
+    `watch ${run} --json --timeout 5s --give-up-after 2s`,
+    `status ${run} --give-up-after 2s`,
+    `result ${run} --give-up-after 2s`,
+    'list',
+    'list --json',
+  ])('by `%s`', async (line) => {
+    const machine = await withMachine();
+    const { env } = await startFaultyService(() => fault);
+    const inAction = { env: { ...env, GITHUB_ACTIONS: 'true', RUNCTL_CONFIG_DIR: `/nowhere/${words}` } };
+    if (line.startsWith('list')) await machine.run(['trigger', name, '-q', '--give-up-after', '2s'], inAction);
+    const { code, stdout, stderr } = await machine.run(line, inAction);
+    expect(code).not.toBe(70);
+    expect(commandsIn(`${stdout}\n${stderr}`)).toEqual([]);
   });
 });
 
 test('`--field` gives a value as it is, for it is data', async () => {
-  const { env: settings } = await startFaultyService(() => answerTo('FAILED'));
-  const env = { ...environment(settings), GITHUB_ACTIONS: 'true' };
-  expect((await runProgram(['result', run, '--field', 'output'], { env })).stdout).toBe(`${words}\n`);
+  const machine = await withMachine();
+  const { env } = await startFaultyService(() => answerTo('FAILED'));
+  const inAction = { env: { ...env, GITHUB_ACTIONS: 'true' } };
+  expect((await machine.run(`result ${run} --field output`, inAction)).stdout).toBe(`${words}\n`);
 });

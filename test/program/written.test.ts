@@ -1,34 +1,24 @@
-// What a command adds to the journal: the records themselves, as another version or a script would read them.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+// What a command adds to the journal, as another version or a script reads it, and what it makes of records that are not its own.
+import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { Scenario } from '../fault-kit/scenario.ts';
-import { withEmulator } from '../helpers/emulator.ts';
-import { jsonLines } from '../helpers/json-lines.ts';
-import { type Ended, runProgram } from '../helpers/run-program.ts';
+import { type Machine, withMachine } from '../helpers/machine.ts';
 
-/** The records of a state folder, the oldest first. */
-function recordsIn(folder = '') {
-  const names = existsSync(folder) ? readdirSync(folder).filter((name) => /^journal.*\.jsonl$/.test(name)) : [];
-  return names.flatMap((name) => jsonLines(readFileSync(join(folder, name), 'utf8')));
-}
-
-interface Machine {
-  run(line: string): Promise<Ended>;
-  endRuns(): void;
-}
-
-const hour: Scenario = { automations: { '*': { duration: '1h' } } };
+const hour = { '*': { duration: '1h' } } as const;
+const running: Scenario = { automations: hour };
 const failing: Scenario = { automations: { '*': { duration: '1h', outcome: 'FAILED' } } };
-const loseFirst: Scenario = { ...hour, faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }] };
-const lose = 'trigger nightly --give-up-after 1ms';
+const loseFirst: Scenario = { automations: hour, faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }] };
+const longError: Scenario = {
+  automations: { '*': { duration: '1h', outcome: 'FAILED', error: { type: 'x', message: 'long '.repeat(200) } } },
+};
 
+const nothing = () => {};
 const started = async ({ run }: Machine) => void (await run('trigger nightly'));
 const finished = async (machine: Machine) => {
   await started(machine);
   machine.endRuns();
 };
-const unresolved = async ({ run }: Machine) => expect((await run(lose)).code).toBe(12);
+const unresolved = async ({ run }: Machine) => expect((await run('trigger nightly --give-up-after 1ms')).code).toBe(12);
 /** A trigger whose answer was lost, and a later one with a run. */
 const superseded = async (machine: Machine) => {
   await unresolved(machine);
@@ -36,72 +26,48 @@ const superseded = async (machine: Machine) => {
   expect((await machine.run('trigger nightly')).code).toBe(0);
 };
 
-const why = { type: 'status', status: 'FAILED', error: expect.stringContaining('step_failed') };
-
-const sender = { process: expect.any(String) };
-const longError: Scenario = {
-  automations: { '*': { duration: '1h', outcome: 'FAILED', error: { type: 'x', message: 'long '.repeat(200) } } },
-};
-const shortened = expect.stringMatching(/^.{100,200}$/);
+const sent = [{ type: 'triggered', process: expect.any(String) }, { type: 'accepted' }];
+const completed = { type: 'status', status: 'COMPLETED' };
+const failed = { type: 'status', status: 'FAILED' };
+const why = { ...failed, error: expect.stringContaining('step_failed') };
+const shortened = { ...failed, error: expect.stringMatching(/^.{100,200}$/) };
 
 type Row = [line: string, what: string, scenario: Scenario, before: (machine: Machine) => unknown, records: object[]];
 
 const table: Row[] = [
-  ['trigger nightly', 'an accepted trigger', hour, () => {}, [{ type: 'triggered' }, { type: 'accepted' }]],
-  ['trigger nightly', 'a refused trigger', { credits: 0 }, () => {}, [{ type: 'triggered' }, { type: 'refused' }]],
-  [
-    'trigger nightly --watch',
-    'a trigger and the end of its run',
-    failing,
-    () => {},
-    [{ type: 'triggered' }, { type: 'accepted' }, { type: 'status', status: 'FAILED' }, why],
-  ],
-  ['trigger nightly --dry-run', 'nothing', hour, () => {}, []],
-  ['status', 'nothing of a run that is still running', hour, started, []],
-  ['status', 'the end', hour, finished, [{ type: 'status', status: 'COMPLETED' }]],
-  ['status', 'the end, and why', failing, finished, [{ type: 'status', status: 'FAILED' }, why]],
-  ['status --json', 'the end of a run that failed', failing, finished, [{ type: 'status', status: 'FAILED' }]],
-  ['result', 'nothing of a run that is still running', hour, started, []],
-  ['result', 'the end', hour, finished, [{ type: 'status', status: 'COMPLETED' }]],
-  ['result -q', 'the end of a run that failed', failing, finished, [{ type: 'status', status: 'FAILED' }]],
-  ['result --json', 'the end', failing, finished, [why]],
-  [
-    'watch',
-    'the end, and why once the result has said it',
-    failing,
-    finished,
-    [{ type: 'status', status: 'FAILED' }, why],
-  ],
-  ['list', 'the end', failing, finished, [{ type: 'status', status: 'FAILED' }]],
-  ['list --offline', 'nothing', hour, finished, []],
-  ['doctor --offline', 'nothing', hour, finished, []],
+  ['trigger nightly', 'an accepted trigger', running, nothing, sent],
+  ['trigger nightly', 'a refused trigger', { credits: 0 }, nothing, [{ type: 'triggered' }, { type: 'refused' }]],
+  ['trigger nightly --watch', 'a trigger and the end of its run', failing, nothing, [...sent, failed, why]],
+  ['trigger nightly --dry-run', 'nothing', running, nothing, []],
+  ['status', 'nothing of a run that is still running', running, started, []],
+  ['status', 'the end', running, finished, [completed]],
+  ['status', 'the end, and why', failing, finished, [failed, why]],
+  ['status --json', 'the end of a run that failed', failing, finished, [failed]],
+  ['result', 'nothing of a run that is still running', running, started, []],
+  ['result', 'the end', running, finished, [completed]],
+  ['result -q', 'the end of a run that failed', failing, finished, [failed]],
+  ['result --json', 'the end, and why', failing, finished, [why]],
+  ['watch', 'the end, and why once the result has said it', failing, finished, [failed, why]],
+  ['watch', 'the beginning of a long error', longError, finished, [failed, shortened]],
+  ['list', 'the end', failing, finished, [failed]],
+  ['list --offline', 'nothing', running, finished, []],
+  ['doctor --offline', 'nothing', running, finished, []],
+  ['doctor --try-key nightly --yes', 'who repeats the trigger', running, nothing, [...sent, ...sent]],
+  ['recover', 'what is superseded', loseFirst, superseded, [{ type: 'superseded' }]],
+  ['recover', 'the run that it found', loseFirst, unresolved, sent],
   ['recover --dry-run', 'nothing of what it would send', loseFirst, unresolved, []],
   ['recover --dry-run', 'nothing of what is superseded', loseFirst, superseded, []],
-  [
-    'doctor --try-key nightly --yes',
-    'who repeats the trigger',
-    hour,
-    () => {},
-    [
-      ...[{ type: 'triggered', ...sender }, { type: 'accepted' }],
-      ...[{ type: 'triggered', ...sender }, { type: 'accepted' }],
-    ],
-  ],
-  ['watch', 'the beginning of a long error', longError, finished, [{ type: 'status' }, { error: shortened }]],
-  ['recover', 'what is superseded', loseFirst, superseded, [{ type: 'superseded' }]],
-  ['recover', 'the run that it found', loseFirst, unresolved, [{ type: 'triggered' }, { type: 'accepted' }]],
 ];
 
 test.each(table)('%s writes %s', async (line, _, scenario, before, records) => {
-  const { env, clock, endRuns } = await withEmulator(scenario);
-  const run = (typed: string) => runProgram(typed.split(' '), { env, clock });
-  await before({ run, endRuns });
-  const known = recordsIn(env.RUNCTL_STATE_DIR).length;
-  await run(line);
-  const written = recordsIn(env.RUNCTL_STATE_DIR).slice(known);
+  const machine = await withMachine(scenario);
+  await before(machine);
+  const known = machine.records().length;
+  await machine.run(line);
+  const written = machine.records().slice(known);
   expect(written).toMatchObject(records);
-  for (const { baseUrl, target } of written)
-    expect([baseUrl, target]).toEqual([env.RUNCTL_BASE_URL, `automation/${env.RUNCTL_PROJECT}/nightly`]);
+  const { RUNCTL_BASE_URL: baseUrl, RUNCTL_PROJECT: project } = machine.env;
+  for (const record of written) expect(record).toMatchObject({ baseUrl, target: `automation/${project}/nightly` });
 });
 
 test.each([
@@ -109,10 +75,54 @@ test.each([
   ['trigger nightly --watch --quiet', true],
   ['watch {run} --quiet', false],
 ])('what cannot be written is said by %s: %s', async (line, isSaid) => {
-  const { env, clock } = await withEmulator({});
-  const run = `${env.RUNCTL_PROJECT}/nightly/${(await runProgram(['trigger', 'nightly'], { env, clock })).stdout.trim()}`;
-  clock.leap(3 * 3_600_000);
-  const argv = line.replace('{run}', run).split(' ');
-  const { code, stderr } = await runProgram(argv, { env: { ...env, RUNCTL_STATE_DIR: '/dev/null' }, clock });
+  const { run, env, endRuns } = await withMachine();
+  const { stdout: id } = await run('trigger nightly');
+  endRuns();
+  const named = line.replace('{run}', `${env.RUNCTL_PROJECT}/nightly/${id.trim()}`);
+  const { code, stderr } = await run(named, { env: { RUNCTL_STATE_DIR: '/dev/null' } });
   expect([code, /journal|\/dev\/null/.test(stderr)]).toEqual([0, isSaid]);
+});
+
+test('a record of a year with six digits, to which no time can be added, is skipped', async () => {
+  const { run, journal, ids } = await withMachine(loseFirst);
+  await run('trigger nightly --give-up-after 1ms');
+  const own = readFileSync(journal, 'utf8');
+  const far = own
+    .replace(/"at":"[^"]+"/g, '"at":"+275760-09-12T23:00:00Z"')
+    .replace(/"account":"[^"]+"/g, '"account":"x"')
+    .replace(/("idempotencyKey":")[^"]+/g, '$1other')
+    .replaceAll('nightly', 'weekly');
+  writeFileSync(journal, far + own);
+  expect(await run('recover')).toMatchObject({ code: 0, stdout: `${ids()[0]}\n` });
+});
+
+// Every 1.x shares a state folder with every other (docs/reference.md, Stability).
+test('what a newer version has written into the journal is kept and skipped', async () => {
+  const { run, journal, records } = await withMachine({
+    automations: { ...hour, quick: { duration: '1ms', outcome: 'FAILED' } },
+    faults: [{ on: 'trigger', automation: 'weekly', do: 'loseAnswer' }],
+  });
+  await run('trigger quick --watch');
+  await run('trigger nightly --idempotency-key today');
+  expect((await run('trigger weekly --give-up-after 1ms')).code).toBe(12);
+
+  const shown = async () => {
+    const lines = ['list --offline --json', 'status quick --json', 'recover --dry-run --field automationName'];
+    const ended = await Promise.all(lines.map((line) => run(line)));
+    return ended.map(({ code, stdout }) => [code, stdout.replace(/"ageMs":\d+/, '')]);
+  };
+  const before = await shown();
+  const newer = records().flatMap((record) => [
+    { ...record, priority: 7, labels: ['a', null], owner: { team: 'ops' } }, // fields that this version doesn't know
+    { ...record, type: 'paused', first: true }, // a kind of record that it doesn't know, of the same run or trigger
+    { ...record, schema: 2, status: ['FAILED'] },
+    { type: 'note', text: 'about nothing' },
+  ]);
+  const text = newer.map((record) => `${JSON.stringify(record)}\n`).join('');
+  writeFileSync(journal, text);
+  expect(await shown()).toEqual(before);
+  const again = await run('trigger nightly --idempotency-key today --json');
+  expect(again.documents).toMatchObject([{ runctl: { trigger: { how: 'replayed' } } }]);
+  expect((await run('watch quick --quiet')).code).toBe(1);
+  expect(readFileSync(journal, 'utf8').startsWith(text)).toBe(true);
 });

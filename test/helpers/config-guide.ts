@@ -60,4 +60,4 @@ export async function answered(
 }
 
 /** `runctl config` alone. */
-export const setUp = async (context: Invocation) => command.run?.({}, {}, context);
+const setUp = async (context: Invocation) => command.run?.({}, {}, context);

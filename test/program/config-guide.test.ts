@@ -1,0 +1,89 @@
+// `runctl config` alone asks for the settings on a terminal, stores them, and tries them with requests that start nothing.
+import { PassThrough } from 'node:stream';
+import { Terminal } from '@xterm/headless';
+import { expect, test } from 'vitest';
+import { answered, apiKey } from '../helpers/config-guide.ts';
+import { type ProgramOptions, runProgram } from '../helpers/run-program.ts';
+import { ScreenStream } from '../helpers/screen-stream.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+
+const project = '123e4567-e89b-42d3-a456-426614174000';
+const old = 'https://old.example';
+const address = (url: string) => url;
+const stored = (profile: object) => ({ profiles: { default: profile } });
+
+test('the answers are stored, tried, and followed by the next step', async () => {
+  const { end, url, config, requests, shown } = await answered([address, apiKey, project]);
+  expect([end, config]).toEqual([0, stored({ baseUrl: url, apiKey, project })]);
+  expect(requests.map(({ method }) => method)).toEqual(['GET', 'GET']);
+  expect(shown).toContain('runctl trigger <automation> --watch');
+  expect(shown).not.toContain(apiKey);
+});
+
+test('an answer that is refused is asked for again, and so is one that is needed and empty', async () => {
+  const { end, url, config, shown } = await answered([
+    'ftp://x.example',
+    '',
+    address,
+    '',
+    'a key → of another kind',
+    apiKey,
+    '',
+  ]);
+  expect([end, config]).toEqual([0, stored({ baseUrl: url, apiKey })]);
+  expect(shown).toMatch(/https:.*required.*required.*space.*runctl trigger <projectId>\/<automation> --watch/s);
+});
+
+test('Enter keeps what is stored, a dash removes what may be left out, and a stored key is shown masked', async () => {
+  const before = stored({ baseUrl: old, apiKey, project });
+  const { end, url, config, shown } = await answered([address, '', '-'], before);
+  expect([end, config]).toEqual([0, stored({ baseUrl: url, apiKey })]);
+  expect(shown).toContain(`[${old}]`);
+  expect(shown).not.toContain(apiKey);
+});
+
+test('an API key that the service refuses is asked for again, and kept only where it is wanted', async () => {
+  const { end, config } = await answered([address, 'another-key-0123456789', '', project]);
+  expect(config.profiles.default.apiKey).toBe('another-key-0123456789');
+  expect(end).toMatchObject({ exitCode: 7, message: expect.stringContaining('HTTP 401') });
+});
+
+test('an API key that was just typed is not shown, even if the service repeats it', async () => {
+  const body = { message: `no user has ${apiKey}` };
+  const scenario = { faults: [{ on: 'status', nth: 1, do: 'status', status: 400, body }] } as const;
+  const { shown } = await answered([address, apiKey, '', ''], undefined, { scenario });
+  expect(shown).toContain('no user has');
+  expect(shown).not.toContain(apiKey);
+});
+
+test('where a command prints the API key, none is asked for', async () => {
+  const apiKeyCommand = `echo ${apiKey}`;
+  const { url, config } = await answered([address, project], stored({ baseUrl: old, apiKeyCommand }));
+  expect(config).toEqual(stored({ baseUrl: url, apiKeyCommand, project }));
+});
+
+test('a variable that overrides an answer is named', async () => {
+  const situation = { env: { RUNCTL_PROJECT: project } };
+  const { end, shown } = await answered([address, apiKey, project.replace('1', '2')], undefined, situation);
+  expect([end, shown]).toEqual([0, expect.stringMatching(/RUNCTL_PROJECT .*stored project/)]);
+});
+
+test('Ctrl-C at a question leaves everything as it is', async () => {
+  const { end, config, requests } = await answered([address, 'half a key\u0003']);
+  expect([end, config, requests]).toMatchObject([{ exitCode: 130 }, undefined, []]);
+});
+
+test('a signal while the settings are tried decides the exit code', async () => {
+  const scenario = { faults: [{ on: 'status', nth: 2, do: 'hang' }] } as const;
+  const { end } = await answered([address, apiKey, ''], undefined, { scenario, interruptedAt: 2 });
+  expect(end).toMatchObject({ exitCode: 143 });
+});
+
+test.each<[string, ProgramOptions]>([
+  ['standard input', { screen: new ScreenStream(new Terminal({ allowProposedApi: true })) }],
+  ['standard error', { input: Object.assign(new PassThrough(), { isTTY: true }) }],
+])('where %s is no terminal nobody is asked, and the other ways are named', async (_, options) => {
+  const env = { RUNCTL_CONFIG_DIR: temporaryFolder() };
+  const { code, stderr } = await runProgram(['config'], { env, ...options });
+  expect([code, stderr]).toEqual([2, expect.stringMatching(/get, set, unset, list, path/)]);
+});

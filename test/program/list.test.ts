@@ -1,0 +1,147 @@
+// Which runs `runctl list` shows, in which form, and what it says about those that it doesn't show or couldn't poll.
+import { describe, expect, test, vi } from 'vitest';
+import { openJournal } from '../../src/journal/journal.ts';
+import type { NewRecord } from '../../src/journal/records.ts';
+import { withMachine } from '../helpers/machine.ts';
+import { runProgram } from '../helpers/run-program.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { createVirtualClock } from '../helpers/virtual-clock.ts';
+import { accepted, baseUrl, projectId, status, triggered, uuid, weekly } from '../journal/records.ts';
+
+/** What `list` prints on a machine whose journal has these records; `aheadMs` is how far they are dated in the future. */
+async function listedAfter(records: readonly NewRecord[], line = '', { aheadMs = 0 } = {}) {
+  const folder = temporaryFolder();
+  const clock = createVirtualClock();
+  const nowMs = () => clock.nowMs() + aheadMs;
+  const { append } = openJournal({ folder, nowMs, onTrouble: (what) => expect.unreachable(what) });
+  for (const record of records) append(record);
+  const env = { RUNCTL_BASE_URL: baseUrl, RUNCTL_STATE_DIR: folder, RUNCTL_CONFIG_DIR: folder };
+  const ended = await runProgram(['list', ...line.split(' ').filter(Boolean)], { env, clock });
+  return { ...ended, folder };
+}
+
+const elsewhere = (record: NewRecord) => ({ ...record, baseUrl: 'https://other.example.com' });
+
+/** Two runs of nightly, one of weekly, and one of another service. */
+const runs: NewRecord[] = [
+  ...[triggered(1), accepted(1), status(1, 'FAILED')],
+  ...[triggered(2, weekly), accepted(2, weekly)],
+  ...[elsewhere(triggered(3)), elsewhere(accepted(3))],
+  ...[triggered(4), accepted(4), status(4, 'COMPLETED')],
+];
+
+/** So many runs that have finished. */
+const finished = (count: number) =>
+  Array.from({ length: count }, (_, n) => [triggered(n), accepted(n), status(n, 'COMPLETED')]).flat();
+
+test.each([
+  ['all of this service, newest first', '', [4, 2, 1]],
+  ['of one automation', 'nightly', [4, 1]],
+  ['of two automations', `nightly ${projectId}/weekly/report`, [4, 2, 1]],
+  ['with one status', '--status failed', [1]],
+  ['with one of two', '--status failed,running', [2, 1]],
+  ['the newest only', '--limit 2', [4, 2]],
+  ['of the project', `--project ${projectId.toUpperCase()}`, [4, 2, 1]],
+  ['of another project', `--project ${uuid(9)}`, []],
+  ['of one automation in another project', `nightly --project ${uuid(9)}`, []],
+])('the runs that are listed are %s: %s', async (_, line, numbers) => {
+  const { documents } = await listedAfter(runs, `${line} --json`);
+  expect(documents.map(({ executionId }) => executionId)).toEqual(numbers.map(uuid));
+});
+
+test('people are shown a table of the runs, with where they were started if that was not always here', async () => {
+  const { stdout, stderr } = await listedAfter(runs);
+  expect(stdout).toMatch(/COMPLETED.*nightly[\s\S]*RUNNING.*weekly[\s\S]*FAILED.*nightly/);
+  expect([stdout, stderr]).toEqual([expect.not.stringContaining('elsewhere'), '']);
+  expect((await listedAfter([...runs, status(5, 'COMPLETED')])).stdout).toMatch(/ORIGIN.*elsewhere/s);
+});
+
+test.each([
+  ['20, and says so', '', 20, /-n 100/],
+  ['20 with --json, and says so', '--json', 20, /-n 100/],
+  ['as many as --limit says', '--since 2d -n 3', 3, /-n 15/],
+  ['all since a time', '--since 2d', 23, /^$/],
+  ['all if there are no more', '-n 23', 23, /^$/],
+])('of 23 runs the list shows %s', async (_, line, shown, said) => {
+  const { stdout, stderr } = await listedAfter(finished(23), line);
+  expect(stdout.trim().split('\n')).toHaveLength(line.includes('--json') ? shown : shown + 1);
+  expect(stderr).toMatch(said);
+});
+
+test.each([
+  ['-q', 23],
+  ['-q -n 2', 2],
+])('%s prints the ids of all matching runs alone, and no line for a trigger without a run', async (line, shown) => {
+  const { stdout, stderr } = await listedAfter([...finished(23), triggered(24)], line);
+  const newest = Array.from({ length: shown }, (_, n) => `${uuid(22 - n)}\n`);
+  expect([stdout, stderr]).toEqual([newest.join(''), '']);
+});
+
+describe('where there is nothing to list stdout stays empty, and stderr says', () => {
+  test.each([
+    ['of which service, in which journal, and how to start a run', '', [], /FOLDER.*`runctl trigger <automation>`/],
+    ['what was filtered', 'nobody --status FAILED', runs, /nobody .* FAILED .*FOLDER.*`runctl list`/],
+    ['nothing with --quiet', '--quiet', [], /^$/],
+  ])('%s', async (_, line, records, said) => {
+    const { stdout, stderr, folder } = await listedAfter(records, line);
+    expect([stdout, stderr.replace(folder, 'FOLDER')]).toEqual(['', expect.stringMatching(said)]);
+    if (!line.includes('quiet')) expect(stderr).toContain(baseUrl);
+  });
+
+  test('which automation has no run, also beside one that has some', async () => {
+    expect((await listedAfter(runs, 'nightly nobody')).stderr).toContain('nobody');
+    expect((await listedAfter(runs, 'nightly')).stderr).toBe('');
+  });
+});
+
+test('a status that is none is refused, but one that the service has made up is found', async () => {
+  const records = [triggered(1), accepted(1), status(1, 'PAUSED'), triggered(2)];
+  expect(await listedAfter(records, '--status FAIL')).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/FAILED/),
+  });
+  expect((await listedAfter(records, '--status paused')).stdout).toContain('PAUSED');
+  // A trigger without an answer is listed under this word.
+  const { documents } = await listedAfter(records, '--status unknown --json');
+  expect(documents).toMatchObject([{ runctl: { list: { idempotencyKey: 'key-2' } } }]);
+});
+
+test.each<[string, NewRecord[], string, RegExp]>([
+  ['one', [triggered(1), accepted(1), triggered(2)], '', /^1 trigger .*`runctl recover`/],
+  ['two', [triggered(1), triggered(2)], '', /^2 triggers .*`runctl recover`/],
+  ['none', [triggered(1), accepted(1)], '', /^$/],
+  ['one, but --json was asked for', [triggered(1)], '--json', /^$/],
+])('below the table is what to do about triggers in doubt: %s', async (_, records, line, said) => {
+  expect((await listedAfter(records, line)).stderr).toMatch(said);
+});
+
+test('a status is no younger than now, also if the clock was set back', async () => {
+  const { documents } = await listedAfter([triggered(1), accepted(1)], '--offline --json', { aheadMs: 3_600_000 });
+  expect(documents[0].runctl.lastConfirmed.ageMs).toBe(0);
+});
+
+test('a service that hangs holds up no list: after 3 s it is shown what is known, and what is older is said', async () => {
+  const { run, emulator, clock, ids, records } = await withMachine({
+    automations: { a: { duration: '30s' }, b: { duration: '1h' } },
+    faults: [{ on: 'status', automation: 'b', do: 'hang' }],
+  });
+  for (const name of ['a', 'b']) await run(`trigger ${name}`);
+  clock.leap(60_000);
+  const pausesMs: number[] = [];
+  // The time passes when both have been asked for, and one is known.
+  const sleep = async (ms: number) => {
+    pausesMs.push(ms);
+    const isKnown = () => emulator.requests.length === 4 && records().some((record) => record.status === 'COMPLETED');
+    await vi.waitUntil(isKnown, { timeout: 10_000, interval: 5 });
+  };
+  const { code, documents, stderr, tookMs } = await run('list --json', { clock: { ...clock, sleep } });
+  expect([code, pausesMs, tookMs < 10_000]).toEqual([0, [3_000], true]);
+  const [a, b] = ids();
+  const warnings = [{ name: 'status_unavailable', message: expect.stringContaining('3s') }];
+  expect(documents).toMatchObject([
+    { executionId: b, status: 'RUNNING', runctl: { warnings, lastConfirmed: { status: 'RUNNING' } } },
+    { executionId: a, status: 'COMPLETED', runctl: { warnings: [] } },
+  ]);
+  expect(documents[0].runctl.lastConfirmed.ageMs).toBeGreaterThanOrEqual(60_000);
+  expect(stderr).toMatch(/^1 run .*3s$/m);
+});

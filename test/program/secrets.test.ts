@@ -2,10 +2,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { withEmulator } from '../helpers/emulator.ts';
+import { systemClock } from '../../src/process.ts';
 import { encodings } from '../helpers/encodings.ts';
 import { environment, key, leaked, patience, written } from '../helpers/leaks.ts';
 import { createLeapingClock } from '../helpers/leaping-clock.ts';
+import { withMachine } from '../helpers/machine.ts';
 import { mapConcurrently } from '../helpers/map-concurrently.ts';
 import { runProgram } from '../helpers/run-program.ts';
 import { executionId, projectId } from '../helpers/scripted-service.ts';
@@ -77,24 +78,24 @@ test('a service that gives the key as the status of a run puts it neither into t
   const document = { executionId, projectId, automationName: 'nightly', status: `RUNNING ${key}` };
   const { env: settings } = await startFaultyService(() => answer(200, JSON.stringify(document)));
   const env = environment(settings);
-  const clock = createLeapingClock();
-  const triggered = await runProgram(['trigger', 'nightly', '--debug'], { env, clock });
-  expect(triggered.code).toBe(0);
-  const watched = await runProgram(['watch', run, '--timeout', '1m', '--debug'], { env, clock });
-  expect(watched.code).toBe(124);
-  for (const { stderr } of [triggered, watched]) expect(leaked(written({ stdout: '', stderr }, env))).toEqual([]);
+  for (const [args, exitCode] of [
+    [['trigger', 'nightly'], 0],
+    [['watch', run, '--timeout', '1m'], 124],
+  ] as const) {
+    const { code, stderr } = await runProgram([...args, '--debug'], { env, clock: createLeapingClock() });
+    expect([code, leaked(written({ stdout: '', stderr }, env))]).toEqual([exitCode, []]);
+  }
 });
 
-test.each([['status'], ['result'], ['watch']])(
+test.each(['status', 'result', 'watch'])(
   'a run whose error quotes the key: `%s` puts it neither into the journal nor on stderr',
   async (command) => {
     const error = { type: 'step_failed', message: `the key ${key} was refused` };
-    const scenario = { automations: { '*': { duration: '1ms', outcome: 'FAILED' as const, error } } };
-    const { env, clock } = await withEmulator(scenario, { apiKey: key });
-    await runProgram(['trigger', 'nightly'], { env, clock });
-    const { stderr } = await runProgram([command, 'nightly', '--quiet'], { env, clock });
-    const journal = readFileSync(join(env.RUNCTL_STATE_DIR ?? '', 'journal.jsonl'), 'utf8');
-    expect(leaked(stderr + journal)).toEqual([]);
+    const scenario = { automations: { '*': { duration: '1ms', outcome: 'FAILED', error } } } as const;
+    const machine = await withMachine(scenario, { apiKey: key });
+    await machine.run('trigger nightly');
+    const { stderr } = await machine.run(`${command} nightly --quiet`);
+    expect(leaked(stderr + readFileSync(machine.journal, 'utf8'))).toEqual([]);
   },
 );
 
@@ -102,33 +103,26 @@ describe('the key', () => {
   test('is shown by `config` as its last four characters only', async () => {
     const env = { ...environment(), RUNCTL_API_KEY: '' };
     const set = await runProgram(['config', 'set', 'apiKey'], { env, input: `${key}\n` });
-    expect(set.code).toBe(0);
-    for (const args of [
-      ['list'],
-      ['list', '--json'],
-      ['get', 'apiKey'],
-      ['get', 'apiKey', '--json'],
-      ['unset', 'apiKey'],
-    ]) {
-      const { stdout, stderr } = await runProgram(['config', ...args], { env });
+    expect([set.code, leaked(set.stdout + set.stderr)]).toEqual([0, []]);
+    for (const line of ['list', 'list --json', 'get apiKey', 'get apiKey --json', 'unset apiKey']) {
+      const { stdout, stderr } = await runProgram(['config', ...line.split(' ')], { env });
       expect(leaked(stdout + stderr)).toEqual([]);
-      if (args[0] !== 'unset') expect(stdout).toContain('****9xyz');
+      if (line !== 'unset apiKey') expect(stdout).toContain('****9xyz');
     }
-    expect(leaked(set.stdout + set.stderr)).toEqual([]);
   });
 
   test('is not in the environment of --on-final unless it was in ours, and not in what its command prints', async () => {
-    const { env: reach } = await withEmulator({ automations: { '*': { duration: '1ms' } } }, { apiKey: key });
-    const { RUNCTL_API_KEY: _, ...env } = reach;
+    const machine = await withMachine({ automations: { '*': { duration: '1ms' } } }, { apiKey: key });
     const folder = temporaryFolder();
     const [file, received] = [join(folder, 'key'), join(folder, 'received')];
     writeFileSync(file, key);
-    const onFinal = ['--on-final', `env > '${received}'; cat >> '${received}'; cat '${file}' >&2`];
-    const args = ['trigger', 'nightly', '--watch', '--interval', '20ms', '--api-key-file', file, ...onFinal];
-    const { code, stdout, stderr } = await runProgram(args, { env: { ...env, PATH: process.env.PATH ?? '' } });
-    expect(code).toBe(0);
-    expect(readFileSync(received, 'utf8')).toContain('RUNCTL_STATUS=COMPLETED');
-    expect(leaked(readFileSync(received, 'utf8') + stdout + stderr)).toEqual([]);
+    const hook = `env > '${received}'; cat >> '${received}'; cat '${file}' >&2`;
+    const line = `trigger nightly --watch --interval 20ms --api-key-file ${file} --on-final`;
+    const options = { env: { RUNCTL_API_KEY: undefined, PATH: process.env.PATH }, clock: systemClock };
+    const { code, stdout, stderr } = await machine.run([...line.split(' '), hook], options);
+    const text = readFileSync(received, 'utf8');
+    expect([code, text]).toEqual([0, expect.stringContaining('RUNCTL_STATUS=COMPLETED')]);
+    expect(leaked(text + stdout + stderr)).toEqual([]);
   });
 
   test.each<[string, string[], Record<string, string>]>([
@@ -165,12 +159,12 @@ describe('an API key that would be sent in a URL, or recorded, is refused before
     ['a run', ['watch', full], ofVariable],
     ['a run of standard input', ['watch', '-'], ofVariable, `${full}\n`],
   ])('%s', async (_, args, env, input) => {
-    const { emulator, env: reach } = await withEmulator({}, { apiKey: long });
-    const all = { ...reach, RUNCTL_API_KEY: '', PATH: process.env.PATH ?? '', ...env };
-    const ended = await runProgram([...args, '--json'], { env: all, input });
+    const machine = await withMachine({}, { apiKey: long });
+    const own = { RUNCTL_API_KEY: '', PATH: process.env.PATH ?? '', ...env };
+    const ended = await machine.run([...args, '--json'], { env: own, input, clock: systemClock });
     expect(ended.code, ended.stderr).toBe(2);
-    expect(emulator.requests).toEqual([]);
-    expect(written(ended, { RUNCTL_STATE_DIR: '', ...all })).not.toContain(long);
+    expect(machine.emulator.requests).toEqual([]);
+    expect(written(ended, { RUNCTL_STATE_DIR: '', ...machine.env })).not.toContain(long);
   });
 });
 

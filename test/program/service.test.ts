@@ -1,5 +1,6 @@
 // What the service may say and how it may say it: fields, statuses, names, and the bodies of its refusals.
 import { describe, expect, test } from 'vitest';
+import type { ErrorShape } from '../fault-kit/error-shapes.ts';
 import type { Plan } from '../fault-kit/scenario.ts';
 import { withMachine } from '../helpers/machine.ts';
 
@@ -94,30 +95,23 @@ test('a status that nobody knows is shown, warned of once, and polled on', async
   expect(stderr.match(/^runctl: PONDERING /gm)).toHaveLength(1);
 });
 
-describe('the body of a refusal', () => {
-  const named = ['flat', 'string', 'nested', 'list', 'problem', 'data'] as const;
-  const pages = ['text', 'html', 'empty'] as const;
-
-  test.each([...named, 'text'] as const)('that is %s tells that a run is active', async (errorShape) => {
+test.each<[ErrorShape, active: number, unknown: number]>([
+  ...(['flat', 'string', 'nested', 'list', 'problem', 'data'] as const).map((shape): [ErrorShape, 5, 6] => [
+    shape,
+    5,
+    6,
+  ]),
+  ['text', 5, 10], // anybody may have said that a run is not there
+  ['html', 5, 10],
+  ['empty', 11, 10],
+])(
+  'a refusal whose body is %s ends a trigger beside an active run with %i, and a poll of an unknown run with %i',
+  async (errorShape, active, unknown) => {
     const { run } = await withMachine({ errorShape });
     await run('trigger nightly');
-    const { code, documents } = await run('trigger nightly --json');
-    expect([code, documents[0].runctl.outcome]).toEqual([5, 'already_active']);
-  });
-
-  test('that is empty tells nothing', async () => {
-    const { run } = await withMachine({ errorShape: 'empty' });
-    await run('trigger nightly');
-    expect((await run('trigger nightly')).code).toBe(11);
-  });
-
-  test.each([
-    ...named.map((shape) => [shape, 6] as const),
-    ...pages.map((shape) => [shape, 10] as const), // anybody may have said so
-  ])('that is %s ends whoever asks for a run that is not there with %i', async (errorShape, code) => {
-    const { run } = await withMachine({ errorShape });
+    expect((await run('trigger nightly')).code).toBe(active);
     for (const command of ['status', 'result', 'watch'])
-      expect((await run(`${command} nightly/${unknownId} --give-up-after 2s`)).code, command).toBe(code);
-    if (code === 6) expect((await run(`agent status ${agentId} ${unknownId}`)).code).toBe(6);
-  });
-});
+      expect((await run(`${command} nightly/${unknownId} --give-up-after 2s`)).code, command).toBe(unknown);
+    if (unknown === 6) expect((await run(`agent status ${agentId} ${unknownId}`)).code).toBe(6);
+  },
+);

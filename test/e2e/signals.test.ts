@@ -1,90 +1,119 @@
+// What only a process shows of a signal: its exit code, and that nothing keeps it alive. What is said then is in
+// test/program/interrupts.test.ts.
 import type { ChildProcess } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Scenario } from '../fault-kit/scenario.ts';
-import type { FaultyEmulator } from '../fault-kit/start.ts';
 import { withEmulator } from '../helpers/emulator.ts';
-import { interrupted, longest } from '../helpers/interrupted.ts';
-import { needs } from '../helpers/needs.ts';
+import { interrupted, interruptedCommand, longest } from '../helpers/interrupted.ts';
+import { hasNamespaces, isInstalled, needs } from '../helpers/needs.ts';
 import { entry, runProcess } from '../helpers/run-process.ts';
 import { runProgram } from '../helpers/run-program.ts';
 import { openTerminal } from '../helpers/screen.ts';
+import { executionId, projectId } from '../helpers/scripted-service.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
-const codes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
-const signals = Object.keys(codes) as (keyof typeof codes)[];
-const slow: Scenario = { automations: { '*': { duration: '1h' } } };
-const trigger = async (env: Record<string, string>, name = 'nightly') =>
-  (await runProgram(['trigger', name, '-q'], { env })).stdout.trim();
-const statesOf = (emulator: FaultyEmulator) => emulator.runs().map(({ status }) => status);
+const going: Scenario = { automations: { '*': { duration: '1h' } } };
+const quick: Scenario = { automations: { '*': { duration: '1ms' } } };
+const trigger = async (env: Record<string, string>) =>
+  (await runProgram(['trigger', 'nightly', '-q'], { env })).stdout.trim();
 
-/** Every line of the journal. A half-written one makes this throw. */
-function journalOf(env: Record<string, string>): { type: string }[] {
-  const folder = env.RUNCTL_STATE_DIR ?? '';
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.jsonl'));
-  const texts = files.map((file) => readFileSync(join(folder, file), 'utf8'));
-  return texts.flatMap((text) => text.split('\n').filter(Boolean)).map((line) => JSON.parse(line));
-}
-
-describe.each(signals)('%s', (signal) => {
-  test('during a watch leaves the run alone, says how to resume, and still prints the document', async () => {
-    const { env, emulator } = await withEmulator(slow);
-    const id = await trigger(env);
-    const ended = await interrupted(['watch', id, '--json', '--interval', '20ms'], {
-      env,
-      emulator,
-      signal,
-      requests: 2,
-    });
-    expect(ended).toMatchObject({ code: codes[signal] });
-    expect(ended.lastedMs).toBeLessThan(ended.atOnceMs);
-    expect(ended.stderr).toContain(`runctl watch ${id}`);
-    expect(ended.stderr).toContain('the run continues');
-    expect(ended.stderr.includes('`setsid -f`')).toBe(signal === 'SIGHUP');
-    expect(JSON.parse(ended.stdout)).toMatchObject({
-      executionId: id,
-      status: 'RUNNING',
-      runctl: { exitCode: codes[signal], outcome: 'interrupted', lastConfirmed: { status: 'RUNNING' } },
-    });
-    expect(statesOf(emulator)).toEqual(['RUNNING']);
-  });
+test.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+  ['SIGHUP', 129],
+] as const)('%s during a watch exits with %i, prints the document and leaves the run alone', async (signal, code) => {
+  const { env, emulator } = await withEmulator(going);
+  const id = await trigger(env);
+  const argv = ['watch', id, '--json', '--interval', '20ms'];
+  const ended = await interrupted(argv, { env, emulator, signal, requests: 2 });
+  expect(ended).toMatchObject({ code });
+  expect(ended.lastedMs).toBeLessThan(ended.atOnceMs);
+  expect(ended.stderr).toContain(`runctl watch ${id}`);
+  expect(ended.stderr.includes('setsid')).toBe(signal === 'SIGHUP');
+  expect(JSON.parse(ended.stdout)).toMatchObject({ executionId: id, runctl: { exitCode: code } });
+  expect(emulator.runs()).toMatchObject([{ status: 'RUNNING' }]);
 });
 
 test('SIGTERM while a trigger is on its way leaves an unresolved one, which `recover` resolves', async () => {
   const faults: Scenario['faults'] = [{ on: 'trigger', nth: 1, do: 'hang', acts: true }];
-  const { env, emulator } = await withEmulator({ ...slow, faults });
+  const { env, emulator } = await withEmulator({ ...going, faults });
   const ended = await interrupted(['trigger', 'nightly', '--json'], { env, emulator, signal: 'SIGTERM', requests: 1 });
   expect(ended).toMatchObject({ code: 143 });
   expect(ended.lastedMs).toBeLessThan(ended.atOnceMs);
-  expect(ended.stderr).toContain('runctl recover');
   expect(JSON.parse(ended.stdout).runctl).toMatchObject({ exitCode: 143, trigger: { started: 'unknown' } });
-  expect(journalOf(env).map(({ type }) => type)).toContain('triggered');
-  const recovered = await runProgram(['recover'], { env });
-  expect(recovered).toMatchObject({ code: 0, stdout: `${emulator.runs()[0]?.executionId}\n` });
-  expect(statesOf(emulator)).toEqual(['RUNNING']);
+  const [run] = emulator.runs();
+  expect(await runProgram(['recover'], { env })).toMatchObject({ code: 0, stdout: `${run?.executionId}\n` });
 });
 
-test('SIGINT while the result is waited for reports how the run finished, and no more', async () => {
-  const { env, emulator } = await withEmulator({
-    automations: { '*': { duration: '1ms' } },
-    faults: [{ on: 'result', do: 'hang' }],
+describe('Ctrl-C', () => {
+  test('during --on-final ends its command, too, and decides the exit code', async () => {
+    const { env, emulator } = await withEmulator(quick);
+    const argv = ['trigger', 'nightly', '--watch', '--interval', '20ms', '--on-final', 'echo begun >&2; sleep 60'];
+    const around = { ...env, PATH: process.env.PATH ?? '' };
+    const ended = await interrupted(argv, { env: around, emulator, words: /begun/ });
+    expect(ended).toMatchObject({ code: 130 });
+    expect(ended.lastedMs).toBeLessThan(ended.atOnceMs);
   });
-  const id = await trigger(env);
-  const ended = await interrupted(['watch', id], { env, emulator, requests: 2 });
-  expect(ended).toMatchObject({ code: 130, stdout: expect.stringContaining('COMPLETED nightly') });
-  expect(ended.stderr).toContain(`runctl result ${id}`);
+
+  test('while an API key is read from a pipe that nobody writes to ends the program', async () => {
+    const { env, emulator } = await withEmulator(going);
+    const pipe = join(temporaryFolder(), 'key');
+    execFileSync('mkfifo', [pipe]);
+    const isReady = (pid?: number) => pathsOpenIn(pid).includes(pipe);
+    const ended = await interrupted(['status', '--api-key-file', pipe], { env, isReady });
+    expect(ended).toMatchObject({ code: 130 });
+    expect(ended.lastedMs).toBeLessThan(ended.atOnceMs);
+    expect(emulator.requests).toEqual([]);
+  });
+
+  test('while the resolution of a name hangs ends the program', async (context) => {
+    needs(context, 'unshare and ip', hasNamespaces && isInstalled('ip'));
+    const folder = temporaryFolder();
+    const [pid, asked] = [join(folder, 'pid'), join(folder, 'asked')];
+    writeFileSync(join(folder, 'resolv.conf'), 'nameserver 127.0.0.1\noptions timeout:30\n');
+    // In a network of its own, with a name server that never answers.
+    const silent = `const server = require('dgram').createSocket('udp4');
+      server.on('message', () => require('fs').writeFileSync('${asked}', ''));
+      server.bind(53, () => require('fs').writeFileSync('${pid}', String(process.pid)));`;
+    const script = `ip link set lo up; mount --bind '${folder}/resolv.conf' /etc/resolv.conf
+      "$1" -e "${silent}" > /dev/null 2>&1 & until [ -s '${pid}' ]; do sleep 0.02; done; exec "$@"`;
+    onTestFinished(() => void process.kill(Number(readFileSync(pid, 'utf8')), 'SIGKILL'));
+    const status = [process.execPath, entry, 'status', `${projectId}/nightly/${executionId}`];
+    const ended = await interruptedCommand(['unshare', '-rmn', 'bash', '--norc', '-c', script, 'bash', ...status], {
+      env: { RUNCTL_BASE_URL: 'https://api.test', RUNCTL_API_KEY: 'a-key', PATH: process.env.PATH ?? '' },
+      isReady: () => existsSync(asked),
+    });
+    // Node's own exit would wait for the look-up. For a shell, this is 130.
+    expect(ended).toMatchObject({ code: 'SIGINT', stderr: expect.stringMatching(/^runctl: /m) });
+    expect(ended.lastedMs).toBeLessThan(ended.atOnceMs);
+  });
 });
+
+/** The files that a process has open. */
+function pathsOpenIn(pid: number | undefined): string[] {
+  const folder = `/proc/${pid}/fd`;
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder).flatMap((fd) => {
+    try {
+      return readlinkSync(join(folder, fd));
+    } catch {
+      return []; // it has just been closed
+    }
+  });
+}
 
 test('a stop of the process (SIGSTOP) with a request in flight loses nothing: the answer is read when it continues', async () => {
   const { env, emulator } = await withEmulator({
-    automations: { '*': { duration: '1ms' } },
-    faults: [{ on: 'status', nth: 1, do: 'delay', delay: '1s' }],
+    ...quick,
+    faults: [{ on: 'status', nth: 1, do: 'delay', delay: '500ms' }],
   });
-  const { stdout: id } = await runProgram(['trigger', 'nightly'], { env });
+  const id = await trigger(env);
   let child: ChildProcess | undefined;
-  const ended = runProcess(['watch', id.trim(), '--give-up-after', '1s'], {
-    env: { ...env, RUNCTL_REQUEST_TIMEOUT: '1500ms' },
+  const ended = runProcess(['watch', id, '--give-up-after', '1s'], {
+    env: { ...env, RUNCTL_REQUEST_TIMEOUT: '1s' },
     onStart: (started) => {
       child = started;
     },
@@ -92,11 +121,9 @@ test('a stop of the process (SIGSTOP) with a request in flight loses nothing: th
   await vi.waitUntil(() => emulator.requests.some(({ method }) => method === 'GET'), longest);
   child?.kill('SIGSTOP');
   // Longer than the request may take, and than the service may be silent.
-  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  await new Promise((resolve) => setTimeout(resolve, 2_000));
   child?.kill('SIGCONT');
-  const { code, stdout } = await ended;
-  expect(code).toBe(0);
-  expect(stdout).toContain('COMPLETED');
+  expect(await ended).toMatchObject({ code: 0, stdout: expect.stringContaining('COMPLETED') });
 });
 
 test('a watch in the background of a terminal that is closed exits with the code of its run', async (context) => {

@@ -1,14 +1,17 @@
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { program } from '../../src/program.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { listen } from '../helpers/faulty-server.ts';
-import { environment, leaked, patience, written } from '../helpers/leaks.ts';
+import { environment, key, leaked, patience, written } from '../helpers/leaks.ts';
 import { mapConcurrently } from '../helpers/map-concurrently.ts';
 import { networkFaults } from '../helpers/network-faults.ts';
 import { runProcess } from '../helpers/run-process.ts';
 import { runProgram } from '../helpers/run-program.ts';
 import { executionId, projectId } from '../helpers/scripted-service.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const asProcesses = ['unknown authority', 'proxy 407'];
 
@@ -36,10 +39,8 @@ describe('a line that may be cut within the API key, or within a command of a CI
       .map((length) => `${filler(length)}; echo "$RUNCTL_API_KEY##[add-mask]x"`)
       .join('; ');
     const env = { ...(await settings()), GITHUB_ACTIONS: 'true' };
-    const { code, stderr } = await runProcess(
-      ['trigger', 'nightly', '--watch', '--on-final', `${hook}; echo the end`],
-      { env },
-    );
+    const argv = ['trigger', 'nightly', '--watch', '--on-final', `${hook}; echo the end`];
+    const { code, stderr } = await runProgram(argv, { env });
     expect(code).toBe(0);
     expect(stderr.match(/left out/g)).toHaveLength(3);
     expect(stderr).toContain('the end');
@@ -54,7 +55,7 @@ describe('a line that may be cut within the API key, or within a command of a CI
       `echo "$KEY"; ${filler(8_200)}; echo; echo sk-2; ${chat}; echo sk-2 >&2`,
     ]) {
       const all = { ...env, RUNCTL_API_KEY_COMMAND: command };
-      const { code, stderr } = await runProcess(['trigger', 'nightly'], { env: all });
+      const { code, stderr } = await runProgram(['trigger', 'nightly'], { env: all });
       expect(code).toBe(0);
       expect(stderr).toMatch(/API key command: .*left out/);
       expect(stderr).not.toMatch(/sk-|411K/);
@@ -95,30 +96,52 @@ const sending = [
 ].map((words) => [...words, '--debug']);
 const silent = 'list config,list help explain completion,bash'.split(' ').map((words) => words.split(','));
 
-test('no command shows the API key that the service sends back, with --debug, and none writes it into a file', async () => {
+/** Where a user can have the API key, each as an environment. */
+const places: Record<string, (folder: string, baseUrl: string) => Record<string, string>> = {
+  'a variable': () => ({ RUNCTL_API_KEY: key }),
+  'a file': (folder) => ({ RUNCTL_API_KEY_FILE: store(folder, 'key', key) }),
+  'a profile': (folder, baseUrl) => {
+    store(folder, 'config.json', JSON.stringify({ profiles: { default: { apiKey: key, baseUrl } } }));
+    return { RUNCTL_CONFIG_DIR: folder };
+  },
+  'a command': (folder) => ({ RUNCTL_API_KEY_COMMAND: `cat '${store(folder, 'key', key)}'` }),
+};
+
+function store(folder: string, name: string, text: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, text, { mode: 0o600 });
+  return path;
+}
+
+test.each(Object.keys(places))(
+  'no command shows an API key from %s that the service sends back, with --debug, and none writes it into a file',
+  async (place) => {
+    const baseUrl = await startEcho();
+    const { RUNCTL_API_KEY: _, ...keyless } = environment({ RUNCTL_BASE_URL: baseUrl });
+    const env = { ...keyless, PATH: process.env.PATH, ...places[place]?.(temporaryFolder(), baseUrl) };
+    const leaksOf = async (argv: string[]) => {
+      // The first as a process: what all have in common is `process.ts`.
+      const ended = await (argv === sending[0] ? runProcess : runProgram)(argv, { env });
+      if (argv.includes('--debug')) expect(ended.stderr).toContain('debug: #1');
+      return leaked(written(ended, env)).map((spelling) => `${argv.join(' ')}: ${spelling}`);
+    };
+    const [first = [], second = [], ...others] = [...sending, ...(place === 'a variable' ? silent : [])];
+    const earlier = [...(await leaksOf(first)), ...(await leaksOf(second))];
+    expect([earlier, await mapConcurrently(others, leaksOf)].flat(2)).toEqual([]);
+  },
+);
+
+test('every command that prints is among them', () => {
+  const covered = [...sending, ...silent].map(([name]) => name);
   const names = program.commands?.map(({ name }) => name) ?? [];
-  const printing = [...sending, ...silent].filter(([name = '']) => names.includes(name));
-  const covered = [...printing.map(([name]) => name), 'version', 'emulator'];
-  expect(names.filter((name) => !covered.includes(name))).toEqual([]);
-  const env = environment({ RUNCTL_BASE_URL: await startEcho() });
-  // As processes: the first trigger, and one command of each kind. What they have in common is `process.ts`.
-  const isProcess = (argv: string[]) =>
-    argv === printing[0] || /^(status nightly --json|doctor|explain)/.test(argv.join(' '));
-  const leaksOf = async (argv: string[]) => {
-    const ended = await (isProcess(argv) ? runProcess : runProgram)(argv, { env });
-    if (argv.includes('--debug')) expect(ended.stderr).toContain('debug: #1');
-    return leaked(written(ended, env)).map((spelling) => `${argv.join(' ')}: ${spelling}`);
-  };
-  const first = [await leaksOf(printing[0] ?? []), await leaksOf(printing[1] ?? [])];
-  const others = await mapConcurrently(printing.slice(2), leaksOf);
-  expect([...first, ...others].flat()).toEqual([]);
-}, 60_000);
+  expect(names.filter((name) => ![...covered, 'version', 'emulator'].includes(name))).toEqual([]);
+});
 
 test('doctor does not show an API key that stands in another setting, on stdout either', async () => {
   const apiKey = 'sk-Zq7abcDEF9xTvLm4411K';
   const env = { ...environment(), RUNCTL_API_KEY: apiKey, RUNCTL_BASE_URL: `${await startEcho()}/${apiKey}` };
   for (const words of [[], ['--json']]) {
-    const { stdout, stderr } = await runProcess(['doctor', '--offline', ...words], { env });
+    const { stdout, stderr } = await runProgram(['doctor', '--offline', ...words], { env });
     expect(stdout).toContain('[secret]');
     expect(stdout + stderr).not.toContain(apiKey);
   }

@@ -1,3 +1,0 @@
-import { testColumn } from './matrix.ts';
-
-testColumn('watch');

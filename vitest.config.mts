@@ -17,6 +17,9 @@ export const forProcesses = ['test/helpers/build-when-stale.ts', 'test/helpers/t
 const execArgv = ['--min-semi-space-size=16', '--no-flush-bytecode', '--liftoff-only'];
 if (process.versions.node.startsWith('20.')) execArgv.push('--interrupt-budget=1000000');
 
+// Tests say who may read what they make, whatever the umask of whoever runs them.
+process.umask(0o022);
+
 // No test needs the authorities of the machine, which every process of Node would parse when it starts.
 delete process.env.NODE_EXTRA_CA_CERTS;
 

@@ -123,25 +123,26 @@ test('the README names a version before 1.0.0 as what it is', () => {
   );
 });
 
+const folders = readdirSync(join(root, 'src'), { withFileTypes: true }).flatMap((entry) =>
+  entry.isDirectory() ? entry.name : [],
+);
+
 test('the architecture page names every folder of the sources', () => {
-  const architecture = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
-  const folders = readdirSync(join(root, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
-  expect(folders.map(({ name }) => name).filter((name) => !architecture.includes(`| \`src/${name}/\` `))).toEqual([]);
+  const text = textOf('docs/architecture.md');
+  expect(folders.filter((name) => !text.includes(`| \`src/${name}/\` `))).toEqual([]);
 });
 
 test.each(['docs/architecture.md', 'docs/CONTRIBUTING.md'])('every path in %s exists', (page) => {
-  const text = readFileSync(join(root, page), 'utf8');
-  const folders = readdirSync(join(root, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
-  const named = [...text.matchAll(/`([\w.-]+(?:\/[\w.-]+)*\/?)`/g)].map(([, path = '']) => path);
+  const named = [...textOf(page).matchAll(/`([\w.-]+(?:\/[\w.-]+)*\/?)`/g)].map(([, path = '']) => path);
   const ofTop = /^(src|test|docs|bin|\.config|\.ci|\.github)\//;
-  const inSource = new RegExp(`^(${folders.map(({ name }) => name).join('|')})/[\\w.-]+\\.ts$`);
+  const inSource = new RegExp(`^(${folders.join('|')})/[\\w.-]+\\.ts$`);
   const paths = named.flatMap((path) => (ofTop.test(path) ? path : inSource.test(path) ? `src/${path}` : []));
   expect(paths.length).toBeGreaterThan(5);
   expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
 });
 
 test.each(['README.md', 'docs/reference.md'])('%s names the codes after which a trigger has started no run', (page) => {
-  const text = readFileSync(join(root, page), 'utf8').replaceAll(/\s+/g, ' ');
+  const text = textOf(page).replaceAll(/\s+/g, ' ');
   const ranges = exitCodes.reduce<number[][]>((found, { code, startsNoRun }) => {
     if (!startsNoRun) return found;
     const last = found.at(-1);
@@ -154,13 +155,12 @@ test.each(['README.md', 'docs/reference.md'])('%s names the codes after which a 
 });
 
 test.each(['README.md', 'docs/service.openapi.json'])('%s names every final status', (page) => {
-  const text = readFileSync(join(root, page), 'utf8');
+  const text = textOf(page);
   expect(finalStatuses.filter((status) => !text.includes(status))).toEqual([]);
 });
 
 test('the documents name every command', () => {
-  const files = readdirSync(join(root, 'docs')).filter((file) => file.endsWith('.md'));
-  const pages = ['README.md', ...files.map((file) => `docs/${file}`)].map(textOf).join('');
+  const text = pages.map(textOf).join('');
   const names = (program.commands ?? []).map(({ name }) => name);
-  expect(names.filter((name) => !pages.includes(`runctl ${name}`) && !pages.includes(`\`${name}\``))).toEqual([]);
+  expect(names.filter((name) => !text.includes(`runctl ${name}`) && !text.includes(`\`${name}\``))).toEqual([]);
 });

@@ -7,7 +7,7 @@ test('the demo shows every step, and touches neither the settings nor the journa
   const { emulator, env, folder, run, install, settings } = await withBareMachine(undefined, { isProcess: true });
   // Its pauses are for people, and its runs take less time here.
   install('sleep', 'case $1 in 2) ;; *) exec /bin/sleep "$1" ;; esac');
-  install('hurried', '[ "$1" = emulator ] && set -- emulator --scenario "$3" --speed 6\nexec runctl "$@"');
+  install('hurried', '[ "$1" = emulator ] && set -- emulator --scenario "$3" --speed 15\nexec runctl "$@"');
   const demo = join(import.meta.dirname, '../../.config/demo.sh');
   const ofUser = { ...settings, RUNCTL_PROFILE: 'a profile of the user', TMPDIR: folder };
   const { code, stdout, stderr } = await run(['sh', demo, 'hurried'], { env: ofUser });

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A fenced block of the README or of a page of `docs` that is executed as it does. */
+/** A fenced block of the README or of a page of `docs`. */
 export interface Block {
   language: string;
   /** The nearest heading above it, or the nearest words in bold that begin a paragraph. */
@@ -11,12 +11,20 @@ export interface Block {
   text: string;
 }
 
-const pages = ['README.md', 'docs/recipes.md'];
+const root = join(import.meta.dirname, '../..');
+const pages = {
+  /** Their scripts are run. */
+  run: ['README.md', 'docs/recipes.md'],
+  all: [
+    'README.md',
+    ...readdirSync(join(root, 'docs')).flatMap((name) => (name.endsWith('.md') ? `docs/${name}` : [])),
+  ],
+};
 
-export const readBlocks = (): Block[] => pages.flatMap(blocksIn);
+export const readBlocks = (which: keyof typeof pages): Block[] => pages[which].flatMap(blocksIn);
 
 function blocksIn(page: string): Block[] {
-  const lines = readFileSync(join(import.meta.dirname, '../..', page), 'utf8').split('\n');
+  const lines = readFileSync(join(root, page), 'utf8').split('\n');
   const blocks: Block[] = [];
   let open: Block | undefined;
   let heading = '';
@@ -34,7 +42,7 @@ function blocksIn(page: string): Block[] {
 
 /** The blocks in a language under a heading. */
 export const blocksOf = (heading: string, language: string): string[] =>
-  readBlocks().flatMap((block) => (block.heading === heading && block.language === language ? block.text : []));
+  readBlocks('run').flatMap((block) => (block.heading === heading && block.language === language ? block.text : []));
 
 /** The only one of them, or the only one that begins with some words. */
 export function blockOf(heading: string, language: string, beginning = ''): string {

@@ -1,6 +1,9 @@
+import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
+import type { Scenario } from '../fault-kit/scenario.ts';
+import { needs } from '../helpers/needs.ts';
 import type { ProcessEnded } from '../helpers/run-process.ts';
-import { createBareMachine } from './bare-machine.ts';
+import { createBareMachine, python, withBareMachine } from './bare-machine.ts';
 import { type Block, readBlocks } from './blocks.ts';
 
 /** What no test can run, and why. */
@@ -13,7 +16,7 @@ const notRunHere: Record<string, string> = {
 /** How a block is checked. One in another language fails the test below. */
 const languages = ['sh', 'text', 'console', 'crontab', 'ini', 'yaml', 'python', 'Dockerfile'];
 
-const blocks = readBlocks();
+const blocks = readBlocks('run');
 const isRunHere = ({ language, text }: Block) =>
   language === 'sh' && !Object.keys(notRunHere).some((line) => text.startsWith(line));
 const scripts = blocks.filter(isRunHere);
@@ -68,4 +71,18 @@ test.each([
 ])('"%s" prints what it is about', (heading, wanted) => {
   const script = scripts.find((block) => block.heading === heading);
   expect(script && ended.get(script)?.stdout).toMatch(wanted);
+});
+
+const lostAnswer = { on: 'trigger', nth: 1, do: 'loseAnswer' } as const;
+const badGateway = { on: 'status', nth: 1, do: 'status', status: 502 } as const;
+
+test.for<[what: string, Scenario, code: number, stdout: RegExp]>([
+  ['recovers a lost answer', { faults: [lostAnswer, badGateway] }, 0, /^recover outcome_unknown\nok .+\n$/],
+  ['stops where there are no credits', { credits: 0 }, 8, /^no_credits .+\n$/],
+])('docs/samples/supervise.py %s', async ([, scenario, code, stdout], context) => {
+  needs(context, 'python3');
+  const { run, settings } = await withBareMachine({ automations: { '*': { duration: '1ms' } }, ...scenario });
+  const script = join(import.meta.dirname, '../../docs/samples/supervise.py');
+  const ended = await run([python, script, 'nightly', '1ms', '9m'], { env: settings });
+  expect(ended).toMatchObject({ code, stdout: expect.stringMatching(stdout) });
 });

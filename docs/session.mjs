@@ -35,7 +35,7 @@ const scenario = {
 };
 
 const { openTerminal, pictureOf, startFaultyEmulator } = load(`
-  export { pictureOf } from './test/helpers/picture.ts';
+  export { pictureOf } from './.config/picture.ts';
   export { openTerminal } from './test/helpers/screen.ts';
   export { startFaultyEmulator } from './test/fault-kit/start.ts';
 `);

@@ -5,14 +5,13 @@ import { cpSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Scenario } from '../fault-kit/scenario.ts';
-import { withEmulator } from '../helpers/emulator.ts';
+import { going, withEmulator } from '../helpers/emulator.ts';
 import { longest } from '../helpers/interrupted.ts';
 import { hasFullDisk, needs } from '../helpers/needs.ts';
 import { entry, runCommand, runProcess } from '../helpers/run-process.ts';
 import { runProgram } from '../helpers/run-program.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
-const going: Scenario = { automations: { '*': { duration: '1h' } } };
 const ending = (outcome: 'COMPLETED' | 'FAILED'): Scenario => ({ automations: { '*': { duration: '1ms', outcome } } });
 const megabyte: Scenario = { automations: { '*': { duration: '1ms', output: 'x'.repeat(1_000_000) } } };
 const watching = ['trigger', 'weekly', '--watch', '--interval', '20ms', '--json'];
@@ -28,9 +27,6 @@ describe('a full disk', () => {
   test.for<[argv: string[], Scenario, code: number]>([
     [['--version'], {}, 74],
     [['trigger', 'weekly'], going, 74],
-    [['list', '--json'], going, 74],
-    [['completion', 'bash'], {}, 74],
-    [['result', '-q'], megabyte, 74],
     [['result', '--json'], megabyte, 74],
     [[...watching, '--timeout', '100ms'], going, 74],
     [watching, ending('FAILED'), 1],
@@ -51,7 +47,6 @@ describe('a reader that leaves', () => {
   const onStart = (child: ChildProcess) => child.stdout?.destroy();
 
   test.each<[string, code: number, string[], Scenario]>([
-    ['a list', 0, ['list'], going],
     ['a result of a megabyte', 0, ['result'], megabyte],
     ['a watch whose run completes', 0, watching, ending('COMPLETED')],
     ['a watch whose run fails', 1, watching, ending('FAILED')],

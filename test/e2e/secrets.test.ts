@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { program } from '../../src/program.ts';
-import { withEmulator } from '../helpers/emulator.ts';
+import { quick, withEmulator } from '../helpers/emulator.ts';
 import { listen } from '../helpers/faulty-server.ts';
 import { environment, key, leaked, patience, written } from '../helpers/leaks.ts';
 import { mapConcurrently } from '../helpers/map-concurrently.ts';
@@ -30,7 +30,7 @@ describe('a line that may be cut within the API key, or within a command of a CI
   const apiKey = 'sk-Zq7abcDEF9xTvLm4411K';
   const filler = (length: number) => `head -c ${length} /dev/zero | tr '\\0' a`;
   const settings = async () => {
-    const { env } = await withEmulator({ automations: { '*': { duration: '1ms' } } }, { apiKey });
+    const { env } = await withEmulator(quick, { apiKey });
     return { ...env, PATH: process.env.PATH };
   };
 

@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } fr
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Scenario } from '../fault-kit/scenario.ts';
-import { withEmulator } from '../helpers/emulator.ts';
+import { going, quick, withEmulator } from '../helpers/emulator.ts';
 import { interrupted, interruptedCommand, longest } from '../helpers/interrupted.ts';
 import { hasNamespaces, isInstalled, needs } from '../helpers/needs.ts';
 import { entry, runProcess } from '../helpers/run-process.ts';
@@ -15,8 +15,6 @@ import { openTerminal } from '../helpers/screen.ts';
 import { executionId, projectId } from '../helpers/scripted-service.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
-const going: Scenario = { automations: { '*': { duration: '1h' } } };
-const quick: Scenario = { automations: { '*': { duration: '1ms' } } };
 const trigger = async (env: Record<string, string>) =>
   (await runProgram(['trigger', 'nightly', '-q'], { env })).stdout.trim();
 

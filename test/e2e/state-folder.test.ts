@@ -3,7 +3,7 @@ import fs, { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { withEmulator } from '../helpers/emulator.ts';
+import { quick, withEmulator } from '../helpers/emulator.ts';
 import { hasNamespaces, needs } from '../helpers/needs.ts';
 import { entry, runCommand, runProcess } from '../helpers/run-process.ts';
 import { runProgram } from '../helpers/run-program.ts';
@@ -84,7 +84,7 @@ const settings = { RUNCTL_BASE_URL: 'http://127.0.0.1:9', RUNCTL_API_KEY: 'test-
 
 describe.for([...rows, ...rowsOfProcesses])('where the state folder %s', ([, prepare, recover, list, says]) => {
   test('a trigger starts its run, and one line says what is lost', async (context) => {
-    const { emulator, env } = await withEmulator({ automations: { '*': { duration: '1ms' } } });
+    const { emulator, env } = await withEmulator(quick);
     const place = prepare();
     if (place.shell) needs(context, 'unshare', hasNamespaces);
     const started = await run(['trigger', 'nightly', '--watch', '--interval', '10ms', '--json'], place, env);
@@ -197,7 +197,7 @@ describe('on a disk that stops taking records', () => {
   });
 
   test('what `list` learns and cannot record is said once', async () => {
-    const { env } = await withEmulator({ automations: { '*': { duration: '1ms' } } });
+    const { env } = await withEmulator(quick);
     await runProgram(['trigger', 'nightly'], { env });
     fillDisk('EROFS');
     const { code, stdout, stderr } = await runProgram(['list'], { env });

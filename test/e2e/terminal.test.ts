@@ -1,15 +1,13 @@
 // What only a terminal of the system shows: keys, a change of its size, and how it is left. The rest is in test/program.
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Scenario } from '../fault-kit/scenario.ts';
-import { withEmulator } from '../helpers/emulator.ts';
+import { going, withEmulator } from '../helpers/emulator.ts';
 import { runProgram } from '../helpers/run-program.ts';
 import { openScreen, type ScreenOptions } from '../helpers/screen.ts';
 import { atTheEnd, type Screen } from '../helpers/screen-reader.ts';
 
 const esc = '\u001B';
 const ctrlC = '\u0003';
-/** Goes on until the test ends it. */
-const going: Scenario = { automations: { '*': { duration: '1h' } } };
 
 /** The built program on a terminal, beside an emulator of its own. */
 async function onScreen(argv: string[], scenario: Scenario, { env = {}, ...size }: Partial<ScreenOptions> = {}) {

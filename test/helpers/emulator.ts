@@ -5,6 +5,10 @@ import { environmentIn } from './environment-in.ts';
 import { createLeapingClock, type LeapingClock } from './leaping-clock.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
+/** Runs that go on until the test ends them with `endRuns`, and runs that have finished at the first poll. */
+export const going: Scenario = { automations: { '*': { duration: '1h' } } };
+export const quick: Scenario = { automations: { '*': { duration: '1ms' } } };
+
 /**
  * An emulator that lives as long as the test, the environment that points a program at it, and its clock, for a program
  * that is to pause in no time. `endRuns` lets the most pass that a run may take.

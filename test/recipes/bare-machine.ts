@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Scenario } from '../fault-kit/scenario.ts';
 import { type FaultyEmulator, startFaultyEmulator } from '../fault-kit/start.ts';
+import { quick } from '../helpers/emulator.ts';
 import { installProcess, installProgram } from '../helpers/install-program.ts';
 import { createLeapingClock } from '../helpers/leaping-clock.ts';
 import { type ProcessEnded, type ProcessOptions, runCommand } from '../helpers/run-process.ts';
@@ -76,8 +77,6 @@ export async function createBareMachine(scenario: Scenario, { isProcess }: Insta
     },
   };
 }
-
-const quick: Scenario = { automations: { '*': { duration: '1ms' } } };
 
 /** A machine that lives as long as the test. */
 export async function withBareMachine(scenario: Scenario = quick, installation?: Installation): Promise<Machine> {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import type { Scenario } from '../fault-kit/scenario.ts';
+import { quick } from '../helpers/emulator.ts';
 import { needs } from '../helpers/needs.ts';
 import type { ProcessEnded } from '../helpers/run-process.ts';
 import { createBareMachine, python, withBareMachine } from './bare-machine.ts';
@@ -23,7 +24,7 @@ const scripts = blocks.filter(isRunHere);
 const ended = new Map<Block, ProcessEnded>();
 
 async function runScript(block: Block): Promise<void> {
-  const machine = await createBareMachine({ automations: { '*': { duration: '1ms' } } });
+  const machine = await createBareMachine(quick);
   if (block.heading === 'Tell somebody') machine.install('curl', 'echo "$@" > pinged');
   const script = machine.run(['bash', '--norc', '-c', block.text], {
     env: { ...machine.settings, PING_URL: 'https://ping.example.com/nightly' },
@@ -81,7 +82,7 @@ test.for<[what: string, Scenario, code: number, stdout: RegExp]>([
   ['stops where there are no credits', { credits: 0 }, 8, /^no_credits .+\n$/],
 ])('docs/samples/supervise.py %s', async ([, scenario, code, stdout], context) => {
   needs(context, 'python3');
-  const { run, settings } = await withBareMachine({ automations: { '*': { duration: '1ms' } }, ...scenario });
+  const { run, settings } = await withBareMachine({ ...quick, ...scenario });
   const script = join(import.meta.dirname, '../../docs/samples/supervise.py');
   const ended = await run([python, script, 'nightly', '1ms', '9m'], { env: settings });
   expect(ended).toMatchObject({ code, stdout: expect.stringMatching(stdout) });

@@ -12,7 +12,7 @@ if (names.includes(name)) {
   const built = run(join(import.meta.dirname, '../../.config/build.mjs'));
   process.exitCode = built === 0 ? run(join(import.meta.dirname, `${name}.mjs`), ...args) : built;
 } else {
-  const lines = names.map((each) => `  npm run ${kind} -- ${each.padEnd(8)}  ${programs[kind][each]}`);
+  const lines = names.map((each) => `  npm run ${kind} -- ${each.padEnd(12)}  ${programs[kind][each]}`);
   console.error(lines.join('\n'));
   process.exitCode = 2;
 }

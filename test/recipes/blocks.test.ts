@@ -1,4 +1,6 @@
 // A sample that somebody copies from the README or a page of `docs` is valid in its language.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { readBlocks } from './blocks.ts';
@@ -52,6 +54,11 @@ test.each(samples)('the $language at $place, under $heading, is valid', ({ langu
 
 test('there are such samples', () => {
   expect(new Set(samples.map(({ language }) => language))).toEqual(new Set(['yaml', 'ini', 'crontab']));
+});
+
+test('the tests that CONTRIBUTING.md shows are tests', () => {
+  const [shown] = readBlocks('all').filter(({ language }) => language === 'ts');
+  expect(shown?.text).toBe(readFileSync(join(import.meta.dirname, '../e2e/example.test.ts'), 'utf8'));
 });
 
 test.each([

@@ -84,13 +84,13 @@ test.each([
   expect(texts.stderr).toMatch(err);
 });
 
-test('one Ctrl-C lets the program end by itself, and a second one ends the process at once', async () => {
-  const { texts, exits, ended } = start(['emulator', '--quiet']);
+test('one Ctrl-C lets the program end by itself, and a second one ends the process at once and leaves a cursor', async () => {
+  const { texts, exits, ended } = start(['emulator', '--quiet'], { isTerminal: true });
   await vi.waitUntil(() => texts.stdout.includes('RUNCTL_PROJECT'), { timeout: 10_000, interval: 5 });
   process.emit('SIGINT', 'SIGINT');
-  expect(exits).toEqual([]);
+  expect([exits, texts.stderr]).toEqual([[], '']);
   process.emit('SIGINT', 'SIGINT');
-  expect(exits).toEqual([130]);
+  expect([exits, texts.stderr]).toEqual([[130], expect.stringContaining('\u001B[?25h')]);
   await ended;
 });
 

@@ -1,3 +1,4 @@
+import { systemClock } from '../../src/process.ts';
 import type { Clock } from '../../src/runs/clock.ts';
 import { onAbort } from '../../src/runs/clock.ts';
 import { allAnswered } from './requests-under-way.ts';
@@ -5,6 +6,8 @@ import { allAnswered } from './requests-under-way.ts';
 /** The real clock, but for the pauses: it leaps over them, while requests take the time that they take. */
 export interface LeapingClock extends Clock {
   leap(ms: number): void;
+  /** A pause that takes its time, and the clock leaps over no other meanwhile: whoever waits for a process needs it. */
+  sleepReally: Clock['sleep'];
   /** How much of a pause was asked for in all. */
   sleptMs(): number;
 }
@@ -14,6 +17,7 @@ export function createLeapingClock(): LeapingClock {
   let sleptMs = 0;
   let isLeaping = false;
   const sleepers = new Set<{ endMs: number; wake(): void }>();
+  const realPauses = new Set<Promise<void>>();
   const elapsedMs = () => performance.now() + leaptMs;
 
   /** Wakes one after the other, whoever is to wake first, once all that the last one set off has happened. */
@@ -21,7 +25,10 @@ export function createLeapingClock(): LeapingClock {
     if (isLeaping) return;
     isLeaping = true;
     while (sleepers.size > 0) {
-      await allAnswered();
+      do {
+        await Promise.all(realPauses);
+        await allAnswered();
+      } while (realPauses.size > 0);
       const [first] = [...sleepers].sort((a, b) => a.endMs - b.endMs);
       if (!first) break;
       leaptMs += Math.max(0, first.endMs - elapsedMs());
@@ -36,6 +43,11 @@ export function createLeapingClock(): LeapingClock {
     sleptMs: () => sleptMs,
     leap(ms) {
       leaptMs += ms;
+    },
+    sleepReally(ms, signal) {
+      const pause = systemClock.sleep(ms, signal).finally(() => realPauses.delete(pause));
+      realPauses.add(pause);
+      return pause;
     },
     sleep(ms, signal) {
       if (signal?.aborted) return Promise.resolve();

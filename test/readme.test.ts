@@ -53,6 +53,8 @@ const tableOfScripts: Record<string, string> = {
   'test:mutation':
     'find what the tests of a file miss: `MUTATION_TESTS=test/api npm run test:mutation src/api/body.ts` (a minute)',
   'test:faults': 'try every fault with every command, each in its own process (about a minute)',
+  update:
+    'write anew what tests compare: `test/words.txt`, the tables and samples in the docs, and more; read the diff',
   pack: 'build and pack `runctl-<version>.tgz`, with its SHA-256 next to it',
   picture: 'draw the pictures in the docs from the running program',
   bench: 'run one benchmark, named after `--`',

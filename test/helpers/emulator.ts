@@ -16,8 +16,8 @@ export const quick: Scenario = { automations: { '*': { duration: '1ms' } } };
 export async function withEmulator(
   scenario: Scenario,
   options: FaultyOptions = {},
+  clock: LeapingClock = createLeapingClock(),
 ): Promise<{ emulator: FaultyEmulator; env: Record<string, string>; clock: LeapingClock; endRuns(): void }> {
-  const clock = createLeapingClock();
   const emulator = await startFaultyEmulator(scenario, {
     apiKey: 'test-key-4f1b7c9d2e',
     nowMs: clock.nowMs,

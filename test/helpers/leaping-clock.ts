@@ -12,13 +12,15 @@ export interface LeapingClock extends Clock {
   sleptMs(): number;
 }
 
-export function createLeapingClock(): LeapingClock {
+/** From `startMs` on, if it is given, time passes in pauses alone, so that every age is the same whenever this runs. */
+export function createLeapingClock(startMs?: number): LeapingClock {
+  const passedMs = () => (startMs === undefined ? performance.now() : 0);
   let leaptMs = 0;
   let sleptMs = 0;
   let isLeaping = false;
   const sleepers = new Set<{ endMs: number; wake(): void }>();
   const realPauses = new Set<Promise<void>>();
-  const elapsedMs = () => performance.now() + leaptMs;
+  const elapsedMs = () => passedMs() + leaptMs;
 
   /** Wakes one after the other, whoever is to wake first, once all that the last one set off has happened. */
   async function leapOn(): Promise<void> {
@@ -38,7 +40,7 @@ export function createLeapingClock(): LeapingClock {
   }
 
   return {
-    nowMs: () => Date.now() + leaptMs,
+    nowMs: () => (startMs ?? Date.now()) + leaptMs,
     elapsedMs,
     sleptMs: () => sleptMs,
     leap(ms) {

@@ -23,6 +23,8 @@ export interface ProgramOptions {
   reader?: AbortSignal;
   /** Default: the clock of the machine. */
   clock?: Clock;
+  /** Default: Math.random. */
+  random?(): number;
   /** A terminal in memory, on which both streams are. */
   screen?: ScreenStream;
 }
@@ -34,17 +36,21 @@ export interface Ended {
   /** What `--json` printed. */
   // biome-ignore lint/suspicious/noExplicitAny: each test says what it expects.
   documents: any[];
+  /** Both streams, in the order in which they were written. */
+  said: string;
   tookMs: number;
 }
 
 /** Runs the program in this process, to its end: the real HTTP, the streams in memory. */
 export async function runProgram(argv: readonly string[], options: ProgramOptions = {}): Promise<Ended> {
-  const { env = {}, input = '', signal = new AbortController().signal, clock = systemClock, screen } = options;
+  const { env = {}, input = '', signal = new AbortController().signal, screen } = options;
+  const { clock = systemClock, random = Math.random } = options;
   const startMs = performance.now();
   const secrets = createSecrets();
   const stdin = typeof input === 'string' ? new PassThrough().end(input) : input;
-  const stdout = Object.assign(memorySink(env, screen), options.reader && { closed: options.reader });
-  const stderr = memorySink(env, screen, secrets.scrub);
+  const said: string[] = [];
+  const stdout = Object.assign(memorySink(env, said, screen), options.reader && { closed: options.reader });
+  const stderr = memorySink(env, said, screen, secrets.scrub);
   const code = await runCli(argv, program, {
     stdin: () => stdin,
     stdout,
@@ -52,7 +58,7 @@ export async function runProgram(argv: readonly string[], options: ProgramOption
     terminal: () => screen ?? process.stderr,
     env,
     clock,
-    random: Math.random,
+    random,
     secrets,
     signal,
     unicode: hasUnicode(env),
@@ -61,7 +67,8 @@ export async function runProgram(argv: readonly string[], options: ProgramOption
   checkPrinted(argv, stdout.text, stderr.text);
   if (code === 2) checkNextStep(argv, stderr.text);
   const documents = argv.includes('--json') && stdout.text.startsWith('{') ? jsonLines(stdout.text) : [];
-  return { code, stdout: stdout.text, stderr: stderr.text, documents, tookMs: performance.now() - startMs };
+  const tookMs = performance.now() - startMs;
+  return { code, stdout: stdout.text, stderr: stderr.text, said: said.join(''), documents, tookMs };
 }
 
 /** Throws if a refusal doesn't say what to type instead. */
@@ -71,7 +78,12 @@ function checkNextStep(argv: readonly string[], stderr: string): void {
   if (isForPeople && !steps.test(stripVTControlCharacters(stderr))) throw new Error(`no next step: ${stderr}`);
 }
 
-function memorySink(env: Env, screen?: ScreenStream, filter = (text: string) => text): Sink & { text: string } {
+function memorySink(
+  env: Env,
+  said: string[],
+  screen?: ScreenStream,
+  filter = (text: string) => text,
+): Sink & { text: string } {
   const sink = {
     text: '',
     isTTY: screen !== undefined,
@@ -80,8 +92,10 @@ function memorySink(env: Env, screen?: ScreenStream, filter = (text: string) => 
     closed: new AbortController().signal,
     lost: () => undefined,
     write(text: string) {
-      sink.text += filter(text);
-      screen?.write(filter(text));
+      const shown = filter(text);
+      sink.text += shown;
+      said.push(shown);
+      screen?.write(shown);
     },
   };
   return sink;

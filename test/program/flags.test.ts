@@ -232,3 +232,13 @@ test('watch --all takes every unfinished run', async () => {
   const { documents } = await run('watch --all --json');
   expect(documents.map(({ automationName }) => automationName)).toEqual(['nightly', 'weekly']);
 });
+
+test('the ids that a trigger prints stand in the order of its arguments, whichever comes first', async () => {
+  const refused = { on: 'trigger', automation: 'a', nth: 1, do: 'status', status: 429 } as const;
+  const { run, emulator } = await withMachine({ faults: [refused] });
+  const { stdout } = await run('trigger a b c');
+  const runs = emulator.runs().map(({ target, executionId }) => [target.automationName, executionId] as const);
+  expect(runs.map(([name]) => name)).toEqual(['b', 'c', 'a']);
+  const idOf = Object.fromEntries(runs);
+  expect(stdout).toBe(`${idOf.a}\n${idOf.b}\n${idOf.c}\n`);
+});

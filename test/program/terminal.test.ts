@@ -136,6 +136,21 @@ describe('color', () => {
   });
 });
 
+test.each(['result', 'result -q', 'result --field output'])(
+  'what a run has written gives the terminal no orders, and is whole in a pipe: %s',
+  async (line) => {
+    const output = `Read 3 lines${esc}[2J${esc}]0;owned${bell}.`;
+    const { env, clock, endRuns } = await withEmulator({ automations: { '*': { duration: '1s', output } } });
+    await runProgram(['trigger', 'nightly'], { env, clock });
+    endRuns();
+    expect((await runProgram(line.split(' '), { env, clock })).stdout).toContain(output);
+    const screen = openMemoryScreen(line.split(' '), { env });
+    const { code, text } = await atTheEnd(screen);
+    expect([code, text]).toEqual([0, expect.stringContaining('Read 3 lines')]);
+    for (const order of [`${esc}[2J`, `${esc}]`, bell]) expect(screen.written()).not.toContain(order);
+  },
+);
+
 test('a locale without Unicode gets ASCII alone', async () => {
   const screen = await onMemoryScreen(watching, failing, { env: { LANG: 'C' } });
   const { text } = await atTheEnd(screen);

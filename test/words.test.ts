@@ -273,7 +273,7 @@ const sections: Record<string, readonly Row[]> = {
       ...after(faulty(asksToWait('status', 300)), trigger), signal: { at: 'pause' },
     }],
     ['a signal comes while it reads the result', 'watch -q', {
-      ...after({ ...short, faults: [isAway('result')] }, trigger, '2h'), signal: { at: 'pause' },
+      ...after({ ...ends('FAILED'), faults: [isAway('result')] }, trigger, '2h'), signal: { at: 'pause' },
     }],
     ['the result cannot be read', 'watch -q --give-up-after 1m',
       after({ ...short, faults: [isAway('result')] }, trigger)

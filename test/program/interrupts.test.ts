@@ -79,8 +79,7 @@ describe('Ctrl-C', () => {
     const { env, emulator } = await withEmulator(slow);
     await trigger(env);
     const args = ['trigger', 'nightly', '--if-active', 'wait', '--json'];
-    const { stdout, stderr } = await interrupted(args, { env, emulator, requests: 1, pauses: true });
-    expect(stderr).toContain('waiting');
+    const { stdout } = await interrupted(args, { env, emulator, requests: 1, pauses: true });
     expect(JSON.parse(stdout)).toMatchObject({ runctl: { trigger: { started: 'no' } } });
     expect(statesOf(emulator)).toEqual(['RUNNING']);
   });
@@ -103,10 +102,9 @@ describe('Ctrl-C', () => {
     const faults: Scenario['faults'] = [{ on: 'trigger', do: 'status', status: 429, headers: { 'retry-after': '20' } }];
     const { env, emulator } = await withEmulator({ ...slow, faults });
     const args = ['trigger', 'nightly', '--json'];
-    const { stdout, stderr } = await interrupted(args, { env, emulator, requests: 1, pauses: true });
-    expect(stderr).toContain('retrying');
+    const { stdout } = await interrupted(args, { env, emulator, requests: 1, pauses: true });
     expect(JSON.parse(stdout)).toMatchObject({ runctl: { trigger: { started: 'no' } } });
-    expect((await runProgram(['recover'], { env })).stderr).toContain('Nothing to recover');
+    expect(await runProgram(['recover', '--json'], { env })).toMatchObject({ code: 0, stdout: '' });
   });
 
   test('during `recover` leaves the trigger unresolved', async () => {
@@ -139,8 +137,7 @@ describe('Ctrl-C', () => {
     const args = ['watch', ...ids, '--json', '--interval', '20ms'];
     const { stdout, stderr } = await interrupted(args, { env, emulator, requests: 3 });
     expect(jsonLines(stdout).map(({ executionId }) => executionId)).toEqual(ids);
-    for (const [at, name] of ['a', 'b'].entries())
-      expect(stderr).toContain(`runctl: stopped watching ${name}; the run continues\n  -> runctl watch ${ids[at]}\n`);
+    expect(stderr.match(/(?<=^ {2}-> ).*/gm)).toEqual(ids.map((id) => `runctl watch ${id}`));
   });
 });
 
@@ -163,18 +160,6 @@ describe.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s', (signal) => {
     expect(stdout).toContain('COMPLETED nightly');
     expect(stderr).toContain(`runctl result ${id}`);
   });
-});
-
-test('Ctrl-C in a wait that the service asked of one of several runs says so', async () => {
-  const asks: Scenario['faults'] = [
-    { on: 'status', automation: 'b', do: 'status', status: 500, headers: { 'retry-after': '120' } },
-  ];
-  const { env, emulator } = await withEmulator({ ...slow, faults: asks });
-  await trigger(env, 'a');
-  await trigger(env, 'b');
-  // The other run is polled again after three seconds.
-  const { stderr } = await interrupted(['watch', 'a', 'b'], { env, emulator, requests: 2, pauses: 5_000 });
-  expect(stderr).toMatch(/stopped watching b; .*as the service had asked/);
 });
 
 test('Ctrl-C while the run of an earlier key is polled is what its document says', async () => {

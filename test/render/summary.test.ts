@@ -24,63 +24,40 @@ const result = (status: string, fields = {}) => ({
   ...fields,
 });
 
-test('a run that completed: its status, time, steps, cost and id, then its output', () => {
-  const steps = { stepCount: 4, succeededSteps: 3, failedSteps: 0, skippedSteps: 1 };
-  const watched = {
-    run,
-    execution: execution('COMPLETED', { creditsCharged: 7 }),
-    result: result('COMPLETED', { summary: steps, output: 'Sent to 3 people.' }),
-  };
-  expect(summary(watched, plain, {})).toBe(`✔ COMPLETED nightly in 4m 12s
-  steps    3 succeeded, 0 failed, 1 skipped of 4
-  credits  7
-  run      ${executionId}
+// How a whole summary reads is in test/words.txt.
 
-Sent to 3 people.
-`);
-  expect(summary(watched, ascii, {})).toMatch(/^v COMPLETED nightly in 4m 12s\n/);
+test('a locale without Unicode gets an ASCII mark', () => {
+  expect(summary({ run, execution: execution('COMPLETED') }, ascii, {})).toMatch(/^v COMPLETED nightly /);
 });
 
-test('a run that failed: its error first', () => {
+test('the error stands before everything else', () => {
   const error = { type: 'step_failed', message: 'Step "Post": 403' };
   const watched = { run, execution: execution('FAILED'), result: result('FAILED', { error }) };
-  expect(summary(watched, plain, {})).toBe(`✖ FAILED nightly after 4m 12s
-  error    step_failed: Step "Post": 403
-  credits  –
-  run      ${executionId}
-`);
+  const [head, first] = summary(watched, plain, {}).split('\n');
+  expect([head, first]).toEqual([
+    expect.stringMatching(/^✖ FAILED nightly .* 4m 12s$/),
+    expect.stringMatching(/ step_failed: Step "Post": 403$/),
+  ]);
 });
 
-test.each<[string, Parameters<typeof summary>[0], string]>([
-  [
-    'whose end only the result has',
-    {
-      run,
-      execution: execution('CANCELLED', { completedAt: undefined }),
-      result: result('CANCELLED', { completedAt: times.completedAt }),
-    },
-    `✖ CANCELLED nightly after 4m 12s\n  credits  –\n  run      ${executionId}\n`,
-  ],
-  [
-    'without a result',
-    { run, execution: execution('CANCELLED') },
-    `✖ CANCELLED nightly after 4m 12s\n  credits  –\n  run      ${executionId}\n`,
-  ],
-  [
-    'without times',
-    { run, execution: { status: 'COMPLETED', isFinal: true, document: {} } },
-    `✔ COMPLETED nightly\n  credits  –\n  run      ${executionId}\n`,
-  ],
-  ['with the result alone', { run, result: result('COMPLETED') }, `✔ COMPLETED nightly\n  run  ${executionId}\n`],
-])('a run %s', (_, watched, text) => expect(summary(watched, plain, {})).toBe(text));
+const startedOnly = execution('CANCELLED', { completedAt: undefined });
+
+test.each<[string, Parameters<typeof summary>[0], RegExp]>([
+  ['whose end only the result has', { run, execution: startedOnly, result: result('CANCELLED', times) }, / 4m 12s\n/],
+  ['without times', { run, execution: result('COMPLETED') }, /^✔ COMPLETED nightly\n/],
+  ['whose cost is not known', { run, execution: execution('COMPLETED') }, / –\n/],
+  ['with the result alone', { run, result: result('COMPLETED') }, /^✔ COMPLETED nightly\n +\w+ +[\da-f-]{36}\n$/],
+])('a run %s', (_, watched, text) => expect(summary(watched, plain, {})).toMatch(text));
 
 test.each([
-  [{ succeededSteps: 2 }, '2 succeeded'],
-  [{ stepCount: 3 }, 'of 3'],
-  [{ stepCount: 0, succeededSteps: 0 }, '0 succeeded of 0'],
-])('steps of which only %j is known', (steps, words) => {
-  const watched = { run, execution: execution('COMPLETED'), result: result('COMPLETED', { summary: steps }) };
-  expect(summary(watched, plain, {})).toMatch(new RegExp(`^ +steps +${words}$`, 'm'));
+  [{ succeededSteps: 2 }, '2'],
+  [{ stepCount: 3 }, '3'],
+  [{ stepCount: 0, succeededSteps: 0 }, '0 0'],
+  [{ stepCount: 4, succeededSteps: 3, failedSteps: 0, skippedSteps: 1 }, '3 0 1 4'],
+])('steps of which only %j is known', (steps, numbers) => {
+  const watched = { run, result: result('COMPLETED', { summary: steps }) };
+  const [, line] = summary(watched, plain, {}).split('\n');
+  expect(line?.match(/\d+/g)?.join(' ')).toBe(numbers);
 });
 
 describe('the text of the service', () => {

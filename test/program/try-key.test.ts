@@ -1,4 +1,6 @@
 // `doctor --try-key`: what it finds out about idempotency keys, beside what the service really does, and when it starts runs.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { Terminal } from '@xterm/headless';
 import { expect, test, vi } from 'vitest';
@@ -151,4 +153,14 @@ test.each([
   const { run, emulator } = await withMachine();
   const { code, stderr } = await run(line);
   expect([code, stderr, emulator.requests]).toEqual([2, expect.stringMatching(says), []]);
+});
+
+test('the words to look for in docs/service.md are those that doctor prints', async () => {
+  const page = readFileSync(join(import.meta.dirname, '../../docs/service.md'), 'utf8');
+  const words = [...page.matchAll(/^\| `runctl doctor.*?\| "(.*?)" \||^\| the same \| "(.*?)" \|/gm)];
+  const { run } = await withMachine(refusing);
+  const [tried, checked] = [await run(trial), await run('doctor')];
+  const printed = (tried.stdout + checked.stdout).replaceAll(/\s+/g, ' ');
+  expect(words).toHaveLength(3);
+  for (const [, one, other] of words) expect(printed).toContain(one ?? other);
 });

@@ -67,7 +67,7 @@ test.each(printed)('the script above $place, under $heading, prints what the pag
 test.each([
   ['Keep the id', /^nightly: 0 steps failed\n$/],
   ['Scripts', /^the report is ready\n$/],
-  ['Success rate, duration and credits', /^$/],
+  ['Success rate and credits', /^$/],
   ['Several at once', /^north\tCOMPLETED\t12\nsouth\tCOMPLETED\t12\nwest\tCOMPLETED\t12\n$/],
 ])('"%s" prints what it is about', (heading, wanted) => {
   const script = scripts.find((block) => block.heading === heading);

@@ -75,6 +75,11 @@ const troubles: Record<string, Trouble> = {
     ],
     shows: /COMPLETED +nightly[\s\S]*COMPLETED +nightly/,
   },
+  'No run where there should be one': {
+    scenario: lost,
+    before: [[trigger, 12]],
+    shows: /UNKNOWN +nightly/,
+  },
   'Exit code 5, every morning': {
     scenario: hour,
     before: [

@@ -141,6 +141,16 @@ describe('the runs', () => {
   });
 });
 
+test('the runs of a part of the journal are those that began in it', () => {
+  const { open } = journalOf(first(status(1, 'RUNNING')));
+  const [paused, third] = [status(1, 'PAUSED'), first(status(3, 'RUNNING'))];
+  open(1).append(paused);
+  open().append(third);
+  open(1).append(first(status(2, 'RUNNING')));
+  const inFiles = (files: number) => idsOf(open().runs({ files }));
+  expect([1, 2, 3].map(inFiles)).toEqual([[2], [2, 3], [2, 3, 1]].map((ids) => ids.map(uuid)));
+});
+
 describe('a run is found by its id', () => {
   test('once it is recorded, by this process or, if it asks anew, by another one', () => {
     const { open } = journalOf();

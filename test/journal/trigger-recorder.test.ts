@@ -129,20 +129,25 @@ describe('an attempt', () => {
 
   test.each<[string, object, NewRecord[], true | undefined]>([
     ['with a key of our own', {}, [status(1, 'RUNNING')], true],
+    ['with a key of our own, after a lost answer', { isLost: true }, [status(1, 'RUNNING')], undefined],
     ['with a key that the user gave', { userProvided: true }, [], true],
     ['with such a key, whose run is known', { userProvided: true }, [status(1, 'RUNNING')], undefined],
-  ])('%s is written with its run, and whether that is new', (_, trigger, known, first) => {
-    const { open, folder } = createStateFolder();
-    for (const record of known) open().append(record);
-    const record = createTriggerRecord(open(), { ...ours, ...trigger });
-    record.sending();
-    record.started(execution, 'generated_key');
-    expect(recordsIn(folder).slice(known.length)).toMatchObject([
-      { type: 'triggered', idempotencyKey: 'key-1', account, body: '{}', first: true },
-      { type: 'accepted', idempotencyKey: 'key-1', account, executionId: uuid(1), startedAt: 'S', how: 'started' },
-    ]);
-    expect(recordsIn(folder).at(-1).first).toBe(first);
-  });
+  ])(
+    '%s is written with its run, and whether that is new',
+    (_, { isLost, ...trigger }: { isLost?: true }, known, first) => {
+      const { open, folder } = createStateFolder();
+      for (const record of known) open().append(record);
+      const record = createTriggerRecord(open(), { ...ours, ...trigger });
+      record.sending();
+      if (isLost) record.inDoubt(fault('lost').fault, { isLast: false });
+      record.started(execution, 'generated_key');
+      const [triggered, ...others] = recordsIn(folder).slice(known.length);
+      const run = { executionId: uuid(1), startedAt: 'S', how: 'started' };
+      expect(triggered).toMatchObject({ type: 'triggered', idempotencyKey: 'key-1', account, body: '{}', first: true });
+      expect(others.at(-1)).toMatchObject({ type: 'accepted', idempotencyKey: 'key-1', account, ...run });
+      expect(others.at(-1).first).toBe(first);
+    },
+  );
 
   test.each<[FaultKind, string[], string]>([
     ['no_credits', ['triggered', 'refused'], 'no_credits'],

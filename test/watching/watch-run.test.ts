@@ -102,6 +102,9 @@ describe('an outage', () => {
       reports.map((report) => ({ ...common, ...report })),
     );
     expect(events.find(({ event }) => event === 'service_back')).toMatchObject({ afterMs: 11_750 });
+    const waits = events.filter(({ event }) => event === 'waiting');
+    const asked = waits.filter((wait) => 'askedUntilMs' in wait && wait.askedUntilMs !== undefined);
+    expect(asked).toMatchObject([{ nextMs: 7000 }]);
   });
 
   test('of ten minutes ends the watch, which keeps what was confirmed last', async () => {

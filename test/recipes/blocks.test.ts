@@ -53,7 +53,8 @@ test.each(samples)('the $language at $place, under $heading, is valid', ({ langu
 });
 
 test('there are such samples', () => {
-  expect(new Set(samples.map(({ language }) => language))).toEqual(new Set(['yaml', 'ini', 'crontab']));
+  const languages = samples.map(({ language }) => language);
+  expect(languages).toEqual(expect.arrayContaining(['yaml', 'ini', 'crontab']));
 });
 
 test('the tests that CONTRIBUTING.md shows are tests', () => {

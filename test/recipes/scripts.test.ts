@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import type { Scenario } from '../fault-kit/scenario.ts';
 import { quick } from '../helpers/emulator.ts';
+import { mapConcurrently } from '../helpers/map-concurrently.ts';
 import { needs } from '../helpers/needs.ts';
 import type { ProcessEnded } from '../helpers/run-process.ts';
 import { createBareMachine, python, withBareMachine } from './bare-machine.ts';
@@ -15,7 +16,7 @@ const notRunHere: Record<string, string> = {
 };
 
 /** How a block is checked. One in another language fails the test below. */
-const languages = ['sh', 'text', 'console', 'crontab', 'ini', 'yaml', 'python', 'Dockerfile'];
+const languages = ['sh', 'text', 'console', 'crontab', 'ini', 'yaml', 'python'];
 
 const blocks = readBlocks('run');
 const isRunHere = ({ language, text }: Block) =>
@@ -38,13 +39,7 @@ async function runScript(block: Block): Promise<void> {
 }
 
 // A few at a time, for most of their time is waiting; from the last, for the bad days take longest.
-beforeAll(async () => {
-  const waiting = [...scripts];
-  const worker = async () => {
-    for (let next = waiting.pop(); next; next = waiting.pop()) await runScript(next);
-  };
-  await Promise.all([worker(), worker(), worker(), worker(), worker(), worker()]);
-}, 180_000);
+beforeAll(() => mapConcurrently(scripts.toReversed(), runScript, 6), 180_000);
 
 test('every block of these pages is of a language that is checked', () => {
   expect(blocks.filter(({ language }) => !languages.includes(language))).toEqual([]);

@@ -11,6 +11,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildSync } from 'esbuild';
 import { expect, type TestContext, test } from 'vitest';
@@ -37,13 +38,12 @@ function homeOfAnother() {
 
 const asStranger = ['setpriv', '--reuid', `${stranger}`, '--regid', `${stranger}`, '--clear-groups', process.execPath];
 
-/** Skips a test if no other user can start a process of Node, as it needs root and a Node that anybody may read. */
-const needsStranger = (context: TestContext) =>
-  needs(
-    context,
-    'root and setpriv',
-    isRoot && spawnSync(asStranger[0] ?? '', [...asStranger.slice(1), '-v']).status === 0,
-  );
+/** Skips a test unless another user can start Node and reach the temporary folders. */
+function needsStranger(context: TestContext): void {
+  const [file = '', ...argv] = asStranger;
+  const reach = spawnSync(file, [...argv, '-e', 'fs.accessSync(process.argv[1])', tmpdir()], { cwd: '/' });
+  needs(context, 'root, setpriv, and a node and a TMPDIR for everybody', isRoot && reach.status === 0);
+}
 
 /** The program as that other user: a copy, for whoever has built it may have kept it for themselves. */
 function runAsStranger(argv: string[], env: Record<string, string | undefined>) {

@@ -129,7 +129,7 @@ test('a watch in the background of a terminal that is closed exits with the code
   const { env } = await withEmulator({ automations: { '*': { duration: '1s' } } }, { nowMs: Date.now });
   const id = await trigger(env);
   const log = join(temporaryFolder(), 'log');
-  const WATCH = `'${process.execPath}' '${entry}' watch ${id} --interval 100ms > ${log} 2>&1; echo $? >> ${log}`;
+  const WATCH = `'${process.execPath}' '${entry}' watch ${id} --interval 100ms > '${log}' 2>&1; echo $? >> '${log}'`;
   // Its stdin stays the terminal.
   const terminal = openTerminal('/bin/sh', ['-c', 'setsid -f sh -c "$WATCH"; sleep 0.3'], { env: { ...env, WATCH } });
   await terminal.exit;

@@ -32,7 +32,7 @@ const follower = commandWith('flock');
 /** As cron would run it, but against the emulator. */
 function asCron({ emulator, keyFile, env, folder, run }: Machine, command: string, around = {}) {
   const own = { RUNCTL_BASE_URL: emulator.url, RUNCTL_API_KEY_FILE: keyFile, ...env, ...around };
-  const script = command.replace('/tmp/runctl.lock', join(folder, 'lock'));
+  const script = command.replace('/tmp/runctl.lock', `'${join(folder, 'lock')}'`);
   return run(['/bin/sh', '-c', script], { env: { ...variables, ...own } });
 }
 

@@ -1,5 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/problems/exit-codes.ts';
@@ -53,6 +54,9 @@ test('the service is restarted only if that can help', () => {
   expect(codesOf('SuccessExitStatus')).toEqual([exitCodeOf('interrupted_terminated')]);
 });
 
+/** The folders of systemd have none. */
+const noBlank = 'a TMPDIR without a blank';
+
 /** The service on a machine, without systemd. */
 function withService({ emulator, folder, run }: Machine) {
   for (const name of ['credentials', 'run']) mkdirSync(join(folder, name));
@@ -87,7 +91,8 @@ function withService({ emulator, folder, run }: Machine) {
   return { start, restart };
 }
 
-test('the service leaves its run alone when it is stopped, and finds it again when it is started', async () => {
+test('the service leaves its run alone when it is stopped, and finds it again when it is started', async (context) => {
+  needs(context, noBlank, !tmpdir().includes(' '));
   const machine = await withBareMachine({ automations: { nightly: { duration: '1h' } } }, { isProcess: true });
   const { emulator } = machine;
   const { start } = withService(machine);
@@ -108,7 +113,8 @@ test('the service leaves its run alone when it is stopped, and finds it again wh
   expect(emulator.runs().map(({ status }) => status)).toEqual(['COMPLETED']);
 });
 
-test('a restart after midnight keeps the key of the evening, and the next start has one of its own', async () => {
+test('a restart after midnight keeps the key of the evening, and the next start has one of its own', async (context) => {
+  needs(context, noBlank, !tmpdir().includes(' '));
   const machine = await withBareMachine();
   const { start, restart } = withService(machine);
   const keys = () => machine.emulator.runs().map(({ idempotencyKey }) => idempotencyKey);

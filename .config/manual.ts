@@ -2,9 +2,9 @@ import type { Command, Option } from 'commander';
 import { version } from '../package.json';
 import type { CommandDefinition, Example } from '../src/cli/define-command.ts';
 import { toCommander } from '../src/cli/to-commander.ts';
-import { settingTable } from '../src/config/setting-table.ts';
-import { exitCodes, repeatAdvice } from '../src/problems/exit-codes.ts';
 import { program } from '../src/program.ts';
+import { exitCodes, repeatAdvice } from '../src/run/exit-codes.ts';
+import { settingTable } from '../src/settings/table.ts';
 
 /** The man page in roff, generated from the command definitions, the setting table and the exit codes. */
 export function manualPage(): string {

@@ -1,8 +1,7 @@
-import type { Clock } from './runs/clock.ts';
-import type { Reporter, WarningEvent } from './runs/events.ts';
-import type { Secrets } from './secrets.ts';
-
-export type Env = Readonly<Record<string, string | undefined>>;
+import type { Reporter, WarningEvent } from './run/events.ts';
+import type { Clock } from './system/clock.ts';
+import type { Env } from './system/env.ts';
+import type { Secrets } from './system/secrets.ts';
 
 export interface Sink {
   write(text: string): void;

@@ -1,13 +1,14 @@
 import { closeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { runCli } from './cli/run-cli.ts';
-import type { Context, Env, Sink } from './context.ts';
-import { exitCodeOf, exitCodeWithOutput, signalExits } from './problems/exit-codes.ts';
+import type { Context, Sink } from './context.ts';
+import { hasColors, hasUnicode, leaveTerminal } from './output/theme.ts';
 import { program } from './program.ts';
-import { hasColors, hasUnicode, leaveTerminal } from './render/theme.ts';
-import type { Clock } from './runs/clock.ts';
-import { onAbort } from './runs/clock.ts';
-import { createSecrets } from './secrets.ts';
+import { exitCodeOf, exitCodeWithOutput, signalExits } from './run/exit-codes.ts';
+import type { Clock } from './system/clock.ts';
+import { onAbort } from './system/clock.ts';
+import type { Env } from './system/env.ts';
+import { createSecrets } from './system/secrets.ts';
 
 const faultCode = exitCodeOf('internal_error');
 const signals = Object.entries(signalExits).map(([signal, name]) => [signal, exitCodeOf(name)] as const);

@@ -32,15 +32,15 @@ test('a package is imported in one place', () => {
   const packages = loaded.filter(({ isPackage }) => isPackage);
   const places = packages.map(({ file, name }) => `${name} < ${name === 'commander' ? dirname(file) : file}`);
   expect(sorted(places)).toEqual([
-    'chalk < render/theme.ts',
+    'chalk < output/theme.ts',
     'commander < cli',
-    'conf < config/write-config.ts',
-    'lossless-json < json-text.ts',
-    'ora < render/spinner.ts',
-    'string-width < render/width.ts',
-    'undici < api/transport.ts',
+    'conf < settings/write-config.ts',
+    'lossless-json < system/json-text.ts',
+    'ora < output/spinner.ts',
+    'string-width < output/width.ts',
+    'undici < service/transport.ts',
     'undici/package.json < commands/version.ts',
-    'valibot < api/read-document.ts',
+    'valibot < service/read-document.ts',
   ]);
 });
 
@@ -75,17 +75,19 @@ const layers = [
   ['actions'],
   ['hooks'],
   ['connection'],
-  ['api', 'journal', 'config', 'render', 'emulator'],
+  ['journal', 'settings', 'output', 'emulator'],
   ['problems'],
-  ['ground'], // the other files at the top level
+  ['context'],
   ['triggering', 'watching'],
-  ['runs'],
+  ['service'],
+  ['run'],
+  ['system'],
 ];
 const entry = ['main.ts', 'process.ts', 'program.ts'];
 
 function roomOf(file: string): string {
   if (file.includes('/')) return dirname(file);
-  return entry.includes(file) ? 'entry' : 'ground';
+  return entry.includes(file) ? 'entry' : 'context';
 }
 
 test('a folder imports only from the layers below it', () => {

@@ -2,10 +2,10 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { scripts, version } from '../package.json';
-import { type Setting, settingTable } from '../src/config/setting-table.ts';
-import { exitCodes } from '../src/problems/exit-codes.ts';
 import { program } from '../src/program.ts';
-import { finalStatuses } from '../src/runs/statuses.ts';
+import { exitCodes } from '../src/run/exit-codes.ts';
+import { finalStatuses } from '../src/run/statuses.ts';
+import { type Setting, settingTable } from '../src/settings/table.ts';
 import programs from './bench/programs.json';
 
 const root = join(import.meta.dirname, '..');
@@ -51,7 +51,7 @@ const tableOfScripts: Record<string, string> = {
   'test:watch': 'run the unit tests again after every change',
   'test:coverage': 'measure the coverage of the tests that need no build',
   'test:mutation':
-    'find what the tests of a file miss: `MUTATION_TESTS=test/api npm run test:mutation src/api/body.ts` (a minute)',
+    'find what the tests of a file miss: `MUTATION_TESTS=test/service npm run test:mutation src/service/body.ts` (a minute)',
   'test:faults': 'try every fault with every command, each in its own process (about a minute)',
   update:
     'write anew what tests compare: `test/words.txt`, the tables and samples in the docs, and more; read the diff',

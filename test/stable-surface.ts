@@ -1,9 +1,9 @@
 import { namesOf } from '../src/cli/check-flags.ts';
 import type { CommandDefinition } from '../src/cli/define-command.ts';
-import { type Setting, settingTable } from '../src/config/setting-table.ts';
-import { exitCodes } from '../src/problems/exit-codes.ts';
+import { documentSchema } from '../src/output/schemas.ts';
 import { program } from '../src/program.ts';
-import { documentSchema } from '../src/render/schemas.ts';
+import { exitCodes } from '../src/run/exit-codes.ts';
+import { type Setting, settingTable } from '../src/settings/table.ts';
 
 /** What every 1.x keeps (docs/reference.md, Stability), one fact per line. */
 export const stableSurface = (): string[] => [

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openJournal } from '../src/journal/journal.ts';
 import { createProcesses } from '../src/journal/processes.ts';
-import { shellWord } from '../src/problems/quote.ts';
+import { shellWord } from '../src/run/quote.ts';
 import type { Fault, Scenario } from './fault-kit/scenario.ts';
 import { executionId as id } from './helpers/scripted-service.ts';
 import { answer, serverFaults } from './helpers/server-faults.ts';

@@ -1,7 +1,7 @@
 import type { Connection } from '../connection/connection.ts';
 import { isUnfinished } from '../journal/fold.ts';
 import { isOpen } from '../journal/journal.ts';
-import type { Run, Target } from '../runs/run.ts';
+import type { Run, Target } from '../run/run.ts';
 
 /** When the active run began, if the journal knows it. */
 export const startOfActive = (run: Run, { journal, baseUrl }: Connection) =>

@@ -1,5 +1,5 @@
 import { alsoEndedBy, type Connection } from '../connection/connection.ts';
-import type { CommandResult } from '../render/output.ts';
+import type { CommandResult } from '../output/output.ts';
 import type { Followable } from '../watching/watch-run.ts';
 import { type FollowedRun, followRun } from './follow-run.ts';
 import { startFollowing } from './following.ts';

@@ -4,10 +4,10 @@ import { hasJournal } from '../connection/open-journal.ts';
 import { isNowForgotten, recordedErrorOf } from '../connection/poll-once.ts';
 import type { ArgumentOutcome, Start } from '../problems/outcome.ts';
 import { exitNameOfWatch, watchFailedProblem, watchProblem, watchWarning } from '../problems/watch-problems.ts';
-import type { Reporter, RunEvent } from '../runs/events.ts';
-import type { Run } from '../runs/run.ts';
-import { isKnownStatus } from '../runs/statuses.ts';
-import { formatDuration, localTime } from '../runs/time-text.ts';
+import type { Reporter, RunEvent } from '../run/events.ts';
+import type { Run } from '../run/run.ts';
+import { isKnownStatus } from '../run/statuses.ts';
+import { formatDuration, localTime } from '../system/time-text.ts';
 import { jitter, pollGapMs } from '../watching/poll-gap.ts';
 import type { WatchResult } from '../watching/watch-result.ts';
 import {

@@ -1,9 +1,9 @@
 import type { Connection } from '../connection/connection.ts';
 import { argumentOf } from '../connection/followable.ts';
 import { createFinalHooks, type FinalHooks } from '../hooks/on-final.ts';
+import { type Document, documentOf } from '../output/document.ts';
+import { contextWithBoard } from '../output/reporter.ts';
 import type { Outcome } from '../problems/outcome.ts';
-import { type Document, documentOf } from '../render/document.ts';
-import { contextWithBoard } from '../render/reporter.ts';
 import { createWatchGroup, type WatchGroup } from '../watching/watch-group.ts';
 import type { Plan } from './plan.ts';
 

@@ -1,5 +1,4 @@
 import { argumentOf } from '../connection/followable.ts';
-import type { Problem } from '../problems/problem.ts';
 import {
   noRunProblem,
   refusedTriggerProblem,
@@ -7,10 +6,11 @@ import {
   slotUnreadProblem,
   usedKeyProblem,
 } from '../problems/trigger-problems.ts';
-import { stopwatch } from '../runs/clock.ts';
-import type { Fault } from '../runs/fault.ts';
-import type { Run, Target } from '../runs/run.ts';
-import { randomUuid } from '../runs/run.ts';
+import type { Fault } from '../run/fault.ts';
+import type { Problem } from '../run/problem.ts';
+import type { Run, Target } from '../run/run.ts';
+import { randomUuid } from '../run/run.ts';
+import { stopwatch } from '../system/clock.ts';
 import type { FailedTrigger, TriggerIdentity } from '../triggering/send-until-known.ts';
 import { lastUnfinished, startOfActive } from './active-run.ts';
 import type { Following } from './following.ts';

@@ -1,5 +1,5 @@
-import type { OutputOptions } from '../render/output.ts';
-import { defaults } from '../runs/defaults.ts';
+import type { OutputOptions } from '../output/output.ts';
+import { defaults } from '../run/limits.ts';
 
 export type IfActive = 'fail' | 'skip' | 'wait';
 

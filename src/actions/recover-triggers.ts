@@ -1,13 +1,13 @@
 import type { Connection } from '../connection/connection.ts';
 import type { UnresolvedTrigger } from '../journal/journal.ts';
 import { senderOf } from '../journal/processes.ts';
-import { inDoubtProblem, Problem } from '../problems/problem.ts';
 import { triggerProblem } from '../problems/trigger-problems.ts';
 import { otherAccountProblem, whyWithheld, withheldProblem } from '../problems/unknown-outcome.ts';
-import type { Fault } from '../runs/fault.ts';
-import { interrupted } from '../runs/fault.ts';
-import type { Target } from '../runs/run.ts';
-import type { StartedExecution } from '../runs/service.ts';
+import type { Fault } from '../run/fault.ts';
+import { interrupted } from '../run/fault.ts';
+import { inDoubtProblem, Problem } from '../run/problem.ts';
+import type { Target } from '../run/run.ts';
+import type { StartedExecution } from '../run/service.ts';
 import type { Evidence } from '../triggering/start-evidence.ts';
 import { sendTrigger } from './send-trigger.ts';
 import { unknownTriggerOf } from './unknown-trigger.ts';

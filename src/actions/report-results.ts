@@ -1,13 +1,13 @@
 import type { Context } from '../context.ts';
-import { isInterruptName } from '../problems/exit-codes.ts';
+import { type CommandResult, type OutputOptions, themeOf } from '../output/output.ts';
+import { withoutStatus } from '../output/status-text.ts';
+import { summary } from '../output/summary.ts';
+import type { Theme } from '../output/theme.ts';
 import { nextStepOf } from '../problems/next-step.ts';
 import { type ArgumentOutcome, exitOf, isOk } from '../problems/outcome.ts';
-import { type CommandResult, type OutputOptions, themeOf } from '../render/output.ts';
-import { withoutStatus } from '../render/status-text.ts';
-import { summary } from '../render/summary.ts';
-import type { Theme } from '../render/theme.ts';
-import { nameOf } from '../runs/run.ts';
-import { wordOf } from '../runs/statuses.ts';
+import { isInterruptName } from '../run/exit-codes.ts';
+import { nameOf } from '../run/run.ts';
+import { wordOf } from '../run/statuses.ts';
 import type { FinishedWatch } from '../watching/watch-result.ts';
 import { documentIn, type Following } from './following.ts';
 
@@ -40,7 +40,7 @@ export async function reportResults(
   const distinct = [...new Set(results)];
   const documents = results.map((outcome) => documentIn(following, outcome));
   const hasTable = distinct.length > 1 && !quiet && distinct.some(finishedWatchOf);
-  const table = hasTable ? (await import('../render/tables.ts')).finalTable : undefined;
+  const table = hasTable ? (await import('../output/tables.ts')).finalTable : undefined;
   return {
     exitNames: results.map(exitOf),
     documents,

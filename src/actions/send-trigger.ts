@@ -1,8 +1,8 @@
 import { type Connection, retryPortsOf } from '../connection/connection.ts';
 import { createTriggerRecord } from '../journal/trigger-recorder.ts';
-import { defaults } from '../runs/defaults.ts';
-import type { RetryOptions } from '../runs/retry.ts';
-import type { StartedExecution } from '../runs/service.ts';
+import { defaults } from '../run/limits.ts';
+import type { StartedExecution } from '../run/service.ts';
+import type { RetryOptions } from '../service/retry.ts';
 import {
   type EarlierUse,
   sendUntilKnown,

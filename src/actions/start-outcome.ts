@@ -1,12 +1,12 @@
 import type { Connection } from '../connection/connection.ts';
 import { argumentOf } from '../connection/followable.ts';
 import type { PolledOnce } from '../connection/poll-once.ts';
-import { exitNameOfRun, isInterruptName } from '../problems/exit-codes.ts';
 import type { ArgumentOutcome, Start } from '../problems/outcome.ts';
-import type { Problem } from '../problems/problem.ts';
-import type { RunEvent } from '../runs/events.ts';
-import type { Run, Target } from '../runs/run.ts';
-import type { Execution } from '../runs/service.ts';
+import type { RunEvent } from '../run/events.ts';
+import { exitNameOfRun, isInterruptName } from '../run/exit-codes.ts';
+import type { Problem } from '../run/problem.ts';
+import type { Run, Target } from '../run/run.ts';
+import type { Execution } from '../run/service.ts';
 import { type Evidence, starts } from '../triggering/start-evidence.ts';
 import type { Followable } from '../watching/watch-run.ts';
 import type { Plan } from './plan.ts';

@@ -1,10 +1,10 @@
 import { alsoEndedBy, type Connection } from '../connection/connection.ts';
 import type { Invocation } from '../context.ts';
+import { type CommandResult, wantsData } from '../output/output.ts';
 import type { ArgumentOutcome, Outcome } from '../problems/outcome.ts';
-import { type CommandResult, wantsData } from '../render/output.ts';
-import { nameOf } from '../runs/run.ts';
-import { startOf } from '../runs/service.ts';
-import { endedWell } from '../runs/statuses.ts';
+import { nameOf } from '../run/run.ts';
+import { startOf } from '../run/service.ts';
+import { endedWell } from '../run/statuses.ts';
 import { followRun } from './follow-run.ts';
 import { type Following, startFollowing } from './following.ts';
 import { startRun } from './if-active.ts';

@@ -1,8 +1,8 @@
 import { type Connection, outageOf } from '../connection/connection.ts';
 import type { UnresolvedTrigger } from '../journal/journal.ts';
-import type { Problem } from '../problems/problem.ts';
 import { triggerProblem } from '../problems/trigger-problems.ts';
 import type { UnknownTrigger } from '../problems/unknown-outcome.ts';
+import type { Problem } from '../run/problem.ts';
 import type { FailedTrigger, TriggerIdentity } from '../triggering/send-until-known.ts';
 
 /** Why a trigger has no known run, and what to do about it. */

@@ -1,6 +1,6 @@
-import { pause } from '../runs/clock.ts';
-import type { Fault } from '../runs/fault.ts';
-import type { Run, Target } from '../runs/run.ts';
+import type { Fault } from '../run/fault.ts';
+import type { Run, Target } from '../run/run.ts';
+import { pause } from '../system/clock.ts';
 import { jitter, pollGapMs } from '../watching/poll-gap.ts';
 import { waitForOther } from './follow-run.ts';
 import type { Following } from './following.ts';

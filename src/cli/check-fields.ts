@@ -1,7 +1,7 @@
-import { usageProblem } from '../problems/problem.ts';
-import { quote } from '../problems/quote.ts';
-import { fieldsOf } from '../render/field-paths.ts';
-import { isJsonObject } from '../runs/json.ts';
+import { fieldsOf } from '../output/field-paths.ts';
+import { usageProblem } from '../run/problem.ts';
+import { quote } from '../run/quote.ts';
+import { isJsonObject } from '../system/json.ts';
 
 /** Throws a usage problem for a field that no document has: a script would read an empty value forever. */
 export async function checkFields(paths: readonly string[] = [], command: string): Promise<void> {
@@ -19,7 +19,7 @@ export async function checkFields(paths: readonly string[] = [], command: string
 }
 
 async function checkRunctlField(path: string): Promise<void> {
-  const { documentSchema } = await import('../render/schemas.ts');
+  const { documentSchema } = await import('../output/schemas.ts');
   let inner: unknown = documentSchema;
   for (const name of path.split('.')) {
     if (!isJsonObject(inner)) return;

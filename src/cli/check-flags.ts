@@ -1,4 +1,4 @@
-import { usageProblem } from '../problems/problem.ts';
+import { usageProblem } from '../run/problem.ts';
 import { type CommandDefinition, noColor, type OptionDefinition, type Options } from './define-command.ts';
 import { outputOptions, settingOptions } from './options.ts';
 

@@ -1,5 +1,5 @@
-import { usageProblem } from '../problems/problem.ts';
-import { quote } from '../problems/quote.ts';
+import { usageProblem } from '../run/problem.ts';
+import { quote } from '../run/quote.ts';
 import type { ParsedCommand } from './to-commander.ts';
 
 /** Throws a usage problem about all arguments together that aren't names. */

@@ -1,6 +1,6 @@
 import type { Context, Invocation } from '../context.ts';
-import type { CommandResult } from '../render/output.ts';
-import type { NameFlaw } from '../runs/automation-name.ts';
+import type { CommandResult } from '../output/output.ts';
+import type { NameFlaw } from '../run/automation-name.ts';
 
 /** An argument of a command; `Value` is what the command gets. */
 export interface ArgumentDefinition<Value = unknown> {

@@ -1,7 +1,7 @@
 import { type Command, Help, type Option } from 'commander';
-import { fields } from '../render/fields.ts';
-import { renderMarkup, type Theme } from '../render/theme.ts';
-import { wrap } from '../render/wrap.ts';
+import { fields } from '../output/fields.ts';
+import { renderMarkup, type Theme } from '../output/theme.ts';
+import { wrap } from '../output/wrap.ts';
 import {
   argument,
   type CommandDefinition,

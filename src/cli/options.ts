@@ -1,7 +1,7 @@
-import { type Setting, type SettingKey, settingTable } from '../config/setting-table.ts';
 import { flawOfAutomation, flawOfRun, flawOfSelection } from '../connection/arguments.ts';
-import { defaults } from '../runs/defaults.ts';
-import { formatDuration } from '../runs/time-text.ts';
+import { defaults } from '../run/limits.ts';
+import { type Setting, type SettingKey, settingTable } from '../settings/table.ts';
+import { formatDuration } from '../system/time-text.ts';
 import { argument, common, flag, type OptionDefinition, option, under } from './define-command.ts';
 import { durationOrZero, fieldPath, nonEmpty, positive, positiveDuration } from './values.ts';
 

@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
-import { type Problem, usageProblem } from '../problems/problem.ts';
-import { quote } from '../problems/quote.ts';
-import { hasOtherDash } from '../runs/automation-name.ts';
+import { hasOtherDash } from '../run/automation-name.ts';
+import { type Problem, usageProblem } from '../run/problem.ts';
+import { quote } from '../run/quote.ts';
 import { checkCombination, checkValues, hoistFlags, namesOf, shared, sharedFlag } from './check-flags.ts';
 import type { CommandDefinition } from './define-command.ts';
 import { helpTopics, topicOf } from './help-text.ts';

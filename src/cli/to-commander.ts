@@ -1,9 +1,9 @@
 import { Argument, Command, Help, Option } from 'commander';
 import type { Sink } from '../context.ts';
-import { usageProblem } from '../problems/problem.ts';
-import { quote } from '../problems/quote.ts';
-import { createTheme } from '../render/theme.ts';
-import { widestPage } from '../render/wrap.ts';
+import { createTheme } from '../output/theme.ts';
+import { widestPage } from '../output/wrap.ts';
+import { usageProblem } from '../run/problem.ts';
+import { quote } from '../run/quote.ts';
 import { longNameOf } from './check-flags.ts';
 import type { ArgumentDefinition, CommandDefinition, OptionDefinition } from './define-command.ts';
 import {

@@ -1,5 +1,5 @@
 import { flawOfAutomation } from '../connection/arguments.ts';
-import { parseDuration } from '../runs/time-text.ts';
+import { parseDuration } from '../system/time-text.ts';
 
 /** Thrown by the parsers of values for a text that they refuse; the message says what to give. */
 export class RefusedValue extends Error {}

@@ -2,14 +2,11 @@ import { argument, type CommandDefinition, defineCommand, type OptionValues, opt
 import { groupHelp } from '../cli/help-text.ts';
 import { outputOptions, settingOptions } from '../cli/options.ts';
 import { idempotencyKey } from '../cli/values.ts';
-import { resolveSettings } from '../config/settings.ts';
 import { openHttp } from '../connection/connect.ts';
 import type { Invocation } from '../context.ts';
-import { interruptNameOf } from '../problems/exit-codes.ts';
-import { Problem, usageProblem } from '../problems/problem.ts';
-import { quote } from '../problems/quote.ts';
-import { documentOf } from '../render/document.ts';
-import { fields, type Row } from '../render/fields.ts';
+import { documentOf } from '../output/document.ts';
+import { fields, type Row } from '../output/fields.ts';
+import { interruptNameOf } from '../run/exit-codes.ts';
 import {
   deliveryOf,
   exitNameOf,
@@ -19,10 +16,13 @@ import {
   isInterruption,
   remedyOf,
   retryAfterHint,
-} from '../runs/fault.ts';
-import { isUuid } from '../runs/run.ts';
-import { localTime } from '../runs/time-text.ts';
-import { sanitizeLine } from '../sanitize.ts';
+} from '../run/fault.ts';
+import { Problem, usageProblem } from '../run/problem.ts';
+import { quote } from '../run/quote.ts';
+import { isUuid } from '../run/run.ts';
+import { resolveSettings } from '../settings/resolve.ts';
+import { sanitizeLine } from '../system/sanitize.ts';
+import { localTime } from '../system/time-text.ts';
 
 // Agents are discontinued. Each command makes one request, which is neither repeated nor recorded.
 
@@ -116,7 +116,7 @@ async function connectToAgents(options: OptionValues<typeof sharedOptions>, cont
   const message = 'Agents are discontinued: `runctl trigger <automation>` replaces them';
   context.reporter.observe({ event: 'warning', name: 'agents_discontinued', message });
   const { http } = await openHttp(await resolveSettings(options, context), options, context);
-  const { createAgentService } = await import('../api/agent-service.ts');
+  const { createAgentService } = await import('../service/agent-service.ts');
   return createAgentService(http);
 }
 

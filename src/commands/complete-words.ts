@@ -1,18 +1,18 @@
 import { hoistFlags, namesOf } from '../cli/check-flags.ts';
 import type { ArgumentDefinition, CommandDefinition, OptionDefinition } from '../cli/define-command.ts';
 import { helpOption, versionOption } from '../cli/help-text.ts';
-import { readConfigFile } from '../config/config-file.ts';
-import { resolveConfigFile, resolveStateFolder } from '../config/paths.ts';
-import { settingKeys, valueIfGiven } from '../config/setting-table.ts';
-import { resolveWithoutApiKey } from '../config/settings.ts';
 import { automationsIn } from '../connection/find-run.ts';
-import type { Env } from '../context.ts';
 import { type Journal, openJournal } from '../journal/journal.ts';
-import { exitCodes } from '../problems/exit-codes.ts';
-import { knownPaths } from '../render/field-paths.ts';
-import { nameOf } from '../runs/run.ts';
-import { lastStatusOf, shownStatuses } from '../runs/statuses.ts';
-import { localTime } from '../runs/time-text.ts';
+import { knownPaths } from '../output/field-paths.ts';
+import { exitCodes } from '../run/exit-codes.ts';
+import { nameOf } from '../run/run.ts';
+import { lastStatusOf, shownStatuses } from '../run/statuses.ts';
+import { readConfigFile } from '../settings/config-file.ts';
+import { resolveConfigFile, resolveStateFolder } from '../settings/folders.ts';
+import { resolveWithoutApiKey } from '../settings/resolve.ts';
+import { settingKeys, valueIfGiven } from '../settings/table.ts';
+import type { Env } from '../system/env.ts';
+import { localTime } from '../system/time-text.ts';
 
 export interface Candidate {
   value: string;

@@ -1,5 +1,5 @@
 import type { CommandDefinition } from '../cli/define-command.ts';
-import type { Env } from '../context.ts';
+import type { Env } from '../system/env.ts';
 import { type Candidate, candidatesFor, liveValues } from './complete-words.ts';
 import type { Shell } from './completion.ts';
 

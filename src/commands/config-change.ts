@@ -1,5 +1,10 @@
-import { readApiKeyInput } from '../config/api-key.ts';
-import type { ConfigFile } from '../config/config-file.ts';
+import type { Invocation } from '../context.ts';
+import { documentOf } from '../output/document.ts';
+import type { CommandResult, OutputOptions } from '../output/output.ts';
+import { Problem, usageProblem } from '../run/problem.ts';
+import { quote, shellWord } from '../run/quote.ts';
+import { readApiKeyInput } from '../settings/api-key.ts';
+import type { ConfigFile } from '../settings/config-file.ts';
 import {
   changeConfig,
   checkProfileName,
@@ -8,14 +13,9 @@ import {
   storedProfile,
   unknownKeysIn,
   withProfile,
-} from '../config/profile.ts';
-import { defaultProfile, parseSettingKey, type StoredKey, settingTable } from '../config/setting-table.ts';
-import { type SettingFlags, showSettings } from '../config/settings.ts';
-import type { Invocation } from '../context.ts';
-import { Problem, usageProblem } from '../problems/problem.ts';
-import { quote, shellWord } from '../problems/quote.ts';
-import { documentOf } from '../render/document.ts';
-import type { CommandResult, OutputOptions } from '../render/output.ts';
+} from '../settings/profile.ts';
+import { type SettingFlags, showSettings } from '../settings/resolve.ts';
+import { defaultProfile, parseSettingKey, type StoredKey, settingTable } from '../settings/table.ts';
 
 type ChangeOptions = SettingFlags & OutputOptions;
 

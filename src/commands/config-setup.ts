@@ -1,18 +1,18 @@
-import { maskApiKey } from '../config/api-key.ts';
-import { changeConfig, checkProfileName, openProfile, storedProfile, withProfile } from '../config/profile.ts';
-import { askHidden, askLine } from '../config/prompts.ts';
-import { settingTable, valueIfGiven } from '../config/setting-table.ts';
-import { localUrl } from '../config/setting-values.ts';
-import { resolveWithoutApiKey } from '../config/settings.ts';
 import { connect, connectWith } from '../connection/connect.ts';
 import type { Connection } from '../connection/connection.ts';
 import { pollUnknownRun } from '../connection/poll-once.ts';
 import type { Invocation } from '../context.ts';
-import { Problem, usageProblem } from '../problems/problem.ts';
-import { shellWord } from '../problems/quote.ts';
+import { printNextStep, printSentence, themeOf } from '../output/output.ts';
 import { interruptedProblem } from '../problems/watch-problems.ts';
-import { printNextStep, printSentence, themeOf } from '../render/output.ts';
-import { exitNameOf, type Fault, faultFields, reasonOf } from '../runs/fault.ts';
+import { exitNameOf, type Fault, faultFields, reasonOf } from '../run/fault.ts';
+import { Problem, usageProblem } from '../run/problem.ts';
+import { shellWord } from '../run/quote.ts';
+import { maskApiKey } from '../settings/api-key.ts';
+import { changeConfig, checkProfileName, openProfile, storedProfile, withProfile } from '../settings/profile.ts';
+import { askHidden, askLine } from '../settings/prompts.ts';
+import { resolveWithoutApiKey } from '../settings/resolve.ts';
+import { settingTable, valueIfGiven } from '../settings/table.ts';
+import { localUrl } from '../settings/values.ts';
 
 const questions = [
   { key: 'baseUrl', asks: 'base URL of the service', isNeeded: true },

@@ -4,8 +4,8 @@ import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Context } from '../context.ts';
 import { scenarios } from '../emulator/scenarios.ts';
-import { usageProblem } from '../problems/problem.ts';
-import { onAbort } from '../runs/clock.ts';
+import { usageProblem } from '../run/problem.ts';
+import { onAbort } from '../system/clock.ts';
 
 /** The exit code of a shell that does not find a command. */
 const notFound = 127;

@@ -2,9 +2,9 @@ import { argument, choice, defineCommand, flag, option } from '../cli/define-com
 import { positive, whole } from '../cli/values.ts';
 import { scenarioNames, scenarios } from '../emulator/scenarios.ts';
 import type { Automations } from '../emulator/service.ts';
-import { printSentence } from '../render/output.ts';
-import { onAbort } from '../runs/clock.ts';
-import { sanitizeLine } from '../sanitize.ts';
+import { printSentence } from '../output/output.ts';
+import { onAbort } from '../system/clock.ts';
+import { sanitizeLine } from '../system/sanitize.ts';
 
 const defaultScenario = 'happy';
 

@@ -1,13 +1,13 @@
 import { argument, defineCommand } from '../cli/define-command.ts';
 import { outputOptions } from '../cli/options.ts';
-import { type ExitCode, exitCodes, repeatAdvice } from '../problems/exit-codes.ts';
-import { usageProblem } from '../problems/problem.ts';
-import { quote } from '../problems/quote.ts';
-import { documentOf } from '../render/document.ts';
-import { fields } from '../render/fields.ts';
-import type { CommandResult } from '../render/output.ts';
-import { renderMarkup, type Theme } from '../render/theme.ts';
-import { type WrapOptions, widestPage } from '../render/wrap.ts';
+import { documentOf } from '../output/document.ts';
+import { fields } from '../output/fields.ts';
+import type { CommandResult } from '../output/output.ts';
+import { renderMarkup, type Theme } from '../output/theme.ts';
+import { type WrapOptions, widestPage } from '../output/wrap.ts';
+import { type ExitCode, exitCodes, repeatAdvice } from '../run/exit-codes.ts';
+import { usageProblem } from '../run/problem.ts';
+import { quote } from '../run/quote.ts';
 
 export const explain = defineCommand({
   name: 'explain',

@@ -1,7 +1,7 @@
-import type { ExitName } from '../problems/exit-codes.ts';
-import type { Problem } from '../problems/problem.ts';
-import { renderMarkup, type Theme } from '../render/theme.ts';
-import type { WrapOptions } from '../render/wrap.ts';
+import { renderMarkup, type Theme } from '../output/theme.ts';
+import type { WrapOptions } from '../output/wrap.ts';
+import type { ExitName } from '../run/exit-codes.ts';
+import type { Problem } from '../run/problem.ts';
 
 /** What a check found, and what to do about it. */
 export interface Found {

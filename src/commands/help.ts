@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { shared } from '../cli/check-flags.ts';
 import { argument, defineCommand } from '../cli/define-command.ts';
 import { helpTopics } from '../cli/help-text.ts';
-import { type Setting, settingTable } from '../config/setting-table.ts';
-import { fields, type Row } from '../render/fields.ts';
-import type { CommandResult } from '../render/output.ts';
-import { renderMarkup, type Theme } from '../render/theme.ts';
-import { type WrapOptions, widestPage, wrap } from '../render/wrap.ts';
+import { fields, type Row } from '../output/fields.ts';
+import type { CommandResult } from '../output/output.ts';
+import { renderMarkup, type Theme } from '../output/theme.ts';
+import { type WrapOptions, widestPage, wrap } from '../output/wrap.ts';
+import { type Setting, settingTable } from '../settings/table.ts';
 
 type Topic = (typeof helpTopics)[number];
 type Page = (theme: Theme, lines: WrapOptions) => string;

@@ -1,8 +1,8 @@
-import { askLine } from '../config/prompts.ts';
 import type { Invocation } from '../context.ts';
-import { fields } from '../render/fields.ts';
-import { type CommandResult, themeOf, wrapOptionsOf } from '../render/output.ts';
-import { renderMarkup } from '../render/theme.ts';
+import { fields } from '../output/fields.ts';
+import { type CommandResult, themeOf, wrapOptionsOf } from '../output/output.ts';
+import { renderMarkup } from '../output/theme.ts';
+import { askLine } from '../settings/prompts.ts';
 import { config } from './config.ts';
 
 const commands = [

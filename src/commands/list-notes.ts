@@ -3,11 +3,11 @@ import type { Invocation } from '../context.ts';
 import { isOpen, type Journal, type JournalRun } from '../journal/journal.ts';
 import { createProcesses, senderOf, shownProcess } from '../journal/processes.ts';
 import { isAmong, type NamedAutomation } from '../journal/run-filter.ts';
-import { usageProblem } from '../problems/problem.ts';
-import { count, quote } from '../problems/quote.ts';
-import { nameOf } from '../runs/run.ts';
-import { lastStatusOf, shownStatuses } from '../runs/statuses.ts';
-import { localTime } from '../runs/time-text.ts';
+import { usageProblem } from '../run/problem.ts';
+import { count, quote } from '../run/quote.ts';
+import { nameOf } from '../run/run.ts';
+import { lastStatusOf, shownStatuses } from '../run/statuses.ts';
+import { localTime } from '../system/time-text.ts';
 
 // The sentences of `runctl list`.
 

@@ -1,8 +1,6 @@
 import { defineCommand, flag, type OptionValues, option } from '../cli/define-command.ts';
 import { outputOptions, selectedAutomations, settingOptions } from '../cli/options.ts';
 import { moment, statusWords, whole } from '../cli/values.ts';
-import { valueIfGiven } from '../config/setting-table.ts';
-import { resolveSettings, resolveWithoutApiKey } from '../config/settings.ts';
 import { parseAutomationNames } from '../connection/arguments.ts';
 import { connectWith } from '../connection/connect.ts';
 import { journalOf } from '../connection/open-journal.ts';
@@ -10,18 +8,20 @@ import { type Refreshed, refreshRuns } from '../connection/poll-once.ts';
 import { isForgotten, isUnfinished } from '../journal/fold.ts';
 import { isOpen, type Journal, type JournalRun } from '../journal/journal.ts';
 import type { RunFilter } from '../journal/run-filter.ts';
-import { exitNameOfRun } from '../problems/exit-codes.ts';
+import { documentOf } from '../output/document.ts';
+import { wantsData } from '../output/output.ts';
 import type { Outcome } from '../problems/outcome.ts';
-import { inDoubtProblem, Problem } from '../problems/problem.ts';
-import { count } from '../problems/quote.ts';
 import { interruptedProblem } from '../problems/watch-problems.ts';
-import { documentOf } from '../render/document.ts';
-import { wantsData } from '../render/output.ts';
-import { defaults } from '../runs/defaults.ts';
-import { reasonOf } from '../runs/fault.ts';
-import { nameOf } from '../runs/run.ts';
-import { lastStatusOf, shownStatuses } from '../runs/statuses.ts';
-import { dayMs } from '../runs/time-text.ts';
+import { exitNameOfRun } from '../run/exit-codes.ts';
+import { reasonOf } from '../run/fault.ts';
+import { defaults } from '../run/limits.ts';
+import { inDoubtProblem, Problem } from '../run/problem.ts';
+import { count } from '../run/quote.ts';
+import { nameOf } from '../run/run.ts';
+import { lastStatusOf, shownStatuses } from '../run/statuses.ts';
+import { resolveSettings, resolveWithoutApiKey } from '../settings/resolve.ts';
+import { valueIfGiven } from '../settings/table.ts';
+import { dayMs } from '../system/time-text.ts';
 import { checkStatuses, emptyNote, omissionNote, unknownNote } from './list-notes.ts';
 
 const options = {
@@ -99,7 +99,7 @@ export const list = defineCommand({
         context.warnings.push({ event: 'warning', name: 'status_unavailable', message, run: { target, executionId } });
     }
     if (isForIds(options)) return { verbatim: runs.map(({ executionId }) => executionId).join('\n') };
-    const { runTable } = await import('../render/tables.ts');
+    const { runTable } = await import('../output/tables.ts');
     return {
       documents: runs.map((run) => documentOf(outcomeOfRow(run, nowMs), context)),
       omission: [

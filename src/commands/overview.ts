@@ -1,17 +1,17 @@
-import { valueIfGiven } from '../config/setting-table.ts';
-import { resolveWithoutApiKey } from '../config/settings.ts';
 import { journalOf } from '../connection/open-journal.ts';
 import type { Invocation } from '../context.ts';
 import { isUnfinished } from '../journal/fold.ts';
 import { isOpen, type Journal, type JournalRun, openMs } from '../journal/journal.ts';
-import type { CommandResult } from '../render/output.ts';
-import { colorOfStatus, shortId, symbolOfStatus } from '../render/status-text.ts';
-import type { Theme } from '../render/theme.ts';
-import { cutTo, padTo, widthOf } from '../render/width.ts';
-import { fullNameOf, nameOf } from '../runs/run.ts';
-import { endedWell, lastStatusOf } from '../runs/statuses.ts';
-import { dayMs, formatAgo } from '../runs/time-text.ts';
-import { sanitizeLine } from '../sanitize.ts';
+import type { CommandResult } from '../output/output.ts';
+import { colorOfStatus, shortId, symbolOfStatus } from '../output/status-text.ts';
+import type { Theme } from '../output/theme.ts';
+import { cutTo, padTo, widthOf } from '../output/width.ts';
+import { fullNameOf, nameOf } from '../run/run.ts';
+import { endedWell, lastStatusOf } from '../run/statuses.ts';
+import { resolveWithoutApiKey } from '../settings/resolve.ts';
+import { valueIfGiven } from '../settings/table.ts';
+import { sanitizeLine } from '../system/sanitize.ts';
+import { dayMs, formatAgo } from '../system/time-text.ts';
 import { introduce } from './introduction.ts';
 import { triggersBeingSent } from './list-notes.ts';
 

@@ -2,19 +2,19 @@ import { recoverTriggers } from '../actions/recover-triggers.ts';
 import { type RecoveryReport, reportOfRecovery } from '../actions/recovery-report.ts';
 import { defineCommand, flag, type OptionValues } from '../cli/define-command.ts';
 import { asTyped, giveUpOptions, outputOptions, selectedAutomations, settingOptions } from '../cli/options.ts';
-import { valueIfGiven } from '../config/setting-table.ts';
 import { flawOfAutomation, parseAutomationNames } from '../connection/arguments.ts';
 import { connect } from '../connection/connect.ts';
 import type { Connection } from '../connection/connection.ts';
 import { isJournalIncomplete, journalPlace } from '../connection/open-journal.ts';
 import type { Invocation } from '../context.ts';
 import { isAmong } from '../journal/run-filter.ts';
-import { type ExitName, isInterruptName } from '../problems/exit-codes.ts';
-import type { Problem } from '../problems/problem.ts';
-import { type Document, documentOf } from '../render/document.ts';
-import { printProblem, printSentence, wantsData } from '../render/output.ts';
-import { defaults } from '../runs/defaults.ts';
-import type { Target } from '../runs/run.ts';
+import { type Document, documentOf } from '../output/document.ts';
+import { printProblem, printSentence, wantsData } from '../output/output.ts';
+import { type ExitName, isInterruptName } from '../run/exit-codes.ts';
+import { defaults } from '../run/limits.ts';
+import type { Problem } from '../run/problem.ts';
+import type { Target } from '../run/run.ts';
+import { valueIfGiven } from '../settings/table.ts';
 
 const options = {
   dryRun: flag('--dry-run', 'list unresolved triggers without sending anything'),

@@ -6,12 +6,12 @@ import { findRun } from '../connection/find-run.ts';
 import { argumentOf } from '../connection/followable.ts';
 import { pollBeside, pollOnce, recordedErrorOf, resultOfFailure } from '../connection/poll-once.ts';
 import type { JournalRun } from '../journal/journal.ts';
-import { exitNameOfRun } from '../problems/exit-codes.ts';
-import { documentOf } from '../render/document.ts';
-import { wantsData } from '../render/output.ts';
-import { bareOutput, summary } from '../render/summary.ts';
-import type { Execution, RunResult } from '../runs/service.ts';
-import { graverStatus } from '../runs/statuses.ts';
+import { documentOf } from '../output/document.ts';
+import { wantsData } from '../output/output.ts';
+import { bareOutput, summary } from '../output/summary.ts';
+import { exitNameOfRun } from '../run/exit-codes.ts';
+import type { Execution, RunResult } from '../run/service.ts';
+import { graverStatus } from '../run/statuses.ts';
 
 const options = { ...readGiveUpOptions, ...outputOptions, ...settingOptions };
 

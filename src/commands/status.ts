@@ -6,10 +6,10 @@ import type { Connection } from '../connection/connection.ts';
 import { findRun } from '../connection/find-run.ts';
 import { argumentOf } from '../connection/followable.ts';
 import { pollBeside, pollOnce, recordedErrorOf, resultOfFailure } from '../connection/poll-once.ts';
-import { exitNameOfRun } from '../problems/exit-codes.ts';
-import { documentOf } from '../render/document.ts';
-import { statusFields } from '../render/fields.ts';
-import { type CommandResult, wantsData } from '../render/output.ts';
+import { documentOf } from '../output/document.ts';
+import { statusFields } from '../output/fields.ts';
+import { type CommandResult, wantsData } from '../output/output.ts';
+import { exitNameOfRun } from '../run/exit-codes.ts';
 import type { Followable } from '../watching/watch-run.ts';
 
 const options = {

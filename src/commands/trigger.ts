@@ -1,23 +1,23 @@
 import { planOf } from '../actions/plan.ts';
 import type { StartRequest } from '../actions/start-outcome.ts';
 import { triggerAll } from '../actions/trigger-all.ts';
-import { triggerPath } from '../api/endpoints.ts';
 import { choice, defineCommand, flag, type OptionValues, option, under } from '../cli/define-command.ts';
 import { automationArguments, followOptions } from '../cli/options.ts';
 import { idempotencyKey, longestIdempotencyKey } from '../cli/values.ts';
-import { valueIfGiven } from '../config/setting-table.ts';
-import { need, resolveWithoutApiKey } from '../config/settings.ts';
 import { parseAutomationArgument } from '../connection/arguments.ts';
 import { connect } from '../connection/connect.ts';
 import type { Connection } from '../connection/connection.ts';
 import { automationsIn } from '../connection/find-run.ts';
 import { journalOf } from '../connection/open-journal.ts';
 import type { Invocation } from '../context.ts';
-import { usageProblem } from '../problems/problem.ts';
-import { shellWord } from '../problems/quote.ts';
-import { documentOf } from '../render/document.ts';
-import type { CommandResult } from '../render/output.ts';
-import { fullNameOf, randomUuid, type Target } from '../runs/run.ts';
+import { documentOf } from '../output/document.ts';
+import type { CommandResult } from '../output/output.ts';
+import { usageProblem } from '../run/problem.ts';
+import { shellWord } from '../run/quote.ts';
+import { fullNameOf, randomUuid, type Target } from '../run/run.ts';
+import { triggerPath } from '../service/endpoints.ts';
+import { need, resolveWithoutApiKey } from '../settings/resolve.ts';
+import { valueIfGiven } from '../settings/table.ts';
 import { starts } from '../triggering/start-evidence.ts';
 
 const options = {

@@ -3,7 +3,7 @@ import { version as undici } from 'undici/package.json';
 import { version as runctl } from '../../package.json';
 import { defineCommand } from '../cli/define-command.ts';
 import { outputOptions } from '../cli/options.ts';
-import { documentOf } from '../render/document.ts';
+import { documentOf } from '../output/document.ts';
 
 /** What a bug report needs to say. */
 const versions = { runctl, node: ofNode.node, platform: `${platform}-${arch}`, undici };

@@ -1,11 +1,11 @@
-import { acceptApiKey, refuseApiKeyIn } from '../config/api-key.ts';
-import { valueIfGiven } from '../config/setting-table.ts';
-import { need, type Settings } from '../config/settings.ts';
 import type { Invocation } from '../context.ts';
-import { Problem, usageProblem } from '../problems/problem.ts';
 import { interruptedProblem } from '../problems/watch-problems.ts';
-import { sanitizeLine } from '../sanitize.ts';
-import { createSecrets } from '../secrets.ts';
+import { Problem, usageProblem } from '../run/problem.ts';
+import { acceptApiKey, refuseApiKeyIn } from '../settings/api-key.ts';
+import { need, type Settings } from '../settings/resolve.ts';
+import { valueIfGiven } from '../settings/table.ts';
+import { sanitizeLine } from '../system/sanitize.ts';
+import { createSecrets } from '../system/secrets.ts';
 import { createWholeLines, runShellCommand } from './shell-command.ts';
 
 export interface ApiKeys {

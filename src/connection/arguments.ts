@@ -1,9 +1,9 @@
 import type { NamedAutomation } from '../journal/run-filter.ts';
-import { usageProblem } from '../problems/problem.ts';
-import { quote, shellWord } from '../problems/quote.ts';
-import { flawInPath, flawOfFilter, flawOfName, type NameFlaw } from '../runs/automation-name.ts';
-import { isUuid, type Target } from '../runs/run.ts';
-import { shownStatuses } from '../runs/statuses.ts';
+import { flawInPath, flawOfFilter, flawOfName, type NameFlaw } from '../run/automation-name.ts';
+import { usageProblem } from '../run/problem.ts';
+import { quote, shellWord } from '../run/quote.ts';
+import { isUuid, type Target } from '../run/run.ts';
+import { shownStatuses } from '../run/statuses.ts';
 
 export type RunArgument =
   | { kind: 'id'; executionId: string }

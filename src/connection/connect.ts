@@ -1,16 +1,16 @@
 import { version } from '../../package.json';
-import type { HttpOptions } from '../api/ask.ts';
-import { createDebugTransport } from '../api/debug-transport.ts';
-import { proxyFor } from '../api/proxy.ts';
-import { accountOf, refuseApiKeyIn } from '../config/api-key.ts';
-import { valueIfGiven } from '../config/setting-table.ts';
-import { need, resolveSettings, type SettingFlags, type Settings } from '../config/settings.ts';
 import type { Invocation } from '../context.ts';
 import { createProcesses } from '../journal/processes.ts';
-import { defaults } from '../runs/defaults.ts';
-import { createRateLimiter } from '../runs/rate-limiter.ts';
-import { usualOf } from '../runs/usual-duration.ts';
-import { sanitizeLine } from '../sanitize.ts';
+import { defaults } from '../run/limits.ts';
+import { usualOf } from '../run/usual-duration.ts';
+import type { HttpOptions } from '../service/call.ts';
+import { createDebugTransport } from '../service/debug-transport.ts';
+import { proxyFor } from '../service/proxy.ts';
+import { createRateLimiter } from '../service/rate-limiter.ts';
+import { accountOf, refuseApiKeyIn } from '../settings/api-key.ts';
+import { need, resolveSettings, type SettingFlags, type Settings } from '../settings/resolve.ts';
+import { valueIfGiven } from '../settings/table.ts';
+import { sanitizeLine } from '../system/sanitize.ts';
 import { createApiKeys } from './api-keys.ts';
 import type { Connection } from './connection.ts';
 import { type JournalNeed, journalOf } from './open-journal.ts';
@@ -49,7 +49,7 @@ export async function openHttp(
   const { credentials } = proxy ?? {};
   if (credentials) for (const secret of [credentials, credentials.replace(/^.*?:/s, '')]) secrets.protect(secret);
   // The HTTP code takes 20 ms to load. Help and refused command lines don't need it.
-  const { createTransport } = await import('../api/transport.ts');
+  const { createTransport } = await import('../service/transport.ts');
   // Little's law, for responses that take up to a second.
   const connections = Math.min(mostConnections, Math.max(4, Math.ceil(rate * 1.3)));
   const wire = createTransport({
@@ -87,7 +87,7 @@ export async function connectWith(
   // A failed read must not stop the following, because a state folder may be unavailable for a while.
   const lasting = journalNeed.needed ? journalOf(context, { quiet: true }) : journal;
   const account = async (idempotencyKey?: string) => accountOf(await apiKeys.of(idempotencyKey));
-  const { createHttpService } = await import('../api/http-service.ts');
+  const { createHttpService } = await import('../service/http-service.ts');
   return {
     context,
     settings,

@@ -1,11 +1,11 @@
-import type { Settings } from '../config/settings.ts';
 import { endedBy, type Invocation } from '../context.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Processes } from '../journal/processes.ts';
-import type { Fault } from '../runs/fault.ts';
-import type { RateLimiter } from '../runs/rate-limiter.ts';
-import type { Target } from '../runs/run.ts';
-import type { Service } from '../runs/service.ts';
+import type { Fault } from '../run/fault.ts';
+import type { Target } from '../run/run.ts';
+import type { Service } from '../run/service.ts';
+import type { RateLimiter } from '../service/rate-limiter.ts';
+import type { Settings } from '../settings/resolve.ts';
 
 /** The service as a command reaches it, and this machine's record of it. */
 export interface Connection {

@@ -1,8 +1,8 @@
 import type { JournalRun } from '../journal/journal.ts';
-import { fullArgumentOf } from '../problems/quote.ts';
-import type { Clock } from '../runs/clock.ts';
-import type { Run } from '../runs/run.ts';
-import type { Execution } from '../runs/service.ts';
+import { fullArgumentOf } from '../run/quote.ts';
+import type { Run } from '../run/run.ts';
+import type { Execution } from '../run/service.ts';
+import type { Clock } from '../system/clock.ts';
 import type { Followable } from '../watching/watch-run.ts';
 import type { Connection } from './connection.ts';
 

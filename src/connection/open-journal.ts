@@ -1,7 +1,7 @@
-import { resolveStateFolder } from '../config/paths.ts';
 import type { Invocation } from '../context.ts';
 import { type Journal, openJournal } from '../journal/journal.ts';
-import { Problem, usageProblem } from '../problems/problem.ts';
+import { Problem, usageProblem } from '../run/problem.ts';
+import { resolveStateFolder } from '../settings/folders.ts';
 import { journalTrouble } from './state-folder.ts';
 
 export interface JournalNeed {

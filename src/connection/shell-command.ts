@@ -1,7 +1,7 @@
 import { getBuiltinModule, kill } from 'node:process';
 import type { Context } from '../context.ts';
-import { isInterrupted, onAbort } from '../runs/clock.ts';
-import { formatDuration } from '../runs/time-text.ts';
+import { isInterrupted, onAbort } from '../system/clock.ts';
+import { formatDuration } from '../system/time-text.ts';
 
 interface ShellCommand {
   command: string;

@@ -1,9 +1,9 @@
 import { accessSync, closeSync, constants, existsSync, readFileSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { filesIn, fullFileBytes } from '../journal/files.ts';
-import { openOwn, UnsafePathError } from '../own-file.ts';
-import { Problem } from '../problems/problem.ts';
-import { shellWord } from '../problems/quote.ts';
+import { Problem } from '../run/problem.ts';
+import { shellWord } from '../run/quote.ts';
+import { openOwn, UnsafePathError } from '../system/own-file.ts';
 
 /** A record may need as much. */
 const leastBytes = 4096;

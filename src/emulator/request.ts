@@ -1,5 +1,5 @@
-import { isJsonObject } from '../runs/json.ts';
-import { isUuid, type Target } from '../runs/run.ts';
+import { isUuid, type Target } from '../run/run.ts';
+import { isJsonObject } from '../system/json.ts';
 import { type Refusal, refusals } from './reply.ts';
 
 export interface ServiceRequest {

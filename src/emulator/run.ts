@@ -1,6 +1,6 @@
-import type { JsonObject } from '../runs/json.ts';
-import type { Target } from '../runs/run.ts';
-import type { FinalStatus } from '../runs/statuses.ts';
+import type { Target } from '../run/run.ts';
+import type { FinalStatus } from '../run/statuses.ts';
+import type { JsonObject } from '../system/json.ts';
 
 /** What happens in a run. */
 export interface RunPlan {

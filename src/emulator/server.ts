@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { isLoopback } from '../loopback.ts';
-import { usageProblem } from '../problems/problem.ts';
+import { usageProblem } from '../run/problem.ts';
+import { isLoopback } from '../system/loopback.ts';
 import { executionIdIn, type Reply, refusalReply, refusals } from './reply.ts';
 import { type Route, routeOf, type ServiceRequest } from './request.ts';
 import { statusAt } from './run.ts';

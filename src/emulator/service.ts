@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { fullNameOf, type Target } from '../runs/run.ts';
+import { fullNameOf, type Target } from '../run/run.ts';
 import { jsonReply, type Refusal, type Reply, refusalReply, refusals } from './reply.ts';
 import { bodyRefusal, type Route, routeOf, type ServiceRequest } from './request.ts';
 import { type EmulatedRun, executionAt, isFinished, type RunPlan, resultAt } from './run.ts';

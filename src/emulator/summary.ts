@@ -1,4 +1,4 @@
-import { fullNameOf } from '../runs/run.ts';
+import { fullNameOf } from '../run/run.ts';
 import { executionIdIn, type Reply } from './reply.ts';
 import type { Route } from './request.ts';
 

@@ -1,7 +1,7 @@
 import { endedBy, type Invocation } from '../context.ts';
-import type { Document } from '../render/document.ts';
-import { isInterrupted } from '../runs/clock.ts';
-import { nameOf, type Run } from '../runs/run.ts';
+import type { Document } from '../output/document.ts';
+import { nameOf, type Run } from '../run/run.ts';
+import { isInterrupted } from '../system/clock.ts';
 import { runHook } from './run-hook.ts';
 
 export type FinalHooks = ReturnType<typeof createFinalHooks>;

@@ -1,9 +1,9 @@
 import { createWholeLines, runShellCommand } from '../connection/shell-command.ts';
 import type { Invocation } from '../context.ts';
-import { stringifyJson } from '../json-text.ts';
-import type { Document } from '../render/document.ts';
-import { isJsonObject, type JsonObject } from '../runs/json.ts';
-import { nameOf } from '../runs/run.ts';
+import type { Document } from '../output/document.ts';
+import { nameOf } from '../run/run.ts';
+import { isJsonObject, type JsonObject } from '../system/json.ts';
+import { stringifyJson } from '../system/json-text.ts';
 
 export interface Hook {
   command: string;

@@ -1,4 +1,4 @@
-import { defaults } from '../runs/defaults.ts';
+import { defaults } from '../run/limits.ts';
 
 export const clockSkewMs = 300_000; // how wrong a synchronized clock may be
 

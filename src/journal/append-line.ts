@@ -1,6 +1,6 @@
 import { closeSync, constants, openSync, statSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { makeOwnFolder, openOwn } from '../own-file.ts';
+import { makeOwnFolder, openOwn } from '../system/own-file.ts';
 import { fileNameOf, filesIn } from './files.ts';
 
 const appending = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;

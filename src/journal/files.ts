@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { ownFolder, readOwn } from '../own-file.ts';
+import { ownFolder, readOwn } from '../system/own-file.ts';
 
 /** A larger file isn't a journal, and would take too much memory. */
 const mostMebibytes = 256;

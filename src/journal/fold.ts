@@ -1,5 +1,5 @@
-import type { Target } from '../runs/run.ts';
-import { isFinalStatus } from '../runs/statuses.ts';
+import type { Target } from '../run/run.ts';
+import { isFinalStatus } from '../run/statuses.ts';
 import { ageOf } from './age.ts';
 import { type JournalRecord, type RecordOf, runIdOf, type TriggeredRecord, triggerIdOf } from './records.ts';
 

@@ -1,6 +1,6 @@
-import { durationMsOf, type Run, type Target } from '../runs/run.ts';
-import type { Execution } from '../runs/service.ts';
-import { endedWell } from '../runs/statuses.ts';
+import { durationMsOf, type Run, type Target } from '../run/run.ts';
+import type { Execution } from '../run/service.ts';
+import { endedWell } from '../run/statuses.ts';
 import { isOpen, openMs } from './age.ts';
 import { fold, isForgotten, isUnfinished, type JournalRun, reportedOf, runEntriesOf, updateRun } from './fold.ts';
 import { type Log, type LogOptions, openLog } from './log.ts';

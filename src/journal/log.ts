@@ -1,5 +1,5 @@
 import { fdatasyncSync, fsyncSync, rmSync } from 'node:fs';
-import { UnsafePathError } from '../own-file.ts';
+import { UnsafePathError } from '../system/own-file.ts';
 import { clockSkewMs } from './age.ts';
 import { appendLine, type Sync } from './append-line.ts';
 import { filesIn, fullFileBytes, readFile } from './files.ts';

@@ -1,4 +1,4 @@
-import type { Target } from '../runs/run.ts';
+import type { Target } from '../run/run.ts';
 import { isOpen, openMs } from './age.ts';
 import { fold, type State, type Trigger, type UnresolvedTrigger, unresolvedOf } from './fold.ts';
 import type { Log } from './log.ts';

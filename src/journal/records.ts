@@ -1,7 +1,7 @@
-import type { ExitName } from '../problems/exit-codes.ts';
-import { flawInPath } from '../runs/automation-name.ts';
-import type { HowTriggered } from '../runs/events.ts';
-import { fullNameOf, type Target } from '../runs/run.ts';
+import { flawInPath } from '../run/automation-name.ts';
+import type { HowTriggered } from '../run/events.ts';
+import type { ExitName } from '../run/exit-codes.ts';
+import { fullNameOf, type Target } from '../run/run.ts';
 
 export interface TriggerKey {
   baseUrl: string;

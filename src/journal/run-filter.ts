@@ -1,4 +1,4 @@
-import type { Target } from '../runs/run.ts';
+import type { Target } from '../run/run.ts';
 import type { LogPart } from './log.ts';
 import { type JournalRecord, pathOf } from './records.ts';
 

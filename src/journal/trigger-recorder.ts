@@ -1,6 +1,6 @@
-import { exitNameOf } from '../runs/fault.ts';
-import { randomUuid } from '../runs/run.ts';
-import type { StartedExecution } from '../runs/service.ts';
+import { exitNameOf } from '../run/fault.ts';
+import { randomUuid } from '../run/run.ts';
+import type { StartedExecution } from '../run/service.ts';
 import type { TriggerIdentity } from '../triggering/send-until-known.ts';
 import { starts } from '../triggering/start-evidence.ts';
 import type { TriggerRecord } from '../triggering/trigger-record.ts';

@@ -1,6 +1,6 @@
-import { fullNameOf, type Run } from '../runs/run.ts';
-import { endedWell } from '../runs/statuses.ts';
-import { automationArgumentOf, shellWord } from './quote.ts';
+import { automationArgumentOf, shellWord } from '../run/quote.ts';
+import { fullNameOf, type Run } from '../run/run.ts';
+import { endedWell } from '../run/statuses.ts';
 
 /** What the user can do about each error type of a result (docs/service.openapi.json). */
 const meanings: Record<string, string> = {

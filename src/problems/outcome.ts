@@ -1,11 +1,11 @@
-import type { HowTriggered, LastConfirmed } from '../runs/events.ts';
-import type { JsonObject } from '../runs/json.ts';
-import type { Run, Target } from '../runs/run.ts';
-import type { Execution, RunResult } from '../runs/service.ts';
+import type { HowTriggered, LastConfirmed } from '../run/events.ts';
+import { type ExitName, exitCodeOf } from '../run/exit-codes.ts';
+import type { Problem } from '../run/problem.ts';
+import type { Run, Target } from '../run/run.ts';
+import type { Execution, RunResult } from '../run/service.ts';
+import type { JsonObject } from '../system/json.ts';
 import type { Started } from '../triggering/start-evidence.ts';
 import type { WatchResult } from '../watching/watch-result.ts';
-import { type ExitName, exitCodeOf } from './exit-codes.ts';
-import type { Problem } from './problem.ts';
 
 /** What a command found out about one of its arguments. Documents, summaries, hooks and the exit code are made of it. */
 export interface Outcome {

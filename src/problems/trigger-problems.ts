@@ -1,3 +1,4 @@
+import { interruptNameOf } from '../run/exit-codes.ts';
 import {
   exitNameOf,
   exitNameOfSilence,
@@ -7,13 +8,12 @@ import {
   httpOf,
   remedyOf,
   retryAfterHint,
-} from '../runs/fault.ts';
-import { nameOf } from '../runs/run.ts';
-import { formatDuration, localTime } from '../runs/time-text.ts';
+} from '../run/fault.ts';
+import { Problem } from '../run/problem.ts';
+import { fullArgumentOf } from '../run/quote.ts';
+import { nameOf } from '../run/run.ts';
+import { formatDuration, localTime } from '../system/time-text.ts';
 import type { FailedTrigger, TriggerIdentity } from '../triggering/send-until-known.ts';
-import { interruptNameOf } from './exit-codes.ts';
-import { Problem } from './problem.ts';
-import { fullArgumentOf } from './quote.ts';
 import {
   expiredKeyProblem,
   interruptedTriggerProblem,

@@ -1,10 +1,10 @@
-import { defaults } from '../runs/defaults.ts';
-import { type Fault, faultFields, httpOf, remedyOf } from '../runs/fault.ts';
-import { fullNameOf, nameOf, type Target } from '../runs/run.ts';
-import { formatDuration, localTime } from '../runs/time-text.ts';
-import { interruptNameOf } from './exit-codes.ts';
-import { inDoubtProblem, Problem } from './problem.ts';
-import { fullArgumentOf, shellWord } from './quote.ts';
+import { interruptNameOf } from '../run/exit-codes.ts';
+import { type Fault, faultFields, httpOf, remedyOf } from '../run/fault.ts';
+import { defaults } from '../run/limits.ts';
+import { inDoubtProblem, Problem } from '../run/problem.ts';
+import { fullArgumentOf, shellWord } from '../run/quote.ts';
+import { fullNameOf, nameOf, type Target } from '../run/run.ts';
+import { formatDuration, localTime } from '../system/time-text.ts';
 
 /** A trigger that may have started a run whose id isn't known. */
 export interface UnknownTrigger {

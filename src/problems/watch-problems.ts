@@ -1,4 +1,5 @@
-import type { LastConfirmed, WarningEvent } from '../runs/events.ts';
+import type { LastConfirmed, WarningEvent } from '../run/events.ts';
+import { type ExitName, exitNameOfStatus, interruptNameOf, isInterruptName } from '../run/exit-codes.ts';
 import {
   exitNameOf,
   exitNameOfSilence,
@@ -10,14 +11,13 @@ import {
   reasonOf,
   remedyOf,
   retryAfterHint,
-} from '../runs/fault.ts';
-import { nameOf, type Run } from '../runs/run.ts';
-import { errorTextOf } from '../runs/service.ts';
-import { endedWell } from '../runs/statuses.ts';
-import { formatDuration, localTime } from '../runs/time-text.ts';
+} from '../run/fault.ts';
+import { Problem } from '../run/problem.ts';
+import { nameOf, type Run } from '../run/run.ts';
+import { errorTextOf } from '../run/service.ts';
+import { endedWell } from '../run/statuses.ts';
+import { formatDuration, localTime } from '../system/time-text.ts';
 import type { FinishedWatch, UnfinishedWatch, WatchResult } from '../watching/watch-result.ts';
-import { type ExitName, exitNameOfStatus, interruptNameOf, isInterruptName } from './exit-codes.ts';
-import { Problem } from './problem.ts';
 
 /** Why a watch failed. Undefined if the run finished and its result was read or can't change the exit code. */
 export function watchProblem(

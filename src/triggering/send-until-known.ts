@@ -1,9 +1,9 @@
-import { stopwatch } from '../runs/clock.ts';
-import { defaults } from '../runs/defaults.ts';
-import { deliveryOf, type Fault, type FaultKind, interrupted } from '../runs/fault.ts';
-import { type RetryOptions, type RetryPorts, retry } from '../runs/retry.ts';
-import { isNamedBy, type Target } from '../runs/run.ts';
-import type { Answer, TriggerRequest } from '../runs/service.ts';
+import { deliveryOf, type Fault, type FaultKind, interrupted } from '../run/fault.ts';
+import { defaults } from '../run/limits.ts';
+import { isNamedBy, type Target } from '../run/run.ts';
+import type { Answer, TriggerRequest } from '../run/service.ts';
+import { type RetryOptions, type RetryPorts, retry } from '../service/retry.ts';
+import { stopwatch } from '../system/clock.ts';
 import { type Evidence, evidenceOf, evidenceOfRecord, type StartedRun } from './start-evidence.ts';
 import { eventOf, isEnd, step, type TriggerState } from './trigger-protocol.ts';
 import type { RecordedKey, TriggerRecord } from './trigger-record.ts';

@@ -1,5 +1,5 @@
-import type { HowTriggered } from '../runs/events.ts';
-import type { Named } from '../runs/run.ts';
+import type { HowTriggered } from '../run/events.ts';
+import type { Named } from '../run/run.ts';
 
 /** A run in the response to a trigger, without its times: they must not decide whose run it is. */
 export interface StartedRun {

@@ -1,4 +1,4 @@
-import { deliveryOf, type Fault, isRetryable } from '../runs/fault.ts';
+import { deliveryOf, type Fault, isRetryable } from '../run/fault.ts';
 
 /** The states of a trigger. They answer one question: could a run have been started whose id we don't know? */
 export type TriggerState =

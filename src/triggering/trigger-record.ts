@@ -1,4 +1,4 @@
-import type { Fault } from '../runs/fault.ts';
+import type { Fault } from '../run/fault.ts';
 import type { Evidence, StartedRun } from './start-evidence.ts';
 
 /** What must be recorded, and when: a crash between two calls leaves what `recover` needs. */

@@ -1,7 +1,7 @@
-import type { Clock } from '../runs/clock.ts';
-import type { FailedAttempt } from '../runs/events.ts';
-import { type Fault, isOfConnection, isRefusal, isTooEarly } from '../runs/fault.ts';
-import { backoffMs } from '../runs/retry.ts';
+import type { FailedAttempt } from '../run/events.ts';
+import { type Fault, isOfConnection, isRefusal, isTooEarly } from '../run/fault.ts';
+import { backoffMs } from '../service/retry.ts';
+import type { Clock } from '../system/clock.ts';
 import { afterWakeMs, type WatchGroup } from './watch-group.ts';
 
 type Verdict =

@@ -1,4 +1,4 @@
-import { type Clock, stopwatch } from '../runs/clock.ts';
+import { type Clock, stopwatch } from '../system/clock.ts';
 
 /** After the timeout, unfinished runs are polled once more, within this time. */
 const lastPollsMs = 5_000;

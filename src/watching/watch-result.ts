@@ -1,7 +1,7 @@
-import type { LastConfirmed } from '../runs/events.ts';
-import type { Fault } from '../runs/fault.ts';
-import type { Run } from '../runs/run.ts';
-import type { Execution, RunResult } from '../runs/service.ts';
+import type { LastConfirmed } from '../run/events.ts';
+import type { Fault } from '../run/fault.ts';
+import type { Run } from '../run/run.ts';
+import type { Execution, RunResult } from '../run/service.ts';
 
 export type WatchResult = FinishedWatch | UnfinishedWatch;
 

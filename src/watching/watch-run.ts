@@ -1,9 +1,9 @@
-import { type Clock, stopwatch } from '../runs/clock.ts';
-import type { LastConfirmed } from '../runs/events.ts';
-import { interrupted } from '../runs/fault.ts';
-import type { Run } from '../runs/run.ts';
-import type { Answer, Execution, RunResult, Service } from '../runs/service.ts';
-import { finalStatusOf, graverStatus } from '../runs/statuses.ts';
+import type { LastConfirmed } from '../run/events.ts';
+import { interrupted } from '../run/fault.ts';
+import type { Run } from '../run/run.ts';
+import type { Answer, Execution, RunResult, Service } from '../run/service.ts';
+import { finalStatusOf, graverStatus } from '../run/statuses.ts';
+import { type Clock, stopwatch } from '../system/clock.ts';
 import { createPoller, type PollerPorts } from './poller.ts';
 import type { FinishedWatch, WatchResult } from './watch-result.ts';
 

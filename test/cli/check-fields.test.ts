@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { checkFields } from '../../src/cli/check-fields.ts';
 import { runCli } from '../../src/cli/run-cli.ts';
+import { knownPaths } from '../../src/output/field-paths.ts';
 import { program } from '../../src/program.ts';
-import { knownPaths } from '../../src/render/field-paths.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 

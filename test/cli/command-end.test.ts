@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { type CommandDefinition, flag } from '../../src/cli/define-command.ts';
 import { runCli } from '../../src/cli/run-cli.ts';
 import type { Invocation } from '../../src/context.ts';
-import { usageProblem } from '../../src/problems/problem.ts';
-import type { CommandResult } from '../../src/render/output.ts';
+import type { CommandResult } from '../../src/output/output.ts';
+import { usageProblem } from '../../src/run/problem.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 
 type Run = (context: Invocation) => Promise<CommandResult | number>;

@@ -2,8 +2,8 @@ import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import { parse } from '../../src/cli/parse-command-line.ts';
 import { runCli } from '../../src/cli/run-cli.ts';
+import { loadColors } from '../../src/output/theme.ts';
 import { program } from '../../src/program.ts';
-import { loadColors } from '../../src/render/theme.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 
 const pages = [

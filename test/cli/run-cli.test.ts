@@ -3,8 +3,8 @@ import { describe, expect, test, vi } from 'vitest';
 import type { CommandDefinition } from '../../src/cli/define-command.ts';
 
 import { runCli } from '../../src/cli/run-cli.ts';
-import { exitCodes } from '../../src/problems/exit-codes.ts';
 import { program } from '../../src/program.ts';
+import { exitCodes } from '../../src/run/exit-codes.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { runProgram } from '../helpers/run-program.ts';

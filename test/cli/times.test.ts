@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { moment, RefusedValue } from '../../src/cli/values.ts';
-import { localTime } from '../../src/runs/time-text.ts';
+import { localTime } from '../../src/system/time-text.ts';
 
 const nowMs = Date.parse('2026-11-22T03:00:00Z');
 const zone = process.env.TZ;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { pollBeside, pollOnce, refreshRuns } from '../../src/connection/poll-once.ts';
 import type { JournalRun } from '../../src/journal/journal.ts';
-import type { Sending, Service } from '../../src/runs/service.ts';
+import type { Sending, Service } from '../../src/run/service.ts';
 import { baseUrl, createConnection } from '../helpers/connection.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { executionId, fault, run, running, scriptedService } from '../helpers/scripted-service.ts';

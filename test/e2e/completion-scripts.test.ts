@@ -6,9 +6,9 @@ import { delimiter, join } from 'node:path';
 import { spawn } from '@lydell/node-pty';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { answerCompletion } from '../../src/commands/complete.ts';
-import type { Env } from '../../src/context.ts';
 import { openJournal } from '../../src/journal/journal.ts';
 import { program } from '../../src/program.ts';
+import type { Env } from '../../src/system/env.ts';
 import { isInstalled, needs } from '../helpers/needs.ts';
 import { entry } from '../helpers/run-process.ts';
 

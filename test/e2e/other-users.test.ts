@@ -132,7 +132,7 @@ const storer = `
     changeConfigFile(path, ({ profiles }) => ({ profiles: { ...profiles, ['profile-' + n]: { requestTimeout: '5s' } } }));`;
 
 test('four processes that store settings at once leave a whole file, whose mode stays 0600', async () => {
-  const resolveDir = join(import.meta.dirname, '../../src/config');
+  const resolveDir = join(import.meta.dirname, '../../src/settings');
   const stdin = { contents: storer, resolveDir, loader: 'ts' as const };
   const { outputFiles } = buildSync({ stdin, bundle: true, platform: 'node', format: 'cjs', write: false });
   const folder = temporaryFolder();

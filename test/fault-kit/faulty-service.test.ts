@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { finalStatuses } from '../../src/runs/statuses.ts';
+import { finalStatuses } from '../../src/run/statuses.ts';
 import { createHarness } from '../emulator/harness.ts';
 import { propertyRuns } from '../helpers/property-runs.ts';
 import { createRandom } from '../helpers/random.ts';

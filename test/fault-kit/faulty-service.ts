@@ -2,7 +2,7 @@ import { htmlReply, jsonReply, type Refusal, type Reply, refusalReply, refusals 
 import { type Route, routeOf, type ServiceRequest } from '../../src/emulator/request.ts';
 import { creditsOf, isFinished, resultAt } from '../../src/emulator/run.ts';
 import { type AutomationPlan, createService, type EmulatedResponse, type Now } from '../../src/emulator/service.ts';
-import { fullNameOf, type Target } from '../../src/runs/run.ts';
+import { fullNameOf, type Target } from '../../src/run/run.ts';
 import { errorReply, textReply } from './error-shapes.ts';
 import { type Fault, type Plan, type Scenario, toMs } from './scenario.ts';
 import { createFaultSelector } from './select-fault.ts';

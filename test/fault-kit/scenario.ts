@@ -1,6 +1,6 @@
 import type { RunPlan } from '../../src/emulator/run.ts';
-import type { FinalStatus } from '../../src/runs/statuses.ts';
-import { parseDuration } from '../../src/runs/time-text.ts';
+import type { FinalStatus } from '../../src/run/statuses.ts';
+import { parseDuration } from '../../src/system/time-text.ts';
 import type { ErrorShape } from './error-shapes.ts';
 
 /** What a test wants of the service, beyond what the scenarios of `runctl emulator` show. Everything is optional. */

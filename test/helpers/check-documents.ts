@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { documentSchema, type Schema } from '../../src/render/schemas.ts';
+import { documentSchema, type Schema } from '../../src/output/schemas.ts';
 
 // The schemas are open, so that fields can be added: here they are closed, so that none is added by mistake.
 const isObject = (value: unknown): value is Schema => typeof value === 'object' && value !== null;
@@ -17,7 +17,7 @@ function closed(value: unknown): unknown {
   return isOurs ? { ...inner, additionalProperties: false } : inner;
 }
 
-// That the schemas themselves are valid is what `test/render/schemas.test.ts` tests, once and not in every worker.
+// That the schemas themselves are valid is what `test/output/schemas.test.ts` tests, once and not in every worker.
 const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false, code: { optimize: false } });
 addFormats.default(ajv);
 let compiled: ValidateFunction | undefined;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { vi } from 'vitest';
 import { config as command } from '../../src/commands/config.ts';
 import type { Invocation } from '../../src/context.ts';
-import { createReporter } from '../../src/render/reporter.ts';
+import { createReporter } from '../../src/output/reporter.ts';
 import type { Scenario } from '../fault-kit/scenario.ts';
 import { withEmulator } from './emulator.ts';
 import { createMemory } from './memory-context.ts';

@@ -1,8 +1,8 @@
 import type { Following } from '../../src/actions/following.ts';
 import { createFinalHooks } from '../../src/hooks/on-final.ts';
 import { openJournal } from '../../src/journal/journal.ts';
-import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
-import type { Service } from '../../src/runs/service.ts';
+import type { Service } from '../../src/run/service.ts';
+import { createRateLimiter } from '../../src/service/rate-limiter.ts';
 import { createWatchGroup } from '../../src/watching/watch-group.ts';
 import { createMemory } from './memory-context.ts';
 

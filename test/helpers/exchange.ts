@@ -1,6 +1,6 @@
-import { faultOf } from '../../src/api/network-fault.ts';
-import { createTransport, type TransportOptions } from '../../src/api/transport.ts';
-import type { Fault } from '../../src/runs/fault.ts';
+import type { Fault } from '../../src/run/fault.ts';
+import { faultOf } from '../../src/service/network-fault.ts';
+import { createTransport, type TransportOptions } from '../../src/service/transport.ts';
 import { ampleLimitMs } from './real-time.ts';
 
 export interface ExchangeOrder extends Partial<TransportOptions> {

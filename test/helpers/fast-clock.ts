@@ -1,5 +1,5 @@
 import { systemClock } from '../../src/process.ts';
-import type { Clock } from '../../src/runs/clock.ts';
+import type { Clock } from '../../src/system/clock.ts';
 
 /** Goes five times as fast as the real clock: for a program that waits for processes, whose time cannot be leapt over. */
 export function createFastClock(): Clock {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
-import type { Clock } from '../../src/runs/clock.ts';
+import type { Clock } from '../../src/system/clock.ts';
 import { createFastClock } from './fast-clock.ts';
 import { entry } from './run-process.ts';
 import { runProgram } from './run-program.ts';

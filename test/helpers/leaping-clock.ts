@@ -1,6 +1,6 @@
 import { systemClock } from '../../src/process.ts';
-import type { Clock } from '../../src/runs/clock.ts';
-import { onAbort } from '../../src/runs/clock.ts';
+import type { Clock } from '../../src/system/clock.ts';
+import { onAbort } from '../../src/system/clock.ts';
 import { allAnswered } from './requests-under-way.ts';
 
 /** The real clock, but for the pauses: it leaps over them, while requests take the time that they take. */

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import type { Input, Invocation, Sink, Terminal } from '../../src/context.ts';
-import { silentReporter } from '../../src/runs/events.ts';
-import { createSecrets } from '../../src/secrets.ts';
+import { silentReporter } from '../../src/run/events.ts';
+import { createSecrets } from '../../src/system/secrets.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
 /** A context in memory: what is written is kept, and standard input is what the test says. */

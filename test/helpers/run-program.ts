@@ -1,12 +1,13 @@
 import { PassThrough } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { runCli } from '../../src/cli/run-cli.ts';
-import type { Env, Sink } from '../../src/context.ts';
+import type { Sink } from '../../src/context.ts';
+import { hasColors, hasUnicode } from '../../src/output/theme.ts';
 import { systemClock } from '../../src/process.ts';
 import { program } from '../../src/program.ts';
-import { hasColors, hasUnicode } from '../../src/render/theme.ts';
-import type { Clock } from '../../src/runs/clock.ts';
-import { createSecrets } from '../../src/secrets.ts';
+import type { Clock } from '../../src/system/clock.ts';
+import type { Env } from '../../src/system/env.ts';
+import { createSecrets } from '../../src/system/secrets.ts';
 import { checkDocuments } from './check-documents.ts';
 import { jsonLines } from './json-lines.ts';
 import { checkPrinted } from './printed-commands.ts';

@@ -1,8 +1,8 @@
-import { statusPath } from '../../src/api/endpoints.ts';
-import type { Exchange, ExchangeFailure, HttpRequest, Transport } from '../../src/api/exchange.ts';
-import { createHttpService } from '../../src/api/http-service.ts';
-import type { Service } from '../../src/runs/service.ts';
-import { parseDuration } from '../../src/runs/time-text.ts';
+import type { Service } from '../../src/run/service.ts';
+import { statusPath } from '../../src/service/endpoints.ts';
+import type { Exchange, ExchangeFailure, HttpRequest, Transport } from '../../src/service/exchange.ts';
+import { createHttpService } from '../../src/service/http-service.ts';
+import { parseDuration } from '../../src/system/time-text.ts';
 import { executionId, run } from './scripted-service.ts';
 import type { VirtualClock } from './virtual-clock.ts';
 

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { statusPath } from '../../src/api/endpoints.ts';
+import { statusPath } from '../../src/service/endpoints.ts';
 import { type FaultyService, startFaultyServer, wireAnswer } from './faulty-server.ts';
 import { gzipBomb } from './gzip-bomb.ts';
 import { executionId, run } from './scripted-service.ts';

@@ -6,7 +6,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { Terminal } from '@xterm/headless';
 import { vi } from 'vitest';
 import { splitLine } from '../../src/commands/complete.ts';
-import { parseDuration } from '../../src/runs/time-text.ts';
+import { parseDuration } from '../../src/system/time-text.ts';
 import type { Scenario } from '../fault-kit/scenario.ts';
 import type { FaultyEmulator } from '../fault-kit/start.ts';
 import { withEmulator } from './emulator.ts';

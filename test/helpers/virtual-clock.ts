@@ -1,5 +1,5 @@
-import type { Clock } from '../../src/runs/clock.ts';
-import { onAbort } from '../../src/runs/clock.ts';
+import type { Clock } from '../../src/system/clock.ts';
+import { onAbort } from '../../src/system/clock.ts';
 
 /** A clock that goes only while everybody sleeps, as fast as it can. */
 export interface VirtualClock extends Clock {

@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { createFinalHooks, createTurns } from '../../src/hooks/on-final.ts';
 import { type Hook, runHook } from '../../src/hooks/run-hook.ts';
 import { systemClock } from '../../src/process.ts';
-import { type RunEvent, silentReporter } from '../../src/runs/events.ts';
+import { type RunEvent, silentReporter } from '../../src/run/events.ts';
 import { createFastClock } from '../helpers/fast-clock.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { run } from '../helpers/scripted-service.ts';

@@ -7,7 +7,7 @@ import { fold } from '../../src/journal/fold.ts';
 import { isOpen, type Journal, openMs } from '../../src/journal/journal.ts';
 import { type JournalRecord, parseRecord } from '../../src/journal/records.ts';
 import { createTriggerRecord } from '../../src/journal/trigger-recorder.ts';
-import { isFinalStatus } from '../../src/runs/statuses.ts';
+import { isFinalStatus } from '../../src/run/statuses.ts';
 import type { TriggerRecord } from '../../src/triggering/trigger-record.ts';
 import { propertyRuns, propertyTimeoutMs } from '../helpers/property-runs.ts';
 import { fault } from '../helpers/scripted-service.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type NewRecord, pathOf } from '../../src/journal/records.ts';
-import type { Execution } from '../../src/runs/service.ts';
-import { isFinalStatus } from '../../src/runs/statuses.ts';
+import type { Execution } from '../../src/run/service.ts';
+import { isFinalStatus } from '../../src/run/statuses.ts';
 import {
   accepted,
   account,

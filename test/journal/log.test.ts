@@ -22,7 +22,7 @@ import { openJournal } from '../../src/journal/journal.ts';
 import { type LogPart, openLog, pruneFiles } from '../../src/journal/log.ts';
 import type { NewRecord } from '../../src/journal/records.ts';
 import { createTriggerRecord } from '../../src/journal/trigger-recorder.ts';
-import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
+import { createRateLimiter } from '../../src/service/rate-limiter.ts';
 import { sendUntilKnown } from '../../src/triggering/send-until-known.ts';
 import { running } from '../helpers/scripted-service.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';

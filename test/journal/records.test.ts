@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseRecord, pathOf, recordsIn } from '../../src/journal/records.ts';
 import { isMatch, type RunFilter, textsOf } from '../../src/journal/run-filter.ts';
-import type { Target } from '../../src/runs/run.ts';
+import type { Target } from '../../src/run/run.ts';
 import { anyCharacter } from '../helpers/any-character.ts';
 import { account, baseUrl, nightly, projectId, status as statusOf, uuid, weekly } from './records.ts';
 import { lineOf } from './state-folder.ts';

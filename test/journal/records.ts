@@ -1,4 +1,4 @@
-import type { Target } from '../../src/runs/run.ts';
+import type { Target } from '../../src/run/run.ts';
 
 export const baseUrl = 'https://api.example.com';
 export const account = 'c0ffee00';

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { type NewRecord, pathOf } from '../../src/journal/records.ts';
 import { createTriggerRecord } from '../../src/journal/trigger-recorder.ts';
-import type { FaultKind } from '../../src/runs/fault.ts';
+import type { FaultKind } from '../../src/run/fault.ts';
 import { fault } from '../helpers/scripted-service.ts';
 import { accepted, account, baseUrl, key, nightly, refused, status, triggered, uuid, weekly } from './records.ts';
 import { createStateFolder, linesIn } from './state-folder.ts';

@@ -1,9 +1,9 @@
 // Where Ctrl-C or another signal can strike, and what is said then. That a signal reaches the program, and that nothing keeps
 // the process after it, is tested in test/e2e.
 import { describe, expect, test, vi } from 'vitest';
-import { exitCodeOf, signalExits } from '../../src/problems/exit-codes.ts';
 import { systemClock } from '../../src/process.ts';
-import type { Clock } from '../../src/runs/clock.ts';
+import { exitCodeOf, signalExits } from '../../src/run/exit-codes.ts';
+import type { Clock } from '../../src/system/clock.ts';
 import type { Scenario } from '../fault-kit/scenario.ts';
 import type { FaultyEmulator } from '../fault-kit/start.ts';
 import { withEmulator } from '../helpers/emulator.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { FinalStatus } from '../../src/runs/statuses.ts';
+import type { FinalStatus } from '../../src/run/statuses.ts';
 import { withBareMachine } from './bare-machine.ts';
 import { blockOf } from './blocks.ts';
 

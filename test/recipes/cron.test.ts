@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { exitCodeOf } from '../../src/problems/exit-codes.ts';
+import { exitCodeOf } from '../../src/run/exit-codes.ts';
 import { isInstalled, needs } from '../helpers/needs.ts';
 import { firstOf } from '../helpers/rotation.ts';
 import { type Machine, withBareMachine } from './bare-machine.ts';

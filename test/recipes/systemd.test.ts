@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { exitCodeOf } from '../../src/problems/exit-codes.ts';
+import { exitCodeOf } from '../../src/run/exit-codes.ts';
 import { needs } from '../helpers/needs.ts';
 import type { ProcessOptions } from '../helpers/run-process.ts';
 import { type Machine, withBareMachine } from './bare-machine.ts';

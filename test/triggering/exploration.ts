@@ -5,7 +5,7 @@ import type { StartOutcome } from '../../src/actions/start-outcome.ts';
 import { openJournal } from '../../src/journal/journal.ts';
 import type { Log } from '../../src/journal/log.ts';
 import type { JournalRecord, NewRecord } from '../../src/journal/records.ts';
-import type { Answer, Service, StartedExecution } from '../../src/runs/service.ts';
+import type { Answer, Service, StartedExecution } from '../../src/run/service.ts';
 import { starts } from '../../src/triggering/start-evidence.ts';
 import { createWatchGroup } from '../../src/watching/watch-group.ts';
 import { baseUrl, createConnection } from '../helpers/connection.ts';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { expect } from 'vitest';
 import type { Start } from '../../src/problems/outcome.ts';
-import { isFinalStatus } from '../../src/runs/statuses.ts';
+import { isFinalStatus } from '../../src/run/statuses.ts';
 import { starts } from '../../src/triggering/start-evidence.ts';
 import { baseUrl } from '../helpers/connection.ts';
 import { target } from '../helpers/scripted-service.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../src/runs/json.ts';
-import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
-import type { Answer, StartedExecution } from '../../src/runs/service.ts';
+import type { Answer, StartedExecution } from '../../src/run/service.ts';
+import { createRateLimiter } from '../../src/service/rate-limiter.ts';
+import type { JsonObject } from '../../src/system/json.ts';
 import {
   type EarlierUse,
   sendUntilKnown,

@@ -1,8 +1,8 @@
-import type { Exchange, HttpRequest, Transport } from '../../src/api/exchange.ts';
-import { createHttpService } from '../../src/api/http-service.ts';
 import { type Reply, refusalReply, refusals } from '../../src/emulator/reply.ts';
-import type { Service } from '../../src/runs/service.ts';
-import { type FinalStatus, finalStatuses } from '../../src/runs/statuses.ts';
+import type { Service } from '../../src/run/service.ts';
+import { type FinalStatus, finalStatuses } from '../../src/run/statuses.ts';
+import type { Exchange, HttpRequest, Transport } from '../../src/service/exchange.ts';
+import { createHttpService } from '../../src/service/http-service.ts';
 import { createFaultyService } from '../fault-kit/faulty-service.ts';
 import type { VirtualClock } from '../helpers/virtual-clock.ts';
 

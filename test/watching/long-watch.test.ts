@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { type ActionFlags, planOf } from '../../src/actions/plan.ts';
 import { watchProblem } from '../../src/problems/watch-problems.ts';
-import type { Fault, FaultKind } from '../../src/runs/fault.ts';
-import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
-import type { Answer, Service } from '../../src/runs/service.ts';
+import type { Fault, FaultKind } from '../../src/run/fault.ts';
+import type { Answer, Service } from '../../src/run/service.ts';
+import { createRateLimiter } from '../../src/service/rate-limiter.ts';
 import { jitter, pollGapMs } from '../../src/watching/poll-gap.ts';
 import { createWatchGroup } from '../../src/watching/watch-group.ts';
 import { watchToEnd } from '../../src/watching/watch-run.ts';

@@ -1,7 +1,7 @@
-import type { RunEvent } from '../../src/runs/events.ts';
-import { createRateLimiter, type RateLimiter } from '../../src/runs/rate-limiter.ts';
-import type { Run } from '../../src/runs/run.ts';
-import type { Service } from '../../src/runs/service.ts';
+import type { RunEvent } from '../../src/run/events.ts';
+import type { Run } from '../../src/run/run.ts';
+import type { Service } from '../../src/run/service.ts';
+import { createRateLimiter, type RateLimiter } from '../../src/service/rate-limiter.ts';
 import { createWatchGroup } from '../../src/watching/watch-group.ts';
 import { type Followable, type WatchOptions, type WatchPorts, watchToEnd } from '../../src/watching/watch-run.ts';
 import { run } from '../helpers/scripted-service.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { RateLimiter } from '../../src/runs/rate-limiter.ts';
-import type { Sending, Service } from '../../src/runs/service.ts';
+import type { Sending, Service } from '../../src/run/service.ts';
+import type { RateLimiter } from '../../src/service/rate-limiter.ts';
 import { executionId, fault, resultOf, run, running, scriptedService, state } from '../helpers/scripted-service.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
 import { hour, minute, second, watch } from './watch-one.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
-import type { Answer, Execution, Service } from '../../src/runs/service.ts';
+import type { Answer, Execution, Service } from '../../src/run/service.ts';
+import { createRateLimiter } from '../../src/service/rate-limiter.ts';
 import { pollGapMs } from '../../src/watching/poll-gap.ts';
 import { createWatchGroup } from '../../src/watching/watch-group.ts';
 import { watchToEnd } from '../../src/watching/watch-run.ts';

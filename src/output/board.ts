@@ -1,0 +1,126 @@
+import type { Invocation } from '../context.ts';
+import type { Reporter, RunEvent } from '../run/events.ts';
+import { reasonOf } from '../run/fault.ts';
+import { nameOf, type Run, type Target } from '../run/run.ts';
+import type { Execution } from '../run/service.ts';
+import { sanitizeLine } from '../system/sanitize.ts';
+import { formatAge, formatAgo } from '../system/time-text.ts';
+import { themeOf, wrapOptionsOf } from './output.ts';
+import { createSentences, howRetried } from './sentences.ts';
+import { createSpinner } from './spinner.ts';
+import { durationOf, markedStatus, shortId } from './status-text.ts';
+import { renderMarkup, type Theme } from './theme.ts';
+import { cutTo, padTo, widthOf } from './width.ts';
+
+export interface BoardOptions {
+  /** How many runs are followed together. */
+  runs: number;
+  /** `usually 5m`; undefined if that isn't known. */
+  usualDuration(target: Target): string | undefined;
+}
+
+interface Row {
+  run: Run;
+  /** The last status, if there was one. */
+  execution?: Execution;
+  startedAtMs: number;
+  usual: string | undefined;
+  /** The last poll, if it failed. */
+  failure?: FailedPoll & { atMs: number };
+}
+
+type FailedPoll = Extract<RunEvent, { event: 'attempt_failed'; run: Run }>;
+
+/** More runs are only counted. */
+const mostRows = 10;
+
+/** Shows followed runs on a terminal: a row for each, below their count if there are several. */
+export function createBoard({ runs, usualDuration }: BoardOptions, context: Invocation) {
+  const { clock, stderr } = context;
+  const theme = themeOf(stderr, context);
+  const sentenceOf = createSentences(clock);
+  const isSingle = runs === 1;
+  const rows = new Map<string, Row>(); // by `executionId`
+  let done = 0;
+  const spinner = createSpinner(boardText, context);
+
+  return {
+    observe(event) {
+      const sentence = sentenceOf(event);
+      if (sentence) spinner.above(renderMarkup(sentence, theme, wrapOptionsOf(stderr)));
+      if (event.event === 'run_done') done += 1;
+      if (event.event === 'warning' || !('run' in event) || !event.run) return;
+      // The active run that another one waits for has a row only where there is no other.
+      if (event.isActiveRun && !isSingle) return;
+      if (event.event === 'triggered' && !event.isWatched) return;
+      if (event.event === 'run_done') removeRow(event.run);
+      else update(rows.get(event.run.executionId) ?? addRow(event.run), event);
+      if (rows.size > 0) spinner.draw();
+    },
+    above: (lines: string) => spinner.above(lines.replace(/\n$/, '')),
+    stop: spinner.stop,
+  } satisfies Reporter & { above(lines: string): void };
+
+  function addRow(run: Run): Row {
+    // Ours takes the place of the active run that it waited for.
+    if (isSingle) rows.clear();
+    const row = { run, startedAtMs: clock.nowMs(), usual: usualDuration(run.target) };
+    rows.set(run.executionId, row);
+    return row;
+  }
+
+  function update(row: Row, event: RunEvent): void {
+    if (event.event === 'status' || event.event === 'final') {
+      row.failure = undefined;
+      row.execution = event.execution;
+      const startMs = Date.parse(event.execution.startedAt ?? '');
+      // If the service's clock is ahead of ours, the run would have a negative age.
+      if (startMs <= clock.nowMs()) row.startedAtMs = startMs;
+    }
+    if (event.event === 'attempt_failed' && event.run) row.failure = { ...event, atMs: clock.elapsedMs() };
+  }
+
+  /** A single run stays until the command ends and prints its summary. */
+  function removeRow({ executionId }: Run): void {
+    const { run, execution } = rows.get(executionId) ?? {};
+    if (isSingle || !run) return;
+    rows.delete(executionId);
+    if (execution?.isFinal) spinner.above(finishedLine(run, execution, theme));
+  }
+
+  function boardText(): string {
+    // Spinner or indent take two columns, and some terminals wrap a line that fills the last one.
+    const columns = Math.max(1, stderr.columns() - 3);
+    const shown = [...rows.values()].slice(0, mostRows).map((row) => ({
+      ...row,
+      name: cutTo(sanitizeLine(nameOf(row.run.target)), Math.floor(columns / 3), theme),
+      status: sanitizeLine(row.execution?.status ?? 'polling'),
+    }));
+    const widest = (cell: 'name' | 'status') => Math.max(...shown.map((row) => widthOf(row[cell])));
+    const lines = shown.map((row) => {
+      const age = formatAge(clock.nowMs() - row.startedAtMs);
+      const head = [padTo(row.name, widest('name')), padTo(row.status, widest('status')), age].join(' ');
+      const note = noteOf(row);
+      const line = cutTo(note ? `${head} ${theme.symbols.dot} ${note}` : head, columns, theme);
+      return row.failure ? theme.warn(line) : line;
+    });
+    if (isSingle) return lines.join('');
+    const more = rows.size > mostRows ? [cutTo(`and ${rows.size - mostRows} more`, columns, theme)] : [];
+    return [cutTo(`${done} of ${runs} done`, columns, theme), ...lines, ...more].join('\n  ');
+  }
+
+  function noteOf({ failure, usual }: Row): string | undefined {
+    if (!failure) return usual;
+    const { execution, ageMs = 0, atMs, fault } = failure;
+    if (failure.failures === 1) return `${theme.symbols.warn} ${sanitizeLine(reasonOf(fault))}; ${howRetried(failure)}`;
+    const known = execution ? `confirmed ${formatAgo(ageMs + clock.elapsedMs() - atMs)}` : 'not confirmed yet';
+    return `${theme.symbols.warn} ${known}: ${sanitizeLine(reasonOf(fault))}`;
+  }
+}
+
+function finishedLine({ target, executionId }: Run, execution: Execution, theme: Theme): string {
+  const took = durationOf(execution);
+  const time = took ? ` ${theme.dim(took)}` : '';
+  const id = theme.dim(executionId.slice(0, shortId));
+  return `${markedStatus(execution, theme)} ${sanitizeLine(nameOf(target))}${time} ${id}`;
+}

@@ -1,0 +1,52 @@
+import { isJsonObject } from '../system/json.ts';
+
+const identity = ['executionId', 'projectId', 'automationName'];
+const ofStatus = ['status', 'title', 'message', 'startedAt', 'completedAt', 'createdAt', 'creditsCharged'];
+const ofResult = ['status', 'summary', 'output', 'error', 'completedAt'];
+const ofBoth = [...new Set([...ofStatus, ...ofResult])];
+
+const fieldsOfCommands: Readonly<Record<string, readonly string[]>> = {
+  trigger: ofBoth,
+  watch: ofBoth,
+  status: ofStatus,
+  result: ofResult,
+  list: ['status', 'startedAt', 'completedAt', 'creditsCharged'],
+  recover: ofStatus,
+};
+const ofAgent = ['executionId', 'agentId', 'status', 'title', 'message', 'startedAt', 'completedAt', 'createdAt'];
+
+/** The names with which a path of `--field` may begin: those of the service for this command, and `runctl`. */
+export function fieldsOf(command: string): readonly string[] {
+  const known = command.startsWith('agent ') ? ofAgent : [...identity, ...(fieldsOfCommands[command] ?? [])];
+  return [...known, 'runctl'];
+}
+
+const outcomes = [
+  'outcome',
+  'exitCode',
+  'next',
+  'durationMs',
+  'trigger.how',
+  'trigger.started',
+  'trigger.idempotencyKey',
+];
+
+const ofSummary = ['stepCount', 'succeededSteps', 'failedSteps', 'skippedSteps'];
+const ofError = ['type', 'message'];
+export const knownPaths: readonly string[] = [
+  ...fieldsOf('trigger'),
+  ...ofSummary.map((name) => `summary.${name}`),
+  ...ofError.map((name) => `error.${name}`),
+  ...[...outcomes, 'problem.name', 'problem.message'].map((name) => `runctl.${name}`),
+];
+
+/** The value at `summary.failedSteps` or `steps.0.name`: null below null, undefined if there is none. */
+export function valueAt(document: unknown, path: string): unknown {
+  let value = document;
+  for (const key of path.split('.')) {
+    if (value === null) return null;
+    if (Array.isArray(value)) value = value[Number(key)];
+    else value = isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+  }
+  return value;
+}

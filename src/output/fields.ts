@@ -1,0 +1,61 @@
+import type { Run } from '../run/run.ts';
+import { type Execution, errorTextOf, type RunResult } from '../run/service.ts';
+import { sanitize, sanitizeLine } from '../system/sanitize.ts';
+import { formatAgo, localTime } from '../system/time-text.ts';
+import { colorOfStatus, creditsOf, durationOf } from './status-text.ts';
+import type { Theme } from './theme.ts';
+import { type WrapOptions, widestWord, wrap } from './wrap.ts';
+
+export type Row = readonly [label: string, value: string | undefined];
+
+/** Two columns, without rows that have no value. A wide value continues below itself, or below its label. */
+export function fields(rows: readonly Row[], theme: Theme, { columns, indent = 0 }: WrapOptions = {}): string {
+  const shown = rows.flatMap(([label, value]) => (value ? [[label, value.split(' ')] as const] : []));
+  const width = Math.max(0, ...shown.map(([label]) => label.length));
+  const margin = ' '.repeat(indent);
+  const beside = indent + width + 2;
+  return shown
+    .map(([label, words]) => {
+      const fits = columns === undefined || beside + widestWord(words) <= columns;
+      if (fits) return `${margin}${theme.dim(label.padEnd(width))}  ${wrap(words, { columns, indent: beside })}\n`;
+      return `${margin}${theme.dim(label)}\n${margin}  ${wrap(words, { columns, indent: indent + 2 })}\n`;
+    })
+    .join('');
+}
+
+export function statusFields(
+  { run, execution, result, usual }: { run: Run; execution: Execution; result?: RunResult; usual?: string },
+  nowMs: number,
+  theme: Theme,
+  lines: WrapOptions,
+): string {
+  const { target } = run;
+  const isFinished = execution.isFinal;
+  return fields(
+    [
+      ['status', colorOfStatus(execution, theme)(sanitizeLine(execution.status))],
+      ['automation', sanitize(target.automationName)],
+      ['project', target.projectId],
+      ['run', run.executionId],
+      ['started', when(execution.startedAt, nowMs)],
+      ['finished', isFinished ? when(execution.completedAt, nowMs) : undefined],
+      ['duration', isFinished ? durationOf(execution) : soFar(execution, usual, nowMs)],
+      ['credits', creditsOf(execution)],
+      ['error', sanitizeLine(errorTextOf(result))],
+    ],
+    theme,
+    lines,
+  );
+}
+
+/** How long an unfinished run has taken: `4m 12s (usually 5m)`. */
+function soFar({ startedAt }: Execution, usual: string | undefined, nowMs: number): string | undefined {
+  const took = durationOf({ startedAt, completedAt: new Date(nowMs).toISOString() });
+  return took && usual ? `${took} (${usual})` : took;
+}
+
+function when(timestamp: string | undefined, nowMs: number): string | undefined {
+  if (timestamp === undefined) return undefined;
+  const atMs = Date.parse(timestamp);
+  return atMs <= nowMs ? `${localTime(atMs)} (${formatAgo(nowMs - atMs)})` : localTime(atMs);
+}

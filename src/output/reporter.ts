@@ -1,0 +1,40 @@
+import type { Invocation } from '../context.ts';
+import type { Reporter } from '../run/events.ts';
+import type { BoardOptions } from './board.ts';
+import { createLogReporter } from './log-reporter.ts';
+import type { OutputOptions } from './output.ts';
+
+/** The reporter of a command. It writes to stderr, only warnings with `--quiet`. */
+export function createReporter(options: OutputOptions, context: Invocation): Reporter {
+  return keepingWarnings(createLogReporter(context, options), context);
+}
+
+/** The same reporter, which keeps the warnings for the documents. */
+function keepingWarnings(reporter: Reporter, { warnings }: Invocation): Reporter {
+  return {
+    observe(event) {
+      const isNew = event.event === 'warning' && !warnings.some(({ message }) => message === event.message);
+      if (isNew) warnings.push(event);
+      reporter.observe(event);
+    },
+    stop() {
+      reporter.stop();
+    },
+  };
+}
+
+/** The context for following runs: on a terminal there is a board, and stderr is written above it. */
+export async function contextWithBoard(
+  { quiet, debug }: OutputOptions & { debug?: boolean },
+  follow: BoardOptions,
+  context: Invocation,
+): Promise<Invocation> {
+  const { stderr, env } = context;
+  // On a terminal of 0 columns, a spinner would write megabytes.
+  const hasBoard = stderr.isTTY && context.terminal().columns > 0 && env.TERM !== 'dumb';
+  if (quiet || debug || !hasBoard) return context;
+  const { createBoard } = await import('./board.ts');
+  const board = createBoard(follow, context);
+  const above = { ...stderr, write: board.above };
+  return { ...context, reporter: keepingWarnings(board, context), stderr: above };
+}

@@ -1,0 +1,98 @@
+import { allHowTriggered, allResolutions } from '../run/events.ts';
+import { exitCodes } from '../run/exit-codes.ts';
+import { causesOfUnknown } from '../run/problem.ts';
+import type { JsonObject } from '../system/json.ts';
+
+export type Schema = JsonObject;
+
+const text = { type: 'string' };
+const textOrNull = { type: ['string', 'null'] };
+const whole = { type: 'integer' };
+const count = { type: 'integer', minimum: 0 };
+const yesOrNo = { type: 'boolean' };
+const time = { type: 'string', format: 'date-time' };
+const oneOf = (...words: readonly string[]) => ({ enum: words });
+const listOf = (items: Schema) => ({ type: 'array', items });
+const mapOf = (additionalProperties: Schema) => ({ type: 'object', additionalProperties });
+
+/** An object that is open, as fields may be added to every object within `schema: 1`. */
+function object(required: Schema, optional: Schema = {}, more: Schema = {}): Schema {
+  return { type: 'object', properties: { ...required, ...optional }, required: Object.keys(required), ...more };
+}
+
+const outcomes = [...new Set(exitCodes.map(({ outcome }) => outcome))];
+const withoutProblem = ['ok', 'run_failed', 'run_timed_out', 'run_cancelled', 'still_running'];
+
+const confirmed = object({ status: text, ageMs: count });
+const warning = object({ name: text, message: text });
+const setting = object({ value: textOrNull, source: textOrNull }, { problem: text });
+
+const problem = object(
+  { name: oneOf(...outcomes.filter((name) => !withoutProblem.includes(name)), ...causesOfUnknown), message: text },
+  { httpStatus: whole, serviceCode: text, requestId: text, retryAfterMs: count },
+);
+
+const trigger = object({
+  how: oneOf(...allHowTriggered),
+  started: oneOf('yes', 'no', 'unknown'),
+  idempotencyKey: textOrNull,
+  safeToRepeat: yesOrNo,
+});
+
+const reports = {
+  list: object({ idempotencyKey: textOrNull, at: time, baseUrl: text }),
+  recover: object({ at: time, resolution: oneOf(...allResolutions), reason: textOrNull }, { until: time }),
+  config: mapOf({ anyOf: [setting, text] }),
+  explain: listOf(
+    object({ code: whole, outcome: text, meaning: text, advice: text, repeat: oneOf('yes', 'own key', 'no') }),
+  ),
+  version: object({ runctl: text, node: text, platform: text, undici: text }),
+  doctor: listOf(
+    object({ name: text, result: oneOf('ok', 'warning', 'failed', 'skipped'), message: text, advice: textOrNull }),
+  ),
+  request: object({ method: text, url: text, body: mapOf({}), idempotencyKey: text }),
+};
+
+const runctl = object(
+  {
+    schema: { const: 1 },
+    command: textOrNull,
+    exitCode: { enum: exitCodes.map(({ code }) => code) },
+    outcome: oneOf(...outcomes),
+    next: textOrNull,
+    warnings: listOf(warning),
+  },
+  { durationMs: count, trigger, problem, activeExecutionId: text, lastConfirmed: confirmed, ...reports },
+  {
+    if: { properties: { outcome: oneOf(...withoutProblem) } },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
+    then: { properties: { problem: false } },
+    else: { required: ['problem'] },
+    allOf: [
+      {
+        if: { properties: { outcome: { const: 'outcome_unknown' } } },
+        // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
+        then: { properties: { trigger: { properties: { started: { const: 'unknown' } } } } },
+      },
+    ],
+  },
+);
+
+/** A document. The fields of the service are not listed: it decides on their names and types. */
+const document = object(
+  { runctl },
+  { executionId: textOrNull },
+  {
+    if: { required: ['executionId'] },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
+    then: { anyOf: [{ required: ['projectId', 'automationName'] }, { required: ['agentId'] }] },
+  },
+);
+
+/** The JSON Schema of `--json`. */
+export const documentSchema: Schema = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  $id: 'urn:runctl:schema:1:document',
+  title: 'One line of runctl --json',
+  ...document,
+};

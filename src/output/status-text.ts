@@ -1,0 +1,60 @@
+import type { Outcome } from '../problems/outcome.ts';
+import { durationMsOf } from '../run/run.ts';
+import type { Execution } from '../run/service.ts';
+import { endedWell } from '../run/statuses.ts';
+import { sanitizeLine } from '../system/sanitize.ts';
+import { formatAgo, formatDuration } from '../system/time-text.ts';
+import type { Theme } from './theme.ts';
+
+/** Stands for what is not known. */
+const unknown = '–';
+
+/** So many characters of an id are enough for the eye, and for a run argument. */
+export const shortId = 8;
+
+/** How much of each id tells the runs apart. */
+export function lengthOfIds(ids: readonly string[]): number {
+  const distinct = new Set(ids);
+  let length = shortId;
+  while (new Set(ids.map((id) => id.slice(0, length))).size < distinct.size) length += 1;
+  return length;
+}
+
+export type ShownStatus = Pick<Execution, 'status' | 'isFinal'>;
+
+export function colorOfStatus({ status, isFinal }: ShownStatus, theme: Theme): (text: string) => string {
+  if (!isFinal) return theme.busy;
+  return endedWell(status) ? theme.ok : theme.bad;
+}
+
+/** A status with its symbol, in its color. */
+export const markedStatus = (shown: ShownStatus, theme: Theme): string =>
+  colorOfStatus(shown, theme)(`${symbolOfStatus(shown, theme)} ${sanitizeLine(shown.status)}`);
+
+export function symbolOfStatus({ status, isFinal }: ShownStatus, { symbols }: Theme): string {
+  if (!isFinal) return symbols.running;
+  return endedWell(status) ? symbols.ok : symbols.bad;
+}
+
+/** Shown in place of a status that isn't known. */
+export function withoutStatus({ start }: Outcome): string {
+  if (start?.how === 'skipped') return 'skipped';
+  if (start?.how === 'unknown') return 'in doubt';
+  return start?.how === 'not_started' ? 'not started' : 'not polled';
+}
+
+export function lastConfirmed({ execution, ageMs = 0 }: { execution?: Execution; ageMs?: number }): string {
+  if (!execution) return 'not confirmed yet';
+  return `last confirmed ${sanitizeLine(execution.status)} ${formatAgo(ageMs)}`;
+}
+
+/** What a run has cost; `–` if it has finished and the service does not say. */
+export function creditsOf({ isFinal, creditsCharged }: Execution): string | undefined {
+  if (creditsCharged !== undefined) return String(creditsCharged);
+  return isFinal ? unknown : undefined;
+}
+
+export function durationOf(run: Parameters<typeof durationMsOf>[0]): string | undefined {
+  const tookMs = durationMsOf(run);
+  return tookMs === undefined ? undefined : formatDuration(tookMs);
+}

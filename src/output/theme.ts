@@ -1,0 +1,87 @@
+import type { ChalkInstance } from 'chalk';
+import type { Invocation } from '../context.ts';
+import type { Env } from '../system/env.ts';
+import { sanitizeLine } from '../system/sanitize.ts';
+import { type WrapOptions, wrap } from './wrap.ts';
+
+/** The styles of one stream: colors if it has them, and symbols that mean the same without color. */
+export interface Theme {
+  ok(text: string): string;
+  bad(text: string): string;
+  warn(text: string): string;
+  busy(text: string): string;
+  dim(text: string): string;
+  strong(text: string): string;
+  /** A command to type; in backquotes if there are no colors. */
+  command(text: string): string;
+  symbols: Record<keyof typeof symbols, string>;
+}
+
+const plain = (text: string) => text;
+const uncolored = { green: plain, red: plain, yellow: plain, cyan: plain, dim: plain, bold: plain };
+const symbols = {
+  ok: '✔',
+  bad: '✖',
+  warn: '⚠',
+  running: '●',
+  arrow: '→',
+  dot: '·',
+  ellipsis: '…',
+};
+const ascii = {
+  ok: 'v',
+  bad: 'x',
+  warn: '!',
+  running: '*',
+  arrow: '->',
+  dot: '-',
+  ellipsis: '...',
+};
+
+interface ThemeOptions extends Pick<Invocation, 'unicode'>, Partial<Pick<Invocation, 'withFlags'>> {
+  colors: boolean;
+}
+
+let chalk: ChalkInstance | undefined;
+
+/** Loads chalk if one of these streams has colors. Themes that were created before have none. */
+export async function loadColors(...streams: { colors: boolean }[]): Promise<void> {
+  if (chalk || !streams.some(({ colors }) => colors)) return;
+  const { Chalk } = await import('chalk');
+  chalk = new Chalk({ level: 1 });
+}
+
+/** Uses the terminal's own sixteen colors, which its user has made readable on dark or light. */
+export function createTheme({ colors, unicode, withFlags = plain }: ThemeOptions): Theme {
+  const { green: ok, red: bad, yellow: warn, cyan: busy, dim, bold: strong } = (colors && chalk) || uncolored;
+  const command = (text: string) => (busy === plain ? `\`${withFlags(text)}\`` : busy(withFlags(text)));
+  return { ok, bad, warn, busy, dim, strong, command, symbols: unicode ? symbols : ascii };
+}
+
+/** A sentence in which `what is to be typed` is set off, and never broken, so that it can be copied. */
+export function renderMarkup(sentence: string, theme: Theme, lines: WrapOptions = {}): string {
+  const words = sanitizeLine(sentence).match(/[^\s`]*`[^`]+`[^\s`]*|\S+/g) ?? [];
+  return wrap(
+    words.map((word) => word.replace(/`([^`]+)`/, (_, typed) => theme.command(typed))),
+    lines,
+  );
+}
+
+/** May this stream be colored? FORCE_COLOR, then NO_COLOR, then what the stream is: the order Node itself follows. */
+export function hasColors(stream: { isTTY?: boolean }, env: Env): boolean {
+  if (env.FORCE_COLOR !== undefined) return env.FORCE_COLOR !== '0' && env.FORCE_COLOR !== 'false';
+  if (env.NO_COLOR) return false;
+  return stream.isTTY === true && env.TERM !== 'dumb';
+}
+
+/** Can more than ASCII be shown? The locale says so, as libc reads it; the Linux console and `dumb` cannot. */
+export function hasUnicode(env: Env): boolean {
+  if (env.TERM === 'linux' || env.TERM === 'dumb') return false;
+  const locale = env.LC_ALL || env.LC_CTYPE || env.LANG || '';
+  return /utf-?8/i.test(locale) || Boolean(env.WT_SESSION || env.TERM_PROGRAM);
+}
+
+// Control sequences of a terminal (ECMA-48, and xterm's for the cursor).
+export const eraseBelow = '\r\u001B[J';
+/** Shows the cursor and erases what is below it, in case the process ends before its spinner was stopped. */
+export const leaveTerminal = `${eraseBelow}\u001B[?25h`;

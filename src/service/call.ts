@@ -1,0 +1,80 @@
+import type { DatedAnswer, Sending } from '../run/service.ts';
+import type { JsonObject } from '../system/json.ts';
+import type { Operation } from './classify.ts';
+import { runIdIn } from './endpoints.ts';
+import type { HttpRequest, Transport } from './exchange.ts';
+import { faultOf } from './network-fault.ts';
+import type { ProxySettings } from './proxy.ts';
+import { answerOf } from './response.ts';
+
+export interface HttpOptions {
+  transport: Transport;
+  baseUrl: string; // without `/v0` or a trailing slash
+  proxy?: ProxySettings;
+  apiKey(idempotencyKey?: string): Promise<string>; // its errors are thrown by every call
+  requestTimeoutMs: number;
+  maxOutputBytes: number;
+  userAgent: string;
+  nowMs(): number;
+  scrub?(text: string): string; // hides the API key
+}
+
+/** One request. Paths are relative to the base URL. */
+export interface Question<T> {
+  operation: Operation;
+  target: string; // the path of what is triggered, to which a `Location` must lead
+  path: string;
+  send?: { body: string; idempotencyKey?: string };
+  read(document: JsonObject): T | undefined; // undefined if the document isn't the expected one
+}
+
+const mebibyte = 1024 * 1024;
+
+/** Makes one attempt at a request. Everything that goes wrong becomes a fault, and is never thrown. */
+export function createAsk(options: HttpOptions) {
+  const { transport, baseUrl, proxy, requestTimeoutMs, nowMs, scrub = (text) => text } = options;
+  const { host, origin, pathname } = new URL(baseUrl);
+  const prefix = pathname.replace(/\/$/, '');
+  const headers = { accept: 'application/json', 'accept-encoding': 'gzip', 'user-agent': options.userAgent };
+
+  return async function ask<T extends { status: string }>(
+    { operation, target, path: ofBase, send, read }: Question<T>,
+    signal: AbortSignal,
+    { timeoutMs: mostMs = requestTimeoutMs }: Sending = {},
+  ): Promise<DatedAnswer<T>> {
+    const path = prefix + ofBase;
+    const timeoutMs = Math.min(requestTimeoutMs, mostMs);
+    const maxBytes = operation === 'result' ? options.maxOutputBytes : mebibyte;
+    const { idempotencyKey } = send ?? {};
+    const key = { 'x-api-key': await options.apiKey(idempotencyKey) };
+    const request: HttpRequest = {
+      method: send ? 'POST' : 'GET',
+      path,
+      body: send?.body,
+      headers: {
+        ...key,
+        ...headers,
+        ...(send && { 'content-type': 'application/json' }),
+        ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+      },
+      timeoutMs,
+      maxBytes,
+    };
+    const exchange = await transport.exchange(request, signal);
+    if (exchange.kind === 'failure') {
+      return { kind: 'fault', fault: faultOf(exchange.failure, { host, proxy, timeoutMs }) };
+    }
+    return answerOf(exchange.response, {
+      operation,
+      maxBytes,
+      nowMs: nowMs(),
+      scrub,
+      // The journal stores the status, and a service may echo the API key in it.
+      read(document) {
+        const value = read(document);
+        return value && { ...value, status: scrub(value.status) };
+      },
+      runIdIn: (location) => runIdIn(location, { url: origin + path, baseUrl, target }),
+    });
+  };
+}

@@ -1,0 +1,48 @@
+import type { Run, Target } from '../run/run.ts';
+
+/** Paths relative to the base URL (docs/service.openapi.json). */
+export const triggerPath = (target: Target): string => `${targetPath(target)}/trigger`;
+
+export const statusPath = (run: Run): string => `${targetPath(run.target)}/executions/${segment(run.executionId)}`;
+
+export const resultPath = (run: Run): string => `${statusPath(run)}/result`;
+
+export const targetPath = ({ projectId, automationName }: Target): string =>
+  `/v0/automation/${segment(projectId)}/${segment(automationName)}`;
+
+// A lone UTF-16 surrogate, which can't be in a URL, becomes U+FFFD.
+const segment = (text: string) => encodeURIComponent(text.toWellFormed());
+
+interface Asked {
+  url: string; // of the request
+  baseUrl: string; // without `/v0`
+  target: string; // the path of what is triggered
+}
+
+/** The run that a `Location` leads to. Undefined if it isn't one of the target's. A gateway may leave out the prefix. */
+export function runIdIn(location: string, { url, baseUrl, target }: Asked): string | undefined {
+  if (!URL.canParse(location, url)) return undefined;
+  const place = new URL(location, url);
+  const base = new URL(baseUrl);
+  if (place.host !== base.host || !['http:', 'https:'].includes(place.protocol)) return undefined;
+  const prefix = base.pathname.replace(/\/$/, '');
+  const path = place.pathname.startsWith(`${prefix}/`) ? place.pathname.slice(prefix.length) : place.pathname;
+  // A redirect may lead to what is below the run, such as its result.
+  const segments = path.split('/');
+  const { length } = target.split('/');
+  const owner = segments.slice(0, length).join('/');
+  const [word, id] = segments.slice(length);
+  return word === 'executions' && id && isAlike(owner, target) ? decoded(id) : undefined;
+}
+
+/** Compares paths whose percent-encoding and case may differ. */
+const isAlike = (path: string, ofTarget: string) =>
+  decoded(path)?.toLowerCase() === decodeURIComponent(ofTarget).toLowerCase();
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,29 @@
+import type { Service } from '../run/service.ts';
+import type { JsonObject } from '../system/json.ts';
+import { createAsk, type HttpOptions } from './call.ts';
+import { resultPath, statusPath, targetPath, triggerPath } from './endpoints.ts';
+import { ofRun, readExecution, readResult, readStarted } from './read-document.ts';
+
+/** The service over HTTP. Everything that goes wrong becomes a fault, and is never thrown. */
+export function createHttpService(options: HttpOptions): Service {
+  const ask = createAsk(options);
+  return {
+    trigger({ target, ...send }, signal, sending) {
+      const path = triggerPath(target);
+      return ask({ operation: 'trigger', target: targetPath(target), path, send, read: readStarted }, signal, sending);
+    },
+    status(run, signal, sending) {
+      const question = { operation: 'status', target: targetPath(run.target), path: statusPath(run) } as const;
+      return ask({ ...question, read: (document) => ofRun(run, readExecution(document)) }, signal, sending);
+    },
+    result(run, signal, sending) {
+      const question = { operation: 'result', target: targetPath(run.target), path: resultPath(run) } as const;
+      const read = (document: JsonObject) => {
+        const result = readResult(document);
+        // While a run is in progress, only the status is meaningful.
+        return ofRun(run, result, result && !result.isFinal);
+      };
+      return ask({ ...question, read }, signal, sending);
+    },
+  };
+}

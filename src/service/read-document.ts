@@ -1,0 +1,91 @@
+import * as v from 'valibot';
+import { isUuid, type Run } from '../run/run.ts';
+import type { Execution, RunResult, StartedExecution } from '../run/service.ts';
+import { isFinalStatus } from '../run/statuses.ts';
+import type { JsonObject } from '../system/json.ts';
+import { stringifyJson } from '../system/json-text.ts';
+
+// docs/service.md, Documents may grow.
+const maybe = <T extends v.GenericSchema>(schema: T) => v.fallback(v.optional(schema), undefined);
+const text = maybe(v.string());
+const count = maybe(v.pipe(v.number(), v.integer(), v.minValue(0)));
+// docs/service.md, Times without an offset are UTC.
+const withOffset = (time: string) => (/([zZ]|[+-]\d\d(:?\d\d)?)$/.test(time) ? time : `${time}Z`);
+const timestamp = maybe(
+  v.pipe(
+    v.string(),
+    v.regex(/^\d{4}-\d\d-\d\dT/),
+    v.transform(withOffset),
+    v.check((value) => !Number.isNaN(Date.parse(value))),
+  ),
+);
+const amount = v.union([
+  v.pipe(v.number(), v.finite(), v.minValue(0)),
+  v.pipe(v.string(), v.regex(/^\d+(\.\d+)?$/), v.transform(Number)),
+]);
+const uuid = v.pipe(v.string(), v.check(isUuid));
+const output = v.pipe(
+  v.unknown(),
+  v.transform((value) =>
+    value === null || typeof value === 'string' ? (value ?? undefined) : stringifyJson(value, 2),
+  ),
+);
+const status = v.pipe(v.string(), v.regex(/\S/));
+
+const execution = v.object({
+  executionId: maybe(uuid),
+  status,
+  startedAt: timestamp,
+  completedAt: timestamp,
+  createdAt: timestamp,
+  creditsCharged: maybe(amount),
+  title: text,
+  message: text,
+});
+
+const result = v.object({
+  executionId: maybe(uuid),
+  status,
+  output: v.optional(output),
+  summary: maybe(v.object({ stepCount: count, succeededSteps: count, failedSteps: count, skippedSteps: count })),
+  error: maybe(
+    v.union([
+      v.object({ type: text, message: text }),
+      v.pipe(
+        v.string(),
+        v.transform((message) => ({ message })),
+      ),
+    ]),
+  ),
+  completedAt: timestamp,
+});
+
+/** `AutomationExecution` in docs/service.openapi.json. Undefined without a status. */
+export function readExecution(document: JsonObject): Execution | undefined {
+  const { success, output } = v.safeParse(execution, document);
+  return success ? { ...output, isFinal: isFinalStatus(output.status), document } : undefined;
+}
+
+/** The run in the response to a trigger. Undefined without an id, as there is no run to follow. */
+export function readStarted(document: JsonObject): StartedExecution | undefined {
+  const execution = readExecution(document) ?? readExecution({ ...document, status: 'RUNNING' });
+  const { executionId, status } = execution ?? {};
+  if (!execution || executionId === undefined) return undefined;
+  return { ...execution, executionId, document: { executionId, status, ...document } };
+}
+
+/** `AutomationResult` in docs/service.openapi.json. Undefined without a status. */
+export function readResult(document: JsonObject): (RunResult & { executionId?: string }) | undefined {
+  const { success, output } = v.safeParse(result, document);
+  return success ? { ...output, isFinal: isFinalStatus(output.status), document } : undefined;
+}
+
+/** Undefined if the response is about another run (from a broken cache) or about none (from a gateway). */
+export function ofRun<T extends { executionId?: string }>(
+  { executionId }: Pick<Run, 'executionId'>,
+  value: T | undefined,
+  mayLackId = false,
+): T | undefined {
+  const named = value?.executionId ?? (mayLackId ? executionId : undefined);
+  return named?.toLowerCase() === executionId.toLowerCase() ? value : undefined;
+}

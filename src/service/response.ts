@@ -1,0 +1,129 @@
+import { type Fault, type FaultKind, sentenceOf } from '../run/fault.ts';
+import type { Answer, DatedAnswer } from '../run/service.ts';
+import { isJsonObject, type JsonObject } from '../system/json.ts';
+import { readJson, textOfBody, UnreadableBody } from './body.ts';
+import { kindOf, type Operation } from './classify.ts';
+import { type ErrorBody, pageIn, readErrorBody } from './error-body.ts';
+import { type Headers, type HttpResponse, valuesOf } from './exchange.ts';
+import { retryAfterMs, serviceTimeMs } from './retry-after.ts';
+
+export interface Reading<T> {
+  operation: Operation;
+  maxBytes: number;
+  nowMs: number;
+  read(document: JsonObject): T | undefined; // undefined if the document isn't the expected one
+  runIdIn?(location: string): string | undefined;
+  /** Hides the API key. Must run before a message is cut to one line, because half a key wouldn't be recognized. */
+  scrub(text: string): string;
+}
+
+const errorBodyBytes = 1024 * 1024;
+const longestScrubbed = 64 * 1024;
+const requestIdHeaders = ['x-request-id', 'request-id', 'x-correlation-id', 'x-amzn-requestid', 'cf-ray'];
+
+/** Reads the response to a request (docs/service.openapi.json). */
+export async function answerOf<T>(raw: HttpResponse, reading: Reading<T>): Promise<DatedAnswer<T>> {
+  const isSuccess = raw.status >= 200 && raw.status < 300;
+  const answer = await (isSuccess ? readSuccess(raw, reading) : readRefusal(scrubbed(raw, reading), reading));
+  return { ...answer, serviceTimeMs: serviceTimeMs(raw.headers) };
+}
+
+async function readSuccess<T>(raw: HttpResponse, reading: Reading<T>): Promise<Answer<T>> {
+  try {
+    const document = createdRun(raw, reading) ?? (await readJson(raw, reading.maxBytes));
+    const value = isJsonObject(document) ? reading.read(document) : undefined;
+    if (value !== undefined) return { kind: 'ok', value, retryAfterMs: retryAfterMs(raw.headers, reading.nowMs) };
+    return faultOf(
+      'unreadable',
+      isJsonObject(document) ? strangers[reading.operation] : 'the response is not a JSON object',
+    );
+  } catch (error) {
+    if (!(error instanceof UnreadableBody)) throw error;
+    const page = pageIn(reading.scrub(error.text.slice(0, longestScrubbed)));
+    const message = page ? pageMessage(page) : `the response body can't be read: ${error.message}`;
+    return faultOf(error.tooLarge ? 'too_large' : 'unreadable', message);
+  }
+
+  function faultOf(kind: FaultKind, message: string): Answer<T> {
+    return {
+      kind: 'fault',
+      fault: { ...factsOfResponse(scrubbed(raw, reading), reading), kind, message: reading.scrub(message) },
+    };
+  }
+}
+
+/** The response to a trigger may have a `Location` instead of a body. */
+function createdRun<T>({ body, headers }: HttpResponse, { operation, runIdIn }: Reading<T>): JsonObject | undefined {
+  const [location] = valuesOf(headers, 'location');
+  if (operation !== 'trigger' || body.length > 0 || location === undefined) return undefined;
+  const executionId = runIdIn?.(location);
+  return executionId === undefined ? undefined : { executionId, status: 'RUNNING' };
+}
+
+async function readRefusal<T>(response: HttpResponse, reading: Reading<T>): Promise<Answer<T>> {
+  const { status, headers } = response;
+  const body = await readErrorOf(response, reading);
+  const leadsToRun = valuesOf(headers, 'location').some((location) => reading.runIdIn?.(location) !== undefined);
+  const kind = kindOf({ status, body, leadsToRun }, reading.operation);
+  const fault: Fault = {
+    ...factsOfResponse(response, reading),
+    kind,
+    message: refusalMessage(response, body, kind),
+    page: body.page,
+    hint: kind === 'unauthorized' && body.page ? pageHint : undefined,
+    serviceCode: body.code,
+    executionId: kind === 'already_active' ? body.executionId : undefined,
+  };
+  return { kind: 'fault', fault };
+}
+
+async function readErrorOf<T>(response: HttpResponse, { scrub }: Reading<T>): Promise<ErrorBody> {
+  try {
+    const body = response.body.subarray(0, errorBodyBytes);
+    return readErrorBody(scrub(await textOfBody({ ...response, body }, errorBodyBytes)));
+  } catch {
+    return readErrorBody('');
+  }
+}
+
+/** Hides the API key in the headers. Not used for successful polls, to save CPU time. */
+function scrubbed<T>(response: HttpResponse, { scrub }: Reading<T>): HttpResponse {
+  const headers = Object.keys(response.headers).map((name) => [name, valuesOf(response.headers, name).map(scrub)]);
+  return { ...response, headers: Object.fromEntries(headers) };
+}
+
+/** An object with a `status` may also be a gateway's own error object. */
+const strangers: Record<Operation, string> = {
+  trigger: 'the response has no executionId',
+  status: "the response doesn't name this run with a status, and may not come from the service",
+  result: "the response doesn't name this run with a status, and may not come from the service",
+};
+
+const pageHint = 'find out what responded (a proxy, a firewall, a login page) before you replace the API key';
+const pageMessage = (page: string) => `the response is an HTML page, "${page}", and may not come from the service`;
+
+function refusalMessage({ status, headers }: HttpResponse, body: ErrorBody, kind: FaultKind): string {
+  const isOfService = kind === 'redirected' || kind === 'redirected_to_run' || kind === 'already_active';
+  if (body.page && !isOfService) return pageMessage(body.page);
+  const sentence = sentenceOf(kind);
+  if (sentence !== undefined) return sentence;
+  if (kind === 'redirected') {
+    const [location] = valuesOf(headers, 'location');
+    const place = location ? ` to ${originOf(location)}` : '';
+    return `the service responded with a redirect${place}, which runctl doesn't follow because it would send the API key along`;
+  }
+  if (kind === 'unreadable') return 'the response is not JSON';
+  if (status >= 500) return `the service reported an error${body.message ? `: ${body.message}` : ''}`;
+  return `the service refused the request${body.message ? `: ${body.message}` : ''}`;
+}
+
+const originOf = (location: string): string => (URL.canParse(location) ? new URL(location).origin : 'another path');
+
+function factsOfResponse<T>({ status, headers }: HttpResponse, { nowMs }: Reading<T>) {
+  return { httpStatus: status, requestId: requestIdOf(headers), retryAfterMs: retryAfterMs(headers, nowMs) };
+}
+
+function requestIdOf(headers: Headers): string | undefined {
+  const value = requestIdHeaders.flatMap((name) => valuesOf(headers, name)).find((candidate) => candidate);
+  return value?.replace(/[^\x21-\x7e]/g, '').slice(0, 200) || undefined;
+}

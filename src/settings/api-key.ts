@@ -1,0 +1,134 @@
+import { closeSync, constants, createReadStream, fstatSync, openSync, statSync } from 'node:fs';
+import { getBuiltinModule } from 'node:process';
+import type { Readable } from 'node:stream';
+import type { Context } from '../context.ts';
+import { Problem, usageProblem } from '../run/problem.ts';
+import { readText } from './read-text.ts';
+import { flagSource, type Given, parseSetting, type Resolved, settingTable } from './table.ts';
+
+/** An API key as shown: its last four characters, or none if the key is so short that they would reveal it. */
+export function maskApiKey(apiKey: string): string {
+  return `****${apiKey.length < 12 ? '' : apiKey.slice(-4)}`;
+}
+
+/** Distinguishes API keys without containing one: eight hexadecimal digits. */
+export function accountOf(apiKey: string): string {
+  // Loaded here because `status` needs no hash.
+  const { createHash } = getBuiltinModule('node:crypto');
+  return createHash('sha256').update(`runctl-account:${apiKey}`).digest('hex').slice(0, 8);
+}
+
+/** Reads the first source that is set: flag, variables, profile. Doesn't run a command. Throws the interrupted problem. */
+export async function resolveApiKey(
+  apiKeyFile: string | undefined,
+  command: Resolved<string>,
+  stored: { apiKey?: string; source: string },
+  context: Context,
+): Promise<Resolved<string>> {
+  const { env } = context;
+  const [variable, fileVariable = ''] = settingTable.apiKey.env;
+  const { [variable]: text, [fileVariable]: path } = env;
+  if (apiKeyFile === '-') return readApiKeyInput(flagSource('apiKey'), context);
+  if (apiKeyFile !== undefined) return fromFile(apiKeyFile, flagSource('apiKey'), context);
+  const [first, second] = [variable, fileVariable, settingTable.apiKeyCommand.env[0]].filter((name) => env[name]);
+  if (first && second) {
+    return {
+      source: first,
+      problem: usageProblem(`${first} and ${second} both give the API key`, 'unset one of them'),
+    };
+  }
+  if (text) return acceptApiKey(text, variable, context);
+  if (path) return fromFile(path, fileVariable, context);
+  const isOfProfile = command.source === stored.source;
+  if (stored.apiKey && (isOfProfile || !command.source)) return acceptApiKey(stored.apiKey, stored.source, context);
+  const { value, source, problem } = command;
+  return { command: value, source, problem };
+}
+
+/** Throws a usage problem if one of these texts, which will be sent or recorded, contains a known API key. */
+export function refuseApiKeyIn(texts: readonly unknown[], { secrets }: Context): void {
+  const holdsSecret = (text: unknown) => typeof text === 'string' && secrets.scrub(text) !== text;
+  if (!texts.some(holdsSecret)) return;
+  throw usageProblem('the API key is part of another value; nothing was sent', 'leave it out of the command line');
+}
+
+/** Every API key passes through here first: it is hidden in all output, then checked. */
+export function acceptApiKey(text: string, source: string, { secrets }: Context): Given<string> {
+  secrets.protect(text.trim());
+  return parseSetting('apiKey', text, source);
+}
+
+export async function readApiKeyInput(source: string, context: Context): Promise<Given<string>> {
+  const stdin = context.stdin();
+  if (!stdin.isTTY) return acceptText(readApiKey(stdin, 'the API key on standard input', context), source, context);
+  const { askHidden } = await import('./prompts.ts');
+  return acceptText(askHidden('API key: ', context), source, context);
+}
+
+/** A pipe can be read only once. */
+async function fromFile(path: string, source: string, context: Context): Promise<Resolved<string>> {
+  const isFile = () => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  const again = async () => (isFile() ? readApiKeyFile(path, source, context) : undefined);
+  return { ...(await readApiKeyFile(path, source, context)), again };
+}
+
+function readApiKeyFile(path: string, source: string, context: Context): Promise<Given<string>> {
+  // A word without a slash or an extension may be the API key itself.
+  const file = /\/|\.[a-z]{2,4}$/i.test(path) ? `the key file ${path}` : `the key file (${source})`;
+  const reading = async () => {
+    const done = new AbortController();
+    let stream: Readable | undefined;
+    try {
+      const opened = await openKeyFile(path);
+      stream = opened.stream;
+      const read = readApiKey(stream, file, context);
+      return await (opened.isPipe ? Promise.race([read, silence(file, done.signal, context)]) : read);
+    } catch (error) {
+      if (error instanceof Problem) throw error;
+      const { code, message } = error as NodeJS.ErrnoException;
+      throw usageProblem(
+        `${file} can't be read (${code ?? message})`,
+        'check the path; the file must contain the API key and nothing else',
+      );
+    } finally {
+      done.abort();
+      // What is written to the pipe later is for somebody else.
+      stream?.destroy();
+    }
+  };
+  return acceptText(reading(), source, context);
+}
+
+const longestSilenceMs = 30_000;
+
+async function silence(file: string, done: AbortSignal, { clock }: Context): Promise<never> {
+  await clock.sleep(longestSilenceMs, done);
+  throw usageProblem(`${file} is a pipe, and nothing was written to it`, 'write the API key to it, and close it');
+}
+
+/** Opens without waiting. A thread that opens a pipe without a writer would keep the process from exiting. */
+async function openKeyFile(path: string): Promise<{ stream: Readable; isPipe: boolean }> {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+  const stat = fstatSync(fd);
+  if (stat.isFile()) return { stream: createReadStream('', { fd }), isPipe: false };
+  if (!stat.isFIFO()) {
+    closeSync(fd);
+    throw new Error('it is neither a file nor a pipe');
+  }
+  const { Socket } = await import('node:net');
+  return { stream: new Socket({ fd, writable: false }), isPipe: true };
+}
+
+const mostBytes = 64 * 1024;
+
+const readApiKey = (stream: AsyncIterable<string | Buffer>, what: string, { signal }: Context) =>
+  readText(stream, { what, mostBytes, hint: 'give the API key and nothing else' }, signal);
+
+async function acceptText(reading: Promise<string>, source: string, context: Context): Promise<Given<string>> {
+  try {
+    return acceptApiKey(await reading, source, context);
+  } catch (error) {
+    if (error instanceof Problem && error.facts.name === 'usage') return { source, problem: error };
+    throw error;
+  }
+}

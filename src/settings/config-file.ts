@@ -1,0 +1,83 @@
+import { Problem, usageProblem } from '../run/problem.ts';
+import { shellWord } from '../run/quote.ts';
+import { isJsonObject, type JsonObject } from '../system/json.ts';
+import { readOwn, UnsafePathError } from '../system/own-file.ts';
+import { type StoredKey, storedKeys } from './table.ts';
+
+export type Profile = { [key in StoredKey]?: string };
+
+/** config.json. Unknown fields are kept. */
+export interface ConfigFile {
+  profile?: string;
+  profiles?: Record<string, Profile>;
+}
+
+export interface ReadConfig {
+  path: string | undefined;
+  config: ConfigFile;
+  /** The file contains an API key, and its mode lets others read it. */
+  isExposed: boolean;
+  /** Why the file isn't used: others can change it. */
+  distrust?: Problem;
+}
+
+const mostMebibytes = 16;
+const fixHint = 'fix it by hand, or move it away; it was not changed';
+
+/** Reads config.json. Without one, or if others can change it, nothing is set. Throws a usage problem if it is invalid. */
+export function readConfigFile(path: string | undefined): ReadConfig {
+  const nothing = { path, config: {}, isExposed: false };
+  if (path === undefined) return nothing;
+  try {
+    const { bytes, mode } = readOwn(path, mostMebibytes);
+    const config = parseConfig(bytes.toString(), path);
+    const holdsKey = Object.values(config.profiles ?? {}).some(({ apiKey }) => apiKey);
+    return { path, config, isExposed: holdsKey && (mode & 0o077) !== 0 };
+  } catch (error) {
+    if (error instanceof UnsafePathError) return { ...nothing, distrust: unsafeProblem(error) };
+    if (error instanceof Problem) throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    // Some users set RUNCTL_CONFIG_DIR=/dev/null to have no config file.
+    if (code === 'ENOENT' || code === 'ENOTDIR') return nothing;
+    throw usageProblem(`the config file ${path} can't be read (${code ?? message})`, 'check its owner and its mode');
+  }
+}
+
+function unsafeProblem({ message, path, isForeign }: UnsafePathError): Problem {
+  const fix = isForeign ? 'make it yours' : `\`chmod go-w ${shellWord(path)}\``;
+  return usageProblem(
+    `${message}, and the config file says what to run and where to send the API key`,
+    `${fix}, or name a folder of your own with RUNCTL_CONFIG_DIR`,
+  );
+}
+
+/** Throws a usage problem that names the path. */
+export function parseConfig(text: string, path: string): ConfigFile {
+  let value: unknown;
+  try {
+    // Windows editors begin a file with a byte order mark.
+    value = JSON.parse(text.replace(/^\uFEFF/, ''));
+  } catch {
+    // The parser's message may quote the API key.
+    throw usageProblem(`the config file ${path} is not JSON`, fixHint);
+  }
+  const misfit = misfitIn(value);
+  if (misfit) throw usageProblem(`the config file ${path} is invalid: ${misfit}`, fixHint);
+  return value as ConfigFile;
+}
+
+function misfitIn(config: unknown): string | undefined {
+  if (!isJsonObject(config)) return 'it is not an object';
+  if (!isTextIfAny(config, 'profile')) return 'profile is not a string';
+  const { profiles = {} } = config;
+  if (!isJsonObject(profiles)) return 'profiles is not an object';
+  for (const [name, profile] of Object.entries(profiles)) {
+    if (!isJsonObject(profile)) return `profiles.${name} is not an object`;
+    const misfit = storedKeys.find((key) => !isTextIfAny(profile, key));
+    if (misfit) return `profiles.${name}.${misfit} is not a string`;
+  }
+  return undefined;
+}
+
+const isTextIfAny = (object: JsonObject, field: string) =>
+  !Object.hasOwn(object, field) || typeof object[field] === 'string';

@@ -1,0 +1,51 @@
+import { isAbsolute, join, resolve } from 'node:path';
+import { usageProblem } from '../run/problem.ts';
+import type { Env } from '../system/env.ts';
+import { settingTable } from './table.ts';
+
+interface Folder {
+  value: string;
+  source: string;
+}
+
+/** The variables whose folders contain ours, in order of priority, and the path from there to ours. */
+const bases = {
+  configFolder: { XDG_CONFIG_HOME: '', HOME: '.config' },
+  stateFolder: { XDG_STATE_HOME: '', HOME: '.local/state' },
+} as const;
+
+/** The folder of config.json; undefined if there is no home folder. */
+export const findConfigFolder = (env: Env) => findFolder('configFolder', env);
+
+export const findStateFolder = (env: Env) => findFolder('stateFolder', env);
+
+export const resolveStateFolder = (env: Env): string | undefined => findStateFolder(env)?.value;
+
+export function resolveConfigFile(env: Env): string | undefined {
+  const folder = findConfigFolder(env);
+  return folder && join(folder.value, 'config.json');
+}
+
+function findFolder(name: keyof typeof bases, env: Env): Folder | undefined {
+  const [own] = settingTable[name].env;
+  if (env[own]) return { value: absolute(env[own], own), source: own };
+  // XDG Base Directory Specification: a relative path is invalid and to be ignored. Where cron sets no home there is
+  // none: os.homedir() would make one up from the password file.
+  for (const [source, way] of Object.entries(bases[name])) {
+    const base = env[source];
+    if (base && isAbsolute(base)) return { value: join(base, way, 'runctl'), source };
+  }
+  return undefined;
+}
+
+function absolute(path: string, source: string): string {
+  try {
+    return resolve(path);
+  } catch {
+    // Of Node's functions for paths, only process.cwd() fails.
+    throw usageProblem(
+      `${source} is a relative path, and the current folder no longer exists`,
+      `change to another folder, or set ${source} to an absolute path`,
+    );
+  }
+}

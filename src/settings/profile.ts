@@ -1,0 +1,127 @@
+import type { Context, Invocation } from '../context.ts';
+import { usageProblem } from '../run/problem.ts';
+import { shellWord } from '../run/quote.ts';
+import type { Env } from '../system/env.ts';
+import { repairOwn } from '../system/own-file.ts';
+import { type ConfigFile, type Profile, type ReadConfig, readConfigFile } from './config-file.ts';
+import { resolveConfigFile } from './folders.ts';
+import { defaultProfile, flagSource, settingTable, storedKeys } from './table.ts';
+
+interface ChosenProfile {
+  name: string;
+  source: string;
+}
+
+export interface ProfileInForce extends ChosenProfile {
+  stored: Profile;
+  storedSource: string;
+  /** Says what in it is no setting, and how to remove that. */
+  unknown?: { message: string; advice: string };
+  /** The config file, if it holds an API key that others can read. */
+  exposedPath?: string;
+  distrust: ReadConfig['distrust'];
+}
+
+/** Reads the current profile. Throws a usage problem if the file can't be read or doesn't have the profile. */
+export function readProfileInForce(flag: string | undefined, env: Env): ProfileInForce {
+  const file = readConfigFile(resolveConfigFile(env));
+  const { path, config, isExposed, distrust } = file;
+  const { name, source } = chooseProfile(flag, env, file);
+  const stored = storedProfile(name, config);
+  if (!stored && name !== defaultProfile && !distrust) {
+    const names = Object.keys(config.profiles ?? {});
+    const known = names.length > 0 ? `known profiles: ${names.join(', ')}; ` : '';
+    throw usageProblem(
+      `there is no profile ${JSON.stringify(name)} (${source}) in ${path ?? 'any config file'}`,
+      path ? `${known}create it with \`runctl config --profile ${shellWord(name)}\`` : 'set HOME or RUNCTL_CONFIG_DIR',
+    );
+  }
+  return {
+    name,
+    source,
+    stored: stored ?? {},
+    storedSource: sourceOf(name, path),
+    unknown: unknownIn(name, stored),
+    exposedPath: isExposed ? path : undefined,
+    distrust,
+  };
+}
+
+/**
+ * The config file and the current profile, which may not exist in it, for a command that changes them. If others can change
+ * the file, it is repaired first. Throws a usage problem if it can't be, or if there can be no file.
+ */
+export function openProfile(flag: string | undefined, context: Invocation) {
+  const path = requireConfigFile(context);
+  for (const repaired of repairOwn(path)) {
+    const message = `other users could write to ${repaired} until now: check what is stored with \`runctl config list\``;
+    context.reporter.observe({ event: 'warning', name: 'config_untrusted', message });
+  }
+  const file = readConfigFile(path);
+  if (file.distrust) throw file.distrust;
+  return { path, config: file.config, profile: chooseProfile(flag, context.env, file) };
+}
+
+function chooseProfile(flag: string | undefined, env: Env, { path, config }: ReadConfig): ChosenProfile {
+  const [variable] = settingTable.profile.env;
+  if (flag !== undefined) return { name: flag, source: flagSource('profile') };
+  if (env[variable]) return { name: env[variable], source: variable };
+  if (config.profile) return { name: config.profile, source: path ?? '' };
+  return { name: defaultProfile, source: 'default' };
+}
+
+/** What is stored for a profile. Own properties only, because a profile may be called `constructor`. */
+export function storedProfile(name: string, { profiles = {} }: ConfigFile): Profile | undefined {
+  return Object.hasOwn(profiles, name) ? profiles[name] : undefined;
+}
+
+/** What a profile holds that is no setting, perhaps no longer. */
+export const unknownKeysIn = (profile: Profile = {}): string[] =>
+  Object.keys(profile).filter((key) => !storedKeys.some((known) => known === key));
+
+function unknownIn(name: string, stored: Profile | undefined): ProfileInForce['unknown'] {
+  const keys = unknownKeysIn(stored);
+  const [first] = keys;
+  if (first === undefined) return undefined;
+  const where = name === defaultProfile ? '' : ` --profile ${shellWord(name)}`;
+  const are = keys.length > 1 ? 'are no settings' : 'is no setting';
+  return {
+    message: `${keys.join(', ')} in profile ${JSON.stringify(name)} ${are} of runctl`,
+    advice: `\`runctl config unset ${shellWord(first)}${where}\``,
+  };
+}
+
+/** Throws a usage problem for a name that couldn't be typed again. */
+export function checkProfileName({ name, source }: ChosenProfile): void {
+  if (!/^[^\p{C}\p{Z}-][^\p{C}\p{Z}]*$/u.test(name)) {
+    throw usageProblem(
+      `the profile name ${JSON.stringify(name)} (${source}) is empty, contains a space or begins with a dash`,
+      'use a name like prod or team.staging',
+    );
+  }
+}
+
+/** A source without the path of the config file, for output that shows the path elsewhere. */
+export const shortSource = (source = '') => source.replace(/^(profile ".*") in .*$/s, '$1');
+
+export function sourceOf(profile: string, path: string | undefined): string {
+  return `profile ${JSON.stringify(profile)} in ${path}`;
+}
+
+export function withProfile(config: ConfigFile, { name }: ChosenProfile, changes: Profile): ConfigFile {
+  const profile = { ...storedProfile(name, config), ...changes };
+  return { ...config, profiles: { ...config.profiles, [name]: profile } };
+}
+
+/** Changes the config file. Throws a usage problem if it can't be read or written. */
+export async function changeConfig(path: string, make: (config: ConfigFile) => ConfigFile): Promise<void> {
+  const { changeConfigFile } = await import('./write-config.ts');
+  changeConfigFile(path, make);
+}
+
+/** The path of the config file. Throws a usage problem if there is no folder for one. */
+export function requireConfigFile({ env }: Context): string {
+  const path = resolveConfigFile(env);
+  if (path === undefined) throw usageProblem('there is no folder for a config file', 'set HOME or RUNCTL_CONFIG_DIR');
+  return path;
+}

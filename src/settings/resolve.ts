@@ -1,0 +1,153 @@
+import type { Invocation } from '../context.ts';
+import type { WarningName } from '../run/events.ts';
+import { type Problem, usageProblem } from '../run/problem.ts';
+import type { Env } from '../system/env.ts';
+import { acceptApiKey, maskApiKey, resolveApiKey } from './api-key.ts';
+import { findConfigFolder, findStateFolder } from './folders.ts';
+import { type ProfileInForce, readProfileInForce } from './profile.ts';
+import {
+  defaultProfile,
+  flagSource,
+  parseSetting,
+  type Resolved,
+  type Setting,
+  type SettingName,
+  type StoredKey,
+  settingTable,
+  storedKeys,
+  type ValueOf,
+  valueIfGiven,
+} from './table.ts';
+
+export interface SettingFlags {
+  apiKeyFile?: string;
+  baseUrl?: string;
+  project?: string;
+  profile?: string;
+  requestTimeout?: string;
+}
+
+/** The current value of every setting, or what is wrong with it. Only settings that a command requires can stop it. */
+export type Settings = { readonly [Name in SettingName]: Resolved<ValueOf<Name>> };
+
+/**
+ * Takes each setting from flag, environment, profile or default. Throws for a bad config file, for one that others can
+ * change, and for an interruption.
+ */
+export async function resolveSettings(flags: SettingFlags, context: Invocation): Promise<Settings> {
+  refuseUntrusted(readProfileInForce(flags.profile, context.env));
+  return showSettings(flags, context);
+}
+
+/** The same for commands that only show or change settings. Only warns about a file that others can change. */
+export async function showSettings(flags: SettingFlags, context: Invocation): Promise<Settings> {
+  const { env, reporter, stderr } = context;
+  const profile = readProfileInForce(flags.profile, env);
+  const { exposedPath, distrust, stored, storedSource, unknown } = profile;
+  const warn = (name: WarningName, message: string) => reporter.observe({ event: 'warning', name, message });
+  if (distrust) warn('config_untrusted', `${distrust.message}: ${distrust.facts.hint}`);
+  else if (exposedPath)
+    warn('exposed_api_key', `others can read the API key in ${exposedPath}: chmod 600 ${exposedPath}`);
+  if (unknown && stderr.isTTY) warn('unknown_setting', `${unknown.message}: ${unknown.advice}`);
+  const others = resolveOthers(flags, env, profile);
+  const ofProfile = { apiKey: stored.apiKey, source: storedSource };
+  const apiKey = await resolveApiKey(flags.apiKeyFile, others.apiKeyCommand, ofProfile, context);
+  const isStored = (apiKey.value ?? apiKey.command) !== undefined && apiKey.source === storedSource;
+  const problem = isStored ? misuseOfStoredKey(profile, others.baseUrl) : undefined;
+  if (problem) return { apiKey: { source: storedSource, problem }, ...others };
+  if (!isStored || apiKey.command !== undefined) return { apiKey, ...others };
+  const again = async () => {
+    const now = readProfileInForce(flags.profile, env);
+    const isUsable = now.stored.apiKey && !now.distrust && !misuseOfStoredKey(now, others.baseUrl);
+    return isUsable ? acceptApiKey(now.stored.apiKey ?? '', storedSource, context) : undefined;
+  };
+  return { apiKey: { ...apiKey, again }, ...others };
+}
+
+function refuseUntrusted({ distrust }: ProfileInForce): void {
+  if (distrust) throw distrust;
+}
+
+/** Why a profile's API key must not be sent to the current base URL: it is only for the one stored with it. */
+function misuseOfStoredKey(
+  { name, stored, storedSource }: ProfileInForce,
+  inForce: Resolved<string>,
+): Problem | undefined {
+  if (inForce.value === undefined) return undefined;
+  const others = `give the API key for ${inForce.value} with \`--api-key-file <path>\` or RUNCTL_API_KEY`;
+  if (!stored.baseUrl) {
+    return usageProblem(
+      `the API key in ${storedSource} has no base URL stored with it, so it isn't sent to ${inForce.value} (${inForce.source})`,
+      `store it with \`runctl config set baseUrl <url> --profile ${name}\`, or ${others}`,
+    );
+  }
+  const { value: own, problem } = parseSetting('baseUrl', stored.baseUrl, storedSource);
+  if (problem || inForce.value === own) return problem;
+  return usageProblem(
+    `the API key in ${storedSource} is for ${own}, so it isn't sent to ${inForce.value} (${inForce.source})`,
+    `${others}, or choose the profile that holds it with \`--profile <name>\``,
+  );
+}
+
+/** The settings without the API key, which isn't read. Throws like `resolveSettings`. */
+export function resolveWithoutApiKey(flags: SettingFlags, env: Env): Omit<Settings, 'apiKey'> {
+  const profile = readProfileInForce(flags.profile, env);
+  refuseUntrusted(profile);
+  return resolveOthers(flags, env, profile);
+}
+
+function resolveOthers(flags: SettingFlags, env: Env, profile: ProfileInForce): Omit<Settings, 'apiKey'> {
+  const { name, source, stored, storedSource } = profile;
+  const resolve = <Key extends StoredKey>(key: Key): Resolved<ValueOf<Key>> => {
+    const { [key as StoredKey]: typed }: { [key in StoredKey]?: string } = flags;
+    if (typed !== undefined) return parseSetting(key, typed, flagSource(key));
+    const [variable] = settingTable[key].env;
+    if (env[variable]) return parseSetting(key, env[variable], variable);
+    if (stored[key]) return parseSetting(key, stored[key], storedSource);
+    return defaultOf(key);
+  };
+  const keys = storedKeys.filter((key) => key !== 'apiKey');
+  const others = Object.fromEntries(keys.map((key) => [key, resolve(key)])) as Omit<Settings, 'apiKey'>;
+  const { baseUrl, idempotencyKeys } = others;
+  const isOfOtherService = stored.baseUrl && parseSetting('baseUrl', stored.baseUrl, '').value !== baseUrl.value;
+  return {
+    ...others,
+    // What a profile says about its service doesn't hold for another base URL.
+    idempotencyKeys:
+      isOfOtherService && idempotencyKeys.source === storedSource ? defaultOf('idempotencyKeys') : idempotencyKeys,
+    profile: asShown({ value: name, source }),
+    configFolder: asShown(findConfigFolder(env)),
+    stateFolder: asShown(findStateFolder(env)),
+  };
+}
+
+function defaultOf<Key extends StoredKey>(key: Key): Resolved<ValueOf<Key>> {
+  const { default: text }: Setting = settingTable[key];
+  return text === undefined ? {} : parseSetting(key, text, 'default');
+}
+
+const asShown = (setting: Resolved<string> = {}): Resolved<string> => ({ ...setting, text: setting.value });
+
+/** The settings as shown, without the API key. */
+export function maskSecrets(settings: Settings): Settings {
+  const { value, command, source, problem } = settings.apiKey;
+  const text = command === undefined ? value && maskApiKey(value) : `what \`${command}\` prints`;
+  return { ...settings, apiKey: { source, problem, text } };
+}
+
+/** The value of a setting that a command can't do without. Throws a usage problem if there is none. */
+export function need<Key extends StoredKey>(
+  key: Key,
+  settings: Pick<Settings, Key | 'profile' | 'configFolder'>,
+): ValueOf<Key> {
+  const value = valueIfGiven<ValueOf<Key>>(settings[key]);
+  if (value !== undefined) return value;
+  const { name, flag, env }: Setting = settingTable[key];
+  const profile = settings.profile.value ?? defaultProfile;
+  const where = profile === defaultProfile ? '' : ` --profile ${profile}`;
+  const others = `set ${env[0]} or \`${flag}\``;
+  throw usageProblem(
+    `no ${name} is set`,
+    settings.configFolder.value === undefined ? others : `run \`runctl config${where}\`, or ${others}`,
+  );
+}

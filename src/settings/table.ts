@@ -1,0 +1,197 @@
+import { type Problem, usageProblem } from '../run/problem.ts';
+import type { Env } from '../system/env.ts';
+import {
+  type Parsed,
+  parseApiKey,
+  parseApiKeyCommand,
+  parseBaseUrl,
+  parseKeyTreatment,
+  parseProject,
+  parseRequestTimeout,
+} from './values.ts';
+
+/** A setting and every way to set it. */
+export interface Setting {
+  name: string;
+  flag?: string;
+  shortFlag?: string;
+  flagAbout?: string;
+  /** The variables that set it, highest priority first. */
+  env: readonly [string, ...string[]];
+  isStored?: boolean;
+  /** Suggested commands get its flag, to mean the same service and project. */
+  isRepeated?: boolean;
+  default?: string;
+  about: string;
+}
+
+interface StoredSetting<Value> extends Setting {
+  isStored: true;
+  /** Only the last characters of a secret are shown, and it is never read from the command line itself. */
+  isSecret?: boolean;
+  parse(text: string): Parsed<Value>;
+  hint: string;
+}
+
+const stored = <Value>(setting: Omit<StoredSetting<Value>, 'isStored'>): StoredSetting<Value> => ({
+  ...setting,
+  isStored: true,
+});
+
+export const defaultProfile = 'default';
+
+/** Every setting. The source for flags, help, the man page, error messages, `runctl config` and reading settings. */
+export const settingTable = {
+  apiKey: stored({
+    name: 'API key',
+    flag: '--api-key-file <path>',
+    flagAbout: 'read the API key from a file (- for standard input)',
+    env: ['RUNCTL_API_KEY', 'RUNCTL_API_KEY_FILE'],
+    isSecret: true,
+    about: 'required; sent with every request (`-` reads it from standard input)',
+    parse: parseApiKey,
+    hint: 'copy it again: the whole API key and nothing else',
+  }),
+  apiKeyCommand: stored({
+    name: 'API key command',
+    env: ['RUNCTL_API_KEY_COMMAND'],
+    about: 'a shell command that prints the API key; runs before the first request',
+    parse: parseApiKeyCommand,
+    hint: 'use a command like `pass show runctl`',
+  }),
+  baseUrl: stored({
+    isRepeated: true,
+    name: 'base URL',
+    flag: '--base-url <url>',
+    flagAbout: 'base URL of the service',
+    env: ['RUNCTL_BASE_URL'],
+    about: 'required; https, except for localhost',
+    parse: parseBaseUrl,
+    hint: 'use a URL like https://api.example.com',
+  }),
+  project: stored({
+    isRepeated: true,
+    name: 'project',
+    flag: '--project <uuid>',
+    shortFlag: '-p',
+    flagAbout: 'project ID (UUID) of automations given by name',
+    env: ['RUNCTL_PROJECT'],
+    about: 'the default project (UUID), used when you give only a name',
+    parse: parseProject,
+    hint: 'use a UUID like 123e4567-e89b-42d3-a456-426614174000',
+  }),
+  profile: {
+    isRepeated: true,
+    name: 'profile',
+    flag: '--profile <name>',
+    flagAbout: 'profile in the config file',
+    env: ['RUNCTL_PROFILE'],
+    isStored: true,
+    default: defaultProfile,
+    about: 'a named group of stored settings',
+  },
+  configFolder: {
+    name: 'config folder',
+    env: ['RUNCTL_CONFIG_DIR'],
+    default: '`~/.config/runctl`, or `runctl` in `$XDG_CONFIG_HOME`',
+    about: 'where config.json is',
+  },
+  stateFolder: {
+    name: 'state folder',
+    env: ['RUNCTL_STATE_DIR'],
+    default: '`~/.local/state/runctl`, or `runctl` in `$XDG_STATE_HOME`',
+    about: 'where the journal is',
+  },
+  requestTimeout: stored({
+    name: 'request timeout',
+    flag: '--request-timeout <duration>',
+    flagAbout: 'time limit for one request',
+    env: ['RUNCTL_REQUEST_TIMEOUT'],
+    default: '30s',
+    about: 'time limit for one request, from 100ms to 10m',
+    parse: parseRequestTimeout,
+    hint: 'use a duration like 500ms, 30s or 5m',
+  }),
+  idempotencyKeys: stored({
+    name: 'setting for idempotency keys',
+    env: ['RUNCTL_IDEMPOTENCY_KEYS'],
+    default: 'honored',
+    about: 'whether the service honors them: `honored` or `ignored`; `runctl doctor --try-key` finds out',
+    parse: parseKeyTreatment,
+    hint: 'use `honored` or `ignored`',
+  }),
+} satisfies Record<string, Setting>;
+
+export type SettingName = keyof typeof settingTable;
+/** The settings that a profile stores. */
+export type StoredKey = {
+  [Name in SettingName]: (typeof settingTable)[Name] extends StoredSetting<infer _> ? Name : never;
+}[SettingName];
+export type SettingKey = StoredKey | 'profile';
+export type ValueOf<Name> = Name extends StoredKey
+  ? (typeof settingTable)[Name] extends StoredSetting<infer Value>
+    ? Value
+    : never
+  : string;
+
+const entries = Object.entries<Setting>(settingTable) as [SettingName, Setting][];
+export const settingKeys = entries.flatMap(([name, { isStored }]) => (isStored ? (name as SettingKey) : []));
+export const storedKeys = settingKeys.filter((key): key is StoredKey => key !== 'profile');
+
+/** A key as `runctl config` accepts it. Throws a usage problem that lists the keys. */
+export function parseSettingKey(text: string): SettingKey {
+  const plain = (word: string) => word.toLowerCase().replaceAll(/[-_]/g, '');
+  const [name = '', value] = text.split('=');
+  const key = settingKeys.find((candidate) => plain(candidate) === plain(name));
+  if (!key) throw usageProblem(`there is no setting ${JSON.stringify(name)}`, `settings: ${settingKeys.join(', ')}`);
+  if (value !== undefined)
+    throw usageProblem('a setting and its value are two arguments', `\`runctl config set ${usageOf(key)}\``);
+  return key;
+}
+
+/** The API key never comes from the command line. */
+const usageOf = (key: SettingKey) => (key === 'apiKey' ? key : `${key} <value>`);
+
+/** A setting that was set: its value, or why it is refused. The source names the flag, the variable or the profile. */
+export type Given<Value> =
+  | { value: Value; text: string; source: string; problem?: undefined }
+  | { value?: undefined; text?: undefined; source: string; problem: Problem };
+
+export interface Resolved<Value = unknown> {
+  value?: Value;
+  text?: string; // as it is shown and stored
+  source?: string;
+  problem?: Problem;
+  /** Reads the API key again, in case it was replaced; undefined if it isn't there any more. */
+  again?(): Promise<Given<string> | undefined>;
+  /** Instead of the API key's value, the shell command that prints it. */
+  command?: string;
+}
+
+const variables: readonly string[] = [
+  ...Object.values<Setting>(settingTable).flatMap(({ env }) => env),
+  // Those of hooks.
+  ...['STATUS', 'OUTCOME', 'EXIT_CODE', 'STARTED', 'EXECUTION_ID', 'AUTOMATION', 'COMMAND'].map(
+    (name) => `RUNCTL_${name}`,
+  ),
+];
+
+/** Variables that look like settings and are none. Kubernetes sets the last ones for a service called runctl. */
+export const unknownVariables = (env: Env): string[] =>
+  Object.keys(env).filter((name) => /^RUNCTL_(?!SERVICE_|PORT)/i.test(name) && env[name] && !variables.includes(name));
+
+/** Checks a setting's text. Never throws: a refused setting only stops commands that need it. */
+export function parseSetting<Key extends StoredKey>(key: Key, text: string, source: string): Given<ValueOf<Key>> {
+  const { name, parse, hint } = settingTable[key] as unknown as StoredSetting<ValueOf<Key>>;
+  const parsed = parse(text);
+  if ('value' in parsed) return { value: parsed.value, text: parsed.text ?? String(parsed.value), source };
+  return { source, problem: usageProblem(`the ${name} (${source}) ${parsed.flaw}`, parsed.hint ?? hint) };
+}
+
+/** The value, or undefined if it isn't set. Throws a usage problem if the setting is refused. */
+export function valueIfGiven<Value>({ value, problem }: Resolved<Value>): Value | undefined {
+  if (problem) throw problem;
+  return value;
+}
+
+export const flagSource = (key: SettingKey) => `flag ${(settingTable[key] as Setting).flag?.split(' ')[0]}`;

@@ -1,0 +1,85 @@
+import { isUuid } from '../run/run.ts';
+import { isLoopback } from '../system/loopback.ts';
+import { longestSecret, shortestSecret } from '../system/secrets.ts';
+import { parseDuration } from '../system/time-text.ts';
+
+/**
+ * A setting's value, and its text if that isn't the value itself; or what is wrong with it, as the end of a sentence that
+ * never quotes a possible API key.
+ */
+export type Parsed<Value> = { value: Value; text?: string } | { flaw: string; hint?: string };
+
+export function parseApiKey(text: string): Parsed<string> {
+  const apiKey = text.replace(/\r?\n$/, '');
+  const flaw = flawOfApiKey(apiKey);
+  return flaw ? { flaw } : { value: apiKey };
+}
+
+/** If undici refuses a header, its error quotes the header, so such an API key must not reach it. */
+function flawOfApiKey(apiKey: string): string | undefined {
+  if (apiKey === '') return 'is empty';
+  if (apiKey.length < shortestSecret) return `is shorter than ${shortestSecret} characters`;
+  if (apiKey.length > longestSecret) return `is longer than ${longestSecret} characters`;
+  if (/[\r\n]/.test(apiKey)) return 'contains a line break';
+  if (/[^\x21-\x7e]/.test(apiKey)) return "contains a space or another character that isn't visible ASCII";
+  return undefined;
+}
+
+export function parseApiKeyCommand(text: string): Parsed<string> {
+  if (text.trim() === '') return { flaw: 'is empty' };
+  return /\p{Cc}/u.test(text) ? { flaw: 'contains a line break or another control character' } : { value: text };
+}
+
+/** A base URL is stored without a trailing slash and without `/v0`, because every path begins with `/v0`. */
+export function parseBaseUrl(text: string): Parsed<string> {
+  const flaw = flawOfBaseUrl(text);
+  const url = localUrl(text);
+  if (flaw) return { flaw, ...(url && { hint: `did you mean ${url}?` }) };
+  const { origin, pathname } = new URL(text);
+  return { value: origin + trimSlashes(trimSlashes(pathname).replace(/\/v0$/, '')) };
+}
+
+/** What `localhost:42001` means; undefined for a text that isn't a host of this machine. It has nothing secret. */
+export function localUrl(text: string): string | undefined {
+  const { host, hostname } = URL.canParse(`http://${text}`) ? new URL(`http://${text}`) : { host: '', hostname: '' };
+  return isLoopback(hostname) ? `http://${host}` : undefined;
+}
+
+const trimSlashes = (path: string) => path.replace(/\/+$/, '');
+
+function flawOfBaseUrl(text: string): string | undefined {
+  // The URL parser drops these characters silently.
+  if (/[^!-~]/.test(text) && /[\s\p{Cc}]/u.test(text)) return 'contains a space or a control character';
+  if (!/^https?:\/\//i.test(text)) return `doesn't begin with ${localUrl(text) ? 'http://' : 'https://'}`;
+  if (!URL.canParse(text)) return 'is not a valid URL';
+  const { protocol, hostname, username, password } = new URL(text);
+  if (username || password) return 'must not contain a user name or password';
+  if (/[?#]/.test(text)) return 'must not contain a query or fragment';
+  if (protocol === 'http:' && !isLoopback(hostname))
+    return 'must begin with https:// (plain HTTP is allowed for localhost only)';
+  return undefined;
+}
+
+export function parseProject(text: string): Parsed<string> {
+  return isUuid(text) ? { value: text.toLowerCase() } : { flaw: 'is not a UUID' };
+}
+
+/** What a service may do with an idempotency key that it has seen before. */
+const keyTreatments = ['honored', 'ignored'] as const;
+export type KeyTreatment = (typeof keyTreatments)[number];
+
+export function parseKeyTreatment(text: string): Parsed<KeyTreatment> {
+  const value = keyTreatments.find((treatment) => treatment === text.toLowerCase());
+  return value === undefined ? { flaw: `is neither ${keyTreatments.join(' nor ')}` } : { value };
+}
+
+const shortestTimeoutMs = 100;
+const longestTimeoutMs = 600_000;
+
+/** Milliseconds. */
+export function parseRequestTimeout(text: string): Parsed<number> {
+  const ms = parseDuration(text);
+  if (ms === undefined) return { flaw: 'is not a duration' };
+  if (ms < shortestTimeoutMs || ms > longestTimeoutMs) return { flaw: 'is not between 100ms and 10m' };
+  return { value: ms, text };
+}

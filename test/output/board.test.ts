@@ -1,0 +1,143 @@
+import { Terminal } from '@xterm/headless';
+import fc from 'fast-check';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { createBoard } from '../../src/output/board.ts';
+import type { RunEvent } from '../../src/run/events.ts';
+import type { Run } from '../../src/run/run.ts';
+import { createMemory } from '../helpers/memory-context.ts';
+import { readerOf } from '../helpers/screen-reader.ts';
+import { ScreenStream } from '../helpers/screen-stream.ts';
+import { target } from '../helpers/scripted-service.ts';
+
+// A redraw that is due by the real clock would come between what a test does and what it reads from the screen.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }));
+afterEach(() => void vi.useRealTimers());
+
+/** A board on a screen in memory. `lines` waits until it was drawn again. */
+function onBoard({ columns = 80, rows = 24, runs = 1, usual = '' } = {}) {
+  const screen = new Terminal({ cols: columns, rows, convertEol: true, allowProposedApi: true });
+  const stream = new ScreenStream(screen);
+  const memory = createMemory();
+  const stderr = {
+    ...memory.stderr,
+    isTTY: true,
+    columns: () => stream.columns,
+    write: (text: string) => void stream.write(text),
+  };
+  const board = createBoard({ runs, usualDuration: () => usual }, { ...memory, stderr, terminal: () => stream });
+  onTestFinished(board.stop);
+  const lines = async () => {
+    vi.advanceTimersByTime(200);
+    return readerOf(screen).lines();
+  };
+  return { ...board, lines, sleep: memory.clock.sleep, resize: stream.resize.bind(stream) };
+}
+
+const runOf = (name: string): Run => ({ target: { ...target, automationName: name }, executionId: `id-${name}` });
+const execution = (status: string) => ({ status, isFinal: status === 'FAILED', document: {} });
+const status = (run: Run, word = 'RUNNING') =>
+  ({ event: 'status', run, execution: execution(word), changed: true }) as const;
+const ends = (run: Run): RunEvent => ({ event: 'final', run, execution: execution('FAILED') });
+const done = (run: Run): RunEvent => ({ event: 'run_done', run, pending: 1 });
+const failed = (run: Run, failures: number): RunEvent => {
+  const fault = { kind: 'unavailable', message: 'the service answered 502' } as const;
+  const times = { silentMs: 0, triedForMs: 600_000, retryInMs: 0, ageMs: 12_000 };
+  return {
+    event: 'attempt_failed',
+    operation: 'status',
+    run,
+    fault,
+    failures,
+    ...times,
+    execution: execution('RUNNING'),
+  };
+};
+const [nightly, weekly, third] = [runOf('nightly'), runOf('weekly-report'), runOf('third')] as const;
+
+test.each([
+  [80, '', 'nightly RUNNING 4m 12s'],
+  [80, 'usually 5m', 'nightly RUNNING 4m 12s · usually 5m'],
+  [34, 'usually 5m', 'nightly RUNNING 4m 12s · usual…'],
+])('on %i columns a run has one row, with how long it usually takes: %s', async (columns, usual, row) => {
+  const { observe, sleep, lines } = onBoard({ columns, usual });
+  observe(status(nightly));
+  await sleep(252_000);
+  expect((await lines()).map((line) => line.slice(2))).toEqual([row]);
+});
+
+test('several runs have rows in columns, and one that is done leaves a line above them', async () => {
+  const { observe, lines } = onBoard({ runs: 3 });
+  for (const event of [status(nightly), status(weekly, 'QUEUED'), status(third)]) observe(event);
+  const rows = ['  nightly       RUNNING 0s', '  weekly-report QUEUED  0s'];
+  expect((await lines()).slice(1)).toEqual([...rows, '  third         RUNNING 0s']);
+  for (const event of [ends(third), done(third)]) observe(event);
+  expect(await lines()).toEqual(['✖ FAILED third id-third', expect.stringMatching(/^. 1 of 3 done$/), ...rows]);
+});
+
+test('of more than ten runs, the others are only counted', async () => {
+  const { observe, lines } = onBoard({ runs: 12 });
+  for (let n = 0; n < 12; n++) observe(status(runOf(`run-${n}`)));
+  const shown = await lines();
+  expect([shown.length, shown.at(-2), shown.at(-1)]).toEqual([12, '  run-9 RUNNING 0s', '  and 2 more']);
+});
+
+test.each([1, 2])(
+  'one of %i runs shows what is wrong at the first failed poll, and what was confirmed from the second on',
+  async (runs) => {
+    const { observe, sleep, lines } = onBoard({ runs });
+    for (const event of [status(nightly), failed(nightly, 1)]) observe(event);
+    expect((await lines()).at(-1)).toMatch(/RUNNING 0s · ⚠ the service answered 502; .* 10m$/);
+    observe(failed(nightly, 2));
+    await sleep(3_000);
+    expect((await lines()).at(-1)).toMatch(/nightly RUNNING 3s · ⚠ .* 15s ago: the service answered 502$/);
+    observe(status(nightly));
+    expect((await lines()).at(-1)).toMatch(/nightly RUNNING 3s$/);
+    // The result may be long in coming, too.
+    for (const event of [ends(nightly), failed(nightly, 2)]) observe(event);
+    expect((await lines()).at(-1)).toMatch(/nightly FAILED 3s · ⚠ /);
+  },
+);
+
+test('a run that is only triggered has no row', async () => {
+  const { observe, lines } = onBoard();
+  observe({ event: 'triggered', how: 'started', run: nightly, isWatched: false });
+  observe(done(nightly));
+  expect(await lines()).toEqual([expect.stringMatching(/^started nightly.* `runctl watch id-nightly`$/)]);
+});
+
+test.each([
+  [1, /. nightly RUNNING 0s/],
+  [2, /^$/],
+])('the active run that one of %i waits for has a row while there is no other: %s', async (runs, row) => {
+  const { observe, lines } = onBoard({ runs });
+  observe({ ...status(nightly), isActiveRun: true });
+  expect((await lines()).join()).toMatch(row);
+  observe(status(weekly));
+  expect((await lines()).join()).not.toContain('nightly');
+});
+
+const size = fc.tuple(fc.integer({ min: 20, max: 300 }), fc.integer({ min: 40, max: 60 }));
+const names = fc.uniqueArray(fc.constantFrom('a', 'nightly', 'a-name-that-is-long-indeed', '漢字漢字漢字'), {
+  minLength: 1,
+});
+
+test.each([
+  ['of any size', fc.tuple(fc.integer({ min: 20, max: 300 }), fc.integer({ min: 2, max: 40 })), 0],
+  ['that is resized on a screen that holds it all', size, 3],
+])('a board %s fits, and leaves nothing behind', async (_, sizes, maxLength) => {
+  await fc.assert(
+    fc.asyncProperty(names, sizes, fc.array(size, { maxLength }), async (automations, [columns, rows], resizes) => {
+      const { observe, above, stop, lines, resize } = onBoard({ columns, rows, runs: 9 });
+      for (const each of automations) observe(status(runOf(each)));
+      observe(failed(runOf(automations[0] ?? ''), 2));
+      above('above');
+      for (const [width, height] of resizes) {
+        expect(await lines()).toHaveLength(Math.min(rows - 1, automations.length + 2));
+        resize(width, height);
+      }
+      await lines();
+      stop();
+      expect(await lines()).toEqual(['above']);
+    }),
+  );
+});

@@ -1,0 +1,134 @@
+import { describe, expect, test } from 'vitest';
+import { createLogReporter } from '../../src/output/log-reporter.ts';
+import type { RunEvent } from '../../src/run/events.ts';
+import { isFinalStatus } from '../../src/run/statuses.ts';
+import { createMemory } from '../helpers/memory-context.ts';
+import { fault, run, target } from '../helpers/scripted-service.ts';
+
+const execution = (status: string) => ({
+  status,
+  isFinal: isFinalStatus(status),
+  document: {},
+});
+const known = { run, execution: execution('RUNNING'), ageMs: 15_000 };
+const failed = (failures: number, silentMs: number): RunEvent => {
+  const { fault: gateway } = fault('unavailable', { message: 'the service answered 502' });
+  return {
+    event: 'attempt_failed',
+    operation: 'status',
+    fault: gateway,
+    failures,
+    silentMs,
+    triedForMs: 600_000,
+    retryInMs: 2_000,
+    ...known,
+  };
+};
+const waiting: RunEvent = { event: 'waiting', for: 'poll', nextMs: 5_000, ...known };
+
+const done = (pending: number) =>
+  ({ event: 'run_done', run, document: {}, pending, failure: { name: 'not_found', endsAll: false } }) as const;
+
+// How each line reads is in test/words.txt.
+describe('a sentence of a log', () => {
+  test('is written of a wait for another run every five minutes', async () => {
+    const memory = createMemory();
+    const { observe } = createLogReporter(memory);
+    for (let second = 0; second <= 660; second += 5) {
+      observe({ event: 'waiting', for: 'slot', target, nextMs: 1_000 });
+      await memory.clock.sleep(5_000);
+    }
+    expect(memory.err().match(/^nightly /gm)).toHaveLength(3);
+  });
+
+  test('is written of a warning once', () => {
+    const memory = createMemory();
+    const { observe } = createLogReporter(memory);
+    for (const message of ['a', 'b', 'a']) observe({ event: 'warning', name: 'hook_failed', message });
+    expect(memory.err()).toBe('runctl: a\nrunctl: b\n');
+  });
+
+  test('is written with --quiet of warnings that need somebody', () => {
+    const memory = createMemory();
+    const { observe } = createLogReporter(memory, { quiet: true });
+    observe({ event: 'triggered', run, isWatched: true, how: 'started' });
+    observe({ event: 'warning', name: 'unknown_status', message: 'PAUSED is unknown', run });
+    observe({ event: 'warning', name: 'agents_discontinued', message: 'Agents are discontinued' });
+    observe({ event: 'warning', name: 'hook_failed', message: 'it ended with 1', run });
+    observe({ event: 'warning', name: 'unresolved_trigger', message: 'recover it', target });
+    observe({ event: 'warning', name: 'replayed_failure', message: 'no new run', run });
+    observe({ event: 'status', run, execution: execution('RUNNING'), changed: true });
+    expect(memory.err()).toBe('runctl: it ended with 1\nrunctl: recover it\nrunctl: no new run\n');
+  });
+});
+
+describe('a log', () => {
+  test('begins each line about a run with the time and the name, on stderr', () => {
+    const memory = createMemory();
+    createLogReporter(memory).observe({ event: 'final', run, execution: execution('COMPLETED') });
+    expect([memory.err(), memory.out()]).toEqual(['2026-01-02 03:04:05 +0000 nightly COMPLETED\n', '']);
+  });
+
+  test.each<[string, RunEvent]>([
+    ['a poll that changes nothing', { event: 'status', run, execution: execution('RUNNING'), changed: false }],
+    [
+      'the poll that finds the end, which is reported as that',
+      { event: 'status', run, execution: execution('FAILED'), changed: true },
+    ],
+    [
+      'a trigger that failed, which is reported at the end',
+      { event: 'triggered', how: 'not_started', target, isWatched: true },
+    ],
+    ['the end of the last run, which is reported in full', done(0)],
+    ['an interruption of one of several', { ...done(1), failure: { name: 'interrupted', endsAll: true } }],
+    ['a wait just begun', waiting],
+  ])('says nothing of %s', (_, event) => {
+    const memory = createMemory();
+    createLogReporter(memory).observe(event);
+    expect(memory.err()).toBe('');
+  });
+
+  /** The minutes at which a line is written when the same happens every five seconds. */
+  const minutesOf = async (event: RunEvent, minutes: number) => {
+    const memory = createMemory();
+    const { observe } = createLogReporter(memory);
+    for (let second = 0; second <= minutes * 60; second += 5) {
+      observe(event);
+      await memory.clock.sleep(5_000);
+    }
+    return [...memory.err().matchAll(/ (\d\d):(\d\d):05 /g)].map(
+      ([, hour, minute]) => Number(hour) * 60 + Number(minute) - 184,
+    );
+  };
+
+  test('gives a sign of life after a minute, then every five', async () => {
+    expect(await minutesOf(waiting, 22)).toEqual([1, 6, 11, 16, 21]);
+  });
+
+  test('tells once that there will be ten seconds without a valid answer before the next attempt in 2s', async () => {
+    expect(await minutesOf(failed(7, 7_999), 22)).toEqual([1, 6, 11, 16, 21]);
+    expect(await minutesOf(failed(7, 8_000), 22)).toEqual([0, 1, 6, 11, 16, 21]);
+  });
+
+  test('holds neither a line break, an escape nor a control character of the service', () => {
+    const memory = createMemory();
+    const { observe } = createLogReporter(memory);
+    const hostile = 'a\r\nb\u001B[2Jc\u202Ed\u0007';
+    const named = { ...run, target: { ...run.target, automationName: hostile } };
+    observe({ event: 'status', run: named, execution: execution(hostile), changed: true });
+    observe({
+      event: 'attempt_failed',
+      operation: 'status',
+      fault: fault('lost', { message: hostile }).fault,
+      failures: 1,
+      silentMs: 0,
+      triedForMs: 600_000,
+      retryInMs: 1,
+      ...known,
+      execution: execution(hostile),
+    });
+    observe({ event: 'warning', name: 'hook_failed', message: hostile });
+    expect(memory.err().split('\n')).toHaveLength(4);
+    expect(memory.err().replaceAll('\n', '')).not.toMatch(/[\p{Cc}\u202E]/u);
+  });
+});

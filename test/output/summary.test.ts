@@ -1,0 +1,92 @@
+import { describe, expect, test } from 'vitest';
+import { summary } from '../../src/output/summary.ts';
+import { createTheme, loadColors } from '../../src/output/theme.ts';
+import { isFinalStatus } from '../../src/run/statuses.ts';
+import { executionId, run } from '../helpers/scripted-service.ts';
+
+await loadColors({ colors: true });
+const plain = createTheme({ colors: false, unicode: true });
+const ascii = createTheme({ colors: false, unicode: false });
+const colored = createTheme({ colors: true, unicode: true });
+
+const times = { startedAt: '2026-01-02T03:00:00Z', completedAt: '2026-01-02T03:04:12Z' };
+const execution = (status: string, fields = {}) => ({
+  status,
+  isFinal: isFinalStatus(status),
+  document: {},
+  ...times,
+  ...fields,
+});
+const result = (status: string, fields = {}) => ({
+  status,
+  isFinal: isFinalStatus(status),
+  document: {},
+  ...fields,
+});
+
+// How a whole summary reads is in test/words.txt.
+
+test('a locale without Unicode gets an ASCII mark', () => {
+  expect(summary({ run, execution: execution('COMPLETED') }, ascii, {})).toMatch(/^v COMPLETED nightly /);
+});
+
+test('the error stands before everything else', () => {
+  const error = { type: 'step_failed', message: 'Step "Post": 403' };
+  const watched = { run, execution: execution('FAILED'), result: result('FAILED', { error }) };
+  const [head, first] = summary(watched, plain, {}).split('\n');
+  expect([head, first]).toEqual([
+    expect.stringMatching(/^✖ FAILED nightly .* 4m 12s$/),
+    expect.stringMatching(/ step_failed: Step "Post": 403$/),
+  ]);
+});
+
+const startedOnly = execution('CANCELLED', { completedAt: undefined });
+
+test.each<[string, Parameters<typeof summary>[0], RegExp]>([
+  ['whose end only the result has', { run, execution: startedOnly, result: result('CANCELLED', times) }, / 4m 12s\n/],
+  ['without times', { run, execution: result('COMPLETED') }, /^✔ COMPLETED nightly\n/],
+  ['whose cost is not known', { run, execution: execution('COMPLETED') }, / –\n/],
+  ['with the result alone', { run, result: result('COMPLETED') }, /^✔ COMPLETED nightly\n +\w+ +[\da-f-]{36}\n$/],
+])('a run %s', (_, watched, text) => expect(summary(watched, plain, {})).toMatch(text));
+
+test.each([
+  [{ succeededSteps: 2 }, '2'],
+  [{ stepCount: 3 }, '3'],
+  [{ stepCount: 0, succeededSteps: 0 }, '0 0'],
+  [{ stepCount: 4, succeededSteps: 3, failedSteps: 0, skippedSteps: 1 }, '3 0 1 4'],
+])('steps of which only %j is known', (steps, numbers) => {
+  const watched = { run, result: result('COMPLETED', { summary: steps }) };
+  const [, line] = summary(watched, plain, {}).split('\n');
+  expect(line?.match(/\d+/g)?.join(' ')).toBe(numbers);
+});
+
+describe('the text of the service', () => {
+  const hostile = 'a\u001B[2Jb\u202Ec\r\nd\u0007';
+  const watched = {
+    run: { ...run, target: { ...run.target, automationName: hostile } },
+    execution: execution('COMPLETED'),
+    result: result('COMPLETED', { output: hostile, error: { type: hostile, message: hostile } }),
+  };
+
+  test('is harmless on a terminal', () => {
+    expect(summary(watched, plain, { columns: 80 })).not.toMatch(/(?!\n)\p{Cc}|\u202E/u);
+  });
+
+  test('is unchanged in a pipe where it is the output, harmless where it stands beside', () => {
+    const text = summary(watched, plain, {});
+    expect(text.endsWith(`\n${hostile}\n`)).toBe(true);
+    expect(text.slice(0, -hostile.length - 1)).not.toMatch(/(?!\n)\p{Cc}|\u202E/u);
+  });
+
+  test('that ends with a line break gets no second one, and nothing where there is no output', () => {
+    const output = (text: string) => summary({ ...watched, result: result('COMPLETED', { output: text }) }, plain, {});
+    expect(output('one\n')).toMatch(/\n\none\n$/);
+    expect(output('')).toMatch(new RegExp(`${executionId}\\n$`));
+  });
+});
+
+test('colors change nothing but the colors', () => {
+  const watched = { run, execution: execution('FAILED'), result: result('FAILED', { error: { type: 'run_failed' } }) };
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what colors are made of
+  expect(summary(watched, colored, {}).replace(/\u001B\[\d+m/g, '')).toBe(summary(watched, plain, {}));
+});

@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'vitest';
+import { fullNameOf, isNamedBy, isUuid, nameOf } from '../../src/run/run.ts';
+import {
+  endedWell,
+  finalStatusOf,
+  graverStatus,
+  isFinalStatus,
+  isKnownStatus,
+  lastStatusOf,
+} from '../../src/run/statuses.ts';
+import { executionId, projectId, target } from '../helpers/scripted-service.ts';
+
+describe('a status', () => {
+  test.each([
+    ['RUNNING', false, true],
+    ['COMPLETED', true, true],
+    ['FAILED', true, true],
+    ['TIMED_OUT', true, true],
+    ['CANCELLED', true, true],
+    [' completed ', true, true],
+    [' running ', false, true],
+    ['PAUSED', false, false],
+    ['', false, false],
+  ])('"%s" is final: %s, known: %s', (status, isFinal, isKnown) => {
+    expect([isFinalStatus(status), isKnownStatus(status)]).toEqual([isFinal, isKnown]);
+  });
+
+  test.each([
+    ['FAILED', 'FAILED', false],
+    [' timed_out', 'TIMED_OUT', false],
+    ['COMPLETED', 'COMPLETED', true],
+    ['completed', 'COMPLETED', true],
+    ['RUNNING', undefined, false],
+  ])('"%s" is the documented %s, and a success: %s', (status, final, success) => {
+    expect([finalStatusOf(status), endedWell(status)]).toEqual([final, success]);
+  });
+
+  const byGravity = ['FAILED', 'TIMED_OUT', 'CANCELLED', 'COMPLETED', 'PAUSED'];
+
+  test.each(byGravity.flatMap((graver, index) => byGravity.slice(index + 1).map((other) => [graver, other] as const)))(
+    'of %s and %s the first is the graver',
+    (graver, other) => {
+      const isTie = graver === 'COMPLETED';
+      expect(graverStatus(graver, other)).toBe(graver);
+      expect(graverStatus(other, graver)).toBe(isTie ? other : graver);
+    },
+  );
+
+  test.each([
+    [{ status: 'FAILED', executionId }, 'FAILED'],
+    [{ status: null, executionId }, 'NOT_FOUND'],
+    [{ status: null, executionId: null }, 'UNKNOWN'],
+  ])('%j is last known as %s', (run, expected) => expect(lastStatusOf(run)).toBe(expected));
+});
+
+test.each([
+  [executionId, true],
+  [executionId.toUpperCase(), true],
+  [`x${executionId}`, false],
+  [`${executionId}0`, false],
+  [executionId.replaceAll('-', ''), false],
+])('%s is a UUID: %s', (text, expected) => expect(isUuid(text)).toBe(expected));
+
+test('a target is named as a user would name it', () => {
+  expect([nameOf(target), fullNameOf(target)]).toEqual(['nightly', `${projectId}/nightly`]);
+});
+
+test.each([
+  [target, { projectId, automationName: 'nightly' }, true],
+  [target, { projectId: projectId.toUpperCase(), automationName: ' Night-ly ' }, true],
+  [target, {}, true],
+  [target, { projectId: 7, automationName: null }, true],
+  [target, { projectId, automationName: 'weekly' }, false],
+  [target, { projectId: executionId, automationName: 'nightly' }, false],
+  [{ ...target, automationName: '!' }, { automationName: '?' }, false],
+  [{ ...target, automationName: '!' }, { automationName: '!' }, true],
+  [{ ...target, automationName: 'Straße' }, { automationName: 'ｓtraße' }, true],
+] as const)('%j may be what a document calls %j: %s', (named, document, expected) => {
+  expect(isNamedBy(named, document)).toBe(expected);
+});

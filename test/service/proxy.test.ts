@@ -1,0 +1,189 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { FaultKind } from '../../src/run/fault.ts';
+import { Problem } from '../../src/run/problem.ts';
+import { faultOf } from '../../src/service/network-fault.ts';
+import { ProxyFailure, proxyFor } from '../../src/service/proxy.ts';
+import { anyCharacter } from '../helpers/any-character.ts';
+
+const service = 'https://service.test';
+const url = 'http://proxy.test:3128';
+const proxy = { origin: url, variable: 'HTTPS_PROXY' };
+
+describe('the proxy for an origin', () => {
+  test.each<[string, Record<string, string | undefined>, object | undefined]>([
+    ['nothing set', {}, undefined],
+    ['HTTPS_PROXY', { HTTPS_PROXY: url }, proxy],
+    ['https_proxy', { https_proxy: url }, { origin: url, variable: 'https_proxy' }],
+    ['lower case before upper case', { https_proxy: url, HTTPS_PROXY: 'http://other.test' }, { origin: url }],
+    ['an empty https_proxy hides nothing', { https_proxy: '', HTTPS_PROXY: url }, proxy],
+    ['an empty HTTPS_PROXY', { HTTPS_PROXY: '' }, undefined],
+    ['HTTP_PROXY is not for https', { HTTP_PROXY: url, http_proxy: url }, undefined],
+    ['ALL_PROXY', { ALL_PROXY: url }, { origin: url, variable: 'ALL_PROXY' }],
+    ['all_proxy', { all_proxy: url }, { origin: url, variable: 'all_proxy' }],
+    ['the special before the general', { all_proxy: 'http://other.test', HTTPS_PROXY: url }, proxy],
+    ['no scheme', { HTTPS_PROXY: 'proxy.test:3128' }, proxy],
+    ['no scheme, with a user', { HTTPS_PROXY: 'u:p@proxy.test:3128' }, { ...proxy, credentials: 'u:p' }],
+    ['an https proxy', { HTTPS_PROXY: 'https://proxy.test' }, { origin: 'https://proxy.test' }],
+    ['all that follows the origin', { HTTPS_PROXY: `${url}///a?b=c#d` }, proxy],
+    ['a path without a scheme', { HTTPS_PROXY: 'proxy.test:3128/a' }, proxy],
+    ['blanks around it', { HTTPS_PROXY: ` ${url}\n` }, proxy],
+    ['IPv6', { HTTPS_PROXY: '[::1]:3128' }, { origin: 'http://[::1]:3128' }],
+    ['an encoded password', { HTTPS_PROXY: 'http://u:p%40ss@proxy.test:3128/' }, { ...proxy, credentials: 'u:p@ss' }],
+    ['a user alone', { HTTPS_PROXY: 'http://u@proxy.test:3128' }, { ...proxy, credentials: 'u:' }],
+    ['a password alone', { HTTPS_PROXY: 'http://:token@proxy.test:3128' }, { ...proxy, credentials: ':token' }],
+  ])('%s', (_, env, expected) => {
+    const found = proxyFor(service, env);
+    if (expected) expect(found).toMatchObject(expected);
+    else expect(found).toBeUndefined();
+  });
+
+  test('has no credentials where its address has none', () => {
+    expect(proxyFor(service, { HTTPS_PROXY: url })).toEqual(proxy);
+  });
+
+  test.each([
+    'http://localhost:8080',
+    'https://LOCALHOST.',
+    'http://a.localhost',
+    'https://127.1',
+    'http://[::1]:8080',
+    'http://[::ffff:127.0.0.1]:8080',
+    'https://[0:0:0:0:0:ffff:127.9.8.7]',
+  ])('on this machine, %s, is none, whatever the environment says', (origin) => {
+    const names = ['HTTPS_PROXY', 'HTTP_PROXY', 'ALL_PROXY'].flatMap((name) => [name, name.toLowerCase()]);
+    for (const value of [url, 'socks5://proxy.test', '%']) {
+      const env = Object.fromEntries(names.map((name) => [name, value]));
+      expect(proxyFor(origin, { ...env, NO_PROXY: 'other.test' })).toBeUndefined();
+    }
+  });
+
+  test.each(['https://localhost.test', 'https://128.0.0.1', 'https://[::2]', 'https://[::ffff:128.0.0.1]'])(
+    'that is not on this machine, %s, is what the environment says',
+    (origin) => expect(proxyFor(origin, { HTTPS_PROXY: url })).toMatchObject({ origin: url }),
+  );
+
+  test.each([
+    ['*', service, true],
+    ['service.test', service, true],
+    ['SERVICE.Test.', service, true],
+    ['service.test', `${service}.`, true],
+    ['test', service, true],
+    ['.service.test', 'https://a.service.test', true],
+    ['*.service.test', 'https://a.service.test', true],
+    ['service.test:443', service, true],
+    ['service.test:8443', `${service}:8443`, true],
+    ['a.test b.test service.test', service, true],
+    ['a.test , service.test', service, true],
+    ['::2', 'https://[::2]', true],
+    ['[::2]:443', 'https://[::2]', true],
+    ['service.test:8443', service, false],
+    ['service.test:443x', service, false],
+    ['x[::2]', 'https://[::2]', false],
+    ['[::2]x', 'https://[::2]', false],
+    [':443', service, false],
+    ['vice.test', service, false],
+    ['a.service.test', service, false],
+    ['.', service, false],
+    ['', service, false],
+  ])('with NO_PROXY=%s for %s is left out: %s', (noProxy, origin, isLeftOut) => {
+    expect(proxyFor(origin, { HTTPS_PROXY: url, NO_PROXY: noProxy }) === undefined).toBe(isLeftOut);
+    expect(proxyFor(origin, { HTTPS_PROXY: url, no_proxy: noProxy, NO_PROXY: '' }) === undefined).toBe(isLeftOut);
+    expect(proxyFor(origin, { HTTPS_PROXY: url, no_proxy: '', NO_PROXY: noProxy }) === undefined).toBe(isLeftOut);
+  });
+
+  test('is sought in a NO_PROXY of any text without a throw', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: anyCharacter }), (noProxy) => {
+        expect(() => proxyFor(service, { HTTPS_PROXY: url, NO_PROXY: noProxy })).not.toThrow();
+      }),
+    );
+  });
+
+  test('is a plain origin, or refused, whatever the variable holds', () => {
+    // Not `fc.webUrl`, whose escapes cost more than a second of CPU time when they are first used.
+    const address = fc
+      .tuple(
+        fc.constantFrom('', 'http://', 'https://', 'socks5://'),
+        fc.constantFrom('', 'user@', 'user:p%40ss@'),
+        fc.webAuthority({ withIPv4: true, withIPv6: true, withPort: true }),
+        fc.constantFrom('', '/', '/a%20b?c=%ff#d'),
+      )
+      .map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(fc.oneof(address, fc.string()), (value) => {
+        let origin: string | undefined;
+        try {
+          origin = proxyFor(service, { HTTPS_PROXY: value })?.origin;
+        } catch (error) {
+          expect(error).toBeInstanceOf(Problem);
+          return;
+        }
+        expect(origin).toBe(origin === undefined || value === '' ? undefined : new URL(origin).origin);
+        if (origin === undefined) expect(value).toBe('');
+      }),
+    );
+  });
+
+  test.each(['socks5://proxy.test', 'ftp://proxy.test', 'proxy.test:99999', 'http://u:p%ss@proxy.test', '%'])(
+    '%j is refused by name, and is not shown: it may hold a password',
+    (value) => {
+      for (const name of ['HTTPS_PROXY', 'https_proxy', 'ALL_PROXY']) {
+        const problem = refusalOf(() => proxyFor(service, { [name]: value }));
+        expect(problem?.facts).toMatchObject({ name: 'usage', message: expect.stringContaining(name) });
+        expect(problem?.facts.hint).toContain('http://user:password@host:port');
+        if (value.length > 3) expect(JSON.stringify(problem?.facts)).not.toContain(value);
+      }
+    },
+  );
+});
+
+function refusalOf(act: () => unknown): Problem | undefined {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof Problem) return error;
+    throw error;
+  }
+  return undefined;
+}
+
+describe('what fails at a proxy', () => {
+  const attempt = { host: 'service.test', proxy: { origin: url, variable: 'https_proxy' }, timeoutMs: 1500 };
+  const coded = (code: string, message = code) => Object.assign(new Error(message), { code });
+  const refused = (status: number) =>
+    coded('UND_ERR_ABORTED', `Proxy response (${status}) !== 200 when HTTP Tunneling`);
+  const faultFor = (error: Error, sent = false) => faultOf({ sent, reason: 'network', error }, attempt);
+  const its = 'proxy.test:3128 (https_proxy)';
+
+  test.each<[string, Error, FaultKind, says: string, hint: string]>([
+    ['a wrong password', refused(407), 'proxy_refused', 'credentials', 'http://user:password@'],
+    ['a wrong password, as tinyproxy says it', refused(401), 'proxy_refused', 'credentials', 'http://user:password@'],
+    ['a host that it may not reach', refused(403), 'proxy_refused', 'service.test', 'NO_PROXY'],
+    ['a host that it does not reach', refused(502), 'unreachable', 'service.test', 'check https_proxy'],
+    ['no connection to it', coded('ECONNREFUSED'), 'unreachable', 'refused', 'check https_proxy'],
+    ['no address of it', coded('ENOTFOUND'), 'unreachable', 'resolve', 'check https_proxy'],
+    ['its reset', coded('ECONNRESET'), 'unreachable', 'reset', 'check https_proxy'],
+    ['its silence', coded('UND_ERR_HEADERS_TIMEOUT'), 'unreachable', 'never responded', 'check https_proxy'],
+    ['its certificate', coded('CERT_HAS_EXPIRED'), 'untrusted', 'expired', 'check https_proxy'],
+  ])('names it: %s', (_, error, kind, says, hint) => {
+    const fault = faultFor(new ProxyFailure(error));
+    expect(fault).toMatchObject({ kind, message: expect.stringContaining(its), hint: expect.stringContaining(hint) });
+    expect(fault.message).toContain(says);
+  });
+
+  test('names it if it refused the tunnel, or if the time to connect passed', () => {
+    expect(faultFor(refused(403))).toMatchObject({ kind: 'proxy_refused' });
+    const late = faultOf({ sent: false, reason: 'deadline' }, attempt);
+    expect([late.message.includes('service.test'), late.message.includes(its)]).toEqual([true, true]);
+  });
+
+  test.each([
+    ['the certificate of the service', coded('CERT_HAS_EXPIRED'), false],
+    ['a reset by the service', coded('ECONNRESET'), true],
+  ])('does not name it behind the tunnel: %s', (_, error, sent) => {
+    const { message, hint } = faultFor(error, sent);
+    expect(message).toContain('service.test');
+    expect(`${message} ${hint}`).not.toContain('https_proxy');
+  });
+});

@@ -1,0 +1,147 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { readExecution, readResult } from '../../src/service/read-document.ts';
+import { isJsonObject } from '../../src/system/json.ts';
+import { parseJson } from '../../src/system/json-text.ts';
+
+const executionId = '6f1c9f5e-3a53-4c1b-9f0a-0d6f2c1f8a11';
+const odd = [null, 7, -1, 1.5, '', 'x', true, [], {}, [1], { a: 1 }, Number.NaN, Number.POSITIVE_INFINITY];
+
+describe('an execution object', () => {
+  test('is read whole, and its unknown fields stay in the document', () => {
+    const document = {
+      executionId: executionId.toUpperCase(),
+      status: 'COMPLETED',
+      title: 'T',
+      message: 'M',
+      startedAt: '2026-11-21T09:00:00.000Z',
+      completedAt: '2026-11-21T09:00:20+01:00',
+      createdAt: '2026-11-21T09:00:00Z',
+      creditsCharged: 12.5,
+      mood: 'good',
+    };
+    const { mood: _, ...known } = document;
+    expect(readExecution(document)).toEqual({ ...known, isFinal: true, document });
+  });
+
+  test.each([{}, { error: 'x' }, ...[null, 3, '', ' ', ['RUNNING']].map((status) => ({ status }))])(
+    'without a state is none: %j',
+    (document) => {
+      expect(readExecution(document)).toBeUndefined();
+      expect(readResult(document)).toBeUndefined();
+    },
+  );
+
+  test.each([
+    ['completedAt', '2026-11-21'],
+    ['completedAt', '5'],
+    ['completedAt', '2026-13-45T99:00:00Z'],
+    ['completedAt', 1_790_000_000],
+    ['creditsCharged', 'twelve'],
+    ['creditsCharged', -5],
+    ['creditsCharged', ''],
+    ['creditsCharged', Number.POSITIVE_INFINITY],
+    ['executionId', 'nightly'],
+    ['executionId', ''],
+    ['title', 5],
+  ])('loses only its odd %s %j', (field, value) => {
+    const read = readExecution({ status: 'RUNNING', [field]: value });
+    expect(read).toMatchObject({ status: 'RUNNING', isFinal: false, document: { [field]: value } });
+    expect(read?.[field as 'title']).toBeUndefined();
+  });
+
+  test('reads a number the same whatever else is in the document', () => {
+    for (const rest of ['', ',"x":"3e"', ',"x":12345678901234567890']) {
+      const document = parseJson(`{"status":"COMPLETED","creditsCharged":12.50${rest}}`);
+      expect(isJsonObject(document) && readExecution(document)?.creditsCharged).toBe(12.5);
+    }
+  });
+
+  test('survives any value in any field', () => {
+    const fields = ['executionId', 'startedAt', 'completedAt', 'createdAt', 'creditsCharged', 'title', 'message'];
+    for (const field of fields) {
+      for (const value of odd) expect(readExecution({ status: 'RUNNING', [field]: value })?.status).toBe('RUNNING');
+    }
+  });
+});
+
+test.each([
+  ['2026-11-21T09:00:00', '2026-11-21T09:00:00Z'],
+  ['2026-11-21T09:00:00.123456', '2026-11-21T09:00:00.123456Z'],
+  ['2026-11-21T09:00', '2026-11-21T09:00Z'],
+  ['2026-11-21T09:00:00Z', '2026-11-21T09:00:00Z'],
+  ['2026-11-21T09:00:00+05:30', '2026-11-21T09:00:00+05:30'],
+  ['2026-11-21T09:00:00-0800', '2026-11-21T09:00:00-0800'],
+])('the time %s is read as %s, in every time zone', (written, read) => {
+  for (const field of ['startedAt', 'completedAt', 'createdAt'] as const) {
+    expect(readExecution({ status: 'RUNNING', [field]: written })?.[field]).toBe(read);
+  }
+  expect(readResult({ status: 'COMPLETED', completedAt: written })?.completedAt).toBe(read);
+});
+
+describe('a result object', () => {
+  test.each([
+    ['text', 'text'],
+    ['', ''],
+    [null, undefined],
+    [42, '42'],
+    [false, 'false'],
+    [['a', 1], '[\n  "a",\n  1\n]'],
+    [{ rows: [] }, '{\n  "rows": []\n}'],
+  ])('with the output %j has the text %j', (output, text) => {
+    expect(readResult({ status: 'COMPLETED', output })?.output).toBe(text);
+  });
+
+  test('loses no digit of an output that is a number', () => {
+    const document = parseJson('{"status":"COMPLETED","output":{"id":12345678901234567890}}');
+    expect(isJsonObject(document) && readResult(document)?.output).toContain('12345678901234567890');
+  });
+
+  test('is read whole', () => {
+    const document = {
+      executionId,
+      status: 'FAILED',
+      output: 'half',
+      summary: { stepCount: 3, succeededSteps: 1, failedSteps: 1, skippedSteps: 1 },
+      error: { type: 'step_failed', message: 'Step 2' },
+      completedAt: '2026-11-21T09:00:20Z',
+    };
+    expect(readResult(document)).toEqual({ ...document, isFinal: true, document });
+  });
+
+  test.each([
+    [null, undefined],
+    ['it broke', { message: 'it broke' }],
+    [{ type: 'x' }, { type: 'x' }],
+    [{ type: 5, message: 'm' }, { message: 'm' }],
+    [5, undefined],
+  ])('with the error %j has the error %j', (error, expected) => {
+    expect(readResult({ status: 'FAILED', error })?.error).toEqual(expected);
+  });
+
+  test('counts only what can be counted', () => {
+    const summary = { stepCount: 2.5, succeededSteps: -1, failedSteps: '3', skippedSteps: 4 };
+    expect(readResult({ status: 'FAILED', summary })?.summary).toEqual({ skippedSteps: 4 });
+  });
+
+  test('survives any value in any field', () => {
+    for (const field of ['executionId', 'output', 'summary', 'error', 'completedAt']) {
+      for (const value of odd) expect(readResult({ status: 'RUNNING', [field]: value })?.status).toBe('RUNNING');
+    }
+  });
+});
+
+test('no document makes a reader throw, and any with a status is read', () => {
+  const fields = 'executionId summary error output creditsCharged completedAt __proto__';
+  const name = fc.constantFrom(...fields.split(' '));
+  const document = fc.oneof(fc.object(), fc.dictionary(fc.oneof(name, fc.string()), fc.jsonValue()));
+  fc.assert(
+    fc.property(document, (value) => {
+      readExecution(value as Record<string, unknown>);
+      readResult(value as Record<string, unknown>);
+      const running = { ...value, status: 'RUNNING' };
+      expect(readExecution(running)?.document).toBe(running);
+      expect(readResult(running)?.document).toBe(running);
+    }),
+  );
+});

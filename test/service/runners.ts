@@ -1,0 +1,109 @@
+import { pollOnce } from '../../src/connection/poll-once.ts';
+import { exitNameOfWatch, watchProblem } from '../../src/problems/watch-problems.ts';
+import { exitNameOf } from '../../src/run/fault.ts';
+import { createRateLimiter } from '../../src/service/rate-limiter.ts';
+import { type EarlierUse, sendUntilKnown } from '../../src/triggering/send-until-known.ts';
+import { createWatchGroup } from '../../src/watching/watch-group.ts';
+import { type WatchOptions, watchToEnd } from '../../src/watching/watch-run.ts';
+import { account, baseUrl, createConnection } from '../helpers/connection.ts';
+import { createMemory } from '../helpers/memory-context.ts';
+import { run, target } from '../helpers/scripted-service.ts';
+import { scriptedTransport } from '../helpers/scripted-transport.ts';
+import { createVirtualClock } from '../helpers/virtual-clock.ts';
+
+export interface Given {
+  /** What every chance comes out as, 0 to 1. */
+  chance?: number;
+  giveUpAfterMs?: number;
+  timeoutMs?: number;
+  intervalMs?: number;
+  /** The watch follows a trigger of our own that has just been answered. */
+  own?: boolean;
+  /** It follows a trigger that another process of this machine sent a moment ago. */
+  journal?: boolean;
+}
+
+interface Outcome {
+  /** The name in the table of exit codes. */
+  end: string;
+  /** Between one request and the next. */
+  gapsMs: number[];
+}
+
+export type Runner = (script: string, given?: Given) => Promise<Outcome>;
+
+const signal = new AbortController().signal;
+
+function prepare(script: string, { chance = 0.5 }: Given) {
+  const clock = createVirtualClock();
+  const transport = scriptedTransport(script, clock);
+  const ports = {
+    clock,
+    signal,
+    random: () => chance,
+    service: transport.service,
+    limiter: createRateLimiter(1000, clock),
+  };
+  const ended = (end: string): Outcome => ({
+    end,
+    gapsMs: transport.sentAtMs.slice(1).map((atMs, index) => atMs - (transport.sentAtMs[index] ?? 0)),
+  });
+  return { ...ports, ended };
+}
+
+const trigger =
+  (history: EarlierUse): Runner =>
+  async (script, given = {}) => {
+    const { ended, ...ports } = prepare(script, given);
+    const { earlier } = history;
+    const record = {
+      sending() {},
+      inDoubt() {},
+      started() {},
+      refused() {},
+      readKey: () => earlier && ({ state: 'open', ageMs: earlier.ageMs } as const),
+    };
+    const { giveUpAfterMs = 30_000, timeoutMs = Number.POSITIVE_INFINITY } = given;
+    const limits = { giveUpAfterMs, requestTimeoutMs: 30_000, leftMs: createWatchGroup(timeoutMs, ports.clock).leftMs };
+    const identity = { baseUrl, account, target, idempotencyKey: 'key-1', userProvided: false };
+    const result = await sendUntilKnown(identity, '{}', { ...ports, ...limits, record }, history);
+    if (result.kind === 'started' || result.kind === 'recorded') return ended('ok');
+    return ended(result.kind === 'unknown' ? 'outcome_unknown' : exitNameOf(result.fault));
+  };
+
+const poll =
+  (operation: 'status' | 'result'): Runner =>
+  async (script, given = {}) => {
+    const { ended, service, limiter, clock, random } = prepare(script, given);
+    const context = { ...createMemory(), clock, random };
+    const flags = { giveUpAfterMs: given.giveUpAfterMs, quiet: true };
+    const polled = await pollOnce(operation, { run }, flags, createConnection(service, { context, limiter }));
+    return ended(polled.kind === 'ok' ? 'ok' : polled.problem.facts.name);
+  };
+
+const watchRun: Runner = async (script, given = {}) => {
+  const { ended, ...ports } = prepare(script, given);
+  const { intervalMs = 10_000, timeoutMs = Number.POSITIVE_INFINITY, giveUpAfterMs = 600_000 } = given;
+  const options: WatchOptions = { gapMs: () => intervalMs };
+  const { clock } = ports;
+  const sinceTriggerMs = given.own || given.journal ? () => clock.elapsedMs() : undefined;
+  const group = createWatchGroup(timeoutMs, clock);
+  if (given.own) group.answered();
+  const watched = await watchToEnd({ run, sinceTriggerMs }, options, {
+    ...ports,
+    group,
+    giveUpAfterMs,
+    requestTimeoutMs: 30_000,
+    observe() {},
+  });
+  return ended(exitNameOfWatch(watched, watchProblem(watched, signal)));
+};
+
+/** The requests that are retried, each by its own rules, against a script of answers (`scripted-transport.ts`). */
+export const runners = {
+  trigger: trigger({}),
+  'trigger in doubt': trigger({ earlier: { ageMs: 60_000, isOwn: true } }),
+  status: poll('status'),
+  result: poll('result'),
+  watch: watchRun,
+};

@@ -1,0 +1,114 @@
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { readConfigFile } from '../../src/settings/config-file.ts';
+import { changeConfigFile } from '../../src/settings/write-config.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+
+function write(text: string, mode = 0o600): string {
+  const path = join(temporaryFolder(), 'config.json');
+  writeFileSync(path, text);
+  chmodSync(path, mode);
+  return path;
+}
+
+const modeOf = (path: string) => statSync(path).mode & 0o777;
+const contentOf = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
+const chooseProd = (path: string) => changeConfigFile(path, (config) => ({ ...config, profile: 'prod' }));
+
+describe('the config file', () => {
+  test('that is not there leaves everything unset', () => {
+    for (const path of [join(temporaryFolder(), 'config.json'), '/dev/null/config.json', undefined]) {
+      expect(readConfigFile(path).config).toEqual({});
+    }
+  });
+
+  test.each([
+    ['', 'JSON'],
+    ['{"profiles":{"a":{"apiKey":"hunter2" x', 'JSON'],
+    ['[]', 'it is not'],
+    ['null', 'it is not'],
+    ['{"profile":1}', 'profile is not'],
+    ['{"profiles":[]}', 'profiles is not'],
+    ['{"profiles":{"a":"hunter2"}}', 'profiles.a is not'],
+    ['{"profiles":{"a":{"requestTimeout":30}}}', 'profiles.a.requestTimeout is not'],
+    ['{"profiles":{"a":{"apiKey":null}}}', 'profiles.a.apiKey is not'],
+  ])('%j is refused: %s', (text, why) => {
+    const path = write(text);
+    for (const use of [readConfigFile, chooseProd]) {
+      expect(() => use(path)).toThrow(why);
+      expect(() => use(path)).toThrow(path);
+      expect(() => use(path)).not.toThrow('hunter2');
+    }
+    expect(readFileSync(path, 'utf8')).toBe(text);
+  });
+
+  test("that can't be read or written is refused with its path", () => {
+    const folder = join(temporaryFolder(), 'config.json');
+    mkdirSync(folder);
+    expect(() => readConfigFile(folder)).toThrow(`${folder} can't be read`);
+    expect(() => chooseProd(join(write(''), 'config.json'))).toThrow("config.json can't be written");
+  });
+
+  const withKey = '{"profiles":{"a":{"apiKey":"hunter2"}}}';
+  test.each([
+    [withKey, 0o600, false],
+    [withKey, 0o400, false],
+    [withKey, 0o640, true],
+    [withKey, 0o604, true],
+    ['{"profiles":{"a":{"baseUrl":"u"}}}', 0o644, false],
+  ])('%s with mode %o is exposed: %s', (text, mode, isExposed) => {
+    expect(readConfigFile(write(text, mode)).isExposed).toBe(isExposed);
+  });
+
+  test('is made for its owner alone, with its folder, under any umask', () => {
+    const umask = process.umask(0);
+    onTestFinished(() => void process.umask(umask));
+    const folder = join(temporaryFolder(), 'a', 'b');
+    const path = join(folder, 'config.json');
+    chooseProd(path);
+    expect([modeOf(folder), modeOf(path), readdirSync(folder)]).toEqual([0o700, 0o600, ['config.json']]);
+    expect(contentOf(path)).toEqual({ profile: 'prod' });
+  });
+
+  test.each([0o644, 0o400])('of mode %o is rewritten for its owner alone', (before) => {
+    const path = write('{}', before);
+    chooseProd(path);
+    expect([modeOf(path), contentOf(path)]).toEqual([0o600, { profile: 'prod' }]);
+  });
+
+  test('is not changed if others may have written it', () => {
+    const path = write('{"theme":1}', 0o620);
+    expect(() => chooseProd(path)).toThrow('other users');
+    expect(contentOf(path)).toEqual({ theme: 1 });
+  });
+
+  test('keeps fields that nobody knows, and names with dots, but not a byte order mark', () => {
+    const known = { theme: { 'a.b': 1 }, profiles: { 'team.prod': { baseUrl: 'u', note: [2] } } };
+    const path = write(`\ufeff${JSON.stringify(known)}`);
+    expect(readConfigFile(path).config).toEqual(known);
+    chooseProd(path);
+    expect(contentOf(path)).toEqual({ ...known, profile: 'prod' });
+  });
+
+  test('is written where a link points to', () => {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, 'dotfiles'));
+    const target = join(folder, 'dotfiles', 'runctl');
+    const path = join(folder, 'config.json');
+    symlinkSync(join('dotfiles', 'runctl'), path);
+    writeFileSync(target, '{"theme":1}');
+    chooseProd(path);
+    expect(lstatSync(path).isSymbolicLink()).toBe(true);
+    expect([modeOf(target), contentOf(target)]).toEqual([0o600, { theme: 1, profile: 'prod' }]);
+  });
+});

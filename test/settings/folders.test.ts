@@ -1,0 +1,38 @@
+import { describe, expect, test } from 'vitest';
+import { findConfigFolder, findStateFolder, resolveConfigFile } from '../../src/settings/folders.ts';
+
+describe('the folders', () => {
+  test.each([
+    ['RUNCTL_CONFIG_DIR before all else', { RUNCTL_CONFIG_DIR: '/own', XDG_CONFIG_HOME: '/xdg', HOME: '/h' }, '/own'],
+    ['the XDG folder', { XDG_CONFIG_HOME: '/xdg', HOME: '/h' }, '/xdg/runctl'],
+    ['the home where the XDG path is relative', { XDG_CONFIG_HOME: 'xdg', HOME: '/h' }, '/h/.config/runctl'],
+    [
+      'the home where the variables are empty',
+      { RUNCTL_CONFIG_DIR: '', XDG_CONFIG_HOME: '', HOME: '/h' },
+      '/h/.config/runctl',
+    ],
+    ['nothing without a home', {}, undefined],
+    ['nothing with a relative home', { HOME: '.' }, undefined],
+  ] as const)('of the config is %s', (_, env, path) => {
+    expect(findConfigFolder(env)?.value).toBe(path);
+  });
+
+  test.each([
+    ['RUNCTL_STATE_DIR before all else', { RUNCTL_STATE_DIR: '/own', XDG_STATE_HOME: '/xdg', HOME: '/h' }, '/own'],
+    ['the XDG folder', { XDG_STATE_HOME: '/xdg', HOME: '/h' }, '/xdg/runctl'],
+    ['the home', { HOME: '/h' }, '/h/.local/state/runctl'],
+    ['nothing without a home', {}, undefined],
+  ] as const)('of the state is %s', (_, env, path) => {
+    expect(findStateFolder(env)?.value).toBe(path);
+  });
+
+  test('a folder knows the variable it comes from', () => {
+    expect(findConfigFolder({ HOME: '/h' })?.source).toBe('HOME');
+    expect(findConfigFolder({ XDG_CONFIG_HOME: '/x', HOME: '/h' })?.source).toBe('XDG_CONFIG_HOME');
+  });
+
+  test('the config file is config.json in its folder', () => {
+    expect(resolveConfigFile({ HOME: '/h' })).toBe('/h/.config/runctl/config.json');
+    expect(resolveConfigFile({})).toBeUndefined();
+  });
+});

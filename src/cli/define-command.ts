@@ -1,5 +1,5 @@
 import type { Context, Invocation } from '../context.ts';
-import type { CommandResult } from '../output/output.ts';
+import type { Result } from '../output/print.ts';
 import type { NameFlaw } from '../run/automation-name.ts';
 
 /** An argument of a command; `Value` is what the command gets. */
@@ -57,11 +57,11 @@ export interface CommandDefinition<A = Arguments, O = Options> {
   /** A hint for one argument too many. */
   whenExcess?: string;
   /** Of the program: what it answers without a command; undefined if that is the help. */
-  whenBare?(context: Invocation): Promise<CommandResult | number | undefined>;
+  whenBare?(context: Invocation): Promise<Result | number | undefined>;
   /** It triggers runs, so its failures say whether one may have been started. */
   starts?: boolean;
   /** Returns what to print, or the exit code if it printed all itself. Throws a `Problem`. */
-  run?(args: ArgumentValues<A>, options: OptionValues<O>, context: Invocation): Promise<CommandResult | number>;
+  run?(args: ArgumentValues<A>, options: OptionValues<O>, context: Invocation): Promise<Result | number>;
 }
 
 /** Has the command this option? */

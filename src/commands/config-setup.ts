@@ -1,11 +1,10 @@
 import { connect, connectWith } from '../connection/connect.ts';
-import type { Connection } from '../connection/connection.ts';
-import { pollUnknownRun } from '../connection/poll-once.ts';
+import { askForUnknownRun, type Connection } from '../connection/connection.ts';
 import type { Invocation } from '../context.ts';
-import { printNextStep, printSentence, themeOf } from '../output/output.ts';
-import { interruptedProblem } from '../problems/watch-problems.ts';
-import { exitNameOf, type Fault, faultFields, reasonOf } from '../run/fault.ts';
-import { Problem, usageProblem } from '../run/problem.ts';
+import { printNextStep, printSentence, themeOf } from '../output/print.ts';
+import { interruptNameOf } from '../run/exit-codes.ts';
+import { exitNameOf, type Fault, reasonOf } from '../run/fault.ts';
+import { interruptedProblem, Problem, usageProblem } from '../run/problem.ts';
 import { shellWord } from '../run/quote.ts';
 import { maskApiKey } from '../settings/api-key.ts';
 import { changeConfig, checkProfileName, openProfile, storedProfile, withProfile } from '../settings/profile.ts';
@@ -81,7 +80,8 @@ async function ask({ key, asks, isNeeded }: SetupQuestion, stored: string | unde
   const theme = themeOf(context.stderr, context);
   const { name, isSecret, hint, parse } = settingTable[key];
   const shown = stored && (isSecret ? maskApiKey(stored) : stored);
-  const question = `${theme.strong(asks)}${shown ? theme.dim(` [${shown}]`) : ''}: `;
+  const inBrackets = shown ? theme.dim(` [${shown}]`) : '';
+  const question = `${theme.strong(asks)}${inBrackets}: `;
   for (;;) {
     const text = (await (isSecret ? askHidden : askLine)(question, context)).trim();
     if (text === '' && (stored || !isNeeded)) return stored;
@@ -99,12 +99,12 @@ async function ask({ key, asks, isNeeded }: SetupQuestion, stored: string | unde
 
 /** Adds the scheme, as `api.example.com` and `localhost:8080` are often typed without it. */
 const withScheme = (text: string) =>
-  /^[\w.-]+(:\d+)?(\/|$)/.test(text) ? `${localUrl(text) ? 'http' : 'https'}://${text}` : text;
+  !/^[\w.-]+(:\d+)?(\/|$)/.test(text) ? text : (localUrl(text) ? 'http://' : 'https://') + text;
 
 async function faultOf(connection: Connection): Promise<Fault | undefined> {
   const { signal } = connection.context;
-  const answer = await pollUnknownRun(connection);
-  if (signal.aborted) throw interruptedProblem(signal);
+  const answer = await askForUnknownRun(connection);
+  if (signal.aborted) throw interruptedProblem(interruptNameOf(signal));
   return answer.kind === 'fault' && answer.fault.kind !== 'not_found' ? answer.fault : undefined;
 }
 
@@ -123,7 +123,7 @@ export async function trySettings(options: { profile?: string }, context: Invoca
       message: `the settings are saved but don't work: ${reasonOf(fault)}`,
       // `runctl config` alone doesn't get the flags that are added to other commands.
       hint: fault.hint ?? `change them with \`runctl config${profile}\`; \`runctl config list\` shows them`,
-      ...faultFields(fault),
+      fault,
     });
   }
   printSentence(`${theme.symbols.ok} ${new URL(baseUrl).host} responds and accepts this API key.`, context);

@@ -2,18 +2,16 @@ import { defineCommand, flag, option } from '../cli/define-command.ts';
 import { outputOptions, settingOptions } from '../cli/options.ts';
 import { automation } from '../cli/values.ts';
 import { connectWith } from '../connection/connect.ts';
-import { outageOf } from '../connection/connection.ts';
+import { askForUnknownRun } from '../connection/connection.ts';
 import { journalOf } from '../connection/open-journal.ts';
-import { pollUnknownRun } from '../connection/poll-once.ts';
 import { journalTrouble } from '../connection/state-folder.ts';
 import type { Invocation } from '../context.ts';
-import { documentOf } from '../output/document.ts';
-import { type CommandResult, type OutputOptions, wantsData } from '../output/output.ts';
-import { interruptedProblem } from '../problems/watch-problems.ts';
+import { type OutputOptions, type Result, wantsData } from '../output/print.ts';
 import { silentReporter } from '../run/events.ts';
-import { isInterruptName } from '../run/exit-codes.ts';
-import { doctorResultOf, type Fault, faultFields, isInterruption, reasonOf, remedyOf } from '../run/fault.ts';
-import { Problem } from '../run/problem.ts';
+import { interruptNameOf, isInterruptName } from '../run/exit-codes.ts';
+import { doctorResultOf, type Fault, isInterruption, reasonOf, remedyOf } from '../run/fault.ts';
+import type { Outcome } from '../run/outcome.ts';
+import { interruptedProblem, Problem } from '../run/problem.ts';
 import { count, quote, shellWord } from '../run/quote.ts';
 import { maskApiKey } from '../settings/api-key.ts';
 import { readConfigFile } from '../settings/config-file.ts';
@@ -22,6 +20,7 @@ import { readProfileInForce, shortSource } from '../settings/profile.ts';
 import { need, resolveSettings, type SettingFlags, type Settings } from '../settings/resolve.ts';
 import { type Resolved, unknownVariables, valueIfGiven } from '../settings/table.ts';
 import { formatDuration } from '../system/time-text.ts';
+import { isOutage } from '../watch/ask.ts';
 import { type Finding, type Found, failed, findingLines, labelOf, ok, reportOf, skipped, warning } from './finding.ts';
 import { triggersBeingSent } from './list-notes.ts';
 import { showKeyTrial } from './try-key.ts';
@@ -50,17 +49,17 @@ export const doctor = defineCommand({
     ['runctl doctor --json', 'the same as JSON, without the API key, for a bug report'],
     ['runctl doctor --try-key nightly', 'whether the service honors idempotency keys; starts one or two runs'],
   ],
-  async run(_, options, context): Promise<CommandResult> {
+  async run(_, options, context): Promise<Result> {
     if (options.tryKey !== undefined) return showKeyTrial(options.tryKey, options, context);
     const findings = await diagnose(options, context);
     const problem = problemOf(findings, options);
     const printed = findings.filter(({ result }) => !options.quiet || severity[result] > 0);
     // Problems come last, because that is where users look when the command exits.
     printed.sort((one, other) => severity[one.result] - severity[other.result]);
+    const fields = { doctor: reportOf(findings) };
+    const outcome: Outcome = problem ? { kind: 'failed', problem, fields } : { kind: 'report', fields };
     return {
-      exitNames: [problem?.facts.name ?? 'ok'],
-      documents: [documentOf({ problem, report: { doctor: reportOf(findings) } }, context)],
-      problems: problem && [{ problem }],
+      outcomes: [outcome],
       text: (theme, lines) => findingLines(printed, theme, lines),
       note: problem || options.quiet ? undefined : verdict(findings),
     };
@@ -150,8 +149,7 @@ async function checkService({ flags, answer }: Machine): Promise<Found> {
   // "Not found" most likely means that the service checked and accepted the API key, but it isn't certain.
   if (!fault || result === 'ok') return ok(`${responded}, and very likely accepts the API key`);
   const remedy = fault.hint ?? outage ?? pageHint(fault) ?? remedyOf(fault) ?? 'try again later';
-  if (result !== 'warning')
-    throw new Problem({ ...faultFields(fault), name: result, message: reasonOf(fault), hint: remedy });
+  if (result !== 'warning') throw new Problem({ fault, name: result, message: reasonOf(fault), hint: remedy });
   const message = `${responded}, but whether it accepts the API key isn't known: ${reasonOf(fault)}`;
   return warning(message, remedy);
 }
@@ -166,12 +164,12 @@ async function ask(settings: Settings, flags: SettingFlags, context: Invocation)
   // A command for the API key takes its own time.
   await connection.account();
   const askedMs = context.clock.elapsedMs();
-  const answer = await pollUnknownRun(connection);
+  const answer = await askForUnknownRun(connection);
   const took = formatDuration(context.clock.elapsedMs() - askedMs);
   const fault = answer.kind === 'fault' ? answer.fault : undefined;
-  if (fault && isInterruption(fault)) throw interruptedProblem(context.signal);
+  if (fault && isInterruption(fault)) throw interruptedProblem(interruptNameOf(context.signal));
   const responded = `${new URL(connection.baseUrl).host} responded in ${took}`;
-  const outage = fault && outageOf(fault, connection);
+  const outage = fault && isOutage(fault, connection) ? 'the service or the network may be down' : undefined;
   return { fault, serviceTimeMs: answer.serviceTimeMs, responded, outage };
 }
 
@@ -197,7 +195,7 @@ function checkJournal({ context }: Machine): Found {
   const trouble = journalTrouble(folder);
   if (trouble) throw trouble;
   // Throws if it can't be read.
-  journalOf(context, { needed: true }).runs().next();
+  journalOf(context, { needed: true }).entries().next();
   return ok(folder);
 }
 
@@ -206,8 +204,8 @@ async function checkOpen({ context, settings }: Machine): Promise<Found> {
   const baseUrl = need('baseUrl', await settings());
   const journal = journalOf(context, { needed: true });
   const sent = triggersBeingSent(journal, baseUrl).length;
-  const unresolved = journal.unresolvedTriggers({ baseUrl }).length - sent;
-  const unfinished = journal.unfinishedRuns({ baseUrl }).length;
+  const unresolved = journal.unresolved({ baseUrl }).length - sent;
+  const unfinished = journal.unfinished({ baseUrl }).length;
   const message = [
     count(unresolved, 'unresolved trigger'),
     ...(sent > 0 ? [`${count(sent, 'trigger')} being sent`] : []),

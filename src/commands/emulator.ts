@@ -2,7 +2,7 @@ import { argument, choice, defineCommand, flag, option } from '../cli/define-com
 import { positive, whole } from '../cli/values.ts';
 import { scenarioNames, scenarios } from '../emulator/scenarios.ts';
 import type { Automations } from '../emulator/service.ts';
-import { printSentence } from '../output/output.ts';
+import { printSentence } from '../output/print.ts';
 import { onAbort } from '../system/clock.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
 

@@ -3,7 +3,7 @@ import { version as undici } from 'undici/package.json';
 import { version as runctl } from '../../package.json';
 import { defineCommand } from '../cli/define-command.ts';
 import { outputOptions } from '../cli/options.ts';
-import { documentOf } from '../output/document.ts';
+import { report } from '../run/outcome.ts';
 
 /** What a bug report needs to say. */
 const versions = { runctl, node: ofNode.node, platform: `${platform}-${arch}`, undici };
@@ -12,8 +12,5 @@ export const versionCommand = defineCommand({
   name: 'version',
   about: 'show the version',
   options: outputOptions,
-  run: async (_, __, context) => ({
-    documents: [documentOf({ report: { version: versions } }, context)],
-    verbatim: versions.runctl,
-  }),
+  run: async () => ({ outcomes: [report({ version: versions })], verbatim: versions.runctl }),
 });

@@ -1,4 +1,4 @@
-import type { NamedAutomation } from '../journal/run-filter.ts';
+import type { NamedAutomation } from '../journal/entry-filter.ts';
 import { flawInPath, flawOfFilter, flawOfName, type NameFlaw } from '../run/automation-name.ts';
 import { usageProblem } from '../run/problem.ts';
 import { quote, shellWord } from '../run/quote.ts';

@@ -1,6 +1,7 @@
 import { fdatasyncSync, fsyncSync, rmSync } from 'node:fs';
+import { clockSkewMs } from '../run/entry.ts';
 import { UnsafePathError } from '../system/own-file.ts';
-import { clockSkewMs } from './age.ts';
+
 import { appendLine, type Sync } from './append-line.ts';
 import { filesIn, fullFileBytes, readFile } from './files.ts';
 import { type JournalRecord, type NewRecord, pathOf, recordsIn } from './records.ts';

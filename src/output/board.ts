@@ -2,10 +2,10 @@ import type { Invocation } from '../context.ts';
 import type { Reporter, RunEvent } from '../run/events.ts';
 import { reasonOf } from '../run/fault.ts';
 import { nameOf, type Run, type Target } from '../run/run.ts';
-import type { Execution } from '../run/service.ts';
+import type { RunStatus } from '../run/service.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
 import { formatAge, formatAgo } from '../system/time-text.ts';
-import { themeOf, wrapOptionsOf } from './output.ts';
+import { themeOf, wrapOptionsOf } from './print.ts';
 import { createSentences, howRetried } from './sentences.ts';
 import { createSpinner } from './spinner.ts';
 import { durationOf, markedStatus, shortId } from './status-text.ts';
@@ -22,7 +22,7 @@ export interface BoardOptions {
 interface Row {
   run: Run;
   /** The last status, if there was one. */
-  execution?: Execution;
+  status?: RunStatus;
   startedAtMs: number;
   usual: string | undefined;
   /** The last poll, if it failed. */
@@ -72,8 +72,8 @@ export function createBoard({ runs, usualDuration }: BoardOptions, context: Invo
   function update(row: Row, event: RunEvent): void {
     if (event.event === 'status' || event.event === 'final') {
       row.failure = undefined;
-      row.execution = event.execution;
-      const startMs = Date.parse(event.execution.startedAt ?? '');
+      row.status = event.status;
+      const startMs = Date.parse(event.status.startedAt ?? '');
       // If the service's clock is ahead of ours, the run would have a negative age.
       if (startMs <= clock.nowMs()) row.startedAtMs = startMs;
     }
@@ -82,24 +82,24 @@ export function createBoard({ runs, usualDuration }: BoardOptions, context: Invo
 
   /** A single run stays until the command ends and prints its summary. */
   function removeRow({ executionId }: Run): void {
-    const { run, execution } = rows.get(executionId) ?? {};
+    const { run, status } = rows.get(executionId) ?? {};
     if (isSingle || !run) return;
     rows.delete(executionId);
-    if (execution?.isFinal) spinner.above(finishedLine(run, execution, theme));
+    if (status?.isFinal) spinner.above(finishedLine(run, status, theme));
   }
 
   function boardText(): string {
     // Spinner or indent take two columns, and some terminals wrap a line that fills the last one.
     const columns = Math.max(1, stderr.columns() - 3);
     const shown = [...rows.values()].slice(0, mostRows).map((row) => ({
-      ...row,
+      row,
       name: cutTo(sanitizeLine(nameOf(row.run.target)), Math.floor(columns / 3), theme),
-      status: sanitizeLine(row.execution?.status ?? 'polling'),
+      status: sanitizeLine(row.status?.status ?? 'polling'),
     }));
-    const widest = (cell: 'name' | 'status') => Math.max(...shown.map((row) => widthOf(row[cell])));
-    const lines = shown.map((row) => {
+    const widest = (cell: 'name' | 'status') => Math.max(...shown.map((each) => widthOf(each[cell])));
+    const lines = shown.map(({ row, name, status }) => {
       const age = formatAge(clock.nowMs() - row.startedAtMs);
-      const head = [padTo(row.name, widest('name')), padTo(row.status, widest('status')), age].join(' ');
+      const head = [padTo(name, widest('name')), padTo(status, widest('status')), age].join(' ');
       const note = noteOf(row);
       const line = cutTo(note ? `${head} ${theme.symbols.dot} ${note}` : head, columns, theme);
       return row.failure ? theme.warn(line) : line;
@@ -111,16 +111,16 @@ export function createBoard({ runs, usualDuration }: BoardOptions, context: Invo
 
   function noteOf({ failure, usual }: Row): string | undefined {
     if (!failure) return usual;
-    const { execution, ageMs = 0, atMs, fault } = failure;
+    const { seen, atMs, fault } = failure;
     if (failure.failures === 1) return `${theme.symbols.warn} ${sanitizeLine(reasonOf(fault))}; ${howRetried(failure)}`;
-    const known = execution ? `confirmed ${formatAgo(ageMs + clock.elapsedMs() - atMs)}` : 'not confirmed yet';
+    const known = seen ? `confirmed ${formatAgo(seen.ageMs + clock.elapsedMs() - atMs)}` : 'not confirmed yet';
     return `${theme.symbols.warn} ${known}: ${sanitizeLine(reasonOf(fault))}`;
   }
 }
 
-function finishedLine({ target, executionId }: Run, execution: Execution, theme: Theme): string {
-  const took = durationOf(execution);
+function finishedLine({ target, executionId }: Run, status: RunStatus, theme: Theme): string {
+  const took = durationOf(status);
   const time = took ? ` ${theme.dim(took)}` : '';
   const id = theme.dim(executionId.slice(0, shortId));
-  return `${markedStatus(execution, theme)} ${sanitizeLine(nameOf(target))}${time} ${id}`;
+  return `${markedStatus(status, theme)} ${sanitizeLine(nameOf(target))}${time} ${id}`;
 }

@@ -1,7 +1,8 @@
-import { allHowTriggered, allResolutions } from '../run/events.ts';
+import { starts } from '../run/evidence.ts';
 import { exitCodes } from '../run/exit-codes.ts';
 import { causesOfUnknown } from '../run/problem.ts';
 import type { JsonObject } from '../system/json.ts';
+import { allResolutions } from '../words/of-recovery.ts';
 
 export type Schema = JsonObject;
 
@@ -33,7 +34,7 @@ const problem = object(
 );
 
 const trigger = object({
-  how: oneOf(...allHowTriggered),
+  how: oneOf(...new Set(Object.values(starts).map(({ how }) => how))),
   started: oneOf('yes', 'no', 'unknown'),
   idempotencyKey: textOrNull,
   safeToRepeat: yesOrNo,

@@ -1,5 +1,5 @@
-import { interruptedProblem } from '../problems/watch-problems.ts';
-import { usageProblem } from '../run/problem.ts';
+import { interruptNameOf } from '../run/exit-codes.ts';
+import { interruptedProblem, usageProblem } from '../run/problem.ts';
 import { onAbort } from '../system/clock.ts';
 
 interface Expected {
@@ -43,7 +43,7 @@ async function* readChunks<T>(stream: AsyncIterable<T>, what: string, hint?: str
 export async function unlessInterrupted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   let forget = () => {};
   const interrupted = new Promise<never>((_, reject) => {
-    const stop = () => reject(interruptedProblem(signal));
+    const stop = () => reject(interruptedProblem(interruptNameOf(signal)));
     if (signal.aborted) stop();
     else forget = onAbort(signal, stop);
   });

@@ -1,0 +1,26 @@
+import { documentOfEntry, type RunEntry } from '../run/entry.ts';
+import type { FoundRun } from '../run/outcome.ts';
+import type { Run } from '../run/run.ts';
+import type { RunStatus } from '../run/service.ts';
+import type { Clock } from '../system/clock.ts';
+
+/** A run with what the journal knows of it. Another process may have triggered it, so its age is by the wall clock. */
+export function foundRunOf(run: Run, entry: RunEntry | undefined, clock: Clock): FoundRun {
+  if (!entry) return { run };
+  const sinceMs = (time: string) => clock.nowMs() - Date.parse(time);
+  const { idempotencyKey, at } = entry;
+  const status = statusIn(entry);
+  return {
+    run,
+    ...(status && entry.kind === 'run' && { seen: () => ({ status, ageMs: sinceMs(entry.statusAt) }) }),
+    ...(idempotencyKey !== undefined && { sinceTriggerMs: () => sinceMs(at) }),
+  };
+}
+
+/** What the journal knows of a run, in the form in which the service says it. Undefined if the service has forgotten it. */
+export function statusIn(entry: RunEntry): RunStatus | undefined {
+  if (entry.kind === 'forgotten') return undefined;
+  const { executionId, status, isFinal, startedAt, completedAt, creditsCharged } = entry;
+  const document = documentOfEntry(entry);
+  return { executionId, status, isFinal, startedAt, completedAt, creditsCharged, document };
+}

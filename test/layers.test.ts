@@ -35,7 +35,7 @@ test('a package is imported in one place', () => {
     'chalk < output/theme.ts',
     'commander < cli',
     'conf < settings/write-config.ts',
-    'lossless-json < system/json-text.ts',
+    'lossless-json < system/json.ts',
     'ora < output/spinner.ts',
     'string-width < output/width.ts',
     'undici < service/transport.ts',

@@ -2,8 +2,7 @@ import { createWholeLines, runShellCommand } from '../connection/shell-command.t
 import type { Invocation } from '../context.ts';
 import type { Document } from '../output/document.ts';
 import { nameOf } from '../run/run.ts';
-import { isJsonObject, type JsonObject } from '../system/json.ts';
-import { stringifyJson } from '../system/json-text.ts';
+import { isJsonObject, type JsonObject, stringifyJson } from '../system/json.ts';
 
 export interface Hook {
   command: string;

@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
-import { escapeUnit } from './json-text.ts';
+import { escapeUnit } from './json.ts';
 
 // Control characters, and invisible ones that reorder or hide text ("Trojan Source", tag characters). Joiners and
 // variation selectors stay, as Persian and emoji need them.

@@ -34,7 +34,7 @@ test('a package is imported in one place', () => {
   expect(sorted(places)).toEqual([
     'chalk < output/theme.ts',
     'commander < cli',
-    'conf < settings/write-config.ts',
+    'conf < settings/config-file.ts',
     'lossless-json < system/json.ts',
     'ora < output/spinner.ts',
     'string-width < output/width.ts',

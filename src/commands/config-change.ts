@@ -4,9 +4,8 @@ import type { CommandResult, OutputOptions } from '../output/output.ts';
 import { Problem, usageProblem } from '../run/problem.ts';
 import { quote, shellWord } from '../run/quote.ts';
 import { readApiKeyInput } from '../settings/api-key.ts';
-import type { ConfigFile } from '../settings/config-file.ts';
+import { type ConfigFile, changeConfigFile } from '../settings/config-file.ts';
 import {
-  changeConfig,
   checkProfileName,
   openProfile,
   sourceOf,
@@ -30,13 +29,13 @@ export async function configSet(
   const { path, config, profile } = openProfile(options.profile, context);
   if (key === 'profile') {
     checkIsThere(value, config);
-    await changeConfig(path, (config) => ({ ...config, profile: value }));
+    await changeConfigFile(path, (config) => ({ ...config, profile: value }));
     return changed(path, `Now using profile ${quote(value)}.`, options, context);
   }
   checkProfileName(profile);
   // `-` means standard input, as for `--api-key-file`.
   const text = await valueToStore(key, key === 'apiKey' && value === '-' ? undefined : value, context);
-  await changeConfig(path, (config) => withProfile(config, profile, { [key]: text }));
+  await changeConfigFile(path, (config) => withProfile(config, profile, { [key]: text }));
   await warnOfOverridden([key], options, context);
   return changed(path, `Stored ${key} for ${sourceOf(profile.name, path)}.`, options, context);
 }
@@ -70,7 +69,7 @@ export async function configUnset(name: string, options: ChangeOptions, context:
   const where = isTop ? path : sourceOf(profile.name, path);
   if (stored === undefined) return changed(path, `${key} was not stored for ${where}.`, options, context);
   // JSON has no undefined: the field is left out.
-  await changeConfig(path, (config) =>
+  await changeConfigFile(path, (config) =>
     isTop ? { ...config, profile: undefined } : withProfile(config, profile, { [key]: undefined }),
   );
   return changed(path, `Removed ${key} from ${where}.`, options, context);

@@ -8,7 +8,8 @@ import { exitNameOf, type Fault, faultFields, reasonOf } from '../run/fault.ts';
 import { Problem, usageProblem } from '../run/problem.ts';
 import { shellWord } from '../run/quote.ts';
 import { maskApiKey } from '../settings/api-key.ts';
-import { changeConfig, checkProfileName, openProfile, storedProfile, withProfile } from '../settings/profile.ts';
+import { changeConfigFile } from '../settings/config-file.ts';
+import { checkProfileName, openProfile, storedProfile, withProfile } from '../settings/profile.ts';
 import { askHidden, askLine } from '../settings/prompts.ts';
 import { resolveWithoutApiKey } from '../settings/resolve.ts';
 import { settingTable, valueIfGiven } from '../settings/table.ts';
@@ -42,7 +43,7 @@ export async function askSettings(options: { profile?: string }, context: Invoca
   );
   const answers = await askThatWork(stored, context);
   answers.project = await ask(projectQuestion, stored.project, context);
-  await changeConfig(path, (config) => withProfile(config, profile, answers));
+  await changeConfigFile(path, (config) => withProfile(config, profile, answers));
   stderr.write('\n');
   printSentence(`Saved in profile "${profile.name}".`, context);
   return questions.map(({ key }) => key);

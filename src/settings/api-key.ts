@@ -3,8 +3,8 @@ import { getBuiltinModule } from 'node:process';
 import type { Readable } from 'node:stream';
 import type { Context } from '../context.ts';
 import { Problem, usageProblem } from '../run/problem.ts';
-import { readText } from './read-text.ts';
 import { flagSource, type Given, parseSetting, type Resolved, settingTable } from './table.ts';
+import { unlessInterrupted } from './unless-interrupted.ts';
 
 /** An API key as shown: its last four characters, or none if the key is so short that they would reveal it. */
 export function maskApiKey(apiKey: string): string {
@@ -121,8 +121,26 @@ async function openKeyFile(path: string): Promise<{ stream: Readable; isPipe: bo
 
 const mostBytes = 64 * 1024;
 
-const readApiKey = (stream: AsyncIterable<string | Buffer>, what: string, { signal }: Context) =>
-  readText(stream, { what, mostBytes, hint: 'give the API key and nothing else' }, signal);
+/** Reads all of a stream. Throws a usage problem if it is too large or unreadable, the interrupted one on a signal. */
+function readApiKey(stream: AsyncIterable<string | Buffer>, what: string, { signal }: Context): Promise<string> {
+  const hint = 'give the API key and nothing else';
+  const read = async () => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    for await (const chunk of stream) {
+      const part = Buffer.from(chunk as Buffer);
+      bytes += part.length;
+      if (bytes > mostBytes) throw usageProblem(`${what} is larger than ${mostBytes / 1024} KiB`, hint);
+      chunks.push(part);
+    }
+    return Buffer.concat(chunks).toString('utf8');
+  };
+  const failed = (error: NodeJS.ErrnoException) => {
+    // Standard input that is only open for writing, for instance.
+    throw error.code === undefined ? error : usageProblem(`${what} can't be read (${error.code})`, hint);
+  };
+  return unlessInterrupted(read().catch(failed), signal);
+}
 
 async function acceptText(reading: Promise<string>, source: string, context: Context): Promise<Given<string>> {
   try {

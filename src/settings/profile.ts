@@ -113,12 +113,6 @@ export function withProfile(config: ConfigFile, { name }: ChosenProfile, changes
   return { ...config, profiles: { ...config.profiles, [name]: profile } };
 }
 
-/** Changes the config file. Throws a usage problem if it can't be read or written. */
-export async function changeConfig(path: string, make: (config: ConfigFile) => ConfigFile): Promise<void> {
-  const { changeConfigFile } = await import('./write-config.ts');
-  changeConfigFile(path, make);
-}
-
 /** The path of the config file. Throws a usage problem if there is no folder for one. */
 export function requireConfigFile({ env }: Context): string {
   const path = resolveConfigFile(env);

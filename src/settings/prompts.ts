@@ -1,7 +1,7 @@
 import { createInterface, emitKeypressEvents, type Key } from 'node:readline';
 import type { Context } from '../context.ts';
 import { Problem } from '../run/problem.ts';
-import { unlessInterrupted } from './read-text.ts';
+import { unlessInterrupted } from './unless-interrupted.ts';
 
 /** Asks on the terminal for a line, which is shown and can be edited. Throws the interrupted problem on Ctrl-C and Ctrl-D. */
 export async function askLine(question: string, { signal, ...context }: Context): Promise<string> {

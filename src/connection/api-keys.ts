@@ -6,7 +6,7 @@ import { need, type Settings } from '../settings/resolve.ts';
 import { valueIfGiven } from '../settings/table.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
 import { createSecrets } from '../system/secrets.ts';
-import { createWholeLines, runShellCommand } from './shell-command.ts';
+import { createWholeLines, runShellCommand } from '../system/shell-command.ts';
 
 export interface ApiKeys {
   /** The API key to send. An idempotency key keeps its first API key, which scopes it. Throws like `runApiKeyCommand`. */

@@ -1,8 +1,8 @@
-import { createWholeLines, runShellCommand } from '../connection/shell-command.ts';
 import type { Invocation } from '../context.ts';
 import type { Document } from '../output/document.ts';
 import { nameOf } from '../run/run.ts';
 import { isJsonObject, type JsonObject, stringifyJson } from '../system/json.ts';
+import { createWholeLines, runShellCommand } from '../system/shell-command.ts';
 
 export interface Hook {
   command: string;

@@ -8,12 +8,12 @@ import { exitNameOf, type Fault, faultFields, reasonOf } from '../run/fault.ts';
 import { Problem, usageProblem } from '../run/problem.ts';
 import { shellWord } from '../run/quote.ts';
 import { maskApiKey } from '../settings/api-key.ts';
-import { changeConfigFile } from '../settings/config-file.ts';
+import { changeConfigFile, type Profile } from '../settings/config-file.ts';
 import { checkProfileName, openProfile, storedProfile, withProfile } from '../settings/profile.ts';
 import { askHidden, askLine } from '../settings/prompts.ts';
 import { resolveWithoutApiKey } from '../settings/resolve.ts';
 import { settingTable, valueIfGiven } from '../settings/table.ts';
-import { localUrl } from '../settings/values.ts';
+import { schemeFor } from '../settings/values.ts';
 
 const questions = [
   { key: 'baseUrl', asks: 'base URL of the service', isNeeded: true },
@@ -50,10 +50,9 @@ export async function askSettings(options: { profile?: string }, context: Invoca
 }
 
 type SetupAnswers = Partial<Record<SetupQuestion['key'], string>>;
-type StoredSettings = SetupAnswers & { apiKeyCommand?: string };
 
 /** Asks for the base URL and the API key until the service takes them, or the same answer is given twice. */
-async function askThatWork(stored: StoredSettings, context: Invocation): Promise<SetupAnswers> {
+async function askThatWork(stored: Profile, context: Invocation): Promise<SetupAnswers> {
   const answers: SetupAnswers = {};
   for (const question of [baseUrlQuestion, apiKeyQuestion]) {
     if (question.key === 'apiKey' && stored.apiKeyCommand) return answers;
@@ -81,8 +80,9 @@ async function findFault(answers: SetupAnswers, context: Invocation): Promise<Fa
 async function ask({ key, asks, isNeeded }: SetupQuestion, stored: string | undefined, context: Invocation) {
   const theme = themeOf(context.stderr, context);
   const { name, isSecret, hint, parse } = settingTable[key];
-  const shown = stored && (isSecret ? maskApiKey(stored) : stored);
-  const question = `${theme.strong(asks)}${shown ? theme.dim(` [${shown}]`) : ''}: `;
+  const shown = stored && isSecret ? maskApiKey(stored) : stored;
+  const inBrackets = shown ? theme.dim(` [${shown}]`) : '';
+  const question = `${theme.strong(asks)}${inBrackets}: `;
   for (;;) {
     const text = (await (isSecret ? askHidden : askLine)(question, context)).trim();
     if (text === '' && (stored || !isNeeded)) return stored;
@@ -99,8 +99,7 @@ async function ask({ key, asks, isNeeded }: SetupQuestion, stored: string | unde
 }
 
 /** Adds the scheme, as `api.example.com` and `localhost:8080` are often typed without it. */
-const withScheme = (text: string) =>
-  /^[\w.-]+(:\d+)?(\/|$)/.test(text) ? `${localUrl(text) ? 'http' : 'https'}://${text}` : text;
+const withScheme = (text: string) => (/^[\w.-]+(:\d+)?(\/|$)/.test(text) ? schemeFor(text) + text : text);
 
 async function faultOf(connection: Connection): Promise<Fault | undefined> {
   const { signal } = connection.context;
@@ -111,8 +110,7 @@ async function faultOf(connection: Connection): Promise<Fault | undefined> {
 
 /** Polls with the current settings, which differ from the stored ones if a variable or a flag overrides them. */
 export async function trySettings(options: { profile?: string }, context: Invocation): Promise<number> {
-  const { stderr } = context;
-  const theme = themeOf(stderr, context);
+  const theme = themeOf(context.stderr, context);
   const connection = await connect(options, context);
   const { settings, baseUrl } = connection;
   const project = valueIfGiven(settings.project);
@@ -128,9 +126,7 @@ export async function trySettings(options: { profile?: string }, context: Invoca
     });
   }
   printSentence(`${theme.symbols.ok} ${new URL(baseUrl).host} responds and accepts this API key.`, context);
-  if (project) {
-    printSentence("The project can't be verified: the service has no way to check it.", context);
-  }
+  if (project) printSentence("The project can't be verified: the service has no way to check it.", context);
   const automation = project ? '<automation>' : '<projectId>/<automation>';
   printNextStep(`\`runctl trigger ${automation} --watch\``, context);
   return 0;

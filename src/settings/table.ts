@@ -149,8 +149,8 @@ export function parseSettingKey(text: string): SettingKey {
   return key;
 }
 
-/** The API key never comes from the command line. */
-const usageOf = (key: SettingKey) => (key === 'apiKey' ? key : `${key} <value>`);
+/** A key and its value, as `config set` takes them. The API key never comes from the command line. */
+export const usageOf = (key: SettingKey) => (key === 'apiKey' ? key : `${key} <value>`);
 
 /** A setting that was set: its value, or why it is refused. The source names the flag, the variable or the profile. */
 export type Given<Value> =

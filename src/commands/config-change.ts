@@ -33,8 +33,7 @@ export async function configSet(
     return changed(path, `Now using profile ${quote(value)}.`, options, context);
   }
   checkProfileName(profile);
-  // `-` means standard input, as for `--api-key-file`.
-  const text = await valueToStore(key, key === 'apiKey' && value === '-' ? undefined : value, context);
+  const text = await valueToStore(key, value, context);
   await changeConfigFile(path, (config) => withProfile(config, profile, { [key]: text }));
   await warnOfOverridden([key], options, context);
   return changed(path, `Stored ${key} for ${sourceOf(profile.name, path)}.`, options, context);
@@ -88,24 +87,27 @@ function checkIsThere(name: string | undefined, config: ConfigFile): asserts nam
   );
 }
 
-/** The checked value to store. The API key never comes from the command line. */
+/** The checked value to store. */
 async function valueToStore(key: StoredKey, value: string | undefined, context: Invocation): Promise<string> {
-  if (settingTable[key].isSecret && value !== undefined) {
+  if (key === 'apiKey') return apiKeyToStore(value, context);
+  if (value === undefined) throw missingValue(key);
+  const { name, parse, hint } = settingTable[key];
+  const parsed = parse(value);
+  if ('flaw' in parsed) throw usageProblem(`the ${name} ${parsed.flaw}`, parsed.hint ?? hint);
+  return parsed.text ?? String(parsed.value);
+}
+
+/** The API key never comes from the command line. `-` means standard input, as for `--api-key-file`. */
+async function apiKeyToStore(typed: string | undefined, context: Invocation): Promise<string> {
+  if (typed !== undefined && typed !== '-') {
     throw usageProblem(
       'every user of this machine can read an API key on the command line; nothing was stored',
       '`runctl config set apiKey` asks for it, or reads it from a pipe or a file: `runctl config set apiKey < <file>`',
     );
   }
-  if (value === undefined && key !== 'apiKey') throw missingValue(key);
-  if (value === undefined) {
-    const { value: apiKey, problem } = await readApiKeyInput('standard input', context);
-    if (problem) throw problem;
-    return apiKey;
-  }
-  const { name, parse, hint } = settingTable[key];
-  const parsed = parse(value);
-  if ('flaw' in parsed) throw usageProblem(`the ${name} ${parsed.flaw}`, parsed.hint ?? hint);
-  return parsed.text ?? String(parsed.value);
+  const { value, problem } = await readApiKeyInput('standard input', context);
+  if (problem) throw problem;
+  return value;
 }
 
 function missingValue(key: string) {

@@ -79,7 +79,8 @@ async function findFault(answers: SetupAnswers, context: Invocation): Promise<Fa
 
 async function ask({ key, asks, isNeeded }: SetupQuestion, stored: string | undefined, context: Invocation) {
   const theme = themeOf(context.stderr, context);
-  const { name, isSecret, hint, parse } = settingTable[key];
+  const { name, hint, parse } = settingTable[key];
+  const isSecret = key === 'apiKey';
   const shown = stored && isSecret ? maskApiKey(stored) : stored;
   const inBrackets = shown ? theme.dim(` [${shown}]`) : '';
   const question = `${theme.strong(asks)}${inBrackets}: `;

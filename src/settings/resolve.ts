@@ -35,14 +35,18 @@ export type Settings = { readonly [Name in SettingName]: Resolved<ValueOf<Name>>
  * change, and for an interruption.
  */
 export async function resolveSettings(flags: SettingFlags, context: Invocation): Promise<Settings> {
-  refuseUntrusted(readProfileInForce(flags.profile, context.env));
-  return showSettings(flags, context);
+  const profile = readProfileInForce(flags.profile, context.env);
+  refuseUntrusted(profile);
+  return resolveAll(flags, profile, context);
 }
 
 /** The same for commands that only show or change settings. Only warns about a file that others can change. */
 export async function showSettings(flags: SettingFlags, context: Invocation): Promise<Settings> {
+  return resolveAll(flags, readProfileInForce(flags.profile, context.env), context);
+}
+
+async function resolveAll(flags: SettingFlags, profile: ProfileInForce, context: Invocation): Promise<Settings> {
   const { env, reporter, stderr } = context;
-  const profile = readProfileInForce(flags.profile, env);
   const { exposedPath, distrust, stored, storedSource, unknown } = profile;
   const warn = (name: WarningName, message: string) => reporter.observe({ event: 'warning', name, message });
   if (distrust) warn('config_untrusted', `${distrust.message}: ${distrust.facts.hint}`);

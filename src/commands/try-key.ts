@@ -26,6 +26,7 @@ import { defaultProfile, valueIfGiven } from '../settings/table.ts';
 import type { KeyTreatment } from '../settings/values.ts';
 import { stopwatch } from '../system/clock.ts';
 import type { TriggerIdentity } from '../triggering/send-until-known.ts';
+import type { TriggerRecord } from '../triggering/trigger-record.ts';
 import type { WatchResult } from '../watching/watch-result.ts';
 import { type Finding, type Found, failed, findingLines, ok, reportOf, warning } from './finding.ts';
 
@@ -47,9 +48,8 @@ const plan = planOf({});
  * and again after the run's end if the repeat is refused because the run is active. Starts two runs at most, because an
  * attempt that the service may have acted on isn't repeated.
  */
-export async function tryKey(target: Target, say: (sentence: string) => void, following: Following): Promise<KeyTrial> {
-  const { baseUrl, context, journal, processes, service } = following;
-  const { signal } = context;
+async function tryKey(target: Target, say: (sentence: string) => void, following: Following): Promise<KeyTrial> {
+  const { baseUrl, context, journal, processes } = following;
   const idempotencyKey = randomUuid();
   const account = await following.account(idempotencyKey);
   const identity: TriggerIdentity = { baseUrl, account, target, idempotencyKey, userProvided: false };
@@ -62,54 +62,58 @@ export async function tryKey(target: Target, say: (sentence: string) => void, fo
   following.watches.answered();
   const run: Run = { target, executionId: first.run.executionId };
   const record = createTriggerRecord(journal, { ...identity, body, isRepeat: true, process: processes.own });
+  const unclear = (why: string) => ({ ...trial, problem: unclearTrial(why, context) });
+
   say(`started run ${run.executionId} of ${nameOf(target)}; repeating the trigger with the same idempotency key`);
-  let answer = await repeat();
+  let answer = await repeat(identity, record, following);
   if (answer.kind !== 'ok' && answer.fault.kind === 'already_active') {
     trial.conflict = answer.fault;
     say('the repeat was refused because that run is active; it is repeated once more when the run has finished');
     const watched = await waitForOther({ run, sinceTriggerMs }, plan, following);
-    if (watched.kind !== 'finished') return unclear(unseenEnd(watched));
+    if (watched.kind !== 'finished') return unclear(unseenEnd(watched, run, following));
     trial.ended = watched.execution;
-    answer = await repeat();
+    answer = await repeat(identity, record, following);
   }
-  if (answer.kind !== 'ok' && deliveryOf(answer.fault) === 'unknown') return unclear(lostRepeat(answer.fault));
-  if (answer.kind === 'interrupted') return unclear('interrupted');
-  if (answer.kind !== 'ok') return unclear(`the repeat didn't return a run: ${reasonOf(answer.fault)}`);
+  if (answer.kind !== 'ok') return unclear(whyUnrepeated(answer, target));
   trial.repeated = answer.value;
   record.started(answer.value, isHonoredIn(trial) ? 'recorded_run' : 'generated_key');
   return trial;
+}
 
-  async function repeat() {
-    record.sending();
-    const repeated = await retry(() => service.trigger({ target, idempotencyKey, body }, signal), {
-      lane: 'trigger',
-      ...retryPortsOf(following, defaults.giveUpAfterMs),
-      isRetryable: (fault) => isRetryable(fault) && deliveryOf(fault) !== 'unknown',
-    });
-    if (repeated.kind === 'ok') return repeated;
-    if (deliveryOf(repeated.fault) === 'unknown') record.inDoubt(repeated.fault, { isLast: true });
-    else record.refused(repeated.fault);
-    return repeated;
-  }
+/** Sends the trigger again, and once more for each answer that surely started no run. */
+async function repeat({ target, idempotencyKey }: TriggerIdentity, record: TriggerRecord, following: Following) {
+  const { service, context } = following;
+  record.sending();
+  const repeated = await retry(() => service.trigger({ target, idempotencyKey, body }, context.signal), {
+    lane: 'trigger',
+    ...retryPortsOf(following, defaults.giveUpAfterMs),
+    isRetryable: (fault) => isRetryable(fault) && deliveryOf(fault) !== 'unknown',
+  });
+  if (repeated.kind === 'ok') return repeated;
+  if (deliveryOf(repeated.fault) === 'unknown') record.inDoubt(repeated.fault, { isLast: true });
+  else record.refused(repeated.fault);
+  return repeated;
+}
 
-  function lostRepeat(fault: Fault): string {
+function whyUnrepeated({ kind, fault }: { kind: string; fault: Fault }, target: Target): string {
+  if (deliveryOf(fault) === 'unknown') {
     const second = `it may have started a second run of ${nameOf(target)}`;
     return `the repeat got no valid response: ${reasonOf(fault)}; ${second}, which only the service can show`;
   }
+  return kind === 'interrupted' ? 'interrupted' : `the repeat didn't return a run: ${reasonOf(fault)}`;
+}
 
-  function unseenEnd(watched: WatchResult): string {
-    const problem = watchProblem(watched, signal, {
-      argument: argumentOf(run, following),
-      hasJournal: hasJournal(context),
-    });
-    return `the run's end wasn't seen${problem ? `: ${problem.message}` : ''}`;
-  }
+function unseenEnd(watched: WatchResult, run: Run, following: Following): string {
+  const { context } = following;
+  const argument = argumentOf(run, following);
+  const problem = watchProblem(watched, context.signal, { argument, hasJournal: hasJournal(context) });
+  const why = problem ? `: ${problem.message}` : '';
+  return `the run's end wasn't seen${why}`;
+}
 
-  function unclear(why: string): KeyTrial {
-    const name = signal.aborted ? interruptNameOf(signal) : 'outcome_unknown';
-    const message = `couldn't find out whether the service honors idempotency keys: ${why}`;
-    return { ...trial, problem: new Problem({ name, message }) };
-  }
+function unclearTrial(why: string, { signal }: Invocation): Problem {
+  const name = signal.aborted ? interruptNameOf(signal) : 'outcome_unknown';
+  return new Problem({ name, message: `couldn't find out whether the service honors idempotency keys: ${why}` });
 }
 
 const isHonoredIn = ({ started, repeated }: KeyTrial) =>
@@ -123,12 +127,10 @@ function unclearProblem(problem: Problem): Problem {
   return problem.with({ name: 'outcome_unknown', shownName: name, hint });
 }
 
-type TrialOptions = SettingFlags & OutputOptions & { yes?: boolean };
-
 /** Tries an idempotency key, and exits with 0 if it could be seen what the service does with it, else with 12. */
 export async function showKeyTrial(
   automation: string,
-  options: TrialOptions,
+  options: SettingFlags & OutputOptions & { yes?: boolean },
   context: Invocation,
 ): Promise<CommandResult> {
   const connection = await connect(options, context);
@@ -141,16 +143,13 @@ export async function showKeyTrial(
   const { started, problem } = trial;
   const run = started && { target, executionId: started.executionId };
   const findings = findingsOf(trial, connection.settings);
+  // What failed is said as the problem.
+  const shown = findings.filter(({ result }) => result !== 'failed');
   return {
     exitNames: [problem?.facts.name ?? 'ok'],
     documents: [documentOf({ target, run, problem, report: { doctor: reportOf(findings) } }, context)],
     problems: problem && [{ problem }],
-    text: (theme, lines) =>
-      findingLines(
-        findings.filter(({ result }) => result !== 'failed'),
-        theme,
-        lines,
-      ),
+    text: (theme, lines) => findingLines(shown, theme, lines),
   };
 }
 
@@ -193,7 +192,7 @@ function keysFound(trial: KeyTrial, settings: Settings): Found {
   if (isHonoredIn(trial)) {
     const message = `honored: the repeated trigger returned the same run (${ids[0]})`;
     const line = lineThatSets('honored', settings);
-    return line ? warning(message, line) : ok(`${message}; nothing need be set`);
+    return line ? warning(message, line) : ok(`${message}; nothing to set`);
   }
   const before = 'triggers that were repeated before may have started two runs';
   const message = `ignored: the repeated trigger started a second run (${ids.join(', then ')}); ${before}`;

@@ -7,9 +7,7 @@ import { flagSource, type Given, parseSetting, type Resolved, settingTable } fro
 import { unlessInterrupted } from './unless-interrupted.ts';
 
 /** An API key as shown: its last four characters, or none if the key is so short that they would reveal it. */
-export function maskApiKey(apiKey: string): string {
-  return `****${apiKey.length < 12 ? '' : apiKey.slice(-4)}`;
-}
+export const maskApiKey = (apiKey: string): string => (apiKey.length < 12 ? '****' : `****${apiKey.slice(-4)}`);
 
 /** Distinguishes API keys without containing one: eight hexadecimal digits. */
 export function accountOf(apiKey: string): string {

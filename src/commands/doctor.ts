@@ -71,7 +71,7 @@ interface Machine {
   context: Invocation; // its reporter is silent, because every message is a finding
   flags: SettingFlags & { offline?: boolean };
   settings(): Promise<Settings>;
-  answer(): Promise<Answer>;
+  answer(): ReturnType<typeof ask>;
 }
 
 interface Check {
@@ -155,8 +155,6 @@ async function checkService({ flags, answer }: Machine): Promise<Found> {
 }
 
 const pageHint = ({ page }: Fault) => page && 'find out what responded: a proxy, a gateway or a login page';
-
-type Answer = Awaited<ReturnType<typeof ask>>;
 
 /** Asks the service for a run that can't exist. */
 async function ask(settings: Settings, flags: SettingFlags, context: Invocation) {

@@ -9,7 +9,6 @@ export class UnreadableBody extends Error {
 
   constructor(message: string, { tooLarge = false, text = '' } = {}) {
     super(message);
-    this.name = 'UnreadableBody';
     this.tooLarge = tooLarge;
     this.text = text;
   }

@@ -3,6 +3,7 @@ import { getBuiltinModule } from 'node:process';
 import type { Readable } from 'node:stream';
 import type { Context } from '../context.ts';
 import { Problem, usageProblem } from '../run/problem.ts';
+import type { ProfileInForce } from './profile.ts';
 import { flagSource, type Given, parseSetting, type Resolved, settingTable } from './table.ts';
 import { unlessInterrupted } from './unless-interrupted.ts';
 
@@ -20,7 +21,7 @@ export function accountOf(apiKey: string): string {
 export async function resolveApiKey(
   apiKeyFile: string | undefined,
   command: Resolved<string>,
-  stored: { apiKey?: string; source: string },
+  { stored, storedSource }: ProfileInForce,
   context: Context,
 ): Promise<Resolved<string>> {
   const { env } = context;
@@ -37,8 +38,8 @@ export async function resolveApiKey(
   }
   if (text) return acceptApiKey(text, variable, context);
   if (path) return fromFile(path, fileVariable, context);
-  const isOfProfile = command.source === stored.source;
-  if (stored.apiKey && (isOfProfile || !command.source)) return acceptApiKey(stored.apiKey, stored.source, context);
+  const isOfProfile = command.source === storedSource;
+  if (stored.apiKey && (isOfProfile || !command.source)) return acceptApiKey(stored.apiKey, storedSource, context);
   const { value, source, problem } = command;
   return { command: value, source, problem };
 }

@@ -46,26 +46,38 @@ export async function showSettings(flags: SettingFlags, context: Invocation): Pr
 }
 
 async function resolveAll(flags: SettingFlags, profile: ProfileInForce, context: Invocation): Promise<Settings> {
-  const { env, reporter, stderr } = context;
-  const { exposedPath, distrust, stored, storedSource, unknown } = profile;
+  warnOf(profile, context);
+  const others = resolveOthers(flags, context.env, profile);
+  const apiKey = await resolveApiKey(flags.apiKeyFile, others.apiKeyCommand, profile, context);
+  const isStored = (apiKey.value ?? apiKey.command) !== undefined && apiKey.source === profile.storedSource;
+  return { apiKey: isStored ? bindStoredKey(apiKey, profile, others.baseUrl, context) : apiKey, ...others };
+}
+
+function warnOf({ exposedPath, distrust, unknown }: ProfileInForce, { reporter, stderr }: Invocation): void {
   const warn = (name: WarningName, message: string) => reporter.observe({ event: 'warning', name, message });
   if (distrust) warn('config_untrusted', `${distrust.message}: ${distrust.facts.hint}`);
   else if (exposedPath)
     warn('exposed_api_key', `others can read the API key in ${exposedPath}: chmod 600 ${exposedPath}`);
   if (unknown && stderr.isTTY) warn('unknown_setting', `${unknown.message}: ${unknown.advice}`);
-  const others = resolveOthers(flags, env, profile);
-  const ofProfile = { apiKey: stored.apiKey, source: storedSource };
-  const apiKey = await resolveApiKey(flags.apiKeyFile, others.apiKeyCommand, ofProfile, context);
-  const isStored = (apiKey.value ?? apiKey.command) !== undefined && apiKey.source === storedSource;
-  const problem = isStored ? misuseOfStoredKey(profile, others.baseUrl) : undefined;
-  if (problem) return { apiKey: { source: storedSource, problem }, ...others };
-  if (!isStored || apiKey.command !== undefined) return { apiKey, ...others };
+}
+
+/** A profile's API key, or why it must not be sent to this base URL. */
+function bindStoredKey(
+  apiKey: Resolved<string>,
+  profile: ProfileInForce,
+  baseUrl: Resolved<string>,
+  context: Invocation,
+): Resolved<string> {
+  const { name, storedSource } = profile;
+  const problem = misuseOfStoredKey(profile, baseUrl);
+  if (problem) return { source: storedSource, problem };
+  if (apiKey.command !== undefined) return apiKey;
   const again = async () => {
-    const now = readProfileInForce(flags.profile, env);
-    const isUsable = now.stored.apiKey && !now.distrust && !misuseOfStoredKey(now, others.baseUrl);
+    const now = readProfileInForce(name, context.env);
+    const isUsable = now.stored.apiKey && !now.distrust && !misuseOfStoredKey(now, baseUrl);
     return isUsable ? acceptApiKey(now.stored.apiKey ?? '', storedSource, context) : undefined;
   };
-  return { apiKey: { ...apiKey, again }, ...others };
+  return { ...apiKey, again };
 }
 
 function refuseUntrusted({ distrust }: ProfileInForce): void {

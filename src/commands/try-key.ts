@@ -17,10 +17,10 @@ import { interruptNameOf, isInterruptName } from '../run/exit-codes.ts';
 import { deliveryOf, type Fault, httpOf, isRetryable, reasonOf } from '../run/fault.ts';
 import { defaults } from '../run/limits.ts';
 import { Problem, usageProblem } from '../run/problem.ts';
-import { shellWord } from '../run/quote.ts';
 import { nameOf, type Run, randomUuid, type Target } from '../run/run.ts';
 import type { Execution, StartedExecution } from '../run/service.ts';
 import { retry } from '../service/retry.ts';
+import { profileFlag } from '../settings/profile.ts';
 import { need, type SettingFlags, type Settings } from '../settings/resolve.ts';
 import { defaultProfile, valueIfGiven } from '../settings/table.ts';
 import type { KeyTreatment } from '../settings/values.ts';
@@ -202,8 +202,7 @@ function keysFound(trial: KeyTrial, settings: Settings): Found {
 /** How to make the setting say what the service does; undefined if it does. */
 function lineThatSets(treatment: KeyTreatment, { idempotencyKeys, profile }: Settings): string | undefined {
   if (valueIfGiven(idempotencyKeys) === treatment) return undefined;
-  const { value: name = defaultProfile } = profile;
-  const where = name === defaultProfile ? '' : ` --profile ${shellWord(name)}`;
+  const where = profileFlag(profile.value ?? defaultProfile);
   const command = `runctl config set idempotencyKeys ${treatment}${where}`;
   return `\`${command}\`, or RUNCTL_IDEMPOTENCY_KEYS=${treatment} where no config file is kept`;
 }

@@ -4,7 +4,7 @@ import { type Problem, usageProblem } from '../run/problem.ts';
 import type { Env } from '../system/env.ts';
 import { acceptApiKey, maskApiKey, resolveApiKey } from './api-key.ts';
 import { findConfigFolder, findStateFolder } from './folders.ts';
-import { type ProfileInForce, readProfileInForce } from './profile.ts';
+import { type ProfileInForce, profileFlag, readProfileInForce } from './profile.ts';
 import {
   defaultProfile,
   flagSource,
@@ -159,8 +159,7 @@ export function need<Key extends StoredKey>(
   const value = valueIfGiven<ValueOf<Key>>(settings[key]);
   if (value !== undefined) return value;
   const { name, flag, env }: Setting = settingTable[key];
-  const profile = settings.profile.value ?? defaultProfile;
-  const where = profile === defaultProfile ? '' : ` --profile ${profile}`;
+  const where = profileFlag(settings.profile.value ?? defaultProfile);
   const others = `set ${env[0]} or \`${flag}\``;
   throw usageProblem(
     `no ${name} is set`,

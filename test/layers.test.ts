@@ -34,8 +34,8 @@ test('a package is imported in one place', () => {
   expect(sorted(places)).toEqual([
     'chalk < output/theme.ts',
     'commander < cli',
-    'conf < settings/write-config.ts',
-    'lossless-json < system/json-text.ts',
+    'conf < settings/config-file.ts',
+    'lossless-json < system/json.ts',
     'ora < output/spinner.ts',
     'string-width < output/width.ts',
     'undici < service/transport.ts',

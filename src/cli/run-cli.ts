@@ -1,7 +1,6 @@
 import { version } from '../../package.json';
 import { isAutomation } from '../connection/find-run.ts';
-import type { Context, Invocation } from '../context.ts';
-import { guardFromRunner } from '../output/ci-runner.ts';
+import { type Context, guardFromRunner, type Invocation } from '../context.ts';
 import {
   exitNamesOf,
   type OutputOptions,

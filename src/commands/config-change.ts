@@ -4,9 +4,8 @@ import { report } from '../run/outcome.ts';
 import { Problem, usageProblem } from '../run/problem.ts';
 import { quote, shellWord } from '../run/quote.ts';
 import { readApiKeyInput } from '../settings/api-key.ts';
-import type { ConfigFile } from '../settings/config-file.ts';
+import { type ConfigFile, changeConfigFile } from '../settings/config-file.ts';
 import {
-  changeConfig,
   checkProfileName,
   openProfile,
   sourceOf,
@@ -30,13 +29,12 @@ export async function configSet(
   const { path, config, profile } = openProfile(options.profile, context);
   if (key === 'profile') {
     checkIsThere(value, config);
-    await changeConfig(path, (config) => ({ ...config, profile: value }));
+    await changeConfigFile(path, (config) => ({ ...config, profile: value }));
     return changed(path, `Now using profile ${quote(value)}.`, options);
   }
   checkProfileName(profile);
-  // `-` means standard input, as for `--api-key-file`.
-  const text = await valueToStore(key, key === 'apiKey' && value === '-' ? undefined : value, context);
-  await changeConfig(path, (config) => withProfile(config, profile, { [key]: text }));
+  const text = await valueToStore(key, value, context);
+  await changeConfigFile(path, (config) => withProfile(config, profile, { [key]: text }));
   await warnOfOverridden([key], options, context);
   return changed(path, `Stored ${key} for ${sourceOf(profile.name, path)}.`, options);
 }
@@ -70,7 +68,7 @@ export async function configUnset(name: string, options: ChangeOptions, context:
   const where = isTop ? path : sourceOf(profile.name, path);
   if (stored === undefined) return changed(path, `${key} was not stored for ${where}.`, options);
   // JSON has no undefined: the field is left out.
-  await changeConfig(path, (config) =>
+  await changeConfigFile(path, (config) =>
     isTop ? { ...config, profile: undefined } : withProfile(config, profile, { [key]: undefined }),
   );
   return changed(path, `Removed ${key} from ${where}.`, options);
@@ -89,24 +87,27 @@ function checkIsThere(name: string | undefined, config: ConfigFile): asserts nam
   );
 }
 
-/** The checked value to store. The API key never comes from the command line. */
+/** The checked value to store. */
 async function valueToStore(key: StoredKey, value: string | undefined, context: Invocation): Promise<string> {
-  if (settingTable[key].isSecret && value !== undefined) {
+  if (key === 'apiKey') return apiKeyToStore(value, context);
+  if (value === undefined) throw missingValue(key);
+  const { name, parse, hint } = settingTable[key];
+  const parsed = parse(value);
+  if ('flaw' in parsed) throw usageProblem(`the ${name} ${parsed.flaw}`, parsed.hint ?? hint);
+  return parsed.text ?? String(parsed.value);
+}
+
+/** The API key never comes from the command line. `-` means standard input, as for `--api-key-file`. */
+async function apiKeyToStore(typed: string | undefined, context: Invocation): Promise<string> {
+  if (typed !== undefined && typed !== '-') {
     throw usageProblem(
       'every user of this machine can read an API key on the command line; nothing was stored',
       '`runctl config set apiKey` asks for it, or reads it from a pipe or a file: `runctl config set apiKey < <file>`',
     );
   }
-  if (value === undefined && key !== 'apiKey') throw missingValue(key);
-  if (value === undefined) {
-    const { value: apiKey, problem } = await readApiKeyInput('standard input', context);
-    if (problem) throw problem;
-    return apiKey;
-  }
-  const { name, parse, hint } = settingTable[key];
-  const parsed = parse(value);
-  if ('flaw' in parsed) throw usageProblem(`the ${name} ${parsed.flaw}`, parsed.hint ?? hint);
-  return parsed.text ?? String(parsed.value);
+  const { value, problem } = await readApiKeyInput('standard input', context);
+  if (problem) throw problem;
+  return value;
 }
 
 function missingValue(key: string) {

@@ -11,7 +11,7 @@ import { readConfigFile } from '../settings/config-file.ts';
 import { resolveConfigFile, resolveStateFolder } from '../settings/folders.ts';
 import { requireConfigFile, shortSource } from '../settings/profile.ts';
 import { maskSecrets, type SettingFlags, showSettings } from '../settings/resolve.ts';
-import { parseSettingKey, type Resolved, settingKeys, settingTable } from '../settings/table.ts';
+import { parseSettingKey, type Resolved, settingKeys, settingTable, usageOf } from '../settings/table.ts';
 import type { JsonObject } from '../system/json.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
 import { configSet, configUnset, warnOfOverridden } from './config-change.ts';
@@ -82,22 +82,20 @@ export const config = defineCommand({
 });
 
 /** `runctl config get <key>`: the current value of a setting. An API key is masked. */
-export async function configGet(name: string, options: SettingFlags, context: Invocation): Promise<Result> {
+async function configGet(name: string, options: SettingFlags, context: Invocation): Promise<Result> {
   const key = parseSettingKey(name);
   const { [key]: setting } = maskSecrets(await showSettings(options, context));
   if (setting.problem) throw setting.problem;
   const { text } = setting;
   if (text === undefined) {
-    throw usageProblem(
-      `${key} is not set`,
-      `set ${settingTable[key].env[0]}, or store it with \`runctl config set ${key}${key === 'apiKey' ? '' : ' <value>'}\``,
-    );
+    const hint = `set ${settingTable[key].env[0]}, or store it with \`runctl config set ${usageOf(key)}\``;
+    throw usageProblem(`${key} is not set`, hint);
   }
   return { outcomes: [report({ config: { [key]: factsOfSettings(setting) } })], verbatim: text };
 }
 
 /** `runctl config list`: every setting and where it comes from. An API key is masked. */
-export async function configList(options: SettingFlags, context: Invocation): Promise<Result> {
+async function configList(options: SettingFlags, context: Invocation): Promise<Result> {
   const shown = maskSecrets(await showSettings(options, context));
   const settings = Object.entries(shown);
   const document = Object.fromEntries(settings.map(([name, setting]) => [name, factsOfSettings(setting)]));
@@ -122,7 +120,7 @@ function lineOf({ text, source, problem }: Resolved, theme: Theme): string {
 }
 
 /** `runctl config path`: the path of the config file and the folder of the journal, whether or not they exist. */
-export async function configPath(context: Invocation): Promise<Result> {
+async function configPath(context: Invocation): Promise<Result> {
   const path = requireConfigFile(context);
   const journal = resolveStateFolder(context.env);
   const lines = [path, ...(journal === undefined ? [] : [journal])];

@@ -3,8 +3,7 @@ import { outputOptions, settingOptions } from '../cli/options.ts';
 import { automation } from '../cli/values.ts';
 import { connectWith } from '../connection/connect.ts';
 import { askForUnknownRun } from '../connection/connection.ts';
-import { journalOf } from '../connection/open-journal.ts';
-import { journalTrouble } from '../connection/state-folder.ts';
+import { journalOf, journalTrouble } from '../connection/open-journal.ts';
 import type { Invocation } from '../context.ts';
 import { type OutputOptions, type Result, wantsData } from '../output/print.ts';
 import { silentReporter } from '../run/events.ts';
@@ -71,48 +70,28 @@ interface Machine {
   context: Invocation; // its reporter is silent, because every message is a finding
   flags: SettingFlags & { offline?: boolean };
   settings(): Promise<Settings>;
-  answer(): Promise<Answer>;
+  answer(): ReturnType<typeof ask>;
 }
 
-/** Each check in its order. A check fails by throwing a Problem. */
+interface Check {
+  /** The check is skipped if one of these failed or was skipped. */
+  needs?: readonly string[];
+  /** Throws a Problem if the check fails. */
+  find(machine: Machine): Found | Promise<Found>;
+}
+
+/** In the order in which they are made and reported. */
 const checks = {
-  settings: checkSettings,
-  variables: ({ context }) => {
-    const names = unknownVariables(context.env);
-    if (names.length === 0) return ok('no unknown RUNCTL_ variables');
-    const message = `not a variable of runctl: ${names.join(', ')}`;
-    return warning(message, 'see `runctl help settings`');
-  },
-  base_url: async ({ settings }) => {
-    const given = await settings();
-    need('baseUrl', given);
-    return ok(shown(given.baseUrl));
-  },
-  api_key: checkApiKey,
-  project: async ({ settings }) => {
-    const { project } = await settings();
-    if (valueIfGiven(project) !== undefined) return ok(shown(project));
-    const message = 'not set: needed for automations given by name';
-    const advice = 'store it with `runctl config set project <uuid>`, or name automations as <projectId>/<name>';
-    return warning(message, advice);
-  },
-  service: checkService,
-  clock: checkClock,
-  journal: checkJournal,
-  open: checkOpen,
-} satisfies Record<string, (machine: Machine) => Found | Promise<Found>>;
-
-type CheckName = keyof typeof checks;
-
-/** A check is skipped if one that it needs failed or was skipped. */
-const needs: Partial<Record<CheckName, readonly CheckName[]>> = {
-  base_url: ['settings'],
-  api_key: ['settings'],
-  project: ['settings'],
-  service: ['base_url', 'api_key', 'project'],
-  clock: ['service'],
-  open: ['base_url', 'journal'],
-};
+  settings: { find: checkSettings },
+  variables: { find: checkVariables },
+  base_url: { needs: ['settings'], find: checkBaseUrl },
+  api_key: { needs: ['settings'], find: checkApiKey },
+  project: { needs: ['settings'], find: checkProject },
+  service: { needs: ['base_url', 'api_key', 'project'], find: checkService },
+  clock: { needs: ['service'], find: checkClock },
+  journal: { find: checkJournal },
+  open: { needs: ['base_url', 'journal'], find: checkOpen },
+} satisfies Record<string, Check>;
 
 /** The config file, and what has no check of its own. */
 async function checkSettings({ context, flags, settings }: Machine): Promise<Found> {
@@ -130,6 +109,18 @@ async function checkSettings({ context, flags, settings }: Machine): Promise<Fou
   return ok(message);
 }
 
+function checkVariables({ context }: Machine): Found {
+  const names = unknownVariables(context.env);
+  if (names.length === 0) return ok('no unknown RUNCTL_ variables');
+  return warning(`not a variable of runctl: ${names.join(', ')}`, 'see `runctl help settings`');
+}
+
+async function checkBaseUrl({ settings }: Machine): Promise<Found> {
+  const given = await settings();
+  need('baseUrl', given);
+  return ok(shown(given.baseUrl));
+}
+
 async function checkApiKey({ settings }: Machine): Promise<Found> {
   const given = await settings();
   const { command, source } = given.apiKey;
@@ -138,6 +129,13 @@ async function checkApiKey({ settings }: Machine): Promise<Found> {
   const message = shown({ source, text: maskApiKey(need('apiKey', given)) });
   const isBound = source?.startsWith('profile ');
   return ok(isBound ? `${message}, sent only to that profile's base URL` : message);
+}
+
+async function checkProject({ settings }: Machine): Promise<Found> {
+  const { project } = await settings();
+  if (valueIfGiven(project) !== undefined) return ok(shown(project));
+  const advice = 'store it with `runctl config set project <uuid>`, or name automations as <projectId>/<name>';
+  return warning('not set: needed for automations given by name', advice);
 }
 
 const shown = ({ text, source }: Resolved) => `${text} (${shortSource(source)})`;
@@ -155,8 +153,6 @@ async function checkService({ flags, answer }: Machine): Promise<Found> {
 }
 
 const pageHint = ({ page }: Fault) => page && 'find out what responded: a proxy, a gateway or a login page';
-
-type Answer = Awaited<ReturnType<typeof ask>>;
 
 /** Asks the service for a run that can't exist. */
 async function ask(settings: Settings, flags: SettingFlags, context: Invocation) {
@@ -222,10 +218,12 @@ async function diagnose(flags: SettingFlags & { offline?: boolean }, outer: Invo
   const answer = once(async () => ask(await settings(), flags, context));
   const machine: Machine = { context, flags, settings, answer };
   const findings: Finding[] = [];
-  for (const name of Object.keys(checks) as CheckName[]) {
-    const obstacle = findings.find((each) => needs[name]?.includes(each.name as CheckName) && !isPassed(each));
-    const message = `skipped until the ${labelOf(obstacle?.name ?? '')} check passes`;
-    findings.push(obstacle ? { name, ...skipped(message) } : await find(name, machine));
+  for (const [name, { needs = [], find }] of Object.entries<Check>(checks)) {
+    const obstacle = findings.find((each) => needs.includes(each.name) && !isPassed(each));
+    const found = obstacle
+      ? skipped(`skipped until the ${labelOf(obstacle.name)} check passes`)
+      : await orFailed(() => find(machine));
+    findings.push({ name, ...found });
   }
   const { scrub } = outer.secrets;
   return findings.map((each) => ({ ...each, message: scrub(each.message), advice: each.advice && scrub(each.advice) }));
@@ -241,12 +239,12 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
 
 const isPassed = ({ result }: Finding) => result === 'ok' || result === 'warning';
 
-async function find(name: CheckName, machine: Machine): Promise<Finding> {
+async function orFailed(find: () => Found | Promise<Found>): Promise<Found> {
   try {
-    return { name, ...(await checks[name](machine)) };
+    return await find();
   } catch (error) {
     if (!(error instanceof Problem) || isInterruptName(error.facts.name)) throw error;
-    return { name, ...failed(error) };
+    return failed(error);
   }
 }
 

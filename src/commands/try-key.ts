@@ -10,11 +10,11 @@ import { deliveryOf, type Fault, httpOf, isRetryable, reasonOf } from '../run/fa
 import { defaults } from '../run/limits.ts';
 import type { Outcome } from '../run/outcome.ts';
 import { Problem, usageProblem } from '../run/problem.ts';
-import { shellWord } from '../run/quote.ts';
 import { nameOf, type Run, randomUuid, type Target } from '../run/run.ts';
 import type { RunStatus } from '../run/service.ts';
 import type { Trigger } from '../run/trigger.ts';
 import { retry } from '../service/retry.ts';
+import { profileFlag } from '../settings/profile.ts';
 import { need, type SettingFlags, type Settings } from '../settings/resolve.ts';
 import { defaultProfile, valueIfGiven } from '../settings/table.ts';
 import type { KeyTreatment } from '../settings/values.ts';
@@ -39,11 +39,7 @@ interface KeyTrial {
  * and again after the run's end if the repeat is refused because the run is active. Starts two runs at most, because an
  * attempt that the service may have acted on isn't repeated.
  */
-export async function tryKey(
-  target: Target,
-  say: (sentence: string) => void,
-  connection: Connection,
-): Promise<KeyTrial> {
+async function tryKey(target: Target, say: (sentence: string) => void, connection: Connection): Promise<KeyTrial> {
   const { baseUrl, clock, journal, processes, service, signal } = connection;
   const idempotencyKey = randomUuid();
   const account = await connection.account(idempotencyKey);
@@ -118,10 +114,12 @@ function unclearProblem(outcome: Outcome, { voice }: Connection): Problem {
   return problem.with({ name: 'outcome_unknown', shownName: name, hint });
 }
 
-type TrialOptions = SettingFlags & OutputOptions & { yes?: boolean };
-
 /** Tries an idempotency key, and exits with 0 if it could be seen what the service does with it, else with 12. */
-export async function showKeyTrial(automation: string, options: TrialOptions, context: Invocation): Promise<Result> {
+export async function showKeyTrial(
+  automation: string,
+  options: SettingFlags & OutputOptions & { yes?: boolean },
+  context: Invocation,
+): Promise<Result> {
   const connection = await connect({ ...options, timeoutMs: defaults.timeoutMs }, context);
   const target = parseAutomationArgument(automation, () => need('project', connection.settings));
   if (!options.yes && !(await isConfirmed(nameOf(target), context))) return { note: 'Nothing was sent.' };
@@ -132,16 +130,13 @@ export async function showKeyTrial(automation: string, options: TrialOptions, co
   const { started, problem } = trial;
   const run = started && { target, executionId: started.executionId };
   const findings = findingsOf(trial, connection.settings);
+  // What failed is said as the problem.
+  const shown = findings.filter(({ result }) => result !== 'failed');
   const about = { target, run, fields: { doctor: reportOf(findings) } };
   const outcome: Outcome = problem ? { kind: 'failed', problem, ...about } : { kind: 'report', ...about };
   return {
     outcomes: [outcome],
-    text: (theme, lines) =>
-      findingLines(
-        findings.filter(({ result }) => result !== 'failed'),
-        theme,
-        lines,
-      ),
+    text: (theme, lines) => findingLines(shown, theme, lines),
   };
 }
 
@@ -194,8 +189,7 @@ function keysFound(trial: KeyTrial, settings: Settings): Found {
 /** How to make the setting say what the service does; undefined if it does. */
 function lineThatSets(treatment: KeyTreatment, { idempotencyKeys, profile }: Settings): string | undefined {
   if (valueIfGiven(idempotencyKeys) === treatment) return undefined;
-  const { value: name = defaultProfile } = profile;
-  const where = name === defaultProfile ? '' : ` --profile ${shellWord(name)}`;
+  const where = profileFlag(profile.value ?? defaultProfile);
   const command = `runctl config set idempotencyKeys ${treatment}${where}`;
   return `\`${command}\`, or RUNCTL_IDEMPOTENCY_KEYS=${treatment} where no config file is kept`;
 }

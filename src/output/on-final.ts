@@ -3,8 +3,7 @@ import { starts } from '../run/evidence.ts';
 import type { OutcomeOf } from '../run/outcome.ts';
 import { nameOf } from '../run/run.ts';
 import { isInterrupted } from '../system/clock.ts';
-import { isJsonObject, type JsonObject } from '../system/json.ts';
-import { stringifyJson } from '../system/json-text.ts';
+import { isJsonObject, type JsonObject, stringifyJson } from '../system/json.ts';
 import { createWholeLines, runShellCommand } from '../system/shell-command.ts';
 
 export type FinalHooks = ReturnType<typeof createFinalHooks>;

@@ -2,8 +2,7 @@ import * as v from 'valibot';
 import { isUuid, type Run } from '../run/run.ts';
 import type { RunResult, RunStatus } from '../run/service.ts';
 import { isFinalStatus } from '../run/statuses.ts';
-import type { JsonObject } from '../system/json.ts';
-import { stringifyJson } from '../system/json-text.ts';
+import { type JsonObject, stringifyJson } from '../system/json.ts';
 
 // docs/service.md, Documents may grow.
 const maybe = <T extends v.GenericSchema>(schema: T) => v.fallback(v.optional(schema), undefined);

@@ -27,8 +27,6 @@ export interface Setting {
 
 interface StoredSetting<Value> extends Setting {
   isStored: true;
-  /** Only the last characters of a secret are shown, and it is never read from the command line itself. */
-  isSecret?: boolean;
   parse(text: string): Parsed<Value>;
   hint: string;
 }
@@ -47,7 +45,6 @@ export const settingTable = {
     flag: '--api-key-file <path>',
     flagAbout: 'read the API key from a file (- for standard input)',
     env: ['RUNCTL_API_KEY', 'RUNCTL_API_KEY_FILE'],
-    isSecret: true,
     about: 'required; sent with every request (`-` reads it from standard input)',
     parse: parseApiKey,
     hint: 'copy it again: the whole API key and nothing else',
@@ -149,8 +146,8 @@ export function parseSettingKey(text: string): SettingKey {
   return key;
 }
 
-/** The API key never comes from the command line. */
-const usageOf = (key: SettingKey) => (key === 'apiKey' ? key : `${key} <value>`);
+/** A key and its value, as `config set` takes them. The API key never comes from the command line. */
+export const usageOf = (key: SettingKey) => (key === 'apiKey' ? key : `${key} <value>`);
 
 /** A setting that was set: its value, or why it is refused. The source names the flag, the variable or the profile. */
 export type Given<Value> =

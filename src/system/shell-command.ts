@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process';
 import { getBuiltinModule, kill } from 'node:process';
 import { type Clock, isInterrupted, onAbort } from './clock.ts';
 import type { Env } from './env.ts';
@@ -33,32 +34,17 @@ export function runShellCommand(asked: ShellCommand, { env, signal, clock }: Wor
       resolve(stopReason ?? failure);
     };
     const fail = (error: Error) => end(`couldn't be started (${error.message})`);
-    let child: ReturnType<typeof start>;
+    let child: ChildProcess;
     try {
       child = start(asked, env);
     } catch (error) {
       return fail(error as Error);
     }
     child.on('error', fail);
-    for (const stream of ['stdout', 'stderr'] as const) {
-      // Both streams are missing if no more files can be opened.
-      child[stream]?.setEncoding('utf8').on('data', (text: string) => asked.hear(text, stream));
-    }
-    // A command may close its input without reading it.
-    child.stdin?.on('error', () => {});
-    child.stdin?.end(asked.input);
-    const killAll = (name: 'SIGTERM' | 'SIGKILL') => {
-      try {
-        if (child.pid !== undefined) kill(-child.pid, name);
-      } catch {
-        // At a terminal the command has no process group of its own.
-        child.kill(name);
-      }
-    };
     const stop = (why: string) => {
       stopReason = why;
-      killAll('SIGTERM');
-      void clock.sleep(graceMs, done.signal).then(() => killAll('SIGKILL'));
+      killAll(child, 'SIGTERM');
+      void clock.sleep(graceMs, done.signal).then(() => killAll(child, 'SIGKILL'));
     };
     forget = onAbort(signal, () => stop(isInterrupted(signal) ? 'was interrupted' : 'took too long and was stopped'));
     const { limitMs } = asked;
@@ -67,10 +53,9 @@ export function runShellCommand(asked: ShellCommand, { env, signal, clock }: Wor
         if (!done.signal.aborted) stop(`took longer than ${formatDuration(limitMs)} and was stopped`);
       });
     }
-    const endOf = (code: number | null, killer: string | null) => end(failureOf(code, killer));
-    child.on('close', endOf);
+    child.on('close', (code, killer) => end(failureOf(code, killer)));
     // A background process may keep the output open forever.
-    child.on('exit', (code, killer) => void clock.sleep(graceMs, done.signal).then(() => endOf(code, killer)));
+    child.on('exit', (code, killer) => void clock.sleep(graceMs, done.signal).then(() => end(failureOf(code, killer))));
   });
 }
 
@@ -79,10 +64,19 @@ function failureOf(code: number | null, killer: string | null): string | undefin
   return killer ? `was killed by ${killer}` : `exited with ${code}`;
 }
 
-function start({ command, variables, input, isAtTerminal = false }: ShellCommand, env: Env) {
+function killAll(child: ChildProcess, name: 'SIGTERM' | 'SIGKILL'): void {
+  try {
+    if (child.pid !== undefined) kill(-child.pid, name);
+  } catch {
+    // At a terminal the command has no process group of its own.
+    child.kill(name);
+  }
+}
+
+function start({ command, variables, input, isAtTerminal = false, hear }: ShellCommand, env: Env): ChildProcess {
   // Loaded here because it takes 7 ms and few users have such a command.
   const { spawn } = getBuiltinModule('node:child_process');
-  return spawn(command, {
+  const child = spawn(command, {
     shell: true,
     // Node uses a socket as a pipe, and bash thinks it is a remote shell if its standard input is a socket.
     stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
@@ -90,6 +84,14 @@ function start({ command, variables, input, isAtTerminal = false }: ShellCommand
     detached: !isAtTerminal,
     env: { ...env, ...variables },
   });
+  for (const stream of ['stdout', 'stderr'] as const) {
+    // Both streams are missing if no more files can be opened.
+    child[stream]?.setEncoding('utf8').on('data', (text: string) => hear(text, stream));
+  }
+  // A command may close its input without reading it.
+  child.stdin?.on('error', () => {});
+  child.stdin?.end(input);
+  return child;
 }
 
 const longestLine = 64 * 1024;
@@ -107,7 +109,8 @@ export function createWholeLines(write: (text: string) => void) {
     room -= text.length;
     write(room > 0 ? text : `${text}(the rest of its output is left out)\n`);
   };
-  const shown = (text: string) => `${text.length > longestLine ? '(a line longer than 64 KiB is left out)' : text}\n`;
+  const shown = (text: string) =>
+    text.length > longestLine ? '(a line longer than 64 KiB is left out)\n' : `${text}\n`;
   return {
     push(text: string) {
       const [end = '', ...others] = text.split('\n');

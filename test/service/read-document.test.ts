@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readResult, readStatus } from '../../src/service/read-document.ts';
-import { isJsonObject } from '../../src/system/json.ts';
-import { parseJson } from '../../src/system/json-text.ts';
+import { isJsonObject, parseJson } from '../../src/system/json.ts';
 
 const executionId = '6f1c9f5e-3a53-4c1b-9f0a-0d6f2c1f8a11';
 const odd = [null, 7, -1, 1.5, '', 'x', true, [], {}, [1], { a: 1 }, Number.NaN, Number.POSITIVE_INFINITY];

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseJson, stringifyJson } from '../../src/system/json-text.ts';
+import { parseJson, stringifyJson } from '../../src/system/json.ts';
 
 const roundTrip = (text: string) => stringifyJson(parseJson(text));
 

@@ -5,6 +5,7 @@ import { parseAutomationNames } from '../connection/arguments.ts';
 import { connectWith } from '../connection/connect.ts';
 import { journalOf } from '../connection/open-journal.ts';
 import { currentOf, type Refreshed, refreshRuns } from '../connection/refresh.ts';
+import type { Invocation } from '../context.ts';
 import type { EntryFilter } from '../journal/entry-filter.ts';
 import { statusIn } from '../journal/found-run.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -87,30 +88,31 @@ export const list = defineCommand({
       .filter(({ entry }) => hasStatus(entry, options.status));
     const rows = matching.slice(0, limitOf(options));
     if (rows.length === 0) return { omission: emptyNote(names, baseUrl, options, context) };
-    const missed = connection ? rows.filter((row) => row.isOld && isPollable(row.entry)) : [];
     const reason = refreshed.fault ? reasonOf(refreshed.fault) : 'no response within 3s';
-    for (const { entry } of missed) {
-      if (entry.kind === 'unresolved') continue;
-      const { target, executionId } = entry;
-      const message = `its status may be out of date because it couldn't be polled: ${reason}`;
-      // One sentence says it for all of them on stderr.
-      context.warnings.push({ event: 'warning', name: 'status_unavailable', message, run: { target, executionId } });
-    }
+    const missed = connection ? rows.filter((row) => row.isOld && isPollable(row.entry)) : [];
+    for (const { entry } of missed) warnOfOld(entry, reason, context);
     if (isForIds(options)) return { verbatim: rows.map(({ entry }) => idOf(entry)).join('\n') };
     const { runTable } = await import('../output/tables.ts');
     const outcomes = rows.map((row) => outcomeOf(row, nowMs));
+    const unpolled = missed.length > 0 ? [`${count(missed.length, 'run')} couldn't be polled: ${reason}`] : [];
+    const leftOut = options.quiet ? [] : [omissionNote(names, automations, { matching, rows }, options)].flat();
     return {
       outcomes,
       voice: { ...plainVoice, argumentOf: ({ executionId }) => executionId },
-      omission: [
-        ...(missed.length > 0 ? [`${count(missed.length, 'run')} couldn't be polled: ${reason}`] : []),
-        ...(options.quiet ? [] : [omissionNote(names, automations, { matching, rows }, options)].flat()),
-      ],
+      omission: [...unpolled, ...leftOut],
       note: options.quiet ? undefined : unknownNote(rows, nowMs, journal),
       text: (theme, lines) => runTable(rows, nowMs, theme, lines),
     };
   },
 });
+
+/** For the documents. One sentence says it for all of them on stderr. */
+function warnOfOld(entry: Entry, reason: string, { warnings }: Invocation): void {
+  if (entry.kind === 'unresolved') return;
+  const { target, executionId } = entry;
+  const message = `its status may be out of date because it couldn't be polled: ${reason}`;
+  warnings.push({ event: 'warning', name: 'status_unavailable', message, run: { target, executionId } });
+}
 
 /** With `-q` people and their scripts get the ids alone, of all runs. */
 const isForIds = ({ quiet, ...output }: Partial<ListOptions>) => quiet === true && !wantsData(output);

@@ -3,6 +3,7 @@ import type { Reporter, RunEvent } from '../run/events.ts';
 import { reasonOf } from '../run/fault.ts';
 import { nameOf, type Run, type Target } from '../run/run.ts';
 import type { RunStatus } from '../run/service.ts';
+import type { Clock } from '../system/clock.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
 import { formatAge, formatAgo } from '../system/time-text.ts';
 import { themeOf, wrapOptionsOf } from './print.ts';
@@ -54,7 +55,7 @@ export function createBoard({ runs, usualDuration }: BoardOptions, context: Invo
       if (event.isActiveRun && !isSingle) return;
       if (event.event === 'triggered' && !event.isWatched) return;
       if (event.event === 'run_done') removeRow(event.run);
-      else update(rows.get(event.run.executionId) ?? addRow(event.run), event);
+      else update(rows.get(event.run.executionId) ?? addRow(event.run), event, clock);
       if (rows.size > 0) spinner.draw();
     },
     above: (lines: string) => spinner.above(lines.replace(/\n$/, '')),
@@ -69,17 +70,6 @@ export function createBoard({ runs, usualDuration }: BoardOptions, context: Invo
     return row;
   }
 
-  function update(row: Row, event: RunEvent): void {
-    if (event.event === 'status' || event.event === 'final') {
-      row.failure = undefined;
-      row.status = event.status;
-      const startMs = Date.parse(event.status.startedAt ?? '');
-      // If the service's clock is ahead of ours, the run would have a negative age.
-      if (startMs <= clock.nowMs()) row.startedAtMs = startMs;
-    }
-    if (event.event === 'attempt_failed' && event.run) row.failure = { ...event, atMs: clock.elapsedMs() };
-  }
-
   /** A single run stays until the command ends and prints its summary. */
   function removeRow({ executionId }: Run): void {
     const { run, status } = rows.get(executionId) ?? {};
@@ -91,31 +81,48 @@ export function createBoard({ runs, usualDuration }: BoardOptions, context: Invo
   function boardText(): string {
     // Spinner or indent take two columns, and some terminals wrap a line that fills the last one.
     const columns = Math.max(1, stderr.columns() - 3);
-    const shown = [...rows.values()].slice(0, mostRows).map((row) => ({
-      row,
-      name: cutTo(sanitizeLine(nameOf(row.run.target)), Math.floor(columns / 3), theme),
-      status: sanitizeLine(row.status?.status ?? 'polling'),
-    }));
-    const widest = (cell: 'name' | 'status') => Math.max(...shown.map((each) => widthOf(each[cell])));
-    const lines = shown.map(({ row, name, status }) => {
-      const age = formatAge(clock.nowMs() - row.startedAtMs);
-      const head = [padTo(name, widest('name')), padTo(status, widest('status')), age].join(' ');
-      const note = noteOf(row);
-      const line = cutTo(note ? `${head} ${theme.symbols.dot} ${note}` : head, columns, theme);
-      return row.failure ? theme.warn(line) : line;
-    });
+    const lines = linesOf([...rows.values()].slice(0, mostRows), columns, clock, theme);
     if (isSingle) return lines.join('');
     const more = rows.size > mostRows ? [cutTo(`and ${rows.size - mostRows} more`, columns, theme)] : [];
     return [cutTo(`${done} of ${runs} done`, columns, theme), ...lines, ...more].join('\n  ');
   }
+}
 
-  function noteOf({ failure, usual }: Row): string | undefined {
-    if (!failure) return usual;
-    const { seen, atMs, fault } = failure;
-    if (failure.failures === 1) return `${theme.symbols.warn} ${sanitizeLine(reasonOf(fault))}; ${howRetried(failure)}`;
-    const known = seen ? `confirmed ${formatAgo(seen.ageMs + clock.elapsedMs() - atMs)}` : 'not confirmed yet';
-    return `${theme.symbols.warn} ${known}: ${sanitizeLine(reasonOf(fault))}`;
+function update(row: Row, event: RunEvent, clock: Clock): void {
+  if (event.event === 'status' || event.event === 'final') {
+    row.failure = undefined;
+    row.status = event.status;
+    const startMs = Date.parse(event.status.startedAt ?? '');
+    // If the service's clock is ahead of ours, the run would have a negative age.
+    if (startMs <= clock.nowMs()) row.startedAtMs = startMs;
   }
+  if (event.event === 'attempt_failed' && event.run) row.failure = { ...event, atMs: clock.elapsedMs() };
+}
+
+/** `nightly RUNNING 4m 12s · usually 5m`, aligned with the others. */
+function linesOf(rows: readonly Row[], columns: number, clock: Clock, theme: Theme): string[] {
+  const shown = rows.map((row) => ({
+    row,
+    name: cutTo(sanitizeLine(nameOf(row.run.target)), Math.floor(columns / 3), theme),
+    status: sanitizeLine(row.status?.status ?? 'polling'),
+  }));
+  const widest = (cell: 'name' | 'status') => Math.max(...shown.map((each) => widthOf(each[cell])));
+  return shown.map(({ row, name, status }) => {
+    const age = formatAge(clock.nowMs() - row.startedAtMs);
+    const head = [padTo(name, widest('name')), padTo(status, widest('status')), age].join(' ');
+    const note = noteOf(row, clock, theme);
+    const line = cutTo(note ? `${head} ${theme.symbols.dot} ${note}` : head, columns, theme);
+    return row.failure ? theme.warn(line) : line;
+  });
+}
+
+function noteOf({ failure, usual }: Row, clock: Clock, { symbols }: Theme): string | undefined {
+  if (!failure) return usual;
+  const { seen, atMs, fault } = failure;
+  const reason = sanitizeLine(reasonOf(fault));
+  if (failure.failures === 1) return `${symbols.warn} ${reason}; ${howRetried(failure)}`;
+  const known = seen ? `confirmed ${formatAgo(seen.ageMs + clock.elapsedMs() - atMs)}` : 'not confirmed yet';
+  return `${symbols.warn} ${known}: ${reason}`;
 }
 
 function finishedLine({ target, executionId }: Run, status: RunStatus, theme: Theme): string {

@@ -9,7 +9,7 @@ import { type Clock, stopwatch } from '../system/clock.ts';
 import { formatDuration, localTime } from '../system/time-text.ts';
 import { isNowForgotten, recordedErrorOf } from './ask.ts';
 import { jitter, pollGapMs } from './poll-gap.ts';
-import { createPoller } from './poller.ts';
+import { Poller } from './poller.ts';
 import type { WatchPorts } from './ports.ts';
 
 export type Watched = OutcomeOf<'known'> | OutcomeOf<'stopped'>;
@@ -93,7 +93,7 @@ export async function pollUntilFinal(
   let retryAfterMs = answer?.retryAfterMs;
   let seenAgeMs = stopwatch(clock);
   const seen = () => (status ? { status, ageMs: seenAgeMs() } : found.seen?.());
-  const poller = createPoller({ run, operation: 'status', sinceTriggerMs, seen }, ports);
+  const poller = new Poller({ run, operation: 'status', sinceTriggerMs, seen }, ports);
 
   // A run that we just started needs no immediate poll, and runs started together are not polled together.
   const spread = intervalMs === undefined ? 1 - random() / 2 : 1;
@@ -134,7 +134,7 @@ async function readResult(
   const seenAgeMs = stopwatch(clock);
   const seen = () => ({ status, ageMs: seenAgeMs() });
   const isDefinite = ({ kind }: Fault) => kind === 'too_large';
-  const poller = createPoller({ run, operation: 'result', sinceTriggerMs, seen, isDefinite }, ports);
+  const poller = new Poller({ run, operation: 'result', sinceTriggerMs, seen, isDefinite }, ports);
   const polled = await poller.poll(async (sending): Promise<Answer<RunResult>> => {
     const answer = await service.result(run, signal, sending);
     if (answer.kind === 'fault' || answer.value.isFinal) return answer;

@@ -63,8 +63,9 @@ export function listedRuns(records: Iterable<JournalRecord>): Listed[] {
   const whole = new Set<string>();
   for (const record of records) {
     if (!('executionId' in record)) continue;
-    updateRun(runs, record);
-    if (record.first) whole.add(runIdOf(record));
+    const id = runIdOf(record);
+    updateRun(runs, id, record);
+    if (record.first) whole.add(id);
   }
   return Array.from(runs, ([id, entry]) => ({ entry, isWhole: whole.has(id) })).reverse();
 }
@@ -94,7 +95,7 @@ function trigger({ keys, places }: State, record: RecordOf<'triggered'>): void {
 function accept(state: State, record: RecordOf<'accepted'>): void {
   const runId = runIdOf(record);
   const isKnown = state.runs.has(runId);
-  updateRun(state.runs, record);
+  updateRun(state.runs, runId, record);
   const known = state.keys.get(triggerIdOf(record)) ?? unrecordedUse(state, record);
   if (known.executionId === undefined) {
     known.executionId = record.executionId;
@@ -152,52 +153,72 @@ function meetConflict(known: KeyUse, { name, activeExecutionId }: RecordOf<'refu
 function observe(state: State, record: RecordOf<'status' | 'not_found'>): void {
   const runId = runIdOf(record);
   const isKnown = state.runs.has(runId);
-  updateRun(state.runs, record);
+  updateRun(state.runs, runId, record);
   if (!isKnown) state.places.push({ runId, isWhole: record.first === true });
 }
 
 type RunRecord = RecordOf<'accepted' | 'status' | 'not_found'>;
 
-/** Adds a record to what is known of its run. The first final status stays. */
-export function updateRun(runs: State['runs'], record: RunRecord): void {
-  const id = runIdOf(record);
-  const { baseUrl, target, executionId, at } = record;
-  const known: RunEntry = runs.get(id) ?? { kind: 'forgotten', baseUrl, target, executionId, at };
-  if (record.type !== 'not_found') runs.set(id, withOrigin(known, record));
-  else if (known.kind === 'run' && !known.isFinal) runs.set(id, withoutStatus(known));
-  else runs.set(id, known);
+/** Adds a record to what is known of its run, whose id is `runIdOf`. The first final status stays. */
+export function updateRun(runs: State['runs'], id: string, record: RunRecord): void {
+  const known = runs.get(id);
+  if (record.type === 'not_found') {
+    runs.set(id, forgotten(record, known));
+    return;
+  }
+  // There may be a hundred thousand of them, so a run that is known is changed in place.
+  const run = known?.kind === 'run' ? known : newRun(record, known);
+  report(run, record, record.at);
+  if (record.type === 'accepted' && run.idempotencyKey === undefined) {
+    run.idempotencyKey = record.idempotencyKey;
+    run.at = record.at;
+    run.account = record.account;
+  }
+  if (run !== known) runs.set(id, run);
 }
 
-function withOrigin(known: RunEntry, record: RecordOf<'accepted' | 'status'>): KnownRun {
-  const run = reported(known, record, record.at);
-  if (record.type === 'status' || known.idempotencyKey !== undefined) return run;
-  const { idempotencyKey, at, account } = record;
-  return { ...run, idempotencyKey, at, account };
+function forgotten({ baseUrl, target, executionId, at }: RunRecord, known: RunEntry | undefined): RunEntry {
+  if (!known) return { kind: 'forgotten', baseUrl, target, executionId, at };
+  if (known.kind === 'forgotten' || known.isFinal) return known;
+  const { status: _, isFinal: __, statusAt: ___, ...rest } = known;
+  return { ...rest, kind: 'forgotten' };
 }
 
-function withoutStatus({ status: _, isFinal: __, statusAt: ___, ...known }: KnownRun): RunEntry {
-  return { ...known, kind: 'forgotten' };
-}
-
-type StatusReport = Partial<
-  Pick<RecordOf<'status'>, 'status' | 'startedAt' | 'completedAt' | 'creditsCharged' | 'error'>
->;
-
-/** What is known of a run after a report at this time. A report without a status means RUNNING. */
-export function reported(known: RunEntry, report: StatusReport, statusAt: string): KnownRun {
-  const isOver = known.kind === 'run' && known.isFinal;
-  const status = isOver ? known.status : (report.status ?? 'RUNNING');
+function newRun(first: RunEntry | RunRecord, known?: RunEntry): KnownRun {
+  const { baseUrl, target, executionId, at } = known ?? first;
   return {
-    ...known,
     kind: 'run',
-    status,
-    isFinal: isFinalStatus(status),
-    statusAt,
-    startedAt: report.startedAt ?? known.startedAt,
-    completedAt: report.completedAt ?? known.completedAt,
-    creditsCharged: report.creditsCharged ?? known.creditsCharged,
-    error: report.error ?? known.error,
+    ...{ baseUrl, target, executionId, at },
+    ...{ status: 'RUNNING', isFinal: false, statusAt: at },
+    idempotencyKey: known?.idempotencyKey,
+    account: known?.account,
+    startedAt: known?.startedAt,
+    completedAt: known?.completedAt,
+    creditsCharged: known?.creditsCharged,
+    error: known?.error,
   };
+}
+
+type StatusReport = Partial<Pick<KnownRun, 'status' | 'startedAt' | 'completedAt' | 'creditsCharged' | 'error'>>;
+
+/** Adds what was reported of a run at this time (ISO 8601). A report without a status means RUNNING. */
+function report(run: KnownRun, seen: StatusReport, at: string): void {
+  if (!run.isFinal) {
+    run.status = seen.status ?? 'RUNNING';
+    run.isFinal = isFinalStatus(run.status);
+  }
+  run.statusAt = at;
+  run.startedAt = seen.startedAt ?? run.startedAt;
+  run.completedAt = seen.completedAt ?? run.completedAt;
+  run.creditsCharged = seen.creditsCharged ?? run.creditsCharged;
+  run.error = seen.error ?? run.error;
+}
+
+/** The run after this report, which isn't recorded. */
+export function reported(entry: RunEntry, seen: StatusReport, at: string): KnownRun {
+  const run = entry.kind === 'run' ? { ...entry } : newRun(entry, entry);
+  report(run, seen, at);
+  return run;
 }
 
 /** `use` must have an attempt without an outcome. */

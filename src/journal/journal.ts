@@ -60,8 +60,9 @@ export class Journal {
   append(record: NewRecord): boolean {
     const stored = this.#log.append(record);
     if (!stored || !('executionId' in stored)) return stored !== undefined;
-    const isFirst = this.#missing.delete(runIdOf(stored)) || stored.first;
-    if (isFirst || this.#remembered.has(runIdOf(stored))) updateRun(this.#remembered, stored);
+    const id = runIdOf(stored);
+    const isFirst = this.#missing.delete(id) || stored.first;
+    if (isFirst || this.#remembered.has(id)) updateRun(this.#remembered, id, stored);
     return true;
   }
 

@@ -27,7 +27,7 @@ interface Place {
 }
 
 /** The values that fit a place; `files` leaves it to the shell to complete file names. */
-export type ValuesOf = (place: Place) => Iterable<Candidate> | 'files';
+type ValuesOf = (place: Place) => Iterable<Candidate> | 'files';
 
 export function candidatesFor(
   words: readonly string[],

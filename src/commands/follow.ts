@@ -28,7 +28,7 @@ export const connectToFollow = (flags: FollowFlags, context: Invocation, need: J
   connect({ ...flags, timeoutMs: flags.timeoutMs ?? defaults.timeoutMs }, context, need);
 
 /** How the runs of one command are followed. */
-export interface Follower {
+interface Follower {
   connection: Connection; // with a board, if stderr is a terminal
   starts: Start[]; // what has become of the triggers so far
   follow(found: FoundRun, start?: Start): Promise<RunOutcome>;

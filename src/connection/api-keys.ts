@@ -8,7 +8,7 @@ import { sanitizeLine } from '../system/sanitize.ts';
 import { createSecrets } from '../system/secrets.ts';
 import { createWholeLines, runShellCommand } from '../system/shell-command.ts';
 
-export interface ApiKeys {
+interface ApiKeys {
   /** The API key to send. An idempotency key keeps its first API key, which scopes it. Throws like `runApiKeyCommand`. */
   of(idempotencyKey?: string): Promise<string>;
   /** Reads the API key again before a 401 ends a watch, or runs its command. Is there another one? Never throws. */

@@ -58,7 +58,7 @@ function runctlOf(outcome: Outcome, context: DocumentContext, options: DocumentO
   };
 }
 
-export const lastConfirmedOf = ({ status, ageMs }: Seen) => ({
+const lastConfirmedOf = ({ status, ageMs }: Seen) => ({
   status: status.status,
   ageMs: Math.max(0, Math.round(ageMs)),
 });

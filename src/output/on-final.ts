@@ -6,8 +6,6 @@ import { isInterrupted } from '../system/clock.ts';
 import { isJsonObject, type JsonObject, stringifyJson } from '../system/json.ts';
 import { createWholeLines, runShellCommand } from '../system/shell-command.ts';
 
-export type FinalHooks = ReturnType<typeof createFinalHooks>;
-
 const mostAtOnce = 8;
 const longestWaitMs = 600_000;
 

@@ -1,5 +1,5 @@
 /** May the same `trigger` line be repeated without a second run? `own key`: with an idempotency key of one's own, for 24 hours. */
-export type Repeat = 'yes' | 'own key' | 'no';
+type Repeat = 'yes' | 'own key' | 'no';
 
 interface ExitRow {
   code: number;

@@ -7,7 +7,7 @@ import { type ErrorBody, pageIn, readErrorBody } from './error-body.ts';
 import { type Headers, type HttpResponse, valuesOf } from './exchange.ts';
 import { retryAfterMs, serviceTimeMs } from './retry-after.ts';
 
-export interface Reading<T> {
+interface Reading<T> {
   operation: Operation;
   maxBytes: number;
   nowMs: number;

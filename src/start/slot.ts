@@ -19,7 +19,7 @@ export interface EndedWait {
 }
 
 /** With less time left, a trigger couldn't get a response in time. */
-export const leastForTriggerMs = 1_000;
+const leastForTriggerMs = 1_000;
 /** The shortest time between triggers while we don't know which run is active. */
 const leastBetweenTriggersMs = 5_000;
 

@@ -82,7 +82,7 @@ interface EndedPolls {
 }
 
 /** Polls until the run is finished or one of the reasons in `WatchEnd` stops it. */
-export async function pollUntilFinal(
+async function pollUntilFinal(
   { run, answer, sinceTriggerMs, ...found }: FoundRun,
   ports: WatchPorts,
 ): Promise<FinishedPolls | EndedPolls> {

@@ -7,7 +7,7 @@ import { fullNameOf, nameOf, type Target } from '../run/run.ts';
 import { formatDuration, localTime } from '../system/time-text.ts';
 
 /** A trigger that may have started a run whose id isn't known: as messages speak of it. */
-export interface DoubtfulTrigger extends Omit<Doubt, 'why'> {
+interface DoubtfulTrigger extends Omit<Doubt, 'why'> {
   target: Target;
   idempotencyKey: string;
 }

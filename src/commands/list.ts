@@ -11,7 +11,17 @@ import { statusIn } from '../journal/found-run.ts';
 import type { Journal } from '../journal/journal.ts';
 import { wantsData } from '../output/print.ts';
 import type { Row } from '../output/tables.ts';
-import { ageOf, documentOfEntry, type Entry, isOpen, isUnfinished, type RunEntry, statusOf } from '../run/entry.ts';
+import {
+  ageOf,
+  documentOfEntry,
+  type Entry,
+  executionIdOf,
+  isOpen,
+  isUnfinished,
+  type RunEntry,
+  runOf,
+  statusOf,
+} from '../run/entry.ts';
 import { interruptNameOf } from '../run/exit-codes.ts';
 import { reasonOf } from '../run/fault.ts';
 import { defaults } from '../run/limits.ts';
@@ -91,7 +101,7 @@ export const list = defineCommand({
     const reason = refreshed.fault ? reasonOf(refreshed.fault) : 'no response within 3s';
     const missed = connection ? rows.filter((row) => row.isOld && isPollable(row.entry)) : [];
     for (const { entry } of missed) warnOfOld(entry, reason, context);
-    if (isForIds(options)) return { verbatim: rows.map(({ entry }) => idOf(entry)).join('\n') };
+    if (isForIds(options)) return { verbatim: rows.map(({ entry }) => executionIdOf(entry) ?? '').join('\n') };
     const { runTable } = await import('../output/tables.ts');
     const outcomes = rows.map((row) => outcomeOf(row, nowMs));
     const unpolled = missed.length > 0 ? [`${count(missed.length, 'run')} couldn't be polled: ${reason}`] : [];
@@ -109,9 +119,8 @@ export const list = defineCommand({
 /** For the documents. One sentence says it for all of them on stderr. */
 function warnOfOld(entry: Entry, reason: string, { warnings }: Invocation): void {
   if (entry.kind === 'unresolved') return;
-  const { target, executionId } = entry;
   const message = `its status may be out of date because it couldn't be polled: ${reason}`;
-  warnings.push({ event: 'warning', name: 'status_unavailable', message, run: { target, executionId } });
+  warnings.push({ event: 'warning', name: 'status_unavailable', message, run: runOf(entry) });
 }
 
 /** With `-q` people and their scripts get the ids alone, of all runs. */
@@ -122,8 +131,6 @@ const limitOf = ({ limit, since, ...output }: Partial<ListOptions>) =>
 
 const hasStatus = (entry: Entry, statuses: readonly string[] | undefined) =>
   statuses === undefined || statuses.includes(statusOf(entry).toUpperCase());
-
-const idOf = (entry: Entry) => (entry.kind === 'unresolved' ? '' : entry.executionId);
 
 /** As many runs as are shown and one more. With `--status`, unfinished runs are extra, as a poll may change their status. */
 function* runsIn(
@@ -160,10 +167,8 @@ function outcomeOf({ entry, isOld }: Row, nowMs: number): Outcome {
       doubt: { why: { kind: 'listed', isRecoverable }, recorded, ignoresKeys: false },
     };
   }
-  const run = { target, executionId: entry.executionId };
-  const status = statusIn(entry);
-  if (!status || entry.kind === 'forgotten')
-    return { kind: 'forgotten', ...about, run, document: documentOfEntry(entry) };
+  const run = runOf(entry);
+  if (entry.kind === 'forgotten') return { kind: 'forgotten', ...about, run, document: documentOfEntry(entry) };
   const seenAgeMs = isOld ? nowMs - Date.parse(entry.statusAt) : undefined;
-  return { kind: 'known', ...about, run, status, seenAgeMs };
+  return { kind: 'known', ...about, run, status: statusIn(entry), seenAgeMs };
 }

@@ -76,7 +76,8 @@ async function showResult(found: FoundRun, options: ResultOptions, connection: C
 /** Only the status has duration and credits; a summary without them is better than none. */
 async function statusBeside(run: Run, result: RunResult, connection: Connection): Promise<RunStatus | undefined> {
   const recorded = connection.journal.find(run.executionId, connection);
-  const now = (await askBeside('status', run, connection)) ?? (recorded && statusIn(recorded));
+  const last = recorded?.kind === 'run' ? statusIn(recorded) : undefined;
+  const now = (await askBeside('status', run, connection)) ?? last;
   if (!now) return undefined;
   const { status, isFinal } = result;
   return { ...now, isFinal, status: isFinal ? graverStatus(status, now.status) : status };

@@ -7,6 +7,7 @@ import { refreshRuns } from '../connection/refresh.ts';
 import { foundRunOf } from '../journal/found-run.ts';
 import type { RunOutcome } from '../output/final-report.ts';
 import type { Result } from '../output/print.ts';
+import { runOf } from '../run/entry.ts';
 import type { FoundRun } from '../run/outcome.ts';
 import { connectToFollow, type FollowFlags, followAndReport } from './follow.ts';
 
@@ -55,10 +56,7 @@ async function unfinishedRuns(connection: Connection): Promise<FoundRun[]> {
   const forgotten = journal.forgotten({ baseUrl });
   const { current } = await refreshRuns(forgotten, connection);
   const again = forgotten.filter(({ executionId }) => current.has(executionId));
-  return [...unfinished, ...again].reverse().map((entry) => {
-    const { target, executionId } = entry;
-    return foundRunOf({ target, executionId }, entry, clock);
-  });
+  return [...unfinished, ...again].reverse().map((entry) => foundRunOf(runOf(entry), entry, clock));
 }
 
 /** Follows each run once, and reports in the order given. */

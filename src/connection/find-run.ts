@@ -5,11 +5,11 @@ import type { Journal } from '../journal/journal.ts';
 import { pathOf } from '../journal/records.ts';
 import { lengthOfIds } from '../output/status-text.ts';
 import { isPlainName } from '../run/automation-name.ts';
-import { type Entry, isOpen, openMs, type RunEntry, type UnresolvedTrigger } from '../run/entry.ts';
+import { type Entry, isOpen, openMs, type RunEntry, runOf, type UnresolvedTrigger } from '../run/entry.ts';
 import type { FoundRun } from '../run/outcome.ts';
 import { Problem, usageProblem } from '../run/problem.ts';
 import { fullArgumentOf, quote, shellWord } from '../run/quote.ts';
-import { fullNameOf, nameOf, type Run, type Target } from '../run/run.ts';
+import { fullNameOf, nameOf, type Target } from '../run/run.ts';
 import { need, resolveWithoutApiKey } from '../settings/resolve.ts';
 import { flagSource, valueIfGiven } from '../settings/table.ts';
 import { formatAgo, localTime } from '../system/time-text.ts';
@@ -161,8 +161,6 @@ function warnOfOtherRun({ target, executionId, at, completedAt }: RunEntry, { jo
   const message = `another run of ${name} was active at ${localTime(refused.at)}; this is the last one that this machine knows${follow}`;
   context.reporter.observe({ event: 'warning', name: 'other_run', message, target });
 }
-
-const runOf = ({ target, executionId }: RunEntry): Run => ({ target, executionId });
 
 const lostTrigger = ({ target }: UnresolvedTrigger) =>
   `the last trigger of ${nameOf(target)} has no recorded response; it may have started a run`;

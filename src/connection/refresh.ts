@@ -1,5 +1,5 @@
 import { reported } from '../journal/fold.ts';
-import type { Entry, KnownRun, RunEntry } from '../run/entry.ts';
+import { type Entry, executionIdOf, type KnownRun, type RunEntry, runOf } from '../run/entry.ts';
 import type { Fault } from '../run/fault.ts';
 import { inTurn } from '../service/rate-limiter.ts';
 import type { Connection } from './connection.ts';
@@ -21,13 +21,12 @@ export async function refreshRuns(runs: readonly RunEntry[], connection: Connect
   const current = new Map<string, KnownRun>();
   let fault: Fault | undefined;
   const polls = runs.map(async (entry) => {
-    const { target, executionId } = entry;
-    const run = { target, executionId };
+    const run = runOf(entry);
     const answer = await inTurn(limiter, { lane: 'poll', signal }, () => service.status(run, signal));
     if (!answer) return;
     if (answer.kind === 'ok') {
       journal.recordStatus(baseUrl, run, answer.value);
-      current.set(executionId, reported(entry, answer.value, new Date(clock.nowMs()).toISOString()));
+      current.set(run.executionId, reported(entry, answer.value, new Date(clock.nowMs()).toISOString()));
     } else if (!signal.aborted && entry.kind === 'run') fault ??= answer.fault;
   });
   const timer = clock.sleep(longestRefreshMs, end.signal);
@@ -39,4 +38,4 @@ export async function refreshRuns(runs: readonly RunEntry[], connection: Connect
 
 /** What the journal has, or what the service says now. */
 export const currentOf = (entry: Entry, { current }: Refreshed): Entry =>
-  (entry.kind === 'unresolved' ? undefined : current.get(entry.executionId)) ?? entry;
+  current.get(executionIdOf(entry) ?? '') ?? entry;

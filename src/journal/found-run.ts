@@ -1,4 +1,4 @@
-import { documentOfEntry, type RunEntry } from '../run/entry.ts';
+import { documentOfEntry, type KnownRun, type RunEntry } from '../run/entry.ts';
 import type { FoundRun } from '../run/outcome.ts';
 import type { Run } from '../run/run.ts';
 import type { RunStatus } from '../run/service.ts';
@@ -9,17 +9,15 @@ export function foundRunOf(run: Run, entry: RunEntry | undefined, clock: Clock):
   if (!entry) return { run };
   const sinceMs = (time: string) => clock.nowMs() - Date.parse(time);
   const { idempotencyKey, at } = entry;
-  const status = statusIn(entry);
   return {
     run,
-    ...(status && entry.kind === 'run' && { seen: () => ({ status, ageMs: sinceMs(entry.statusAt) }) }),
+    ...(entry.kind === 'run' && { seen: () => ({ status: statusIn(entry), ageMs: sinceMs(entry.statusAt) }) }),
     ...(idempotencyKey !== undefined && { sinceTriggerMs: () => sinceMs(at) }),
   };
 }
 
-/** What the journal knows of a run, in the form in which the service says it. Undefined if the service has forgotten it. */
-export function statusIn(entry: RunEntry): RunStatus | undefined {
-  if (entry.kind === 'forgotten') return undefined;
+/** What the journal knows of a run, in the form in which the service says it. */
+export function statusIn(entry: KnownRun): RunStatus {
   const { executionId, status, isFinal, startedAt, completedAt, creditsCharged } = entry;
   const document = documentOfEntry(entry);
   return { executionId, status, isFinal, startedAt, completedAt, creditsCharged, document };

@@ -1,4 +1,4 @@
-import { type Entry, isUnfinished, type RunEntry, statusOf } from '../run/entry.ts';
+import { type Entry, executionIdOf, isUnfinished, type RunEntry, statusOf } from '../run/entry.ts';
 import { factsOf } from '../run/exit-of.ts';
 import type { Outcome } from '../run/outcome.ts';
 import { nameOf, type Target } from '../run/run.ts';
@@ -25,7 +25,7 @@ export interface Row {
 
 /** On a terminal, which has `columns`, ids are as short as possible. Everywhere else they are complete. */
 export function runTable(rows: readonly Row[], nowMs: number, theme: Theme, { columns }: WrapOptions): string {
-  const ids = rows.flatMap(({ entry }) => idOf(entry) ?? []);
+  const ids = rows.flatMap(({ entry }) => executionIdOf(entry) ?? []);
   const idLength = columns === undefined ? Infinity : lengthOfIds(ids);
   const since = (time: string) => ({ text: formatAgo(nowMs - Date.parse(time)) });
   const listColumns: readonly Column<Row>[] = [
@@ -36,7 +36,10 @@ export function runTable(rows: readonly Row[], nowMs: number, theme: Theme, { co
     { heading: 'AUTOMATION', cell: ({ entry }) => automationCell(entry) },
     {
       heading: 'RUN',
-      cell: ({ entry }, { dim }) => ({ text: sanitizeLine(idOf(entry)?.slice(0, idLength) ?? ''), style: dim }),
+      cell: ({ entry }, { dim }) => ({
+        text: sanitizeLine(executionIdOf(entry)?.slice(0, idLength) ?? ''),
+        style: dim,
+      }),
     },
     { heading: 'STARTED', cell: ({ entry }) => since(timesOf(entry).startedAt ?? entry.at) },
     { heading: 'TOOK', cell: (row) => ({ text: tookOf(row, nowMs) ?? '' }) },
@@ -56,8 +59,6 @@ export function runTable(rows: readonly Row[], nowMs: number, theme: Theme, { co
   ];
   return table(listColumns, rows, theme, columns);
 }
-
-const idOf = (entry: Entry) => (entry.kind === 'unresolved' ? undefined : entry.executionId);
 
 const timesOf = (entry: Entry): Partial<RunEntry> => (entry.kind === 'unresolved' ? {} : entry);
 

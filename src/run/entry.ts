@@ -1,6 +1,6 @@
 import type { JsonObject } from '../system/json.ts';
 import { defaults } from './limits.ts';
-import type { Target } from './run.ts';
+import type { Run, Target } from './run.ts';
 import type { Trigger } from './trigger.ts';
 
 /** What the records of the journal say together about one run or one trigger. Times are ISO 8601. */
@@ -65,6 +65,13 @@ export const isOpen = ({ at }: { at: string }, nowMs: number): boolean => nowMs 
 
 export const isUnfinished = (entry: Entry): entry is KnownRun & { isFinal: false } =>
   entry.kind === 'run' && !entry.isFinal;
+
+/** The run that an entry of the journal is about. */
+export const runOf = ({ target, executionId }: RunEntry): Run => ({ target, executionId });
+
+/** Undefined for a trigger without a known run. */
+export const executionIdOf = (entry: Entry): string | undefined =>
+  entry.kind === 'unresolved' ? undefined : entry.executionId;
 
 /** How it stands, in the word of the service or in ours. */
 export function statusOf(entry: Entry): string {

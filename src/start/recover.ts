@@ -1,4 +1,3 @@
-import { foundRunOf } from '../journal/found-run.ts';
 import { senderOf } from '../journal/processes.ts';
 import { ageOf, type UnresolvedTrigger } from '../run/entry.ts';
 import { interrupted } from '../run/fault.ts';
@@ -102,16 +101,15 @@ function foundBy(
   ports: StartPorts,
 ): TriggerOutcome {
   const { target, idempotencyKey } = trigger;
-  const status = result.kind === 'started' ? result.run : recordedStatus(result, trigger, ports);
+  const status = result.kind === 'started' ? result.run : recordedStatus(result, ports);
   const run = { target, executionId: status.executionId };
   const start = { evidence: result.evidence, idempotencyKey, isRepeatable: true };
   return { kind: 'started', target, run, start, status };
 }
 
-function recordedStatus({ executionId }: RecordedTrigger, { target }: UnresolvedTrigger, ports: StartPorts): RunStatus {
-  const { journal, baseUrl, clock } = ports;
-  const found = foundRunOf({ target, executionId }, journal.find(executionId, { baseUrl }), clock);
-  const { status = 'RUNNING', isFinal = false } = found.seen?.().status ?? {};
+function recordedStatus({ executionId }: RecordedTrigger, { journal, baseUrl }: StartPorts): RunStatus {
+  const known = journal.find(executionId, { baseUrl });
+  const { status, isFinal } = known?.kind === 'run' ? known : { status: 'RUNNING', isFinal: false };
   return { executionId, status, isFinal, document: { executionId, status } };
 }
 

@@ -1,26 +1,20 @@
-import { connect } from '../connection/connect.ts';
+import { type ConnectOptions, connect } from '../connection/connect.ts';
 import { alsoEndedBy, type Connection, inContext } from '../connection/connection.ts';
 import type { JournalNeed } from '../connection/open-journal.ts';
 import type { Invocation } from '../context.ts';
 import { documentOf } from '../output/document.ts';
-import { doneEvent, type RunOutcome, reportRuns } from '../output/final-report.ts';
+import { doneEvent, reportRuns } from '../output/final-report.ts';
 import { createFinalHooks } from '../output/on-final.ts';
 import type { OutputOptions, Result } from '../output/print.ts';
 import { contextWithBoard } from '../output/reporter.ts';
 import { defaults } from '../run/limits.ts';
-import type { FoundRun, Start } from '../run/outcome.ts';
-import type { SettingFlags } from '../settings/resolve.ts';
+import type { FoundRun, RunOutcome, Start } from '../run/outcome.ts';
 import { watchRun } from '../watch/watch-run.ts';
 
 // What `trigger` and `watch` share.
 
-export interface FollowFlags extends OutputOptions, SettingFlags {
-  timeoutMs?: number; // 0 means no limit
-  giveUpAfterMs?: number;
-  intervalMs?: number;
-  rate?: number; // requests per second
+export interface FollowFlags extends OutputOptions, ConnectOptions {
   onFinal?: string;
-  debug?: boolean;
 }
 
 /** `--timeout` counts from now. */

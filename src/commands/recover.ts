@@ -7,10 +7,10 @@ import { isJournalIncomplete, journalPlace } from '../connection/open-journal.ts
 import { isAmong } from '../journal/entry-filter.ts';
 import { printSentence, printWords, wantsData } from '../output/print.ts';
 import { defaults } from '../run/limits.ts';
-import type { TriggerOutcome } from '../run/outcome.ts';
+import type { Recovery, TriggerOutcome } from '../run/outcome.ts';
 import type { Target } from '../run/run.ts';
 import { valueIfGiven } from '../settings/table.ts';
-import { type Recovery, recoverAll } from '../start/recover.ts';
+import { recoverAll } from '../start/recover.ts';
 import { wordsOf } from '../words/of-outcome.ts';
 import { reportOfRecovery, sentenceOfRecovery } from '../words/of-recovery.ts';
 

@@ -1,11 +1,10 @@
 import type { Connection } from '../connection/connection.ts';
 import type { Invocation } from '../context.ts';
-import type { RunOutcome } from '../output/final-report.ts';
 import { type Result, wantsData } from '../output/print.ts';
 import type { RunEvent } from '../run/events.ts';
 import { starts } from '../run/evidence.ts';
 import { factsOf } from '../run/exit-of.ts';
-import type { Outcome, TriggerOutcome } from '../run/outcome.ts';
+import type { Outcome, RunOutcome, TriggerOutcome } from '../run/outcome.ts';
 import { nameOf } from '../run/run.ts';
 import { startOf } from '../run/service.ts';
 import { endedWell } from '../run/statuses.ts';

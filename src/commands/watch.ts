@@ -5,10 +5,9 @@ import type { Connection } from '../connection/connection.ts';
 import { findRun } from '../connection/find-run.ts';
 import { refreshRuns } from '../connection/refresh.ts';
 import { foundRunOf } from '../journal/found-run.ts';
-import type { RunOutcome } from '../output/final-report.ts';
 import type { Result } from '../output/print.ts';
 import { runOf } from '../run/entry.ts';
-import type { FoundRun } from '../run/outcome.ts';
+import type { FoundRun, RunOutcome } from '../run/outcome.ts';
 import { connectToFollow, type FollowFlags, followAndReport } from './follow.ts';
 
 const options = {

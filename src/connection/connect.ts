@@ -16,7 +16,8 @@ import { createApiKeys } from './api-keys.ts';
 import { type Connection, voiceOf } from './connection.ts';
 import { type JournalNeed, journalOf } from './open-journal.ts';
 
-interface ConnectOptions extends SettingFlags {
+/** The flags that decide how the service is reached. */
+export interface ConnectOptions extends SettingFlags {
   rate?: number; // requests per second
   debug?: boolean;
   quiet?: boolean;

@@ -2,7 +2,7 @@ import type { Invocation } from '../context.ts';
 import { starts } from '../run/evidence.ts';
 import { exitCodeOf, publicNameOf } from '../run/exit-codes.ts';
 import { causeOf, exitOf, factsOf, nameOfOutcome } from '../run/exit-of.ts';
-import { type Fault, faultFields } from '../run/fault.ts';
+import type { Fault } from '../run/fault.ts';
 import type { Outcome, Seen } from '../run/outcome.ts';
 import { commandIn, type Words } from '../run/problem.ts';
 import { durationMsOf, fullNameOf } from '../run/run.ts';
@@ -67,13 +67,11 @@ const lastConfirmedOf = ({ status, ageMs }: Seen) => ({
 function problemOf(outcome: Outcome, { message }: Words, fault: Fault | undefined, { secrets }: DocumentContext) {
   const name = causeOf(outcome);
   const isExitName = name !== 'idempotency_key_expired' && name !== 'other_api_key';
-  const { serviceCode, requestId, retryAfterMs, ...http }: Partial<ReturnType<typeof faultFields>> = fault
-    ? faultFields(fault)
-    : {};
+  const { httpStatus, serviceCode, requestId, retryAfterMs }: Partial<Fault> = fault ?? {};
   return {
     name: isExitName ? publicNameOf(name) : name,
     message: secrets.scrub(message),
-    ...http,
+    httpStatus,
     serviceCode: serviceCode && secrets.scrub(serviceCode),
     requestId: requestId && secrets.scrub(requestId),
     retryAfterMs: retryAfterMs && Math.round(retryAfterMs),

@@ -2,8 +2,7 @@ import type { Invocation } from '../context.ts';
 import type { RunEvent } from '../run/events.ts';
 import { isInterruptName } from '../run/exit-codes.ts';
 import { causeOf, factsOf, isOk, nameOfOutcome } from '../run/exit-of.ts';
-import type { Outcome, OutcomeOf } from '../run/outcome.ts';
-import type { Target } from '../run/run.ts';
+import type { Outcome, OutcomeOf, RunOutcome } from '../run/outcome.ts';
 import { endedWell, wordOf } from '../run/statuses.ts';
 import { nextStepOf } from '../words/next-step.ts';
 import { wordsOf } from '../words/of-outcome.ts';
@@ -12,9 +11,6 @@ import { type OutputOptions, type Result, themeOf } from './print.ts';
 import { withoutStatus } from './status-text.ts';
 import { summary } from './summary.ts';
 import type { Theme } from './theme.ts';
-
-/** The outcome of an argument that names an automation or a run. */
-export type RunOutcome = Outcome & { target: Target };
 
 interface ReportOptions {
   voice: Voice;

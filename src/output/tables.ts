@@ -1,6 +1,6 @@
 import { type Entry, executionIdOf, isUnfinished, type RunEntry, statusOf } from '../run/entry.ts';
 import { factsOf } from '../run/exit-of.ts';
-import type { Outcome } from '../run/outcome.ts';
+import type { RunOutcome } from '../run/outcome.ts';
 import { nameOf, type Target } from '../run/run.ts';
 import { errorTextOf } from '../run/service.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
@@ -79,7 +79,7 @@ function tookOf({ entry, isOld }: Row, nowMs: number): string | undefined {
   return durationOf({ startedAt, completedAt: isRunning ? new Date(nowMs).toISOString() : completedAt });
 }
 
-const finalColumns: readonly Column<Outcome & { target: Target }>[] = [
+const finalColumns: readonly Column<RunOutcome>[] = [
   {
     heading: 'STATUS',
     cell(outcome, theme) {
@@ -104,8 +104,5 @@ const finalColumns: readonly Column<Outcome & { target: Target }>[] = [
 ];
 
 /** The table of several runs at the end of a command. */
-export const finalTable = (
-  outcomes: readonly (Outcome & { target: Target })[],
-  theme: Theme,
-  { columns }: WrapOptions,
-): string => table(finalColumns, outcomes, theme, columns);
+export const finalTable = (outcomes: readonly RunOutcome[], theme: Theme, { columns }: WrapOptions): string =>
+  table(finalColumns, outcomes, theme, columns);

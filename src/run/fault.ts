@@ -137,14 +137,6 @@ export function httpOf({ httpStatus, serviceCode }: Pick<Fault, 'httpStatus' | '
 export const retryAfterHint = ({ retryAfterMs }: Fault) =>
   retryAfterMs ? `try again in ${formatDuration(retryAfterMs)}, as the service asks` : undefined;
 
-/** What documents have of a fault. */
-export const faultFields = ({ httpStatus, serviceCode, requestId, retryAfterMs }: Fault) => ({
-  httpStatus,
-  serviceCode,
-  requestId,
-  retryAfterMs,
-});
-
 export const reasonOf = (fault: Fault): string => fault.message + httpOf(fault);
 
 export const isRetryable = (fault: Fault): boolean => rowOf(fault).isRetryable === true;

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../system/json.ts';
+import type { UnresolvedTrigger } from './entry.ts';
 import type { Evidence } from './evidence.ts';
 import type { ExitName } from './exit-codes.ts';
 import type { Fault } from './fault.ts';
@@ -13,6 +14,9 @@ import type { RunResult, RunStatus } from './service.ts';
 export type Outcome = OfTrigger | OfRun | OfCommand;
 
 export type OutcomeOf<Kind extends Outcome['kind']> = Extract<Outcome, { kind: Kind }>;
+
+/** The outcome of an argument that names an automation or a run. */
+export type RunOutcome = Outcome & { target: Target };
 
 interface Common {
   start?: Start; // in commands that trigger
@@ -83,6 +87,13 @@ export interface Start {
 
 /** What became of a trigger: every such outcome has a start. */
 export type TriggerOutcome = Outcome & { target: Target; start: Start };
+
+/** What became of a trigger whose outcome wasn't known. */
+export interface Recovery {
+  trigger: UnresolvedTrigger;
+  outcome: TriggerOutcome;
+  ageMs: number; // of the trigger, before it was sent again; infinite if its record is dated in the future
+}
 
 /** Why it isn't known whether a trigger started a run, and what the journal has of it. */
 export interface Doubt {

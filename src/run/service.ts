@@ -1,7 +1,8 @@
 import type { JsonObject } from '../system/json.ts';
 import { localTime } from '../system/time-text.ts';
 import type { Fault } from './fault.ts';
-import type { Run, Target } from './run.ts';
+import type { Run } from './run.ts';
+import type { TriggerRequest } from './trigger.ts';
 
 /** The service as the program sees it. Each call is one request; whoever calls repeats it, and may shorten its timeout. */
 export interface Service {
@@ -12,12 +13,6 @@ export interface Service {
 
 export interface Sending {
   timeoutMs?: number; // shortens the configured timeout
-}
-
-export interface TriggerRequest {
-  target: Target;
-  idempotencyKey: string;
-  body: string; // the exact bytes, the same for every attempt
 }
 
 /** What one request got. */

@@ -1,7 +1,7 @@
 import { senderOf } from '../journal/processes.ts';
 import { ageOf, type UnresolvedTrigger } from '../run/entry.ts';
 import { interrupted } from '../run/fault.ts';
-import type { TriggerOutcome, WhyInDoubt } from '../run/outcome.ts';
+import type { Recovery, TriggerOutcome, WhyInDoubt } from '../run/outcome.ts';
 import { Problem } from '../run/problem.ts';
 import type { Target } from '../run/run.ts';
 import type { RunStatus } from '../run/service.ts';
@@ -14,12 +14,6 @@ import { sendTrigger } from './start-run.ts';
 export interface RecoverFlags {
   dryRun?: boolean;
   resend?: boolean; // send triggers even if that may start a second run, or a late one
-}
-
-export interface Recovery {
-  trigger: UnresolvedTrigger;
-  outcome: TriggerOutcome;
-  ageMs: number; // of the trigger, before it was sent again; infinite if its record is dated in the future
 }
 
 /** Resolves the triggers whose outcome is unknown, newest first: if that one has a run, earlier ones aren't sent. */

@@ -1,8 +1,7 @@
-import type { UnresolvedTrigger } from '../run/entry.ts';
 import { starts } from '../run/evidence.ts';
 import { reasonOf } from '../run/fault.ts';
 import { defaults } from '../run/limits.ts';
-import type { TriggerOutcome } from '../run/outcome.ts';
+import type { Recovery, TriggerOutcome } from '../run/outcome.ts';
 import type { JsonObject } from '../system/json.ts';
 import { localTime } from '../system/time-text.ts';
 import { lookFor, sentMsOf, triggerAt } from './of-doubt.ts';
@@ -20,12 +19,6 @@ export const allResolutions = [
   'withheld',
   'failed',
 ] as const;
-
-interface Recovered {
-  trigger: UnresolvedTrigger;
-  outcome: TriggerOutcome;
-  ageMs: number; // infinite if its record is dated in the future
-}
 
 function resolutionOf(outcome: TriggerOutcome): (typeof allResolutions)[number] {
   switch (outcome.kind) {
@@ -46,9 +39,9 @@ function resolutionOf(outcome: TriggerOutcome): (typeof allResolutions)[number] 
 }
 
 /** What the document of a trigger says of its recovery. */
-export function reportOfRecovery(recovered: Recovered, flags: { resend?: boolean }): JsonObject {
-  const { trigger, outcome } = recovered;
-  const untilMs = untilMsOf(recovered, flags);
+export function reportOfRecovery(recovery: Recovery, flags: { resend?: boolean }): JsonObject {
+  const { trigger, outcome } = recovery;
+  const untilMs = untilMsOf(recovery, flags);
   return {
     at: trigger.at,
     resolution: resolutionOf(outcome),
@@ -58,15 +51,15 @@ export function reportOfRecovery(recovered: Recovered, flags: { resend?: boolean
 }
 
 /** Until when `recover` would send the trigger. */
-function untilMsOf({ trigger, outcome, ageMs }: Recovered, { resend }: { resend?: boolean }): number | undefined {
+function untilMsOf({ trigger, outcome, ageMs }: Recovery, { resend }: { resend?: boolean }): number | undefined {
   const sentMs = sentMsOf({ recorded: { at: trigger.at, ageMs } });
   if (outcome.kind !== 'shown' || sentMs === undefined) return undefined;
   return sentMs + (resend ? defaults.keyRetentionMs : defaults.recoverMaxAgeMs);
 }
 
 /** What became of a trigger, in a sentence. */
-export function sentenceOfRecovery(recovered: Recovered, flags: { resend?: boolean }, voice: Voice): string {
-  const { trigger, outcome, ageMs } = recovered;
+export function sentenceOfRecovery(recovery: Recovery, flags: { resend?: boolean }, voice: Voice): string {
+  const { trigger, outcome, ageMs } = recovery;
   const { target, at, reason } = trigger;
   const recorded = { at, ageMs };
   const about = triggerAt({ target, recorded });
@@ -76,7 +69,7 @@ export function sentenceOfRecovery(recovered: Recovered, flags: { resend?: boole
     case 'refused':
       return `${about} started no run: ${reasonOf(outcome.fault)}`;
     case 'shown': {
-      const untilMs = untilMsOf(recovered, flags);
+      const untilMs = untilMsOf(recovery, flags);
       const during = untilMs === undefined ? '' : `, until ${localTime(untilMs)}`;
       return `${about} would be sent again${during} (${reason ?? 'it has no recorded response'})`;
     }

@@ -1,6 +1,7 @@
 import type { Fault } from '../../src/run/fault.ts';
-import type { Answer, RunResult, RunStatus, Service, TriggerRequest } from '../../src/run/service.ts';
+import type { Answer, RunResult, RunStatus, Service } from '../../src/run/service.ts';
 import { isFinalStatus } from '../../src/run/statuses.ts';
+import type { TriggerRequest } from '../../src/run/trigger.ts';
 
 export const executionId = '6f1c9f5e-3a53-4c1b-9f0a-0d6f2c1f8a11';
 export const projectId = '0b6f2a64-90f5-4ed2-8c8e-5f0a9f3ad001';

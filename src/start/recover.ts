@@ -1,11 +1,11 @@
 import { senderOf } from '../journal/processes.ts';
 import { ageOf, type UnresolvedTrigger } from '../run/entry.ts';
 import { interrupted } from '../run/fault.ts';
+import { defaults } from '../run/limits.ts';
 import type { Recovery, TriggerOutcome, WhyInDoubt } from '../run/outcome.ts';
 import { Problem } from '../run/problem.ts';
 import type { Target } from '../run/run.ts';
 import type { RunStatus } from '../run/service.ts';
-import { whyWithheld } from '../words/of-doubt.ts';
 import { inDoubt, withoutRun } from './outcome-of-trigger.ts';
 import type { StartPorts } from './ports.ts';
 import type { RecordedTrigger, StartedTrigger, TriggerResult } from './send-until-known.ts';
@@ -76,8 +76,8 @@ function whyLeftAlone(
   if (process !== undefined) return { kind: 'sending', process };
   if (journal.hasLaterRun({ baseUrl, target }, at)) return { kind: 'superseded' };
   if (trigger.account !== account) return { kind: 'other_api_key' };
-  const recorded = { at, ageMs: ageOf(trigger, clock.nowMs()) };
-  return whyWithheld({ ignoresKeys, recorded }) && !resend ? { kind: 'withheld' } : undefined;
+  const isRisky = ignoresKeys || ageOf(trigger, clock.nowMs()) > defaults.recoverMaxAgeMs;
+  return isRisky && !resend ? { kind: 'withheld' } : undefined;
 }
 
 async function send(trigger: UnresolvedTrigger, ports: StartPorts): Promise<TriggerResult> {

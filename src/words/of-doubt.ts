@@ -141,11 +141,10 @@ export function triggerAt(trigger: Pick<DoubtfulTrigger, 'target' | 'recorded'>)
   return `the trigger of ${nameOf(trigger.target)}${when}`;
 }
 
-/** Why `recover` sends it only with `--resend`: a second run, or a late one, could start. Undefined if it sends it anyway. */
-export function whyWithheld({ ignoresKeys, recorded }: Pick<Doubt, 'ignoresKeys' | 'recorded'>): string | undefined {
+/** Why `recover` sends it only with `--resend`: a second run, or a late one, could start. */
+function whyWithheld({ ignoresKeys, recorded }: DoubtfulTrigger): string {
   const { ageMs = 0 } = recorded ?? {};
   if (ignoresKeys) return whyIgnored;
-  if (ageMs <= defaults.recoverMaxAgeMs) return undefined;
   const age = Number.isFinite(ageMs) ? `${formatDuration(ageMs)} old` : "dated in the future, so its age isn't known";
   return `it is ${age}, and if it never arrived, its run would start now`;
 }

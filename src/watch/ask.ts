@@ -44,7 +44,7 @@ const askOnce = <Asked extends Operation>(
   timeoutMs: number,
 ) => service[operation](run, signal, { timeoutMs }) as Promise<Answer<Values[Asked]>>;
 
-const laneOf = (operation: Operation): Lane => (operation === 'result' ? 'result' : 'poll');
+export const laneOf = (operation: Operation): Lane => (operation === 'result' ? 'result' : 'poll');
 
 /** Records it if the service doesn't know an unfinished run of this API key. A 404 or 410 may come from a router. */
 export async function isNowForgotten(

@@ -4,7 +4,9 @@ import type { Operation, Seen, WatchEnd } from '../run/outcome.ts';
 import type { Run } from '../run/run.ts';
 import type { Answer, Sending } from '../run/service.ts';
 import { inTurn } from '../service/rate-limiter.ts';
+import { leastLimitMs } from '../service/retry.ts';
 import { pause, stopwatch, suspendedMs } from '../system/clock.ts';
+import { laneOf } from './ask.ts';
 import type { WatchPorts } from './ports.ts';
 import { createTolerance, waitAskedFor } from './tolerance.ts';
 
@@ -21,9 +23,6 @@ type Request<T> = (sending: Sending) => Promise<Answer<T>>;
 /** With `isLast`, the timeout has passed and no further poll follows. */
 type Polled<T> = { kind: 'ok'; value: T; retryAfterMs?: number; isLast: boolean } | WatchEnd;
 
-// The rest of `--give-up-after` may be too short for any response.
-const leastLimitMs = 1_000;
-
 /** Polls one run for its status or its result, through outages, until there is a valid response or a reason to stop. */
 export class Poller {
   readonly #options: PollerOptions;
@@ -39,14 +38,14 @@ export class Poller {
     const { deadline } = ports;
     this.#options = options;
     this.#ports = ports;
-    this.#tolerance = createTolerance({ ...ports, sinceTriggerMs: options.sinceTriggerMs });
+    this.#tolerance = createTolerance(ports, options.sinceTriggerMs);
     this.#leftMs = options.operation === 'result' ? deadline.leftForLastPollMs : deadline.leftMs;
   }
 
   async poll<T>(request: Request<T>): Promise<Polled<T>> {
     const { limiter, signal, deadline } = this.#ports;
-    const lane = this.#options.operation === 'result' ? 'result' : 'poll';
-    const turn = { lane, signal, leftMs: deadline.leftForLastPollMs, onWake: deadline.woke } as const;
+    const lane = laneOf(this.#options.operation);
+    const turn = { lane, signal, leftMs: deadline.leftForLastPollMs, onWake: deadline.woke };
     for (let lastFault: Fault | undefined; ; ) {
       if (deadline.leftForLastPollMs() <= 0 || this.#isAskedBeyondTimeout) return this.#timedOut(lastFault);
       const sent = await inTurn(limiter, turn, () => this.#attempt(request));
@@ -104,7 +103,6 @@ export class Poller {
     if (verdict.kind === 'gave_up') return { kind: 'gave_up', giveUpAfterMs, fault };
     const { kind: _, leastMs, ...failed } = verdict;
     if (fault.httpStatus === 429 || fault.httpStatus === 503) limiter.pausePolls(leastMs);
-    // A poll that `--timeout` cut short says nothing about the service.
     if (this.#leftMs() > 0) observe({ event: 'attempt_failed', operation, run, seen: seen(), ...failed });
     this.#noteWait(leastMs);
     await this.#pauseFor(failed.retryInMs, leastMs);

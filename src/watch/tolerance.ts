@@ -1,21 +1,13 @@
 import type { FailedAttempt } from '../run/events.ts';
 import { type Fault, isOfConnection, isRefusal, isTooEarly } from '../run/fault.ts';
 import { backoffMs } from '../service/retry.ts';
-import type { Clock } from '../system/clock.ts';
-import { afterWakeMs, type Deadline } from './deadline.ts';
+import { afterWakeMs } from './deadline.ts';
+import type { WatchPorts } from './ports.ts';
 
 type Verdict =
   | ({ kind: 'retry'; leastMs: number } & FailedAttempt) // `leastMs` is what `Retry-After` asks for
   | { kind: 'refused' }
   | { kind: 'gave_up' };
-
-interface ToleranceOptions {
-  clock: Clock;
-  random(): number;
-  deadline: Deadline;
-  giveUpAfterMs: number;
-  sinceTriggerMs?(): number;
-}
 
 /** A refusal counts once it has lasted this long: a deployment or a firewall may refuse for a moment. */
 const refusalMs = 30_000;
@@ -26,8 +18,10 @@ const longestWaitMs = 600_000;
 export const waitAskedFor = (retryAfterMs: number): number => Math.min(retryAfterMs, longestWaitMs);
 
 /** Decides after every failed poll whether the watch continues. */
-export function createTolerance(options: ToleranceOptions) {
-  const { clock, random, deadline, giveUpAfterMs, sinceTriggerMs } = options;
+export function createTolerance(
+  { clock, random, deadline, giveUpAfterMs }: WatchPorts,
+  sinceTriggerMs: (() => number) | undefined,
+) {
   let failures = 0;
   let failingSinceMs = 0;
   let silentMs = 0; // waiting for a `Retry-After` or in the queue does not count

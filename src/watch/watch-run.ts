@@ -23,9 +23,9 @@ export async function watchRun(found: FoundRun, ports: WatchPorts, start?: Start
   const watching: WatchPorts = {
     ...ports,
     observe(event) {
-      if (event.event !== 'status' || !event.changed) return observe(event, run, ports);
+      if (event.event !== 'status' || !event.changed) return show(event, run, ports);
       journal.recordStatus(baseUrl, run, event.status);
-      observe(event, run, ports);
+      show(event, run, ports);
       warnOfUnknownStatus(run, event.status.status, ports);
     },
   };
@@ -58,10 +58,9 @@ export async function waitForOther(found: FoundRun, ports: WatchPorts): Promise<
   const waiting: WatchPorts = {
     ...ports,
     observe(event) {
-      const isEnd = event.event === 'status' && event.status.isFinal;
-      if (isEnd) return;
+      if (event.event === 'status' && event.status.isFinal) return;
       const shown = event.event === 'waiting' && event.run ? ({ ...event, for: 'slot' } as const) : event;
-      observe({ ...shown, isActiveRun: true }, run, ports);
+      show({ ...shown, isActiveRun: true }, run, ports);
     },
   };
   const status = { executionId: run.executionId, status: 'RUNNING', isFinal: false, document: {} };
@@ -167,7 +166,7 @@ function withGraverStatus(status: RunStatus, result: RunResult): { status: RunSt
 const isSame = (one: string, other: string) => finalStatusOf(one) === finalStatusOf(other);
 
 /** Shows an event, and says so if the service asked for a long wait. */
-function observe(event: RunEvent, run: Run, { observe, debug }: WatchPorts): void {
+function show(event: RunEvent, run: Run, { observe, debug }: WatchPorts): void {
   if (event.event === 'waiting' && event.run && event.askedUntilMs !== undefined && event.nextMs > minuteMs)
     observe({ event: 'warning', name: 'retry_after', message: waitText(event.nextMs, event.askedUntilMs), run });
   if (event.event === 'waiting') debug?.(`next poll of ${run.executionId} in ${Math.round(event.nextMs)} ms`);

@@ -124,9 +124,9 @@ function warnOfOld(entry: Entry, reason: string, { warnings }: Invocation): void
 }
 
 /** With `-q` people and their scripts get the ids alone, of all runs. */
-const isForIds = ({ quiet, ...output }: Partial<ListOptions>) => quiet === true && !wantsData(output);
+const isForIds = ({ quiet, ...output }: ListOptions) => quiet === true && !wantsData(output);
 
-const limitOf = ({ limit, since, ...output }: Partial<ListOptions>) =>
+const limitOf = ({ limit, since, ...output }: ListOptions) =>
   limit ?? (since || isForIds(output) ? Number.POSITIVE_INFINITY : defaults.listLimit);
 
 const hasStatus = (entry: Entry, statuses: readonly string[] | undefined) =>

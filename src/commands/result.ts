@@ -61,7 +61,7 @@ async function showResult(found: FoundRun, options: ResultOptions, connection: C
   const unfinished = `the run hasn't finished; watch it with \`runctl watch ${voice.argumentOf(run)}\``;
   // An empty field looks like an empty output.
   const isUnnoticed = !isFinal && options.field !== undefined && !options.quiet;
-  if (wantsData(options)) return { outcomes, voice, omission: isUnnoticed ? [unfinished] : undefined };
+  if (wantsData(options)) return { outcomes, voice, omission: isUnnoticed ? unfinished : undefined };
   if (options.quiet) return { text: (_, { columns }) => bareOutput(result, columns === undefined) };
   const beside = await statusBeside(run, result, connection);
   const shown = { run, result, status: beside ?? asResult, isResultOnly: beside === undefined };

@@ -33,17 +33,9 @@ export function createRecorder(journal: Journal, trigger: SentTrigger): Recorder
     sending: writeTriggered,
     inDoubt(fault, { isLast }) {
       isInDoubt = true;
-      const ended = isLast ? ({ isLast } as const) : {};
       const { message: reason, executionId: activeExecutionId } = fault;
-      journal.append({
-        type: 'in_doubt',
-        ...key,
-        reason,
-        name: exitNameOf(fault),
-        activeExecutionId,
-        attempt,
-        ...ended,
-      });
+      const facts = { reason, name: exitNameOf(fault), activeExecutionId, attempt, isLast: isLast || undefined };
+      journal.append({ type: 'in_doubt', ...key, ...facts });
     },
     started({ executionId, startedAt, status }, evidence) {
       if (!isWritten) writeTriggered();

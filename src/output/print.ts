@@ -38,7 +38,7 @@ export interface Result {
   /** The command has printed its problems itself. */
   isSaid?: boolean;
   /** Sentences for people, on stderr. */
-  note?: string | readonly string[];
+  note?: string;
   /** Sentences on stderr about what the data does not show, so with `--json`, too. */
   omission?: string | readonly string[];
   /** What to type next, on stderr. */
@@ -61,7 +61,7 @@ export function printResult(result: Result, output: OutputOptions, context: Invo
   if (more > 0) printSentence(`runctl: and ${count(more, 'more problem')}; \`runctl list\` shows every run`, context);
   if (problems.length === 0) printVerdict(outcomes, context);
   for (const sentence of [omission ?? []].flat()) printSentence(sentence, context);
-  if (isForPeople) for (const sentence of [note ?? []].flat()) printSentence(sentence, context);
+  if (isForPeople && note) printSentence(note, context);
   if (isForPeople && next) printNextStep(next, context);
 }
 

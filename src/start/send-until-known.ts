@@ -42,8 +42,7 @@ export interface RecordedTrigger {
 
 /** `fault` says why the last attempt failed. */
 export type FailedTrigger =
-  | { kind: 'refused'; fault: Fault }
-  | { kind: 'unknown'; fault: Fault }
+  | { kind: 'refused' | 'unknown'; fault: Fault }
   | { kind: 'interrupted'; fault: Fault; mayHaveStarted: boolean };
 
 export type TriggerResult = StartedTrigger | RecordedTrigger | FailedTrigger;
@@ -114,11 +113,7 @@ async function send(trigger: Trigger, { service, signal }: SendPorts): Promise<A
   return isReused ? reusedKey(answer.value) : answer;
 }
 
-async function waitForOtherSenders({
-  record,
-  clock,
-  signal,
-}: Pick<SendPorts, 'clock' | 'signal' | 'record'>): Promise<RecordedKey | undefined> {
+async function waitForOtherSenders({ record, clock, signal }: SendPorts): Promise<RecordedKey | undefined> {
   const waitedMs = stopwatch(clock);
   for (;;) {
     const recorded = record.readKey();

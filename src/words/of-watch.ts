@@ -8,7 +8,7 @@ import {
   remedyOf,
   retryAfterHint,
 } from '../run/fault.ts';
-import type { Operation, OutcomeOf, Seen, WatchEnd } from '../run/outcome.ts';
+import type { OutcomeOf, Seen, WatchEnd } from '../run/outcome.ts';
 import type { Words } from '../run/problem.ts';
 import { nameOf, type Run } from '../run/run.ts';
 import { endedWell } from '../run/statuses.ts';
@@ -80,10 +80,7 @@ function wordsOfRefusedPoll(run: Run, fault: Fault, known: { seen?: Seen; isReco
 }
 
 /** Why a status or a result couldn't be read. */
-export function wordsOfUnread(
-  outcome: Omit<OutcomeOf<'unread'>, 'kind' | 'target'> & { operation: Operation },
-  voice: Voice,
-): Words {
+export function wordsOfUnread(outcome: Omit<OutcomeOf<'unread'>, 'kind' | 'target'>, voice: Voice): Words {
   const { run, operation, fault, seen, isOutage } = outcome;
   const isMissing = exitNameOf(fault) === 'not_found' && !fault.page;
   const state = seen ? `, ${lastSeen(seen)}` : '';

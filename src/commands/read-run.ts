@@ -1,10 +1,23 @@
+import { isFromJournal, parseRunArgument } from '../connection/arguments.ts';
+import { type ConnectOptions, connect } from '../connection/connect.ts';
 import type { Connection } from '../connection/connection.ts';
+import { findRun } from '../connection/find-run.ts';
+import type { Invocation } from '../context.ts';
 import { interruptNameOf } from '../run/exit-codes.ts';
 import { type Fault, isInterruption } from '../run/fault.ts';
+import { defaults } from '../run/limits.ts';
 import type { FoundRun, Operation, Outcome } from '../run/outcome.ts';
 import { isNowForgotten, isOutage } from '../watch/ask.ts';
 
 // What `status` and `result` share.
+
+/** Finds the run that the argument names. Its connection gives up soon, because somebody waits. */
+export async function findToRead(argument = '@last', flags: ConnectOptions, context: Invocation) {
+  const named = parseRunArgument(argument);
+  const { giveUpAfterMs = defaults.readGiveUpAfterMs } = flags;
+  const connection = await connect({ ...flags, giveUpAfterMs }, context, { needed: isFromJournal(named) });
+  return { found: await findRun(named, connection), connection };
+}
 
 /** The outcome if the status or the result of a run couldn't be read. */
 export async function unreadOutcome(

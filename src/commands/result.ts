@@ -1,19 +1,15 @@
 import { defineCommand, type OptionValues } from '../cli/define-command.ts';
 import { outputOptions, readGiveUpOptions, runArgument, settingOptions } from '../cli/options.ts';
-import { isFromJournal, parseRunArgument } from '../connection/arguments.ts';
-import { connect } from '../connection/connect.ts';
 import type { Connection } from '../connection/connection.ts';
-import { findRun } from '../connection/find-run.ts';
 import { statusIn } from '../journal/found-run.ts';
 import { type Result, wantsData } from '../output/print.ts';
 import { bareOutput, summary } from '../output/summary.ts';
-import { defaults } from '../run/limits.ts';
 import type { FoundRun, OutcomeOf } from '../run/outcome.ts';
 import type { Run } from '../run/run.ts';
 import type { RunResult, RunStatus } from '../run/service.ts';
 import { graverStatus } from '../run/statuses.ts';
 import { ask, askBeside, recordedErrorOf } from '../watch/ask.ts';
-import { unreadOutcome } from './read-run.ts';
+import { findToRead, unreadOutcome } from './read-run.ts';
 
 const options = { ...readGiveUpOptions, ...outputOptions, ...settingOptions };
 
@@ -30,11 +26,9 @@ export const result = defineCommand({
     ['runctl result nightly --field output > report.txt', 'prints the output, byte for byte'],
     ['runctl result --json', 'print everything that the service returned'],
   ],
-  async run({ run: runArgument = '@last' }, options, context) {
-    const named = parseRunArgument(runArgument);
-    const { giveUpAfterMs = defaults.readGiveUpAfterMs } = options;
-    const connection = await connect({ ...options, giveUpAfterMs }, context, { needed: isFromJournal(named) });
-    return showResult(await findRun(named, connection), options, connection);
+  async run({ run }, options, context) {
+    const { found, connection } = await findToRead(run, options, context);
+    return showResult(found, options, connection);
   },
 });
 

@@ -1,16 +1,12 @@
 import { defineCommand, flag, type OptionValues } from '../cli/define-command.ts';
 import { outputOptions, readGiveUpOptions, runArgument, settingOptions } from '../cli/options.ts';
-import { isFromJournal, parseRunArgument } from '../connection/arguments.ts';
-import { connect } from '../connection/connect.ts';
 import type { Connection } from '../connection/connection.ts';
-import { findRun } from '../connection/find-run.ts';
 import { statusFields } from '../output/fields.ts';
 import { type Result, wantsData } from '../output/print.ts';
 import { nameOfOutcome } from '../run/exit-of.ts';
-import { defaults } from '../run/limits.ts';
 import type { FoundRun, OutcomeOf } from '../run/outcome.ts';
 import { askBeside, askStatus, recordedErrorOf } from '../watch/ask.ts';
-import { unreadOutcome } from './read-run.ts';
+import { findToRead, unreadOutcome } from './read-run.ts';
 
 const options = {
   exitStatus: flag('--exit-status', "exit with the run's exit code, or 16 if it hasn't finished"),
@@ -32,11 +28,9 @@ export const status = defineCommand({
     ['runctl status nightly --field status', 'prints the bare status, for a script'],
     ['runctl status --exit-status', "exit with the run's code, or with 16 if it hasn't finished"],
   ],
-  async run({ run = '@last' }, options, context) {
-    const named = parseRunArgument(run);
-    const { giveUpAfterMs = defaults.readGiveUpAfterMs } = options;
-    const connection = await connect({ ...options, giveUpAfterMs }, context, { needed: isFromJournal(named) });
-    return showStatus(await findRun(named, connection), options, connection);
+  async run({ run }, options, context) {
+    const { found, connection } = await findToRead(run, options, context);
+    return showStatus(found, options, connection);
   },
 });
 

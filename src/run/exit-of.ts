@@ -106,7 +106,7 @@ export function factsOf(outcome: Outcome): Facts {
       return { fault: outcome.fault, seen: outcome.seen };
     case 'refused': {
       const { fault, active } = outcome;
-      return { fault, activeId: active?.run?.executionId ?? fault.executionId };
+      return { fault, activeId: active?.executionId ?? fault.executionId };
     }
     case 'in_doubt': {
       const { why, conflict } = outcome.doubt;

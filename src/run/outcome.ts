@@ -122,7 +122,7 @@ export type WhyInDoubt =
 
 /** The run that stood in the way. */
 export interface ActiveRun {
-  run?: Run; // undefined if nobody knows which one it is
+  executionId?: string; // undefined if nobody knows which one it is
   since?: string; // when it began, if it is known to be active
   mayBeLost?: boolean; // an earlier trigger, whose answer was lost, may have started it
 }

@@ -78,7 +78,7 @@ export function withoutRun(
   const active = wait ? undefined : activeRunOf(fault, target, ports);
   if (active && ifActive === 'skip') {
     const skipped = startOf('left_active', trigger, ports);
-    return { outcome: { kind: 'skipped', target, start: skipped, activeId: active.run?.executionId } };
+    return { outcome: { kind: 'skipped', target, start: skipped, activeId: active.executionId } };
   }
   return { outcome: { kind: 'refused', target, start, fault, active, wait, isOutage: isOutage(fault, ports) } };
 }
@@ -134,7 +134,7 @@ export function activeRunOf(fault: Fault, target: Target, ports: StartPorts): Ac
   if (executionId === undefined) return { mayBeLost: journal.unresolved({ baseUrl, target }).length > 0 };
   // Of a run that only the journal calls active, nobody knows whether it is.
   const since = named === undefined ? undefined : journal.find(named, { baseUrl })?.startedAt;
-  return { run: { target, executionId }, since };
+  return { executionId, since };
 }
 
 /** A target's last run, if it was unfinished when last polled. */

@@ -1,5 +1,5 @@
 import type { Fault } from '../run/fault.ts';
-import type { ActiveRun, SlotEnd } from '../run/outcome.ts';
+import type { SlotEnd } from '../run/outcome.ts';
 import type { Target } from '../run/run.ts';
 import { pause } from '../system/clock.ts';
 import { jitter, pollGapMs } from '../watch/poll-gap.ts';
@@ -9,7 +9,7 @@ import type { StartPorts } from './ports.ts';
 /** An Automation's only slot for an active run. */
 interface Slot {
   /** Waits after this refusal until it is worth trying again. Returns why not if something ends the wait first. */
-  wait(fault: Fault, active: ActiveRun | undefined): Promise<EndedWait | undefined>;
+  wait(fault: Fault, activeId: string | undefined): Promise<EndedWait | undefined>;
   hasFinished(executionId: string | undefined): boolean;
 }
 
@@ -33,23 +33,23 @@ export function createSlot(target: Target, ports: StartPorts): Slot {
 
   return {
     hasFinished: (executionId) => executionId !== undefined && executionId === finishedId,
-    async wait(fault, active) {
+    async wait(fault, activeId) {
       const { retryAfterMs = 0 } = fault;
       const refusedAtMs = clock.elapsedMs();
       const leftMs = deadline.leftMs();
       if (leftMs < leastForTriggerMs || retryAfterMs > leftMs) return timedOut;
       let waitMs = 0;
-      if (!active?.run || active.run.executionId === passedId) {
+      if (activeId === undefined || activeId === passedId) {
         const gapMs = intervalMs ?? jitter(pollGapMs(refusedAtMs - startMs), random);
         waitMs = Math.min(Math.max(leastBetweenTriggersMs, gapMs), leftMs);
         observe({ event: 'waiting', for: 'slot', target, nextMs: waitMs });
       } else {
-        const polled = await waitForOther({ run: active.run }, ports);
+        const polled = await waitForOther({ run: { target, executionId: activeId } }, ports);
         if (polled.kind === 'ended' && polled.end.kind === 'timed_out') return timedOut;
         if (polled.kind === 'ended' && polled.end.kind === 'gave_up')
           return { end: { kind: 'gave_up', giveUpAfterMs: ports.giveUpAfterMs }, fault: polled.end.fault };
         // If its polls are refused, the response to the next trigger decides.
-        passedId = active.run.executionId;
+        passedId = activeId;
         if (polled.kind === 'finished') finishedId = passedId;
       }
       const restMs = Math.max(waitMs, refusedAtMs + retryAfterMs - clock.elapsedMs());

@@ -55,7 +55,7 @@ export async function startRun(request: StartRequest, ports: StartPorts): Promis
     if (kind === 'unknown') own ??= { trigger, sinceMs };
     if (trigger.userProvided && slot.hasFinished(fault.executionId))
       return withoutRun(spentKey(trigger), { trigger }, ports);
-    const ended = await slot.wait(fault, activeRunOf(fault, target, ports));
+    const ended = await slot.wait(fault, activeRunOf(fault, target, ports)?.executionId);
     if (ended) return endOfWait(ended, fault, { trigger, isInDoubt: own !== undefined }, ports);
   }
 }

@@ -27,7 +27,7 @@ function known(fault: Fault, target: Target, active: ActiveRun, voice: Voice): {
   const special: Partial<Record<FaultKind, { happened: string; remedy: string }>> = {
     already_active: {
       happened: `${name} is already running${since}`,
-      remedy: activeHint(fault, target, active, voice),
+      remedy: activeHint(target, active, voice),
     },
     not_found: {
       happened: isOfProject(fault) ? failure : `the service doesn't know ${name}`,
@@ -39,10 +39,8 @@ function known(fault: Fault, target: Target, active: ActiveRun, voice: Voice): {
   return (!isPage && special[fault.kind]) || { happened: failure, remedy: remedyOf(fault) };
 }
 
-function activeHint(fault: Fault, target: Target, { run, mayBeLost }: ActiveRun, { argumentOf }: Voice): string {
-  const { executionId } = fault;
-  const known = run ?? (executionId === undefined ? undefined : { target, executionId });
-  if (known) return `\`runctl watch ${argumentOf(known)}\``;
+function activeHint(target: Target, { executionId, mayBeLost }: ActiveRun, { argumentOf }: Voice): string {
+  if (executionId !== undefined) return `\`runctl watch ${argumentOf({ target, executionId })}\``;
   return mayBeLost
     ? 'an earlier trigger whose response was lost may have started that run: `runctl recover`'
     : 'a schedule, a person or another machine may have started it; add `--if-active wait` or `--if-active skip`';

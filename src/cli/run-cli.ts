@@ -114,12 +114,12 @@ function fail(
   command: CommandDefinition | undefined,
 ): number {
   const problem = error instanceof Problem ? error : ownFault(error);
-  const start = command?.starts ? startOf(problem) : undefined;
+  const start = command?.starts ? failedStart(problem) : undefined;
   return end({ outcomes: [{ kind: 'failed', problem, start }] }, output, context);
 }
 
 /** What is known of a trigger that failed before it was sent. */
-function startOf(problem: Problem): Start {
+function failedStart(problem: Problem): Start {
   const isInDoubt = mayHaveStarted(problem);
   return { evidence: isInDoubt ? 'in_doubt' : 'refused', idempotencyKey: null, isRepeatable: !isInDoubt };
 }

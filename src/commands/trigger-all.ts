@@ -2,11 +2,11 @@ import type { Connection } from '../connection/connection.ts';
 import type { Invocation } from '../context.ts';
 import { type Result, wantsData } from '../output/print.ts';
 import type { RunEvent } from '../run/events.ts';
-import { starts } from '../run/evidence.ts';
+import { meanings } from '../run/evidence.ts';
 import { factsOf } from '../run/exit-of.ts';
 import type { Outcome, RunOutcome, TriggerOutcome } from '../run/outcome.ts';
 import { nameOf } from '../run/run.ts';
-import { startOf } from '../run/service.ts';
+import { beganAt } from '../run/service.ts';
 import { endedWell } from '../run/statuses.ts';
 import type { StartRequest } from '../start/ports.ts';
 import { startRun } from '../start/start-run.ts';
@@ -50,7 +50,7 @@ export function triggerAll(
 function triggeredEvent(outcome: TriggerOutcome, isWatched = false, { voice }: Connection): RunEvent {
   const { run, target, start } = outcome;
   const { evidence, idempotencyKey } = start;
-  const { how } = starts[evidence];
+  const { how } = meanings[evidence];
   if (!run) return { event: 'triggered', how, target, isWatched };
   const { status } = factsOf(outcome);
   const argument = voice.argumentOf(run);
@@ -60,7 +60,7 @@ function triggeredEvent(outcome: TriggerOutcome, isWatched = false, { voice }: C
 /** Warns about an older run that didn't complete or can't be read, so that it isn't mistaken for a new one. */
 function warnOfEarlier(outcome: TriggerOutcome, isFollowed: boolean | undefined, { voice, observe }: Connection): void {
   const { run, start } = outcome;
-  const { how, started } = starts[start.evidence];
+  const { how, started } = meanings[start.evidence];
   if (!run || (how !== 'replayed' && how !== 'found')) return;
   const name = nameOf(run.target);
   // Whoever started a run that was found.
@@ -75,7 +75,7 @@ function warnOfEarlier(outcome: TriggerOutcome, isFollowed: boolean | undefined,
   }
   if (!status?.isFinal || endedWell(status.status)) return;
   const none = started === 'no' ? '; no new run was started' : '';
-  const when = how === 'found' ? '' : ` ${startOf(status)}`;
+  const when = how === 'found' ? '' : ` ${beganAt(status)}`;
   const message = `${key}${when}, which finished ${status.status}${none}`;
   observe({ event: 'warning', name: 'replayed_failure', message, run });
 }

@@ -1,5 +1,5 @@
 import type { RecordedKey } from '../run/entry.ts';
-import { type Evidence, starts } from '../run/evidence.ts';
+import { type Evidence, meanings } from '../run/evidence.ts';
 import { exitNameOf, type Fault } from '../run/fault.ts';
 import { randomUuid } from '../run/run.ts';
 import type { RunStatus } from '../run/service.ts';
@@ -39,7 +39,7 @@ export function createRecorder(journal: Journal, trigger: SentTrigger): Recorder
     },
     started({ executionId, startedAt, status }, evidence) {
       if (!isWritten) writeTriggered();
-      const { how } = starts[evidence];
+      const { how } = meanings[evidence];
       // No other process can know the run of a generated key if the response came at once.
       const isNew = !(userProvided || isInDoubt) || journal.find(executionId, { baseUrl, fresh: true }) === undefined;
       const first = isNew || undefined;

@@ -1,5 +1,5 @@
 import type { Invocation } from '../context.ts';
-import { starts } from '../run/evidence.ts';
+import { meanings } from '../run/evidence.ts';
 import { exitCodeOf, publicNameOf } from '../run/exit-codes.ts';
 import { causeOf, exitOf, factsOf, nameOfOutcome } from '../run/exit-of.ts';
 import type { Fault } from '../run/fault.ts';
@@ -48,7 +48,7 @@ function runctlOf(outcome: Outcome, context: DocumentContext, options: DocumentO
     ...(durationMs !== undefined && { durationMs }),
     next: next === undefined ? null : secrets.scrub(next),
     ...(start && {
-      trigger: { ...starts[start.evidence], idempotencyKey: start.idempotencyKey, safeToRepeat: isSafeToRepeat },
+      trigger: { ...meanings[start.evidence], idempotencyKey: start.idempotencyKey, safeToRepeat: isSafeToRepeat },
     }),
     ...(words && { problem: problemOf(outcome, words, fault, context) }),
     warnings: warningsOf(outcome, context),

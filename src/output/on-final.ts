@@ -1,5 +1,5 @@
 import { endedBy, type Invocation } from '../context.ts';
-import { starts } from '../run/evidence.ts';
+import { meanings } from '../run/evidence.ts';
 import type { OutcomeOf } from '../run/outcome.ts';
 import { nameOf } from '../run/run.ts';
 import { isInterrupted } from '../system/clock.ts';
@@ -100,7 +100,7 @@ function variablesOf({ run, start }: OutcomeOf<'known'>, document: JsonObject, c
     RUNCTL_COMMAND: command,
     RUNCTL_EXIT_CODE: exitCode,
     RUNCTL_OUTCOME: outcome,
-    RUNCTL_STARTED: start ? starts[start.evidence].started : 'no',
+    RUNCTL_STARTED: start ? meanings[start.evidence].started : 'no',
     RUNCTL_STATUS: statusIn(document),
     RUNCTL_EXECUTION_ID: run.executionId,
     RUNCTL_AUTOMATION: nameOf(run.target),

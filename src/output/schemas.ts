@@ -1,6 +1,7 @@
-import { starts } from '../run/evidence.ts';
+import { meanings } from '../run/evidence.ts';
 import { exitCodes } from '../run/exit-codes.ts';
 import { causesOfUnknown } from '../run/problem.ts';
+import { endings } from '../run/statuses.ts';
 import type { JsonObject } from '../system/json.ts';
 import { allResolutions } from '../words/of-recovery.ts';
 
@@ -23,7 +24,8 @@ function object(required: Schema, optional: Schema = {}, more: Schema = {}): Sch
 }
 
 const outcomes = [...new Set(exitCodes.map(({ outcome }) => outcome))];
-const withoutProblem = ['ok', 'run_failed', 'run_timed_out', 'run_cancelled', 'still_running'];
+/** How a run stands is no problem of the command. */
+const withoutProblem = [...Object.values(endings).map(({ exit }) => exit), 'still_running'];
 
 const confirmed = object({ status: text, ageMs: count });
 const warning = object({ name: text, message: text });
@@ -35,7 +37,7 @@ const problem = object(
 );
 
 const trigger = object({
-  how: oneOf(...new Set(Object.values(starts).map(({ how }) => how))),
+  how: oneOf(...new Set(Object.values(meanings).map(({ how }) => how))),
   started: oneOf('yes', 'no', 'unknown'),
   idempotencyKey: textOrNull,
   safeToRepeat: yesOrNo,

@@ -2,7 +2,7 @@ import type { FailedAttempt, RunEvent, WarningName } from '../run/events.ts';
 import { reasonOf } from '../run/fault.ts';
 import { laterSignOfLifeMs, signOfLifeMs } from '../run/limits.ts';
 import { nameOf } from '../run/run.ts';
-import { startOf } from '../run/service.ts';
+import { beganAt } from '../run/service.ts';
 import { endedWell } from '../run/statuses.ts';
 import type { Clock } from '../system/clock.ts';
 import { formatDuration } from '../system/time-text.ts';
@@ -84,7 +84,7 @@ function triggeredSentence(event: Extract<RunEvent, { event: 'triggered' }>): st
   const sentences = {
     started: `started ${name}`,
     found: `${name} has a run under the idempotency key ${event.idempotencyKey}`,
-    replayed: `this idempotency key started ${name} ${startOf(status)}; no new run was started`,
+    replayed: `this idempotency key started ${name} ${beganAt(status)}; no new run was started`,
   };
   const { executionId } = run;
   // A replayed failure has a warning of its own.

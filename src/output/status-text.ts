@@ -1,4 +1,4 @@
-import { starts } from '../run/evidence.ts';
+import { meanings } from '../run/evidence.ts';
 import type { Outcome, Seen } from '../run/outcome.ts';
 import { durationMsOf } from '../run/run.ts';
 import type { RunStatus } from '../run/service.ts';
@@ -39,7 +39,7 @@ export function symbolOfStatus({ status, isFinal }: ShownStatus, { symbols }: Th
 
 /** Shown in place of a status that isn't known. */
 export function withoutStatus({ start }: Outcome): string {
-  switch (start && starts[start.evidence].how) {
+  switch (start && meanings[start.evidence].how) {
     case 'skipped':
       return 'skipped';
     case 'unknown':

@@ -1,7 +1,7 @@
 import type { RunStatus } from './service.ts';
 
 /** How a trigger can end. */
-export type HowTriggered = (typeof starts)[Evidence]['how'];
+export type HowTriggered = (typeof meanings)[Evidence]['how'];
 
 interface Meaning {
   how: 'started' | 'recovered' | 'found' | 'replayed' | 'skipped' | 'not_started' | 'unknown';
@@ -12,7 +12,7 @@ interface Meaning {
  * What shows whether this command started a run, and what follows. Only ids, idempotency keys and the end of a run show it,
  * never a time: the service's clocks may differ, and a request may act late (docs/service.md).
  */
-export const starts = {
+export const meanings = {
   generated_key: { how: 'started', started: 'yes' }, // nobody else has the key, so the run is ours
   shared_key: { how: 'found', started: 'unknown' }, // others may have sent a key that the user set
   finished_run: { how: 'replayed', started: 'no' }, // no attempt was in doubt, and a new run is RUNNING
@@ -25,7 +25,7 @@ export const starts = {
   in_doubt: { how: 'unknown', started: 'unknown' },
 } as const satisfies Record<string, Meaning>;
 
-export type Evidence = keyof typeof starts;
+export type Evidence = keyof typeof meanings;
 
 interface Sender {
   userProvided: boolean;

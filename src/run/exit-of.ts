@@ -1,4 +1,4 @@
-import { starts } from './evidence.ts';
+import { meanings } from './evidence.ts';
 import { type ExitName, exitCodeOf, isInterruptName } from './exit-codes.ts';
 import { exitNameOf, exitNameOfSilence, type Fault } from './fault.ts';
 import type { Outcome, OutcomeOf, Seen } from './outcome.ts';
@@ -39,7 +39,7 @@ function nameOfRefusal({ fault, wait }: OutcomeOf<'refused'>): ExitName {
 
 /** A trigger that is repeated must not turn a failed run into a success. */
 function nameOfStart({ start, status }: OutcomeOf<'started'>): ExitName {
-  const isEarlier = starts[start.evidence].how !== 'started';
+  const isEarlier = meanings[start.evidence].how !== 'started';
   return isEarlier && status?.isFinal ? exitNameOfRun(status) : 'ok';
 }
 

@@ -49,7 +49,7 @@ export interface RunResult {
 }
 
 /** When a run began, as the end of a clause: `at 2026-11-22 03:00:13 +0100`. */
-export function startOf({ startedAt, createdAt = startedAt }: Partial<RunStatus> = {}): string {
+export function beganAt({ startedAt, createdAt = startedAt }: Partial<RunStatus> = {}): string {
   return createdAt === undefined ? 'before' : `at ${localTime(createdAt)}`;
 }
 

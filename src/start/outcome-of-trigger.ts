@@ -1,6 +1,6 @@
 import { foundRunOf } from '../journal/found-run.ts';
 import { ageOf, isOpen, type UnresolvedTrigger } from '../run/entry.ts';
-import { type Evidence, starts } from '../run/evidence.ts';
+import { type Evidence, meanings } from '../run/evidence.ts';
 import { interruptNameOf } from '../run/exit-codes.ts';
 import { exitNameOf, type Fault, interrupted, isInterruption } from '../run/fault.ts';
 import type { ActiveRun, Conflict, SlotEnd, Start, TriggerOutcome, WhyInDoubt } from '../run/outcome.ts';
@@ -25,7 +25,7 @@ export async function withRun(
   const { run: status, evidence, retryAfterMs } = result;
   const run = { target, executionId: status.executionId };
   const start = startOf(evidence, trigger, ports);
-  const isEarlier = starts[evidence].started === 'no' || (evidence === 'shared_key' && status.isFinal);
+  const isEarlier = meanings[evidence].started === 'no' || (evidence === 'shared_key' && status.isFinal);
   const { clock } = ports;
   const startedMs = clock.elapsedMs();
   const sinceTriggerMs = () => clock.elapsedMs() - startedMs;
@@ -35,7 +35,7 @@ export async function withRun(
 
 /** A run that had finished before isn't mistaken for a new one. */
 function withStatus(start: Start, status: RunStatus): { start: Start; status: RunStatus } {
-  const { how } = starts[start.evidence];
+  const { how } = meanings[start.evidence];
   const wasThere = how === 'replayed' || how === 'found';
   return { start: wasThere && status.isFinal ? { ...start, endedAs: status.status } : start, status };
 }
@@ -154,7 +154,7 @@ function startOf(evidence: Evidence, trigger: Trigger, ports: StartPorts): Start
 
 /** Can the command line be repeated without a second run of this target? A generated key is new each time. */
 function isRepeatable(evidence: Evidence, trigger: Trigger, { journal, ignoresKeys }: StartPorts): boolean {
-  const startedNone = starts[evidence].started === 'no';
+  const startedNone = meanings[evidence].started === 'no';
   if (!trigger.userProvided) return startedNone;
   if (!ignoresKeys) return true;
   const recorded = journal.findKey(trigger);

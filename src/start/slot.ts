@@ -1,5 +1,5 @@
 import type { Fault } from '../run/fault.ts';
-import type { SlotEnd } from '../run/outcome.ts';
+import type { SlotEnd, WatchEnd } from '../run/outcome.ts';
 import type { Target } from '../run/run.ts';
 import { pause } from '../system/clock.ts';
 import { jitter, pollGapMs } from '../watch/poll-gap.ts';
@@ -45,10 +45,8 @@ export function createSlot(target: Target, ports: StartPorts): Slot {
         observe({ event: 'waiting', for: 'slot', target, nextMs: waitMs });
       } else {
         const polled = await waitForOther({ run: { target, executionId: activeId } }, ports);
-        if (polled.kind === 'ended' && polled.end.kind === 'timed_out') return timedOut;
-        if (polled.kind === 'ended' && polled.end.kind === 'gave_up')
-          return { end: { kind: 'gave_up', giveUpAfterMs: ports.giveUpAfterMs }, fault: polled.end.fault };
-        // If its polls are refused, the response to the next trigger decides.
+        const ended = polled.kind === 'ended' ? endOf(polled.end) : undefined;
+        if (ended) return ended;
         passedId = activeId;
         if (polled.kind === 'finished') finishedId = passedId;
       }
@@ -58,4 +56,18 @@ export function createSlot(target: Target, ports: StartPorts): Slot {
       return deadline.leftMs() < leastForTriggerMs ? timedOut : undefined;
     },
   };
+}
+
+/** What ends the wait if the polls of the active run have ended. */
+function endOf(end: WatchEnd): EndedWait | undefined {
+  switch (end.kind) {
+    case 'timed_out':
+    case 'interrupted':
+      return { end };
+    case 'gave_up':
+      return { end, fault: end.fault };
+    case 'refused':
+      // The response to the next trigger decides.
+      return undefined;
+  }
 }

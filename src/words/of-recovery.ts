@@ -1,4 +1,4 @@
-import { starts } from '../run/evidence.ts';
+import { meanings } from '../run/evidence.ts';
 import { reasonOf } from '../run/fault.ts';
 import { defaults } from '../run/limits.ts';
 import type { Recovery, TriggerOutcome } from '../run/outcome.ts';
@@ -91,7 +91,7 @@ function foundText(
   { start, run, status }: Extract<TriggerOutcome, { kind: 'started' }>,
   { argumentOf }: Voice,
 ): string {
-  const found = starts[start.evidence].started === 'no' ? 'had started run' : 'was sent again; its run is';
+  const found = meanings[start.evidence].started === 'no' ? 'had started run' : 'was sent again; its run is';
   const end = status?.isFinal
     ? `, which finished ${status.status}`
     : `; watch it with \`runctl watch ${argumentOf(run)}\``;

@@ -15,7 +15,6 @@ const settings = {
   baseUrl: {},
   project: {},
   requestTimeout: {},
-  onExit: {},
   idempotencyKeys: {},
   profile: {},
   configFolder: {},

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { expect } from 'vitest';
-import { starts } from '../../src/run/evidence.ts';
+import { meanings } from '../../src/run/evidence.ts';
 import { factsOf, nameOfOutcome } from '../../src/run/exit-of.ts';
 import type { Start } from '../../src/run/outcome.ts';
 import { isFinalStatus } from '../../src/run/statuses.ts';
@@ -63,7 +63,7 @@ export function checkJournals(past: Past): void {
 
 /** What is said of a run: this command started it, or it did not. */
 function checkHow(use: Use, { evidence }: Pick<Start, 'evidence'>, runId: string, { simulation }: Past): void {
-  const { how, started } = starts[evidence];
+  const { how, started } = meanings[evidence];
   tell(`${how} ${started}`);
   const began = (simulation.sentBy.get(use) ?? []).map(({ startedId }) => startedId);
   if (started === 'yes') expect(began, `${how}: it was started by this command`).toContain(runId);
@@ -101,7 +101,7 @@ export function checkStart(use: Use, uses: Use[], { start }: Outcome, past: Past
     checkHow(use, outcome.start, executionId, past);
   }
   if (!outcome || outcome.run || !wordsOf(outcome, plainVoice)) return;
-  const { started } = starts[outcome.start.evidence];
+  const { started } = meanings[outcome.start.evidence];
   const name = nameOfOutcome(outcome);
   tell(name);
   // Of a given key another process may start one at the same time, or have started one before.

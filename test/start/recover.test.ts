@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { openJournal } from '../../src/journal/journal.ts';
 import type { Processes } from '../../src/journal/processes.ts';
-import { starts } from '../../src/run/evidence.ts';
+import { meanings } from '../../src/run/evidence.ts';
 import type { Recovery } from '../../src/run/outcome.ts';
 import { usageProblem } from '../../src/run/problem.ts';
 import type { Target } from '../../src/run/run.ts';
@@ -186,7 +186,7 @@ describe('recover', () => {
     const { recoveries } = await recover(script);
     expect(recoveries).toMatchObject([{ outcome: { kind: 'started' } }]);
     const [{ outcome } = {}] = recoveries;
-    expect(outcome && starts[outcome.start.evidence]).toEqual({ how: 'recovered', started });
+    expect(outcome && meanings[outcome.start.evidence]).toEqual({ how: 'recovered', started });
   });
 
   test('a conflict leaves the trigger unresolved, to be sent when the active run has finished', async () => {

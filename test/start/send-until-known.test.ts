@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { RecordedKey, UnresolvedTrigger } from '../../src/run/entry.ts';
-import { starts } from '../../src/run/evidence.ts';
+import { meanings } from '../../src/run/evidence.ts';
 import type { Answer, RunStatus } from '../../src/run/service.ts';
 import type { Trigger } from '../../src/run/trigger.ts';
 import { createRateLimiter } from '../../src/service/rate-limiter.ts';
@@ -274,7 +274,7 @@ describe('what an answer shows of the start', () => {
     ['`recover`, finished, after a lost answer', [lost, state('FAILED')], recovery, 'recovered unknown'],
   ])('%s', async (_, script, given, expected) => {
     const { result } = await triggered(script, given);
-    const { how, started } = starts[result.kind === 'started' ? result.evidence : 'in_doubt'];
+    const { how, started } = meanings[result.kind === 'started' ? result.evidence : 'in_doubt'];
     expect(`${how} ${started}`).toBe(expected);
   });
 
@@ -378,7 +378,7 @@ describe('a key that another process has sent, too', () => {
   ])('%s', async (_, script, history, readKey, end) => {
     const { result } = await triggered(script, { history, readKey });
     if (result.kind !== 'recorded') return expect(result.kind).toBe(end);
-    const { how, started } = starts[result.evidence];
+    const { how, started } = meanings[result.evidence];
     expect([result.executionId, `${how} ${started}`]).toEqual([otherId, end]);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { voiceOf } from '../../src/connection/connection.ts';
 import { openJournal } from '../../src/journal/journal.ts';
 import type { Reporter, RunEvent } from '../../src/run/events.ts';
-import { starts } from '../../src/run/evidence.ts';
+import { meanings } from '../../src/run/evidence.ts';
 import { exitCodeOf } from '../../src/run/exit-codes.ts';
 import { causeOf, factsOf, nameOfOutcome } from '../../src/run/exit-of.ts';
 import type { TriggerOutcome } from '../../src/run/outcome.ts';
@@ -29,7 +29,7 @@ interface Flags {
 /** The start of an outcome, and what went wrong, if anything did. */
 function seenIn(outcome: TriggerOutcome, voice: Voice) {
   const words = wordsOf(outcome, voice);
-  const { how, started } = starts[outcome.start.evidence];
+  const { how, started } = meanings[outcome.start.evidence];
   const name = nameOfOutcome(outcome);
   const { status, activeId } = factsOf(outcome);
   const problem = words && { ...words, name: causeOf(outcome), exitCode: exitCodeOf(name), started };
@@ -146,7 +146,7 @@ test('a refusal that arrives as the user presses Ctrl-C ends with its own exit c
     },
   };
   const { outcome } = await startRun({ target, body: '{}' }, createConnection(service, { context }));
-  expect([nameOfOutcome(outcome), starts[outcome.start.evidence].how]).toEqual(['no_credits', 'not_started']);
+  expect([nameOfOutcome(outcome), meanings[outcome.start.evidence].how]).toEqual(['no_credits', 'not_started']);
 });
 
 test('a key that proves used for another automation after a lost answer leaves no trigger open', async () => {

@@ -34,6 +34,7 @@ test('a package is imported in one place', () => {
   expect(sorted(places)).toEqual([
     'chalk < output/theme.ts',
     'commander < cli',
+    'commander < commands',
     'conf < settings/write-config.ts',
     'lossless-json < system/json-text.ts',
     'ora < output/spinner.ts',

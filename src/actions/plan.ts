@@ -8,9 +8,9 @@ export interface ActionFlags extends OutputOptions {
   ifActive?: IfActive;
   /** A `trigger` flag: follow the run. */
   watch?: boolean;
-  timeoutMs?: number; // 0 means no limit
-  giveUpAfterMs?: number;
-  intervalMs?: number;
+  timeout?: number; // milliseconds; 0 means no limit
+  giveUpAfter?: number; // milliseconds
+  interval?: number; // milliseconds
   /** Requests per second. */
   rate?: number;
   onFinal?: string;
@@ -19,17 +19,19 @@ export interface ActionFlags extends OutputOptions {
 }
 
 /** What a command is to do: its flags, with every default filled in. */
-export interface Plan extends ActionFlags {
+export interface Plan extends Omit<ActionFlags, 'timeout' | 'giveUpAfter' | 'interval'> {
   timeoutMs: number; // infinite if there is no limit
   rate: number;
   giveUpAfterMs: number;
+  intervalMs?: number;
 }
 
-export function planOf({ timeoutMs = defaults.timeoutMs, ...flags }: ActionFlags): Plan {
+export function planOf({ timeout = defaults.timeoutMs, giveUpAfter, interval, ...flags }: ActionFlags): Plan {
   return {
     ...flags,
-    timeoutMs: timeoutMs === 0 ? Number.POSITIVE_INFINITY : timeoutMs,
+    timeoutMs: timeout === 0 ? Number.POSITIVE_INFINITY : timeout,
     rate: flags.rate ?? defaults.rate,
-    giveUpAfterMs: flags.giveUpAfterMs ?? defaults.giveUpAfterMs,
+    giveUpAfterMs: giveUpAfter ?? defaults.giveUpAfterMs,
+    intervalMs: interval,
   };
 }

@@ -16,7 +16,7 @@ export interface RecoverFlags {
   dryRun?: boolean;
   /** Send triggers even if that may start a second run, or a late one. */
   resend?: boolean;
-  giveUpAfterMs?: number;
+  giveUpAfter?: number; // milliseconds
 }
 
 export type Recovery = { trigger: UnresolvedTrigger } & (
@@ -56,7 +56,7 @@ export async function* recoverTriggers(
 
 async function recoverTrigger(
   trigger: UnresolvedTrigger,
-  { dryRun, resend, giveUpAfterMs }: RecoverFlags,
+  { dryRun, resend, giveUpAfter: giveUpAfterMs }: RecoverFlags,
   connection: Connection,
 ): Promise<Recovery> {
   const { journal, baseUrl } = connection;

@@ -10,9 +10,9 @@ import {
   type TriggerResult,
 } from '../triggering/send-until-known.ts';
 import type { Following } from './following.ts';
-import type { ActionFlags } from './plan.ts';
+import type { Plan } from './plan.ts';
 
-type SendFlags = Pick<ActionFlags, 'giveUpAfterMs'>;
+type SendFlags = Partial<Pick<Plan, 'giveUpAfterMs'>>;
 
 /** Sends one trigger, with retries, until the protocol ends. Writes it to the journal before it is sent. */
 export function sendTrigger(

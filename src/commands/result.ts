@@ -1,6 +1,7 @@
-import { defineCommand } from '../cli/define-command.ts';
-import { outputOptions, readGiveUpOptions, runArgument, settingOptions } from '../cli/options.ts';
-import { isFromJournal, parseRunArgument } from '../connection/arguments.ts';
+import { Command } from 'commander';
+import { define } from '../cli/command.ts';
+import { aboutRun, giveUpReadingAfter } from '../cli/options.ts';
+import { flawOfRun, isFromJournal, parseRunArgument } from '../connection/arguments.ts';
 import { connect } from '../connection/connect.ts';
 import { findRun } from '../connection/find-run.ts';
 import { argumentOf } from '../connection/followable.ts';
@@ -13,20 +14,20 @@ import { exitNameOfRun } from '../run/exit-codes.ts';
 import type { Execution, RunResult } from '../run/service.ts';
 import { graverStatus } from '../run/statuses.ts';
 
-const options = { ...readGiveUpOptions, ...outputOptions, ...settingOptions };
+const command = new Command('result')
+  .description("print a run's output, step summary and error")
+  .argument('[run]', aboutRun)
+  .addOption(giveUpReadingAfter);
 
-export const result = defineCommand({
-  name: 'result',
-  about: "print a run's output, step summary and error",
-  arguments: { run: runArgument },
-  options,
+export const result = define(command, {
+  flawOf: flawOfRun,
   whenExcess: '`--field <path>` prints one value',
   examples: [
     ['runctl result', 'the result of the last run'],
     ['runctl result nightly --field output > report.txt', 'prints the output, byte for byte'],
     ['runctl result --json', 'print everything that the service returned'],
   ],
-  async run({ run: runArgument = '@last' }, options, context) {
+  async run([runArgument = '@last'], options, context) {
     const named = parseRunArgument(runArgument);
     const connection = await connect(options, context, { needed: isFromJournal(named) });
     const known = await findRun(named, connection);

@@ -1,6 +1,7 @@
-import { defineCommand, flag, type OptionValues } from '../cli/define-command.ts';
-import { outputOptions, readGiveUpOptions, runArgument, settingOptions } from '../cli/options.ts';
-import { isFromJournal, parseRunArgument } from '../connection/arguments.ts';
+import { Command } from 'commander';
+import { define, type OptionsOf } from '../cli/command.ts';
+import { aboutRun, giveUpReadingAfter } from '../cli/options.ts';
+import { flawOfRun, isFromJournal, parseRunArgument } from '../connection/arguments.ts';
 import { connect } from '../connection/connect.ts';
 import type { Connection } from '../connection/connection.ts';
 import { findRun } from '../connection/find-run.ts';
@@ -12,27 +13,23 @@ import { type CommandResult, wantsData } from '../output/output.ts';
 import { exitNameOfRun } from '../run/exit-codes.ts';
 import type { Followable } from '../watching/watch-run.ts';
 
-const options = {
-  exitStatus: flag('--exit-status', "exit with the run's exit code, or 16 if it hasn't finished"),
-  ...readGiveUpOptions,
-  ...outputOptions,
-  ...settingOptions,
-};
+const command = new Command('status')
+  .description("show a run's current status")
+  .argument('[run]', aboutRun)
+  .option('--exit-status', "exit with the run's exit code, or 16 if it hasn't finished")
+  .addOption(giveUpReadingAfter);
 
-type StatusOptions = OptionValues<typeof options>;
+type StatusOptions = OptionsOf<typeof command>;
 
-export const status = defineCommand({
-  name: 'status',
-  about: "show a run's current status",
-  arguments: { run: runArgument },
-  options,
+export const status = define(command, {
+  flawOf: flawOfRun,
   whenExcess: '`--field <path>` prints one value; `runctl list` shows several runs',
   examples: [
     ['runctl status', 'the status of the last run'],
     ['runctl status nightly --field status', 'prints the bare status, for a script'],
     ['runctl status --exit-status', "exit with the run's code, or with 16 if it hasn't finished"],
   ],
-  async run({ run = '@last' }, options, context) {
+  async run([run = '@last'], options, context) {
     const named = parseRunArgument(run);
     const connection = await connect(options, context, { needed: isFromJournal(named) });
     return showStatus(await findRun(named, connection), options, connection);

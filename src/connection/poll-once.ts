@@ -22,7 +22,7 @@ interface Answers {
 }
 
 interface PollFlags {
-  giveUpAfterMs?: number;
+  giveUpAfter?: number; // milliseconds
 }
 
 export type PolledOnce<T> = { kind: 'ok'; value: T } | { kind: 'failed'; problem: Problem };
@@ -31,7 +31,7 @@ export type PolledOnce<T> = { kind: 'ok'; value: T } | { kind: 'failed'; problem
 export async function pollOnce<Operation extends keyof Answers>(
   operation: Operation,
   { run, sinceTriggerMs, seenBefore }: Followable,
-  { giveUpAfterMs = defaults.readGiveUpAfterMs }: PollFlags,
+  { giveUpAfter: giveUpAfterMs = defaults.readGiveUpAfterMs }: PollFlags,
   connection: Connection,
 ): Promise<PolledOnce<Answers[Operation]>> {
   const { context } = connection;
@@ -82,7 +82,7 @@ export async function pollRun(
 ): Promise<Followable & { polled: PolledOnce<Execution> }> {
   const { journal, baseUrl, context } = connection;
   const recorded = followableOf(run, journal.find(run.executionId, { baseUrl }), context.clock);
-  const polled = await pollOnce('status', recorded, { giveUpAfterMs }, connection);
+  const polled = await pollOnce('status', recorded, { giveUpAfter: giveUpAfterMs }, connection);
   if (polled.kind === 'ok') journal.recordStatus(baseUrl, run, polled.value);
   return { ...recorded, polled };
 }

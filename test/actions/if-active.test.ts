@@ -41,7 +41,7 @@ function createTriggerHarness({ ignoresKeys = false } = {}) {
       ignoresKeys,
       account: async () => account,
       journal: journal(),
-      watches: createWatchGroup(flags.timeoutMs ?? Number.POSITIVE_INFINITY, clock),
+      watches: createWatchGroup(flags.timeout ?? Number.POSITIVE_INFINITY, clock),
     });
     const start = await startRun({ target, body: '{}', idempotencyKey }, planOf(flags), connection);
     return { start, problem: start.problem, calls: service.calls, triggeredAtMs, events, limiter: connection.limiter };
@@ -208,7 +208,7 @@ test.each([
   ['12', 'lost', undefined],
 ] as const)('ends with %s when --timeout passes before the retries of %s end', async (code, kind, httpStatus) => {
   const { trigger, clock } = createTriggerHarness();
-  const { problem } = await trigger({ trigger: [fault(kind, { httpStatus })] }, { timeoutMs: 20 * second });
+  const { problem } = await trigger({ trigger: [fault(kind, { httpStatus })] }, { timeout: 20 * second });
   expect(String(problem?.exitCode)).toBe(code);
   expect(clock.elapsedMs()).toBeLessThanOrEqual(20 * second);
 });
@@ -278,7 +278,7 @@ describe('--if-active wait', () => {
     const outage = Array(60).fill(answer);
     expect((await trigger({ trigger: [unnamed, ...outage, running()] }, wait)).start.start.how).toBe('started');
     expect(clock.elapsedMs()).toBeGreaterThan(180 * second);
-    const flags = { ...wait, timeoutMs: 600 * second };
+    const flags = { ...wait, timeout: 600 * second };
     const { problem } = await createTriggerHarness().trigger({ trigger: [unnamed, answer] }, flags);
     expect(problem).toMatchObject({ exitCode, facts: { started: 'no' } });
   });
@@ -331,7 +331,7 @@ describe('--if-active wait', () => {
   test('after a lost answer is 12 when --timeout ends the wait', async () => {
     const { trigger } = createTriggerHarness();
     const script = { trigger: [lost, conflict()], status: [running()] };
-    const { problem } = await trigger(script, { ...wait, timeoutMs: 60 * second });
+    const { problem } = await trigger(script, { ...wait, timeout: 60 * second });
     expect(problem).toMatchObject({ exitCode: 12, facts: { started: 'unknown', activeExecutionId: executionId } });
   });
 
@@ -349,7 +349,7 @@ describe('--if-active wait', () => {
   test('ends at once when the refusal asks for longer than --timeout', async () => {
     const { trigger, clock } = createTriggerHarness();
     const script = { trigger: [conflict({ retryAfterMs: 120 * second })] };
-    const { problem } = await trigger(script, { ...wait, timeoutMs: 60 * second });
+    const { problem } = await trigger(script, { ...wait, timeout: 60 * second });
     expect(problem).toMatchObject({ exitCode: 5, facts: { hint: expect.stringContaining('try again in 2m') } });
     expect(clock.elapsedMs()).toBe(0);
   });
@@ -357,7 +357,7 @@ describe('--if-active wait', () => {
   test('cuts the retries of a later trigger at --timeout', async () => {
     const { trigger, clock } = createTriggerHarness();
     const script = { trigger: [conflict(), fault('lost')], status: [state('COMPLETED')] };
-    const { problem } = await trigger(script, { ...wait, timeoutMs: 30 * second });
+    const { problem } = await trigger(script, { ...wait, timeout: 30 * second });
     expect(problem?.exitCode).toBe(12);
     expect(clock.elapsedMs()).toBeLessThanOrEqual(30 * second);
   });
@@ -374,7 +374,7 @@ describe('--if-active wait', () => {
   test('reports each wait for a run that nobody can name', async () => {
     const { trigger } = createTriggerHarness();
     const script = { trigger: [conflict({ executionId: undefined })] };
-    const { events, calls, problem } = await trigger(script, { ...wait, timeoutMs: 120 * second });
+    const { events, calls, problem } = await trigger(script, { ...wait, timeout: 120 * second });
     expect(events).toHaveLength(calls.trigger.length);
     expect(events[0]).toMatchObject({ event: 'waiting', for: 'slot', target, nextMs: expect.any(Number) });
     expect(problem?.exitCode).toBe(5);

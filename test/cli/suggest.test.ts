@@ -23,7 +23,8 @@ test.each([
   ['trigger a --watch=true', 'leave out what follows `--watch`'],
   ['trigger a -w=1', 'leave out what follows `-w`'],
   ['version --fast', 'see `runctl version --help`'],
-  ['--watch trigger nightly', 'see `runctl --help`'],
+  ['--watch trigger nightly', 'see `runctl trigger --help`'],
+  ['trigger a --profil x', 'did you mean --profile?'],
   ['nightly', 'see `runctl --help`'],
 ])('`runctl %s` is refused: %s', async (line, hint) => {
   expect((await refused(line)).replace(/^\S+ (?=\S)/, '')).toBe(hint);

@@ -21,14 +21,14 @@ function hangingService(firstMs = Number.POSITIVE_INFINITY) {
 
 test.each(['status', 'result'] as const)('no request for a %s outlasts --give-up-after', async (operation) => {
   const { connection, limitsMs, clock } = hangingService();
-  const polled = await pollOnce(operation, { run }, { giveUpAfterMs: 2_000 }, connection);
+  const polled = await pollOnce(operation, { run }, { giveUpAfter: 2_000 }, connection);
   expect(polled).toMatchObject({ kind: 'failed', problem: { facts: { name: 'unavailable' } } });
   expect([limitsMs, clock.elapsedMs()]).toEqual([[2_000], 2_000]);
 });
 
 test('no attempt after a failure outlasts --give-up-after', async () => {
   const { connection, limitsMs, clock } = hangingService(1_500);
-  await pollOnce('status', { run }, { giveUpAfterMs: 4_000 }, connection);
+  await pollOnce('status', { run }, { giveUpAfter: 4_000 }, connection);
   expect([limitsMs, clock.elapsedMs()]).toEqual([[4_000, 2_250], 4_000]);
 });
 

@@ -76,7 +76,7 @@ const poll =
   async (script, given = {}) => {
     const { ended, service, limiter, clock, random } = prepare(script, given);
     const context = { ...createMemory(), clock, random };
-    const flags = { giveUpAfterMs: given.giveUpAfterMs, quiet: true };
+    const flags = { giveUpAfter: given.giveUpAfterMs, quiet: true };
     const polled = await pollOnce(operation, { run }, flags, createConnection(service, { context, limiter }));
     return ended(polled.kind === 'ok' ? 'ok' : polled.problem.facts.name);
   };

@@ -157,7 +157,7 @@ export async function play(world: World, commands: readonly CommandName[], choos
     const isGiven = name.includes('key');
     isResent = false;
     const idempotencyKey = isGiven ? 'given' : undefined;
-    const flags = { giveUpAfterMs: 501, ifActive: name.includes('waits') ? 'wait' : 'fail' } as const;
+    const flags = { giveUpAfter: 501, ifActive: name.includes('waits') ? 'wait' : 'fail' } as const;
     const start = await startRun({ target, body: '{}', idempotencyKey }, planOf(flags), connect());
     startedKeys.set(start.start.idempotencyKey ?? `key-${++minted}`, {
       isGiven,
@@ -172,7 +172,7 @@ export async function play(world: World, commands: readonly CommandName[], choos
     const connection = connect();
     let isResolved = true;
     isResent = resend;
-    for await (const recovery of recoverTriggers({ resend, giveUpAfterMs: 501 }, connection)) {
+    for await (const recovery of recoverTriggers({ resend, giveUpAfter: 501 }, connection)) {
       recoveries.push({ by: command, recovery });
       if (recovery.kind === 'superseded') reported.add(recovery.trigger.idempotencyKey);
       if (recovery.kind === 'found') reported.add(recovery.execution.executionId);

@@ -219,7 +219,7 @@ export function createSimulation(
       const known = followableOf({ target: last.target, executionId: last.executionId }, last, clock);
       return { followed: await followRun(known, planOf({}), connection) };
     }
-    const plan = planOf({ ifActive: use.ifActive, timeoutMs: 180_000 });
+    const plan = planOf({ ifActive: use.ifActive, timeout: 180_000 });
     connection.watches = createWatchGroup(plan.timeoutMs, clock);
     const request = { target, body: '{}', idempotencyKey: use.key };
     const start = await startRun(request, plan, connection);

@@ -170,7 +170,7 @@ describe('a watch of three hours', () => {
   });
 
   test('lasts fifty hours without a limit', async () => {
-    const { problem, requests } = await watch(50 * hour, [], { timeoutMs: 0, intervalMs: 5 * minute });
+    const { problem, requests } = await watch(50 * hour, [], { timeout: 0, interval: 5 * minute });
     expect(problem).toBeUndefined();
     expect(requests).toBe(50 * 12 + 2);
   });

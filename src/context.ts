@@ -1,6 +1,7 @@
 import type { Reporter, WarningEvent } from './run/events.ts';
 import type { Clock } from './system/clock.ts';
 import type { Env } from './system/env.ts';
+import { withoutCommands } from './system/sanitize.ts';
 import type { Secrets } from './system/secrets.ts';
 
 export interface Sink {
@@ -40,6 +41,15 @@ export interface Invocation extends Context {
   warnings: WarningEvent[];
   rawStdout?: Sink; // set in a step of GitHub Actions, where `stdout` and `stderr` break the runner's commands
 }
+
+/** The context, in which nothing that is printed can give the runner of GitHub Actions a command. */
+export function guardFromRunner<C extends Context>(context: C): C & Pick<Invocation, 'rawStdout'> {
+  const { env, stdout, stderr } = context;
+  if (env.GITHUB_ACTIONS !== 'true') return context;
+  return { ...context, rawStdout: stdout, stdout: guarded(stdout), stderr: guarded(stderr) };
+}
+
+const guarded = (sink: Sink): Sink => ({ ...sink, write: (text) => sink.write(withoutCommands(text)) });
 
 export const endedBy = <C extends Context>(context: C, signal: AbortSignal): C => ({
   ...context,

@@ -4,6 +4,10 @@ import { program } from '../src/program.ts';
 import { exitCodes } from '../src/run/exit-codes.ts';
 import { type Setting, settingTable } from '../src/settings/table.ts';
 
+const document = documentSchema as Shape;
+// The other fields are the service's.
+const { runctl = {}, executionId = {}, projectId = {}, automationName = {} } = document.properties ?? {};
+
 /** What every 1.x keeps (docs/reference.md, Stability), one fact per line. */
 export const stableSurface = (): string[] => [
   ...program.options.flatMap((option) => ofOption(option, 'runctl')),
@@ -16,7 +20,7 @@ export const stableSurface = (): string[] => [
   ]),
   ...variables.map((name) => `variable ${name}`),
   ...exitCodes.map(({ code, outcome, repeat }) => `exit code ${code} ${outcome}, repeat: ${repeat}`),
-  ...ofShape('document', documentSchema as Shape),
+  ...ofShape('document', { ...document, properties: { runctl, executionId, projectId, automationName } }),
 ];
 
 /** Variables that are no settings: what hooks get. */

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import uuid
 
-KINDS = {"object": dict, "array": list, "string": str, "integer": int, "boolean": bool, "null": type(None)}
+KINDS = {"object": dict, "array": list, "string": str, "integer": int, "number": (int, float), "boolean": bool, "null": type(None)}
 
 
 def ask(*words):

@@ -1,6 +1,6 @@
 import type { Command, CommandUnknownOpts, OptionValues } from 'commander';
 import type { Context, Invocation } from '../context.ts';
-import type { CommandResult } from '../output/output.ts';
+import type { Result } from '../output/print.ts';
 import type { NameFlaw } from '../run/automation-name.ts';
 import type { SharedFlags } from './options.ts';
 
@@ -20,9 +20,9 @@ export interface Details<Args extends unknown[] = unknown[], Options = SharedFla
   /** A hint for one argument too many. */
   whenExcess?: string;
   /** Of the program: what it answers to an empty command line; undefined if that is the help. */
-  whenBare?(context: Invocation): Promise<CommandResult | number | undefined>;
+  whenBare?(context: Invocation): Promise<Result | number | undefined>;
   /** Returns what to print, or the exit code if it printed all itself. Throws a `Problem`. */
-  run?(args: Args, options: Options, context: Invocation): Promise<CommandResult | number>;
+  run?(args: Args, options: Options, context: Invocation): Promise<Result | number>;
 }
 
 /** The values of a command's own flags and of those that every command takes. */

@@ -1,16 +1,21 @@
 import type { CommandUnknownOpts } from 'commander';
 import { version } from '../../package.json';
 import { isAutomation } from '../connection/find-run.ts';
-import type { Context, Invocation } from '../context.ts';
-import { guardFromRunner } from '../output/ci-runner.ts';
-import { documentOf } from '../output/document.ts';
-import { type CommandResult, type OutputOptions, printNextStep, printResult, printSentence } from '../output/output.ts';
+import { type Context, guardFromRunner, type Invocation } from '../context.ts';
+import {
+  exitNamesOf,
+  type OutputOptions,
+  printNextStep,
+  printResult,
+  printSentence,
+  type Result,
+} from '../output/print.ts';
 import { createReporter } from '../output/reporter.ts';
 import { loadColors } from '../output/theme.ts';
-import type { Outcome } from '../problems/outcome.ts';
 import { silentReporter } from '../run/events.ts';
 import { exitCodeOf, exitCodeOfAll, exitCodeWithOutput, interruptNameOf } from '../run/exit-codes.ts';
-import { Problem } from '../run/problem.ts';
+import type { Start } from '../run/outcome.ts';
+import { mayHaveStarted, Problem } from '../run/problem.ts';
 import { shellWord } from '../run/quote.ts';
 import { type Setting, settingTable, unknownVariables } from '../settings/table.ts';
 import { isInterrupted } from '../system/clock.ts';
@@ -82,7 +87,7 @@ function invocationOf(
 }
 
 /** Prints what the command has not printed itself. */
-function end(result: CommandResult | number, output: OutputOptions, context: Invocation): number {
+function end(result: Result | number, output: OutputOptions, context: Invocation): number {
   if (typeof result !== 'number') {
     printResult(result, output, context);
     if (context.signal.reason === 'SIGHUP')
@@ -95,9 +100,12 @@ function end(result: CommandResult | number, output: OutputOptions, context: Inv
 }
 
 /** The exit code at this moment. A signal decides, whatever else has happened; it may come while the result is printed. */
-function exitCodeNow({ exitNames = [] }: CommandResult, { signal, stdout }: Invocation): number {
+function exitCodeNow(result: Result, { signal, stdout }: Invocation): number {
   if (isInterrupted(signal)) return exitCodeOf(interruptNameOf(signal));
-  return exitCodeWithOutput(exitCodeOfAll(exitNames), { lost: stdout.lost(), isClosed: stdout.closed.aborted });
+  return exitCodeWithOutput(exitCodeOfAll(exitNamesOf(result)), {
+    lost: stdout.lost(),
+    isClosed: stdout.closed.aborted,
+  });
 }
 
 function fail(
@@ -107,17 +115,14 @@ function fail(
   command: CommandUnknownOpts | undefined,
 ): number {
   const problem = error instanceof Problem ? error : ownFault(error);
-  const about = command && detailsOf(command).starts ? startOf(problem) : {};
-  const document = documentOf({ problem, ...about }, context);
-  const result = { exitNames: [problem.facts.name], documents: [document], problems: [{ problem }] };
-  return end(result, output, context);
+  const start = command && detailsOf(command).starts ? startOf(problem) : undefined;
+  return end({ outcomes: [{ kind: 'failed', problem, start }] }, output, context);
 }
 
 /** What is known of a trigger that failed before it was sent. */
-function startOf({ facts: { started } }: Problem): Pick<Outcome, 'start' | 'safeToRepeat'> {
-  const isUnknown = started === 'unknown';
-  const how = isUnknown ? 'unknown' : 'not_started';
-  return { start: { how, started, idempotencyKey: null }, safeToRepeat: !isUnknown };
+function startOf(problem: Problem): Start {
+  const isInDoubt = mayHaveStarted(problem);
+  return { evidence: isInDoubt ? 'in_doubt' : 'refused', idempotencyKey: null, isRepeatable: !isInDoubt };
 }
 
 function ownFault(error: unknown): Problem {

@@ -4,20 +4,10 @@ import type { SharedFlags } from '../cli/options.ts';
 import { idempotencyKey } from '../cli/values.ts';
 import { openHttp } from '../connection/connect.ts';
 import type { Invocation } from '../context.ts';
-import { documentOf } from '../output/document.ts';
 import { fields, type Row } from '../output/fields.ts';
 import { interruptNameOf } from '../run/exit-codes.ts';
-import {
-  deliveryOf,
-  exitNameOf,
-  type Fault,
-  faultFields,
-  httpOf,
-  isInterruption,
-  remedyOf,
-  retryAfterHint,
-} from '../run/fault.ts';
-import { Problem, usageProblem } from '../run/problem.ts';
+import { deliveryOf, exitNameOf, type Fault, httpOf, isInterruption, remedyOf, retryAfterHint } from '../run/fault.ts';
+import { mayHaveStarted, Problem, usageProblem } from '../run/problem.ts';
 import { quote } from '../run/quote.ts';
 import { isUuid } from '../run/run.ts';
 import { resolveSettings } from '../settings/resolve.ts';
@@ -40,23 +30,21 @@ define(agentTrigger, {
     const service = await connectToAgents(options, context);
     const body = JSON.stringify({ message, title });
     const answer = await service.trigger(agentId, { body, idempotencyKey }, context.signal);
-    const key = { idempotencyKey: idempotencyKey ?? null };
     const hasKey = idempotencyKey !== undefined;
+    const key = { idempotencyKey: idempotencyKey ?? null };
     if (answer.kind === 'ok') {
-      const { value: execution } = answer;
-      // Agents are discontinued, so an answer may not mean that a run was started.
-      const start = { how: 'started', started: 'unknown', ...key } as const;
-      const document = documentOf({ execution, start, safeToRepeat: hasKey }, context);
-      return { documents: [document], verbatim: execution.executionId };
+      const { executionId, document } = answer.value;
+      const start = { evidence: 'agent_run', ...key, isRepeatable: hasKey } as const;
+      return { outcomes: [{ kind: 'report', start, document }], verbatim: executionId };
     }
     const problem = triggerProblem(agentId, answer.fault, hasKey, context);
-    const { started } = problem.facts;
-    const start = { how: started === 'no' ? 'not_started' : 'unknown', started, ...key } as const;
-    return {
-      exitNames: [problem.facts.name],
-      documents: [documentOf({ problem, start, safeToRepeat: hasKey || started === 'no' }, context)],
-      problems: [{ problem }],
-    };
+    const isInDoubt = mayHaveStarted(problem);
+    const start = {
+      evidence: isInDoubt ? 'in_doubt' : 'refused',
+      ...key,
+      isRepeatable: hasKey || !isInDoubt,
+    } as const;
+    return { outcomes: [{ kind: 'failed', problem, start }] };
   },
 });
 
@@ -75,8 +63,7 @@ define(agentStatus, {
       const message = `the status of run ${executionId} of agent ${agentId} couldn't be read: ${answer.fault.message}`;
       throw problemOf(answer.fault, message, context);
     }
-    const { value: execution } = answer;
-    const { status, title = '', message = '', startedAt, completedAt } = execution;
+    const { status, title = '', message = '', startedAt, completedAt, document } = answer.value;
     const rows: Row[] = [
       ['status', sanitizeLine(status)],
       ['agent', agentId],
@@ -87,7 +74,7 @@ define(agentStatus, {
       ['finished', completedAt && localTime(completedAt)],
     ];
     return {
-      documents: [documentOf({ execution }, context)],
+      outcomes: [{ kind: 'report', document }],
       text: (theme, lines) => fields(rows, theme, lines),
     };
   },
@@ -131,7 +118,7 @@ function triggerProblem(agentId: string, fault: Fault, hasKey: boolean, context:
 
 function problemOf(fault: Fault, message: string, { signal }: Invocation): Problem {
   return new Problem({
-    ...faultFields(fault),
+    fault,
     name: isInterruption(fault) ? interruptNameOf(signal) : exitNameOf(fault),
     message: message + httpOf(fault),
     hint: fault.hint ?? retryAfterHint(fault) ?? remedyOf(fault) ?? 'add `--debug` to see the request and the response',

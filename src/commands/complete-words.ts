@@ -4,9 +4,10 @@ import { helpOption } from '../cli/help-text.ts';
 import { automationsIn } from '../connection/find-run.ts';
 import { type Journal, openJournal } from '../journal/journal.ts';
 import { knownPaths } from '../output/field-paths.ts';
+import { statusOf } from '../run/entry.ts';
 import { exitCodes } from '../run/exit-codes.ts';
 import { nameOf } from '../run/run.ts';
-import { lastStatusOf, shownStatuses } from '../run/statuses.ts';
+import { shownStatuses } from '../run/statuses.ts';
 import { readConfigFile } from '../settings/config-file.ts';
 import { resolveConfigFile, resolveStateFolder } from '../settings/folders.ts';
 import { resolveWithoutApiKey } from '../settings/resolve.ts';
@@ -26,7 +27,7 @@ interface Place {
 }
 
 /** The values that fit a place; `files` leaves it to the shell to complete file names. */
-export type ValuesOf = (place: Place) => Iterable<Candidate> | 'files';
+type ValuesOf = (place: Place) => Iterable<Candidate> | 'files';
 
 export function candidatesFor(
   words: readonly string[],
@@ -131,10 +132,9 @@ function runsIn(journal: Journal, baseUrl: string | undefined): Candidate[] {
     { value: '@last', about: 'the last run' },
     ...names.map((name) => ({ value: name, about: `the last run of ${name}` })),
   ];
-  for (const run of journal.runs({ baseUrl })) {
-    const { executionId, target, at } = run;
-    if (executionId !== null)
-      found.push({ value: executionId, about: `${nameOf(target)} ${lastStatusOf(run)} ${localTime(at).slice(0, 16)}` });
+  for (const entry of journal.entries({ baseUrl })) {
+    const about = `${nameOf(entry.target)} ${statusOf(entry)} ${localTime(entry.at).slice(0, 16)}`;
+    if (entry.kind !== 'unresolved') found.push({ value: entry.executionId, about });
     if (found.length > mostRuns) break;
   }
   return found;

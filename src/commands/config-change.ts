@@ -1,12 +1,11 @@
 import type { Invocation } from '../context.ts';
-import { documentOf } from '../output/document.ts';
-import type { CommandResult, OutputOptions } from '../output/output.ts';
+import type { OutputOptions, Result } from '../output/print.ts';
+import { report } from '../run/outcome.ts';
 import { Problem, usageProblem } from '../run/problem.ts';
 import { quote, shellWord } from '../run/quote.ts';
 import { readApiKeyInput } from '../settings/api-key.ts';
-import type { ConfigFile } from '../settings/config-file.ts';
+import { type ConfigFile, changeConfigFile } from '../settings/config-file.ts';
 import {
-  changeConfig,
   checkProfileName,
   openProfile,
   sourceOf,
@@ -25,20 +24,19 @@ export async function configSet(
   value: string | undefined,
   options: ChangeOptions,
   context: Invocation,
-): Promise<CommandResult> {
+): Promise<Result> {
   const key = parseSettingKey(name);
   const { path, config, profile } = openProfile(options.profile, context);
   if (key === 'profile') {
     checkIsThere(value, config);
-    await changeConfig(path, (config) => ({ ...config, profile: value }));
-    return changed(path, `Now using profile ${quote(value)}.`, options, context);
+    await changeConfigFile(path, (config) => ({ ...config, profile: value }));
+    return changed(path, `Now using profile ${quote(value)}.`, options);
   }
   checkProfileName(profile);
-  // `-` means standard input, as for `--api-key-file`.
-  const text = await valueToStore(key, key === 'apiKey' && value === '-' ? undefined : value, context);
-  await changeConfig(path, (config) => withProfile(config, profile, { [key]: text }));
+  const text = await valueToStore(key, value, context);
+  await changeConfigFile(path, (config) => withProfile(config, profile, { [key]: text }));
   await warnOfOverridden([key], options, context);
-  return changed(path, `Stored ${key} for ${sourceOf(profile.name, path)}.`, options, context);
+  return changed(path, `Stored ${key} for ${sourceOf(profile.name, path)}.`, options);
 }
 
 /** Warns of each of these stored settings that has no effect, because something else overrides it. */
@@ -61,23 +59,23 @@ export async function warnOfOverridden(
 }
 
 /** `runctl config unset <key>`: removes whatever the profile holds under it; it is no error if that is nothing. */
-export async function configUnset(name: string, options: ChangeOptions, context: Invocation): Promise<CommandResult> {
+export async function configUnset(name: string, options: ChangeOptions, context: Invocation): Promise<Result> {
   const { path, config, profile } = openProfile(options.profile, context);
   const isUnknown = unknownKeysIn(storedProfile(profile.name, config)).includes(name);
   const key = isUnknown ? (name as StoredKey) : parseSettingKey(name);
   const isTop = key === 'profile';
   const stored = isTop ? config.profile : storedProfile(profile.name, config)?.[key];
   const where = isTop ? path : sourceOf(profile.name, path);
-  if (stored === undefined) return changed(path, `${key} was not stored for ${where}.`, options, context);
+  if (stored === undefined) return changed(path, `${key} was not stored for ${where}.`, options);
   // JSON has no undefined: the field is left out.
-  await changeConfig(path, (config) =>
+  await changeConfigFile(path, (config) =>
     isTop ? { ...config, profile: undefined } : withProfile(config, profile, { [key]: undefined }),
   );
-  return changed(path, `Removed ${key} from ${where}.`, options, context);
+  return changed(path, `Removed ${key} from ${where}.`, options);
 }
 
-function changed(path: string, note: string, { quiet }: ChangeOptions, context: Invocation): CommandResult {
-  return { documents: [documentOf({ report: { config: { path } } }, context)], note: quiet ? undefined : note };
+function changed(path: string, note: string, { quiet }: ChangeOptions): Result {
+  return { outcomes: [report({ config: { path } })], note: quiet ? undefined : note };
 }
 
 function checkIsThere(name: string | undefined, config: ConfigFile): asserts name is string {
@@ -89,24 +87,27 @@ function checkIsThere(name: string | undefined, config: ConfigFile): asserts nam
   );
 }
 
-/** The checked value to store. The API key never comes from the command line. */
+/** The checked value to store. */
 async function valueToStore(key: StoredKey, value: string | undefined, context: Invocation): Promise<string> {
-  if (settingTable[key].isSecret && value !== undefined) {
+  if (key === 'apiKey') return apiKeyToStore(value, context);
+  if (value === undefined) throw missingValue(key);
+  const { name, parse, hint } = settingTable[key];
+  const parsed = parse(value);
+  if ('flaw' in parsed) throw usageProblem(`the ${name} ${parsed.flaw}`, parsed.hint ?? hint);
+  return parsed.text ?? String(parsed.value);
+}
+
+/** The API key never comes from the command line. `-` means standard input, as for `--api-key-file`. */
+async function apiKeyToStore(typed: string | undefined, context: Invocation): Promise<string> {
+  if (typed !== undefined && typed !== '-') {
     throw usageProblem(
       'every user of this machine can read an API key on the command line; nothing was stored',
       '`runctl config set apiKey` asks for it, or reads it from a pipe or a file: `runctl config set apiKey < <file>`',
     );
   }
-  if (value === undefined && key !== 'apiKey') throw missingValue(key);
-  if (value === undefined) {
-    const { value: apiKey, problem } = await readApiKeyInput('standard input', context);
-    if (problem) throw problem;
-    return apiKey;
-  }
-  const { name, parse, hint } = settingTable[key];
-  const parsed = parse(value);
-  if ('flaw' in parsed) throw usageProblem(`the ${name} ${parsed.flaw}`, parsed.hint ?? hint);
-  return parsed.text ?? String(parsed.value);
+  const { value, problem } = await readApiKeyInput('standard input', context);
+  if (problem) throw problem;
+  return value;
 }
 
 function missingValue(key: string) {

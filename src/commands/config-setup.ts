@@ -1,18 +1,18 @@
 import { connect, connectWith } from '../connection/connect.ts';
-import type { Connection } from '../connection/connection.ts';
-import { pollUnknownRun } from '../connection/poll-once.ts';
+import { askForUnknownRun, type Connection } from '../connection/connection.ts';
 import type { Invocation } from '../context.ts';
-import { printNextStep, printSentence, themeOf } from '../output/output.ts';
-import { interruptedProblem } from '../problems/watch-problems.ts';
-import { exitNameOf, type Fault, faultFields, reasonOf } from '../run/fault.ts';
-import { Problem, usageProblem } from '../run/problem.ts';
+import { printNextStep, printSentence, themeOf } from '../output/print.ts';
+import { interruptNameOf } from '../run/exit-codes.ts';
+import { exitNameOf, type Fault, reasonOf } from '../run/fault.ts';
+import { interruptedProblem, Problem, usageProblem } from '../run/problem.ts';
 import { shellWord } from '../run/quote.ts';
 import { maskApiKey } from '../settings/api-key.ts';
-import { changeConfig, checkProfileName, openProfile, storedProfile, withProfile } from '../settings/profile.ts';
+import { changeConfigFile, type Profile } from '../settings/config-file.ts';
+import { checkProfileName, openProfile, storedProfile, withProfile } from '../settings/profile.ts';
 import { askHidden, askLine } from '../settings/prompts.ts';
 import { resolveWithoutApiKey } from '../settings/resolve.ts';
 import { settingTable, valueIfGiven } from '../settings/table.ts';
-import { localUrl } from '../settings/values.ts';
+import { schemeFor } from '../settings/values.ts';
 
 const questions = [
   { key: 'baseUrl', asks: 'base URL of the service', isNeeded: true },
@@ -42,17 +42,16 @@ export async function askSettings(options: { profile?: string }, context: Invoca
   );
   const answers = await askThatWork(stored, context);
   answers.project = await ask(projectQuestion, stored.project, context);
-  await changeConfig(path, (config) => withProfile(config, profile, answers));
+  await changeConfigFile(path, (config) => withProfile(config, profile, answers));
   stderr.write('\n');
   printSentence(`Saved in profile "${profile.name}".`, context);
   return questions.map(({ key }) => key);
 }
 
 type SetupAnswers = Partial<Record<SetupQuestion['key'], string>>;
-type StoredSettings = SetupAnswers & { apiKeyCommand?: string };
 
 /** Asks for the base URL and the API key until the service takes them, or the same answer is given twice. */
-async function askThatWork(stored: StoredSettings, context: Invocation): Promise<SetupAnswers> {
+async function askThatWork(stored: Profile, context: Invocation): Promise<SetupAnswers> {
   const answers: SetupAnswers = {};
   for (const question of [baseUrlQuestion, apiKeyQuestion]) {
     if (question.key === 'apiKey' && stored.apiKeyCommand) return answers;
@@ -79,9 +78,11 @@ async function findFault(answers: SetupAnswers, context: Invocation): Promise<Fa
 
 async function ask({ key, asks, isNeeded }: SetupQuestion, stored: string | undefined, context: Invocation) {
   const theme = themeOf(context.stderr, context);
-  const { name, isSecret, hint, parse } = settingTable[key];
-  const shown = stored && (isSecret ? maskApiKey(stored) : stored);
-  const question = `${theme.strong(asks)}${shown ? theme.dim(` [${shown}]`) : ''}: `;
+  const { name, hint, parse } = settingTable[key];
+  const isSecret = key === 'apiKey';
+  const shown = stored && isSecret ? maskApiKey(stored) : stored;
+  const inBrackets = shown ? theme.dim(` [${shown}]`) : '';
+  const question = `${theme.strong(asks)}${inBrackets}: `;
   for (;;) {
     const text = (await (isSecret ? askHidden : askLine)(question, context)).trim();
     if (text === '' && (stored || !isNeeded)) return stored;
@@ -98,20 +99,18 @@ async function ask({ key, asks, isNeeded }: SetupQuestion, stored: string | unde
 }
 
 /** Adds the scheme, as `api.example.com` and `localhost:8080` are often typed without it. */
-const withScheme = (text: string) =>
-  /^[\w.-]+(:\d+)?(\/|$)/.test(text) ? `${localUrl(text) ? 'http' : 'https'}://${text}` : text;
+const withScheme = (text: string) => (/^[\w.-]+(:\d+)?(\/|$)/.test(text) ? schemeFor(text) + text : text);
 
 async function faultOf(connection: Connection): Promise<Fault | undefined> {
   const { signal } = connection.context;
-  const answer = await pollUnknownRun(connection);
-  if (signal.aborted) throw interruptedProblem(signal);
+  const answer = await askForUnknownRun(connection);
+  if (signal.aborted) throw interruptedProblem(interruptNameOf(signal));
   return answer.kind === 'fault' && answer.fault.kind !== 'not_found' ? answer.fault : undefined;
 }
 
 /** Polls with the current settings, which differ from the stored ones if a variable or a flag overrides them. */
 export async function trySettings(options: { profile?: string }, context: Invocation): Promise<number> {
-  const { stderr } = context;
-  const theme = themeOf(stderr, context);
+  const theme = themeOf(context.stderr, context);
   const connection = await connect(options, context);
   const { settings, baseUrl } = connection;
   const project = valueIfGiven(settings.project);
@@ -123,13 +122,11 @@ export async function trySettings(options: { profile?: string }, context: Invoca
       message: `the settings are saved but don't work: ${reasonOf(fault)}`,
       // `runctl config` alone doesn't get the flags that are added to other commands.
       hint: fault.hint ?? `change them with \`runctl config${profile}\`; \`runctl config list\` shows them`,
-      ...faultFields(fault),
+      fault,
     });
   }
   printSentence(`${theme.symbols.ok} ${new URL(baseUrl).host} responds and accepts this API key.`, context);
-  if (project) {
-    printSentence("The project can't be verified: the service has no way to check it.", context);
-  }
+  if (project) printSentence("The project can't be verified: the service has no way to check it.", context);
   const automation = project ? '<automation>' : '<projectId>/<automation>';
   printNextStep(`\`runctl trigger ${automation} --watch\``, context);
   return 0;

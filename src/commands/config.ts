@@ -1,16 +1,16 @@
 import { Command } from 'commander';
 import { define } from '../cli/command.ts';
 import type { Invocation } from '../context.ts';
-import { documentOf } from '../output/document.ts';
 import { fields } from '../output/fields.ts';
-import type { CommandResult } from '../output/output.ts';
+import type { Result } from '../output/print.ts';
 import type { Theme } from '../output/theme.ts';
+import { report } from '../run/outcome.ts';
 import { usageProblem } from '../run/problem.ts';
 import { readConfigFile } from '../settings/config-file.ts';
 import { resolveConfigFile, resolveStateFolder } from '../settings/folders.ts';
 import { requireConfigFile, shortSource } from '../settings/profile.ts';
 import { maskSecrets, type SettingFlags, showSettings } from '../settings/resolve.ts';
-import { parseSettingKey, type Resolved, settingKeys, settingTable } from '../settings/table.ts';
+import { parseSettingKey, type Resolved, settingKeys, settingTable, usageOf } from '../settings/table.ts';
 import type { JsonObject } from '../system/json.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
 import { configSet, configUnset, warnOfOverridden } from './config-change.ts';
@@ -77,22 +77,20 @@ export async function setUp(options: SettingFlags, context: Invocation): Promise
 }
 
 /** `runctl config get <key>`: the current value of a setting. An API key is masked. */
-export async function configGet(name: string, options: SettingFlags, context: Invocation): Promise<CommandResult> {
+async function configGet(name: string, options: SettingFlags, context: Invocation): Promise<Result> {
   const key = parseSettingKey(name);
   const { [key]: setting } = maskSecrets(await showSettings(options, context));
   if (setting.problem) throw setting.problem;
   const { text } = setting;
   if (text === undefined) {
-    throw usageProblem(
-      `${key} is not set`,
-      `set ${settingTable[key].env[0]}, or store it with \`runctl config set ${key}${key === 'apiKey' ? '' : ' <value>'}\``,
-    );
+    const hint = `set ${settingTable[key].env[0]}, or store it with \`runctl config set ${usageOf(key)}\``;
+    throw usageProblem(`${key} is not set`, hint);
   }
-  return { documents: [configDocument({ [key]: factsOfSettings(setting) }, context)], verbatim: text };
+  return { outcomes: [report({ config: { [key]: factsOfSettings(setting) } })], verbatim: text };
 }
 
 /** `runctl config list`: every setting and where it comes from. An API key is masked. */
-export async function configList(options: SettingFlags, context: Invocation): Promise<CommandResult> {
+async function configList(options: SettingFlags, context: Invocation): Promise<Result> {
   const shown = maskSecrets(await showSettings(options, context));
   const settings = Object.entries(shown);
   const document = Object.fromEntries(settings.map(([name, setting]) => [name, factsOfSettings(setting)]));
@@ -100,13 +98,11 @@ export async function configList(options: SettingFlags, context: Invocation): Pr
   const { config } = readConfigFile(resolveConfigFile(context.env));
   const others = Object.keys(config.profiles ?? {}).filter((name) => name !== shown.profile.value);
   return {
-    documents: [configDocument(document, context)],
+    outcomes: [report({ config: document })],
     text: (theme, lines) => fields(rowsOf(theme), theme, lines),
     note: others.length > 0 ? `Other profiles: ${others.join(', ')} (choose one with \`--profile\`).` : undefined,
   };
 }
-
-const configDocument = (config: JsonObject, context: Invocation) => documentOf({ report: { config } }, context);
 
 function factsOfSettings({ text, source, problem }: Resolved): JsonObject {
   return { value: text ?? null, source: source ?? null, ...(problem && { problem: problem.message }) };
@@ -119,9 +115,9 @@ function lineOf({ text, source, problem }: Resolved, theme: Theme): string {
 }
 
 /** `runctl config path`: the path of the config file and the folder of the journal, whether or not they exist. */
-export async function configPath(context: Invocation): Promise<CommandResult> {
+async function configPath(context: Invocation): Promise<Result> {
   const path = requireConfigFile(context);
   const journal = resolveStateFolder(context.env);
   const lines = [path, ...(journal === undefined ? [] : [journal])];
-  return { documents: [configDocument({ path, journal }, context)], verbatim: lines.join('\n') };
+  return { outcomes: [report({ config: { path, journal } })], verbatim: lines.join('\n') };
 }

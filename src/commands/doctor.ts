@@ -2,18 +2,15 @@ import { Command, Option } from 'commander';
 import { define } from '../cli/command.ts';
 import { automation } from '../cli/values.ts';
 import { connectWith } from '../connection/connect.ts';
-import { outageOf } from '../connection/connection.ts';
-import { journalOf } from '../connection/open-journal.ts';
-import { pollUnknownRun } from '../connection/poll-once.ts';
-import { journalTrouble } from '../connection/state-folder.ts';
+import { askForUnknownRun } from '../connection/connection.ts';
+import { journalOf, journalTrouble } from '../connection/open-journal.ts';
 import type { Invocation } from '../context.ts';
-import { documentOf } from '../output/document.ts';
-import { type CommandResult, type OutputOptions, wantsData } from '../output/output.ts';
-import { interruptedProblem } from '../problems/watch-problems.ts';
+import { type OutputOptions, type Result, wantsData } from '../output/print.ts';
 import { silentReporter } from '../run/events.ts';
-import { isInterruptName } from '../run/exit-codes.ts';
-import { doctorResultOf, type Fault, faultFields, isInterruption, reasonOf, remedyOf } from '../run/fault.ts';
-import { Problem, usageProblem } from '../run/problem.ts';
+import { interruptNameOf, isInterruptName } from '../run/exit-codes.ts';
+import { doctorResultOf, type Fault, isInterruption, reasonOf, remedyOf } from '../run/fault.ts';
+import type { Outcome } from '../run/outcome.ts';
+import { interruptedProblem, Problem, usageProblem } from '../run/problem.ts';
 import { count, quote, shellWord } from '../run/quote.ts';
 import { maskApiKey } from '../settings/api-key.ts';
 import { readConfigFile } from '../settings/config-file.ts';
@@ -22,6 +19,7 @@ import { readProfileInForce, shortSource } from '../settings/profile.ts';
 import { need, resolveSettings, type SettingFlags, type Settings } from '../settings/resolve.ts';
 import { type Resolved, unknownVariables, valueIfGiven } from '../settings/table.ts';
 import { formatDuration } from '../system/time-text.ts';
+import { isOutage } from '../watch/ask.ts';
 import { type Finding, type Found, failed, findingLines, labelOf, ok, reportOf, skipped, warning } from './finding.ts';
 import { triggersBeingSent } from './list-notes.ts';
 import { showKeyTrial } from './try-key.ts';
@@ -45,7 +43,7 @@ export const doctor = define(command, {
     ['runctl doctor --json', 'the same as JSON, without the API key, for a bug report'],
     ['runctl doctor --try-key nightly', 'whether the service honors idempotency keys; starts one or two runs'],
   ],
-  async run(_, options, context): Promise<CommandResult> {
+  async run(_, options, context): Promise<Result> {
     if (options.tryKey !== undefined) return showKeyTrial(options.tryKey, options, context);
     if (options.yes) throw usageProblem('--yes needs --try-key', 'add `--try-key`');
     const findings = await diagnose(options, context);
@@ -53,10 +51,10 @@ export const doctor = define(command, {
     const printed = findings.filter(({ result }) => !options.quiet || severity[result] > 0);
     // Problems come last, because that is where users look when the command exits.
     printed.sort((one, other) => severity[one.result] - severity[other.result]);
+    const fields = { doctor: reportOf(findings) };
+    const outcome: Outcome = problem ? { kind: 'failed', problem, fields } : { kind: 'report', fields };
     return {
-      exitNames: [problem?.facts.name ?? 'ok'],
-      documents: [documentOf({ problem, report: { doctor: reportOf(findings) } }, context)],
-      problems: problem && [{ problem }],
+      outcomes: [outcome],
       text: (theme, lines) => findingLines(printed, theme, lines),
       note: problem || options.quiet ? undefined : verdict(findings),
     };
@@ -68,48 +66,28 @@ interface Machine {
   context: Invocation; // its reporter is silent, because every message is a finding
   flags: SettingFlags & { offline?: boolean };
   settings(): Promise<Settings>;
-  answer(): Promise<Answer>;
+  answer(): ReturnType<typeof ask>;
 }
 
-/** Each check in its order. A check fails by throwing a Problem. */
+interface Check {
+  /** The check is skipped if one of these failed or was skipped. */
+  needs?: readonly string[];
+  /** Throws a Problem if the check fails. */
+  find(machine: Machine): Found | Promise<Found>;
+}
+
+/** In the order in which they are made and reported. */
 const checks = {
-  settings: checkSettings,
-  variables: ({ context }) => {
-    const names = unknownVariables(context.env);
-    if (names.length === 0) return ok('no unknown RUNCTL_ variables');
-    const message = `not a variable of runctl: ${names.join(', ')}`;
-    return warning(message, 'see `runctl help settings`');
-  },
-  base_url: async ({ settings }) => {
-    const given = await settings();
-    need('baseUrl', given);
-    return ok(shown(given.baseUrl));
-  },
-  api_key: checkApiKey,
-  project: async ({ settings }) => {
-    const { project } = await settings();
-    if (valueIfGiven(project) !== undefined) return ok(shown(project));
-    const message = 'not set: needed for automations given by name';
-    const advice = 'store it with `runctl config set project <uuid>`, or name automations as <projectId>/<name>';
-    return warning(message, advice);
-  },
-  service: checkService,
-  clock: checkClock,
-  journal: checkJournal,
-  open: checkOpen,
-} satisfies Record<string, (machine: Machine) => Found | Promise<Found>>;
-
-type CheckName = keyof typeof checks;
-
-/** A check is skipped if one that it needs failed or was skipped. */
-const needs: Partial<Record<CheckName, readonly CheckName[]>> = {
-  base_url: ['settings'],
-  api_key: ['settings'],
-  project: ['settings'],
-  service: ['base_url', 'api_key', 'project'],
-  clock: ['service'],
-  open: ['base_url', 'journal'],
-};
+  settings: { find: checkSettings },
+  variables: { find: checkVariables },
+  base_url: { needs: ['settings'], find: checkBaseUrl },
+  api_key: { needs: ['settings'], find: checkApiKey },
+  project: { needs: ['settings'], find: checkProject },
+  service: { needs: ['base_url', 'api_key', 'project'], find: checkService },
+  clock: { needs: ['service'], find: checkClock },
+  journal: { find: checkJournal },
+  open: { needs: ['base_url', 'journal'], find: checkOpen },
+} satisfies Record<string, Check>;
 
 /** The config file, and what has no check of its own. */
 async function checkSettings({ context, flags, settings }: Machine): Promise<Found> {
@@ -127,6 +105,18 @@ async function checkSettings({ context, flags, settings }: Machine): Promise<Fou
   return ok(message);
 }
 
+function checkVariables({ context }: Machine): Found {
+  const names = unknownVariables(context.env);
+  if (names.length === 0) return ok('no unknown RUNCTL_ variables');
+  return warning(`not a variable of runctl: ${names.join(', ')}`, 'see `runctl help settings`');
+}
+
+async function checkBaseUrl({ settings }: Machine): Promise<Found> {
+  const given = await settings();
+  need('baseUrl', given);
+  return ok(shown(given.baseUrl));
+}
+
 async function checkApiKey({ settings }: Machine): Promise<Found> {
   const given = await settings();
   const { command, source } = given.apiKey;
@@ -135,6 +125,13 @@ async function checkApiKey({ settings }: Machine): Promise<Found> {
   const message = shown({ source, text: maskApiKey(need('apiKey', given)) });
   const isBound = source?.startsWith('profile ');
   return ok(isBound ? `${message}, sent only to that profile's base URL` : message);
+}
+
+async function checkProject({ settings }: Machine): Promise<Found> {
+  const { project } = await settings();
+  if (valueIfGiven(project) !== undefined) return ok(shown(project));
+  const advice = 'store it with `runctl config set project <uuid>`, or name automations as <projectId>/<name>';
+  return warning('not set: needed for automations given by name', advice);
 }
 
 const shown = ({ text, source }: Resolved) => `${text} (${shortSource(source)})`;
@@ -146,15 +143,12 @@ async function checkService({ flags, answer }: Machine): Promise<Found> {
   // "Not found" most likely means that the service checked and accepted the API key, but it isn't certain.
   if (!fault || result === 'ok') return ok(`${responded}, and very likely accepts the API key`);
   const remedy = fault.hint ?? outage ?? pageHint(fault) ?? remedyOf(fault) ?? 'try again later';
-  if (result !== 'warning')
-    throw new Problem({ ...faultFields(fault), name: result, message: reasonOf(fault), hint: remedy });
+  if (result !== 'warning') throw new Problem({ fault, name: result, message: reasonOf(fault), hint: remedy });
   const message = `${responded}, but whether it accepts the API key isn't known: ${reasonOf(fault)}`;
   return warning(message, remedy);
 }
 
 const pageHint = ({ page }: Fault) => page && 'find out what responded: a proxy, a gateway or a login page';
-
-type Answer = Awaited<ReturnType<typeof ask>>;
 
 /** Asks the service for a run that can't exist. */
 async function ask(settings: Settings, flags: SettingFlags, context: Invocation) {
@@ -162,12 +156,12 @@ async function ask(settings: Settings, flags: SettingFlags, context: Invocation)
   // A command for the API key takes its own time.
   await connection.account();
   const askedMs = context.clock.elapsedMs();
-  const answer = await pollUnknownRun(connection);
+  const answer = await askForUnknownRun(connection);
   const took = formatDuration(context.clock.elapsedMs() - askedMs);
   const fault = answer.kind === 'fault' ? answer.fault : undefined;
-  if (fault && isInterruption(fault)) throw interruptedProblem(context.signal);
+  if (fault && isInterruption(fault)) throw interruptedProblem(interruptNameOf(context.signal));
   const responded = `${new URL(connection.baseUrl).host} responded in ${took}`;
-  const outage = fault && outageOf(fault, connection);
+  const outage = fault && isOutage(fault, connection) ? 'the service or the network may be down' : undefined;
   return { fault, serviceTimeMs: answer.serviceTimeMs, responded, outage };
 }
 
@@ -193,7 +187,7 @@ function checkJournal({ context }: Machine): Found {
   const trouble = journalTrouble(folder);
   if (trouble) throw trouble;
   // Throws if it can't be read.
-  journalOf(context, { needed: true }).runs().next();
+  journalOf(context, { needed: true }).entries().next();
   return ok(folder);
 }
 
@@ -202,8 +196,8 @@ async function checkOpen({ context, settings }: Machine): Promise<Found> {
   const baseUrl = need('baseUrl', await settings());
   const journal = journalOf(context, { needed: true });
   const sent = triggersBeingSent(journal, baseUrl).length;
-  const unresolved = journal.unresolvedTriggers({ baseUrl }).length - sent;
-  const unfinished = journal.unfinishedRuns({ baseUrl }).length;
+  const unresolved = journal.unresolved({ baseUrl }).length - sent;
+  const unfinished = journal.unfinished({ baseUrl }).length;
   const message = [
     count(unresolved, 'unresolved trigger'),
     ...(sent > 0 ? [`${count(sent, 'trigger')} being sent`] : []),
@@ -220,10 +214,12 @@ async function diagnose(flags: SettingFlags & { offline?: boolean }, outer: Invo
   const answer = once(async () => ask(await settings(), flags, context));
   const machine: Machine = { context, flags, settings, answer };
   const findings: Finding[] = [];
-  for (const name of Object.keys(checks) as CheckName[]) {
-    const obstacle = findings.find((each) => needs[name]?.includes(each.name as CheckName) && !isPassed(each));
-    const message = `skipped until the ${labelOf(obstacle?.name ?? '')} check passes`;
-    findings.push(obstacle ? { name, ...skipped(message) } : await find(name, machine));
+  for (const [name, { needs = [], find }] of Object.entries<Check>(checks)) {
+    const obstacle = findings.find((each) => needs.includes(each.name) && !isPassed(each));
+    const found = obstacle
+      ? skipped(`skipped until the ${labelOf(obstacle.name)} check passes`)
+      : await orFailed(() => find(machine));
+    findings.push({ name, ...found });
   }
   const { scrub } = outer.secrets;
   return findings.map((each) => ({ ...each, message: scrub(each.message), advice: each.advice && scrub(each.advice) }));
@@ -239,12 +235,12 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
 
 const isPassed = ({ result }: Finding) => result === 'ok' || result === 'warning';
 
-async function find(name: CheckName, machine: Machine): Promise<Finding> {
+async function orFailed(find: () => Found | Promise<Found>): Promise<Found> {
   try {
-    return { name, ...(await checks[name](machine)) };
+    return await find();
   } catch (error) {
     if (!(error instanceof Problem) || isInterruptName(error.facts.name)) throw error;
-    return { name, ...failed(error) };
+    return failed(error);
   }
 }
 

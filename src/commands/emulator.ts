@@ -3,7 +3,7 @@ import { define } from '../cli/command.ts';
 import { positive, whole } from '../cli/values.ts';
 import { scenarioNames, scenarios } from '../emulator/scenarios.ts';
 import type { Automations } from '../emulator/service.ts';
-import { printSentence } from '../output/output.ts';
+import { printSentence } from '../output/print.ts';
 import { onAbort } from '../system/clock.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
 

@@ -1,11 +1,11 @@
 import { Command } from 'commander';
 import { define } from '../cli/command.ts';
-import { documentOf } from '../output/document.ts';
 import { fields } from '../output/fields.ts';
-import type { CommandResult } from '../output/output.ts';
+import type { Result } from '../output/print.ts';
 import { renderMarkup, type Theme } from '../output/theme.ts';
 import { type WrapOptions, widestPage } from '../output/wrap.ts';
 import { type ExitCode, exitCodes, repeatAdvice } from '../run/exit-codes.ts';
+import { report } from '../run/outcome.ts';
 import { usageProblem } from '../run/problem.ts';
 import { quote } from '../run/quote.ts';
 
@@ -18,12 +18,12 @@ export const explain = define(command, {
     ['runctl explain', 'all exit codes'],
     ['runctl explain 12', 'one exit code, and what to do about it'],
   ],
-  async run([asked], _, context): Promise<CommandResult> {
+  async run([asked]): Promise<Result> {
     const rows = exitCodes.filter(({ code, outcome }) => [undefined, String(code), outcome].includes(asked));
     if (asked !== undefined && rows.length === 0)
       throw usageProblem(`there is no exit code ${quote(asked)}`, '`runctl explain` lists the exit codes');
     return {
-      documents: [documentOf({ report: { explain: rows.map(({ startsNoRun: _, ...row }) => row) } }, context)],
+      outcomes: [report({ explain: rows.map(({ startsNoRun: _, ...row }) => row) })],
       text(theme, { columns = widestPage }) {
         const lines = { columns: Math.min(columns, widestPage) };
         if (asked === undefined) return exitCodeTable(theme, lines);

@@ -44,10 +44,11 @@ export function findingLines(findings: readonly Finding[], theme: Theme, { colum
   const isNarrow = columns !== undefined && columns < leastColumns;
   const labelColumns = isNarrow ? 0 : Math.max(0, ...findings.map(({ name }) => name.length));
   const indent = isNarrow ? 4 : labelColumns + 4;
+  const gap = isNarrow ? '\n    ' : '  ';
   const lines = findings.map(({ name, result, message, advice }) => {
     const label = theme.strong(labelOf(name).padEnd(labelColumns));
     const text = renderMarkup(message, theme, { columns, indent });
-    const said = `${marks[result]} ${label}${isNarrow ? '\n    ' : '  '}${text}\n`;
+    const said = `${marks[result]} ${label}${gap}${text}\n`;
     return advice ? `${said}  ${arrow} ${renderMarkup(advice, theme, { columns, indent: 4 })}\n` : said;
   });
   return lines.join('');

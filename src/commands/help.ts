@@ -5,7 +5,7 @@ import { define } from '../cli/command.ts';
 import { helpTopics } from '../cli/help-text.ts';
 import { commonOptions } from '../cli/options.ts';
 import { fields, type Row } from '../output/fields.ts';
-import type { CommandResult } from '../output/output.ts';
+import type { Result } from '../output/print.ts';
 import { renderMarkup, type Theme } from '../output/theme.ts';
 import { type WrapOptions, widestPage, wrap } from '../output/wrap.ts';
 import { type Setting, settingTable } from '../settings/table.ts';
@@ -26,7 +26,7 @@ export const help = define(command, {
     ['runctl help programs', 'how scripts and coding agents drive runctl'],
     ['runctl help man | man -l -', 'the manual page'],
   ],
-  async run([topic]): Promise<CommandResult> {
+  async run([topic]): Promise<Result> {
     if (!topic) return {};
     if (topic === 'programs' || topic === 'troubleshooting') {
       const { default: page } = await documents[topic]();

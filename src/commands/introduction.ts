@@ -1,6 +1,6 @@
 import type { Invocation } from '../context.ts';
 import { fields } from '../output/fields.ts';
-import { type CommandResult, themeOf, wrapOptionsOf } from '../output/output.ts';
+import { type Result, themeOf, wrapOptionsOf } from '../output/print.ts';
 import { renderMarkup } from '../output/theme.ts';
 import { askLine } from '../settings/prompts.ts';
 import { setUp } from './config.ts';
@@ -15,7 +15,7 @@ const commands = [
 ] as const;
 
 /** For somebody who has set no base URL: what runctl is for, and the question whether to set it up now. */
-export async function introduce(context: Invocation): Promise<CommandResult | number> {
+export async function introduce(context: Invocation): Promise<Result | number> {
   const { stdout } = context;
   const theme = themeOf(stdout, context);
   const lines = wrapOptionsOf(stdout);

@@ -1,13 +1,16 @@
 import { isJournalIncomplete, journalPlace } from '../connection/open-journal.ts';
 import type { Invocation } from '../context.ts';
-import { isOpen, type Journal, type JournalRun } from '../journal/journal.ts';
-import { createProcesses, senderOf, shownProcess } from '../journal/processes.ts';
-import { isAmong, type NamedAutomation } from '../journal/run-filter.ts';
+import { isAmong, type NamedAutomation } from '../journal/entry-filter.ts';
+import type { Journal } from '../journal/journal.ts';
+import { createProcesses, senderOf } from '../journal/processes.ts';
+import type { Row } from '../output/tables.ts';
+import { type Entry, isOpen, statusOf, type UnresolvedTrigger } from '../run/entry.ts';
 import { usageProblem } from '../run/problem.ts';
 import { count, quote } from '../run/quote.ts';
 import { nameOf } from '../run/run.ts';
-import { lastStatusOf, shownStatuses } from '../run/statuses.ts';
+import { shownStatuses } from '../run/statuses.ts';
 import { localTime } from '../system/time-text.ts';
+import { shownProcess } from '../words/of-doubt.ts';
 
 // The sentences of `runctl list`.
 
@@ -15,16 +18,20 @@ import { localTime } from '../system/time-text.ts';
 export function omissionNote(
   names: readonly string[],
   automations: readonly NamedAutomation[],
-  { matching, runs }: { matching: readonly JournalRun[]; runs: readonly JournalRun[] },
+  { matching, rows }: { matching: readonly Row[]; rows: readonly Row[] },
   { limit }: { limit?: number },
 ): string | string[] {
-  if (matching.length > runs.length) return moreNote(runs.length, limit);
-  const missing = names.filter((_, at) => !runs.some(({ target }) => isAmong(automations.slice(at, at + 1), target)));
+  if (matching.length > rows.length) return moreNote(rows.length, limit);
+  const isShown = (at: number) => rows.some(({ entry }) => isAmong(automations.slice(at, at + 1), entry.target));
+  const missing = names.filter((_, at) => !isShown(at));
   return missing.length > 0 ? `No runs of ${missing.join(', ')}.` : [];
 }
 
-const moreNote = (shown: number, limit: number | undefined) =>
-  `Showing the newest ${shown === 1 ? 'run' : count(shown, 'run')}; for more, add \`-n ${shown * 5}\`${limit === undefined ? ' or `--since 7d`' : ''}.`;
+function moreNote(shown: number, limit: number | undefined): string {
+  const newest = shown === 1 ? 'run' : count(shown, 'run');
+  const orSince = limit === undefined ? ' or `--since 7d`' : '';
+  return `Showing the newest ${newest}; for more, add \`-n ${shown * 5}\`${orSince}.`;
+}
 
 /** Why there is nothing to list. */
 export function emptyNote(
@@ -48,39 +55,40 @@ export function emptyNote(
 }
 
 /** Throws a usage problem for a status that neither the documents nor a run have. */
-export function checkStatuses(statuses: readonly string[] = [], runs: readonly JournalRun[]): void {
+export function checkStatuses(statuses: readonly string[] = [], entries: readonly Entry[]): void {
   const odd = statuses.find(
-    (status) => ![...shownStatuses, ...runs.map(lastStatusOf)].some((each) => each.toUpperCase() === status),
+    (status) => ![...shownStatuses, ...entries.map(statusOf)].some((each) => each.toUpperCase() === status),
   );
   if (odd === undefined) return;
   throw usageProblem(`there is no status ${quote(odd)}`, `statuses are ${shownStatuses.join(', ')}`);
 }
 
-/** What `unknown` means, below the table. */
-export function unknownNote(runs: readonly JournalRun[], nowMs: number, journal: Journal): string | undefined {
+/** What `UNKNOWN` means, below the table. */
+export function unknownNote(rows: readonly Row[], nowMs: number, journal: Journal): string | undefined {
   const sending = new Map(triggersBeingSent(journal).map((trigger) => [trigger.idempotencyKey, trigger]));
-  const all = runs.filter(({ executionId }) => executionId === null);
-  const unknown = all.filter(({ idempotencyKey }) => !sending.has(idempotencyKey ?? ''));
-  const [sent] = all.flatMap(({ idempotencyKey }) => sending.get(idempotencyKey ?? '') ?? []);
+  const all = rows.flatMap(({ entry }) => (entry.kind === 'unresolved' ? entry : []));
+  const unknown = all.filter(({ idempotencyKey }) => !sending.has(idempotencyKey));
+  const [sent] = all.flatMap(({ idempotencyKey }) => sending.get(idempotencyKey) ?? []);
   if (unknown.length === 0 && sent)
     return `The trigger of ${nameOf(sent.target)} is still being sent by ${shownProcess(sent.sender)}.`;
-  const lost = unknown.filter((run) => isOpen(run, nowMs) && !run.isSuperseded).length;
+  const lost = unknown.filter((trigger) => isOpen(trigger, nowMs) && !trigger.isSuperseded).length;
   if (lost === 0) return expiredNote(unknown);
-  const verb = lost > 1 ? 'have' : 'has';
-  return `${count(lost, 'trigger')} ${verb} no recorded response; \`runctl recover\` finds or starts ${lost > 1 ? 'their runs' : 'its run'}, or says why not.`;
+  const [verb, whose] = lost > 1 ? ['have', 'their runs'] : ['has', 'its run'];
+  return `${count(lost, 'trigger')} ${verb} no recorded response; \`runctl recover\` finds or starts ${whose}, or says why not.`;
 }
 
 /** The unresolved triggers that a process of this machine, or perhaps of another one, still sends. */
 export function triggersBeingSent(journal: Journal, baseUrl?: string) {
   const processes = createProcesses();
-  return journal.unresolvedTriggers({ baseUrl }).flatMap((trigger) => {
-    const sender = senderOf(trigger, processes);
+  const nowMs = journal.nowMs();
+  return journal.unresolved({ baseUrl }).flatMap((trigger) => {
+    const sender = senderOf(trigger, processes, nowMs);
     return sender === undefined ? [] : { ...trigger, sender };
   });
 }
 
 /** What is left to do about triggers that are too old to be recovered. */
-function expiredNote([newest, ...others]: readonly JournalRun[]): string | undefined {
+function expiredNote([newest, ...others]: readonly UnresolvedTrigger[]): string | undefined {
   if (!newest) return undefined;
   const name = nameOf(newest.target);
   const more = others.length > 0 ? ` (and ${count(others.length, 'older one')})` : '';

@@ -5,24 +5,35 @@ import { moment, statusWords, whole } from '../cli/values.ts';
 import { flawOfSelection, parseAutomationNames } from '../connection/arguments.ts';
 import { connectWith } from '../connection/connect.ts';
 import { journalOf } from '../connection/open-journal.ts';
-import { type Refreshed, refreshRuns } from '../connection/poll-once.ts';
-import { isForgotten, isUnfinished } from '../journal/fold.ts';
-import { isOpen, type Journal, type JournalRun } from '../journal/journal.ts';
-import type { RunFilter } from '../journal/run-filter.ts';
-import { documentOf } from '../output/document.ts';
-import { wantsData } from '../output/output.ts';
-import type { Outcome } from '../problems/outcome.ts';
-import { interruptedProblem } from '../problems/watch-problems.ts';
-import { exitNameOfRun } from '../run/exit-codes.ts';
+import { currentOf, type Refreshed, refreshRuns } from '../connection/refresh.ts';
+import type { Invocation } from '../context.ts';
+import type { EntryFilter } from '../journal/entry-filter.ts';
+import { statusIn } from '../journal/found-run.ts';
+import type { Journal } from '../journal/journal.ts';
+import { wantsData } from '../output/print.ts';
+import type { Row } from '../output/tables.ts';
+import {
+  ageOf,
+  documentOfEntry,
+  type Entry,
+  executionIdOf,
+  isOpen,
+  isUnfinished,
+  type RunEntry,
+  runOf,
+  statusOf,
+} from '../run/entry.ts';
+import { interruptNameOf } from '../run/exit-codes.ts';
 import { reasonOf } from '../run/fault.ts';
 import { defaults } from '../run/limits.ts';
-import { inDoubtProblem, Problem } from '../run/problem.ts';
+import type { Outcome } from '../run/outcome.ts';
+import { interruptedProblem } from '../run/problem.ts';
 import { count } from '../run/quote.ts';
-import { nameOf } from '../run/run.ts';
-import { lastStatusOf, shownStatuses } from '../run/statuses.ts';
+import { shownStatuses } from '../run/statuses.ts';
 import { resolveSettings, resolveWithoutApiKey } from '../settings/resolve.ts';
 import { valueIfGiven } from '../settings/table.ts';
 import { dayMs } from '../system/time-text.ts';
+import { plainVoice } from '../words/voice.ts';
 import { checkStatuses, emptyNote, omissionNote, unknownNote } from './list-notes.ts';
 
 const command = new Command('list')
@@ -71,103 +82,90 @@ export const list = define(command, {
     const filter = { baseUrl, automations, projectId: options.project && valueIfGiven(inForce.project) };
     const recorded = [...runsIn(journal, filter, options, options.since?.(nowMs))];
     checkStatuses(options.status, recorded);
-    const isPollable = (run: JournalRun) => (isUnfinished(run) || isForgotten(run)) && isOpen(run, nowMs);
-    const unfinished = connection ? recorded.filter(isPollable) : [];
-    const { current, fault }: Refreshed = connection
-      ? await refreshRuns(unfinished, connection)
+    const isPollable = (entry: Entry): entry is RunEntry =>
+      (isUnfinished(entry) || entry.kind === 'forgotten') && isOpen(entry, nowMs);
+    const refreshed: Refreshed = connection
+      ? await refreshRuns(recorded.filter(isPollable), connection)
       : { current: new Map() };
-    if (signal.aborted) throw interruptedProblem(signal);
+    if (signal.aborted) throw interruptedProblem(interruptNameOf(signal));
 
+    const isOld = (entry: Entry) => isUnfinished(entry) && currentOf(entry, refreshed) === entry;
     const matching = recorded
-      .map((run) => ({
-        ...run,
-        ...current.get(run.executionId ?? ''),
-        isOld: isUnfinished(run) && !current.has(run.executionId ?? ''),
-      }))
-      .filter((run) => hasStatus(run, options.status));
-    const runs = matching.slice(0, limitOf(options));
-    if (runs.length === 0) return { omission: emptyNote(names, baseUrl, options, context) };
-    const missed = connection ? runs.filter((run) => run.isOld && isPollable(run)) : [];
-    const reason = fault ? reasonOf(fault) : 'no response within 3s';
-    for (const { target, executionId } of missed) {
-      const message = `its status may be out of date because it couldn't be polled: ${reason}`;
-      // One sentence says it for all of them on stderr.
-      if (executionId !== null)
-        context.warnings.push({ event: 'warning', name: 'status_unavailable', message, run: { target, executionId } });
-    }
-    if (isForIds(options)) return { verbatim: runs.map(({ executionId }) => executionId).join('\n') };
+      .map((entry): Row => ({ entry: currentOf(entry, refreshed), isOld: isOld(entry) }))
+      .filter(({ entry }) => hasStatus(entry, options.status));
+    const rows = matching.slice(0, limitOf(options));
+    if (rows.length === 0) return { omission: emptyNote(names, baseUrl, options, context) };
+    const reason = refreshed.fault ? reasonOf(refreshed.fault) : 'no response within 3s';
+    const missed = connection ? rows.filter((row) => row.isOld && isPollable(row.entry)) : [];
+    for (const { entry } of missed) warnOfOld(entry, reason, context);
+    if (isForIds(options)) return { verbatim: rows.map(({ entry }) => executionIdOf(entry) ?? '').join('\n') };
     const { runTable } = await import('../output/tables.ts');
+    const outcomes = rows.map((row) => outcomeOf(row, nowMs));
+    const unpolled = missed.length > 0 ? [`${count(missed.length, 'run')} couldn't be polled: ${reason}`] : [];
+    const leftOut = options.quiet ? [] : [omissionNote(names, automations, { matching, rows }, options)].flat();
     return {
-      documents: runs.map((run) => documentOf(outcomeOfRow(run, nowMs), context)),
-      omission: [
-        ...(missed.length > 0 ? [`${count(missed.length, 'run')} couldn't be polled: ${reason}`] : []),
-        ...(options.quiet ? [] : [omissionNote(names, automations, { matching, runs }, options)].flat()),
-      ],
-      note: options.quiet ? undefined : unknownNote(runs, nowMs, journal),
-      text: (theme, lines) => runTable(runs, nowMs, theme, lines),
+      outcomes,
+      voice: { ...plainVoice, argumentOf: ({ executionId }) => executionId },
+      omission: [...unpolled, ...leftOut],
+      note: options.quiet ? undefined : unknownNote(rows, nowMs, journal),
+      text: (theme, lines) => runTable(rows, nowMs, theme, lines),
     };
   },
 });
 
-/** A run in the list. `isOld` if its status couldn't be polled. */
-type ListedRow = JournalRun & { isOld: boolean };
+/** For the documents. One sentence says it for all of them on stderr. */
+function warnOfOld(entry: Entry, reason: string, { warnings }: Invocation): void {
+  if (entry.kind === 'unresolved') return;
+  const message = `its status may be out of date because it couldn't be polled: ${reason}`;
+  warnings.push({ event: 'warning', name: 'status_unavailable', message, run: runOf(entry) });
+}
 
 /** With `-q` people and their scripts get the ids alone, of all runs. */
-const isForIds = ({ quiet, ...output }: Partial<ListOptions>) => quiet === true && !wantsData(output);
+const isForIds = ({ quiet, ...output }: ListOptions) => quiet === true && !wantsData(output);
 
-const limitOf = ({ limit, since, ...output }: Partial<ListOptions>) =>
+const limitOf = ({ limit, since, ...output }: ListOptions) =>
   limit ?? (since || isForIds(output) ? Number.POSITIVE_INFINITY : defaults.listLimit);
 
-const hasStatus = (run: JournalRun, statuses: readonly string[] | undefined) =>
-  statuses === undefined || statuses.includes(lastStatusOf(run).toUpperCase());
+const hasStatus = (entry: Entry, statuses: readonly string[] | undefined) =>
+  statuses === undefined || statuses.includes(statusOf(entry).toUpperCase());
 
 /** As many runs as are shown and one more. With `--status`, unfinished runs are extra, as a poll may change their status. */
 function* runsIn(
   journal: Journal,
-  filter: RunFilter,
+  filter: EntryFilter,
   { status, since, ...options }: ListOptions,
   sinceMs = Number.NEGATIVE_INFINITY,
-): Generator<JournalRun> {
+): Generator<Entry> {
   // A run is recorded within moments of its start.
   const recordedMs = sinceMs - dayMs;
   const hasRun = isForIds(options) || (status !== undefined && !status.includes('UNKNOWN'));
   let counted = 0;
-  for (const run of journal.runs({ ...filter, hasRun, sinceMs: since && recordedMs })) {
-    if (Date.parse(run.at) < recordedMs) return;
-    const startedMs = Date.parse(run.startedAt ?? run.at);
-    if (startedMs < sinceMs) continue;
-    const mayChange = status !== undefined && isUnfinished(run);
-    if (!mayChange && !hasStatus(run, status)) continue;
-    yield run;
+  for (const entry of journal.entries({ ...filter, hasRun, sinceMs: since && recordedMs })) {
+    if (Date.parse(entry.at) < recordedMs) return;
+    const startedAt = entry.kind === 'unresolved' ? undefined : entry.startedAt;
+    if (Date.parse(startedAt ?? entry.at) < sinceMs) continue;
+    const mayChange = status !== undefined && isUnfinished(entry);
+    if (!mayChange && !hasStatus(entry, status)) continue;
+    yield entry;
     if (!mayChange && ++counted > limitOf({ since, ...options })) return;
   }
 }
 
 /** What the journal knows of a run or an unresolved trigger. None of it changes the exit code of the list. */
-function outcomeOfRow(
-  { target, executionId, baseUrl, at, idempotencyKey, ...record }: ListedRow,
-  nowMs: number,
-): Outcome {
-  const { status, isFinal, startedAt, completedAt, creditsCharged, isOld, statusAt = at } = record;
-  const exit = 'ok';
-  const report = { list: { idempotencyKey, at, baseUrl } };
-  const given = Object.entries({ status, startedAt, completedAt, creditsCharged }).filter(
-    ([, value]) => value !== null,
-  );
-  const times = { startedAt: startedAt ?? undefined, completedAt: completedAt ?? undefined };
-  const execution = { status: status ?? '', isFinal, ...times, document: Object.fromEntries(given) };
-  if (executionId === null) {
-    const message = `this trigger of ${nameOf(target)} has no recorded response; it may have started a run`;
-    const hint = isOpen({ at }, nowMs) && !record.isSuperseded ? '`runctl recover`' : undefined;
-    const problem = inDoubtProblem({ message, hint });
-    return { target, exit, report, execution, problem };
+function outcomeOf({ entry, isOld }: Row, nowMs: number): Outcome {
+  const { target, at, baseUrl, idempotencyKey = null } = entry;
+  const about = { target, isAnswer: true, fields: { list: { idempotencyKey, at, baseUrl } } } as const;
+  if (entry.kind === 'unresolved') {
+    const isRecoverable = isOpen(entry, nowMs) && !entry.isSuperseded;
+    const recorded = { at, ageMs: ageOf(entry, nowMs) };
+    return {
+      kind: 'in_doubt',
+      ...about,
+      doubt: { why: { kind: 'listed', isRecoverable }, recorded, ignoresKeys: false },
+    };
   }
-  const run = { target, executionId };
-  if (status === null) {
-    const problem = new Problem({ name: 'not_found', message: 'the service no longer knows this run' });
-    return { run, exit, report, execution, problem };
-  }
-  const lastConfirmed = isOld ? { execution, ageMs: nowMs - Date.parse(statusAt) } : undefined;
-  const ended = exitNameOfRun(execution);
-  return { run, exit, report, execution, ended, argument: executionId, lastConfirmed };
+  const run = runOf(entry);
+  if (entry.kind === 'forgotten') return { kind: 'forgotten', ...about, run, document: documentOfEntry(entry) };
+  const seenAgeMs = isOld ? nowMs - Date.parse(entry.statusAt) : undefined;
+  return { kind: 'known', ...about, run, status: statusIn(entry), seenAgeMs };
 }

@@ -1,13 +1,13 @@
 import { journalOf } from '../connection/open-journal.ts';
 import type { Invocation } from '../context.ts';
-import { isUnfinished } from '../journal/fold.ts';
-import { isOpen, type Journal, type JournalRun, openMs } from '../journal/journal.ts';
-import type { CommandResult } from '../output/output.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { Result } from '../output/print.ts';
 import { colorOfStatus, shortId, symbolOfStatus } from '../output/status-text.ts';
 import type { Theme } from '../output/theme.ts';
 import { cutTo, padTo, widthOf } from '../output/width.ts';
+import { type Entry, isOpen, isUnfinished, openMs, statusOf } from '../run/entry.ts';
 import { fullNameOf, nameOf } from '../run/run.ts';
-import { endedWell, lastStatusOf } from '../run/statuses.ts';
+import { endedWell } from '../run/statuses.ts';
 import { resolveWithoutApiKey } from '../settings/resolve.ts';
 import { valueIfGiven } from '../settings/table.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
@@ -16,18 +16,18 @@ import { introduce } from './introduction.ts';
 import { triggersBeingSent } from './list-notes.ts';
 
 /** A bare `runctl` on a terminal: what needs attention, or how to begin. Undefined elsewhere, where the help is shown. */
-export async function showOverview(context: Invocation): Promise<CommandResult | number | undefined> {
+export async function showOverview(context: Invocation): Promise<Result | number | undefined> {
   const { env, stdout, stderr, clock } = context;
   if (!context.stdin().isTTY || !stdout.isTTY || !stderr.isTTY) return undefined;
   const baseUrl = valueIfGiven(resolveWithoutApiKey({}, env).baseUrl);
   if (baseUrl === undefined) return introduce(context);
   const journal = journalOf(context, { needed: true });
-  if (journal.runs({ baseUrl }).next().done)
+  if (journal.entries({ baseUrl }).next().done)
     return { next: 'start a first run: `runctl trigger <automation> --watch`' };
   const nowMs = clock.nowMs();
-  const runs = runsInNeed(journal, baseUrl, nowMs);
+  const entries = entriesInNeed(journal, baseUrl, nowMs);
   return {
-    text: (theme, { columns = 80 }) => (runs.length > 0 ? linesOf(runs, nowMs, theme, columns) : allIsWell),
+    text: (theme, { columns = 80 }) => (entries.length > 0 ? linesOf(entries, nowMs, theme, columns) : allIsWell),
     next: '`runctl list` shows every run, `runctl --help` every command',
   };
 }
@@ -35,23 +35,23 @@ export async function showOverview(context: Invocation): Promise<CommandResult |
 const allIsWell = 'Nothing is unresolved or unfinished, and nothing failed in the last 24 hours.\n';
 
 /** Unresolved triggers, unfinished runs, and automations whose newest finished run failed in the last 24 hours. */
-function runsInNeed(journal: Journal, baseUrl: string, nowMs: number): JournalRun[] {
+function entriesInNeed(journal: Journal, baseUrl: string, nowMs: number): Entry[] {
   const sentKeys = new Set(triggersBeingSent(journal, baseUrl).map(({ idempotencyKey }) => idempotencyKey));
   const finished = new Set<string>(); // automations
-  const unresolved: JournalRun[] = [];
-  const unfinished: JournalRun[] = [];
-  const failed: JournalRun[] = [];
-  for (const run of journal.runs({ baseUrl, sinceMs: nowMs - openMs })) {
-    const name = fullNameOf(run.target);
-    if (run.executionId === null) {
-      const isSent = sentKeys.has(run.idempotencyKey ?? '');
-      if (isOpen(run, nowMs) && !isSent && !run.isSuperseded) unresolved.push(run);
-    } else if (isUnfinished(run)) {
-      if (isOpen(run, nowMs)) unfinished.push(run);
-    } else if (run.status !== null && !finished.has(name)) {
+  const unresolved: Entry[] = [];
+  const unfinished: Entry[] = [];
+  const failed: Entry[] = [];
+  for (const entry of journal.entries({ baseUrl, sinceMs: nowMs - openMs })) {
+    const name = fullNameOf(entry.target);
+    if (entry.kind === 'unresolved') {
+      const isSent = sentKeys.has(entry.idempotencyKey);
+      if (isOpen(entry, nowMs) && !isSent && !entry.isSuperseded) unresolved.push(entry);
+    } else if (isUnfinished(entry)) {
+      if (isOpen(entry, nowMs)) unfinished.push(entry);
+    } else if (entry.kind === 'run' && !finished.has(name)) {
       finished.add(name);
-      const isRecent = nowMs - Date.parse(run.completedAt ?? run.at) < dayMs;
-      if (!endedWell(run.status) && isRecent) failed.push(run);
+      const isRecent = nowMs - Date.parse(entry.completedAt ?? entry.at) < dayMs;
+      if (!endedWell(entry.status) && isRecent) failed.push(entry);
     }
   }
   return [...unresolved, ...unfinished, ...failed];
@@ -60,32 +60,35 @@ function runsInNeed(journal: Journal, baseUrl: string, nowMs: number): JournalRu
 const mostLines = 10;
 
 /** Such as `✖ FAILED nightly 3h ago: step_failed: Step …  → runctl result 4b7c1234`, where all but the command may be cut. */
-function linesOf(runs: readonly JournalRun[], nowMs: number, theme: Theme, columns: number): string {
+function linesOf(entries: readonly Entry[], nowMs: number, theme: Theme, columns: number): string {
   const { arrow } = theme.symbols;
-  const rows = runs.slice(0, mostLines).map((run) => ({ ...factsOf(run, nowMs, theme), command: commandFor(run) }));
+  const rows = entries
+    .slice(0, mostLines)
+    .map((entry) => ({ ...factsOf(entry, nowMs, theme), command: commandFor(entry) }));
   const widest = (cell: 'text' | 'command') => Math.max(...rows.map((row) => widthOf(row[cell])));
   const width = Math.min(widest('text'), columns - widthOf(`  ${arrow} `) - 2 - widest('command'));
   const lines = rows.map(({ symbol, style, text, command }) => {
     const shown = padTo(cutTo(text, width, theme), width);
     return `${style(symbol)} ${shown}  ${arrow} ${theme.busy(command)}\n`;
   });
-  const more = runs.length > mostLines ? `and ${runs.length - mostLines} more\n` : '';
+  const more = entries.length > mostLines ? `and ${entries.length - mostLines} more\n` : '';
   return lines.join('') + more;
 }
 
-function factsOf(run: JournalRun, nowMs: number, theme: Theme) {
-  const { target, status, isFinal, completedAt, statusAt, at, error } = run;
-  const ago = formatAgo(nowMs - Date.parse(completedAt ?? statusAt ?? at));
-  const text = `${lastStatusOf(run)} ${nameOf(target)} ${ago}${error ? `: ${error}` : ''}`;
-  const shown = status === null ? undefined : { status, isFinal };
+function factsOf(entry: Entry, nowMs: number, theme: Theme) {
+  const run = entry.kind === 'run' ? entry : undefined;
+  const { completedAt, statusAt, error } = run ?? {};
+  const ago = formatAgo(nowMs - Date.parse(completedAt ?? statusAt ?? entry.at));
+  const about = `${statusOf(entry)} ${nameOf(entry.target)} ${ago}`;
   return {
-    text: sanitizeLine(text),
-    symbol: shown ? symbolOfStatus(shown, theme) : theme.symbols.warn,
-    style: shown ? colorOfStatus(shown, theme) : theme.warn,
+    text: sanitizeLine(error ? `${about}: ${error}` : about),
+    symbol: run ? symbolOfStatus(run, theme) : theme.symbols.warn,
+    style: run ? colorOfStatus(run, theme) : theme.warn,
   };
 }
 
-function commandFor({ executionId, isFinal }: JournalRun): string {
-  if (executionId === null) return 'runctl recover';
-  return `runctl ${isFinal ? 'result' : 'watch'} ${executionId.slice(0, shortId)}`;
+function commandFor(entry: Entry): string {
+  if (entry.kind === 'unresolved') return 'runctl recover';
+  const isFinal = entry.kind === 'run' && entry.isFinal;
+  return `runctl ${isFinal ? 'result' : 'watch'} ${entry.executionId.slice(0, shortId)}`;
 }

@@ -1,25 +1,22 @@
 import { Command, Option } from 'commander';
-import { planOf } from '../actions/plan.ts';
-import type { StartRequest } from '../actions/start-outcome.ts';
-import { triggerAll } from '../actions/trigger-all.ts';
 import { define, type OptionsOf } from '../cli/command.ts';
 import { aboutAutomation, giveUpAfter, interval, onFinal, rate, timeout } from '../cli/options.ts';
 import { idempotencyKey, longestIdempotencyKey } from '../cli/values.ts';
 import { flawOfAutomation, parseAutomationArgument } from '../connection/arguments.ts';
-import { connect } from '../connection/connect.ts';
 import type { Connection } from '../connection/connection.ts';
 import { automationsIn } from '../connection/find-run.ts';
 import { journalOf } from '../connection/open-journal.ts';
 import type { Invocation } from '../context.ts';
-import { documentOf } from '../output/document.ts';
-import type { CommandResult } from '../output/output.ts';
+import type { Result } from '../output/print.ts';
 import { usageProblem } from '../run/problem.ts';
 import { shellWord } from '../run/quote.ts';
 import { fullNameOf, randomUuid, type Target } from '../run/run.ts';
 import { triggerPath } from '../service/endpoints.ts';
 import { need, resolveWithoutApiKey } from '../settings/resolve.ts';
 import { valueIfGiven } from '../settings/table.ts';
-import { starts } from '../triggering/start-evidence.ts';
+import type { StartRequest } from '../start/ports.ts';
+import { connectToFollow } from './follow.ts';
+import { triggerAll } from './trigger-all.ts';
 
 const command = new Command('trigger')
   .description('start a run; with --watch, follow it until it finishes')
@@ -63,13 +60,13 @@ export const trigger = define(command, {
   async run([names], options, context) {
     checkNeeded(options);
     const idempotencyKeyOf = parseKeyTemplate(options, names.length);
-    const connection = await connect(options, context, { quiet: false });
+    const connection = await connectToFollow(options, context, { quiet: false });
     const project = () => need('project', connection.settings);
     const requests = names.map((name) => {
       const target = parseAutomationArgument(name, project);
-      return { target, body: '{}', idempotencyKey: idempotencyKeyOf(target) };
+      return { target, body: '{}', idempotencyKey: idempotencyKeyOf(target), ifActive: options.ifActive };
     });
-    return options.dryRun ? dryRun(requests, connection) : triggerAll(requests, planOf(options), connection);
+    return options.dryRun ? dryRun(requests, connection) : triggerAll(requests, options, connection);
   },
 });
 
@@ -90,18 +87,18 @@ function nameKnown(context: Invocation): string | undefined {
 }
 
 /** Shows what would be sent. Without a given idempotency key, each command generates a new one. */
-function dryRun(requests: readonly StartRequest[], { baseUrl, context }: Connection): CommandResult {
+function dryRun(requests: readonly StartRequest[], { baseUrl }: Connection): Result {
   const sent = requests.map(({ target, body, idempotencyKey = randomUuid() }) => {
     const request = { method: 'POST', url: `${baseUrl}${triggerPath(target)}`, idempotencyKey, body: JSON.parse(body) };
-    const start = { ...starts.refused, idempotencyKey };
-    return { request, document: documentOf({ target, start, report: { request } }, context) };
+    const start = { evidence: 'refused', idempotencyKey, isRepeatable: true } as const;
+    return { request, outcome: { kind: 'shown', target, start, fields: { request } } as const };
   });
   const text = sent.map(
     ({ request: { method, url, idempotencyKey, body } }) =>
       `${method} ${url}\nIdempotency-Key: ${idempotencyKey}\n\n${JSON.stringify(body)}\n`,
   );
   return {
-    documents: sent.map(({ document }) => document),
+    outcomes: sent.map(({ outcome }) => outcome),
     text: () => text.join('\n'),
     note: 'Dry run: nothing was sent.',
   };

@@ -1,89 +1,83 @@
-import { waitForOther } from '../actions/follow-run.ts';
-import { createFollowing, type Following } from '../actions/following.ts';
-import { planOf } from '../actions/plan.ts';
-import { sendTrigger } from '../actions/send-trigger.ts';
-import { problemOfTrigger } from '../actions/unknown-trigger.ts';
 import { parseAutomationArgument } from '../connection/arguments.ts';
 import { connect } from '../connection/connect.ts';
-import { retryPortsOf } from '../connection/connection.ts';
-import { argumentOf } from '../connection/followable.ts';
-import { hasJournal } from '../connection/open-journal.ts';
+import type { Connection } from '../connection/connection.ts';
 import type { Invocation } from '../context.ts';
-import { createTriggerRecord } from '../journal/trigger-recorder.ts';
-import { documentOf } from '../output/document.ts';
-import { type CommandResult, type OutputOptions, printSentence, wantsData } from '../output/output.ts';
-import { watchProblem } from '../problems/watch-problems.ts';
+import { createRecorder } from '../journal/recorder.ts';
+import { type OutputOptions, printSentence, type Result, wantsData } from '../output/print.ts';
 import { interruptNameOf, isInterruptName } from '../run/exit-codes.ts';
+import { factsOf, nameOfOutcome } from '../run/exit-of.ts';
 import { deliveryOf, type Fault, httpOf, isRetryable, reasonOf } from '../run/fault.ts';
 import { defaults } from '../run/limits.ts';
+import type { Outcome } from '../run/outcome.ts';
 import { Problem, usageProblem } from '../run/problem.ts';
-import { shellWord } from '../run/quote.ts';
 import { nameOf, type Run, randomUuid, type Target } from '../run/run.ts';
-import type { Execution, StartedExecution } from '../run/service.ts';
+import type { RunStatus } from '../run/service.ts';
+import type { Trigger } from '../run/trigger.ts';
 import { retry } from '../service/retry.ts';
+import { profileFlag } from '../settings/profile.ts';
 import { need, type SettingFlags, type Settings } from '../settings/resolve.ts';
 import { defaultProfile, valueIfGiven } from '../settings/table.ts';
 import type { KeyTreatment } from '../settings/values.ts';
+import { withoutRun } from '../start/outcome-of-trigger.ts';
+import { sendTrigger } from '../start/start-run.ts';
 import { stopwatch } from '../system/clock.ts';
-import type { TriggerIdentity } from '../triggering/send-until-known.ts';
-import type { WatchResult } from '../watching/watch-result.ts';
+import { waitForOther } from '../watch/watch-run.ts';
+import { wordsOf } from '../words/of-outcome.ts';
 import { type Finding, type Found, failed, findingLines, ok, reportOf, warning } from './finding.ts';
 
 /** What the service has shown. */
 interface KeyTrial {
-  started?: StartedExecution; // the response to the trigger
+  started?: RunStatus; // the response to the trigger
   conflict?: Fault; // the refusal of the repeat, because that run was active
-  ended?: Execution; // how that run finished; it is waited for only after a conflict
-  repeated?: StartedExecution; // the response to the repeat
+  ended?: RunStatus; // how that run finished; it is waited for only after a conflict
+  repeated?: RunStatus; // the response to the repeat
   problem?: Problem; // why it isn't known what the service does with the idempotency key
 }
-
-const body = '{}';
-/** Without flags. */
-const plan = planOf({});
 
 /**
  * Finds out what the service does with an idempotency key that it has seen. Starts a run and repeats the trigger at once,
  * and again after the run's end if the repeat is refused because the run is active. Starts two runs at most, because an
  * attempt that the service may have acted on isn't repeated.
  */
-export async function tryKey(target: Target, say: (sentence: string) => void, following: Following): Promise<KeyTrial> {
-  const { baseUrl, context, journal, processes, service } = following;
-  const { signal } = context;
+async function tryKey(target: Target, say: (sentence: string) => void, connection: Connection): Promise<KeyTrial> {
+  const { baseUrl, clock, journal, processes, service, signal } = connection;
   const idempotencyKey = randomUuid();
-  const account = await following.account(idempotencyKey);
-  const identity: TriggerIdentity = { baseUrl, account, target, idempotencyKey, userProvided: false };
-  const first = await sendTrigger(identity, body, { isRepeatable: false }, following);
+  const account = await connection.account(idempotencyKey);
+  const trigger: Trigger = { baseUrl, account, target, idempotencyKey, userProvided: false, body: '{}' };
+  const first = await sendTrigger(trigger, { isRepeatable: false }, connection);
   if (first.kind === 'recorded') throw new Error('another process has the same generated key');
-  if (first.kind !== 'started') return { problem: unclearProblem(problemOfTrigger(first, identity, following)) };
+  if (first.kind !== 'started')
+    return { problem: unclearProblem(withoutRun(first, { trigger }, connection).outcome, connection) };
   const trial: KeyTrial = { started: first.run };
-  const sinceTriggerMs = stopwatch(context.clock);
+  const sinceTriggerMs = stopwatch(clock);
   // The response to the trigger shows that the settings are right.
-  following.watches.answered();
+  connection.deadline.answered();
   const run: Run = { target, executionId: first.run.executionId };
-  const record = createTriggerRecord(journal, { ...identity, body, isRepeat: true, process: processes.own });
+  const record = createRecorder(journal, { ...trigger, isRepeat: true, process: processes.own });
   say(`started run ${run.executionId} of ${nameOf(target)}; repeating the trigger with the same idempotency key`);
   let answer = await repeat();
   if (answer.kind !== 'ok' && answer.fault.kind === 'already_active') {
     trial.conflict = answer.fault;
     say('the repeat was refused because that run is active; it is repeated once more when the run has finished');
-    const watched = await waitForOther({ run, sinceTriggerMs }, plan, following);
-    if (watched.kind !== 'finished') return unclear(unseenEnd(watched));
-    trial.ended = watched.execution;
+    const polled = await waitForOther({ run, sinceTriggerMs }, connection);
+    if (polled.kind === 'ended') {
+      const { end, seen } = polled;
+      const words = wordsOf({ kind: 'stopped', target, run, end, seen }, connection.voice);
+      return { ...trial, problem: unclear(`the run's end wasn't seen: ${words?.message}`, signal) };
+    }
+    trial.ended = polled.status;
     answer = await repeat();
   }
-  if (answer.kind !== 'ok' && deliveryOf(answer.fault) === 'unknown') return unclear(lostRepeat(answer.fault));
-  if (answer.kind === 'interrupted') return unclear('interrupted');
-  if (answer.kind !== 'ok') return unclear(`the repeat didn't return a run: ${reasonOf(answer.fault)}`);
+  if (answer.kind !== 'ok') return { ...trial, problem: unclear(unrepeated(answer, target), signal) };
   trial.repeated = answer.value;
   record.started(answer.value, isHonoredIn(trial) ? 'recorded_run' : 'generated_key');
   return trial;
 
   async function repeat() {
     record.sending();
-    const repeated = await retry(() => service.trigger({ target, idempotencyKey, body }, signal), {
+    const repeated = await retry(() => service.trigger(trigger, signal), {
+      ...connection,
       lane: 'trigger',
-      ...retryPortsOf(following, defaults.giveUpAfterMs),
       isRetryable: (fault) => isRetryable(fault) && deliveryOf(fault) !== 'unknown',
     });
     if (repeated.kind === 'ok') return repeated;
@@ -91,66 +85,58 @@ export async function tryKey(target: Target, say: (sentence: string) => void, fo
     else record.refused(repeated.fault);
     return repeated;
   }
+}
 
-  function lostRepeat(fault: Fault): string {
-    const second = `it may have started a second run of ${nameOf(target)}`;
-    return `the repeat got no valid response: ${reasonOf(fault)}; ${second}, which only the service can show`;
-  }
+/** Why the repeat showed nothing. */
+function unrepeated({ kind, fault }: { kind: string; fault: Fault }, target: Target): string {
+  const second = `it may have started a second run of ${nameOf(target)}, which only the service can show`;
+  if (deliveryOf(fault) === 'unknown') return `the repeat got no valid response: ${reasonOf(fault)}; ${second}`;
+  return kind === 'interrupted' ? kind : `the repeat didn't return a run: ${reasonOf(fault)}`;
+}
 
-  function unseenEnd(watched: WatchResult): string {
-    const problem = watchProblem(watched, signal, {
-      argument: argumentOf(run, following),
-      hasJournal: hasJournal(context),
-    });
-    return `the run's end wasn't seen${problem ? `: ${problem.message}` : ''}`;
-  }
-
-  function unclear(why: string): KeyTrial {
-    const name = signal.aborted ? interruptNameOf(signal) : 'outcome_unknown';
-    const message = `couldn't find out whether the service honors idempotency keys: ${why}`;
-    return { ...trial, problem: new Problem({ name, message }) };
-  }
+function unclear(why: string, signal: AbortSignal): Problem {
+  const name = signal.aborted ? interruptNameOf(signal) : 'outcome_unknown';
+  return new Problem({ name, message: `couldn't find out whether the service honors idempotency keys: ${why}` });
 }
 
 const isHonoredIn = ({ started, repeated }: KeyTrial) =>
   started?.executionId.toLowerCase() === repeated?.executionId.toLowerCase();
 
 /** A refused trigger says nothing about idempotency keys. */
-function unclearProblem(problem: Problem): Problem {
-  const { name } = problem.facts;
+function unclearProblem(outcome: Outcome, { voice }: Connection): Problem {
+  const name = nameOfOutcome(outcome);
+  const words = wordsOf(outcome, voice) ?? { message: name };
+  const { fault } = factsOf(outcome);
+  const started = outcome.kind === 'in_doubt' ? 'unknown' : undefined;
+  const problem = new Problem({ ...words, name, fault, started });
   if (name === 'outcome_unknown' || isInterruptName(name)) return problem;
-  const hint = name === 'already_active' ? 'try again when that run has finished' : problem.facts.hint;
+  const hint = name === 'already_active' ? 'try again when that run has finished' : words.hint;
   return problem.with({ name: 'outcome_unknown', shownName: name, hint });
 }
-
-type TrialOptions = SettingFlags & OutputOptions & { yes?: boolean };
 
 /** Tries an idempotency key, and exits with 0 if it could be seen what the service does with it, else with 12. */
 export async function showKeyTrial(
   automation: string,
-  options: TrialOptions,
+  options: SettingFlags & OutputOptions & { yes?: boolean },
   context: Invocation,
-): Promise<CommandResult> {
-  const connection = await connect(options, context);
+): Promise<Result> {
+  const connection = await connect({ ...options, timeout: defaults.timeoutMs }, context);
   const target = parseAutomationArgument(automation, () => need('project', connection.settings));
   if (!options.yes && !(await isConfirmed(nameOf(target), context))) return { note: 'Nothing was sent.' };
   const say = (sentence: string) => {
     if (!options.quiet && !wantsData(options)) printSentence(sentence, context);
   };
-  const trial = await tryKey(target, say, createFollowing(connection, plan));
+  const trial = await tryKey(target, say, connection);
   const { started, problem } = trial;
   const run = started && { target, executionId: started.executionId };
   const findings = findingsOf(trial, connection.settings);
+  // What failed is said as the problem.
+  const shown = findings.filter(({ result }) => result !== 'failed');
+  const about = { target, run, fields: { doctor: reportOf(findings) } };
+  const outcome: Outcome = problem ? { kind: 'failed', problem, ...about } : { kind: 'report', ...about };
   return {
-    exitNames: [problem?.facts.name ?? 'ok'],
-    documents: [documentOf({ target, run, problem, report: { doctor: reportOf(findings) } }, context)],
-    problems: problem && [{ problem }],
-    text: (theme, lines) =>
-      findingLines(
-        findings.filter(({ result }) => result !== 'failed'),
-        theme,
-        lines,
-      ),
+    outcomes: [outcome],
+    text: (theme, lines) => findingLines(shown, theme, lines),
   };
 }
 
@@ -173,12 +159,12 @@ function findingsOf(trial: KeyTrial, settings: Settings): Finding[] {
   return findings;
 }
 
-function newRun({ executionId, status, isFinal }: StartedExecution): Found {
+function newRun({ executionId, status, isFinal }: RunStatus): Found {
   const message = `the response to the trigger names run ${executionId}, which is ${status}`;
   return isFinal ? warning(`${message}, though it is new`) : ok(message);
 }
 
-function activeRun(conflict: Fault, { executionId }: StartedExecution): Found {
+function activeRun(conflict: Fault, { executionId }: RunStatus): Found {
   const refusal = `while the run was active, a trigger was refused${httpOf(conflict)}`;
   return conflict.executionId?.toLowerCase() === executionId.toLowerCase()
     ? ok(`${refusal}, and the response named the run`)
@@ -193,7 +179,7 @@ function keysFound(trial: KeyTrial, settings: Settings): Found {
   if (isHonoredIn(trial)) {
     const message = `honored: the repeated trigger returned the same run (${ids[0]})`;
     const line = lineThatSets('honored', settings);
-    return line ? warning(message, line) : ok(`${message}; nothing need be set`);
+    return line ? warning(message, line) : ok(`${message}; nothing to set`);
   }
   const before = 'triggers that were repeated before may have started two runs';
   const message = `ignored: the repeated trigger started a second run (${ids.join(', then ')}); ${before}`;
@@ -203,8 +189,7 @@ function keysFound(trial: KeyTrial, settings: Settings): Found {
 /** How to make the setting say what the service does; undefined if it does. */
 function lineThatSets(treatment: KeyTreatment, { idempotencyKeys, profile }: Settings): string | undefined {
   if (valueIfGiven(idempotencyKeys) === treatment) return undefined;
-  const { value: name = defaultProfile } = profile;
-  const where = name === defaultProfile ? '' : ` --profile ${shellWord(name)}`;
+  const where = profileFlag(profile.value ?? defaultProfile);
   const command = `runctl config set idempotencyKeys ${treatment}${where}`;
   return `\`${command}\`, or RUNCTL_IDEMPOTENCY_KEYS=${treatment} where no config file is kept`;
 }

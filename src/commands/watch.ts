@@ -1,16 +1,16 @@
 import { Command } from 'commander';
-import { followAll } from '../actions/follow-all.ts';
-import { planOf } from '../actions/plan.ts';
 import { define } from '../cli/command.ts';
 import { giveUpAfter, interval, onFinal, rate, timeout } from '../cli/options.ts';
 import { flawOfRun, isFromJournal, parseRunArgument, type RunArgument } from '../connection/arguments.ts';
-import { connect } from '../connection/connect.ts';
 import type { Connection } from '../connection/connection.ts';
 import { findRun } from '../connection/find-run.ts';
-import { followableOf } from '../connection/followable.ts';
-import { refreshRuns } from '../connection/poll-once.ts';
+import { refreshRuns } from '../connection/refresh.ts';
+import { foundRunOf } from '../journal/found-run.ts';
+import type { Result } from '../output/print.ts';
+import { runOf } from '../run/entry.ts';
+import type { FoundRun, RunOutcome } from '../run/outcome.ts';
 import { usageProblem } from '../run/problem.ts';
-import type { Followable } from '../watching/watch-run.ts';
+import { connectToFollow, type FollowFlags, followAndReport } from './follow.ts';
 
 const command = new Command('watch')
   .description('follow runs until they finish and print summaries')
@@ -38,30 +38,43 @@ export const watch = define(command, {
     const texts = runArguments.length > 0 ? runArguments : ['@last'];
     const named = texts.map(parseRunArgument);
     const needed = options.all || named.some(isFromJournal);
-    const connection = await connect(options, context, { needed });
+    const connection = await connectToFollow(options, context, { needed });
     const runs = options.all ? await unfinishedRuns(connection) : await findRuns(named, connection);
     if (runs.length === 0) {
       return { note: options.quiet ? undefined : 'No unfinished runs.' };
     }
-    return followAll(runs, planOf(options), connection);
+    return followAll(runs, options, connection);
   },
 });
 
-async function findRuns(named: RunArgument[], connection: Connection): Promise<Followable[]> {
-  const runs: Followable[] = [];
+async function findRuns(named: RunArgument[], connection: Connection): Promise<FoundRun[]> {
+  const runs: FoundRun[] = [];
   for (const argument of named) runs.push(await findRun(argument, connection));
   return runs;
 }
 
 /** Oldest first, and those that the service knows again. */
-async function unfinishedRuns(connection: Connection): Promise<Followable[]> {
-  const { journal, baseUrl, context } = connection;
-  const unfinished = journal.unfinishedRuns({ baseUrl });
-  const forgotten = journal.forgottenRuns({ baseUrl });
+async function unfinishedRuns(connection: Connection): Promise<FoundRun[]> {
+  const { journal, baseUrl, clock } = connection;
+  const unfinished = journal.unfinished({ baseUrl });
+  const forgotten = journal.forgotten({ baseUrl });
   const { current } = await refreshRuns(forgotten, connection);
-  const runs = [...unfinished, ...forgotten.filter(({ executionId }) => current.has(executionId))].reverse();
-  return runs.map((recorded) => {
-    const { target, executionId } = recorded;
-    return followableOf({ target, executionId }, recorded, context.clock);
+  const again = forgotten.filter(({ executionId }) => current.has(executionId));
+  return [...unfinished, ...again].reverse().map((entry) => foundRunOf(runOf(entry), entry, clock));
+}
+
+/** Follows each run once, and reports in the order given. */
+function followAll(runs: readonly FoundRun[], flags: FollowFlags, connection: Connection): Promise<Result> {
+  const distinct = new Map(runs.map((found) => [keyOf(found), found]));
+  return followAndReport(distinct.size, flags, connection, async ({ follow, done }) => {
+    const followOne = async (found: FoundRun): Promise<RunOutcome> => {
+      const outcome = await follow(found);
+      done(outcome);
+      return outcome;
+    };
+    const follows = new Map([...distinct].map(([key, found]) => [key, followOne(found)]));
+    return Promise.all(runs.flatMap((found) => follows.get(keyOf(found)) ?? []));
   });
 }
+
+const keyOf = ({ run }: FoundRun) => JSON.stringify(run);

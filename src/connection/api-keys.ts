@@ -1,14 +1,14 @@
 import type { Invocation } from '../context.ts';
-import { interruptedProblem } from '../problems/watch-problems.ts';
-import { Problem, usageProblem } from '../run/problem.ts';
+import { interruptNameOf } from '../run/exit-codes.ts';
+import { interruptedProblem, Problem, usageProblem } from '../run/problem.ts';
 import { acceptApiKey, refuseApiKeyIn } from '../settings/api-key.ts';
 import { need, type Settings } from '../settings/resolve.ts';
 import { valueIfGiven } from '../settings/table.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
 import { createSecrets } from '../system/secrets.ts';
-import { createWholeLines, runShellCommand } from './shell-command.ts';
+import { createWholeLines, runShellCommand } from '../system/shell-command.ts';
 
-export interface ApiKeys {
+interface ApiKeys {
   /** The API key to send. An idempotency key keeps its first API key, which scopes it. Throws like `runApiKeyCommand`. */
   of(idempotencyKey?: string): Promise<string>;
   /** Reads the API key again before a 401 ends a watch, or runs its command. Is there another one? Never throws. */
@@ -70,7 +70,7 @@ const limitMs = 30_000;
 const mostBytes = 8 * 1024;
 
 /** Has the shell run `command`, whose first line of output is the API key. Throws a usage or the interrupted problem. */
-export async function runApiKeyCommand(command: string, source: string, context: Invocation): Promise<string> {
+async function runApiKeyCommand(command: string, source: string, context: Invocation): Promise<string> {
   const { stderr, signal } = context;
   let printed = '';
   let said = '';
@@ -82,7 +82,7 @@ export async function runApiKeyCommand(command: string, source: string, context:
     else messages.push(text);
   };
   const failure = await runShellCommand({ command, limitMs, isAtTerminal: stderr.isTTY, hear }, context);
-  if (signal.aborted) throw interruptedProblem(signal);
+  if (signal.aborted) throw interruptedProblem(interruptNameOf(signal));
   messages.end();
   const [text = ''] = printed.split(/\r?\n/);
   const key = acceptApiKey(text, source, context);

@@ -1,4 +1,4 @@
-import type { NamedAutomation } from '../journal/run-filter.ts';
+import type { NamedAutomation } from '../journal/entry-filter.ts';
 import { flawInPath, flawOfFilter, flawOfName, type NameFlaw } from '../run/automation-name.ts';
 import { usageProblem } from '../run/problem.ts';
 import { quote, shellWord } from '../run/quote.ts';
@@ -70,7 +70,7 @@ export function flawOfAutomation(text: string, isCommand = (_word: string) => fa
 const commandFlaw: NameFlaw = { why: 'is a command of runctl' };
 
 /** The same for an argument that names a run. */
-export function flawOfRun(text: string, isCommand = (_word: string) => false): NameFlaw | undefined {
+export function flawOfRun(text: string, isCommand: (word: string) => boolean): NameFlaw | undefined {
   const cut = text.lastIndexOf('/');
   const id = text.slice(cut + 1);
   const name = cut > 0 && isUuid(id) ? text.slice(0, cut) : text;
@@ -87,7 +87,7 @@ export function flawOfSelection(text: string): NameFlaw | undefined {
 }
 
 /** Throws a usage problem for a name that can't be sent. */
-function checkAutomationName(name: string, whole = name): void {
+function checkAutomationName(name: string, whole: string): void {
   if (name === '') throw usageProblem(`the automation's name in ${quote(whole)} is empty`, 'is a variable unset?');
   const flaw = flawInPath(name);
   if (flaw)

@@ -11,14 +11,19 @@ import { accountOf, refuseApiKeyIn } from '../settings/api-key.ts';
 import { need, resolveSettings, type SettingFlags, type Settings } from '../settings/resolve.ts';
 import { valueIfGiven } from '../settings/table.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
+import { createDeadline } from '../watch/deadline.ts';
 import { createApiKeys } from './api-keys.ts';
-import type { Connection } from './connection.ts';
+import { type Connection, voiceOf } from './connection.ts';
 import { type JournalNeed, journalOf } from './open-journal.ts';
 
-interface ConnectOptions extends SettingFlags {
-  rate?: number;
+/** The flags that decide how the service is reached. */
+export interface ConnectOptions extends SettingFlags {
+  rate?: number; // requests per second
   debug?: boolean;
   quiet?: boolean;
+  timeout?: number; // of the command, in milliseconds; 0 means no limit
+  giveUpAfter?: number; // milliseconds
+  interval?: number; // milliseconds
 }
 
 const mostConnections = 64;
@@ -82,26 +87,33 @@ export async function connectWith(
 ): Promise<Connection> {
   const { http, apiKeys, connections, debug } = await openHttp(settings, options, context);
   const { baseUrl, requestTimeoutMs } = http;
-  const ignoresKeys = valueIfGiven(settings.idempotencyKeys) === 'ignored';
+  const { clock, random, signal, secrets, reporter } = context;
   const journal = journalOf(context, { quiet: options.quiet, ...journalNeed });
   // A failed read must not stop the following, because a state folder may be unavailable for a while.
   const lasting = journalNeed.needed ? journalOf(context, { quiet: true }) : journal;
-  const account = async (idempotencyKey?: string) => accountOf(await apiKeys.of(idempotencyKey));
   const { createHttpService } = await import('../service/http-service.ts');
   return {
     context,
     settings,
     baseUrl,
-    account,
-    renewApiKey: apiKeys.renew,
     service: createHttpService(http),
     journal,
-    ignoresKeys,
+    account: async (idempotencyKey) => accountOf(await apiKeys.of(idempotencyKey)),
+    renewApiKey: apiKeys.renew,
+    ignoresKeys: valueIfGiven(settings.idempotencyKeys) === 'ignored',
     processes: createProcesses(),
     usualDuration: (target) => usualOf(lasting.pastDurationsMs({ baseUrl, target })),
-    limiter: createRateLimiter(options.rate ?? defaults.rate, context.clock, { connections }),
+    voice: voiceOf({ journal, baseUrl, context }),
+    limiter: createRateLimiter(options.rate ?? defaults.rate, clock, { connections }),
+    deadline: createDeadline(options.timeout || Number.POSITIVE_INFINITY, clock),
     requestTimeoutMs,
-    sentKeys: new Set(),
+    giveUpAfterMs: options.giveUpAfter ?? defaults.giveUpAfterMs,
+    intervalMs: options.interval,
+    clock,
+    random,
+    signal,
+    scrub: secrets.scrub,
+    observe: reporter.observe,
     debug,
   };
 }

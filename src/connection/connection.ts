@@ -1,49 +1,45 @@
 import { endedBy, type Invocation } from '../context.ts';
-import type { Journal } from '../journal/journal.ts';
-import type { Processes } from '../journal/processes.ts';
-import type { Fault } from '../run/fault.ts';
-import type { Target } from '../run/run.ts';
-import type { Service } from '../run/service.ts';
-import type { RateLimiter } from '../service/rate-limiter.ts';
+import { fullArgumentOf } from '../run/quote.ts';
+import { type Run, randomUuid, type Target } from '../run/run.ts';
+import type { Answer, RunStatus } from '../run/service.ts';
 import type { Settings } from '../settings/resolve.ts';
+import type { StartPorts } from '../start/ports.ts';
+import type { Voice } from '../words/voice.ts';
+import { hasJournal } from './open-journal.ts';
 
-/** The service as a command reaches it, and this machine's record of it. */
-export interface Connection {
+/** The service as a command reaches it, and this machine's record of it: all that starting and watching need. */
+export interface Connection extends StartPorts {
   context: Invocation;
   settings: Settings;
-  baseUrl: string;
-  /** The fingerprint of the API key that `ApiKeys.of` chooses. Throws its problems. */
-  account(idempotencyKey?: string): Promise<string>;
-  /** Reads the API key again before a 401 ends a watch. Is there another one? */
-  renewApiKey(): Promise<boolean>;
-  service: Service;
-  limiter: RateLimiter;
-  requestTimeoutMs: number;
-  journal: Journal;
-  /** The setting says that the service ignores idempotency keys. */
-  ignoresKeys: boolean;
-  processes: Processes;
+  voice: Voice;
   /** How long the target's runs usually take, as `usually 5m`; undefined if that isn't known. */
   usualDuration(target: Target): string | undefined;
-  /** The idempotency keys of triggers that this process has sent or is about to send. */
-  sentKeys: Set<string>;
-  debug?(line: string): void;
 }
 
-/** What it means if there is no connection to a base URL that has answered here before, so that it most likely is right. */
-export function outageOf({ kind, hint }: Fault, { journal, baseUrl }: Pick<Connection, 'journal' | 'baseUrl'>) {
-  if (kind !== 'unreachable' || hint !== undefined) return undefined;
-  const isKnown = journal.runs({ baseUrl, hasRun: true }).next().done !== true;
-  return isKnown ? 'the service or the network may be down' : undefined;
-}
-
-/** The options for attempts with retries that give up after this long without a valid response. */
-export function retryPortsOf({ limiter, requestTimeoutMs, context }: Connection, giveUpAfterMs: number) {
-  const { clock, random, signal } = context;
-  return { limiter, clock, random, signal, giveUpAfterMs, requestTimeoutMs };
+/** The same connection in another context, such as one whose events are shown on a board. */
+export function inContext(connection: Connection, context: Invocation): Connection {
+  return { ...connection, context, signal: context.signal, observe: context.reporter.observe };
 }
 
 /** The same connection, but its requests also end with this signal. */
-export function alsoEndedBy<C extends Connection>(connection: C, signal: AbortSignal): C {
-  return { ...connection, context: endedBy(connection.context, signal) };
+export const alsoEndedBy = (connection: Connection, signal: AbortSignal): Connection =>
+  inContext(connection, endedBy(connection.context, signal));
+
+/** Names a run as an argument of a suggested command: by its full name if the journal doesn't have it, and in CI. */
+export function voiceOf({ journal, baseUrl, context }: Pick<Connection, 'journal' | 'baseUrl' | 'context'>): Voice {
+  const { CI, GITHUB_ACTIONS } = context.env;
+  return {
+    hasJournal: hasJournal(context),
+    argumentOf(run) {
+      const isHere = !CI && !GITHUB_ACTIONS && journal.find(run.executionId, { baseUrl }) !== undefined;
+      return isHere ? run.executionId : fullArgumentOf(run);
+    },
+  };
+}
+
+/** Asks for a run that can't exist. If it isn't found, the service is there and accepts the API key. */
+export function askForUnknownRun({ service, settings, signal }: Connection): Promise<Answer<RunStatus>> {
+  const { value: projectId = randomUuid() } = settings.project;
+  const run: Run = { target: { projectId, automationName: 'runctl-settings-check' }, executionId: randomUuid() };
+  return service.status(run, signal);
 }

@@ -1,25 +1,26 @@
 import type { Context, Invocation } from '../context.ts';
-import { isOpen, type Journal, type JournalRun, openMs } from '../journal/journal.ts';
+import type { NamedAutomation } from '../journal/entry-filter.ts';
+import { foundRunOf } from '../journal/found-run.ts';
+import type { Journal } from '../journal/journal.ts';
 import { pathOf } from '../journal/records.ts';
-import type { NamedAutomation } from '../journal/run-filter.ts';
 import { lengthOfIds } from '../output/status-text.ts';
 import { isPlainName } from '../run/automation-name.ts';
+import { type Entry, isOpen, openMs, type RunEntry, runOf, type UnresolvedTrigger } from '../run/entry.ts';
+import type { FoundRun } from '../run/outcome.ts';
 import { Problem, usageProblem } from '../run/problem.ts';
 import { fullArgumentOf, quote, shellWord } from '../run/quote.ts';
 import { fullNameOf, nameOf, type Target } from '../run/run.ts';
 import { need, resolveWithoutApiKey } from '../settings/resolve.ts';
 import { flagSource, valueIfGiven } from '../settings/table.ts';
 import { formatAgo, localTime } from '../system/time-text.ts';
-import type { Followable } from '../watching/watch-run.ts';
 import type { RunArgument } from './arguments.ts';
 import type { Connection } from './connection.ts';
-import { followableOf } from './followable.ts';
 import { journalOf } from './open-journal.ts';
 
 type Here = Pick<Connection, 'baseUrl' | 'settings' | 'journal' | 'context'>;
 
 /** Finds the run that the argument names, and warns about a later trigger without a known run. Throws a usage problem. */
-export async function findRun(named: RunArgument, here: Here): Promise<Followable> {
+export async function findRun(named: RunArgument, here: Here): Promise<FoundRun> {
   const found = await findInJournal(named, here);
   const { target } = found.run;
   const { value, source } = here.settings.project;
@@ -27,7 +28,7 @@ export async function findRun(named: RunArgument, here: Here): Promise<Followabl
   throw usageProblem(`this run belongs to project ${target.projectId}, not to ${value}`, 'leave out `--project`');
 }
 
-async function findInJournal(named: RunArgument, here: Here): Promise<Followable> {
+async function findInJournal(named: RunArgument, here: Here): Promise<FoundRun> {
   switch (named.kind) {
     case 'run':
       return findById(named.executionId, here, named);
@@ -63,7 +64,7 @@ const mostRunsRead = 1000;
 export function automationsIn({ journal, baseUrl }: { journal: Journal; baseUrl: string | undefined }): Set<string> {
   const names = new Set<string>();
   let read = 0;
-  for (const { target } of journal.runs({ baseUrl, hasRun: true })) {
+  for (const { target } of journal.entries({ baseUrl, hasRun: true })) {
     if (isPlainName(target.automationName)) names.add(target.automationName);
     if (++read >= mostRunsRead) break;
   }
@@ -75,7 +76,7 @@ export function isAutomation(name: string, context: Invocation): boolean {
   try {
     const baseUrl = valueIfGiven(resolveWithoutApiKey({}, context.env).baseUrl);
     const journal = journalOf(context, { quiet: true });
-    return journal.runs({ baseUrl, automations: [{ automationName: name }], hasRun: true }).next().done !== true;
+    return journal.entries({ baseUrl, automations: [{ automationName: name }], hasRun: true }).next().done !== true;
   } catch (error) {
     // The commands that need the settings say what is wrong with them.
     if (error instanceof Problem) return false;
@@ -90,7 +91,7 @@ function findById(
   executionId: string,
   { journal, baseUrl, settings, context }: Here,
   typed?: { projectId?: string; automationName: string },
-): Followable {
+): FoundRun {
   const recorded = journal.find(executionId, { baseUrl });
   const other = journal.findElsewhere(executionId, baseUrl);
   if (other !== undefined) {
@@ -107,8 +108,7 @@ function findById(
     const whose = `run ${executionId} is a run of ${fullNameOf(recorded.target)}, not of ${fullNameOf(target)}`;
     throw usageProblem(whose, `\`runctl ${context.command} ${executionId}\``);
   }
-  if (target)
-    return followableOf({ target, executionId: recorded?.executionId ?? executionId }, recorded, context.clock);
+  if (target) return foundRunOf({ target, executionId: recorded?.executionId ?? executionId }, recorded, context.clock);
   throw usageProblem(
     `run ${executionId} is not in this machine's journal`,
     `${inFull}, or as <automationName>/<executionId> with --project`,
@@ -119,41 +119,38 @@ function findById(
 async function findLast(
   { automationName, projectId }: Partial<NamedAutomation>,
   here: Here,
-): Promise<Followable | undefined> {
+): Promise<FoundRun | undefined> {
   const { journal, baseUrl, context } = here;
-  let unresolved: JournalRun | undefined;
-  let last: JournalRun | undefined;
+  let unresolved: UnresolvedTrigger | undefined;
+  let last: RunEntry | undefined;
   const automations = automationName === undefined ? [] : [{ automationName, projectId }];
   let read = 0;
-  for (const run of journal.runs({ baseUrl, automations })) {
+  for (const entry of journal.entries({ baseUrl, automations })) {
     if (++read > mostRunsRead && last) break;
-    if (run.executionId === null) unresolved ??= last ? undefined : run;
-    else if (!last) last = run;
-    else if (automationName !== undefined && projectId === undefined) checkSameProject(last, run);
+    if (entry.kind === 'unresolved') unresolved ??= last ? undefined : entry;
+    else if (!last) last = entry;
+    else if (automationName !== undefined && projectId === undefined) checkSameProject(last, entry);
     if (last && (automationName === undefined || projectId !== undefined)) break;
   }
-  if (last?.executionId) {
+  if (last) {
     if (unresolved) {
       const message = `${lostTrigger(unresolved)}: ${hintForRun(unresolved, context)}; this is the run before it`;
       context.reporter.observe({ event: 'warning', name: 'unresolved_trigger', message, target: unresolved.target });
     }
     // An unresolved trigger may have started the run that it met.
     else warnOfOtherRun(last, here);
-    return followableOf({ target: last.target, executionId: last.executionId }, last, context.clock);
+    return foundRunOf(runOf(last), last, context.clock);
   }
   if (unresolved) throw usageProblem(lostTrigger(unresolved), hintForRun(unresolved, context));
   return undefined;
 }
 
 /** Warns if a later trigger was refused because another run was active, as that one may be meant. */
-function warnOfOtherRun(
-  { target, executionId, at, completedAt }: JournalRun,
-  { journal, baseUrl, context }: Here,
-): void {
+function warnOfOtherRun({ target, executionId, at, completedAt }: RunEntry, { journal, baseUrl, context }: Here): void {
   const sinceMs = Math.max(Date.parse(at), context.clock.nowMs() - openMs);
   const refused = journal.conflicts({ baseUrl, target, sinceMs }).findLast(({ activeExecutionId, at: refusedAt }) =>
     // A refusal that names no run may mean this one, if it hadn't finished.
-    activeExecutionId ? activeExecutionId !== executionId : completedAt !== null && completedAt < refusedAt,
+    activeExecutionId ? activeExecutionId !== executionId : completedAt !== undefined && completedAt < refusedAt,
   );
   if (!refused) return;
   const name = nameOf(target);
@@ -165,15 +162,15 @@ function warnOfOtherRun(
   context.reporter.observe({ event: 'warning', name: 'other_run', message, target });
 }
 
-const lostTrigger = ({ target }: JournalRun) =>
+const lostTrigger = ({ target }: UnresolvedTrigger) =>
   `the last trigger of ${nameOf(target)} has no recorded response; it may have started a run`;
 
-const hintForRun = (run: JournalRun, { clock }: Context) =>
-  isOpen(run, clock.nowMs())
+const hintForRun = (trigger: UnresolvedTrigger, { clock }: Context) =>
+  isOpen(trigger, clock.nowMs())
     ? 'resolve it with `runctl recover`'
-    : `it is too old to be sent again, so look in the service for a run that began at ${localTime(run.at)}`;
+    : `it is too old to be sent again, so look in the service for a run that began at ${localTime(trigger.at)}`;
 
-function checkSameProject({ target: one }: JournalRun, { target: other }: JournalRun): void {
+function checkSameProject({ target: one }: Entry, { target: other }: Entry): void {
   if (one.projectId === other.projectId) return;
   const projects = [one, other].map(fullNameOf);
   throw usageProblem(`${quote(one.automationName)} is in two projects: ${projects.join(' and ')}`, 'add --project');
@@ -184,20 +181,19 @@ const mostListed = 10;
 
 const isIdPrefix = (text: string) => /^[\da-f-]{4,35}$/i.test(text);
 
-function findByPrefix(text: string, { journal, baseUrl, context }: Here): Followable | undefined {
+function findByPrefix(text: string, { journal, baseUrl, context }: Here): FoundRun | undefined {
   if (!isIdPrefix(text)) return undefined;
-  const runs: { target: Target; executionId: string; record: JournalRun }[] = [];
-  for (const record of journal.runs({ baseUrl, idPrefix: text })) {
-    const { executionId, target } = record;
-    if (executionId !== null) runs.push({ target, executionId, record });
+  const runs: RunEntry[] = [];
+  for (const entry of journal.entries({ baseUrl, idPrefix: text })) {
+    if (entry.kind !== 'unresolved') runs.push(entry);
     if (runs.length > mostListed) break;
   }
   const [first, ...others] = runs;
   if (!first) return undefined;
-  if (others.length === 0) return followableOf(first, first.record, context.clock);
+  if (others.length === 0) return foundRunOf(runOf(first), first, context.clock);
   const shown = runs.slice(0, mostListed);
   const idLength = lengthOfIds(shown.map(({ executionId }) => executionId));
-  const choices = shown.map(({ target, executionId, record: { startedAt, at } }) => {
+  const choices = shown.map(({ target, executionId, startedAt, at }) => {
     const ago = formatAgo(context.clock.nowMs() - Date.parse(startedAt ?? at));
     return `${executionId.slice(0, idLength)}  ${nameOf(target)}, ${ago}`;
   });

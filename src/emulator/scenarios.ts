@@ -1,11 +1,6 @@
 import { htmlReply, refusalReply, refusals } from './reply.ts';
 import type { Automations } from './service.ts';
 
-interface Scenario {
-  about: string;
-  automations: Automations;
-}
-
 const secondMs = 1000;
 const minuteMs = 60 * secondMs;
 const hourMs = 60 * minuteMs;
@@ -82,7 +77,7 @@ export const scenarios = {
     about: 'the automation is already running, started elsewhere, for another 15 seconds (try --if-active wait)',
     automations: { '*': { ...ends, activeElsewhereMs: 15 * secondMs } },
   },
-} satisfies Record<string, Scenario>;
+} satisfies Record<string, { about: string; automations: Automations }>;
 
 export type ScenarioName = keyof typeof scenarios;
 export const scenarioNames = Object.keys(scenarios) as ScenarioName[];

@@ -16,8 +16,6 @@ export interface EmulatorOptions {
   onRequest?(line: string): void;
 }
 
-export type Emulator = Awaited<ReturnType<typeof startEmulator>>;
-
 /** Only this machine can reach the emulator. */
 const host = '127.0.0.1';
 const mostBodyBytes = 2 ** 20;

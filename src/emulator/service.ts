@@ -43,14 +43,13 @@ export interface Service {
   runs(): readonly EmulatedRun[];
 }
 
-/** The service of docs/service.md: only requests and time change it. */
-export function createService(automations: Automations, apiKeys: readonly string[]) {
-  const runs = new Map<string, EmulatedRun>(); // by id
-  const latest = new Map<string, EmulatedRun>(); // by the automation's full name
-  const accepted = new Map<string, Reply>(); // the 201 that an idempotency key has got
-  const seen = new Set<string>(); // requests that can lose a response, which they do only once
+type PlanOf = (target: Target) => AutomationPlan | undefined;
 
-  const planOf = (name: string) => automations[Object.hasOwn(automations, name) ? name : '*'];
+/** The service, with what goes wrong on the way to it: only requests and time change it. */
+export function createService(automations: Automations, apiKeys: readonly string[]) {
+  const planOf: PlanOf = ({ automationName: name }) => automations[Object.hasOwn(automations, name) ? name : '*'];
+  const { answer, runs, find } = createAnswers(planOf, apiKeys);
+  const seen = new Set<string>(); // requests that can lose a response, which they do only once
 
   function respond(request: ServiceRequest, now: Now): EmulatedResponse {
     const route = routeOf(request);
@@ -61,15 +60,15 @@ export function createService(automations: Automations, apiKeys: readonly string
   }
 
   function outageOf(route: Route, { emulatedMs }: Now): Outage | undefined {
-    const run = 'executionId' in route && runs.get(route.executionId);
+    const run = find(route);
     if (!run) return undefined;
     const ageMs = emulatedMs - run.startedAtMs;
-    const { outages = [] } = planOf(run.target.automationName) ?? {};
+    const { outages = [] } = planOf(run.target) ?? {};
     return outages.find(({ afterMs, untilMs }) => ageMs >= afterMs && ageMs < untilMs);
   }
 
   function isLost({ url, headers }: ServiceRequest, route: Route, { status }: Reply): boolean {
-    const { losesFirst = [] } = (route.kind !== 'none' && planOf(route.target.automationName)) || {};
+    const { losesFirst = [] } = (route.kind !== 'none' && planOf(route.target)) || {};
     if (status >= 300 || !losesFirst.includes(route.kind)) return false;
     const repeated = JSON.stringify([url, headers['idempotency-key']]);
     const isFirst = !seen.has(repeated);
@@ -77,7 +76,21 @@ export function createService(automations: Automations, apiKeys: readonly string
     return isFirst;
   }
 
-  /** The answer as it leaves the service. */
+  return { respond, answer, runs };
+}
+
+/** The service of docs/service.md: its answers as they leave it. */
+function createAnswers(planOf: PlanOf, apiKeys: readonly string[]) {
+  const runs = new Map<string, EmulatedRun>(); // by id
+  const latest = new Map<string, EmulatedRun>(); // by the automation's full name
+  const accepted = new Map<string, Reply>(); // the 201 that an idempotency key has got
+
+  function find(route: Route): EmulatedRun | undefined {
+    if (route.kind === 'none' || route.kind === 'trigger') return undefined;
+    const run = runs.get(route.executionId);
+    return run && fullNameOf(run.target) === fullNameOf(route.target) ? run : undefined;
+  }
+
   function answer(request: ServiceRequest, now: Now): Reply {
     const apiKey = request.headers['x-api-key'];
     if (!apiKey) return refusalReply(refusals.missingKey);
@@ -85,13 +98,13 @@ export function createService(automations: Automations, apiKeys: readonly string
     const route = routeOf(request);
     if (route.kind === 'none') return refusalReply(route.refusal);
     if (route.kind === 'trigger') return trigger(request, route.target, now);
-    const run = runs.get(route.executionId);
-    if (!run || fullNameOf(run.target) !== fullNameOf(route.target)) return refusalReply(refusals.notFound);
+    const run = find(route);
+    if (!run) return refusalReply(refusals.notFound);
     return jsonReply(200, route.kind === 'status' ? executionAt(run, now.emulatedMs) : resultAt(run, now.emulatedMs));
   }
 
   function trigger(request: ServiceRequest, target: Target, now: Now): Reply {
-    const plan = planOf(target.automationName);
+    const plan = planOf(target);
     if (!plan) return refusalReply(refusals.unknownAutomation);
     const refusal = bodyRefusal(request) ?? plan.refusal;
     if (refusal) return refusalReply(refusal);
@@ -122,7 +135,7 @@ export function createService(automations: Automations, apiKeys: readonly string
     return run;
   }
 
-  return { respond, answer, runs: () => [...runs.values()] };
+  return { answer, find, runs: () => [...runs.values()] };
 }
 
 const reset = ({ socket }: ServerResponse) => void socket?.resetAndDestroy();

@@ -1,3 +1,4 @@
+import { count } from '../run/quote.ts';
 import { fullNameOf } from '../run/run.ts';
 import { executionIdIn, type Reply } from './reply.ts';
 import type { Route } from './request.ts';
@@ -50,5 +51,3 @@ export function createSummary() {
     },
   };
 }
-
-const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`;

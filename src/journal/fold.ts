@@ -1,147 +1,142 @@
-import type { Target } from '../run/run.ts';
+import type { Entry, KnownRun, RunEntry, UnresolvedTrigger } from '../run/entry.ts';
 import { isFinalStatus } from '../run/statuses.ts';
-import { ageOf } from './age.ts';
-import { type JournalRecord, type RecordOf, runIdOf, type TriggeredRecord, triggerIdOf } from './records.ts';
+import { type JournalRecord, type RecordOf, runIdOf, triggerIdOf } from './records.ts';
 
-/** For an unresolved trigger, `executionId` and `status` are null. */
-export interface JournalRun {
-  baseUrl: string;
-  target: Target;
-  executionId: string | null;
-  /** The first final status stays. It is also null if the service forgot the run before it reported how it ended. */
-  status: string | null;
-  isFinal: boolean; // the status is final
-  startedAt: string | null;
-  completedAt: string | null;
-  creditsCharged: number | null;
-  error?: string; // the first line of its error, if its result was read
-  idempotencyKey: string | null; // null if this machine didn't start the run
-  account?: string; // fingerprint of the API key that started the run
-  isSuperseded?: true; // a later trigger has a run, so nobody sends this one again
-  statusAt?: string; // when the status was last recorded
-  at: string; // when the run was triggered or first seen, ISO 8601
-}
-
-export const isUnfinished = (run: JournalRun): run is JournalRun & { executionId: string; status: string } =>
-  run.executionId !== null && run.status !== null && !run.isFinal;
-
-/** The service said that it doesn't know the run. A later status makes it known again. */
-export const isForgotten = (
-  run: Pick<JournalRun, 'executionId' | 'status'>,
-): run is JournalRun & { executionId: string; status: null } => run.executionId !== null && run.status === null;
-
-export interface Trigger {
+/** What is known of an idempotency key of one target. */
+export interface KeyUse {
   at: string; // ISO 8601, like every time here
   attempts: RecordOf<'triggered'>[]; // the attempts without an outcome, oldest first
-  superseded?: RecordOf<'triggered'>[]; // attempts whose outcome only matters if the idempotency key is used again
+  isSuperseded?: true; // a later trigger has a run: the attempts only matter if the key is used again
   executionId?: string; // the run that it started; never changes once known
   how?: RecordOf<'accepted'>['how']; // how it got that run
   reason?: string; // why an attempt is in doubt
   conflict?: { activeExecutionId?: string }; // a repeat was refused because a run was active
-  entry: Entry;
+  place: Place;
 }
 
-interface Entry {
-  run?: JournalRun; // undefined if the trigger started no run, or the run has its own entry
+/** A line of the list: a run by its `runIdOf`, else a trigger while it has attempts, else nothing. */
+interface Place {
+  runId?: string;
+  use?: KeyUse;
   isWhole: boolean; // its first records were folded, so no older record can change or move it
 }
 
 export interface State {
-  runs: Map<string, JournalRun>; // by `runIdOf`
-  triggers: Map<string, Trigger>; // in the order of their first unresolved attempts
-  entries: Entry[]; // the list of runs and unresolved triggers, in the order of their first records
+  runs: Map<string, RunEntry>; // by `runIdOf`
+  keys: Map<string, KeyUse>; // by `triggerIdOf`, in the order of their first unresolved attempts
+  places: Place[]; // in the order of their first records
 }
 
+/** An entry, and whether older records could change it. */
+export interface Listed {
+  entry: Entry;
+  isWhole: boolean;
+}
+
+/** What these records say, oldest first. Older records may be missing. */
 export function fold(records: Iterable<JournalRecord>): State {
-  const state: State = { runs: new Map(), triggers: new Map(), entries: [] };
-  for (const record of records) apply(state, record);
+  const state: State = { runs: new Map(), keys: new Map(), places: [] };
+  for (const record of records) {
+    if (record.type === 'triggered') trigger(state, record);
+    else if (record.type === 'accepted') accept(state, record);
+    else if (record.type === 'status' || record.type === 'not_found') observe(state, record);
+    else resolve(state, record);
+  }
   return state;
 }
 
-/** Only the entries of runs, from records that name one, in half the time. */
-export function runEntriesOf(records: Iterable<JournalRecord>): Entry[] {
+/** Newest first. */
+export function listed({ runs, places }: State): Listed[] {
+  const list: Listed[] = [];
+  for (let index = places.length - 1; index >= 0; index--) {
+    const { runId, use, isWhole } = places[index] as Place;
+    const run = runId === undefined ? undefined : runs.get(runId);
+    if (run) list.push({ entry: run, isWhole });
+    else if (use && use.attempts.length > 0) list.push({ entry: unresolvedOf(use), isWhole });
+  }
+  return list;
+}
+
+/** Only the runs, from records that name one, in half the time. Newest first. */
+export function listedRuns(records: Iterable<JournalRecord>): Listed[] {
   const runs: State['runs'] = new Map();
-  const whole = new Set<JournalRun>();
+  const whole = new Set<string>();
   for (const record of records) {
     if (!('executionId' in record)) continue;
-    const run = updateRun(runs, record);
-    if (record.first) whole.add(run);
+    const id = runIdOf(record);
+    updateRun(runs, id, record);
+    if (record.first) whole.add(id);
   }
-  return Array.from(runs.values(), (run) => ({ run, isWhole: whole.has(run) }));
+  return Array.from(runs, ([id, entry]) => ({ entry, isWhole: whole.has(id) })).reverse();
 }
 
-/** Adds one record to the state. Older records may be missing. */
-function apply(state: State, record: JournalRecord): void {
-  if (record.type === 'triggered') trigger(state, record);
-  else if (record.type === 'accepted') accept(state, record);
-  else if (record.type === 'status' || record.type === 'not_found') observe(state, record);
-  else resolve(state, record);
-}
-
-export const isUnresolved = ({ attempts }: Trigger): boolean => attempts.length > 0;
+export const isUnresolved = ({ attempts, isSuperseded }: KeyUse): boolean => attempts.length > 0 && !isSuperseded;
 
 /** Another attempt joins an unresolved trigger. After a refusal, the trigger starts over. */
-function trigger({ triggers, entries }: State, record: RecordOf<'triggered'>): void {
+function trigger({ keys, places }: State, record: RecordOf<'triggered'>): void {
   const id = triggerIdOf(record);
-  const known = triggers.get(id);
+  const known = keys.get(id);
   if (known?.executionId !== undefined) return;
   if (known && isUnresolved(known)) {
     known.attempts.push(record);
     return;
   }
-  const entry: Entry = { run: createRun(record, null), isWhole: record.first === true };
-  entries.push(entry);
-  if (known) known.entry.run = undefined;
+  if (known) known.place.use = undefined;
+  const place: Place = { isWhole: record.first === true };
+  places.push(place);
+  const use: KeyUse = { at: record.at, attempts: [...(known?.attempts ?? []), record], place };
+  place.use = use;
   // A `Map` keeps the order in which its keys were added.
-  triggers.delete(id);
-  const earlier = known?.superseded ?? [];
-  triggers.set(id, { at: record.at, attempts: [...earlier, record], entry });
+  keys.delete(id);
+  keys.set(id, use);
 }
 
-/** The run replaces its trigger, unless it was known before. */
+/** The run takes the place of its trigger, unless it was known before. */
 function accept(state: State, record: RecordOf<'accepted'>): void {
-  const isKnown = state.runs.has(runIdOf(record));
-  const run = updateRun(state.runs, record);
-  const known = state.triggers.get(triggerIdOf(record)) ?? unrecordedTrigger(state, record);
+  const runId = runIdOf(record);
+  const isKnown = state.runs.has(runId);
+  updateRun(state.runs, runId, record);
+  const known = state.keys.get(triggerIdOf(record)) ?? unrecordedUse(state, record);
   if (known.executionId === undefined) {
     known.executionId = record.executionId;
     known.how = record.how;
     known.attempts = [];
-    known.entry.run = isKnown ? undefined : run;
-    known.entry.isWhole &&= record.first === true;
+    known.place.runId = isKnown ? undefined : runId;
+    known.place.isWhole &&= record.first === true;
   } else if (!isKnown) {
-    state.entries.push({ run, isWhole: false });
+    state.places.push({ runId, isWhole: false });
   }
 }
 
-function unrecordedTrigger({ triggers, entries }: State, record: RecordOf<'accepted'>): Trigger {
-  const entry: Entry = { isWhole: false };
-  const unrecorded: Trigger = { at: record.at, attempts: [], entry };
-  entries.push(entry);
-  triggers.set(triggerIdOf(record), unrecorded);
+function unrecordedUse({ keys, places }: State, record: RecordOf<'accepted'>): KeyUse {
+  const place: Place = { isWhole: false };
+  const unrecorded: KeyUse = { at: record.at, attempts: [], place };
+  places.push(place);
+  keys.set(triggerIdOf(record), unrecorded);
   return unrecorded;
 }
 
 /** A refusal only ends its own attempt, because another process may have sent the same key. */
-function resolve({ triggers }: State, record: RecordOf<'refused' | 'reused_key' | 'superseded' | 'in_doubt'>): void {
-  const known = triggers.get(triggerIdOf(record));
+function resolve({ keys }: State, record: RecordOf<'refused' | 'reused_key' | 'superseded' | 'in_doubt'>): void {
+  const known = keys.get(triggerIdOf(record));
   if (!known || !isUnresolved(known)) return;
-  if (record.type === 'in_doubt') doubt(known, record);
-  if (record.type === 'superseded') {
-    known.superseded = known.attempts;
-    known.attempts = [];
-    if (known.entry.run) known.entry.run.isSuperseded = true;
-    return;
+  switch (record.type) {
+    case 'superseded':
+      known.isSuperseded = true;
+      break;
+    case 'reused_key':
+      known.attempts = [];
+      break;
+    case 'refused':
+      known.attempts = known.attempts.filter(({ attempt }) => attempt !== record.attempt);
+      meetConflict(known, record);
+      break;
+    case 'in_doubt':
+      doubt(known, record);
   }
-  if (record.type === 'reused_key') known.attempts = [];
-  if (record.type === 'refused') known.attempts = known.attempts.filter(({ attempt }) => attempt !== record.attempt);
-  if (record.type === 'refused') meetConflict(known, record);
-  const [oldest] = known.attempts;
-  if (!oldest) known.entry.run = undefined;
-  else if (known.entry.run) known.entry.run.at = oldest.at;
 }
 
-function doubt(known: Trigger, record: RecordOf<'in_doubt'>): void {
+function doubt(known: KeyUse, record: RecordOf<'in_doubt'>): void {
   known.reason = record.reason;
   meetConflict(known, record);
   if (!record.isLast) return;
@@ -150,80 +145,88 @@ function doubt(known: Trigger, record: RecordOf<'in_doubt'>): void {
   );
 }
 
-function meetConflict(known: Trigger, { name, activeExecutionId }: RecordOf<'refused' | 'in_doubt'>): void {
+function meetConflict(known: KeyUse, { name, activeExecutionId }: RecordOf<'refused' | 'in_doubt'>): void {
   if (name === 'already_active')
     known.conflict = { activeExecutionId: activeExecutionId ?? known.conflict?.activeExecutionId };
 }
 
 function observe(state: State, record: RecordOf<'status' | 'not_found'>): void {
-  const isKnown = state.runs.has(runIdOf(record));
-  const run = updateRun(state.runs, record);
-  if (!isKnown) state.entries.push({ run, isWhole: record.first === true });
+  const runId = runIdOf(record);
+  const isKnown = state.runs.has(runId);
+  updateRun(state.runs, runId, record);
+  if (!isKnown) state.places.push({ runId, isWhole: record.first === true });
 }
 
-export function updateRun(runs: State['runs'], record: RecordOf<'accepted' | 'status' | 'not_found'>): JournalRun {
-  const id = runIdOf(record);
-  const run = runs.get(id) ?? createRun(record, record.executionId);
-  runs.set(id, run);
+type RunRecord = RecordOf<'accepted' | 'status' | 'not_found'>;
+
+/** Adds a record to what is known of its run, whose id is `runIdOf`. The first final status stays. */
+export function updateRun(runs: State['runs'], id: string, record: RunRecord): void {
+  const known = runs.get(id);
   if (record.type === 'not_found') {
-    if (!run.isFinal) run.status = null;
-    return run;
+    runs.set(id, forgotten(record, known));
+    return;
   }
-  if (record.type === 'accepted' && run.idempotencyKey === null) {
+  // There may be a hundred thousand of them, so a run that is known is changed in place.
+  const run = known?.kind === 'run' ? known : newRun(record, known);
+  report(run, record, record.at);
+  if (record.type === 'accepted' && run.idempotencyKey === undefined) {
     run.idempotencyKey = record.idempotencyKey;
     run.at = record.at;
-    if (record.account !== undefined) run.account = record.account;
+    run.account = record.account;
   }
-  run.statusAt = record.at;
-  return Object.assign(run, reportedOf(run, record));
+  if (run !== known) runs.set(id, run);
 }
 
-/** What is known about a run after a report. A report without a status means RUNNING. */
-export function reportedOf(known: JournalRun, report: StatusReport) {
-  const status = known.isFinal && known.status !== null ? known.status : (report.status ?? 'RUNNING');
+function forgotten({ baseUrl, target, executionId, at }: RunRecord, known: RunEntry | undefined): RunEntry {
+  if (!known) return { kind: 'forgotten', baseUrl, target, executionId, at };
+  if (known.kind === 'forgotten' || known.isFinal) return known;
+  const { status: _, isFinal: __, statusAt: ___, ...rest } = known;
+  return { ...rest, kind: 'forgotten' };
+}
+
+function newRun(first: RunEntry | RunRecord, known?: RunEntry): KnownRun {
+  const { baseUrl, target, executionId, at } = known ?? first;
   return {
-    status,
-    isFinal: isFinalStatus(status),
-    startedAt: report.startedAt ?? known.startedAt,
-    completedAt: report.completedAt ?? known.completedAt,
-    creditsCharged: report.creditsCharged ?? known.creditsCharged,
-    error: report.error ?? known.error,
+    kind: 'run',
+    ...{ baseUrl, target, executionId, at },
+    ...{ status: 'RUNNING', isFinal: false, statusAt: at },
+    idempotencyKey: known?.idempotencyKey,
+    account: known?.account,
+    startedAt: known?.startedAt,
+    completedAt: known?.completedAt,
+    creditsCharged: known?.creditsCharged,
+    error: known?.error,
   };
 }
 
-type StatusReport = Partial<
-  Pick<RecordOf<'status'>, 'status' | 'startedAt' | 'completedAt' | 'creditsCharged' | 'error'>
->;
+type StatusReport = Partial<Pick<KnownRun, 'status' | 'startedAt' | 'completedAt' | 'creditsCharged' | 'error'>>;
 
-function createRun(record: JournalRecord, executionId: string | null): JournalRun {
-  return {
-    baseUrl: record.baseUrl,
-    target: record.target,
-    executionId,
-    status: null,
-    isFinal: false,
-    startedAt: null,
-    completedAt: null,
-    creditsCharged: null,
-    idempotencyKey: record.type === 'triggered' ? record.idempotencyKey : null,
-    at: record.at,
-  };
+/** Adds what was reported of a run at this time (ISO 8601). A report without a status means RUNNING. */
+function report(run: KnownRun, seen: StatusReport, at: string): void {
+  if (!run.isFinal) {
+    run.status = seen.status ?? 'RUNNING';
+    run.isFinal = isFinalStatus(run.status);
+  }
+  run.statusAt = at;
+  run.startedAt = seen.startedAt ?? run.startedAt;
+  run.completedAt = seen.completedAt ?? run.completedAt;
+  run.creditsCharged = seen.creditsCharged ?? run.creditsCharged;
+  run.error = seen.error ?? run.error;
 }
 
-export interface UnresolvedTrigger extends Omit<TriggeredRecord, 'type' | 'attempt' | 'baseUrl' | 'process'> {
-  at: string;
-  senders: { process: string; ageMs: number }[]; // the processes that may still send it, and since when
-  ageMs: number; // infinite if the clock was set back
-  reason?: string; // why the outcome is unknown; undefined if runctl was killed first
-  conflict?: { activeExecutionId?: string }; // a repeat was refused because a run was active, perhaps its own
+/** The run after this report, which isn't recorded. */
+export function reported(entry: RunEntry, seen: StatusReport, at: string): KnownRun {
+  const run = entry.kind === 'run' ? { ...entry } : newRun(entry, entry);
+  report(run, seen, at);
+  return run;
 }
 
-/** `trigger` must have an attempt without an outcome. */
-export function unresolvedOf({ attempts, reason, conflict }: Trigger, nowMs: number): UnresolvedTrigger {
+/** `use` must have an attempt without an outcome. */
+export function unresolvedOf({ attempts, isSuperseded, reason, conflict }: KeyUse): UnresolvedTrigger {
   const [oldest] = attempts;
   if (!oldest) throw new Error('every attempt of this trigger has an outcome');
-  const { account, target, idempotencyKey, body, userProvided, at } = oldest;
-  const senders = attempts.flatMap(({ process, at }) => (process ? [{ process, ageMs: ageOf(at, nowMs) }] : []));
-  const known = { account, target, idempotencyKey, body, userProvided, at, reason, conflict };
-  return { ...known, ageMs: ageOf(at, nowMs), senders };
+  const { baseUrl, account, target, idempotencyKey, body, userProvided, at } = oldest;
+  const senders = attempts.flatMap(({ process, at }) => (process ? [{ process, at }] : []));
+  const known = { baseUrl, account, target, idempotencyKey, body, userProvided, at, reason, conflict };
+  return { kind: 'unresolved', ...known, senders, isSuperseded };
 }

@@ -1,15 +1,32 @@
+import {
+  type Entry,
+  type ForgottenRun,
+  isOpen,
+  isUnfinished,
+  type KnownRun,
+  openMs,
+  type RecordedKey,
+  type RunEntry,
+  type UnresolvedTrigger,
+} from '../run/entry.ts';
 import { durationMsOf, type Run, type Target } from '../run/run.ts';
-import type { Execution } from '../run/service.ts';
+import type { RunResult, RunStatus } from '../run/service.ts';
 import { endedWell } from '../run/statuses.ts';
-import { isOpen, openMs } from './age.ts';
-import { fold, isForgotten, isUnfinished, type JournalRun, reportedOf, runEntriesOf, updateRun } from './fold.ts';
+import type { TriggerKey } from '../run/trigger.ts';
+import { type EntryFilter, isMatch, textsOf } from './entry-filter.ts';
+import {
+  fold,
+  isUnresolved,
+  type KeyUse,
+  type Listed,
+  listed,
+  listedRuns,
+  reported,
+  unresolvedOf,
+  updateRun,
+} from './fold.ts';
 import { type Log, type LogOptions, openLog } from './log.ts';
-import { createQueries, type TargetFilter } from './queries.ts';
-import { type JournalRecord, type NewRecord, runIdOf } from './records.ts';
-import { type RunFilter, textsOf } from './run-filter.ts';
-
-export { isOpen, openMs } from './age.ts';
-export type { JournalRun, UnresolvedTrigger } from './fold.ts';
+import { type JournalRecord, type NewRecord, type RecordOf, runIdOf, triggerIdOf } from './records.ts';
 
 /** How many files are searched for runs before all are read. A file holds about 250 runs. */
 const newestFiles = [2, 16];
@@ -18,124 +35,125 @@ const pastFiles = { files: 16, ageMs: 90 * 24 * 3_600_000 };
 /** How many earlier runs say how long the next one takes. */
 const mostPastRuns = 20;
 
-export type Journal = ReturnType<typeof openJournal>;
+interface OfTarget {
+  baseUrl: string;
+  target: Target;
+}
 
 /** This machine's journal. Throws only what `onTrouble` throws. What can't be read is unknown. */
-export function openJournal(options: LogOptions, log: Log = openLog(options)) {
-  const { nowMs } = options;
-  const queries = createQueries(log, nowMs);
+export const openJournal = (options: LogOptions): Journal => new Journal(openLog(options), options.nowMs);
+
+export class Journal {
+  readonly #log: Log;
+  readonly nowMs: () => number;
   /** The runs that this process asked for or recorded. */
-  const remembered = new Map<string, JournalRun>();
+  readonly #remembered = new Map<string, RunEntry>();
   /** The runs that the journal has no record of, each with another base URL that has its id, if there is one. */
-  const missing = new Map<string, string | undefined>();
-  return {
-    append,
-    recordStatus,
-    markNotFound,
-    runs,
-    unfinishedRuns,
-    forgottenRuns,
-    find,
-    findElsewhere,
-    pastDurationsMs,
-    conflicts: queries.conflicts,
-    unresolvedTriggers: queries.unresolvedTriggers,
-    hasLaterRun: queries.hasLaterRun,
-    findKey: queries.findKey,
-  };
+  readonly #missing = new Map<string, string | undefined>();
+
+  constructor(log: Log, nowMs: () => number) {
+    this.#log = log;
+    this.nowMs = nowMs;
+  }
 
   /** Returns false if the record couldn't be written. A `triggered` record is on disk on return. */
-  function append(record: NewRecord): boolean {
-    const stored = log.append(record);
+  append(record: NewRecord): boolean {
+    const stored = this.#log.append(record);
     if (!stored || !('executionId' in stored)) return stored !== undefined;
-    const isFirst = missing.delete(runIdOf(stored)) || stored.first;
-    if (isFirst || remembered.has(runIdOf(stored))) updateRun(remembered, stored);
+    const id = runIdOf(stored);
+    const isFirst = this.#missing.delete(id) || stored.first;
+    if (isFirst || this.#remembered.has(id)) updateRun(this.#remembered, id, stored);
     return true;
   }
 
   /** Records a status of a run, unless it says nothing new. */
-  function recordStatus(baseUrl: string, { target, executionId }: Run, execution: Execution, error?: string): void {
-    const { status, startedAt, completedAt, creditsCharged } = execution;
-    const recordedRun = find(executionId, { baseUrl });
+  recordStatus(baseUrl: string, { target, executionId }: Run, seen: RunStatus | RunResult, error?: string): void {
+    const { status, startedAt, completedAt, creditsCharged }: Partial<RunStatus> = seen;
+    const known = this.find(executionId, { baseUrl });
     const report = { status, startedAt, completedAt, creditsCharged, error };
-    if (recordedRun && isEqual({ ...recordedRun, ...reportedOf(recordedRun, report) }, recordedRun)) return;
-    const earlier = recordedRun ?? find(executionId, { baseUrl, fresh: true });
-    append({ type: 'status', baseUrl, target, executionId, ...report, first: earlier ? undefined : true });
+    if (known?.kind === 'run' && isEqual(reported(known, report, known.statusAt), known)) return;
+    const earlier = known ?? this.find(executionId, { baseUrl, fresh: true });
+    const first = earlier ? undefined : true;
+    this.append({ type: 'status', baseUrl, target, executionId, ...report, status: seen.status, first });
   }
 
   /** Records that the service doesn't know the run, if it is unfinished and `account` started it. Returns whether it is so. */
-  function markNotFound(baseUrl: string, { target, executionId }: Run, account: string): boolean {
-    const recordedRun = find(executionId, { baseUrl });
-    if (!recordedRun || recordedRun.account !== account || recordedRun.isFinal) return false;
-    return recordedRun.status === null || append({ type: 'not_found', baseUrl, target, executionId });
+  markNotFound(baseUrl: string, { target, executionId }: Run, account: string): boolean {
+    const known = this.find(executionId, { baseUrl });
+    if (!known || known.account !== account) return false;
+    if (known.kind === 'forgotten') return true;
+    return !known.isFinal && this.append({ type: 'not_found', baseUrl, target, executionId });
   }
 
   /**
-   * Runs and unresolved triggers, newest first. If only part of the journal is read, those that began earlier are left out.
-   * The newest files are read first, and the others only if the caller asks for more.
+   * Newest first. If only part of the journal is read, entries that began earlier are left out. The newest files are read
+   * first, and the others only if the caller asks for more.
    */
-  function* runs(filter: RunFilter = {}): Generator<JournalRun> {
-    const listed = new Set<string>();
+  *entries(filter: EntryFilter = {}): Generator<Entry> {
+    const seen = new Set<string>();
     const isFirstPart = (files: number) => filter.sinceMs === undefined && files < (filter.files ?? Infinity);
     for (const files of newestFiles.filter(isFirstPart)) {
-      for (const { run, isWhole } of newestFirst({ ...filter, files })) {
-        if (!isWhole || listed.has(listedIdOf(run))) continue;
-        listed.add(listedIdOf(run));
-        yield run;
+      for (const { entry, isWhole } of this.#listed({ ...filter, files })) {
+        if (!isWhole || seen.has(idOf(entry))) continue;
+        seen.add(idOf(entry));
+        yield entry;
       }
     }
     const isPart = !filter.hasRun && (filter.sinceMs !== undefined || filter.files !== undefined);
-    for (const { run, isWhole } of newestFirst(filter)) {
+    for (const { entry, isWhole } of this.#listed(filter)) {
       // A run with neither a key nor a first record began in a file that wasn't read.
-      const isCut = isPart && !isWhole && run.idempotencyKey === null;
-      const isListed = listed.size > 0 && listed.has(listedIdOf(run));
-      if (!isCut && !isListed) yield run;
+      const isCut = isPart && !isWhole && entry.idempotencyKey === undefined;
+      const isSeen = seen.size > 0 && seen.has(idOf(entry));
+      if (!isCut && !isSeen) yield entry;
     }
   }
 
-  function newestFirst(filter: RunFilter) {
-    const entries = filter.hasRun ? runEntriesOf(queries.read(filter)) : fold(queries.read(filter)).entries;
-    return entries.flatMap(({ run, isWhole }) => (run ? { run, isWhole } : [])).reverse();
+  #listed(filter: EntryFilter): Listed[] {
+    return filter.hasRun ? listedRuns(this.#read(filter)) : listed(fold(this.#read(filter)));
   }
 
-  function unfinishedRuns(filter: { baseUrl: string; target?: Target }) {
-    return remember(openRuns(filter).filter(isUnfinished));
+  *#read(filter: EntryFilter): Generator<JournalRecord> {
+    for (const records of this.#log.read({ ...filter, texts: textsOf(filter) }))
+      for (const record of records) if (isMatch(record, filter)) yield record;
   }
 
-  /** The runs that the service didn't know when it was last asked, and that it may know again. */
-  function forgottenRuns(filter: { baseUrl: string }) {
-    return remember(openRuns(filter).filter(isForgotten));
+  /** The unfinished runs, newest first. */
+  unfinished(filter: { baseUrl: string; target?: Target }): KnownRun[] {
+    return this.#open(filter).filter(isUnfinished);
   }
 
-  function openRuns(filter: RunFilter): JournalRun[] {
-    return [...runs({ ...filter, sinceMs: nowMs() - openMs })].filter((run) => isOpen(run, nowMs()));
+  /** The runs that the service didn't know when it was last asked, and that it may know again, newest first. */
+  forgotten(filter: { baseUrl: string }): ForgottenRun[] {
+    return this.#open(filter).filter((entry) => entry.kind === 'forgotten');
   }
 
-  function remember<Run extends JournalRun & { executionId: string }>(found: Run[]): Run[] {
-    for (const run of found) remembered.set(runIdOf(run), run);
-    return found;
+  #open(filter: EntryFilter): Entry[] {
+    const entries = [...this.entries({ ...filter, sinceMs: this.nowMs() - openMs })];
+    const open = entries.filter((entry) => isOpen(entry, this.nowMs()));
+    for (const entry of open) if (entry.kind !== 'unresolved') this.#remembered.set(runIdOf(entry), entry);
+    return open;
   }
 
   /** A run by its id. With `fresh`, includes what other processes recorded since the last call. */
-  function find(executionId: string, { baseUrl, fresh }: { baseUrl: string; fresh?: boolean }): JournalRun | undefined {
+  find(executionId: string, { baseUrl, fresh }: { baseUrl: string; fresh?: boolean }): RunEntry | undefined {
     const id = runIdOf({ baseUrl, executionId });
-    if (fresh || !(remembered.has(id) || missing.has(id))) search(executionId, baseUrl);
-    return remembered.get(id);
+    if (fresh || !(this.#remembered.has(id) || this.#missing.has(id))) this.#search(executionId, baseUrl);
+    return this.#remembered.get(id);
   }
 
   /** Another base URL that has a run with this id, if this one has none. */
-  function findElsewhere(executionId: string, baseUrl: string): string | undefined {
-    find(executionId, { baseUrl });
-    return missing.get(runIdOf({ baseUrl, executionId }));
+  findElsewhere(executionId: string, baseUrl: string): string | undefined {
+    this.find(executionId, { baseUrl });
+    return this.#missing.get(runIdOf({ baseUrl, executionId }));
   }
 
   /** Searches from the newest file back to the first record of the run. */
-  function search(executionId: string, baseUrl: string): void {
+  #search(executionId: string, baseUrl: string): void {
     const id = runIdOf({ baseUrl, executionId });
     let records: JournalRecord[] = [];
     let elsewhere: string | undefined;
     const texts = textsOf({ idPrefix: executionId });
-    for (const inFile of log.read({ texts, newestFirst: true })) {
+    for (const inFile of this.#log.read({ texts, newestFirst: true })) {
       const ofId = inFile.filter((record) => isOfRun(record, executionId));
       const ofRun = ofId.filter((record) => record.baseUrl === baseUrl);
       elsewhere ??= ofId.find((record) => record.baseUrl !== baseUrl)?.baseUrl;
@@ -143,24 +161,55 @@ export function openJournal(options: LogOptions, log: Log = openLog(options)) {
       if (ofRun.some(({ first }) => first)) break;
     }
     const run = fold(records).runs.get(id);
-    if (run) remembered.set(id, run);
-    else if (!remembered.has(id)) missing.set(id, elsewhere);
-    if (run) missing.delete(id);
+    if (run) this.#remembered.set(id, run);
+    else if (!this.#remembered.has(id)) this.#missing.set(id, elsewhere);
+    if (run) this.#missing.delete(id);
+  }
+
+  /** The target's triggers that were refused because another run was active, oldest first. */
+  conflicts({ sinceMs, ...filter }: OfTarget & { sinceMs: number }): RecordOf<'refused'>[] {
+    return [...this.#read({ ...filter, sinceMs })].filter(
+      (record): record is RecordOf<'refused'> =>
+        record.type === 'refused' && record.name === 'already_active' && Date.parse(record.at) >= sinceMs,
+    );
+  }
+
+  /** The open triggers whose outcome isn't known, newest first. */
+  unresolved(filter: { baseUrl?: string; target?: Target }): UnresolvedTrigger[] {
+    const isYoung = ({ attempts: [oldest] }: KeyUse) => oldest !== undefined && isOpen(oldest, this.nowMs());
+    const uses = this.#keys({ ...filter, sinceMs: this.nowMs() - openMs });
+    return uses
+      .filter((use) => isUnresolved(use) && isYoung(use))
+      .map(unresolvedOf)
+      .reverse();
+  }
+
+  /** Does a trigger that was first sent after this time (ISO 8601) have a run that no earlier use of its key had started? */
+  hasLaterRun(filter: OfTarget, at: string): boolean {
+    const isOwnRun = ({ executionId, how }: KeyUse) => executionId !== undefined && how !== 'replayed';
+    return this.#keys({ ...filter, sinceMs: Date.parse(at) }).some((use) => isOwnRun(use) && use.at > at);
+  }
+
+  #keys(filter: EntryFilter): KeyUse[] {
+    return [...fold(this.#read(filter)).keys.values()];
+  }
+
+  /** How an idempotency key was used, however long ago. */
+  findKey({ baseUrl, target, idempotencyKey }: TriggerKey): RecordedKey | undefined {
+    const files = [...this.#log.read({ texts: [JSON.stringify(idempotencyKey)] })];
+    const use = fold(files.flat()).keys.get(triggerIdOf({ baseUrl, idempotencyKey, target }));
+    if (use?.executionId !== undefined) return { kind: 'run', executionId: use.executionId };
+    return use && use.attempts.length > 0 ? unresolvedOf(use) : undefined;
   }
 
   /** How long the target's last completed runs took, newest first, from the newest files. */
-  function pastDurationsMs(filter: TargetFilter): number[] {
+  pastDurationsMs(filter: OfTarget): number[] {
     const durationsMs: number[] = [];
-    const sinceMs = nowMs() - pastFiles.ageMs;
-    for (const { status, startedAt, completedAt, at } of runs({
-      ...filter,
-      files: pastFiles.files,
-      hasRun: true,
-    })) {
-      if (durationsMs.length >= mostPastRuns || Date.parse(at) < sinceMs) break;
-      const hasCompleted = status !== null && endedWell(status);
-      const durationMs = durationMsOf({ startedAt, completedAt });
-      if (hasCompleted && durationMs) durationsMs.push(durationMs);
+    const sinceMs = this.nowMs() - pastFiles.ageMs;
+    for (const entry of this.entries({ ...filter, files: pastFiles.files, hasRun: true })) {
+      if (durationsMs.length >= mostPastRuns || Date.parse(entry.at) < sinceMs) break;
+      const durationMs = entry.kind === 'run' && endedWell(entry.status) ? durationMsOf(entry) : undefined;
+      if (durationMs) durationsMs.push(durationMs);
     }
     return durationsMs;
   }
@@ -168,8 +217,8 @@ export function openJournal(options: LogOptions, log: Log = openLog(options)) {
 
 const isEqual = (one: object, other: object) => JSON.stringify(one) === JSON.stringify(other);
 
-const listedIdOf = ({ baseUrl, target, executionId, idempotencyKey }: JournalRun) =>
-  JSON.stringify([baseUrl, executionId ?? [target, idempotencyKey]]);
+const idOf = ({ baseUrl, target, ...entry }: Entry) =>
+  JSON.stringify([baseUrl, entry.kind === 'unresolved' ? [target, entry.idempotencyKey] : entry.executionId]);
 
 const isOfRun = (record: JournalRecord, executionId: string) =>
   'executionId' in record && record.executionId.toLowerCase() === executionId.toLowerCase();

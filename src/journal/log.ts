@@ -1,6 +1,6 @@
 import { fdatasyncSync, fsyncSync, rmSync } from 'node:fs';
+import { clockSkewMs } from '../run/entry.ts';
 import { UnsafePathError } from '../system/own-file.ts';
-import { clockSkewMs } from './age.ts';
 import { appendLine, type Sync } from './append-line.ts';
 import { filesIn, fullFileBytes, readFile } from './files.ts';
 import { type JournalRecord, type NewRecord, pathOf, recordsIn } from './records.ts';
@@ -21,7 +21,7 @@ export interface LogPart {
 }
 
 /** What the journal can't be: it isn't used if others could have written it. */
-export type Lack = 'read' | 'written' | 'used';
+type Lack = 'read' | 'written' | 'used';
 
 export interface LogOptions {
   folder: string | undefined; // created with the first record; undefined if there is nowhere to put it

@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { getBuiltinModule, kill, pid } from 'node:process';
-import type { UnresolvedTrigger } from './fold.ts';
+import { ageOf, type UnresolvedTrigger } from '../run/entry.ts';
 
 export type Processes = ReturnType<typeof createProcesses>;
 
@@ -25,18 +25,16 @@ export function createProcesses() {
 const otherHostMs = 180_000;
 
 /** The process that still sends a trigger, if any. On another host or in another container, its age decides. */
-export function senderOf({ senders }: Pick<UnresolvedTrigger, 'senders'>, { stateOf }: Processes): string | undefined {
-  const sender = senders.find(({ process, ageMs }) => {
+export function senderOf(
+  { senders }: Pick<UnresolvedTrigger, 'senders'>,
+  { stateOf }: Processes,
+  nowMs: number,
+): string | undefined {
+  const sender = senders.find(({ process, at }) => {
     const state = stateOf(process);
-    return state === 'running' || (state === 'unknown' && ageMs < otherHostMs);
+    return state === 'running' || (state === 'unknown' && ageOf({ at }, nowMs) < otherHostMs);
   });
   return sender?.process;
-}
-
-/** `process 4711 on build-host`. */
-export function shownProcess(name: string): string {
-  const [host = '', pid] = name.split(' ');
-  return `process ${pid} on ${host.replace(/\/.*/s, '')}`;
 }
 
 /** A process id is only meaningful within one boot and one container. */

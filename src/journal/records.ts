@@ -1,13 +1,8 @@
 import { flawInPath } from '../run/automation-name.ts';
-import type { HowTriggered } from '../run/events.ts';
+import type { HowTriggered } from '../run/evidence.ts';
 import type { ExitName } from '../run/exit-codes.ts';
 import { fullNameOf, type Target } from '../run/run.ts';
-
-export interface TriggerKey {
-  baseUrl: string;
-  target: Target;
-  idempotencyKey: string;
-}
+import type { TriggerKey } from '../run/trigger.ts';
 
 interface RunKey {
   baseUrl: string;
@@ -37,7 +32,7 @@ export type NewRecord = (
   first?: boolean;
 };
 
-export interface TriggeredRecord extends TriggerKey {
+interface TriggeredRecord extends TriggerKey {
   type: 'triggered';
   attempt: string; // a UUID: several attempts may share an idempotency key
   account: string; // fingerprint of the API key

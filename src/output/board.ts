@@ -2,10 +2,11 @@ import type { Invocation } from '../context.ts';
 import type { Reporter, RunEvent } from '../run/events.ts';
 import { reasonOf } from '../run/fault.ts';
 import { nameOf, type Run, type Target } from '../run/run.ts';
-import type { Execution } from '../run/service.ts';
+import type { RunStatus } from '../run/service.ts';
+import type { Clock } from '../system/clock.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
 import { formatAge, formatAgo } from '../system/time-text.ts';
-import { themeOf, wrapOptionsOf } from './output.ts';
+import { themeOf, wrapOptionsOf } from './print.ts';
 import { createSentences, howRetried } from './sentences.ts';
 import { createSpinner } from './spinner.ts';
 import { durationOf, markedStatus, shortId } from './status-text.ts';
@@ -22,7 +23,7 @@ export interface BoardOptions {
 interface Row {
   run: Run;
   /** The last status, if there was one. */
-  execution?: Execution;
+  status?: RunStatus;
   startedAtMs: number;
   usual: string | undefined;
   /** The last poll, if it failed. */
@@ -54,7 +55,7 @@ export function createBoard({ runs, usualDuration }: BoardOptions, context: Invo
       if (event.isActiveRun && !isSingle) return;
       if (event.event === 'triggered' && !event.isWatched) return;
       if (event.event === 'run_done') removeRow(event.run);
-      else update(rows.get(event.run.executionId) ?? addRow(event.run), event);
+      else update(rows.get(event.run.executionId) ?? addRow(event.run), event, clock);
       if (rows.size > 0) spinner.draw();
     },
     above: (lines: string) => spinner.above(lines.replace(/\n$/, '')),
@@ -69,58 +70,64 @@ export function createBoard({ runs, usualDuration }: BoardOptions, context: Invo
     return row;
   }
 
-  function update(row: Row, event: RunEvent): void {
-    if (event.event === 'status' || event.event === 'final') {
-      row.failure = undefined;
-      row.execution = event.execution;
-      const startMs = Date.parse(event.execution.startedAt ?? '');
-      // If the service's clock is ahead of ours, the run would have a negative age.
-      if (startMs <= clock.nowMs()) row.startedAtMs = startMs;
-    }
-    if (event.event === 'attempt_failed' && event.run) row.failure = { ...event, atMs: clock.elapsedMs() };
-  }
-
   /** A single run stays until the command ends and prints its summary. */
   function removeRow({ executionId }: Run): void {
-    const { run, execution } = rows.get(executionId) ?? {};
+    const { run, status } = rows.get(executionId) ?? {};
     if (isSingle || !run) return;
     rows.delete(executionId);
-    if (execution?.isFinal) spinner.above(finishedLine(run, execution, theme));
+    if (status?.isFinal) spinner.above(finishedLine(run, status, theme));
   }
 
   function boardText(): string {
     // Spinner or indent take two columns, and some terminals wrap a line that fills the last one.
     const columns = Math.max(1, stderr.columns() - 3);
-    const shown = [...rows.values()].slice(0, mostRows).map((row) => ({
-      ...row,
-      name: cutTo(sanitizeLine(nameOf(row.run.target)), Math.floor(columns / 3), theme),
-      status: sanitizeLine(row.execution?.status ?? 'polling'),
-    }));
-    const widest = (cell: 'name' | 'status') => Math.max(...shown.map((row) => widthOf(row[cell])));
-    const lines = shown.map((row) => {
-      const age = formatAge(clock.nowMs() - row.startedAtMs);
-      const head = [padTo(row.name, widest('name')), padTo(row.status, widest('status')), age].join(' ');
-      const note = noteOf(row);
-      const line = cutTo(note ? `${head} ${theme.symbols.dot} ${note}` : head, columns, theme);
-      return row.failure ? theme.warn(line) : line;
-    });
+    const lines = linesOf([...rows.values()].slice(0, mostRows), columns, clock, theme);
     if (isSingle) return lines.join('');
     const more = rows.size > mostRows ? [cutTo(`and ${rows.size - mostRows} more`, columns, theme)] : [];
     return [cutTo(`${done} of ${runs} done`, columns, theme), ...lines, ...more].join('\n  ');
   }
-
-  function noteOf({ failure, usual }: Row): string | undefined {
-    if (!failure) return usual;
-    const { execution, ageMs = 0, atMs, fault } = failure;
-    if (failure.failures === 1) return `${theme.symbols.warn} ${sanitizeLine(reasonOf(fault))}; ${howRetried(failure)}`;
-    const known = execution ? `confirmed ${formatAgo(ageMs + clock.elapsedMs() - atMs)}` : 'not confirmed yet';
-    return `${theme.symbols.warn} ${known}: ${sanitizeLine(reasonOf(fault))}`;
-  }
 }
 
-function finishedLine({ target, executionId }: Run, execution: Execution, theme: Theme): string {
-  const took = durationOf(execution);
+function update(row: Row, event: RunEvent, clock: Clock): void {
+  if (event.event === 'status' || event.event === 'final') {
+    row.failure = undefined;
+    row.status = event.status;
+    const startMs = Date.parse(event.status.startedAt ?? '');
+    // If the service's clock is ahead of ours, the run would have a negative age.
+    if (startMs <= clock.nowMs()) row.startedAtMs = startMs;
+  }
+  if (event.event === 'attempt_failed' && event.run) row.failure = { ...event, atMs: clock.elapsedMs() };
+}
+
+/** `nightly RUNNING 4m 12s · usually 5m`, aligned with the others. */
+function linesOf(rows: readonly Row[], columns: number, clock: Clock, theme: Theme): string[] {
+  const shown = rows.map((row) => ({
+    row,
+    name: cutTo(sanitizeLine(nameOf(row.run.target)), Math.floor(columns / 3), theme),
+    status: sanitizeLine(row.status?.status ?? 'polling'),
+  }));
+  const widest = (cell: 'name' | 'status') => Math.max(...shown.map((each) => widthOf(each[cell])));
+  return shown.map(({ row, name, status }) => {
+    const age = formatAge(clock.nowMs() - row.startedAtMs);
+    const head = [padTo(name, widest('name')), padTo(status, widest('status')), age].join(' ');
+    const note = noteOf(row, clock, theme);
+    const line = cutTo(note ? `${head} ${theme.symbols.dot} ${note}` : head, columns, theme);
+    return row.failure ? theme.warn(line) : line;
+  });
+}
+
+function noteOf({ failure, usual }: Row, clock: Clock, { symbols }: Theme): string | undefined {
+  if (!failure) return usual;
+  const { seen, atMs, fault } = failure;
+  const reason = sanitizeLine(reasonOf(fault));
+  if (failure.failures === 1) return `${symbols.warn} ${reason}; ${howRetried(failure)}`;
+  const known = seen ? `confirmed ${formatAgo(seen.ageMs + clock.elapsedMs() - atMs)}` : 'not confirmed yet';
+  return `${symbols.warn} ${known}: ${reason}`;
+}
+
+function finishedLine({ target, executionId }: Run, status: RunStatus, theme: Theme): string {
+  const took = durationOf(status);
   const time = took ? ` ${theme.dim(took)}` : '';
   const id = theme.dim(executionId.slice(0, shortId));
-  return `${markedStatus(execution, theme)} ${sanitizeLine(nameOf(target))}${time} ${id}`;
+  return `${markedStatus(status, theme)} ${sanitizeLine(nameOf(target))}${time} ${id}`;
 }

@@ -1,102 +1,107 @@
 import type { Invocation } from '../context.ts';
-import { endOf, exitOf, type Outcome } from '../problems/outcome.ts';
-import type { LastConfirmed, WarningEvent } from '../run/events.ts';
+import { starts } from '../run/evidence.ts';
 import { exitCodeOf, publicNameOf } from '../run/exit-codes.ts';
-import type { Problem } from '../run/problem.ts';
-import { durationMsOf, fullNameOf, type Run, type Target } from '../run/run.ts';
+import { causeOf, exitOf, factsOf, nameOfOutcome } from '../run/exit-of.ts';
+import type { Fault } from '../run/fault.ts';
+import type { Outcome, Seen } from '../run/outcome.ts';
+import { commandIn, type Words } from '../run/problem.ts';
+import { durationMsOf, fullNameOf } from '../run/run.ts';
 import type { JsonObject } from '../system/json.ts';
-
-/** A JSON document and what it is about, which the service's fields in it may name otherwise. */
-export interface Document {
-  json: JsonObject;
-  run?: Run;
-  target?: Target;
-}
+import { wordsOf } from '../words/of-outcome.ts';
+import { plainVoice, type Voice } from '../words/voice.ts';
 
 type DocumentContext = Pick<Invocation, 'command' | 'commandLine' | 'warnings' | 'secrets' | 'withFlags'>;
 
-/** All fields of the service, and `runctl`. If status and result share a field, that of the status is newer. */
-export function documentOf(outcome: Outcome, context: DocumentContext): Document {
-  const { run, target = run?.target, execution, result } = outcome;
+interface DocumentOptions {
+  voice?: Voice;
+  isSafeToRepeat?: boolean; // may the command line be repeated without a second run of any of its targets?
+}
+
+/** The line of `--json`: all fields of the service, and `runctl`. If status and result share a field, that of the status is newer. */
+export function documentOf(outcome: Outcome, context: DocumentContext, options: DocumentOptions = {}): JsonObject {
+  const { run, target } = outcome;
+  const { status, result } = factsOf(outcome);
   const json: JsonObject = {
     ...(target && { executionId: run?.executionId ?? null, ...target }),
     ...result?.document,
-    ...execution?.document,
-    runctl: runctlOf({ ...outcome, target }, context),
+    ...(status ? status.document : 'document' in outcome && outcome.document),
+    runctl: runctlOf(outcome, context, options),
   };
   // The document names the run, even if the answer of the service does not.
   if (run && typeof json.executionId !== 'string') json.executionId = run.executionId;
-  return { json, run, target };
+  return json;
 }
 
-export const lastConfirmedOf = ({ execution, ageMs = 0 }: Omit<LastConfirmed, 'run'>) =>
-  execution ? { status: execution.status, ageMs: Math.max(0, Math.round(ageMs)) } : null;
-
-function runctlOf(outcome: Outcome, context: DocumentContext): JsonObject {
-  const { command, warnings, secrets } = context;
-  const { run, target, execution, problem, lastConfirmed, report } = outcome;
-  const trigger = triggerOf(outcome);
-  const next = problem ? nextOfProblem(problem, outcome, context) : nextAfter(outcome, context);
-  const { activeExecutionId = outcome.activeExecutionId } = problem?.facts ?? {};
-  const durationMs = run && execution?.isFinal ? durationMsOf(execution) : undefined;
+function runctlOf(outcome: Outcome, context: DocumentContext, options: DocumentOptions): JsonObject {
+  const { voice = plainVoice, isSafeToRepeat = outcome.start?.isRepeatable ?? true } = options;
+  const { command, secrets } = context;
+  const { start, fields } = outcome;
+  const { status, fault, seen, activeId } = factsOf(outcome);
+  const words = wordsOf(outcome, voice);
+  const durationMs = outcome.run && status?.isFinal ? durationMsOf(status) : undefined;
+  const next = words ? nextOf(words, outcome, isSafeToRepeat, context) : nextAfter(outcome, voice, context);
   return {
     schema: 1,
     command,
     exitCode: exitCodeOf(exitOf(outcome)),
-    outcome: publicNameOf(endOf(outcome)),
+    outcome: publicNameOf(nameOfOutcome(outcome)),
     ...(durationMs !== undefined && { durationMs }),
     next: next === undefined ? null : secrets.scrub(next),
-    ...(trigger && { trigger }),
-    ...(problem && { problem: problemJson(problem, secrets) }),
-    warnings: warnings
-      .filter((warning) => isWarningOf(warning, run, target))
-      .map(({ name, message }) => ({ name, message: secrets.scrub(message) })),
-    ...(activeExecutionId !== undefined && { activeExecutionId }),
-    ...(lastConfirmed?.execution && { lastConfirmed: lastConfirmedOf(lastConfirmed) }),
-    ...report,
+    ...(start && {
+      trigger: { ...starts[start.evidence], idempotencyKey: start.idempotencyKey, safeToRepeat: isSafeToRepeat },
+    }),
+    ...(words && { problem: problemOf(outcome, words, fault, context) }),
+    warnings: warningsOf(outcome, context),
+    ...(activeId !== undefined && { activeExecutionId: activeId }),
+    ...(seen && { lastConfirmed: lastConfirmedOf(seen) }),
+    ...fields,
   };
 }
 
-function triggerOf({ start, safeToRepeat = true }: Outcome): JsonObject | undefined {
-  if (!start) return undefined;
-  const { how, started, idempotencyKey } = start;
-  return { how, started, idempotencyKey, safeToRepeat };
-}
+const lastConfirmedOf = ({ status, ageMs }: Seen) => ({
+  status: status.status,
+  ageMs: Math.max(0, Math.round(ageMs)),
+});
 
 /** A problem may quote a service that sent the API key back, so its texts are scrubbed. */
-function problemJson({ facts }: Problem, { scrub }: DocumentContext['secrets']): JsonObject {
-  const { name, shownName, message, httpStatus, serviceCode, requestId, retryAfterMs } = facts;
+function problemOf(outcome: Outcome, { message }: Words, fault: Fault | undefined, { secrets }: DocumentContext) {
+  const name = causeOf(outcome);
+  const isExitName = name !== 'idempotency_key_expired' && name !== 'other_api_key';
+  const { httpStatus, serviceCode, requestId, retryAfterMs }: Partial<Fault> = fault ?? {};
   return {
-    name: shownName ?? publicNameOf(name),
-    message: scrub(message),
+    name: isExitName ? publicNameOf(name) : name,
+    message: secrets.scrub(message),
     httpStatus,
-    serviceCode: serviceCode && scrub(serviceCode),
-    requestId: requestId && scrub(requestId),
+    serviceCode: serviceCode && secrets.scrub(serviceCode),
+    requestId: requestId && secrets.scrub(requestId),
     retryAfterMs: retryAfterMs && Math.round(retryAfterMs),
   };
 }
 
-function isWarningOf(warning: WarningEvent, run: Run | undefined, target: Target | undefined): boolean {
-  if (warning.run) return warning.run.executionId === run?.executionId;
-  if (!warning.target) return true;
-  return target !== undefined && fullNameOf(warning.target) === fullNameOf(target);
+/** The warnings about this run or this target, and about no other. */
+function warningsOf({ run, target }: Outcome, { warnings, secrets }: DocumentContext): JsonObject[] {
+  const isMine = (warning: (typeof warnings)[number]) => {
+    if (warning.run) return warning.run.executionId === run?.executionId;
+    if (!warning.target) return true;
+    return target !== undefined && fullNameOf(warning.target) === fullNameOf(target);
+  };
+  return warnings.filter(isMine).map(({ name, message }) => ({ name, message: secrets.scrub(message) }));
 }
 
 /** After a rate limit, the same command is the next one, if repeating it starts no second run. */
-function nextOfProblem({ facts }: Problem, { start, safeToRepeat }: Outcome, context: DocumentContext) {
-  const isRepeatable = facts.name === 'rate_limited' && start && safeToRepeat;
-  const named = facts.isForPerson ? undefined : commandIn(facts.hint);
+function nextOf(words: Words, outcome: Outcome, isSafeToRepeat: boolean, context: DocumentContext): string | undefined {
+  const named = words.isForPerson ? undefined : commandIn(words);
   if (named !== undefined) return context.withFlags(named);
+  const isRepeatable = nameOfOutcome(outcome) === 'rate_limited' && outcome.start && isSafeToRepeat;
   return isRepeatable ? context.commandLine : undefined;
 }
 
-/** The first command in a hint that has no placeholder. */
-const commandIn = (hint = '') => /`(runctl (?![^`]*<\w+>)[^`]+)`/.exec(hint)?.[1];
-
-function nextAfter(outcome: Outcome, { command, withFlags }: DocumentContext): string | undefined {
-  const { run, execution, result, argument } = outcome;
-  if (!run || argument === undefined) return undefined;
-  if (!(execution ?? result)?.isFinal) return withFlags(`runctl watch ${argument}`);
-  const isRead = endOf(outcome) === 'ok' || command === 'result';
-  return isRead ? undefined : withFlags(`runctl result ${argument}`);
+/** What to type after a run that nothing went wrong with, except perhaps in the run itself. */
+function nextAfter(outcome: Outcome, { argumentOf }: Voice, context: DocumentContext): string | undefined {
+  const { run } = outcome;
+  if (!run) return undefined;
+  const { status } = factsOf(outcome);
+  if (!status?.isFinal) return context.withFlags(`runctl watch ${argumentOf(run)}`);
+  const isRead = nameOfOutcome(outcome) === 'ok' || context.command === 'result';
+  return isRead ? undefined : context.withFlags(`runctl result ${argumentOf(run)}`);
 }

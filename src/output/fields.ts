@@ -1,5 +1,5 @@
 import type { Run } from '../run/run.ts';
-import { type Execution, errorTextOf, type RunResult } from '../run/service.ts';
+import { errorTextOf, type RunResult, type RunStatus } from '../run/service.ts';
 import { sanitize, sanitizeLine } from '../system/sanitize.ts';
 import { formatAgo, localTime } from '../system/time-text.ts';
 import { colorOfStatus, creditsOf, durationOf } from './status-text.ts';
@@ -24,23 +24,23 @@ export function fields(rows: readonly Row[], theme: Theme, { columns, indent = 0
 }
 
 export function statusFields(
-  { run, execution, result, usual }: { run: Run; execution: Execution; result?: RunResult; usual?: string },
+  { run, status, result, usual }: { run: Run; status: RunStatus; result?: RunResult; usual?: string },
   nowMs: number,
   theme: Theme,
   lines: WrapOptions,
 ): string {
   const { target } = run;
-  const isFinished = execution.isFinal;
+  const isFinished = status.isFinal;
   return fields(
     [
-      ['status', colorOfStatus(execution, theme)(sanitizeLine(execution.status))],
+      ['status', colorOfStatus(status, theme)(sanitizeLine(status.status))],
       ['automation', sanitize(target.automationName)],
       ['project', target.projectId],
       ['run', run.executionId],
-      ['started', when(execution.startedAt, nowMs)],
-      ['finished', isFinished ? when(execution.completedAt, nowMs) : undefined],
-      ['duration', isFinished ? durationOf(execution) : soFar(execution, usual, nowMs)],
-      ['credits', creditsOf(execution)],
+      ['started', when(status.startedAt, nowMs)],
+      ['finished', isFinished ? when(status.completedAt, nowMs) : undefined],
+      ['duration', isFinished ? durationOf(status) : soFar(status, usual, nowMs)],
+      ['credits', creditsOf(status)],
       ['error', sanitizeLine(errorTextOf(result))],
     ],
     theme,
@@ -49,7 +49,7 @@ export function statusFields(
 }
 
 /** How long an unfinished run has taken: `4m 12s (usually 5m)`. */
-function soFar({ startedAt }: Execution, usual: string | undefined, nowMs: number): string | undefined {
+function soFar({ startedAt }: RunStatus, usual: string | undefined, nowMs: number): string | undefined {
   const took = durationOf({ startedAt, completedAt: new Date(nowMs).toISOString() });
   return took && usual ? `${took} (${usual})` : took;
 }

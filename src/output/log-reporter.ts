@@ -5,9 +5,9 @@ import { laterSignOfLifeMs, signOfLifeMs } from '../run/limits.ts';
 import { nameOf } from '../run/run.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
 import { formatDuration, localTime } from '../system/time-text.ts';
-import { type OutputOptions, printSentence } from './output.ts';
+import { type OutputOptions, printSentence } from './print.ts';
 import { createSentences, howRetried, isShownQuietly } from './sentences.ts';
-import { lastConfirmed } from './status-text.ts';
+import { lastSeen } from './status-text.ts';
 
 /** A log must not end with a retry in 50 ms while the service is away for a minute. */
 const silenceMs = 10_000;
@@ -63,22 +63,22 @@ function isSignOfLife(event: RunEvent): boolean {
 function changeOf(event: RunEvent, isNamed: boolean): string | undefined {
   switch (event.event) {
     case 'status': {
-      const { run, execution, changed } = event;
-      if (!changed || execution.isFinal) return undefined;
-      return isNamed ? execution.status : `${execution.status} (run ${run.executionId})`;
+      const { run, status, changed } = event;
+      if (!changed || status.isFinal) return undefined;
+      return isNamed ? status.status : `${status.status} (run ${run.executionId})`;
     }
     case 'attempt_failed': {
       if (event.operation === 'trigger') return undefined;
       const { failures, silentMs, fault } = event;
       const silence = failures > 1 ? ` for ${formatDuration(silentMs)}` : '';
-      return `no valid response${silence}: ${reasonOf(fault)}; ${lastConfirmed(event)}; ${howRetried(event)}`;
+      return `no valid response${silence}: ${reasonOf(fault)}; ${lastSeen(event.seen)}; ${howRetried(event)}`;
     }
     case 'service_back':
       return `responds again after ${formatDuration(event.afterMs)}`;
     case 'waiting':
-      return event.run && event.execution && `still ${event.execution.status}`;
+      return event.run && event.seen && `still ${event.seen.status.status}`;
     case 'final':
-      return event.execution.status;
+      return event.status.status;
     default:
       return undefined;
   }

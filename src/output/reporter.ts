@@ -2,7 +2,7 @@ import type { Invocation } from '../context.ts';
 import type { Reporter } from '../run/events.ts';
 import type { BoardOptions } from './board.ts';
 import { createLogReporter } from './log-reporter.ts';
-import type { OutputOptions } from './output.ts';
+import type { OutputOptions } from './print.ts';
 
 /** The reporter of a command. It writes to stderr, only warnings with `--quiet`. */
 export function createReporter(options: OutputOptions, context: Invocation): Reporter {

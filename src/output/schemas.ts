@@ -1,7 +1,8 @@
-import { allHowTriggered, allResolutions } from '../run/events.ts';
+import { starts } from '../run/evidence.ts';
 import { exitCodes } from '../run/exit-codes.ts';
 import { causesOfUnknown } from '../run/problem.ts';
 import type { JsonObject } from '../system/json.ts';
+import { allResolutions } from '../words/of-recovery.ts';
 
 export type Schema = JsonObject;
 
@@ -13,6 +14,7 @@ const yesOrNo = { type: 'boolean' };
 const time = { type: 'string', format: 'date-time' };
 const oneOf = (...words: readonly string[]) => ({ enum: words });
 const listOf = (items: Schema) => ({ type: 'array', items });
+const orNull = (schema: Schema) => ({ anyOf: [schema, { type: 'null' }] });
 const mapOf = (additionalProperties: Schema) => ({ type: 'object', additionalProperties });
 
 /** An object that is open, as fields may be added to every object within `schema: 1`. */
@@ -33,7 +35,7 @@ const problem = object(
 );
 
 const trigger = object({
-  how: oneOf(...allHowTriggered),
+  how: oneOf(...new Set(Object.values(starts).map(({ how }) => how))),
   started: oneOf('yes', 'no', 'unknown'),
   idempotencyKey: textOrNull,
   safeToRepeat: yesOrNo,
@@ -78,10 +80,28 @@ const runctl = object(
   },
 );
 
-/** A document. The fields of the service are not listed: it decides on their names and types. */
+const summary = object({}, { stepCount: count, succeededSteps: count, failedSteps: count, skippedSteps: count });
+const error = object({}, { type: textOrNull, message: textOrNull });
+/** Every document names its run or automation. */
+const names = { executionId: textOrNull, projectId: text, automationName: text, agentId: text };
+
+/** The fields that the service documents. A document has them as they were sent, and any others. */
+const ofService = {
+  status: text,
+  title: textOrNull,
+  message: textOrNull,
+  startedAt: textOrNull,
+  completedAt: textOrNull,
+  createdAt: textOrNull,
+  creditsCharged: { type: ['number', 'null'] },
+  output: textOrNull,
+  summary: orNull(summary),
+  error: orNull(error),
+};
+
 const document = object(
   { runctl },
-  { executionId: textOrNull },
+  { ...names, ...ofService },
   {
     if: { required: ['executionId'] },
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
@@ -94,5 +114,6 @@ export const documentSchema: Schema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   $id: 'urn:runctl:schema:1:document',
   title: 'One line of runctl --json',
+  description: 'The service sent the fields beside runctl. It may send others.',
   ...document,
 };

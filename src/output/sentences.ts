@@ -76,7 +76,7 @@ export function howRetried({ fault, retryInMs, triedForMs }: FailedAttempt): str
 }
 
 function triggeredSentence(event: Extract<RunEvent, { event: 'triggered' }>): string | undefined {
-  const { how, run, target, execution, argument, isWatched } = event;
+  const { how, run, target, status, argument, isWatched } = event;
   const name = nameOf(target ?? run.target);
   if (how === 'skipped') return `${name} is already running; skipped, no run was started`;
   // A failure is reported when the command ends, and `recover` reports its runs itself.
@@ -84,11 +84,11 @@ function triggeredSentence(event: Extract<RunEvent, { event: 'triggered' }>): st
   const sentences = {
     started: `started ${name}`,
     found: `${name} has a run under the idempotency key ${event.idempotencyKey}`,
-    replayed: `this idempotency key started ${name} ${startOf(execution)}; no new run was started`,
+    replayed: `this idempotency key started ${name} ${startOf(status)}; no new run was started`,
   };
   const { executionId } = run;
-  const isFinished = execution?.isFinal;
   // A replayed failure has a warning of its own.
-  if (isFinished && how === 'replayed') return endedWell(execution.status) ? sentences[how] : undefined;
-  return `${sentences[how]}${isWatched ? `: ${executionId}` : `; watch it with \`runctl watch ${argument ?? executionId}\``}`;
+  if (status?.isFinal && how === 'replayed') return endedWell(status.status) ? sentences[how] : undefined;
+  if (isWatched) return `${sentences[how]}: ${executionId}`;
+  return `${sentences[how]}; watch it with \`runctl watch ${argument ?? executionId}\``;
 }

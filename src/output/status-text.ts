@@ -1,6 +1,7 @@
-import type { Outcome } from '../problems/outcome.ts';
+import { starts } from '../run/evidence.ts';
+import type { Outcome, Seen } from '../run/outcome.ts';
 import { durationMsOf } from '../run/run.ts';
-import type { Execution } from '../run/service.ts';
+import type { RunStatus } from '../run/service.ts';
 import { endedWell } from '../run/statuses.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
 import { formatAgo, formatDuration } from '../system/time-text.ts';
@@ -20,7 +21,7 @@ export function lengthOfIds(ids: readonly string[]): number {
   return length;
 }
 
-export type ShownStatus = Pick<Execution, 'status' | 'isFinal'>;
+export type ShownStatus = Pick<RunStatus, 'status' | 'isFinal'>;
 
 export function colorOfStatus({ status, isFinal }: ShownStatus, theme: Theme): (text: string) => string {
   if (!isFinal) return theme.busy;
@@ -38,18 +39,25 @@ export function symbolOfStatus({ status, isFinal }: ShownStatus, { symbols }: Th
 
 /** Shown in place of a status that isn't known. */
 export function withoutStatus({ start }: Outcome): string {
-  if (start?.how === 'skipped') return 'skipped';
-  if (start?.how === 'unknown') return 'in doubt';
-  return start?.how === 'not_started' ? 'not started' : 'not polled';
+  switch (start && starts[start.evidence].how) {
+    case 'skipped':
+      return 'skipped';
+    case 'unknown':
+      return 'in doubt';
+    case 'not_started':
+      return 'not started';
+    default:
+      return 'not polled';
+  }
 }
 
-export function lastConfirmed({ execution, ageMs = 0 }: { execution?: Execution; ageMs?: number }): string {
-  if (!execution) return 'not confirmed yet';
-  return `last confirmed ${sanitizeLine(execution.status)} ${formatAgo(ageMs)}`;
+export function lastSeen(seen: Seen | undefined): string {
+  if (!seen) return 'not confirmed yet';
+  return `last confirmed ${sanitizeLine(seen.status.status)} ${formatAgo(seen.ageMs)}`;
 }
 
 /** What a run has cost; `–` if it has finished and the service does not say. */
-export function creditsOf({ isFinal, creditsCharged }: Execution): string | undefined {
+export function creditsOf({ isFinal, creditsCharged }: RunStatus): string | undefined {
   if (creditsCharged !== undefined) return String(creditsCharged);
   return isFinal ? unknown : undefined;
 }

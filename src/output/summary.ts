@@ -1,5 +1,5 @@
 import { nameOf, type Run } from '../run/run.ts';
-import { type Execution, errorTextOf, type RunResult } from '../run/service.ts';
+import { errorTextOf, type RunResult, type RunStatus } from '../run/service.ts';
 import { endedWell } from '../run/statuses.ts';
 import { sanitize, sanitizeLine } from '../system/sanitize.ts';
 import { fields } from './fields.ts';
@@ -9,28 +9,34 @@ import type { WrapOptions } from './wrap.ts';
 
 interface RunFacts {
   run: Run;
-  execution?: Execution;
+  status: RunStatus;
   result?: RunResult;
+  isResultOnly?: boolean; // no status was read, so nothing is known of the credits
 }
 
 /** The summary for people. Without the `columns` of a terminal, the output is left as the service sent it. */
-export function summary({ run, execution, result }: RunFacts, theme: Theme, { columns }: WrapOptions): string {
-  const status = execution?.status ?? result?.status ?? '';
-  const took = durationOf({ ...execution, completedAt: execution?.completedAt ?? result?.completedAt });
-  const head = `${markedStatus({ status, isFinal: (execution ?? result)?.isFinal ?? false }, theme)} ${theme.strong(sanitizeLine(nameOf(run.target)))}`;
-  const time = took ? ` ${theme.dim(`${endedWell(status) ? 'in' : 'after'} ${took}`)}` : '';
+export function summary(
+  { run, status, result, isResultOnly }: RunFacts,
+  theme: Theme,
+  { columns }: WrapOptions,
+): string {
+  const took = durationOf({ ...status, completedAt: status.completedAt ?? result?.completedAt });
+  const name = theme.strong(sanitizeLine(nameOf(run.target)));
+  const word = endedWell(status.status) ? 'in' : 'after';
+  const time = took ? ` ${theme.dim(`${word} ${took}`)}` : '';
   const rows = fields(
     [
       ['error', result?.error && theme.bad(sanitizeLine(errorTextOf(result)))],
       ['steps', stepsLine(result?.isFinal ? result.summary : undefined, theme)],
-      ['credits', execution && creditsOf(execution)],
+      ['credits', isResultOnly ? undefined : creditsOf(status)],
       ['run', run.executionId],
     ],
     theme,
     { columns, indent: 2 },
   );
   const output = bareOutput(result, columns === undefined);
-  return `${head}${time}\n${rows}${output && `\n${output}`}`;
+  const head = `${markedStatus(status, theme)} ${name}${time}\n`;
+  return output ? `${head}${rows}\n${output}` : head + rows;
 }
 
 function stepsLine(steps: RunResult['summary'], theme: Theme): string | undefined {
@@ -45,7 +51,8 @@ function stepsLine(steps: RunResult['summary'], theme: Theme): string | undefine
     .filter(([count]) => count !== undefined)
     .map(([count, word, style]) => style(`${count} ${word}`))
     .join(', ');
-  return stepCount === undefined ? counted : `${counted}${counted ? ' ' : ''}of ${stepCount}`;
+  if (stepCount === undefined) return counted;
+  return counted === '' ? `of ${stepCount}` : `${counted} of ${stepCount}`;
 }
 
 /** The output alone, with a newline at its end; `raw` leaves it as the service sent it. */

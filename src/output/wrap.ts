@@ -18,15 +18,15 @@ export const widestWord = (words: readonly string[]): number => Math.max(0, ...w
 
 /** Breaks words into lines. Ideographs count as one column, not two: the terminal then breaks a line itself. */
 export function wrap(words: readonly string[], { columns, indent = 0, taken = indent }: WrapOptions): string {
-  let text = '';
-  let column = taken;
-  for (const word of words) {
-    const width = widthOfWord(word);
-    const isFirst = text === '';
-    const breaks = !isFirst && columns !== undefined && column + 1 + width > columns;
-    if (!isFirst) text += breaks ? `\n${' '.repeat(indent)}` : ' ';
+  const [first = '', ...others] = words;
+  let text = first;
+  let column = taken + widthOfWord(first);
+  for (const word of others) {
+    const breaks = columns !== undefined && column + 1 + widthOfWord(word) > columns;
+    text += breaks ? `\n${' '.repeat(indent)}` : ' ';
+    column = breaks ? indent : column + 1;
     text += word;
-    column = (breaks ? indent : column + (isFirst ? 0 : 1)) + width;
+    column += widthOfWord(word);
   }
   return text;
 }

@@ -1,38 +1,10 @@
+import type { HowTriggered } from './evidence.ts';
 import type { Fault } from './fault.ts';
+import type { Operation, Seen } from './outcome.ts';
 import type { Run, Target } from './run.ts';
-import type { Execution } from './service.ts';
-
-export interface LastConfirmed {
-  run: Run;
-  execution?: Execution;
-  ageMs?: number; // since the status was confirmed; undefined, like `execution`, before the first valid answer
-}
+import type { RunStatus } from './service.ts';
 
 type RunOrTarget = { run: Run; target?: undefined } | { run?: undefined; target: Target };
-
-/** How a trigger can end. */
-export const allHowTriggered = [
-  'started',
-  'recovered',
-  'found',
-  'replayed',
-  'skipped',
-  'not_started',
-  'unknown',
-] as const;
-export type HowTriggered = (typeof allHowTriggered)[number];
-
-/** How `recover` can resolve a trigger. */
-export const allResolutions = [
-  'found',
-  'refused',
-  'superseded',
-  'left',
-  'unresolved',
-  'other_api_key',
-  'withheld',
-  'failed',
-] as const;
 
 export type WarningName =
   | 'agents_discontinued'
@@ -78,26 +50,28 @@ export type RunEvent = {
   | ({
       event: 'triggered';
       how: HowTriggered;
-      execution?: Execution;
+      status?: RunStatus;
       argument?: string;
       idempotencyKey?: string;
       isWatched: boolean; // the command watches the run next, if there is one
     } & RunOrTarget)
-  | { event: 'status'; run: Run; execution: Execution; changed: boolean }
+  | { event: 'status'; run: Run; status: RunStatus; changed: boolean }
   | (FailedAttempt & { event: 'attempt_failed'; operation: 'trigger'; run?: undefined; target: Target })
-  | (FailedAttempt & { event: 'attempt_failed'; operation: 'status' | 'result'; target?: undefined } & LastConfirmed)
+  | (FailedAttempt & { event: 'attempt_failed'; operation: Operation; run: Run; target?: undefined; seen?: Seen })
   | { event: 'service_back'; run: Run; afterMs: number }
   /** `slot` waits for another run of the automation to finish. If its id is unknown, there is only a target. */
-  | ({
+  | {
       event: 'waiting';
       for: 'poll' | 'slot';
+      run: Run;
+      target?: undefined;
+      seen?: Seen;
       nextMs: number;
       askedUntilMs?: number; // when the wait requested by the service ends, by the wall clock
-      target?: undefined;
-    } & LastConfirmed)
+    }
   | { event: 'waiting'; for: 'slot'; run?: undefined; target: Target; nextMs: number }
   | WarningEvent
-  | { event: 'final'; run: Run; execution: Execution }
+  | { event: 'final'; run: Run; status: RunStatus }
   /** Sent once for each requested run, when this command is done with it. */
   | ({
       event: 'run_done';

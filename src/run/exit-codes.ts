@@ -1,7 +1,5 @@
-import { endings, finalStatusOf } from './statuses.ts';
-
 /** May the same `trigger` line be repeated without a second run? `own key`: with an idempotency key of one's own, for 24 hours. */
-export type Repeat = 'yes' | 'own key' | 'no';
+type Repeat = 'yes' | 'own key' | 'no';
 
 interface ExitRow {
   code: number;
@@ -218,15 +216,4 @@ export function exitCodeWithOutput(exitCode: number, { lost, isClosed }: { lost?
   const replaced = (['ok', 'timeout', 'pipe_closed'] as const).map(exitCodeOf);
   if (lost && replaced.includes(exitCode)) return exitCodeOf('output_error');
   return isClosed && exitCode === exitCodeOf('timeout') ? exitCodeOf('pipe_closed') : exitCode;
-}
-
-/** The exit name for a run with this status: `still_running` while it is unfinished. */
-export function exitNameOfRun({ status, isFinal }: { status: string; isFinal: boolean }): ExitName {
-  return isFinal ? exitNameOfStatus(status) : 'still_running';
-}
-
-/** The exit name for a run with this final status. An undocumented status isn't a success. */
-export function exitNameOfStatus(status: string): ExitName {
-  const known = finalStatusOf(status);
-  return known ? endings[known].exit : 'run_failed';
 }

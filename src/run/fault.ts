@@ -1,86 +1,118 @@
 import { formatDuration } from '../system/time-text.ts';
+import type { ExitName } from './exit-codes.ts';
 
 /** What happened to a request. With `unknown`, the service may have acted on it. */
 type Delivery = 'not_sent' | 'refused' | 'unknown';
 
-/** What is said of a fault, and what the user can do about it, whatever the request was. Else the service is quoted. */
-interface Words {
+/** What follows from a fault, whatever the request was. */
+interface FaultRow {
+  isRetryable?: true;
+  delivery: Delivery;
+  exit: ExitName; // if a trigger, `status` or `result` ends with it
+  afterSilence?: ExitName; // if a watch gives up without a valid response; `unavailable` by default
+  doctor?: 'ok' | 'warning'; // the service itself responded; else the check fails with `exit` of a watch
   says?: string; // a whole clause, in place of the message of the service
   remedy?: string;
 }
 
-/**
- * `command` is the outcome (`run/exit-codes.ts`) if a trigger, `status` or `result` ends with the fault, and `watch` if
- * a watch gives up without a valid response. `doctor` is `ok` or `warning` if the service itself responded.
- */
-type FaultRow = readonly [
-  isRetryable: boolean,
-  delivery: Delivery,
-  command: string,
-  watch: string,
-  doctor: string,
-  words?: Words,
-];
-
 const keyHint = '`runctl config list` shows where the API key comes from: replace it there';
 const addressHint = 'check the base URL: `runctl config list`';
 
-// biome-ignore format: a table
 const faults = {
-  //                      retry  delivery    command            watch           doctor
-  unreachable:           [true,  'not_sent', 'unavailable',     'unavailable',  'unavailable', // no name, no connection
-                          { remedy: addressHint }],
-  untrusted:             [false, 'not_sent', 'unavailable',     'unavailable',  'unavailable'], // the TLS handshake failed
-  broken_tls:            [false, 'unknown',  'unavailable',     'unavailable',  'unavailable'], // TLS failed later
-  proxy_refused:         [false, 'not_sent', 'unavailable',     'unavailable',  'unavailable'], // 407, or no tunnel
-  unsent:                [false, 'not_sent', 'unavailable',     'unavailable',  'unavailable', // its turn didn't come in time
-                          { remedy: 'give it more time with `--timeout`, or a higher `--rate`' }],
-  unsendable:            [false, 'not_sent', 'rejected',        'rejected',     'unavailable'], // HTTP cannot carry it
-  lost:                  [true,  'unknown',  'unavailable',     'unavailable',  'unavailable'], // broken off, or silent
-  unavailable:           [true,  'unknown',  'unavailable',     'unavailable',  'unavailable', // 408, 425, 5xx, complete
-                          { says: 'the service is unavailable' }],
-  throttled:             [true,  'refused',  'rate_limited',    'rate_limited', 'warning', // 429
-                          { says: 'the rate limit was reached' }],
-  unreadable:            [true,  'unknown',  'unavailable',     'unavailable',  'unavailable'], // no JSON, or another document
-  too_large:             [false, 'unknown',  'unavailable',     'unavailable',  'unavailable'],
-  unauthorized:          [false, 'refused',  'unauthorized',    'unauthorized', 'unauthorized', // 401, 403
-                          { says: 'the API key was refused', remedy: keyHint }],
-  no_credits:            [false, 'refused',  'no_credits',      'unavailable',  'warning', // 402
-                          { says: 'the AI credit balance is 0', remedy: 'top up the credits, then trigger again' }],
-  already_active:        [false, 'refused',  'already_active',  'unavailable',  'unavailable', // 422 runAlreadyActive
-                          { says: 'it is already running' }],
-  not_found:             [false, 'refused',  'not_found',       'unavailable',  'ok'], // no such run or Automation
-  path_not_found:        [false, 'refused',  'not_found',       'unavailable',  'unavailable', // 404, 410 to a poll: a router?
-                          { remedy: addressHint }],
-  redirected_to_run:     [false, 'unknown',  'rejected',        'unavailable',  'unavailable', // the trigger may have started it
-                          { says: 'the service responded with a redirect to a run, not with its id' }],
-  redirected:            [false, 'refused',  'rejected',        'unavailable',  'unavailable',
-                          { remedy: addressHint }],
-  in_progress:           [true,  'unknown',  'rejected',        'unavailable',  'unavailable'], // 409: the key is in progress
-  rejected:              [false, 'refused',  'rejected',        'unavailable',  'unavailable'], // any other complete refusal
-  reused_key:            [false, 'refused',  'rejected',        'unavailable',  'unavailable'], // the run of another target
-  stale_key:             [false, 'not_sent', 'outcome_unknown', 'unavailable',  'unavailable'], // the service may have forgotten it
-  interrupted:           [false, 'not_sent', 'interrupted',     'interrupted',  'interrupted'], // before it was sent
-  interrupted_in_flight: [false, 'unknown',  'interrupted',     'interrupted',  'interrupted'],
+  /** No name, no connection. */
+  unreachable: { isRetryable: true, delivery: 'not_sent', exit: 'unavailable', remedy: addressHint },
+  /** The TLS handshake failed. */
+  untrusted: { delivery: 'not_sent', exit: 'unavailable' },
+  /** TLS failed after the handshake. */
+  broken_tls: { delivery: 'unknown', exit: 'unavailable' },
+  /** 407, or no tunnel. */
+  proxy_refused: { delivery: 'not_sent', exit: 'unavailable' },
+  /** Its turn didn't come in time. */
+  unsent: {
+    delivery: 'not_sent',
+    exit: 'unavailable',
+    remedy: 'give it more time with `--timeout`, or a higher `--rate`',
+  },
+  /** HTTP can't carry it. */
+  unsendable: { delivery: 'not_sent', exit: 'rejected', afterSilence: 'rejected' },
+  /** Broken off, or silent. */
+  lost: { isRetryable: true, delivery: 'unknown', exit: 'unavailable' },
+  /** 408, 425, 5xx, complete. */
+  unavailable: { isRetryable: true, delivery: 'unknown', exit: 'unavailable', says: 'the service is unavailable' },
+  /** 429. */
+  throttled: {
+    isRetryable: true,
+    delivery: 'refused',
+    exit: 'rate_limited',
+    afterSilence: 'rate_limited',
+    doctor: 'warning',
+    says: 'the rate limit was reached',
+  },
+  /** No JSON, or another document. */
+  unreadable: { isRetryable: true, delivery: 'unknown', exit: 'unavailable' },
+  too_large: { delivery: 'unknown', exit: 'unavailable' },
+  /** 401, 403. */
+  unauthorized: {
+    delivery: 'refused',
+    exit: 'unauthorized',
+    afterSilence: 'unauthorized',
+    says: 'the API key was refused',
+    remedy: keyHint,
+  },
+  /** 402. */
+  no_credits: {
+    delivery: 'refused',
+    exit: 'no_credits',
+    doctor: 'warning',
+    says: 'the AI credit balance is 0',
+    remedy: 'top up the credits, then trigger again',
+  },
+  /** 422 runAlreadyActive. */
+  already_active: { delivery: 'refused', exit: 'already_active', says: 'it is already running' },
+  /** No such run or Automation. */
+  not_found: { delivery: 'refused', exit: 'not_found', doctor: 'ok' },
+  /** 404 or 410 to a poll: perhaps from a router. */
+  path_not_found: { delivery: 'refused', exit: 'not_found', remedy: addressHint },
+  /** The trigger may have started that run. */
+  redirected_to_run: {
+    delivery: 'unknown',
+    exit: 'rejected',
+    says: 'the service responded with a redirect to a run, not with its id',
+  },
+  redirected: { delivery: 'refused', exit: 'rejected', remedy: addressHint },
+  /** 409: the idempotency key is in progress. */
+  in_progress: { isRetryable: true, delivery: 'unknown', exit: 'rejected' },
+  /** Any other complete refusal. */
+  rejected: { delivery: 'refused', exit: 'rejected' },
+  /** The idempotency key has started a run of another target. */
+  reused_key: { delivery: 'refused', exit: 'rejected' },
+  /** The service repeats its refusal of this idempotency key, though the run that it calls active has finished. */
+  spent_key: { delivery: 'refused', exit: 'already_active' },
+  /** The service may have forgotten the idempotency key. */
+  stale_key: { delivery: 'not_sent', exit: 'outcome_unknown' },
+  /** Before it was sent. */
+  interrupted: { delivery: 'not_sent', exit: 'interrupted', afterSilence: 'interrupted' },
+  interrupted_in_flight: { delivery: 'unknown', exit: 'interrupted', afterSilence: 'interrupted' },
 } as const satisfies Record<string, FaultRow>;
 
 export type FaultKind = keyof typeof faults;
+
+const rowOf = ({ kind }: Pick<Fault, 'kind'>): FaultRow => faults[kind];
+
 /** The exit name of a trigger, `status` or `result` that ends with this fault. */
-export const exitNameOf = ({ kind }: Fault) => faults[kind][2];
+export const exitNameOf = (fault: Fault): ExitName => rowOf(fault).exit;
 
 /** The exit name of a watch that gave up without a valid response. */
-export const exitNameOfSilence = ({ kind }: Fault) => faults[kind][3];
+export const exitNameOfSilence = (fault: Fault): ExitName => rowOf(fault).afterSilence ?? 'unavailable';
 
-/** What `doctor` finds if its request ends with this fault. */
-export const doctorResultOf = ({ kind }: Fault) => faults[kind][4];
-
-const wordsOf = (kind: FaultKind): Words => (faults[kind] as FaultRow)[5] ?? {};
+/** What `doctor` finds if its request ends with this fault: an exit name if the check fails. */
+export const doctorResultOf = (fault: Fault) => rowOf(fault).doctor ?? exitNameOfSilence(fault);
 
 /** The complete message for a refusal. Undefined if the service's message is quoted. */
-export const sentenceOf = (kind: FaultKind) => wordsOf(kind).says;
+export const sentenceOf = (kind: FaultKind) => rowOf({ kind }).says;
 
 /** What the user can do about a failed request, whatever the request was. */
-export const remedyOf = ({ kind }: Pick<Fault, 'kind'>) => wordsOf(kind).remedy;
+export const remedyOf = (fault: Pick<Fault, 'kind'>) => rowOf(fault).remedy;
 
 /** Why a request failed. What it means follows from `kind` and `httpStatus` alone. */
 export interface Fault {
@@ -105,23 +137,15 @@ export function httpOf({ httpStatus, serviceCode }: Pick<Fault, 'httpStatus' | '
 export const retryAfterHint = ({ retryAfterMs }: Fault) =>
   retryAfterMs ? `try again in ${formatDuration(retryAfterMs)}, as the service asks` : undefined;
 
-/** What documents have of a fault. */
-export const faultFields = ({ httpStatus, serviceCode, requestId, retryAfterMs }: Fault) => ({
-  httpStatus,
-  serviceCode,
-  requestId,
-  retryAfterMs,
-});
-
 export const reasonOf = (fault: Fault): string => fault.message + httpOf(fault);
 
-export const isRetryable = ({ kind }: Fault): boolean => faults[kind][0];
+export const isRetryable = (fault: Fault): boolean => rowOf(fault).isRetryable === true;
 
 export const isInterruption = ({ kind }: Fault): boolean => kind === 'interrupted' || kind === 'interrupted_in_flight';
 
-export function deliveryOf({ kind, httpStatus = 0 }: Fault): Delivery {
+export function deliveryOf(fault: Fault): Delivery {
   // A gateway also returns 5xx if it loses the service after passing on the request.
-  return httpStatus >= 500 ? 'unknown' : faults[kind][1];
+  return (fault.httpStatus ?? 0) >= 500 ? 'unknown' : rowOf(fault).delivery;
 }
 
 const readAfterWriteMs = 30_000;

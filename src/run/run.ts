@@ -11,9 +11,6 @@ export interface Run {
   executionId: string; // exactly as the service writes it, because case may matter to it
 }
 
-/** The service ends a run after three hours. This adds a margin for clocks that differ. */
-export const runLimitMs = 3.25 * 3_600_000;
-
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 export const isUuid = (text: string): boolean => uuid.test(text);
@@ -24,7 +21,7 @@ export const nameOf = ({ automationName }: Target): string => automationName;
 export const fullNameOf = ({ projectId, automationName }: Target): string => `${projectId}/${automationName}`;
 
 /** What a document says it is about. */
-export interface Named {
+interface Named {
   projectId?: unknown;
   automationName?: unknown;
 }

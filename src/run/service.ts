@@ -1,12 +1,13 @@
 import type { JsonObject } from '../system/json.ts';
 import { localTime } from '../system/time-text.ts';
 import type { Fault } from './fault.ts';
-import type { Run, Target } from './run.ts';
+import type { Run } from './run.ts';
+import type { TriggerRequest } from './trigger.ts';
 
-/** The service as the domain sees it. Each call is one attempt. The caller retries, and may shorten the timeout. */
+/** The service as the program sees it. Each call is one request; whoever calls repeats it, and may shorten its timeout. */
 export interface Service {
-  trigger(request: TriggerRequest, signal: AbortSignal, sending?: Sending): Promise<Answer<StartedExecution>>;
-  status(run: Run, signal: AbortSignal, sending?: Sending): Promise<DatedAnswer<Execution>>;
+  trigger(request: TriggerRequest, signal: AbortSignal, sending?: Sending): Promise<Answer<RunStatus>>;
+  status(run: Run, signal: AbortSignal, sending?: Sending): Promise<Answer<RunStatus>>;
   result(run: Run, signal: AbortSignal, sending?: Sending): Promise<Answer<RunResult>>;
 }
 
@@ -14,34 +15,27 @@ export interface Sending {
   timeoutMs?: number; // shortens the configured timeout
 }
 
-export interface TriggerRequest {
-  target: Target;
-  idempotencyKey: string;
-  body: string; // the exact bytes, the same for every attempt
+/** What one request got. */
+export type Answer<T> = Dated & ({ kind: 'ok'; value: T; retryAfterMs?: number } | { kind: 'fault'; fault: Fault });
+
+interface Dated {
+  serviceTimeMs?: number; // the response's `Date` in whole seconds, as milliseconds since 1970
 }
 
-export type Answer<T> = { kind: 'ok'; value: T; retryAfterMs?: number } | { kind: 'fault'; fault: Fault };
-
-export type DatedAnswer<T> = Answer<T> & {
-  serviceTimeMs?: number; // the response's `Date` in whole seconds, as milliseconds since 1970
-};
-
-/** `AutomationExecution` in docs/service.openapi.json. Missing and malformed fields are left out. Times have an offset. */
-export interface Execution {
-  executionId?: string;
+/**
+ * How a run stands, as the service or the journal says (`AutomationExecution` in docs/service.openapi.json). Missing and
+ * malformed fields are left out. Times are ISO 8601 with an offset.
+ */
+export interface RunStatus {
+  executionId: string;
   status: string;
   isFinal: boolean; // the status is final
   startedAt?: string;
   completedAt?: string;
   createdAt?: string;
   creditsCharged?: number;
-  title?: string;
-  message?: string;
-  document: JsonObject;
+  document: JsonObject; // as the service sent it
 }
-
-/** The run in the response to a trigger. */
-export type StartedExecution = Execution & { executionId: string };
 
 /** `AutomationResult` in docs/service.openapi.json. Missing and malformed fields are left out. */
 export interface RunResult {
@@ -51,11 +45,11 @@ export interface RunResult {
   summary?: { stepCount?: number; succeededSteps?: number; failedSteps?: number; skippedSteps?: number };
   error?: { type?: string; message?: string };
   completedAt?: string;
-  document: JsonObject;
+  document: JsonObject; // as the service sent it
 }
 
 /** When a run began, as the end of a clause: `at 2026-11-22 03:00:13 +0100`. */
-export function startOf({ startedAt, createdAt = startedAt }: Partial<Execution> = {}): string {
+export function startOf({ startedAt, createdAt = startedAt }: Partial<RunStatus> = {}): string {
   return createdAt === undefined ? 'before' : `at ${localTime(createdAt)}`;
 }
 

@@ -1,8 +1,10 @@
+import type { ExitName } from './exit-codes.ts';
+
 /** What follows from a final status. */
 interface Ending {
   endedWell: boolean; // a success for people, scripts and hooks
   gravity: number; // if status and result differ, the graver one counts
-  exit: string; // a name in `run/exit-codes.ts`
+  exit: ExitName;
 }
 
 // biome-ignore format: a table
@@ -38,17 +40,19 @@ function endingOf(status: string): Ending | undefined {
 
 export const endedWell = (status: string): boolean => endingOf(status)?.endedWell ?? false;
 
+/** The exit name for a run with this status: `still_running` while it is unfinished. An undocumented status isn't a success. */
+export function exitNameOfRun({ status, isFinal }: { status: string; isFinal: boolean }): ExitName {
+  if (!isFinal) return 'still_running';
+  return endingOf(status)?.exit ?? 'run_failed';
+}
+
 export function graverStatus(one: string, other: string): string {
   const gravity = (status: string) => endingOf(status)?.gravity ?? 0;
   return gravity(other) > gravity(one) ? other : one;
 }
 
-/** The values of `lastStatusOf` that are documented by the service or by us. */
+/** What can stand in the place of a status: what the service documents, and our words for what isn't known. */
 export const shownStatuses: readonly string[] = [...statuses, 'UNKNOWN', 'NOT_FOUND'];
-
-export function lastStatusOf({ status, executionId }: { status: string | null; executionId: string | null }): string {
-  return status ?? (executionId === null ? 'UNKNOWN' : 'NOT_FOUND');
-}
 
 /** A status in a sentence or a count: `timed out`. */
 export const wordOf = (status: string): string => status.toLowerCase().replaceAll('_', ' ');

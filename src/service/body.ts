@@ -1,5 +1,5 @@
 import { promisify } from 'node:util';
-import { parseJson } from '../system/json-text.ts';
+import { parseJson } from '../system/json.ts';
 import { type HttpResponse, valuesOf } from './exchange.ts';
 
 /** The message begins with "it" or "its", and ends a sentence about the body. */
@@ -9,7 +9,6 @@ export class UnreadableBody extends Error {
 
   constructor(message: string, { tooLarge = false, text = '' } = {}) {
     super(message);
-    this.name = 'UnreadableBody';
     this.tooLarge = tooLarge;
     this.text = text;
   }

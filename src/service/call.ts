@@ -1,4 +1,4 @@
-import type { DatedAnswer, Sending } from '../run/service.ts';
+import type { Answer, Sending } from '../run/service.ts';
 import type { JsonObject } from '../system/json.ts';
 import type { Operation } from './classify.ts';
 import { runIdIn } from './endpoints.ts';
@@ -41,7 +41,7 @@ export function createAsk(options: HttpOptions) {
     { operation, target, path: ofBase, send, read }: Question<T>,
     signal: AbortSignal,
     { timeoutMs: mostMs = requestTimeoutMs }: Sending = {},
-  ): Promise<DatedAnswer<T>> {
+  ): Promise<Answer<T>> {
     const path = prefix + ofBase;
     const timeoutMs = Math.min(requestTimeoutMs, mostMs);
     const maxBytes = operation === 'result' ? options.maxOutputBytes : mebibyte;

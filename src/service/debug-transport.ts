@@ -35,11 +35,13 @@ export function createDebugTransport(
 function outcomeOf(exchange: Exchange): string {
   if (exchange.kind === 'response') {
     const { status, headers, body, truncated } = exchange.response;
-    return `${status}, ${body.length} bytes${truncated ? ' (cut)' : ''}${shown(headers)}`;
+    const cut = truncated ? ' (cut)' : '';
+    return `${status}, ${body.length} bytes${cut}${shown(headers)}`;
   }
   const { reason, sent, error } = exchange.failure;
   const detail = error instanceof Error ? `: ${error.message}` : '';
-  return `no response (${reason}${detail}), the request was ${sent ? 'sent' : 'not sent'},`;
+  const wasSent = sent ? 'sent' : 'not sent';
+  return `no response (${reason}${detail}), the request was ${wasSent},`;
 }
 
 function shown(headers: Headers): string {

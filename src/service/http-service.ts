@@ -2,7 +2,7 @@ import type { Service } from '../run/service.ts';
 import type { JsonObject } from '../system/json.ts';
 import { createAsk, type HttpOptions } from './call.ts';
 import { resultPath, statusPath, targetPath, triggerPath } from './endpoints.ts';
-import { ofRun, readExecution, readResult, readStarted } from './read-document.ts';
+import { ofRun, readResult, readStarted, readStatus } from './read-document.ts';
 
 /** The service over HTTP. Everything that goes wrong becomes a fault, and is never thrown. */
 export function createHttpService(options: HttpOptions): Service {
@@ -14,7 +14,7 @@ export function createHttpService(options: HttpOptions): Service {
     },
     status(run, signal, sending) {
       const question = { operation: 'status', target: targetPath(run.target), path: statusPath(run) } as const;
-      return ask({ ...question, read: (document) => ofRun(run, readExecution(document)) }, signal, sending);
+      return ask({ ...question, read: (document) => ofRun(run, readStatus(document)) }, signal, sending);
     },
     result(run, signal, sending) {
       const question = { operation: 'result', target: targetPath(run.target), path: resultPath(run) } as const;

@@ -78,20 +78,28 @@ function networkMessage(causes: Cause[], { sent, status }: ExchangeFailure, { ho
   return sent ? `${words} before it responded` : words;
 }
 
-const expired = 'the certificate for $ has expired';
-const unknownIssuer = "the certificate for $ is signed by an authority this machine doesn't trust";
 const trustHint = 'add the authority with NODE_EXTRA_CA_CERTS=<file.pem>';
-const tlsMessages: Record<string, [message: string, hint?: string]> = {
-  CERT_HAS_EXPIRED: [expired, "check this machine's clock, or renew the certificate"],
-  CERT_NOT_YET_VALID: ['the certificate for $ is not yet valid', "check this machine's clock: it may be slow"],
-  ERR_TLS_CERT_ALTNAME_INVALID: ['$ presented a certificate for another host', 'check the base URL'],
-  DEPTH_ZERO_SELF_SIGNED_CERT: ['the certificate for $ is self-signed', trustHint],
-  SELF_SIGNED_CERT_IN_CHAIN: [unknownIssuer, trustHint],
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: [unknownIssuer, trustHint],
-  UNABLE_TO_GET_ISSUER_CERT: [unknownIssuer, trustHint],
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: [unknownIssuer, trustHint],
-  CERT_UNTRUSTED: [unknownIssuer, trustHint],
-  CERT_REVOKED: ['the certificate for $ has been revoked'],
+const unknownIssuer = {
+  message: "the certificate for $ is signed by an authority this machine doesn't trust",
+  hint: trustHint,
+};
+const tlsMessages: Record<string, { message: string; hint?: string }> = {
+  CERT_HAS_EXPIRED: {
+    message: 'the certificate for $ has expired',
+    hint: "check this machine's clock, or renew the certificate",
+  },
+  CERT_NOT_YET_VALID: {
+    message: 'the certificate for $ is not yet valid',
+    hint: "check this machine's clock: it may be slow",
+  },
+  ERR_TLS_CERT_ALTNAME_INVALID: { message: '$ presented a certificate for another host', hint: 'check the base URL' },
+  DEPTH_ZERO_SELF_SIGNED_CERT: { message: 'the certificate for $ is self-signed', hint: trustHint },
+  SELF_SIGNED_CERT_IN_CHAIN: unknownIssuer,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownIssuer,
+  UNABLE_TO_GET_ISSUER_CERT: unknownIssuer,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknownIssuer,
+  CERT_UNTRUSTED: unknownIssuer,
+  CERT_REVOKED: { message: 'the certificate for $ has been revoked' },
 };
 
 /** The fault of a TLS connection. Undefined if none of the causes is a TLS error. */
@@ -107,7 +115,7 @@ function tlsFault(causes: Cause[], host: string, sent: boolean): Fault | undefin
       };
     }
     const known = tlsMessages[code];
-    if (known) return { kind, message: known[0].replace('$', host), hint: known[1] };
+    if (known) return { kind, message: known.message.replace('$', host), hint: known.hint };
     if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) {
       if (/wrong version number|packet length too long|http request/i.test(message)) {
         return { kind, message: `${host} doesn't speak HTTPS`, hint: "check the base URL's scheme and port" };

@@ -1,6 +1,14 @@
 import { type Clock, onAbort, pause } from '../system/clock.ts';
 
-export type RateLimiter = ReturnType<typeof createRateLimiter>;
+export interface RateLimiter {
+  /**
+   * Resolves when the turn has come, to the function that gives it back after the request. Undefined if the time of the
+   * request passes first or its signal aborts.
+   */
+  turn(request: TurnRequest): Promise<(() => void) | undefined>;
+  /** Gives results and polls no turn for this long. */
+  pausePolls(ms: number): void;
+}
 
 /** In the order in which they are served. A trigger has a connection of its own, the others share theirs. */
 const lanes = ['trigger', 'result', 'poll'] as const;
@@ -36,127 +44,139 @@ const early = 'early';
  * Gives at most `perSecond` turns (may be a fraction) in any second, evenly, first come first served within a lane, and
  * no more at once than there are connections.
  */
-export function createRateLimiter(perSecond: number, clock: Clock, options: LimiterOptions = {}) {
-  const { connections = Number.POSITIVE_INFINITY } = options;
-  const most = Math.max(1, Math.floor(perSecond));
-  const windowMs = margin * Math.max(1000, 1000 / perSecond);
-  const betweenMs = margin * (1000 / perSecond);
-  const givenMs: number[] = []; // when the last `most` turns were given
-  let nextTurnMs = Number.NEGATIVE_INFINITY;
-  let heldUntilMs = Number.NEGATIVE_INFINITY; // results and polls
-  const taken = { trigger: 0, shared: 0 };
-  const queues = { trigger: new Set<Waiting>(), result: new Set<Waiting>(), poll: new Set<Waiting>() };
-  let nextCheckMs = Number.NEGATIVE_INFINITY; // whether one of thousands has waited too long
-  let isServing = false;
-  let alarm = new AbortController();
+export const createRateLimiter = (perSecond: number, clock: Clock, options: LimiterOptions = {}): RateLimiter =>
+  new Turns(perSecond, clock, options);
 
-  return {
-    /**
-     * Resolves when the turn has come, to the function that gives it back after the request. Undefined if the time of the
-     * request passes first or its signal aborts.
-     */
-    turn(request: TurnRequest): Promise<(() => void) | undefined> {
-      const { lane, signal } = request;
-      if (signal.aborted) return Promise.resolve(undefined);
-      if (waitingCount() === 0 && dueInMs() <= 0 && isFree(lane)) return Promise.resolve(take(lane));
-      return new Promise((resolve) => {
-        const waiting: Waiting = {
-          ...request,
-          end(giveBack) {
-            stopListening();
-            queues[lane].delete(waiting);
-            if (waitingCount() === 0) alarm.abort(early);
-            resolve(giveBack);
-          },
-        };
-        const stopListening = onAbort(signal, () => waiting.end());
-        queues[lane].add(waiting);
-        const lateMs = clock.elapsedMs() + lateInMs(waiting);
-        const isSooner = lateMs < nextCheckMs;
-        if (isSooner) nextCheckMs = lateMs;
-        if (!isServing) void serve();
-        else if (isSooner || dueInMs() <= 0) alarm.abort(early);
-      });
-    },
-    /** Gives results and polls no turn for this long. */
-    pausePolls(ms: number) {
-      heldUntilMs = Math.max(heldUntilMs, clock.elapsedMs() + ms);
-      nextCheckMs = clock.elapsedMs();
-    },
-  };
+class Turns implements RateLimiter {
+  readonly #clock: Clock;
+  readonly #connections: number;
+  readonly #most: number; // turns in a window
+  readonly #windowMs: number;
+  readonly #betweenMs: number;
+  readonly #givenMs: number[] = []; // when the last `#most` turns were given
+  #nextTurnMs = Number.NEGATIVE_INFINITY;
+  #heldUntilMs = Number.NEGATIVE_INFINITY; // results and polls
+  readonly #taken = { trigger: 0, shared: 0 };
+  readonly #queues = { trigger: new Set<Waiting>(), result: new Set<Waiting>(), poll: new Set<Waiting>() };
+  #nextCheckMs = Number.NEGATIVE_INFINITY; // whether one of thousands has waited too long
+  #isServing = false;
+  #alarm = new AbortController();
 
-  function take(lane: Lane): () => void {
+  constructor(perSecond: number, clock: Clock, { connections = Number.POSITIVE_INFINITY }: LimiterOptions) {
+    this.#clock = clock;
+    this.#connections = connections;
+    this.#most = Math.max(1, Math.floor(perSecond));
+    this.#windowMs = margin * Math.max(1000, 1000 / perSecond);
+    this.#betweenMs = margin * (1000 / perSecond);
+  }
+
+  turn(request: TurnRequest): Promise<(() => void) | undefined> {
+    const { lane, signal } = request;
+    if (signal.aborted) return Promise.resolve(undefined);
+    if (this.#waitingCount() === 0 && this.#dueInMs() <= 0 && this.#isFree(lane))
+      return Promise.resolve(this.#take(lane));
+    return new Promise((resolve) => this.#queue(request, resolve));
+  }
+
+  pausePolls(ms: number): void {
+    this.#heldUntilMs = Math.max(this.#heldUntilMs, this.#clock.elapsedMs() + ms);
+    this.#nextCheckMs = this.#clock.elapsedMs();
+  }
+
+  #queue(request: TurnRequest, resolve: (giveBack?: () => void) => void): void {
+    const queue = this.#queues[request.lane];
+    const waiting: Waiting = {
+      ...request,
+      end: (giveBack) => {
+        stopListening();
+        queue.delete(waiting);
+        if (this.#waitingCount() === 0) this.#alarm.abort(early);
+        resolve(giveBack);
+      },
+    };
+    const stopListening = onAbort(request.signal, () => waiting.end());
+    queue.add(waiting);
+    const lateMs = this.#clock.elapsedMs() + this.#lateInMs(waiting);
+    const isSooner = lateMs < this.#nextCheckMs;
+    if (isSooner) this.#nextCheckMs = lateMs;
+    if (!this.#isServing) void this.#serve();
+    else if (isSooner || this.#dueInMs() <= 0) this.#alarm.abort(early);
+  }
+
+  #take(lane: Lane): () => void {
     const pool = lane === 'trigger' ? 'trigger' : 'shared';
-    taken[pool] += 1;
-    givenMs.push(clock.elapsedMs());
-    if (givenMs.length > most) givenMs.shift();
+    const nowMs = this.#clock.elapsedMs();
+    this.#taken[pool] += 1;
+    this.#givenMs.push(nowMs);
+    if (this.#givenMs.length > this.#most) this.#givenMs.shift();
     // One turn may be reserved, because a result is requested as soon as its run is final.
-    nextTurnMs = Math.max(nextTurnMs, clock.elapsedMs() - Math.max(betweenMs, busyMs)) + betweenMs;
+    this.#nextTurnMs = Math.max(this.#nextTurnMs, nowMs - Math.max(this.#betweenMs, busyMs)) + this.#betweenMs;
     return () => {
-      taken[pool] -= 1;
-      if (dueInMs() <= 0) alarm.abort(early);
+      this.#taken[pool] -= 1;
+      if (this.#dueInMs() <= 0) this.#alarm.abort(early);
     };
   }
 
-  function waitingCount(): number {
-    return queues.trigger.size + queues.result.size + queues.poll.size;
+  #waitingCount(): number {
+    return this.#queues.trigger.size + this.#queues.result.size + this.#queues.poll.size;
   }
 
-  function isFree(lane: Lane): boolean {
-    return lane === 'trigger' ? taken.trigger < mostTriggers : taken.shared < connections && heldMs() <= 0;
+  #isFree(lane: Lane): boolean {
+    if (lane === 'trigger') return this.#taken.trigger < mostTriggers;
+    return this.#taken.shared < this.#connections && this.#heldMs() <= 0;
   }
 
-  function heldMs(): number {
-    return Math.max(0, heldUntilMs - clock.elapsedMs());
+  #heldMs(): number {
+    return Math.max(0, this.#heldUntilMs - this.#clock.elapsedMs());
   }
 
   /** How long until the rate allows another request. */
-  function dueInMs(): number {
-    const first = givenMs.length < most ? Number.NEGATIVE_INFINITY : (givenMs[0] ?? 0);
-    return Math.max(nextTurnMs, first + windowMs) - clock.elapsedMs();
+  #dueInMs(): number {
+    const first = this.#givenMs.length < this.#most ? Number.NEGATIVE_INFINITY : (this.#givenMs[0] ?? 0);
+    return Math.max(this.#nextTurnMs, first + this.#windowMs) - this.#clock.elapsedMs();
   }
 
   /** How long until a request has waited too long. That is now for one that is held longer than it may wait. */
-  function lateInMs({ lane, leftMs }: TurnRequest): number {
-    return leftMs ? leftMs() - (lane === 'trigger' ? 0 : heldMs()) : Number.POSITIVE_INFINITY;
+  #lateInMs({ lane, leftMs }: TurnRequest): number {
+    return leftMs ? leftMs() - (lane === 'trigger' ? 0 : this.#heldMs()) : Number.POSITIVE_INFINITY;
   }
 
-  async function serve(): Promise<void> {
-    isServing = true;
-    while (waitingCount() > 0) {
-      if (clock.elapsedMs() >= nextCheckMs) endLate();
-      const next = dueInMs() <= 0 ? firstInLine() : undefined;
-      if (next) next.end(take(next.lane));
-      else if (waitingCount() > 0) await waitForChange();
+  async #serve(): Promise<void> {
+    this.#isServing = true;
+    while (this.#waitingCount() > 0) {
+      if (this.#clock.elapsedMs() >= this.#nextCheckMs) this.#endLate();
+      const next = this.#dueInMs() <= 0 ? this.#firstInLine() : undefined;
+      if (next) next.end(this.#take(next.lane));
+      else if (this.#waitingCount() > 0) await this.#waitForChange();
     }
-    isServing = false;
+    this.#isServing = false;
   }
 
-  function firstInLine(): Waiting | undefined {
-    const lane = lanes.find((each) => queues[each].size > 0 && isFree(each));
-    return lane && queues[lane].values().next().value;
+  #firstInLine(): Waiting | undefined {
+    const lane = lanes.find((each) => this.#queues[each].size > 0 && this.#isFree(each));
+    return lane && this.#queues[lane].values().next().value;
   }
 
-  function endLate(): void {
+  #endLate(): void {
     let soonestMs = longestPauseMs;
-    for (const waiting of allWaiting()) {
-      const lateMs = lateInMs(waiting);
+    for (const waiting of this.#allWaiting()) {
+      const lateMs = this.#lateInMs(waiting);
       if (lateMs <= 0) waiting.end();
       else soonestMs = Math.min(soonestMs, lateMs);
     }
-    nextCheckMs = clock.elapsedMs() + soonestMs;
+    this.#nextCheckMs = this.#clock.elapsedMs() + soonestMs;
   }
 
   /** Waits until a request may go or has waited too long. Cut short if that may have changed. */
-  async function waitForChange(): Promise<void> {
-    const soonMs = [dueInMs(), heldMs(), nextCheckMs - clock.elapsedMs()].filter((ms) => ms > 0);
-    alarm = new AbortController();
-    const woke = await pause(Math.min(...soonMs), clock, alarm.signal);
-    if (woke) for (const { onWake } of allWaiting()) onWake?.();
+  async #waitForChange(): Promise<void> {
+    const times = [this.#dueInMs(), this.#heldMs(), this.#nextCheckMs - this.#clock.elapsedMs()];
+    this.#alarm = new AbortController();
+    const woke = await pause(Math.min(...times.filter((ms) => ms > 0)), this.#clock, this.#alarm.signal);
+    if (woke) for (const { onWake } of this.#allWaiting()) onWake?.();
   }
 
-  function allWaiting(): Waiting[] {
-    return lanes.flatMap((lane) => [...queues[lane]]);
+  #allWaiting(): Waiting[] {
+    return lanes.flatMap((lane) => [...this.#queues[lane]]);
   }
 }
 

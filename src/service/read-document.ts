@@ -1,9 +1,8 @@
 import * as v from 'valibot';
 import { isUuid, type Run } from '../run/run.ts';
-import type { Execution, RunResult, StartedExecution } from '../run/service.ts';
+import type { RunResult, RunStatus } from '../run/service.ts';
 import { isFinalStatus } from '../run/statuses.ts';
-import type { JsonObject } from '../system/json.ts';
-import { stringifyJson } from '../system/json-text.ts';
+import { type JsonObject, stringifyJson } from '../system/json.ts';
 
 // docs/service.md, Documents may grow.
 const maybe = <T extends v.GenericSchema>(schema: T) => v.fallback(v.optional(schema), undefined);
@@ -60,18 +59,26 @@ const result = v.object({
   completedAt: timestamp,
 });
 
-/** `AutomationExecution` in docs/service.openapi.json. Undefined without a status. */
-export function readExecution(document: JsonObject): Execution | undefined {
-  const { success, output } = v.safeParse(execution, document);
-  return success ? { ...output, isFinal: isFinalStatus(output.status), document } : undefined;
+/** With the fields that only Agents have. */
+export interface AgentStatus extends RunStatus {
+  title?: string;
+  message?: string;
 }
 
-/** The run in the response to a trigger. Undefined without an id, as there is no run to follow. */
-export function readStarted(document: JsonObject): StartedExecution | undefined {
-  const execution = readExecution(document) ?? readExecution({ ...document, status: 'RUNNING' });
-  const { executionId, status } = execution ?? {};
-  if (!execution || executionId === undefined) return undefined;
-  return { ...execution, executionId, document: { executionId, status, ...document } };
+/** `AutomationExecution` in docs/service.openapi.json. Undefined without a status or an id, as no run is meant. */
+export function readStatus(document: JsonObject): AgentStatus | undefined {
+  const { success, output } = v.safeParse(execution, document);
+  if (!success || output.executionId === undefined) return undefined;
+  const { executionId } = output;
+  return { ...output, executionId, isFinal: isFinalStatus(output.status), document };
+}
+
+/** The run in the response to a trigger. Without a status, it is RUNNING. */
+export function readStarted(document: JsonObject): RunStatus | undefined {
+  const known = readStatus(document) ?? readStatus({ ...document, status: 'RUNNING' });
+  if (!known) return undefined;
+  const { executionId, status } = known;
+  return { ...known, document: { executionId, status, ...document } };
 }
 
 /** `AutomationResult` in docs/service.openapi.json. Undefined without a status. */

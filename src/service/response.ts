@@ -1,5 +1,5 @@
 import { type Fault, type FaultKind, sentenceOf } from '../run/fault.ts';
-import type { Answer, DatedAnswer } from '../run/service.ts';
+import type { Answer } from '../run/service.ts';
 import { isJsonObject, type JsonObject } from '../system/json.ts';
 import { readJson, textOfBody, UnreadableBody } from './body.ts';
 import { kindOf, type Operation } from './classify.ts';
@@ -7,7 +7,7 @@ import { type ErrorBody, pageIn, readErrorBody } from './error-body.ts';
 import { type Headers, type HttpResponse, valuesOf } from './exchange.ts';
 import { retryAfterMs, serviceTimeMs } from './retry-after.ts';
 
-export interface Reading<T> {
+interface Reading<T> {
   operation: Operation;
   maxBytes: number;
   nowMs: number;
@@ -22,7 +22,7 @@ const longestScrubbed = 64 * 1024;
 const requestIdHeaders = ['x-request-id', 'request-id', 'x-correlation-id', 'x-amzn-requestid', 'cf-ray'];
 
 /** Reads the response to a request (docs/service.openapi.json). */
-export async function answerOf<T>(raw: HttpResponse, reading: Reading<T>): Promise<DatedAnswer<T>> {
+export async function answerOf<T>(raw: HttpResponse, reading: Reading<T>): Promise<Answer<T>> {
   const isSuccess = raw.status >= 200 && raw.status < 300;
   const answer = await (isSuccess ? readSuccess(raw, reading) : readRefusal(scrubbed(raw, reading), reading));
   return { ...answer, serviceTimeMs: serviceTimeMs(raw.headers) };

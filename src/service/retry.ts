@@ -9,7 +9,7 @@ const longestBackoffMs = 15_000;
 const shortestBackoffMs = 50;
 const lastMomentMs = 1_000;
 // The rest of `giveUpAfterMs` may be too short for any response.
-const leastLimitMs = 1_000;
+export const leastLimitMs = 1_000;
 
 /**
  * How long to wait after this many failures in a row if retries end in `leftMs`; undefined to give up now. Uses full jitter
@@ -43,11 +43,7 @@ export interface RetryOptions extends RetryPorts {
   onRetry?(failed: FailedAttempt): void; // called before each wait
 }
 
-type RetryResult<T> =
-  | { kind: 'ok'; value: T }
-  | { kind: 'refused'; fault: Fault }
-  | { kind: 'gave_up'; fault: Fault }
-  | { kind: 'interrupted'; fault: Fault };
+type RetryResult<T> = { kind: 'ok'; value: T } | { kind: 'refused' | 'gave_up' | 'interrupted'; fault: Fault };
 
 /**
  * Makes attempts until one succeeds or is refused, or their time has passed. The first attempt is always made. Each is told

@@ -1,6 +1,6 @@
 import type { LookupFunction } from 'node:net';
-import { getBuiltinModule } from 'node:process';
-import type { Dispatcher } from 'undici';
+import { getBuiltinModule, versions } from 'node:process';
+import type { buildConnector, Dispatcher } from 'undici';
 import { onAbort } from '../system/clock.ts';
 import {
   type Exchange,
@@ -48,40 +48,72 @@ const withAddress =
       callback(isKnown ? error : none, address, family);
     });
 
+/** How connections are opened. */
+interface Connecting {
+  origin: string;
+  timeoutMs: number;
+  lookup: LookupFunction;
+}
+
+const isNode20 = versions.node.startsWith('20.');
+
+/**
+ * Node 20 ends 80 ms later if V8 is still optimizing the WebAssembly of undici's parser; newer versions don't wait. With the
+ * flag, V8 refuses the compiled code of Node's own modules: when the first connection is there, all of them are loaded.
+ */
+const connected =
+  (connect: buildConnector.connector): buildConnector.connector =>
+  (target, done) =>
+    connect(target, (...answer) => {
+      if (isNode20) getBuiltinModule('node:v8').setFlagsFromString('--liftoff-only');
+      done(...answer);
+    });
+
+async function openDirectly({ origin, timeoutMs, lookup }: Connecting, connections: number): Promise<Dispatcher> {
+  const { buildConnector, Pool } = await import('./undici.ts');
+  const connect = connected(buildConnector({ timeout: timeoutMs, lookup, allowH2: false }));
+  return new Pool(origin, { ...noDeadlines, connections, connect });
+}
+
+async function openThrough(
+  { origin: uri, credentials }: ProxySettings,
+  { timeoutMs, lookup }: Connecting,
+  connections: number,
+): Promise<Dispatcher> {
+  const { buildConnector, Client, loadProxyAgent } = await import('./undici.ts');
+  const ProxyAgent = await loadProxyAgent();
+  const tls = { timeout: timeoutMs, lookup };
+  const toProxy = connected(buildConnector(tls));
+  return new ProxyAgent({
+    ...noDeadlines,
+    connections,
+    uri,
+    // undici sends no credentials for a user without a password.
+    token: credentials && `Basic ${Buffer.from(credentials).toString('base64')}`,
+    proxyTls: tls,
+    requestTls: tls,
+    clientFactory(url, clientOptions) {
+      // undici would check the proxy's certificate against the name of the service that the tunnel leads to.
+      const connect: buildConnector.connector = (target, done) => toProxy({ ...target, servername: undefined }, done);
+      // Otherwise a proxy that hangs on CONNECT would hold its connection for five minutes.
+      const client = new Client(url, { ...clientOptions, connect, headersTimeout: timeoutMs });
+      const openTunnel = client.connect.bind(client);
+      // undici uses the proxy as the TLS server name even if it is an IP address, which Node 26 refuses.
+      const named = (wanted: Dispatcher.ConnectOptions) =>
+        openTunnel(Object.assign(wanted, { servername: undefined })).catch((error) =>
+          Promise.reject(new ProxyFailure(error)),
+        );
+      return Object.assign(client, { connect: named });
+    },
+  });
+}
+
 /** Sends requests to one origin. Polls share connections, and every trigger has its own. */
 export function createTransport(options: TransportOptions): Transport {
-  const { origin, proxy, connections, connectTimeoutMs, lookup = systemLookup } = options;
+  const { origin, proxy, connections, connectTimeoutMs: timeoutMs, lookup = systemLookup } = options;
   const { elapsedMs = () => performance.now() } = options;
-  const connect = { timeout: connectTimeoutMs, lookup: withAddress(lookup) };
-  const openDirectly = async (limit: number): Promise<Dispatcher> => {
-    const { Pool } = await import('undici');
-    return new Pool(origin, { ...noDeadlines, connections: limit, connect });
-  };
-  const openThrough = async ({ origin: uri, credentials }: ProxySettings, limit: number): Promise<Dispatcher> => {
-    const { Client, ProxyAgent } = await import('undici');
-    return new ProxyAgent({
-      ...noDeadlines,
-      connections: limit,
-      connect,
-      uri,
-      // undici sends no credentials for a user without a password.
-      token: credentials && `Basic ${Buffer.from(credentials).toString('base64')}`,
-      proxyTls: connect,
-      requestTls: connect,
-      clientFactory: (url, clientOptions) => {
-        // Otherwise a proxy that hangs on CONNECT would hold its connection for five minutes.
-        const client = new Client(url, { ...clientOptions, headersTimeout: connectTimeoutMs });
-        const openTunnel = client.connect.bind(client);
-        // undici uses the proxy as the TLS server name even if it is an IP address, which Node 26 refuses.
-        const named = (wanted: Dispatcher.ConnectOptions) =>
-          openTunnel(Object.assign(wanted, { servername: undefined })).catch((error) =>
-            Promise.reject(new ProxyFailure(error)),
-          );
-        return Object.assign(client, { connect: named });
-      },
-    });
-  };
-  const open = (limit: number) => (proxy ? openThrough(proxy, limit) : openDirectly(limit));
+  const connecting = { origin, timeoutMs, lookup: withAddress(lookup) };
+  const open = (limit: number) => (proxy ? openThrough(proxy, connecting, limit) : openDirectly(connecting, limit));
 
   let shared: Promise<Dispatcher> | undefined;
   let isDoubtful = false; // a kept connection may lead to a dead host, while new ones would lead elsewhere
@@ -123,63 +155,67 @@ export function createTransport(options: TransportOptions): Transport {
 
 function perform(dispatcher: Dispatcher, origin: string, request: HttpRequest, signal: AbortSignal): Promise<Exchange> {
   return new Promise((resolve) => {
+    const { path, method, headers, body = null } = request;
     let forget = () => {};
-    let sent = false;
     let isDone = false;
-    let head: Pick<HttpResponse, 'status' | 'headers'> | undefined;
-    let controller: Dispatcher.DispatchController | undefined;
-    const chunks: Buffer[] = [];
-    let size = 0;
-
-    const end = (exchange: Exchange) => {
+    const reading = readResponse(request.maxBytes, (exchange) => {
       isDone = true;
       clearTimeout(timer);
       forget();
       resolve(exchange);
-    };
-    const fail = (reason: ExchangeFailure['reason'], error?: unknown) => {
-      end({ kind: 'failure', failure: { sent, reason, status: head?.status, error } });
-      controller?.abort(new Error(reason));
-    };
-    const interrupt = () => fail('interrupted');
-    const answer = (truncated: boolean) => {
-      if (!head) return;
-      end({ kind: 'response', response: { ...head, body: Buffer.concat(chunks), truncated } });
-    };
-
+    });
     // After the process was stopped, its timers run before its sockets are read.
-    const timer = setTimeout(() => setImmediate(fail, 'deadline'), request.timeoutMs);
+    const timer = setTimeout(() => setImmediate(reading.fail, 'deadline'), request.timeoutMs);
+    const interrupt = () => reading.fail('interrupted');
     if (signal.aborted) return interrupt();
     forget = onAbort(signal, interrupt);
-
     try {
       dispatcher.dispatch(
-        { origin, path: request.path, method: request.method, headers: request.headers, body: request.body ?? null },
-        {
-          // undici calls this right before it writes the first byte. It connects even after an abort, so a request
-          // that is over is stopped here.
-          onRequestStart(started) {
-            controller = started;
-            if (isDone) started.abort(new Error('too late'));
-            else sent = true;
-          },
-          onResponseStart(_controller, status, headers) {
-            if (status >= 200) head = { status, headers };
-          },
-          onResponseData(started, chunk) {
-            chunks.push(chunk.subarray(0, request.maxBytes - size));
-            size += chunk.length;
-            if (size > request.maxBytes) {
-              answer(true);
-              started.abort(new Error('too large'));
-            }
-          },
-          onResponseEnd: () => answer(false),
-          onResponseError: (_controller, error) => fail('network', error),
-        },
+        { origin, path, method, headers, body },
+        reading.handler(() => isDone),
       );
     } catch (error) {
-      fail('network', error);
+      reading.fail('network', error);
     }
   });
+}
+
+/** Collects the response to one request, and calls `end` once with what came of it. */
+function readResponse(maxBytes: number, end: (exchange: Exchange) => void) {
+  let sent = false;
+  let head: Pick<HttpResponse, 'status' | 'headers'> | undefined;
+  let controller: Dispatcher.DispatchController | undefined;
+  const chunks: Buffer[] = [];
+  let size = 0;
+
+  function fail(reason: ExchangeFailure['reason'], error?: unknown): void {
+    end({ kind: 'failure', failure: { sent, reason, status: head?.status, error } });
+    controller?.abort(new Error(reason));
+  }
+  function answer(truncated: boolean): void {
+    if (head) end({ kind: 'response', response: { ...head, body: Buffer.concat(chunks), truncated } });
+  }
+  const handler = (isDone: () => boolean): Dispatcher.DispatchHandler => ({
+    // undici calls this right before it writes the first byte. It connects even after an abort, so a request
+    // that is over is stopped here.
+    onRequestStart(started) {
+      controller = started;
+      if (isDone()) started.abort(new Error('too late'));
+      else sent = true;
+    },
+    onResponseStart(_controller, status, headers) {
+      if (status >= 200) head = { status, headers };
+    },
+    onResponseData(started, chunk) {
+      chunks.push(chunk.subarray(0, maxBytes - size));
+      size += chunk.length;
+      if (size > maxBytes) {
+        answer(true);
+        started.abort(new Error('too large'));
+      }
+    },
+    onResponseEnd: () => answer(false),
+    onResponseError: (_controller, error) => fail('network', error),
+  });
+  return { fail, handler };
 }

@@ -3,13 +3,12 @@ import { getBuiltinModule } from 'node:process';
 import type { Readable } from 'node:stream';
 import type { Context } from '../context.ts';
 import { Problem, usageProblem } from '../run/problem.ts';
-import { readText } from './read-text.ts';
+import type { ProfileInForce } from './profile.ts';
 import { flagSource, type Given, parseSetting, type Resolved, settingTable } from './table.ts';
+import { unlessInterrupted } from './unless-interrupted.ts';
 
 /** An API key as shown: its last four characters, or none if the key is so short that they would reveal it. */
-export function maskApiKey(apiKey: string): string {
-  return `****${apiKey.length < 12 ? '' : apiKey.slice(-4)}`;
-}
+export const maskApiKey = (apiKey: string): string => (apiKey.length < 12 ? '****' : `****${apiKey.slice(-4)}`);
 
 /** Distinguishes API keys without containing one: eight hexadecimal digits. */
 export function accountOf(apiKey: string): string {
@@ -22,7 +21,7 @@ export function accountOf(apiKey: string): string {
 export async function resolveApiKey(
   apiKeyFile: string | undefined,
   command: Resolved<string>,
-  stored: { apiKey?: string; source: string },
+  { stored, storedSource }: ProfileInForce,
   context: Context,
 ): Promise<Resolved<string>> {
   const { env } = context;
@@ -39,8 +38,8 @@ export async function resolveApiKey(
   }
   if (text) return acceptApiKey(text, variable, context);
   if (path) return fromFile(path, fileVariable, context);
-  const isOfProfile = command.source === stored.source;
-  if (stored.apiKey && (isOfProfile || !command.source)) return acceptApiKey(stored.apiKey, stored.source, context);
+  const isOfProfile = command.source === storedSource;
+  if (stored.apiKey && (isOfProfile || !command.source)) return acceptApiKey(stored.apiKey, storedSource, context);
   const { value, source, problem } = command;
   return { command: value, source, problem };
 }
@@ -121,8 +120,26 @@ async function openKeyFile(path: string): Promise<{ stream: Readable; isPipe: bo
 
 const mostBytes = 64 * 1024;
 
-const readApiKey = (stream: AsyncIterable<string | Buffer>, what: string, { signal }: Context) =>
-  readText(stream, { what, mostBytes, hint: 'give the API key and nothing else' }, signal);
+/** Reads all of a stream. Throws a usage problem if it is too large or unreadable, the interrupted one on a signal. */
+function readApiKey(stream: AsyncIterable<string | Buffer>, what: string, { signal }: Context): Promise<string> {
+  const hint = 'give the API key and nothing else';
+  const read = async () => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    for await (const chunk of stream) {
+      const part = Buffer.from(chunk as Buffer);
+      bytes += part.length;
+      if (bytes > mostBytes) throw usageProblem(`${what} is larger than ${mostBytes / 1024} KiB`, hint);
+      chunks.push(part);
+    }
+    return Buffer.concat(chunks).toString('utf8');
+  };
+  const failed = (error: NodeJS.ErrnoException) => {
+    // Standard input that is only open for writing, for instance.
+    throw error.code === undefined ? error : usageProblem(`${what} can't be read (${error.code})`, hint);
+  };
+  return unlessInterrupted(read().catch(failed), signal);
+}
 
 async function acceptText(reading: Promise<string>, source: string, context: Context): Promise<Given<string>> {
   try {

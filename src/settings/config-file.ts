@@ -1,7 +1,9 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import { Problem, usageProblem } from '../run/problem.ts';
 import { shellWord } from '../run/quote.ts';
 import { isJsonObject, type JsonObject } from '../system/json.ts';
-import { readOwn, UnsafePathError } from '../system/own-file.ts';
+import { makeOwnFolder, readOwn, UnsafePathError } from '../system/own-file.ts';
 import { type StoredKey, storedKeys } from './table.ts';
 
 export type Profile = { [key in StoredKey]?: string };
@@ -51,8 +53,35 @@ function unsafeProblem({ message, path, isForeign }: UnsafePathError): Problem {
   );
 }
 
+/** Replaces the file in one step and keeps a link to it. Throws a usage problem if it can't be read or written. */
+export async function changeConfigFile(path: string, change: (config: ConfigFile) => ConfigFile): Promise<void> {
+  // Loaded here because it takes long, and only changes need it.
+  const { default: Conf } = await import('conf');
+  try {
+    const { config, distrust } = readConfigFile(path);
+    if (distrust) throw distrust;
+    const file = existsSync(path) ? realpathSync(path) : path;
+    const conf = new Conf<ConfigFile>({
+      cwd: makeOwnFolder(dirname(file)),
+      configName: basename(file),
+      fileExtension: '',
+      configFileMode: 0o600,
+      deserialize: (text) => parseConfig(text, path),
+      serialize: (changed) => `${JSON.stringify(changed, null, 2)}\n`,
+    });
+    conf.store = change(config);
+  } catch (error) {
+    if (error instanceof Problem) throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw usageProblem(
+      `the config file ${path} can't be written (${code ?? message})`,
+      'set RUNCTL_CONFIG_DIR to a writable folder, or use the environment variable of the setting',
+    );
+  }
+}
+
 /** Throws a usage problem that names the path. */
-export function parseConfig(text: string, path: string): ConfigFile {
+function parseConfig(text: string, path: string): ConfigFile {
   let value: unknown;
   try {
     // Windows editors begin a file with a byte order mark.

@@ -3,11 +3,6 @@ import { usageProblem } from '../run/problem.ts';
 import type { Env } from '../system/env.ts';
 import { settingTable } from './table.ts';
 
-interface Folder {
-  value: string;
-  source: string;
-}
-
 /** The variables whose folders contain ours, in order of priority, and the path from there to ours. */
 const bases = {
   configFolder: { XDG_CONFIG_HOME: '', HOME: '.config' },
@@ -26,7 +21,7 @@ export function resolveConfigFile(env: Env): string | undefined {
   return folder && join(folder.value, 'config.json');
 }
 
-function findFolder(name: keyof typeof bases, env: Env): Folder | undefined {
+function findFolder(name: keyof typeof bases, env: Env) {
   const [own] = settingTable[name].env;
   if (env[own]) return { value: absolute(env[own], own), source: own };
   // XDG Base Directory Specification: a relative path is invalid and to be ignored. Where cron sets no home there is

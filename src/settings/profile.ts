@@ -83,13 +83,15 @@ function unknownIn(name: string, stored: Profile | undefined): ProfileInForce['u
   const keys = unknownKeysIn(stored);
   const [first] = keys;
   if (first === undefined) return undefined;
-  const where = name === defaultProfile ? '' : ` --profile ${shellWord(name)}`;
   const are = keys.length > 1 ? 'are no settings' : 'is no setting';
   return {
     message: `${keys.join(', ')} in profile ${JSON.stringify(name)} ${are} of runctl`,
-    advice: `\`runctl config unset ${shellWord(first)}${where}\``,
+    advice: `\`runctl config unset ${shellWord(first)}${profileFlag(name)}\``,
   };
 }
+
+/** How a command that is to be typed ends, so that it is about this profile. */
+export const profileFlag = (name: string) => (name === defaultProfile ? '' : ` --profile ${shellWord(name)}`);
 
 /** Throws a usage problem for a name that couldn't be typed again. */
 export function checkProfileName({ name, source }: ChosenProfile): void {
@@ -111,12 +113,6 @@ export function sourceOf(profile: string, path: string | undefined): string {
 export function withProfile(config: ConfigFile, { name }: ChosenProfile, changes: Profile): ConfigFile {
   const profile = { ...storedProfile(name, config), ...changes };
   return { ...config, profiles: { ...config.profiles, [name]: profile } };
-}
-
-/** Changes the config file. Throws a usage problem if it can't be read or written. */
-export async function changeConfig(path: string, make: (config: ConfigFile) => ConfigFile): Promise<void> {
-  const { changeConfigFile } = await import('./write-config.ts');
-  changeConfigFile(path, make);
 }
 
 /** The path of the config file. Throws a usage problem if there is no folder for one. */

@@ -1,7 +1,7 @@
 import { createInterface, emitKeypressEvents, type Key } from 'node:readline';
 import type { Context } from '../context.ts';
 import { Problem } from '../run/problem.ts';
-import { unlessInterrupted } from './read-text.ts';
+import { unlessInterrupted } from './unless-interrupted.ts';
 
 /** Asks on the terminal for a line, which is shown and can be edited. Throws the interrupted problem on Ctrl-C and Ctrl-D. */
 export async function askLine(question: string, { signal, ...context }: Context): Promise<string> {
@@ -22,12 +22,14 @@ export async function askLine(question: string, { signal, ...context }: Context)
   }
 }
 
-const paste = { on: '\u001B[?2004h', off: '\u001B[?2004l' };
+/** On a terminal, they turn the marks around pasted text on and off. */
+const pasteMarks = ['\u001B[?2004h', '\u001B[?2004l'] as const;
 
 /** Asks for a line that is not shown; a pasted line break does not end it. Throws the interrupted problem on Ctrl-C. */
 export async function askHidden(question: string, context: Context): Promise<string> {
   const { stderr, signal } = context;
   const stdin = context.stdin();
+  const [marksOn, marksOff] = stderr.isTTY ? pasteMarks : ['', ''];
   let characters: string[] = [];
   let isPasting = false;
   let stop = () => {};
@@ -51,12 +53,12 @@ export async function askHidden(question: string, context: Context): Promise<str
   });
   try {
     stdin.setRawMode?.(true);
-    stderr.write(question + (stderr.isTTY ? paste.on : ''));
+    stderr.write(question + marksOn);
     stdin.resume();
     return await unlessInterrupted(typed, signal);
   } finally {
     stop();
     stdin.setRawMode?.(false);
-    stderr.write(`${stderr.isTTY ? paste.off : ''}\n`);
+    stderr.write(`${marksOff}\n`);
   }
 }

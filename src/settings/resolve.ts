@@ -4,7 +4,7 @@ import { type Problem, usageProblem } from '../run/problem.ts';
 import type { Env } from '../system/env.ts';
 import { acceptApiKey, maskApiKey, resolveApiKey } from './api-key.ts';
 import { findConfigFolder, findStateFolder } from './folders.ts';
-import { type ProfileInForce, readProfileInForce } from './profile.ts';
+import { type ProfileInForce, profileFlag, readProfileInForce } from './profile.ts';
 import {
   defaultProfile,
   flagSource,
@@ -35,33 +35,49 @@ export type Settings = { readonly [Name in SettingName]: Resolved<ValueOf<Name>>
  * change, and for an interruption.
  */
 export async function resolveSettings(flags: SettingFlags, context: Invocation): Promise<Settings> {
-  refuseUntrusted(readProfileInForce(flags.profile, context.env));
-  return showSettings(flags, context);
+  const profile = readProfileInForce(flags.profile, context.env);
+  refuseUntrusted(profile);
+  return resolveAll(flags, profile, context);
 }
 
 /** The same for commands that only show or change settings. Only warns about a file that others can change. */
 export async function showSettings(flags: SettingFlags, context: Invocation): Promise<Settings> {
-  const { env, reporter, stderr } = context;
-  const profile = readProfileInForce(flags.profile, env);
-  const { exposedPath, distrust, stored, storedSource, unknown } = profile;
+  return resolveAll(flags, readProfileInForce(flags.profile, context.env), context);
+}
+
+async function resolveAll(flags: SettingFlags, profile: ProfileInForce, context: Invocation): Promise<Settings> {
+  warnOf(profile, context);
+  const others = resolveOthers(flags, context.env, profile);
+  const apiKey = await resolveApiKey(flags.apiKeyFile, others.apiKeyCommand, profile, context);
+  const isStored = (apiKey.value ?? apiKey.command) !== undefined && apiKey.source === profile.storedSource;
+  return { apiKey: isStored ? bindStoredKey(apiKey, profile, others.baseUrl, context) : apiKey, ...others };
+}
+
+function warnOf({ exposedPath, distrust, unknown }: ProfileInForce, { reporter, stderr }: Invocation): void {
   const warn = (name: WarningName, message: string) => reporter.observe({ event: 'warning', name, message });
   if (distrust) warn('config_untrusted', `${distrust.message}: ${distrust.facts.hint}`);
   else if (exposedPath)
     warn('exposed_api_key', `others can read the API key in ${exposedPath}: chmod 600 ${exposedPath}`);
   if (unknown && stderr.isTTY) warn('unknown_setting', `${unknown.message}: ${unknown.advice}`);
-  const others = resolveOthers(flags, env, profile);
-  const ofProfile = { apiKey: stored.apiKey, source: storedSource };
-  const apiKey = await resolveApiKey(flags.apiKeyFile, others.apiKeyCommand, ofProfile, context);
-  const isStored = (apiKey.value ?? apiKey.command) !== undefined && apiKey.source === storedSource;
-  const problem = isStored ? misuseOfStoredKey(profile, others.baseUrl) : undefined;
-  if (problem) return { apiKey: { source: storedSource, problem }, ...others };
-  if (!isStored || apiKey.command !== undefined) return { apiKey, ...others };
+}
+
+/** A profile's API key, or why it must not be sent to this base URL. */
+function bindStoredKey(
+  apiKey: Resolved<string>,
+  profile: ProfileInForce,
+  baseUrl: Resolved<string>,
+  context: Invocation,
+): Resolved<string> {
+  const { name, storedSource } = profile;
+  const problem = misuseOfStoredKey(profile, baseUrl);
+  if (problem) return { source: storedSource, problem };
+  if (apiKey.command !== undefined) return apiKey;
   const again = async () => {
-    const now = readProfileInForce(flags.profile, env);
-    const isUsable = now.stored.apiKey && !now.distrust && !misuseOfStoredKey(now, others.baseUrl);
+    const now = readProfileInForce(name, context.env);
+    const isUsable = now.stored.apiKey && !now.distrust && !misuseOfStoredKey(now, baseUrl);
     return isUsable ? acceptApiKey(now.stored.apiKey ?? '', storedSource, context) : undefined;
   };
-  return { apiKey: { ...apiKey, again }, ...others };
+  return { ...apiKey, again };
 }
 
 function refuseUntrusted({ distrust }: ProfileInForce): void {
@@ -143,8 +159,7 @@ export function need<Key extends StoredKey>(
   const value = valueIfGiven<ValueOf<Key>>(settings[key]);
   if (value !== undefined) return value;
   const { name, flag, env }: Setting = settingTable[key];
-  const profile = settings.profile.value ?? defaultProfile;
-  const where = profile === defaultProfile ? '' : ` --profile ${profile}`;
+  const where = profileFlag(settings.profile.value ?? defaultProfile);
   const others = `set ${env[0]} or \`${flag}\``;
   throw usageProblem(
     `no ${name} is set`,

@@ -25,8 +25,6 @@ export interface Setting {
 
 interface StoredSetting<Value> extends Setting {
   isStored: true;
-  /** Only the last characters of a secret are shown, and it is never read from the command line itself. */
-  isSecret?: boolean;
   parse(text: string): Parsed<Value>;
   hint: string;
 }
@@ -44,7 +42,6 @@ export const settingTable = {
     name: 'API key',
     flag: '--api-key-file <path>',
     env: ['RUNCTL_API_KEY', 'RUNCTL_API_KEY_FILE'],
-    isSecret: true,
     about: 'required; sent with every request (`-` reads it from standard input)',
     parse: parseApiKey,
     hint: 'copy it again: the whole API key and nothing else',
@@ -141,8 +138,8 @@ export function parseSettingKey(text: string): SettingKey {
   return key;
 }
 
-/** The API key never comes from the command line. */
-const usageOf = (key: SettingKey) => (key === 'apiKey' ? key : `${key} <value>`);
+/** A key and its value, as `config set` takes them. The API key never comes from the command line. */
+export const usageOf = (key: SettingKey) => (key === 'apiKey' ? key : `${key} <value>`);
 
 /** A setting that was set: its value, or why it is refused. The source names the flag, the variable or the profile. */
 export type Given<Value> =

@@ -40,17 +40,20 @@ export function parseBaseUrl(text: string): Parsed<string> {
 }
 
 /** What `localhost:42001` means; undefined for a text that isn't a host of this machine. It has nothing secret. */
-export function localUrl(text: string): string | undefined {
+function localUrl(text: string): string | undefined {
   const { host, hostname } = URL.canParse(`http://${text}`) ? new URL(`http://${text}`) : { host: '', hostname: '' };
   return isLoopback(hostname) ? `http://${host}` : undefined;
 }
+
+/** How the URL of a host begins, if it was typed without that. */
+export const schemeFor = (text: string) => (localUrl(text) ? 'http://' : 'https://');
 
 const trimSlashes = (path: string) => path.replace(/\/+$/, '');
 
 function flawOfBaseUrl(text: string): string | undefined {
   // The URL parser drops these characters silently.
   if (/[^!-~]/.test(text) && /[\s\p{Cc}]/u.test(text)) return 'contains a space or a control character';
-  if (!/^https?:\/\//i.test(text)) return `doesn't begin with ${localUrl(text) ? 'http://' : 'https://'}`;
+  if (!/^https?:\/\//i.test(text)) return `doesn't begin with ${schemeFor(text)}`;
   if (!URL.canParse(text)) return 'is not a valid URL';
   const { protocol, hostname, username, password } = new URL(text);
   if (username || password) return 'must not contain a user name or password';

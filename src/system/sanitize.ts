@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
-import { escapeUnit } from './json-text.ts';
+import { escapeUnit } from './json.ts';
 
 // Control characters, and invisible ones that reorder or hide text ("Trojan Source", tag characters). Joiners and
 // variation selectors stay, as Persian and emoji need them.
@@ -27,3 +27,11 @@ export function sanitizeLine(text: string): string {
 export function sanitizeJson(json: string): string {
   return isPlain(json) ? json : json.replace(unsafe(), (character) => character.split('').map(escapeUnit).join(''));
 }
+
+/** Breaks what the runner of GitHub Actions takes as a command: `::` and a name, and `##[` (actions/runner, ActionCommand.cs). */
+export function withoutCommands(text: string): string {
+  return text.replace(/:(?=:[a-z])/gi, ': ').replaceAll('##[', '## [');
+}
+
+/** The same JSON document without `##[` in its text. Its line begins with a bracket, so never with `::`. */
+export const withoutCommandsInJson = (json: string): string => json.replaceAll('##[', '#\\u0023[');

@@ -37,9 +37,9 @@ function inUnits(ms: number, large: keyof typeof unitsMs, small?: keyof typeof u
 
 export const formatAge = (ms: number): string => formatDuration(Math.floor(ms / unitsMs.s) * unitsMs.s);
 
-const exactAgo = (ms: number): string => (ms < unitsMs.s ? 'just now' : `${formatAge(ms)} ago`);
-
-export const formatAgo = (ms: number): string => exactAgo(ms).replace(/ \d+\w(?= ago)/, '');
+/** Its largest unit alone: `5m ago`. */
+export const formatAgo = (ms: number): string =>
+  ms < unitsMs.s ? 'just now' : `${formatAge(ms).replace(/ .*/, '')} ago`;
 
 /** A time as people read it: local, with its offset from UTC, as git writes it: `2026-11-22 03:00:13 +0100`. */
 export function localTime(time: string | number): string {

@@ -3,11 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { define } from '../../src/cli/command.ts';
 import { runCli } from '../../src/cli/run-cli.ts';
 import type { Invocation } from '../../src/context.ts';
-import type { CommandResult } from '../../src/output/output.ts';
+import type { Result } from '../../src/output/print.ts';
 import { usageProblem } from '../../src/run/problem.ts';
 import { createMemory } from '../helpers/memory-context.ts';
+import { target } from '../helpers/scripted-service.ts';
 
-type Run = (context: Invocation) => Promise<CommandResult | number>;
+type Run = (context: Invocation) => Promise<Result | number>;
 
 /** Types `runctl test …flags`, where the command `test` is this function, which may start runs. */
 async function typed(run: Run, flags: string[] = [], crash: Promise<never>[] = []) {
@@ -19,11 +20,12 @@ async function typed(run: Run, flags: string[] = [], crash: Promise<never>[] = [
 }
 
 const failed = usageProblem('it is wrong', 'make it right');
-const answer: CommandResult = {
-  exitNames: ['ok', 'run_failed'],
-  documents: [{ json: { a: 1 } }, { json: { b: 2 } }],
+const answer: Result = {
+  outcomes: [
+    { kind: 'report', fields: { a: 1 } },
+    { kind: 'failed', problem: failed, target },
+  ],
   text: () => 'text\n',
-  problems: [{ problem: failed, about: 'nightly' }],
   note: 'a note',
   next: 'do `this`',
 };
@@ -32,15 +34,17 @@ const problemLines = 'runctl: nightly: it is wrong\n  → make it right\n';
 describe('what a command answers with', () => {
   test('is text on stdout, and on stderr what went wrong and what to do', async () => {
     const err = `${problemLines}a note\n  → do \`this\`\n`;
-    expect(await typed(async () => answer)).toEqual({ code: 1, out: 'text\n', err });
+    expect(await typed(async () => answer)).toEqual({ code: 2, out: 'text\n', err });
   });
 
   test('is documents on stdout, one a line, where --json asks for them, and on stderr what went wrong alone', async () => {
-    expect(await typed(async () => answer, ['--json'])).toEqual({
-      code: 1,
-      out: '{"a":1}\n{"b":2}\n',
-      err: problemLines,
-    });
+    const { out, ...ended } = await typed(async () => answer, ['--json']);
+    expect(ended).toEqual({ code: 2, err: problemLines });
+    const documents = out
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line).runctl);
+    expect(documents).toMatchObject([{ a: 1 }, { problem: { name: 'usage' } }]);
   });
 
   test('may be an exit code alone', async () => {

@@ -14,7 +14,7 @@ import { accepted, baseUrl, nightly, status, triggered, uuid, weekly } from '../
 function createCompleter(settings: Record<string, string> = { RUNCTL_BASE_URL: baseUrl }) {
   const folder = temporaryFolder();
   const nowMs = () => Date.parse('2026-11-21T03:00:00.000Z');
-  const { append } = openJournal({ folder, nowMs, onTrouble: (what) => expect.unreachable(what) });
+  const journal = openJournal({ folder, nowMs, onTrouble: (what) => expect.unreachable(what) });
   const daily = { ...nightly, automationName: 'daily' };
   const records = [
     [triggered(1), accepted(1), status(1, 'FAILED')],
@@ -23,7 +23,7 @@ function createCompleter(settings: Record<string, string> = { RUNCTL_BASE_URL: b
     [triggered(4, weekly), accepted(4, weekly)].map((record) => ({ ...record, baseUrl: 'https://other.example.com' })),
     [triggered(5)], // nobody knows its run
   ];
-  for (const record of records.flat()) append(record);
+  for (const record of records.flat()) journal.append(record);
   const profiles = { prod: { baseUrl: 'https://prod.example' }, staging: {} };
   writeFileSync(join(folder, 'config.json'), JSON.stringify({ profiles }), { mode: 0o600 });
   const env = { RUNCTL_STATE_DIR: folder, RUNCTL_CONFIG_DIR: folder, ...settings };

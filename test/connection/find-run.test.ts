@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { parseRunArgument } from '../../src/connection/arguments.ts';
+import { voiceOf } from '../../src/connection/connection.ts';
 import { findRun } from '../../src/connection/find-run.ts';
-import { argumentOf, followableOf } from '../../src/connection/followable.ts';
+import { foundRunOf } from '../../src/journal/found-run.ts';
 import { openJournal } from '../../src/journal/journal.ts';
 import type { Reporter } from '../../src/run/events.ts';
 import { Problem } from '../../src/run/problem.ts';
@@ -178,7 +179,7 @@ describe('a run in a command to type next', () => {
     ['by its id if CI is empty', { CI: '' }, a, a],
   ])('is named %s', (_, env, executionId, argument) => {
     const { connection } = createMachine([`nightly ${a}`], { env });
-    expect(argumentOf({ target, executionId }, connection)).toBe(argument);
+    expect(voiceOf(connection).argumentOf({ target, executionId })).toBe(argument);
   });
 });
 
@@ -188,9 +189,9 @@ test('the time since the trigger of a run of the journal goes by the wall clock'
   if (!record) return expect.unreachable('the journal holds the run');
   const run = { target, executionId: a };
   const clock = { ...connection.context.clock, nowMs: () => Date.parse(record.at) + 1000 };
-  expect(followableOf(run, record, clock).sinceTriggerMs?.()).toBe(1000);
-  expect(followableOf(run, { ...record, idempotencyKey: null }, clock).sinceTriggerMs).toBeUndefined();
-  expect(followableOf(run, undefined, clock)).toEqual({ run });
+  expect(foundRunOf(run, record, clock).sinceTriggerMs?.()).toBe(1000);
+  expect(foundRunOf(run, { ...record, idempotencyKey: undefined }, clock).sinceTriggerMs).toBeUndefined();
+  expect(foundRunOf(run, undefined, clock)).toEqual({ run });
 });
 
 test.each([executionId, executionId.toUpperCase()])(

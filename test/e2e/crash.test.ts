@@ -3,8 +3,8 @@ import { runProgram } from '../helpers/run-program.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { torture } from '../helpers/torture.ts';
 
-// Where `CI` is set five times as many; `npm run stress -- torture` does the same hundreds of times. With this seed one of
-// the five is sent twice at once and one again later; two are killed early, more during a request.
+// Where `CI` is set five times as many. With this seed one of the five is sent twice at once and one again later; two are
+// killed early, more during a request. `test/start/model.test.ts` kills thousands, without processes.
 test('killed at any moment, a trigger starts one run at most, and `recover` finds every one', async () => {
   const size = { triggers: process.env.CI ? 25 : 5, seed: 54, side: 3, runUnkilled: runProgram };
   const [keyFirst, activeFirst] = await Promise.all([

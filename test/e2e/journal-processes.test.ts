@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildSync } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { baseUrl, uuid } from '../journal/records.ts';
+import { baseUrl, idOf, uuid } from '../journal/records.ts';
 import { createStateFolder } from '../journal/state-folder.ts';
 
 const bundle = mkdtempSync(join(tmpdir(), 'journal-worker-'));
@@ -28,12 +28,10 @@ test('several processes write at once while new files are begun, and no record i
     ),
   );
   for (const talk of await Promise.all(workers)) expect(talk).toHaveLength(2 * eachWrites);
-  const runs = [...open().runs()];
+  const runs = [...open().entries()];
   expect(readdirSync(folder).length).toBeGreaterThan(10);
-  expect(new Set(runs.map(({ executionId }) => executionId))).toEqual(
-    new Set(Array.from({ length: 4 * eachWrites }, (_, n) => uuid(n))),
-  );
-  expect(open().unresolvedTriggers({ baseUrl })).toEqual([]);
+  expect(new Set(runs.map(idOf))).toEqual(new Set(Array.from({ length: 4 * eachWrites }, (_, n) => uuid(n))));
+  expect(open().unresolved({ baseUrl })).toEqual([]);
 });
 
 test('a process killed at any moment leaves a known run or an unresolved trigger for all it sent', async () => {
@@ -45,10 +43,10 @@ test('a process killed at any moment leaves a known run or an unresolved trigger
       return talkOf(child, afterLines);
     }),
   );
-  const accepted = new Set([...open().runs()].map(({ executionId }) => executionId));
+  const accepted = new Set([...open().entries()].map(idOf));
   const openKeys = new Set(
     open()
-      .unresolvedTriggers({ baseUrl })
+      .unresolved({ baseUrl })
       .map(({ idempotencyKey }) => idempotencyKey),
   );
   for (const talk of killed) {

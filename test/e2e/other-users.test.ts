@@ -126,10 +126,14 @@ test('a user keeps a journal in a home of their own and takes settings of root, 
 
 /** A process of its own that stores so many settings, one right after the other. */
 const storer = `
-  import { changeConfigFile } from './write-config.ts';
+  import { changeConfigFile } from './config-file.ts';
   const [path, from] = process.argv.slice(2);
-  for (let n = Number(from); n < Number(from) + ${eachStores}; n++)
-    changeConfigFile(path, ({ profiles }) => ({ profiles: { ...profiles, ['profile-' + n]: { requestTimeout: '5s' } } }));`;
+  const store = (name) =>
+    changeConfigFile(path, ({ profiles }) => ({ profiles: { ...profiles, [name]: { requestTimeout: '5s' } } }));
+  const storeAll = async () => {
+    for (let n = Number(from); n < Number(from) + ${eachStores}; n++) await store('profile-' + n);
+  };
+  void storeAll();`;
 
 test('four processes that store settings at once leave a whole file, whose mode stays 0600', async () => {
   const resolveDir = join(import.meta.dirname, '../../src/settings');

@@ -108,6 +108,17 @@ describe('through a proxy', () => {
     expect(warnings).toEqual([]);
   });
 
+  test.each([
+    ['localhost', 201],
+    ['127.0.0.1', 201],
+    ['service.test', undefined],
+  ])('its certificate is checked against its own name, and not that of the service: %s', async (host, status) => {
+    const { origin } = await startService({ issuer, hosts: ['127.0.0.1'] });
+    const { url } = await startProxy({ certificate: createCertificate({ issuer, hosts: [host] }) });
+    const name = host === '127.0.0.1' ? host : 'localhost';
+    expect((await exchange({ origin, proxy: through(url.replace('127.0.0.1', name)) })).status).toBe(status);
+  });
+
   test('a certificate is checked behind it too', async () => {
     const { origin, requests } = await startService({});
     const { url } = await startProxy();

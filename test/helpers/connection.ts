@@ -1,9 +1,9 @@
-import type { Following } from '../../src/actions/following.ts';
-import { createFinalHooks } from '../../src/hooks/on-final.ts';
+import type { Connection } from '../../src/connection/connection.ts';
 import { openJournal } from '../../src/journal/journal.ts';
 import type { Service } from '../../src/run/service.ts';
 import { createRateLimiter } from '../../src/service/rate-limiter.ts';
-import { createWatchGroup } from '../../src/watching/watch-group.ts';
+import { createDeadline } from '../../src/watch/deadline.ts';
+import { plainVoice } from '../../src/words/voice.ts';
 import { createMemory } from './memory-context.ts';
 
 export const baseUrl = 'https://service.test';
@@ -25,27 +25,30 @@ const settings = {
 /** A connection to this service, in memory, in virtual time, and without a journal; `parts` replaces what a test needs. */
 export function createConnection(
   service: Service,
-  { context = createMemory(), ...parts }: Partial<Following> = {},
-): Following {
-  const { clock } = context;
-  const { journal = openJournal({ folder: undefined, nowMs: clock.nowMs, onTrouble() {} }) } = parts;
+  { context = createMemory(), ...parts }: Partial<Connection> = {},
+): Connection {
+  const { clock, random, signal, secrets, reporter } = context;
   return {
     context,
     settings,
     baseUrl,
-    account: async () => account,
     service,
+    account: async () => account,
     renewApiKey: async () => false,
-    journal,
+    journal: openJournal({ folder: undefined, nowMs: clock.nowMs, onTrouble() {} }),
     ignoresKeys: false,
     processes: { own: 'host 1 1', stateOf: () => 'ended' },
+    voice: plainVoice,
     limiter: createRateLimiter(10, clock),
-    watches: createWatchGroup(Number.POSITIVE_INFINITY, clock),
+    deadline: createDeadline(Number.POSITIVE_INFINITY, clock),
     requestTimeoutMs: 30_000,
+    giveUpAfterMs: 600_000,
     usualDuration: () => undefined,
-    hooks: createFinalHooks(undefined, context),
-    sentKeys: new Set(),
-    repeat: { isSafe: true },
+    clock,
+    random,
+    signal,
+    scrub: secrets.scrub,
+    observe: reporter.observe,
     ...parts,
   };
 }

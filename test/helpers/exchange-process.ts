@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { buildSync } from 'esbuild';
 import type { ExchangeOrder, ExchangeReport } from './exchange.ts';
 import { atOnceAfter } from './real-time.ts';
@@ -34,9 +33,7 @@ function bundled(): string {
   const contents = `
     import { exchange } from './exchange.ts';
     exchange(JSON.parse(process.argv[2])).then((report) => console.log(JSON.stringify(report)));`;
-  // As the program has it, a third of the package: to read all of it takes longer than the exchange.
-  const alias = { undici: join(import.meta.dirname, '../../dist/undici.cjs') };
-  const stdin = { contents, resolveDir: join(import.meta.dirname), loader: 'ts' as const };
-  const { outputFiles } = buildSync({ stdin, alias, bundle: true, platform: 'node', format: 'cjs', write: false });
+  const stdin = { contents, resolveDir: import.meta.dirname, loader: 'ts' as const };
+  const { outputFiles } = buildSync({ stdin, bundle: true, platform: 'node', format: 'cjs', write: false });
   return outputFiles[0]?.text ?? '';
 }

@@ -1,6 +1,6 @@
 import { channel } from 'node:diagnostics_channel';
 import { EventEmitter, once } from 'node:events';
-import 'undici'; // loaded by the first request, which would not be under way until then
+import '../../src/service/undici.ts'; // loaded by the first request, which would not be under way until then
 
 /** The requests of this process that have neither been answered nor failed, as undici tells it. */
 const underWay = new Set<unknown>();

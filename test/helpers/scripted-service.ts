@@ -1,17 +1,18 @@
 import type { Fault } from '../../src/run/fault.ts';
-import type { Answer, Execution, RunResult, Service, StartedExecution, TriggerRequest } from '../../src/run/service.ts';
+import type { Answer, RunResult, RunStatus, Service } from '../../src/run/service.ts';
 import { isFinalStatus } from '../../src/run/statuses.ts';
+import type { TriggerRequest } from '../../src/run/trigger.ts';
 
 export const executionId = '6f1c9f5e-3a53-4c1b-9f0a-0d6f2c1f8a11';
 export const projectId = '0b6f2a64-90f5-4ed2-8c8e-5f0a9f3ad001';
 export const target = { projectId, automationName: 'nightly' } as const;
 export const run = { target, executionId };
 
-export function running(fields: Partial<StartedExecution> = {}): Answer<StartedExecution> {
+export function running(fields: Partial<RunStatus> = {}): Answer<RunStatus> {
   return state('RUNNING', fields);
 }
 
-export function state(status: string, fields: Partial<StartedExecution> = {}): Answer<StartedExecution> {
+export function state(status: string, fields: Partial<RunStatus> = {}): Answer<RunStatus> {
   const isFinal = isFinalStatus(status);
   return { kind: 'ok', value: { executionId, status, isFinal, document: { executionId, status }, ...fields } };
 }
@@ -29,8 +30,8 @@ type Script<T> = readonly Answer<T>[];
 
 /** Answers from a script, its last line for ever after. A call without a script fails the test. */
 export function scriptedService(scripts: {
-  trigger?: Script<StartedExecution>;
-  status?: Script<Execution>;
+  trigger?: Script<RunStatus>;
+  status?: Script<RunStatus>;
   result?: Script<RunResult>;
 }): Service & { calls: { trigger: TriggerRequest[]; status: number; result: number } } {
   const calls = { trigger: [] as TriggerRequest[], status: 0, result: 0 };

@@ -1,8 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { fold, isUnfinished, isUnresolved, type State, unresolvedOf } from '../../src/journal/fold.ts';
+import { fold, isUnresolved, listed, type State, unresolvedOf } from '../../src/journal/fold.ts';
 import { type JournalRecord, type NewRecord, runIdOf } from '../../src/journal/records.ts';
-import { accepted, account, baseUrl, key, refused, status, triggered, uuid } from './records.ts';
+import { ageOf, isUnfinished } from '../../src/run/entry.ts';
+import { accepted, account, baseUrl, idOf, key, refused, status, triggered, uuid } from './records.ts';
 import { createStateFolder, linesIn } from './state-folder.ts';
 
 const atOf = (second: number) => new Date(Date.UTC(2026, 10, 22, 3, 0, second)).toISOString();
@@ -15,14 +16,15 @@ function folded(...records: NewRecord[]): State {
   return fold(records.map(stored));
 }
 
-const idsOf = ({ entries }: State) => entries.map(({ run }) => run && (run.executionId ?? run.idempotencyKey));
-const triggerOf = ({ triggers }: State) => [...triggers.values()][0];
+/** Newest first. */
+const idsOf = (state: State) => listed(state).map(({ entry }) => idOf(entry) ?? entry.idempotencyKey);
+const triggerOf = ({ keys }: State) => [...keys.values()][0];
 const runOf = ({ runs }: State, n = 1) => runs.get(runIdOf({ baseUrl, executionId: uuid(n) }));
 const inDoubt = { type: 'in_doubt', ...key(1), reason: 'lost' } as const;
 const notFound = { type: 'not_found', baseUrl, target: triggered(1).target, executionId: uuid(1) } as const;
 
 test('no records mean nothing', () => {
-  expect(folded()).toEqual({ runs: new Map(), triggers: new Map(), entries: [] });
+  expect(folded()).toEqual({ runs: new Map(), keys: new Map(), places: [] });
 });
 
 describe('a run or a trigger', () => {
@@ -34,8 +36,8 @@ describe('a run or a trigger', () => {
     ['a run that completed', [accepted(1), status(1, 'COMPLETED')], false],
     ['a run that the service forgot', [accepted(1), notFound], false],
   ])('%s is unfinished: %s', (_, records, expected) => {
-    const [entry] = folded(...records).entries;
-    expect(entry?.run && isUnfinished(entry.run)).toBe(expected);
+    const [first] = listed(folded(...records));
+    expect(first && isUnfinished(first.entry)).toBe(expected);
   });
 
   test.each<[string, NewRecord[], boolean]>([
@@ -47,30 +49,30 @@ describe('a run or a trigger', () => {
     ['the first status of a run', [{ ...status(1, 'RUNNING'), first: true }], true],
     ['a later status', [status(1, 'RUNNING')], false],
   ])('of which there is %s is known as a whole: %s', (_, records, isWhole) => {
-    expect(folded(...records).entries.map((entry) => entry.isWhole)).toEqual([isWhole]);
+    expect(listed(folded(...records)).map((each) => each.isWhole)).toEqual([isWhole]);
   });
 });
 
 describe('a run', () => {
   test('that finished is not forgotten', () => {
-    expect(runOf(folded(status(1, 'COMPLETED'), notFound))?.status).toBe('COMPLETED');
+    expect(runOf(folded(status(1, 'COMPLETED'), notFound))).toMatchObject({ status: 'COMPLETED' });
   });
 
   test('that was accepted without a status is RUNNING', () => {
-    expect(runOf(folded({ ...accepted(1), status: undefined }))?.status).toBe('RUNNING');
+    expect(runOf(folded({ ...accepted(1), status: undefined }))).toMatchObject({ status: 'RUNNING' });
   });
 
   test('keeps the idempotency key, the API key and the time of the trigger that it was accepted for first', () => {
     const other = { ...accepted(1), ...key(2), account: 'another' };
     const state = folded(status(1, 'RUNNING'), { ...accepted(1), account }, other);
     expect(runOf(state)).toMatchObject({ idempotencyKey: 'key-1', account, at: atOf(1), statusAt: atOf(2) });
-    expect(idsOf(state)).toEqual([uuid(1), undefined, undefined]);
+    expect(idsOf(state)).toEqual([uuid(1)]);
   });
 
   test('stays that of its idempotency key when the service answers with another one, which has a place of its own', () => {
     const state = folded(triggered(1), accepted(1), { ...accepted(1), executionId: uuid(2) });
     expect(triggerOf(state)?.executionId).toBe(uuid(1));
-    expect(state.entries).toMatchObject([{ run: { executionId: uuid(1) } }, { run: runOf(state, 2), isWhole: false }]);
+    expect(listed(state)).toMatchObject([{ entry: runOf(state, 2), isWhole: false }, { entry: runOf(state, 1) }]);
   });
 
   test('is listed once, however often its trigger was answered', () => {
@@ -102,7 +104,7 @@ describe('the outcome of an attempt', () => {
   test('leaves another attempt with the same key unresolved, from the time of that on', () => {
     const state = folded(triggered(1), { ...triggered(1), attempt: 'attempt-2' }, refused(1));
     expect(triggerOf(state)?.attempts).toMatchObject([{ attempt: 'attempt-2' }]);
-    expect(state.entries).toMatchObject([{ run: { at: atOf(1) } }]);
+    expect(listed(state)).toMatchObject([{ entry: { at: atOf(1) } }]);
   });
 
   test.each<[string, Partial<typeof inDoubt & { isLast: true }>, (string | undefined)[]]>([
@@ -132,15 +134,15 @@ describe('the outcome of an attempt', () => {
 
   test('that nobody asks for any more is unknown again once the key is sent again', () => {
     const superseded = folded(triggered(1), { type: 'superseded', ...key(1) });
-    expect(triggerOf(superseded)).toMatchObject({ attempts: [], superseded: [{ attempt: 'attempt-1' }] });
+    expect(triggerOf(superseded)).toMatchObject({ attempts: [{ attempt: 'attempt-1' }], isSuperseded: true });
     const again = folded(triggered(1), { type: 'superseded', ...key(1) }, { ...triggered(1), attempt: 'attempt-2' });
     expect(triggerOf(again)?.attempts.map(({ attempt }) => attempt)).toEqual(['attempt-1', 'attempt-2']);
   });
 
   test('after which it is triggered anew is no part of it, and its place is that of the new attempt', () => {
     const state = folded(triggered(1), triggered(2), refused(1), triggered(1));
-    expect(idsOf(state)).toEqual([undefined, 'key-2', 'key-1']);
-    expect([...state.triggers.values()].map(({ at, attempts }) => [at, attempts.length])).toEqual([
+    expect(idsOf(state)).toEqual(['key-1', 'key-2']);
+    expect([...state.keys.values()].map(({ at, attempts }) => [at, attempts.length])).toEqual([
       [atOf(1), 1],
       [atOf(3), 1],
     ]);
@@ -156,14 +158,14 @@ describe('an unresolved trigger', () => {
     const { open, clock } = createStateFolder();
     open().append({ ...triggered(1), process: 'host 1 1' });
     clock.nowMs += laterMs;
-    expect(open().unresolvedTriggers({ baseUrl })).toMatchObject([
-      { ageMs, senders: [{ process: 'host 1 1', ageMs }] },
-    ]);
+    const [trigger] = open().unresolved({ baseUrl });
+    expect(trigger && ageOf(trigger, clock.nowMs)).toBe(ageMs);
+    expect(trigger?.senders).toEqual([{ process: 'host 1 1', at: trigger?.at }]);
   });
 
   test('of which every attempt has an outcome is none', () => {
-    const entry = { isWhole: true };
-    expect(() => unresolvedOf({ at: '', attempts: [], entry }, 0)).toThrow('every attempt');
+    const place = { isWhole: true };
+    expect(() => unresolvedOf({ at: '', attempts: [], place })).toThrow('every attempt');
   });
 
   test.each([
@@ -175,6 +177,6 @@ describe('an unresolved trigger', () => {
     for (const record of [triggered(1), accepted(1)]) open().append(record);
     const [sent = '', answered = ''] = linesIn(folder).filter((line) => line !== '');
     writeFileSync(file, `${sent}\n${spoil(answered)}\n`);
-    expect(open().unresolvedTriggers({ baseUrl })).toHaveLength(1);
+    expect(open().unresolved({ baseUrl })).toHaveLength(1);
   });
 });

@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import { fold } from '../../src/journal/fold.ts';
-import { isOpen, type Journal, openMs } from '../../src/journal/journal.ts';
+import { fold, listed as listedIn } from '../../src/journal/fold.ts';
+import type { Journal } from '../../src/journal/journal.ts';
+import { createRecorder, type Recorder } from '../../src/journal/recorder.ts';
 import { type JournalRecord, parseRecord } from '../../src/journal/records.ts';
-import { createTriggerRecord } from '../../src/journal/trigger-recorder.ts';
+import { type Entry, isOpen, openMs, statusOf } from '../../src/run/entry.ts';
 import { isFinalStatus } from '../../src/run/statuses.ts';
-import type { TriggerRecord } from '../../src/triggering/trigger-record.ts';
 import { propertyRuns, propertyTimeoutMs } from '../helpers/property-runs.ts';
 import { fault } from '../helpers/scripted-service.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
-import { account, baseUrl, key, nightly, uuid } from './records.ts';
+import { account, baseUrl, idOf, key, nightly, uuid } from './records.ts';
 import { linesIn, stateFolderAt } from './state-folder.ts';
 
 vi.setConfig({ testTimeout: propertyTimeoutMs });
@@ -88,13 +88,13 @@ test('a file that begins earlier than one before it, as the clock was set back, 
   clock.nowMs -= 10;
   start(journal, 2);
   clock.nowMs += openMs + 5;
-  expect(journal.unfinishedRuns({ baseUrl }).map(({ executionId }) => executionId)).toEqual([uuid(1)]);
+  expect(journal.unfinished({ baseUrl }).map(({ executionId }) => executionId)).toEqual([uuid(1)]);
 });
 
 function perform(steps: Step[], folder: string, fileBytes: number): void {
   const { open, troubles, clock } = stateFolderAt(folder);
   const reopen = () =>
-    Array.from({ length: writers }, () => ({ journal: open(fileBytes), sent: new Map<number, TriggerRecord>() }));
+    Array.from({ length: writers }, () => ({ journal: open(fileBytes), sent: new Map<number, Recorder>() }));
   let processes = reopen();
   let minted = 100;
 
@@ -115,7 +115,7 @@ function perform(steps: Step[], folder: string, fileBytes: number): void {
         journal.recordStatus(
           baseUrl,
           { target: nightly, executionId: uuid(one.n) },
-          { status: one.status, isFinal: isFinalStatus(one.status), document: {} },
+          { executionId: uuid(one.n), status: one.status, isFinal: isFinalStatus(one.status), document: {} },
         );
       } else if (one.step === 'search') journal.find(uuid(one.n), { baseUrl });
       else if (one.step === 'not_found') {
@@ -129,18 +129,13 @@ function perform(steps: Step[], folder: string, fileBytes: number): void {
 }
 
 /** As the commands do: a key that was accepted isn't sent again. An attempt may end in a later step. */
-function trigger(
-  journal: Journal,
-  sent: Map<number, TriggerRecord>,
-  number: number,
-  outcome: (typeof outcomes)[number],
-) {
+function trigger(journal: Journal, sent: Map<number, Recorder>, number: number, outcome: (typeof outcomes)[number]) {
   const known = journal.findKey(key(number));
   let record = sent.get(number);
   if (!record) {
-    if (known?.state === 'accepted') return;
+    if (known?.kind === 'run') return;
     const identity = { ...key(number), account, body: '{}', userProvided: true, isRepeat: known !== undefined };
-    record = createTriggerRecord(journal, identity);
+    record = createRecorder(journal, identity);
     record.sending();
     sent.set(number, record);
   }
@@ -153,7 +148,7 @@ function trigger(
 }
 
 function start(journal: Journal, number: number): void {
-  const record = createTriggerRecord(journal, {
+  const record = createRecorder(journal, {
     ...key(number),
     account,
     body: '{}',
@@ -166,26 +161,25 @@ function start(journal: Journal, number: number): void {
 
 /** What must hold of a journal that holds these records, the oldest first. */
 function checkAgainst(records: JournalRecord[], journal: Journal, nowMs: number): void {
-  const listed = [...journal.runs()];
+  const listed = [...journal.entries()];
   const isOf = (executionId: string) => (record: JournalRecord) =>
     'executionId' in record && record.executionId === executionId;
 
   const ids = new Set(records.flatMap((record) => ('executionId' in record ? [record.executionId] : [])));
-  expect(listed.flatMap(({ executionId }) => executionId ?? []).toSorted(), 'each run once').toEqual(
-    [...ids].toSorted(),
-  );
-  const withoutTriggers = [...journal.runs({ hasRun: true })].map(({ executionId, status }) => [executionId, status]);
-  expect(new Map(withoutTriggers as [string, string | null][]), 'also where triggers are not read').toEqual(
-    new Map(listed.flatMap(({ executionId, status }) => (executionId === null ? [] : [[executionId, status]]))),
+  expect(listed.flatMap((entry) => idOf(entry) ?? []).toSorted(), 'each run once').toEqual([...ids].toSorted());
+  const withoutTriggers = [...journal.entries({ hasRun: true })];
+  const byId = (entries: Entry[]) => new Map(entries.map((entry) => [idOf(entry), statusOf(entry)]));
+  expect(byId(withoutTriggers), 'also where triggers are not read').toEqual(
+    byId(listed.filter(({ kind }) => kind !== 'unresolved')),
   );
   expect(withoutTriggers).toHaveLength(ids.size);
   for (const id of ids) {
-    const reports = records.filter(isOf(id)).map((record) => ('status' in record ? (record.status ?? null) : null));
-    const final = reports.find((status) => status !== null && isFinalStatus(status));
+    const reports = records.filter(isOf(id)).map((record) => ('status' in record ? record.status : 'NOT_FOUND'));
+    const final = reports.find((status = '') => isFinalStatus(status));
     const known = journal.find(id, { baseUrl });
-    expect(known?.status, 'the first final status, else the last one').toBe(final ?? reports.at(-1));
+    expect(known && statusOf(known), 'the first final status, else the last one').toBe(final ?? reports.at(-1));
     // Only a list reads the triggers, too.
-    const run = listed.find(({ executionId }) => executionId === id);
+    const run = listed.find((entry) => idOf(entry) === id);
     expect(run).toEqual(known);
   }
 
@@ -195,33 +189,32 @@ function checkAgainst(records: JournalRecord[], journal: Journal, nowMs: number)
     const since = own.slice(own.findLastIndex(({ type }) => type === 'reused_key') + 1);
     const refused = since.flatMap((record) => (record.type === 'refused' ? [record.attempt] : []));
     const attempts = since.filter((record) => record.type === 'triggered' && !refused.includes(record.attempt));
-    const state = own.some(({ type }) => type === 'accepted') ? 'accepted' : attempts[0] && 'open';
+    const kind = own.some(({ type }) => type === 'accepted') ? 'run' : attempts[0] && 'unresolved';
     expect(
-      journal.findKey({ ...key(0), idempotencyKey })?.state,
+      journal.findKey({ ...key(0), idempotencyKey })?.kind,
       'accepted for good, or an attempt without an outcome',
-    ).toBe(state);
+    ).toBe(kind);
     const isYoung = attempts.map((attempt) => isOpen(attempt, nowMs));
     // runctl never sends a key again that is too old.
     const isUsual = new Set(isYoung).size === 1;
-    return state === 'open' ? [{ idempotencyKey, at: attempts[0]?.at, isYoung: isYoung[0], isUsual }] : [];
+    return kind === 'unresolved' ? [{ idempotencyKey, at: attempts[0]?.at, isYoung: isYoung[0], isUsual }] : [];
   });
   const isUsual = (each: string) => open.some(({ idempotencyKey, isUsual }) => isUsual && idempotencyKey === each);
-  const all = journal.unresolvedTriggers({ baseUrl }).map(({ idempotencyKey }) => idempotencyKey);
-  const unresolved = all.filter(isUsual);
+  const keysInDoubt = journal.unresolved({ baseUrl }).map(({ idempotencyKey }) => idempotencyKey);
+  const unresolved = keysInDoubt.filter(isUsual);
   const young = open.filter(({ isYoung, isUsual }) => isYoung && isUsual).map(({ idempotencyKey }) => idempotencyKey);
   expect(unresolved.toSorted(), 'what was sent within a day is unresolved').toEqual(young.toSorted());
-  const listedOpen = listed.filter(({ executionId }) => executionId === null);
+  const listedOpen = listed.filter(({ kind }) => kind === 'unresolved');
   expect(new Map(listedOpen.map(({ idempotencyKey, at }) => [idempotencyKey, at])), 'what is older is listed').toEqual(
     new Map(open.map(({ idempotencyKey, at }) => [idempotencyKey, at])),
   );
-  const isUnresolved = (each: string | null) => unresolved.some((idempotencyKey) => idempotencyKey === each);
+  const isUnresolved = (each: string | undefined) => unresolved.some((idempotencyKey) => idempotencyKey === each);
   const listedUnresolved = listedOpen.map(({ idempotencyKey }) => idempotencyKey).filter(isUnresolved);
   expect(listedUnresolved, 'in the same order').toEqual(unresolved);
 
-  const positions = listed.map(({ executionId, idempotencyKey }) =>
+  const positions = listed.map((entry) =>
     records.flatMap((record, index) =>
-      (executionId !== null && isOf(executionId)(record)) ||
-      ('idempotencyKey' in record && record.idempotencyKey === idempotencyKey)
+      isOf(idOf(entry) ?? '')(record) || ('idempotencyKey' in record && record.idempotencyKey === entry.idempotencyKey)
         ? [index]
         : [],
     ),
@@ -231,12 +224,10 @@ function checkAgainst(records: JournalRecord[], journal: Journal, nowMs: number)
   );
   expect(misplaced, 'what was over before the other began is listed after it').toEqual([]);
 
-  const { entries } = fold(records);
-  expect(listed, 'reading from the end finds what reading everything finds').toEqual(
-    entries.flatMap(({ run }) => run ?? []).reverse(),
-  );
-  expect([...journal.runs({ target: nightly })]).toEqual(listed);
-  expect(journal.runs({ baseUrl }).next().value).toEqual(listed[0]);
+  const all = listedIn(fold(records));
+  expect(listed, 'reading from the end finds what reading everything finds').toEqual(all.map(({ entry }) => entry));
+  expect([...journal.entries({ target: nightly })]).toEqual(listed);
+  expect(journal.entries({ baseUrl }).next().value).toEqual(listed[0]);
 }
 
 function newestIn(folder: string): string | undefined {

@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { type NewRecord, pathOf } from '../../src/journal/records.ts';
-import type { Execution } from '../../src/run/service.ts';
+import { type Entry, statusOf } from '../../src/run/entry.ts';
+import type { RunStatus } from '../../src/run/service.ts';
 import { isFinalStatus } from '../../src/run/statuses.ts';
 import {
   accepted,
   account,
   baseUrl,
+  idOf,
   key,
   nightly,
   projectId,
@@ -34,8 +36,10 @@ const inDoubt = { type: 'in_doubt', ...key(1), reason: 'the connection was reset
 const reusedKey = { type: 'reused_key', ...key(1) } as const;
 const again = { ...triggered(1), attempt: 'attempt-2', first: undefined };
 const first = (record: NewRecord) => ({ ...record, first: true }) as NewRecord;
-const idsOf = (runs: Iterable<{ executionId: string | null }>) => Array.from(runs, ({ executionId }) => executionId);
-const reported = (status: string, fields: Partial<Execution> = {}): Execution => ({
+const idsOf = (entries: Iterable<Entry>) => Array.from(entries, idOf);
+const statusIn = (entry: Entry | undefined) => entry && statusOf(entry);
+const reported = (status: string, fields: Partial<RunStatus> = {}): RunStatus => ({
+  executionId: uuid(1),
   status,
   isFinal: isFinalStatus(status),
   document: {},
@@ -46,9 +50,10 @@ describe('the runs', () => {
   test('come newest first, with all that is known of them', () => {
     const ended = { ...status(1, 'COMPLETED'), startedAt: 'S', completedAt: 'C', creditsCharged: 2.5, error: 'E' };
     const { open } = journalOf(triggered(1), accepted(1), triggered(2, weekly), accepted(2, weekly), ended);
-    expect([...open().runs()]).toEqual([
+    expect([...open().entries()]).toEqual([
       expect.objectContaining({ executionId: uuid(2), target: weekly, status: 'RUNNING', idempotencyKey: 'key-2' }),
       {
+        kind: 'run',
         baseUrl,
         target: nightly,
         executionId: uuid(1),
@@ -66,14 +71,14 @@ describe('the runs', () => {
   });
 
   test.each<[string, NewRecord[], object[]]>([
-    ['a trigger without an outcome', [triggered(1)], [{ executionId: null, status: null, idempotencyKey: 'key-1' }]],
+    ['a trigger without an outcome', [triggered(1)], [{ kind: 'unresolved', idempotencyKey: 'key-1' }]],
     ['nothing that was refused', [triggered(1), refused(1)], []],
     ["nothing with another target's key", [triggered(1), reusedKey], []],
     ['a run whose trigger is not recorded', [accepted(1)], [{ executionId: uuid(1) }]],
     [
       'a run that was started elsewhere, from its first poll on',
       [status(1, 'RUNNING'), triggered(2), accepted(2), status(1, 'FAILED')],
-      [{ executionId: uuid(2) }, { executionId: uuid(1), status: 'FAILED', idempotencyKey: null }],
+      [{ executionId: uuid(2) }, { executionId: uuid(1), status: 'FAILED' }],
     ],
     [
       'runs of two addresses that share an id',
@@ -88,13 +93,13 @@ describe('the runs', () => {
     [
       'a trigger in the place of its first attempt',
       [triggered(1), triggered(2), first(accepted(2)), again],
-      [{ executionId: uuid(2) }, { executionId: null, idempotencyKey: 'key-1' }],
+      [{ executionId: uuid(2) }, { kind: 'unresolved', idempotencyKey: 'key-1' }],
     ],
   ])('are %s', (_, records, expected) => {
     const runs = [
       ...journalOf(...records)
         .open()
-        .runs(),
+        .entries(),
     ];
     expect(runs).toMatchObject(expected);
     expect(runs).toHaveLength(expected.length);
@@ -106,8 +111,10 @@ describe('the runs', () => {
     ['a replayed answer to its trigger', [status(1, 'COMPLETED'), accepted(1)]],
   ])('keep a final status over %s', (_, records) => {
     const { open } = journalOf(triggered(1), ...records);
-    expect(open().find(uuid(1), { baseUrl })?.status).toBe('COMPLETED');
-    expect([...open().runs()]).toContainEqual(expect.objectContaining({ executionId: uuid(1), status: 'COMPLETED' }));
+    expect(statusIn(open().find(uuid(1), { baseUrl }))).toBe('COMPLETED');
+    expect([...open().entries()]).toContainEqual(
+      expect.objectContaining({ executionId: uuid(1), status: 'COMPLETED' }),
+    );
   });
 
   test.each([
@@ -119,7 +126,7 @@ describe('the runs', () => {
     const daily = { projectId, automationName: 'daily' };
     const other = { ...status(4, 'RUNNING'), baseUrl: elsewhere };
     const { open } = journalOf(status(1, 'RUNNING'), status(2, 'FAILED', weekly), status(3, 'FAILED', daily), other);
-    expect(idsOf(open().runs(filter))).toEqual(expected.map(uuid));
+    expect(idsOf(open().entries(filter))).toEqual(expected.map(uuid));
   });
 
   test('with strange names are found by them, and not by a key that looks like a name', () => {
@@ -129,15 +136,15 @@ describe('the runs', () => {
       idempotencyKey: pathOf(nightly),
     });
     for (const filter of [{ target }, { automations: [target] }]) {
-      expect([...open().runs(filter)]).toMatchObject([{ target, executionId: uuid(1) }]);
+      expect([...open().entries(filter)]).toMatchObject([{ target, executionId: uuid(1) }]);
     }
-    expect([...open().runs({ target: nightly }), ...open().runs({ automations: [nightly] })]).toEqual([]);
+    expect([...open().entries({ target: nightly }), ...open().entries({ automations: [nightly] })]).toEqual([]);
   });
 
   test.each([undefined, true])('come newest first, also if an older one was only seen (hasRun: %s)', (hasRun) => {
     const records = [status(1, 'FAILED'), triggered(2), accepted(2), status(3, 'FAILED'), triggered(4), accepted(4)];
     const { open } = journalOf(...records.map(first));
-    expect(idsOf(open().runs({ baseUrl, hasRun }))).toEqual([4, 3, 2, 1].map(uuid));
+    expect(idsOf(open().entries({ baseUrl, hasRun }))).toEqual([4, 3, 2, 1].map(uuid));
   });
 });
 
@@ -147,7 +154,7 @@ test('the runs of a part of the journal are those that began in it', () => {
   open(1).append(paused);
   open().append(third);
   open(1).append(first(status(2, 'RUNNING')));
-  const inFiles = (files: number) => idsOf(open().runs({ files }));
+  const inFiles = (files: number) => idsOf(open().entries({ files }));
   expect([1, 2, 3].map(inFiles)).toEqual([[2], [2, 3], [2, 3, 1]].map((ids) => ids.map(uuid)));
 });
 
@@ -158,14 +165,14 @@ describe('a run is found by its id', () => {
     for (const n of [1, 2]) expect(journal.find(uuid(n), { baseUrl })).toBeUndefined();
     journal.append(status(1, 'RUNNING'));
     open().append(status(2, 'RUNNING'));
-    expect(journal.find(uuid(1), { baseUrl })?.status).toBe('RUNNING');
+    expect(statusIn(journal.find(uuid(1), { baseUrl }))).toBe('RUNNING');
     expect(journal.find(uuid(2), { baseUrl })).toBeUndefined();
-    expect(journal.find(uuid(2), { baseUrl, fresh: true })?.status).toBe('RUNNING');
+    expect(statusIn(journal.find(uuid(2), { baseUrl, fresh: true }))).toBe('RUNNING');
   });
 
   test('at its own base URL, and another one that has it is known', () => {
     const { open } = journalOf(accepted(1), { ...accepted(2), baseUrl: elsewhere });
-    expect([1, 2].map((n) => open().find(uuid(n), { baseUrl })?.status)).toEqual(['RUNNING', undefined]);
+    expect([1, 2].map((n) => statusIn(open().find(uuid(n), { baseUrl })))).toEqual(['RUNNING', undefined]);
     expect([1, 2].map((n) => open().findElsewhere(uuid(n), baseUrl))).toEqual([undefined, elsewhere]);
   });
 });
@@ -181,7 +188,7 @@ describe('a status', () => {
 
   test('that says less than is known is not recorded', () => {
     const { open, recorded } = journalOf();
-    const record = (fields: Partial<Execution>, error?: string) =>
+    const record = (fields: Partial<RunStatus>, error?: string) =>
       open().recordStatus(baseUrl, run, reported('FAILED', fields), error);
     record({ startedAt: 'S', completedAt: 'C' });
     record({ completedAt: 'C' });
@@ -200,10 +207,10 @@ describe('a run that the service does not know', () => {
     const { open, recorded } = journalOf(...started, triggered(2), accepted(2));
     for (const _ of [1, 2]) expect(open().markNotFound(baseUrl, run, account)).toBe(true);
     expect(recorded().filter(({ type }) => type === 'not_found')).toHaveLength(1);
-    expect([...open().runs()].map((each) => each.status)).toEqual(['RUNNING', null]);
-    expect(open().findKey(key(1))).toMatchObject({ state: 'accepted', executionId: uuid(1) });
-    expect(idsOf(open().forgottenRuns({ baseUrl }))).toEqual([uuid(1)]);
-    expect(idsOf(open().unfinishedRuns({ baseUrl }))).toEqual([uuid(2)]);
+    expect([...open().entries()].map(statusOf)).toEqual(['RUNNING', 'NOT_FOUND']);
+    expect(open().findKey(key(1))).toEqual({ kind: 'run', executionId: uuid(1) });
+    expect(idsOf(open().forgotten({ baseUrl }))).toEqual([uuid(1)]);
+    expect(idsOf(open().unfinished({ baseUrl }))).toEqual([uuid(2)]);
   });
 
   test.each<[string, NewRecord[], string]>([
@@ -222,23 +229,24 @@ describe('a run that the service does not know', () => {
     const journal = open();
     journal.markNotFound(baseUrl, run, account);
     journal.recordStatus(baseUrl, run, reported('RUNNING'));
-    expect(open().find(uuid(1), { baseUrl })?.status).toBe('RUNNING');
-    expect(open().forgottenRuns({ baseUrl })).toEqual([]);
+    expect(statusIn(open().find(uuid(1), { baseUrl }))).toBe('RUNNING');
+    expect(open().forgotten({ baseUrl })).toEqual([]);
   });
 });
 
 describe('an unresolved trigger', () => {
   test('holds what is needed to send it again', () => {
     const { open } = journalOf({ ...triggered(1), body: '{"message":"hi"}', userProvided: true }, inDoubt);
-    expect(open().unresolvedTriggers({ baseUrl })).toEqual([
+    expect(open().unresolved({ baseUrl })).toEqual([
       {
+        kind: 'unresolved',
+        baseUrl,
         account,
         target: nightly,
         idempotencyKey: 'key-1',
         body: '{"message":"hi"}',
         userProvided: true,
         at: '2026-11-21T03:00:00.000Z',
-        ageMs: 2000,
         senders: [],
         reason: 'the connection was reset',
       },
@@ -260,11 +268,10 @@ describe('an unresolved trigger', () => {
     ['of another address is not shown', [{ ...triggered(1), baseUrl: elsewhere }], []],
   ])('%s', (_, records, expected) => {
     const { open, clock } = journalOf(...records);
-    const shown = (at: string, key: string | null) => `${key} ${(clock.nowMs - Date.parse(at)) / 1000}s`;
-    const unresolved = open().unresolvedTriggers({ baseUrl });
+    const shown = (at: string, key: string | undefined) => `${key} ${(clock.nowMs - Date.parse(at)) / 1000}s`;
+    const unresolved = open().unresolved({ baseUrl });
     expect(unresolved.map(({ at, idempotencyKey }) => shown(at, idempotencyKey))).toEqual(expected);
-    expect(unresolved.map(({ ageMs, at }) => ageMs - (clock.nowMs - Date.parse(at)))).toEqual(expected.map(() => 0));
-    const listed = [...open().runs({ baseUrl })].filter(({ executionId }) => executionId === null);
+    const listed = [...open().entries({ baseUrl })].filter(({ kind }) => kind === 'unresolved');
     expect(listed.map(({ at, idempotencyKey }) => shown(at, idempotencyKey))).toEqual(expected);
   });
 
@@ -272,7 +279,7 @@ describe('an unresolved trigger', () => {
     const { open } = journalOf(triggered(1), triggered(2, weekly), triggered(3));
     const keysOf = (filter: object) =>
       open()
-        .unresolvedTriggers(filter)
+        .unresolved(filter)
         .map(({ idempotencyKey }) => idempotencyKey);
     expect([keysOf({ baseUrl, target: weekly }), keysOf({ baseUrl, target: nightly })]).toEqual([
       ['key-2'],
@@ -283,21 +290,21 @@ describe('an unresolved trigger', () => {
 
 test.each<[string, NewRecord[], string | undefined]>([
   ['is unknown before it is sent', [], undefined],
-  ['is open once it is sent', [triggered(1)], 'open'],
-  ['is accepted', [triggered(1), accepted(1)], 'accepted'],
-  ['stays accepted', [triggered(1), accepted(1), triggered(1), refused(1)], 'accepted'],
-  ["stays accepted if it turns out to be another target's", [triggered(1), accepted(1), reusedKey], 'accepted'],
+  ['is open once it is sent', [triggered(1)], 'unresolved'],
+  ['is accepted', [triggered(1), accepted(1)], 'run'],
+  ['stays accepted', [triggered(1), accepted(1), triggered(1), refused(1)], 'run'],
+  ["stays accepted if it turns out to be another target's", [triggered(1), accepted(1), reusedKey], 'run'],
   ['is unknown once it is refused', [triggered(1), refused(1)], undefined],
   ["is unknown once it is another target's", [triggered(1), reusedKey], undefined],
   ['is unknown for another automation', [triggered(1, weekly), accepted(1, weekly)], undefined],
   ['is unknown at another address', [{ ...triggered(1), baseUrl: elsewhere }], undefined],
-  ['is open under whatever API key', [{ ...triggered(1), account: '0' }], 'open'],
-  ['is accepted under whatever API key', [triggered(1), { ...accepted(1), account: '0' }], 'accepted'],
+  ['is open under whatever API key', [{ ...triggered(1), account: '0' }], 'unresolved'],
+  ['is accepted under whatever API key', [triggered(1), { ...accepted(1), account: '0' }], 'run'],
 ])('an idempotency key %s', (_, records, expected) => {
   expect(
     journalOf(...records)
       .open()
-      .findKey(key(1))?.state,
+      .findKey(key(1))?.kind,
   ).toBe(expected);
 });
 

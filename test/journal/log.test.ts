@@ -20,14 +20,15 @@ import { appendLine } from '../../src/journal/append-line.ts';
 import { fileNameOf, filesIn } from '../../src/journal/files.ts';
 import { openJournal } from '../../src/journal/journal.ts';
 import { type LogPart, openLog, pruneFiles } from '../../src/journal/log.ts';
+import { createRecorder } from '../../src/journal/recorder.ts';
 import type { NewRecord } from '../../src/journal/records.ts';
-import { createTriggerRecord } from '../../src/journal/trigger-recorder.ts';
+import type { Entry } from '../../src/run/entry.ts';
 import { createRateLimiter } from '../../src/service/rate-limiter.ts';
-import { sendUntilKnown } from '../../src/triggering/send-until-known.ts';
+import { sendUntilKnown } from '../../src/start/send-until-known.ts';
 import { running } from '../helpers/scripted-service.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
-import { accepted, account, baseUrl, key, refused, status, triggered, uuid } from './records.ts';
+import { accepted, account, baseUrl, idOf, key, refused, status, triggered, uuid } from './records.ts';
 import { createStateFolder, lineOf, type StateFolder, stateFolderAt } from './state-folder.ts';
 
 /** A folder with these files: the first one is `journal.jsonl`, the next `journal-1.jsonl`. */
@@ -42,7 +43,7 @@ function writeFiles({ open }: StateFolder, ...records: NewRecord[]) {
   for (const record of records) open(1).append(record);
 }
 
-const idsIn = (runs: Iterable<{ executionId: string | null }>) => Array.from(runs, ({ executionId }) => executionId);
+const idsIn = (entries: Iterable<Entry>) => Array.from(entries, idOf);
 
 test('the files of a journal are those that are named so, newest first', () => {
   const folder = folderOf('', '');
@@ -62,7 +63,7 @@ describe('a file of the journal', () => {
 
   test('is not created by reading', () => {
     const { open, folder, troubles } = createStateFolder();
-    expect([[...open().runs()], open().findKey(key(1))]).toEqual([[], undefined]);
+    expect([[...open().entries()], open().findKey(key(1))]).toEqual([[], undefined]);
     expect(() => statSync(folder)).toThrow('ENOENT');
     expect(troubles).toEqual([]);
   });
@@ -87,7 +88,7 @@ describe('a file of the journal', () => {
       open().append(record);
       appendFileSync(file, foreign);
     }
-    expect([...open().runs()]).toMatchObject([{ executionId: uuid(1), idempotencyKey: 'key-1' }]);
+    expect([...open().entries()]).toMatchObject([{ executionId: uuid(1), idempotencyKey: 'key-1' }]);
     expect(troubles).toEqual([]);
   });
 
@@ -95,7 +96,7 @@ describe('a file of the journal', () => {
     const { open } = createStateFolder();
     const body = JSON.stringify({ message: 'é'.repeat(1_500_000) });
     for (const record of [{ ...triggered(1), body }, triggered(2)]) open().append(record);
-    expect(open().unresolvedTriggers({ baseUrl })).toMatchObject([{ body: '{}' }, { body }]);
+    expect(open().unresolved({ baseUrl })).toMatchObject([{ body: '{}' }, { body }]);
   });
 
   test('that is full is followed by another, and all are read, but for one that was thrown away', () => {
@@ -103,10 +104,10 @@ describe('a file of the journal', () => {
     for (let n = 0; n < 20; n++) state.open(400).append(status(n, 'RUNNING'));
     const names = ['journal.jsonl', 'journal-1.jsonl', 'journal-9.jsonl'];
     expect(readdirSync(state.folder)).toEqual(expect.arrayContaining(names));
-    expect(idsIn(state.open().runs())).toEqual(Array.from({ length: 20 }, (_, n) => uuid(19 - n)));
+    expect(idsIn(state.open().entries())).toEqual(Array.from({ length: 20 }, (_, n) => uuid(19 - n)));
     rmSync(state.file);
     state.open(1).append(status(20, 'RUNNING'));
-    expect(idsIn(state.open().runs())).toEqual(Array.from({ length: 19 }, (_, n) => uuid(20 - n)));
+    expect(idsIn(state.open().entries())).toEqual(Array.from({ length: 19 }, (_, n) => uuid(20 - n)));
   });
 });
 
@@ -171,16 +172,16 @@ describe('on the disk', () => {
       },
     });
     const send = async (number: number) => {
-      const identity = { ...key(number), account, userProvided: false };
+      const trigger = { ...key(number), account, userProvided: false, body: '{}' };
       const clock = createVirtualClock();
-      const trigger = async () => {
+      const answer = async () => {
         happened.push('request');
         return running();
       };
-      await sendUntilKnown(identity, '{}', {
-        service: { trigger },
+      await sendUntilKnown(trigger, {
+        service: { trigger: answer },
         limiter: createRateLimiter(10, clock),
-        record: createTriggerRecord(journal, { ...identity, body: '{}', isRepeat: false }),
+        record: createRecorder(journal, { ...trigger, isRepeat: false }),
         clock,
         random: () => 0,
         signal: new AbortController().signal,
@@ -265,11 +266,11 @@ describe('trouble is said once, and the journal is done without', () => {
     const open = () => openJournal({ folder: state.folder, nowMs: () => 0, onTrouble });
     const journal = open();
     expect([journal.append(triggered(1)), journal.append(accepted(1))]).toEqual([false, false]);
-    expect([[...journal.runs()], journal.find(uuid(1), { baseUrl })]).toEqual([[], undefined]);
+    expect([[...journal.entries()], journal.find(uuid(1), { baseUrl })]).toEqual([[], undefined]);
     const clause = new RegExp(`^${lack}: .* in ${state.folder} can't be ${lack} \\(.*${why}`);
     expect(troubles.splice(0)).toEqual([expect.stringMatching(clause)]);
     // One that only reads is told what it can't do.
-    expect([...open().runs()]).toEqual([]);
+    expect([...open().entries()]).toEqual([]);
     expect(troubles).toEqual([expect.stringContaining(`can't be ${lack === 'used' ? 'used' : 'read'} (`)]);
   });
 
@@ -277,7 +278,7 @@ describe('trouble is said once, and the journal is done without', () => {
     const troubles: string[] = [];
     const onTrouble = (what: string, lack: string) => troubles.push(`${lack}: ${what}`);
     const journal = openJournal({ folder: undefined, nowMs: () => 0, onTrouble });
-    expect([[...journal.runs()], journal.unresolvedTriggers({ baseUrl }), troubles]).toEqual([[], [], []]);
+    expect([[...journal.entries()], journal.unresolved({ baseUrl }), troubles]).toEqual([[], [], []]);
     expect([journal.append(triggered(1)), journal.append(accepted(1))]).toEqual([false, false]);
     expect(troubles).toEqual([expect.stringMatching(/^written: .*RUNCTL_STATE_DIR/)]);
   });
@@ -293,10 +294,10 @@ describe('trouble is said once, and the journal is done without', () => {
     writeFiles(state, triggered(1), triggered(2), triggered(3));
     rmSync(state.file);
     asFolder(state.file);
-    const runs = state.open().runs();
+    const runs = state.open().entries();
     expect([runs.next(), runs.next()]).toMatchObject([3, 2].map((n) => ({ value: { idempotencyKey: `key-${n}` } })));
     expect(state.troubles).toEqual([]);
-    expect([runs.next().done, state.open().unresolvedTriggers({ baseUrl }).length]).toEqual([true, 2]);
+    expect([runs.next().done, state.open().unresolved({ baseUrl }).length]).toEqual([true, 2]);
     expect(state.troubles).toEqual([0, 1].map(() => expect.stringContaining('is not a regular file)')));
   });
 });
@@ -329,8 +330,8 @@ describe('old files', () => {
     state.open(1).append(seen(3));
     expect(filesIn(state.folder)).toHaveLength(2);
     state.open().append(seen(4));
-    expect(idsIn(state.open().runs({ baseUrl }))).toEqual([uuid(4), uuid(3), uuid(2), uuid(1)]);
-    expect(state.open().findKey(key(1))).toMatchObject({ state: 'accepted' });
+    expect(idsIn(state.open().entries({ baseUrl }))).toEqual([uuid(4), uuid(3), uuid(2), uuid(1)]);
+    expect(state.open().findKey(key(1))).toMatchObject({ kind: 'run' });
   });
 
   test.each<[string, (state: StateFolder) => void]>([

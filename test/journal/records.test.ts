@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { type EntryFilter, isMatch, textsOf } from '../../src/journal/entry-filter.ts';
 import { parseRecord, pathOf, recordsIn } from '../../src/journal/records.ts';
-import { isMatch, type RunFilter, textsOf } from '../../src/journal/run-filter.ts';
 import type { Target } from '../../src/run/run.ts';
 import { anyCharacter } from '../helpers/any-character.ts';
 import { account, baseUrl, nightly, projectId, status as statusOf, uuid, weekly } from './records.ts';
@@ -105,7 +105,7 @@ describe('the path of a target', () => {
 });
 
 describe('a filter', () => {
-  test.each<[RunFilter, string[] | undefined]>([
+  test.each<[EntryFilter, string[] | undefined]>([
     [{}, undefined],
     [{ baseUrl, automations: [] }, undefined],
     [{ hasRun: true }, ['"executionId"']],
@@ -137,7 +137,7 @@ describe('a filter', () => {
   });
 
   const stored = { schema: 1, at: '', type: 'not_found', baseUrl, executionId: '4B7c' } as const;
-  test.each<[RunFilter, Target, boolean]>([
+  test.each<[EntryFilter, Target, boolean]>([
     [{}, nightly, true],
     [{ baseUrl }, nightly, true],
     [{ baseUrl: `${baseUrl}/other` }, nightly, false],

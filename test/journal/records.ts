@@ -1,3 +1,4 @@
+import type { Entry } from '../../src/run/entry.ts';
 import type { Target } from '../../src/run/run.ts';
 
 export const baseUrl = 'https://api.example.com';
@@ -5,6 +6,9 @@ export const account = 'c0ffee00';
 export const projectId = '00000000-0000-4000-8000-000000000001';
 export const nightly: Target = { projectId, automationName: 'nightly' };
 export const weekly: Target = { projectId, automationName: 'weekly/report' };
+
+/** The id of a run; undefined for a trigger without one. */
+export const idOf = (entry: Entry) => (entry.kind === 'unresolved' ? undefined : entry.executionId);
 
 /** A UUID for a small number. */
 export const uuid = (n: number) => `10000000-0000-4000-8000-${String(n).padStart(12, '0')}`;

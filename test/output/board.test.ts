@@ -34,14 +34,13 @@ function onBoard({ columns = 80, rows = 24, runs = 1, usual = '' } = {}) {
 }
 
 const runOf = (name: string): Run => ({ target: { ...target, automationName: name }, executionId: `id-${name}` });
-const execution = (status: string) => ({ status, isFinal: status === 'FAILED', document: {} });
-const status = (run: Run, word = 'RUNNING') =>
-  ({ event: 'status', run, execution: execution(word), changed: true }) as const;
-const ends = (run: Run): RunEvent => ({ event: 'final', run, execution: execution('FAILED') });
+const state = (status: string) => ({ executionId: 'id', status, isFinal: status === 'FAILED', document: {} });
+const status = (run: Run, word = 'RUNNING') => ({ event: 'status', run, status: state(word), changed: true }) as const;
+const ends = (run: Run): RunEvent => ({ event: 'final', run, status: state('FAILED') });
 const done = (run: Run): RunEvent => ({ event: 'run_done', run, pending: 1 });
 const failed = (run: Run, failures: number): RunEvent => {
   const fault = { kind: 'unavailable', message: 'the service answered 502' } as const;
-  const times = { silentMs: 0, triedForMs: 600_000, retryInMs: 0, ageMs: 12_000 };
+  const times = { silentMs: 0, triedForMs: 600_000, retryInMs: 0 };
   return {
     event: 'attempt_failed',
     operation: 'status',
@@ -49,7 +48,7 @@ const failed = (run: Run, failures: number): RunEvent => {
     fault,
     failures,
     ...times,
-    execution: execution('RUNNING'),
+    seen: { status: state('RUNNING'), ageMs: 12_000 },
   };
 };
 const [nightly, weekly, third] = [runOf('nightly'), runOf('weekly-report'), runOf('third')] as const;

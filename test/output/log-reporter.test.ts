@@ -5,12 +5,13 @@ import { isFinalStatus } from '../../src/run/statuses.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { fault, run, target } from '../helpers/scripted-service.ts';
 
-const execution = (status: string) => ({
+const state = (status: string) => ({
+  executionId: run.executionId,
   status,
   isFinal: isFinalStatus(status),
   document: {},
 });
-const known = { run, execution: execution('RUNNING'), ageMs: 15_000 };
+const known = { run, seen: { status: state('RUNNING'), ageMs: 15_000 } };
 const failed = (failures: number, silentMs: number): RunEvent => {
   const { fault: gateway } = fault('unavailable', { message: 'the service answered 502' });
   return {
@@ -57,7 +58,7 @@ describe('a sentence of a log', () => {
     observe({ event: 'warning', name: 'hook_failed', message: 'it ended with 1', run });
     observe({ event: 'warning', name: 'unresolved_trigger', message: 'recover it', target });
     observe({ event: 'warning', name: 'replayed_failure', message: 'no new run', run });
-    observe({ event: 'status', run, execution: execution('RUNNING'), changed: true });
+    observe({ event: 'status', run, status: state('RUNNING'), changed: true });
     expect(memory.err()).toBe('runctl: it ended with 1\nrunctl: recover it\nrunctl: no new run\n');
   });
 });
@@ -65,15 +66,15 @@ describe('a sentence of a log', () => {
 describe('a log', () => {
   test('begins each line about a run with the time and the name, on stderr', () => {
     const memory = createMemory();
-    createLogReporter(memory).observe({ event: 'final', run, execution: execution('COMPLETED') });
+    createLogReporter(memory).observe({ event: 'final', run, status: state('COMPLETED') });
     expect([memory.err(), memory.out()]).toEqual(['2026-01-02 03:04:05 +0000 nightly COMPLETED\n', '']);
   });
 
   test.each<[string, RunEvent]>([
-    ['a poll that changes nothing', { event: 'status', run, execution: execution('RUNNING'), changed: false }],
+    ['a poll that changes nothing', { event: 'status', run, status: state('RUNNING'), changed: false }],
     [
       'the poll that finds the end, which is reported as that',
-      { event: 'status', run, execution: execution('FAILED'), changed: true },
+      { event: 'status', run, status: state('FAILED'), changed: true },
     ],
     [
       'a trigger that failed, which is reported at the end',
@@ -115,7 +116,7 @@ describe('a log', () => {
     const { observe } = createLogReporter(memory);
     const hostile = 'a\r\nb\u001B[2Jc\u202Ed\u0007';
     const named = { ...run, target: { ...run.target, automationName: hostile } };
-    observe({ event: 'status', run: named, execution: execution(hostile), changed: true });
+    observe({ event: 'status', run: named, status: state(hostile), changed: true });
     observe({
       event: 'attempt_failed',
       operation: 'status',
@@ -124,8 +125,8 @@ describe('a log', () => {
       silentMs: 0,
       triedForMs: 600_000,
       retryInMs: 1,
-      ...known,
-      execution: execution(hostile),
+      run,
+      seen: { status: state(hostile), ageMs: 0 },
     });
     observe({ event: 'warning', name: 'hook_failed', message: hostile });
     expect(memory.err().split('\n')).toHaveLength(4);

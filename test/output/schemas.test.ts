@@ -35,6 +35,7 @@ test.each<[string, object]>([
 
 test.each<[string, object]>([
   ['without what is ours', named],
+  ['with a field of the service that has another type', { ...named, creditsCharged: 'none', runctl: ok }],
   ['without the automation of its run', { executionId: 'e', runctl: ok }],
   ['that failed without a problem', { ...named, runctl: { ...ok, outcome: 'usage' } }],
   ['with a problem though all is well', { ...named, runctl: { ...ok, problem } }],

@@ -10,7 +10,8 @@ const ascii = createTheme({ colors: false, unicode: false });
 const colored = createTheme({ colors: true, unicode: true });
 
 const times = { startedAt: '2026-01-02T03:00:00Z', completedAt: '2026-01-02T03:04:12Z' };
-const execution = (status: string, fields = {}) => ({
+const state = (status: string, fields = {}) => ({
+  executionId,
   status,
   isFinal: isFinalStatus(status),
   document: {},
@@ -27,12 +28,12 @@ const result = (status: string, fields = {}) => ({
 // How a whole summary reads is in test/words.txt.
 
 test('a locale without Unicode gets an ASCII mark', () => {
-  expect(summary({ run, execution: execution('COMPLETED') }, ascii, {})).toMatch(/^v COMPLETED nightly /);
+  expect(summary({ run, status: state('COMPLETED') }, ascii, {})).toMatch(/^v COMPLETED nightly /);
 });
 
 test('the error stands before everything else', () => {
   const error = { type: 'step_failed', message: 'Step "Post": 403' };
-  const watched = { run, execution: execution('FAILED'), result: result('FAILED', { error }) };
+  const watched = { run, status: state('FAILED'), result: result('FAILED', { error }) };
   const [head, first] = summary(watched, plain, {}).split('\n');
   expect([head, first]).toEqual([
     expect.stringMatching(/^✖ FAILED nightly .* 4m 12s$/),
@@ -40,13 +41,18 @@ test('the error stands before everything else', () => {
   ]);
 });
 
-const startedOnly = execution('CANCELLED', { completedAt: undefined });
+const untimed = state('COMPLETED', { startedAt: undefined, completedAt: undefined });
+const startedOnly = state('CANCELLED', { completedAt: undefined });
 
 test.each<[string, Parameters<typeof summary>[0], RegExp]>([
-  ['whose end only the result has', { run, execution: startedOnly, result: result('CANCELLED', times) }, / 4m 12s\n/],
-  ['without times', { run, execution: result('COMPLETED') }, /^✔ COMPLETED nightly\n/],
-  ['whose cost is not known', { run, execution: execution('COMPLETED') }, / –\n/],
-  ['with the result alone', { run, result: result('COMPLETED') }, /^✔ COMPLETED nightly\n +\w+ +[\da-f-]{36}\n$/],
+  ['whose end only the result has', { run, status: startedOnly, result: result('CANCELLED', times) }, / 4m 12s\n/],
+  ['without times', { run, status: state('COMPLETED', { startedAt: undefined }) }, /^✔ COMPLETED nightly\n/],
+  ['whose cost is not known', { run, status: state('COMPLETED') }, / –\n/],
+  [
+    'with the result alone',
+    { run, status: untimed, result: result('COMPLETED'), isResultOnly: true },
+    /^✔ COMPLETED nightly\n +\w+ +[\da-f-]{36}\n$/,
+  ],
 ])('a run %s', (_, watched, text) => expect(summary(watched, plain, {})).toMatch(text));
 
 test.each([
@@ -55,7 +61,7 @@ test.each([
   [{ stepCount: 0, succeededSteps: 0 }, '0 0'],
   [{ stepCount: 4, succeededSteps: 3, failedSteps: 0, skippedSteps: 1 }, '3 0 1 4'],
 ])('steps of which only %j is known', (steps, numbers) => {
-  const watched = { run, result: result('COMPLETED', { summary: steps }) };
+  const watched = { run, status: state('COMPLETED'), result: result('COMPLETED', { summary: steps }) };
   const [, line] = summary(watched, plain, {}).split('\n');
   expect(line?.match(/\d+/g)?.join(' ')).toBe(numbers);
 });
@@ -64,7 +70,7 @@ describe('the text of the service', () => {
   const hostile = 'a\u001B[2Jb\u202Ec\r\nd\u0007';
   const watched = {
     run: { ...run, target: { ...run.target, automationName: hostile } },
-    execution: execution('COMPLETED'),
+    status: state('COMPLETED'),
     result: result('COMPLETED', { output: hostile, error: { type: hostile, message: hostile } }),
   };
 
@@ -86,7 +92,7 @@ describe('the text of the service', () => {
 });
 
 test('colors change nothing but the colors', () => {
-  const watched = { run, execution: execution('FAILED'), result: result('FAILED', { error: { type: 'run_failed' } }) };
+  const watched = { run, status: state('FAILED'), result: result('FAILED', { error: { type: 'run_failed' } }) };
   // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what colors are made of
   expect(summary(watched, colored, {}).replace(/\u001B\[\d+m/g, '')).toBe(summary(watched, plain, {}));
 });

@@ -29,7 +29,7 @@ const broken = (on: 'trigger' | 'status', status: number, more = {}) =>
   [{ on, do: 'status', status, ...more }] as const;
 
 test.each<[string, Scenario, code: number, runs: number, findings: string[], says?: RegExp]>([
-  ['honors keys', short, 0, 1, seen, /honored: .*nothing need be set/],
+  ['honors keys', short, 0, 1, seen, /honored: .*nothing to set/],
   ['checks the active run first', refusing, 0, 1, seenAfterRefusal],
   ['does not name the active run', { ...refusing, namesActiveRun: false }, 0, 1, unnamed],
   ['repeats a refusal', { ...refusing, replayErrors: true }, 0, 1, seenAfterRefusal],

@@ -1,13 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { fullNameOf, isNamedBy, isUuid, nameOf } from '../../src/run/run.ts';
-import {
-  endedWell,
-  finalStatusOf,
-  graverStatus,
-  isFinalStatus,
-  isKnownStatus,
-  lastStatusOf,
-} from '../../src/run/statuses.ts';
+import { endedWell, finalStatusOf, graverStatus, isFinalStatus, isKnownStatus } from '../../src/run/statuses.ts';
 import { executionId, projectId, target } from '../helpers/scripted-service.ts';
 
 describe('a status', () => {
@@ -45,12 +38,6 @@ describe('a status', () => {
       expect(graverStatus(other, graver)).toBe(isTie ? other : graver);
     },
   );
-
-  test.each([
-    [{ status: 'FAILED', executionId }, 'FAILED'],
-    [{ status: null, executionId }, 'NOT_FOUND'],
-    [{ status: null, executionId: null }, 'UNKNOWN'],
-  ])('%j is last known as %s', (run, expected) => expect(lastStatusOf(run)).toBe(expected));
 });
 
 test.each([

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readExecution, readResult } from '../../src/service/read-document.ts';
-import { isJsonObject } from '../../src/system/json.ts';
-import { parseJson } from '../../src/system/json-text.ts';
+import { readResult, readStatus } from '../../src/service/read-document.ts';
+import { isJsonObject, parseJson } from '../../src/system/json.ts';
 
 const executionId = '6f1c9f5e-3a53-4c1b-9f0a-0d6f2c1f8a11';
 const odd = [null, 7, -1, 1.5, '', 'x', true, [], {}, [1], { a: 1 }, Number.NaN, Number.POSITIVE_INFINITY];
@@ -21,13 +20,13 @@ describe('an execution object', () => {
       mood: 'good',
     };
     const { mood: _, ...known } = document;
-    expect(readExecution(document)).toEqual({ ...known, isFinal: true, document });
+    expect(readStatus(document)).toEqual({ ...known, isFinal: true, document });
   });
 
   test.each([{}, { error: 'x' }, ...[null, 3, '', ' ', ['RUNNING']].map((status) => ({ status }))])(
     'without a state is none: %j',
     (document) => {
-      expect(readExecution(document)).toBeUndefined();
+      expect(readStatus(document)).toBeUndefined();
       expect(readResult(document)).toBeUndefined();
     },
   );
@@ -41,26 +40,29 @@ describe('an execution object', () => {
     ['creditsCharged', -5],
     ['creditsCharged', ''],
     ['creditsCharged', Number.POSITIVE_INFINITY],
-    ['executionId', 'nightly'],
-    ['executionId', ''],
     ['title', 5],
   ])('loses only its odd %s %j', (field, value) => {
-    const read = readExecution({ status: 'RUNNING', [field]: value });
+    const read = readStatus({ executionId, status: 'RUNNING', [field]: value });
     expect(read).toMatchObject({ status: 'RUNNING', isFinal: false, document: { [field]: value } });
     expect(read?.[field as 'title']).toBeUndefined();
   });
 
+  test.each(['nightly', ''])('is none under the odd id %j', (odd) => {
+    expect(readStatus({ executionId: odd, status: 'RUNNING' })).toBeUndefined();
+  });
+
   test('reads a number the same whatever else is in the document', () => {
     for (const rest of ['', ',"x":"3e"', ',"x":12345678901234567890']) {
-      const document = parseJson(`{"status":"COMPLETED","creditsCharged":12.50${rest}}`);
-      expect(isJsonObject(document) && readExecution(document)?.creditsCharged).toBe(12.5);
+      const document = parseJson(`{"executionId":"${executionId}","status":"COMPLETED","creditsCharged":12.50${rest}}`);
+      expect(isJsonObject(document) && readStatus(document)?.creditsCharged).toBe(12.5);
     }
   });
 
   test('survives any value in any field', () => {
-    const fields = ['executionId', 'startedAt', 'completedAt', 'createdAt', 'creditsCharged', 'title', 'message'];
+    const fields = ['startedAt', 'completedAt', 'createdAt', 'creditsCharged', 'title', 'message'];
     for (const field of fields) {
-      for (const value of odd) expect(readExecution({ status: 'RUNNING', [field]: value })?.status).toBe('RUNNING');
+      for (const value of odd)
+        expect(readStatus({ executionId, status: 'RUNNING', [field]: value })?.status).toBe('RUNNING');
     }
   });
 });
@@ -74,7 +76,7 @@ test.each([
   ['2026-11-21T09:00:00-0800', '2026-11-21T09:00:00-0800'],
 ])('the time %s is read as %s, in every time zone', (written, read) => {
   for (const field of ['startedAt', 'completedAt', 'createdAt'] as const) {
-    expect(readExecution({ status: 'RUNNING', [field]: written })?.[field]).toBe(read);
+    expect(readStatus({ executionId, status: 'RUNNING', [field]: written })?.[field]).toBe(read);
   }
   expect(readResult({ status: 'COMPLETED', completedAt: written })?.completedAt).toBe(read);
 });
@@ -137,10 +139,10 @@ test('no document makes a reader throw, and any with a status is read', () => {
   const document = fc.oneof(fc.object(), fc.dictionary(fc.oneof(name, fc.string()), fc.jsonValue()));
   fc.assert(
     fc.property(document, (value) => {
-      readExecution(value as Record<string, unknown>);
+      readStatus(value as Record<string, unknown>);
       readResult(value as Record<string, unknown>);
-      const running = { ...value, status: 'RUNNING' };
-      expect(readExecution(running)?.document).toBe(running);
+      const running = { ...value, executionId, status: 'RUNNING' };
+      expect(readStatus(running)?.document).toBe(running);
       expect(readResult(running)?.document).toBe(running);
     }),
   );

@@ -1,12 +1,12 @@
-import { pollOnce } from '../../src/connection/poll-once.ts';
-import { exitNameOfWatch, watchProblem } from '../../src/problems/watch-problems.ts';
+import { nameOfOutcome } from '../../src/run/exit-of.ts';
 import { exitNameOf } from '../../src/run/fault.ts';
+import type { Operation } from '../../src/run/outcome.ts';
 import { createRateLimiter } from '../../src/service/rate-limiter.ts';
-import { type EarlierUse, sendUntilKnown } from '../../src/triggering/send-until-known.ts';
-import { createWatchGroup } from '../../src/watching/watch-group.ts';
-import { type WatchOptions, watchToEnd } from '../../src/watching/watch-run.ts';
+import { type EarlierUse, sendUntilKnown } from '../../src/start/send-until-known.ts';
+import { ask } from '../../src/watch/ask.ts';
+import { createDeadline } from '../../src/watch/deadline.ts';
+import { watchRun } from '../../src/watch/watch-run.ts';
 import { account, baseUrl, createConnection } from '../helpers/connection.ts';
-import { createMemory } from '../helpers/memory-context.ts';
 import { run, target } from '../helpers/scripted-service.ts';
 import { scriptedTransport } from '../helpers/scripted-transport.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
@@ -55,48 +55,38 @@ const trigger =
   (history: EarlierUse): Runner =>
   async (script, given = {}) => {
     const { ended, ...ports } = prepare(script, given);
-    const { earlier } = history;
     const record = {
       sending() {},
       inDoubt() {},
       started() {},
       refused() {},
-      readKey: () => earlier && ({ state: 'open', ageMs: earlier.ageMs } as const),
+      readKey: () => undefined,
     };
     const { giveUpAfterMs = 30_000, timeoutMs = Number.POSITIVE_INFINITY } = given;
-    const limits = { giveUpAfterMs, requestTimeoutMs: 30_000, leftMs: createWatchGroup(timeoutMs, ports.clock).leftMs };
-    const identity = { baseUrl, account, target, idempotencyKey: 'key-1', userProvided: false };
-    const result = await sendUntilKnown(identity, '{}', { ...ports, ...limits, record }, history);
+    const limits = { giveUpAfterMs, requestTimeoutMs: 30_000, leftMs: createDeadline(timeoutMs, ports.clock).leftMs };
+    const sent = { baseUrl, account, target, idempotencyKey: 'key-1', userProvided: false, body: '{}' };
+    const result = await sendUntilKnown(sent, { ...ports, ...limits, record }, history);
     if (result.kind === 'started' || result.kind === 'recorded') return ended('ok');
     return ended(result.kind === 'unknown' ? 'outcome_unknown' : exitNameOf(result.fault));
   };
 
 const poll =
-  (operation: 'status' | 'result'): Runner =>
-  async (script, given = {}) => {
-    const { ended, service, limiter, clock, random } = prepare(script, given);
-    const context = { ...createMemory(), clock, random };
-    const flags = { giveUpAfter: given.giveUpAfterMs, quiet: true };
-    const polled = await pollOnce(operation, { run }, flags, createConnection(service, { context, limiter }));
-    return ended(polled.kind === 'ok' ? 'ok' : polled.problem.facts.name);
+  (operation: Operation): Runner =>
+  async (script, { giveUpAfterMs = 30_000, ...given } = {}) => {
+    const { ended, service, ...ports } = prepare(script, given);
+    const answer = await ask(operation, { run }, createConnection(service, { ...ports, giveUpAfterMs }));
+    return ended(answer.kind === 'ok' ? 'ok' : exitNameOf(answer.fault));
   };
 
-const watchRun: Runner = async (script, given = {}) => {
-  const { ended, ...ports } = prepare(script, given);
+const watch: Runner = async (script, given = {}) => {
+  const { ended, service, ...ports } = prepare(script, given);
   const { intervalMs = 10_000, timeoutMs = Number.POSITIVE_INFINITY, giveUpAfterMs = 600_000 } = given;
-  const options: WatchOptions = { gapMs: () => intervalMs };
   const { clock } = ports;
   const sinceTriggerMs = given.own || given.journal ? () => clock.elapsedMs() : undefined;
-  const group = createWatchGroup(timeoutMs, clock);
-  if (given.own) group.answered();
-  const watched = await watchToEnd({ run, sinceTriggerMs }, options, {
-    ...ports,
-    group,
-    giveUpAfterMs,
-    requestTimeoutMs: 30_000,
-    observe() {},
-  });
-  return ended(exitNameOfWatch(watched, watchProblem(watched, signal)));
+  const deadline = createDeadline(timeoutMs, clock);
+  if (given.own) deadline.answered();
+  const connection = createConnection(service, { ...ports, deadline, giveUpAfterMs, intervalMs });
+  return ended(nameOfOutcome(await watchRun({ run, sinceTriggerMs }, connection)));
 };
 
 /** The requests that are retried, each by its own rules, against a script of answers (`scripted-transport.ts`). */
@@ -105,5 +95,5 @@ export const runners = {
   'trigger in doubt': trigger({ earlier: { ageMs: 60_000, isOwn: true } }),
   status: poll('status'),
   result: poll('result'),
-  watch: watchRun,
+  watch,
 };

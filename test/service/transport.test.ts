@@ -135,13 +135,13 @@ describe('a request is not sent', () => {
 
   test('if undici cannot be loaded, which is tried again for a later request', async () => {
     let isGone = true;
-    vi.doMock('undici', (original) => {
+    vi.doMock('../../src/service/undici.ts', (original) => {
       if (isGone) throw new Error('it is gone');
       return original();
     });
     vi.resetModules();
     onTestFinished(() => {
-      vi.doUnmock('undici');
+      vi.doUnmock('../../src/service/undici.ts');
       vi.resetModules();
     });
     const { createTransport } = await import('../../src/service/transport.ts');

@@ -10,8 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { readConfigFile } from '../../src/settings/config-file.ts';
-import { changeConfigFile } from '../../src/settings/write-config.ts';
+import { changeConfigFile, readConfigFile } from '../../src/settings/config-file.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 function write(text: string, mode = 0o600): string {
@@ -42,21 +41,21 @@ describe('the config file', () => {
     ['{"profiles":{"a":"hunter2"}}', 'profiles.a is not'],
     ['{"profiles":{"a":{"requestTimeout":30}}}', 'profiles.a.requestTimeout is not'],
     ['{"profiles":{"a":{"apiKey":null}}}', 'profiles.a.apiKey is not'],
-  ])('%j is refused: %s', (text, why) => {
+  ])('%j is refused: %s', async (text, why) => {
     const path = write(text);
-    for (const use of [readConfigFile, chooseProd]) {
-      expect(() => use(path)).toThrow(why);
-      expect(() => use(path)).toThrow(path);
-      expect(() => use(path)).not.toThrow('hunter2');
+    for (const use of [async () => readConfigFile(path), () => chooseProd(path)]) {
+      await expect(use()).rejects.toThrow(why);
+      await expect(use()).rejects.toThrow(path);
+      await expect(use()).rejects.not.toThrow('hunter2');
     }
     expect(readFileSync(path, 'utf8')).toBe(text);
   });
 
-  test("that can't be read or written is refused with its path", () => {
+  test("that can't be read or written is refused with its path", async () => {
     const folder = join(temporaryFolder(), 'config.json');
     mkdirSync(folder);
     expect(() => readConfigFile(folder)).toThrow(`${folder} can't be read`);
-    expect(() => chooseProd(join(write(''), 'config.json'))).toThrow("config.json can't be written");
+    await expect(chooseProd(join(write(''), 'config.json'))).rejects.toThrow("config.json can't be written");
   });
 
   const withKey = '{"profiles":{"a":{"apiKey":"hunter2"}}}';
@@ -70,44 +69,45 @@ describe('the config file', () => {
     expect(readConfigFile(write(text, mode)).isExposed).toBe(isExposed);
   });
 
-  test('is made for its owner alone, with its folder, under any umask', () => {
+  test('is made for its owner alone, with its folder, under any umask', async () => {
     const umask = process.umask(0);
     onTestFinished(() => void process.umask(umask));
     const folder = join(temporaryFolder(), 'a', 'b');
     const path = join(folder, 'config.json');
-    chooseProd(path);
+    await chooseProd(path);
     expect([modeOf(folder), modeOf(path), readdirSync(folder)]).toEqual([0o700, 0o600, ['config.json']]);
     expect(contentOf(path)).toEqual({ profile: 'prod' });
   });
 
-  test.each([0o644, 0o400])('of mode %o is rewritten for its owner alone', (before) => {
+  test.each([0o644, 0o400])('of mode %o is rewritten for its owner alone', async (before) => {
     const path = write('{}', before);
-    chooseProd(path);
+    await chooseProd(path);
     expect([modeOf(path), contentOf(path)]).toEqual([0o600, { profile: 'prod' }]);
   });
 
-  test('is not changed if others may have written it', () => {
+  test('is not changed if others may have written it', async () => {
     const path = write('{"theme":1}', 0o620);
-    expect(() => chooseProd(path)).toThrow('other users');
+    await expect(chooseProd(path)).rejects.toThrow('other users');
     expect(contentOf(path)).toEqual({ theme: 1 });
   });
 
-  test('keeps fields that nobody knows, and names with dots, but not a byte order mark', () => {
+  test('keeps fields that nobody knows, and names with dots, but not a byte order mark', async () => {
     const known = { theme: { 'a.b': 1 }, profiles: { 'team.prod': { baseUrl: 'u', note: [2] } } };
     const path = write(`\ufeff${JSON.stringify(known)}`);
     expect(readConfigFile(path).config).toEqual(known);
-    chooseProd(path);
+    await chooseProd(path);
     expect(contentOf(path)).toEqual({ ...known, profile: 'prod' });
   });
 
-  test('is written where a link points to', () => {
+  test('is written where a link points to, even from a folder of everybody', async () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, 'dotfiles'));
     const target = join(folder, 'dotfiles', 'runctl');
     const path = join(folder, 'config.json');
     symlinkSync(join('dotfiles', 'runctl'), path);
+    chmodSync(folder, 0o777);
     writeFileSync(target, '{"theme":1}');
-    chooseProd(path);
+    await chooseProd(path);
     expect(lstatSync(path).isSymbolicLink()).toBe(true);
     expect([modeOf(target), contentOf(target)]).toEqual([0o600, { theme: 1, profile: 'prod' }]);
   });

@@ -1,0 +1,67 @@
+import { type ConnectOptions, connect } from '../connection/connect.ts';
+import { alsoEndedBy, type Connection, inContext } from '../connection/connection.ts';
+import type { JournalNeed } from '../connection/open-journal.ts';
+import type { Invocation } from '../context.ts';
+import { documentOf } from '../output/document.ts';
+import { doneEvent, reportRuns } from '../output/final-report.ts';
+import { createFinalHooks } from '../output/on-final.ts';
+import type { OutputOptions, Result } from '../output/print.ts';
+import { contextWithBoard } from '../output/reporter.ts';
+import { defaults } from '../run/limits.ts';
+import type { FoundRun, RunOutcome, Start } from '../run/outcome.ts';
+import { watchRun } from '../watch/watch-run.ts';
+
+// What `trigger` and `watch` share.
+
+export interface FollowFlags extends OutputOptions, ConnectOptions {
+  onFinal?: string;
+}
+
+/** `--timeout` counts from now. */
+export const connectToFollow = (flags: FollowFlags, context: Invocation, need: JournalNeed): Promise<Connection> =>
+  connect({ ...flags, timeout: flags.timeout ?? defaults.timeoutMs }, context, need);
+
+/** How the runs of one command are followed. */
+interface Follower {
+  connection: Connection; // with a board, if stderr is a terminal
+  starts: Start[]; // what has become of the triggers so far
+  follow(found: FoundRun, start?: Start): Promise<RunOutcome>;
+  done(outcome: RunOutcome): void; // called once for each run, when the command is done with it
+}
+
+/** Puts up a board, lets `act` follow so many runs, waits for their hooks, and reports what became of them. */
+export async function followAndReport(
+  count: number,
+  flags: FollowFlags,
+  connection: Connection,
+  act: (follower: Follower) => Promise<RunOutcome[]>,
+): Promise<Result> {
+  const { usualDuration, voice, settings } = connection;
+  const context = await contextWithBoard(flags, { runs: count, usualDuration }, connection.context);
+  const hooks = createFinalHooks(flags.onFinal, context);
+  const following = inContext(connection, context);
+  const watching = alsoEndedBy(following, context.stdout.closed);
+  const starts: Start[] = [];
+  let pending = count;
+  const follower: Follower = {
+    connection: following,
+    starts,
+    async follow(found, start) {
+      const outcome = await watchRun(found, watching, start);
+      const isSafeToRepeat = starts.every(({ isRepeatable }) => isRepeatable);
+      if (outcome.kind === 'known') hooks.start(outcome, documentOf(outcome, context, { voice, isSafeToRepeat }));
+      return outcome;
+    },
+    done(outcome) {
+      pending = Math.max(0, pending - 1);
+      context.reporter.observe(doneEvent(outcome, pending, voice));
+    },
+  };
+  try {
+    const outcomes = await act(follower);
+    await hooks.waitForAll();
+    return await reportRuns(outcomes, flags, { voice, project: settings.project.value }, context);
+  } finally {
+    context.reporter.stop();
+  }
+}

@@ -1,0 +1,44 @@
+import { isFromJournal, parseRunArgument } from '../connection/arguments.ts';
+import { type ConnectOptions, connect } from '../connection/connect.ts';
+import type { Connection } from '../connection/connection.ts';
+import { findRun } from '../connection/find-run.ts';
+import type { Invocation } from '../context.ts';
+import { interruptNameOf } from '../run/exit-codes.ts';
+import { type Fault, isInterruption } from '../run/fault.ts';
+import { defaults } from '../run/limits.ts';
+import type { FoundRun, Operation, Outcome } from '../run/outcome.ts';
+import { isNowForgotten, isOutage } from '../watch/ask.ts';
+
+// What `status` and `result` share.
+
+/** Finds the run that the argument names. Its connection gives up soon, because somebody waits. */
+export async function findToRead(argument = '@last', flags: ConnectOptions, context: Invocation) {
+  const named = parseRunArgument(argument);
+  const { giveUpAfter = defaults.readGiveUpAfterMs } = flags;
+  const connection = await connect({ ...flags, giveUpAfter }, context, { needed: isFromJournal(named) });
+  return { found: await findRun(named, connection), connection };
+}
+
+/** The outcome if the status or the result of a run couldn't be read. */
+export async function unreadOutcome(
+  operation: Operation,
+  { run, seen }: FoundRun,
+  fault: Fault,
+  connection: Connection,
+): Promise<Outcome> {
+  const about = { target: run.target, run };
+  if (isInterruption(fault)) {
+    const interruptedBy = interruptNameOf(connection.signal);
+    return { kind: 'stopped', ...about, end: { kind: 'interrupted' }, interruptedBy };
+  }
+  const isRecorded = await isNowForgotten(run, fault, connection);
+  return {
+    kind: 'unread',
+    ...about,
+    operation,
+    fault,
+    seen: seen?.(),
+    isRecorded,
+    isOutage: isOutage(fault, connection),
+  };
+}

@@ -1,0 +1,106 @@
+import type { Connection } from '../connection/connection.ts';
+import type { Invocation } from '../context.ts';
+import { type Result, wantsData } from '../output/print.ts';
+import type { RunEvent } from '../run/events.ts';
+import { starts } from '../run/evidence.ts';
+import { factsOf } from '../run/exit-of.ts';
+import type { Outcome, RunOutcome, TriggerOutcome } from '../run/outcome.ts';
+import { nameOf } from '../run/run.ts';
+import { startOf } from '../run/service.ts';
+import { endedWell } from '../run/statuses.ts';
+import type { StartRequest } from '../start/ports.ts';
+import { startRun } from '../start/start-run.ts';
+import { wordsOfUnread } from '../words/of-watch.ts';
+import { type FollowFlags, followAndReport } from './follow.ts';
+
+/** Starts runs, and follows them with `--watch`. */
+export function triggerAll(
+  requests: readonly StartRequest[],
+  flags: FollowFlags & { watch?: boolean },
+  connection: Connection,
+): Promise<Result> {
+  // Print ids in the order of the arguments, unless stdout is for the run's summary or other data.
+  const idsAreData = !flags.watch && !wantsData(flags);
+  const inOrder = createInOrder();
+  return followAndReport(requests.length, flags, connection, async ({ connection, starts, follow, done }) => {
+    const { context } = connection;
+    const triggerOne = async (request: StartRequest, index: number): Promise<RunOutcome> => {
+      const { outcome, found } = await startRun(request, connection);
+      starts.push(outcome.start);
+      const report = () => {
+        const id = outcome.run?.executionId;
+        // With several arguments, line n belongs to argument n, so one without a run has an empty line.
+        if (idsAreData && (id !== undefined || requests.length > 1)) context.stdout.write(`${id ?? ''}\n`);
+        context.reporter.observe(triggeredEvent(outcome, flags.watch, connection));
+      };
+      if (idsAreData) inOrder(index, report);
+      else report();
+      const isFollowed = flags.watch && found !== undefined;
+      const end = isFollowed ? await follow(found, outcome.start) : outcome;
+      warnOfEarlier(outcome, isFollowed, connection);
+      if (flags.watch) done(end);
+      return end;
+    };
+    const outcomes = await Promise.all(requests.map(triggerOne));
+    if (idsAreData) await reportUnread(outcomes, context);
+    return outcomes;
+  });
+}
+
+function triggeredEvent(outcome: TriggerOutcome, isWatched = false, { voice }: Connection): RunEvent {
+  const { run, target, start } = outcome;
+  const { evidence, idempotencyKey } = start;
+  const { how } = starts[evidence];
+  if (!run) return { event: 'triggered', how, target, isWatched };
+  const { status } = factsOf(outcome);
+  const argument = voice.argumentOf(run);
+  return { event: 'triggered', how, run, status, argument, isWatched, idempotencyKey: idempotencyKey ?? undefined };
+}
+
+/** Warns about an older run that didn't complete or can't be read, so that it isn't mistaken for a new one. */
+function warnOfEarlier(outcome: TriggerOutcome, isFollowed: boolean | undefined, { voice, observe }: Connection): void {
+  const { run, start } = outcome;
+  const { how, started } = starts[start.evidence];
+  if (!run || (how !== 'replayed' && how !== 'found')) return;
+  const name = nameOf(run.target);
+  // Whoever started a run that was found.
+  const key = how === 'found' ? `${name} has a run under this idempotency key` : `this idempotency key started ${name}`;
+  const { status } = factsOf(outcome);
+  const unread = unreadOf(outcome);
+  if (unread && !isFollowed) {
+    const message = status
+      ? `${key}, which finished ${status.status}; the service no longer knows that run`
+      : `${key}, but its status can't be read: ${wordsOfUnread(unread, voice).message}`;
+    observe({ event: 'warning', name: 'status_unavailable', message, run });
+  }
+  if (!status?.isFinal || endedWell(status.status)) return;
+  const none = started === 'no' ? '; no new run was started' : '';
+  const when = how === 'found' ? '' : ` ${startOf(status)}`;
+  const message = `${key}${when}, which finished ${status.status}${none}`;
+  observe({ event: 'warning', name: 'replayed_failure', message, run });
+}
+
+/** Why the status of an earlier run isn't known, which changes nothing, as the run is known. */
+function unreadOf(outcome: TriggerOutcome) {
+  if (outcome.kind !== 'started' || !outcome.unread) return undefined;
+  const { run, unread: fault, seen } = outcome;
+  return { run, operation: 'status', fault, seen } as const;
+}
+
+/** Prints the ids of the started runs on stderr if they couldn't be written to stdout. */
+async function reportUnread(outcomes: readonly Outcome[], { stdout, stderr, clock }: Invocation): Promise<void> {
+  // A failed write shows up in the next turn of the event loop.
+  await clock.sleep(0);
+  if (!stdout.closed.aborted) return;
+  for (const { run } of outcomes) if (run) stderr.write(`runctl: ${nameOf(run.target)}: run ${run.executionId}\n`);
+}
+
+/** Runs actions in the order of their indices, each as soon as all before it have run. */
+function createInOrder(): (index: number, action: () => void) => void {
+  const waiting: (() => void)[] = [];
+  let next = 0;
+  return (index, action) => {
+    waiting[index] = action;
+    while (waiting[next]) waiting[next++]?.();
+  };
+}

@@ -1,0 +1,61 @@
+import type { RecordedKey } from '../run/entry.ts';
+import { type Evidence, starts } from '../run/evidence.ts';
+import { exitNameOf, type Fault } from '../run/fault.ts';
+import { randomUuid } from '../run/run.ts';
+import type { RunStatus } from '../run/service.ts';
+import type { Trigger } from '../run/trigger.ts';
+import type { Journal } from './journal.ts';
+
+/** What must be recorded of a trigger, and when: a crash between two calls leaves what `recover` needs. */
+export interface Recorder {
+  sending(): void; // called before the first byte is sent; on disk when it returns
+  /** The trigger was sent, and its outcome is unknown. `isLast`: this process will not send it again. */
+  inDoubt(fault: Fault, attempt: { isLast: boolean }): void;
+  started(run: RunStatus, evidence: Evidence): void;
+  refused(fault: Fault): void; // none of this command's attempts started a run
+  readKey(): RecordedKey | undefined; // another process may have sent the key, too
+}
+
+interface SentTrigger extends Trigger {
+  isRepeat: boolean;
+  process?: string; // its name from `Processes`
+}
+
+/** Writes what becomes of a trigger to the journal. */
+export function createRecorder(journal: Journal, trigger: SentTrigger): Recorder {
+  const { baseUrl, target, idempotencyKey, account, body, userProvided, isRepeat, process } = trigger;
+  const key = { baseUrl, target, idempotencyKey };
+  const attempt = randomUuid();
+  let isWritten = false;
+  let isInDoubt = isRepeat;
+
+  return {
+    sending: writeTriggered,
+    inDoubt(fault, { isLast }) {
+      isInDoubt = true;
+      const { message: reason, executionId: activeExecutionId } = fault;
+      const facts = { reason, name: exitNameOf(fault), activeExecutionId, attempt, isLast: isLast || undefined };
+      journal.append({ type: 'in_doubt', ...key, ...facts });
+    },
+    started({ executionId, startedAt, status }, evidence) {
+      if (!isWritten) writeTriggered();
+      const { how } = starts[evidence];
+      // No other process can know the run of a generated key if the response came at once.
+      const isNew = !(userProvided || isInDoubt) || journal.find(executionId, { baseUrl, fresh: true }) === undefined;
+      const first = isNew || undefined;
+      journal.append({ type: 'accepted', ...key, account, executionId, startedAt, status, how, first });
+    },
+    refused(fault) {
+      // Every attempt with a reused key got the run that had used it before.
+      if (fault.kind === 'reused_key') journal.append({ type: 'reused_key', ...key });
+      const { message: reason, executionId: activeExecutionId } = fault;
+      journal.append({ type: 'refused', ...key, name: exitNameOf(fault), reason, activeExecutionId, attempt });
+    },
+    readKey: () => journal.findKey(key),
+  };
+
+  function writeTriggered(): void {
+    const first = isRepeat ? undefined : true;
+    isWritten = journal.append({ type: 'triggered', ...key, attempt, account, body, userProvided, process, first });
+  }
+}

@@ -1,0 +1,113 @@
+import { endedBy, type Invocation } from '../context.ts';
+import { starts } from '../run/evidence.ts';
+import type { OutcomeOf } from '../run/outcome.ts';
+import { nameOf } from '../run/run.ts';
+import { isInterrupted } from '../system/clock.ts';
+import { isJsonObject, type JsonObject, stringifyJson } from '../system/json.ts';
+import { createWholeLines, runShellCommand } from '../system/shell-command.ts';
+
+const mostAtOnce = 8;
+const longestWaitMs = 600_000;
+
+/** The `--on-final` commands. Failures are reported, but don't change the exit code. Without a command, nothing runs. */
+export function createFinalHooks(command: string | undefined, context: Invocation) {
+  const { clock, reporter, signal } = context;
+  const inTurn = createTurns(mostAtOnce);
+  const tooLate = new AbortController();
+  const running = new Set<Promise<void>>();
+
+  async function runFor(outcome: OutcomeOf<'known'>, document: JsonObject, shellCommand: string): Promise<void> {
+    const { run } = outcome;
+    const how = await inTurn(async () => {
+      if (isInterrupted(signal)) return 'was not run: interrupted';
+      if (tooLate.signal.aborted) return 'was not run: earlier commands took too long';
+      return runHook(shellCommand, outcome, document, endedBy(context, tooLate.signal));
+    });
+    if (!how) return;
+    const code = isInterrupted(signal) ? '' : "; the exit code is still the run's";
+    const message = `the --on-final command for run ${run.executionId} of ${nameOf(run.target)} ${how}${code}`;
+    reporter.observe({ event: 'warning', name: 'hook_failed', message, run });
+  }
+
+  return {
+    /** Runs a run's hook as soon as fewer than eight others are running. */
+    start(outcome: OutcomeOf<'known'>, document: JsonObject): void {
+      if (command === undefined) return;
+      const one = runFor(outcome, document, command).finally(() => running.delete(one));
+      running.add(one);
+    },
+    /** Waits for all hooks. After ten minutes, stops those that are still running. */
+    async waitForAll() {
+      if (running.size === 0) return;
+      const allEnded = new AbortController();
+      void clock.sleep(longestWaitMs, allEnded.signal).then(() => tooLate.abort('the time limit for hooks expired'));
+      await Promise.all(running);
+      allEnded.abort();
+    },
+  };
+}
+
+type Turns = <T>(action: () => Promise<T>) => Promise<T>;
+
+/** Runs at most this many actions at once, in the order in which they came. */
+export function createTurns(most: number): Turns {
+  const waiting: (() => void)[] = [];
+  let free = most;
+  return async (action) => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await action();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else free += 1;
+    }
+  };
+}
+
+/**
+ * Runs a hook with the run's document on its standard input, and with its output on stderr. Returns why it failed, as the
+ * end of a sentence.
+ */
+export async function runHook(
+  command: string,
+  outcome: OutcomeOf<'known'>,
+  document: JsonObject,
+  context: Invocation,
+): Promise<string | undefined> {
+  const write = (text: string) => context.stderr.write(text);
+  const lines = { stdout: createWholeLines(write), stderr: createWholeLines(write) };
+  const variables = variablesOf(outcome, document, context.command);
+  const input = `${stringifyJson(document)}\n`;
+  const hear = (text: string, from: keyof typeof lines) => lines[from].push(text);
+  const failure = await runShellCommand({ command, variables, input, hear }, context);
+  lines.stdout.end();
+  lines.stderr.end();
+  return failure;
+}
+
+// Linux can't start a process with a variable of more than 128 KiB or with NUL in one.
+const longestVariable = 32_000;
+const variable = (text: unknown) =>
+  String(text ?? '')
+    .replaceAll('\0', '')
+    .slice(0, longestVariable);
+
+function variablesOf({ run, start }: OutcomeOf<'known'>, document: JsonObject, command: string | null) {
+  const { exitCode, outcome } = isJsonObject(document.runctl) ? document.runctl : {};
+  const given = {
+    RUNCTL_COMMAND: command,
+    RUNCTL_EXIT_CODE: exitCode,
+    RUNCTL_OUTCOME: outcome,
+    RUNCTL_STARTED: start ? starts[start.evidence].started : 'no',
+    RUNCTL_STATUS: statusIn(document),
+    RUNCTL_EXECUTION_ID: run.executionId,
+    RUNCTL_AUTOMATION: nameOf(run.target),
+  };
+  return Object.fromEntries(Object.entries(given).map(([name, text]) => [name, variable(text)]));
+}
+
+/** Hooks build file names from it, and the service must not choose the folder. */
+const statusIn = ({ status }: JsonObject) =>
+  typeof status === 'string' && /^[a-z_]+$/i.test(status) ? status : undefined;

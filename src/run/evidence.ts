@@ -1,0 +1,52 @@
+import type { RunStatus } from './service.ts';
+
+/** How a trigger can end. */
+export type HowTriggered = (typeof starts)[Evidence]['how'];
+
+interface Meaning {
+  how: 'started' | 'recovered' | 'found' | 'replayed' | 'skipped' | 'not_started' | 'unknown';
+  started: 'yes' | 'no' | 'unknown'; // whether this command started a run
+}
+
+/**
+ * What shows whether this command started a run, and what follows. Only ids, idempotency keys and the end of a run show it,
+ * never a time: the service's clocks may differ, and a request may act late (docs/service.md).
+ */
+export const starts = {
+  generated_key: { how: 'started', started: 'yes' }, // nobody else has the key, so the run is ours
+  shared_key: { how: 'found', started: 'unknown' }, // others may have sent a key that the user set
+  finished_run: { how: 'replayed', started: 'no' }, // no attempt was in doubt, and a new run is RUNNING
+  recorded_run: { how: 'replayed', started: 'no' }, // in the journal, and none of our attempts started a run
+  recovered_run: { how: 'recovered', started: 'unknown' },
+  recovered_earlier: { how: 'recovered', started: 'no' }, // the same, but `recover` itself can't have started it
+  agent_run: { how: 'started', started: 'unknown' }, // Agents are discontinued, so an answer may not mean a run
+  left_active: { how: 'skipped', started: 'no' },
+  refused: { how: 'not_started', started: 'no' },
+  in_doubt: { how: 'unknown', started: 'unknown' },
+} as const satisfies Record<string, Meaning>;
+
+export type Evidence = keyof typeof starts;
+
+interface Sender {
+  userProvided: boolean;
+  isRecovery?: boolean;
+  wasInDoubt: boolean; // the service may have acted on an earlier attempt of this command
+}
+
+/** What it shows that the service answered an attempt with this run. Its times are not asked for: they decide nothing. */
+export function evidenceOf(
+  run: Pick<RunStatus, 'isFinal'> & { completedAt?: unknown },
+  { userProvided, isRecovery, wasInDoubt }: Sender,
+): Evidence {
+  const hasFinished = run.isFinal || run.completedAt !== undefined;
+  const isEarlier = hasFinished && !wasInDoubt;
+  if (isRecovery) return isEarlier ? 'recovered_earlier' : 'recovered_run';
+  if (userProvided) return isEarlier ? 'finished_run' : 'shared_key';
+  return 'generated_key';
+}
+
+/** What it shows that another process recorded a run for the key, though our attempts got none. */
+export function evidenceOfRecord({ isRecovery, wasInDoubt }: Pick<Sender, 'isRecovery' | 'wasInDoubt'>): Evidence {
+  if (isRecovery) return wasInDoubt ? 'recovered_run' : 'recovered_earlier';
+  return wasInDoubt ? 'shared_key' : 'recorded_run';
+}

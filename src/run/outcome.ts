@@ -1,0 +1,158 @@
+import type { JsonObject } from '../system/json.ts';
+import type { UnresolvedTrigger } from './entry.ts';
+import type { Evidence } from './evidence.ts';
+import type { ExitName } from './exit-codes.ts';
+import type { Fault } from './fault.ts';
+import type { Problem } from './problem.ts';
+import type { Run, Target } from './run.ts';
+import type { RunResult, RunStatus } from './service.ts';
+
+/**
+ * What became of one argument of a command, as facts alone. The exit code (`run/exit-of.ts`), the words (`words/of-outcome.ts`),
+ * the document and the summary are each one function of it.
+ */
+export type Outcome = OfTrigger | OfRun | OfCommand;
+
+export type OutcomeOf<Kind extends Outcome['kind']> = Extract<Outcome, { kind: Kind }>;
+
+/** The outcome of an argument that names an automation or a run. */
+export type RunOutcome = Outcome & { target: Target };
+
+interface Common {
+  start?: Start; // in commands that trigger
+  isAnswer?: true; // it only says how things stand, so the command exits with 0 (`list`, `status`, `result`, `recover`)
+  interruptedBy?: ExitName; // the signal that ended the command before this was done
+  fields?: JsonObject; // what one command adds to `runctl` in its documents
+}
+
+/** A trigger that has no run, or none that we know. */
+type OfTrigger = Common & { target: Target; run?: undefined } & (
+    | { kind: 'shown'; start: Start } // a dry run
+    | { kind: 'skipped'; start: Start; activeId?: string }
+    | Refused
+    | { kind: 'in_doubt'; doubt: Doubt } // of this command, if there is a start, else of an earlier one
+  );
+
+/** The trigger started no run. */
+interface Refused {
+  kind: 'refused';
+  start: Start;
+  fault: Fault;
+  active?: ActiveRun; // if it stood in the way, and nobody waited for it
+  wait?: SlotEnd; // what ended the wait for it
+  isOutage?: boolean; // the base URL has answered here before
+}
+
+/** A run that we know. */
+type OfRun = Common & { target: Target; run: Run } & (
+    | Started
+    | Known
+    | { kind: 'stopped'; end: WatchEnd; seen?: Seen; isRecorded?: boolean } // not followed to its end
+    | { kind: 'unread'; operation: Operation; fault: Fault; seen?: Seen; isRecorded?: boolean; isOutage?: boolean }
+    | { kind: 'forgotten'; document: JsonObject } // a list has it, but the service no longer knows it
+  );
+
+/** A trigger has a run, whose end nobody waits for. */
+interface Started {
+  kind: 'started';
+  start: Start;
+  status?: RunStatus;
+  unread?: Fault; // why its status can't be read now
+  seen?: Seen; // what the journal has instead
+}
+
+interface Known {
+  kind: 'known';
+  status: RunStatus;
+  result?: RunResult;
+  unread?: Fault; // why there is no result
+  seenAgeMs?: number; // the status is that old
+}
+
+/** A command that is about no run, or failed before it was. */
+type OfCommand = Common & { target?: Target; run?: Run } & (
+    | { kind: 'report'; document?: JsonObject } // `document`: what the service sent of an Agent
+    | { kind: 'failed'; problem: Problem }
+  );
+
+export type Operation = 'status' | 'result';
+
+/** What became of a trigger. */
+export interface Start {
+  evidence: Evidence; // what shows whether this command started a run
+  idempotencyKey: string | null; // null before there was one
+  isRepeatable: boolean; // may the same command line be repeated without a second run of this target?
+  endedAs?: string; // the status in which the run had finished before
+}
+
+/** What became of a trigger: every such outcome has a start. */
+export type TriggerOutcome = Outcome & { target: Target; start: Start };
+
+/** What became of a trigger whose outcome wasn't known. */
+export interface Recovery {
+  trigger: UnresolvedTrigger;
+  outcome: TriggerOutcome;
+  ageMs: number; // of the trigger, before it was sent again; infinite if its record is dated in the future
+}
+
+/** Why it isn't known whether a trigger started a run, and what the journal has of it. */
+export interface Doubt {
+  why: WhyInDoubt;
+  /** When it was first sent (ISO 8601), and its age, which is infinite if the record is dated in the future. Undefined if the journal doesn't have it. */
+  recorded?: { at: string; ageMs: number };
+  conflict?: Conflict;
+  ignoresKeys: boolean; // the service ignores idempotency keys
+}
+
+/** A repeat was refused because a run was active, perhaps its own. */
+export interface Conflict {
+  activeExecutionId?: string;
+  isOthers: boolean; // the journal has that run as another key's
+}
+
+export type WhyInDoubt =
+  | { kind: 'lost'; fault: Fault } // the answer, or that of a repeat
+  | { kind: 'interrupted' }
+  | { kind: 'expired' } // the service may have forgotten the key
+  | { kind: 'other_api_key' } // with this API key, it would be a new key
+  | { kind: 'withheld' } // a second run, or a late one, could start: `recover --resend`
+  | { kind: 'sending'; process: string } // another process is at it
+  | { kind: 'superseded' } // a later trigger has a run
+  | { kind: 'listed'; isRecoverable: boolean }; // as the journal says, without asking
+
+/** The run that stood in the way. */
+export interface ActiveRun {
+  executionId?: string; // undefined if nobody knows which one it is
+  since?: string; // when it began, if it is known to be active
+  mayBeLost?: boolean; // an earlier trigger, whose answer was lost, may have started it
+}
+
+/** What ended the wait for another run of the automation to finish. */
+export type SlotEnd =
+  | { kind: 'timed_out'; timeoutMs: number }
+  | { kind: 'gave_up'; giveUpAfterMs: number } // that run couldn't be polled for too long
+  | { kind: 'interrupted' };
+
+/** The last status that is known, and how old it is. */
+export interface Seen {
+  status: RunStatus;
+  ageMs: number;
+}
+
+/** Why a watch ended before its run did. */
+export type WatchEnd =
+  | { kind: 'timed_out'; timeoutMs: number; fault?: Fault } // `fault`: the last failure, if there was one
+  | { kind: 'gave_up'; giveUpAfterMs: number; fault: Fault }
+  | { kind: 'refused'; fault: Fault } // the service refused the polls for long enough, or at once
+  | { kind: 'interrupted'; askedUntilMs?: number }; // it was waiting until then, by the wall clock, because the service asked for that
+
+/** A run that a command has, with what is known of it before it is polled. */
+export interface FoundRun {
+  run: Run;
+  answer?: { status: RunStatus; retryAfterMs?: number }; // to the trigger that started it, in place of a first poll
+  seen?(): Seen; // what the journal has
+  sinceTriggerMs?(): number; // undefined if this machine didn't trigger it
+}
+
+/** A command that is about no run, with what it adds to `runctl` in its document. */
+export const report = (fields: JsonObject): OutcomeOf<'report'> => ({ kind: 'report', fields });

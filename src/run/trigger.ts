@@ -1,0 +1,18 @@
+import type { Target } from './run.ts';
+
+/** What one attempt sends. */
+export interface TriggerRequest {
+  target: Target;
+  idempotencyKey: string;
+  body: string; // the exact bytes
+}
+
+/** One start of a run. Every attempt sends the same idempotency key and the same bytes. */
+export interface Trigger extends TriggerRequest {
+  baseUrl: string;
+  account: string; // fingerprint of the API key: the service scopes idempotency keys by it
+  userProvided: boolean; // the user set the key, and may have used it before; otherwise runctl generated it
+}
+
+/** What the journal knows a trigger by. */
+export type TriggerKey = Pick<Trigger, 'baseUrl' | 'target' | 'idempotencyKey'>;

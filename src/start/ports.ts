@@ -1,0 +1,25 @@
+import type { Processes } from '../journal/processes.ts';
+import type { FoundRun, TriggerOutcome } from '../run/outcome.ts';
+import type { Target } from '../run/run.ts';
+import type { WatchPorts } from '../watch/ports.ts';
+
+/** What starting needs of the world; a `Connection` is one. */
+export interface StartPorts extends WatchPorts {
+  ignoresKeys: boolean; // the setting says that the service ignores idempotency keys
+  processes: Processes;
+}
+
+export type IfActive = 'fail' | 'skip' | 'wait';
+
+/** What to start. */
+export interface StartRequest {
+  target: Target;
+  body: string; // the exact bytes
+  idempotencyKey?: string; // given by the user
+  ifActive?: IfActive;
+}
+
+export interface Started {
+  outcome: TriggerOutcome;
+  found?: FoundRun; // the run to follow
+}

@@ -1,0 +1,136 @@
+import type { Recorder } from '../journal/recorder.ts';
+import { ageOf, type RecordedKey } from '../run/entry.ts';
+import { type Evidence, evidenceOf, evidenceOfRecord } from '../run/evidence.ts';
+import { deliveryOf, type Fault, type FaultKind, interrupted } from '../run/fault.ts';
+import { defaults } from '../run/limits.ts';
+import { isNamedBy } from '../run/run.ts';
+import type { Answer, RunStatus, Service } from '../run/service.ts';
+import type { Trigger } from '../run/trigger.ts';
+import { type RetryOptions, type RetryPorts, retry } from '../service/retry.ts';
+import { stopwatch } from '../system/clock.ts';
+import { eventOf, isEnd, step, type TriggerState } from './protocol.ts';
+
+export interface EarlierUse {
+  /** Earlier attempts whose outcome is unknown. The age is that of the first, and infinite if the clock was set back. */
+  earlier?: { ageMs: number; isOwn?: boolean }; // `isOwn`: this command made them
+  isRecovery?: boolean; // `recover` sends the key, to resolve the earlier attempts
+  /** May an attempt be repeated that the service may have acted on? Yes by default, as it honors idempotency keys. */
+  isRepeatable?: boolean;
+  /** Will this process send the key again although the outcome is unknown after this fault? */
+  isContinuedAfter?(fault: Fault): boolean;
+}
+
+export interface SendPorts extends RetryPorts {
+  service: Pick<Service, 'trigger'>;
+  record: Recorder;
+  onRetry?: RetryOptions['onRetry'];
+}
+
+export interface StartedTrigger {
+  kind: 'started';
+  run: RunStatus;
+  evidence: Evidence;
+  retryAfterMs?: number; // before we ask for the run
+}
+
+/** Another process sent the key, and recorded its run. */
+export interface RecordedTrigger {
+  kind: 'recorded';
+  executionId: string;
+  evidence: Evidence;
+}
+
+/** `fault` says why the last attempt failed. */
+export type FailedTrigger =
+  | { kind: 'refused' | 'unknown'; fault: Fault }
+  | { kind: 'interrupted'; fault: Fault; mayHaveStarted: boolean };
+
+export type TriggerResult = StartedTrigger | RecordedTrigger | FailedTrigger;
+
+/** How long to wait for another process that is sending the same key, and how old its attempt may be. */
+const othersMs = { wait: 5_000, between: 200, age: 60_000 };
+
+/** Starts one run: every attempt sends the same idempotency key and the same bytes. */
+export async function sendUntilKnown(
+  trigger: Trigger,
+  ports: SendPorts,
+  earlierUse: EarlierUse = {},
+): Promise<TriggerResult> {
+  const { record } = ports;
+  const { earlier, isRecovery, isRepeatable = true } = earlierUse;
+  const sinceMs = stopwatch(ports.clock);
+  const isTooOld = () => (earlier?.ageMs ?? 0) + sinceMs() > defaults.keyRetentionMs;
+  let attempts = 0;
+  let isInDoubt = earlier?.isOwn === true; // the service may have acted on an attempt of this command
+  // What an earlier command left in doubt doesn't concern this one, unless it is to resolve that.
+  let state: TriggerState = isInDoubt || (earlier && isRecovery) ? 'in_doubt' : 'ready';
+
+  /** Send, event, step, record. `retry` repeats this until the protocol ends or the time is up. */
+  async function attempt(): Promise<Answer<StartedTrigger>> {
+    if (attempts === 0) record.sending();
+    attempts += 1;
+    const wasInDoubt = isInDoubt;
+    const isExpired = (wasInDoubt || earlier) && isTooOld();
+    const answer = isExpired ? staleKey : await send(trigger, ports);
+    if (answer.kind === 'ok') {
+      const { value: run, retryAfterMs } = answer;
+      const evidence = evidenceOf(run, { ...trigger, isRecovery, wasInDoubt });
+      return { kind: 'ok', value: { kind: 'started', run, evidence, retryAfterMs } };
+    }
+    const { fault } = answer;
+    isInDoubt ||= deliveryOf(fault) === 'unknown';
+    state = step(state, eventOf(fault));
+    if (state === 'in_doubt' && isInDoubt && !wasInDoubt) record.inDoubt(fault, { isLast: false });
+    return answer;
+  }
+
+  const mayRepeat = () => !isEnd(state) && (isRepeatable || !isInDoubt);
+  const tried = await retry(attempt, { ...ports, lane: 'trigger', isRetryable: mayRepeat });
+  if (tried.kind === 'ok') {
+    const { run, evidence } = tried.value;
+    record.started(run, evidence);
+    return tried.value;
+  }
+  const { kind, fault } = tried;
+  const isRefused = step(state, 'stopped') === 'refused';
+  const wasInDoubt = isInDoubt && !isRefused;
+  if (wasInDoubt) record.inDoubt(fault, { isLast: earlierUse.isContinuedAfter?.(fault) !== true });
+  // There is no record of a trigger whose turn never came.
+  else if (attempts > 0) record.refused(kind === 'interrupted' ? interrupted : fault);
+  const recorded = wasInDoubt || isRecovery ? record.readKey() : await waitForOtherSenders(ports);
+  if (recorded?.kind === 'run') {
+    const evidence = evidenceOfRecord({ isRecovery, wasInDoubt });
+    return { kind: 'recorded', executionId: recorded.executionId, evidence };
+  }
+  if (kind === 'interrupted') return { kind, fault, mayHaveStarted: !isRefused };
+  return { kind: isRefused ? 'refused' : 'unknown', fault };
+}
+
+/** One attempt. If the key was used for another target before, the response may name that target's run. */
+async function send(trigger: Trigger, { service, signal }: SendPorts): Promise<Answer<RunStatus>> {
+  const answer = await service.trigger(trigger, signal);
+  const isReused = trigger.userProvided && answer.kind === 'ok' && !isNamedBy(trigger.target, answer.value.document);
+  return isReused ? reusedKey(answer.value) : answer;
+}
+
+async function waitForOtherSenders({ record, clock, signal }: SendPorts): Promise<RecordedKey | undefined> {
+  const waitedMs = stopwatch(clock);
+  for (;;) {
+    const recorded = record.readKey();
+    const isYoung = recorded?.kind === 'unresolved' && ageOf(recorded, clock.nowMs()) < othersMs.age;
+    if (!isYoung || waitedMs() >= othersMs.wait || signal.aborted) return recorded;
+    await clock.sleep(othersMs.between, signal);
+  }
+}
+
+const ownFault = (kind: FaultKind, message: string): Answer<never> => ({ kind: 'fault', fault: { kind, message } });
+
+const staleKey = ownFault(
+  'stale_key',
+  'the idempotency key was first sent more than 24h ago, and the service may have forgotten it',
+);
+
+function reusedKey({ executionId, document }: RunStatus): Answer<never> {
+  const { automationName } = document;
+  return ownFault('reused_key', `the idempotency key has started a run of ${automationName} before (${executionId})`);
+}

@@ -1,0 +1,61 @@
+import type { Fault } from '../run/fault.ts';
+import type { SlotEnd } from '../run/outcome.ts';
+import type { Target } from '../run/run.ts';
+import { pause } from '../system/clock.ts';
+import { jitter, pollGapMs } from '../watch/poll-gap.ts';
+import { waitForOther } from '../watch/watch-run.ts';
+import type { StartPorts } from './ports.ts';
+
+/** An Automation's only slot for an active run. */
+interface Slot {
+  /** Waits after this refusal until it is worth trying again. Returns why not if something ends the wait first. */
+  wait(fault: Fault, activeId: string | undefined): Promise<EndedWait | undefined>;
+  hasFinished(executionId: string | undefined): boolean;
+}
+
+export interface EndedWait {
+  end: SlotEnd;
+  fault?: Fault; // of the polls of the active run, if they ended the wait
+}
+
+/** With less time left, a trigger couldn't get a response in time. */
+const leastForTriggerMs = 1_000;
+/** The shortest time between triggers while we don't know which run is active. */
+const leastBetweenTriggersMs = 5_000;
+
+export function createSlot(target: Target, ports: StartPorts): Slot {
+  const { clock, random, signal, deadline, intervalMs, observe } = ports;
+  const startMs = clock.elapsedMs();
+  const timedOut: EndedWait = { end: { kind: 'timed_out', timeoutMs: deadline.timeoutMs } };
+  /** An active run that has finished or can't be polled. If it is named again, only time decides how long to wait. */
+  let passedId: string | undefined;
+  let finishedId: string | undefined;
+
+  return {
+    hasFinished: (executionId) => executionId !== undefined && executionId === finishedId,
+    async wait(fault, activeId) {
+      const { retryAfterMs = 0 } = fault;
+      const refusedAtMs = clock.elapsedMs();
+      const leftMs = deadline.leftMs();
+      if (leftMs < leastForTriggerMs || retryAfterMs > leftMs) return timedOut;
+      let waitMs = 0;
+      if (activeId === undefined || activeId === passedId) {
+        const gapMs = intervalMs ?? jitter(pollGapMs(refusedAtMs - startMs), random);
+        waitMs = Math.min(Math.max(leastBetweenTriggersMs, gapMs), leftMs);
+        observe({ event: 'waiting', for: 'slot', target, nextMs: waitMs });
+      } else {
+        const polled = await waitForOther({ run: { target, executionId: activeId } }, ports);
+        if (polled.kind === 'ended' && polled.end.kind === 'timed_out') return timedOut;
+        if (polled.kind === 'ended' && polled.end.kind === 'gave_up')
+          return { end: { kind: 'gave_up', giveUpAfterMs: ports.giveUpAfterMs }, fault: polled.end.fault };
+        // If its polls are refused, the response to the next trigger decides.
+        passedId = activeId;
+        if (polled.kind === 'finished') finishedId = passedId;
+      }
+      const restMs = Math.max(waitMs, refusedAtMs + retryAfterMs - clock.elapsedMs());
+      if (await pause(restMs, clock, signal, retryAfterMs)) deadline.woke();
+      if (signal.aborted) return { end: { kind: 'interrupted' } };
+      return deadline.leftMs() < leastForTriggerMs ? timedOut : undefined;
+    },
+  };
+}

@@ -1,0 +1,85 @@
+import { type Fault, interrupted, isRetryable, isTooEarly } from '../run/fault.ts';
+import type { FoundRun, Operation } from '../run/outcome.ts';
+import type { Run } from '../run/run.ts';
+import { type Answer, errorTextOf, type RunResult, type RunStatus } from '../run/service.ts';
+import { inTurn, type Lane } from '../service/rate-limiter.ts';
+import { retry } from '../service/retry.ts';
+import type { WatchPorts } from './ports.ts';
+
+interface Values {
+  status: RunStatus;
+  result: RunResult;
+}
+
+/** Asks for the status or the result of a run, with retries. */
+export async function ask<Asked extends Operation>(
+  operation: Asked,
+  { run, sinceTriggerMs, seen }: FoundRun,
+  ports: WatchPorts,
+): Promise<Answer<Values[Asked]>> {
+  let missingPaths = 0;
+  /** A gateway may return 404 instead of the service for a moment, so only the second 404 counts. */
+  const isFirstMissingPath = ({ kind }: Fault) => kind === 'path_not_found' && ++missingPaths < 2;
+  const asked = await retry((timeoutMs) => askOnce(operation, run, ports, timeoutMs), {
+    ...ports,
+    lane: laneOf(operation),
+    isRetryable: (fault) => isTooEarly(fault, sinceTriggerMs?.()) || isRetryable(fault) || isFirstMissingPath(fault),
+    onRetry: (failed) => ports.observe({ event: 'attempt_failed', operation, run, seen: seen?.(), ...failed }),
+  });
+  if (asked.kind === 'ok') return asked;
+  return { kind: 'fault', fault: asked.kind === 'interrupted' ? interrupted : asked.fault };
+}
+
+/** Asks for a run's status and records it. */
+export async function askStatus(found: FoundRun, ports: WatchPorts): Promise<Answer<RunStatus>> {
+  const answer = await ask('status', found, ports);
+  if (answer.kind === 'ok') ports.journal.recordStatus(ports.baseUrl, found.run, answer.value);
+  return answer;
+}
+
+const askOnce = <Asked extends Operation>(
+  operation: Asked,
+  run: Run,
+  { service, signal }: WatchPorts,
+  timeoutMs: number,
+) => service[operation](run, signal, { timeoutMs }) as Promise<Answer<Values[Asked]>>;
+
+export const laneOf = (operation: Operation): Lane => (operation === 'result' ? 'result' : 'poll');
+
+/** Records it if the service doesn't know an unfinished run of this API key. A 404 or 410 may come from a router. */
+export async function isNowForgotten(
+  run: Run,
+  { kind }: Fault,
+  { journal, baseUrl, account }: WatchPorts,
+): Promise<boolean> {
+  return kind === 'not_found' && journal.markNotFound(baseUrl, run, await account());
+}
+
+const longestError = 200;
+
+/** What the journal keeps of an error: one line, in which the service may have repeated the API key. */
+export const recordedErrorOf = (result: RunResult, { scrub }: Pick<WatchPorts, 'scrub'>): string | undefined =>
+  scrub(errorTextOf(result).split('\n')[0] ?? '').slice(0, longestError) || undefined;
+
+// What only decorates the answer must not keep the user waiting for it.
+const longestBesideMs = 3_000;
+
+/** Asks once, for what the answer is more useful with, but complete without. Undefined if there is no response in time. */
+export async function askBeside<Asked extends Operation>(
+  operation: Asked,
+  run: Run,
+  ports: WatchPorts,
+): Promise<Values[Asked] | undefined> {
+  const turn = { lane: laneOf(operation), signal: ports.signal, leftMs: () => longestBesideMs };
+  const answer = await inTurn(ports.limiter, turn, () => askOnce(operation, run, ports, longestBesideMs));
+  return answer?.kind === 'ok' ? answer.value : undefined;
+}
+
+/** Is there no connection to a base URL that has answered here before, so that it most likely is right? */
+export function isOutage(
+  { kind, hint }: Fault,
+  { journal, baseUrl }: Pick<WatchPorts, 'journal' | 'baseUrl'>,
+): boolean {
+  const mayBe = kind === 'unreachable' && hint === undefined;
+  return mayBe && journal.entries({ baseUrl, hasRun: true }).next().done !== true;
+}

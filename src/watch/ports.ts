@@ -1,0 +1,22 @@
+import type { Journal } from '../journal/journal.ts';
+import type { RunEvent } from '../run/events.ts';
+import type { Service } from '../run/service.ts';
+import type { RetryPorts } from '../service/retry.ts';
+import type { Deadline } from './deadline.ts';
+
+/** What watching needs of the world; a `Connection` is one. */
+export interface WatchPorts extends RetryPorts {
+  baseUrl: string;
+  service: Service;
+  journal: Journal; // this machine's record of the service
+  deadline: Deadline;
+  requestTimeoutMs: number;
+  intervalMs?: number; // `--interval`; undefined if the gap between two polls follows the age of the run
+  /** The fingerprint of the API key in force. An idempotency key keeps the API key that it was first sent with. */
+  account(idempotencyKey?: string): Promise<string>;
+  /** Reads the API key again before a 401 ends a watch. Is there another one? */
+  renewApiKey(): Promise<boolean>;
+  scrub(text: string): string; // hides secrets
+  observe(event: RunEvent): void;
+  debug?(line: string): void;
+}

@@ -1,0 +1,82 @@
+import type { FailedAttempt } from '../run/events.ts';
+import { type Fault, isOfConnection, isRefusal, isTooEarly } from '../run/fault.ts';
+import { backoffMs } from '../service/retry.ts';
+import { afterWakeMs } from './deadline.ts';
+import type { WatchPorts } from './ports.ts';
+
+type Verdict =
+  | ({ kind: 'retry'; leastMs: number } & FailedAttempt) // `leastMs` is what `Retry-After` asks for
+  | { kind: 'refused' }
+  | { kind: 'gave_up' };
+
+/** A refusal counts once it has lasted this long: a deployment or a firewall may refuse for a moment. */
+const refusalMs = 30_000;
+/** The service may be back long before a longer `Retry-After` ends. */
+const longestWaitMs = 600_000;
+
+/** How long a watch waits for a `Retry-After`, unless its timeout ends first. */
+export const waitAskedFor = (retryAfterMs: number): number => Math.min(retryAfterMs, longestWaitMs);
+
+/** Decides after every failed poll whether the watch continues. */
+export function createTolerance(
+  { clock, random, deadline, giveUpAfterMs }: WatchPorts,
+  sinceTriggerMs: (() => number) | undefined,
+) {
+  let failures = 0;
+  let failingSinceMs = 0;
+  let silentMs = 0; // waiting for a `Retry-After` or in the queue does not count
+  let waitMs = 0;
+  let refusedSinceMs: number | undefined;
+  let missingPaths = 0;
+
+  return {
+    leftMs,
+    failed(fault: Fault, tookMs: number): Verdict {
+      if (failures === 0) failingSinceMs = clock.elapsedMs() - tookMs;
+      failures += 1;
+      silentMs += waitMs + tookMs;
+      waitMs = 0;
+      if (isDefinite(fault)) return { kind: 'refused' };
+      const { retryAfterMs = 0 } = fault;
+      const triedForMs = leftMs();
+      const backoff = backoffMs(failures, {}, triedForMs, random);
+      if (backoff === undefined) return { kind: 'gave_up' };
+      const leastMs = waitAskedFor(retryAfterMs);
+      if (leastMs === 0) waitMs = backoff;
+      return { kind: 'retry', leastMs, fault, failures, silentMs, triedForMs, retryInMs: Math.max(leastMs, backoff) };
+    },
+    /** A refusal of the new API key must last as long as one of the old key. */
+    renewed(): void {
+      refusedSinceMs = undefined;
+    },
+    /** Returns the time since the first of the failed polls, with all waits. Undefined if the last poll had a valid response. */
+    succeeded(): number | undefined {
+      const afterMs = failures > 0 ? clock.elapsedMs() - failingSinceMs : undefined;
+      deadline.answered();
+      failures = 0;
+      silentMs = 0;
+      waitMs = 0;
+      refusedSinceMs = undefined;
+      return afterMs;
+    },
+  };
+
+  function leftMs(): number {
+    return Math.max(giveUpAfterMs - silentMs, deadline.wokeAtMs + afterWakeMs - clock.elapsedMs());
+  }
+
+  function isDefinite(fault: Fault): boolean {
+    if (fault.kind === 'unsendable') return true;
+    if (isTooEarly(fault, sinceTriggerMs?.())) return false;
+    if (isRefusal(fault)) return !deadline.isAnswered || hasLasted();
+    if (deadline.isAnswered) return false;
+    if (fault.kind === 'path_not_found') missingPaths += 1;
+    return missingPaths > 1 || isOfConnection(fault);
+  }
+
+  function hasLasted(): boolean {
+    const nowMs = clock.elapsedMs();
+    if (refusedSinceMs === undefined || refusedSinceMs <= deadline.wokeAtMs) refusedSinceMs = nowMs;
+    return nowMs - refusedSinceMs >= refusalMs;
+  }
+}

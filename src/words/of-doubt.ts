@@ -1,0 +1,189 @@
+import { type Fault, httpOf, remedyOf } from '../run/fault.ts';
+import { defaults } from '../run/limits.ts';
+import type { Conflict, Doubt, OutcomeOf } from '../run/outcome.ts';
+import type { Words } from '../run/problem.ts';
+import { fullArgumentOf, shellWord } from '../run/quote.ts';
+import { fullNameOf, nameOf, type Target } from '../run/run.ts';
+import { formatDuration, localTime } from '../system/time-text.ts';
+
+/** A trigger that may have started a run whose id isn't known: as messages speak of it. */
+interface DoubtfulTrigger extends Omit<Doubt, 'why'> {
+  target: Target;
+  idempotencyKey: string;
+}
+
+export function wordsOfDoubt({ target, start, doubt }: OutcomeOf<'in_doubt'>): Words | undefined {
+  const { why } = doubt;
+  const trigger = { ...doubt, target, idempotencyKey: start?.idempotencyKey ?? '' };
+  switch (why.kind) {
+    case 'lost':
+      return wordsOfLost(why.fault, trigger);
+    case 'interrupted':
+      return wordsOfInterrupted(trigger);
+    case 'expired':
+      return wordsOfExpired(trigger);
+    case 'other_api_key':
+      return wordsOfOtherApiKey(trigger);
+    case 'withheld':
+      return wordsOfWithheld(trigger);
+    case 'sending':
+      return { message: `${triggerAt(trigger)} is still being sent by ${shownProcess(why.process)}` };
+    case 'listed':
+      return {
+        message: `this trigger of ${nameOf(target)} has no recorded response; it may have started a run`,
+        hint: why.isRecoverable ? '`runctl recover`' : undefined,
+      };
+    case 'superseded':
+      return undefined;
+  }
+}
+
+function wordsOfLost(fault: Fault, trigger: DoubtfulTrigger): Words {
+  const { target, idempotencyKey, conflict, ignoresKeys } = trigger;
+  const lost = `the trigger of ${nameOf(target)} got no valid response`;
+  const isActive = fault.kind === 'already_active';
+  const happened = isActive
+    ? `${lost}; when it was repeated, ${activeRun(fault, conflict?.isOthers)}`
+    : `${lost}: ${fault.message}; a run may have been started`;
+  const next = whatNext({ ...trigger, conflict: isActive ? conflictWith(fault, conflict) : conflict }, fault);
+  return {
+    message: `${happened} (idempotency key ${idempotencyKey})${httpOf(fault)}${notRepeated(trigger)}`,
+    hint: fault.kind === 'unauthorized' ? `${fault.hint ?? remedyOf(fault)}\nthen: ${next}` : next,
+    isForPerson: ignoresKeys,
+  };
+}
+
+/** The conflict that the journal has, else that of this refusal. */
+const conflictWith = (
+  { executionId }: Fault,
+  { activeExecutionId = executionId, isOthers = false }: Partial<Conflict> = {},
+) => ({
+  activeExecutionId,
+  isOthers,
+});
+
+function activeRun({ executionId }: Fault, isOthers = false): string {
+  if (isOthers) return `another run was active (${executionId}), and this trigger may have started one, too`;
+  return executionId === undefined
+    ? 'a run was active, which may be the one it started'
+    : `run ${executionId} was active and may be the one it started`;
+}
+
+function wordsOfInterrupted(trigger: DoubtfulTrigger): Words {
+  const { target, idempotencyKey, conflict, ignoresKeys } = trigger;
+  const whatever = `interrupted; a run of ${nameOf(target)} may have been started (idempotency key ${idempotencyKey})`;
+  return {
+    message: whatever + notRepeated(trigger),
+    hint: whatNext({ ...trigger, conflict: conflict && { ...conflict, activeExecutionId: undefined } }),
+    isForPerson: ignoresKeys,
+  };
+}
+
+const whyIgnored = 'the service ignores idempotency keys, so a second run could start';
+
+const notRepeated = ({ ignoresKeys }: DoubtfulTrigger) => (ignoresKeys ? `. It isn't sent again: ${whyIgnored}` : '');
+
+/** What to type now, what later, and what on another machine: one line each. The first command starts no second run. */
+function whatNext(trigger: DoubtfulTrigger, { retryAfterMs = 0 }: Partial<Fault> = {}): string {
+  const { target, conflict, recorded } = trigger;
+  const again = recorded ? recoverIn(retryAfterMs, trigger) : triggerAgain(trigger);
+  if (trigger.ignoresKeys) return `${lookFor(trigger)}; if there is none: ${again}`;
+  const lines: string[] = [];
+  if (conflict?.activeExecutionId !== undefined) {
+    const active = fullArgumentOf({ target, executionId: conflict.activeExecutionId });
+    lines.push(`\`runctl watch ${active}\` follows that run`);
+  }
+  let when = '';
+  if (conflict) when = 'when it has finished: ';
+  else if (retryAfterMs > 0) when = `in ${formatDuration(retryAfterMs)}, as the service asks: `;
+  const soon = recorded ? '' : ' (within 24h)';
+  lines.push(`${when}${again} sends it again with the same idempotency key${soon}`);
+  const sentMs = sentMsOf(trigger);
+  if (sentMs !== undefined) {
+    const until = localTime(sentMs + defaults.keyRetentionMs);
+    lines.push(`On any other machine, until ${until}: ${triggerAgain(trigger)}`);
+  }
+  return lines.join('\n');
+}
+
+/** When it was first sent. Undefined if the journal doesn't say, or dates it in the future. */
+export const sentMsOf = ({ recorded }: Pick<DoubtfulTrigger, 'recorded'>): number | undefined =>
+  recorded && Number.isFinite(recorded.ageMs) ? Date.parse(recorded.at) : undefined;
+
+/** The command that sends the trigger after this time. An active run may take hours to finish. */
+function recoverIn(waitMs: number, trigger: DoubtfulTrigger): string {
+  const ageMs = (trigger.recorded?.ageMs ?? 0) + waitMs;
+  const isWithheld = trigger.ignoresKeys || trigger.conflict !== undefined || ageMs > defaults.recoverMaxAgeMs;
+  return isWithheld ? resend(trigger) : '`runctl recover`';
+}
+
+/** Only this trigger is sent, as nothing was said of others. */
+const resend = ({ target }: DoubtfulTrigger) => `\`runctl recover ${shellWord(fullNameOf(target))} --resend\``;
+
+const triggerAgain = ({ target, idempotencyKey }: DoubtfulTrigger) =>
+  `\`runctl trigger ${shellWord(fullNameOf(target))} --idempotency-key ${shellWord(idempotencyKey)}\``;
+
+/** How to find the run in the service, which can't list runs. */
+export function lookFor(trigger: Omit<DoubtfulTrigger, 'idempotencyKey' | 'ignoresKeys'>): string {
+  const { target, recorded, conflict } = trigger;
+  const sentMs = sentMsOf(trigger);
+  let when = ' that began just now';
+  if (recorded) when = sentMs === undefined ? '' : ` that began at about ${localTime(sentMs)}`;
+  const isPerhaps = conflict?.activeExecutionId !== undefined && !conflict.isOthers;
+  const which = isPerhaps ? ` (perhaps ${conflict.activeExecutionId})` : '';
+  return `look in the service for a run of ${nameOf(target)}${when}${which}`;
+}
+
+/** The trigger in a sentence, with the time at which it was first sent. */
+export function triggerAt(trigger: Pick<DoubtfulTrigger, 'target' | 'recorded'>): string {
+  const sentMs = sentMsOf(trigger);
+  const when = sentMs === undefined ? '' : ` at ${localTime(sentMs)}`;
+  return `the trigger of ${nameOf(trigger.target)}${when}`;
+}
+
+/** Why `recover` sends it only with `--resend`: a second run, or a late one, could start. */
+function whyWithheld({ ignoresKeys, recorded }: DoubtfulTrigger): string {
+  const { ageMs = 0 } = recorded ?? {};
+  if (ignoresKeys) return whyIgnored;
+  const age = Number.isFinite(ageMs) ? `${formatDuration(ageMs)} old` : "dated in the future, so its age isn't known";
+  return `it is ${age}, and if it never arrived, its run would start now`;
+}
+
+/** The trigger isn't sent, though its outcome is unknown: `recover` needs `--resend`. */
+function wordsOfWithheld(trigger: DoubtfulTrigger): Words {
+  return {
+    message: `${triggerAt(trigger)} isn't sent again: ${whyWithheld(trigger)} (idempotency key ${trigger.idempotencyKey})`,
+    hint: `${lookFor(trigger)}; if there is none, send it again with ${resend(trigger)}`,
+    isForPerson: true,
+  };
+}
+
+/** The idempotency key was sent with another API key, and the outcome is unknown. With this API key, it is a new key. */
+function wordsOfOtherApiKey(trigger: DoubtfulTrigger): Words {
+  const { target, idempotencyKey } = trigger;
+  const sentMs = sentMsOf(trigger);
+  const until = sentMs === undefined ? undefined : localTime(sentMs + defaults.keyRetentionMs);
+  const tracked = until === undefined ? '' : `; runctl stops tracking this trigger at ${until}`;
+  return {
+    message: `the idempotency key ${idempotencyKey} was sent with another API key, and may have started a run of ${nameOf(target)}. With this API key a second run could start`,
+    hint: `${otherKeyHint}\nIf that API key no longer exists, ${lookFor(trigger)}${tracked}`,
+  };
+}
+
+const otherKeyHint =
+  '`runctl config list` shows where the API key comes from: set the one that sent the trigger, then `runctl recover`';
+
+/** An idempotency key whose outcome is unknown and that the service may have forgotten. */
+function wordsOfExpired(trigger: DoubtfulTrigger): Words {
+  const { target, idempotencyKey } = trigger;
+  return {
+    message: `the idempotency key ${idempotencyKey} was first sent more than 24h ago, and may have started a run of ${nameOf(target)}`,
+    hint: `${lookFor(trigger)}; if there is none, trigger with a new idempotency key`,
+  };
+}
+
+/** `process 4711 on build-host`. */
+export function shownProcess(name: string): string {
+  const [host = '', pid] = name.split(' ');
+  return `process ${pid} on ${host.replace(/\/.*/s, '')}`;
+}

@@ -1,0 +1,99 @@
+import { starts } from '../run/evidence.ts';
+import { reasonOf } from '../run/fault.ts';
+import { defaults } from '../run/limits.ts';
+import type { Recovery, TriggerOutcome } from '../run/outcome.ts';
+import type { JsonObject } from '../system/json.ts';
+import { localTime } from '../system/time-text.ts';
+import { lookFor, sentMsOf, triggerAt } from './of-doubt.ts';
+import { wordsOf } from './of-outcome.ts';
+import type { Voice } from './voice.ts';
+
+/** How `recover` can resolve a trigger, in its documents. */
+export const allResolutions = [
+  'found',
+  'refused',
+  'superseded',
+  'left',
+  'unresolved',
+  'other_api_key',
+  'withheld',
+  'failed',
+] as const;
+
+function resolutionOf(outcome: TriggerOutcome): (typeof allResolutions)[number] {
+  switch (outcome.kind) {
+    case 'started':
+      return 'found';
+    case 'shown':
+      return 'unresolved';
+    case 'refused':
+      return 'refused';
+    case 'in_doubt': {
+      const { kind } = outcome.doubt.why;
+      if (kind === 'sending') return 'left';
+      return kind === 'superseded' || kind === 'other_api_key' || kind === 'withheld' ? kind : 'failed';
+    }
+    default:
+      return 'failed';
+  }
+}
+
+/** What the document of a trigger says of its recovery. */
+export function reportOfRecovery(recovery: Recovery, flags: { resend?: boolean }): JsonObject {
+  const { trigger, outcome } = recovery;
+  const untilMs = untilMsOf(recovery, flags);
+  return {
+    at: trigger.at,
+    resolution: resolutionOf(outcome),
+    reason: trigger.reason ?? null,
+    ...(untilMs !== undefined && { until: new Date(untilMs).toISOString() }),
+  };
+}
+
+/** Until when `recover` would send the trigger. */
+function untilMsOf({ trigger, outcome, ageMs }: Recovery, { resend }: { resend?: boolean }): number | undefined {
+  const sentMs = sentMsOf({ recorded: { at: trigger.at, ageMs } });
+  if (outcome.kind !== 'shown' || sentMs === undefined) return undefined;
+  return sentMs + (resend ? defaults.keyRetentionMs : defaults.recoverMaxAgeMs);
+}
+
+/** What became of a trigger, in a sentence. */
+export function sentenceOfRecovery(recovery: Recovery, flags: { resend?: boolean }, voice: Voice): string {
+  const { trigger, outcome, ageMs } = recovery;
+  const { target, at, reason } = trigger;
+  const recorded = { at, ageMs };
+  const about = triggerAt({ target, recorded });
+  switch (outcome.kind) {
+    case 'started':
+      return `${about} ${foundText(outcome, voice)}`;
+    case 'refused':
+      return `${about} started no run: ${reasonOf(outcome.fault)}`;
+    case 'shown': {
+      const untilMs = untilMsOf(recovery, flags);
+      const during = untilMs === undefined ? '' : `, until ${localTime(untilMs)}`;
+      return `${about} would be sent again${during} (${reason ?? 'it has no recorded response'})`;
+    }
+    case 'in_doubt': {
+      const { kind } = outcome.doubt.why;
+      const { message = '' } = wordsOf(outcome, voice) ?? {};
+      if (kind === 'superseded')
+        return `${about} isn't sent again, because a later one has a run; if it matters, ${lookFor({ target, ...outcome.doubt })}`;
+      const isWhole = kind === 'sending' || kind === 'other_api_key' || kind === 'withheld';
+      return isWhole ? message : `${about} is unresolved: ${message}`;
+    }
+    default:
+      return `${about} is unresolved: ${wordsOf(outcome, voice)?.message}`;
+  }
+}
+
+/** A service may repeat its first response, in which the run is RUNNING. */
+function foundText(
+  { start, run, status }: Extract<TriggerOutcome, { kind: 'started' }>,
+  { argumentOf }: Voice,
+): string {
+  const found = starts[start.evidence].started === 'no' ? 'had started run' : 'was sent again; its run is';
+  const end = status?.isFinal
+    ? `, which finished ${status.status}`
+    : `; watch it with \`runctl watch ${argumentOf(run)}\``;
+  return `${found} ${run.executionId}${end}`;
+}

@@ -1,0 +1,84 @@
+import { exitNameOf, type Fault, type FaultKind, httpOf, remedyOf, retryAfterHint } from '../run/fault.ts';
+import type { ActiveRun, OutcomeOf } from '../run/outcome.ts';
+import type { Words } from '../run/problem.ts';
+import { nameOf, type Target } from '../run/run.ts';
+import { formatDuration, localTime } from '../system/time-text.ts';
+import type { Voice } from './voice.ts';
+
+/** A trigger that definitely started no run. */
+export function wordsOfRefusal(outcome: OutcomeOf<'refused'>, voice: Voice): Words {
+  const { target, fault, wait, active = {}, isOutage, interruptedBy } = outcome;
+  if (interruptedBy) return { message: 'interrupted; no run was started' };
+  if (wait?.kind === 'gave_up') return wordsOfUnreadSlot(target, fault, wait.giveUpAfterMs);
+  if (wait?.kind === 'timed_out' && fault.kind === 'already_active')
+    return wordsOfSlotTimeout(target, fault, wait.timeoutMs);
+  const { happened, remedy } = known(fault, target, active, voice);
+  const message = `${happened}; no run was started${httpOf(fault)}`;
+  if (isOutage) return { message, hint: outageHint };
+  return { message, hint: fault.hint ?? retryAfterHint(fault) ?? keyReuseHint(fault) ?? remedy ?? causeHint(fault) };
+}
+
+const outageHint = 'the service or the network may be down; `runctl doctor` finds the cause';
+
+function known(fault: Fault, target: Target, active: ActiveRun, voice: Voice): { happened: string; remedy?: string } {
+  const name = nameOf(target);
+  const failure = `${name} couldn't be triggered: ${fault.message}`;
+  const since = active.since === undefined ? '' : ` since ${localTime(active.since)}`;
+  const special: Partial<Record<FaultKind, { happened: string; remedy: string }>> = {
+    already_active: {
+      happened: `${name} is already running${since}`,
+      remedy: activeHint(target, active, voice),
+    },
+    not_found: {
+      happened: isOfProject(fault) ? failure : `the service doesn't know ${name}`,
+      remedy: 'check the name, the project and the base URL: `runctl config list`',
+    },
+    spent_key: { happened: fault.message, remedy: 'trigger with a new idempotency key' },
+  };
+  const isPage = fault.kind === 'not_found' && fault.page !== undefined;
+  return (!isPage && special[fault.kind]) || { happened: failure, remedy: remedyOf(fault) };
+}
+
+function activeHint(target: Target, { executionId, mayBeLost }: ActiveRun, { argumentOf }: Voice): string {
+  if (executionId !== undefined) return `\`runctl watch ${argumentOf({ target, executionId })}\``;
+  return mayBeLost
+    ? 'an earlier trigger whose response was lost may have started that run: `runctl recover`'
+    : 'a schedule, a person or another machine may have started it; add `--if-active wait` or `--if-active skip`';
+}
+
+/** Only the service's message says that it is the project which isn't known. */
+const isOfProject = ({ serviceCode = '' }: Fault) => /project/i.test(serviceCode);
+
+/** How to find out more, if there is no better remedy. */
+function causeHint(fault: Fault): string {
+  if (fault.kind === 'throttled') return 'try again later, or keep trying longer with `--give-up-after`';
+  if (exitNameOf(fault) === 'rejected' && !fault.page) return 'add `--debug` to see the request and the response';
+  return '`runctl doctor` finds the cause';
+}
+
+const keyReuseHint = ({ kind, serviceCode = '' }: Fault) =>
+  kind === 'reused_key' || /idempoten/i.test(serviceCode)
+    ? 'use another `--idempotency-key`: this one was used for something else'
+    : undefined;
+
+/** `--timeout` ended the wait for the active run, or would expire before the service allows another try. */
+function wordsOfSlotTimeout(target: Target, fault: Fault, timeoutMs: number): Words {
+  const limit = formatDuration(timeoutMs);
+  const wait = retryAfterHint(fault);
+  const happened = wait
+    ? `is already running, and \`--timeout\` (${limit}) expires before the next try`
+    : `was still running after ${limit}`;
+  return {
+    message: `${nameOf(target)} ${happened}; no run was started${httpOf(fault)}`,
+    hint: wait ?? 'wait longer with `--timeout`',
+  };
+}
+
+/** The wait for the active run ended because nothing more could be learned about it. */
+function wordsOfUnreadSlot(target: Target, fault: Fault, giveUpAfterMs: number): Words {
+  const silence = `no valid response for ${formatDuration(giveUpAfterMs)}, ${fault.message}`;
+  return {
+    message: `${nameOf(target)} is already running, but that run couldn't be polled: ${silence}; no run was started${httpOf(fault)}`,
+    hint: fault.hint ?? retryAfterHint(fault) ?? causeHint(fault),
+  };
+}

@@ -1,0 +1,126 @@
+import {
+  exitNameOf,
+  type Fault,
+  type FaultKind,
+  httpOf,
+  isInterruption,
+  reasonOf,
+  remedyOf,
+  retryAfterHint,
+} from '../run/fault.ts';
+import type { OutcomeOf, Seen, WatchEnd } from '../run/outcome.ts';
+import type { Words } from '../run/problem.ts';
+import { nameOf, type Run } from '../run/run.ts';
+import { endedWell } from '../run/statuses.ts';
+import { formatDuration, localTime } from '../system/time-text.ts';
+import type { Voice } from './voice.ts';
+
+/** Why a run wasn't followed to its end. */
+export function wordsOfEnd({ run, end, seen, isRecorded }: OutcomeOf<'stopped'>, voice: Voice): Words {
+  switch (end.kind) {
+    case 'timed_out':
+      return wordsOfTimeout(run, end, seen, voice);
+    case 'gave_up':
+      return wordsOfSilence(run, end, seen, voice);
+    case 'refused':
+      return wordsOfRefusedPoll(run, end.fault, { seen, isRecorded }, voice);
+    case 'interrupted':
+      return {
+        message: `stopped watching ${nameOf(run.target)}; the run continues${askedWait(end.askedUntilMs)}`,
+        hint: resume(run, voice),
+      };
+  }
+}
+
+const again = (command: string, run: Run, { argumentOf }: Voice) => `\`runctl ${command} ${argumentOf(run)}\``;
+const resume = (run: Run, voice: Voice) => again('watch', run, voice);
+
+const askedWait = (untilMs: number | undefined): string =>
+  untilMs === undefined ? '' : ` (it was waiting until ${localTime(untilMs)}, as the service had asked)`;
+
+const lastSeen = (seen: Seen | undefined) =>
+  seen ? `last confirmed ${seen.status.status} ${formatDuration(seen.ageMs)} ago` : 'its status was never confirmed';
+
+function wordsOfTimeout(
+  run: Run,
+  { timeoutMs, fault }: Extract<WatchEnd, { kind: 'timed_out' }>,
+  seen: Seen | undefined,
+  voice: Voice,
+): Words {
+  const wait = fault && retryAfterHint(fault);
+  const why = fault ? `: ${fault.message}` : '';
+  const continues = seen?.status.isFinal ? '' : 'the run continues, ';
+  const http = fault ? httpOf(fault) : '';
+  return {
+    message: `stopped watching ${nameOf(run.target)} after ${formatDuration(timeoutMs)}${why}; ${continues}${lastSeen(seen)}${http}`,
+    hint: wait ? `${wait}; ${resume(run, voice)}` : resume(run, voice),
+  };
+}
+
+function wordsOfSilence(
+  run: Run,
+  { giveUpAfterMs, fault }: Extract<WatchEnd, { kind: 'gave_up' }>,
+  seen: Seen | undefined,
+  voice: Voice,
+): Words {
+  const wait = retryAfterHint(fault);
+  const silence = `no valid response for ${formatDuration(giveUpAfterMs)}, ${fault.message}`;
+  const failure = `${nameOf(run.target)} couldn't be followed: ${silence}`;
+  return {
+    message: `${failure}; the run may still be running, ${lastSeen(seen)}${httpOf(fault)}`,
+    hint: wait ? `${wait}; ${resume(run, voice)}` : (fault.hint ?? resume(run, voice)),
+  };
+}
+
+/** After the API key is replaced, the run can be watched again. */
+function wordsOfRefusedPoll(run: Run, fault: Fault, known: { seen?: Seen; isRecorded?: boolean }, voice: Voice): Words {
+  const words = wordsOfUnread({ run, operation: 'status', fault, ...known }, voice);
+  if (exitNameOf(fault) !== 'unauthorized') return words;
+  return { ...words, hint: `${words.hint}, then ${resume(run, voice)}` };
+}
+
+/** Why a status or a result couldn't be read. */
+export function wordsOfUnread(outcome: Omit<OutcomeOf<'unread'>, 'kind' | 'target'>, voice: Voice): Words {
+  const { run, operation, fault, seen, isOutage } = outcome;
+  const isMissing = exitNameOf(fault) === 'not_found' && !fault.page;
+  const state = seen ? `, ${lastSeen(seen)}` : '';
+  const unread = `the ${operation} of ${nameOf(run.target)} couldn't be read: ${fault.message}; the run is not affected${state}`;
+  const message = (isMissing ? missing(run, fault, seen) : unread) + httpOf(fault);
+  const retry = again(operation, run, voice);
+  if (isOutage) return { message, hint: `the service or the network may be down; try again with ${retry}` };
+  if (isMissing && outcome.start) return { message, hint: newKeyHint };
+  const hint = fault.hint ?? retryAfterHint(fault) ?? remedyOf(fault);
+  return { message, hint: hint ?? (isMissing ? whyMissing(outcome.isRecorded, voice) : retry) };
+}
+
+function missing(run: Run, fault: Fault, seen: Seen | undefined): string {
+  if (seen) return `the service doesn't know run ${run.executionId} of ${nameOf(run.target)}, ${lastSeen(seen)}`;
+  const orElse = fault.kind === 'path_not_found' ? ', or the base URL is wrong' : '';
+  return `${nameOf(run.target)} has no run ${run.executionId}${orElse}`;
+}
+
+const newKeyHint = 'if you still want this run, trigger again with a new idempotency key';
+
+/** What to do about a run that the service doesn't know. `isRecorded`: the API key that asked is the one that started it. */
+function whyMissing(isRecorded: boolean | undefined, { hasJournal }: Voice): string {
+  if (isRecorded) return `perhaps the service was restored from a backup; ${newKeyHint}`;
+  const listed = hasJournal ? '; `runctl list` shows the runs of this machine' : '';
+  return `check the id, the project and the automation${listed}`;
+}
+
+/** The run has finished, but its result couldn't be read, or the user didn't wait for it. Undefined if that changes nothing. */
+export function wordsOfUnreadResult({ run, status, unread }: OutcomeOf<'known'>, voice: Voice): Words | undefined {
+  if (!unread) return undefined;
+  const happened = `${nameOf(run.target)} finished ${status.status}, but its result`;
+  const hint = again('result', run, voice);
+  if (isInterruption(unread)) return { message: `interrupted; ${happened} was not read`, hint };
+  if (!endedWell(status.status)) return undefined;
+  const hints: Partial<Record<FaultKind, string>> = {
+    too_large: `runctl reads results of up to 64 MiB; ${again('status', run, voice)} shows the run`,
+    unauthorized: unread.hint ?? remedyOf(unread),
+  };
+  return {
+    message: `${happened} couldn't be read: ${reasonOf(unread)}`,
+    hint: hints[unread.kind] ?? unread.hint ?? retryAfterHint(unread) ?? hint,
+  };
+}

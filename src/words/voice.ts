@@ -1,0 +1,11 @@
+import { fullArgumentOf } from '../run/quote.ts';
+import type { Run } from '../run/run.ts';
+
+/** What words need besides the facts of an outcome. */
+export interface Voice {
+  argumentOf(run: Run): string; // the run as an argument of a suggested command
+  hasJournal: boolean; // without one, there are no runs to list
+}
+
+/** Where nothing is known of this machine. */
+export const plainVoice: Voice = { argumentOf: fullArgumentOf, hasJournal: true };

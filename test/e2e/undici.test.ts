@@ -1,0 +1,46 @@
+import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import type { Dispatcher } from 'undici';
+import { expect, onTestFinished, test } from 'vitest';
+import { version } from '../../node_modules/undici/package.json';
+import { devDependencies } from '../../package.json';
+import { listen } from '../helpers/faulty-server.ts';
+import { startProxy } from '../helpers/proxies.ts';
+
+// What is built of undici (`src/service/undici.ts`).
+const built: typeof import('../../src/service/undici.ts') = createRequire(import.meta.url)(
+  join(import.meta.dirname, '../../dist/undici.cjs'),
+);
+
+function post(dispatcher: Dispatcher, origin: string, body: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const handler: Dispatcher.DispatchHandler = {
+      onRequestStart() {},
+      onResponseStart() {},
+      onResponseData(_controller, chunk) {
+        text += chunk;
+      },
+      onResponseEnd: () => resolve(text),
+      onResponseError: (_controller, error) => reject(error),
+    };
+    dispatcher.dispatch({ origin, path: '/', method: 'POST', body }, handler);
+  });
+}
+
+test('undici is pinned to one version, as its files are not its interface', () => {
+  expect(devDependencies.undici).toBe(version);
+});
+
+test('what is built of undici sends requests, alone and through a tunnel', async () => {
+  const server = createServer((request, response) => request.pipe(response));
+  const host = `127.0.0.1:${await listen(server)}`;
+  const origin = `http://${host}`;
+  const proxy = await startProxy();
+  const ProxyAgent = await built.loadProxyAgent();
+  const dispatchers = [new built.Pool(origin), new ProxyAgent(proxy.url)];
+  onTestFinished(() => Promise.all(dispatchers.map((dispatcher) => dispatcher.destroy())).then(() => {}));
+  for (const dispatcher of dispatchers) expect(await post(dispatcher, origin, 'hello')).toBe('hello');
+  expect(proxy.requests.map(({ line }) => line)).toEqual([`CONNECT ${host}`]);
+});

@@ -1,0 +1,213 @@
+import { describe, expect, test } from 'vitest';
+import { openJournal } from '../../src/journal/journal.ts';
+import type { Processes } from '../../src/journal/processes.ts';
+import { starts } from '../../src/run/evidence.ts';
+import type { Recovery } from '../../src/run/outcome.ts';
+import { usageProblem } from '../../src/run/problem.ts';
+import type { Target } from '../../src/run/run.ts';
+import type { Answer, RunStatus } from '../../src/run/service.ts';
+import { type RecoverFlags, recoverAll } from '../../src/start/recover.ts';
+import { wordsOf } from '../../src/words/of-outcome.ts';
+import { reportOfRecovery } from '../../src/words/of-recovery.ts';
+import { plainVoice } from '../../src/words/voice.ts';
+import { account, baseUrl, createConnection } from '../helpers/connection.ts';
+import { createMemory } from '../helpers/memory-context.ts';
+import {
+  executionId,
+  fault,
+  projectId,
+  run,
+  running,
+  scriptedService,
+  state,
+  target,
+} from '../helpers/scripted-service.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { createVirtualClock } from '../helpers/virtual-clock.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+const other = { projectId, automationName: 'weekly' } as const;
+
+const resolutionOf = (recovery: Recovery) => reportOfRecovery(recovery, {}).resolution;
+
+/** A machine whose journal holds triggers without a known outcome, and `recover` on it. */
+function createMachine() {
+  const clock = createVirtualClock();
+  const context = { ...createMemory(), clock };
+  const folder = temporaryFolder();
+  const journal = openJournal({ folder, nowMs: clock.nowMs, onTrouble: (what) => expect.unreachable(what) });
+
+  /** A trigger is sent, and its answer lost; a minute passes. */
+  function lose(idempotencyKey: string, { of = target, by = account }: { of?: Target; by?: string } = {}) {
+    const key = { baseUrl, target: of, idempotencyKey };
+    journal.append({
+      type: 'triggered',
+      ...key,
+      attempt: idempotencyKey,
+      account: by,
+      body: '{}',
+      userProvided: false,
+      process: 'host 7 1',
+    });
+    clock.suspend(minute);
+  }
+
+  async function recover(
+    trigger: Answer<RunStatus>[],
+    flags: RecoverFlags = {},
+    { stateOf = () => 'ended', ignoresKeys }: Partial<Pick<Processes, 'stateOf'>> & { ignoresKeys?: boolean } = {},
+  ) {
+    const service = scriptedService({ trigger });
+    const connection = createConnection(service, {
+      ...{ context, journal, ignoresKeys },
+      processes: { own: 'host 8 1', stateOf },
+    });
+    const recoveries: Recovery[] = [];
+    for await (const recovery of recoverAll(flags, connection)) recoveries.push(recovery);
+    return {
+      reported: recoveries.map((each) => `${each.trigger.idempotencyKey} ${resolutionOf(each)}`),
+      sent: service.calls.trigger.map(({ idempotencyKey }) => idempotencyKey),
+      recoveries,
+      left: journal.unresolved({ baseUrl }).length,
+    };
+  }
+  return { clock, journal, lose, recover };
+}
+
+test("a journal that can't be read any more leaves the next trigger unresolved, and the others are reported", async () => {
+  const { clock, journal, lose } = createMachine();
+  lose('a');
+  lose('b', { of: other });
+  const service = scriptedService({ trigger: [running()] });
+  const broken = usageProblem("the journal can't be read (EIO)", 'fix it');
+  const hasLaterRun = journal.hasLaterRun.bind(journal);
+  journal.hasLaterRun = (...about) => {
+    if (service.calls.trigger.length > 0) throw broken;
+    return hasLaterRun(...about);
+  };
+  const context = { ...createMemory(), clock };
+  const connection = createConnection(service, { context, journal });
+  const recoveries: Recovery[] = [];
+  for await (const recovery of recoverAll({}, connection)) recoveries.push(recovery);
+  expect(recoveries).toMatchObject([
+    { outcome: { kind: 'started' }, trigger: { idempotencyKey: 'b' } },
+    {
+      outcome: { kind: 'failed', problem: { facts: { name: 'outcome_unknown', hint: 'fix it' } } },
+      trigger: { idempotencyKey: 'a' },
+    },
+  ]);
+  await expect(recoverAll({}, createConnection(service, { context, journal })).next()).rejects.toBe(broken);
+});
+
+describe('recover', () => {
+  test('sends the newest trigger of each automation, and older ones are superseded once it has a run', async () => {
+    const { lose, recover } = createMachine();
+    lose('a');
+    lose('b', { of: other });
+    lose('c');
+    const { reported, sent, left } = await recover([running()]);
+    expect(reported).toEqual(['c found', 'b found', 'a superseded']);
+    expect([sent, left]).toEqual([['c', 'b'], 0]);
+    expect((await recover([])).reported).toEqual([]);
+  });
+
+  test('sends the older one, too, where the newer one has no run', async () => {
+    const { lose, recover } = createMachine();
+    lose('a');
+    lose('b');
+    const { reported, sent } = await recover([fault('rejected', { httpStatus: 400 }), running()]);
+    expect(reported).toEqual(['b failed', 'a found']);
+    expect(sent).toEqual(['b', 'a']);
+  });
+
+  test('sends none where a later trigger has a run already, however old they are', async () => {
+    const { lose, recover, journal, clock } = createMachine();
+    lose('a');
+    lose('b');
+    journal.append({ type: 'accepted', baseUrl, target, idempotencyKey: 'b', executionId });
+    clock.suspend(23 * hour);
+    expect(await recover([])).toMatchObject({ reported: ['a superseded'], left: 0 });
+  });
+
+  test.each<[string, number, RecoverFlags, string[]]>([
+    ['an hour', hour, {}, ['a found']],
+    ['no longer by itself', hour + 1, {}, ['a withheld']],
+    ['almost a day with --resend', 24 * hour - 1, { resend: true }, ['a found']],
+    ['no longer at all', 24 * hour, { resend: true }, []],
+    ['no time at all with --dry-run', 0, { dryRun: true }, ['a unresolved']],
+  ])('sends a trigger for %s', async (_, ageMs, flags, expected) => {
+    const { lose, recover, clock } = createMachine();
+    lose('a');
+    clock.suspend(ageMs - minute);
+    expect((await recover([running()], flags)).reported).toEqual(expected);
+  });
+
+  test('sends nothing under another API key', async () => {
+    const { lose, recover } = createMachine();
+    lose('a', { by: 'another' });
+    expect(await recover([])).toMatchObject({ reported: ['a other_api_key'], left: 1 });
+  });
+
+  test.each<[string, { conflict?: boolean; ignoresKeys?: boolean }, RecoverFlags, string]>([
+    ['keys are honored', {}, {}, 'a found'],
+    ['keys are honored, after a conflict', { conflict: true }, {}, 'a found'],
+    ['the same with --dry-run', { conflict: true }, { dryRun: true }, 'a unresolved'],
+    ['keys are ignored', { ignoresKeys: true }, {}, 'a withheld'],
+    ['keys are ignored, after a conflict', { ignoresKeys: true, conflict: true }, {}, 'a withheld'],
+    ['the same with --dry-run', { ignoresKeys: true, conflict: true }, { dryRun: true }, 'a withheld'],
+    ['keys are ignored, with --resend', { ignoresKeys: true }, { resend: true }, 'a found'],
+  ])('if %s', async (_, { conflict, ignoresKeys }, flags, expected) => {
+    const { lose, recover, journal } = createMachine();
+    lose('a');
+    const key = { baseUrl, target, idempotencyKey: 'a' };
+    if (conflict) journal.append({ type: 'in_doubt', ...key, reason: 'running', name: 'already_active' });
+    const { reported, sent } = await recover([running()], flags, { ignoresKeys });
+    expect([reported, sent.length]).toEqual([[expected], expected === 'a found' ? 1 : 0]);
+  });
+
+  test('leaves a trigger to its process while that runs, and for 3 min to one on another host', async () => {
+    const { lose, recover, clock } = createMachine();
+    lose('a');
+    expect((await recover([], {}, { stateOf: () => 'running' })).reported).toEqual(['a left']);
+    expect((await recover([], {}, { stateOf: () => 'unknown' })).reported).toEqual(['a left']);
+    clock.suspend(2 * minute);
+    expect((await recover([], {}, { stateOf: () => 'running' })).reported).toEqual(['a left']);
+    expect((await recover([running()], {}, { stateOf: () => 'unknown' })).reported).toEqual(['a found']);
+  });
+
+  test.each<[string, Answer<RunStatus>[], string]>([
+    ['running', [running()], 'unknown'],
+    ['finished', [state('FAILED')], 'no'],
+    ['finished, after a lost answer', [fault('lost'), state('FAILED')], 'unknown'],
+  ])('finds a run that is %s, which it may have started itself: %j', async (_, script, started) => {
+    const { lose, recover } = createMachine();
+    lose('a');
+    const { recoveries } = await recover(script);
+    expect(recoveries).toMatchObject([{ outcome: { kind: 'started' } }]);
+    const [{ outcome } = {}] = recoveries;
+    expect(outcome && starts[outcome.start.evidence]).toEqual({ how: 'recovered', started });
+  });
+
+  test('a conflict leaves the trigger unresolved, to be sent when the active run has finished', async () => {
+    const conflict = fault('already_active', { httpStatus: 422, executionId: run.executionId });
+    const { lose, recover, clock } = createMachine();
+    lose('a');
+    const hint = expect.stringMatching(/when it has finished: `runctl recover .*nightly --resend`/);
+    const { reported, recoveries } = await recover([conflict]);
+    expect(reported).toEqual(['a failed']);
+    expect(recoveries).toMatchObject([{ outcome: { doubt: { conflict: { activeExecutionId: executionId } } } }]);
+    expect(recoveries.map(({ outcome }) => wordsOf(outcome, plainVoice))).toMatchObject([{ hint }]);
+    clock.suspend(hour);
+    expect((await recover([])).reported).toEqual(['a withheld']);
+    expect((await recover([running()], { resend: true })).reported).toEqual(['a found']);
+  });
+
+  test('an older trigger is not superseded by a replay of an earlier run', async () => {
+    const { lose, recover, journal } = createMachine();
+    lose('a');
+    lose('b');
+    journal.append({ type: 'accepted', baseUrl, target, idempotencyKey: 'b', executionId, how: 'replayed' });
+    expect((await recover([running()])).reported).toEqual(['a found']);
+  });
+});

@@ -1,0 +1,402 @@
+import { describe, expect, test } from 'vitest';
+import { voiceOf } from '../../src/connection/connection.ts';
+import { openJournal } from '../../src/journal/journal.ts';
+import type { Reporter, RunEvent } from '../../src/run/events.ts';
+import { starts } from '../../src/run/evidence.ts';
+import { exitCodeOf } from '../../src/run/exit-codes.ts';
+import { causeOf, factsOf, nameOfOutcome } from '../../src/run/exit-of.ts';
+import type { TriggerOutcome } from '../../src/run/outcome.ts';
+import type { Answer, RunStatus, Service } from '../../src/run/service.ts';
+import type { IfActive } from '../../src/start/ports.ts';
+import { startRun } from '../../src/start/start-run.ts';
+import { createDeadline } from '../../src/watch/deadline.ts';
+import { wordsOf } from '../../src/words/of-outcome.ts';
+import type { Voice } from '../../src/words/voice.ts';
+import { baseUrl, createConnection } from '../helpers/connection.ts';
+import { createMemory } from '../helpers/memory-context.ts';
+import { executionId, fault, run, running, scriptedService, state, target } from '../helpers/scripted-service.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { createVirtualClock } from '../helpers/virtual-clock.ts';
+
+const second = 1000;
+
+interface Flags {
+  idempotencyKey?: string;
+  ifActive?: IfActive;
+  timeoutMs?: number;
+}
+
+/** The start of an outcome, and what went wrong, if anything did. */
+function seenIn(outcome: TriggerOutcome, voice: Voice) {
+  const words = wordsOf(outcome, voice);
+  const { how, started } = starts[outcome.start.evidence];
+  const name = nameOfOutcome(outcome);
+  const { status, activeId } = factsOf(outcome);
+  const problem = words && { ...words, name: causeOf(outcome), exitCode: exitCodeOf(name), started };
+  return { problem, how, started, name, status: status?.status, activeId, run: outcome.run };
+}
+
+/** A machine on which triggers of one automation are sent, each by a process of its own. */
+function createTriggerHarness({ ignoresKeys = false } = {}) {
+  const folder = temporaryFolder();
+  const clock = createVirtualClock();
+  const context = { ...createMemory(), clock };
+  const journal = () => openJournal({ folder, nowMs: clock.nowMs, onTrouble: (what) => expect.unreachable(what) });
+
+  async function trigger(
+    scripts: Parameters<typeof scriptedService>[0],
+    { timeoutMs = Number.POSITIVE_INFINITY, ...flags }: Flags = {},
+    account = 'account',
+  ) {
+    const service = scriptedService(scripts);
+    const triggeredAtMs: number[] = [];
+    const timed: Service = {
+      ...service,
+      trigger(...args) {
+        triggeredAtMs.push(clock.elapsedMs());
+        return service.trigger(...args);
+      },
+    };
+    const events: RunEvent[] = [];
+    const reporter: Reporter = { observe: (event) => events.push(event), stop() {} };
+    const connection = createConnection(timed, {
+      context: { ...context, reporter },
+      ignoresKeys,
+      account: async () => account,
+      journal: journal(),
+      deadline: createDeadline(timeoutMs, clock),
+    });
+    const { outcome, found } = await startRun({ target, body: '{}', ...flags }, connection);
+    const seen = seenIn(outcome, voiceOf(connection));
+    return { ...seen, found, calls: service.calls, triggeredAtMs, events };
+  }
+  return { trigger, journal, clock };
+}
+
+const conflict = (fields: Parameters<typeof fault>[1] = {}) =>
+  fault('already_active', { httpStatus: 422, executionId, ...fields });
+
+test('the time since the trigger of this process goes by the clock that cannot be set', async () => {
+  const { trigger, clock } = createTriggerHarness();
+  const { found } = await trigger({ trigger: [running()] });
+  clock.stop(second);
+  clock.suspend(3_600_000);
+  expect(found?.sinceTriggerMs?.()).toBe(second);
+});
+
+describe('a key that started a run before', () => {
+  test("is answered with that run, also while the service doesn't know it yet", async () => {
+    const { trigger, clock } = createTriggerHarness();
+    const flags = { idempotencyKey: 'nightly-1' };
+    await trigger({ trigger: [running()] }, flags);
+    const triggeredAtMs = clock.nowMs();
+    const { calls, found, ...seen } = await trigger({ status: [fault('not_found'), running()] }, flags);
+    expect(seen).toMatchObject({ how: 'replayed', run, status: 'RUNNING' });
+    expect(found?.sinceTriggerMs?.()).toBe(clock.nowMs() - triggeredAtMs);
+    expect(calls.trigger).toEqual([]);
+  });
+
+  test('starts no second one under a new API key', async () => {
+    const { trigger } = createTriggerHarness();
+    const flags = { idempotencyKey: 'nightly-1' };
+    await trigger({ trigger: [running()] }, flags);
+    const { calls, ...seen } = await trigger({ status: [running()] }, flags, 'another account');
+    expect(seen).toMatchObject({ how: 'replayed', run });
+    expect(calls.trigger).toEqual([]);
+  });
+});
+
+test.each<[string, Answer<RunStatus>[], object]>([
+  ['after a lost answer', [fault('lost'), state('FAILED')], { started: 'unknown', name: 'run_failed' }],
+  ['at once', [state('FAILED')], { started: 'no', name: 'run_failed' }],
+  ['at once, running', [running()], { started: 'unknown', name: 'ok' }],
+])('a given key that is answered with a run, %s, ends with its code: %j', async (_, script, expected) => {
+  const { trigger } = createTriggerHarness();
+  expect(await trigger({ trigger: script }, { idempotencyKey: 'k' })).toMatchObject(expected);
+});
+
+test.each<[string, Answer<RunStatus>, string, number]>([
+  ['402', fault('no_credits', { httpStatus: 402 }), 'no_credits', 8],
+  ['an active run', conflict(), 'already_active', 5],
+])('a given key that an earlier command left in doubt stays unresolved after %s', async (_, answer, name, exitCode) => {
+  const { trigger, journal, clock } = createTriggerHarness();
+  const flags = { idempotencyKey: 'k' };
+  expect((await trigger({ trigger: [fault('lost')] }, flags)).problem?.exitCode).toBe(12);
+  clock.suspend(120 * second);
+  const { problem, events } = await trigger({ trigger: [answer], status: [running()] }, flags);
+  expect(problem).toMatchObject({ exitCode, name, started: 'no' });
+  expect(events).toContainEqual(expect.objectContaining({ name: 'unresolved_trigger' }));
+  expect(journal().unresolved({ baseUrl })).toHaveLength(1);
+});
+
+test('a given key that was left in doubt is not sent again if keys are ignored', async () => {
+  const { trigger } = createTriggerHarness({ ignoresKeys: true });
+  await trigger({ trigger: [fault('lost')] }, { idempotencyKey: 'k' });
+  const { problem, calls } = await trigger({}, { idempotencyKey: 'k' });
+  expect([problem?.exitCode, calls.trigger]).toEqual([12, []]);
+});
+
+test('a refusal that arrives as the user presses Ctrl-C ends with its own exit code', async () => {
+  const context = createMemory();
+  const service = {
+    ...scriptedService({}),
+    async trigger() {
+      context.interrupt('SIGINT');
+      return fault('no_credits', { httpStatus: 402 });
+    },
+  };
+  const { outcome } = await startRun({ target, body: '{}' }, createConnection(service, { context }));
+  expect([nameOfOutcome(outcome), starts[outcome.start.evidence].how]).toEqual(['no_credits', 'not_started']);
+});
+
+test('a key that proves used for another automation after a lost answer leaves no trigger open', async () => {
+  const { trigger, journal } = createTriggerHarness();
+  const weekly = running({ document: { executionId, status: 'RUNNING', automationName: 'weekly' } });
+  const { problem } = await trigger({ trigger: [fault('lost'), weekly] }, { idempotencyKey: 'nightly-1' });
+  expect(problem).toMatchObject({ name: 'rejected', started: 'no' });
+  expect(journal().unresolved({ baseUrl })).toEqual([]);
+});
+
+test('a key whose fate is unknown under another API key is not sent', async () => {
+  const { trigger } = createTriggerHarness();
+  const flags = { idempotencyKey: 'nightly-1' };
+  await trigger({ trigger: [fault('lost')] }, flags);
+  const { problem, calls } = await trigger({}, flags, 'another account');
+  expect(problem).toMatchObject({ exitCode: 12, name: 'other_api_key', started: 'unknown' });
+  expect(calls.trigger).toEqual([]);
+});
+
+test('a refusal for an active run that this machine knows names it by its id', async () => {
+  const { trigger } = createTriggerHarness();
+  await trigger({ trigger: [running()] });
+  const { problem } = await trigger({ trigger: [conflict({ executionId: undefined })] });
+  expect(problem?.hint).toBe(`\`runctl watch ${executionId}\``);
+});
+
+test('a refusal says since when the run that it names is active, and what else may have started one', async () => {
+  const { trigger } = createTriggerHarness();
+  const foreign = await trigger({ trigger: [conflict()] });
+  expect(foreign.problem?.message).toMatch(/^nightly is already running; no run was started/);
+  await trigger({ trigger: [running({ startedAt: '2026-11-22T02:00:13Z' })] });
+  const own = await trigger({ trigger: [conflict()] });
+  expect(own.problem?.message).toMatch(
+    /^nightly is already running since 2026-11-22 02:00:13 \+0000; no run was started/,
+  );
+  expect(own.calls.status).toBe(0);
+  const { problem, calls } = await createTriggerHarness().trigger({ trigger: [conflict({ executionId: undefined })] });
+  expect([problem?.hint, calls.status]).toEqual([expect.stringContaining('a schedule'), 0]);
+});
+
+test('a trigger of what is not there says what to check', async () => {
+  const { trigger } = createTriggerHarness();
+  const { problem } = await trigger({ trigger: [fault('not_found', { httpStatus: 404 })] });
+  expect(problem).toMatchObject({ name: 'not_found', hint: expect.stringContaining('runctl config list') });
+});
+
+test('a key of unknown outcome that is older than a day is not sent', async () => {
+  const { trigger, clock } = createTriggerHarness();
+  const flags = { idempotencyKey: 'nightly-1' };
+  await trigger({ trigger: [fault('lost')] }, flags);
+  clock.suspend(25 * 3_600_000);
+  const { problem, calls } = await trigger({}, flags);
+  expect(problem).toMatchObject({ exitCode: 12, name: 'idempotency_key_expired', started: 'unknown' });
+  expect(calls.trigger).toEqual([]);
+});
+
+test.each([
+  [23, executionId],
+  [48, undefined],
+])(
+  'where the refusal names none, %s hours make the last run of the journal the active one or not',
+  async (hours, id) => {
+    const { trigger, clock } = createTriggerHarness();
+    await trigger({ trigger: [running()] });
+    clock.suspend(hours * 3600 * second);
+    const script = { trigger: [conflict({ executionId: undefined })] };
+    const { how, activeId, calls } = await trigger(script, { ifActive: 'skip' });
+    expect([how, activeId, calls.status]).toEqual(['skipped', id, 0]);
+  },
+);
+
+test('another run is said to have been started elsewhere where nobody knows which run is active', async () => {
+  const { problem } = await createTriggerHarness().trigger({ trigger: [conflict({ executionId: undefined })] });
+  expect(problem?.hint).toContain('--if-active wait');
+});
+
+test.each([
+  ['10', 'unreachable', undefined],
+  ['9', 'throttled', 429],
+  ['12', 'lost', undefined],
+] as const)('ends with %s when --timeout passes before the retries of %s end', async (code, kind, httpStatus) => {
+  const { trigger, clock } = createTriggerHarness();
+  const { problem } = await trigger({ trigger: [fault(kind, { httpStatus })] }, { timeoutMs: 20 * second });
+  expect(String(problem?.exitCode)).toBe(code);
+  expect(clock.elapsedMs()).toBeLessThanOrEqual(20 * second);
+});
+
+test.each([
+  [1, 1],
+  [49, 0],
+])('of an earlier trigger that has been unresolved for %i h, %i warnings are given', async (hours, warnings) => {
+  const { trigger, clock } = createTriggerHarness();
+  await trigger({ trigger: [fault('lost')] });
+  clock.suspend(hours * 3600 * second);
+  const { events } = await trigger({ trigger: [running()] });
+  const named = events.filter((event) => event.event === 'warning' && event.name === 'unresolved_trigger');
+  expect(named).toHaveLength(warnings);
+});
+
+describe('--if-active wait', () => {
+  const wait = { ifActive: 'wait' } as const;
+
+  test('reports the progress of the active run, as that of another, and starts one when it has finished', async () => {
+    const { trigger, journal } = createTriggerHarness();
+    const ours = executionId.replace(/^./, '0');
+    const { events, ...seen } = await trigger(
+      {
+        trigger: [conflict(), running({ executionId: ours })],
+        status: [running(), fault('unavailable'), running(), state('FAILED')],
+      },
+      wait,
+    );
+    expect(seen).toMatchObject({ how: 'started', run: { executionId: ours } });
+    expect(new Set(events.map(({ event }) => event))).toEqual(
+      new Set(['status', 'waiting', 'attempt_failed', 'service_back']),
+    );
+    expect(events.every(({ isActiveRun }) => isActiveRun)).toBe(true);
+    expect(events).not.toContainEqual(
+      expect.objectContaining({ status: expect.objectContaining({ status: 'FAILED' }) }),
+    );
+    const waits = events.flatMap((event) => (event.event === 'waiting' ? [event.for] : []));
+    expect(new Set(waits)).toEqual(new Set(['slot']));
+    expect(journal().find(executionId, { baseUrl })).toMatchObject({ status: 'FAILED' });
+  });
+
+  test('triggers again at once when the polls of the active run are refused: the answer decides', async () => {
+    const { trigger, clock } = createTriggerHarness();
+    const { how, calls } = await trigger({ trigger: [conflict(), running()], status: [fault('unauthorized')] }, wait);
+    expect([how, calls.trigger.length]).toEqual(['started', 2]);
+    expect(clock.elapsedMs()).toBeLessThan(3 * second);
+  });
+
+  test.each([
+    [10, fault('unreachable')],
+    [9, fault('throttled', { httpStatus: 429 })],
+  ])('ends with %s when the active run gets no valid answer for ten minutes', async (exitCode, answer) => {
+    const { trigger, clock } = createTriggerHarness();
+    const { problem, calls } = await trigger({ trigger: [conflict(), running()], status: [answer] }, wait);
+    expect(problem).toMatchObject({ exitCode, started: 'no' });
+    expect(calls.trigger).toHaveLength(1);
+    expect(clock.elapsedMs() / second).toBeCloseTo(600, -2);
+  });
+
+  test.each([
+    ['429', fault('throttled', { httpStatus: 429 }), 9],
+    ['no connection', fault('unreachable'), 10],
+  ])('is not ended by %s, until it gives up or --timeout expires', async (_, answer, exitCode) => {
+    const { trigger, clock } = createTriggerHarness();
+    const unnamed = conflict({ executionId: undefined });
+    const outage = Array(60).fill(answer);
+    expect((await trigger({ trigger: [unnamed, ...outage, running()] }, wait)).how).toBe('started');
+    expect(clock.elapsedMs()).toBeGreaterThan(180 * second);
+    const flags = { ...wait, timeoutMs: 600 * second };
+    const { problem } = await createTriggerHarness().trigger({ trigger: [unnamed, answer] }, flags);
+    expect(problem).toMatchObject({ exitCode, started: 'no' });
+  });
+
+  test('ends at once when a given key is refused for a run that has finished: the key is used up', async () => {
+    const { trigger } = createTriggerHarness();
+    const script = { trigger: [conflict()], status: [state('COMPLETED')] };
+    const { problem, calls } = await trigger(script, { ...wait, idempotencyKey: 'k' });
+    expect(problem).toMatchObject({ exitCode: 5, message: expect.stringContaining('that has finished') });
+    expect(calls.trigger).toHaveLength(2);
+  });
+
+  const lost = fault('lost');
+  const other = `0${executionId.slice(1)}`;
+
+  test.each<[string, Answer<RunStatus>[], { ignoresKeys?: boolean; key?: string }, string, number]>([
+    ['keys are ignored', [lost, conflict()], { ignoresKeys: true }, '12 unknown', 1],
+    ['the 422 names no run', [lost, conflict({ executionId: undefined })], {}, '12 unknown', 2],
+    ['its run is then free', [lost, conflict(), running()], {}, 'started yes', 3],
+    ['its run was ours', [lost, conflict(), state('FAILED')], {}, 'started yes', 3],
+    ['its key was given', [lost, conflict(), running()], { key: 'k' }, 'found unknown', 3],
+    [
+      'its key was given, and the run has finished',
+      [lost, conflict(), state('FAILED')],
+      { key: 'k' },
+      'found unknown',
+      3,
+    ],
+    ['the same run is named again', [lost, conflict(), conflict()], {}, '12 unknown', 3],
+    ['it is refused then', [lost, conflict(), fault('no_credits')], {}, '12 unknown', 3],
+    ['a rate limit is met then', [lost, conflict(), fault('throttled'), running()], {}, 'started yes', 4],
+    [
+      'another run is named then',
+      [lost, conflict(), conflict({ executionId: other }), running()],
+      {},
+      'started yes',
+      4,
+    ],
+  ])('after a lost answer sends the same key again or is 12, where %s', async (_, script, given, expected, sent) => {
+    const { trigger, journal } = createTriggerHarness(given);
+    const flags = { ...wait, idempotencyKey: given.key };
+    const { how, started, problem, calls } = await trigger({ trigger: script, status: [state('COMPLETED')] }, flags);
+    expect(problem ? `${problem.exitCode} ${started}` : `${how} ${started}`).toBe(expected);
+    expect(calls.trigger).toHaveLength(sent);
+    expect(new Set(calls.trigger.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
+    expect(journal().unresolved({ baseUrl })).toHaveLength(problem ? 1 : 0);
+  });
+
+  test('after a lost answer is 12 when --timeout ends the wait', async () => {
+    const { trigger } = createTriggerHarness();
+    const script = { trigger: [lost, conflict()], status: [running()] };
+    const { problem, activeId } = await trigger(script, { ...wait, timeoutMs: 60 * second });
+    expect([problem?.exitCode, problem?.started, activeId]).toEqual([12, 'unknown', executionId]);
+  });
+
+  test.each([executionId, undefined])('comes no earlier than the refusal asks (active run: %s)', async (activeId) => {
+    const { trigger } = createTriggerHarness();
+    const script = {
+      trigger: [conflict({ executionId: activeId, retryAfterMs: 20 * second }), running()],
+      status: [state('COMPLETED')],
+    };
+    const { how, triggeredAtMs } = await trigger(script, wait);
+    expect(how).toBe('started');
+    expect(triggeredAtMs[1]).toBeGreaterThanOrEqual(20 * second);
+  });
+
+  test('ends at once when the refusal asks for longer than --timeout', async () => {
+    const { trigger, clock } = createTriggerHarness();
+    const script = { trigger: [conflict({ retryAfterMs: 120 * second })] };
+    const { problem } = await trigger(script, { ...wait, timeoutMs: 60 * second });
+    expect(problem).toMatchObject({ exitCode: 5, hint: expect.stringContaining('try again in 2m') });
+    expect(clock.elapsedMs()).toBe(0);
+  });
+
+  test('cuts the retries of a later trigger at --timeout', async () => {
+    const { trigger, clock } = createTriggerHarness();
+    const script = { trigger: [conflict(), fault('lost')], status: [state('COMPLETED')] };
+    const { problem } = await trigger(script, { ...wait, timeoutMs: 30 * second });
+    expect(problem?.exitCode).toBe(12);
+    expect(clock.elapsedMs()).toBeLessThanOrEqual(30 * second);
+  });
+
+  test('polls by a schedule of its own where a finished run is still in the way', async () => {
+    const { trigger, clock } = createTriggerHarness();
+    const script = { trigger: [...Array(5).fill(conflict()), running()], status: [state('COMPLETED')] };
+    const { how, calls } = await trigger(script, wait);
+    expect(how).toBe('started');
+    expect(calls.status).toBe(1);
+    expect(clock.elapsedMs()).toBeGreaterThanOrEqual(20 * second);
+  });
+
+  test('reports each wait for a run that nobody can name', async () => {
+    const { trigger } = createTriggerHarness();
+    const script = { trigger: [conflict({ executionId: undefined })] };
+    const { events, calls, problem } = await trigger(script, { ...wait, timeoutMs: 120 * second });
+    expect(events).toHaveLength(calls.trigger.length);
+    expect(events[0]).toMatchObject({ event: 'waiting', for: 'slot', target, nextMs: expect.any(Number) });
+    expect(problem?.exitCode).toBe(5);
+  });
+});

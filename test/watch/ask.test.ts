@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest';
+import { refreshRuns } from '../../src/connection/refresh.ts';
+import type { KnownRun } from '../../src/run/entry.ts';
+import type { Sending, Service } from '../../src/run/service.ts';
+import { ask, askBeside } from '../../src/watch/ask.ts';
+import { baseUrl, createConnection } from '../helpers/connection.ts';
+import { createMemory } from '../helpers/memory-context.ts';
+import { executionId, fault, run, running, scriptedService } from '../helpers/scripted-service.ts';
+
+/** A service that hangs until each request times out; the first one may fail before. */
+function hangingService(firstMs = Number.POSITIVE_INFINITY) {
+  const context = createMemory();
+  const limitsMs: (number | undefined)[] = [];
+  const hang = async (_: unknown, signal: AbortSignal, { timeoutMs }: Sending = {}) => {
+    limitsMs.push(timeoutMs);
+    await context.clock.sleep(Math.min(timeoutMs ?? 30_000, limitsMs.length > 1 ? Infinity : firstMs), signal);
+    return fault('lost');
+  };
+  const service: Service = { ...scriptedService({}), status: hang, result: hang };
+  return { connection: createConnection(service, { context }), limitsMs, clock: context.clock };
+}
+
+test.each(['status', 'result'] as const)('no request for a %s outlasts --give-up-after', async (operation) => {
+  const { connection, limitsMs, clock } = hangingService();
+  const answer = await ask(operation, { run }, { ...connection, giveUpAfterMs: 2_000 });
+  expect(answer).toMatchObject({ kind: 'fault', fault: { kind: 'lost' } });
+  expect([limitsMs, clock.elapsedMs()]).toEqual([[2_000], 2_000]);
+});
+
+test('no attempt after a failure outlasts --give-up-after', async () => {
+  const { connection, limitsMs, clock } = hangingService(1_500);
+  await ask('status', { run }, { ...connection, giveUpAfterMs: 4_000 });
+  expect([limitsMs, clock.elapsedMs()]).toEqual([[4_000, 2_250], 4_000]);
+});
+
+test('what only decorates an answer has 3 s', async () => {
+  const { connection, limitsMs, clock } = hangingService();
+  expect(await askBeside('status', run, connection)).toBeUndefined();
+  expect([limitsMs, clock.elapsedMs()]).toEqual([[3_000], 3_000]);
+});
+
+describe('the runs of a list', () => {
+  const listed = (id: string): KnownRun => ({
+    ...{ kind: 'run', baseUrl, target: run.target, executionId: id, at: '' },
+    ...{ status: 'OLD', isFinal: false, statusAt: '' },
+  });
+
+  test('are polled for 3 s in all, and those that were answered by then are known', async () => {
+    const { connection, clock } = hangingService();
+    const { service: hanging } = connection;
+    const status: Service['status'] = async (asked, ...rest) =>
+      asked.executionId === executionId ? running() : hanging.status(asked, ...rest);
+    const service = { ...hanging, status };
+    const runs = [listed('other-1'), listed(executionId), listed('other-2')];
+    const { current, fault } = await refreshRuns(runs, { ...connection, service });
+    expect([...current.values()]).toMatchObject([{ executionId, status: 'RUNNING' }]);
+    expect([clock.elapsedMs(), fault]).toEqual([3_000, undefined]);
+  });
+
+  test('come with the fault of one that could not be polled', async () => {
+    const connection = createConnection(scriptedService({ status: [fault('unauthorized')] }));
+    expect(await refreshRuns([listed(executionId)], connection)).toMatchObject({ fault: { kind: 'unauthorized' } });
+  });
+});

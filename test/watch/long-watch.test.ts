@@ -1,0 +1,177 @@
+import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { factsOf, nameOfOutcome } from '../../src/run/exit-of.ts';
+import type { Fault, FaultKind } from '../../src/run/fault.ts';
+import { defaults } from '../../src/run/limits.ts';
+import type { Answer, Service } from '../../src/run/service.ts';
+import { createDeadline } from '../../src/watch/deadline.ts';
+import { watchRun } from '../../src/watch/watch-run.ts';
+import { wordsOf } from '../../src/words/of-outcome.ts';
+import { plainVoice } from '../../src/words/voice.ts';
+import { createConnection } from '../helpers/connection.ts';
+import { propertyTimeoutMs } from '../helpers/property-runs.ts';
+import { createRandom } from '../helpers/random.ts';
+import { fault, resultOf, run, state } from '../helpers/scripted-service.ts';
+import { createVirtualClock } from '../helpers/virtual-clock.ts';
+
+vi.setConfig({ testTimeout: propertyTimeoutMs });
+
+const second = 1000;
+const minute = 60 * second;
+const hour = 60 * minute;
+
+interface Outage {
+  /** Default both. */
+  on?: 'status' | 'result';
+  fromMs: number;
+  forMs: number;
+  kind: FaultKind;
+  fields?: Partial<Fault>;
+  /** How long each attempt hangs before it fails. */
+  hangMs?: number;
+}
+
+interface Flags {
+  timeoutMs?: number;
+  giveUpAfterMs?: number;
+  intervalMs?: number;
+}
+
+/** Watches a run that ends after `endsAtMs` with the program's own schedule and these flags, through outages. */
+async function watch(endsAtMs: number, outages: Outage[], flags: Flags = {}) {
+  const { timeoutMs = defaults.timeoutMs, ...limits } = flags;
+  const clock = createVirtualClock();
+  const random = createRandom(7);
+  const startedAt = new Date(clock.nowMs()).toISOString();
+  const sentAtMs: number[] = [];
+  const answer = async <T>(asked: Outage['on'], limitMs = 0, good: () => Answer<T>): Promise<Answer<T>> => {
+    const nowMs = clock.elapsedMs();
+    sentAtMs.push(nowMs);
+    const outage = outages.find(
+      ({ on = asked, fromMs, forMs }) => on === asked && nowMs >= fromMs && nowMs < fromMs + forMs,
+    );
+    if (outage?.hangMs) await clock.sleep(Math.min(limitMs, outage.hangMs));
+    return outage ? fault(outage.kind, outage.fields) : good();
+  };
+  const isOver = () => clock.elapsedMs() >= endsAtMs;
+  const service: Service = {
+    trigger: () => expect.unreachable(),
+    status: (_, __, sending) =>
+      answer('status', sending?.timeoutMs, () => state(isOver() ? 'COMPLETED' : 'RUNNING', { startedAt })),
+    result: (_, __, sending) => answer('result', sending?.timeoutMs, () => resultOf('COMPLETED')),
+  };
+  const connection = createConnection(service, {
+    clock,
+    random,
+    deadline: createDeadline(timeoutMs, clock),
+    ...limits,
+  });
+  const watched = await watchRun({ run }, connection);
+  const { status, result } = factsOf(watched);
+  return {
+    problem: wordsOf(watched, plainVoice) && nameOfOutcome(watched),
+    status,
+    result,
+    requests: sentAtMs.length,
+    sentAtMs,
+    lagMs: clock.elapsedMs() - endsAtMs,
+  };
+}
+
+describe('a watch of three hours', () => {
+  const end = 3 * hour;
+  let undisturbed: Awaited<ReturnType<typeof watch>>;
+  beforeAll(async () => {
+    undisturbed = await watch(end, []);
+  });
+
+  test('costs some 776 requests when nothing fails, and sees the end within a gap', () => {
+    const { problem, requests, lagMs } = undisturbed;
+    expect(problem).toBeUndefined();
+    expect(requests).toBeGreaterThan(700);
+    expect(requests).toBeLessThan(850);
+    expect(lagMs).toBeLessThan(17 * second);
+  });
+
+  test('through the bad day of its life ends with the truth, asks no more often, and sees the end as soon', async () => {
+    const { problem, status, result, requests, lagMs } = await watch(end, [
+      { fromMs: 0, forMs: 20 * second, kind: 'unreachable' },
+      { fromMs: hour, forMs: 9 * minute, kind: 'throttled', fields: { retryAfterMs: 2 * second } },
+      { fromMs: 1.5 * hour, forMs: 9 * minute, kind: 'unavailable', fields: { httpStatus: 502 } },
+      { fromMs: 2 * hour, forMs: 9 * minute, kind: 'lost', hangMs: 30 * second },
+      { fromMs: 2.5 * hour, forMs: 9 * minute, kind: 'unreadable' },
+      { fromMs: 2.75 * hour, forMs: 9 * minute, kind: 'rejected', fields: { httpStatus: 522 } },
+      { fromMs: 2.95 * hour, forMs: 2 * minute, kind: 'untrusted' },
+    ]);
+    expect(problem).toBeUndefined();
+    expect([status?.status, result?.status]).toEqual(['COMPLETED', 'COMPLETED']);
+    expect(requests).toBeLessThan(1_000);
+    expect(lagMs).toBeLessThan(17 * second);
+  });
+
+  test('costs less than twice as many requests through thirty outages', async () => {
+    const outages = Array.from({ length: 30 }, (_, n): Outage => {
+      return { fromMs: n * 6 * minute, forMs: 3 * minute, kind: 'unavailable' };
+    });
+    const { problem, requests } = await watch(end, outages);
+    expect(problem).toBeUndefined();
+    expect(requests).toBeLessThan(2 * undisturbed.requests);
+  });
+
+  test.each<[string, Partial<Outage>]>([
+    ['an unreachable network', { kind: 'unreachable' }],
+    ['502s', { kind: 'unavailable', fields: { httpStatus: 502 } }],
+    ['429s', { kind: 'throttled' }],
+    ['answers that never come', { kind: 'lost', hangMs: 30 * second }],
+    ['pages of a proxy', { kind: 'unreadable' }],
+    ['a hotel that wants a login', { kind: 'untrusted' }],
+  ])('tolerates nine minutes of %s, and gives up after eleven', async (_, outage) => {
+    const at = { fromMs: 2 * hour, kind: 'lost' as const, ...outage };
+    const tolerated = await watch(end, [{ ...at, forMs: 9 * minute }]);
+    expect(tolerated).toMatchObject({ problem: undefined, result: { status: 'COMPLETED' } });
+    const ended = await watch(end, [{ ...at, forMs: 11 * minute }]);
+    expect(ended.problem).toBe(outage.kind === 'throttled' ? 'rate_limited' : 'unavailable');
+    expect(ended.status?.status).toBe('RUNNING');
+    const outAtMs = ended.lagMs + end - at.fromMs;
+    expect(outAtMs).toBeGreaterThanOrEqual(9.4 * minute);
+    expect(outAtMs).toBeLessThanOrEqual(11 * minute);
+  });
+
+  test('tolerates an hour of 429s that ask for a minute: waiting as asked is no silence', async () => {
+    const outage = { fromMs: hour, forMs: hour, kind: 'throttled', fields: { retryAfterMs: minute } } as const;
+    const { problem, requests } = await watch(end, [outage]);
+    expect(problem).toBeUndefined();
+    expect(requests).toBeLessThan(undisturbed.requests);
+  });
+
+  test('whose end falls into an outage learns of it afterwards, and fetches the result', async () => {
+    const { problem, lagMs } = await watch(end, [{ fromMs: end - minute, forMs: 9 * minute, kind: 'unavailable' }]);
+    expect(problem).toBeUndefined();
+    expect(lagMs).toBeLessThan(8 * minute + 16 * second);
+  });
+
+  test('whose result is out of reach for nine minutes gets it, and for eleven ends with 13', async () => {
+    const at = { on: 'result', fromMs: end, kind: 'unavailable' } as const;
+    const tolerated = await watch(end, [{ ...at, forMs: 9 * minute }]);
+    expect(tolerated).toMatchObject({ problem: undefined, result: { status: 'COMPLETED' } });
+    const { problem, status } = await watch(end, [{ ...at, forMs: 11 * minute }]);
+    expect([problem, status?.status]).toEqual(['result_unavailable', 'COMPLETED']);
+  });
+
+  test('past the limit of 3h15m ends with 124 after a last poll, also in an outage', async () => {
+    const polled = await watch(4 * hour, []);
+    expect(polled.problem).toBe('timeout');
+    expect(polled.sentAtMs.at(-1)).toBe(3.25 * hour);
+    const disturbed = await watch(4 * hour, [{ fromMs: 3.2 * hour, forMs: hour, kind: 'unavailable' }]);
+    expect(disturbed.problem).toBe('timeout');
+    expect(disturbed.sentAtMs.at(-1)).toBe(3.25 * hour);
+  });
+
+  test('lasts fifty hours without a limit', async () => {
+    const { problem, requests } = await watch(50 * hour, [], {
+      timeoutMs: Number.POSITIVE_INFINITY,
+      intervalMs: 5 * minute,
+    });
+    expect(problem).toBeUndefined();
+    expect(requests).toBe(50 * 12 + 2);
+  });
+});

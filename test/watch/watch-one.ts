@@ -1,0 +1,66 @@
+import type { RunEvent } from '../../src/run/events.ts';
+import type { FoundRun } from '../../src/run/outcome.ts';
+import type { Run } from '../../src/run/run.ts';
+import type { RunStatus, Service } from '../../src/run/service.ts';
+import { createRateLimiter, type RateLimiter } from '../../src/service/rate-limiter.ts';
+import { createDeadline } from '../../src/watch/deadline.ts';
+import type { WatchPorts } from '../../src/watch/ports.ts';
+import { watchRun } from '../../src/watch/watch-run.ts';
+import { createConnection } from '../helpers/connection.ts';
+import { run } from '../helpers/scripted-service.ts';
+import { createVirtualClock, type VirtualClock } from '../helpers/virtual-clock.ts';
+
+export const second = 1000;
+export const minute = 60 * second;
+export const hour = 60 * minute;
+
+interface Setting {
+  followed?: Run;
+  clock?: VirtualClock;
+  signal?: AbortSignal;
+  chance?: number;
+  /** Requests a second. */
+  rate?: number;
+  limiter?: RateLimiter;
+}
+
+interface Asked extends Pick<FoundRun, 'sinceTriggerMs'>, Partial<Pick<WatchPorts, 'giveUpAfterMs' | 'renewApiKey'>> {
+  timeoutMs?: number;
+  /** Between two polls; undefined if it goes by the age of the run. */
+  intervalMs?: number;
+  /** What the trigger of the run was answered with. */
+  known?: RunStatus;
+  retryAfterMs?: number;
+}
+
+/** Watches one run to its end, polled every 10 s unless asked otherwise; the clock is virtual. */
+export async function watch(
+  service: Service,
+  { timeoutMs = 3.25 * hour, known, sinceTriggerMs, retryAfterMs, ...ports }: Asked = {},
+  {
+    followed = run,
+    clock = createVirtualClock(),
+    signal = new AbortController().signal,
+    chance = 0.5,
+    rate = 10,
+    limiter = createRateLimiter(rate, clock),
+  }: Setting = {},
+) {
+  const events: RunEvent[] = [];
+  const answer = known && { status: known, retryAfterMs };
+  const watched = await watchRun(
+    { run: followed, answer, sinceTriggerMs },
+    createConnection(service, {
+      clock,
+      signal,
+      limiter,
+      random: () => chance,
+      deadline: createDeadline(timeoutMs, clock),
+      observe: (event) => events.push(event),
+      intervalMs: 10 * second,
+      ...ports,
+    }),
+  );
+  const names = events.map(({ event }) => event).filter((event) => event !== 'waiting' && event !== 'warning');
+  return { watched, events, names, elapsedMs: clock.elapsedMs() };
+}

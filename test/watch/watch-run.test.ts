@@ -1,0 +1,344 @@
+import { describe, expect, test } from 'vitest';
+import type { Sending, Service } from '../../src/run/service.ts';
+import type { RateLimiter } from '../../src/service/rate-limiter.ts';
+import type { Watched } from '../../src/watch/watch-run.ts';
+import { executionId, fault, resultOf, run, running, scriptedService, state } from '../helpers/scripted-service.ts';
+import { createVirtualClock } from '../helpers/virtual-clock.ts';
+import { hour, minute, second, watch } from './watch-one.ts';
+
+const ended = (...statuses: Parameters<typeof scriptedService>[0]['status'] & object) =>
+  scriptedService({ status: [...statuses, state('COMPLETED')], result: [resultOf('COMPLETED')] });
+const known = { executionId, status: 'RUNNING', isFinal: false, document: {} };
+
+const endOf = (watched: Watched) => (watched.kind === 'stopped' ? watched.end.kind : watched.kind);
+
+describe('a watch', () => {
+  test.each(['COMPLETED', 'FAILED', 'TIMED_OUT', 'CANCELLED'])(
+    'ends when the run is %s, with its result',
+    async (status) => {
+      const service = scriptedService({ status: [running(), state(status)], result: [resultOf(status)] });
+      const { watched, names } = await watch(service);
+      expect(watched).toMatchObject({ kind: 'known', run, status: { status }, result: { output: 'done' } });
+      expect(names).toEqual(['status', 'status', 'final']);
+    },
+  );
+
+  test('asks for the result alone if the run had finished as its trigger was answered', async () => {
+    const service = scriptedService({ result: [resultOf('FAILED')] });
+    const { watched } = await watch(service, { known: { ...known, status: 'FAILED', isFinal: true } });
+    expect(watched).toMatchObject({ kind: 'known', status: { status: 'FAILED' }, result: { status: 'FAILED' } });
+  });
+
+  test('reports the status that its trigger was answered with, and of every later one whether it is new', async () => {
+    const { events } = await watch(ended(running(), state('PAUSED'), state('PAUSED')), { known });
+    const reported = events.flatMap((event) =>
+      event.event === 'status' ? [`${event.status.status} ${event.changed}`] : [],
+    );
+    expect(reported).toEqual(['RUNNING true', 'RUNNING false', 'PAUSED true', 'PAUSED false', 'COMPLETED true']);
+  });
+
+  test('reports every minute that it waits, however rarely it polls', async () => {
+    const service = ended(running());
+    const { events } = await watch(service, { intervalMs: 2.5 * minute });
+    const waits = events.flatMap((event) => (event.event === 'waiting' ? [event.nextMs] : []));
+    expect(waits).toEqual([2.5 * minute, 1.5 * minute, 0.5 * minute]);
+    expect(service.calls.status).toBe(2);
+  });
+
+  test.each([
+    ['an hour ago', -hour, 15],
+    ['48 h ago, which is no age for a run', -48 * hour, 3],
+    ['almost 48 h ago', second - 48 * hour, 15],
+    ['in the future of this clock', hour, 3],
+    ['at a time that nobody can read', Number.NaN, 3],
+  ])(
+    'of a run that began %s goes by its age if that is plausible, else by the time watched',
+    async (_, ms, seconds) => {
+      const clock = createVirtualClock();
+      const began = clock.nowMs() + ms;
+      const startedAt = Number.isNaN(began) ? 'yesterday' : new Date(began).toISOString();
+      const { elapsedMs } = await watch(ended(running({ startedAt })), { intervalMs: undefined }, { clock });
+      expect(elapsedMs).toBe(seconds * second);
+    },
+  );
+
+  test.each([
+    [0, 10 * second, 10],
+    [0.999, 10 * second, 10],
+    [0, undefined, 2.7],
+    [0.5, undefined, 2.25],
+    [0.999, undefined, 1.6511],
+  ])(
+    'of a run of our own begins by chance (%f) earlier than planned, unless that is fixed (%s)',
+    async (chance, intervalMs, seconds) => {
+      const { elapsedMs } = await watch(ended(), { known, intervalMs }, { chance });
+      expect(elapsedMs / second).toBeCloseTo(seconds, 2);
+    },
+  );
+});
+
+describe('an outage', () => {
+  test('is reported with what was silence: failed requests and the waits between them, but for those asked for', async () => {
+    const clock = createVirtualClock();
+    const busy = fault('throttled', { retryAfterMs: 7000 });
+    const scripted = ended(running(), fault('lost'), fault('unavailable'), busy, fault('lost'), running());
+    const service: Service = {
+      ...scripted,
+      async status(...args) {
+        const answer = await scripted.status(...args);
+        // The first failure takes its time.
+        if (answer.kind === 'fault' && answer.fault.kind === 'lost' && scripted.calls.status === 2)
+          await clock.sleep(2000);
+        return answer;
+      },
+    };
+    const { events, names } = await watch(service, {}, { clock });
+    const failed = Array.from({ length: 4 }, () => 'attempt_failed');
+    expect(names).toEqual(['status', ...failed, 'service_back', 'status', 'status', 'final']);
+    const common = { operation: 'status' };
+    const reports = [
+      {
+        failures: 1,
+        silentMs: 2000,
+        triedForMs: 598_000,
+        retryInMs: 250,
+        seen: { status: { status: 'RUNNING' }, ageMs: 12_000 },
+        fault: { kind: 'lost' },
+      },
+      {
+        failures: 2,
+        silentMs: 2250,
+        triedForMs: 597_750,
+        retryInMs: 500,
+        seen: { status: { status: 'RUNNING' }, ageMs: 12_250 },
+      },
+      { failures: 3, silentMs: 2750, triedForMs: 597_250, retryInMs: 7000, fault: { retryAfterMs: 7000 } },
+      { failures: 4, silentMs: 2750, retryInMs: 2000 },
+    ];
+    expect(events.filter(({ event }) => event === 'attempt_failed')).toMatchObject(
+      reports.map((report) => ({ ...common, ...report })),
+    );
+    expect(events.find(({ event }) => event === 'service_back')).toMatchObject({ afterMs: 11_750 });
+    const waits = events.filter(({ event }) => event === 'waiting');
+    const asked = waits.filter((wait) => 'askedUntilMs' in wait && wait.askedUntilMs !== undefined);
+    expect(asked).toMatchObject([{ nextMs: 7000 }]);
+  });
+
+  test('of ten minutes ends the watch, which keeps what was confirmed last', async () => {
+    const { watched } = await watch(scriptedService({ status: [running(), fault('unavailable')] }));
+    const seen = { status: { status: 'RUNNING' }, ageMs: 10 * minute + 10 * second };
+    const end = { kind: 'gave_up', giveUpAfterMs: 10 * minute, fault: { kind: 'unavailable' } };
+    expect(watched).toMatchObject({ kind: 'stopped', end, seen });
+  });
+
+  test('is none while requests wait for the rate limiter', async () => {
+    const service = scriptedService({
+      status: [running(), fault('unavailable'), fault('lost'), state('COMPLETED')],
+      result: [fault('unavailable'), resultOf('COMPLETED')],
+    });
+    const { watched } = await watch(service, { giveUpAfterMs: 10 * second }, { rate: 1 / 60 });
+    expect(watched).toMatchObject({ kind: 'known', result: { output: 'done' } });
+  });
+
+  test('is none while a laptop sleeps, but the age of what was confirmed last counts that', async () => {
+    const clock = createVirtualClock();
+    const service: Service = {
+      ...scriptedService({}),
+      status: async () => {
+        if (clock.elapsedMs() > 0) return fault('unreachable');
+        process.nextTick(() => clock.suspend(8 * hour));
+        return running();
+      },
+    };
+    const { watched } = await watch(service, { giveUpAfterMs: minute, timeoutMs: Number.POSITIVE_INFINITY }, { clock });
+    expect(watched).toMatchObject({ end: { kind: 'gave_up' } });
+    expect(watched.kind === 'stopped' && watched.seen?.ageMs).toBeGreaterThan(8 * hour + minute);
+  });
+
+  test("is none if a request can't be sent: that is given up at once, also after valid answers", async () => {
+    const service = scriptedService({ status: [running(), fault('unsendable')] });
+    const { watched } = await watch(service);
+    expect(watched).toMatchObject({ end: { kind: 'refused', fault: { kind: 'unsendable' } } });
+    expect(service.calls.status).toBe(2);
+  });
+});
+
+describe('a limit', () => {
+  test.each([
+    ['beyond it', hour, undefined],
+    ['that leaves no time to come back', 9 * minute, 10 * second],
+  ])(
+    'of time is waited for without another poll if the service asks for a wait %s, and it is said what is left',
+    async (_, retryAfterMs, leftMs) => {
+      const service = scriptedService({ status: [running(), fault('throttled', { retryAfterMs })] });
+      const { watched, elapsedMs } = await watch(service, { timeoutMs: 9 * minute });
+      const seen = { status: { status: 'RUNNING' } };
+      expect(watched).toMatchObject({ end: { kind: 'timed_out', timeoutMs: 9 * minute }, seen });
+      if (leftMs) expect(watched).toMatchObject({ end: { fault: { retryAfterMs: leftMs } } });
+      expect([elapsedMs, service.calls.status]).toEqual([9 * minute, 2]);
+    },
+  );
+
+  test('of time comes with the refusal that lasted until then', async () => {
+    const service = scriptedService({ status: [running(), fault('unauthorized', { httpStatus: 401 })] });
+    const { watched } = await watch(service, { timeoutMs: 20 * second });
+    const end = { kind: 'timed_out', fault: { kind: 'unauthorized' } };
+    expect(watched).toMatchObject({ end, seen: { status: { status: 'RUNNING' } } });
+  });
+
+  // A result has five seconds more than the timeout leaves.
+  test.each([
+    ['the timeout', { timeoutMs: 45 * second }, [30, 30, 25, 30, 29.75]],
+    ['`--give-up-after`', { giveUpAfterMs: 9 * second }, [9, 9, 9, 9, 9]],
+  ])('leaves each request 30 s at most, or what %s leaves', async (_, options, seconds) => {
+    const limitsMs: unknown[] = [];
+    const scripted = scriptedService({
+      status: [running(), running(), state('COMPLETED')],
+      result: [fault('lost'), resultOf('COMPLETED')],
+    });
+    const noting =
+      <Asked, Answered>(ask: (asked: Asked, by: AbortSignal, sending?: Sending) => Answered) =>
+      (asked: Asked, by: AbortSignal, sending?: Sending) => {
+        limitsMs.push(sending?.timeoutMs);
+        return ask(asked, by, sending);
+      };
+    const service = { ...scripted, status: noting(scripted.status), result: noting(scripted.result) };
+    await watch(service, options);
+    expect(limitsMs).toEqual(seconds.map((limit) => limit * second));
+  });
+});
+
+describe('a result', () => {
+  test.each([
+    ['COMPLETED', 'FAILED', 'FAILED'],
+    ['FAILED', 'COMPLETED', 'FAILED'],
+    ['CANCELLED', 'TIMED_OUT', 'TIMED_OUT'],
+  ])('of a run that is %s that says %s makes it %s, and the difference known', async (status, byResult, graver) => {
+    const service = scriptedService({ status: [state(status)], result: [resultOf(byResult)] });
+    const { watched, events } = await watch(service);
+    expect(watched).toMatchObject({
+      status: { executionId, status: graver, isFinal: true, document: { executionId, status: graver } },
+      result: { status: graver, isFinal: true, output: 'done', document: { status: graver, output: 'done' } },
+    });
+    const message = expect.stringMatching(`${status} for the run, but ${byResult} .* uses ${graver}`);
+    expect(events).toContainEqual({ event: 'warning', name: 'conflicting_status', message, run });
+  });
+
+  test('differs in no spelling of a status', async () => {
+    const service = scriptedService({ status: [state('COMPLETED')], result: [resultOf('Completed')] });
+    expect((await watch(service)).events.filter(({ event }) => event === 'warning')).toEqual([]);
+  });
+
+  test('that is not final is awaited, and then the run ends without it', async () => {
+    const service = scriptedService({ status: [running(), state('COMPLETED')], result: [resultOf('RUNNING')] });
+    const { watched, events } = await watch(service, { giveUpAfterMs: 20 * second });
+    const unread = { kind: 'unreadable', message: expect.stringContaining('RUNNING') };
+    expect(watched).toMatchObject({ kind: 'known', status: { status: 'COMPLETED' }, unread });
+    expect(service.calls.result).toBe(8);
+    const failures = events.filter(({ event }) => event === 'attempt_failed').slice(0, 2);
+    const status = { status: 'COMPLETED' };
+    expect(failures).toMatchObject([0, 250].map((ageMs) => ({ operation: 'result', seen: { status, ageMs } })));
+  });
+
+  test.each([
+    ['too large', fault('too_large'), 'COMPLETED'],
+    ['refused', fault('unauthorized'), 'FAILED'],
+  ])('that is %s leaves the run its status', async (_, answer, status) => {
+    const service = scriptedService({ status: [state(status)], result: [answer] });
+    const { watched } = await watch(service);
+    expect(watched).toMatchObject({ kind: 'known', status: { status }, unread: answer.fault });
+    if (answer.fault.kind === 'too_large') expect(service.calls.result).toBe(1);
+  });
+
+  test('whose turn does not come before the timeout leaves the run its status', async () => {
+    const service = scriptedService({ status: [state('COMPLETED')] });
+    const { watched } = await watch(service, { timeoutMs: 10 * second }, { rate: 1 / 60 });
+    const unread = { kind: 'lost', message: expect.stringContaining('--timeout') };
+    expect(watched).toMatchObject({ kind: 'known', status: { status: 'COMPLETED' }, unread });
+  });
+});
+
+describe('a turn', () => {
+  interface Turn {
+    isGranted?: boolean;
+    woke?: boolean;
+  }
+
+  /** Grants these turns, and every later one. */
+  function limiterOf(...turns: Turn[]) {
+    const lanes: string[] = [];
+    const limiter: RateLimiter = {
+      async turn({ lane, onWake }) {
+        const { isGranted = true, woke } = turns[lanes.length] ?? {};
+        lanes.push(lane);
+        if (woke) onWake?.();
+        return isGranted ? () => {} : undefined;
+      },
+      pausePolls() {},
+    };
+    return { limiter, lanes };
+  }
+
+  test('is taken as a poll by each status, and as a result by the result', async () => {
+    const { limiter, lanes } = limiterOf();
+    await watch(ended(running()), {}, { limiter });
+    expect(lanes).toEqual(['poll', 'poll', 'result']);
+  });
+
+  test.each([
+    [true, 'known'],
+    [false, 'gave_up'],
+  ])('for which the machine slept (%s) delays the end of an outage: %s', async (woke, kind) => {
+    const { limiter } = limiterOf({}, { woke });
+    const { watched } = await watch(ended(running(), fault('lost')), { giveUpAfterMs: 0 }, { limiter });
+    expect(endOf(watched)).toBe(kind);
+  });
+
+  test('that does not come in time is no poll, and another one is taken if the machine slept until then', async () => {
+    const clock = createVirtualClock();
+    const service = ended(running());
+    const { limiter, lanes } = limiterOf({}, { isGranted: false });
+    void clock.sleep(20 * second).then(() => clock.suspend(hour));
+    const { watched, elapsedMs } = await watch(service, { timeoutMs: minute }, { limiter, clock });
+    expect([watched.kind, elapsedMs, lanes.length, service.calls.status]).toEqual(['known', minute, 4, 2]);
+  });
+});
+
+describe('an interrupt', () => {
+  /** Aborts as the request with this number, of either kind, is answered. */
+  const interrupting = (service: ReturnType<typeof scriptedService>, nth: number) => {
+    const abort = new AbortController();
+    const struck =
+      <Args extends unknown[], Answered>(ask: (...args: Args) => Promise<Answered>) =>
+      async (...args: Args) => {
+        const answer = await ask(...args);
+        if (service.calls.status + service.calls.result === nth) abort.abort('SIGTERM');
+        return answer;
+      };
+    return {
+      service: { ...service, status: struck(service.status), result: struck(service.result) },
+      signal: abort.signal,
+    };
+  };
+
+  test.each([
+    ['', [running()], 20],
+    [' in the middle of an outage', [running(), fault('lost')], 10.25],
+  ] as const)('ends the watch at once%s and leaves the run alone', async (_, status, seconds) => {
+    const { service, signal } = interrupting(scriptedService({ status }), 3);
+    const { watched, elapsedMs } = await watch(service, {}, { signal });
+    expect(watched).toMatchObject({ end: { kind: 'interrupted' }, interruptedBy: 'interrupted_terminated' });
+    expect(elapsedMs).toBe(seconds * second);
+  });
+
+  test.each([
+    ['with the final status', 2],
+    ['while the result is late', 3],
+  ])('that comes %s leaves a finished run without its result', async (_, nth) => {
+    const late = scriptedService({ status: [running(), state('COMPLETED')], result: [resultOf('RUNNING')] });
+    const { service, signal } = interrupting(late, nth);
+    const { watched } = await watch(service, {}, { signal });
+    const unread = { kind: 'interrupted' };
+    expect(watched).toMatchObject({ kind: 'known', status: { status: 'COMPLETED' }, unread });
+  });
+});

@@ -39,7 +39,7 @@ export function parse(
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return undefined;
-    if (command === program && line.operands.length > 0)
+    if (error.code === 'commander.unknownCommand' && command === program)
       throw unknownCommand(error, line, line === typed ? 'see `runctl --help`' : `topics are ${helpTopics.join(', ')}`);
     throw refusal(error, line, whenMissing);
   }
@@ -58,7 +58,7 @@ function asCommand(argv: readonly string[]): readonly string[] {
 function pageOf({ command, operands, words }: CommandLine, program: CommandUnknownOpts): CommandLine {
   const [asked] = operands;
   const topic = topicOf(asked);
-  if (!topic) return readWords([...operands, '--help'], program);
+  if (!topic) return readWords([...words.toSpliced(words.indexOf('help'), 1), '--help'], program);
   return { command, operands, words: words.map((word) => (word === asked ? topic : word)) };
 }
 

@@ -1,15 +1,14 @@
-import type { Command, Option } from 'commander';
+import type { CommandUnknownOpts, Option } from 'commander';
 import { version } from '../package.json';
-import type { CommandDefinition, Example } from '../src/cli/define-command.ts';
-import { toCommander } from '../src/cli/to-commander.ts';
+import { detailsOf, type Example } from '../src/cli/command.ts';
+import { commonOptions } from '../src/cli/options.ts';
 import { program } from '../src/program.ts';
 import { exitCodes, repeatAdvice } from '../src/run/exit-codes.ts';
 import { settingTable } from '../src/settings/table.ts';
 
 /** The man page in roff, generated from the command definitions, the setting table and the exit codes. */
 export function manualPage(): string {
-  const root = toCommander(program, { columns: () => 80, write() {} });
-  const help = root.createHelp();
+  const help = program.createHelp();
   const lines = [
     `.TH RUNCTL 1 "" "runctl ${version}"`,
     '.SH NAME',
@@ -19,22 +18,21 @@ export function manualPage(): string {
     '.I command',
     '.RI [ argument "...] [" option ...]',
     '.SH DESCRIPTION',
-    text(program.about),
+    text(program.description()),
     '.SH COMMANDS',
-    ...leavesOf(root).flatMap((command) => [
+    ...leavesOf(program).flatMap((command) => [
       `.SS ${quoted(help.commandUsage(command))}`,
       sentence(help.commandDescription(command)),
       ...help
         .visibleArguments(command)
         .flatMap((argument) => (argument.description ? entry(argument.name(), argument.description) : [])),
-      ...optionEntries(command.options.filter((option) => !isShared(option))),
-      ...termsOf(command.name()),
+      ...optionEntries(command.options),
+      ...termsOf(command),
     ]),
 
     '.SH COMMON OPTIONS',
-    'To see which of them a command takes, run',
-    '.BI "runctl " command " \\-\\-help" .',
-    ...optionEntries(sharedOptions(leavesOf(root).flatMap(({ options }) => options))),
+    'Every command takes them.',
+    ...optionEntries(commonOptions),
     '.SH EXAMPLES',
     ...examplesOf(program).flatMap(([line, about]) => entry(line, about)),
     '.SH ENVIRONMENT',
@@ -47,27 +45,19 @@ export function manualPage(): string {
   return `${lines.join('\n')}\n`;
 }
 
-const leavesOf = (command: Command): Command[] =>
+const leavesOf = (command: CommandUnknownOpts): CommandUnknownOpts[] =>
   command.commands.flatMap((inner) => (inner.commands.length > 0 ? leavesOf(inner) : [inner]));
 
-const examplesOf = ({ examples = [], commands = [] }: CommandDefinition): Example[] => [
-  ...examples,
-  ...commands.flatMap(examplesOf),
+const examplesOf = (command: CommandUnknownOpts): readonly Example[] => [
+  ...(detailsOf(command).examples ?? []),
+  ...command.commands.flatMap(examplesOf),
 ];
-
-/** Options that many commands share are under their own heading in the help. The man page describes them once. */
-const isShared = ({ helpGroupHeading, long }: Option) => helpGroupHeading !== undefined || long === '--help';
 
 /** What the help of a command explains below its options. */
-function termsOf(name: string): string[] {
-  const { terms } = program.commands?.find((command) => command.name === name) ?? {};
+function termsOf(command: CommandUnknownOpts): string[] {
+  const { terms } = detailsOf(command);
   return terms ? ['.PP', `${terms.title}:`, ...terms.rows.flatMap(([term, about]) => entry(term, about))] : [];
 }
-
-/** The shared options, each once. */
-const sharedOptions = (options: readonly Option[]) => [
-  ...new Map(options.filter(isShared).map((option) => [option.flags, option])).values(),
-];
 
 const optionEntries = (options: readonly Option[]) =>
   options.flatMap(({ flags, description }) => entry(flags, description));

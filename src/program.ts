@@ -1,5 +1,5 @@
-import { version } from '../package.json';
-import type { CommandDefinition } from './cli/define-command.ts';
+import { define } from './cli/command.ts';
+import { root } from './cli/options.ts';
 import { agent } from './commands/agent.ts';
 import { completion } from './commands/completion.ts';
 import { config } from './commands/config.ts';
@@ -15,13 +15,29 @@ import { trigger } from './commands/trigger.ts';
 import { versionCommand } from './commands/version.ts';
 import { watch } from './commands/watch.ts';
 
-const under = (heading: string, commands: readonly CommandDefinition[]) =>
-  commands.map((command) => ({ ...command, heading }));
+root
+  .description('Start an Automation run, follow it until it finishes, and get an exit code you can trust.')
+  .commandsGroup('Start and watch runs:')
+  .addCommand(trigger)
+  .addCommand(status)
+  .addCommand(result)
+  .addCommand(watch)
+  .commandsGroup('Runs on this machine:')
+  .addCommand(list)
+  .addCommand(recover)
+  .commandsGroup('Set up:')
+  .addCommand(config)
+  .addCommand(doctor)
+  .addCommand(completion)
+  .commandsGroup('Try and learn:')
+  .addCommand(emulator)
+  .addCommand(explain)
+  .addCommand(help)
+  .addCommand(versionCommand)
+  .commandsGroup('Discontinued:')
+  .addCommand(agent);
 
-export const program: CommandDefinition = {
-  name: 'runctl',
-  about: 'Start an Automation run, follow it until it finishes, and get an exit code you can trust.',
-  version,
+export const program = define(root, {
   whenBare: async (context) => (await import('./commands/overview.ts')).showOverview(context),
   examples: [
     ['runctl config', 'set the base URL, API key and project'],
@@ -29,11 +45,4 @@ export const program: CommandDefinition = {
     ['runctl watch', 'follow the last run again'],
     ['runctl result nightly --field output', 'print the last nightly output'],
   ],
-  commands: [
-    ...under('Start and watch runs:', [trigger, status, result, watch]),
-    ...under('Runs on this machine:', [list, recover]),
-    ...under('Set up:', [config, doctor, completion]),
-    ...under('Try and learn:', [emulator, explain, help, versionCommand]),
-    ...under('Discontinued:', [agent]),
-  ],
-};
+});

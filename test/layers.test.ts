@@ -38,6 +38,7 @@ test('a package is imported in one place', () => {
   expect(sorted(places)).toEqual([
     'chalk < output/theme.ts',
     'commander < cli',
+    'commander < commands',
     'conf < settings/config-file.ts',
     'lossless-json < system/json.ts',
     'ora < output/spinner.ts',

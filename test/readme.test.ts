@@ -163,6 +163,6 @@ test.each(['README.md', 'docs/service.openapi.json'])('%s names every final stat
 
 test('the documents name every command', () => {
   const text = pages.map(textOf).join('');
-  const names = (program.commands ?? []).map(({ name }) => name);
+  const names = program.commands.map((command) => command.name());
   expect(names.filter((name) => !text.includes(`runctl ${name}`) && !text.includes(`\`${name}\``))).toEqual([]);
 });

@@ -1,5 +1,4 @@
-import { namesOf } from '../src/cli/check-flags.ts';
-import type { CommandDefinition } from '../src/cli/define-command.ts';
+import type { CommandUnknownOpts, Option } from 'commander';
 import { documentSchema } from '../src/output/schemas.ts';
 import { program } from '../src/program.ts';
 import { exitCodes } from '../src/run/exit-codes.ts';
@@ -11,7 +10,10 @@ const { runctl = {}, executionId = {}, projectId = {}, automationName = {} } = d
 
 /** What every 1.x keeps (docs/reference.md, Stability), one fact per line. */
 export const stableSurface = (): string[] => [
-  ...(program.commands ?? []).filter(({ name }) => name !== 'agent').flatMap((command) => ofCommand(command, 'runctl')),
+  ...program.options.flatMap((option) => ofOption(option, 'runctl')),
+  ...program.commands
+    .filter((command) => command.name() !== 'agent')
+    .flatMap((command) => ofCommand(command, 'runctl')),
   ...Object.entries<Setting>(settingTable).flatMap(([key, { env, isStored }]) => [
     ...env.map((variable) => `variable ${variable}`),
     ...(isStored ? [`config key ${key}`] : []),
@@ -26,22 +28,31 @@ const variables = ['EXIT_CODE', 'OUTCOME', 'STARTED', 'STATUS', 'EXECUTION_ID', 
   (name) => `RUNCTL_${name}`,
 );
 
-function ofCommand(
-  { name, alias, arguments: args = {}, options = {}, commands = [] }: CommandDefinition,
-  above: string,
-) {
-  const line = `${above} ${name}`;
+function ofCommand(command: CommandUnknownOpts, above: string): string[] {
+  const line = `${above} ${command.name()}`;
   // The name of a value may change: `<duration>` is `<>`.
-  const forms = Object.values(args).map(({ form }) => form.replaceAll(/[\w-]+/g, ''));
-  const lines: string[] = [[line, ...forms].join(' '), ...(alias ? [`${above} ${alias}`] : [])];
-  for (const { choices = [] } of Object.values(args)) lines.push(...choices.map((choice) => `${line} ${choice}`));
-  for (const option of Object.values(options)) {
-    const value = option.flags.includes('<') ? ' <>' : '';
-    for (const flag of namesOf(option)) lines.push(`${line} ${flag}${value}`);
-    lines.push(...(option.choices ?? []).map((choice) => `${line} ${namesOf(option).at(-1)} ${choice}`));
-  }
-  for (const inner of commands) lines.push(...ofCommand(inner, line));
-  return lines;
+  const forms = command.registeredArguments.map(({ required, variadic }) => {
+    const dots = variadic ? '...' : '';
+    return required ? `<${dots}>` : `[${dots}]`;
+  });
+  return [
+    [line, ...forms].join(' '),
+    ...command.aliases().map((alias) => `${above} ${alias}`),
+    ...command.registeredArguments.flatMap(({ argChoices = [] }) => argChoices.map((choice) => `${line} ${choice}`)),
+    ...command.options.flatMap((option) => ofOption(option, line)),
+    ...command
+      .createHelp()
+      .visibleCommands(command)
+      .flatMap((inner) => ofCommand(inner, line)),
+  ];
+}
+
+function ofOption({ short, long, required, argChoices = [] }: Option, line: string): string[] {
+  const names = [short, long].filter((name) => name !== undefined);
+  return [
+    ...names.map((name) => `${line} ${name}${required ? ' <>' : ''}`),
+    ...argChoices.map((choice) => `${line} ${long} ${choice}`),
+  ];
 }
 
 interface Shape {

@@ -1,80 +1,58 @@
-import { flawOfAutomation, flawOfRun, flawOfSelection } from '../connection/arguments.ts';
+import { Command, Option } from 'commander';
+import { version } from '../../package.json';
 import { defaults } from '../run/limits.ts';
-import { type Setting, type SettingKey, settingTable } from '../settings/table.ts';
 import { formatDuration } from '../system/time-text.ts';
-import { argument, common, flag, type OptionDefinition, option, under } from './define-command.ts';
 import { durationOrZero, fieldPath, nonEmpty, positive, positiveDuration } from './values.ts';
 
-// Options that several commands share: each command takes the groups that it needs.
+export const common = 'Common:';
 
-const name = 'name, or <projectId>/<name>';
-export const automationArguments = { ...argument('<automation...>', name), flawOf: flawOfAutomation };
-export const selectedAutomations = {
-  ...argument('[automation...]', `${name} (default: all)`),
-  flawOf: flawOfSelection,
-};
-export const runArgument = {
-  ...argument(
-    '[run]',
-    'run id or a prefix of it, automation (its last run), <projectId>/<name>/<executionId>, or @last (default)',
-  ),
-  flawOf: flawOfRun,
-};
+/** The program without its commands: it has the flags that every command takes, before and behind its name. */
+export const root = new Command('runctl')
+  .version(version, '-V, --version', 'show the version')
+  .optionsGroup(common)
+  .addOption(new Option('--json', 'print JSON, one document per line').conflicts('field'))
+  .option('--field <path>', 'print the value of a field, such as status (repeatable)', fieldPath)
+  .option('-q, --quiet', 'print only what you asked for, plus errors')
+  .option('--api-key-file <path>', 'read the API key from a file (- for standard input)', nonEmpty)
+  .option('--base-url <url>', 'base URL of the service', nonEmpty)
+  .option('-p, --project <uuid>', 'project ID (UUID) of automations given by name', nonEmpty)
+  .option('--profile <name>', 'profile in the config file', nonEmpty)
+  .option('--request-timeout <duration>', 'time limit for one request', nonEmpty)
+  .option('--debug', 'print every request and response to stderr')
+  .option('--no-color', 'print without colors');
+
+export type SharedFlags = ReturnType<typeof root.opts>;
+
+export const commonOptions = root.options.filter(({ helpGroupHeading }) => helpGroupHeading === common);
+
+// What several commands share.
+
+export const aboutAutomation = 'name, or <projectId>/<name>';
+export const aboutSelection = `${aboutAutomation} (default: all)`;
+export const aboutRun =
+  'run id or a prefix of it, automation (its last run), <projectId>/<name>/<executionId>, or @last (default)';
 
 export const asTyped = (ms: number) => formatDuration(ms).replace(' ', '');
 
-const giveUpOption = (afterMs: number) => ({
-  giveUpAfterMs: option(
+const giveUpAfterOption = (afterMs: number) =>
+  new Option(
     '--give-up-after <duration>',
     `give up after this long without a valid response (default: ${asTyped(afterMs)})`,
-    positiveDuration,
-  ),
-});
+  ).argParser(positiveDuration);
 
-export const giveUpOptions = giveUpOption(defaults.giveUpAfterMs);
+export const giveUpAfter = giveUpAfterOption(defaults.giveUpAfterMs);
+export const giveUpReadingAfter = giveUpAfterOption(defaults.readGiveUpAfterMs);
 
-export const readGiveUpOptions = giveUpOption(defaults.readGiveUpAfterMs);
-
-const followingOptions = under('Following:', {
-  timeoutMs: option(
-    '--timeout <duration>',
-    `stop waiting after this time; the run continues (0: never) (default: ${asTyped(defaults.timeoutMs)})`,
-    durationOrZero,
-  ),
-  ...giveUpOptions,
-  intervalMs: {
-    ...option('--interval <duration>', 'fixed time between polls (default: adaptive)', positiveDuration),
-    needs: ['watch', 'ifActive=wait'],
-  },
-  rate: option('--rate <number>', `maximum requests per second (default: ${defaults.rate})`, positive),
-  onFinal: {
-    ...option('--on-final <command>', 'run this shell command for each finished run', nonEmpty),
-    needs: ['watch'],
-  },
-});
-
-export const outputOptions = under(common, {
-  json: {
-    ...flag('--json', 'print JSON, one document per line'),
-    refuses: ['field'],
-    instead: 'leave out `--json`',
-  },
-  field: option('--field <path>', 'print the value of a field, such as status (repeatable)', fieldPath),
-  quiet: flag('-q, --quiet', 'print only what you asked for, plus errors'),
-});
-
-export const settingOptions = under(common, {
-  apiKeyFile: settingOption('apiKey'),
-  baseUrl: settingOption('baseUrl'),
-  project: settingOption('project'),
-  profile: settingOption('profile'),
-  requestTimeout: settingOption('requestTimeout'),
-  debug: flag('--debug', 'print every request and response to stderr'),
-});
-
-function settingOption(key: SettingKey): OptionDefinition<string> {
-  const { flag = '', shortFlag, flagAbout = '' }: Setting = settingTable[key];
-  return option(shortFlag ? `${shortFlag}, ${flag}` : flag, flagAbout, nonEmpty);
-}
-
-export const followOptions = { ...followingOptions, ...outputOptions, ...settingOptions };
+export const timeout = new Option(
+  '--timeout <duration>',
+  `stop waiting after this time; the run continues (0: never) (default: ${asTyped(defaults.timeoutMs)})`,
+).argParser(durationOrZero);
+export const interval = new Option('--interval <duration>', 'fixed time between polls (default: adaptive)').argParser(
+  positiveDuration,
+);
+export const rate = new Option('--rate <number>', `maximum requests per second (default: ${defaults.rate})`).argParser(
+  positive,
+);
+export const onFinal = new Option('--on-final <command>', 'run this shell command for each finished run').argParser(
+  nonEmpty,
+);

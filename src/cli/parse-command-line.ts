@@ -1,11 +1,83 @@
-import { CommanderError } from 'commander';
+import { CommanderError, type CommandUnknownOpts } from 'commander';
+import type { Sink } from '../context.ts';
+import { createTheme } from '../output/theme.ts';
+import { widestPage } from '../output/wrap.ts';
 import { hasOtherDash } from '../run/automation-name.ts';
 import { type Problem, usageProblem } from '../run/problem.ts';
 import { quote } from '../run/quote.ts';
-import { checkCombination, checkValues, hoistFlags, namesOf, shared, sharedFlag } from './check-flags.ts';
-import type { CommandDefinition } from './define-command.ts';
-import { helpTopics, topicOf } from './help-text.ts';
-import { type HelpOutput, type ParsedCommand, toCommander } from './to-commander.ts';
+import { detailsOf, findCommand, pathOf } from './command.ts';
+import { helpIn, helpOption, helpTopics, topicOf } from './help-text.ts';
+import type { SharedFlags } from './options.ts';
+import { type CommandLine, readWords } from './read-words.ts';
+
+/** The command of a command line, with its values. */
+export interface ParsedCommand {
+  command: CommandUnknownOpts;
+  path: string; // the names of the command and its group: `config list`
+  args: unknown[];
+  options: SharedFlags & Record<string, unknown>;
+}
+
+type HelpOutput = Pick<Sink, 'write' | 'columns'> & { colors?: boolean };
+
+/** A hint for a missing argument, which may come from the journal. */
+type WhenMissing = (command: CommandUnknownOpts) => string | undefined;
+
+/** Parses a command line. Undefined if it asked for help or the version, which `output` has. Throws what it refuses. */
+export function parse(
+  argv: readonly string[],
+  program: CommandUnknownOpts,
+  output: HelpOutput,
+  whenMissing: WhenMissing = () => undefined,
+): ParsedCommand | undefined {
+  const typed = readWords(asCommand(argv), program);
+  const line = typed.command === findCommand(program, 'help') ? pageOf(typed, program) : typed;
+  const { command, words } = line;
+  prepare(program, output);
+  try {
+    program.parse(words, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return undefined;
+    if (error.code === 'commander.unknownCommand' && command === program)
+      throw unknownCommand(error, line, line === typed ? 'see `runctl --help`' : `topics are ${helpTopics.join(', ')}`);
+    throw refusal(error, line, whenMissing);
+  }
+  const options = command.optsWithGlobals() as ParsedCommand['options'];
+  return { command, path: pathOf(command), args: command.processedArgs, options };
+}
+
+/** An empty command line asks for help, and `--version --json` for the command. */
+function asCommand(argv: readonly string[]): readonly string[] {
+  const [first, second, ...others] = argv;
+  if (first === undefined) return ['--help'];
+  return /^(-V|--version)$/.test(first) && second?.startsWith('-') ? ['version', second, ...others] : argv;
+}
+
+/** `help config set` means `config set --help`, unless it names a topic. */
+function pageOf({ command, operands, words }: CommandLine, program: CommandUnknownOpts): CommandLine {
+  const [asked] = operands;
+  const topic = topicOf(asked);
+  if (!topic) return readWords([...words.toSpliced(words.indexOf('help'), 1), '--help'], program);
+  return { command, operands, words: words.map((word) => (word === asked ? topic : word)) };
+}
+
+/** Commander neither ends the process nor prints a refusal; help goes to `output`. */
+function prepare(program: CommandUnknownOpts, output: HelpOutput): void {
+  const theme = createTheme({ colors: output.colors ?? false, unicode: true });
+  const help = helpIn(theme);
+  const writing = {
+    writeOut: (text: string) => output.write(text),
+    writeErr: () => {},
+    getOutHelpWidth: () => Math.min(output.columns(), widestPage),
+    getOutHasColors: () => output.colors ?? false,
+  };
+  const prepareAll = (command: CommandUnknownOpts) => {
+    command.exitOverride().configureOutput(writing).configureHelp(help).addHelpOption(helpOption);
+    command.commands.forEach(prepareAll);
+  };
+  prepareAll(program);
+}
 
 const noCancel = 'the service has no way to cancel a run';
 
@@ -16,113 +88,46 @@ const impossible: ReadonlyMap<string, string> = new Map([
   ['logs', 'the service has no logs of a run; `runctl result` prints its output'],
 ]);
 
-/** A hint for a missing argument, which may come from the journal. */
-type WhenMissing = (command: CommandDefinition) => string | undefined;
-
-/** Parses a command line. Undefined if it asked for help or the version, which `output` has. Throws what it refuses. */
-export function parse(
-  argv: readonly string[],
-  program: CommandDefinition,
-  output: HelpOutput,
-  whenMissing?: WhenMissing,
-): ParsedCommand | undefined {
-  const commands = program.commands ?? [];
-  const words = expandHelp(hoistFlags(argv, program));
-  const [asked = ''] = words;
-  const command = commands.find(({ name, alias }) => name === asked || alias === asked);
-  const inner = command?.commands?.find(({ name }) => name === words[1]) ?? command;
-  checkValues(words, Object.values({ ...shared, ...inner?.options }));
-  let parsed: ParsedCommand | undefined;
-  try {
-    const parser = toCommander(onlyTypedCommand(command, program), output, (found) => {
-      parsed = found;
-    });
-    // Behind an unknown command, a `--help` asks for nothing.
-    parser.parse(command ? words : words.slice(0, /^[^-]/.test(asked) ? 1 : undefined), { from: 'user' });
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    if (error.code === 'commander.unknownCommand' && !command) {
-      const hint = impossible.get(asked) ?? suggestionIn(error);
-      const otherwise = argv[0] === 'help' ? `topics are ${helpTopics.join(', ')}` : 'see `runctl --help`';
-      throw usageProblem(`unknown command '${asked}'`, hint ?? otherwise);
-    }
-    if (error.exitCode !== 0) throw wrongUsage(error, command, words, whenMissing);
-  }
-  if (parsed) checkCombination(parsed.command, parsed);
-  return parsed;
-}
-
-/** `help config set` means `config set --help`, unless it names a topic. An empty command line asks for help, too. */
-function expandHelp([first, second, ...others]: readonly string[]): readonly string[] {
-  if (first === undefined) return ['--help'];
-  if (first === '--version' || first === '-V') return ['version', ...(second === undefined ? [] : [second, ...others])];
-  // `--help trigger`, as git takes it.
-  if (/^(-h|--help)$/.test(first) && /^\w/.test(second ?? '')) return expandHelp(['help', second ?? '', ...others]);
-  const words = second === undefined ? [] : [second, ...others];
-  if (first !== 'help') return [first, ...words];
-  const topic = helpTopics.find((each) => each === topicOf(second));
-  if (topic) return [first, topic, ...others];
-  return [...words, '--help'];
+function unknownCommand(error: CommanderError, { operands: [word = ''] }: CommandLine, otherwise: string): Problem {
+  return usageProblem(`unknown command '${word}'`, impossible.get(word) ?? suggestionIn(error) ?? otherwise);
 }
 
 /** The command or flag that commander names for a mistyped one. */
 const suggestionIn = ({ message }: CommanderError): string | undefined =>
   /\n\(Did you mean (.*)\?\)$/.exec(message)?.[1]?.replace(/^/, 'did you mean ').concat('?');
 
-/** The program with nothing but the typed command; without one, with what its help shows. The rest would take 10 ms. */
-function onlyTypedCommand(typed: CommandDefinition | undefined, program: CommandDefinition): CommandDefinition {
-  const rest = { options: undefined, examples: undefined, commands: undefined, run: undefined };
-  return { ...program, commands: typed ? [typed] : program.commands?.map((command) => ({ ...command, ...rest })) };
-}
-
-function wrongUsage(
+/** What commander refuses, in its own words. */
+function refusal(
   error: CommanderError,
-  outer: CommandDefinition | undefined,
-  words: readonly string[],
-  whenMissing?: WhenMissing,
+  { command, operands: [word], words }: CommandLine,
+  whenMissing: WhenMissing,
 ): Problem {
-  const { code } = error;
-  const [message = ''] = error.message.split('\n(Did you mean ');
-  const inner = outer?.commands?.find(({ name }) => name === words[1]);
-  const command = inner ?? outer;
-  const path = [outer, inner].flatMap((each) => (each ? [each.name] : [])).join(' ');
+  const path = pathOf(command);
   const help = `see \`runctl ${path ? `${path} ` : ''}--help\``;
-  if (code === 'commander.unknownOption') return unknownOption(message, words, command, suggestionIn(error) ?? help);
-  if (code === 'commander.help' && outer?.commands) {
-    const names = outer.commands.map(({ name }) => name).filter((name) => name !== 'help');
-    return usageProblem(`${outer.name} needs one of: ${names.join(', ')}`, help);
+  const message = error.message.replace('error: ', '').replace(/\n\(Did you mean .*/s, '');
+  switch (error.code) {
+    case 'commander.help':
+      if (!path) return usageProblem('no command was given', help);
+      return usageProblem(`${path} needs one of: ${command.commands.map((inner) => inner.name()).join(', ')}`, help);
+    case 'commander.missingArgument': {
+      const [argument] = command.registeredArguments;
+      const { argChoices } = argument ?? {};
+      const toGive = argChoices ? `choose one of ${argChoices.join(', ')}` : whenMissing(command);
+      return usageProblem(message, toGive ?? help);
+    }
+    case 'commander.excessArguments': {
+      if (command.commands.length > 0) return usageProblem(`unknown command '${path} ${word}'`, help);
+      const dashed = words.find(hasOtherDash);
+      if (dashed !== undefined) return usageProblem(`${quote(dashed)} begins with another dash than a flag`, help);
+      return usageProblem(`too many arguments for '${path}'`, detailsOf(command).whenExcess ?? help);
+    }
+    case 'commander.invalidArgument': {
+      const [, what = message, toGive = help] = /^(.* is invalid.*?)\. (.*?)\.?$/s.exec(message) ?? [];
+      return usageProblem(what, toGive.replace('Allowed choices are', 'choose one of'));
+    }
+    case 'commander.conflictingOption':
+      return usageProblem(message, 'leave out one of the two');
+    default:
+      return usageProblem(message, suggestionIn(error) ?? help);
   }
-  if (code === 'commander.missingArgument' && command) {
-    const choices = Object.values(command.arguments ?? {})[0]?.choices;
-    const toGive = choices ? `choose one of ${choices.join(', ')}` : whenMissing?.(command);
-    return usageProblem(message.replace('error: ', ''), toGive ?? help);
-  }
-  if (code === 'commander.excessArguments' && command) {
-    const dashed = words.find(hasOtherDash);
-    if (dashed !== undefined) return usageProblem(`${quote(dashed)} begins with another dash than a flag`, help);
-    const most = Object.keys(command.arguments ?? {}).length;
-    const number = ['no arguments', 'only one argument', 'only two arguments'][most] ?? `only ${most} arguments`;
-    return usageProblem(`${path} takes ${number}`, command.whenExcess ?? help);
-  }
-  const [, flags = ''] = /^error: option '(?:-\w, )?(.*)' argument missing$/.exec(message) ?? [];
-  if (flags) return usageProblem(`${flags.replace(/ .*/, '')} needs a value: ${flags}`, help);
-  return usageProblem(message.replace('error: ', ''), help);
-}
-
-function unknownOption(
-  message: string,
-  words: readonly string[],
-  command: CommandDefinition | undefined,
-  hint: string,
-): Problem {
-  // What follows the = may be an API key. Of `-w=1`, commander takes `-w` for a flag and the rest for another.
-  const short = words.find((each) => /^-\w=/.test(each)) ?? '';
-  const [, unknown = ''] = /unknown option '([^=']*)/.exec(message) ?? [];
-  const word = unknown === '-' && short ? short.slice(0, 2) : unknown;
-  const early = command ? undefined : sharedFlag(word);
-  if (early) return usageProblem('no command was given', `\`runctl ${early.flags.replace(/^-\w, /, '')} <command>\``);
-  const isOwn = Object.values(command?.options ?? {}).some((option) => namesOf(option).includes(word));
-  return isOwn
-    ? usageProblem(`option '${word}' takes no value`, `leave out what follows \`${word}\``)
-    : usageProblem(`unknown option '${word}'`, hint);
 }

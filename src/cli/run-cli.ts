@@ -1,3 +1,4 @@
+import type { CommandUnknownOpts } from 'commander';
 import { version } from '../../package.json';
 import { isAutomation } from '../connection/find-run.ts';
 import { type Context, guardFromRunner, type Invocation } from '../context.ts';
@@ -21,13 +22,13 @@ import { isInterrupted } from '../system/clock.ts';
 import { misplacedApiKeys } from '../system/secrets.ts';
 import { checkFields } from './check-fields.ts';
 import { checkNames } from './check-names.ts';
-import { type CommandDefinition, takes } from './define-command.ts';
+import { detailsOf, findCommand } from './command.ts';
 import { parse } from './parse-command-line.ts';
 
 /** Runs one command line and returns the exit code. Never rejects; `crash` rejects with an uncaught error. */
 export async function runCli(
   words: readonly string[],
-  program: CommandDefinition,
+  program: CommandUnknownOpts,
   outer: Context,
   crash: readonly Promise<never>[] = [],
 ): Promise<number> {
@@ -39,30 +40,30 @@ export async function runCli(
   const ownEnd = argv.indexOf('--', 1);
   const typed = ownEnd < 0 ? argv : argv.slice(0, ownEnd);
   const typedOutput = { json: typed.includes('--json') };
-  const isTyped = (word: string) => program.commands?.find(({ name }) => name === word);
-  let command = isTyped(typed.find(isTyped) ?? '');
+  const commandNamed = (word: string) => findCommand(program, word);
+  let command = commandNamed(typed.find(commandNamed) ?? '');
   const commandLine = ['runctl', ...argv.map(shellWord)].join(' ');
-  const about = { command: command?.name ?? null, commandLine, typed: [], withFlags: (line: string) => line };
+  const about = { command: command?.name() ?? null, commandLine, typed: [], withFlags: (line: string) => line };
   let own = invocationOf(typedOutput, { ...context, ...about });
   try {
     await loadColors(context.stdout, context.stderr);
-    const overview = argv.length === 0 ? await program.whenBare?.(own) : undefined;
+    const overview = argv.length === 0 ? await detailsOf(program).whenBare?.(own) : undefined;
     if (overview !== undefined) return end(overview, {}, own);
-    const parsed = parse(argv, program, context.stdout, (command) => command.whenMissing?.(context));
+    const parsed = parse(argv, program, context.stdout, (typed) => detailsOf(typed).whenMissing?.(context));
     if (!parsed) return 0;
-    const output: OutputOptions = parsed.options;
-    const { onFinal: _, ...options } = parsed.options;
-    checkNames(parsed, (word) => isTyped(word) !== undefined && !isAutomation(word, own));
-    const texts = [parsed.arguments, options].flatMap(Object.values).flat();
+    const { path, args, options } = parsed;
+    const { onFinal: _, ...shown } = options;
+    checkNames(parsed, (word) => commandNamed(word) !== undefined && !isAutomation(word, own));
+    const texts = [args, shown].flatMap(Object.values).flat();
     command = parsed.command;
     const flags = connectionFlags(options);
-    const withFlags = (line: string) => (connects(line, program) ? line + flags : line);
-    own = invocationOf(output, { ...own, command: parsed.name, withFlags, typed: texts });
+    const withFlags = (line: string) => (connects(line) ? line + flags : line);
+    own = invocationOf(options, { ...own, command: path, withFlags, typed: texts });
     // `doctor` has them among its findings.
-    if (!/^(help|version|completion|doctor)$/.test(parsed.name)) warnOfVariables(own);
-    await checkFields(output.field, parsed.name);
-    const running = parsed.command.run?.(parsed.arguments, parsed.options, own) ?? 0;
-    return end(await Promise.race([running, ...crash]), output, own);
+    if (!/^(help|version|completion|doctor)$/.test(path)) warnOfVariables(own);
+    await checkFields(options.field, path);
+    const running = detailsOf(command).run?.(args, options, own) ?? 0;
+    return end(await Promise.race([running, ...crash]), options, own);
   } catch (error) {
     // The mistake may be an API key in the place of another argument.
     for (const word of misplacedApiKeys(argv)) context.secrets.protect(word);
@@ -111,10 +112,10 @@ function fail(
   error: unknown,
   output: OutputOptions,
   context: Invocation,
-  command: CommandDefinition | undefined,
+  command: CommandUnknownOpts | undefined,
 ): number {
   const problem = error instanceof Problem ? error : ownFault(error);
-  const start = command?.starts ? failedStart(problem) : undefined;
+  const start = command && detailsOf(command).starts ? failedStart(problem) : undefined;
   return end({ outcomes: [{ kind: 'failed', problem, start }] }, output, context);
 }
 
@@ -136,15 +137,9 @@ function ownFault(error: unknown): Problem {
   });
 }
 
-/** Does this command line, which is suggested, need the flags that name the service? */
-function connects(line: string, program: CommandDefinition): boolean {
-  const [, ...words] = line.split(' ');
-  const command = words.reduce<CommandDefinition>(
-    (group, word) => group.commands?.find(({ name }) => name === word) ?? group,
-    program,
-  );
-  return takes(command, 'baseUrl') && !words.includes('--help');
-}
+/** Does this command line, which is suggested, reach the service? */
+const connects = (line: string): boolean =>
+  /^runctl (?!(completion|config(?! list)|emulator|explain|help|version)\b)\w/.test(line) && !/ --help\b/.test(line);
 
 /** The flags that a suggested command needs to mean the same service and project: ` --profile staging`. */
 export function connectionFlags(options: Readonly<Record<string, unknown>>): string {

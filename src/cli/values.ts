@@ -1,13 +1,13 @@
+import { InvalidArgumentError } from 'commander';
 import { flawOfAutomation } from '../connection/arguments.ts';
 import { parseDuration } from '../system/time-text.ts';
 
-/** Thrown by the parsers of values for a text that they refuse; the message says what to give. */
-export class RefusedValue extends Error {}
+// Each throws commander's InvalidArgumentError for a text that it refuses; the message says what to give.
 
 /** Parses a duration into milliseconds. */
 export function duration(text: string): number {
   const ms = parseDuration(text);
-  if (ms === undefined) throw new RefusedValue(`give a duration, such as ${durationsLike(text)}`);
+  if (ms === undefined) throw new InvalidArgumentError(`give a duration, such as ${durationsLike(text)}`);
   return ms;
 }
 
@@ -26,7 +26,7 @@ export function moment(text: string): Moment {
   const [, day, time = '00:00', offset = ''] = timestamp.exec(text) ?? [];
   const atMs = Date.parse(`${day}T${time}${offset.replace(/(\d\d)(\d\d)$/, '$1:$2')}`);
   if (Number.isNaN(atMs))
-    throw new RefusedValue(
+    throw new InvalidArgumentError(
       `give a duration, such as ${daysLike(text)}, a day (today, 2026-11-21) or a time (2026-11-21T02:00)`,
     );
   return () => atMs;
@@ -49,14 +49,14 @@ export const durationOrZero = (text: string) => (text === '0' ? 0 : duration(tex
 
 export function positiveDuration(text: string): number {
   const ms = duration(text);
-  if (ms === 0) throw new RefusedValue('give a duration greater than 0');
+  if (ms === 0) throw new InvalidArgumentError('give a duration greater than 0');
   return ms;
 }
 
 export const whole = (least: number, most: number) => (text: string) => {
   const number = Number(text);
   if (!/^\d+$/.test(text) || number < least || number > most) {
-    throw new RefusedValue(`give a whole number from ${least} to ${most}`);
+    throw new InvalidArgumentError(`give a whole number from ${least} to ${most}`);
   }
   return number;
 };
@@ -67,7 +67,7 @@ const largestFactor = 100_000;
 export function positive(text: string): number {
   const number = Number(text);
   if (!/^\d+(\.\d+)?$/.test(text) || number <= 0 || number > largestFactor) {
-    throw new RefusedValue(`give a number greater than 0, at most ${largestFactor}`);
+    throw new InvalidArgumentError(`give a number greater than 0, at most ${largestFactor}`);
   }
   return number;
 }
@@ -75,7 +75,7 @@ export function positive(text: string): number {
 export function fieldPath(text: string, earlier: string[] = []): string[] {
   const paths = text.split(',').map((path) => path.trim().replace(/^\./, ''));
   if (paths.some((path) => path.split('.').includes(''))) {
-    throw new RefusedValue('give a path like summary.failedSteps');
+    throw new InvalidArgumentError('give a path like summary.failedSteps');
   }
   return [...earlier, ...paths];
 }
@@ -85,14 +85,14 @@ export const longestIdempotencyKey = 255;
 export function idempotencyKey(text: string): string {
   // The key is sent in a header.
   if (!/^[\x21-\x7e]{1,255}$/.test(text)) {
-    throw new RefusedValue('give 1 to 255 visible ASCII characters without spaces');
+    throw new InvalidArgumentError('give 1 to 255 visible ASCII characters without spaces');
   }
   return text;
 }
 
 export function automation(text: string): string {
   const flaw = flawOfAutomation(text);
-  if (flaw) throw new RefusedValue(`it ${flaw.why}`);
+  if (flaw) throw new InvalidArgumentError(`it ${flaw.why}`);
   return nonEmpty(text);
 }
 
@@ -103,14 +103,6 @@ export const statusWords = (text: string, earlier: string[] = []): string[] => [
 ];
 
 export function nonEmpty(text: string): string {
-  if (text === '') throw new RefusedValue("it can't be empty");
+  if (text === '') throw new InvalidArgumentError("it can't be empty");
   return text;
 }
-
-export const oneOf =
-  <Word>(choices: readonly Word[]) =>
-  (text: string): Word => {
-    const chosen = choices.find((word) => String(word) === text);
-    if (chosen === undefined) throw new RefusedValue(`choose one of ${choices.join(', ')}`);
-    return chosen;
-  };

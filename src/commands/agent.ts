@@ -1,6 +1,6 @@
-import { argument, type CommandDefinition, defineCommand, type OptionValues, option } from '../cli/define-command.ts';
-import { groupHelp } from '../cli/help-text.ts';
-import { outputOptions, settingOptions } from '../cli/options.ts';
+import { Command } from 'commander';
+import { define } from '../cli/command.ts';
+import type { SharedFlags } from '../cli/options.ts';
 import { idempotencyKey } from '../cli/values.ts';
 import { openHttp } from '../connection/connect.ts';
 import type { Invocation } from '../context.ts';
@@ -16,23 +16,17 @@ import { localTime } from '../system/time-text.ts';
 
 // Agents are discontinued. Each command makes one request, which is neither repeated nor recorded.
 
-const agentId = argument('<agentId>', 'UUID');
-const executionId = argument('<executionId>', 'UUID');
-const sharedOptions = { ...outputOptions, ...settingOptions };
+const agentTrigger = new Command('trigger')
+  .description('trigger an agent (discontinued: `runctl trigger` replaces it)')
+  .argument('<agentId>', 'UUID')
+  .option('--title <text>', 'title of the run')
+  .option('--message <text>', 'message to the agent')
+  .option('--idempotency-key <key>', 'makes repeats safe: one key starts one run', idempotencyKey);
 
-const agentTrigger = defineCommand({
-  name: 'trigger',
+define(agentTrigger, {
   starts: true,
-  about: 'trigger an agent (discontinued: `runctl trigger` replaces it)',
-  arguments: { agentId },
-  options: {
-    title: option('--title <text>', 'title of the run'),
-    message: option('--message <text>', 'message to the agent'),
-    idempotencyKey: option('--idempotency-key <key>', 'makes repeats safe: one key starts one run', idempotencyKey),
-    ...sharedOptions,
-  },
-  async run(args, { title, message, idempotencyKey, ...options }, context) {
-    const agentId = uuidOf(args.agentId, 'an agent id');
+  async run([typedId], { title, message, idempotencyKey, ...options }, context) {
+    const agentId = uuidOf(typedId, 'an agent id');
     const service = await connectToAgents(options, context);
     const body = JSON.stringify({ message, title });
     const answer = await service.trigger(agentId, { body, idempotencyKey }, context.signal);
@@ -54,14 +48,15 @@ const agentTrigger = defineCommand({
   },
 });
 
-const agentStatus = defineCommand({
-  name: 'status',
-  about: "show an agent run's current status",
-  arguments: { agentId, executionId },
-  options: sharedOptions,
-  async run(args, options, context) {
-    const agentId = uuidOf(args.agentId, 'an agent id');
-    const executionId = uuidOf(args.executionId, 'an execution id');
+const agentStatus = new Command('status')
+  .description("show an agent run's current status")
+  .argument('<agentId>', 'UUID')
+  .argument('<executionId>', 'UUID');
+
+define(agentStatus, {
+  async run([typedId, typedExecution], options, context) {
+    const agentId = uuidOf(typedId, 'an agent id');
+    const executionId = uuidOf(typedExecution, 'an execution id');
     const service = await connectToAgents(options, context);
     const answer = await service.status({ agentId, executionId }, context.signal);
     if (answer.kind === 'fault') {
@@ -85,11 +80,11 @@ const agentStatus = defineCommand({
   },
 });
 
-export const agent: CommandDefinition = {
-  name: 'agent',
-  about: 'use the discontinued Agent endpoints',
-  commands: [agentTrigger, agentStatus, groupHelp],
-};
+export const agent = new Command('agent')
+  .description('use the discontinued Agent endpoints')
+  .helpCommand('help [command]', 'show the help of a command')
+  .addCommand(agentTrigger)
+  .addCommand(agentStatus);
 
 /** A UUID in lower case. `what` names it in the message. Throws a usage problem. */
 function uuidOf(text: string, what: string): string {
@@ -99,7 +94,7 @@ function uuidOf(text: string, what: string): string {
 }
 
 /** Warns at every use, as scripts that still use Agents no longer start anything. */
-async function connectToAgents(options: OptionValues<typeof sharedOptions>, context: Invocation) {
+async function connectToAgents(options: SharedFlags, context: Invocation) {
   const message = 'Agents are discontinued: `runctl trigger <automation>` replaces them';
   context.reporter.observe({ event: 'warning', name: 'agents_discontinued', message });
   const { http } = await openHttp(await resolveSettings(options, context), options, context);

@@ -1,6 +1,6 @@
-import { hoistFlags, namesOf } from '../cli/check-flags.ts';
-import type { ArgumentDefinition, CommandDefinition, OptionDefinition } from '../cli/define-command.ts';
-import { helpOption, versionOption } from '../cli/help-text.ts';
+import type { Argument, CommandUnknownOpts, Option } from 'commander';
+import { findCommand } from '../cli/command.ts';
+import { helpOption } from '../cli/help-text.ts';
 import { automationsIn } from '../connection/find-run.ts';
 import { type Journal, openJournal } from '../journal/journal.ts';
 import { knownPaths } from '../output/field-paths.ts';
@@ -31,71 +31,67 @@ type ValuesOf = (place: Place) => Iterable<Candidate> | 'files';
 
 export function candidatesFor(
   words: readonly string[],
-  program: CommandDefinition,
+  program: CommandUnknownOpts,
   valuesOf: ValuesOf,
 ): Candidate[] | 'files' {
   const current = words.at(-1) ?? '';
-  const { command, place, wantsValue, isPastOptions } = findPlace(hoistFlags(words.slice(0, -1), program), program);
+  const { command, place, wantsValue, isPastOptions } = findPlace(words.slice(0, -1), program);
+  const options = [...command.options, ...(command === program ? [] : program.options), helpOption];
   const isOption = current.startsWith('-') && !wantsValue && !isPastOptions;
   const [, flag, typed = ''] = (isOption && /^(--[^=]+)=(.*)$/s.exec(current)) || [];
   if (flag) {
-    const ofFlag = placeOfOption(findOption(command, flag));
+    const ofFlag = placeOfOption(findOption(options, flag));
     return startingWith(typed, ofFlag ? valuesOf(ofFlag) : [], `${flag}=`);
   }
-  if (isOption) return startingWith(current, flagsOf(command, current));
-  if (!wantsValue && command.commands) {
-    const names = command.commands.map(({ name, about }) => ({ value: name, about }));
-    return startingWith(current, names);
+  if (isOption) return startingWith(current, flagsOf(options, current));
+  if (!wantsValue && command.commands.length > 0) {
+    const inner = command.createHelp().visibleCommands(command);
+    return startingWith(
+      current,
+      inner.map((each) => ({ value: each.name(), about: each.description() })),
+    );
   }
   return startingWith(current, place ? valuesOf(place) : []);
 }
 
-function findPlace(words: readonly string[], program: CommandDefinition) {
+function findPlace(words: readonly string[], program: CommandUnknownOpts) {
   let command = program;
   let given = 0;
   let ofOption: Place | undefined;
   let isPastOptions = false;
   for (const word of words) {
-    const inner = command.commands?.find(({ name, alias }) => name === word || alias === word);
+    const inner = findCommand(command, word);
     if (ofOption) ofOption = undefined;
     else if (isPastOptions) given++;
     else if (word === '--') isPastOptions = true;
-    else if (word.startsWith('-') && word !== '-') ofOption = placeOfOption(findOption(command, word));
+    else if (word.startsWith('-') && word !== '-')
+      ofOption = placeOfOption(findOption([...command.options, ...program.options], word));
     else if (inner) command = inner;
     else given++;
   }
-  const args = Object.values(command.arguments ?? {});
+  const args = command.registeredArguments;
   const last = args.at(-1);
-  const argument = args[given] ?? (last?.form.includes('...') ? last : undefined);
+  const argument = args[given] ?? (last?.variadic ? last : undefined);
   const place = ofOption ?? (argument && placeOfArgument(argument));
   return { command, place, wantsValue: ofOption !== undefined, isPastOptions };
 }
 
-const optionsOf = ({ options = {}, version }: CommandDefinition) => [
-  ...Object.values(options),
-  ...(version ? [versionOption] : []),
-  helpOption,
-];
+const findOption = (options: readonly Option[], flag: string) =>
+  options.find(({ short, long }) => flag === short || flag === long);
 
-const findOption = (command: CommandDefinition, flag: string) =>
-  optionsOf(command).find((option) => namesOf(option).includes(flag));
-
-function placeOfOption(option: OptionDefinition | undefined): Place | undefined {
-  if (!option?.flags.includes('<')) return undefined;
-  return { name: namesOf(option).at(-1)?.replace(/^--/, '') ?? '', choices: option.choices?.map(String) };
+function placeOfOption(option: Option | undefined): Place | undefined {
+  return option?.required ? { name: option.name(), choices: option.argChoices } : undefined;
 }
 
-const placeOfArgument = ({ form, choices }: ArgumentDefinition): Place => ({
-  name: form.replace(/\W/g, ''),
-  choices: choices?.map(String),
-});
+const placeOfArgument = (argument: Argument): Place => ({ name: argument.name(), choices: argument.argChoices });
 
 /** The long flags, and a short flag only if exactly that is typed. */
-function flagsOf(command: CommandDefinition, typed: string): Candidate[] {
-  return optionsOf(command).flatMap((option) =>
-    namesOf(option)
-      .filter((flag) => flag.startsWith('--') || (typed.length === 2 && flag === typed))
-      .map((flag) => ({ value: flag, about: option.about })),
+function flagsOf(options: readonly Option[], typed: string): Candidate[] {
+  return options.flatMap(({ short, long, description }) =>
+    [short, long]
+      .filter((flag) => flag !== undefined)
+      .filter((flag) => flag.startsWith('--') || flag === typed)
+      .map((flag) => ({ value: flag, about: description })),
   );
 }
 

@@ -1,10 +1,10 @@
-import type { CommandDefinition } from '../cli/define-command.ts';
+import type { CommandUnknownOpts } from 'commander';
 import type { Env } from '../system/env.ts';
 import { type Candidate, candidatesFor, liveValues } from './complete-words.ts';
 import type { Shell } from './completion.ts';
 
 /** The candidates as the shell's script reads them; `:files` asks it for file names. Never throws. */
-export function answerCompletion([shell, ...typed]: readonly string[], program: CommandDefinition, env: Env): string {
+export function answerCompletion([shell, ...typed]: readonly string[], program: CommandUnknownOpts, env: Env): string {
   try {
     const line = lineOf(shell as Shell, typed);
     const candidates = candidatesFor(line.words, program, liveValues(env));

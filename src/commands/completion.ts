@@ -1,4 +1,5 @@
-import { argument, defineCommand } from '../cli/define-command.ts';
+import { Argument, Command } from 'commander';
+import { define } from '../cli/command.ts';
 
 export const shells = ['bash', 'zsh', 'fish'] as const;
 
@@ -54,14 +55,15 @@ complete -c runctl -f -k -a '(__runctl_complete)'
 `,
 };
 
-export const completion = defineCommand({
-  name: 'completion',
-  about: 'print the completion script of a shell',
-  arguments: { shell: argument('<shell>', 'the shell that you use', shells) },
+const command = new Command('completion')
+  .description('print the completion script of a shell')
+  .addArgument(new Argument('<shell>', 'the shell that you use').choices(shells));
+
+export const completion = define(command, {
   examples: [
     ['eval "$(runctl completion bash)"', 'in ~/.bashrc'],
     ['source <(runctl completion zsh)', 'in ~/.zshrc'],
     ['runctl completion fish | source', 'in ~/.config/fish/config.fish'],
   ],
-  run: async ({ shell }) => ({ verbatim: completionScripts[shell].trimEnd() }),
+  run: async ([shell]) => ({ verbatim: completionScripts[shell].trimEnd() }),
 });

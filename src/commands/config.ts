@@ -1,6 +1,5 @@
-import { argument, defineCommand, option } from '../cli/define-command.ts';
-import { groupHelp } from '../cli/help-text.ts';
-import { outputOptions, settingOptions } from '../cli/options.ts';
+import { Command } from 'commander';
+import { define } from '../cli/command.ts';
 import type { Invocation } from '../context.ts';
 import { fields } from '../output/fields.ts';
 import type { Result } from '../output/print.ts';
@@ -16,70 +15,66 @@ import type { JsonObject } from '../system/json.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
 import { configSet, configUnset, warnOfOverridden } from './config-change.ts';
 
-const profileOptions = { profile: option('--profile <name>', 'profile to read or write') };
-const keyArgument = argument('<key>', settingKeys.join(', '));
-const whenMissing = () => `settings: ${settingKeys.join(', ')}`;
+const aboutKey = settingKeys.join(', ');
+const whenMissing = () => `settings: ${aboutKey}`;
 
-const getCommand = defineCommand({
-  name: 'get',
-  about: 'print a setting',
-  arguments: { key: keyArgument },
-  options: { ...profileOptions, ...outputOptions },
+const getCommand = define(new Command('get').description('print a setting').argument('<key>', aboutKey), {
   whenMissing,
-  run: ({ key }, options, context) => configGet(key, options, context),
+  run: ([key], options, context) => configGet(key, options, context),
 });
 
-const setCommand = defineCommand({
-  name: 'set',
-  about: 'store a setting; `set apiKey` asks for it, or reads it from a pipe',
-  arguments: { key: keyArgument, value: argument('[value]', 'what to store') },
-  options: { ...profileOptions, ...outputOptions },
+const setCommand = define(
+  new Command('set')
+    .description('store a setting; `set apiKey` asks for it, or reads it from a pipe')
+    .argument('<key>', aboutKey)
+    .argument('[value]', 'what to store'),
+  {
+    whenMissing,
+    whenExcess: 'put quotes around a value that has spaces',
+    run: ([key, value], options, context) => configSet(key, value, options, context),
+  },
+);
+
+const unsetCommand = define(new Command('unset').description('remove a stored setting').argument('<key>', aboutKey), {
   whenMissing,
-  whenExcess: 'put quotes around a value that has spaces',
-  run: ({ key, value }, options, context) => configSet(key, value, options, context),
+  run: ([key], options, context) => configUnset(key, options, context),
 });
 
-const unsetCommand = defineCommand({
-  name: 'unset',
-  about: 'remove a stored setting',
-  arguments: { key: keyArgument },
-  options: { ...profileOptions, ...outputOptions },
-  whenMissing,
-  run: ({ key }, options, context) => configUnset(key, options, context),
-});
-
-const listCommand = defineCommand({
-  name: 'list',
-  about: 'show every setting and where it comes from',
-  options: { ...outputOptions, ...settingOptions },
+const listCommand = define(new Command('list').description('show every setting and where it comes from'), {
   run: (_, options, context) => configList(options, context),
 });
 
-const pathCommand = defineCommand({
-  name: 'path',
-  about: 'print the path of the config file, and the folder of the journal',
-  options: outputOptions,
-  run: (_, __, context) => configPath(context),
-});
+const pathCommand = define(
+  new Command('path').description('print the path of the config file, and the folder of the journal'),
+  { run: (_, __, context) => configPath(context) },
+);
 
-export const config = defineCommand({
-  name: 'config',
-  about: 'set up runctl: enter the settings and check them',
-  options: profileOptions,
+const command = new Command('config')
+  .description('set up runctl: enter the settings and check them')
+  .helpCommand('help [command]', 'show the help of a command')
+  .addCommand(getCommand)
+  .addCommand(setCommand)
+  .addCommand(unsetCommand)
+  .addCommand(listCommand)
+  .addCommand(pathCommand);
+
+export const config = define(command, {
   examples: [
     ['runctl config', 'enter the settings and check them'],
     ['runctl config set apiKey < key.txt', 'store the API key from a file'],
     ['runctl config set baseUrl https://staging.example.com --profile staging', 'store a setting in another profile'],
     ['runctl config list', 'show every setting and where it comes from'],
   ],
-  commands: [getCommand, setCommand, unsetCommand, listCommand, pathCommand, groupHelp],
-  async run(_, options, context) {
-    const { askSettings, trySettings } = await import('./config-setup.ts');
-    const stored = await askSettings(options, context);
-    await warnOfOverridden(stored, options, context);
-    return trySettings(options, context);
-  },
+  run: (_, options, context) => setUp(options, context),
 });
+
+/** `runctl config` alone: asks for the settings, stores and tries them. Returns the exit code. */
+export async function setUp(options: SettingFlags, context: Invocation): Promise<number> {
+  const { askSettings, trySettings } = await import('./config-setup.ts');
+  const stored = await askSettings(options, context);
+  await warnOfOverridden(stored, options, context);
+  return trySettings(options, context);
+}
 
 /** `runctl config get <key>`: the current value of a setting. An API key is masked. */
 async function configGet(name: string, options: SettingFlags, context: Invocation): Promise<Result> {

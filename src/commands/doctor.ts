@@ -1,5 +1,5 @@
-import { defineCommand, flag, option } from '../cli/define-command.ts';
-import { outputOptions, settingOptions } from '../cli/options.ts';
+import { Command, Option } from 'commander';
+import { define } from '../cli/command.ts';
 import { automation } from '../cli/values.ts';
 import { connectWith } from '../connection/connect.ts';
 import { askForUnknownRun } from '../connection/connection.ts';
@@ -10,7 +10,7 @@ import { silentReporter } from '../run/events.ts';
 import { interruptNameOf, isInterruptName } from '../run/exit-codes.ts';
 import { doctorResultOf, type Fault, isInterruption, reasonOf, remedyOf } from '../run/fault.ts';
 import type { Outcome } from '../run/outcome.ts';
-import { interruptedProblem, Problem } from '../run/problem.ts';
+import { interruptedProblem, Problem, usageProblem } from '../run/problem.ts';
 import { count, quote, shellWord } from '../run/quote.ts';
 import { maskApiKey } from '../settings/api-key.ts';
 import { readConfigFile } from '../settings/config-file.ts';
@@ -24,25 +24,20 @@ import { type Finding, type Found, failed, findingLines, labelOf, ok, reportOf, 
 import { triggersBeingSent } from './list-notes.ts';
 import { showKeyTrial } from './try-key.ts';
 
-const options = {
-  offline: flag('--offline', 'send nothing'),
-  tryKey: {
-    ...option(
+const command = new Command('doctor')
+  .description('check settings, service, API key, clock and journal')
+  .option('--offline', 'send nothing')
+  .addOption(
+    new Option(
       '--try-key <automation>',
       'find out whether the service honors idempotency keys: starts one or two runs of this automation',
-      automation,
-    ),
-    refuses: ['offline'],
-  },
-  yes: { ...flag('--yes', 'with --try-key: start the runs without asking'), needs: ['tryKey'] },
-  ...outputOptions,
-  ...settingOptions,
-};
+    )
+      .argParser(automation)
+      .conflicts('offline'),
+  )
+  .option('--yes', 'with --try-key: start the runs without asking');
 
-export const doctor = defineCommand({
-  name: 'doctor',
-  about: 'check settings, service, API key, clock and journal',
-  options,
+export const doctor = define(command, {
   examples: [
     ['runctl doctor', 'find problems, and what to type next'],
     ['runctl doctor --json', 'the same as JSON, without the API key, for a bug report'],
@@ -50,6 +45,7 @@ export const doctor = defineCommand({
   ],
   async run(_, options, context): Promise<Result> {
     if (options.tryKey !== undefined) return showKeyTrial(options.tryKey, options, context);
+    if (options.yes) throw usageProblem('--yes needs --try-key', 'add `--try-key`');
     const findings = await diagnose(options, context);
     const problem = problemOf(findings, options);
     const printed = findings.filter(({ result }) => !options.quiet || severity[result] > 0);

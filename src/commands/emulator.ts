@@ -1,4 +1,5 @@
-import { argument, choice, defineCommand, flag, option } from '../cli/define-command.ts';
+import { Command, Option } from 'commander';
+import { define } from '../cli/command.ts';
 import { positive, whole } from '../cli/values.ts';
 import { scenarioNames, scenarios } from '../emulator/scenarios.ts';
 import type { Automations } from '../emulator/service.ts';
@@ -8,28 +9,23 @@ import { sanitizeLine } from '../system/sanitize.ts';
 
 const defaultScenario = 'happy';
 
-const options = {
-  scenario: choice('--scenario <name>', `what happens (default: ${defaultScenario})`, scenarioNames),
-  port: option('--port <n>', 'port to listen on (default: any free one)', whole(0, 65_535)),
-  speed: option(
+const command = new Command('emulator')
+  .description('run a local copy of the service to try scripts')
+  .argument('[command...]', 'after --: a command to run against it; runctl exits with its exit code')
+  .addOption(new Option('--scenario <name>', `what happens (default: ${defaultScenario})`).choices(scenarioNames))
+  .option('--port <n>', 'port to listen on (default: any free one)', whole(0, 65_535))
+  .option(
     '--speed <factor>',
     'how much faster than real time its clock runs (clients still wait in real time)',
     positive,
-  ),
-  quiet: flag('-q, --quiet', "don't print a line for every request"),
-};
+  )
+  .option('-q, --quiet', "don't print a line for every request");
 
 const apiKey = 'emulator-key';
 /** Any other UUID would do. */
 const projectId = '00000000-0000-4000-8000-000000000001';
 
-export const emulator = defineCommand({
-  name: 'emulator',
-  about: 'run a local copy of the service to try scripts',
-  arguments: {
-    command: argument('[command...]', 'after --: a command to run against it; runctl exits with its exit code'),
-  },
-  options,
+export const emulator = define(command, {
   terms: { title: 'Scenarios', rows: scenarioNames.map((name) => [name, scenarios[name].about]) },
   examples: [
     ['runctl emulator -- runctl trigger nightly --watch', 'try runctl without an account'],
@@ -37,7 +33,7 @@ export const emulator = defineCommand({
     ['runctl emulator --scenario bad-day --speed 1200 -- ./nightly.sh', 'test a script on a bad day'],
   ],
   /** Runs until it is interrupted; with a command, until that has ended, and returns its exit code. */
-  async run({ command }, { scenario = defaultScenario, port, speed, quiet }, context) {
+  async run([command], { scenario = defaultScenario, port, speed, quiet }, context) {
     const { stdout, stderr, signal, clock } = context;
     const automations: Automations = scenarios[scenario].automations;
     const { createService } = await import('../emulator/service.ts');

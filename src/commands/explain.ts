@@ -1,5 +1,5 @@
-import { argument, defineCommand } from '../cli/define-command.ts';
-import { outputOptions } from '../cli/options.ts';
+import { Command } from 'commander';
+import { define } from '../cli/command.ts';
 import { fields } from '../output/fields.ts';
 import type { Result } from '../output/print.ts';
 import { renderMarkup, type Theme } from '../output/theme.ts';
@@ -9,18 +9,16 @@ import { report } from '../run/outcome.ts';
 import { usageProblem } from '../run/problem.ts';
 import { quote } from '../run/quote.ts';
 
-export const explain = defineCommand({
-  name: 'explain',
-  about: 'explain an exit code',
-  arguments: {
-    code: argument('[code]', 'an exit code or its outcome, such as 12 or outcome_unknown (default: all)'),
-  },
-  options: outputOptions,
+const command = new Command('explain')
+  .description('explain an exit code')
+  .argument('[code]', 'an exit code or its outcome, such as 12 or outcome_unknown (default: all)');
+
+export const explain = define(command, {
   examples: [
     ['runctl explain', 'all exit codes'],
     ['runctl explain 12', 'one exit code, and what to do about it'],
   ],
-  async run({ code: asked }): Promise<Result> {
+  async run([asked]): Promise<Result> {
     const rows = exitCodes.filter(({ code, outcome }) => [undefined, String(code), outcome].includes(asked));
     if (asked !== undefined && rows.length === 0)
       throw usageProblem(`there is no exit code ${quote(asked)}`, '`runctl explain` lists the exit codes');

@@ -19,7 +19,7 @@ export interface FollowFlags extends OutputOptions, ConnectOptions {
 
 /** `--timeout` counts from now. */
 export const connectToFollow = (flags: FollowFlags, context: Invocation, need: JournalNeed): Promise<Connection> =>
-  connect({ ...flags, timeoutMs: flags.timeoutMs ?? defaults.timeoutMs }, context, need);
+  connect({ ...flags, timeout: flags.timeout ?? defaults.timeoutMs }, context, need);
 
 /** How the runs of one command are followed. */
 interface Follower {

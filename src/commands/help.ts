@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { shared } from '../cli/check-flags.ts';
-import { argument, defineCommand } from '../cli/define-command.ts';
+import { Argument, Command } from 'commander';
+import { define } from '../cli/command.ts';
 import { helpTopics } from '../cli/help-text.ts';
+import { commonOptions } from '../cli/options.ts';
 import { fields, type Row } from '../output/fields.ts';
 import type { Result } from '../output/print.ts';
 import { renderMarkup, type Theme } from '../output/theme.ts';
@@ -12,19 +13,20 @@ import { type Setting, settingTable } from '../settings/table.ts';
 type Topic = (typeof helpTopics)[number];
 type Page = (theme: Theme, lines: WrapOptions) => string;
 
+const command = new Command('help')
+  .description('show the help of a command, or explain a topic')
+  .addArgument(new Argument('[topic]', 'command or topic').choices(helpTopics));
+
 /** The parser answers `help` and `help <command>` itself, as `--help` and `<command> --help`. */
-export const help = defineCommand({
-  name: 'help',
-  about: 'show the help of a command, or explain a topic',
-  arguments: { topic: argument('[topic]', 'command or topic', helpTopics) },
+export const help = define(command, {
   examples: [
-    ['runctl help flags', 'the flags that most commands take'],
+    ['runctl help flags', 'the flags that every command takes'],
     ['runctl help settings', 'every setting and how to set it'],
     ['runctl help troubleshooting', 'what to do when something is wrong'],
     ['runctl help programs', 'how scripts and coding agents drive runctl'],
     ['runctl help man | man -l -', 'the manual page'],
   ],
-  async run({ topic }): Promise<Result> {
+  async run([topic]): Promise<Result> {
     if (!topic) return {};
     if (topic === 'programs' || topic === 'troubleshooting') {
       const { default: page } = await documents[topic]();
@@ -68,9 +70,9 @@ const pages: Record<Exclude<Topic, keyof typeof documents | 'man'>, Page> = {
     ].join('\n'),
   flags: (theme, lines) =>
     [
-      paragraph('Flags that most commands take. They may also stand before the command.', theme, lines),
+      paragraph('Flags that every command takes. They may also stand before the command.', theme, lines),
       fields(
-        Object.values(shared).map(({ flags, about }) => [flags, about]),
+        commonOptions.map(({ flags, description }) => [flags, description]),
         theme,
         { columns: lines.columns, indent: 2 },
       ),

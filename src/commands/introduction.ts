@@ -3,7 +3,7 @@ import { fields } from '../output/fields.ts';
 import { type Result, themeOf, wrapOptionsOf } from '../output/print.ts';
 import { renderMarkup } from '../output/theme.ts';
 import { askLine } from '../settings/prompts.ts';
-import { config } from './config.ts';
+import { setUp } from './config.ts';
 
 const commands = [
   ['runctl config', 'set the base URL, your API key and the project'],
@@ -25,6 +25,6 @@ export async function introduce(context: Invocation): Promise<Result | number> {
   stdout.write(fields(commands, theme, { ...lines, indent: 2 }));
   stdout.write(`\n${renderMarkup(withoutAccount, theme, lines)}\n\n`);
   const answer = await askLine('No base URL is set. Run `runctl config` now? [Y/n] ', context);
-  if (/^(y|yes)?$/i.test(answer.trim())) return config.run?.({}, {}, context) ?? 0;
+  if (/^(y|yes)?$/i.test(answer.trim())) return setUp({}, context);
   return { next: 'run `runctl config` when you are ready' };
 }

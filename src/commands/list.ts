@@ -1,7 +1,8 @@
-import { defineCommand, flag, type OptionValues, option } from '../cli/define-command.ts';
-import { outputOptions, selectedAutomations, settingOptions } from '../cli/options.ts';
+import { Command } from 'commander';
+import { define, type OptionsOf } from '../cli/command.ts';
+import { aboutSelection } from '../cli/options.ts';
 import { moment, statusWords, whole } from '../cli/values.ts';
-import { parseAutomationNames } from '../connection/arguments.ts';
+import { flawOfSelection, parseAutomationNames } from '../connection/arguments.ts';
 import { connectWith } from '../connection/connect.ts';
 import { journalOf } from '../connection/open-journal.ts';
 import { currentOf, type Refreshed, refreshRuns } from '../connection/refresh.ts';
@@ -35,41 +36,37 @@ import { dayMs } from '../system/time-text.ts';
 import { plainVoice } from '../words/voice.ts';
 import { checkStatuses, emptyNote, omissionNote, unknownNote } from './list-notes.ts';
 
-const options = {
-  limit: option(
+const command = new Command('list')
+  .alias('ls')
+  .description('list runs started or watched on this machine')
+  .argument('[automation...]', aboutSelection)
+  .option(
     '-n, --limit <n>',
     `show at most this many (default: ${defaults.listLimit}; with --since: all)`,
     whole(1, 1_000_000),
-  ),
-  status: option(
+  )
+  .option(
     '--status <status>',
     `only runs with this status, or one of several (${shownStatuses.join(', ')})`,
     statusWords,
-  ),
-  since: option(
+  )
+  .option(
     '--since <time>',
     'only runs that started since then: 2d (ago), today, yesterday, a date or a local time',
     moment,
-  ),
-  offline: flag('--offline', "don't poll; show what the journal has"),
-  ...outputOptions,
-  ...settingOptions,
-};
+  )
+  .option('--offline', "don't poll; show what the journal has");
 
-type ListOptions = OptionValues<typeof options>;
+type ListOptions = OptionsOf<typeof command>;
 
-export const list = defineCommand({
-  name: 'list',
-  alias: 'ls',
-  about: 'list runs started or watched on this machine',
-  arguments: { automations: selectedAutomations },
-  options,
+export const list = define(command, {
+  flawOf: flawOfSelection,
   examples: [
     ['runctl list', `the last ${defaults.listLimit} runs of this machine; runs of other machines are not shown`],
     ['runctl list nightly --status FAILED', 'the nightly runs that failed'],
     ['runctl list --since 2d --json', 'the runs of the last two days, for a script'],
   ],
-  async run({ automations: names }, options, context) {
+  async run([names], options, context) {
     const { clock, env, signal } = context;
     const settings = options.offline ? undefined : await resolveSettings(options, context);
     const inForce = settings ?? resolveWithoutApiKey(options, env);

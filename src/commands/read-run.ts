@@ -14,8 +14,8 @@ import { isNowForgotten, isOutage } from '../watch/ask.ts';
 /** Finds the run that the argument names. Its connection gives up soon, because somebody waits. */
 export async function findToRead(argument = '@last', flags: ConnectOptions, context: Invocation) {
   const named = parseRunArgument(argument);
-  const { giveUpAfterMs = defaults.readGiveUpAfterMs } = flags;
-  const connection = await connect({ ...flags, giveUpAfterMs }, context, { needed: isFromJournal(named) });
+  const { giveUpAfter = defaults.readGiveUpAfterMs } = flags;
+  const connection = await connect({ ...flags, giveUpAfter }, context, { needed: isFromJournal(named) });
   return { found: await findRun(named, connection), connection };
 }
 

@@ -1,5 +1,6 @@
-import { defineCommand, flag, type OptionValues } from '../cli/define-command.ts';
-import { asTyped, giveUpOptions, outputOptions, selectedAutomations, settingOptions } from '../cli/options.ts';
+import { Command } from 'commander';
+import { define, type OptionsOf } from '../cli/command.ts';
+import { aboutSelection, asTyped, giveUpAfter } from '../cli/options.ts';
 import { flawOfAutomation, parseAutomationNames } from '../connection/arguments.ts';
 import { connect } from '../connection/connect.ts';
 import type { Connection } from '../connection/connection.ts';
@@ -14,32 +15,28 @@ import { recoverAll } from '../start/recover.ts';
 import { wordsOf } from '../words/of-outcome.ts';
 import { reportOfRecovery, sentenceOfRecovery } from '../words/of-recovery.ts';
 
-const options = {
-  dryRun: flag('--dry-run', 'list unresolved triggers without sending anything'),
-  resend: flag(
+const command = new Command('recover')
+  .description('resolve triggers whose response was lost: find the run, or start it if the request never arrived')
+  .argument('[automation...]', aboutSelection)
+  .option('--dry-run', 'list unresolved triggers without sending anything')
+  .option(
     '--resend',
     `resend triggers even if that could start a second run, or if they are older than ${asTyped(defaults.recoverMaxAgeMs)}`,
-  ),
-  ...giveUpOptions,
-  ...outputOptions,
-  ...settingOptions,
-};
+  )
+  .addOption(giveUpAfter);
 
-type RecoverOptions = OptionValues<typeof options>;
+type RecoverOptions = OptionsOf<typeof command>;
 
-export const recover = defineCommand({
-  name: 'recover',
+export const recover = define(command, {
   starts: true,
-  about: 'resolve triggers whose response was lost: find the run, or start it if the request never arrived',
-  arguments: { automations: { ...selectedAutomations, flawOf: flawOfAutomation } },
-  options,
+  flawOf: flawOfAutomation,
   examples: [
     ['runctl recover --dry-run', 'list unresolved triggers and which of them would be sent'],
     ['runctl recover', 'resolve them'],
     ['runctl recover nightly', 'resolve the triggers of one automation'],
   ],
   /** Reports each trigger as soon as it is resolved. Exits with 0 if nothing is left unresolved. */
-  async run({ automations }, options, context) {
+  async run([automations], options, context) {
     const connection = await connect(options, context, { needed: true });
     const named = parseAutomationNames(automations, valueIfGiven(connection.settings.project));
     const isSelected = (target: Target) => isAmong(named, target);

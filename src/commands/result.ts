@@ -1,5 +1,7 @@
-import { defineCommand, type OptionValues } from '../cli/define-command.ts';
-import { outputOptions, readGiveUpOptions, runArgument, settingOptions } from '../cli/options.ts';
+import { Command } from 'commander';
+import { define, type OptionsOf } from '../cli/command.ts';
+import { aboutRun, giveUpReadingAfter } from '../cli/options.ts';
+import { flawOfRun } from '../connection/arguments.ts';
 import type { Connection } from '../connection/connection.ts';
 import { statusIn } from '../journal/found-run.ts';
 import { type Result, wantsData } from '../output/print.ts';
@@ -11,22 +13,22 @@ import { graverStatus } from '../run/statuses.ts';
 import { ask, askBeside, recordedErrorOf } from '../watch/ask.ts';
 import { findToRead, unreadOutcome } from './read-run.ts';
 
-const options = { ...readGiveUpOptions, ...outputOptions, ...settingOptions };
+const command = new Command('result')
+  .description("print a run's output, step summary and error")
+  .argument('[run]', aboutRun)
+  .addOption(giveUpReadingAfter);
 
-type ResultOptions = OptionValues<typeof options>;
+type ResultOptions = OptionsOf<typeof command>;
 
-export const result = defineCommand({
-  name: 'result',
-  about: "print a run's output, step summary and error",
-  arguments: { run: runArgument },
-  options,
+export const result = define(command, {
+  flawOf: flawOfRun,
   whenExcess: '`--field <path>` prints one value',
   examples: [
     ['runctl result', 'the result of the last run'],
     ['runctl result nightly --field output > report.txt', 'prints the output, byte for byte'],
     ['runctl result --json', 'print everything that the service returned'],
   ],
-  async run({ run }, options, context) {
+  async run([run], options, context) {
     const { found, connection } = await findToRead(run, options, context);
     return showResult(found, options, connection);
   },

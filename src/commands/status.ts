@@ -1,5 +1,7 @@
-import { defineCommand, flag, type OptionValues } from '../cli/define-command.ts';
-import { outputOptions, readGiveUpOptions, runArgument, settingOptions } from '../cli/options.ts';
+import { Command } from 'commander';
+import { define, type OptionsOf } from '../cli/command.ts';
+import { aboutRun, giveUpReadingAfter } from '../cli/options.ts';
+import { flawOfRun } from '../connection/arguments.ts';
 import type { Connection } from '../connection/connection.ts';
 import { statusFields } from '../output/fields.ts';
 import { type Result, wantsData } from '../output/print.ts';
@@ -8,27 +10,23 @@ import type { FoundRun, OutcomeOf } from '../run/outcome.ts';
 import { askBeside, askStatus, recordedErrorOf } from '../watch/ask.ts';
 import { findToRead, unreadOutcome } from './read-run.ts';
 
-const options = {
-  exitStatus: flag('--exit-status', "exit with the run's exit code, or 16 if it hasn't finished"),
-  ...readGiveUpOptions,
-  ...outputOptions,
-  ...settingOptions,
-};
+const command = new Command('status')
+  .description("show a run's current status")
+  .argument('[run]', aboutRun)
+  .option('--exit-status', "exit with the run's exit code, or 16 if it hasn't finished")
+  .addOption(giveUpReadingAfter);
 
-type StatusOptions = OptionValues<typeof options>;
+type StatusOptions = OptionsOf<typeof command>;
 
-export const status = defineCommand({
-  name: 'status',
-  about: "show a run's current status",
-  arguments: { run: runArgument },
-  options,
+export const status = define(command, {
+  flawOf: flawOfRun,
   whenExcess: '`--field <path>` prints one value; `runctl list` shows several runs',
   examples: [
     ['runctl status', 'the status of the last run'],
     ['runctl status nightly --field status', 'prints the bare status, for a script'],
     ['runctl status --exit-status', "exit with the run's code, or with 16 if it hasn't finished"],
   ],
-  async run({ run }, options, context) {
+  async run([run], options, context) {
     const { found, connection } = await findToRead(run, options, context);
     return showStatus(found, options, connection);
   },

@@ -1,7 +1,8 @@
-import { choice, defineCommand, flag, type OptionValues, option, under } from '../cli/define-command.ts';
-import { automationArguments, followOptions } from '../cli/options.ts';
+import { Command, Option } from 'commander';
+import { define, type OptionsOf } from '../cli/command.ts';
+import { aboutAutomation, giveUpAfter, interval, onFinal, rate, timeout } from '../cli/options.ts';
 import { idempotencyKey, longestIdempotencyKey } from '../cli/values.ts';
-import { parseAutomationArgument } from '../connection/arguments.ts';
+import { flawOfAutomation, parseAutomationArgument } from '../connection/arguments.ts';
 import type { Connection } from '../connection/connection.ts';
 import { automationsIn } from '../connection/find-run.ts';
 import { journalOf } from '../connection/open-journal.ts';
@@ -17,35 +18,38 @@ import type { StartRequest } from '../start/ports.ts';
 import { connectToFollow } from './follow.ts';
 import { triggerAll } from './trigger-all.ts';
 
-const options = {
-  watch: flag('-w, --watch', 'follow the run until it finishes, then print its summary'),
-  ifActive: choice(
-    '--if-active <what>',
-    "if it's already running: fail (default), skip, or wait for it and then start",
-    ['fail', 'skip', 'wait'],
-  ),
-  dryRun: flag('--dry-run', 'show what would be sent without sending it'),
-  ...under('Starting:', {
-    idempotencyKey: option(
-      '--idempotency-key <key>',
-      'makes repeats safe: one key starts one run ({automation} stands for project and name)',
-      idempotencyKey,
-    ),
-  }),
-  ...followOptions,
-};
+const command = new Command('trigger')
+  .description('start a run; with --watch, follow it until it finishes')
+  .argument('<automation...>', aboutAutomation)
+  .option('-w, --watch', 'follow the run until it finishes, then print its summary')
+  .addOption(
+    new Option(
+      '--if-active <what>',
+      "if it's already running: fail (default), skip, or wait for it and then start",
+    ).choices(['fail', 'skip', 'wait']),
+  )
+  .option('--dry-run', 'show what would be sent without sending it')
+  .optionsGroup('Starting:')
+  .option(
+    '--idempotency-key <key>',
+    'makes repeats safe: one key starts one run ({automation} stands for project and name)',
+    idempotencyKey,
+  )
+  .optionsGroup('Following:')
+  .addOption(timeout)
+  .addOption(giveUpAfter)
+  .addOption(interval)
+  .addOption(rate)
+  .addOption(onFinal);
 
-type TriggerOptions = OptionValues<typeof options>;
+type TriggerOptions = OptionsOf<typeof command>;
 
 // A longer list would hide the example.
 const mostNamed = 8;
 
-export const trigger = defineCommand({
-  name: 'trigger',
+export const trigger = define(command, {
   starts: true,
-  about: 'start a run; with --watch, follow it until it finishes',
-  arguments: { automations: automationArguments },
-  options,
+  flawOf: flawOfAutomation,
   examples: [
     ['id=$(runctl trigger nightly)', 'start a run, keep its id'],
     ['runctl trigger nightly --watch', 'follow it and exit with its code'],
@@ -53,7 +57,8 @@ export const trigger = defineCommand({
     ['runctl trigger nightly --idempotency-key "nightly-$(date +%F)"', 'start at most one run a day'],
   ],
   whenMissing: nameKnown,
-  async run({ automations: names }, options, context) {
+  async run([names], options, context) {
+    checkNeeded(options);
     const idempotencyKeyOf = parseKeyTemplate(options, names.length);
     const connection = await connectToFollow(options, context, { quiet: false });
     const project = () => need('project', connection.settings);
@@ -64,6 +69,13 @@ export const trigger = defineCommand({
     return options.dryRun ? dryRun(requests, connection) : triggerAll(requests, options, connection);
   },
 });
+
+/** Throws a usage problem for a flag without the one that gives it a meaning. */
+function checkNeeded({ watch, ifActive, interval, onFinal }: TriggerOptions): void {
+  if (onFinal !== undefined && !watch) throw usageProblem('--on-final needs --watch', 'add `--watch`');
+  if (interval !== undefined && !watch && ifActive !== 'wait')
+    throw usageProblem('--interval needs --watch or --if-active wait', 'add `--watch`');
+}
 
 /** A hint that names the automations triggered here before. */
 function nameKnown(context: Invocation): string | undefined {

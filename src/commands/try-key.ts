@@ -120,7 +120,7 @@ export async function showKeyTrial(
   options: SettingFlags & OutputOptions & { yes?: boolean },
   context: Invocation,
 ): Promise<Result> {
-  const connection = await connect({ ...options, timeoutMs: defaults.timeoutMs }, context);
+  const connection = await connect({ ...options, timeout: defaults.timeoutMs }, context);
   const target = parseAutomationArgument(automation, () => need('project', connection.settings));
   if (!options.yes && !(await isConfirmed(nameOf(target), context))) return { note: 'Nothing was sent.' };
   const say = (sentence: string) => {

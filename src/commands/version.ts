@@ -1,16 +1,13 @@
 import { arch, versions as ofNode, platform } from 'node:process';
+import { Command } from 'commander';
 import { version as undici } from 'undici/package.json';
 import { version as runctl } from '../../package.json';
-import { defineCommand } from '../cli/define-command.ts';
-import { outputOptions } from '../cli/options.ts';
+import { define } from '../cli/command.ts';
 import { report } from '../run/outcome.ts';
 
 /** What a bug report needs to say. */
 const versions = { runctl, node: ofNode.node, platform: `${platform}-${arch}`, undici };
 
-export const versionCommand = defineCommand({
-  name: 'version',
-  about: 'show the version',
-  options: outputOptions,
+export const versionCommand = define(new Command('version').description('show the version'), {
   run: async () => ({ outcomes: [report({ version: versions })], verbatim: versions.runctl }),
 });

@@ -1,5 +1,6 @@
-import { argument, defineCommand, flag } from '../cli/define-command.ts';
-import { followOptions } from '../cli/options.ts';
+import { Command } from 'commander';
+import { define } from '../cli/command.ts';
+import { giveUpAfter, interval, onFinal, rate, timeout } from '../cli/options.ts';
 import { flawOfRun, isFromJournal, parseRunArgument, type RunArgument } from '../connection/arguments.ts';
 import type { Connection } from '../connection/connection.ts';
 import { findRun } from '../connection/find-run.ts';
@@ -8,20 +9,22 @@ import { foundRunOf } from '../journal/found-run.ts';
 import type { Result } from '../output/print.ts';
 import { runOf } from '../run/entry.ts';
 import type { FoundRun, RunOutcome } from '../run/outcome.ts';
+import { usageProblem } from '../run/problem.ts';
 import { connectToFollow, type FollowFlags, followAndReport } from './follow.ts';
 
-const options = {
-  all: { ...flag('--all', 'every unfinished run of the journal'), refuses: ['runs'] },
-  ...followOptions,
-};
+const command = new Command('watch')
+  .description('follow runs until they finish and print summaries')
+  .argument('[run...]', 'as for `runctl status`')
+  .option('--all', 'every unfinished run of the journal')
+  .optionsGroup('Following:')
+  .addOption(timeout)
+  .addOption(giveUpAfter)
+  .addOption(interval)
+  .addOption(rate)
+  .addOption(onFinal);
 
-export const watch = defineCommand({
-  name: 'watch',
-  about: 'follow runs until they finish and print summaries',
-  arguments: {
-    runs: { ...argument('[run...]', 'as for `runctl status`'), flawOf: flawOfRun },
-  },
-  options,
+export const watch = define(command, {
+  flawOf: flawOfRun,
   examples: [
     ['runctl watch', 'the last run'],
     ['runctl watch nightly weekly', 'the last runs of two automations'],
@@ -29,7 +32,9 @@ export const watch = defineCommand({
     ['runctl watch --timeout 10m --quiet', 'print only errors; exit with 124 after ten minutes'],
     ['runctl watch --on-final \'notify-send runctl "$RUNCTL_STATUS"\'', 'run a command when the run has finished'],
   ],
-  async run({ runs: runArguments }, options, context) {
+  async run([runArguments], options, context) {
+    if (options.all && runArguments.length > 0)
+      throw usageProblem('--all takes no run arguments', 'leave out one of the two');
     const texts = runArguments.length > 0 ? runArguments : ['@last'];
     const named = texts.map(parseRunArgument);
     const needed = options.all || named.some(isFromJournal);

@@ -21,9 +21,9 @@ export interface ConnectOptions extends SettingFlags {
   rate?: number; // requests per second
   debug?: boolean;
   quiet?: boolean;
-  timeoutMs?: number; // of the command; 0 means no limit
-  giveUpAfterMs?: number;
-  intervalMs?: number;
+  timeout?: number; // of the command, in milliseconds; 0 means no limit
+  giveUpAfter?: number; // milliseconds
+  interval?: number; // milliseconds
 }
 
 const mostConnections = 64;
@@ -105,10 +105,10 @@ export async function connectWith(
     usualDuration: (target) => usualOf(lasting.pastDurationsMs({ baseUrl, target })),
     voice: voiceOf({ journal, baseUrl, context }),
     limiter: createRateLimiter(options.rate ?? defaults.rate, clock, { connections }),
-    deadline: createDeadline(options.timeoutMs || Number.POSITIVE_INFINITY, clock),
+    deadline: createDeadline(options.timeout || Number.POSITIVE_INFINITY, clock),
     requestTimeoutMs,
-    giveUpAfterMs: options.giveUpAfterMs ?? defaults.giveUpAfterMs,
-    intervalMs: options.intervalMs,
+    giveUpAfterMs: options.giveUpAfter ?? defaults.giveUpAfterMs,
+    intervalMs: options.interval,
     clock,
     random,
     signal,

@@ -14,8 +14,6 @@ import {
 export interface Setting {
   name: string;
   flag?: string;
-  shortFlag?: string;
-  flagAbout?: string;
   /** The variables that set it, highest priority first. */
   env: readonly [string, ...string[]];
   isStored?: boolean;
@@ -43,7 +41,6 @@ export const settingTable = {
   apiKey: stored({
     name: 'API key',
     flag: '--api-key-file <path>',
-    flagAbout: 'read the API key from a file (- for standard input)',
     env: ['RUNCTL_API_KEY', 'RUNCTL_API_KEY_FILE'],
     about: 'required; sent with every request (`-` reads it from standard input)',
     parse: parseApiKey,
@@ -60,7 +57,6 @@ export const settingTable = {
     isRepeated: true,
     name: 'base URL',
     flag: '--base-url <url>',
-    flagAbout: 'base URL of the service',
     env: ['RUNCTL_BASE_URL'],
     about: 'required; https, except for localhost',
     parse: parseBaseUrl,
@@ -70,8 +66,6 @@ export const settingTable = {
     isRepeated: true,
     name: 'project',
     flag: '--project <uuid>',
-    shortFlag: '-p',
-    flagAbout: 'project ID (UUID) of automations given by name',
     env: ['RUNCTL_PROJECT'],
     about: 'the default project (UUID), used when you give only a name',
     parse: parseProject,
@@ -81,7 +75,6 @@ export const settingTable = {
     isRepeated: true,
     name: 'profile',
     flag: '--profile <name>',
-    flagAbout: 'profile in the config file',
     env: ['RUNCTL_PROFILE'],
     isStored: true,
     default: defaultProfile,
@@ -102,7 +95,6 @@ export const settingTable = {
   requestTimeout: stored({
     name: 'request timeout',
     flag: '--request-timeout <duration>',
-    flagAbout: 'time limit for one request',
     env: ['RUNCTL_REQUEST_TIMEOUT'],
     default: '30s',
     about: 'time limit for one request, from 100ms to 10m',

@@ -1,5 +1,6 @@
+import { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
-import { type CommandDefinition, flag } from '../../src/cli/define-command.ts';
+import { define } from '../../src/cli/command.ts';
 import { runCli } from '../../src/cli/run-cli.ts';
 import type { Invocation } from '../../src/context.ts';
 import type { Result } from '../../src/output/print.ts';
@@ -11,13 +12,10 @@ type Run = (context: Invocation) => Promise<Result | number>;
 
 /** Types `runctl test …flags`, where the command `test` is this function, which may start runs. */
 async function typed(run: Run, flags: string[] = [], crash: Promise<never>[] = []) {
-  const options = { json: flag('--json', '') };
-  const command: CommandDefinition = {
-    ...{ name: 'test', about: '', starts: true, options },
-    run: (_, __, context) => run(context),
-  };
+  const command = define(new Command('test'), { starts: true, run: (_, __, context) => run(context) });
+  const program = new Command('runctl').option('--json').addCommand(command);
   const context = createMemory();
-  const code = await runCli(['test', ...flags], { name: 'runctl', about: '', commands: [command] }, context, crash);
+  const code = await runCli(['test', ...flags], program, context, crash);
   return { code, out: context.out(), err: context.err() };
 }
 

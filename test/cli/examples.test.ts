@@ -2,14 +2,15 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { CommandUnknownOpts } from 'commander';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { CommandDefinition, Example } from '../../src/cli/define-command.ts';
+import { detailsOf, type Example } from '../../src/cli/command.ts';
 import { parse } from '../../src/cli/parse-command-line.ts';
 import { program } from '../../src/program.ts';
 
-const examplesOf = ({ examples = [], commands = [] }: CommandDefinition): Example[] => [
-  ...examples,
-  ...commands.flatMap(examplesOf),
+const examplesOf = (command: CommandUnknownOpts): readonly Example[] => [
+  ...(detailsOf(command).examples ?? []),
+  ...command.commands.flatMap(examplesOf),
 ];
 
 const examples = examplesOf(program).map(([line]) => line);
@@ -32,10 +33,10 @@ const wordsOf = (line: string) =>
 
 test.each(examples)('the example %s is taken by bash and by runctl', (line) => {
   const argv = wordsOf(line);
-  expect(argv).toContain(parse(argv, program, { columns: () => 80, write() {} })?.command.name);
+  expect(argv).toContain(parse(argv, program, { columns: () => 80, write() {} })?.command.name());
 });
 
 test('every command but those without a choice has examples', () => {
-  const names = program.commands?.filter(({ examples }) => !examples).map(({ name }) => name);
+  const names = program.commands.filter((command) => !detailsOf(command).examples).map((command) => command.name());
   expect(names).toEqual(['version', 'agent']);
 });

@@ -7,7 +7,7 @@ import { program } from '../../src/program.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 
 const pages = [
-  ...(program.commands ?? []).map(({ name }) => [name, '--help']),
+  ...program.commands.map((command) => [command.name(), '--help']),
   // The others are documents, printed as they are.
   ['help', 'settings'],
   ['explain'],

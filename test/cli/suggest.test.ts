@@ -23,7 +23,8 @@ test.each([
   ['trigger a --watch=true', 'leave out what follows `--watch`'],
   ['trigger a -w=1', 'leave out what follows `-w`'],
   ['version --fast', 'see `runctl version --help`'],
-  ['--watch trigger nightly', 'see `runctl --help`'],
+  ['--watch trigger nightly', 'see `runctl trigger --help`'],
+  ['trigger a --profil x', 'did you mean --profile?'],
   ['nightly', 'see `runctl --help`'],
 ])('`runctl %s` is refused: %s', async (line, hint) => {
   expect((await refused(line)).replace(/^\S+ (?=\S)/, '')).toBe(hint);
@@ -31,8 +32,15 @@ test.each([
 
 test('an API key that was given by a flag is not repeated', async () => {
   const context = createMemory();
-  for (const line of ['trigger nightly --api-key sk1', 'status --token=sk1', 'sk1 --token', 'list --json=sk1']) {
-    await runCli(line.split(' '), program, context);
-  }
+  const ofCommands = ['trigger nightly --api-key sk1', 'status --token=sk1', 'list --json=sk1', 'trigger -w=sk1'];
+  const ofOthers = [
+    'sk1 --token',
+    '--token sk1',
+    '--token sk1 list',
+    'help --token sk1',
+    'config --token sk1',
+    'agent --token=sk1',
+  ];
+  for (const line of [...ofCommands, ...ofOthers]) expect(await runCli(line.split(' '), program, context)).toBe(2);
   expect(context.err().replace("unknown command 'sk1'", '')).not.toContain('sk1');
 });

@@ -30,7 +30,7 @@ function createCompleter(settings: Record<string, string> = { RUNCTL_BASE_URL: b
   return (...words: string[]) => answerCompletion(words, program, env);
 }
 
-const commands = program.commands?.map(({ name }) => name) ?? [];
+const commands = program.commands.map((command) => command.name());
 
 test.each<[words: string[], values: string[]]>([
   [[''], commands],

@@ -1,8 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { vi } from 'vitest';
-import { config as command } from '../../src/commands/config.ts';
-import type { Invocation } from '../../src/context.ts';
+import { setUp } from '../../src/commands/config.ts';
 import { createReporter } from '../../src/output/reporter.ts';
 import type { Scenario } from '../fault-kit/scenario.ts';
 import { withEmulator } from './emulator.ts';
@@ -41,7 +40,7 @@ export async function answered(
       shown += text;
     });
   const asked = () => (shown + context.err()).match(questions)?.length ?? 0;
-  const running = setUp(context).catch((error: unknown) => error);
+  const running = setUp({}, context).catch((error: unknown) => error);
   for (const [index, answer] of answers.entries()) {
     await vi.waitUntil(() => asked() > index, { timeout: 10_000, interval: 2 });
     context.stdin().write(`${typeof answer === 'string' ? answer : answer(emulator.url)}\r`);
@@ -58,6 +57,3 @@ export async function answered(
     .filter((line) => line !== '' && line.search(questions) < 0);
   return { end, url: emulator.url, folder, config, requests: emulator.requests, said, shown: shown + context.err() };
 }
-
-/** `runctl config` alone. */
-const setUp = async (context: Invocation) => command.run?.({}, {}, context);

@@ -21,7 +21,7 @@ export function checkPrinted(argv: readonly string[], stdout: string, stderr: st
     if (!parsed) continue;
     checkNames(parsed, () => false);
     // A trigger that fails must not lead to a run of something else.
-    const names = parsed.name === 'trigger' && argv.includes('trigger') ? Object.values(parsed.arguments).flat() : [];
+    const names = parsed.path === 'trigger' && argv.includes('trigger') ? parsed.args.flat() : [];
     for (const name of names.map((text) => String(text).replace(/^[\da-f-]{36}\//, '')))
       if (!`${argv.join(' ')} ${stdout}`.includes(name)) throw new Error(`${line}: nobody asked for ${name}`);
   }

@@ -87,7 +87,8 @@ describe('config set', () => {
     [['idempotencyKeys', 'yes'], /honored nor ignored/],
     [['profile', 'prod'], /"prod"/],
     [['profile'], /runctl config set profile <value>/],
-    ...['', 'a b', '-x', 'a\u001b'].map((name): [string[], RegExp] => [
+    [['project', project, '--profile='], /--profile/],
+    ...['a b', '-x', 'a\u001b'].map((name): [string[], RegExp] => [
       ['project', project, `--profile=${name}`],
       /profile name/,
     ]),

@@ -2,20 +2,24 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { detailsOf } from '../../src/cli/command.ts';
 import { emulator } from '../../src/commands/emulator.ts';
-import { createMemory } from '../helpers/memory-context.ts';
+import { createMemory, type Memory } from '../helpers/memory-context.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const path = { PATH: process.env.PATH };
 const summary = 'emulator: 0 triggers, 0 runs, 0 runs started twice, 0 results not read\n';
 
-type Options = Parameters<typeof emulator.run>[1];
+type Options = Partial<ReturnType<typeof emulator.opts>>;
 type Settings = Record<string, string | undefined>;
+
+const run = (command: string[], options: Options, context: Memory) =>
+  detailsOf(emulator).run?.([command], { ...options, color: true }, context);
 
 /** Starts the emulator without a command, and waits until it has said where it is. */
 async function started(options: Options = {}, env = {}) {
   const context = createMemory({ ...path, ...env });
-  const running = emulator.run({ command: [] }, options, context);
+  const running = run([], options, context);
   await vi.waitUntil(() => context.out().includes('RUNCTL_PROJECT'), { timeout: 10_000, interval: 2 });
   const lines = [...context.out().matchAll(/^export (\w+)=(.*)$/gm)];
   const settings: Settings = Object.fromEntries(lines.map(([, name, value]) => [name, value]));
@@ -36,7 +40,7 @@ const triggered = async ({ RUNCTL_BASE_URL: url, RUNCTL_API_KEY: key = '', RUNCT
 async function running(command: string[], { env = {}, options = { quiet: true } as Options, isTTY = false } = {}) {
   const context = createMemory({ ...path, ...env });
   Object.assign(context.stderr, { isTTY });
-  return { code: await emulator.run({ command }, options, context), stderr: context.err() };
+  return { code: await run(command, options, context), stderr: context.err() };
 }
 
 test('the settings that point a shell at it are printed and served, and Ctrl-C ends it with 0', async () => {
@@ -81,7 +85,7 @@ test.each([
 ])('%s is left to the command if the terminal sends it, and else passed on', async (signal, script, code) => {
   const context = createMemory(path);
   const ready = join(temporaryFolder(), 'ready');
-  const ended = emulator.run({ command: ['sh', '-c', script, ready] }, { quiet: true }, context);
+  const ended = run(['sh', '-c', script, ready], { quiet: true }, context);
   await vi.waitUntil(() => existsSync(ready), { timeout: 10_000, interval: 2 });
   context.interrupt(signal);
   writeFileSync(`${ready}.done`, '');

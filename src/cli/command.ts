@@ -1,0 +1,52 @@
+import type { Command, CommandUnknownOpts, OptionValues } from 'commander';
+import type { Context, Invocation } from '../context.ts';
+import type { Result } from '../output/print.ts';
+import type { NameFlaw } from '../run/automation-name.ts';
+import type { SharedFlags } from './options.ts';
+
+export type Example = readonly [commandLine: string, about: string];
+
+/** What a command is besides what commander knows of it. */
+export interface Details<Args extends unknown[] = unknown[], Options = SharedFlags> {
+  examples?: readonly Example[];
+  /** Words that the help explains below the options. */
+  terms?: { title: string; rows: readonly (readonly [term: string, about: string])[] };
+  /** It triggers runs, so its failures say whether one may have been started. */
+  starts?: boolean;
+  /** Why a text isn't taken for an argument. `isCommand`: it is a command, and no automation that is known here. */
+  flawOf?(text: string, isCommand: (word: string) => boolean): NameFlaw | undefined;
+  /** A hint for a missing required argument; undefined if only the help can tell. */
+  whenMissing?(context: Context): string | undefined;
+  /** A hint for one argument too many. */
+  whenExcess?: string;
+  /** Of the program: what it answers to an empty command line; undefined if that is the help. */
+  whenBare?(context: Invocation): Promise<Result | number | undefined>;
+  /** Returns what to print, or the exit code if it printed all itself. Throws a `Problem`. */
+  run?(args: Args, options: Options, context: Invocation): Promise<Result | number>;
+}
+
+/** The values of a command's own flags and of those that every command takes. */
+export type OptionsOf<C> = C extends Command<infer _, infer Own> ? Own & SharedFlags : never;
+
+const details = new WeakMap<CommandUnknownOpts, Details>();
+
+/** Adds to a command what commander doesn't know; the types of `args` and `options` follow from its definition. */
+export function define<Args extends unknown[], Own extends OptionValues>(
+  command: Command<Args, Own>,
+  ofCommand: Details<Args, Own & SharedFlags>,
+): Command<Args, Own> {
+  details.set(command, ofCommand as unknown as Details);
+  // runCli runs it, once it has made an invocation of what commander has read.
+  return ofCommand.run ? command.action(() => {}) : command;
+}
+
+export const detailsOf = (command: CommandUnknownOpts): Details => details.get(command) ?? {};
+
+export const findCommand = ({ commands }: CommandUnknownOpts, word: string): CommandUnknownOpts | undefined =>
+  commands.find((command) => command.name() === word || command.aliases().includes(word));
+
+/** The name with that of the group: `config list`. Empty for the program. */
+export function pathOf(command: CommandUnknownOpts): string {
+  if (!command.parent) return '';
+  return `${pathOf(command.parent)} ${command.name()}`.trim();
+}

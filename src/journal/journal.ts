@@ -16,11 +16,11 @@ import type { TriggerKey } from '../run/trigger.ts';
 import { type EntryFilter, isMatch, textsOf } from './entry-filter.ts';
 import {
   fold,
+  foldRuns,
   isUnresolved,
   type KeyUse,
   type Listed,
   listed,
-  listedRuns,
   reported,
   unresolvedOf,
   updateRun,
@@ -109,7 +109,7 @@ export class Journal {
   }
 
   #listed(filter: EntryFilter): Listed[] {
-    return filter.hasRun ? listedRuns(this.#read(filter)) : listed(fold(this.#read(filter)));
+    return listed(filter.hasRun ? foldRuns(this.#read(filter)) : fold(this.#read(filter)));
   }
 
   *#read(filter: EntryFilter): Generator<JournalRecord> {
@@ -217,8 +217,7 @@ export class Journal {
 
 const isEqual = (one: object, other: object) => JSON.stringify(one) === JSON.stringify(other);
 
-const idOf = ({ baseUrl, target, ...entry }: Entry) =>
-  JSON.stringify([baseUrl, entry.kind === 'unresolved' ? [target, entry.idempotencyKey] : entry.executionId]);
+const idOf = (entry: Entry) => (entry.kind === 'unresolved' ? triggerIdOf(entry) : runIdOf(entry));
 
 const isOfRun = (record: JournalRecord, executionId: string) =>
   'executionId' in record && record.executionId.toLowerCase() === executionId.toLowerCase();

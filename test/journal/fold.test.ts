@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { fold, isUnresolved, listed, type State, unresolvedOf } from '../../src/journal/fold.ts';
-import { type JournalRecord, type NewRecord, runIdOf } from '../../src/journal/records.ts';
-import { ageOf, isUnfinished } from '../../src/run/entry.ts';
+import { type JournalRecord, type NewRecord, runIdOf, triggerIdOf } from '../../src/journal/records.ts';
+import { ageOf, isUnfinished, type KnownRun } from '../../src/run/entry.ts';
 import { accepted, account, baseUrl, idOf, key, refused, status, triggered, uuid } from './records.ts';
 import { createStateFolder, linesIn } from './state-folder.ts';
 
@@ -56,6 +56,17 @@ describe('a run or a trigger', () => {
 describe('a run', () => {
   test('that finished is not forgotten', () => {
     expect(runOf(folded(status(1, 'COMPLETED'), notFound))).toMatchObject({ status: 'COMPLETED' });
+  });
+
+  test('that the service knows again has lost nothing but its status', () => {
+    const started = { ...accepted(1), account, startedAt: 'S' };
+    const { statusAt: _, ...known } = runOf(folded(started)) as KnownRun;
+    expect(runOf(folded(started, notFound, status(1, 'RUNNING')))).toEqual({ ...known, statusAt: atOf(2) });
+  });
+
+  test('keeps what a later report leaves out', () => {
+    const facts = { startedAt: 'S', completedAt: 'C', creditsCharged: 2, error: 'E' };
+    expect(runOf(folded({ ...status(1, 'FAILED'), ...facts }, status(1, 'FAILED')))).toMatchObject(facts);
   });
 
   test('that was accepted without a status is RUNNING', () => {
@@ -126,17 +137,25 @@ describe('the outcome of an attempt', () => {
       name: 'already_active',
       activeExecutionId: 'run-7',
     } as const;
-    expect(triggerOf(folded(triggered(1), inDoubt, again, conflict))).toMatchObject({
-      attempts: [{ attempt: 'attempt-1' }],
-      conflict: { activeExecutionId: 'run-7' },
-    });
+    const unnamed = { ...inDoubt, name: 'already_active' } as const;
+    for (const later of [[], [unnamed]]) {
+      expect(triggerOf(folded(triggered(1), inDoubt, again, conflict, ...later))).toMatchObject({
+        attempts: [{ attempt: 'attempt-1' }],
+        conflict: { activeExecutionId: 'run-7' },
+      });
+    }
   });
 
-  test('that nobody asks for any more is unknown again once the key is sent again', () => {
-    const superseded = folded(triggered(1), { type: 'superseded', ...key(1) });
+  test('that nobody asks for any more stays listed, and is unknown again once the key is sent again', () => {
+    const records: NewRecord[] = [triggered(1), { type: 'superseded', ...key(1) }, triggered(2)];
+    const superseded = folded(...records);
+    expect(idsOf(superseded)).toEqual(['key-2', 'key-1']);
     expect(triggerOf(superseded)).toMatchObject({ attempts: [{ attempt: 'attempt-1' }], isSuperseded: true });
-    const again = folded(triggered(1), { type: 'superseded', ...key(1) }, { ...triggered(1), attempt: 'attempt-2' });
-    expect(triggerOf(again)?.attempts.map(({ attempt }) => attempt)).toEqual(['attempt-1', 'attempt-2']);
+    const again = folded(...records, { ...triggered(1), attempt: 'attempt-2' });
+    expect(idsOf(again)).toEqual(['key-1', 'key-2']);
+    const trigger = again.keys.get(triggerIdOf(key(1)));
+    expect(trigger?.attempts.map(({ attempt }) => attempt)).toEqual(['attempt-1', 'attempt-2']);
+    expect(trigger && isUnresolved(trigger)).toBe(true);
   });
 
   test('after which it is triggered anew is no part of it, and its place is that of the new attempt', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type NewRecord, pathOf } from '../../src/journal/records.ts';
-import { type Entry, statusOf } from '../../src/run/entry.ts';
+import { type Entry, openMs, statusOf } from '../../src/run/entry.ts';
 import type { RunStatus } from '../../src/run/service.ts';
 import { isFinalStatus } from '../../src/run/statuses.ts';
 import {
@@ -177,6 +177,28 @@ describe('a run is found by its id', () => {
   });
 });
 
+test('a run is found at its own base URL, though the files of later ones have a run of another with its id', () => {
+  const { open } = journalOf(first(status(1, 'FAILED')));
+  open(1).append({ ...first(status(1, 'RUNNING')), baseUrl: elsewhere });
+  expect(open().find(uuid(1), { baseUrl })).toMatchObject({ status: 'FAILED' });
+});
+
+test('the conflicts of a target are those of its triggers since that time, oldest first', () => {
+  const { open, clock } = journalOf(refused(1), refused(2), refused(3, weekly), refused(4), {
+    ...refused(5),
+    name: 'no_credits',
+  });
+  const conflictsOf = (seconds: number) =>
+    open()
+      .conflicts({ baseUrl, target: nightly, sinceMs: clock.nowMs - seconds * 1000 })
+      .map(({ idempotencyKey }) => idempotencyKey);
+  expect([conflictsOf(5), conflictsOf(4), conflictsOf(1)]).toEqual([
+    ['key-1', 'key-2', 'key-4'],
+    ['key-2', 'key-4'],
+    [],
+  ]);
+});
+
 describe('a status', () => {
   test('is recorded once, the first one of a run as such', () => {
     const { open, recorded } = journalOf();
@@ -204,13 +226,15 @@ describe('a run that the service does not know', () => {
   const started = [triggered(1), { ...accepted(1), account }];
 
   test('is recorded once, and stays the run of its key', () => {
-    const { open, recorded } = journalOf(...started, triggered(2), accepted(2));
+    const { open, recorded, clock } = journalOf(...started, triggered(2), accepted(2));
     for (const _ of [1, 2]) expect(open().markNotFound(baseUrl, run, account)).toBe(true);
     expect(recorded().filter(({ type }) => type === 'not_found')).toHaveLength(1);
     expect([...open().entries()].map(statusOf)).toEqual(['RUNNING', 'NOT_FOUND']);
     expect(open().findKey(key(1))).toEqual({ kind: 'run', executionId: uuid(1) });
     expect(idsOf(open().forgotten({ baseUrl }))).toEqual([uuid(1)]);
     expect(idsOf(open().unfinished({ baseUrl }))).toEqual([uuid(2)]);
+    clock.nowMs += openMs;
+    expect([open().forgotten({ baseUrl }), open().unfinished({ baseUrl })]).toEqual([[], []]);
   });
 
   test.each<[string, NewRecord[], string]>([

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { createProcesses } from '../../src/journal/processes.ts';
+import { createProcesses, senderOf } from '../../src/journal/processes.ts';
 
 /** What this process knows of itself and of others. */
 function parts() {
@@ -82,4 +82,17 @@ test('knows a process by its id alone where nothing says when it started', () =>
   const { stateOf, host } = parts();
   // 0 is the process group of this process, of which /proc knows nothing.
   expect(stateOf(`${host} 0 `)).toBe('running');
+});
+
+test.each([
+  ['running', 86_400_000, true],
+  ['unknown', 179_999, true],
+  ['unknown', 180_000, false],
+  ['unknown', -300_000, true],
+  ['unknown', -300_001, false],
+  ['ended', 0, false],
+] as const)('a process that is %s, and began %d ms ago, may still send its trigger: %s', (state, agoMs, isSender) => {
+  const nowMs = Date.UTC(2026, 10, 22);
+  const senders = [{ process: 'host 1 1', at: new Date(nowMs - agoMs).toISOString() }];
+  expect(senderOf({ senders }, { own: '', stateOf: () => state }, nowMs)).toBe(isSender ? 'host 1 1' : undefined);
 });

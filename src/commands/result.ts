@@ -43,7 +43,7 @@ async function showResult(found: FoundRun, options: ResultOptions, connection: C
     return { outcomes: [await unreadOutcome('result', found, answer.fault, connection)], voice };
   const { value: result } = answer;
   const { status, isFinal, completedAt } = result;
-  if (isFinal) journal.recordStatus(baseUrl, run, result, recordedErrorOf(result, connection));
+  if (isFinal) journal.recordStatus(baseUrl, run, result, recordedErrorOf(result));
   const asResult = { executionId: run.executionId, status, isFinal, completedAt, document: {} };
   const outcome: OutcomeOf<'known'> = {
     kind: 'known',

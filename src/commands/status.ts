@@ -47,7 +47,7 @@ async function showStatus(found: FoundRun, options: StatusOptions, connection: C
   const isFailed = status.isFinal && nameOfOutcome(outcome) !== 'ok';
   // Only the result has the error; a status without it is better than none.
   const result = isFailed && isShown ? await askBeside('result', run, connection) : undefined;
-  if (result?.error) journal.recordStatus(baseUrl, run, status, recordedErrorOf(result, connection));
+  if (result?.error) journal.recordStatus(baseUrl, run, status, recordedErrorOf(result));
   const usual = !status.isFinal && isShown ? connection.usualDuration(run.target) : undefined;
   return {
     outcomes,

@@ -87,7 +87,7 @@ export async function connectWith(
 ): Promise<Connection> {
   const { http, apiKeys, connections, debug } = await openHttp(settings, options, context);
   const { baseUrl, requestTimeoutMs } = http;
-  const { clock, random, signal, secrets, reporter } = context;
+  const { clock, random, signal, reporter } = context;
   const journal = journalOf(context, { quiet: options.quiet, ...journalNeed });
   // A failed read must not stop the following, because a state folder may be unavailable for a while.
   const lasting = journalNeed.needed ? journalOf(context, { quiet: true }) : journal;
@@ -112,7 +112,6 @@ export async function connectWith(
     clock,
     random,
     signal,
-    scrub: secrets.scrub,
     observe: reporter.observe,
     debug,
   };

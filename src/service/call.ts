@@ -1,4 +1,4 @@
-import type { Answer, Sending } from '../run/service.ts';
+import type { Answer, RunResult, Sending } from '../run/service.ts';
 import type { JsonObject } from '../system/json.ts';
 import type { Operation } from './classify.ts';
 import { runIdIn } from './endpoints.ts';
@@ -28,6 +28,14 @@ export interface Question<T> {
   read(document: JsonObject): T | undefined; // undefined if the document isn't the expected one
 }
 
+/** What people and the journal get of a document. */
+interface Spoken {
+  status: string;
+  title?: string;
+  message?: string;
+  error?: RunResult['error'];
+}
+
 const mebibyte = 1024 * 1024;
 
 /** Makes one attempt at a request. Everything that goes wrong becomes a fault, and is never thrown. */
@@ -37,7 +45,7 @@ export function createAsk(options: HttpOptions) {
   const prefix = pathname.replace(/\/$/, '');
   const headers = { accept: 'application/json', 'accept-encoding': 'gzip', 'user-agent': options.userAgent };
 
-  return async function ask<T extends { status: string }>(
+  return async function ask<T extends Spoken>(
     { operation, target, path: ofBase, send, read }: Question<T>,
     signal: AbortSignal,
     { timeoutMs: mostMs = requestTimeoutMs }: Sending = {},
@@ -69,12 +77,23 @@ export function createAsk(options: HttpOptions) {
       maxBytes,
       nowMs: nowMs(),
       scrub,
-      // The journal stores the status, and a service may echo the API key in it.
       read(document) {
         const value = read(document);
-        return value && { ...value, status: scrub(value.status) };
+        return value && withoutSecrets(value, scrub);
       },
       runIdIn: (location) => runIdIn(location, { url: origin + path, baseUrl, target }),
     });
+  };
+}
+
+/** A service may repeat the API key in its words. The document and the output stay as they were sent. */
+function withoutSecrets<T extends Spoken>(value: T, scrub: (text: string) => string): T {
+  const { status, title, message, error } = value;
+  return {
+    ...value,
+    status: scrub(status),
+    title: title && scrub(title),
+    message: message && scrub(message),
+    error: error && { type: error.type && scrub(error.type), message: error.message && scrub(error.message) },
   };
 }

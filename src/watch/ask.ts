@@ -57,9 +57,9 @@ export async function isNowForgotten(
 
 const longestError = 200;
 
-/** What the journal keeps of an error: one line, in which the service may have repeated the API key. */
-export const recordedErrorOf = (result: RunResult, { scrub }: Pick<WatchPorts, 'scrub'>): string | undefined =>
-  scrub(errorTextOf(result).split('\n')[0] ?? '').slice(0, longestError) || undefined;
+/** What the journal keeps of an error: the start of its first line. */
+export const recordedErrorOf = (result: RunResult): string | undefined =>
+  errorTextOf(result).split('\n')[0]?.slice(0, longestError) || undefined;
 
 // What only decorates the answer must not keep the user waiting for it.
 const longestBesideMs = 3_000;

@@ -16,7 +16,6 @@ export interface WatchPorts extends RetryPorts {
   account(idempotencyKey?: string): Promise<string>;
   /** Reads the API key again before a 401 ends a watch. Is there another one? */
   renewApiKey(): Promise<boolean>;
-  scrub(text: string): string; // hides secrets
   observe(event: RunEvent): void;
   debug?(line: string): void;
 }

@@ -26,7 +26,7 @@ export function createConnection(
   service: Service,
   { context = createMemory(), ...parts }: Partial<Connection> = {},
 ): Connection {
-  const { clock, random, signal, secrets, reporter } = context;
+  const { clock, random, signal, reporter } = context;
   return {
     context,
     settings,
@@ -46,7 +46,6 @@ export function createConnection(
     clock,
     random,
     signal,
-    scrub: secrets.scrub,
     observe: reporter.observe,
     ...parts,
   };

@@ -38,7 +38,7 @@ export function createTolerance(
       waitMs = 0;
       if (isDefinite(fault)) return { kind: 'refused' };
       const { retryAfterMs = 0 } = fault;
-      const triedForMs = leftMs();
+      const triedForMs = isOfRefusal(fault) ? Math.min(leftMs(), leftOfRefusalMs()) : leftMs();
       const backoff = backoffMs(failures, {}, triedForMs, random);
       if (backoff === undefined) return { kind: 'gave_up' };
       const leastMs = waitAskedFor(retryAfterMs);
@@ -67,16 +67,22 @@ export function createTolerance(
 
   function isDefinite(fault: Fault): boolean {
     if (fault.kind === 'unsendable') return true;
-    if (isTooEarly(fault, sinceTriggerMs?.())) return false;
-    if (isRefusal(fault)) return !deadline.isAnswered || hasLasted();
-    if (deadline.isAnswered) return false;
+    if (isOfRefusal(fault)) return !deadline.isAnswered || hasLasted();
+    if (deadline.isAnswered || isTooEarly(fault, sinceTriggerMs?.())) return false;
     if (fault.kind === 'path_not_found') missingPaths += 1;
     return missingPaths > 1 || isOfConnection(fault);
   }
 
+  function isOfRefusal(fault: Fault): boolean {
+    return isRefusal(fault) && !isTooEarly(fault, sinceTriggerMs?.());
+  }
+
   function hasLasted(): boolean {
-    const nowMs = clock.elapsedMs();
-    if (refusedSinceMs === undefined || refusedSinceMs <= deadline.wokeAtMs) refusedSinceMs = nowMs;
-    return nowMs - refusedSinceMs >= refusalMs;
+    if (refusedSinceMs === undefined || refusedSinceMs <= deadline.wokeAtMs) refusedSinceMs = clock.elapsedMs();
+    return leftOfRefusalMs() <= 0;
+  }
+
+  function leftOfRefusalMs(): number {
+    return refusedSinceMs === undefined ? Number.POSITIVE_INFINITY : refusedSinceMs + refusalMs - clock.elapsedMs();
   }
 }

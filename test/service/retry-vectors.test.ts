@@ -219,15 +219,15 @@ watch   | journal, chance 1        | 404                                        
 watch   | journal, chance 1        | 422-missing 404 410 RUNNING COMPLETED COMPLETED       | 0.5 1 2 10 0                      | ok
 watch   | own, chance 1            | COMPLETED 404 404 COMPLETED                   | 0 0.5 1                           | ok
 watch   | own, chance 1            | COMPLETED 422-missing                         | 0 0.5 1 2 4 8 15 15 15            | result_unavailable
-watch   | own, chance 1            | RUNNING RUNNING RUNNING RUNNING 422-missing   | 10 10 10 10 0.5 1 2 4 8 15        | not_found
+watch   | own, chance 1            | RUNNING RUNNING RUNNING RUNNING 422-missing   | 10 10 10 10 0.5 1 2 4 8 14.5      | not_found
 watch   | chance 1                 | 404                                           | 0.5                               | not_found
 watch   | chance 1                 | 404 502 410                                   | 0.5 1                             | not_found
 watch   | chance 1                 | 404 RUNNING 410 404 COMPLETED COMPLETED       | 0.5 10 0.5 1 0                    | ok
 watch   |                          | 422-missing                                   |                                   | not_found
-watch   | chance 1                 | RUNNING 401                                   | 10 0.5 1 2 4 8 15                 | unauthorized
+watch   | chance 1                 | RUNNING 401                                   | 10 0.5 1 2 4 8 14.5               | unauthorized
 watch   | giveUpAfter 5s, chance 1 | RUNNING 401                                   | 10 0.5 1 2 1.5                    | unauthorized
 watch   | chance 1                 | RUNNING 401 502 403 422-missing 502 502 401           | 10 0.5 1 2 4 8 15                 | unauthorized
-watch   | chance 1                 | RUNNING 401 401 401 401 401 401 RUNNING 401 COMPLETED COMPLETED | 10 0.5 1 2 4 8 15 10 0.5 0 | ok
+watch   | chance 1                 | RUNNING 401 401 401 401 401 401 RUNNING 401 COMPLETED COMPLETED | 10 0.5 1 2 4 8 14.5 10 0.5 0 | ok
 watch   | chance 0                 | RUNNING 401;40 401                            | 10 40                             | unauthorized
 watch   |                          | 401                                           |                                   | unauthorized
 watch   |                          | expired                                       |                                   | unavailable

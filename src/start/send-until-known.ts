@@ -66,12 +66,12 @@ export async function sendUntilKnown(
   let state: TriggerState = isInDoubt || (earlier && isRecovery) ? 'in_doubt' : 'ready';
 
   /** Send, event, step, record. `retry` repeats this until the protocol ends or the time is up. */
-  async function attempt(): Promise<Answer<StartedTrigger>> {
+  async function attempt(leftMs: number): Promise<Answer<StartedTrigger>> {
     if (attempts === 0) record.sending();
     attempts += 1;
     const wasInDoubt = isInDoubt;
     const isExpired = (wasInDoubt || earlier) && isTooOld();
-    const answer = isExpired ? staleKey : await send(trigger, ports);
+    const answer = isExpired ? staleKey : await send(trigger, ports, leftMs);
     if (answer.kind === 'ok') {
       const { value: run, retryAfterMs } = answer;
       const evidence = evidenceOf(run, { ...trigger, isRecovery, wasInDoubt });
@@ -107,8 +107,8 @@ export async function sendUntilKnown(
 }
 
 /** One attempt. If the key was used for another target before, the response may name that target's run. */
-async function send(trigger: Trigger, { service, signal }: SendPorts): Promise<Answer<RunStatus>> {
-  const answer = await service.trigger(trigger, signal);
+async function send(trigger: Trigger, { service, signal }: SendPorts, timeoutMs: number): Promise<Answer<RunStatus>> {
+  const answer = await service.trigger(trigger, signal, { timeoutMs });
   const isReused = trigger.userProvided && answer.kind === 'ok' && !isNamedBy(trigger.target, answer.value.document);
   return isReused ? reusedKey(answer.value) : answer;
 }

@@ -165,6 +165,20 @@ describe('one trigger', () => {
     expect(clock.elapsedMs()).toBe(126_000);
   });
 
+  test('takes no longer than what is left of --give-up-after', async () => {
+    const limitsMs: (number | undefined)[] = [];
+    const clock = createVirtualClock();
+    const service: SendPorts['service'] = {
+      async trigger(_request, _signal, { timeoutMs } = {}) {
+        limitsMs.push(timeoutMs);
+        await clock.sleep(Math.min(timeoutMs ?? 0, 3_000));
+        return lost;
+      },
+    };
+    const { result } = await triggered([], { ports: { service, clock, giveUpAfterMs: 5_000 } });
+    expect([result.kind, limitsMs]).toEqual(['unknown', [5_000, 1_750]]);
+  });
+
   test('is reported as refused, not as interrupted, when the refusal arrives as the user presses Ctrl-C', async () => {
     const interrupt = new AbortController();
     const service = {

@@ -87,10 +87,10 @@ export function triggersBeingSent(journal: Journal, baseUrl?: string) {
   });
 }
 
-/** What is left to do about triggers that are too old to be recovered. */
+/** What is left to do about triggers that are too old to be recovered, or superseded. */
 function expiredNote([newest, ...others]: readonly UnresolvedTrigger[]): string | undefined {
   if (!newest) return undefined;
   const name = nameOf(newest.target);
   const more = others.length > 0 ? ` (and ${count(others.length, 'older one')})` : '';
-  return `The trigger of ${name} at ${localTime(newest.at)}${more} has no recorded response and is too old to be sent again; to know whether it started a run, look in the service for one that began then.`;
+  return `The trigger of ${name} at ${localTime(newest.at)}${more} has no recorded response and isn't sent again; to know whether it started a run, look in the service for one that began then.`;
 }

@@ -62,7 +62,7 @@ export const recover = define(command, {
 
 function nothingFor(names: readonly string[], { baseUrl, context }: Connection): string {
   const whose = names.length > 0 ? ` of ${names.join(', ')}` : '';
-  return `Nothing to recover: no unresolved triggers${whose} ${journalPlace(baseUrl, context)}.`;
+  return `Nothing to recover: no unresolved triggers${whose} from the last 24h ${journalPlace(baseUrl, context)}.`;
 }
 
 /** Says at once what became of a trigger, because the next one may take long. */

@@ -102,8 +102,11 @@ function mostFileBytes(): number {
 }
 
 function hintFor(error: unknown, folder: string): string {
+  const elsewhere = 'set RUNCTL_STATE_DIR to another folder';
+  const isForbidden = error instanceof UnsafePathError || (error as NodeJS.ErrnoException).code === 'EACCES';
+  if (!isForbidden) return elsewhere;
   if (!(error instanceof UnsafePathError && error.isShared))
-    return 'make it belong to the user who runs runctl, or set RUNCTL_STATE_DIR to another folder';
+    return `make it belong to the user who runs runctl, or ${elsewhere}`;
   const inside = `set RUNCTL_STATE_DIR=${shellWord(`${folder}/runctl`)}, which runctl creates for you alone`;
   return error.isForeign ? inside : `${inside}, or \`chmod go-w ${shellWord(error.path)}\``;
 }

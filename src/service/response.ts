@@ -106,6 +106,8 @@ function refusalMessage({ status, headers }: HttpResponse, body: ErrorBody, kind
   const isOfService = kind === 'redirected' || kind === 'redirected_to_run' || kind === 'already_active';
   if (body.page && !isOfService) return pageMessage(body.page);
   const sentence = sentenceOf(kind);
+  // A 403 may be about this Automation alone, which only the service's message says.
+  if (sentence !== undefined && status === 403 && body.message) return `${sentence}: ${body.message}`;
   if (sentence !== undefined) return sentence;
   if (kind === 'redirected') {
     const [location] = valuesOf(headers, 'location');

@@ -1,4 +1,4 @@
-import { type Fault, httpOf, remedyOf } from '../run/fault.ts';
+import { type Fault, httpOf } from '../run/fault.ts';
 import { defaults } from '../run/limits.ts';
 import type { Conflict, Doubt, OutcomeOf } from '../run/outcome.ts';
 import type { Words } from '../run/problem.ts';
@@ -48,10 +48,16 @@ function wordsOfLost(fault: Fault, trigger: DoubtfulTrigger): Words {
   const next = whatNext({ ...trigger, conflict: isActive ? conflictWith(fault, conflict) : conflict }, fault);
   return {
     message: `${happened} (idempotency key ${idempotencyKey})${httpOf(fault)}${notRepeated(trigger)}`,
-    hint: fault.kind === 'unauthorized' ? `${fault.hint ?? remedyOf(fault)}\nthen: ${next}` : next,
+    hint: fault.kind === 'unauthorized' ? hintAfterRefusal(fault, next, trigger) : next,
     isForPerson: ignoresKeys,
   };
 }
+
+/** With another API key, the idempotency key would be a new one. */
+const hintAfterRefusal = ({ hint }: Fault, next: string, trigger: DoubtfulTrigger) =>
+  hint
+    ? `${hint}\nthen: ${next}`
+    : `${keyHint}; with the one that sent the trigger, ${next}\n${orLookFor(trigger)}`;
 
 /** The conflict that the journal has, else that of this refusal. */
 const conflictWith = (
@@ -161,17 +167,23 @@ function wordsOfWithheld(trigger: DoubtfulTrigger): Words {
 /** The idempotency key was sent with another API key, and the outcome is unknown. With this API key, it is a new key. */
 function wordsOfOtherApiKey(trigger: DoubtfulTrigger): Words {
   const { target, idempotencyKey } = trigger;
-  const sentMs = sentMsOf(trigger);
-  const until = sentMs === undefined ? undefined : localTime(sentMs + defaults.keyRetentionMs);
-  const tracked = until === undefined ? '' : `; runctl stops tracking this trigger at ${until}`;
   return {
     message: `the idempotency key ${idempotencyKey} was sent with another API key, and may have started a run of ${nameOf(target)}. With this API key a second run could start`,
-    hint: `${otherKeyHint}\nIf that API key no longer exists, ${lookFor(trigger)}${tracked}`,
+    hint: `${keyHint}: set the one that sent the trigger, then \`runctl recover\`\n${orLookFor(trigger)}`,
   };
 }
 
-const otherKeyHint =
-  '`runctl config list` shows where the API key comes from: set the one that sent the trigger, then `runctl recover`';
+const keyHint = '`runctl config list` shows where the API key comes from';
+
+/** Without the API key that sent it, a trigger in doubt can't be sent again. */
+function orLookFor(trigger: DoubtfulTrigger): string {
+  const sentMs = sentMsOf(trigger);
+  const tracked =
+    sentMs === undefined
+      ? ''
+      : `; runctl stops tracking this trigger at ${localTime(sentMs + defaults.keyRetentionMs)}`;
+  return `If that API key no longer works, ${lookFor(trigger)}${tracked}`;
+}
 
 /** An idempotency key whose outcome is unknown and that the service may have forgotten. */
 function wordsOfExpired(trigger: DoubtfulTrigger): Words {

@@ -11,7 +11,7 @@ import {
 import type { OutcomeOf, Seen, WatchEnd } from '../run/outcome.ts';
 import type { Words } from '../run/problem.ts';
 import { nameOf, type Run } from '../run/run.ts';
-import { endedWell } from '../run/statuses.ts';
+import { endedWell, isKnownStatus } from '../run/statuses.ts';
 import { formatDuration, localTime } from '../system/time-text.ts';
 import type { Voice } from './voice.ts';
 
@@ -49,12 +49,17 @@ function wordsOfTimeout(
 ): Words {
   const wait = fault && retryAfterHint(fault);
   const why = fault ? `: ${fault.message}` : '';
-  const continues = seen?.status.isFinal ? '' : 'the run continues, ';
   const http = fault ? httpOf(fault) : '';
   return {
-    message: `stopped watching ${nameOf(run.target)} after ${formatDuration(timeoutMs)}${why}; ${continues}${lastSeen(seen)}${http}`,
+    message: `stopped watching ${nameOf(run.target)} after ${formatDuration(timeoutMs)}${why}; ${whetherItContinues(seen)}${lastSeen(seen)}${http}`,
     hint: wait ? `${wait}; ${resume(run, voice)}` : resume(run, voice),
   };
+}
+
+function whetherItContinues(seen: Seen | undefined): string {
+  if (seen?.status.isFinal) return '';
+  const isKnown = seen === undefined || isKnownStatus(seen.status.status);
+  return isKnown ? 'the run continues, ' : 'the run may have finished, ';
 }
 
 function wordsOfSilence(

@@ -50,6 +50,7 @@ const to = (path: string) => ({ headers: { location: `/v0/automation/${project}/
 const notFound = { body: { code: 'notFound' } };
 const dropped = polls(422, { from: 2, ...notFound });
 const noProject = { body: { code: 'projectNotFound', message: 'There is no project 42' } };
+const forbidden = { body: { code: 'FORBIDDEN', message: 'This API key may not trigger nightly' } };
 
 const active = { earlier: 'trigger nightly', elsewhere: true };
 const started = { earlier: 'trigger nightly' };
@@ -71,6 +72,7 @@ const ofTriggers: Row[] = [
   ['404', '', { automations: {} }, '6 not_started not_found'],
   ['no such project', '', any(404, noProject), '6 not_started not_found', { next: config, says: /no project 42/ }],
   ['401', '', any(401), '7 not_started unauthorized', { next: config }],
+  ['403', '', any(403, forbidden), '7 not_started unauthorized', { next: config, says: /may not trigger nightly/ }],
   ['402', '', { credits: 0 }, '8 not_started no_credits'],
   ['429 until it gives up', '', any(429), '9 not_started rate_limited', { next: again }],
   ['429 for too long', '--timeout 10s', any(429, later), '9 not_started rate_limited', { says: /in 1d 3h/ }],
@@ -91,6 +93,13 @@ const ofTriggers: Row[] = [
   ['unreadable', '', faulty({ do: 'wrongJson' }), '12 unknown outcome_unknown', { really: 1, next: recover }],
   ['no answer', '', faulty(lost()), '12 unknown outcome_unknown', { really: 1 }],
   ['lost, then 402', '', faulty(lost({ nth: 1 }), answer(402)), '12 unknown outcome_unknown', { really: 1 }],
+  [
+    'lost, then 401',
+    '',
+    faulty(lost({ nth: 1 }), answer(401)),
+    '12 unknown outcome_unknown',
+    { really: 1, next: config },
+  ],
   ['lost, then its run', '--give-up-after 10s', lostFirst, '0 started ok', { next: watch }],
   [
     'lost, then a conflict with its own run',

@@ -91,9 +91,11 @@ async function ask({ key, asks, isNeeded }: SetupQuestion, stored: string | unde
       printSentence(`The ${name} is required.`, context);
       continue;
     }
-    if (isSecret) context.secrets.protect(text);
     const parsed = parse(key === 'baseUrl' ? withScheme(text) : text);
-    if ('value' in parsed) return parsed.value;
+    if ('value' in parsed) {
+      if (isSecret) context.secrets.protect(text);
+      return parsed.value;
+    }
     printSentence(`The ${name} ${parsed.flaw}; ${hint}.`, context);
   }
 }

@@ -47,5 +47,7 @@ function exitCodeTable(theme: Theme, lines: WrapOptions): string {
         `${meaning.replace(/`([^`]+)`/g, (_, line) => theme.command(line))} (repeat: ${repeat})`,
       ] as const,
   );
-  return fields(rows, theme, lines);
+  const repeat =
+    '"repeat": can the same `trigger` line be repeated without a second run? "own key": within 24h, if it has an `--idempotency-key`.';
+  return `${fields(rows, theme, lines)}\n${renderMarkup(repeat, theme, lines)}\n`;
 }

@@ -31,7 +31,7 @@ export interface Result {
   voice?: Voice;
   /** May the command line be repeated without a second run? By default, if that is so for each outcome. */
   isSafeToRepeat?: boolean;
-  /** For shells, such as a path or a script: printed as it is, and sanitized only on a terminal. */
+  /** For shells, such as a path or a script: printed as it is, and sanitized only on a terminal. Without outcomes, it is the data. */
   verbatim?: string;
   /** For people: in the colors and the width of the terminal, and in CI without commands to the runner. */
   text?(theme: Theme, lines: WrapOptions): string;
@@ -53,7 +53,7 @@ export function printResult(result: Result, output: OutputOptions, context: Invo
   const { stdout } = context;
   const isForPeople = !wantsData(output);
   if (!isForPeople) printDocuments(documentsOf(result, context), output, context);
-  if (isForPeople && verbatim !== undefined) printLine(verbatim, context);
+  if (verbatim !== undefined && (isForPeople || outcomes.length === 0)) printLine(verbatim, context);
   if (isForPeople && text) stdout.write(text(themeOf(stdout, context), wrapOptionsOf(stdout)));
   const problems = result.isSaid ? [] : problemsOf(result, context);
   for (const { words, about } of problems.slice(0, mostProblems)) printWords(words, context, about);

@@ -18,6 +18,7 @@ export function parseApiKey(text: string): Parsed<string> {
 /** If undici refuses a header, its error quotes the header, so such an API key must not reach it. */
 function flawOfApiKey(apiKey: string): string | undefined {
   if (apiKey === '') return 'is empty';
+  if (/^https?:\/\//i.test(apiKey)) return 'is a URL';
   if (apiKey.length < shortestSecret) return `is shorter than ${shortestSecret} characters`;
   if (apiKey.length > longestSecret) return `is longer than ${longestSecret} characters`;
   if (/[\r\n]/.test(apiKey)) return 'contains a line break';

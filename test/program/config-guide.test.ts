@@ -26,12 +26,15 @@ test('an answer that is refused is asked for again, and so is one that is needed
     '',
     address,
     '',
+    address,
     'a key → of another kind',
     apiKey,
     '',
   ]);
   expect([end, config]).toEqual([0, stored({ baseUrl: url, apiKey })]);
-  expect(shown).toMatch(/https:.*required.*required.*space.*runctl trigger <projectId>\/<automation> --watch/s);
+  expect(shown).toMatch(
+    /https:.*required.*required.*is a URL.*space.*runctl trigger <projectId>\/<automation> --watch/s,
+  );
 });
 
 test('Enter keeps what is stored, a dash removes what may be left out, and a stored key is shown masked', async () => {

@@ -75,6 +75,7 @@ describe('an API key', () => {
     ['', 'empty'],
     ['\n', 'empty'],
     ['abc', '4'],
+    ['https://api.example.com', 'URL'],
     ['a'.repeat(2049), '2048'],
     ['hunter2\n\n', 'line break'],
     ['hunter2\r', 'line break'],

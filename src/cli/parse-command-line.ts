@@ -2,7 +2,7 @@ import { CommanderError, type CommandUnknownOpts } from 'commander';
 import type { Sink } from '../context.ts';
 import { createTheme } from '../output/theme.ts';
 import { widestPage } from '../output/wrap.ts';
-import { hasOtherDash } from '../run/automation-name.ts';
+import { didYouMeanFlag, hasOtherDash } from '../run/automation-name.ts';
 import { type Problem, usageProblem } from '../run/problem.ts';
 import { quote } from '../run/quote.ts';
 import { detailsOf, findCommand, pathOf } from './command.ts';
@@ -81,10 +81,11 @@ function prepare(program: CommandUnknownOpts, output: HelpOutput): void {
 
 const noCancel = 'the service has no way to cancel a run';
 
-/** What the service can't do. */
+/** What can't be done, and why, or what to do instead. */
 const impossible: ReadonlyMap<string, string> = new Map([
   ['cancel', noCancel],
   ['stop', noCancel],
+  ['--api-key', 'other users can see a command line: use RUNCTL_API_KEY or `--api-key-file`'],
   ['logs', 'the service has no logs of a run; `runctl result` prints its output'],
 ]);
 
@@ -118,7 +119,8 @@ function refusal(
     case 'commander.excessArguments': {
       if (command.commands.length > 0) return usageProblem(`unknown command '${path} ${word}'`, help);
       const dashed = words.find(hasOtherDash);
-      if (dashed !== undefined) return usageProblem(`${quote(dashed)} begins with another dash than a flag`, help);
+      if (dashed !== undefined)
+        return usageProblem(`${quote(dashed)} begins with another dash than a flag`, didYouMeanFlag(dashed));
       return usageProblem(`too many arguments for '${path}'`, detailsOf(command).whenExcess ?? help);
     }
     case 'commander.invalidArgument': {
@@ -127,7 +129,9 @@ function refusal(
     }
     case 'commander.conflictingOption':
       return usageProblem(message, 'leave out one of the two');
-    default:
-      return usageProblem(message, suggestionIn(error) ?? help);
+    default: {
+      const [, flag = ''] = /^unknown option '(.*)'$/.exec(message) ?? [];
+      return usageProblem(message, impossible.get(flag) ?? suggestionIn(error) ?? help);
+    }
   }
 }

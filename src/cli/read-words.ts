@@ -40,6 +40,8 @@ export function readWords(argv: readonly string[], program: CommandUnknownOpts):
 /** A flag, and the value that it takes from the words that are left. */
 function readFlag(word: string, left: string[], options: readonly Option[]): string[] {
   const isLong = word.startsWith('--');
+  if (!isLong && options.some(({ long }) => long === `-${word}`))
+    throw usageProblem(`unknown option '${word}'`, `did you mean -${word}?`);
   const [, name = word, value] = (isLong ? /^(--[^=]*)=(.*)$/s : /^(-.)(.+)$/s).exec(word) ?? [];
   const option = options.find(({ short, long }) => name === short || name === long);
   if (!option) return [word.replace(/=.*/s, '')];

@@ -11,7 +11,7 @@ export interface NameFlaw {
 const blank = '[\\p{White_Space}\\u200B-\\u200F\\uFEFF]';
 const quotes = '[\u2018-\u201F\u2039\u203A\u00AB\u00BB\u300C-\u300F]';
 const dash = '[-\\u2010-\\u2015\\u2212\\uFE58\\uFF0D]';
-const leadingDashes = new RegExp(`^${dash}`, 'u');
+const leadingDashes = new RegExp(`^${dash}+`, 'u');
 
 const flawsOfFilters: readonly (readonly [RegExp, string])[] = [
   [new RegExp(`^${blank}*$`, 'u'), 'is blank (is a variable unset?)'],
@@ -32,7 +32,8 @@ const flawsOfNames: typeof flawsOfFilters = [
 
 function flawIn(flaws: typeof flawsOfFilters, name: string): NameFlaw | undefined {
   const why = flaws.find(([pattern]) => pattern.test(name))?.[1];
-  return why === undefined ? undefined : { why };
+  if (why === undefined) return undefined;
+  return { why, hint: hasOtherDash(name) ? didYouMeanFlag(name) : undefined };
 }
 
 /** Why a text can't be a segment of a path: a URL parser drops `.` and `..` even when percent-encoded. */
@@ -50,6 +51,12 @@ export const flawOfFilter = (name: string): NameFlaw | undefined => flawIn(flaws
 
 /** Does it begin with a dash that a chat made of `--`? */
 export const hasOtherDash = (word: string): boolean => leadingDashes.test(word) && !word.startsWith('-');
+
+/** What to say of such a word. */
+export function didYouMeanFlag(word: string): string {
+  const name = word.replace(leadingDashes, '');
+  return `did you mean ${name.length === 1 ? '-' : '--'}${name}?`;
+}
 
 /** Can an automation be named without its project? */
 export const isPlainName = (name: string): boolean => !flawOfName(name) && !isUuid(name) && name !== '@last';

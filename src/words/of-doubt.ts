@@ -1,4 +1,4 @@
-import { type Fault, httpOf } from '../run/fault.ts';
+import { deliveryOf, type Fault, httpOf } from '../run/fault.ts';
 import { defaults } from '../run/limits.ts';
 import type { Conflict, Doubt, OutcomeOf } from '../run/outcome.ts';
 import type { Words } from '../run/problem.ts';
@@ -42,9 +42,10 @@ function wordsOfLost(fault: Fault, trigger: DoubtfulTrigger): Words {
   const { target, idempotencyKey, conflict, ignoresKeys } = trigger;
   const lost = `the trigger of ${nameOf(target)} got no valid response`;
   const isActive = fault.kind === 'already_active';
+  const lostBy = deliveryOf(fault) === 'refused' ? `${lost}; when it was repeated,` : `${lost}:`;
   const happened = isActive
-    ? `${lost}; when it was repeated, ${activeRun(fault, conflict?.isOthers)}`
-    : `${lost}: ${fault.message}; a run may have been started`;
+    ? `${lostBy} ${activeRun(fault, conflict?.isOthers)}`
+    : `${lostBy} ${fault.message}; a run may have been started`;
   const next = whatNext({ ...trigger, conflict: isActive ? conflictWith(fault, conflict) : conflict }, fault);
   return {
     message: `${happened} (idempotency key ${idempotencyKey})${httpOf(fault)}${notRepeated(trigger)}`,
@@ -55,9 +56,7 @@ function wordsOfLost(fault: Fault, trigger: DoubtfulTrigger): Words {
 
 /** With another API key, the idempotency key would be a new one. */
 const hintAfterRefusal = ({ hint }: Fault, next: string, trigger: DoubtfulTrigger) =>
-  hint
-    ? `${hint}\nthen: ${next}`
-    : `${keyHint}; with the one that sent the trigger, ${next}\n${orLookFor(trigger)}`;
+  hint ? `${hint}\nthen: ${next}` : `${keyHint}; with the one that sent the trigger, ${next}\n${orLookFor(trigger)}`;
 
 /** The conflict that the journal has, else that of this refusal. */
 const conflictWith = (

@@ -1,6 +1,7 @@
 // What ends with which exit code, what the document says of it, and what the service really started: a line a situation.
 import { describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/process.ts';
+import { exitCodes } from '../../src/run/exit-codes.ts';
 import type { Fault, Plan, Scenario } from '../fault-kit/scenario.ts';
 import { withMachine } from '../helpers/machine.ts';
 import { networkFaults } from '../helpers/network-faults.ts';
@@ -288,14 +289,24 @@ const ofOthers: Row[] = [
 /** A command gives up soon, unless its row says when. */
 const hasPatience = (line: string) => /^(trigger|watch|status|result) /.test(line) && !line.includes('--give-up-after');
 
-describe.each([
+const tables: [command: string, rows: Row[]][] = [
   ['trigger nightly', ofTriggers],
   ['trigger nightly --if-active wait', ofWaits],
   [key, ofGivenKeys],
   ['trigger nightly weekly', ofSeveral],
   ['trigger nightly --watch', ofWatchedTriggers],
   ['', ofOthers],
-])('%s', (command, rows) => {
+];
+
+/** A bug, the other signals and a closed pipe: test/process.test.ts and test/e2e/ have these. */
+const ofProcesses = [70, 129, 141, 143];
+
+test('every other exit code has a row', () => {
+  const codes = tables.flatMap(([, rows]) => rows.map(([, , , ends]) => Number.parseInt(ends, 10)));
+  expect(new Set([...codes, ...ofProcesses])).toEqual(new Set(exitCodes.map(({ code }) => code)));
+});
+
+describe.each(tables)('%s', (command, rows) => {
   const titled = rows.map(([situation, rest, scenario, ends, more = {}]) => {
     return [rest ? `${situation} (${rest})` : situation, ends, { rest, scenario, ...more }] as const;
   });

@@ -16,10 +16,10 @@ async function refused(argv: string[]) {
 }
 
 test.each<[argv: string[], why: RegExp, next?: string | null]>([
-  [['trigger', 'nightly', '–watch'], /"–watch" .*dash/],
-  [['trigger', '—w', 'nightly'], /"—w" .*dash/],
-  [['trigger', 'nightly', '–timeout', '5m'], /"–timeout" .*dash/],
-  [['trigger', '–help'], /dash/],
+  [['trigger', 'nightly', '–watch'], /"–watch" .*dash.*did you mean --watch\?/s, null],
+  [['trigger', '—w', 'nightly'], /"—w" .*dash.*did you mean -w\?/s, null],
+  [['trigger', 'nightly', '–timeout', '5m'], /"–timeout" .*dash/, null],
+  [['trigger', '–help'], /dash/, null],
   [['trigger', 'a', 'b ', 'c,d', '“e”'], /"b " .*blank; "c,d" .*comma.*; "“e”" .*quote/],
   [['trigger', './nightly', 'weekly/'], /".\/nightly" .*slash.*; "weekly\/" .*slash/],
   [['trigger', '“night', 'shift”'], /"“night" .*quote/],

@@ -1,7 +1,8 @@
 import type { FailedAttempt } from '../run/events.ts';
 import { type Fault, isOfConnection, isRefusal, isTooEarly } from '../run/fault.ts';
 import { backoffMs } from '../service/retry.ts';
-import { afterWakeMs } from './deadline.ts';
+import type { Clock } from '../system/clock.ts';
+import { afterWakeMs, type Deadline } from './deadline.ts';
 import type { WatchPorts } from './ports.ts';
 
 type Verdict =
@@ -26,8 +27,8 @@ export function createTolerance(
   let failingSinceMs = 0;
   let silentMs = 0; // waiting for a `Retry-After` or in the queue does not count
   let waitMs = 0;
-  let refusedSinceMs: number | undefined;
   let missingPaths = 0;
+  const refusal = createRefusal(clock, deadline);
 
   return {
     leftMs,
@@ -38,7 +39,7 @@ export function createTolerance(
       waitMs = 0;
       if (isDefinite(fault)) return { kind: 'refused' };
       const { retryAfterMs = 0 } = fault;
-      const triedForMs = isOfRefusal(fault) ? Math.min(leftMs(), leftOfRefusalMs()) : leftMs();
+      const triedForMs = isOfRefusal(fault) ? Math.min(leftMs(), refusal.leftMs()) : leftMs();
       const backoff = backoffMs(failures, {}, triedForMs, random);
       if (backoff === undefined) return { kind: 'gave_up' };
       const leastMs = waitAskedFor(retryAfterMs);
@@ -46,9 +47,7 @@ export function createTolerance(
       return { kind: 'retry', leastMs, fault, failures, silentMs, triedForMs, retryInMs: Math.max(leastMs, backoff) };
     },
     /** A refusal of the new API key must last as long as one of the old key. */
-    renewed(): void {
-      refusedSinceMs = undefined;
-    },
+    renewed: refusal.end,
     /** Returns the time since the first of the failed polls, with all waits. Undefined if the last poll had a valid response. */
     succeeded(): number | undefined {
       const afterMs = failures > 0 ? clock.elapsedMs() - failingSinceMs : undefined;
@@ -56,7 +55,7 @@ export function createTolerance(
       failures = 0;
       silentMs = 0;
       waitMs = 0;
-      refusedSinceMs = undefined;
+      refusal.end();
       return afterMs;
     },
   };
@@ -67,7 +66,7 @@ export function createTolerance(
 
   function isDefinite(fault: Fault): boolean {
     if (fault.kind === 'unsendable') return true;
-    if (isOfRefusal(fault)) return !deadline.isAnswered || hasLasted();
+    if (isOfRefusal(fault)) return !deadline.isAnswered || refusal.hasLasted();
     if (deadline.isAnswered || isTooEarly(fault, sinceTriggerMs?.())) return false;
     if (fault.kind === 'path_not_found') missingPaths += 1;
     return missingPaths > 1 || isOfConnection(fault);
@@ -76,13 +75,20 @@ export function createTolerance(
   function isOfRefusal(fault: Fault): boolean {
     return isRefusal(fault) && !isTooEarly(fault, sinceTriggerMs?.());
   }
+}
 
-  function hasLasted(): boolean {
-    if (refusedSinceMs === undefined || refusedSinceMs <= deadline.wokeAtMs) refusedSinceMs = clock.elapsedMs();
-    return leftOfRefusalMs() <= 0;
-  }
-
-  function leftOfRefusalMs(): number {
-    return refusedSinceMs === undefined ? Number.POSITIVE_INFINITY : refusedSinceMs + refusalMs - clock.elapsedMs();
-  }
+/** How long the service has refused the polls. It begins again after a sleep or a stop. */
+function createRefusal(clock: Clock, deadline: Deadline) {
+  let sinceMs: number | undefined;
+  const leftMs = () => (sinceMs ?? Number.POSITIVE_INFINITY) + refusalMs - clock.elapsedMs();
+  return {
+    leftMs,
+    hasLasted(): boolean {
+      if (sinceMs === undefined || sinceMs <= deadline.wokeAtMs) sinceMs = clock.elapsedMs();
+      return leftMs() <= 0;
+    },
+    end(): void {
+      sinceMs = undefined;
+    },
+  };
 }

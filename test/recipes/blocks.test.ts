@@ -57,6 +57,12 @@ test('there are such samples', () => {
   expect(languages).toEqual(expect.arrayContaining(['yaml', 'ini', 'crontab']));
 });
 
+test('a line to type has no comment, which zsh would pass as arguments, and no placeholder, which is a redirection', () => {
+  const lines = readBlocks('all').flatMap(({ language, text }) => (language === 'sh' ? text.split('\n') : []));
+  expect(lines.length).toBeGreaterThan(50);
+  expect(lines.filter((line) => /(^|\s)#\s|<\w+>/.test(line))).toEqual([]);
+});
+
 test('the tests that CONTRIBUTING.md shows are tests', () => {
   const [shown] = readBlocks('all').filter(({ language }) => language === 'ts');
   expect(shown?.text).toBe(readFileSync(join(import.meta.dirname, '../e2e/example.test.ts'), 'utf8'));

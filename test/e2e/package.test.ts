@@ -37,7 +37,7 @@ let paths: string[];
 beforeAll(() => {
   node('pack.mjs', folder);
   const [, install = ''] =
-    /^npm ci && npm run pack && (npm install .*?) +#/m.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? [];
+    /^npm ci && npm run pack && (npm install .*)$/m.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? [];
   const source = join(folder, 'source');
   mkdirSync(source);
   copyFileSync(join(folder, `runctl-${version}.tgz`), join(source, `runctl-${version}.tgz`));

@@ -94,10 +94,6 @@ const troubles: Record<string, Trouble> = {
     env: { RUNCTL_STATE_DIR: '/proc/nothing' },
     shows: /✖ journal/,
   },
-  'Wrong times': {
-    before: [],
-    shows: /clock +agrees/,
-  },
 };
 
 test('the page is printed by help', async () => {

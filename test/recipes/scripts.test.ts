@@ -10,9 +10,8 @@ import { type Block, readBlocks } from './blocks.ts';
 
 /** What no test can run, and why. */
 const notRunHere: Record<string, string> = {
-  'npm ci && npm run demo': 'it installs; the demo and the tests have tests of their own',
-  'npm ci && npm run pack && npm install --global':
-    'it installs; test/e2e/package.test.ts does that, and `runctl config` has tests of its own',
+  'npm ci && npm run demo': 'it installs; test/e2e/demo.test.ts runs the demo',
+  'npm ci && npm run pack && npm install --global': 'it installs; test/e2e/package.test.ts does that',
 };
 
 /** How a block is checked. One in another language fails the test below. */

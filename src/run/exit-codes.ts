@@ -11,7 +11,7 @@ interface ExitRow {
 
 /** What the column means, in a sentence. */
 export const repeatAdvice: Record<Repeat, string> = {
-  yes: 'The same `trigger` line can be repeated: no run was started.',
+  yes: 'If it names one automation, the same `trigger` line can be repeated: no run was started.',
   'own key':
     'The same `trigger` line can be repeated within 24h if it has an `--idempotency-key`, unless `idempotencyKeys` is `ignored`.',
   no: 'The same `trigger` line would start another run, or fail again.',

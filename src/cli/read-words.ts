@@ -56,8 +56,7 @@ function readFlag(word: string, left: string[], options: readonly Option[]): str
 
 function takeValue(flag: string, left: string[], { long }: Option): string[] {
   const value = left.shift();
-  if (value === undefined) return [];
-  if (value.startsWith('-') && value !== '-')
+  if (value === undefined || (value.startsWith('-') && value !== '-'))
     throw usageProblem(
       `${flag} needs a value (is a variable unset?)`,
       `a value that begins with a dash is given as \`${long}=<value>\``,

@@ -82,7 +82,13 @@ export function fieldPath(text: string, earlier: string[] = []): string[] {
 
 export const longestIdempotencyKey = 255;
 
+/** In an idempotency key, stands for the project and the name. */
+export const automationPlaceholder = '{automation}';
+
 export function idempotencyKey(text: string): string {
+  if (text === '') throw new InvalidArgumentError('is a variable unset?');
+  if (/[<>{}$]/.test(text.replaceAll(automationPlaceholder, '')))
+    throw new InvalidArgumentError(`give it without < > { } $: the only placeholder is ${automationPlaceholder}`);
   // The key is sent in a header.
   if (!/^[\x21-\x7e]{1,255}$/.test(text)) {
     throw new InvalidArgumentError('give 1 to 255 visible ASCII characters without spaces');

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import { define, type OptionsOf } from '../cli/command.ts';
 import { aboutAutomation, giveUpAfter, interval, onFinal, rate, timeout } from '../cli/options.ts';
-import { idempotencyKey, longestIdempotencyKey } from '../cli/values.ts';
+import { automationPlaceholder, idempotencyKey, longestIdempotencyKey } from '../cli/values.ts';
 import { flawOfAutomation, parseAutomationArgument } from '../connection/arguments.ts';
 import type { Connection } from '../connection/connection.ts';
 import { automationsIn } from '../connection/find-run.ts';
@@ -32,7 +32,7 @@ const command = new Command('trigger')
   .optionsGroup('Starting:')
   .option(
     '--idempotency-key <key>',
-    'makes repeats safe: one key starts one run ({automation} stands for project and name)',
+    `makes repeats safe: one key starts one run (${automationPlaceholder} stands for project and name)`,
     idempotencyKey,
   )
   .optionsGroup('Following:')
@@ -104,8 +104,6 @@ function dryRun(requests: readonly StartRequest[], { baseUrl }: Connection): Res
   };
 }
 
-const placeholder = '{automation}';
-
 /**
  * The idempotency key of each automation, in which `{automation}` stands for its project and name.
  * Throws a usage problem for one that several would share, or that is too long.
@@ -115,15 +113,15 @@ function parseKeyTemplate(
   automations: number,
 ): (target: Target) => string | undefined {
   if (template === undefined) return () => undefined;
-  if (automations > 1 && !template.includes(placeholder)) {
+  if (automations > 1 && !template.includes(automationPlaceholder)) {
     throw usageProblem(
       'several automations need an idempotency key each',
-      `put ${placeholder} into \`--idempotency-key\`: it stands for the project and the name`,
+      `put ${automationPlaceholder} into \`--idempotency-key\`: it stands for the project and the name`,
     );
   }
   return (target) => {
     const { automationName } = target;
-    const key = template.replaceAll(placeholder, encodeURIComponent(fullNameOf(target)));
+    const key = template.replaceAll(automationPlaceholder, encodeURIComponent(fullNameOf(target)));
     if (key.length <= longestIdempotencyKey) return key;
     const message = `the idempotency key for ${automationName} is longer than ${longestIdempotencyKey} characters`;
     throw usageProblem(message, 'choose a shorter one');

@@ -65,7 +65,11 @@ describe('bad input is refused with 2 and a line that names it', () => {
     [['trigger', 'a', '--rate', 'many'], '--rate'],
     [['trigger', 'a', '--if-active', 'hope'], 'hope'],
     [['trigger', 'a', '--idempotency-key', 'two words'], '--idempotency-key'],
-    [['trigger', 'a', '--idempotency-key', ''], '--idempotency-key'],
+    [['trigger', 'a', '--idempotency-key', ''], 'is a variable unset?'],
+    [['trigger', 'a', '--idempotency-key'], 'is a variable unset?'],
+    [['trigger', 'a', '--idempotency-key', 'nightly-$DATE'], 'placeholder'],
+    [['trigger', 'a', '--idempotency-key', 'nightly-{date}'], 'placeholder'],
+    [['trigger', 'a', '--idempotency-key', 'nightly-<date>'], 'placeholder'],
     [['trigger', 'a', 'b', '--idempotency-key', 'k'], '--idempotency-key'],
     [['trigger', 'a', '--on-final', 'true'], '--watch'],
     [['trigger', 'a', '--project', 'x'], '--project'],
@@ -103,7 +107,7 @@ describe('bad input is refused with 2 and a line that names it', () => {
     [['config', 'get'], 'baseUrl'],
     [['config', 'set', 'onExit', './tell', 'me'], 'quotes'],
     [['doctor', 'nightly'], "too many arguments for 'doctor'"],
-    [['list', '--limit'], '--limit <n>'],
+    [['list', '--limit'], '--limit needs a value'],
   ];
   test.each(table)('%j', async (argv, named) => {
     const { code, out, err } = await typed(argv);

@@ -21,7 +21,10 @@ export const explain = define(command, {
   async run([asked]): Promise<Result> {
     const rows = exitCodes.filter(({ code, outcome }) => [undefined, String(code), outcome].includes(asked));
     if (asked !== undefined && rows.length === 0)
-      throw usageProblem(`there is no exit code ${quote(asked)}`, '`runctl explain` lists the exit codes');
+      throw usageProblem(
+        `there is no exit code ${quote(asked)}`,
+        '`runctl explain` lists the exit codes; any other comes from the shell or a signal',
+      );
     return {
       outcomes: [report({ explain: rows.map(({ startsNoRun: _, ...row }) => row) })],
       text(theme, { columns = widestPage }) {

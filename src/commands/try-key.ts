@@ -22,6 +22,7 @@ import { withoutRun } from '../start/outcome-of-trigger.ts';
 import { sendTrigger } from '../start/start-run.ts';
 import { stopwatch } from '../system/clock.ts';
 import { waitForOther } from '../watch/watch-run.ts';
+import { lookFor } from '../words/of-doubt.ts';
 import { wordsOf } from '../words/of-outcome.ts';
 import { type Finding, type Found, failed, findingLines, ok, reportOf, warning } from './finding.ts';
 
@@ -107,9 +108,13 @@ function unclearProblem(outcome: Outcome, { voice }: Connection): Problem {
   const name = nameOfOutcome(outcome);
   const words = wordsOf(outcome, voice) ?? { message: name };
   const { fault } = factsOf(outcome);
-  const started = outcome.kind === 'in_doubt' ? 'unknown' : undefined;
-  const problem = new Problem({ ...words, name, fault, started });
-  if (name === 'outcome_unknown' || isInterruptName(name)) return problem;
+  if (outcome.kind === 'in_doubt') {
+    // To send it again would be safe only if the service honors keys.
+    const hint = `${lookFor({ target: outcome.target, ...outcome.doubt })}, then try again`;
+    return new Problem({ ...words, hint, isForPerson: true, name, fault, started: 'unknown' });
+  }
+  const problem = new Problem({ ...words, name, fault });
+  if (isInterruptName(name)) return problem;
   const hint = name === 'already_active' ? 'try again when that run has finished' : words.hint;
   return problem.with({ name: 'outcome_unknown', shownName: name, hint });
 }

@@ -108,7 +108,7 @@ function hintFor(error: unknown, folder: string): string {
   if (!(error instanceof UnsafePathError && error.isShared))
     return `make it belong to the user who runs runctl, or ${elsewhere}`;
   const inside = `set RUNCTL_STATE_DIR=${shellWord(`${folder}/runctl`)}, which runctl creates for you alone`;
-  return error.isForeign ? inside : `${inside}, or \`chmod go-w ${shellWord(error.path)}\``;
+  return error.isRepairable ? `${inside}, or \`chmod go-w ${shellWord(error.path)}\`` : inside;
 }
 
 const nearestFolder = (path: string): string => (existsSync(path) ? path : nearestFolder(dirname(path)));

@@ -45,11 +45,11 @@ export function readConfigFile(path: string | undefined): ReadConfig {
   }
 }
 
-function unsafeProblem({ message, path, isForeign }: UnsafePathError): Problem {
-  const fix = isForeign ? 'make it yours' : `\`chmod go-w ${shellWord(path)}\``;
+function unsafeProblem({ message, path, isRepairable }: UnsafePathError): Problem {
+  const elsewhere = 'name a folder of your own with RUNCTL_CONFIG_DIR';
   return usageProblem(
     `${message}, and the config file says what to run and where to send the API key`,
-    `${fix}, or name a folder of your own with RUNCTL_CONFIG_DIR`,
+    isRepairable ? `\`chmod go-w ${shellWord(path)}\`, or ${elsewhere}` : elsewhere,
   );
 }
 

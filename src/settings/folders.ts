@@ -1,4 +1,4 @@
-import { isAbsolute, join, resolve } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { usageProblem } from '../run/problem.ts';
 import type { Env } from '../system/env.ts';
 import { settingTable } from './table.ts';
@@ -33,14 +33,8 @@ function findFolder(name: keyof typeof bases, env: Env) {
   return undefined;
 }
 
+/** From another folder, a relative path (or a `~` that no shell has replaced) would be another place. */
 function absolute(path: string, source: string): string {
-  try {
-    return resolve(path);
-  } catch {
-    // Of Node's functions for paths, only process.cwd() fails.
-    throw usageProblem(
-      `${source} is a relative path, and the current folder no longer exists`,
-      `change to another folder, or set ${source} to an absolute path`,
-    );
-  }
+  if (isAbsolute(path)) return path;
+  throw usageProblem(`${source} isn't an absolute path`, 'give a path that begins with /');
 }

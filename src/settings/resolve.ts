@@ -163,6 +163,8 @@ export function need<Key extends StoredKey>(
   const others = `set ${env[0]} or \`${flag}\``;
   throw usageProblem(
     `no ${name} is set`,
-    settings.configFolder.value === undefined ? others : `run \`runctl config${where}\`, or ${others}`,
+    settings.configFolder.value === undefined
+      ? `${others} (no config file is read, because HOME isn't set)`
+      : `run \`runctl config${where}\`, or ${others}`,
   );
 }

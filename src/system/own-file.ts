@@ -20,19 +20,26 @@ import { geteuid } from 'node:process';
 /** A file or folder that belongs to another user, or that others can write to. */
 export class UnsafePathError extends Error {
   readonly path: string;
-  readonly isForeign: boolean;
   readonly isShared: boolean; // others can write to it
+  readonly isRepairable: boolean; // the user may take that from them, and nobody needs it
 
   constructor(path: string, stat: Stats) {
     super(isForeign(stat) ? `${path} belongs to another user` : `other users can write to ${path}`);
     this.path = path;
-    this.isForeign = isForeign(stat);
     this.isShared = isShared(stat);
+    this.isRepairable = isRepairable(stat);
   }
 }
 
 const isForeign = ({ uid }: Stats) => uid !== 0 && uid !== geteuid?.();
 const isShared = ({ mode }: Stats) => (mode & 0o022) !== 0;
+const sticky = 0o1000;
+
+/** A device, or a folder such as /tmp, is everybody's on purpose. */
+function isRepairable(stat: Stats): boolean {
+  const isEverybodys = !(stat.isFile() || stat.isDirectory()) || (stat.mode & sticky) !== 0;
+  return isShared(stat) && !isForeign(stat) && !isEverybodys;
+}
 
 function refuseUnsafe(path: string, stat: Stats): void {
   if (isForeign(stat) || isShared(stat)) throw new UnsafePathError(path, stat);
@@ -106,13 +113,9 @@ export function repairOwn(path: string): string[] {
   return [dirname(file), file].filter((each) => existsSync(each) && repair(each));
 }
 
-const sticky = 0o1000;
-
 function repair(path: string): boolean {
   const stat = statSync(path);
-  // A device, or a folder such as /tmp, is everybody's on purpose.
-  const isEverybodys = !(stat.isFile() || stat.isDirectory()) || (stat.mode & sticky) !== 0;
-  if (isEverybodys || isForeign(stat) || !isShared(stat)) return false;
+  if (!isRepairable(stat)) return false;
   try {
     chmodSync(path, stat.mode & 0o7755);
     return true;

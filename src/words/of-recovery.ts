@@ -71,7 +71,8 @@ export function sentenceOfRecovery(recovery: Recovery, flags: { resend?: boolean
     case 'shown': {
       const untilMs = untilMsOf(recovery, flags);
       const during = untilMs === undefined ? '' : `, until ${localTime(untilMs)}`;
-      return `${about} would be sent again${during} (${reason ?? 'it has no recorded response'})`;
+      const why = reason === undefined ? 'it has no recorded response' : `last attempt: ${reason}`;
+      return `${about} would be sent again${during} (${why})`;
     }
     case 'in_doubt': {
       const { kind } = outcome.doubt.why;

@@ -81,7 +81,7 @@ describe('a folder in which others can write', () => {
   test('such as /tmp is refused for settings and stays as it is', async () => {
     const { run, folder } = await withConfigFile({ folderMode: 0o1777 });
     for (const line of ['trigger nightly', 'config set requestTimeout 5s'])
-      expect(await run(line)).toMatchObject({ code: 2, stderr: expect.stringContaining('chmod go-w') });
+      expect(await run(line)).toMatchObject({ code: 2, stderr: expect.not.stringContaining('chmod') });
     expect(statSync(folder).mode & 0o7777).toBe(0o1777);
   });
 

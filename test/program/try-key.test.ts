@@ -51,7 +51,7 @@ test.each<[string, Scenario, code: number, runs: number, findings: string[], say
   ['ignores keys', ignoring, 0, 2, ignored, /ignored: .*started a second run.*repeated before may have started two/],
   ['lets nobody poll', { ...refusing, faults: broken('status', 401) }, 12, 1, unseen, /API key was refused/],
   ['has no credits', { credits: 0 }, 12, 0, ['idempotency_keys failed'], /HTTP 402/],
-  ['loses the first answer', { ...short, faults: lost(1) }, 12, 1, ['idempotency_keys failed'], /runctl recover/],
+  ['loses the first answer', { ...short, faults: lost(1) }, 12, 1, ['idempotency_keys failed'], /look in the service/],
   [
     'loses the second answer',
     { ...ignoring, ...instant, faults: lost(2) },

@@ -1,5 +1,5 @@
 // What only a process shows of a signal: its exit code, and that nothing keeps it alive. What is said then is in
-// test/program/interrupts.test.ts.
+// test/program/codes.test.ts and test/words.txt.
 import type { ChildProcess } from 'node:child_process';
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';

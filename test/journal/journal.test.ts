@@ -339,10 +339,11 @@ describe('durations', () => {
     return { ...status(n, final, target), startedAt, completedAt };
   };
 
-  test('are those of the last completed runs of the target', () => {
+  test('are those of the last completed runs of the target at its service', () => {
     const others = [status(6, 'COMPLETED'), ended(3, 30, 'FAILED'), ended(4, 40, 'COMPLETED', weekly), triggered(9)];
     const odd = [ended(5, -50), ended(8, 0), { type: 'not_found', baseUrl, ...run, executionId: uuid(10) } as const];
-    const { open } = journalOf(ended(1, 10), ended(2, 20), ...others, ...odd, ended(7, 70));
+    const foreign = { ...ended(11, 110), baseUrl: elsewhere };
+    const { open } = journalOf(ended(1, 10), ended(2, 20), ...others, ...odd, foreign, ended(7, 70));
     expect(open().pastDurationsMs({ baseUrl, target: nightly })).toEqual([70_000, 20_000, 10_000]);
   });
 

@@ -66,6 +66,7 @@ const again = /^runctl trigger nightly --give-up-after 300ms --json$/;
 const ofTriggers: Row[] = [
   ['no API key', '', {}, '2 not_started usage', { env: { RUNCTL_API_KEY: '' } }],
   ['a base URL that is none', '--base-url ftp://x', {}, '2 not_started usage'],
+  ['a setting that is none', '', {}, '2 not_started usage', { env: { RUNCTL_IDEMPOTENCY_KEYS: 'yes' } }],
   ['a name that is none, among good ones', '–watch', {}, '2 not_started usage'],
   ['nothing to poll', '--interval 5s', {}, '2 not_started usage'],
   ['an active run', '', {}, '5 not_started already_active', active],

@@ -25,18 +25,6 @@ test('a run that failed is shown; status exits with its code if that is asked fo
   expect(await run('result --quiet')).toMatchObject({ code: 0, stdout: 'half of it\n' });
 });
 
-test('an unfinished run is shown with where it belongs and since when it runs, and how to follow it', async () => {
-  const { run, env, ids } = await withRun({ hasEnded: false });
-  const [id] = ids();
-  const facts = ['status +RUNNING', 'automation +nightly', `project +${env.RUNCTL_PROJECT}`, `run +${id}`];
-  const times = ['started +\\d{4}-.* \\+0000.*', 'duration +.+'];
-  expect((await run('status')).stdout).toMatch(new RegExp(`^${[...facts, ...times].join('\n')}\n$`));
-  expect(await run('status --exit-status --quiet')).toMatchObject({ code: 16, stdout: '', stderr: '' });
-  const { code, stdout, stderr } = await run('result');
-  expect([code, stdout]).toEqual([0, expect.stringContaining('RUNNING')]);
-  expect(stderr).toContain(`runctl watch ${id}`);
-});
-
 describe('--field', () => {
   test.each([
     ['result', 'output.x', true],
@@ -81,13 +69,6 @@ test.each([
   expect([code, stdout]).toEqual([0, expect.stringMatching(/^\S FAILED nightly after 1m\n/)]);
 });
 
-test('the next command in a document reaches the same service', async () => {
-  const { run, emulator, ids } = await withMachine({ automations: { '*': { duration: '1ms', outcome: 'FAILED' } } });
-  const line = `trigger nightly --watch --base-url ${emulator.url} --json`;
-  const { documents } = await run(line, { env: { RUNCTL_BASE_URL: '' } });
-  expect(documents).toMatchObject([{ runctl: { next: `runctl result ${ids()[0]} --base-url ${emulator.url}` } }]);
-});
-
 test('if the status of a finished run gets no response, its duration and credits are those of the journal', async () => {
   const { run, endRuns } = await withMachine({
     automations: { '*': { duration: '1m' } },
@@ -97,14 +78,6 @@ test('if the status of a finished run gets no response, its duration and credits
   endRuns();
   await run('status');
   expect(await run('result')).toMatchObject({ code: 0, stdout: expect.stringMatching(/nightly in 1m.*credits +12/s) });
-});
-
-test('a running run is shown with how long it has taken, and how long the runs before it usually took', async () => {
-  const { run, clock } = await withMachine({ automations: { '*': { duration: '10m' } } });
-  for (let earlier = 0; earlier < 3; earlier++) await run('trigger nightly --watch -q');
-  await run('trigger nightly');
-  clock.leap(4 * 60_000);
-  expect((await run('status')).stdout).toMatch(/^duration +4m.* \(usually 10m\)$/m);
 });
 
 describe('what was known before', () => {

@@ -136,27 +136,6 @@ test('a given key that was left in doubt is not sent again if keys are ignored',
   expect([problem?.exitCode, calls.trigger]).toEqual([12, []]);
 });
 
-test('a refusal that arrives as the user presses Ctrl-C ends with its own exit code', async () => {
-  const context = createMemory();
-  const service = {
-    ...scriptedService({}),
-    async trigger() {
-      context.interrupt('SIGINT');
-      return fault('no_credits', { httpStatus: 402 });
-    },
-  };
-  const { outcome } = await startRun({ target, body: '{}' }, createConnection(service, { context }));
-  expect([nameOfOutcome(outcome), meanings[outcome.start.evidence].how]).toEqual(['no_credits', 'not_started']);
-});
-
-test('a key that proves used for another automation after a lost answer leaves no trigger open', async () => {
-  const { trigger, journal } = createTriggerHarness();
-  const weekly = running({ document: { executionId, status: 'RUNNING', automationName: 'weekly' } });
-  const { problem } = await trigger({ trigger: [fault('lost'), weekly] }, { idempotencyKey: 'nightly-1' });
-  expect(problem).toMatchObject({ name: 'rejected', started: 'no' });
-  expect(journal().unresolved({ baseUrl })).toEqual([]);
-});
-
 test('a key whose fate is unknown under another API key is not sent', async () => {
   const { trigger } = createTriggerHarness();
   const flags = { idempotencyKey: 'nightly-1' };
@@ -164,13 +143,6 @@ test('a key whose fate is unknown under another API key is not sent', async () =
   const { problem, calls } = await trigger({}, flags, 'another account');
   expect(problem).toMatchObject({ exitCode: 12, name: 'other_api_key', started: 'unknown' });
   expect(calls.trigger).toEqual([]);
-});
-
-test('a refusal for an active run that this machine knows names it by its id', async () => {
-  const { trigger } = createTriggerHarness();
-  await trigger({ trigger: [running()] });
-  const { problem } = await trigger({ trigger: [conflict({ executionId: undefined })] });
-  expect(problem?.hint).toBe(`\`runctl watch ${executionId}\``);
 });
 
 test('a refusal says since when the run that it names is active, and what else may have started one', async () => {
@@ -187,22 +159,6 @@ test('a refusal says since when the run that it names is active, and what else m
   expect([problem?.hint, calls.status]).toEqual([expect.stringContaining('a schedule'), 0]);
 });
 
-test('a trigger of what is not there says what to check', async () => {
-  const { trigger } = createTriggerHarness();
-  const { problem } = await trigger({ trigger: [fault('not_found', { httpStatus: 404 })] });
-  expect(problem).toMatchObject({ name: 'not_found', hint: expect.stringContaining('runctl config list') });
-});
-
-test('a key of unknown outcome that is older than a day is not sent', async () => {
-  const { trigger, clock } = createTriggerHarness();
-  const flags = { idempotencyKey: 'nightly-1' };
-  await trigger({ trigger: [fault('lost')] }, flags);
-  clock.suspend(25 * 3_600_000);
-  const { problem, calls } = await trigger({}, flags);
-  expect(problem).toMatchObject({ exitCode: 12, name: 'idempotency_key_expired', started: 'unknown' });
-  expect(calls.trigger).toEqual([]);
-});
-
 test.each([
   [23, executionId],
   [48, undefined],
@@ -217,11 +173,6 @@ test.each([
     expect([how, activeId, calls.status]).toEqual(['skipped', id, 0]);
   },
 );
-
-test('another run is said to have been started elsewhere where nobody knows which run is active', async () => {
-  const { problem } = await createTriggerHarness().trigger({ trigger: [conflict({ executionId: undefined })] });
-  expect(problem?.hint).toContain('--if-active wait');
-});
 
 test.each([
   ['10', 'unreachable', undefined],

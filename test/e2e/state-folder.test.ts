@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import fs, { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
@@ -55,8 +54,6 @@ const unreadable = /can't be read \(.+\)/;
 const rows: Row[] = [
   ['is a file', inFolder((state) => writeFileSync(state, '')), 74, unreadable],
   ['is under a file', () => ({ state: '/dev/null/deep/state' }), 74, unreadable],
-  ['holds a folder in place of the journal', withJournal((file) => void mkdirSync(file)), 74, unreadable],
-  ['holds a pipe', withJournal((file) => void execFileSync('mkfifo', [file])), 74, unreadable],
   ['is where nothing can be made', () => ({ state: '/proc/nowhere/state' }), 0, /can't be written \((no file|EACCES)/],
   [
     'can be written to by others',

@@ -145,22 +145,6 @@ describe('a command that is stored in a profile', () => {
     expect([(await run(trigger, { RUNCTL_BASE_URL: 'http://127.0.0.1:9' })).code, ran()]).toEqual([2, 0]);
   });
 
-  test.each<[string, Record<string, string>, Record<string, string>, RegExp]>([
-    ['the stored API key overrides it', { apiKeyCommand, apiKey }, {}, /^\*{4}cdef \(profile "default"/],
-    ['it is in force', { apiKeyCommand }, {}, /echo "\$KEY"` .*\(profile "default"/],
-    ['a variable overrides it', { apiKeyCommand }, { RUNCTL_API_KEY: apiKey }, /^\*{4}cdef \(RUNCTL_API_KEY\)/],
-    [
-      'a variable with another does',
-      { apiKey },
-      { RUNCTL_API_KEY_COMMAND: 'p x' },
-      /`p x` .*\(RUNCTL_API_KEY_COMMAND\)/,
-    ],
-  ])('is listed: %s', async (_, profile, variables, listed) => {
-    const { run } = await stored(profile);
-    const { stdout } = await run('config list', variables);
-    expect(/^apiKey +(.*)$/m.exec(stdout)?.[1]).toMatch(listed);
-  });
-
   test.each([
     ['RUNCTL_API_KEY', 'RUNCTL_API_KEY_FILE'],
     ['RUNCTL_API_KEY', 'RUNCTL_API_KEY_COMMAND'],

@@ -69,6 +69,13 @@ test.each([
   expect([code, stdout]).toEqual([0, expect.stringMatching(/^\S FAILED nightly after 1m\n/)]);
 });
 
+test('the next command in a document reaches the same service', async () => {
+  const { run, emulator, ids } = await withMachine({ automations: { '*': { duration: '1ms', outcome: 'FAILED' } } });
+  const line = `trigger nightly --watch --base-url ${emulator.url} --json`;
+  const { documents } = await run(line, { env: { RUNCTL_BASE_URL: '' } });
+  expect(documents).toMatchObject([{ runctl: { next: `runctl result ${ids()[0]} --base-url ${emulator.url}` } }]);
+});
+
 test('if the status of a finished run gets no response, its duration and credits are those of the journal', async () => {
   const { run, endRuns } = await withMachine({
     automations: { '*': { duration: '1m' } },

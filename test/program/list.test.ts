@@ -75,6 +75,7 @@ test.each([
   const { stdout, stderr } = await listedAfter([...finished(23), triggered(24)], line);
   const newest = Array.from({ length: shown }, (_, n) => `${uuid(22 - n)}\n`);
   expect([stdout, stderr]).toEqual([newest.join(''), '']);
+  expect(await listedAfter([], line)).toMatchObject({ stdout: '', stderr: '' });
 });
 
 test('a status that is none is refused, but one that the service has made up is found', async () => {

@@ -131,17 +131,6 @@ describe('without HOME and XDG folders', () => {
     return { emulator, env: rest };
   };
 
-  test('a trigger starts its run, one line says what is lost, and the run can be polled', async () => {
-    const { emulator, env } = await homeless();
-    const { stdout, stderr, code } = await runProgram(['trigger', 'nightly'], { env });
-    const [run] = emulator.runs();
-    expect({ stdout, code }).toEqual({ stdout: `${run?.executionId}\n`, code: 0 });
-    expect(stderr.match(/RUNCTL_STATE_DIR/g)).toHaveLength(1);
-    const named = `${emulator.projectId}/nightly/${run?.executionId}`;
-    const polled = await runProgram(['status', named, '--field', 'status'], { env });
-    expect(polled).toMatchObject({ code: 0, stdout: 'RUNNING\n' });
-  });
-
   test.each(['list', 'recover', 'watch --all', 'status', 'result', 'watch nightly'])('%s is refused', async (line) => {
     const { stderr, code } = await runProgram(line.split(' '), { env: (await homeless()).env });
     expect([code, stderr]).toEqual([2, expect.stringMatching(/^runctl: .*\n {2}-> set HOME or RUNCTL_STATE_DIR\n$/)]);

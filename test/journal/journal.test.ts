@@ -105,18 +105,6 @@ describe('the runs', () => {
     expect(runs).toHaveLength(expected.length);
   });
 
-  test.each<[string, NewRecord[]]>([
-    ['a later status', [status(1, 'COMPLETED'), status(1, 'RUNNING')]],
-    ['a later ending', [status(1, 'COMPLETED'), status(1, 'FAILED')]],
-    ['a replayed answer to its trigger', [status(1, 'COMPLETED'), accepted(1)]],
-  ])('keep a final status over %s', (_, records) => {
-    const { open } = journalOf(triggered(1), ...records);
-    expect(statusIn(open().find(uuid(1), { baseUrl }))).toBe('COMPLETED');
-    expect([...open().entries()]).toContainEqual(
-      expect.objectContaining({ executionId: uuid(1), status: 'COMPLETED' }),
-    );
-  });
-
   test.each([
     ['address', { baseUrl: elsewhere }, [4]],
     ['target', { target: weekly }, [2]],
@@ -246,15 +234,6 @@ describe('a run that the service does not know', () => {
     const { open, recorded } = journalOf(...records, status(9, 'RUNNING'));
     expect(open().markNotFound(baseUrl, run, asking)).toBe(false);
     expect(recorded()).toHaveLength(records.length + 1);
-  });
-
-  test('is running if the service knows it again', () => {
-    const { open } = journalOf(...started);
-    const journal = open();
-    journal.markNotFound(baseUrl, run, account);
-    journal.recordStatus(baseUrl, run, reported('RUNNING'));
-    expect(statusIn(open().find(uuid(1), { baseUrl }))).toBe('RUNNING');
-    expect(open().forgotten({ baseUrl })).toEqual([]);
   });
 });
 

@@ -90,15 +90,6 @@ test('a status that is none is refused, but one that the service has made up is 
   expect(documents).toMatchObject([{ runctl: { list: { idempotencyKey: 'key-2' } } }]);
 });
 
-test.each<[string, NewRecord[], string, RegExp]>([
-  ['one', [triggered(1), accepted(1), triggered(2)], '', /^1 trigger .*`runctl recover`/],
-  ['two', [triggered(1), triggered(2)], '', /^2 triggers .*`runctl recover`/],
-  ['none', [triggered(1), accepted(1)], '', /^$/],
-  ['one, but --json was asked for', [triggered(1)], '--json', /^$/],
-])('below the table is what to do about triggers in doubt: %s', async (_, records, line, said) => {
-  expect((await listedAfter(records, line)).stderr).toMatch(said);
-});
-
 test('a status is no younger than now, also if the clock was set back', async () => {
   const { documents } = await listedAfter([triggered(1), accepted(1)], '--offline --json', { aheadMs: 3_600_000 });
   expect(documents[0].runctl.lastConfirmed.ageMs).toBe(0);

@@ -105,20 +105,6 @@ describe('what was known before', () => {
     expect(runctl.problem.message).toMatch(/RUNNING 1m/);
   });
 
-  test('is in what `watch --all` says, also of a run that was started elsewhere', async () => {
-    const { run, elsewhere, ids, clock } = await withMachine({
-      ...hour,
-      faults: [{ on: 'status', from: 2, do: 'status', status: 502 }],
-    });
-    await elsewhere('trigger nightly');
-    await run(`watch nightly/${ids()[0]} --timeout 1m`);
-    clock.leap(60_000);
-    const { documents } = await run('watch --all --json --give-up-after 1ms');
-    const [{ executionId: id, runctl }] = documents;
-    expect([id, runctl.exitCode, runctl.lastConfirmed.status]).toEqual([ids()[0], 10, 'RUNNING']);
-    expect(runctl.lastConfirmed.ageMs).toBeGreaterThanOrEqual(60_000);
-  });
-
   test('is as old as the status, not as the trigger', async () => {
     const { run, clock } = await withMachine({ ...hour, faults: [{ on: 'result', do: 'status', status: 502 }] });
     await run('trigger nightly');

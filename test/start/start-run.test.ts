@@ -175,17 +175,6 @@ test.each([
 );
 
 test.each([
-  ['10', 'unreachable', undefined],
-  ['9', 'throttled', 429],
-  ['12', 'lost', undefined],
-] as const)('ends with %s when --timeout passes before the retries of %s end', async (code, kind, httpStatus) => {
-  const { trigger, clock } = createTriggerHarness();
-  const { problem } = await trigger({ trigger: [fault(kind, { httpStatus })] }, { timeoutMs: 20 * second });
-  expect(String(problem?.exitCode)).toBe(code);
-  expect(clock.elapsedMs()).toBeLessThanOrEqual(20 * second);
-});
-
-test.each([
   [1, 1],
   [49, 0],
 ])('of an earlier trigger that has been unresolved for %i h, %i warnings are given', async (hours, warnings) => {
@@ -228,17 +217,6 @@ describe('--if-active wait', () => {
     const { how, calls } = await trigger({ trigger: [conflict(), running()], status: [fault('unauthorized')] }, wait);
     expect([how, calls.trigger.length]).toEqual(['started', 2]);
     expect(clock.elapsedMs()).toBeLessThan(3 * second);
-  });
-
-  test.each([
-    [10, fault('unreachable')],
-    [9, fault('throttled', { httpStatus: 429 })],
-  ])('ends with %s when the active run gets no valid answer for ten minutes', async (exitCode, answer) => {
-    const { trigger, clock } = createTriggerHarness();
-    const { problem, calls } = await trigger({ trigger: [conflict(), running()], status: [answer] }, wait);
-    expect(problem).toMatchObject({ exitCode, started: 'no' });
-    expect(calls.trigger).toHaveLength(1);
-    expect(clock.elapsedMs() / second).toBeCloseTo(600, -2);
   });
 
   test.each([
@@ -299,13 +277,6 @@ describe('--if-active wait', () => {
     expect(journal().unresolved({ baseUrl })).toHaveLength(problem ? 1 : 0);
   });
 
-  test('after a lost answer is 12 when --timeout ends the wait', async () => {
-    const { trigger } = createTriggerHarness();
-    const script = { trigger: [lost, conflict()], status: [running()] };
-    const { problem, activeId } = await trigger(script, { ...wait, timeoutMs: 60 * second });
-    expect([problem?.exitCode, problem?.started, activeId]).toEqual([12, 'unknown', executionId]);
-  });
-
   test.each([executionId, undefined])('comes no earlier than the refusal asks (active run: %s)', async (activeId) => {
     const { trigger } = createTriggerHarness();
     const script = {
@@ -315,14 +286,6 @@ describe('--if-active wait', () => {
     const { how, triggeredAtMs } = await trigger(script, wait);
     expect(how).toBe('started');
     expect(triggeredAtMs[1]).toBeGreaterThanOrEqual(20 * second);
-  });
-
-  test('ends at once when the refusal asks for longer than --timeout', async () => {
-    const { trigger, clock } = createTriggerHarness();
-    const script = { trigger: [conflict({ retryAfterMs: 120 * second })] };
-    const { problem } = await trigger(script, { ...wait, timeoutMs: 60 * second });
-    expect(problem).toMatchObject({ exitCode: 5, hint: expect.stringContaining('try again in 2m') });
-    expect(clock.elapsedMs()).toBe(0);
   });
 
   test('cuts the retries of a later trigger at --timeout', async () => {

@@ -53,8 +53,9 @@ describe('a run or a trigger', () => {
 });
 
 describe('a run', () => {
-  test('that finished is not forgotten', () => {
-    expect(runOf(folded(status(1, 'COMPLETED'), notFound))).toMatchObject({ status: 'COMPLETED' });
+  test('that finished stays so, whatever comes later', () => {
+    for (const later of [notFound, status(1, 'RUNNING'), status(1, 'FAILED'), accepted(1)])
+      expect(runOf(folded(status(1, 'COMPLETED'), later))).toMatchObject({ status: 'COMPLETED' });
   });
 
   test('that the service knows again has lost nothing but its status', () => {

@@ -235,6 +235,15 @@ describe('a run that the service does not know', () => {
     expect(open().markNotFound(baseUrl, run, asking)).toBe(false);
     expect(recorded()).toHaveLength(records.length + 1);
   });
+
+  test('is running if the service knows it again', () => {
+    const { open } = journalOf(...started);
+    const journal = open();
+    journal.markNotFound(baseUrl, run, account);
+    journal.recordStatus(baseUrl, run, reported('RUNNING'));
+    expect(statusIn(open().find(uuid(1), { baseUrl }))).toBe('RUNNING');
+    expect(open().forgotten({ baseUrl })).toEqual([]);
+  });
 });
 
 describe('an unresolved trigger', () => {

@@ -151,6 +151,11 @@ describe.each(['trigger nightly --watch', 'watch nightly'])('%s', (command) => {
   });
 });
 
+test('--timeout is 3 h 15 min, if it is not given', async () => {
+  const seen = await typed('watch nightly --interval 5m', { automations: { '*': { duration: '5h' } } });
+  expect([seen.code, Math.round(lastAtS(seen) / 60)]).toEqual([124, 195]);
+});
+
 describe('--give-up-after', () => {
   test.each([
     ['watch nightly', 'status', 10],

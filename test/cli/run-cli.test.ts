@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { CommandUnknownOpts } from 'commander';
 import { describe, expect, test } from 'vitest';
-
-import { runCli } from '../../src/cli/run-cli.ts';
+import { parse } from '../../src/cli/parse-command-line.ts';
+import { connectionFlags, runCli } from '../../src/cli/run-cli.ts';
 import { program } from '../../src/program.ts';
 import { exitCodes } from '../../src/run/exit-codes.ts';
 import { createMemory } from '../helpers/memory-context.ts';
@@ -154,4 +154,62 @@ test('a variable that is none of runctl is named once, and one of a hook or of K
   for (const [words, expected] of Object.entries(said))
     expect([words, (await typed(words.split(' '), odd)).err]).toEqual([words, expected]);
   expect((await typed(['doctor', '--offline', '-q'], odd)).out).toContain('RUNCTL_PROFLE');
+});
+
+test.each([
+  ['tigger nightly', 'did you mean trigger?'],
+  ['tigger --help', 'did you mean trigger?'],
+  ['help tigger', 'did you mean trigger?'],
+  ['help xyz', 'topics are flags, settings, programs, troubleshooting, man'],
+  ['cancel nightly', 'the service has no way to cancel a run'],
+  ['stop', 'the service has no way to cancel a run'],
+  ['logs nightly', 'the service has no logs of a run; `runctl result` prints its output'],
+  ['config xyzzy', 'see `runctl config --help`'],
+  ['xyzzy', 'see `runctl --help`'],
+  ['trigger a --timout 5s', 'did you mean --timeout?'],
+  ['trigger a --watch=true', 'leave out what follows `--watch`'],
+  ['trigger a -w=1', 'leave out what follows `-w`'],
+  ['version --fast', 'see `runctl version --help`'],
+  ['--watch trigger nightly', 'see `runctl trigger --help`'],
+  ['trigger a --profil x', 'did you mean --profile?'],
+  ['nightly', 'see `runctl --help`'],
+])('`runctl %s` is refused: %s', async (line, hint) => {
+  const { code, err } = await typed(line.split(' '), {});
+  const last = err
+    .trim()
+    .split('\n')
+    .at(-1)
+    ?.trim()
+    .replace(/^\S+ (?=\S)/, '');
+  expect([code, last]).toEqual([2, hint]);
+});
+
+test('an API key that was given by a flag is not repeated', async () => {
+  const context = createMemory();
+  const ofCommands = ['trigger nightly --api-key sk1', 'status --token=sk1', 'list --json=sk1', 'trigger -w=sk1'];
+  const ofOthers = [
+    'sk1 --token',
+    '--token sk1',
+    '--token sk1 list',
+    'help --token sk1',
+    'config --token sk1',
+    'agent --token=sk1',
+  ];
+  for (const line of [...ofCommands, ...ofOthers]) expect(await runCli(line.split(' '), program, context)).toBe(2);
+  expect(context.err().replace("unknown command 'sk1'", '')).not.toContain('sk1');
+});
+
+test.each([
+  [['status'], ''],
+  [['status', '--profile', 'staging'], ' --profile staging'],
+  [['status', '--profile=staging', '--json'], ' --profile staging'],
+  [['status', '--base-url', 'https://a.example/x y'], " --base-url 'https://a.example/x y'"],
+  [['status', '--profile', "o'b", '--base-url=https://b.example'], " --base-url https://b.example --profile 'o'\\''b'"],
+  [['status', '-p', 'x', '--json'], ' --project x'],
+  [['status', '--project=x'], ' --project x'],
+  [['config', '--profile', 'x', 'list'], ' --profile x'],
+  [['emulator', '--', 'runctl', '--profile', 'x'], ''],
+])('the commands that a hint suggests after %j get the flags "%s"', (argv, flags) => {
+  const typed = parse(argv, program, { columns: () => 80, write() {} });
+  expect(connectionFlags(typed?.options ?? {})).toBe(flags);
 });

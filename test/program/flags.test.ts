@@ -1,15 +1,6 @@
-// Every flag of `trigger` and `watch` reaches what it is for, through the command line and to the service.
-//
-// A test of a new flag is one like these. It types a line, and looks at what the service was asked:
-//
-//     test('--interval fixes the time between polls', async () => {
-//       const { seen } = await typed('watch nightly --interval 7s');
-//       for (const gap of gaps(seen, 'status')) expect(gap).toBeCloseTo(7, 0);
-//     });
-//
-// `withMachine` (test/helpers/machine.ts) starts the service and the machine, and its `run` types a command on it. What the
-// service does wrong is in the scenario (test/fault-kit/scenario.ts). No wait takes any time. If the flag decides about the
-// exit code, it has a row in codes.test.ts.
+// Every flag of `trigger` and `watch` reaches what it is for, through the command line and to the service. A test of a new flag
+// types a line and looks at what the service was asked, as `--interval` does here. If the flag decides about the exit code, it
+// has a row in codes.test.ts.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

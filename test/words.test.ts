@@ -108,6 +108,7 @@ type Row = readonly [situation: string, line: string, machine?: Situation];
 const sections: Record<string, readonly Row[]> = {
   'A bare runctl at a terminal': [
     ['nothing is set', '', { env: nothingSet, typed: ['n'] }],
+    ['nothing is set, and then it is asked for', '', { env: nothingSet, typed: ['y', '\u0003'] }],
     ['no run was started', '', { typed: [] }],
     ['all is well', '', { ...after(short, 'trigger nightly --watch'), typed: [] }],
     ['all is well, and a trigger is being sent', '', { before: [isSent], typed: [] }],

@@ -1,13 +1,11 @@
 import { join } from 'node:path';
 import type { CommandUnknownOpts } from 'commander';
-import { describe, expect, test, vi } from 'vitest';
-
-import { runCli } from '../../src/cli/run-cli.ts';
+import { describe, expect, test } from 'vitest';
+import { parse } from '../../src/cli/parse-command-line.ts';
+import { connectionFlags, runCli } from '../../src/cli/run-cli.ts';
 import { program } from '../../src/program.ts';
 import { exitCodes } from '../../src/run/exit-codes.ts';
-import { withEmulator } from '../helpers/emulator.ts';
 import { createMemory } from '../helpers/memory-context.ts';
-import { runProgram } from '../helpers/run-program.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const projectId = '0b6f2a64-90f5-4ed2-8c8e-5f0a9f3ad001';
@@ -33,81 +31,35 @@ async function typed(argv: string[], env: Record<string, string | undefined> = s
 
 describe('bad input is refused with 2 and a line that names it', () => {
   const table: [argv: string[], named: string][] = [
-    [['tigger', 'nightly'], 'tigger'],
     // Names that every object answers to.
     [['constructor', '--help'], "unknown command 'constructor'"],
     [['help', 'toString'], "unknown command 'toString'"],
     [['config', '__proto__'], "unknown command 'config __proto__'"],
-    [['trigger'], 'automation'],
     [['trigger', ''], 'is blank (is a variable unset?)'],
     [['trigger', '.'], '"."'],
-    [['trigger', '..'], '".."'],
-    [['trigger', `${projectId}/`], 'is empty'],
-    [['trigger', '\uD800'], 'lone surrogate'],
-    [['trigger', '@last'], 'names a run'],
     [['trigger', executionId], 'names a run'],
-    [['trigger', `${projectId.slice(1)}/nightly`], "isn't a project ID"],
-    [['status', `../${executionId}`], '".."'],
-    [['help', 'nosuch'], 'nosuch'],
-    [['nosuch', '--help'], 'nosuch'],
-    [['config', 'nosuch'], 'nosuch'],
     [['completion', 'tcsh'], 'bash, zsh, fish'],
-    [['trigger', 'a', '--nope'], '--nope'],
     [['trigger', 'a', '-watch'], 'did you mean --watch?'],
     [['trigger', 'a', '--api-key', 'secret'], '--api-key-file'],
-    [['version', '—json'], 'did you mean --json?'],
-    [['trigger', 'a', '--timeout', '5'], '5s, 5m or 5h'],
-    [['trigger', 'a', '--timeout', '5m30'], "'5m30'"],
-    [['trigger', 'a', '--give-up-after', '-1s'], '--give-up-after'],
     [['trigger', 'a', '--give-up-after', '0s'], 'greater than 0'],
-    [['trigger', 'a', '--interval', '1 s'], "'1 s'"],
-    [['trigger', 'a', '--rate', '0'], '--rate'],
     [['trigger', 'a', '--rate', 'many'], '--rate'],
-    [['trigger', 'a', '--if-active', 'hope'], 'hope'],
-    [['trigger', 'a', '--idempotency-key', 'two words'], '--idempotency-key'],
     [['trigger', 'a', '--idempotency-key', ''], 'is a variable unset?'],
     [['trigger', 'a', '--idempotency-key'], 'is a variable unset?'],
     [['trigger', 'a', '--idempotency-key', 'nightly-$DATE'], 'placeholder'],
     [['trigger', 'a', '--idempotency-key', 'nightly-{date}'], 'placeholder'],
-    [['trigger', 'a', '--idempotency-key', 'nightly-<date>'], 'placeholder'],
-    [['trigger', 'a', 'b', '--idempotency-key', 'k'], '--idempotency-key'],
     [['trigger', 'a', '--on-final', 'true'], '--watch'],
-    [['trigger', 'a', '--project', 'x'], '--project'],
-    [['trigger', 'a', '--profile', 'nobody'], 'nobody'],
-    [['trigger', 'a', '--base-url', 'ftp://x.example'], '--base-url'],
-    [['trigger', 'a', '--base-url', 'http://x.example'], '--base-url'],
-    [['trigger', 'a', '--request-timeout', '1ms'], '--request-timeout'],
-    [['trigger', 'a', '--api-key-file', '/no/such/file'], '/no/such/file'],
-    [['status', 'nonsense'], 'nonsense'],
-    [['status', executionId], executionId],
-    [['status', `${projectId}/${executionId}`], "isn't a run"],
     [['status', `${projectId}/../${executionId}`], '".."'],
     [['status', '--json', '--field', 'a'], '--json'],
-    [['status', '--field', 'a..b'], '--field'],
-    [['status', 'a', 'b'], "too many arguments for 'status'"],
-    [['result', '@last'], 'no run was started or watched here yet'],
     [['watch', 'nightly@last'], 'nightly'],
-    [['watch', '--all', executionId], '--all'],
-    [['list', '--limit', '0'], '--limit'],
     [['list', '--limit', '1.5'], '--limit'],
-    [['agent'], 'trigger, status'],
-    [['agent', 'trigger', 'x'], '"x"'],
     [['agent', 'status', projectId, 'x'], '"x"'],
     [['config', 'get', 'nope'], 'nope'],
-    [['config', 'set', 'apiKey', 'abc'], 'command line'],
-    [['config', 'set', 'project', 'x'], 'project'],
-    [['config', 'set', 'baseUrl'], 'baseUrl'],
-    [['explain', '99'], '99'],
     [['emulator', '--port', '70000'], '--port'],
     [['emulator', '--host', '0.0.0.0'], '--host'],
     [['emulator', '--scenario', 'nope'], 'nope'],
     [['emulator', '--speed', 'fast'], '--speed'],
-    [['completion', 'tcsh'], 'tcsh'],
     [['completion'], 'bash, zsh, fish'],
     [['config', 'get'], 'baseUrl'],
-    [['config', 'set', 'onExit', './tell', 'me'], 'quotes'],
-    [['doctor', 'nightly'], "too many arguments for 'doctor'"],
-    [['list', '--limit'], '--limit needs a value'],
   ];
   test.each(table)('%j', async (argv, named) => {
     const { code, out, err } = await typed(argv);
@@ -131,22 +83,6 @@ describe('bad input is refused with 2 and a line that names it', () => {
     const { out } = await typed(['list', '--json', '--field', 'status']);
     expect(JSON.parse(out).runctl).toMatchObject({ outcome: 'usage', command: 'list' });
   });
-
-  test('a mistyped command is answered with the one that was meant', async () => {
-    expect((await typed(['tigger'])).err).toContain('trigger');
-  });
-});
-
-describe('a missing setting is named with the ways to give it', () => {
-  test.each([
-    ['RUNCTL_BASE_URL', ['--base-url', 'RUNCTL_BASE_URL', 'runctl config']],
-    ['RUNCTL_API_KEY', ['--api-key-file', 'RUNCTL_API_KEY', 'runctl config']],
-    ['RUNCTL_PROJECT', ['--project', 'RUNCTL_PROJECT', 'runctl config']],
-  ])('%s', async (variable, ways) => {
-    const { code, err } = await typed(['trigger', 'nightly'], { ...settings(), [variable]: '' });
-    for (const way of ways) expect(err).toContain(way);
-    expect(code).toBe(2);
-  });
 });
 
 test('explain shows the table of exit codes, and each of them by number and by name', async () => {
@@ -155,20 +91,6 @@ test('explain shows the table of exit codes, and each of them by number and by n
   for (const { code, outcome, meaning } of exitCodes) {
     for (const asked of [String(code), outcome])
       expect((await typed(['explain', asked])).out.replaceAll('\n', ' ')).toContain(meaning);
-  }
-});
-
-test('every command has a help that says what it does', async () => {
-  const { out } = await typed(['--help']);
-  const [index = ''] = out.split('Examples:');
-  const commands = [...index.matchAll(/^ {2}(\w+).* {2}\S/gm)].map(([, name]) => name ?? '');
-  expect(commands).toEqual(
-    expect.arrayContaining(['trigger', 'status', 'result', 'watch', 'list', 'recover', 'agent']),
-  );
-  for (const command of commands.filter((name) => name !== 'help')) {
-    const help = await typed([command, '--help']);
-    expect(help.out).toContain(`runctl ${command}`);
-    expect(help.code).toBe(0);
   }
 });
 
@@ -222,55 +144,6 @@ test('a command after a first `--` is a command', async () => {
   expect((await typed(['--'])).out).toContain('Usage: runctl');
 });
 
-test.each([
-  ['n', 0],
-  ['y', 130],
-] as const)('no arguments at all offer to set up runctl on a terminal: %s', async (answer, code) => {
-  const folder = temporaryFolder();
-  const context = createMemory({ RUNCTL_CONFIG_DIR: folder, RUNCTL_STATE_DIR: folder });
-  Object.assign(context.stdin(), { isTTY: true });
-  Object.assign(context.stdout, { isTTY: true });
-  Object.assign(context.stderr, { isTTY: true });
-  let asked = '';
-  context
-    .terminal()
-    .setEncoding('utf8')
-    .on('data', (text) => {
-      asked += text;
-    });
-  const running = runCli([], program, context);
-  await vi.waitUntil(() => asked.includes('[Y/n]'));
-  context.stdin().write(`${answer}\r`);
-  if (answer === 'y') {
-    await vi.waitUntil(() => asked.includes('base URL of the service'));
-    context.interrupt('SIGINT');
-  }
-  expect(await running).toBe(code);
-  expect(context.out().trimEnd().split('\n')).toHaveLength(10);
-  expect(context.out()).toContain('runctl --help');
-  // The path of the config file, which may be long, stands in the same sentence.
-  const said = context.err().replace(/\s+/g, ' ');
-  expect(said).toContain(answer === 'n' ? 'runctl config' : 'Ctrl-C cancels without saving');
-});
-
-test("a trigger that isn't an automation names those that were triggered here before", async () => {
-  const { env } = await withEmulator({});
-  expect((await runProgram(['trigger'], { env })).stderr).toContain('see `runctl trigger --help`');
-  await runProgram(['trigger', 'nightly', 'weekly report'], { env });
-  const { code, stderr } = await runProgram(['trigger'], { env });
-  expect({ code, stderr }).toEqual({
-    code: 2,
-    stderr:
-      "runctl: missing required argument 'automation'\n  -> known on this machine: 'weekly report', nightly; see `runctl trigger --help`\n",
-  });
-});
-
-test('no arguments at all show the help', async () => {
-  const { out, code } = await typed([]);
-  expect(out).toContain('Usage: runctl');
-  expect(code).toBe(0);
-});
-
 test('a variable that is none of runctl is named once, and one of a hook or of Kubernetes is not', async () => {
   const odd = {
     ...settings(),
@@ -285,4 +158,62 @@ test('a variable that is none of runctl is named once, and one of a hook or of K
   for (const [words, expected] of Object.entries(said))
     expect([words, (await typed(words.split(' '), odd)).err]).toEqual([words, expected]);
   expect((await typed(['doctor', '--offline', '-q'], odd)).out).toContain('RUNCTL_PROFLE');
+});
+
+test.each([
+  ['tigger nightly', 'did you mean trigger?'],
+  ['tigger --help', 'did you mean trigger?'],
+  ['help tigger', 'did you mean trigger?'],
+  ['help xyz', 'topics are flags, settings, programs, troubleshooting, man'],
+  ['cancel nightly', 'the service has no way to cancel a run'],
+  ['stop', 'the service has no way to cancel a run'],
+  ['logs nightly', 'the service has no logs of a run; `runctl result` prints its output'],
+  ['config xyzzy', 'see `runctl config --help`'],
+  ['xyzzy', 'see `runctl --help`'],
+  ['trigger a --timout 5s', 'did you mean --timeout?'],
+  ['trigger a --watch=true', 'leave out what follows `--watch`'],
+  ['trigger a -w=1', 'leave out what follows `-w`'],
+  ['version --fast', 'see `runctl version --help`'],
+  ['--watch trigger nightly', 'see `runctl trigger --help`'],
+  ['trigger a --profil x', 'did you mean --profile?'],
+  ['nightly', 'see `runctl --help`'],
+])('`runctl %s` is refused: %s', async (line, hint) => {
+  const { code, err } = await typed(line.split(' '), {});
+  const last = err
+    .trim()
+    .split('\n')
+    .at(-1)
+    ?.trim()
+    .replace(/^\S+ (?=\S)/, '');
+  expect([code, last]).toEqual([2, hint]);
+});
+
+test('an API key that was given by a flag is not repeated', async () => {
+  const context = createMemory();
+  const ofCommands = ['trigger nightly --api-key sk1', 'status --token=sk1', 'list --json=sk1', 'trigger -w=sk1'];
+  const ofOthers = [
+    'sk1 --token',
+    '--token sk1',
+    '--token sk1 list',
+    'help --token sk1',
+    'config --token sk1',
+    'agent --token=sk1',
+  ];
+  for (const line of [...ofCommands, ...ofOthers]) expect(await runCli(line.split(' '), program, context)).toBe(2);
+  expect(context.err().replace("unknown command 'sk1'", '')).not.toContain('sk1');
+});
+
+test.each([
+  [['status'], ''],
+  [['status', '--profile', 'staging'], ' --profile staging'],
+  [['status', '--profile=staging', '--json'], ' --profile staging'],
+  [['status', '--base-url', 'https://a.example/x y'], " --base-url 'https://a.example/x y'"],
+  [['status', '--profile', "o'b", '--base-url=https://b.example'], " --base-url https://b.example --profile 'o'\\''b'"],
+  [['status', '-p', 'x', '--json'], ' --project x'],
+  [['status', '--project=x'], ' --project x'],
+  [['config', '--profile', 'x', 'list'], ' --profile x'],
+  [['emulator', '--', 'runctl', '--profile', 'x'], ''],
+])('the commands that a hint suggests after %j get the flags "%s"', (argv, flags) => {
+  const typed = parse(argv, program, { columns: () => 80, write() {} });
+  expect(connectionFlags(typed?.options ?? {})).toBe(flags);
 });

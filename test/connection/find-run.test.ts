@@ -154,12 +154,6 @@ describe('a later trigger whose outcome is unknown', () => {
     expect(machine.warnings).toEqual([expect.stringMatching(/nightly .*runctl recover.* before it/)]);
   });
 
-  test('is all there is to say where no run is known', async () => {
-    const machine = createMachine(['nightly']);
-    expect(await machine.find('nightly')).toContain('may have started a run');
-    expect(machine.hints).toEqual([expect.stringContaining('runctl recover')]);
-  });
-
   test('is not mentioned where a run came after it, or where it is another automation', async () => {
     const machine = createMachine(['nightly', `nightly ${a}`, 'weekly']);
     expect(await machine.find('nightly')).toBe(`nightly ${a}`);

@@ -84,22 +84,3 @@ test('a journal too large to be one is reported, and the run is started', async 
   expect((await runProgram(['trigger', 'nightly'], { env })).code).toBe(0);
   expect(await runProgram(['list'], { env })).toMatchObject({ code: 74, stderr: expect.stringContaining('256 MiB') });
 });
-
-test('half a character of UTF-16 in the journal ends nothing with 70', async () => {
-  const { emulator, env } = await withJournal(() => {});
-  const record = {
-    schema: 1,
-    at: new Date().toISOString(),
-    type: 'status',
-    baseUrl: emulator.url,
-    target: `automation/${emulator.projectId}/night-\ud800`,
-    executionId: `${crypto.randomUUID()}\udfff`,
-    status: 'RUNNING',
-    first: true,
-  };
-  writeFileSync(join(env.RUNCTL_STATE_DIR ?? '', 'journal.jsonl'), `${JSON.stringify(record)}\n`);
-  for (const argv of [['status'], ['watch', '--all', '--give-up-after', '100ms'], ['result', '--json'], ['list']]) {
-    const { code, stderr } = await runProgram(argv, { env });
-    expect(code, stderr).not.toBe(70);
-  }
-});

@@ -64,6 +64,23 @@ describe('a reader that leaves', () => {
     const { code, stderr } = await runCommand(['/bin/bash', '--norc', '-c', line], { env });
     expect({ code, stderr }).toEqual({ code: 0, stderr: `runctl: nightly: run ${emulator.runs()[0]?.executionId}\n` });
   });
+
+  test.each(['trigger weekly --watch', 'watch nightly', 'watch --all'])(
+    'ends `%s` at once, and the run continues',
+    async (line) => {
+      const { env, emulator, clock } = await withRun(going);
+      const reader = new AbortController();
+      const polls = () => emulator.requests.filter(({ method }) => method === 'GET').length;
+      const sleep: typeof clock.sleep = (ms, signal) => {
+        if (polls() > 1) reader.abort('SIGPIPE');
+        return clock.sleep(ms, signal);
+      };
+      const options = { env, clock: { ...clock, sleep }, reader: reader.signal };
+      const { code } = await runProgram([...line.split(' '), '--json'], options);
+      const statuses = new Set(emulator.runs().map(({ status }) => status));
+      expect([code, polls(), statuses]).toEqual([141, 2, new Set(['RUNNING'])]);
+    },
+  );
 });
 
 describe('a reader that never reads', () => {

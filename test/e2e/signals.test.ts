@@ -1,5 +1,5 @@
 // What only a process shows of a signal: its exit code, and that nothing keeps it alive. What is said then is in
-// test/program/interrupts.test.ts.
+// test/program/codes.test.ts and test/words.txt.
 import type { ChildProcess } from 'node:child_process';
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
@@ -14,6 +14,7 @@ import { runProgram } from '../helpers/run-program.ts';
 import { openTerminal } from '../helpers/screen.ts';
 import { executionId, projectId } from '../helpers/scripted-service.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { withBareMachine } from '../recipes/bare-machine.ts';
 
 const trigger = async (env: Record<string, string>) =>
   (await runProgram(['trigger', 'nightly', '-q'], { env })).stdout.trim();
@@ -136,4 +137,12 @@ test('a watch in the background of a terminal that is closed exits with the code
   terminal.hangUp();
   await vi.waitFor(() => expect(readFileSync(log, 'utf8')).toMatch(/^\d+\n$/m), longest);
   expect(readFileSync(log, 'utf8')).toMatch(/COMPLETED[\s\S]*\n0\n$/);
+});
+
+test('SIGTERM ends the emulator with its command', async () => {
+  const { run } = await withBareMachine();
+  const { code, stderr } = await run(['runctl', 'emulator', '--', 'sh', '-c', 'echo ready; exec sleep 60'], {
+    onOutput: (_, stderr, child) => stderr === '' && child.kill('SIGTERM'),
+  });
+  expect([code, stderr]).toEqual([143, 'emulator: 0 triggers, 0 runs, 0 runs started twice, 0 results not read\n']);
 });

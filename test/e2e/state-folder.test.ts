@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import fs, { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
@@ -55,8 +54,6 @@ const unreadable = /can't be read \(.+\)/;
 const rows: Row[] = [
   ['is a file', inFolder((state) => writeFileSync(state, '')), 74, unreadable],
   ['is under a file', () => ({ state: '/dev/null/deep/state' }), 74, unreadable],
-  ['holds a folder in place of the journal', withJournal((file) => void mkdirSync(file)), 74, unreadable],
-  ['holds a pipe', withJournal((file) => void execFileSync('mkfifo', [file])), 74, unreadable],
   ['is where nothing can be made', () => ({ state: '/proc/nowhere/state' }), 0, /can't be written \((no file|EACCES)/],
   [
     'can be written to by others',
@@ -133,17 +130,6 @@ describe('without HOME and XDG folders', () => {
     const { RUNCTL_STATE_DIR: _, RUNCTL_CONFIG_DIR: __, ...rest } = env;
     return { emulator, env: rest };
   };
-
-  test('a trigger starts its run, one line says what is lost, and the run can be polled', async () => {
-    const { emulator, env } = await homeless();
-    const { stdout, stderr, code } = await runProgram(['trigger', 'nightly'], { env });
-    const [run] = emulator.runs();
-    expect({ stdout, code }).toEqual({ stdout: `${run?.executionId}\n`, code: 0 });
-    expect(stderr.match(/RUNCTL_STATE_DIR/g)).toHaveLength(1);
-    const named = `${emulator.projectId}/nightly/${run?.executionId}`;
-    const polled = await runProgram(['status', named, '--field', 'status'], { env });
-    expect(polled).toMatchObject({ code: 0, stdout: 'RUNNING\n' });
-  });
 
   test.each(['list', 'recover', 'watch --all', 'status', 'result', 'watch nightly'])('%s is refused', async (line) => {
     const { stderr, code } = await runProgram(line.split(' '), { env: (await homeless()).env });

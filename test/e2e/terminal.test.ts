@@ -71,16 +71,4 @@ describe('the guide of `runctl config`', () => {
     expect(screen.written()).not.toContain(apiKey);
     expect(await runProgram(['trigger', 'nightly'], { env: screen.env })).toMatchObject({ code: 0 });
   });
-
-  test('asks again for what can’t be right, and stores nothing after Ctrl-C', async () => {
-    const screen = await onScreen(['config'], {}, { env });
-    await screen.sees(/base URL/);
-    screen.type('http://example.com\r');
-    await screen.sees(/begin with https/);
-    screen.type(`${screen.emulator.url}\r`);
-    await screen.sees(/API key/);
-    screen.type(`half a key${ctrlC}`);
-    expect(await screen.exit).toBe(130);
-    expect(await runProgram(['config', 'get', 'baseUrl'], { env: screen.env })).toMatchObject({ code: 2 });
-  });
 });

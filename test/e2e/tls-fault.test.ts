@@ -89,14 +89,6 @@ describe('over TLS', () => {
 const through = (origin: string, credentials?: string) => ({ origin, credentials, variable: 'https_proxy' });
 
 describe('through a proxy', () => {
-  test.each([undefined, 'user:p@ss word', 'user:'])('the request goes by a tunnel, as %s', async (credentials) => {
-    const { origin, port, requests } = await startService();
-    const proxy = await startProxy({ credentials });
-    expect(await exchange({ origin, proxy: through(proxy.url, credentials) })).toMatchObject({ status: 201 });
-    expect(proxy.requests.map(({ line }) => line)).toEqual([`CONNECT 127.0.0.1:${port}`]);
-    expect(requests).toEqual(post);
-  });
-
   test('a proxy that has an IP address and speaks https is not given the address as a name', async () => {
     const { origin } = await startService();
     const proxy = await startProxy({ certificate: createCertificate({ issuer }) });

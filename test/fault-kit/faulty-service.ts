@@ -3,10 +3,9 @@ import { type Route, routeOf, type ServiceRequest } from '../../src/emulator/req
 import { creditsOf, isFinished, resultAt } from '../../src/emulator/run.ts';
 import { type AutomationPlan, createService, type EmulatedResponse, type Now } from '../../src/emulator/service.ts';
 import { fullNameOf, type Target } from '../../src/run/run.ts';
-import { errorReply, textReply } from './error-shapes.ts';
 import { type Fault, type Plan, type Scenario, toMs } from './scenario.ts';
 import { createFaultSelector } from './select-fault.ts';
-import { close, delay, drip, hang, hangBody, reset, truncate } from './wires.ts';
+import { close, delay, hang, hangBody, reset, truncate } from './wires.ts';
 
 const agentsDiscontinued = { status: 410, code: 'agentsDiscontinued', message: 'Agents are discontinued' };
 /** If the service is never asked. */
@@ -14,10 +13,9 @@ const nothing: Reply = { status: 0, headers: {}, body: '' };
 
 /** The emulator's service in every variant that is sensible, with every fault on the way to it. */
 export function createFaultyService(scenario: Scenario, apiKey: string, random: () => number = Math.random) {
-  const { automations = { '*': {} }, faults = [], errorShape = 'flat', apiKeys = [], credits, rateLimit } = scenario;
+  const { automations = { '*': {} }, faults = [], apiKeys = [], credits } = scenario;
   const service = createService(plansOf(scenario), [apiKey, ...apiKeys]);
   const select = createFaultSelector(faults, random);
-  const waitMs = rateLimit ? createRateLimit(rateLimit.requests, toMs(rateLimit.window)) : () => 0;
   const revoked = new Set<string | undefined>();
   const first = new Map<string, Reply>(); // what a trigger with an idempotency key was answered first
 
@@ -45,14 +43,16 @@ export function createFaultyService(scenario: Scenario, apiKey: string, random: 
     const before = service.runs().length;
     const refusal = refusalOf(request, route, now);
     const reply = refusal ? refusalReply(refusal) : (lateResult(route, now) ?? service.answer(request, now));
-    if (route.kind === 'none') return shaped(reply);
+    if (route.kind === 'none') return reply;
     const plan = planOf(route.target.automationName);
     const started = service.runs()[before];
     if (started && Array.isArray(plan?.outcome)) {
       const outcome = plan.outcome[Math.min(runsOf(started.target).length, plan.outcome.length) - 1];
       started.plan = { ...started.plan, outcome };
     }
-    if (reply.status >= 400) return shaped(reply, activeIdFor(reply, route.target, now));
+    const executionId = activeIdFor(reply, route.target, now);
+    if (executionId) return { ...reply, body: JSON.stringify({ ...JSON.parse(reply.body), executionId }) };
+    if (reply.status >= 400) return reply;
     return plan?.extra ? jsonReply(reply.status, { ...JSON.parse(reply.body), ...plan.extra }) : reply;
   }
 
@@ -65,8 +65,6 @@ export function createFaultyService(scenario: Scenario, apiKey: string, random: 
       const lateMs = toMs(planOf(route.target.automationName)?.statusLate ?? '0s');
       return run && now.emulatedMs < run.startedAtMs + lateMs ? refusals.notFound : undefined;
     }
-    const refusedForMs = waitMs(now.realMs);
-    if (refusedForMs > 0) return { ...refusals.rateLimited, headers: { 'retry-after': retryAfter(refusedForMs, now) } };
     const key = request.headers['idempotency-key'];
     const isRepeated = key && runsOf(route.target).some(({ idempotencyKey }) => idempotencyKey === key);
     const isStart = !isRepeated && !activeRun(route.target, now);
@@ -86,21 +84,9 @@ export function createFaultyService(scenario: Scenario, apiKey: string, random: 
     return finished.reduce((left, run) => left - creditsOf(run), credits ?? Number.POSITIVE_INFINITY);
   }
 
-  function retryAfter(ms: number, { realMs }: Now): string {
-    if (rateLimit?.retryAfter === 'date') return new Date(Math.ceil((realMs + ms) / 1000) * 1000).toUTCString();
-    return String(Math.ceil(ms / 1000));
-  }
-
   function activeIdFor({ body }: Reply, target: Target, now: Now): string | undefined {
     const isNamed = scenario.namesActiveRun && JSON.parse(body).code === refusals.alreadyActive.code;
     return isNamed ? activeRun(target, now)?.executionId : undefined;
-  }
-
-  function shaped({ status, headers, body }: Reply, executionId?: string): Reply {
-    const { 'content-type': _, ...others } = headers;
-    const { code, message } = JSON.parse(body);
-    const reply = errorReply(errorShape, { status, code, message, executionId });
-    return { ...reply, headers: { ...reply.headers, ...others } };
   }
 
   function remember(request: ServiceRequest, reply: Reply): void {
@@ -146,8 +132,6 @@ export function createFaultyService(scenario: Scenario, apiKey: string, random: 
         return { reply: answered(), send: hangBody };
       case 'truncate':
         return { reply: answered(), send: truncate };
-      case 'drip':
-        return { reply: answered(), send: drip(toMs(fault.gap ?? '100ms')) };
       case 'delay':
         return { reply: answered(), send: delay(toMs(fault.delay)) };
       case 'revokeKey':
@@ -157,11 +141,8 @@ export function createFaultyService(scenario: Scenario, apiKey: string, random: 
   }
 
   function plannedReply({ status, body, headers }: Extract<Fault, { do: 'status' }>): Reply {
-    const message = `The scenario plans ${status} here`;
-    const withoutBody = () => errorReply(errorShape, { status, code: 'plannedFault', message });
-    const withBody = () => (typeof body === 'string' ? textReply(status, body) : jsonReply(status, body));
-    const reply = body === undefined ? withoutBody() : withBody();
-    return { ...reply, headers: { ...reply.headers, ...headers } };
+    const planned = { code: 'plannedFault', message: `The scenario plans ${status} here` };
+    return jsonReply(status, body ?? planned, headers);
   }
 
   return { respond, answer, runs: service.runs };
@@ -177,18 +158,6 @@ function plansOf({ automations = { '*': {} }, idempotencyKeys, order }: Scenario
     outcome: [outcome].flat()[0],
   });
   return Object.fromEntries(Object.entries(automations).map(([name, plan]) => [name, planOf(plan)]));
-}
-
-/** At most so many requests in any window; returns 0, or the ms until the next one is admitted. */
-function createRateLimit(requests: number, windowMs: number): (nowMs: number) => number {
-  let admittedMs: number[] = [];
-  return (nowMs) => {
-    admittedMs = admittedMs.filter((atMs) => atMs > nowMs - windowMs);
-    const [oldestMs] = admittedMs;
-    if (oldestMs !== undefined && admittedMs.length >= requests) return oldestMs + windowMs - nowMs;
-    admittedMs.push(nowMs);
-    return 0;
-  };
 }
 
 /** Identifies an idempotency key within its API key; empty for a request without one. */

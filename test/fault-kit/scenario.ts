@@ -1,7 +1,6 @@
 import type { RunPlan } from '../../src/emulator/run.ts';
 import type { FinalStatus } from '../../src/run/statuses.ts';
 import { parseDuration } from '../../src/system/time-text.ts';
-import type { ErrorShape } from './error-shapes.ts';
 
 /** What a test wants of the service, beyond what the scenarios of `runctl emulator` show. Everything is optional. */
 export interface Scenario {
@@ -9,7 +8,6 @@ export interface Scenario {
   automations?: Record<string, Plan>;
   /** The first one that matches a request is applied to it. */
   faults?: readonly Fault[];
-  errorShape?: ErrorShape;
   /** What is checked first for a trigger: the idempotency key (the default), or whether a run is active. */
   order?: 'keyFirst' | 'activeFirst';
   idempotencyKeys?: 'honored' | 'ignored';
@@ -17,8 +15,6 @@ export interface Scenario {
   replayErrors?: boolean;
   /** A 422 `runAlreadyActive` names the active run. */
   namesActiveRun?: boolean;
-  /** How many triggers are accepted before others get a 429. */
-  rateLimit?: { requests: number; window: string; retryAfter?: 'seconds' | 'date' };
   /** The credit balance; at 0, a trigger gets a 402. */
   credits?: number;
   /** API keys that are accepted beside the emulator's own. */
@@ -54,11 +50,10 @@ export interface Condition {
 /** `acts`: the service acts on the request all the same. */
 export type Fault = Condition &
   (
-    | { do: 'status'; status: number; body?: unknown; headers?: Record<string, string>; acts?: boolean }
+    | { do: 'status'; status: number; body?: object; headers?: Record<string, string>; acts?: boolean }
     | { do: 'html'; status?: number; acts?: boolean }
     | { do: 'reset' | 'close' | 'hang'; acts?: boolean }
     | { do: 'loseAnswer' | 'hangBody' | 'truncate' | 'wrongJson' | 'revokeKey' }
-    | { do: 'drip'; gap?: string }
     | { do: 'delay'; delay: string }
   );
 

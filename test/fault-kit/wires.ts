@@ -18,18 +18,6 @@ export const hangBody: Wire = (response, reply) => void sendHead(response, reply
 export const truncate: Wire = (response, reply) =>
   void sendHead(response, reply).write(firstHalf(reply), () => response.socket?.end());
 
-/** Byte by byte. */
-export const drip =
-  (gapMs: number): Wire =>
-  (response, reply) => {
-    const bytes = Buffer.from(reply.body);
-    let sent = 0;
-    sendHead(response, reply);
-    const sendNext = () => (sent < bytes.length ? response.write(bytes.subarray(sent, ++sent)) : response.end());
-    const timer = setInterval(sendNext, gapMs);
-    response.once('close', () => clearInterval(timer));
-  };
-
 export const delay =
   (delayMs: number): Wire =>
   (response, reply) => {

@@ -105,18 +105,6 @@ describe('the runs', () => {
     expect(runs).toHaveLength(expected.length);
   });
 
-  test.each<[string, NewRecord[]]>([
-    ['a later status', [status(1, 'COMPLETED'), status(1, 'RUNNING')]],
-    ['a later ending', [status(1, 'COMPLETED'), status(1, 'FAILED')]],
-    ['a replayed answer to its trigger', [status(1, 'COMPLETED'), accepted(1)]],
-  ])('keep a final status over %s', (_, records) => {
-    const { open } = journalOf(triggered(1), ...records);
-    expect(statusIn(open().find(uuid(1), { baseUrl }))).toBe('COMPLETED');
-    expect([...open().entries()]).toContainEqual(
-      expect.objectContaining({ executionId: uuid(1), status: 'COMPLETED' }),
-    );
-  });
-
   test.each([
     ['address', { baseUrl: elsewhere }, [4]],
     ['target', { target: weekly }, [2]],
@@ -339,10 +327,11 @@ describe('durations', () => {
     return { ...status(n, final, target), startedAt, completedAt };
   };
 
-  test('are those of the last completed runs of the target', () => {
+  test('are those of the last completed runs of the target at its service', () => {
     const others = [status(6, 'COMPLETED'), ended(3, 30, 'FAILED'), ended(4, 40, 'COMPLETED', weekly), triggered(9)];
     const odd = [ended(5, -50), ended(8, 0), { type: 'not_found', baseUrl, ...run, executionId: uuid(10) } as const];
-    const { open } = journalOf(ended(1, 10), ended(2, 20), ...others, ...odd, ended(7, 70));
+    const foreign = { ...ended(11, 110), baseUrl: elsewhere };
+    const { open } = journalOf(ended(1, 10), ended(2, 20), ...others, ...odd, foreign, ended(7, 70));
     expect(open().pastDurationsMs({ baseUrl, target: nightly })).toEqual([70_000, 20_000, 10_000]);
   });
 

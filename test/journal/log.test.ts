@@ -29,7 +29,7 @@ import { running } from '../helpers/scripted-service.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
 import { accepted, account, baseUrl, idOf, key, refused, status, triggered, uuid } from './records.ts';
-import { createStateFolder, lineOf, type StateFolder, stateFolderAt } from './state-folder.ts';
+import { createStateFolder, lineOf, type StateFolder } from './state-folder.ts';
 
 /** A folder with these files: the first one is `journal.jsonl`, the next `journal-1.jsonl`. */
 function folderOf(...texts: string[]) {
@@ -281,12 +281,6 @@ describe('trouble is said once, and the journal is done without', () => {
     expect([[...journal.entries()], journal.unresolved({ baseUrl }), troubles]).toEqual([[], [], []]);
     expect([journal.append(triggered(1)), journal.append(accepted(1))]).toEqual([false, false]);
     expect(troubles).toEqual([expect.stringMatching(/^written: .*RUNCTL_STATE_DIR/)]);
-  });
-
-  test('when the place is one where nothing can be made', () => {
-    const { open, troubles } = stateFolderAt('/proc/nowhere');
-    expect(open().append(triggered(1))).toBe(false);
-    expect(troubles).toHaveLength(1);
   });
 
   test("when a part of it can't be read; the rest is, and the newest two files suffice for the newest runs", () => {

@@ -25,17 +25,6 @@ describe('a trigger in doubt', () => {
     expect(open().unresolved({ baseUrl })).toMatchObject([{ at, senders: [] }]);
   });
 
-  test.each([
-    [23.9, 1],
-    [24.1, 0],
-  ])('can be resolved for a day: after %d hours there are %d', (hours, left) => {
-    const { open, clock } = createStateFolder();
-    createRecorder(open(), ours).sending();
-    clock.nowMs += hours * 3_600_000;
-    expect(open().unresolved({ baseUrl })).toHaveLength(left);
-    expect([...open().entries({ baseUrl })]).toMatchObject([{ kind: 'unresolved' }]);
-  });
-
   test('is superseded by a later trigger of its automation that has a run, and by no other', () => {
     const { open, clock } = createStateFolder();
     const next = (record: NewRecord) => {

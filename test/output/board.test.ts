@@ -73,6 +73,20 @@ test('several runs have rows in columns, and one that is done leaves a line abov
   expect(await lines()).toEqual(['✖ FAILED third id-third', expect.stringMatching(/^. 1 of 3 done$/), ...rows]);
 });
 
+test('one of several that got no run is named at once, and counted', async () => {
+  const { observe, lines } = onBoard({ runs: 2 });
+  observe(status(nightly));
+  observe({
+    event: 'run_done',
+    ...weekly,
+    run: undefined,
+    pending: 1,
+    failure: { name: 'already_active', endsAll: false },
+  });
+  const shown = ['weekly-report: already active', expect.stringMatching(/^. 1 of 2 done$/), '  nightly RUNNING 0s'];
+  expect(await lines()).toEqual(shown);
+});
+
 test('of more than ten runs, the others are only counted', async () => {
   const { observe, lines } = onBoard({ runs: 12 });
   for (let n = 0; n < 12; n++) observe(status(runOf(`run-${n}`)));

@@ -111,6 +111,14 @@ describe('a log', () => {
     expect(await minutesOf(failed(7, 8_000), 22)).toEqual([0, 1, 6, 11, 16, 21]);
   });
 
+  test('tells of the silence of each outage', () => {
+    const memory = createMemory();
+    const { observe } = createLogReporter(memory);
+    const back: RunEvent = { event: 'service_back', run, afterMs: 12_000 };
+    for (const event of [failed(7, 8_000), back, failed(7, 8_000)]) observe(event);
+    expect(memory.err().match(/ no valid response /g)).toHaveLength(2);
+  });
+
   test('holds neither a line break, an escape nor a control character of the service', () => {
     const memory = createMemory();
     const { observe } = createLogReporter(memory);

@@ -1,13 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { summary } from '../../src/output/summary.ts';
-import { createTheme, loadColors } from '../../src/output/theme.ts';
+import { createTheme } from '../../src/output/theme.ts';
 import { isFinalStatus } from '../../src/run/statuses.ts';
 import { executionId, run } from '../helpers/scripted-service.ts';
 
-await loadColors({ colors: true });
 const plain = createTheme({ colors: false, unicode: true });
-const ascii = createTheme({ colors: false, unicode: false });
-const colored = createTheme({ colors: true, unicode: true });
 
 const times = { startedAt: '2026-01-02T03:00:00Z', completedAt: '2026-01-02T03:04:12Z' };
 const state = (status: string, fields = {}) => ({
@@ -26,20 +23,6 @@ const result = (status: string, fields = {}) => ({
 });
 
 // How a whole summary reads is in test/words.txt.
-
-test('a locale without Unicode gets an ASCII mark', () => {
-  expect(summary({ run, status: state('COMPLETED') }, ascii, {})).toMatch(/^v COMPLETED nightly /);
-});
-
-test('the error stands before everything else', () => {
-  const error = { type: 'step_failed', message: 'Step "Post": 403' };
-  const watched = { run, status: state('FAILED'), result: result('FAILED', { error }) };
-  const [head, first] = summary(watched, plain, {}).split('\n');
-  expect([head, first]).toEqual([
-    expect.stringMatching(/^✖ FAILED nightly .* 4m 12s$/),
-    expect.stringMatching(/ step_failed: Step "Post": 403$/),
-  ]);
-});
 
 const untimed = state('COMPLETED', { startedAt: undefined, completedAt: undefined });
 const startedOnly = state('CANCELLED', { completedAt: undefined });
@@ -89,10 +72,4 @@ describe('the text of the service', () => {
     expect(output('one\n')).toMatch(/\n\none\n$/);
     expect(output('')).toMatch(new RegExp(`${executionId}\\n$`));
   });
-});
-
-test('colors change nothing but the colors', () => {
-  const watched = { run, status: state('FAILED'), result: result('FAILED', { error: { type: 'run_failed' } }) };
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what colors are made of
-  expect(summary(watched, colored, {}).replace(/\u001B\[\d+m/g, '')).toBe(summary(watched, plain, {}));
 });

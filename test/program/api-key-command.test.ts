@@ -118,41 +118,6 @@ describe('before the first request a command ends with 2, and nothing is sent or
   });
 });
 
-describe.runIf(process.platform === 'linux')('a command is killed with all that it has started when', () => {
-  const command = 'sleep 600 & echo $! > "$FOLDER/pid"; wait';
-
-  /** Waits for the process id that a command has left in a file, and says whether that process still runs. */
-  async function watchProcess(path: string) {
-    await expect.poll(() => existsSync(path) && readFileSync(path, 'utf8')).toMatch(/^\d+\n$/);
-    const stat = `/proc/${readFileSync(path, 'utf8').trim()}/stat`;
-    // One that was killed and that nobody has waited for is a zombie.
-    return () => existsSync(stat) && !/\) Z /.test(readFileSync(stat, 'utf8'));
-  }
-
-  test('the user interrupts', async () => {
-    const { run, file } = await withCommand(command);
-    const interrupt = new AbortController();
-    const ended = run(trigger, { clock: systemClock, signal: interrupt.signal });
-    const isAlive = await watchProcess(file('pid'));
-    expect(isAlive()).toBe(true);
-    interrupt.abort('SIGINT');
-    expect((await ended).code).toBe(130);
-    await expect.poll(isAlive).toBe(false);
-  });
-
-  test('30 s have passed', async () => {
-    const { run, file, clock } = await withCommand(command);
-    // The time passes when the command has started its own.
-    const began = watchProcess(file('pid'));
-    const sleep: typeof clock.sleep = async (ms, signal) => {
-      await began;
-      return clock.sleep(ms, signal);
-    };
-    expect((await run(trigger, { clock: { ...clock, sleep } })).code).toBe(2);
-    await expect.poll(await began).toBe(false);
-  });
-});
-
 test.each(['list', 'completion bash', '--help', 'explain 12', 'config list', 'config get apiKey'])(
   '`%s` does not run the command',
   async (line) => {
@@ -178,22 +143,6 @@ describe('a command that is stored in a profile', () => {
   test('is not run for another base URL', async () => {
     const { run, ran } = await stored({ apiKeyCommand });
     expect([(await run(trigger, { RUNCTL_BASE_URL: 'http://127.0.0.1:9' })).code, ran()]).toEqual([2, 0]);
-  });
-
-  test.each<[string, Record<string, string>, Record<string, string>, RegExp]>([
-    ['the stored API key overrides it', { apiKeyCommand, apiKey }, {}, /^\*{4}cdef \(profile "default"/],
-    ['it is in force', { apiKeyCommand }, {}, /echo "\$KEY"` .*\(profile "default"/],
-    ['a variable overrides it', { apiKeyCommand }, { RUNCTL_API_KEY: apiKey }, /^\*{4}cdef \(RUNCTL_API_KEY\)/],
-    [
-      'a variable with another does',
-      { apiKey },
-      { RUNCTL_API_KEY_COMMAND: 'p x' },
-      /`p x` .*\(RUNCTL_API_KEY_COMMAND\)/,
-    ],
-  ])('is listed: %s', async (_, profile, variables, listed) => {
-    const { run } = await stored(profile);
-    const { stdout } = await run('config list', variables);
-    expect(/^apiKey +(.*)$/m.exec(stdout)?.[1]).toMatch(listed);
   });
 
   test.each([

@@ -45,6 +45,7 @@ const short = (outcome: Plan['outcome'] = 'COMPLETED') => runs({ duration: '50ms
 const lost = (fault: object = {}): Fault => ({ on: 'trigger', do: 'loseAnswer', ...fault });
 const lostFirst = faulty(lost({ nth: 1 }));
 const hanging = faulty({ do: 'hang', acts: true });
+const hangs = (on: Fault['on']) => faulty({ on, do: 'hang' });
 const named = { namesActiveRun: true };
 const later = { headers: { 'retry-after': '99999' } };
 const to = (path: string) => ({ headers: { location: `/v0/automation/${project}/${path}` } });
@@ -65,6 +66,7 @@ const again = /^runctl trigger nightly --give-up-after 300ms --json$/;
 const ofTriggers: Row[] = [
   ['no API key', '', {}, '2 not_started usage', { env: { RUNCTL_API_KEY: '' } }],
   ['a base URL that is none', '--base-url ftp://x', {}, '2 not_started usage'],
+  ['a setting that is none', '', {}, '2 not_started usage', { env: { RUNCTL_IDEMPOTENCY_KEYS: 'yes' } }],
   ['a name that is none, among good ones', '–watch', {}, '2 not_started usage'],
   ['nothing to poll', '--interval 5s', {}, '2 not_started usage'],
   ['an active run', '', {}, '5 not_started already_active', active],
@@ -132,6 +134,13 @@ const ofWaits: Row[] = [
   ['the slot is not free before --timeout', '--timeout 100ms', {}, '5 not_started already_active', active],
   ['a signal', '--interval 1h', {}, '130 not_started interrupted', { ...active, interruptAt: 1 }],
   [
+    'a signal after a lost answer',
+    '--interval 1h --give-up-after 10s',
+    { ...runs({ duration: '2h' }), ...named, ...lostFirst, order: 'activeFirst' },
+    '130 unknown interrupted',
+    { interruptAt: 2, really: 1, next: /^runctl recover .*nightly --resend$/ },
+  ],
+  [
     'a lost answer after the wait',
     '',
     { ...runs({ duration: '1m' }), ...named, ...faulty(lost({ from: 3 })) },
@@ -157,6 +166,7 @@ const ofGivenKeys: Row[] = [
   ['its run TIMED_OUT', '', short('TIMED_OUT'), '3 replayed run_timed_out !replayed_failure', used],
   ['its run CANCELLED', '', short('CANCELLED'), '4 replayed run_cancelled !replayed_failure', used],
   ["its run can't be polled", '', polls(500), '0 replayed ok !status_unavailable', { earlier: key }],
+  ['a signal', '--give-up-after 10s', hangs('status'), '130 replayed interrupted', { earlier: key, interruptAt: 1 }],
   ['its run is not known', '', polls(422, notFound), '6 replayed not_found', newKey],
   ['its run is not known', '--watch', polls(422, notFound), '14 replayed watch_failed (not_found)', newKey],
   ...['', '--watch'].flatMap((flag): Row[] => [
@@ -222,6 +232,14 @@ const ofWatchedTriggers: Row[] = [
   ['--timeout', '--timeout 100ms', {}, '124 started timeout', { next: watch }],
   ['a wait beyond --timeout', '--timeout 10m', polls(429, later), '124 started timeout !retry_after'],
   ['a signal', '--interval 20ms', {}, '130 started interrupted', { interruptAt: 3, next: watch }],
+  ['a signal', '--interval 20ms --give-up-after 10s', hangs('status'), '130 started interrupted', { interruptAt: 2 }],
+  [
+    'COMPLETED, a signal',
+    '--interval 20ms --give-up-after 10s',
+    { ...short(), ...hangs('result') },
+    '130 started interrupted',
+    { interruptAt: 3, next: /^runctl result/ },
+  ],
   [
     'a lost answer, then a conflict: nothing is followed',
     '',
@@ -262,6 +280,16 @@ const ofOthers: Row[] = [
   ['COMPLETED, refused', 'result', { ...short(), ...result(401) }, '7 unauthorized', finished],
   ['an unfinished run', 'result', {}, '0 still_running', { ...started, next: watch }],
   ['FAILED', 'list', short('FAILED'), '0 run_failed', { earlier: 'trigger nightly --watch', next: /^runctl result/ }],
+  ['a signal', 'status', hangs('status'), '130 interrupted', { ...started, interruptAt: 1 }],
+  ['a signal', 'result', hangs('result'), '130 interrupted', { ...started, interruptAt: 1 }],
+  ['a signal', 'list', hangs('status'), '130 interrupted', { ...started, interruptAt: 1 }],
+  [
+    'a signal',
+    'recover',
+    faulty(lost({ nth: 1 }), { on: 'trigger', do: 'hang', acts: true }),
+    '130 unknown interrupted',
+    { ...unresolved, interruptAt: 1, next: recover },
+  ],
   ['its run is found', 'recover --resend', lostFirst, '0 recovered:unknown ok', { ...unresolved, isFinished: true }],
   ['the answer is lost again', 'recover --give-up-after 1ms', faulty(lost()), '12 unknown outcome_unknown', unresolved],
   [

@@ -20,23 +20,6 @@ test('the answers are stored, tried, and followed by the next step', async () =>
   expect(shown).not.toContain(apiKey);
 });
 
-test('an answer that is refused is asked for again, and so is one that is needed and empty', async () => {
-  const { end, url, config, shown } = await answered([
-    'ftp://x.example',
-    '',
-    address,
-    '',
-    address,
-    'a key → of another kind',
-    apiKey,
-    '',
-  ]);
-  expect([end, config]).toEqual([0, stored({ baseUrl: url, apiKey })]);
-  expect(shown).toMatch(
-    /https:.*required.*required.*is a URL.*space.*runctl trigger <projectId>\/<automation> --watch/s,
-  );
-});
-
 test('Enter keeps what is stored, a dash removes what may be left out, and a stored key is shown masked', async () => {
   const before = stored({ baseUrl: old, apiKey, project });
   const { end, url, config, shown } = await answered([address, '', '-'], before);

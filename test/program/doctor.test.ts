@@ -158,14 +158,6 @@ describe('what is open', () => {
       ...{ type: 'triggered', baseUrl: env.RUNCTL_BASE_URL ?? '', target, ...sent, process },
     });
 
-  test.each(['list', 'doctor --offline'])('is no trigger that another process still sends, for %s', async (line) => {
-    const machine = await withMachine(long);
-    sending(machine, own);
-    const { stdout, stderr } = await machine.run(line);
-    expect(stdout + stderr).toMatch(/being sent/);
-    expect(stdout + stderr).not.toContain('runctl recover');
-  });
-
   test.each([
     ['still runs', own, false],
     ['may still run in another container', 'another-host 8 1', false],

@@ -47,14 +47,6 @@ describe('a conflict after a lost answer', () => {
     expect(ids()).toHaveLength(1);
   });
 
-  test('is 12 after `recover`, too, while the run is active, which is named with what to type when it has finished', async () => {
-    const { run, ids } = await withMachine({ ...conflict, automations: { '*': { duration: '1h' } } });
-    await run(trigger);
-    const { code, documents, stderr } = await run('recover --json');
-    expect([code, documents[0].runctl.activeExecutionId]).toEqual([12, ids()[0]]);
-    expect(stderr.replaceAll(/\s+/g, ' ')).toMatch(/when it has finished: `runctl recover \S+\/nightly --resend`/);
-  });
-
   test('with a run that the journal has as the run of another key never calls it perhaps its own', async () => {
     const { run, ids } = await withMachine({
       namesActiveRun: true,
@@ -187,13 +179,6 @@ describe('recover', () => {
     expect(await run('recover weekly')).toMatchObject({ code: 0, stderr: expect.stringContaining('weekly') });
     expect(sent()).toBe(0);
     expect((await run('recover weekly nightly')).stdout).toMatch(/^[\w-]{36}\n$/);
-  });
-
-  test('sends no trigger that is older than an hour, and names the time to look for', async () => {
-    const { run, sent, endRuns } = await withUnresolvedTrigger();
-    endRuns();
-    const { code, stderr } = await run('recover');
-    expect([code, sent(), stderr]).toEqual([12, 0, expect.stringMatching(/nightly.*\d{4}-\d\d-\d\d \d\d:\d\d/s)]);
   });
 
   test.each(['', ' -q'])(

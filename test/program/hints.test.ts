@@ -9,7 +9,7 @@ import { withEmulator } from '../helpers/emulator.ts';
 import { jsonLines } from '../helpers/json-lines.ts';
 import { printedCommands } from '../helpers/printed-commands.ts';
 import { runProgram } from '../helpers/run-program.ts';
-import { executionId, projectId } from '../helpers/scripted-service.ts';
+import { projectId } from '../helpers/scripted-service.ts';
 
 /** As bash takes it apart. */
 const wordsOf = (command: string) =>
@@ -23,79 +23,25 @@ const failing: Scenario = { automations: { '*': { duration: '1s', outcome: 'FAIL
 const lost: Scenario = { ...slow, order: 'activeFirst', faults: [{ on: 'trigger', to: 2, do: 'loseAnswer' }] };
 const noJournal = { RUNCTL_STATE_DIR: '/dev/null' };
 
-interface Situation {
-  scenario?: Scenario;
-  before?: string[][];
-  argv: string[];
-  env?: Record<string, string>;
-  /** A command that is printed, but for its flags. */
-  prints: RegExp;
-}
-
-const brief = ['--give-up-after', '1ms'];
-const missing = `${projectId}/nightly/${executionId}`;
-
-const noResult: Scenario = {
-  automations: { '*': { duration: '1s' } },
-  faults: [{ on: 'result', do: 'status', status: 502 }],
-};
 const lostOnce: Scenario = { ...lost, faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }] };
-
-const situations: Record<string, Situation> = {
-  'a trigger': { scenario: slow, argv: ['trigger', name], prints: /^runctl watch [\da-f-]{36}$/ },
-  'a trigger on a CI runner': {
-    scenario: slow,
-    argv: ['trigger', name],
-    env: { CI: '1' },
-    prints: /^runctl watch '[\da-f-]{36}\/it/,
-  },
-  'a conflict': {
-    scenario: { ...slow, namesActiveRun: true },
-    before: [['trigger', name]],
-    argv: ['trigger', name],
-    env: noJournal,
-    prints: /^runctl watch '[\da-f-]{36}\/it/,
-  },
-  'a lost answer': { scenario: lost, argv: ['trigger', name, ...brief], prints: /^runctl recover$/ },
-  'a lost answer without a journal': {
-    scenario: lost,
-    argv: ['trigger', name, ...brief],
-    env: noJournal,
-    prints: /^runctl trigger '.*' --idempotency-key/,
-  },
-  'a lost answer, then a conflict': {
-    scenario: lostOnce,
-    argv: ['trigger', name],
-    prints: /^runctl recover '.*' --resend$/,
-  },
-  'several timeouts': {
-    scenario: slow,
-    argv: ['trigger', name, 'b', '--watch', '--timeout', '1m'],
-    prints: /^runctl watch/,
-  },
-  'a run that failed': {
-    scenario: failing,
-    argv: ['trigger', name, '--watch'],
-    prints: /^runctl trigger '.*' --watch$/,
-  },
-  'a run that completed without a result': {
-    scenario: noResult,
-    argv: ['trigger', name, '--watch'],
-    prints: /^runctl result/,
-  },
-  'an API key that is refused': {
-    argv: ['trigger', name],
-    env: { RUNCTL_API_KEY: 'wrong-key-123456' },
-    prints: /^runctl config list$/,
-  },
-  'a run that is not there': { argv: ['status', missing], prints: /^runctl list$/ },
-};
-
+const trigger = ['trigger', name];
 const withoutFlags = (command: string) => command.replace(' --profile staging', '');
 
-test.each(Object.entries(situations))(
+test.each<[string, Scenario, string[], Record<string, string>, prints: RegExp]>([
+  ['a trigger on a CI runner', slow, trigger, { CI: '1' }, /^runctl watch '[\da-f-]{36}\/it/],
+  ['a conflict', { ...slow, namesActiveRun: true }, trigger, noJournal, /^runctl watch '[\da-f-]{36}\/it/],
+  [
+    'a lost answer without a journal',
+    lost,
+    [...trigger, '--give-up-after', '1ms'],
+    noJournal,
+    /^runctl trigger '.*' --idempotency-key/,
+  ],
+  ['a lost answer, then a conflict', lostOnce, trigger, {}, /^runctl recover '.*' --resend$/],
+  ['a run that failed', failing, [...trigger, '--watch'], {}, /^runctl trigger '.*' --watch$/],
+])(
   'a command that is printed after %s can be pasted into a shell, and holds for the profile that was named',
-  async (_, { scenario = {}, before = [], argv, env: own = {}, prints }) => {
+  async (_, scenario, argv, own, prints) => {
     const { env: given, clock } = await withEmulator(scenario);
     const { RUNCTL_BASE_URL: baseUrl, RUNCTL_API_KEY: apiKey, RUNCTL_PROJECT: project, ...folders } = given;
     const { RUNCTL_CONFIG_DIR: folder = '' } = folders;
@@ -105,7 +51,7 @@ test.each(Object.entries(situations))(
     writeFileSync(join(folder, 'config.json'), JSON.stringify({ profiles }), { mode: 0o600 });
     const run = (words: string[], env = {}) => runProgram(words, { env: { ...folders, ...env }, clock });
 
-    for (const earlier of before) await run([...earlier, '--profile', 'staging']);
+    if (scenario.namesActiveRun) await run([...argv, '--profile', 'staging']);
     const { stderr } = await run([...argv, '--profile', 'staging'], own);
     const commands = [...new Set(printedCommands(stderr))];
     expect(commands.map(withoutFlags)).toContainEqual(expect.stringMatching(prints));

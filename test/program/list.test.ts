@@ -1,5 +1,5 @@
 // Which runs `runctl list` shows, in which form, and what it says about those that it doesn't show or couldn't poll.
-import { describe, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { openJournal } from '../../src/journal/journal.ts';
 import type { NewRecord } from '../../src/journal/records.ts';
 import { withMachine } from '../helpers/machine.ts';
@@ -75,23 +75,7 @@ test.each([
   const { stdout, stderr } = await listedAfter([...finished(23), triggered(24)], line);
   const newest = Array.from({ length: shown }, (_, n) => `${uuid(22 - n)}\n`);
   expect([stdout, stderr]).toEqual([newest.join(''), '']);
-});
-
-describe('where there is nothing to list stdout stays empty, and stderr says', () => {
-  test.each([
-    ['of which service, in which journal, and how to start a run', '', [], /FOLDER.*`runctl trigger <automation>`/],
-    ['what was filtered', 'nobody --status FAILED', runs, /nobody .* FAILED .*FOLDER.*`runctl list`/],
-    ['nothing with --quiet', '--quiet', [], /^$/],
-  ])('%s', async (_, line, records, said) => {
-    const { stdout, stderr, folder } = await listedAfter(records, line);
-    expect([stdout, stderr.replace(folder, 'FOLDER')]).toEqual(['', expect.stringMatching(said)]);
-    if (!line.includes('quiet')) expect(stderr).toContain(baseUrl);
-  });
-
-  test('which automation has no run, also beside one that has some', async () => {
-    expect((await listedAfter(runs, 'nightly nobody')).stderr).toContain('nobody');
-    expect((await listedAfter(runs, 'nightly')).stderr).toBe('');
-  });
+  expect(await listedAfter([], line)).toMatchObject({ stdout: '', stderr: '' });
 });
 
 test('a status that is none is refused, but one that the service has made up is found', async () => {
@@ -104,15 +88,6 @@ test('a status that is none is refused, but one that the service has made up is 
   // A trigger without an answer is listed under this word.
   const { documents } = await listedAfter(records, '--status unknown --json');
   expect(documents).toMatchObject([{ runctl: { list: { idempotencyKey: 'key-2' } } }]);
-});
-
-test.each<[string, NewRecord[], string, RegExp]>([
-  ['one', [triggered(1), accepted(1), triggered(2)], '', /^1 trigger .*`runctl recover`/],
-  ['two', [triggered(1), triggered(2)], '', /^2 triggers .*`runctl recover`/],
-  ['none', [triggered(1), accepted(1)], '', /^$/],
-  ['one, but --json was asked for', [triggered(1)], '--json', /^$/],
-])('below the table is what to do about triggers in doubt: %s', async (_, records, line, said) => {
-  expect((await listedAfter(records, line)).stderr).toMatch(said);
 });
 
 test('a status is no younger than now, also if the clock was set back', async () => {

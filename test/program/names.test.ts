@@ -122,13 +122,6 @@ describe('a flag', () => {
   });
 });
 
-test('a status that does not exist is refused before the runs are polled', async () => {
-  const { run, emulator } = await withMachine();
-  await run('trigger nightly');
-  const { code, stderr } = await run('list --status NOPE');
-  expect([code, stderr, emulator.requests.length]).toEqual([2, expect.stringContaining('"NOPE"'), 1]);
-});
-
 test.each([[['agent', 'trigger', 'nightly']], [['agent', 'status', id, '@last']], [['trigger', 'night\uD800']]])(
   '%j is refused, and what to give instead is said',
   async (argv) => {

@@ -83,15 +83,6 @@ test('what to do about a failed run names the automation as short as it can be t
   expect(elsewhere.stderr).toContain(`\`runctl trigger ${env.RUNCTL_PROJECT}/nightly --watch\``);
 });
 
-test('that an earlier run of a key failed is said once, where its ids are data', async () => {
-  const { run } = await machine(failing);
-  await run('trigger nightly --watch --idempotency-key k -q');
-  for (const flags of ['', ' -q', ' --json', ' --field status']) {
-    const { code, stderr } = await run(`trigger nightly --idempotency-key k${flags}`);
-    expect([code, stderr.match(/FAILED/g)?.length], stderr).toEqual([1, 1]);
-  }
-});
-
 test('what is warned of one run is in its document, and in no other', async () => {
   const { run } = await machine({
     automations: { '*': { duration: '1s', outcome: 'FAILED' } },
@@ -108,25 +99,10 @@ test('what is warned of one run is in its document, and in no other', async () =
   ]);
 });
 
-test('what is warned of one run is in its document, and in that of no trigger that got none', async () => {
-  const { run } = await machine({ automations: { a: { duration: '1s', outcome: 'FAILED' } } });
-  await run('trigger a --watch --idempotency-key {automation}');
-  const { stdout } = await run('trigger a b --json --idempotency-key {automation}');
-  expect(warningsIn(stdout)).toEqual([['replayed_failure'], []]);
-});
-
 test('an earlier trigger without a response is a warning in the document of its automation alone', async () => {
   const { run } = await machine(lost);
   expect((await run(brief)).code).toBe(12);
   expect(warningsIn((await run('trigger nightly weekly --json')).stdout)).toEqual([['unresolved_trigger'], []]);
-});
-
-test('the log says of each outage within ten seconds that it lasts', async () => {
-  const away = (after: string) => ({ on: 'status', during: { after, for: '40s' }, do: 'status', status: 503 }) as const;
-  const { run } = await machine({ automations: { '*': { duration: '20m' } }, faults: [away('5m'), away('10m')] });
-  const { stderr } = await run('trigger nightly --watch --interval 5s');
-  // Of each, once that it began and once that it lasts.
-  expect(stderr.match(/HTTP 503/g)).toHaveLength(4);
 });
 
 test.each([

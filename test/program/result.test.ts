@@ -1,6 +1,6 @@
 // What `status` and `result` show of a run, and of one that the service doesn't answer for.
 import { describe, expect, test } from 'vitest';
-import type { Fault } from '../fault-kit/scenario.ts';
+import type { Fault, Plan } from '../fault-kit/scenario.ts';
 import { withMachine } from '../helpers/machine.ts';
 import { executionId, projectId } from '../helpers/scripted-service.ts';
 import { answer, startFaultyService } from '../helpers/server-faults.ts';
@@ -23,18 +23,6 @@ test('a run that failed is shown; status exits with its code if that is asked fo
   expect(await run('status --exit-status --quiet')).toMatchObject({ code: 1, stdout: '', stderr: '' });
   expect(await run('result')).toMatchObject({ code: 0, stdout });
   expect(await run('result --quiet')).toMatchObject({ code: 0, stdout: 'half of it\n' });
-});
-
-test('an unfinished run is shown with where it belongs and since when it runs, and how to follow it', async () => {
-  const { run, env, ids } = await withRun({ hasEnded: false });
-  const [id] = ids();
-  const facts = ['status +RUNNING', 'automation +nightly', `project +${env.RUNCTL_PROJECT}`, `run +${id}`];
-  const times = ['started +\\d{4}-.* \\+0000.*', 'duration +.+'];
-  expect((await run('status')).stdout).toMatch(new RegExp(`^${[...facts, ...times].join('\n')}\n$`));
-  expect(await run('status --exit-status --quiet')).toMatchObject({ code: 16, stdout: '', stderr: '' });
-  const { code, stdout, stderr } = await run('result');
-  expect([code, stdout]).toEqual([0, expect.stringContaining('RUNNING')]);
-  expect(stderr).toContain(`runctl watch ${id}`);
 });
 
 describe('--field', () => {
@@ -99,14 +87,6 @@ test('if the status of a finished run gets no response, its duration and credits
   expect(await run('result')).toMatchObject({ code: 0, stdout: expect.stringMatching(/nightly in 1m.*credits +12/s) });
 });
 
-test('a running run is shown with how long it has taken, and how long the runs before it usually took', async () => {
-  const { run, clock } = await withMachine({ automations: { '*': { duration: '10m' } } });
-  for (let earlier = 0; earlier < 3; earlier++) await run('trigger nightly --watch -q');
-  await run('trigger nightly');
-  clock.leap(4 * 60_000);
-  expect((await run('status')).stdout).toMatch(/^duration +4m.* \(usually 10m\)$/m);
-});
-
 describe('what was known before', () => {
   const hour = { automations: { '*': { duration: '1h' } } };
 
@@ -125,20 +105,6 @@ describe('what was known before', () => {
     expect(runctl.problem.message).toMatch(/RUNNING 1m/);
   });
 
-  test('is in what `watch --all` says, also of a run that was started elsewhere', async () => {
-    const { run, elsewhere, ids, clock } = await withMachine({
-      ...hour,
-      faults: [{ on: 'status', from: 2, do: 'status', status: 502 }],
-    });
-    await elsewhere('trigger nightly');
-    await run(`watch nightly/${ids()[0]} --timeout 1m`);
-    clock.leap(60_000);
-    const { documents } = await run('watch --all --json --give-up-after 1ms');
-    const [{ executionId: id, runctl }] = documents;
-    expect([id, runctl.exitCode, runctl.lastConfirmed.status]).toEqual([ids()[0], 10, 'RUNNING']);
-    expect(runctl.lastConfirmed.ageMs).toBeGreaterThanOrEqual(60_000);
-  });
-
   test('is as old as the status, not as the trigger', async () => {
     const { run, clock } = await withMachine({ ...hour, faults: [{ on: 'result', do: 'status', status: 502 }] });
     await run('trigger nightly');
@@ -149,5 +115,47 @@ describe('what was known before', () => {
     const [{ runctl }] = documents;
     expect(runctl.lastConfirmed).toMatchObject({ status: 'COMPLETED' });
     expect(runctl.lastConfirmed.ageMs).toBeLessThan(3_600_000);
+  });
+});
+
+/** A service whose runs of every automation do this for a short while. */
+const runs = (plan: Plan) => ({ automations: { '*': { duration: '20ms', ...plan } } });
+
+describe('fields', () => {
+  test('of a run are all in its document, those that nobody knows too', async () => {
+    const { run, emulator } = await withMachine(runs({ extra: { region: 'eu' } }));
+    const { stdout: id } = await run('trigger nightly');
+    await run('watch');
+    const { documents } = await run('status --json');
+    const times = { startedAt: expect.any(String), completedAt: expect.any(String), createdAt: expect.any(String) };
+    const { projectId } = emulator;
+    expect(documents).toMatchObject([
+      { executionId: id.trim(), projectId, automationName: 'nightly', status: 'COMPLETED', region: 'eu' },
+    ]);
+    expect(documents).toMatchObject([{ ...times, title: null, message: null, creditsCharged: expect.any(Number) }]);
+  });
+
+  test('of a result are its output, its steps and its error', async () => {
+    const plan = { steps: { count: 5, failed: 0, skipped: 2 }, output: 'line 1\nline 2' };
+    const { run } = await withMachine(runs(plan));
+    await run('trigger nightly --watch');
+    expect((await run('result --field summary.stepCount,summary.skippedSteps,error')).stdout).toBe('5\t2\t\n');
+    const { stdout } = await run('result');
+    expect(stdout).toContain('3 succeeded, 0 failed, 2 skipped of 5');
+    expect(stdout).toMatch(/\nline 1\nline 2\n$/);
+  });
+
+  test.each([
+    ['missing', { startedAt: undefined }],
+    ['null', { startedAt: null, createdAt: null, creditsCharged: null, summary: null }],
+    ['of another type', { startedAt: 7, completedAt: {}, creditsCharged: 'many', summary: [], error: 'sad', title: 9 }],
+    ['no text', { output: { a: 1 } }],
+  ])('that are %s crash nothing', async (_, extra) => {
+    const { run } = await withMachine(runs({ extra }));
+    expect(await run('trigger nightly --watch')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('COMPLETED'),
+    });
+    expect([(await run('status')).code, (await run('result')).code]).toEqual([0, 0]);
   });
 });

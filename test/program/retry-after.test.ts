@@ -25,24 +25,6 @@ test.each([
   expect(clock.elapsedMs() - startMs).toBeLessThan(17 * 60_000);
 });
 
-test('the warning of a long wait is in the document of its run', async () => {
-  const { run, ids } = await withMachine(busy(3600));
-  expect((await run(`${watched} --json`)).documents).toMatchObject([
-    { executionId: ids()[0], runctl: { warnings: [{ name: 'retry_after' }] } },
-  ]);
-});
-
-test('a signal names the wait that it ends', async () => {
-  const { run, clock, emulator } = await withMachine(busy(3600, 1));
-  const interrupt = new AbortController();
-  const sleep: typeof clock.sleep = async (ms, signal) => {
-    if (emulator.requests.length > 1) interrupt.abort('SIGTERM');
-    return clock.sleep(ms, signal);
-  };
-  const { code, stderr } = await run(watched, { clock: { ...clock, sleep }, signal: interrupt.signal });
-  expect([code, stderr]).toEqual([143, expect.stringMatching(/waiting until \d{4}-.* \+0000/)]);
-});
-
 test('the first poll comes no earlier than the answer to the trigger asks', async () => {
   const { run, clock } = await withMachine();
   const atMs: number[] = [];

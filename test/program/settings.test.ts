@@ -11,65 +11,28 @@ import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const full = `${projectId}/nightly/${executionId}`;
 
-describe('the API key of a profile', () => {
-  /** Two services, and somebody whose profile belongs to the first. */
-  async function startTwo() {
-    const own = await withMachine();
+test.each(['trigger nightly', `status ${full}`, 'recover', 'config get apiKey'])(
+  'the API key of a profile goes to no other base URL: `%s` ends with 2',
+  async (line) => {
+    const { run, emulator: own, store } = await withMachine();
     const { emulator: other } = await withMachine();
-    own.store({ default: { apiKey: own.emulator.apiKey, baseUrl: own.emulator.url } });
-    const unset = { RUNCTL_API_KEY: '', RUNCTL_BASE_URL: '' };
-    const run = (line: string, env = {}) => own.run(line, { env: { ...unset, ...env } });
-    return { own: own.emulator, other, store: own.store, run };
-  }
+    store({ default: { apiKey: own.apiKey, baseUrl: own.url } });
+    const { code, stderr } = await run(line, { env: { RUNCTL_API_KEY: '', RUNCTL_BASE_URL: other.url } });
+    expect([code, own.requests, other.requests]).toEqual([2, [], []]);
+    for (const named of [own.url, other.url, 'RUNCTL_BASE_URL']) expect(stderr).toContain(named);
+  },
+);
 
-  test('is sent to its own base URL', async () => {
-    const { own, run } = await startTwo();
-    expect([(await run('trigger nightly')).code, own.requests.length]).toEqual([0, 1]);
-  });
-
-  test.each(['trigger nightly', `status ${full}`, 'recover', 'config get apiKey'])(
-    'goes to no other base URL: `%s` ends with 2',
-    async (line) => {
-      const { own, other, run } = await startTwo();
-      const { code, stderr } = await run(line, { RUNCTL_BASE_URL: other.url });
-      expect([code, own.requests, other.requests]).toEqual([2, [], []]);
-      for (const named of [own.url, other.url, 'RUNCTL_BASE_URL']) expect(stderr).toContain(named);
-    },
-  );
-
-  test('that has no base URL is sent nowhere', async () => {
-    const { own, other, store, run } = await startTwo();
-    store({ default: { apiKey: own.apiKey } });
-    expect((await run(`trigger nightly --base-url ${other.url}`)).code).toBe(2);
-    expect(other.requests).toEqual([]);
-  });
-
-  test.each([
-    ['a profile', '', true],
-    ['the environment', 'another-key-0123456789', false],
-  ])('or of another place: doctor says where one of %s is sent', async (_, apiKey, isBound) => {
-    const { run } = await startTwo();
-    const { stdout } = await run('doctor --offline --json', { RUNCTL_API_KEY: apiKey });
-    expect(stdout.includes("sent only to that profile's base URL")).toBe(isBound);
-  });
-
-  test('keeps an apiKeyCommand from having an effect only where both are stored', async () => {
-    const { run } = await startTwo();
-    const set = async (flags = '') => (await run(`config set apiKeyCommand print-key --json${flags}`)).documents;
-    expect(await set(' --profile staging')).toMatchObject([{ runctl: { exitCode: 0, warnings: [] } }]);
-    expect(await set()).toMatchObject([{ runctl: { warnings: [{ name: 'setting_overridden' }] } }]);
-  });
-});
-
-describe('refused before anything is sent', () => {
-  test.each([
-    ['environment', `trigger nightly`],
-    ['environment', `status ${full}`],
-    ['profile', 'trigger nightly'],
-    ['profile', `watch ${full}`],
-    ['flag', 'trigger nightly'],
-    ['flag', `result ${full}`],
-  ])('and not shown: an API key that is a part of the base URL (%s), %s', async (where, line) => {
+test.each([
+  ['environment', `trigger nightly`],
+  ['environment', `status ${full}`],
+  ['profile', 'trigger nightly'],
+  ['profile', `watch ${full}`],
+  ['flag', 'trigger nightly'],
+  ['flag', `result ${full}`],
+])(
+  'an API key that is a part of the base URL (%s) is refused before anything is sent, and not shown: %s',
+  async (where, line) => {
     const { run, emulator, store } = await withMachine();
     const { apiKey, url } = emulator;
     const baseUrl = `${url}/${apiKey}`;
@@ -82,15 +45,8 @@ describe('refused before anything is sent', () => {
     });
     expect([code, emulator.requests]).toEqual([2, []]);
     expect(stdout + stderr).not.toContain(apiKey);
-  });
-
-  test('another word for idempotencyKeys', async () => {
-    const { run, emulator } = await withMachine();
-    const { code, stderr } = await run('trigger nightly', { env: { RUNCTL_IDEMPOTENCY_KEYS: 'yes' } });
-    expect([code, emulator.requests]).toEqual([2, []]);
-    expect(stderr).toMatch(/RUNCTL_IDEMPOTENCY_KEYS.*honored.*ignored/);
-  });
-});
+  },
+);
 
 describe('a journal for two services', () => {
   /** A machine that uses two services, `here` and `there`, with the same project. */
@@ -100,16 +56,6 @@ describe('a journal for two services', () => {
     const there = { env: { RUNCTL_BASE_URL: other.url } };
     return { here: run, there: (line: string) => run(line, there), elsewhere, emulator };
   }
-
-  test('knows how long runs usually take at the service that they were seen at', async () => {
-    const { here, there } = await machine();
-    for (let runs = 0; runs < 3; runs++) await here('trigger nightly --watch -q');
-    const usual = async (at: typeof there) => {
-      expect((await at('trigger nightly')).code).toBe(0);
-      return /\(usually \S+\)/.test((await at('status nightly')).stdout);
-    };
-    expect([await usual(here), await usual(there)]).toEqual([true, false]);
-  });
 
   test('takes no run of the other service for the one that is active', async () => {
     const { here, there, elsewhere } = await machine();

@@ -22,13 +22,6 @@ test('one that is refused is named while the others are watched, and reported at
   expect(stderr).toMatch(/^a: already active\n.*RUNNING.*^runctl: a .*\(HTTP 422/ms);
 });
 
-test('one that is skipped counts neither as incomplete nor as completed', async () => {
-  const { run } = await withMachine(runs('10m'));
-  await run('trigger a');
-  const { code, stderr } = await run('trigger a b --watch --if-active skip');
-  expect([code, stderr]).toEqual([0, expect.stringMatching(/^1 completed \W 1 skipped$/m)]);
-});
-
 test.each([
   [9, 9],
   [40, 9],

@@ -38,21 +38,6 @@ describe('`--if-active wait`', () => {
       expect([code, ids().length]).toEqual([0, 2]);
     },
   );
-
-  test('repeats its key after a lost answer, and `recover` leaves the trigger to it meanwhile', async () => {
-    const { run, emulator, clock, ids } = await withMachine(
-      runs('1h', { ...named, order: 'activeFirst', faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }] }),
-    );
-    let recovered = '';
-    const sleep: typeof clock.sleep = async (ms, signal) => {
-      if (recovered === '' && emulator.requests.some(({ method }) => method === 'GET'))
-        recovered = (await run('recover')).stderr;
-      await clock.sleep(ms, signal);
-    };
-    const { code, stdout } = await run(`${waiting} --quiet`, { clock: { ...clock, sleep } });
-    expect(recovered).toContain('is still being sent by');
-    expect([code, ids()]).toEqual([0, [stdout.trim()]]);
-  });
 });
 
 test.each([
@@ -116,16 +101,6 @@ describe('another run than the last one that this machine knows', () => {
 });
 
 describe('a refusal', () => {
-  test('says since when the active run runs, not since when this machine knows of it', async () => {
-    const { run, elsewhere, clock, ids } = await withMachine(runs('3h', named));
-    await elsewhere(trigger);
-    clock.leap(3_600_000);
-    const { documents } = await run(`status nightly/${ids()[0]} --json`);
-    const { code, stderr } = await run(trigger);
-    const since = `since ${documents[0].startedAt.slice(0, 19).replace('T', ' ')}`;
-    expect([code, stderr]).toEqual([5, expect.stringContaining(since)]);
-  });
-
   test("is no reason to recover another automation's lost trigger", async () => {
     const faults = [{ on: 'trigger', automation: 'b', do: 'loseAnswer' }] as const;
     const { run, elsewhere } = await withMachine(runs('1h', { faults }));

@@ -43,30 +43,6 @@ describe('a watch on a terminal', () => {
     expect(text).toMatch(/✔ COMPLETED\s/);
   });
 
-  test.each([
-    ['narrower', 40],
-    ['wider', 120],
-  ])('that becomes %s leaves nothing behind', async (_, columns) => {
-    const screen = await onMemoryScreen(watching, going);
-    await screen.sees(/RUNNING/);
-    screen.resize(columns, 20);
-    screen.endRuns();
-    const { code, text } = await atTheEnd(screen);
-    expect(code).toBe(0);
-    expect(text).not.toContain('RUNNING');
-  });
-
-  test('shows the last confirmed status and its age while nothing answers', async () => {
-    const faults: Scenario['faults'] = [{ on: 'status', from: 3, do: 'status', status: 502 }];
-    const { env } = await withEmulator({ ...going, faults });
-    await runProgram(['trigger', 'nightly', '-q'], { env });
-    const screen = openMemoryScreen(['watch', '--interval', '100ms', '--give-up-after', '2s'], { env });
-    await screen.sees(/RUNNING \d+s · ⚠ confirmed \ds ago: the service is unavailable/);
-    const { code, text } = await atTheEnd(screen);
-    expect(code).toBe(10);
-    expect(text.replace(/\s+/g, ' ')).toContain('the run may still be running, last confirmed RUNNING');
-  });
-
   test('shows how long the run usually takes', async () => {
     const { env, endRuns } = await withEmulator(going);
     for (let run = 1; run <= 3; run++) {
@@ -78,6 +54,13 @@ describe('a watch on a terminal', () => {
     await screen.sees(/nightly RUNNING \S+ · usually \d+\w$/);
     endRuns();
     expect(await screen.exit).toBe(0);
+  });
+
+  test('of several runs ends with a report that stands apart from the talk', async () => {
+    const argv = ['trigger', 'a', 'b', ...watching.slice(2)];
+    const { code, text } = await atTheEnd(await onMemoryScreen(argv, { automations: { '*': { duration: '1ms' } } }));
+    expect([code, text]).toEqual([0, expect.stringMatching(/✔ COMPLETED b .*\n\nSTATUS .*\n\n2 completed$/s)]);
+    expect(text).not.toContain(' done');
   });
 
   test('that ends with an exception gives the cursor back', async () => {

@@ -96,12 +96,6 @@ const troubles: Record<string, Trouble> = {
   },
 };
 
-test('the page is printed by help', async () => {
-  const { code, stdout } = await runProgram(['help', 'troubleshooting']);
-  expect(code).toBe(0);
-  expect(stdout).toBe(`${page.trimEnd()}\n`);
-});
-
 test('on a terminal its sentences fit, and its words, its code and its tables are the same', async () => {
   const screen = new ScreenStream(new Terminal({ cols: 50, rows: 30, allowProposedApi: true }));
   const { stdout } = await runProgram(['help', 'troubleshooting'], { screen });

@@ -76,24 +76,6 @@ test.each<[string, Scenario, code: number, runs: number, findings: string[], say
   expect(JSON.stringify([doctor, problem])).toMatch(says);
 });
 
-test('while a run is active nothing is found out, and it says to try again later', async () => {
-  const { run, elsewhere, ids } = await withMachine(short);
-  await elsewhere('trigger nightly');
-  const { code, documents, stderr } = await run(`${trial} --json`);
-  expect([code, documents[0].runctl.problem.name, ids().length]).toEqual([12, 'already_active', 1]);
-  expect(stderr).toContain('try again when that run has finished');
-});
-
-test.each([
-  ['', true],
-  [' --quiet', false],
-  [' --json', false],
-])('what it does is said, for people: %s', async (flag, isSaid) => {
-  const { run } = await withMachine(short);
-  const { code, stderr } = await run(trial + flag);
-  expect([code, stderr.includes('repeating the trigger')]).toEqual([0, isSaid]);
-});
-
 test.each<[string, Scenario, env: string | undefined, flag: string, line: string | undefined]>([
   ['is honored', short, undefined, '', undefined],
   ['is honored, though said to be ignored', short, 'ignored', '', 'honored`'],

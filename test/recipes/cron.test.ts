@@ -65,14 +65,6 @@ test('if a run fails, the mail names it and says how to see why', async () => {
   expect(stdout).toContain(machine.emulator.runs()[0]?.executionId);
 });
 
-test('a line with the key of the day starts one run, however often it is tried', async () => {
-  const machine = await withBareMachine();
-  const tries = await Promise.all([asCron(machine, nightly), asCron(machine, nightly)]);
-  tries.push(await asCron(machine, nightly));
-  expect(tries.map(({ code }) => code)).toEqual([0, 0, 0]);
-  expect(machine.emulator.runs()).toHaveLength(1);
-});
-
 const marchNights = ['2027-03-26', '2027-03-27', '2027-03-28', '2027-03-29'];
 const octoberNights = ['2026-10-23', '2026-10-24', '2026-10-25', '2026-10-26'];
 

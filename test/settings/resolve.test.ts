@@ -264,6 +264,11 @@ describe('the API key', () => {
     expect((await resolveSettings({ apiKeyFile: '-' }, terminal)).apiKey.value).toBe('key-typed');
   });
 
+  test('is what the command of a variable prints, also if the profile has one', async () => {
+    const { apiKey } = await resolve({ env: { RUNCTL_API_KEY_COMMAND: 'p x' }, profile: { apiKey: 'test-key-123' } });
+    expect([apiKey.command, apiKey.value]).toEqual(['p x', undefined]);
+  });
+
   test('is waited for no longer than until Ctrl-C', async () => {
     const memory = createMemory();
     const resolving = resolveSettings({ apiKeyFile: '-' }, memory);

@@ -95,20 +95,6 @@ describe('one trigger', () => {
     ],
     ['accepted after a lost answer', [lost, running()], 'started', ['sending', 'in doubt', 'started'], 2],
     [
-      'accepted after a 502',
-      [fault('unavailable', { httpStatus: 502 }), running()],
-      'started',
-      ['sending', 'in doubt', 'started'],
-      2,
-    ],
-    [
-      'accepted after an unreadable 201',
-      [fault('unreadable', { httpStatus: 201 }), running()],
-      'started',
-      ['sending', 'in doubt', 'started'],
-      2,
-    ],
-    [
       'accepted after a 409 for its own key',
       [fault('in_progress', { httpStatus: 409 }), running()],
       'started',
@@ -272,9 +258,7 @@ describe('what an answer shows of the start', () => {
     ['a given key, after a 429', [fault('throttled'), running()], given, 'found unknown'],
     ['a given key, finished', [state('FAILED')], given, 'replayed no'],
     ['a given key, with an end', finished.slice(1), given, 'replayed no'],
-    ['a given key, finished, after a 429', [fault('throttled'), state('FAILED')], given, 'replayed no'],
     ['a given key, finished, after a lost answer', [lost, state('FAILED')], given, 'found unknown'],
-    ['a given key, with an end, after a lost answer', [lost, ...finished.slice(1)], given, 'found unknown'],
     [
       'a given key that an earlier command left in doubt, finished',
       [state('FAILED')],
@@ -400,7 +384,6 @@ describe('a key that another process has sent, too', () => {
 describe('a service that ignores keys', () => {
   test.each<[string, Answer<RunStatus>[], string, number]>([
     ['after a lost answer', [lost, running()], 'unknown', 1],
-    ['after a 502', [fault('unavailable', { httpStatus: 502 }), running()], 'unknown', 1],
     ['but after a 429', [fault('throttled'), running()], 'started', 2],
     ['but after a connection that was not made', [fault('unreachable'), running()], 'started', 2],
   ])('is sent nothing again %s', async (_, script, kind, attempts) => {

@@ -136,27 +136,6 @@ test('a given key that was left in doubt is not sent again if keys are ignored',
   expect([problem?.exitCode, calls.trigger]).toEqual([12, []]);
 });
 
-test('a refusal that arrives as the user presses Ctrl-C ends with its own exit code', async () => {
-  const context = createMemory();
-  const service = {
-    ...scriptedService({}),
-    async trigger() {
-      context.interrupt('SIGINT');
-      return fault('no_credits', { httpStatus: 402 });
-    },
-  };
-  const { outcome } = await startRun({ target, body: '{}' }, createConnection(service, { context }));
-  expect([nameOfOutcome(outcome), meanings[outcome.start.evidence].how]).toEqual(['no_credits', 'not_started']);
-});
-
-test('a key that proves used for another automation after a lost answer leaves no trigger open', async () => {
-  const { trigger, journal } = createTriggerHarness();
-  const weekly = running({ document: { executionId, status: 'RUNNING', automationName: 'weekly' } });
-  const { problem } = await trigger({ trigger: [fault('lost'), weekly] }, { idempotencyKey: 'nightly-1' });
-  expect(problem).toMatchObject({ name: 'rejected', started: 'no' });
-  expect(journal().unresolved({ baseUrl })).toEqual([]);
-});
-
 test('a key whose fate is unknown under another API key is not sent', async () => {
   const { trigger } = createTriggerHarness();
   const flags = { idempotencyKey: 'nightly-1' };
@@ -164,13 +143,6 @@ test('a key whose fate is unknown under another API key is not sent', async () =
   const { problem, calls } = await trigger({}, flags, 'another account');
   expect(problem).toMatchObject({ exitCode: 12, name: 'other_api_key', started: 'unknown' });
   expect(calls.trigger).toEqual([]);
-});
-
-test('a refusal for an active run that this machine knows names it by its id', async () => {
-  const { trigger } = createTriggerHarness();
-  await trigger({ trigger: [running()] });
-  const { problem } = await trigger({ trigger: [conflict({ executionId: undefined })] });
-  expect(problem?.hint).toBe(`\`runctl watch ${executionId}\``);
 });
 
 test('a refusal says since when the run that it names is active, and what else may have started one', async () => {
@@ -187,22 +159,6 @@ test('a refusal says since when the run that it names is active, and what else m
   expect([problem?.hint, calls.status]).toEqual([expect.stringContaining('a schedule'), 0]);
 });
 
-test('a trigger of what is not there says what to check', async () => {
-  const { trigger } = createTriggerHarness();
-  const { problem } = await trigger({ trigger: [fault('not_found', { httpStatus: 404 })] });
-  expect(problem).toMatchObject({ name: 'not_found', hint: expect.stringContaining('runctl config list') });
-});
-
-test('a key of unknown outcome that is older than a day is not sent', async () => {
-  const { trigger, clock } = createTriggerHarness();
-  const flags = { idempotencyKey: 'nightly-1' };
-  await trigger({ trigger: [fault('lost')] }, flags);
-  clock.suspend(25 * 3_600_000);
-  const { problem, calls } = await trigger({}, flags);
-  expect(problem).toMatchObject({ exitCode: 12, name: 'idempotency_key_expired', started: 'unknown' });
-  expect(calls.trigger).toEqual([]);
-});
-
 test.each([
   [23, executionId],
   [48, undefined],
@@ -217,22 +173,6 @@ test.each([
     expect([how, activeId, calls.status]).toEqual(['skipped', id, 0]);
   },
 );
-
-test('another run is said to have been started elsewhere where nobody knows which run is active', async () => {
-  const { problem } = await createTriggerHarness().trigger({ trigger: [conflict({ executionId: undefined })] });
-  expect(problem?.hint).toContain('--if-active wait');
-});
-
-test.each([
-  ['10', 'unreachable', undefined],
-  ['9', 'throttled', 429],
-  ['12', 'lost', undefined],
-] as const)('ends with %s when --timeout passes before the retries of %s end', async (code, kind, httpStatus) => {
-  const { trigger, clock } = createTriggerHarness();
-  const { problem } = await trigger({ trigger: [fault(kind, { httpStatus })] }, { timeoutMs: 20 * second });
-  expect(String(problem?.exitCode)).toBe(code);
-  expect(clock.elapsedMs()).toBeLessThanOrEqual(20 * second);
-});
 
 test.each([
   [1, 1],
@@ -277,17 +217,6 @@ describe('--if-active wait', () => {
     const { how, calls } = await trigger({ trigger: [conflict(), running()], status: [fault('unauthorized')] }, wait);
     expect([how, calls.trigger.length]).toEqual(['started', 2]);
     expect(clock.elapsedMs()).toBeLessThan(3 * second);
-  });
-
-  test.each([
-    [10, fault('unreachable')],
-    [9, fault('throttled', { httpStatus: 429 })],
-  ])('ends with %s when the active run gets no valid answer for ten minutes', async (exitCode, answer) => {
-    const { trigger, clock } = createTriggerHarness();
-    const { problem, calls } = await trigger({ trigger: [conflict(), running()], status: [answer] }, wait);
-    expect(problem).toMatchObject({ exitCode, started: 'no' });
-    expect(calls.trigger).toHaveLength(1);
-    expect(clock.elapsedMs() / second).toBeCloseTo(600, -2);
   });
 
   test.each([
@@ -348,13 +277,6 @@ describe('--if-active wait', () => {
     expect(journal().unresolved({ baseUrl })).toHaveLength(problem ? 1 : 0);
   });
 
-  test('after a lost answer is 12 when --timeout ends the wait', async () => {
-    const { trigger } = createTriggerHarness();
-    const script = { trigger: [lost, conflict()], status: [running()] };
-    const { problem, activeId } = await trigger(script, { ...wait, timeoutMs: 60 * second });
-    expect([problem?.exitCode, problem?.started, activeId]).toEqual([12, 'unknown', executionId]);
-  });
-
   test.each([executionId, undefined])('comes no earlier than the refusal asks (active run: %s)', async (activeId) => {
     const { trigger } = createTriggerHarness();
     const script = {
@@ -364,14 +286,6 @@ describe('--if-active wait', () => {
     const { how, triggeredAtMs } = await trigger(script, wait);
     expect(how).toBe('started');
     expect(triggeredAtMs[1]).toBeGreaterThanOrEqual(20 * second);
-  });
-
-  test('ends at once when the refusal asks for longer than --timeout', async () => {
-    const { trigger, clock } = createTriggerHarness();
-    const script = { trigger: [conflict({ retryAfterMs: 120 * second })] };
-    const { problem } = await trigger(script, { ...wait, timeoutMs: 60 * second });
-    expect(problem).toMatchObject({ exitCode: 5, hint: expect.stringContaining('try again in 2m') });
-    expect(clock.elapsedMs()).toBe(0);
   });
 
   test('cuts the retries of a later trigger at --timeout', async () => {

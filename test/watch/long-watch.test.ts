@@ -143,29 +143,6 @@ describe('a watch of three hours', () => {
     expect(requests).toBeLessThan(undisturbed.requests);
   });
 
-  test('whose end falls into an outage learns of it afterwards, and fetches the result', async () => {
-    const { problem, lagMs } = await watch(end, [{ fromMs: end - minute, forMs: 9 * minute, kind: 'unavailable' }]);
-    expect(problem).toBeUndefined();
-    expect(lagMs).toBeLessThan(8 * minute + 16 * second);
-  });
-
-  test('whose result is out of reach for nine minutes gets it, and for eleven ends with 13', async () => {
-    const at = { on: 'result', fromMs: end, kind: 'unavailable' } as const;
-    const tolerated = await watch(end, [{ ...at, forMs: 9 * minute }]);
-    expect(tolerated).toMatchObject({ problem: undefined, result: { status: 'COMPLETED' } });
-    const { problem, status } = await watch(end, [{ ...at, forMs: 11 * minute }]);
-    expect([problem, status?.status]).toEqual(['result_unavailable', 'COMPLETED']);
-  });
-
-  test('past the limit of 3h15m ends with 124 after a last poll, also in an outage', async () => {
-    const polled = await watch(4 * hour, []);
-    expect(polled.problem).toBe('timeout');
-    expect(polled.sentAtMs.at(-1)).toBe(3.25 * hour);
-    const disturbed = await watch(4 * hour, [{ fromMs: 3.2 * hour, forMs: hour, kind: 'unavailable' }]);
-    expect(disturbed.problem).toBe('timeout');
-    expect(disturbed.sentAtMs.at(-1)).toBe(3.25 * hour);
-  });
-
   test('lasts fifty hours without a limit', async () => {
     const { problem, requests } = await watch(50 * hour, [], {
       timeoutMs: Number.POSITIVE_INFINITY,

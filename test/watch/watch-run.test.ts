@@ -240,16 +240,6 @@ describe('a result', () => {
     expect(failures).toMatchObject([0, 250].map((ageMs) => ({ operation: 'result', seen: { status, ageMs } })));
   });
 
-  test.each([
-    ['too large', fault('too_large'), 'COMPLETED'],
-    ['refused', fault('unauthorized'), 'FAILED'],
-  ])('that is %s leaves the run its status', async (_, answer, status) => {
-    const service = scriptedService({ status: [state(status)], result: [answer] });
-    const { watched } = await watch(service);
-    expect(watched).toMatchObject({ kind: 'known', status: { status }, unread: answer.fault });
-    if (answer.fault.kind === 'too_large') expect(service.calls.result).toBe(1);
-  });
-
   test('whose turn does not come before the timeout leaves the run its status', async () => {
     const service = scriptedService({ status: [state('COMPLETED')] });
     const { watched } = await watch(service, { timeoutMs: 10 * second }, { rate: 1 / 60 });

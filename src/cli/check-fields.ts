@@ -5,9 +5,9 @@ import { isJsonObject } from '../system/json.ts';
 
 /** Throws a usage problem for a field that no document has: a script would read an empty value forever. */
 export async function checkFields(paths: readonly string[] = [], command: string): Promise<void> {
+  const known = fieldsOf(command);
   for (const path of paths) {
     const [first = '', ...names] = path.split('.');
-    const known = fieldsOf(command);
     if (!known.includes(first))
       throw usageProblem(
         `documents of runctl ${command} have no field ${quote(first)}`,

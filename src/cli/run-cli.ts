@@ -25,7 +25,7 @@ import { checkNames } from './check-names.ts';
 import { detailsOf, findCommand } from './command.ts';
 import { parse } from './parse-command-line.ts';
 
-/** Runs one command line and returns the exit code. Never rejects; `crash` rejects with an uncaught error. */
+/** Runs one command line and returns the exit code. Never rejects; those of `crash` reject with an uncaught error. */
 export async function runCli(
   words: readonly string[],
   program: CommandUnknownOpts,
@@ -36,15 +36,15 @@ export async function runCli(
   context.secrets.protect((context.env.RUNCTL_API_KEY ?? '').trim());
   // A `--` before the command has no meaning.
   const argv = words[0] === '--' ? words.slice(1) : words;
-  // If the command line cannot be parsed, the flags for output are searched for as words, up to the next `--`.
+  // If the command line can't be parsed, `--json` is searched for as a word, up to the next `--`.
   const ownEnd = argv.indexOf('--', 1);
   const typed = ownEnd < 0 ? argv : argv.slice(0, ownEnd);
-  const typedOutput = { json: typed.includes('--json') };
+  let output: OutputOptions = { json: typed.includes('--json') };
   const commandNamed = (word: string) => findCommand(program, word);
   let command = commandNamed(typed.find(commandNamed) ?? '');
   const commandLine = ['runctl', ...argv.map(shellWord)].join(' ');
   const about = { command: command?.name() ?? null, commandLine, typed: [], withFlags: (line: string) => line };
-  let own = invocationOf(typedOutput, { ...context, ...about });
+  let own = invocationOf(output, { ...context, ...about });
   try {
     await loadColors(context.stdout, context.stderr);
     const overview = argv.length === 0 ? await detailsOf(program).whenBare?.(own) : undefined;
@@ -62,12 +62,13 @@ export async function runCli(
     // `doctor` has them among its findings.
     if (!/^(help|version|completion|doctor)$/.test(path)) warnOfVariables(own);
     await checkFields(options.field, path);
+    output = options;
     const running = detailsOf(command).run?.(args, options, own) ?? 0;
     return end(await Promise.race([running, ...crash]), options, own);
   } catch (error) {
     // The mistake may be an API key in the place of another argument.
     for (const word of misplacedApiKeys(argv)) context.secrets.protect(word);
-    return fail(error, typedOutput, own, command);
+    return fail(error, output, own, command);
   }
 }
 

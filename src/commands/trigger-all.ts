@@ -42,7 +42,7 @@ export function triggerAll(
       return end;
     };
     const outcomes = await Promise.all(requests.map(triggerOne));
-    if (idsAreData) await reportUnread(outcomes, context);
+    if (idsAreData) await printLostIds(outcomes, context);
     return outcomes;
   });
 }
@@ -88,7 +88,7 @@ function unreadOf(outcome: TriggerOutcome) {
 }
 
 /** Prints the ids of the started runs on stderr if they couldn't be written to stdout. */
-async function reportUnread(outcomes: readonly Outcome[], { stdout, stderr, clock }: Invocation): Promise<void> {
+async function printLostIds(outcomes: readonly Outcome[], { stdout, stderr, clock }: Invocation): Promise<void> {
   // A failed write shows up in the next turn of the event loop.
   await clock.sleep(0);
   if (!stdout.closed.aborted) return;

@@ -1,5 +1,5 @@
 import type { Entry, KnownRun, RunEntry, UnresolvedTrigger } from '../run/entry.ts';
-import { isFinalStatus } from '../run/statuses.ts';
+import { graverStatus, isFinalStatus } from '../run/statuses.ts';
 import { type JournalRecord, type RecordOf, runIdOf, triggerIdOf } from './records.ts';
 
 /** What is known of an idempotency key of one target. */
@@ -153,7 +153,7 @@ function observe(state: State, record: RunRecord): void {
 
 type RunRecord = RecordOf<'accepted' | 'status' | 'not_found'>;
 
-/** Adds a record to what is known of its run, whose id is `runIdOf`. The first final status stays. */
+/** Adds a record to what is known of its run, whose id is `runIdOf`. A final status stays, unless a graver one comes. */
 export function updateRun(runs: State['runs'], id: string, record: RunRecord): void {
   const known = runs.get(id);
   if (record.type === 'not_found') {
@@ -202,10 +202,9 @@ type StatusReport = Partial<Pick<KnownRun, 'status' | 'startedAt' | 'completedAt
 
 /** Adds what was reported of a run at this time (ISO 8601). A report without a status means RUNNING. */
 function report(run: KnownRun, seen: StatusReport, at: string): void {
-  if (!run.isFinal) {
-    run.status = seen.status ?? 'RUNNING';
-    run.isFinal = isFinalStatus(run.status);
-  }
+  const status = seen.status ?? 'RUNNING';
+  run.status = run.isFinal ? graverStatus(run.status, status) : status;
+  run.isFinal ||= isFinalStatus(status);
   run.statusAt = at;
   run.startedAt = seen.startedAt ?? run.startedAt;
   run.completedAt = seen.completedAt ?? run.completedAt;

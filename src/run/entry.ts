@@ -23,7 +23,7 @@ interface RecordedRun extends Recorded {
   error?: string; // its first line, if the result was read
 }
 
-/** A run with the status that was last recorded; the first final status stays. */
+/** A run with the status that was last recorded; the gravest final status stays. */
 export interface KnownRun extends RecordedRun {
   kind: 'run';
   status: string;

@@ -7,7 +7,6 @@ export const defaults = {
   rate: 10,
   maxOutputBytes: 64 * 1024 * 1024,
   listLimit: 20,
-  ifActive: 'fail',
 } as const;
 
 /** A long wait is reported again after the first of these times, then after every further period of the second. */

@@ -30,7 +30,7 @@ type OfTrigger = Common & { target: Target; run?: undefined } & (
     | { kind: 'shown'; start: Start } // a dry run
     | { kind: 'skipped'; start: Start; activeId?: string }
     | Refused
-    | { kind: 'in_doubt'; doubt: Doubt } // of this command, if there is a start, else of an earlier one
+    | { kind: 'in_doubt'; doubt: Doubt } // without a start, as the journal has it
   );
 
 /** The trigger started no run. */

@@ -2,7 +2,7 @@ import { foundRunOf } from '../journal/found-run.ts';
 import { ageOf, isOpen, type UnresolvedTrigger } from '../run/entry.ts';
 import { type Evidence, meanings } from '../run/evidence.ts';
 import { interruptNameOf } from '../run/exit-codes.ts';
-import { exitNameOf, type Fault, interrupted, isInterruption } from '../run/fault.ts';
+import { type Fault, interrupted, isInterruption } from '../run/fault.ts';
 import type { ActiveRun, Conflict, SlotEnd, Start, TriggerOutcome, WhyInDoubt } from '../run/outcome.ts';
 import type { Run, Target } from '../run/run.ts';
 import type { RunStatus } from '../run/service.ts';
@@ -33,7 +33,7 @@ export async function withRun(
   return { outcome: { kind: 'started', target, run, ...withStatus(start, status) }, found };
 }
 
-/** A run that had finished before isn't mistaken for a new one. */
+/** The status, and with which one the run had finished before this command: it isn't mistaken for a new one. */
 function withStatus(start: Start, status: RunStatus): { start: Start; status: RunStatus } {
   const { how } = meanings[start.evidence];
   const wasThere = how === 'replayed' || how === 'found';
@@ -55,7 +55,8 @@ async function withEarlierRun(run: Run, start: Start, ports: StartPorts): Promis
   }
   const isRecorded = await isNowForgotten(run, fault, ports);
   const seen = found.seen?.();
-  if (exitNameOf(fault) !== 'not_found') return { outcome: { kind: 'started', ...about, unread: fault, seen }, found };
+  // A 404 may come from a router, so it says as little as a 503.
+  if (fault.kind !== 'not_found') return { outcome: { kind: 'started', ...about, unread: fault, seen }, found };
   // The service has dropped it, and the journal says how it ended.
   if (seen?.status.isFinal)
     return { outcome: { kind: 'started', ...about, ...withStatus(start, seen.status), unread: fault } };

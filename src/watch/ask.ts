@@ -4,6 +4,7 @@ import type { Run } from '../run/run.ts';
 import { type Answer, errorTextOf, type RunResult, type RunStatus } from '../run/service.ts';
 import { inTurn, type Lane } from '../service/rate-limiter.ts';
 import { retry } from '../service/retry.ts';
+import { stopwatch } from '../system/clock.ts';
 import type { WatchPorts } from './ports.ts';
 
 interface Values {
@@ -70,7 +71,8 @@ export async function askBeside<Asked extends Operation>(
   run: Run,
   ports: WatchPorts,
 ): Promise<Values[Asked] | undefined> {
-  const turn = { lane: laneOf(operation), signal: ports.signal, leftMs: () => longestBesideMs };
+  const sinceMs = stopwatch(ports.clock);
+  const turn = { lane: laneOf(operation), signal: ports.signal, leftMs: () => longestBesideMs - sinceMs() };
   const answer = await inTurn(ports.limiter, turn, () => askOnce(operation, run, ports, longestBesideMs));
   return answer?.kind === 'ok' ? answer.value : undefined;
 }

@@ -38,7 +38,7 @@ export async function watchRun(found: FoundRun, ports: WatchPorts, start?: Start
   const interruptedBy = unread && isInterruption(unread) ? interruptNameOf(ports.signal) : undefined;
   if (!result) return warned({ kind: 'known', ...about, status, unread, interruptedBy }, ports);
   const graver = withGraverStatus(status, result);
-  if (result.error) journal.recordStatus(baseUrl, run, graver.status, recordedErrorOf(result));
+  journal.recordStatus(baseUrl, run, graver.status, recordedErrorOf(result));
   return warned({ kind: 'known', ...about, ...graver }, ports, { status: status.status, result: result.status });
 }
 

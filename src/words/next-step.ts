@@ -3,7 +3,7 @@ import { fullNameOf, type Run } from '../run/run.ts';
 import { endedWell } from '../run/statuses.ts';
 
 /** What the user can do about each error type of a result (docs/service.openapi.json). */
-const meanings: Record<string, string> = {
+const remedies: Record<string, string> = {
   step_failed: 'fix the failing step, then:',
   timed_out: 'runs are limited to 3 hours; split the work, then:',
   not_runnable: 'fix the Automation, then:',
@@ -13,7 +13,7 @@ const meanings: Record<string, string> = {
 };
 
 const remedyOfErrorType = (type: string): string =>
-  (Object.hasOwn(meanings, type) && meanings[type]) || 'start a new run:';
+  (Object.hasOwn(remedies, type) && remedies[type]) || 'start a new run:';
 
 /** What to do about a run, in a sentence; undefined if nothing. `project` is the one that a bare name means. */
 export function nextStepOf(

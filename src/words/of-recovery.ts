@@ -87,7 +87,7 @@ export function sentenceOfRecovery(recovery: Recovery, flags: { resend?: boolean
   }
 }
 
-/** A service may repeat its first response, in which the run is RUNNING. */
+/** How its run was found, and how it stands: RUNNING, perhaps, because a service may repeat its first response. */
 function foundText(
   { start, run, status }: Extract<TriggerOutcome, { kind: 'started' }>,
   { argumentOf }: Voice,

@@ -93,7 +93,7 @@ export function wordsOfUnread(outcome: Omit<OutcomeOf<'unread'>, 'kind' | 'targe
   const message = (isMissing ? missing(run, fault, seen) : unread) + httpOf(fault);
   const retry = again(operation, run, voice);
   if (isOutage) return { message, hint: `the service or the network may be down; try again with ${retry}` };
-  if (isMissing && outcome.start) return { message, hint: newKeyHint };
+  if (fault.kind === 'not_found' && outcome.start) return { message, hint: newKeyHint };
   const hint = fault.hint ?? retryAfterHint(fault) ?? remedyOf(fault);
   return { message, hint: hint ?? (isMissing ? whyMissing(outcome.isRecorded, voice) : retry) };
 }

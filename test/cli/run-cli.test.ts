@@ -79,6 +79,10 @@ describe('bad input is refused with 2 and a line that names it', () => {
     expect(code).toBe(2);
   });
 
+  test('with --field it has the field, too', async () => {
+    expect(await typed(['status', '--field', 'runctl.outcome'])).toMatchObject({ code: 2, out: 'usage\n' });
+  });
+
   test('with --json the refusal names the command, and not the value of a flag that is one, too', async () => {
     const { out } = await typed(['list', '--json', '--field', 'status']);
     expect(JSON.parse(out).runctl).toMatchObject({ outcome: 'usage', command: 'list' });

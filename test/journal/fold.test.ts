@@ -54,8 +54,15 @@ describe('a run or a trigger', () => {
 
 describe('a run', () => {
   test('that finished stays so, whatever comes later', () => {
-    for (const later of [notFound, status(1, 'RUNNING'), status(1, 'FAILED'), accepted(1)])
-      expect(runOf(folded(status(1, 'COMPLETED'), later))).toMatchObject({ status: 'COMPLETED' });
+    for (const later of [notFound, status(1, 'RUNNING'), status(1, 'ODD'), accepted(1)])
+      expect(runOf(folded(status(1, 'COMPLETED'), later))).toMatchObject({ status: 'COMPLETED', isFinal: true });
+  });
+
+  test.each([
+    ['COMPLETED', 'FAILED'],
+    ['FAILED', 'COMPLETED'],
+  ])('that finished %s and then %s has failed', (one, other) => {
+    expect(runOf(folded(status(1, one), status(1, other)))).toMatchObject({ status: 'FAILED' });
   });
 
   test('that the service knows again has lost nothing but its status', () => {

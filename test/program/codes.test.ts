@@ -153,6 +153,7 @@ const key = 'trigger nightly --idempotency-key k';
 const used = { earlier: key, isFinished: true };
 const seen = { earlier: `${key} --watch` };
 const newKey = { ...used, says: /new idempotency key/ };
+const routed = { earlier: key, says: /^(?!.*new idempotency key)/s };
 const ofGivenKeys: Row[] = [
   ['refused', '', { credits: 0 }, '8 not_started no_credits'],
   ['its run COMPLETED', '', short(), '0 replayed ok', used],
@@ -167,6 +168,8 @@ const ofGivenKeys: Row[] = [
   ['its run CANCELLED', '', short('CANCELLED'), '4 replayed run_cancelled !replayed_failure', used],
   ["its run can't be polled", '', polls(500), '0 replayed ok !status_unavailable', { earlier: key }],
   ['a signal', '--give-up-after 10s', hangs('status'), '130 replayed interrupted', { earlier: key, interruptAt: 1 }],
+  ['its run is behind a router that lost it', '', polls(404), '0 replayed ok !status_unavailable', { earlier: key }],
+  ['its run is behind a router that lost it', '--watch', polls(404), '14 replayed watch_failed (unavailable)', routed],
   ['its run is not known', '', polls(422, notFound), '6 replayed not_found', newKey],
   ['its run is not known', '--watch', polls(422, notFound), '14 replayed watch_failed (not_found)', newKey],
   ...['', '--watch'].flatMap((flag): Row[] => [

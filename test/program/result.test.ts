@@ -4,6 +4,7 @@ import type { Fault, Plan } from '../fault-kit/scenario.ts';
 import { withMachine } from '../helpers/machine.ts';
 import { executionId, projectId } from '../helpers/scripted-service.ts';
 import { answer, startFaultyService } from '../helpers/server-faults.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 /** A machine on which one run of nightly has been started, which has ended since unless it is to go on. */
 async function withRun({ hasEnded = true } = {}) {
@@ -59,15 +60,21 @@ test('with --quiet the output of a run is printed alone, and gives no command to
 test.each([
   ['FAILED', 'COMPLETED'],
   ['COMPLETED', 'FAILED'],
-])('where the status says %s and the result %s, the graver one is shown', async (status, resultStatus) => {
-  const times = { startedAt: '2026-01-02T03:00:00Z', completedAt: '2026-01-02T03:01:00Z' };
-  const { env } = await startFaultyService((head) =>
-    answer(200, JSON.stringify({ executionId, ...times, status: head.includes('/result ') ? resultStatus : status })),
-  );
-  const { run } = await withMachine();
-  const { code, stdout } = await run(`result ${projectId}/nightly/${executionId}`, { env });
-  expect([code, stdout]).toEqual([0, expect.stringMatching(/^\S FAILED nightly after 1m\n/)]);
-});
+])(
+  'where the status says %s and the result %s, the graver one counts, also in the journal',
+  async (status, resultStatus) => {
+    const times = { startedAt: '2026-01-02T03:00:00Z', completedAt: '2026-01-02T03:01:00Z' };
+    const { env } = await startFaultyService((head) =>
+      answer(200, JSON.stringify({ executionId, ...times, status: head.includes('/result ') ? resultStatus : status })),
+    );
+    const { run } = await withMachine();
+    const { code, stdout } = await run(`result ${projectId}/nightly/${executionId}`, { env });
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^\S FAILED nightly after 1m\n/)]);
+    const elsewhere = { ...env, RUNCTL_STATE_DIR: temporaryFolder() };
+    expect((await run(`watch ${projectId}/nightly/${executionId}`, { env: elsewhere })).code).toBe(1);
+    expect((await run('list --offline --json', { env: elsewhere })).documents).toMatchObject([{ status: 'FAILED' }]);
+  },
+);
 
 test('the next command in a document reaches the same service', async () => {
   const { run, emulator, ids } = await withMachine({ automations: { '*': { duration: '1ms', outcome: 'FAILED' } } });

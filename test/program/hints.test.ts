@@ -78,6 +78,11 @@ const situations: Record<string, Situation> = {
     argv: ['trigger', name, '--watch'],
     prints: /^runctl trigger '.*' --watch$/,
   },
+  'a run of another project that failed': {
+    scenario: failing,
+    argv: ['trigger', `${executionId}/nightly`, '--watch'],
+    prints: new RegExp(`^runctl trigger ${executionId}/nightly --watch$`),
+  },
   'a run that completed without a result': {
     scenario: noResult,
     argv: ['trigger', name, '--watch'],

@@ -23,6 +23,8 @@ afterEach(() => {
   vi.restoreAllMocks();
   vi.resetModules();
   runProcess.mockReset();
+  // It belongs to the process, in which other tests run, too.
+  process.exitCode = undefined;
   written.length = 0;
 });
 
@@ -32,11 +34,15 @@ test.each([['--version'], ['-V']])('`runctl %s` is answered without loading the 
   expect(runProcess).not.toHaveBeenCalled();
 });
 
-test('a version that nobody can read any more is no error', async () => {
+test.each([
+  ['nobody can read any more is no error', 'EPIPE', undefined],
+  ['finds no room on the disk is one', 'ENOSPC', 74],
+])('a version that %s', async (_, code, exitCode) => {
   const write = () => {
-    throw new Error('EPIPE');
+    throw Object.assign(new Error(code), { code });
   };
-  await expect(load(['--version'], write)).resolves.toBeUndefined();
+  await load(['--version'], write);
+  expect(process.exitCode).toBe(exitCode);
 });
 
 test.each([[['status']], [['--version', '--json']], [[]]])('`runctl %j` loads and runs the program', async (argv) => {

@@ -1,6 +1,7 @@
 import type { Invocation } from '../context.ts';
 import type { WarningName } from '../run/events.ts';
 import { type Problem, usageProblem } from '../run/problem.ts';
+import { shellWord } from '../run/quote.ts';
 import type { Env } from '../system/env.ts';
 import { acceptApiKey, maskApiKey, resolveApiKey } from './api-key.ts';
 import { findConfigFolder, findStateFolder } from './folders.ts';
@@ -57,7 +58,7 @@ function warnOf({ exposedPath, distrust, unknown }: ProfileInForce, { reporter, 
   const warn = (name: WarningName, message: string) => reporter.observe({ event: 'warning', name, message });
   if (distrust) warn('config_untrusted', `${distrust.message}: ${distrust.facts.hint}`);
   else if (exposedPath)
-    warn('exposed_api_key', `others can read the API key in ${exposedPath}: chmod 600 ${exposedPath}`);
+    warn('exposed_api_key', `others can read the API key in ${exposedPath}: \`chmod 600 ${shellWord(exposedPath)}\``);
   if (unknown && stderr.isTTY) warn('unknown_setting', `${unknown.message}: ${unknown.advice}`);
 }
 
@@ -94,7 +95,7 @@ function misuseOfStoredKey(
   if (!stored.baseUrl) {
     return usageProblem(
       `the API key in ${storedSource} has no base URL stored with it, so it isn't sent to ${inForce.value} (${inForce.source})`,
-      `store it with \`runctl config set baseUrl <url> --profile ${name}\`, or ${others}`,
+      `store it with \`runctl config set baseUrl <url>${profileFlag(name)}\`, or ${others}`,
     );
   }
   const { value: own, problem } = parseSetting('baseUrl', stored.baseUrl, storedSource);

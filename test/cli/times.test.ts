@@ -25,6 +25,12 @@ test.each([
   expect(new Date(moment(text)(nowMs)).toISOString()).toBe(time.replace('Z', '.000Z'));
 });
 
+test('yesterday is a whole day when the clocks have changed, too', () => {
+  // At 22:00 of the 2nd, there; it is an hour more than a day since the 1st began.
+  const afterChangeMs = Date.parse('2026-11-03T03:00:00Z');
+  expect(moment('yesterday')(afterChangeMs)).toBe(Date.parse('2026-11-01T04:00:00Z'));
+});
+
 test('a time that is shown can be typed', () => {
   expect(moment(localTime(nowMs))(0)).toBe(nowMs);
 });

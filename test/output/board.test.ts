@@ -64,6 +64,14 @@ test.each([
   expect((await lines()).map((line) => line.slice(2))).toEqual([row]);
 });
 
+test('a run that began in the future of this clock is shown with how long it was watched', async () => {
+  const { observe, sleep, lines } = onBoard();
+  const ahead = { ...state('RUNNING'), startedAt: '2999-01-01T00:00:00Z' };
+  observe({ ...status(nightly), status: ahead });
+  await sleep(252_000);
+  expect((await lines()).at(-1)).toMatch(/RUNNING 4m 12s$/);
+});
+
 test('several runs have rows in columns, and one that is done leaves a line above them', async () => {
   const { observe, lines } = onBoard({ runs: 3 });
   for (const event of [status(nightly), status(weekly, 'QUEUED'), status(third)]) observe(event);

@@ -9,7 +9,7 @@ import { withEmulator } from '../helpers/emulator.ts';
 import { jsonLines } from '../helpers/json-lines.ts';
 import { printedCommands } from '../helpers/printed-commands.ts';
 import { runProgram } from '../helpers/run-program.ts';
-import { projectId } from '../helpers/scripted-service.ts';
+import { executionId, projectId } from '../helpers/scripted-service.ts';
 
 /** As bash takes it apart. */
 const wordsOf = (command: string) =>
@@ -25,6 +25,7 @@ const noJournal = { RUNCTL_STATE_DIR: '/dev/null' };
 
 const lostOnce: Scenario = { ...lost, faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }] };
 const trigger = ['trigger', name];
+const elsewhere = `${executionId}/nightly`;
 const withoutFlags = (command: string) => command.replace(' --profile staging', '');
 
 test.each<[string, Scenario, string[], Record<string, string>, prints: RegExp]>([
@@ -39,6 +40,13 @@ test.each<[string, Scenario, string[], Record<string, string>, prints: RegExp]>(
   ],
   ['a lost answer, then a conflict', lostOnce, trigger, {}, /^runctl recover '.*' --resend$/],
   ['a run that failed', failing, [...trigger, '--watch'], {}, /^runctl trigger '.*' --watch$/],
+  [
+    'a failed run of another project',
+    failing,
+    ['trigger', elsewhere, '--watch'],
+    {},
+    / trigger [\da-f]{8}-.*\/nightly/,
+  ],
 ])(
   'a command that is printed after %s can be pasted into a shell, and holds for the profile that was named',
   async (_, scenario, argv, own, prints) => {

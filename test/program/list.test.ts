@@ -68,6 +68,13 @@ test.each([
   expect(stderr).toMatch(said);
 });
 
+test('a run that began after the time of --since is listed, though its trigger was recorded before', async () => {
+  const began = { ...accepted(1), startedAt: '2026-01-02T03:03:06Z' };
+  const since = '--since 2026-01-02T03:03:06Z --json';
+  const { documents } = await listedAfter([triggered(1), began], since, { aheadMs: -60_000 });
+  expect(documents).toMatchObject([{ executionId: uuid(1) }]);
+});
+
 test.each([
   ['-q', 23],
   ['-q -n 2', 2],

@@ -30,6 +30,8 @@ async function withConfigFile({ mode = 0o600, folderMode = 0o700 }) {
 const refusing = [
   ...['trigger nightly', 'list', 'recover', `agent status ${executionId} ${executionId}`],
   ...[`status ${executionId}`, `result ${executionId}`, `watch ${executionId}`],
+  // Its profiles aren't read, so none is missing.
+  'trigger nightly --profile staging',
 ];
 const reading = [
   ...['config list', 'config get baseUrl', 'config path', 'help', 'help settings', 'trigger --help'],

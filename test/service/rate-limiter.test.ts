@@ -143,6 +143,17 @@ describe('a rate limiter', () => {
     expect(await inTurn(limiter, wish, async () => true)).toBe(true);
   });
 
+  test.each([
+    [5000, 1000],
+    [1000, 5000],
+  ])('holds polls as long as the longer of two waits asks (%d and %d ms)', async (...waitsMs) => {
+    const clock = createVirtualClock();
+    const limiter = createRateLimiter(10, clock);
+    for (const ms of waitsMs) limiter.pausePolls(ms);
+    const poll = inTurn(limiter, { lane: 'poll', signal, leftMs: () => 60_000 }, async () => clock.elapsedMs());
+    expect(await poll).toBe(5000);
+  });
+
   test('lets a trigger go at once that comes while polls are held', async () => {
     const clock = createVirtualClock();
     const limiter = createRateLimiter(10, clock);

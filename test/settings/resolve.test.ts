@@ -229,7 +229,7 @@ describe('the API key of a profile', () => {
   test('is sent nowhere if no base URL is stored with it, or one that is refused, which is not quoted', async () => {
     const without = (await resolveWith({}, { baseUrl: there })).apiKey.problem;
     expect(without).toMatchObject({ exitCode: 2, message: expect.stringContaining(there) });
-    expect(without?.facts.hint).toContain('runctl config set baseUrl <url> --profile default');
+    expect(without?.facts.hint).toContain('runctl config set baseUrl <url>`');
     const refused = (await resolveWith({ baseUrl: 'https://u:pass-word@a.example' }, { baseUrl: here })).apiKey.problem;
     expect(refused).toMatchObject({ exitCode: 2, message: expect.stringContaining('profile "default"') });
     expect(refused?.message).not.toContain('pass-word');

@@ -296,9 +296,12 @@ describe('--if-active wait', () => {
     expect(clock.elapsedMs()).toBeLessThanOrEqual(30 * second);
   });
 
-  test('polls by a schedule of its own where a finished run is still in the way', async () => {
+  test.each([
+    ['has finished', state('COMPLETED')],
+    ["can't be polled", fault('unauthorized')],
+  ])('polls by a schedule of its own where a run that %s is still in the way', async (_, answer) => {
     const { trigger, clock } = createTriggerHarness();
-    const script = { trigger: [...Array(5).fill(conflict()), running()], status: [state('COMPLETED')] };
+    const script = { trigger: [...Array(5).fill(conflict()), running()], status: [answer] };
     const { how, calls } = await trigger(script, wait);
     expect(how).toBe('started');
     expect(calls.status).toBe(1);

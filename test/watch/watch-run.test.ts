@@ -62,6 +62,14 @@ describe('a watch', () => {
     },
   );
 
+  test('of a run that began in the future of this clock polls no more often than of one that began at no known time', async () => {
+    const tookWith = async (fields: Parameters<typeof running>[0]) => {
+      const polls = Array.from({ length: 60 }, () => running(fields));
+      return (await watch(ended(...polls), { intervalMs: undefined })).elapsedMs;
+    };
+    expect(await tookWith({ startedAt: '2999-01-01T00:00:00Z' })).toBe(await tookWith({}));
+  });
+
   test.each([
     [0, 10 * second, 10],
     [0.999, 10 * second, 10],

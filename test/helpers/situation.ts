@@ -122,6 +122,7 @@ function settled(text: string, { emulator, env }: Machine): string {
   return numbered
     .replaceAll(emulator.projectId, '<project>')
     .replaceAll(dirname(env.RUNCTL_STATE_DIR ?? ''), '<folder>')
+    .replace(/'(<folder>[^']*)'/g, '$1') // quoted, if it has a blank
     .replaceAll(/127\.0\.0\.1:\d{4,}/g, '127.0.0.1:8080')
     .replaceAll(/process \d+ on [\w-]+(\.[\w-]+)*/g, 'process 4711 on vm')
     .replaceAll(/(bug in runctl )\S+(: .*) \(at .*\)/g, '$1<version>$2 (at <place>)')

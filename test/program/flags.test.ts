@@ -111,7 +111,7 @@ describe.each(['trigger nightly --watch', 'watch nightly'])('%s', (command) => {
   test('--api-key-file gives the API key that is sent', async () => {
     const file = join(temporaryFolder(), 'key');
     writeFileSync(file, 'another-key-0123456789\n');
-    const seen = await typed(`${command} --api-key-file ${file}`);
+    const seen = await typed([...command.split(' '), '--api-key-file', file]);
     expect(seen.sent.map(({ headers }) => headers['x-api-key'])).toContain('another-key-0123456789');
   });
 

@@ -115,9 +115,9 @@ describe('the key', () => {
     const [file, received] = [join(folder, 'key'), join(folder, 'received')];
     writeFileSync(file, key);
     const hook = `env > '${received}'; cat >> '${received}'; cat '${file}' >&2`;
-    const line = `trigger nightly --watch --interval 20ms --api-key-file ${file} --on-final`;
+    const line = 'trigger nightly --watch --interval 20ms'.split(' ');
     const options = { env: { RUNCTL_API_KEY: undefined, PATH: process.env.PATH }, clock: systemClock };
-    const { code, stdout, stderr } = await machine.run([...line.split(' '), hook], options);
+    const { code, stdout, stderr } = await machine.run([...line, '--api-key-file', file, '--on-final', hook], options);
     const text = readFileSync(received, 'utf8');
     expect([code, text]).toEqual([0, expect.stringContaining('RUNCTL_STATUS=COMPLETED')]);
     expect(leaked(text + stdout + stderr)).toEqual([]);

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/process.ts';
 import { program } from '../../src/program.ts';
+import { shellWord } from '../../src/run/quote.ts';
 import { withMachine } from '../helpers/machine.ts';
 import { executionId } from '../helpers/scripted-service.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
@@ -45,7 +46,11 @@ describe.each([
   test.each(refusing)('is refused by `%s`', async (line) => {
     const { run, isActive, ...paths } = await withConfigFile(modes);
     const { code, stderr } = await run(line);
-    expect([code, stderr, isActive()]).toEqual([2, expect.stringContaining(`chmod go-w ${paths[shared]}`), false]);
+    expect([code, stderr, isActive()]).toEqual([
+      2,
+      expect.stringContaining(`chmod go-w ${shellWord(paths[shared])}`),
+      false,
+    ]);
     expect(stderr).toContain('RUNCTL_CONFIG_DIR');
   });
 
@@ -58,7 +63,7 @@ describe.each([
     const { run, isActive, ...paths } = await withConfigFile(modes);
     const { code, documents } = await run('doctor --json');
     const failed = documents[0].runctl.doctor.find(({ result }: { result: string }) => result === 'failed');
-    const advice = expect.stringContaining(`\`chmod go-w ${paths[shared]}\``);
+    const advice = expect.stringContaining(`\`chmod go-w ${shellWord(paths[shared])}\``);
     expect([code, failed, isActive()]).toEqual([2, expect.objectContaining({ name: 'settings', advice }), false]);
   });
 
@@ -104,10 +109,10 @@ describe('a folder in which others can write', () => {
     const folder = temporaryFolder();
     chmodSync(folder, 0o777);
     const { code, stderr } = await run('trigger nightly', { RUNCTL_STATE_DIR: folder });
-    const named = /RUNCTL_STATE_DIR=([^,\s]+)/.exec(stderr)?.[1];
+    const [, named = ''] = /RUNCTL_STATE_DIR='?([^',]+)/.exec(stderr) ?? [];
     expect([code, named, readdirSync(folder)]).toEqual([0, join(folder, 'runctl'), []]);
     const inside = await run('trigger nightly', { RUNCTL_STATE_DIR: named });
     expect(inside).toMatchObject({ code: 0, stderr: expect.not.stringContaining('journal') });
-    expect(statSync(named ?? '').mode & 0o777).toBe(0o700);
+    expect(statSync(named).mode & 0o777).toBe(0o700);
   });
 });

@@ -36,11 +36,14 @@ const keepApart = {
   },
 };
 
-/** undici loads Node's module for HTTP/2, which takes 10 ms, and we don't allow HTTP/2. */
-const withoutHttp2 = {
-  name: 'without-http2',
+/**
+ * What packages load and runctl never uses. Node's module for HTTP/2, which undici loads, takes 10 ms. env-paths, which conf
+ * would ask for a folder if it had none, throws for a user who has neither HOME nor a line in the password file.
+ */
+const leaveOut = {
+  name: 'leave-out',
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^node:http2$/ }, ({ path }) => ({ path, namespace: 'left-out' }));
+    onResolve({ filter: /^(node:http2|env-paths)$/ }, ({ path }) => ({ path, namespace: 'left-out' }));
     onLoad({ filter: /./, namespace: 'left-out' }, () => ({ contents: 'module.exports = { constants: {} };' }));
   },
 };
@@ -55,7 +58,7 @@ const options = {
   supported: { 'dynamic-import': false },
   loader: { '.md': 'text' },
   define: { 'import.meta.dirname': '__dirname' },
-  plugins: [keepApart, withoutHttp2],
+  plugins: [keepApart, leaveOut],
 };
 
 await rm(outdir, { recursive: true, force: true });

@@ -97,7 +97,8 @@ test.each([
   ['constructor', 127, /constructor does not exist\n$/],
   ['bad-day', 127, /bad-day does not exist.*`runctl emulator --scenario bad-day`\?\n$/],
 ])('the command %s is said not to exist, as in a shell', async (command, code, said) => {
-  const { stderr, ...ended } = await running([command]);
+  // A folder in PATH that the user may not read would make it EACCES.
+  const { stderr, ...ended } = await running([command], { env: { PATH: '/usr/bin:/bin' } });
   expect([ended.code, stderr.replace(summary, '')]).toEqual([code, expect.stringMatching(said)]);
 });
 

@@ -141,10 +141,10 @@ test('four processes that store settings at once leave a whole file, whose mode 
   const { outputFiles } = buildSync({ stdin, bundle: true, platform: 'node', format: 'cjs', write: false });
   const folder = temporaryFolder();
   const path = join(folder, 'config.json');
+  // This bundle has the module of conf that asks for the home folder, which dist/ leaves out.
+  const options = { input: outputFiles[0]?.text, env: { HOME: folder } };
   const ended = await Promise.all(
-    [0, 1, 2, 3].map((number) =>
-      runCommand([process.execPath, '-', path, `${number * eachStores}`], { input: outputFiles[0]?.text }),
-    ),
+    [0, 1, 2, 3].map((number) => runCommand([process.execPath, '-', path, `${number * eachStores}`], options)),
   );
   expect(ended.map(({ code, stderr }) => (code === 0 ? 0 : stderr))).toEqual([0, 0, 0, 0]);
   const { profiles } = JSON.parse(readFileSync(path, 'utf8'));

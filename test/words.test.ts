@@ -159,6 +159,7 @@ const sections: Record<string, readonly Row[]> = {
     ['the credits are used up', trigger, { scenario: { credits: 0 } }],
     ['the automation is not there', trigger, { scenario: { automations: {} } }],
     ['the project is not there', trigger, { scenario: refuses(404, 'projectNotFound', 'There is no such project') }],
+    ['the API key may not do it', trigger, { scenario: refuses(403, 'forbidden', 'Not allowed to trigger nightly') }],
     ['the service refuses it', trigger, { scenario: refuses(400, 'automationDisabled', 'The Automation is disabled') }],
     ['the service refuses its idempotency key', trigger, {
       scenario: refuses(400, 'idempotencyKeyReused', 'Another body'),

@@ -16,6 +16,7 @@ interface FaultRow {
 }
 
 const keyHint = '`runctl config list` shows where the API key comes from: replace it there';
+const forbiddenHint = '`runctl config list` shows where the API key comes from: have it allowed, or use another';
 const addressHint = 'check the base URL: `runctl config list`';
 
 const faults = {
@@ -112,7 +113,8 @@ export const doctorResultOf = (fault: Fault) => rowOf(fault).doctor ?? exitNameO
 export const sentenceOf = (kind: FaultKind) => rowOf({ kind }).says;
 
 /** What the user can do about a failed request, whatever the request was. */
-export const remedyOf = (fault: Pick<Fault, 'kind'>) => rowOf(fault).remedy;
+export const remedyOf = (fault: Pick<Fault, 'kind' | 'httpStatus'>) =>
+  fault.kind === 'unauthorized' && fault.httpStatus === 403 ? forbiddenHint : rowOf(fault).remedy;
 
 /** Why a request failed. What it means follows from `kind` and `httpStatus` alone. */
 export interface Fault {

@@ -212,6 +212,12 @@ describe('--if-active wait', () => {
     expect(journal().find(executionId, { baseUrl })).toMatchObject({ status: 'FAILED' });
   });
 
+  test('waits for nothing but an active run', async () => {
+    const { trigger, clock } = createTriggerHarness();
+    const { how, calls } = await trigger({ trigger: [fault('no_credits', { httpStatus: 402 }), running()] }, wait);
+    expect([how, calls.trigger.length, clock.elapsedMs()]).toEqual(['not_started', 1, 0]);
+  });
+
   test('triggers again at once when the polls of the active run are refused: the answer decides', async () => {
     const { trigger, clock } = createTriggerHarness();
     const { how, calls } = await trigger({ trigger: [conflict(), running()], status: [fault('unauthorized')] }, wait);

@@ -27,6 +27,13 @@ describe('{automation} in an idempotency key', () => {
   });
 });
 
+test('a trigger that an earlier command left in doubt is one trigger, first sent then', async () => {
+  const { run, records } = await withMachine({ faults: [{ on: 'trigger', to: 2, do: 'loseAnswer' }] });
+  for (const code of [12, 12, 0]) expect((await run(`${given} --give-up-after 1ms`)).code).toBe(code);
+  const sent = records().filter(({ type }) => type === 'triggered');
+  expect(sent.map(({ first }) => first)).toEqual([true, undefined, undefined]);
+});
+
 test.each(['--watch -q', '--watch', '--watch --json', '-q', '--json', '--field status'])(
   'a run of a given key that failed earlier is said to be an old one, once, with its time: %s',
   async (flags) => {

@@ -86,7 +86,7 @@ export const list = define(command, {
       (isUnfinished(entry) || entry.kind === 'forgotten') && isOpen(entry, nowMs);
     const refreshed: Refreshed = connection
       ? await refreshRuns(recorded.filter(isPollable), connection)
-      : { current: new Map() };
+      : { current: new Map(), faults: new Map() };
     if (signal.aborted) throw interruptedProblem(interruptNameOf(signal));
 
     const isOld = (entry: Entry) => isUnfinished(entry) && currentOf(entry, refreshed) === entry;
@@ -95,13 +95,14 @@ export const list = define(command, {
       .filter(({ entry }) => hasStatus(entry, options.status));
     const rows = matching.slice(0, limitOf(options));
     if (rows.length === 0) return { omission: emptyNote(names, baseUrl, options, context) };
-    const reason = refreshed.fault ? reasonOf(refreshed.fault) : 'no response within 3s';
-    const missed = connection ? rows.filter((row) => row.isOld && isPollable(row.entry)) : [];
-    for (const { entry } of missed) warnOfOld(entry, reason, context);
+    const old = connection ? rows.filter((row) => row.isOld && isPollable(row.entry)) : [];
+    const missed = old.map(({ entry }) => ({ entry, reason: whyMissed(entry, refreshed) }));
+    for (const { entry, reason } of missed) warnOfOld(entry, reason, context);
+    const reasons = [...new Set(missed.map(({ reason }) => reason))].join('; ');
     if (isForIds(options)) return { verbatim: rows.map(({ entry }) => executionIdOf(entry) ?? '').join('\n') };
     const { runTable } = await import('../output/tables.ts');
     const outcomes = rows.map((row) => outcomeOf(row, nowMs));
-    const unpolled = missed.length > 0 ? [`${count(missed.length, 'run')} couldn't be polled: ${reason}`] : [];
+    const unpolled = missed.length > 0 ? [`${count(missed.length, 'run')} couldn't be polled: ${reasons}`] : [];
     const leftOut = options.quiet ? [] : [omissionNote(names, automations, { matching, rows }, options)].flat();
     return {
       outcomes,
@@ -112,6 +113,11 @@ export const list = define(command, {
     };
   },
 });
+
+function whyMissed(entry: Entry, { faults }: Refreshed): string {
+  const fault = faults.get(executionIdOf(entry) ?? '');
+  return fault ? reasonOf(fault) : 'no response within 3s';
+}
 
 /** For the documents. One sentence says it for all of them on stderr. */
 function warnOfOld(entry: Entry, reason: string, { warnings }: Invocation): void {

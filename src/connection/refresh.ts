@@ -4,10 +4,10 @@ import type { Fault } from '../run/fault.ts';
 import { inTurn } from '../service/rate-limiter.ts';
 import type { Connection } from './connection.ts';
 
-/** What the service says now of each run that it answered for, by id, and why it didn't for another one. */
+/** By id: what the service says now of each run that it answered for, and why it didn't for others. */
 export interface Refreshed {
   current: ReadonlyMap<string, KnownRun>;
-  fault?: Fault;
+  faults: ReadonlyMap<string, Fault>; // has nothing of a run for which there was no response in time
 }
 
 // What only decorates a list must not keep the user waiting for it.
@@ -19,7 +19,7 @@ export async function refreshRuns(runs: readonly RunEntry[], connection: Connect
   const end = new AbortController();
   const signal = AbortSignal.any([end.signal, context.signal]);
   const current = new Map<string, KnownRun>();
-  let fault: Fault | undefined;
+  const faults = new Map<string, Fault>();
   const polls = runs.map(async (entry) => {
     const run = runOf(entry);
     const answer = await inTurn(limiter, { lane: 'poll', signal }, () => service.status(run, signal));
@@ -27,13 +27,13 @@ export async function refreshRuns(runs: readonly RunEntry[], connection: Connect
     if (answer.kind === 'ok') {
       journal.recordStatus(baseUrl, run, answer.value);
       current.set(run.executionId, reported(entry, answer.value, new Date(clock.nowMs()).toISOString()));
-    } else if (!signal.aborted && entry.kind === 'run') fault ??= answer.fault;
+    } else if (!signal.aborted) faults.set(run.executionId, answer.fault);
   });
   const timer = clock.sleep(longestRefreshMs, end.signal);
   await Promise.race([Promise.all(polls), timer]);
   end.abort();
   await Promise.all(polls);
-  return { current, fault };
+  return { current, faults };
 }
 
 /** What the journal has, or what the service says now. */

@@ -15,8 +15,11 @@ const unfinished: RunEntry = {
   statusAt: recorded.at,
 };
 
-test('that a forgotten run is still not found is not the reason why another one could not be polled', async () => {
+test('each run has the reason why it could not be polled, and not that of another', async () => {
   const service = scriptedService({ status: [fault('not_found'), fault('unavailable')] });
-  const refreshed = await refreshRuns([forgotten, unfinished], createConnection(service));
-  expect(refreshed.fault).toMatchObject({ kind: 'unavailable' });
+  const { faults } = await refreshRuns([forgotten, unfinished], createConnection(service));
+  expect([...faults].map(([id, { kind }]) => [id, kind])).toEqual([
+    ['a', 'not_found'],
+    ['b', 'unavailable'],
+  ]);
 });

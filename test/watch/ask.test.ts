@@ -52,13 +52,14 @@ describe('the runs of a list', () => {
       asked.executionId === executionId ? running() : hanging.status(asked, ...rest);
     const service = { ...hanging, status };
     const runs = [listed('other-1'), listed(executionId), listed('other-2')];
-    const { current, fault } = await refreshRuns(runs, { ...connection, service });
+    const { current, faults } = await refreshRuns(runs, { ...connection, service });
     expect([...current.values()]).toMatchObject([{ executionId, status: 'RUNNING' }]);
-    expect([clock.elapsedMs(), fault]).toEqual([3_000, undefined]);
+    expect([clock.elapsedMs(), faults.size]).toEqual([3_000, 0]);
   });
 
   test('come with the fault of one that could not be polled', async () => {
     const connection = createConnection(scriptedService({ status: [fault('unauthorized')] }));
-    expect(await refreshRuns([listed(executionId)], connection)).toMatchObject({ fault: { kind: 'unauthorized' } });
+    const { faults } = await refreshRuns([listed(executionId)], connection);
+    expect(faults.get(executionId)).toMatchObject({ kind: 'unauthorized' });
   });
 });

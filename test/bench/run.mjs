@@ -8,9 +8,9 @@ const programs = JSON.parse(readFileSync(join(import.meta.dirname, 'programs.jso
 const [kind, name, ...args] = process.argv.slice(2);
 const names = Object.keys(programs[kind]);
 if (names.includes(name)) {
-  const run = (...words) => spawnSync(process.execPath, words, { stdio: 'inherit' }).status;
-  const built = run(join(import.meta.dirname, '../../.config/build.mjs'));
-  process.exitCode = built === 0 ? run(join(import.meta.dirname, `${name}.mjs`), ...args) : built;
+  const run = (command, ...words) => spawnSync(command, words, { stdio: 'inherit' }).status;
+  const built = run('npm', 'run', '--silent', 'build');
+  process.exitCode = built === 0 ? run(process.execPath, join(import.meta.dirname, `${name}.mjs`), ...args) : built;
 } else {
   const lines = names.map((each) => `  npm run ${kind} -- ${each.padEnd(12)}  ${programs[kind][each]}`);
   console.error(lines.join('\n'));

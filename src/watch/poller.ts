@@ -15,7 +15,7 @@ interface PollerOptions {
   operation: Operation; // a result may also be read in the time for the last polls
   sinceTriggerMs?(): number;
   seen(): Seen | undefined; // the last status that is known
-  isDefinite?(fault: Fault): boolean; // no further poll can change it
+  isHopeless?(fault: Fault): boolean; // no further poll can change it
 }
 
 type Request<T> = (sending: Sending) => Promise<Answer<T>>;
@@ -88,9 +88,9 @@ export class Poller {
     { isLast, tookMs }: { isLast: boolean; tookMs: number },
   ): Promise<WatchEnd | undefined> {
     const { clock, limiter, giveUpAfterMs, renewApiKey, observe } = this.#ports;
-    const { run, operation, seen, isDefinite } = this.#options;
+    const { run, operation, seen, isHopeless } = this.#options;
     this.#failedAtMs = clock.elapsedMs();
-    if (isDefinite?.(fault)) return { kind: 'refused', fault };
+    if (isHopeless?.(fault)) return { kind: 'refused', fault };
     const verdict = this.#tolerance.failed(fault, tookMs);
     if (verdict.kind === 'refused') {
       if (fault.httpStatus !== 401 || this.#isRenewed || !(await renewApiKey())) return { kind: 'refused', fault };

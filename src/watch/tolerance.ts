@@ -37,7 +37,7 @@ export function createTolerance(
       failures += 1;
       silentMs += waitMs + tookMs;
       waitMs = 0;
-      if (isDefinite(fault)) return { kind: 'refused' };
+      if (endsWatch(fault)) return { kind: 'refused' };
       const { retryAfterMs = 0 } = fault;
       const triedForMs = isOfRefusal(fault) ? Math.min(leftMs(), refusal.leftMs()) : leftMs();
       const backoff = backoffMs(failures, {}, triedForMs, random);
@@ -64,7 +64,7 @@ export function createTolerance(
     return Math.max(giveUpAfterMs - silentMs, deadline.wokeAtMs + afterWakeMs - clock.elapsedMs());
   }
 
-  function isDefinite(fault: Fault): boolean {
+  function endsWatch(fault: Fault): boolean {
     if (fault.kind === 'unsendable') return true;
     if (isOfRefusal(fault)) return !deadline.isAnswered || refusal.hasLasted();
     if (deadline.isAnswered || isTooEarly(fault, sinceTriggerMs?.())) return false;

@@ -132,8 +132,8 @@ async function readResult(
   const { service, clock, signal } = ports;
   const seenAgeMs = stopwatch(clock);
   const seen = () => ({ status, ageMs: seenAgeMs() });
-  const isDefinite = ({ kind }: Fault) => kind === 'too_large';
-  const poller = new Poller({ run, operation: 'result', sinceTriggerMs, seen, isDefinite }, ports);
+  const isHopeless = ({ kind }: Fault) => kind === 'too_large';
+  const poller = new Poller({ run, operation: 'result', sinceTriggerMs, seen, isHopeless }, ports);
   const polled = await poller.poll(async (sending): Promise<Answer<RunResult>> => {
     const answer = await service.result(run, signal, sending);
     if (answer.kind === 'fault' || answer.value.isFinal) return answer;

@@ -2,7 +2,7 @@ import type { Connection } from '../connection/connection.ts';
 import type { Invocation } from '../context.ts';
 import { type Result, wantsData } from '../output/print.ts';
 import type { RunEvent } from '../run/events.ts';
-import { meanings } from '../run/evidence.ts';
+import { mayBeEarlier, meanings } from '../run/evidence.ts';
 import { factsOf } from '../run/exit-of.ts';
 import type { Outcome, RunOutcome, TriggerOutcome } from '../run/outcome.ts';
 import { nameOf } from '../run/run.ts';
@@ -61,7 +61,7 @@ function triggeredEvent(outcome: TriggerOutcome, isWatched = false, { voice }: C
 function warnOfEarlier(outcome: TriggerOutcome, isFollowed: boolean | undefined, { voice, observe }: Connection): void {
   const { run, start } = outcome;
   const { how, started } = meanings[start.evidence];
-  if (!run || (how !== 'replayed' && how !== 'found')) return;
+  if (!run || !mayBeEarlier(start.evidence)) return;
   const name = nameOf(run.target);
   // Whoever started a run that was found.
   const key = how === 'found' ? `${name} has a run under this idempotency key` : `this idempotency key started ${name}`;

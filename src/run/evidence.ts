@@ -27,6 +27,12 @@ export const meanings = {
 
 export type Evidence = keyof typeof meanings;
 
+/** May the run have been there before this command? */
+export function mayBeEarlier(evidence: Evidence): boolean {
+  const { how } = meanings[evidence];
+  return how === 'replayed' || how === 'found';
+}
+
 interface Sender {
   userProvided: boolean;
   isRecovery?: boolean;

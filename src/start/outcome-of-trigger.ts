@@ -1,6 +1,6 @@
 import { foundRunOf } from '../journal/found-run.ts';
 import { ageOf, isOpen, type UnresolvedTrigger } from '../run/entry.ts';
-import { type Evidence, meanings } from '../run/evidence.ts';
+import { type Evidence, mayBeEarlier, meanings } from '../run/evidence.ts';
 import { interruptNameOf } from '../run/exit-codes.ts';
 import { type Fault, interrupted, isInterruption } from '../run/fault.ts';
 import type { ActiveRun, Conflict, SlotEnd, Start, TriggerOutcome, WhyInDoubt } from '../run/outcome.ts';
@@ -35,9 +35,10 @@ export async function withRun(
 
 /** The status, and with which one the run had finished before this command: it isn't mistaken for a new one. */
 function withStatus(start: Start, status: RunStatus): { start: Start; status: RunStatus } {
-  const { how } = meanings[start.evidence];
-  const wasThere = how === 'replayed' || how === 'found';
-  return { start: wasThere && status.isFinal ? { ...start, endedAs: status.status } : start, status };
+  return {
+    start: mayBeEarlier(start.evidence) && status.isFinal ? { ...start, endedAs: status.status } : start,
+    status,
+  };
 }
 
 /** A trigger whose run existed before. It is named even if its status can't be read, as it is known anyway. */

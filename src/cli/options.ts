@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander';
+import { Command, Option, type OptionValues } from 'commander';
 import { version } from '../../package.json';
 import { defaults } from '../run/limits.ts';
 import { formatDuration } from '../system/time-text.ts';
@@ -43,16 +43,16 @@ const giveUpAfterOption = (afterMs: number) =>
 export const giveUpAfter = giveUpAfterOption(defaults.giveUpAfterMs);
 export const giveUpReadingAfter = giveUpAfterOption(defaults.readGiveUpAfterMs);
 
-export const timeout = new Option(
-  '--timeout <duration>',
-  `stop waiting after this time; the run continues (0: never) (default: ${asTyped(defaults.timeoutMs)})`,
-).argParser(durationOrZero);
-export const interval = new Option('--interval <duration>', 'fixed time between polls (default: adaptive)').argParser(
-  positiveDuration,
-);
-export const rate = new Option('--rate <number>', `maximum requests per second (default: ${defaults.rate})`).argParser(
-  positive,
-);
-export const onFinal = new Option('--on-final <command>', 'run this shell command for each finished run').argParser(
-  nonEmpty,
-);
+/** Adds the flags of commands that follow runs. */
+export const following = <Args extends unknown[], Own extends OptionValues>(command: Command<Args, Own>) =>
+  command
+    .optionsGroup('Following:')
+    .option(
+      '--timeout <duration>',
+      `stop waiting after this time; the run continues (0: never) (default: ${asTyped(defaults.timeoutMs)})`,
+      durationOrZero,
+    )
+    .addOption(giveUpAfter)
+    .option('--interval <duration>', 'fixed time between polls (default: adaptive)', positiveDuration)
+    .option('--rate <number>', `maximum requests per second (default: ${defaults.rate})`, positive)
+    .option('--on-final <command>', 'run this shell command for each finished run', nonEmpty);

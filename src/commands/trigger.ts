@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import { define, type OptionsOf } from '../cli/command.ts';
-import { aboutAutomation, giveUpAfter, interval, onFinal, rate, timeout } from '../cli/options.ts';
+import { aboutAutomation, following } from '../cli/options.ts';
 import { automationPlaceholder, idempotencyKey, longestIdempotencyKey } from '../cli/values.ts';
 import { flawOfAutomation, parseAutomationArgument } from '../connection/arguments.ts';
 import type { Connection } from '../connection/connection.ts';
@@ -18,29 +18,25 @@ import type { StartRequest } from '../start/ports.ts';
 import { connectToFollow } from './follow.ts';
 import { triggerAll } from './trigger-all.ts';
 
-const command = new Command('trigger')
-  .description('start a run; with --watch, follow it until it finishes')
-  .argument('<automation...>', aboutAutomation)
-  .option('-w, --watch', 'follow the run until it finishes, then print its summary')
-  .addOption(
-    new Option(
-      '--if-active <what>',
-      "if it's already running: fail (default), skip, or wait for it and then start",
-    ).choices(['fail', 'skip', 'wait']),
-  )
-  .option('--dry-run', 'show what would be sent without sending it')
-  .optionsGroup('Starting:')
-  .option(
-    '--idempotency-key <key>',
-    `makes repeats safe: one key starts one run (${automationPlaceholder} stands for project and name)`,
-    idempotencyKey,
-  )
-  .optionsGroup('Following:')
-  .addOption(timeout)
-  .addOption(giveUpAfter)
-  .addOption(interval)
-  .addOption(rate)
-  .addOption(onFinal);
+const command = following(
+  new Command('trigger')
+    .description('start a run; with --watch, follow it until it finishes')
+    .argument('<automation...>', aboutAutomation)
+    .option('-w, --watch', 'follow the run until it finishes, then print its summary')
+    .addOption(
+      new Option(
+        '--if-active <what>',
+        "if it's already running: fail (default), skip, or wait for it and then start",
+      ).choices(['fail', 'skip', 'wait']),
+    )
+    .option('--dry-run', 'show what would be sent without sending it')
+    .optionsGroup('Starting:')
+    .option(
+      '--idempotency-key <key>',
+      `makes repeats safe: one key starts one run (${automationPlaceholder} stands for project and name)`,
+      idempotencyKey,
+    ),
+);
 
 type TriggerOptions = OptionsOf<typeof command>;
 

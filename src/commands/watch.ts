@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { define } from '../cli/command.ts';
-import { giveUpAfter, interval, onFinal, rate, timeout } from '../cli/options.ts';
+import { following } from '../cli/options.ts';
 import { flawOfRun, isFromJournal, parseRunArgument, type RunArgument } from '../connection/arguments.ts';
 import type { Connection } from '../connection/connection.ts';
 import { findRun } from '../connection/find-run.ts';
@@ -12,16 +12,12 @@ import type { FoundRun, RunOutcome } from '../run/outcome.ts';
 import { usageProblem } from '../run/problem.ts';
 import { connectToFollow, type FollowFlags, followAndReport } from './follow.ts';
 
-const command = new Command('watch')
-  .description('follow runs until they finish and print summaries')
-  .argument('[run...]', 'as for `runctl status`')
-  .option('--all', 'every unfinished run of the journal')
-  .optionsGroup('Following:')
-  .addOption(timeout)
-  .addOption(giveUpAfter)
-  .addOption(interval)
-  .addOption(rate)
-  .addOption(onFinal);
+const command = following(
+  new Command('watch')
+    .description('follow runs until they finish and print summaries')
+    .argument('[run...]', 'as for `runctl status`')
+    .option('--all', 'every unfinished run of the journal'),
+);
 
 export const watch = define(command, {
   flawOf: flawOfRun,

@@ -1,4 +1,5 @@
 import type { CommandUnknownOpts, Option } from 'commander';
+import { didYouMeanFlag } from '../run/automation-name.ts';
 import { usageProblem } from '../run/problem.ts';
 import { findCommand } from './command.ts';
 
@@ -41,7 +42,7 @@ export function readWords(argv: readonly string[], program: CommandUnknownOpts):
 function readFlag(word: string, left: string[], options: readonly Option[]): string[] {
   const isLong = word.startsWith('--');
   if (!isLong && options.some(({ long }) => long === `-${word}`))
-    throw usageProblem(`unknown option '${word}'`, `did you mean -${word}?`);
+    throw usageProblem(`unknown option '${word}'`, didYouMeanFlag(word));
   const [, name = word, value] = (isLong ? /^(--[^=]*)=(.*)$/s : /^(-.)(.+)$/s).exec(word) ?? [];
   const option = options.find(({ short, long }) => name === short || name === long);
   if (!option) return [word.replace(/=.*/s, '')];

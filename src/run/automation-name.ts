@@ -52,7 +52,7 @@ export const flawOfFilter = (name: string): NameFlaw | undefined => flawIn(flaws
 /** Does it begin with a dash that a chat made of `--`? */
 export const hasOtherDash = (word: string): boolean => leadingDashes.test(word) && !word.startsWith('-');
 
-/** What to say of such a word. */
+/** What to say of a word with the wrong number or kind of dashes. */
 export function didYouMeanFlag(word: string): string {
   const name = word.replace(leadingDashes, '');
   return `did you mean ${name.length === 1 ? '-' : '--'}${name}?`;

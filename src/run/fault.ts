@@ -15,8 +15,7 @@ interface FaultRow {
   remedy?: string;
 }
 
-const keyHint = '`runctl config list` shows where the API key comes from: replace it there';
-const forbiddenHint = '`runctl config list` shows where the API key comes from: have it allowed, or use another';
+export const apiKeyHint = '`runctl config list` shows where the API key comes from';
 const addressHint = 'check the base URL: `runctl config list`';
 
 const faults = {
@@ -58,7 +57,7 @@ const faults = {
     exit: 'unauthorized',
     afterSilence: 'unauthorized',
     says: 'the API key was refused',
-    remedy: keyHint,
+    remedy: `${apiKeyHint}: replace it there`,
   },
   /** 402. */
   no_credits: {
@@ -114,7 +113,9 @@ export const sentenceOf = (kind: FaultKind) => rowOf({ kind }).says;
 
 /** What the user can do about a failed request, whatever the request was. */
 export const remedyOf = (fault: Pick<Fault, 'kind' | 'httpStatus'>) =>
-  fault.kind === 'unauthorized' && fault.httpStatus === 403 ? forbiddenHint : rowOf(fault).remedy;
+  fault.kind === 'unauthorized' && fault.httpStatus === 403
+    ? `${apiKeyHint}: have it allowed, or use another`
+    : rowOf(fault).remedy;
 
 /** Why a request failed. What it means follows from `kind` and `httpStatus` alone. */
 export interface Fault {

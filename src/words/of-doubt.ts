@@ -1,4 +1,4 @@
-import { deliveryOf, type Fault, httpOf } from '../run/fault.ts';
+import { apiKeyHint, deliveryOf, type Fault, httpOf } from '../run/fault.ts';
 import { defaults } from '../run/limits.ts';
 import type { Conflict, Doubt, OutcomeOf } from '../run/outcome.ts';
 import type { Words } from '../run/problem.ts';
@@ -56,7 +56,7 @@ function wordsOfLost(fault: Fault, trigger: DoubtfulTrigger): Words {
 
 /** With another API key, the idempotency key would be a new one. */
 const hintAfterRefusal = ({ hint }: Fault, next: string, trigger: DoubtfulTrigger) =>
-  hint ? `${hint}\nthen: ${next}` : `${keyHint}; with the one that sent the trigger, ${next}\n${orLookFor(trigger)}`;
+  hint ? `${hint}\nthen: ${next}` : `${apiKeyHint}; with the one that sent the trigger, ${next}\n${orLookFor(trigger)}`;
 
 /** The conflict that the journal has, else that of this refusal. */
 const conflictWith = (
@@ -168,11 +168,9 @@ function wordsOfOtherApiKey(trigger: DoubtfulTrigger): Words {
   const { target, idempotencyKey } = trigger;
   return {
     message: `the idempotency key ${idempotencyKey} was sent with another API key, and may have started a run of ${nameOf(target)}. With this API key a second run could start`,
-    hint: `${keyHint}: set the one that sent the trigger, then \`runctl recover\`\n${orLookFor(trigger)}`,
+    hint: `${apiKeyHint}: set the one that sent the trigger, then \`runctl recover\`\n${orLookFor(trigger)}`,
   };
 }
-
-const keyHint = '`runctl config list` shows where the API key comes from';
 
 /** Without the API key that sent it, a trigger in doubt can't be sent again. */
 function orLookFor(trigger: DoubtfulTrigger): string {

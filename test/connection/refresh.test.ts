@@ -1,25 +1,40 @@
 import { expect, test } from 'vitest';
 import { refreshRuns } from '../../src/connection/refresh.ts';
-import type { RunEntry } from '../../src/run/entry.ts';
+import type { ForgottenRun, KnownRun } from '../../src/run/entry.ts';
+import type { Service } from '../../src/run/service.ts';
 import { baseUrl, createConnection } from '../helpers/connection.ts';
-import { fault, scriptedService, target } from '../helpers/scripted-service.ts';
+import { createMemory } from '../helpers/memory-context.ts';
+import { executionId, fault, running, scriptedService, target } from '../helpers/scripted-service.ts';
 
-const recorded = { baseUrl, target, at: '2026-01-02T03:04:05Z' };
-const forgotten: RunEntry = { ...recorded, kind: 'forgotten', executionId: 'a' };
-const unfinished: RunEntry = {
+const recorded = { baseUrl, target, at: '' };
+const forgotten: ForgottenRun = { ...recorded, kind: 'forgotten', executionId: 'forgotten' };
+const unfinished = (id: string): KnownRun => ({
   ...recorded,
-  kind: 'run',
-  executionId: 'b',
-  status: 'RUNNING',
-  isFinal: false,
-  statusAt: recorded.at,
-};
+  ...{ kind: 'run', executionId: id, status: 'OLD', isFinal: false, statusAt: '' },
+});
 
-test('each run has the reason why it could not be polled, and not that of another', async () => {
-  const service = scriptedService({ status: [fault('not_found'), fault('unavailable')] });
-  const { faults } = await refreshRuns([forgotten, unfinished], createConnection(service));
+test('runs are polled for 3 s in all, and those that were answered by then are known', async () => {
+  const context = createMemory();
+  const { clock } = context;
+  const status: Service['status'] = async (asked, signal) => {
+    if (asked.executionId === executionId) return running();
+    await clock.sleep(30_000, signal);
+    return fault('lost');
+  };
+  const service = { ...scriptedService({}), status };
+  const runs = [unfinished('other-1'), unfinished(executionId), unfinished('other-2')];
+  const { current, faults } = await refreshRuns(runs, createConnection(service, { context }));
+  expect([...current.values()]).toMatchObject([{ executionId, status: 'RUNNING' }]);
+  expect([clock.elapsedMs(), faults.size]).toEqual([3_000, 0]);
+});
+
+test('each run has the reason why it could not be polled, and not the reason of another', async () => {
+  const service = scriptedService({ status: [fault('not_found'), fault('unauthorized'), fault('unavailable')] });
+  const runs = [forgotten, unfinished('a'), unfinished('b')];
+  const { faults } = await refreshRuns(runs, createConnection(service));
   expect([...faults].map(([id, { kind }]) => [id, kind])).toEqual([
-    ['a', 'not_found'],
+    ['forgotten', 'not_found'],
+    ['a', 'unauthorized'],
     ['b', 'unavailable'],
   ]);
 });

@@ -1,11 +1,9 @@
-import { describe, expect, test } from 'vitest';
-import { refreshRuns } from '../../src/connection/refresh.ts';
-import type { KnownRun } from '../../src/run/entry.ts';
+import { expect, test } from 'vitest';
 import type { Sending, Service } from '../../src/run/service.ts';
 import { ask, askBeside } from '../../src/watch/ask.ts';
-import { baseUrl, createConnection } from '../helpers/connection.ts';
+import { createConnection } from '../helpers/connection.ts';
 import { createMemory } from '../helpers/memory-context.ts';
-import { executionId, fault, run, running, scriptedService } from '../helpers/scripted-service.ts';
+import { fault, run, scriptedService } from '../helpers/scripted-service.ts';
 
 /** A service that hangs until each request times out; the first one may fail before. */
 function hangingService(firstMs = Number.POSITIVE_INFINITY) {
@@ -37,29 +35,4 @@ test('what only decorates an answer has 3 s', async () => {
   const { connection, limitsMs, clock } = hangingService();
   expect(await askBeside('status', run, connection)).toBeUndefined();
   expect([limitsMs, clock.elapsedMs()]).toEqual([[3_000], 3_000]);
-});
-
-describe('the runs of a list', () => {
-  const listed = (id: string): KnownRun => ({
-    ...{ kind: 'run', baseUrl, target: run.target, executionId: id, at: '' },
-    ...{ status: 'OLD', isFinal: false, statusAt: '' },
-  });
-
-  test('are polled for 3 s in all, and those that were answered by then are known', async () => {
-    const { connection, clock } = hangingService();
-    const { service: hanging } = connection;
-    const status: Service['status'] = async (asked, ...rest) =>
-      asked.executionId === executionId ? running() : hanging.status(asked, ...rest);
-    const service = { ...hanging, status };
-    const runs = [listed('other-1'), listed(executionId), listed('other-2')];
-    const { current, faults } = await refreshRuns(runs, { ...connection, service });
-    expect([...current.values()]).toMatchObject([{ executionId, status: 'RUNNING' }]);
-    expect([clock.elapsedMs(), faults.size]).toEqual([3_000, 0]);
-  });
-
-  test('come with the fault of one that could not be polled', async () => {
-    const connection = createConnection(scriptedService({ status: [fault('unauthorized')] }));
-    const { faults } = await refreshRuns([listed(executionId)], connection);
-    expect(faults.get(executionId)).toMatchObject({ kind: 'unauthorized' });
-  });
 });

@@ -45,7 +45,7 @@ export const detailsOf = (command: CommandUnknownOpts): Details => details.get(c
 export const findCommand = ({ commands }: CommandUnknownOpts, word: string): CommandUnknownOpts | undefined =>
   commands.find((command) => command.name() === word || command.aliases().includes(word));
 
-/** The name with that of the group: `config list`. Empty for the program. */
+/** The name, behind its group's: `config list`. Empty for the program. */
 export function pathOf(command: CommandUnknownOpts): string {
   if (!command.parent) return '';
   return `${pathOf(command.parent)} ${command.name()}`.trim();

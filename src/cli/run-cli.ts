@@ -25,7 +25,7 @@ import { checkNames } from './check-names.ts';
 import { detailsOf, findCommand } from './command.ts';
 import { parse } from './parse-command-line.ts';
 
-/** Runs one command line and returns the exit code. Never rejects; those of `crash` reject with an uncaught error. */
+/** Runs one command line and returns the exit code. Never rejects; a promise in `crash` rejects with an uncaught error. */
 export async function runCli(
   words: readonly string[],
   program: CommandUnknownOpts,

@@ -61,7 +61,7 @@ test.each([
   ['FAILED', 'COMPLETED'],
   ['COMPLETED', 'FAILED'],
 ])(
-  'where the status says %s and the result %s, the graver one counts, also in the journal',
+  'if the status says %s and the result %s, the graver one counts, also in the journal',
   async (status, resultStatus) => {
     const times = { startedAt: '2026-01-02T03:00:00Z', completedAt: '2026-01-02T03:01:00Z' };
     const { env } = await startFaultyService((head) =>

@@ -7,7 +7,7 @@ import { statusFields } from '../output/fields.ts';
 import { type Result, wantsData } from '../output/print.ts';
 import { nameOfOutcome } from '../run/exit-of.ts';
 import type { FoundRun, OutcomeOf } from '../run/outcome.ts';
-import { askBeside, askStatus, recordedErrorOf } from '../watch/ask.ts';
+import { askStatus, readError } from '../watch/ask.ts';
 import { findToRead, unreadOutcome } from './read-run.ts';
 
 const command = new Command('status')
@@ -42,12 +42,13 @@ async function showStatus(found: FoundRun, options: StatusOptions, connection: C
   const { value: status } = answer;
   const outcome: OutcomeOf<'known'> = { kind: 'known', target: run.target, run, status };
   const outcomes = [options.exitStatus ? outcome : { ...outcome, isAnswer: true as const }];
-  const isShown = !wantsData(options);
-  if (isShown && options.quiet) return { exit: options.exitStatus ? nameOfOutcome(outcome) : 'ok' };
+  const isText = !wantsData(options);
   const isFailed = status.isFinal && nameOfOutcome(outcome) !== 'ok';
   // Only the result has the error; a status without it is better than none.
-  const result = isFailed && isShown ? await askBeside('result', run, connection) : undefined;
-  if (result?.error) journal.recordStatus(baseUrl, run, status, recordedErrorOf(result));
+  const isUnread = () => journal.find(run.executionId, { baseUrl })?.error === undefined;
+  const isShown = isText && !options.quiet;
+  const result = isFailed && (isShown || isUnread()) ? await readError(run, status, connection) : undefined;
+  if (isText && !isShown) return { exit: options.exitStatus ? nameOfOutcome(outcome) : 'ok' };
   const usual = !status.isFinal && isShown ? connection.usualDuration(run.target) : undefined;
   return {
     outcomes,

@@ -2,6 +2,7 @@ import { type Fault, interrupted, isRetryable, isTooEarly } from '../run/fault.t
 import type { FoundRun, Operation } from '../run/outcome.ts';
 import type { Run } from '../run/run.ts';
 import { type Answer, errorTextOf, type RunResult, type RunStatus } from '../run/service.ts';
+import { endedWell } from '../run/statuses.ts';
 import { inTurn, type Lane } from '../service/rate-limiter.ts';
 import { retry } from '../service/retry.ts';
 import { stopwatch } from '../system/clock.ts';
@@ -58,9 +59,12 @@ export async function isNowForgotten(
 
 const longestError = 200;
 
-/** What the journal keeps of an error: the start of its first line. */
-export const recordedErrorOf = (result: RunResult): string | undefined =>
-  errorTextOf(result).split('\n')[0]?.slice(0, longestError) || undefined;
+/** What the journal keeps of an error: the start of its first line. Empty if a run failed without one. */
+export function recordedErrorOf(result: RunResult): string | undefined {
+  const [line = ''] = errorTextOf(result).split('\n');
+  // Without an empty error, a run without one would be asked for it again and again.
+  return line.slice(0, longestError) || (endedWell(result.status) ? undefined : '');
+}
 
 // What only decorates the answer must not keep the user waiting for it.
 const longestBesideMs = 3_000;
@@ -75,6 +79,36 @@ export async function askBeside<Asked extends Operation>(
   const turn = { lane: laneOf(operation), signal: ports.signal, leftMs: () => longestBesideMs - sinceMs() };
   const answer = await inTurn(ports.limiter, turn, () => askOnce(operation, run, ports, longestBesideMs));
   return answer?.kind === 'ok' ? answer.value : undefined;
+}
+
+/** Reads the result of a run that finished with this status, and records its error. Undefined if it can't be read now. */
+export async function readError(run: Run, status: RunStatus, ports: WatchPorts): Promise<RunResult | undefined> {
+  const result = await askBeside('result', run, ports);
+  // The result may lag behind the status.
+  if (result?.isFinal) ports.journal.recordStatus(ports.baseUrl, run, status, recordedErrorOf(result));
+  return result;
+}
+
+const mostErrors = 10;
+
+/**
+ * For the commands that see runs finish without watching them: reads the errors of those that didn't complete, so that
+ * `list` has them. Ten at most in one command, and none that the journal has. Returns the results by the id of their run.
+ */
+export async function readErrors(
+  finished: readonly { run: Run; status: RunStatus }[],
+  ports: WatchPorts,
+): Promise<ReadonlyMap<string, RunResult>> {
+  const { journal, baseUrl } = ports;
+  const failed = finished.filter(({ status }) => status.isFinal && !endedWell(status.status));
+  const unread = failed.filter(({ run }) => journal.find(run.executionId, { baseUrl })?.error === undefined);
+  const results = new Map<string, RunResult>();
+  const read = async ({ run, status }: { run: Run; status: RunStatus }) => {
+    const result = await readError(run, status, ports);
+    if (result) results.set(run.executionId, result);
+  };
+  await Promise.all(unread.slice(0, mostErrors).map(read));
+  return results;
 }
 
 /** Is there no connection to a base URL that has answered here before, so that it most likely is right? */

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
+import { openJournal } from '../../src/journal/journal.ts';
 import type { Sending, Service } from '../../src/run/service.ts';
-import { ask, askBeside } from '../../src/watch/ask.ts';
-import { createConnection } from '../helpers/connection.ts';
+import { ask, askBeside, readErrors } from '../../src/watch/ask.ts';
+import { baseUrl, createConnection } from '../helpers/connection.ts';
 import { createMemory } from '../helpers/memory-context.ts';
-import { fault, run, scriptedService } from '../helpers/scripted-service.ts';
+import { fault, resultOf, run, scriptedService, target } from '../helpers/scripted-service.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 /** A service that hangs until each request times out; the first one may fail before. */
 function hangingService(firstMs = Number.POSITIVE_INFINITY) {
@@ -35,4 +37,39 @@ test('what only decorates an answer has 3 s', async () => {
   const { connection, limitsMs, clock } = hangingService();
   expect(await askBeside('status', run, connection)).toBeUndefined();
   expect([limitsMs, clock.elapsedMs()]).toEqual([[3_000], 3_000]);
+});
+
+/** Runs that were seen to finish, on a machine with a journal. */
+function finishedRuns(statuses: readonly string[], service: Service) {
+  const context = createMemory();
+  const onTrouble = (what: string) => expect.unreachable(what);
+  const journal = openJournal({ folder: temporaryFolder(), nowMs: context.clock.nowMs, onTrouble });
+  const finished = statuses.map((status, n) => {
+    const executionId = `run-${n}`;
+    const seen = { run: { target, executionId }, status: { executionId, status, isFinal: true, document: {} } };
+    journal.recordStatus(baseUrl, seen.run, seen.status);
+    return seen;
+  });
+  const errorOf = (n: number) => journal.find(`run-${n}`, { baseUrl })?.error;
+  return { finished, errorOf, ports: createConnection(service, { context, journal }) };
+}
+
+test('the error of each run that did not complete is recorded, and read only until it is', async () => {
+  const failed = resultOf('FAILED', { error: { type: 'step_failed', message: 'no\ndetails' } });
+  const service = scriptedService({ result: [fault('unavailable'), failed, resultOf('CANCELLED')] });
+  const { finished, errorOf, ports } = finishedRuns(['FAILED', 'COMPLETED', 'TIMED_OUT', 'CANCELLED'], service);
+  await readErrors(finished, ports);
+  expect([0, 1, 2, 3].map(errorOf)).toEqual([undefined, undefined, 'step_failed: no', '']);
+  await readErrors(finished, ports);
+  expect([service.calls.result, errorOf(0)]).toEqual([4, '']);
+  await readErrors(finished, ports);
+  expect(service.calls.result).toBe(4);
+});
+
+test('one command reads ten errors, and the next one the others', async () => {
+  const service = scriptedService({ result: [resultOf('FAILED')] });
+  const { finished, ports } = finishedRuns(Array(14).fill('FAILED'), service);
+  const read: number[] = [];
+  for (const _ of [1, 2, 3]) read.push((await readErrors(finished, ports)).size);
+  expect(read).toEqual([10, 4, 0]);
 });

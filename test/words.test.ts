@@ -5,7 +5,8 @@ import { expect, test } from 'vitest';
 import { openJournal } from '../src/journal/journal.ts';
 import { createProcesses } from '../src/journal/processes.ts';
 import { shellWord } from '../src/run/quote.ts';
-import type { Fault, Scenario } from './fault-kit/scenario.ts';
+import { type Fault, loseResponse, type Scenario } from './fault-kit/scenario.ts';
+import { projectId } from './fault-kit/start.ts';
 import { executionId as id } from './helpers/scripted-service.ts';
 import { answer, serverFaults } from './helpers/server-faults.ts';
 import { type Machine, type Situation, type Step, saidIn } from './helpers/situation.ts';
@@ -37,7 +38,7 @@ const run = (status: string, more = {}) => ({ executionId: id, status, ...more }
 const failedStep = run('COMPLETED', { error: { type: 'late', message: 'a step went on' } });
 const first: Fault = { ...responds('trigger', 201, run('RUNNING')), nth: 1 };
 const second = responds('trigger', 201, run('RUNNING', { executionId: `${id.slice(0, -1)}2` }));
-const placeOfRun = `/v0/automation/00000000-0000-4000-8000-000000000001/nightly/executions/${id}`;
+const placeOfRun = `/v0/automation/${projectId}/nightly/executions/${id}`;
 const losing = (scenario: Scenario, ...faults: Fault[]): Scenario => ({
   ...scenario,
   faults: [{ ...lost, automation: 'lost' }, ...faults],
@@ -45,7 +46,7 @@ const losing = (scenario: Scenario, ...faults: Fault[]): Scenario => ({
 const isActive = { code: 'runAlreadyActive', executionId: id };
 const meetsActive: Fault = { ...responds('trigger', 422, isActive), nth: 2 };
 /** The first response is lost, and that of the repeat, too. */
-const lost: Fault = { on: 'trigger', to: 2, do: 'loseAnswer' };
+const lost: Fault = loseResponse({ to: 2 });
 const lostOnce: Fault = { ...lost, to: 1 };
 
 const nothingSet = { RUNCTL_BASE_URL: '', RUNCTL_API_KEY: '', RUNCTL_PROJECT: '' };
@@ -400,7 +401,7 @@ const sections: Record<string, readonly Row[]> = {
       ...after({ ...faulty(lost), apiKeys: ['another-key-123456'] }, ...triggerLost), env: otherKey,
     }],
     ['the response is lost again', `recover ${brief} -q`,
-      after(faulty({ on: 'trigger', do: 'loseAnswer' }), ...triggerLost)
+      after(faulty(loseResponse()), ...triggerLost)
     ],
     ['the trigger is being sent', 'recover', { before: [isSent] }],
   ],

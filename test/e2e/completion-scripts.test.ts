@@ -9,6 +9,7 @@ import { answerCompletion } from '../../src/commands/complete.ts';
 import { openJournal } from '../../src/journal/journal.ts';
 import { program } from '../../src/program.ts';
 import type { Env } from '../../src/system/env.ts';
+import { projectId } from '../fault-kit/start.ts';
 import { isInstalled, needs } from '../helpers/needs.ts';
 import { entry } from '../helpers/run-process.ts';
 
@@ -67,7 +68,7 @@ esac
   writeFileSync(join(folder, 'runctl'), stand, { mode: 0o755 });
   writeFileSync(join(folder, 'my-key.txt'), '');
   const journal = openJournal({ folder, nowMs: () => 0, onTrouble: () => {} });
-  const target = { projectId: '00000000-0000-4000-8000-000000000001', automationName: oddName };
+  const target = { projectId, automationName: oddName };
   journal.append({
     type: 'status',
     baseUrl: 'https://api.example.com',

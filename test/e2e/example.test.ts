@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { loseResponse } from '../fault-kit/scenario.ts';
 import { quick, withEmulator } from '../helpers/emulator.ts';
 import { runProcess } from '../helpers/run-process.ts';
 import { runProgram } from '../helpers/run-program.ts';
@@ -11,7 +12,7 @@ test('a flag reaches the service', async () => {
 });
 
 test('a lost response starts no second run', async () => {
-  const { emulator, env, clock } = await withEmulator({ faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }] });
+  const { emulator, env, clock } = await withEmulator({ faults: [loseResponse({ nth: 1 })] });
   const { code, stdout } = await runProgram(['trigger', 'nightly', '--json'], { env, clock });
   expect({ code, ...JSON.parse(stdout).runctl.trigger }).toMatchObject({ code: 0, started: 'yes' });
   expect(emulator.runs()).toHaveLength(1);

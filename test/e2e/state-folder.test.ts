@@ -2,6 +2,7 @@ import fs, { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { loseResponse } from '../fault-kit/scenario.ts';
 import { quick, withEmulator } from '../helpers/emulator.ts';
 import { hasNamespaces, needs } from '../helpers/needs.ts';
 import { entry, runCommand, runProcess } from '../helpers/run-process.ts';
@@ -138,7 +139,7 @@ describe('without HOME and XDG folders', () => {
 });
 
 test('without a journal, a trigger whose answer is lost says how to repeat it, and that starts no second run', async () => {
-  const { emulator, env } = await withEmulator({ faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }] });
+  const { emulator, env } = await withEmulator({ faults: [loseResponse({ nth: 1 })] });
   const broken = { ...env, RUNCTL_STATE_DIR: '/proc/nowhere' };
   const lost = await runProgram(['trigger', 'nightly', '--give-up-after', '1ms'], { env: broken });
   expect(lost.code).toBe(12);
@@ -182,7 +183,7 @@ describe('on a disk that stops taking records', () => {
   });
 
   test('which only a write meets, `recover` says so, also with --quiet, and exits with 74', async () => {
-    const { emulator, env } = await withEmulator({ faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }] });
+    const { emulator, env } = await withEmulator({ faults: [loseResponse({ nth: 1 })] });
     await runProgram(['trigger', 'nightly', '--give-up-after', '1ms'], { env });
     fillDisk('EDQUOT');
     const { code, stderr } = await runProgram(['recover', '--quiet'], { env });

@@ -57,6 +57,13 @@ export type Fault = Condition &
     | { do: 'delay'; delay: string }
   );
 
+/** The service starts the run, and its response never comes: of each trigger, or of those that the condition names. */
+export const loseResponse = (which: Omit<Condition, 'on'> = {}): Fault => ({
+  on: 'trigger',
+  do: 'loseAnswer',
+  ...which,
+});
+
 /** Throws for what is no duration, which would else be none. */
 export function toMs(text: string): number {
   const ms = parseDuration(text);

@@ -4,6 +4,9 @@ import type { Now } from '../../src/emulator/service.ts';
 import { createFaultyService } from './faulty-service.ts';
 import type { Scenario } from './scenario.ts';
 
+/** The project of the environment that points a program at an emulator. */
+export const projectId = '00000000-0000-4000-8000-000000000001';
+
 export interface FaultyOptions extends Partial<Omit<EmulatorOptions, 'service'>> {
   apiKey?: string;
   random?(): number;
@@ -31,7 +34,7 @@ export async function startFaultyEmulator(scenario: Scenario, options: FaultyOpt
   return {
     ...emulator,
     apiKey,
-    projectId: '00000000-0000-4000-8000-000000000001',
+    projectId,
     requests: requests as readonly RecordedRequest[],
   };
 }

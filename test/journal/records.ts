@@ -1,9 +1,10 @@
 import type { Entry } from '../../src/run/entry.ts';
 import type { Target } from '../../src/run/run.ts';
+import { projectId } from '../fault-kit/start.ts';
 
+export { projectId };
 export const baseUrl = 'https://api.example.com';
 export const account = 'c0ffee00';
-export const projectId = '00000000-0000-4000-8000-000000000001';
 export const nightly: Target = { projectId, automationName: 'nightly' };
 export const weekly: Target = { projectId, automationName: 'weekly/report' };
 

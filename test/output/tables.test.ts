@@ -8,12 +8,12 @@ import type { Outcome } from '../../src/run/outcome.ts';
 import type { Target } from '../../src/run/run.ts';
 import type { RunStatus } from '../../src/run/service.ts';
 import { isFinalStatus } from '../../src/run/statuses.ts';
+import { minute } from '../helpers/durations.ts';
 import { executionId, target } from '../helpers/scripted-service.ts';
 
 const plain = createTheme({ colors: false, unicode: true });
 const nowMs = Date.UTC(2026, 10, 21, 9);
 const ago = (ms: number) => new Date(nowMs - ms).toISOString();
-const minute = 60_000;
 
 function row({
   name = 'nightly',

@@ -2,13 +2,14 @@
 import { describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/process.ts';
 import { exitCodes } from '../../src/run/exit-codes.ts';
-import type { Fault, Plan, Scenario } from '../fault-kit/scenario.ts';
+import { type Fault, loseResponse, type Plan, type Scenario } from '../fault-kit/scenario.ts';
+import { projectId } from '../fault-kit/start.ts';
 import { withMachine } from '../helpers/machine.ts';
 import { networkFaults } from '../helpers/network-faults.ts';
 
 /**
- * `rest` follows the command line of the table. `ends` is the exit code, and of each document the `how` of its trigger, the
- * outcome, the name of the problem in brackets if it is another, and the names of warnings behind exclamation marks.
+ * `rest` follows the command line of the table. `ends` says the exit code, then of each document the `how` of its trigger,
+ * its outcome, the name of its problem if that is another, and the names of its warnings.
  */
 type Row = [situation: string, rest: string, scenario: Scenario, ends: string, more?: More];
 
@@ -32,7 +33,6 @@ interface More {
 }
 
 const id = 'a6f0c3e1-7d51-4d5c-9a70-94b5c2d1e001';
-const project = '00000000-0000-4000-8000-000000000001';
 const run = `nightly/${id}`;
 
 const faulty = (...faults: Fault[]): Scenario => ({ faults });
@@ -42,13 +42,12 @@ const polls = (status: number, fault = {}) => any(status, { on: 'status', ...fau
 const result = (status: number) => any(status, { on: 'result' });
 const runs = (plan: Plan): Scenario => ({ automations: { '*': plan } });
 const short = (outcome: Plan['outcome'] = 'COMPLETED') => runs({ duration: '50ms', outcome });
-const lost = (fault: object = {}): Fault => ({ on: 'trigger', do: 'loseAnswer', ...fault });
-const lostFirst = faulty(lost({ nth: 1 }));
+const lostFirst = faulty(loseResponse({ nth: 1 }));
 const hanging = faulty({ do: 'hang', acts: true });
 const hangs = (on: Fault['on']) => faulty({ on, do: 'hang' });
 const named = { namesActiveRun: true };
 const later = { headers: { 'retry-after': '99999' } };
-const to = (path: string) => ({ headers: { location: `/v0/automation/${project}/${path}` } });
+const to = (path: string) => ({ headers: { location: `/v0/automation/${projectId}/${path}` } });
 const notFound = { body: { code: 'notFound' } };
 const dropped = polls(422, { from: 2, ...notFound });
 const noProject = { body: { code: 'projectNotFound', message: 'There is no project 42' } };
@@ -63,90 +62,67 @@ const recover = /^runctl recover/;
 const config = /^runctl config list$/;
 const again = /^runctl trigger nightly --give-up-after 300ms --json$/;
 
+// biome-ignore format: a table
 const ofTriggers: Row[] = [
-  ['no API key', '', {}, '2 not_started usage', { env: { RUNCTL_API_KEY: '' } }],
-  ['a base URL that is none', '--base-url ftp://x', {}, '2 not_started usage'],
-  ['a setting that is none', '', {}, '2 not_started usage', { env: { RUNCTL_IDEMPOTENCY_KEYS: 'yes' } }],
-  ['a name that is none, among good ones', '–watch', {}, '2 not_started usage'],
-  ['nothing to poll', '--interval 5s', {}, '2 not_started usage'],
-  ['an active run', '', {}, '5 not_started already_active', active],
-  ['an active run, skipped', '--if-active skip', {}, '0 skipped ok', active],
-  ['an active run, skipped and not followed', '--if-active skip --watch', named, '0 skipped ok', active],
-  ['404', '', { automations: {} }, '6 not_started not_found'],
-  ['no such project', '', any(404, noProject), '6 not_started not_found', { next: config, says: /no project 42/ }],
-  ['401', '', any(401), '7 not_started unauthorized', { next: config }],
-  ['403', '', any(403, forbidden), '7 not_started unauthorized', { next: config, says: /may not trigger nightly/ }],
-  ['402', '', { credits: 0 }, '8 not_started no_credits'],
-  ['429 until it gives up', '', any(429), '9 not_started rate_limited', { next: again }],
-  ['429 for too long', '--timeout 10s', any(429, later), '9 not_started rate_limited', { says: /in 1d 3h/ }],
-  ['407', '', any(407), '10 not_started unavailable'],
-  ['connection refused', '', {}, '10 not_started unavailable', { network: 'refused' }],
-  ['an unknown host', '', {}, '10 not_started unavailable', { network: 'unresolvable' }],
-  ['an unknown certificate', '', {}, '10 not_started unavailable', { network: 'self-signed certificate' }],
-  ['a proxy that refuses us', '', {}, '10 not_started unavailable', { network: 'proxy 407' }],
-  ['400', '', any(400), '11 not_started rejected'],
-  ['a redirect', '', any(302), '11 not_started rejected'],
-  ['a redirect to a run of another', '', any(303, to(`weekly/executions/${id}`)), '11 not_started rejected'],
-  ['a redirect to a run', '', any(303, to(`nightly/executions/${id}`)), '12 unknown outcome_unknown'],
-  ['409 until it gives up', '', any(409), '12 unknown outcome_unknown'],
-  ['501', '', any(501), '12 unknown outcome_unknown'],
-  ['503 until it gives up', '', any(503), '12 unknown outcome_unknown', { next: recover }],
-  ['503 for too long', '--timeout 10s', any(503, later), '12 unknown outcome_unknown'],
-  ['a page', '', faulty({ do: 'html' }), '12 unknown outcome_unknown'],
-  ['unreadable', '', faulty({ do: 'wrongJson' }), '12 unknown outcome_unknown', { really: 1, next: recover }],
-  ['no answer', '', faulty(lost()), '12 unknown outcome_unknown', { really: 1 }],
-  ['lost, then 402', '', faulty(lost({ nth: 1 }), answer(402)), '12 unknown outcome_unknown', { really: 1 }],
-  [
-    'lost, then 401',
-    '',
-    faulty(lost({ nth: 1 }), answer(401)),
-    '12 unknown outcome_unknown',
-    { really: 1, next: config },
-  ],
-  ['lost, then its run', '--give-up-after 10s', lostFirst, '0 started ok', { next: watch }],
-  [
-    'lost, then a conflict with its own run',
-    '--give-up-after 10s',
-    { ...lostFirst, order: 'activeFirst' },
-    '12 unknown outcome_unknown',
-    { really: 1 },
-  ],
-  [
-    'lost, then a conflict with a run that is long active',
-    '--give-up-after 10s',
-    { ...runs({ duration: '9h' }), ...named, ...faulty(lost({ nth: 2 })) },
-    '12 unknown outcome_unknown',
-    { ...active, isFinished: true, next: watch },
-  ],
-  ['a signal on the way', '', hanging, '130 unknown interrupted', { interruptAt: 1, really: 1, next: recover }],
+  ['no API key', '', {}, 'exits 2: not_started, usage', { env: { RUNCTL_API_KEY: '' } }],
+  ['a base URL that is none', '--base-url ftp://x', {}, 'exits 2: not_started, usage'],
+  ['a setting that is none', '', {}, 'exits 2: not_started, usage', { env: { RUNCTL_IDEMPOTENCY_KEYS: 'yes' } }],
+  ['a name that is none, among good ones', '–watch', {}, 'exits 2: not_started, usage'],
+  ['nothing to poll', '--interval 5s', {}, 'exits 2: not_started, usage'],
+  ['an active run', '', {}, 'exits 5: not_started, already_active', active],
+  ['an active run, skipped', '--if-active skip', {}, 'exits 0: skipped, ok', active],
+  ['an active run, skipped and not followed', '--if-active skip --watch', named, 'exits 0: skipped, ok', active],
+  ['404', '', { automations: {} }, 'exits 6: not_started, not_found'],
+  ['no such project', '', any(404, noProject),
+    'exits 6: not_started, not_found', { next: config, says: /no project 42/ }],
+  ['401', '', any(401), 'exits 7: not_started, unauthorized', { next: config }],
+  ['403', '', any(403, forbidden),
+    'exits 7: not_started, unauthorized', { next: config, says: /may not trigger nightly/ }],
+  ['402', '', { credits: 0 }, 'exits 8: not_started, no_credits'],
+  ['429 until it gives up', '', any(429), 'exits 9: not_started, rate_limited', { next: again }],
+  ['429 for too long', '--timeout 10s', any(429, later), 'exits 9: not_started, rate_limited', { says: /in 1d 3h/ }],
+  ['407', '', any(407), 'exits 10: not_started, unavailable'],
+  ['connection refused', '', {}, 'exits 10: not_started, unavailable', { network: 'refused' }],
+  ['an unknown host', '', {}, 'exits 10: not_started, unavailable', { network: 'unresolvable' }],
+  ['an unknown certificate', '', {}, 'exits 10: not_started, unavailable', { network: 'self-signed certificate' }],
+  ['a proxy that refuses us', '', {}, 'exits 10: not_started, unavailable', { network: 'proxy 407' }],
+  ['400', '', any(400), 'exits 11: not_started, rejected'],
+  ['a redirect', '', any(302), 'exits 11: not_started, rejected'],
+  ['a redirect to a run of another', '', any(303, to(`weekly/executions/${id}`)), 'exits 11: not_started, rejected'],
+  ['a redirect to a run', '', any(303, to(`nightly/executions/${id}`)), 'exits 12: unknown, outcome_unknown'],
+  ['409 until it gives up', '', any(409), 'exits 12: unknown, outcome_unknown'],
+  ['501', '', any(501), 'exits 12: unknown, outcome_unknown'],
+  ['503 until it gives up', '', any(503), 'exits 12: unknown, outcome_unknown', { next: recover }],
+  ['503 for too long', '--timeout 10s', any(503, later), 'exits 12: unknown, outcome_unknown'],
+  ['a page', '', faulty({ do: 'html' }), 'exits 12: unknown, outcome_unknown'],
+  ['unreadable', '', faulty({ do: 'wrongJson' }), 'exits 12: unknown, outcome_unknown', { really: 1, next: recover }],
+  ['no answer', '', faulty(loseResponse()), 'exits 12: unknown, outcome_unknown', { really: 1 }],
+  ['lost, then 402', '', faulty(loseResponse({ nth: 1 }), answer(402)), 'exits 12: unknown, outcome_unknown', { really: 1 }],
+  ['lost, then 401', '', faulty(loseResponse({ nth: 1 }), answer(401)),
+    'exits 12: unknown, outcome_unknown', { really: 1, next: config }],
+  ['lost, then its run', '--give-up-after 10s', lostFirst, 'exits 0: started, ok', { next: watch }],
+  ['lost, then a conflict with its own run', '--give-up-after 10s', { ...lostFirst, order: 'activeFirst' },
+    'exits 12: unknown, outcome_unknown', { really: 1 }],
+  ['lost, then a conflict with a run that is long active', '--give-up-after 10s',
+    { ...runs({ duration: '9h' }), ...named, ...faulty(loseResponse({ nth: 2 })) },
+    'exits 12: unknown, outcome_unknown', { ...active, isFinished: true, next: watch }],
+  ['a signal on the way', '', hanging, 'exits 130: unknown, interrupted', { interruptAt: 1, really: 1, next: recover }],
 ];
 
+// biome-ignore format: a table
 const ofWaits: Row[] = [
-  ['the slot is free in time', '', { ...runs({ duration: '1m' }), ...named }, '0 started ok', active],
-  ['every poll is refused', '', { ...runs({ duration: '1m' }), ...named, ...polls(401) }, '0 started ok', active],
-  [
-    'no poll is answered',
-    '',
-    { ...runs({ duration: '2h' }), ...named, ...polls(500) },
-    '10 not_started unavailable',
-    active,
-  ],
-  ['the slot is not free before --timeout', '--timeout 100ms', {}, '5 not_started already_active', active],
-  ['a signal', '--interval 1h', {}, '130 not_started interrupted', { ...active, interruptAt: 1 }],
-  [
-    'a signal after a lost answer',
-    '--interval 1h --give-up-after 10s',
+  ['the slot is free in time', '', { ...runs({ duration: '1m' }), ...named }, 'exits 0: started, ok', active],
+  ['every poll is refused', '', { ...runs({ duration: '1m' }), ...named, ...polls(401) },
+    'exits 0: started, ok', active],
+  ['no poll is answered', '', { ...runs({ duration: '2h' }), ...named, ...polls(500) },
+    'exits 10: not_started, unavailable', active],
+  ['the slot is not free before --timeout', '--timeout 100ms', {}, 'exits 5: not_started, already_active', active],
+  ['a signal', '--interval 1h', {}, 'exits 130: not_started, interrupted', { ...active, interruptAt: 1 }],
+  ['a signal after a lost answer', '--interval 1h --give-up-after 10s',
     { ...runs({ duration: '2h' }), ...named, ...lostFirst, order: 'activeFirst' },
-    '130 unknown interrupted',
-    { interruptAt: 2, really: 1, next: /^runctl recover .*nightly --resend$/ },
-  ],
-  [
-    'a lost answer after the wait',
-    '',
-    { ...runs({ duration: '1m' }), ...named, ...faulty(lost({ from: 3 })) },
-    '12 unknown outcome_unknown',
-    { ...active, really: 1 },
-  ],
+    'exits 130: unknown, interrupted', { interruptAt: 2, really: 1, next: /^runctl recover .*nightly --resend$/ }],
+  ['a lost answer after the wait', '', { ...runs({ duration: '1m' }), ...named, ...faulty(loseResponse({ from: 3 })) },
+    'exits 12: unknown, outcome_unknown', { ...active, really: 1 }],
 ];
 
 const key = 'trigger nightly --idempotency-key k';
@@ -154,167 +130,137 @@ const used = { earlier: key, isFinished: true };
 const seen = { earlier: `${key} --watch` };
 const newKey = { ...used, says: /new idempotency key/ };
 const routed = { earlier: key, says: /^(?!.*new idempotency key)/s };
+// biome-ignore format: a table
 const ofGivenKeys: Row[] = [
-  ['refused', '', { credits: 0 }, '8 not_started no_credits'],
-  ['its run COMPLETED', '', short(), '0 replayed ok', used],
-  [
-    'its run FAILED',
-    '',
-    short('FAILED'),
-    '1 replayed run_failed !replayed_failure',
-    { ...used, next: /^runctl result/ },
-  ],
-  ['its run TIMED_OUT', '', short('TIMED_OUT'), '3 replayed run_timed_out !replayed_failure', used],
-  ['its run CANCELLED', '', short('CANCELLED'), '4 replayed run_cancelled !replayed_failure', used],
-  ["its run can't be polled", '', polls(500), '0 replayed ok !status_unavailable', { earlier: key }],
-  ['a signal', '--give-up-after 10s', hangs('status'), '130 replayed interrupted', { earlier: key, interruptAt: 1 }],
-  ['its run is behind a router that lost it', '', polls(404), '0 replayed ok !status_unavailable', { earlier: key }],
-  ['its run is behind a router that lost it', '--watch', polls(404), '14 replayed watch_failed (unavailable)', routed],
-  ['its run is not known', '', polls(422, notFound), '6 replayed not_found', newKey],
-  ['its run is not known', '--watch', polls(422, notFound), '14 replayed watch_failed (not_found)', newKey],
+  ['refused', '', { credits: 0 }, 'exits 8: not_started, no_credits'],
+  ['its run COMPLETED', '', short(), 'exits 0: replayed, ok', used],
+  ['its run FAILED', '', short('FAILED'),
+    'exits 1: replayed, run_failed, warns of replayed_failure', { ...used, next: /^runctl result/ }],
+  ['its run TIMED_OUT', '', short('TIMED_OUT'), 'exits 3: replayed, run_timed_out, warns of replayed_failure', used],
+  ['its run CANCELLED', '', short('CANCELLED'), 'exits 4: replayed, run_cancelled, warns of replayed_failure', used],
+  ["its run can't be polled", '', polls(500), 'exits 0: replayed, ok, warns of status_unavailable', { earlier: key }],
+  ['a signal', '--give-up-after 10s', hangs('status'),
+    'exits 130: replayed, interrupted', { earlier: key, interruptAt: 1 }],
+  ['its run is behind a router that lost it', '', polls(404),
+    'exits 0: replayed, ok, warns of status_unavailable', { earlier: key }],
+  ['its run is behind a router that lost it', '--watch', polls(404),
+    'exits 14: replayed, watch_failed because of unavailable', routed],
+  ['its run is not known', '', polls(422, notFound), 'exits 6: replayed, not_found', newKey],
+  ['its run is not known', '--watch', polls(422, notFound),
+    'exits 14: replayed, watch_failed because of not_found', newKey],
   ...['', '--watch'].flatMap((flag): Row[] => [
-    ['its run COMPLETED and is dropped', flag, { ...short(), ...dropped }, '0 replayed ok !status_unavailable', seen],
+    [
+      'its run COMPLETED and is dropped',
+      flag,
+      { ...short(), ...dropped },
+      'exits 0: replayed, ok, warns of status_unavailable',
+      seen,
+    ],
     [
       'its run FAILED and is dropped',
       flag,
       { ...short('FAILED'), ...dropped },
-      '1 replayed run_failed !status_unavailable !replayed_failure',
+      'exits 1: replayed, run_failed, warns of status_unavailable, warns of replayed_failure',
       seen,
     ],
   ]),
 ];
 
+// biome-ignore format: a table
 const ofSeveral: Row[] = [
-  ['one is active', '', {}, '5 not_started already_active | started ok', active],
-  ['one is not known', '', { automations: { weekly: {} } }, '6 not_started not_found | started ok'],
-  [
-    'the answer of the second is lost',
-    '',
-    { automations: { weekly: {} }, ...faulty(lost({ automation: 'weekly' })) },
-    '12 not_started not_found | unknown outcome_unknown',
-    { really: 1, next: recover },
-  ],
-  ['one idempotency key for both', '--idempotency-key k', {}, '2 not_started usage'],
-  [
-    'an idempotency key for each that replays both',
-    '--idempotency-key k-{automation}',
+  ['one is active', '', {}, 'exits 5: not_started, already_active; then started, ok', active],
+  ['one is not known', '', { automations: { weekly: {} } }, 'exits 6: not_started, not_found; then started, ok'],
+  ['the answer of the second is lost', '', { automations: { weekly: {} }, ...faulty(loseResponse({ automation: 'weekly' })) },
+    'exits 12: not_started, not_found; then unknown, outcome_unknown', { really: 1, next: recover }],
+  ['one idempotency key for both', '--idempotency-key k', {}, 'exits 2: not_started, usage'],
+  ['an idempotency key for each that replays both', '--idempotency-key k-{automation}',
     { automations: { nightly: { outcome: 'FAILED' }, weekly: {} } },
-    '1 replayed run_failed !replayed_failure | replayed ok',
-    { earlier: 'trigger nightly weekly --idempotency-key k-{automation}', isFinished: true },
-  ],
-  [
-    'one is CANCELLED while both are watched',
-    '--watch --interval 1s',
+    'exits 1: replayed, run_failed, warns of replayed_failure; then replayed, ok',
+    { earlier: 'trigger nightly weekly --idempotency-key k-{automation}', isFinished: true }],
+  ['one is CANCELLED while both are watched', '--watch --interval 1s',
     { automations: { nightly: { duration: '50ms' }, weekly: { duration: '50ms', outcome: 'CANCELLED' } } },
-    '4 started ok | started run_cancelled',
-  ],
-  [
-    'a turn that does not come before --timeout',
-    '--rate 0.1 --timeout 2s',
-    {},
-    '10 started ok | not_started unavailable',
-    { says: /weekly .*`--timeout`/ },
-  ],
-  ['a signal on the way', '', hanging, '130 unknown interrupted | unknown interrupted', { interruptAt: 2, really: 2 }],
+    'exits 4: started, ok; then started, run_cancelled'],
+  ['a turn that does not come before --timeout', '--rate 0.1 --timeout 2s', {},
+    'exits 10: started, ok; then not_started, unavailable', { says: /weekly .*`--timeout`/ }],
+  ['a signal on the way', '', hanging,
+    'exits 130: unknown, interrupted; then unknown, interrupted', { interruptAt: 2, really: 2 }],
 ];
 
+// biome-ignore format: a table
 const ofWatchedTriggers: Row[] = [
-  ['COMPLETED', '', short(), '0 started ok'],
-  ['FAILED', '', short('FAILED'), '1 started run_failed', { next: /^runctl result/ }],
-  ['TIMED_OUT', '', short('TIMED_OUT'), '3 started run_timed_out'],
-  ['CANCELLED', '', short('CANCELLED'), '4 started run_cancelled'],
-  [
-    'FAILED with the error type timed_out',
-    '',
+  ['COMPLETED', '', short(), 'exits 0: started, ok'],
+  ['FAILED', '', short('FAILED'), 'exits 1: started, run_failed', { next: /^runctl result/ }],
+  ['TIMED_OUT', '', short('TIMED_OUT'), 'exits 3: started, run_timed_out'],
+  ['CANCELLED', '', short('CANCELLED'), 'exits 4: started, run_cancelled'],
+  ['FAILED with the error type timed_out', '',
     runs({ duration: '50ms', outcome: 'FAILED', error: { type: 'timed_out', message: '' } }),
-    '1 started run_failed',
-  ],
-  ['no result', '', { ...short(), ...result(401) }, '13 started result_unavailable (unauthorized)'],
-  ['FAILED, no result', '', { ...short('FAILED'), ...result(401) }, '1 started run_failed !result_unavailable'],
-  ['a refusal that lasts', '', polls(401), '14 started watch_failed (unauthorized)'],
-  ['--timeout', '--timeout 100ms', {}, '124 started timeout', { next: watch }],
-  ['a wait beyond --timeout', '--timeout 10m', polls(429, later), '124 started timeout !retry_after'],
-  ['a signal', '--interval 20ms', {}, '130 started interrupted', { interruptAt: 3, next: watch }],
-  ['a signal', '--interval 20ms --give-up-after 10s', hangs('status'), '130 started interrupted', { interruptAt: 2 }],
-  [
-    'COMPLETED, a signal',
-    '--interval 20ms --give-up-after 10s',
-    { ...short(), ...hangs('result') },
-    '130 started interrupted',
-    { interruptAt: 3, next: /^runctl result/ },
-  ],
-  [
-    'a lost answer, then a conflict: nothing is followed',
-    '',
+    'exits 1: started, run_failed'],
+  ['no result', '', { ...short(), ...result(401) }, 'exits 13: started, result_unavailable because of unauthorized'],
+  ['FAILED, no result', '', { ...short('FAILED'), ...result(401) },
+    'exits 1: started, run_failed, warns of result_unavailable'],
+  ['a refusal that lasts', '', polls(401), 'exits 14: started, watch_failed because of unauthorized'],
+  ['--timeout', '--timeout 100ms', {}, 'exits 124: started, timeout', { next: watch }],
+  ['a wait beyond --timeout', '--timeout 10m', polls(429, later), 'exits 124: started, timeout, warns of retry_after'],
+  ['a signal', '--interval 20ms', {}, 'exits 130: started, interrupted', { interruptAt: 3, next: watch }],
+  ['a signal', '--interval 20ms --give-up-after 10s', hangs('status'),
+    'exits 130: started, interrupted', { interruptAt: 2 }],
+  ['COMPLETED, a signal', '--interval 20ms --give-up-after 10s', { ...short(), ...hangs('result') },
+    'exits 130: started, interrupted', { interruptAt: 3, next: /^runctl result/ }],
+  ['a lost answer, then a conflict: nothing is followed', '',
     { ...runs({ duration: '30s' }), ...named, ...lostFirst, order: 'activeFirst' },
-    '12 unknown outcome_unknown',
-    { really: 1 },
-  ],
+    'exits 12: unknown, outcome_unknown', { really: 1 }],
 ];
 
+// biome-ignore format: a table
 const ofOthers: Row[] = [
-  ['no name', 'trigger ..', {}, '2 not_started usage'],
-  [
-    'another automation',
-    'trigger b',
-    { automations: { a: {} } },
-    '6 not_started not_found',
-    { earlier: 'trigger a', next: config },
-  ],
-  ['not found', `watch ${run}`, {}, '6 not_found'],
-  ['429 until it gives up', `watch ${run}`, any(429), '9 rate_limited'],
-  ['a wait beyond --timeout', `watch ${run} --timeout 10m`, any(503, later), '124 timeout !retry_after'],
-  ['402 at every poll', `watch ${run}`, any(402), '10 unavailable'],
-  ['a page at every poll', `watch ${run}`, faulty({ do: 'html' }), '10 unavailable'],
-  ['not found', `status ${run}`, {}, '6 not_found'],
-  ['401', `status ${run}`, any(401), '7 unauthorized'],
-  ['402', `status ${run}`, any(402), '8 no_credits'],
-  ['400', `status ${run}`, any(400), '11 rejected'],
-  ['a page', `status ${run}`, faulty({ do: 'html' }), '10 unavailable'],
-  ['an unfinished run', 'status', {}, '0 still_running', { ...started, next: watch }],
-  ['an unfinished run', 'status --exit-status', {}, '16 still_running', started],
-  ['FAILED', 'status', short('FAILED'), '0 run_failed', { ...finished, next: /^runctl result/ }],
-  ['FAILED', 'status --exit-status', short('FAILED'), '1 run_failed', finished],
-  ['an empty argument', 'status ', {}, '2 usage'],
-  ['fields in its place, as gh takes them', 'status status,title', {}, '2 usage', { next: /^runctl status --help$/ }],
-  ['a project that is no UUID', `status ${run} -p acme`, {}, '2 usage'],
-  ['a run of another project', `status nightly -p ${id}`, {}, '2 usage', started],
-  ['a run of another project, in full', `status ${project}/${run} -p ${id}`, {}, '2 usage'],
-  ['COMPLETED, refused', 'result', { ...short(), ...result(401) }, '7 unauthorized', finished],
-  ['an unfinished run', 'result', {}, '0 still_running', { ...started, next: watch }],
-  ['FAILED', 'list', short('FAILED'), '0 run_failed', { earlier: 'trigger nightly --watch', next: /^runctl result/ }],
-  ['a signal', 'status', hangs('status'), '130 interrupted', { ...started, interruptAt: 1 }],
-  ['a signal', 'result', hangs('result'), '130 interrupted', { ...started, interruptAt: 1 }],
-  ['a signal', 'list', hangs('status'), '130 interrupted', { ...started, interruptAt: 1 }],
-  [
-    'a signal',
-    'recover',
-    faulty(lost({ nth: 1 }), { on: 'trigger', do: 'hang', acts: true }),
-    '130 unknown interrupted',
-    { ...unresolved, interruptAt: 1, next: recover },
-  ],
-  ['its run is found', 'recover --resend', lostFirst, '0 recovered:unknown ok', { ...unresolved, isFinished: true }],
-  ['the answer is lost again', 'recover --give-up-after 1ms', faulty(lost()), '12 unknown outcome_unknown', unresolved],
-  [
-    'the API key is refused',
-    'recover',
-    faulty(lost({ nth: 1 }), answer(401)),
-    '12 unknown outcome_unknown',
-    { ...unresolved, next: config, says: /API key was refused/ },
-  ],
-  [
-    'another API key',
-    'recover --resend',
-    lostFirst,
-    '12 unknown outcome_unknown (other_api_key)',
-    { ...unresolved, env: { RUNCTL_API_KEY: 'another-key-123456' }, next: config },
-  ],
-  ['no base URL', 'doctor', {}, '2 usage', { env: { RUNCTL_BASE_URL: '', RUNCTL_STATE_DIR: '/dev/null' } }],
-  ['nobody listens', 'doctor', {}, '10 unavailable', { network: 'refused' }],
-  ['401', 'doctor', {}, '7 unauthorized', { env: { RUNCTL_API_KEY: 'another-key' }, next: /^runctl config/ }],
-  ['the state folder is a file', 'doctor', {}, '74 output_error', { env: { RUNCTL_STATE_DIR: '/dev/null' } }],
-  ['a discontinued agent', `agent trigger ${id}`, {}, '11 not_started rejected !agents_discontinued'],
-  ['a run that nobody knows', `agent status ${id} ${id}`, {}, '6 not_found !agents_discontinued'],
+  ['no name', 'trigger ..', {}, 'exits 2: not_started, usage'],
+  ['another automation', 'trigger b', { automations: { a: {} } },
+    'exits 6: not_started, not_found', { earlier: 'trigger a', next: config }],
+  ['not found', `watch ${run}`, {}, 'exits 6: not_found'],
+  ['429 until it gives up', `watch ${run}`, any(429), 'exits 9: rate_limited'],
+  ['a wait beyond --timeout', `watch ${run} --timeout 10m`, any(503, later),
+    'exits 124: timeout, warns of retry_after'],
+  ['402 at every poll', `watch ${run}`, any(402), 'exits 10: unavailable'],
+  ['a page at every poll', `watch ${run}`, faulty({ do: 'html' }), 'exits 10: unavailable'],
+  ['not found', `status ${run}`, {}, 'exits 6: not_found'],
+  ['401', `status ${run}`, any(401), 'exits 7: unauthorized'],
+  ['402', `status ${run}`, any(402), 'exits 8: no_credits'],
+  ['400', `status ${run}`, any(400), 'exits 11: rejected'],
+  ['a page', `status ${run}`, faulty({ do: 'html' }), 'exits 10: unavailable'],
+  ['an unfinished run', 'status', {}, 'exits 0: still_running', { ...started, next: watch }],
+  ['an unfinished run', 'status --exit-status', {}, 'exits 16: still_running', started],
+  ['FAILED', 'status', short('FAILED'), 'exits 0: run_failed', { ...finished, next: /^runctl result/ }],
+  ['FAILED', 'status --exit-status', short('FAILED'), 'exits 1: run_failed', finished],
+  ['an empty argument', 'status ', {}, 'exits 2: usage'],
+  ['fields in its place, as gh takes them', 'status status,title', {},
+    'exits 2: usage', { next: /^runctl status --help$/ }],
+  ['a project that is no UUID', `status ${run} -p acme`, {}, 'exits 2: usage'],
+  ['a run of another project', `status nightly -p ${id}`, {}, 'exits 2: usage', started],
+  ['a run of another project, in full', `status ${projectId}/${run} -p ${id}`, {}, 'exits 2: usage'],
+  ['COMPLETED, refused', 'result', { ...short(), ...result(401) }, 'exits 7: unauthorized', finished],
+  ['an unfinished run', 'result', {}, 'exits 0: still_running', { ...started, next: watch }],
+  ['FAILED', 'list', short('FAILED'),
+    'exits 0: run_failed', { earlier: 'trigger nightly --watch', next: /^runctl result/ }],
+  ['a signal', 'status', hangs('status'), 'exits 130: interrupted', { ...started, interruptAt: 1 }],
+  ['a signal', 'result', hangs('result'), 'exits 130: interrupted', { ...started, interruptAt: 1 }],
+  ['a signal', 'list', hangs('status'), 'exits 130: interrupted', { ...started, interruptAt: 1 }],
+  ['a signal', 'recover', faulty(loseResponse({ nth: 1 }), { on: 'trigger', do: 'hang', acts: true }),
+    'exits 130: unknown, interrupted', { ...unresolved, interruptAt: 1, next: recover }],
+  ['its run is found', 'recover --resend', lostFirst,
+    'exits 0: recovered (started: unknown), ok', { ...unresolved, isFinished: true }],
+  ['the answer is lost again', 'recover --give-up-after 1ms', faulty(loseResponse()),
+    'exits 12: unknown, outcome_unknown', unresolved],
+  ['the API key is refused', 'recover', faulty(loseResponse({ nth: 1 }), answer(401)),
+    'exits 12: unknown, outcome_unknown', { ...unresolved, next: config, says: /API key was refused/ }],
+  ['another API key', 'recover --resend', lostFirst,
+    'exits 12: unknown, outcome_unknown because of other_api_key',
+    { ...unresolved, env: { RUNCTL_API_KEY: 'another-key-123456' }, next: config }],
+  ['no base URL', 'doctor', {}, 'exits 2: usage', { env: { RUNCTL_BASE_URL: '', RUNCTL_STATE_DIR: '/dev/null' } }],
+  ['nobody listens', 'doctor', {}, 'exits 10: unavailable', { network: 'refused' }],
+  ['401', 'doctor', {}, 'exits 7: unauthorized', { env: { RUNCTL_API_KEY: 'another-key' }, next: /^runctl config/ }],
+  ['the state folder is a file', 'doctor', {}, 'exits 74: output_error', { env: { RUNCTL_STATE_DIR: '/dev/null' } }],
+  ['a discontinued agent', `agent trigger ${id}`, {}, 'exits 11: not_started, rejected, warns of agents_discontinued'],
+  ['a run that nobody knows', `agent status ${id} ${id}`, {}, 'exits 6: not_found, warns of agents_discontinued'],
 ];
 
 /** A command gives up soon, unless its row says when. */
@@ -333,7 +279,7 @@ const tables: [command: string, rows: Row[]][] = [
 const ofProcesses = [70, 129, 141, 143];
 
 test('every other exit code has a row', () => {
-  const codes = tables.flatMap(([, rows]) => rows.map(([, , , ends]) => Number.parseInt(ends, 10)));
+  const codes = tables.flatMap(([, rows]) => rows.map(([, , , ends]) => Number(/\d+/.exec(ends)?.[0])));
   expect(new Set([...codes, ...ofProcesses])).toEqual(new Set(exitCodes.map(({ code }) => code)));
 });
 
@@ -377,7 +323,7 @@ describe.each(tables)('%s', (command, rows) => {
       }
       const { code, documents, stderr } = await running;
       const facts: Facts[] = documents.map(({ runctl }) => runctl);
-      expect(`${code} ${facts.map(endOf).join(' | ')}`, stderr).toBe(ends);
+      expect(`exits ${code}: ${facts.map(endOf).join('; then ')}`, stderr).toBe(ends);
       const triggers = facts.flatMap(({ trigger }) => trigger ?? []);
       const said = triggers.filter((each) => each.started === 'yes').length;
       expect(emulator.runs().length - before, 'really started').toBe(really ?? said);
@@ -419,9 +365,10 @@ function endOf({ trigger, outcome, problem, warnings }: Facts): string {
   const isImplied = !trigger || startedOf[how as keyof typeof startedOf] === started;
   const isFailure = !/^(ok|still_running|run_.*)$/.test(outcome);
   expect(problem !== undefined, 'a problem exactly if something failed').toBe(isFailure);
-  const cause = problem && problem.name !== outcome ? `(${problem.name})` : '';
-  const warned = warnings.map(({ name }) => `!${name}`);
-  return [isImplied ? how : `${how}:${started}`, outcome, cause, ...warned].filter(Boolean).join(' ');
+  const cause = problem && problem.name !== outcome ? ` because of ${problem.name}` : '';
+  const warned = warnings.map(({ name }) => `warns of ${name}`);
+  const triggered = isImplied ? how : `${how} (started: ${started})`;
+  return [triggered, outcome + cause, ...warned].filter(Boolean).join(', ');
 }
 
 /** A wait begins in the turn after the answer that it follows. */

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { openJournal } from '../../src/journal/journal.ts';
 import { createProcesses } from '../../src/journal/processes.ts';
-import type { Scenario } from '../fault-kit/scenario.ts';
+import { loseResponse, type Scenario } from '../fault-kit/scenario.ts';
 import { type Machine, withMachine } from '../helpers/machine.ts';
 import { networkFaults } from '../helpers/network-faults.ts';
 import type { Ended } from '../helpers/run-program.ts';
@@ -134,7 +134,7 @@ test.each<[string, Scenario, number, string, RegExp]>([
 
 describe('what is open', () => {
   const long: Scenario = { automations: { '*': { duration: '9d' } } };
-  const lost: Scenario = { faults: [{ on: 'trigger', do: 'loseAnswer' }] };
+  const lost: Scenario = { faults: [loseResponse()] };
 
   test.each<[string, Scenario, number, object]>([
     ['a trigger without a response', lost, 23, { result: 'warning', advice: '`runctl recover`' }],

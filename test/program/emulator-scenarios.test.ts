@@ -3,6 +3,7 @@ import { type ScenarioName, scenarios } from '../../src/emulator/scenarios.ts';
 import { startEmulator } from '../../src/emulator/server.ts';
 import { createService } from '../../src/emulator/service.ts';
 import { createHarness } from '../emulator/harness.ts';
+import { projectId } from '../fault-kit/start.ts';
 import { environmentIn } from '../helpers/environment-in.ts';
 import { createLeapingClock } from '../helpers/leaping-clock.ts';
 import { runProgram } from '../helpers/run-program.ts';
@@ -14,7 +15,6 @@ async function playing(name: ScenarioName, speed = 1) {
   const service = createService(scenarios[name].automations, ['key-of-the-test']);
   const emulator = await startEmulator({ service, speed, nowMs: clock.nowMs });
   onTestFinished(() => emulator.close());
-  const projectId = '00000000-0000-4000-8000-000000000001';
   const env = environmentIn(temporaryFolder(), { url: emulator.url, apiKey: 'key-of-the-test', projectId });
   const run = (line: string) => runProgram(line.split(' '), { env, clock });
   return { emulator, clock, run };

@@ -1,19 +1,19 @@
 // A trigger starts one run, and none is lost: what a person sees who loses an answer, repeats, recovers, or is interrupted.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
-import type { Fault, Scenario } from '../fault-kit/scenario.ts';
+import { type Fault, loseResponse, type Scenario } from '../fault-kit/scenario.ts';
 import { withMachine } from '../helpers/machine.ts';
 
 const trigger = 'trigger nightly';
 const hasty = `${trigger} --give-up-after 1ms`;
 const once = { on: 'trigger', nth: 1 } as const;
-const lost: Scenario = { faults: [{ ...once, do: 'loseAnswer' }] };
+const lost: Scenario = { faults: [loseResponse({ nth: 1 })] };
 /** The repeat after the lost answer meets its own run. */
 const conflict: Scenario = { ...lost, order: 'activeFirst', namesActiveRun: true };
 
 describe('an answer to a trigger that is', () => {
   test.each<[string, Fault]>([
-    ['lost', { ...once, do: 'loseAnswer' }],
+    ['lost', loseResponse({ nth: 1 })],
     ['closed', { ...once, do: 'close', acts: true }],
     ['truncated', { ...once, do: 'truncate' }],
     ['a 502 of a gateway', { ...once, do: 'status', status: 502, acts: true }],
@@ -213,7 +213,7 @@ describe('a trigger that was lost', () => {
   test.each([23, 49])('%i hours ago is mentioned to whoever asks for the run before it', async (hours) => {
     const { run, clock } = await withMachine({
       automations: { '*': { duration: '1s' } },
-      faults: [{ on: 'trigger', from: 2, do: 'loseAnswer' }],
+      faults: [loseResponse({ from: 2 })],
     });
     await run(`${trigger} --watch -q`);
     expect((await run(hasty)).code).toBe(12);

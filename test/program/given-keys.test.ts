@@ -1,6 +1,6 @@
 // An idempotency key starts one run: where the service honors it, where it doesn't, and what is said of a run that it has.
 import { describe, expect, test } from 'vitest';
-import type { Scenario } from '../fault-kit/scenario.ts';
+import { loseResponse, type Scenario } from '../fault-kit/scenario.ts';
 import { withMachine } from '../helpers/machine.ts';
 
 const trigger = 'trigger nightly';
@@ -8,7 +8,7 @@ const given = `${trigger} --idempotency-key k`;
 const waiting = '--if-active wait';
 const instant = { '*': { duration: '1ms' } };
 const short = { '*': { duration: '10s' } };
-const loss = { on: 'trigger', nth: 1, do: 'loseAnswer' } as const;
+const loss = loseResponse({ nth: 1 });
 
 describe('{automation} in an idempotency key', () => {
   test('stands for the project and the name, percent-encoded, so that a command for several can be repeated', async () => {
@@ -28,7 +28,7 @@ describe('{automation} in an idempotency key', () => {
 });
 
 test('a trigger that an earlier command left in doubt is one trigger, first sent then', async () => {
-  const { run, records } = await withMachine({ faults: [{ on: 'trigger', to: 2, do: 'loseAnswer' }] });
+  const { run, records } = await withMachine({ faults: [loseResponse({ to: 2 })] });
   for (const code of [12, 12, 0]) expect((await run(`${given} --give-up-after 1ms`)).code).toBe(code);
   const sent = records().filter(({ type }) => type === 'triggered');
   expect(sent.map(({ first }) => first)).toEqual([true, undefined, undefined]);

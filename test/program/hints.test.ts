@@ -4,8 +4,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Scenario } from '../fault-kit/scenario.ts';
-import { withEmulator } from '../helpers/emulator.ts';
+import { loseResponse, type Scenario } from '../fault-kit/scenario.ts';
+import { failing, going, withEmulator } from '../helpers/emulator.ts';
 import { jsonLines } from '../helpers/json-lines.ts';
 import { printedCommands } from '../helpers/printed-commands.ts';
 import { runProgram } from '../helpers/run-program.ts';
@@ -18,19 +18,17 @@ const wordsOf = (command: string) =>
     .slice(1, -1);
 
 const name = `it's "nightly" & (HOME)`;
-const slow: Scenario = { automations: { '*': { duration: '1h' } } };
-const failing: Scenario = { automations: { '*': { duration: '1s', outcome: 'FAILED' } } };
-const lost: Scenario = { ...slow, order: 'activeFirst', faults: [{ on: 'trigger', to: 2, do: 'loseAnswer' }] };
+const lost: Scenario = { ...going, order: 'activeFirst', faults: [loseResponse({ to: 2 })] };
 const noJournal = { RUNCTL_STATE_DIR: '/dev/null' };
 
-const lostOnce: Scenario = { ...lost, faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }] };
+const lostOnce: Scenario = { ...lost, faults: [loseResponse({ nth: 1 })] };
 const trigger = ['trigger', name];
 const elsewhere = `${executionId}/nightly`;
 const withoutFlags = (command: string) => command.replace(' --profile staging', '');
 
 test.each<[string, Scenario, string[], Record<string, string>, prints: RegExp]>([
-  ['a trigger on a CI runner', slow, trigger, { CI: '1' }, /^runctl watch '[\da-f-]{36}\/it/],
-  ['a conflict', { ...slow, namesActiveRun: true }, trigger, noJournal, /^runctl watch '[\da-f-]{36}\/it/],
+  ['a trigger on a CI runner', going, trigger, { CI: '1' }, /^runctl watch '[\da-f-]{36}\/it/],
+  ['a conflict', { ...going, namesActiveRun: true }, trigger, noJournal, /^runctl watch '[\da-f-]{36}\/it/],
   [
     'a lost answer without a journal',
     lost,
@@ -75,7 +73,7 @@ test.each([
   ['a run that was started', 0],
   ['a refusal', 5],
 ])('the next command after %s repeats the service that was named by flags', async (_, exitCode) => {
-  const { env, clock } = await withEmulator(slow);
+  const { env, clock } = await withEmulator(going);
   const flags = ['--base-url', env.RUNCTL_BASE_URL ?? '', '--project', projectId];
   const elsewhere = { ...env, RUNCTL_BASE_URL: 'https://other.test' };
   const run = (output: string[]) => runProgram(['trigger', 'nightly', ...output, ...flags], { env: elsewhere, clock });

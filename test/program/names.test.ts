@@ -1,10 +1,10 @@
 // What is no name is refused for all arguments together, before anything is sent.
 import { mkdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { projectId } from '../fault-kit/start.ts';
 import { withMachine } from '../helpers/machine.ts';
 
 const id = '6f1c9f5e-3a53-4c1b-9f0a-0d6f2c1f8a11';
-const project = '00000000-0000-4000-8000-000000000001';
 const blanks = ['', ' ', '\u00A0', '\u3000', '\u200B', '\uFEFF', '\u0085'];
 const dashes = [...'–—‐‑‒―−﹘-'];
 
@@ -78,20 +78,20 @@ describe('an automation can be', () => {
   test.each(['a,b', '-nightly', ' x', '“q”'])('called %j, as the message says how that is given', async (name) => {
     const { run, emulator } = await withMachine();
     expect((await run(['trigger', '--', name])).stderr).toContain('<projectId>/<name>');
-    expect((await run(['trigger', `${project}/${name}`])).code).toBe(0);
+    expect((await run(['trigger', `${projectId}/${name}`])).code).toBe(0);
     expect(emulator.runs()).toMatchObject([{ target: { automationName: name } }]);
   });
 
   test('called like a command, and named so once it is known', async () => {
     const { run, ids } = await withMachine({ automations: { '*': { duration: '1ms' } } });
-    await run(`trigger ${project}/list`);
+    await run(`trigger ${projectId}/list`);
     for (const command of ['trigger', 'status', 'watch']) expect((await run(`${command} list`)).code, command).toBe(0);
     expect(ids()).toHaveLength(2);
   });
 
   test('no name, and is then never suggested, and one without a run neither', async () => {
     const { run } = await withMachine({ faults: [{ on: 'trigger', from: 2, do: 'status', status: 402 }] });
-    await run(`trigger ${project}/–watch`);
+    await run(`trigger ${projectId}/–watch`);
     expect((await run('trigger nightly')).code).toBe(8);
     expect((await run('trigger')).stderr).toContain('see `runctl trigger --help`');
     expect((await run('trigger --dry-run watch')).stderr).not.toContain('–watch');

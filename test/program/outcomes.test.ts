@@ -7,7 +7,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { Fault, Scenario } from '../fault-kit/scenario.ts';
+import { type Fault, loseResponse, type Scenario } from '../fault-kit/scenario.ts';
 import { jsonLines } from '../helpers/json-lines.ts';
 import { withMachine } from '../helpers/machine.ts';
 
@@ -68,7 +68,7 @@ interface Start {
 
 const named = { namesActiveRun: true };
 const refused = (status: number): Scenario => ({ faults: [{ on: 'trigger', do: 'status', status }] });
-const lost = (nth?: number): Scenario => ({ faults: [{ on: 'trigger', nth, do: 'loseAnswer' }] });
+const lost = (nth?: number): Scenario => ({ faults: [loseResponse({ nth })] });
 const ends = statuses.filter((status) => status !== 'RUNNING');
 const used = { isGiven: true, watched: [completed, failed] };
 
@@ -122,10 +122,10 @@ test.each(['new', 'a new given key', 'a given key of a finished run of this mach
   (name) => checkTrigger(name, starts[name] ?? {}, '--dry-run', completed),
 );
 
-const failing: Fault = { on: 'result', do: 'status', status: 500 };
+const noResult: Fault = { on: 'result', do: 'status', status: 500 };
 const damages = {
   'all is well': {},
-  'the result cannot be read': { faults: [failing] },
+  'the result cannot be read': { faults: [noResult] },
   'the trigger was lost': lost(1),
 } satisfies Record<string, Scenario>;
 

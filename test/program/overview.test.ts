@@ -2,7 +2,7 @@
 import { PassThrough } from 'node:stream';
 import { Terminal } from '@xterm/headless';
 import { expect, test } from 'vitest';
-import type { Scenario } from '../fault-kit/scenario.ts';
+import { loseResponse, type Scenario } from '../fault-kit/scenario.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { createLeapingClock } from '../helpers/leaping-clock.ts';
 import { runProgram } from '../helpers/run-program.ts';
@@ -16,7 +16,7 @@ const scenario: Scenario = {
     bad: { duration: '1s', outcome: 'FAILED', error },
     mended: { duration: '1s', outcome: ['FAILED', 'COMPLETED'] },
   },
-  faults: [{ on: 'trigger', automation: 'lost', do: 'loseAnswer' }],
+  faults: [loseResponse({ automation: 'lost' })],
 };
 const [bad, mended, lost] = ['trigger bad --watch', 'trigger mended --watch', 'trigger lost --give-up-after 1ms'];
 const many = Array.from({ length: 12 }, (_, n) => `a${n}`);

@@ -2,14 +2,12 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Scenario } from '../fault-kit/scenario.ts';
-import { withEmulator } from '../helpers/emulator.ts';
+import { loseResponse, type Scenario } from '../fault-kit/scenario.ts';
+import { failing, going, withEmulator } from '../helpers/emulator.ts';
 import { jsonLines } from '../helpers/json-lines.ts';
 import { runProgram } from '../helpers/run-program.ts';
 
-const hour: Scenario = { automations: { '*': { duration: '1h' } } };
-const failing: Scenario = { automations: { '*': { duration: '1s', outcome: 'FAILED' } } };
-const lost: Scenario = { ...hour, faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }] };
+const lost: Scenario = { ...going, faults: [loseResponse({ nth: 1 })] };
 const brief = 'trigger nightly --give-up-after 1ms';
 
 async function machine(scenario: Scenario, extra = {}) {
@@ -53,7 +51,7 @@ test.each(['', ' --quiet', ' --json'])('that a trigger is superseded is said thi
 });
 
 test('recover prints a document for each trigger', async () => {
-  const { run } = await machine({ ...hour, faults: [{ on: 'trigger', to: 2, do: 'loseAnswer' }] });
+  const { run } = await machine({ ...going, faults: [loseResponse({ to: 2 })] });
   for (const name of ['a', 'b']) await run(`trigger ${name} --give-up-after 1ms`);
   const documents = jsonLines((await run('recover --json')).stdout);
   expect(documents.map(({ automationName }) => automationName).toSorted()).toEqual(['a', 'b']);
@@ -61,7 +59,7 @@ test('recover prints a document for each trigger', async () => {
 });
 
 test('what doctor finds is no warning besides', async () => {
-  const { run, env } = await machine(hour, { RUNCTL_API_KEY: '' });
+  const { run, env } = await machine(going, { RUNCTL_API_KEY: '' });
   const { RUNCTL_CONFIG_DIR: folder = '', RUNCTL_API_KEY: apiKey } = env;
   mkdirSync(folder);
   const file = join(folder, 'config.json');
@@ -86,10 +84,7 @@ test('what to do about a failed run names the automation as short as it can be t
 test('what is warned of one run is in its document, and in no other', async () => {
   const { run } = await machine({
     automations: { '*': { duration: '1s', outcome: 'FAILED' } },
-    faults: [
-      { on: 'trigger', automation: 'a', nth: 2, do: 'loseAnswer' },
-      { on: 'result', automation: 'a', do: 'status', status: 404 },
-    ],
+    faults: [loseResponse({ automation: 'a', nth: 2 }), { on: 'result', automation: 'a', do: 'status', status: 404 }],
   });
   await run('trigger a b --watch');
   expect((await run('trigger a --give-up-after 1ms')).code).toBe(12);
@@ -112,7 +107,7 @@ test.each([
   'beside a run that was started, a rate limit has the same command as next step only if it starts no second run: %s',
   async (rest, next) => {
     const limited = { on: 'trigger', automation: 'b', do: 'status', status: 429 } as const;
-    const { run } = await machine({ ...hour, faults: [limited] });
+    const { run } = await machine({ ...going, faults: [limited] });
     const { code, stdout } = await run(`trigger ${rest.replace('a', 'a b')} --give-up-after 10s --json`);
     const [, { runctl }] = jsonLines(stdout);
     expect([code, runctl.next?.slice(0, 18) ?? null]).toEqual([9, next]);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { branch } from '../../docs/samples/branch.ts';
 import { program } from '../../src/program.ts';
-import type { Scenario } from '../fault-kit/scenario.ts';
+import { loseResponse, type Scenario } from '../fault-kit/scenario.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { jsonLines } from '../helpers/json-lines.ts';
 import { needs } from '../helpers/needs.ts';
@@ -37,12 +37,12 @@ const samples: Record<string, Sample> = {
   },
   'outcome-unknown': {
     argv: ['trigger', 'nightly', '--give-up-after', '1ms', '--json'],
-    scenario: { faults: [{ on: 'trigger', do: 'loseAnswer' }] },
+    scenario: { faults: [loseResponse()] },
   },
   recovered: {
     argv: ['recover', '--json'],
     earlier: ['trigger', 'nightly', '--give-up-after', '1ms'],
-    scenario: { faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }] },
+    scenario: { faults: [loseResponse({ nth: 1 })] },
   },
   'no-credits': { argv: ['trigger', 'nightly', '--json'], scenario: { credits: 0 } },
   'still-running': { argv: ['status', '--json'], earlier: ['trigger', 'nightly'] },
@@ -109,7 +109,7 @@ test('every command prints documents that are as the schema says', async () => {
   ];
   const { env, clock } = await withEmulator({
     automations: { '*': {}, failing: { outcome: 'FAILED' } },
-    faults: [{ on: 'trigger', automation: 'lost', to: 2, do: 'loseAnswer' }],
+    faults: [loseResponse({ automation: 'lost', to: 2 })],
   });
   for (const line of lines) {
     const { stdout } = await runProgram([...line.split(' '), '--json'], { env, clock });

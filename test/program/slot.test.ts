@@ -1,7 +1,7 @@
 // An automation has one slot for a run: what becomes of a trigger that finds it taken.
 import { describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/process.ts';
-import type { Scenario } from '../fault-kit/scenario.ts';
+import { loseResponse, type Scenario } from '../fault-kit/scenario.ts';
 import { withMachine } from '../helpers/machine.ts';
 import { executionId, projectId } from '../helpers/scripted-service.ts';
 import { answer, startFaultyService } from '../helpers/server-faults.ts';
@@ -102,7 +102,7 @@ describe('another run than the last one that this machine knows', () => {
 
 describe('a refusal', () => {
   test("is no reason to recover another automation's lost trigger", async () => {
-    const faults = [{ on: 'trigger', automation: 'b', do: 'loseAnswer' }] as const;
+    const faults = [loseResponse({ automation: 'b' })];
     const { run, elsewhere } = await withMachine(runs('1h', { faults }));
     await run('trigger b --give-up-after 1ms');
     await elsewhere('trigger a');

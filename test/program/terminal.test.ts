@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Terminal } from '@xterm/headless';
 import { describe, expect, test, vi } from 'vitest';
 import type { Scenario } from '../fault-kit/scenario.ts';
-import { withEmulator } from '../helpers/emulator.ts';
+import { going, withEmulator } from '../helpers/emulator.ts';
 import { onMemoryScreen, openMemoryScreen } from '../helpers/memory-screen.ts';
 import { runProgram } from '../helpers/run-program.ts';
 import { atTheEnd } from '../helpers/screen-reader.ts';
@@ -12,9 +12,7 @@ import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const esc = '\u001B';
 const bell = '\u0007';
-/** Goes on until the test ends it. */
-const going: Scenario = { automations: { '*': { duration: '1h' } } };
-const failing: Scenario = {
+const failsWithEscapes: Scenario = {
   automations: {
     '*': {
       duration: '1ms',
@@ -99,8 +97,8 @@ describe('color', () => {
   const sgr = new RegExp(`${esc}\\[[\\d;]*m`);
 
   test('sets the outcome off, and means the same without; what the service says gives the terminal no orders', async () => {
-    const colored = await onMemoryScreen(watching, failing);
-    const plain = await onMemoryScreen(watching, failing, { env: { NO_COLOR: '1' } });
+    const colored = await onMemoryScreen(watching, failsWithEscapes);
+    const plain = await onMemoryScreen(watching, failsWithEscapes, { env: { NO_COLOR: '1' } });
     const ends = [await atTheEnd(colored), await atTheEnd(plain)];
     const [withColor, without] = ends.map(({ text }) => text.replaceAll(/[0-9a-f-]{36}/g, '<id>'));
     expect(colored.written()).toContain(`${esc}[31m✖ FAILED`);
@@ -112,7 +110,7 @@ describe('color', () => {
   });
 
   test('is left out of a report that is written to a file', async () => {
-    const { env } = await withEmulator(failing);
+    const { env } = await withEmulator(failsWithEscapes);
     const { stdout, stderr } = await runProgram(watching, { env: { ...env, TERM: 'xterm-256color', LANG: 'C.UTF-8' } });
     expect(stdout + stderr).not.toMatch(sgr);
     expect(stdout).toContain('✖ FAILED');
@@ -135,7 +133,7 @@ test.each(['result', 'result -q', 'result --field output'])(
 );
 
 test('a locale without Unicode gets ASCII alone', async () => {
-  const screen = await onMemoryScreen(watching, failing, { env: { LANG: 'C' } });
+  const screen = await onMemoryScreen(watching, failsWithEscapes, { env: { LANG: 'C' } });
   const { text } = await atTheEnd(screen);
   expect(text).toContain('x FAILED');
   expect(screen.written()).toMatch(/^[\0-\x7f]*$/);

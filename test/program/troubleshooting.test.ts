@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Terminal } from '@xterm/headless';
 import { expect, test } from 'vitest';
-import type { Scenario } from '../fault-kit/scenario.ts';
-import { withEmulator } from '../helpers/emulator.ts';
+import { loseResponse, type Scenario } from '../fault-kit/scenario.ts';
+import { going, withEmulator } from '../helpers/emulator.ts';
 import { runProgram } from '../helpers/run-program.ts';
 import { ScreenStream } from '../helpers/screen-stream.ts';
 
@@ -33,9 +33,8 @@ interface Trouble {
   env?: Record<string, string>;
 }
 
-const hour = { automations: { '*': { duration: '1h' } } } as const;
 const trigger = ['trigger', 'nightly'];
-const lost: Scenario = { ...hour, order: 'activeFirst', faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }] };
+const lost: Scenario = { ...going, order: 'activeFirst', faults: [loseResponse({ nth: 1 })] };
 
 const troubles: Record<string, Trouble> = {
   'Exit code 12': {
@@ -50,7 +49,7 @@ const troubles: Record<string, Trouble> = {
     shows: /nightly at .*\+0000 isn't sent again: the service ignores[\s\S]*look in the service/,
   },
   'Exit code 7': {
-    scenario: { ...hour, faults: [{ on: 'status', do: 'html', status: 403 }] },
+    scenario: { ...going, faults: [{ on: 'status', do: 'html', status: 403 }] },
     before: [
       [trigger, 0],
       [['status'], 7],
@@ -58,7 +57,7 @@ const troubles: Record<string, Trouble> = {
     shows: /RUNCTL_API_KEY[\s\S]*the response is an HTML page, "403"/,
   },
   'It hangs': {
-    scenario: hour,
+    scenario: going,
     before: [[trigger, 0]],
     shows: /status +RUNNING[\s\S]*started/,
   },
@@ -81,7 +80,7 @@ const troubles: Record<string, Trouble> = {
     shows: /UNKNOWN +nightly/,
   },
   'Exit code 5, every morning': {
-    scenario: hour,
+    scenario: going,
     before: [
       [trigger, 0],
       [trigger, 5],
@@ -89,7 +88,7 @@ const troubles: Record<string, Trouble> = {
     shows: /RUNNING +nightly/,
   },
   'Exit code 74': {
-    scenario: hour,
+    scenario: going,
     before: [[trigger, 0]],
     env: { RUNCTL_STATE_DIR: '/proc/nothing' },
     shows: /✖ journal/,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { Terminal } from '@xterm/headless';
 import { expect, test, vi } from 'vitest';
-import type { Scenario } from '../fault-kit/scenario.ts';
+import { loseResponse, type Scenario } from '../fault-kit/scenario.ts';
 import { withMachine } from '../helpers/machine.ts';
 import type { Ended } from '../helpers/run-program.ts';
 import { ScreenStream } from '../helpers/screen-stream.ts';
@@ -24,7 +24,7 @@ const unnamed = ['new_run ok', 'active_run warning', 'run_status ok', 'idempoten
 const ignored = ['new_run ok', 'active_run warning', 'run_status ok', 'idempotency_keys warning'];
 const unclear = ['new_run ok', 'idempotency_keys failed'];
 const unseen = ['new_run ok', 'active_run ok', 'idempotency_keys failed'];
-const lost = (nth: number) => [{ on: 'trigger', nth, do: 'loseAnswer' }] as const;
+const lost = (nth: number) => [loseResponse({ nth })];
 const broken = (on: 'trigger' | 'status', status: number, more = {}) =>
   [{ on, do: 'status', status, ...more }] as const;
 

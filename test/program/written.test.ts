@@ -1,13 +1,11 @@
 // What a command adds to the journal, as another version or a script reads it, and what it makes of records that are not its own.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { Scenario } from '../fault-kit/scenario.ts';
+import { loseResponse, type Scenario } from '../fault-kit/scenario.ts';
+import { failing, going } from '../helpers/emulator.ts';
 import { type Machine, withMachine } from '../helpers/machine.ts';
 
-const hour = { '*': { duration: '1h' } } as const;
-const running: Scenario = { automations: hour };
-const failing: Scenario = { automations: { '*': { duration: '1h', outcome: 'FAILED' } } };
-const loseFirst: Scenario = { automations: hour, faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }] };
+const loseFirst: Scenario = { ...going, faults: [loseResponse({ nth: 1 })] };
 const longError: Scenario = {
   automations: { '*': { duration: '1h', outcome: 'FAILED', error: { type: 'x', message: 'long '.repeat(200) } } },
 };
@@ -35,24 +33,24 @@ const shortened = { ...failed, error: expect.stringMatching(/^.{100,200}$/) };
 type Row = [line: string, what: string, scenario: Scenario, before: (machine: Machine) => unknown, records: object[]];
 
 const table: Row[] = [
-  ['trigger nightly', 'an accepted trigger', running, nothing, sent],
+  ['trigger nightly', 'an accepted trigger', going, nothing, sent],
   ['trigger nightly', 'a refused trigger', { credits: 0 }, nothing, [{ type: 'triggered' }, { type: 'refused' }]],
   ['trigger nightly --watch', 'a trigger and the end of its run', failing, nothing, [...sent, failed, why]],
-  ['trigger nightly --dry-run', 'nothing', running, nothing, []],
-  ['status', 'nothing of a run that is still running', running, started, []],
-  ['status', 'the end', running, finished, [completed]],
+  ['trigger nightly --dry-run', 'nothing', going, nothing, []],
+  ['status', 'nothing of a run that is still running', going, started, []],
+  ['status', 'the end', going, finished, [completed]],
   ['status', 'the end, and why', failing, finished, [failed, why]],
   ['status --json', 'the end of a run that failed', failing, finished, [failed]],
-  ['result', 'nothing of a run that is still running', running, started, []],
-  ['result', 'the end', running, finished, [completed]],
+  ['result', 'nothing of a run that is still running', going, started, []],
+  ['result', 'the end', going, finished, [completed]],
   ['result -q', 'the end of a run that failed', failing, finished, [failed]],
   ['result --json', 'the end, and why', failing, finished, [why]],
   ['watch', 'the end, and why once the result has said it', failing, finished, [failed, why]],
   ['watch', 'the beginning of a long error', longError, finished, [failed, shortened]],
   ['list', 'the end', failing, finished, [failed]],
-  ['list --offline', 'nothing', running, finished, []],
-  ['doctor --offline', 'nothing', running, finished, []],
-  ['doctor --try-key nightly --yes', 'who repeats the trigger', running, nothing, [...sent, ...sent]],
+  ['list --offline', 'nothing', going, finished, []],
+  ['doctor --offline', 'nothing', going, finished, []],
+  ['doctor --try-key nightly --yes', 'who repeats the trigger', going, nothing, [...sent, ...sent]],
   ['recover', 'what is superseded', loseFirst, superseded, [{ type: 'superseded' }]],
   ['recover', 'the run that it found', loseFirst, unresolved, sent],
   ['recover --dry-run', 'nothing of what it would send', loseFirst, unresolved, []],
@@ -99,8 +97,8 @@ test('a record of a year with six digits, to which no time can be added, is skip
 // Every 1.x shares a state folder with every other (docs/reference.md, Stability).
 test('what a newer version has written into the journal is kept and skipped', async () => {
   const { run, journal, records } = await withMachine({
-    automations: { ...hour, quick: { duration: '1ms', outcome: 'FAILED' } },
-    faults: [{ on: 'trigger', automation: 'weekly', do: 'loseAnswer' }],
+    automations: { ...going.automations, quick: { duration: '1ms', outcome: 'FAILED' } },
+    faults: [loseResponse({ automation: 'weekly' })],
   });
   await run('trigger quick --watch');
   await run('trigger nightly --idempotency-key today');

@@ -57,7 +57,7 @@ print(json.dumps({word.arg: ast.literal_eval(word.value) for word in operator.ke
   const argv = ['bash', '--norc', '-c', task.bash_command.replace('{{ run_id }}', runId)];
   const once = [`nightly-${runId}`];
   expect(await runTwice(argv)).toEqual({ codes: [0, 0], keys: once });
-  const failing: Scenario = { automations: { '*': { duration: '1ms', outcome: ['FAILED', 'COMPLETED'] } } };
-  expect(await runTwice(argv, failing)).toEqual({ codes: [1, 1], keys: once });
+  const failsFirst: Scenario = { automations: { '*': { duration: '1ms', outcome: ['FAILED', 'COMPLETED'] } } };
+  expect(await runTwice(argv, failsFirst)).toEqual({ codes: [1, 1], keys: once });
   expect([task.append_env, task.retries]).toEqual([true, 3]);
 });

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import type { Scenario } from '../fault-kit/scenario.ts';
+import { loseResponse, type Scenario } from '../fault-kit/scenario.ts';
 import { quick } from '../helpers/emulator.ts';
 import { mapConcurrently } from '../helpers/map-concurrently.ts';
 import { needs } from '../helpers/needs.ts';
@@ -68,7 +68,7 @@ test.each([
   expect(script && ended.get(script)?.stdout).toMatch(wanted);
 });
 
-const lostAnswer = { on: 'trigger', nth: 1, do: 'loseAnswer' } as const;
+const lostAnswer = loseResponse({ nth: 1 });
 const badGateway = { on: 'status', nth: 1, do: 'status', status: 502 } as const;
 
 test.for<[what: string, Scenario, code: number, stdout: RegExp]>([

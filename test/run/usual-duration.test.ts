@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { usualOf } from '../../src/run/usual-duration.ts';
+import { minute, second } from '../helpers/durations.ts';
 
-const second = 1_000;
-const minute = 60 * second;
 const times = (count: number, durationMs: number) => Array.from({ length: count }, () => durationMs);
 
 test.each<[string, number[], string | undefined]>([

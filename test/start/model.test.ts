@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
+import { hour, second } from '../helpers/durations.ts';
 import { propertyRuns } from '../helpers/property-runs.ts';
 import {
   checkFollowed,
@@ -17,9 +18,6 @@ import {
 } from './model-checks.ts';
 import type { Condition } from './simulated-service.ts';
 import { createSimulation, type SimulationOptions, type Use } from './simulation.ts';
-
-const second = 1000;
-const hour = 3_600 * second;
 
 const lossy = (['lost', 'unreadable'] as const).flatMap((kind): Condition[] => [
   { kind, acts: true },

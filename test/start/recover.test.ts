@@ -11,6 +11,7 @@ import { wordsOf } from '../../src/words/of-outcome.ts';
 import { reportOfRecovery } from '../../src/words/of-recovery.ts';
 import { plainVoice } from '../../src/words/voice.ts';
 import { account, baseUrl, createConnection } from '../helpers/connection.ts';
+import { hour, minute } from '../helpers/durations.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import {
   executionId,
@@ -25,8 +26,6 @@ import {
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
 
-const minute = 60_000;
-const hour = 60 * minute;
 const other = { projectId, automationName: 'weekly' } as const;
 
 const resolutionOf = (recovery: Recovery) => reportOfRecovery(recovery, {}).resolution;

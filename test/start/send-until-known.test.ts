@@ -13,6 +13,7 @@ import {
   type TriggerResult,
 } from '../../src/start/send-until-known.ts';
 import type { JsonObject } from '../../src/system/json.ts';
+import { hour } from '../helpers/durations.ts';
 import { executionId, fault, projectId, running, scriptedService, state, target } from '../helpers/scripted-service.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
 
@@ -334,8 +335,6 @@ describe('a key that the user chose', () => {
 });
 
 describe('a key that the service may have forgotten', () => {
-  const hour = 3_600_000;
-
   test.each<[string, EarlierUse, number]>([
     ['a day after it was first sent', earlierOf(25 * hour), 0],
     ['a day at most', earlierOf(24 * hour), 1],

@@ -13,12 +13,11 @@ import { createDeadline } from '../../src/watch/deadline.ts';
 import { wordsOf } from '../../src/words/of-outcome.ts';
 import type { Voice } from '../../src/words/voice.ts';
 import { baseUrl, createConnection } from '../helpers/connection.ts';
+import { second } from '../helpers/durations.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { executionId, fault, run, running, scriptedService, state, target } from '../helpers/scripted-service.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
-
-const second = 1000;
 
 interface Flags {
   idempotencyKey?: string;

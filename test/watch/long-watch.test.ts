@@ -8,16 +8,13 @@ import { watchRun } from '../../src/watch/watch-run.ts';
 import { wordsOf } from '../../src/words/of-outcome.ts';
 import { plainVoice } from '../../src/words/voice.ts';
 import { createConnection } from '../helpers/connection.ts';
+import { hour, minute, second } from '../helpers/durations.ts';
 import { propertyTimeoutMs } from '../helpers/property-runs.ts';
 import { createRandom } from '../helpers/random.ts';
 import { fault, resultOf, run, state } from '../helpers/scripted-service.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
 
 vi.setConfig({ testTimeout: propertyTimeoutMs });
-
-const second = 1000;
-const minute = 60 * second;
-const hour = 60 * minute;
 
 interface Outage {
   /** Default both. */

@@ -7,12 +7,9 @@ import { createDeadline } from '../../src/watch/deadline.ts';
 import type { WatchPorts } from '../../src/watch/ports.ts';
 import { watchRun } from '../../src/watch/watch-run.ts';
 import { createConnection } from '../helpers/connection.ts';
+import { hour, second } from '../helpers/durations.ts';
 import { run } from '../helpers/scripted-service.ts';
 import { createVirtualClock, type VirtualClock } from '../helpers/virtual-clock.ts';
-
-export const second = 1000;
-export const minute = 60 * second;
-export const hour = 60 * minute;
 
 interface Setting {
   followed?: Run;

@@ -2,9 +2,10 @@ import { describe, expect, test } from 'vitest';
 import type { Sending, Service } from '../../src/run/service.ts';
 import type { RateLimiter } from '../../src/service/rate-limiter.ts';
 import type { Watched } from '../../src/watch/watch-run.ts';
+import { hour, minute, second } from '../helpers/durations.ts';
 import { executionId, fault, resultOf, run, running, scriptedService, state } from '../helpers/scripted-service.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
-import { hour, minute, second, watch } from './watch-one.ts';
+import { watch } from './watch-one.ts';
 
 const ended = (...statuses: Parameters<typeof scriptedService>[0]['status'] & object) =>
   scriptedService({ status: [...statuses, state('COMPLETED')], result: [resultOf('COMPLETED')] });

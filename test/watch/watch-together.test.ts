@@ -4,11 +4,9 @@ import { createRateLimiter } from '../../src/service/rate-limiter.ts';
 import { createDeadline } from '../../src/watch/deadline.ts';
 import { type Watched, watchRun } from '../../src/watch/watch-run.ts';
 import { createConnection } from '../helpers/connection.ts';
+import { minute, second } from '../helpers/durations.ts';
 import { fault, resultOf, state, target } from '../helpers/scripted-service.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
-
-const second = 1000;
-const minute = 60 * second;
 
 interface Together {
   runs: number;

@@ -147,7 +147,8 @@ function* runsIn(
   const hasRun = isForIds(options) || (status !== undefined && !status.includes('UNKNOWN'));
   let counted = 0;
   for (const entry of journal.entries({ ...filter, hasRun, sinceMs: since && recordedMs })) {
-    if (Date.parse(entry.at) < recordedMs) return;
+    // The entries come in the order of their records. A clock that was set may have dated a later one earlier.
+    if (Date.parse(entry.at) < recordedMs) continue;
     const startedAt = entry.kind === 'unresolved' ? undefined : entry.startedAt;
     if (Date.parse(startedAt ?? entry.at) < sinceMs) continue;
     const mayChange = status !== undefined && isUnfinished(entry);

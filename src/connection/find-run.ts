@@ -5,7 +5,7 @@ import type { Journal } from '../journal/journal.ts';
 import { pathOf } from '../journal/records.ts';
 import { lengthOfIds } from '../output/status-text.ts';
 import { isPlainName } from '../run/automation-name.ts';
-import { type Entry, isOpen, openMs, type RunEntry, runOf, type UnresolvedTrigger } from '../run/entry.ts';
+import { type Entry, isOpen, type RunEntry, runOf, type UnresolvedTrigger } from '../run/entry.ts';
 import type { FoundRun } from '../run/outcome.ts';
 import { Problem, usageProblem } from '../run/problem.ts';
 import { fullArgumentOf, quote, shellWord } from '../run/quote.ts';
@@ -146,12 +146,8 @@ async function findLast(
 }
 
 /** Warns if a later trigger was refused because another run was active, as that one may be meant. */
-function warnOfOtherRun({ target, executionId, at, completedAt }: RunEntry, { journal, baseUrl, context }: Here): void {
-  const sinceMs = Math.max(Date.parse(at), context.clock.nowMs() - openMs);
-  const refused = journal.conflicts({ baseUrl, target, sinceMs }).findLast(({ activeExecutionId, at: refusedAt }) =>
-    // A refusal that names no run may mean this one, if it hadn't finished.
-    activeExecutionId ? activeExecutionId !== executionId : completedAt !== undefined && completedAt < refusedAt,
-  );
+function warnOfOtherRun({ target, executionId }: RunEntry, { journal, baseUrl, context }: Here): void {
+  const refused = journal.otherActiveRun(baseUrl, { target, executionId });
   if (!refused) return;
   const name = nameOf(target);
   const { activeExecutionId } = refused;

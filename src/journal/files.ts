@@ -8,6 +8,9 @@ const mostMebibytes = 256;
 /** A larger file is followed by another. */
 export const fullFileBytes = 256 * 1024;
 
+/** So many of the newest files are always read and never removed, as a clock may have dated what they hold wrongly. */
+export const alwaysKept = 4;
+
 interface JournalFile {
   path: string;
   number: number;

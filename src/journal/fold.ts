@@ -4,14 +4,21 @@ import { type JournalRecord, type RecordOf, runIdOf, triggerIdOf } from './recor
 
 /** What is known of an idempotency key of one target. */
 export interface KeyUse {
-  at: string; // ISO 8601, like every time here
-  attempts: RecordOf<'triggered'>[]; // the attempts without an outcome, oldest first
+  position: number; // of its first record
+  attempts: Attempt[]; // the attempts without an outcome, oldest first
   isSuperseded?: true; // a later trigger has a run: the attempts only matter if the key is used again
   executionId?: string; // the run that it started; never changes once known
   how?: RecordOf<'accepted'>['how']; // how it got that run
   reason?: string; // why an attempt is in doubt
   conflict?: { activeExecutionId?: string }; // a repeat was refused because a run was active
   place: Place;
+}
+
+/** An attempt without an outcome. */
+interface Attempt {
+  record: RecordOf<'triggered'>;
+  position: number;
+  hasEnded?: true; // its process won't send the trigger again
 }
 
 /** A line of the list: a run by its `runIdOf`, else a trigger while it has attempts, else nothing. */
@@ -33,12 +40,17 @@ export interface Listed {
   isWhole: boolean;
 }
 
-/** What these records say, oldest first. Older records may be missing. */
+/**
+ * What these records say, oldest first. Older records may be missing. Which of two records is the later one is never decided
+ * by their times, because a clock may have been set between them. Their positions among the records decide.
+ */
 export function fold(records: Iterable<JournalRecord>): State {
   const state: State = { runs: new Map(), keys: new Map(), places: [] };
+  let position = 0;
   for (const record of records) {
-    if (record.type === 'triggered') trigger(state, record);
-    else if (record.type === 'accepted') accept(state, record);
+    position += 1;
+    if (record.type === 'triggered') trigger(state, record, position);
+    else if (record.type === 'accepted') accept(state, record, position);
     else if (record.type === 'status' || record.type === 'not_found') observe(state, record);
     else resolve(state, record);
   }
@@ -67,18 +79,18 @@ export function foldRuns(records: Iterable<JournalRecord>): State {
 export const isUnresolved = ({ attempts, isSuperseded }: KeyUse): boolean => attempts.length > 0 && !isSuperseded;
 
 /** Another attempt joins an unresolved trigger. After a refusal, the trigger starts over. */
-function trigger({ keys, places }: State, record: RecordOf<'triggered'>): void {
+function trigger({ keys, places }: State, record: RecordOf<'triggered'>, position: number): void {
   const id = triggerIdOf(record);
   const known = keys.get(id);
   if (known?.executionId !== undefined) return;
   if (known && isUnresolved(known)) {
-    known.attempts.push(record);
+    known.attempts.push({ record, position });
     return;
   }
   if (known) known.place.use = undefined;
   const place: Place = { isWhole: record.first === true };
   places.push(place);
-  const use: KeyUse = { at: record.at, attempts: [...(known?.attempts ?? []), record], place };
+  const use: KeyUse = { position, attempts: [...(known?.attempts ?? []), { record, position }], place };
   place.use = use;
   // A `Map` keeps the order in which its keys were added.
   keys.delete(id);
@@ -86,11 +98,11 @@ function trigger({ keys, places }: State, record: RecordOf<'triggered'>): void {
 }
 
 /** The run takes the place of its trigger, unless it was known before. */
-function accept(state: State, record: RecordOf<'accepted'>): void {
+function accept(state: State, record: RecordOf<'accepted'>, position: number): void {
   const runId = runIdOf(record);
   const isKnown = state.runs.has(runId);
   updateRun(state.runs, runId, record);
-  const known = state.keys.get(triggerIdOf(record)) ?? unrecordedUse(state, record);
+  const known = state.keys.get(triggerIdOf(record)) ?? unrecordedUse(state, record, position);
   if (known.executionId === undefined) {
     known.executionId = record.executionId;
     known.how = record.how;
@@ -102,9 +114,9 @@ function accept(state: State, record: RecordOf<'accepted'>): void {
   }
 }
 
-function unrecordedUse({ keys, places }: State, record: RecordOf<'accepted'>): KeyUse {
+function unrecordedUse({ keys, places }: State, record: RecordOf<'accepted'>, position: number): KeyUse {
   const place: Place = { isWhole: false };
-  const unrecorded: KeyUse = { at: record.at, attempts: [], place };
+  const unrecorded: KeyUse = { position, attempts: [], place };
   places.push(place);
   keys.set(triggerIdOf(record), unrecorded);
   return unrecorded;
@@ -122,7 +134,7 @@ function resolve({ keys }: State, record: RecordOf<'refused' | 'reused_key' | 's
       known.attempts = [];
       break;
     case 'refused':
-      known.attempts = known.attempts.filter(({ attempt }) => attempt !== record.attempt);
+      known.attempts = known.attempts.filter((attempt) => attempt.record.attempt !== record.attempt);
       meetConflict(known, record);
       break;
     case 'in_doubt':
@@ -134,9 +146,8 @@ function doubt(known: KeyUse, record: RecordOf<'in_doubt'>): void {
   known.reason = record.reason;
   meetConflict(known, record);
   if (!record.isLast) return;
-  known.attempts = known.attempts.map((each) =>
-    each.attempt === record.attempt ? { ...each, process: undefined } : each,
-  );
+  const ended = known.attempts.find((attempt) => attempt.record.attempt === record.attempt);
+  if (ended) ended.hasEnded = true;
 }
 
 function meetConflict(known: KeyUse, { name, activeExecutionId }: RecordOf<'refused' | 'in_doubt'>): void {
@@ -223,8 +234,10 @@ export function reported(entry: RunEntry, seen: StatusReport, at: string): Known
 export function unresolvedOf({ attempts, isSuperseded, reason, conflict }: KeyUse): UnresolvedTrigger {
   const [oldest] = attempts;
   if (!oldest) throw new Error('every attempt of this trigger has an outcome');
-  const { baseUrl, account, target, idempotencyKey, body, userProvided, at } = oldest;
-  const senders = attempts.flatMap(({ process, at }) => (process ? [{ process, at }] : []));
+  const { baseUrl, account, target, idempotencyKey, body, userProvided, at } = oldest.record;
+  const senders = attempts.flatMap(({ record: { process, at }, hasEnded }) =>
+    process && !hasEnded ? [{ process, at }] : [],
+  );
   const known = { baseUrl, account, target, idempotencyKey, body, userProvided, at, reason, conflict };
   return { kind: 'unresolved', ...known, senders, isSuperseded };
 }

@@ -11,7 +11,7 @@ import {
 } from '../run/entry.ts';
 import { durationMsOf, type Run, type Target } from '../run/run.ts';
 import type { RunResult, RunStatus } from '../run/service.ts';
-import { endedWell } from '../run/statuses.ts';
+import { endedWell, isFinalStatus } from '../run/statuses.ts';
 import type { TriggerKey } from '../run/trigger.ts';
 import { type EntryFilter, isMatch, textsOf } from './entry-filter.ts';
 import {
@@ -34,11 +34,6 @@ const newestFiles = [2, 16];
 const pastFiles = { files: 16, ageMs: 90 * 24 * 3_600_000 };
 /** How many earlier runs say how long the next one takes. */
 const mostPastRuns = 20;
-
-interface OfTarget {
-  baseUrl: string;
-  target: Target;
-}
 
 /** This machine's journal. Throws only what `onTrouble` throws. What can't be read is unknown. */
 export const openJournal = (options: LogOptions): Journal => new Journal(openLog(options), options.nowMs);
@@ -166,32 +161,47 @@ export class Journal {
     if (run) this.#missing.delete(id);
   }
 
-  /** The target's triggers that were refused because another run was active, oldest first. */
-  conflicts({ sinceMs, ...filter }: OfTarget & { sinceMs: number }): RecordOf<'refused'>[] {
-    return [...this.#read({ ...filter, sinceMs })].filter(
-      (record): record is RecordOf<'refused'> =>
-        record.type === 'refused' && record.name === 'already_active' && Date.parse(record.at) >= sinceMs,
-    );
+  /** The last open refusal of a trigger, recorded after this run, that shows that another run of its target was active. */
+  otherActiveRun(baseUrl: string, { target, executionId }: Run): RecordOf<'refused'> | undefined {
+    const records = [...this.#read({ baseUrl, target, sinceMs: this.nowMs() - openMs })];
+    const began = records.findIndex((record) => isOfRun(record, executionId));
+    let isFinal = false;
+    let refused: RecordOf<'refused'> | undefined;
+    for (const record of records.slice(began + 1)) {
+      if (isOfRun(record, executionId)) isFinal ||= 'status' in record && isFinalStatus(record.status ?? '');
+      if (record.type !== 'refused' || record.name !== 'already_active' || !isOpen(record, this.nowMs())) continue;
+      const { activeExecutionId } = record;
+      // A refusal that names no run may mean this one, if it hadn't finished.
+      const isOther = activeExecutionId === undefined ? isFinal : !isSameId(activeExecutionId, executionId);
+      if (isOther) refused = record;
+    }
+    return refused;
   }
 
   /** The open triggers whose outcome isn't known, newest first. */
   unresolved(filter: { baseUrl?: string; target?: Target }): UnresolvedTrigger[] {
-    const isYoung = ({ attempts: [oldest] }: KeyUse) => oldest !== undefined && isOpen(oldest, this.nowMs());
-    const uses = this.#keys({ ...filter, sinceMs: this.nowMs() - openMs });
-    return uses
+    const isYoung = ({ attempts: [oldest] }: KeyUse) => oldest !== undefined && isOpen(oldest.record, this.nowMs());
+    return [...this.#openKeys(filter).values()]
       .filter((use) => isUnresolved(use) && isYoung(use))
       .map(unresolvedOf)
       .reverse();
   }
 
-  /** Does a trigger that was first sent after this time (ISO 8601) have a run that no earlier use of its key had started? */
-  hasLaterRun(filter: OfTarget, at: string): boolean {
+  /**
+   * Does a later trigger of the target have a run that no earlier use of its key had started? It is later if its first
+   * record comes after this trigger's last attempt without an outcome.
+   */
+  hasLaterRun({ baseUrl, target, idempotencyKey }: TriggerKey): boolean {
+    const keys = this.#openKeys({ baseUrl, target });
+    const lastAttempt = keys.get(triggerIdOf({ baseUrl, target, idempotencyKey }))?.attempts.at(-1);
+    if (!lastAttempt) return false;
     const isOwnRun = ({ executionId, how }: KeyUse) => executionId !== undefined && how !== 'replayed';
-    return this.#keys({ ...filter, sinceMs: Date.parse(at) }).some((use) => isOwnRun(use) && use.at > at);
+    return [...keys.values()].some((use) => isOwnRun(use) && use.position > lastAttempt.position);
   }
 
-  #keys(filter: EntryFilter): KeyUse[] {
-    return [...fold(this.#read(filter)).keys.values()];
+  /** The idempotency keys in the part of the journal that holds all that is open. */
+  #openKeys(filter: { baseUrl?: string; target?: Target }): Map<string, KeyUse> {
+    return fold(this.#read({ ...filter, sinceMs: this.nowMs() - openMs })).keys;
   }
 
   /** How an idempotency key was used, however long ago. */
@@ -203,11 +213,13 @@ export class Journal {
   }
 
   /** How long the target's last completed runs took, newest first, from the newest files. */
-  pastDurationsMs(filter: OfTarget): number[] {
+  pastDurationsMs(filter: { baseUrl: string; target: Target }): number[] {
     const durationsMs: number[] = [];
     const sinceMs = this.nowMs() - pastFiles.ageMs;
     for (const entry of this.entries({ ...filter, files: pastFiles.files, hasRun: true })) {
-      if (durationsMs.length >= mostPastRuns || Date.parse(entry.at) < sinceMs) break;
+      if (durationsMs.length >= mostPastRuns) break;
+      // The entries come in the order of their records, not of their times, because a clock may have been set.
+      if (Date.parse(entry.at) < sinceMs) continue;
       const durationMs = entry.kind === 'run' && endedWell(entry.status) ? durationMsOf(entry) : undefined;
       if (durationMs) durationsMs.push(durationMs);
     }
@@ -219,5 +231,7 @@ const isEqual = (one: object, other: object) => JSON.stringify(one) === JSON.str
 
 const idOf = (entry: Entry) => (entry.kind === 'unresolved' ? triggerIdOf(entry) : runIdOf(entry));
 
+const isSameId = (one: string, other: string) => one.toLowerCase() === other.toLowerCase();
+
 const isOfRun = (record: JournalRecord, executionId: string) =>
-  'executionId' in record && record.executionId.toLowerCase() === executionId.toLowerCase();
+  'executionId' in record && isSameId(record.executionId, executionId);

@@ -2,7 +2,7 @@ import { fdatasyncSync, fsyncSync, rmSync } from 'node:fs';
 import { clockSkewMs } from '../run/entry.ts';
 import { UnsafePathError } from '../system/own-file.ts';
 import { appendLine, type Sync } from './append-line.ts';
-import { filesIn, fullFileBytes, readFile } from './files.ts';
+import { alwaysKept, filesIn, fullFileBytes, readFile } from './files.ts';
 import { type JournalRecord, type NewRecord, pathOf, recordsIn } from './records.ts';
 
 export interface Log {
@@ -89,8 +89,9 @@ export function openLog(options: LogOptions): Log {
   function chooseFiles({ sinceMs, files: most }: LogPart): string[] {
     const paths = (attempt(() => filesIn(folder ?? '')) ?? []).slice(0, most).map(({ path }) => path);
     if (sinceMs === undefined) return paths;
-    // A file may begin earlier than one before it ends, where the clock was set back.
-    const oldest = paths.findIndex((path) => (attempt(() => begunMs(path)) ?? sinceMs) < sinceMs - clockSkewMs);
+    const isOldest = (path: string, index: number) =>
+      index + 1 >= alwaysKept && (attempt(() => begunMs(path)) ?? sinceMs) < sinceMs - clockSkewMs;
+    const oldest = paths.findIndex(isOldest);
     return oldest === -1 ? paths : paths.slice(0, oldest + 1);
   }
 }
@@ -116,8 +117,8 @@ const yearMs = 365 * 24 * 3_600_000;
 
 /** Removes the oldest files until one has a record that is younger than a year. Throws the errors of `readOwn`. */
 export function pruneFiles(folder: string, nowMs: number): void {
-  const [, ...full] = filesIn(folder);
-  for (const { path } of full.reverse()) {
+  const older = filesIn(folder).slice(alwaysKept);
+  for (const { path } of older.reverse()) {
     const records = recordsIn(readFile(path));
     if (records.length === 0 || records.some(({ at }) => nowMs - Date.parse(at) <= yearMs)) return;
     rmSync(path);

@@ -69,12 +69,11 @@ function whyLeftAlone(
   trigger: UnresolvedTrigger,
   account: string,
   resend: boolean | undefined,
-  { journal, baseUrl, processes, clock, ignoresKeys }: StartPorts,
+  { journal, processes, clock, ignoresKeys }: StartPorts,
 ): WhyInDoubt | undefined {
-  const { target, at } = trigger;
   const process = senderOf(trigger, processes, clock.nowMs());
   if (process !== undefined) return { kind: 'sending', process };
-  if (journal.hasLaterRun({ baseUrl, target }, at)) return { kind: 'superseded' };
+  if (journal.hasLaterRun(trigger)) return { kind: 'superseded' };
   if (trigger.account !== account) return { kind: 'other_api_key' };
   const isRisky = ignoresKeys || ageOf(trigger, clock.nowMs()) > defaults.recoverMaxAgeMs;
   return isRisky && !resend ? { kind: 'withheld' } : undefined;

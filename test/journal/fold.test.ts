@@ -121,19 +121,19 @@ describe('the outcome of an attempt', () => {
 
   test('leaves another attempt with the same key unresolved, from the time of that on', () => {
     const state = folded(triggered(1), { ...triggered(1), attempt: 'attempt-2' }, refused(1));
-    expect(triggerOf(state)?.attempts).toMatchObject([{ attempt: 'attempt-2' }]);
+    expect(triggerOf(state)?.attempts).toMatchObject([{ record: { attempt: 'attempt-2' } }]);
     expect(listed(state)).toMatchObject([{ entry: { at: atOf(1) } }]);
   });
 
-  test.each<[string, Partial<typeof inDoubt & { isLast: true }>, (string | undefined)[]]>([
+  test.each<[string, Partial<typeof inDoubt & { isLast: true }>, string[]]>([
     ['goes on', {}, ['one', 'two']],
-    ['has ended', { isLast: true }, [undefined, 'two']],
+    ['has ended', { isLast: true }, ['two']],
   ])('in doubt whose process %s says who still sends it', (_, fields, senders) => {
     const first = { ...triggered(1), process: 'one' };
     const second = { ...triggered(1), attempt: 'attempt-2', process: 'two' };
     const trigger = triggerOf(folded(first, second, { ...inDoubt, attempt: 'attempt-1', ...fields }));
-    expect(trigger).toMatchObject({ reason: 'lost', attempts: [{ body: '{}' }, { body: '{}' }] });
-    expect(trigger?.attempts.map(({ process }) => process)).toEqual(senders);
+    expect(trigger).toMatchObject({ reason: 'lost', attempts: [{ record: first }, { record: second }] });
+    expect(trigger && unresolvedOf(trigger).senders.map(({ process }) => process)).toEqual(senders);
   });
 
   test('in doubt has met a conflict if that refused another use of its key', () => {
@@ -147,7 +147,7 @@ describe('the outcome of an attempt', () => {
     const unnamed = { ...inDoubt, name: 'already_active' } as const;
     for (const later of [[], [unnamed]]) {
       expect(triggerOf(folded(triggered(1), inDoubt, again, conflict, ...later))).toMatchObject({
-        attempts: [{ attempt: 'attempt-1' }],
+        attempts: [{ record: { attempt: 'attempt-1' } }],
         conflict: { activeExecutionId: 'run-7' },
       });
     }
@@ -157,20 +157,20 @@ describe('the outcome of an attempt', () => {
     const records: NewRecord[] = [triggered(1), { type: 'superseded', ...key(1) }, triggered(2)];
     const superseded = folded(...records);
     expect(idsOf(superseded)).toEqual(['key-2', 'key-1']);
-    expect(triggerOf(superseded)).toMatchObject({ attempts: [{ attempt: 'attempt-1' }], isSuperseded: true });
+    expect(triggerOf(superseded)).toMatchObject({ attempts: [{ record: triggered(1) }], isSuperseded: true });
     const again = folded(...records, { ...triggered(1), attempt: 'attempt-2' });
     expect(idsOf(again)).toEqual(['key-1', 'key-2']);
     const trigger = again.keys.get(triggerIdOf(key(1)));
-    expect(trigger?.attempts.map(({ attempt }) => attempt)).toEqual(['attempt-1', 'attempt-2']);
+    expect(trigger?.attempts.map(({ record }) => record.attempt)).toEqual(['attempt-1', 'attempt-2']);
     expect(trigger && isUnresolved(trigger)).toBe(true);
   });
 
   test('after which it is triggered anew is no part of it, and its place is that of the new attempt', () => {
     const state = folded(triggered(1), triggered(2), refused(1), triggered(1));
     expect(idsOf(state)).toEqual(['key-1', 'key-2']);
-    expect([...state.keys.values()].map(({ at, attempts }) => [at, attempts.length])).toEqual([
-      [atOf(1), 1],
-      [atOf(3), 1],
+    expect([...state.keys.values()].map(({ position, attempts }) => [position, attempts.length])).toEqual([
+      [2, 1],
+      [4, 1],
     ]);
   });
 });
@@ -191,6 +191,6 @@ describe('an unresolved trigger', () => {
 
   test('of which every attempt has an outcome is none', () => {
     const place = { isWhole: true };
-    expect(() => unresolvedOf({ at: '', attempts: [], place })).toThrow('every attempt');
+    expect(() => unresolvedOf({ position: 1, attempts: [], place })).toThrow('every attempt');
   });
 });

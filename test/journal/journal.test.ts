@@ -171,20 +171,42 @@ test('a run is found at its own base URL, though the files of later ones have a 
   expect(open().find(uuid(1), { baseUrl })).toMatchObject({ status: 'FAILED' });
 });
 
-test('the conflicts of a target are those of its triggers since that time, oldest first', () => {
-  const { open, clock } = journalOf(refused(1), refused(2), refused(3, weekly), refused(4), {
-    ...refused(5),
-    name: 'no_credits',
+describe('another run of the automation was active', () => {
+  const namesIt = { ...refused(3), activeExecutionId: uuid(1) };
+  const namesAnother = { ...refused(4), activeExecutionId: uuid(2) };
+
+  test.each<[string, NewRecord[], string | undefined]>([
+    ['if a later trigger was refused because of it', [accepted(1), namesAnother], 'key-4'],
+    [
+      'if the last of several refusals names none',
+      [accepted(1), status(1, 'FAILED'), namesAnother, refused(5)],
+      'key-5',
+    ],
+    ['but not if this run was the active one', [accepted(1), namesIt], undefined],
+    ['but not if nobody knows which one it was, as this run had not finished', [accepted(1), refused(3)], undefined],
+    ['but not if that was before this run', [namesAnother, accepted(1)], undefined],
+    [
+      'but not if the trigger failed for another reason',
+      [accepted(1), { ...namesAnother, name: 'no_credits' }],
+      undefined,
+    ],
+    ['but not if it is of another automation', [accepted(1), { ...namesAnother, target: weekly }], undefined],
+  ])('%s', (_, records, expected) => {
+    for (const setMs of [0, -3_600_000, 3_600_000]) {
+      const { open, clock } = createStateFolder();
+      for (const record of records) {
+        open().append(record);
+        clock.nowMs += setMs;
+      }
+      expect(open().otherActiveRun(baseUrl, run)?.idempotencyKey).toBe(expected);
+    }
   });
-  const conflictsOf = (seconds: number) =>
-    open()
-      .conflicts({ baseUrl, target: nightly, sinceMs: clock.nowMs - seconds * 1000 })
-      .map(({ idempotencyKey }) => idempotencyKey);
-  expect([conflictsOf(5), conflictsOf(4), conflictsOf(1)]).toEqual([
-    ['key-1', 'key-2', 'key-4'],
-    ['key-2', 'key-4'],
-    [],
-  ]);
+
+  test('and no refusal of more than a day ago says that it is still of interest', () => {
+    const { open, clock } = journalOf(accepted(1), namesAnother);
+    clock.nowMs += openMs;
+    expect(open().otherActiveRun(baseUrl, run)).toBeUndefined();
+  });
 });
 
 describe('a status', () => {
@@ -339,6 +361,10 @@ describe('durations', () => {
     const { open, clock } = journalOf(ended(1, 10), ended(2, 20));
     clock.nowMs += 90 * 24 * 3_600_000 - 1000;
     expect(open().pastDurationsMs({ baseUrl, target: nightly })).toEqual([20_000]);
+    clock.nowMs -= 2 * 365 * 24 * 3_600_000;
+    open().append(ended(98, 98));
+    clock.nowMs += 2 * 365 * 24 * 3_600_000;
+    expect(open().pastDurationsMs({ baseUrl, target: nightly }), 'a clock that was set back').toEqual([20_000]);
     for (let n = 3; n < 23; n++) open().append(ended(n, n));
     expect(open().pastDurationsMs({ baseUrl, target: nightly })).toHaveLength(20);
   });

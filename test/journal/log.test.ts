@@ -212,28 +212,40 @@ describe('on the disk', () => {
 });
 
 describe('of the files', () => {
-  const begun = (hour: number) =>
-    lineOf(status(hour, 'RUNNING'), `2026-11-22T0${hour}:00:00.000Z`) + lineOf(status(9, 'RUNNING'), '2026');
+  const day = (n: number) => Date.UTC(2026, 10, n);
+  const begun = (n: number, atMs = day(n)) =>
+    lineOf(status(n, 'RUNNING'), new Date(atMs).toISOString()) + lineOf(status(9, 'RUNNING'), '2026');
   const numbersIn = (part: LogPart, ...files: string[]) => {
     const log = openLog({ folder: folderOf(...files), nowMs: () => 0, onTrouble: (what) => expect.unreachable(what) });
     return Array.from(log.read(part), ([first]) => Number(first && 'executionId' in first && first.executionId.at(-1)));
   };
-  const at = (hour: number, minute = 0) => Date.UTC(2026, 10, 22, hour, minute);
+  const hour = 3_600_000;
 
   test.each<[string, LogPart, number[]]>([
-    ['all are read, the oldest first', {}, [1, 2, 3]],
-    ['all are read, the newest first', { newestFirst: true }, [3, 2, 1]],
-    ['the newest are read', { files: 2 }, [2, 3]],
-    ['those since a time in the middle of one are read', { sinceMs: at(2, 30) }, [2, 3]],
-    ['those since a time at which one was begun are read, with the one before', { sinceMs: at(2) }, [1, 2, 3]],
-    ['one is read for a time after all were begun', { sinceMs: at(9) }, [3]],
-    ['all are read for a time before', { sinceMs: at(0) }, [1, 2, 3]],
+    ['all are read, the oldest first', {}, [1, 2, 3, 4, 5, 6]],
+    ['all are read, the newest first', { newestFirst: true }, [6, 5, 4, 3, 2, 1]],
+    ['the newest are read', { files: 2 }, [5, 6]],
+    ['those since a time in the middle of one are read', { sinceMs: day(2) + hour }, [2, 3, 4, 5, 6]],
+    ['those since the begin of one are read, with the one before', { sinceMs: day(2) }, [1, 2, 3, 4, 5, 6]],
+    ['the newest four are read for a time after all were begun', { sinceMs: day(9) }, [3, 4, 5, 6]],
+    ['all are read for a time before', { sinceMs: day(0) }, [1, 2, 3, 4, 5, 6]],
   ])('%s', (_, part, expected) => {
-    expect(numbersIn(part, begun(1), begun(2), begun(3))).toEqual(expected);
+    expect(numbersIn(part, ...[1, 2, 3, 4, 5, 6].map((n) => begun(n)))).toEqual(expected);
+  });
+
+  test.each([
+    ['two days back', day(3)],
+    ['400 days ahead', day(400)],
+  ])('one of the newest three that was begun while the clock was %s hides no older one', (_, wrongMs) => {
+    for (const wrong of [4, 5, 6]) {
+      const files = [1, 2, 3, 4, 5, 6].map((n) => begun(n, n === wrong ? wrongMs : day(n)));
+      expect(numbersIn({ sinceMs: day(2) + hour }, ...files)).toEqual([2, 3, 4, 5, 6]);
+    }
   });
 
   test('one of which nobody knows when it was begun hides no older one', () => {
-    expect(numbersIn({ sinceMs: at(2, 30) }, begun(1), 'torn\n', begun(3))).toEqual([1, Number.NaN, 3]);
+    const files = [begun(1), 'torn\n', begun(3), begun(4), begun(5)];
+    expect(numbersIn({ sinceMs: day(2) + hour }, ...files)).toEqual([1, Number.NaN, 3, 4, 5]);
   });
 });
 
@@ -307,25 +319,33 @@ describe('old files', () => {
   };
 
   test.each<[string, number, number[]]>([
-    ['a year', yearMs, [2, 1, 0]],
-    ['longer', yearMs + 1, [2]],
-  ])('stay for a year with what is unresolved, and the newest stays for good: after %s', (_, passedMs, expected) => {
+    ['a year', yearMs, [6, 5, 4, 3, 2, 1, 0]],
+    ['longer', yearMs + 1, [6, 5, 4, 3]],
+  ])('stay for a year with what is unresolved, and the newest four for good: after %s', (_, passedMs, expected) => {
     const state = createStateFolder();
-    writeFiles(state, triggered(1), refused(2), seen(3));
+    writeFiles(state, triggered(1), refused(2), ...[3, 4, 5, 6, 7].map(seen));
     expect(leftOf(state, passedMs)).toEqual(expected);
   });
 
   test('are removed when a new one is begun, and not before; what is left can be appended to and read', () => {
     const state = createStateFolder();
-    writeFiles(state, triggered(1), accepted(1));
+    writeFiles(state, triggered(1), ...[2, 3, 4].map(seen), accepted(1));
     state.clock.nowMs += yearMs + 1;
-    state.open().append(seen(2));
-    expect(filesIn(state.folder)).toHaveLength(2);
-    state.open(1).append(seen(3));
-    expect(filesIn(state.folder)).toHaveLength(2);
-    state.open().append(seen(4));
-    expect(idsIn(state.open().entries({ baseUrl }))).toEqual([uuid(4), uuid(3), uuid(2), uuid(1)]);
+    state.open().append(seen(5));
+    expect(filesIn(state.folder)).toHaveLength(5);
+    state.open(1).append(seen(6));
+    expect(filesIn(state.folder)).toHaveLength(4);
+    expect(idsIn(state.open().entries({ baseUrl }))).toEqual([6, 5, 1, 4, 3].map(uuid));
     expect(state.open().findKey(key(1))).toMatchObject({ kind: 'run' });
+  });
+
+  test('do not go because a clock was 400 days ahead when a new one was begun', () => {
+    const state = createStateFolder();
+    writeFiles(state, triggered(1));
+    state.clock.nowMs += 400 * 24 * 3_600_000;
+    writeFiles(state, seen(2), seen(3), seen(4));
+    state.clock.nowMs -= 400 * 24 * 3_600_000;
+    expect(state.open().unresolved({ baseUrl })).toMatchObject([{ idempotencyKey: 'key-1' }]);
   });
 
   test.each<[string, (state: StateFolder) => void]>([
@@ -334,9 +354,9 @@ describe('old files', () => {
   ])('that %s stay, and so do all after them', (_, change) => {
     const state = createStateFolder();
     state.clock.nowMs = nowMs - 2 * yearMs;
-    writeFiles(state, seen(1), seen(2), seen(3));
+    writeFiles(state, ...[1, 2, 3, 4, 5, 6].map(seen));
     change(state);
-    expect(leftOf(state, 2 * yearMs)).toEqual([2, 1, 0]);
+    expect(leftOf(state, 2 * yearMs)).toEqual([5, 4, 3, 2, 1, 0]);
   });
 
   test('are sought without reading the newest', () => {

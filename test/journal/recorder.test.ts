@@ -25,39 +25,44 @@ describe('a trigger in doubt', () => {
     expect(open().unresolved({ baseUrl })).toMatchObject([{ at, senders: [] }]);
   });
 
-  test('is superseded by a later trigger of its automation that has a run, and by no other', () => {
-    const { open, clock } = createStateFolder();
-    const next = (record: NewRecord) => {
-      clock.nowMs += 1000;
-      open().append(record);
-    };
-    const supersedes = () => open().hasLaterRun({ baseUrl, target: nightly }, at);
-    next(triggered(1));
-    const at = new Date(clock.nowMs + 1000).toISOString();
-    next(triggered(2));
-    next(accepted(1));
-    next(status(7, 'RUNNING'));
-    next(triggered(3, weekly));
-    next(accepted(3, weekly));
-    next(triggered(4));
-    next(refused(4));
-    next(triggered(6));
-    next({ ...accepted(6), how: 'replayed' });
-    expect(supersedes()).toBe(false);
-    const itsOwn = new Date(clock.nowMs + 1000).toISOString();
-    next(triggered(5));
-    expect(supersedes()).toBe(false);
-    next({ ...accepted(5), how: 'started' });
-    expect(supersedes()).toBe(true);
-    expect(open().hasLaterRun({ baseUrl, target: nightly }, itsOwn)).toBe(false);
-    next({ type: 'superseded', ...key(2) });
-    expect(open().unresolved({ baseUrl })).toEqual([]);
-    // Should its idempotency key be given again, nobody knows its outcome.
-    expect(open().findKey(key(2))).toMatchObject({ kind: 'unresolved', at, account });
-    next({ ...triggered(2), attempt: 'attempt-2', account: 'another' });
-    next({ ...refused(2), attempt: 'attempt-2' });
-    expect(open().findKey(key(2))).toMatchObject({ kind: 'unresolved', at, account });
-  });
+  test.each([
+    ['whose clock goes forward', 1000],
+    ['whose clock is set back each time', -60_000],
+  ])(
+    'is superseded by a later trigger of its automation that has a run, and by no other: on a machine %s',
+    (_, setMs) => {
+      const { open, clock } = createStateFolder();
+      const next = (record: NewRecord) => {
+        clock.nowMs += setMs;
+        open().append(record);
+      };
+      const supersedes = () => open().hasLaterRun(key(2));
+      next(triggered(1));
+      const at = new Date(clock.nowMs + setMs).toISOString();
+      next(triggered(2));
+      next(accepted(1));
+      next(status(7, 'RUNNING'));
+      next(triggered(3, weekly));
+      next(accepted(3, weekly));
+      next(triggered(4));
+      next(refused(4));
+      next(triggered(6));
+      next({ ...accepted(6), how: 'replayed' });
+      expect(supersedes()).toBe(false);
+      next(triggered(5));
+      expect(supersedes()).toBe(false);
+      next({ ...accepted(5), how: 'started' });
+      expect(supersedes()).toBe(true);
+      expect(open().hasLaterRun(key(5))).toBe(false);
+      next({ type: 'superseded', ...key(2) });
+      expect(open().unresolved({ baseUrl })).toEqual([]);
+      // Should its idempotency key be given again, nobody knows its outcome.
+      expect(open().findKey(key(2))).toMatchObject({ kind: 'unresolved', at, account });
+      next({ ...triggered(2), attempt: 'attempt-2', account: 'another' });
+      next({ ...refused(2), attempt: 'attempt-2' });
+      expect(open().findKey(key(2))).toMatchObject({ kind: 'unresolved', at, account });
+    },
+  );
 });
 
 describe('a run that was accepted', () => {

@@ -123,7 +123,9 @@ export function checkRecoveries(use: Use, { recoveries = [] }: Outcome, past: Pa
   for (const recovery of recoveries) {
     const { idempotencyKey } = recovery.trigger;
     const { outcome } = recovery;
-    tell(`recover: ${reportOfRecovery(recovery, {}).resolution}`);
+    const { resolution } = reportOfRecovery(recovery, {});
+    tell(`recover: ${resolution}`);
+    if (resolution === 'superseded') checkLater(use, idempotencyKey, past);
     if (outcome.kind === 'refused') {
       const { account } = recovery.trigger;
       const accepted = past.sent.some(
@@ -138,6 +140,16 @@ export function checkRecoveries(use: Use, { recoveries = [] }: Outcome, past: Pa
     expect(run?.idempotencyKey).toBe(idempotencyKey);
     checkHow(use, outcome.start, executionId, past);
   }
+}
+
+/** A trigger is only superseded by one that this machine truly recorded after it, however its clocks were set. */
+function checkLater({ machine }: Use, superseded: string, { sent }: Past): void {
+  const recorded = sent.flatMap((each) => (each.machine === machine && !each.attempt.wasSent ? each.attempt : []));
+  const first = recorded.find(({ idempotencyKey }) => idempotencyKey === superseded);
+  const later = recorded.filter(
+    ({ idempotencyKey, atMs }) => idempotencyKey !== superseded && first && atMs >= first.atMs,
+  );
+  expect(later.length, 'there is a later trigger').toBeGreaterThan(0);
 }
 
 export function checkFollowed(use: Use, { followed }: Outcome, { simulation, options }: Past): void {

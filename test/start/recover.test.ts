@@ -129,6 +129,33 @@ describe('recover', () => {
     expect(await recover([])).toMatchObject({ reported: ['a superseded'], left: 0 });
   });
 
+  test.each([
+    ['two minutes ahead', 2 * minute],
+    ['two hours ahead', 2 * hour],
+    ['two hours behind', -2 * hour],
+  ])('goes by the order of the records, though the clock was %s when the earlier one was sent', async (_, offMs) => {
+    const { lose, recover, journal, clock } = createMachine();
+    clock.suspend(offMs);
+    lose('a');
+    journal.append({ type: 'accepted', baseUrl, target, idempotencyKey: 'a', executionId });
+    lose('b', { of: other });
+    clock.suspend(-offMs);
+    lose('c');
+    lose('d', { of: other });
+    const second = '6f1c9f5e-3a53-4c1b-9f0a-0d6f2c1f8a22';
+    journal.append({ type: 'accepted', baseUrl, target: other, idempotencyKey: 'd', executionId: second });
+    expect((await recover([running()])).reported).toEqual(['c found', 'b superseded']);
+  });
+
+  test('sends one again that was last sent after the other one was', async () => {
+    const { lose, recover, journal } = createMachine();
+    lose('a');
+    lose('b');
+    lose('a');
+    journal.append({ type: 'accepted', baseUrl, target, idempotencyKey: 'b', executionId });
+    expect((await recover([running()])).reported).toEqual(['a found']);
+  });
+
   test.each<[string, number, RecoverFlags, string[]]>([
     ['an hour', hour, {}, ['a found']],
     ['no longer by itself', hour + 1, {}, ['a withheld']],

@@ -47,22 +47,24 @@ const bodies: Record<string, string> = {
   active: '{"code":"runAlreadyActive"}',
   'active-text': 'runAlreadyActive: it is running',
   'active-id': JSON.stringify({ code: 'runAlreadyActive', executionId }),
-  missing: '{"code":"notFound"}',
   detail: '{"code":"x","detail":"notFound"}',
   run: '',
   huge: 'x',
 };
 
 /**
- * The service behind a transport that answers from a script of words, the last one for ever: `RUNNING` (or any state in
- * capitals) is a good answer, `502` a status, `502-html` the same with a body, `422-invalidId` with an error code,
- * `303-run` with a `Location`, `429;7` or `RUNNING;7` with `Retry-After: 7` (`429;date30` with a date 30 s ahead), `reset`
- * and its like a failure without an answer. `asleep8h` and `stopped8h` are no answers: the machine sleeps, or the process
- * is stopped, a moment after the answer before. `stalled8h` is no answer because the process was stopped while the request
- * was in flight.
+ * The service behind a transport that responds from a script, `502, 429 retry-after 7, RUNNING`, its last entry for ever:
+ *
+ * - `RUNNING`, or any status in capitals: a good response
+ * - `502`: an HTTP status; `502-html`: with a body of the list above; `422-invalidId`: with an error code
+ * - `303-run`: a redirect to the run
+ * - `429 retry-after 7`, `429 retry-after date+30`, `RUNNING retry-after 7`: with a `Retry-After`, of 7 s or 30 s
+ * - `reset`, or another name of the first list: a failure without a response
+ * - `asleep 8h`, `stopped 8h`: no response; the machine sleeps, or the process is stopped, a moment after the one before
+ * - `stalled 8h`: no response, as the process was stopped while the request was in flight
  */
 export function scriptedTransport(script: string, clock: VirtualClock): ScriptedTransport {
-  const words = script.split(/\s+/).filter((word) => word !== '');
+  const words = script.split(', ');
   const sentAtMs: number[] = [];
   const requests: HttpRequest[] = [];
   let next = 0;
@@ -71,7 +73,7 @@ export function scriptedTransport(script: string, clock: VirtualClock): Scripted
       requests.push(request);
       sentAtMs.push(clock.elapsedMs());
       const word = words[Math.min(next++, words.length - 1)] ?? '';
-      const pauses = /^(asleep|stopped)(.+)$/.exec(words[next] ?? '');
+      const pauses = /^(asleep|stopped) (.+)$/.exec(words[next] ?? '');
       if (pauses) {
         next += 1;
         const ms = parseDuration(pauses[2] ?? '') ?? 0;
@@ -94,19 +96,19 @@ export function scriptedTransport(script: string, clock: VirtualClock): Scripted
 }
 
 function exchangeOf(word: string, clock: VirtualClock): Exchange {
-  const [, stalled] = /^stalled(.+)$/.exec(word) ?? [];
+  const [, stalled] = /^stalled (.+)$/.exec(word) ?? [];
   if (stalled) clock.stop(parseDuration(stalled) ?? 0);
   const failure = failures[stalled ? 'silence' : word];
   if (failure) return { kind: 'failure', failure };
-  const [, state, seconds] = /^([A-Z_]+)(?:;(\d+))?$/.exec(word) ?? [];
+  const [, state, seconds] = /^([A-Z_]+)(?: retry-after (\d+))?$/.exec(word) ?? [];
   if (state !== undefined) {
     const document = JSON.stringify({ executionId, status: state, output: 'done' });
     return responseOf(200, document, seconds && { 'retry-after': seconds });
   }
-  const [, status, body = 'empty', wait] = /^(\d{3})(?:-([\w-]+))?(?:;(.+))?$/.exec(word) ?? [];
+  const [, status, body = 'empty', wait] = /^(\d{3})(?:-([\w-]+))?(?: retry-after (.+))?$/.exec(word) ?? [];
   if (status === undefined) throw new Error(`the script says ${word}`);
   const text = bodies[body] ?? JSON.stringify({ code: body });
-  const dated = /^date(\d+)$/.exec(wait ?? '');
+  const dated = /^date\+(\d+)$/.exec(wait ?? '');
   const date = new Date(clock.nowMs()).toUTCString();
   const until = dated && new Date(clock.nowMs() + Number(dated[1]) * 1000).toUTCString();
   const headers: Record<string, string> = wait === undefined ? { date } : { date, 'retry-after': until ?? wait };

@@ -9,8 +9,8 @@ import { type Given, type Runner, runners } from './runners.ts';
 
 const meant: Record<string, Runner> = {
   ...runners,
-  watch: (script, given) => runners.watch(`RUNNING ${script}`, given),
-  'result of a watch': (script, given) => runners.watch(`COMPLETED ${script}`, given),
+  watch: (script, given) => runners.watch(`RUNNING, ${script}`, given),
+  'result of a watch': (script, given) => runners.watch(`COMPLETED, ${script}`, given),
 };
 
 const rowsOf = (table: string) =>
@@ -21,8 +21,8 @@ const rowsOf = (table: string) =>
 
 /**
  * What each answer means for each request. A name alone: the command ends at once with that exit code. `~` before it:
- * the request is retried, and that is the exit code once the retries stop; `+`: it is retried once. `in doubt` is a trigger whose earlier answer
- * was lost. The result is that of a watched run which is known to have COMPLETED.
+ * the request is retried, and that is the exit code once the retries stop; `+`: it is retried once. `in doubt` is a trigger
+ * whose earlier answer was lost. The result is that of a watched run which is known to have COMPLETED.
  *
  * An answer is a state in capitals, a status, a status and what its body holds, or the name of a failure without an answer,
  * as `scriptedTransport` explains them; `205-299` is each of these.
@@ -44,10 +44,10 @@ answer                    | trigger          | trigger in doubt | status        
 400 400-run               | rejected         | outcome_unknown  | rejected      | ~unavailable  | ~result_unavailable
 401 403                   | unauthorized     | outcome_unknown  | unauthorized  | ~unauthorized | ~result_unavailable
 402                       | no_credits       | outcome_unknown  | no_credits    | ~unavailable  | ~result_unavailable
-404 404-html 404-missing  | not_found        | outcome_unknown  | +not_found    | ~unavailable  | ~result_unavailable
+404 404-html 404-notFound  | not_found        | outcome_unknown  | +not_found    | ~unavailable  | ~result_unavailable
 410 410-html 410-invalidId | rejected         | outcome_unknown  | +not_found    | ~unavailable  | ~result_unavailable
-410-missing               | not_found        | outcome_unknown  | +not_found    | ~unavailable  | ~result_unavailable
-422-missing 422-detail    | not_found        | outcome_unknown  | not_found     | ~not_found    | ~result_unavailable
+410-notFound               | not_found        | outcome_unknown  | +not_found    | ~unavailable  | ~result_unavailable
+422-notFound 422-detail    | not_found        | outcome_unknown  | not_found     | ~not_found    | ~result_unavailable
 422-NOT_FOUND             | not_found        | outcome_unknown  | not_found     | ~not_found    | ~result_unavailable
 422-execution_not_found   | not_found        | outcome_unknown  | not_found     | ~not_found    | ~result_unavailable
 422-other 422-list        | rejected         | outcome_unknown  | not_found     | ~not_found    | ~result_unavailable
@@ -64,7 +64,7 @@ answer                    | trigger          | trigger in doubt | status        
 411-421 423-424 426-428   | rejected         | outcome_unknown  | rejected      | ~unavailable  | ~result_unavailable
 422-active 409-active     | already_active   | outcome_unknown  |               |               |
 400-active                | already_active   | outcome_unknown  |               |               |
-400-missing               | not_found        | outcome_unknown  | rejected      | ~unavailable  | ~result_unavailable
+400-notFound               | not_found        | outcome_unknown  | rejected      | ~unavailable  | ~result_unavailable
 422-active-id             | already_active   |                  |               |               |
 422-active-text           | already_active   |                  |               |               |
 429 429-active            | ~rate_limited    | ~outcome_unknown | ~rate_limited | ~rate_limited | ~result_unavailable
@@ -119,10 +119,10 @@ describe('what an answer means', () => {
       const first = cell.request.includes('watch') ? 1 : 0;
       if (cell.meaning.startsWith('~')) {
         expect(gapsMs.length).toBeGreaterThan(first + 2);
-        expect(await runner(`${word} ${good}`)).toMatchObject({ end: 'ok' });
+        expect(await runner(`${word}, ${good}`)).toMatchObject({ end: 'ok' });
       } else if (cell.meaning.startsWith('+')) {
         expect(gapsMs).toHaveLength(first + 1);
-        expect(await runner(`${word} ${good}`)).toMatchObject({ end: 'ok' });
+        expect(await runner(`${word}, ${good}`)).toMatchObject({ end: 'ok' });
       } else if (end !== 'ok') {
         expect(gapsMs).toHaveLength(first);
       }
@@ -137,145 +137,157 @@ describe('what an answer means', () => {
 });
 
 /**
- * When requests are sent: the seconds between one and the next. The watches poll every 10 s. `…` is any number more.
- * Of the answers, the last one stays; `429;7` asks for 7 s; `asleep8h`, `stopped8h` and `stalled8h` are no answers, but what
- * the machine or the process does meanwhile. Chance is what every draw comes out as: at 1 a backoff takes its ceiling, at 0 its least.
+ * When requests are sent: the seconds between one and the next. A watch polls every 10 s, and after a final status it asks for
+ * the result. `…` is any number more. The last response is repeated for ever. `asleep`, `stopped` and `stalled` are no
+ * responses, but what the machine or the process does meanwhile. A backoff is random: half of the longest, if none is given.
  */
 const timings = `
-request | given                    | answers                                       | seconds between                   | end
-trigger |                          | COMPLETED                                     |                                   | ok
-trigger | chance 1                 | 502 502 502 502 COMPLETED                     | 0.5 1 2 4                         | ok
-trigger | chance 0.5               | reset 503 refused COMPLETED                   | 0.25 0.5 1                        | ok
-trigger | chance 0                 | 429 429 429 COMPLETED                         | 0.05 0.05 0.05                    | ok
-trigger | chance 1                 | refused                                       | 0.5 1 2 4 8 14.5                  | unavailable
-trigger | chance 1                 | reset                                         | 0.5 1 2 4 8 14.5                  | outcome_unknown
-trigger | chance 0                 | 429;7 429;007 COMPLETED                       | 7 7                               | ok
-trigger | chance 1                 | 429;0 COMPLETED                               | 0.5                               | ok
-trigger | chance 0                 | 503;date20 COMPLETED                          | 20                                | ok
-trigger |                          | 429;30 429                                    | 30                                | rate_limited
-trigger |                          | 429;31                                        |                                   | rate_limited
-trigger |                          | 503;31                                        |                                   | outcome_unknown
-trigger |                          | 503;date31                                    |                                   | outcome_unknown
-trigger | chance 1                 | 429;soon 429;-5 429;1.5 429;5s COMPLETED      | 0.5 1 2 4                         | ok
-trigger | giveUpAfter 1m           | 429;31 COMPLETED                              | 31                                | ok
-trigger |                          | 429;20 429;11                                 | 20                                | rate_limited
-trigger |                          | 402                                           |                                   | no_credits
-trigger | timeout 10s, chance 1    | refused                                       | 0.5 1 2 4 1.5                     | unavailable
-trigger | timeout 10s, chance 1    | 429                                           | 0.5 1 2 4 1.5                     | rate_limited
-trigger | timeout 10s, chance 1    | reset                                         | 0.5 1 2 4 1.5                     | outcome_unknown
-trigger | timeout 10s              | 429;10                                        |                                   | rate_limited
-trigger | timeout 500ms            | refused                                       |                                   | unavailable
-trigger | timeout 1s, giveUpAfter 1m | COMPLETED                                   |                                   | ok
-trigger | chance 1                 | stalled8h COMPLETED                           | 28800.5                           | ok
-status  | chance 1                 | 502 502 COMPLETED                             | 0.5 1                             | ok
-status  | chance 1                 | 504                                           | 0.5 1 2 4 8 14.5                  | unavailable
-status  | giveUpAfter 2s, chance 1 | 504                                           | 0.5 1 0.5                         | unavailable
-status  |                          | 429;31                                        |                                   | rate_limited
-result  | chance 0                 | 429;7 COMPLETED                               | 7                                 | ok
-watch   |                          | RUNNING RUNNING COMPLETED COMPLETED           | 10 10 0                           | ok
-watch   |                          | RUNNING PAUSED PAUSED FAILED FAILED           | 10 10 10 0                        | run_failed
-watch   | chance 1                 | RUNNING 502 502 502 RUNNING 502 FAILED FAILED | 10 0.5 1 2 10 0.5 0               | run_failed
-watch   | chance 1                 | RUNNING 502                                   | 10 0.5 1 2 4 8 15 15 …            | unavailable
-watch   | chance 1                 | reset                                         | 0.5 1 2 4 8 15 15 …               | unavailable
-watch   | giveUpAfter 5s, chance 1 | RUNNING 502                                   | 10 0.5 1 2 1.5                    | unavailable
-watch   | chance 1                 | 429 RUNNING RUNNING COMPLETED COMPLETED       | 0.5 10 10 0                       | ok
-watch   | chance 0                 | 429;100 COMPLETED COMPLETED                   | 100 0                             | ok
-watch   | timeout 10m              | RUNNING 429;601                               | 10                                | timeout
-watch   | timeout 10m              | RUNNING 503;601                               | 10                                | timeout
-watch   | timeout 25m              | RUNNING 429;601 RUNNING 429;601 COMPLETED COMPLETED | 10 600 10 600 0             | ok
-watch   |                          | RUNNING 429;601 COMPLETED COMPLETED           | 10 600 0                          | ok
-watch   |                          | RUNNING 503;3600 503;3600 COMPLETED COMPLETED | 10 600 600 0                      | ok
-watch   |                          | RUNNING;3600 COMPLETED COMPLETED              | 600 0                             | ok
-watch   |                          | RUNNING 404;100 COMPLETED COMPLETED           | 10 100 0                          | ok
-watch   |                          | RUNNING;40 RUNNING COMPLETED;40 COMPLETED     | 40 10 0                           | ok
-watch   |                          | RUNNING;3 COMPLETED COMPLETED                 | 10 0                              | ok
-watch   | timeout 15m              | RUNNING;601 RUNNING;601 COMPLETED COMPLETED   | 600                               | timeout
-watch   |                          | RUNNING;40 asleep8h COMPLETED COMPLETED       | 40 0                              | ok
-watch   | chance 1                 | RUNNING 503;300 503;300 503;300 503           | 10 300 300 300 4 8 15 15 …        | unavailable
-watch   | timeout 25s              | RUNNING                                       | 10 10 5                           | timeout
-watch   | timeout 25s              | RUNNING RUNNING RUNNING COMPLETED COMPLETED   | 10 10 5 0                         | ok
-watch   | timeout 25s              | RUNNING RUNNING RUNNING 401                   | 10 10 5                           | timeout
-watch   | timeout 12s, chance 1    | RUNNING 502                                   | 10 0.5 1 0.5                      | timeout
-watch   | timeout 25s              | RUNNING 429;14 COMPLETED COMPLETED            | 10 14 0                           | ok
-watch   | timeout 25s              | RUNNING 429;16 COMPLETED                      | 10                                | timeout
-watch   | timeout 1m, chance 1     | RUNNING COMPLETED 502 502 COMPLETED           | 10 0 0.5 1                        | ok
-watch   | chance 1                 | COMPLETED RUNNING RUNNING COMPLETED           | 0 0.5 1                           | ok
-watch   | chance 1                 | FAILED 404                                    | 0 0.5 1 2 4 8 15 15 …             | run_failed
-watch   | chance 1                 | RUNNING 404-html 404 410 COMPLETED COMPLETED  | 10 0.5 1 2 0                      | ok
-watch   | giveUpAfter 2s, chance 1 | RUNNING 404-html                              | 10 0.5 1 0.5                      | unavailable
-watch   | chance 1                 | COMPLETED 404 404 COMPLETED                   | 0 0.5 1                           | ok
-watch   | timeout 10s, chance 1    | RUNNING COMPLETED 502                         | 10 0 0.5 1 2                      | result_unavailable
-watch   | timeout 10s, chance 1    | RUNNING FAILED 502                            | 10 0 0.5 1 2                      | run_failed
-watch   | giveUpAfter 2s, chance 1 | COMPLETED RUNNING                             | 0 0.5 1 0.5                       | result_unavailable
-watch   | giveUpAfter 2s, chance 1 | FAILED RUNNING                                | 0 0.5 1 0.5                       | run_failed
-watch   |                          | COMPLETED FAILED                              | 0                                 | run_failed
-watch   |                          | CANCELLED TIMED_OUT                           | 0                                 | run_timed_out
-watch   |                          | FAILED COMPLETED                              | 0                                 | run_failed
-watch   | own, chance 1            | 404 404 404 RUNNING COMPLETED COMPLETED       | 0.5 1 2 10 0                      | ok
-watch   | own, chance 1            | 422-missing                                   | 0.5 1 2 4 8 15 15 15              | not_found
-watch   | own, chance 1            | 404                                           | 0.5 1 2 4 8 15 15 …               | unavailable
-watch   | journal, chance 1        | 422-missing                                   | 0.5 1 2 4 8 15                    | not_found
-watch   | journal, chance 1        | 404                                           | 0.5 1 2 4 8 15 15                 | not_found
-watch   | journal, chance 1        | 422-missing 404 410 RUNNING COMPLETED COMPLETED       | 0.5 1 2 10 0                      | ok
-watch   | own, chance 1            | COMPLETED 404 404 COMPLETED                   | 0 0.5 1                           | ok
-watch   | own, chance 1            | COMPLETED 422-missing                         | 0 0.5 1 2 4 8 15 15 15            | result_unavailable
-watch   | own, chance 1            | RUNNING RUNNING RUNNING RUNNING 422-missing   | 10 10 10 10 0.5 1 2 4 8 14.5      | not_found
-watch   | chance 1                 | 404                                           | 0.5                               | not_found
-watch   | chance 1                 | 404 502 410                                   | 0.5 1                             | not_found
-watch   | chance 1                 | 404 RUNNING 410 404 COMPLETED COMPLETED       | 0.5 10 0.5 1 0                    | ok
-watch   |                          | 422-missing                                   |                                   | not_found
-watch   | chance 1                 | RUNNING 401                                   | 10 0.5 1 2 4 8 14.5               | unauthorized
-watch   | giveUpAfter 5s, chance 1 | RUNNING 401                                   | 10 0.5 1 2 1.5                    | unauthorized
-watch   | chance 1                 | RUNNING 401 502 403 422-missing 502 502 401           | 10 0.5 1 2 4 8 15                 | unauthorized
-watch   | chance 1                 | RUNNING 401 401 401 401 401 401 RUNNING 401 COMPLETED COMPLETED | 10 0.5 1 2 4 8 14.5 10 0.5 0 | ok
-watch   | chance 0                 | RUNNING 401;40 401                            | 10 40                             | unauthorized
-watch   |                          | 401                                           |                                   | unauthorized
-watch   |                          | expired                                       |                                   | unavailable
-watch   |                          | proxy-407                                     |                                   | unavailable
-watch   |                          | broken-tls                                    |                                   | unavailable
-watch   | chance 1                 | 302                                           | 0.5 1 2 4 8 15 15 …               | unavailable
-watch   | chance 1                 | 402 400 405 RUNNING COMPLETED COMPLETED       | 0.5 1 2 10 0                      | ok
-watch   | chance 1                 | 200-huge                                      | 0.5 1 2 4 8 15 15 …               | unavailable
-watch   | interval 5m              | RUNNING asleep8h COMPLETED COMPLETED          | 5 0                               | ok
-watch   | interval 5m              | RUNNING stopped8h COMPLETED COMPLETED         | 28800 0                           | ok
-watch   | interval 5m, chance 1    | RUNNING asleep8h refused refused COMPLETED    | 5 0.5 1 0                         | ok
-watch   | interval 5m, chance 1    | RUNNING stopped8h refused refused COMPLETED   | 28800 0.5 1 0                     | ok
-watch   |                          | RUNNING 502 stopped8h 502 COMPLETED           | 10 28800 0.5 0                    | ok
-watch   | timeout 1h, interval 5m  | RUNNING stopped8h COMPLETED COMPLETED         | 28800 0                           | ok
-watch   | timeout 1h, interval 5m  | RUNNING stopped8h RUNNING                     | 28800 30                          | timeout
-watch   | timeout 1h, interval 5m  | RUNNING asleep8h RUNNING                      | 5 30                              | timeout
-watch   | timeout 1h, chance 1     | RUNNING stopped8h 502                         | 28800 0.5 1 2 4 8 14.5            | timeout
-watch   | giveUpAfter 1s, chance 1 | RUNNING 502 stopped8h 502                     | 10 28800 1 2 4 8 15 …             | unavailable
-watch   | chance 1                 | RUNNING 503;300 asleep1m RUNNING COMPLETED    | 10 300 10 0                       | ok
-watch   | chance 1                 | RUNNING 503;300 asleep8h RUNNING COMPLETED    | 10 300 10 0                       | ok
-watch   |                          | RUNNING 502 asleep8h 502 COMPLETED            | 10 0.25 0.5 0                     | ok
-watch   | chance 1                 | RUNNING stalled8h COMPLETED COMPLETED         | 10 28800.5 0                      | ok
-watch   | giveUpAfter 5s, chance 1 | RUNNING stalled8h 502                         | 10 28800.5 1 2 4 8 14.5           | unavailable
-watch   | timeout 1h, interval 20s | RUNNING stalled8h RUNNING                     | 20 28800.25 20 9.75               | timeout
-watch   | chance 1                 | RUNNING 401 401 401 401 stopped1m 401         | 10 0.5 1 2 60 8 15 15             | unauthorized
-watch   | chance 1                 | COMPLETED stalled8h COMPLETED                 | 0 28800.5                         | ok
-status  | chance 1                 | stalled8h COMPLETED                           | 28800.5                           | ok
-trigger |                          | 429;30 asleep20s COMPLETED                    | 30                                | ok
-status  | chance 1                 | 429;20 stopped8h 502 COMPLETED                | 28800 1                           | ok`;
+request | given            | responses                             | seconds between        | end
+trigger |                  | COMPLETED                             |                        | ok
+trigger | longest backoff  | 502, 502, 502, 502, COMPLETED         | 0.5 1 2 4              | ok
+trigger |                  | reset, 503, refused, COMPLETED        | 0.25 0.5 1             | ok
+trigger | shortest backoff | 429, 429, 429, COMPLETED              | 0.05 0.05 0.05         | ok
+trigger | longest backoff  | refused                               | 0.5 1 2 4 8 14.5       | unavailable
+trigger | longest backoff  | reset                                 | 0.5 1 2 4 8 14.5       | outcome_unknown
+trigger | shortest backoff | 429 retry-after 7, 429 retry-after 007, COMPLETED | 7 7        | ok
+trigger | longest backoff  | 429 retry-after 0, COMPLETED          | 0.5                    | ok
+trigger | shortest backoff | 503 retry-after date+20, COMPLETED    | 20                     | ok
+trigger |                  | 429 retry-after 30, 429               | 30                     | rate_limited
+trigger |                  | 429 retry-after 31                    |                        | rate_limited
+trigger |                  | 503 retry-after 31                    |                        | outcome_unknown
+trigger |                  | 503 retry-after date+31               |                        | outcome_unknown
+trigger | longest backoff  | 429 retry-after soon, 429 retry-after -5, 429 retry-after 1.5, 429 retry-after 5s, COMPLETED | 0.5 1 2 4 | ok
+trigger | --give-up-after 1m | 429 retry-after 31, COMPLETED       | 31                     | ok
+trigger |                  | 429 retry-after 20, 429 retry-after 11 | 20                    | rate_limited
+trigger |                  | 402                                   |                        | no_credits
+trigger | --timeout 10s, longest backoff | refused                 | 0.5 1 2 4 1.5          | unavailable
+trigger | --timeout 10s, longest backoff | 429                     | 0.5 1 2 4 1.5          | rate_limited
+trigger | --timeout 10s, longest backoff | reset                   | 0.5 1 2 4 1.5          | outcome_unknown
+trigger | --timeout 10s    | 429 retry-after 10                    |                        | rate_limited
+trigger | --timeout 500ms  | refused                               |                        | unavailable
+trigger | --timeout 1s, --give-up-after 1m | COMPLETED             |                        | ok
+trigger | longest backoff  | stalled 8h, COMPLETED                 | 28800.5                | ok
+status  | longest backoff  | 502, 502, COMPLETED                   | 0.5 1                  | ok
+status  | longest backoff  | 504                                   | 0.5 1 2 4 8 14.5       | unavailable
+status  | --give-up-after 2s, longest backoff | 504                | 0.5 1 0.5              | unavailable
+status  |                  | 429 retry-after 31                    |                        | rate_limited
+result  | shortest backoff | 429 retry-after 7, COMPLETED          | 7                      | ok
+watch   |                  | RUNNING, RUNNING, COMPLETED, COMPLETED | 10 10 0               | ok
+watch   |                  | RUNNING, PAUSED, PAUSED, FAILED, FAILED | 10 10 10 0           | run_failed
+watch   | longest backoff  | RUNNING, 502, 502, 502, RUNNING, 502, FAILED, FAILED | 10 0.5 1 2 10 0.5 0 | run_failed
+watch   | longest backoff  | RUNNING, 502                          | 10 0.5 1 2 4 8 15 15 … | unavailable
+watch   | longest backoff  | reset                                 | 0.5 1 2 4 8 15 15 …    | unavailable
+watch   | --give-up-after 5s, longest backoff | RUNNING, 502       | 10 0.5 1 2 1.5         | unavailable
+watch   | longest backoff  | 429, RUNNING, RUNNING, COMPLETED, COMPLETED | 0.5 10 10 0      | ok
+watch   | shortest backoff | 429 retry-after 100, COMPLETED, COMPLETED | 100 0              | ok
+watch   | --timeout 10m    | RUNNING, 429 retry-after 601          | 10                     | timeout
+watch   | --timeout 10m    | RUNNING, 503 retry-after 601          | 10                     | timeout
+watch   | --timeout 25m    | RUNNING, 429 retry-after 601, RUNNING, 429 retry-after 601, COMPLETED, COMPLETED | 10 600 10 600 0 | ok
+watch   |                  | RUNNING, 429 retry-after 601, COMPLETED, COMPLETED | 10 600 0  | ok
+watch   |                  | RUNNING, 503 retry-after 3600, 503 retry-after 3600, COMPLETED, COMPLETED | 10 600 600 0 | ok
+watch   |                  | RUNNING retry-after 3600, COMPLETED, COMPLETED | 600 0         | ok
+watch   |                  | RUNNING, 404 retry-after 100, COMPLETED, COMPLETED | 10 100 0  | ok
+watch   |                  | RUNNING retry-after 40, RUNNING, COMPLETED retry-after 40, COMPLETED | 40 10 0 | ok
+watch   |                  | RUNNING retry-after 3, COMPLETED, COMPLETED | 10 0             | ok
+watch   | --timeout 15m    | RUNNING retry-after 601, RUNNING retry-after 601, COMPLETED, COMPLETED | 600 | timeout
+watch   |                  | RUNNING retry-after 40, asleep 8h, COMPLETED, COMPLETED | 40 0 | ok
+watch   | longest backoff  | RUNNING, 503 retry-after 300, 503 retry-after 300, 503 retry-after 300, 503 | 10 300 300 300 4 8 15 15 … | unavailable
+watch   | --timeout 25s    | RUNNING                               | 10 10 5                | timeout
+watch   | --timeout 25s    | RUNNING, RUNNING, RUNNING, COMPLETED, COMPLETED | 10 10 5 0    | ok
+watch   | --timeout 25s    | RUNNING, RUNNING, RUNNING, 401        | 10 10 5                | timeout
+watch   | --timeout 12s, longest backoff | RUNNING, 502            | 10 0.5 1 0.5           | timeout
+watch   | --timeout 25s    | RUNNING, 429 retry-after 14, COMPLETED, COMPLETED | 10 14 0    | ok
+watch   | --timeout 25s    | RUNNING, 429 retry-after 16, COMPLETED | 10                    | timeout
+watch   | --timeout 1m, longest backoff | RUNNING, COMPLETED, 502, 502, COMPLETED | 10 0 0.5 1 | ok
+watch   | longest backoff  | COMPLETED, RUNNING, RUNNING, COMPLETED | 0 0.5 1               | ok
+watch   | longest backoff  | FAILED, 404                           | 0 0.5 1 2 4 8 15 15 …  | run_failed
+watch   | longest backoff  | RUNNING, 404-html, 404, 410, COMPLETED, COMPLETED | 10 0.5 1 2 0 | ok
+watch   | --give-up-after 2s, longest backoff | RUNNING, 404-html  | 10 0.5 1 0.5           | unavailable
+watch   | longest backoff  | COMPLETED, 404, 404, COMPLETED        | 0 0.5 1                | ok
+watch   | --timeout 10s, longest backoff | RUNNING, COMPLETED, 502 | 10 0 0.5 1 2           | result_unavailable
+watch   | --timeout 10s, longest backoff | RUNNING, FAILED, 502    | 10 0 0.5 1 2           | run_failed
+watch   | --give-up-after 2s, longest backoff | COMPLETED, RUNNING | 0 0.5 1 0.5            | result_unavailable
+watch   | --give-up-after 2s, longest backoff | FAILED, RUNNING    | 0 0.5 1 0.5            | run_failed
+watch   |                  | COMPLETED, FAILED                     | 0                      | run_failed
+watch   |                  | CANCELLED, TIMED_OUT                  | 0                      | run_timed_out
+watch   |                  | FAILED, COMPLETED                     | 0                      | run_failed
+watch   | run of ours, longest backoff | 404, 404, 404, RUNNING, COMPLETED, COMPLETED | 0.5 1 2 10 0 | ok
+watch   | run of ours, longest backoff | 422-notFound              | 0.5 1 2 4 8 15 15 15   | not_found
+watch   | run of ours, longest backoff | 404                       | 0.5 1 2 4 8 15 15 …    | unavailable
+watch   | run of another process, longest backoff | 422-notFound   | 0.5 1 2 4 8 15         | not_found
+watch   | run of another process, longest backoff | 404            | 0.5 1 2 4 8 15 15      | not_found
+watch   | run of another process, longest backoff | 422-notFound, 404, 410, RUNNING, COMPLETED, COMPLETED | 0.5 1 2 10 0 | ok
+watch   | run of ours, longest backoff | COMPLETED, 404, 404, COMPLETED | 0 0.5 1           | ok
+watch   | run of ours, longest backoff | COMPLETED, 422-notFound   | 0 0.5 1 2 4 8 15 15 15 | result_unavailable
+watch   | run of ours, longest backoff | RUNNING, RUNNING, RUNNING, RUNNING, 422-notFound | 10 10 10 10 0.5 1 2 4 8 14.5 | not_found
+watch   | longest backoff  | 404                                   | 0.5                    | not_found
+watch   | longest backoff  | 404, 502, 410                         | 0.5 1                  | not_found
+watch   | longest backoff  | 404, RUNNING, 410, 404, COMPLETED, COMPLETED | 0.5 10 0.5 1 0  | ok
+watch   |                  | 422-notFound                          |                        | not_found
+watch   | longest backoff  | RUNNING, 401                          | 10 0.5 1 2 4 8 14.5    | unauthorized
+watch   | --give-up-after 5s, longest backoff | RUNNING, 401       | 10 0.5 1 2 1.5         | unauthorized
+watch   | longest backoff  | RUNNING, 401, 502, 403, 422-notFound, 502, 502, 401 | 10 0.5 1 2 4 8 15 | unauthorized
+watch   | longest backoff  | RUNNING, 401, 401, 401, 401, 401, 401, RUNNING, 401, COMPLETED, COMPLETED | 10 0.5 1 2 4 8 14.5 10 0.5 0 | ok
+watch   | shortest backoff | RUNNING, 401 retry-after 40, 401      | 10 40                  | unauthorized
+watch   |                  | 401                                   |                        | unauthorized
+watch   |                  | expired                               |                        | unavailable
+watch   |                  | proxy-407                             |                        | unavailable
+watch   |                  | broken-tls                            |                        | unavailable
+watch   | longest backoff  | 302                                   | 0.5 1 2 4 8 15 15 …    | unavailable
+watch   | longest backoff  | 402, 400, 405, RUNNING, COMPLETED, COMPLETED | 0.5 1 2 10 0    | ok
+watch   | longest backoff  | 200-huge                              | 0.5 1 2 4 8 15 15 …    | unavailable
+watch   | --interval 5m    | RUNNING, asleep 8h, COMPLETED, COMPLETED | 5 0                 | ok
+watch   | --interval 5m    | RUNNING, stopped 8h, COMPLETED, COMPLETED | 28800 0            | ok
+watch   | --interval 5m, longest backoff | RUNNING, asleep 8h, refused, refused, COMPLETED | 5 0.5 1 0 | ok
+watch   | --interval 5m, longest backoff | RUNNING, stopped 8h, refused, refused, COMPLETED | 28800 0.5 1 0 | ok
+watch   |                  | RUNNING, 502, stopped 8h, 502, COMPLETED | 10 28800 0.5 0      | ok
+watch   | --timeout 1h, --interval 5m | RUNNING, stopped 8h, COMPLETED, COMPLETED | 28800 0 | ok
+watch   | --timeout 1h, --interval 5m | RUNNING, stopped 8h, RUNNING | 28800 30             | timeout
+watch   | --timeout 1h, --interval 5m | RUNNING, asleep 8h, RUNNING | 5 30                  | timeout
+watch   | --timeout 1h, longest backoff | RUNNING, stopped 8h, 502 | 28800 0.5 1 2 4 8 14.5 | timeout
+watch   | --give-up-after 1s, longest backoff | RUNNING, 502, stopped 8h, 502 | 10 28800 1 2 4 8 15 … | unavailable
+watch   | longest backoff  | RUNNING, 503 retry-after 300, asleep 1m, RUNNING, COMPLETED | 10 300 10 0 | ok
+watch   | longest backoff  | RUNNING, 503 retry-after 300, asleep 8h, RUNNING, COMPLETED | 10 300 10 0 | ok
+watch   |                  | RUNNING, 502, asleep 8h, 502, COMPLETED | 10 0.25 0.5 0        | ok
+watch   | longest backoff  | RUNNING, stalled 8h, COMPLETED, COMPLETED | 10 28800.5 0       | ok
+watch   | --give-up-after 5s, longest backoff | RUNNING, stalled 8h, 502 | 10 28800.5 1 2 4 8 14.5 | unavailable
+watch   | --timeout 1h, --interval 20s | RUNNING, stalled 8h, RUNNING | 20 28800.25 20 9.75 | timeout
+watch   | longest backoff  | RUNNING, 401, 401, 401, 401, stopped 1m, 401 | 10 0.5 1 2 60 8 15 15 | unauthorized
+watch   | longest backoff  | COMPLETED, stalled 8h, COMPLETED      | 0 28800.5              | ok
+status  | longest backoff  | stalled 8h, COMPLETED                 | 28800.5                | ok
+trigger |                  | 429 retry-after 30, asleep 20s, COMPLETED | 30                 | ok
+status  | longest backoff  | 429 retry-after 20, stopped 8h, 502, COMPLETED | 28800 1       | ok`;
 
-const [, ...vectors] = rowsOf(timings).map(([request = '', given = '', answers = '', seconds = '', end = '']) => {
-  return { request, given, answers, seconds, end };
+const [, ...vectors] = rowsOf(timings).map(([request = '', given = '', responses = '', seconds = '', end = '']) => {
+  return { request, given, responses, seconds, end };
 });
 
-function readGiven(text: string): Given {
-  const given: Record<string, number | boolean> = {};
-  for (const part of text.split(',').filter((piece) => piece !== '')) {
-    const [name = '', value] = part.trim().split(' ');
-    if (value === undefined) given[name] = true;
-    else if (name === 'chance') given[name] = Number(value);
-    else given[`${name}Ms`] = parseDuration(value) ?? Number.NaN;
-  }
-  return given;
+const givenWords: Record<string, Given> = {
+  'shortest backoff': { chance: 0 },
+  'longest backoff': { chance: 1 },
+  'run of ours': { isOurs: true },
+  'run of another process': { isOfAnotherProcess: true },
+};
+
+/** What a cell of the second column gives: words from the list above, or flags with their durations. */
+function readGiven(cell: string): Given {
+  const parts = cell.split(', ').filter((part) => part !== '');
+  const given = parts.map((part): Given => {
+    const [, flag, duration = ''] = /^--([\w-]+) (\w+)$/.exec(part) ?? [];
+    const ms = parseDuration(duration);
+    if (flag === 'give-up-after') return { giveUpAfterMs: ms };
+    if (flag === 'timeout') return { timeoutMs: ms };
+    if (flag === 'interval') return { intervalMs: ms };
+    const known = givenWords[part];
+    if (!known) throw new Error(`no such condition: ${part}`);
+    return known;
+  });
+  return Object.assign({}, ...given);
 }
 
 describe('when it is asked again', () => {
-  test.each(vectors)('$request $given: $answers', async ({ request, given, answers, seconds, end }) => {
-    const outcome = await runners[request as keyof typeof runners](answers, readGiven(given));
+  test.each(vectors)('$request $given: $responses', async ({ request, given, responses, seconds, end }) => {
+    const outcome = await runners[request as keyof typeof runners](responses, readGiven(given));
     const told = outcome.gapsMs.map((ms) => String(Math.round(ms) / 1000));
     const expected = seconds.split(' ').filter((text) => text !== '');
     if (expected.at(-1) === '…') {
@@ -316,7 +328,7 @@ describe('retries', () => {
 
   test('is counted in time without a good answer, however many attempts fail in it', async () => {
     for (const chance of [0, 0.1, 0.5, 1]) {
-      const { gapsMs } = await runners.watch('RUNNING 502', { chance, giveUpAfterMs: 10_000 });
+      const { gapsMs } = await runners.watch('RUNNING, 502', { chance, giveUpAfterMs: 10_000 });
       expect(gapsMs.slice(1).reduce((sum, ms) => sum + ms, 0)).toBeCloseTo(10_000, 0);
     }
   });

@@ -18,9 +18,9 @@ export interface Given {
   timeoutMs?: number;
   intervalMs?: number;
   /** The watch follows a trigger of our own that has just been answered. */
-  own?: boolean;
+  isOurs?: boolean;
   /** It follows a trigger that another process of this machine sent a moment ago. */
-  journal?: boolean;
+  isOfAnotherProcess?: boolean;
 }
 
 interface Outcome {
@@ -82,9 +82,9 @@ const watch: Runner = async (script, given = {}) => {
   const { ended, service, ...ports } = prepare(script, given);
   const { intervalMs = 10_000, timeoutMs = Number.POSITIVE_INFINITY, giveUpAfterMs = 600_000 } = given;
   const { clock } = ports;
-  const sinceTriggerMs = given.own || given.journal ? () => clock.elapsedMs() : undefined;
+  const sinceTriggerMs = given.isOurs || given.isOfAnotherProcess ? () => clock.elapsedMs() : undefined;
   const deadline = createDeadline(timeoutMs, clock);
-  if (given.own) deadline.answered();
+  if (given.isOurs) deadline.answered();
   const connection = createConnection(service, { ...ports, deadline, giveUpAfterMs, intervalMs });
   return ended(nameOfOutcome(await watchRun({ run, sinceTriggerMs }, connection)));
 };

@@ -155,7 +155,6 @@ const sections: Record<string, readonly Row[]> = {
 
   'A trigger that starts no run': [
     ['the API key is refused', trigger, { env: otherKey }],
-    ['a page is what responds', trigger, { scenario: faulty({ on: 'trigger', do: 'html', status: 403 }) }],
     ['a page says that it is not there', trigger, { scenario: faulty({ on: 'trigger', do: 'html', status: 404 }) }],
     ['the credits are used up', trigger, { scenario: { credits: 0 } }],
     ['the automation is not there', trigger, { scenario: { automations: {} } }],

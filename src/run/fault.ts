@@ -39,7 +39,7 @@ const faults = {
   lost: { isRetryable: true, delivery: 'unknown', exit: 'unavailable' },
   /** 408, 425, 5xx, complete. */
   unavailable: { isRetryable: true, delivery: 'unknown', exit: 'unavailable', says: 'the service is unavailable' },
-  /** 429. */
+  /** 429, or 403 with `Retry-After`. */
   throttled: {
     isRetryable: true,
     delivery: 'refused',
@@ -51,7 +51,7 @@ const faults = {
   /** No JSON, or another document. */
   unreadable: { isRetryable: true, delivery: 'unknown', exit: 'unavailable' },
   too_large: { delivery: 'unknown', exit: 'unavailable' },
-  /** 401, 403. */
+  /** 401, 403; but not with a page. */
   unauthorized: {
     delivery: 'refused',
     exit: 'unauthorized',
@@ -105,8 +105,9 @@ export const exitNameOf = (fault: Fault): ExitName => rowOf(fault).exit;
 /** The exit name of a watch that gave up without a valid response. */
 export const exitNameOfSilence = (fault: Fault): ExitName => rowOf(fault).afterSilence ?? 'unavailable';
 
-/** What `doctor` finds if its request ends with this fault: an exit name if the check fails. */
-export const doctorResultOf = (fault: Fault) => rowOf(fault).doctor ?? exitNameOfSilence(fault);
+/** What `doctor` finds if its request ends with this fault: an exit name if the check fails, as it does after a page. */
+export const doctorResultOf = (fault: Fault) =>
+  fault.page === undefined ? (rowOf(fault).doctor ?? exitNameOfSilence(fault)) : 'unavailable';
 
 /** The complete message for a refusal. Undefined if the service's message is quoted. */
 export const sentenceOf = (kind: FaultKind) => rowOf({ kind }).says;

@@ -7,6 +7,7 @@ interface Refusal {
   status: number;
   body: ErrorBody;
   leadsToRun: boolean; // its `Location` is a run of the target
+  hasRetryAfter: boolean;
 }
 
 const conditions = {
@@ -17,6 +18,8 @@ const conditions = {
     body.isJson && (body.names('notFound') || /not_?found$/i.test(body.code ?? '')),
   'JSON, no code': ({ body }: Refusal) => body.isJson && (body.code === undefined || isNameOfStatus(body.code)),
   'no JSON': ({ body }: Refusal) => !body.isJson,
+  'an HTML page': ({ body }: Refusal) => body.page !== undefined,
+  'Retry-After': ({ hasRetryAfter }: Refusal) => hasRetryAfter,
 };
 
 /** Is it the current or former name of status 422 (RFC 9110 §15.5.21)? Some frameworks use that as the code. */
@@ -30,6 +33,10 @@ const table: readonly StatusRow[] = [
   // HTTP status           if it has            to a trigger         to a poll
   ['300-399',              'Location of a run', 'redirected_to_run', 'redirected'],
   ['300-399',              'always',            'redirected',        'redirected'],
+  // A firewall or a login portal sends pages, and may replace the response of the service.
+  ['401 403',              'an HTML page',      'unreadable',        'unreadable'],
+  // GitHub and others limit the rate with it.
+  ['403',                  'Retry-After',       'throttled',         'throttled'],
   ['401 403',              'always',            'unauthorized',      'unauthorized'],
   ['402',                  'always',            'no_credits',        'no_credits'],
   ['404',                  'always',            'not_found',         'path_not_found'],

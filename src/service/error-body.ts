@@ -15,7 +15,8 @@ const codeFields = 'code errorCode error_code serviceCode name reason type error
 const messageFields = ['message', 'detail', 'error_description', 'description', 'error', 'title', 'reason', 'errors'];
 const idFields = ['executionId', 'activeExecutionId', 'runningExecutionId', 'execution_id', 'runId'];
 
-export function readErrorBody(text: string): ErrorBody {
+/** `isHtml`: the headers say so. */
+export function readErrorBody(text: string, { isHtml = false } = {}): ErrorBody {
   const strings = new Map<string, string[]>();
   let parsed: unknown;
   try {
@@ -28,7 +29,7 @@ export function readErrorBody(text: string): ErrorBody {
     return {
       isJson: false,
       message,
-      page: pageIn(start),
+      page: pageIn(start, { isHtml }),
       executionId: executionIn(words),
       names: (code) => mentions(message ?? '', code) || mentions(words, code),
     };
@@ -93,17 +94,20 @@ function mentions(text: string, code: string): boolean {
   return bare(text) === wanted || text.split(/[^\w-]+/).some((word) => bare(word) === wanted);
 }
 
+const anyTag = /<[a-z!]/i;
+
 /** The title or first words of an HTML page. Undefined if it isn't one. */
-export function pageIn(text: string): string | undefined {
+export function pageIn(text: string, { isHtml = false } = {}): string | undefined {
   const start = text.slice(0, 4096);
-  if (!/<(!doctype html|html|head|title|body|h1)\b/i.test(start)) return undefined;
+  const sign = isHtml ? anyTag : /<(!doctype html|html|head|title|body|h1)\b/i;
+  if (!sign.test(start)) return undefined;
   return oneLine(titleOf(start) ?? withoutTags(start)) || 'untitled';
 }
 
 const titleOf = (page: string) => /<title[^>]*>([^<]*)/i.exec(page)?.[1];
 
 function withoutTags(text: string): string {
-  return /<[a-z!]/i.test(text) ? text.replace(/<(style|script)[\s\S]*?<\/\1>|<[^>]*>/gi, ' ') : text;
+  return anyTag.test(text) ? text.replace(/<(style|script)[\s\S]*?<\/\1>|<[^>]*>/gi, ' ') : text;
 }
 
 /** The only id that the text calls a run's. Project ids and request ids look the same. */

@@ -41,13 +41,13 @@ async function readSuccess<T>(raw: HttpResponse, reading: Reading<T>): Promise<A
     if (!(error instanceof UnreadableBody)) throw error;
     const page = pageIn(reading.scrub(error.text.slice(0, longestScrubbed)));
     const message = page ? pageMessage(page) : `the response body can't be read: ${error.message}`;
-    return faultOf(error.tooLarge ? 'too_large' : 'unreadable', message);
+    return faultOf(error.tooLarge ? 'too_large' : 'unreadable', message, page);
   }
 
-  function faultOf(kind: FaultKind, message: string): Answer<T> {
+  function faultOf(kind: FaultKind, message: string, page?: string): Answer<T> {
     return {
       kind: 'fault',
-      fault: { ...factsOfResponse(scrubbed(raw, reading), reading), kind, message: reading.scrub(message) },
+      fault: { ...factsOfResponse(scrubbed(raw, reading), reading), kind, message: reading.scrub(message), page },
     };
   }
 }
@@ -64,13 +64,13 @@ async function readRefusal<T>(response: HttpResponse, reading: Reading<T>): Prom
   const { status, headers } = response;
   const body = await readErrorOf(response, reading);
   const leadsToRun = valuesOf(headers, 'location').some((location) => reading.runIdIn?.(location) !== undefined);
-  const kind = kindOf({ status, body, leadsToRun }, reading.operation);
+  const hasRetryAfter = valuesOf(headers, 'retry-after').some((value) => value !== '');
+  const kind = kindOf({ status, body, leadsToRun, hasRetryAfter }, reading.operation);
   const fault: Fault = {
     ...factsOfResponse(response, reading),
     kind,
     message: refusalMessage(response, body, kind),
     page: body.page,
-    hint: kind === 'unauthorized' && body.page ? pageHint : undefined,
     serviceCode: body.code,
     executionId: kind === 'already_active' ? body.executionId : undefined,
   };
@@ -78,11 +78,13 @@ async function readRefusal<T>(response: HttpResponse, reading: Reading<T>): Prom
 }
 
 async function readErrorOf<T>(response: HttpResponse, { scrub }: Reading<T>): Promise<ErrorBody> {
+  const body = response.body.subarray(0, errorBodyBytes);
+  const isHtml = valuesOf(response.headers, 'content-type').some((type) => /\bhtml\b/i.test(type));
   try {
-    const body = response.body.subarray(0, errorBodyBytes);
-    return readErrorBody(scrub(await textOfBody({ ...response, body }, errorBodyBytes)));
+    return readErrorBody(scrub(await textOfBody({ ...response, body }, errorBodyBytes)), { isHtml });
   } catch {
-    return readErrorBody('');
+    // A firewall may compress its page in a way that runctl didn't ask for.
+    return readErrorBody(isHtml ? '<html>' : '', { isHtml });
   }
 }
 
@@ -99,7 +101,6 @@ const strangers: Record<Operation, string> = {
   result: "the response doesn't name this run with a status, and may not come from the service",
 };
 
-const pageHint = 'find out what responded (a proxy, a firewall, a login page) before you replace the API key';
 const pageMessage = (page: string) => `the response is an HTML page, "${page}", and may not come from the service`;
 
 function refusalMessage({ status, headers }: HttpResponse, body: ErrorBody, kind: FaultKind): string {

@@ -102,7 +102,7 @@ export class Poller {
     if (isLast && this.#leftMs() <= 0) return this.#timedOut(fault.httpStatus === undefined ? undefined : fault);
     if (verdict.kind === 'gave_up') return { kind: 'gave_up', giveUpAfterMs, fault };
     const { kind: _, leastMs, ...failed } = verdict;
-    if (fault.httpStatus === 429 || fault.httpStatus === 503) limiter.pausePolls(leastMs);
+    if (fault.kind === 'throttled' || fault.httpStatus === 503) limiter.pausePolls(leastMs);
     if (this.#leftMs() > 0) observe({ event: 'attempt_failed', operation, run, seen: seen(), ...failed });
     this.#noteWait(leastMs);
     await this.#pauseFor(failed.retryInMs, leastMs);

@@ -47,6 +47,8 @@ const hanging = faulty({ do: 'hang', acts: true });
 const hangs = (on: Fault['on']) => faulty({ on, do: 'hang' });
 const named = { namesActiveRun: true };
 const later = { headers: { 'retry-after': '99999' } };
+const soon = { headers: { 'retry-after': '0' } };
+const firewall = (on: Fault['on']) => faulty({ on, do: 'html', status: 403 });
 const to = (path: string) => ({ headers: { location: `/v0/automation/${projectId}/${path}` } });
 const notFound = { body: { code: 'notFound' } };
 const dropped = polls(422, { from: 2, ...notFound });
@@ -78,6 +80,7 @@ const ofTriggers: Row[] = [
   ['401', '', any(401), 'exits 7: not_started, unauthorized', { next: config }],
   ['403', '', any(403, forbidden),
     'exits 7: not_started, unauthorized', { next: config, says: /may not trigger nightly/ }],
+  ['403 with Retry-After until it gives up', '', any(403, soon), 'exits 9: not_started, rate_limited', { next: again }],
   ['402', '', { credits: 0 }, 'exits 8: not_started, no_credits'],
   ['429 until it gives up', '', any(429), 'exits 9: not_started, rate_limited', { next: again }],
   ['429 for too long', '--timeout 10s', any(429, later), 'exits 9: not_started, rate_limited', { says: /in 1d 3h/ }],
@@ -95,6 +98,7 @@ const ofTriggers: Row[] = [
   ['503 until it gives up', '', any(503), 'exits 12: unknown, outcome_unknown', { next: recover }],
   ['503 for too long', '--timeout 10s', any(503, later), 'exits 12: unknown, outcome_unknown'],
   ['a page', '', faulty({ do: 'html' }), 'exits 12: unknown, outcome_unknown'],
+  ["a firewall's page", '', firewall('trigger'), 'exits 12: unknown, outcome_unknown', { next: recover }],
   ['unreadable', '', faulty({ do: 'wrongJson' }), 'exits 12: unknown, outcome_unknown', { really: 1, next: recover }],
   ['no answer', '', faulty(loseResponse()), 'exits 12: unknown, outcome_unknown', { really: 1 }],
   ['lost, then 402', '', faulty(loseResponse({ nth: 1 }), answer(402)), 'exits 12: unknown, outcome_unknown', { really: 1 }],
@@ -199,6 +203,7 @@ const ofWatchedTriggers: Row[] = [
   ['FAILED, no result', '', { ...short('FAILED'), ...result(401) },
     'exits 1: started, run_failed, warns of result_unavailable'],
   ['a refusal that lasts', '', polls(401), 'exits 14: started, watch_failed because of unauthorized'],
+  ["a firewall's page at every poll", '', firewall('status'), 'exits 14: started, watch_failed because of unavailable'],
   ['--timeout', '--timeout 100ms', {}, 'exits 124: started, timeout', { next: watch }],
   ['a wait beyond --timeout', '--timeout 10m', polls(429, later), 'exits 124: started, timeout, warns of retry_after'],
   ['a signal', '--interval 20ms', {}, 'exits 130: started, interrupted', { interruptAt: 3, next: watch }],
@@ -226,6 +231,10 @@ const ofOthers: Row[] = [
   ['401', `status ${run}`, any(401), 'exits 7: unauthorized'],
   ['402', `status ${run}`, any(402), 'exits 8: no_credits'],
   ['400', `status ${run}`, any(400), 'exits 11: rejected'],
+  ["a firewall's page at every poll", `watch ${run}`, firewall('status'), 'exits 10: unavailable'],
+  ["a firewall's page", `status ${run}`, firewall('status'), 'exits 10: unavailable'],
+  ["a firewall's page", `result ${run}`, firewall('result'), 'exits 10: unavailable'],
+  ["a firewall's page", 'doctor', firewall('status'), 'exits 10: unavailable'],
   ['a page', `status ${run}`, faulty({ do: 'html' }), 'exits 10: unavailable'],
   ['an unfinished run', 'status', {}, 'exits 0: still_running', { ...started, next: watch }],
   ['an unfinished run', 'status --exit-status', {}, 'exits 16: still_running', started],

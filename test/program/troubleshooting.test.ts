@@ -49,12 +49,12 @@ const troubles: Record<string, Trouble> = {
     shows: /nightly at .*\+0000 isn't sent again: the service ignores[\s\S]*look in the service/,
   },
   'Exit code 7': {
-    scenario: { ...going, faults: [{ on: 'status', do: 'html', status: 403 }] },
+    scenario: { ...going, faults: [{ on: 'status', do: 'status', status: 401 }] },
     before: [
       [trigger, 0],
       [['status'], 7],
     ],
-    shows: /RUNCTL_API_KEY[\s\S]*the response is an HTML page, "403"/,
+    shows: /RUNCTL_API_KEY[\s\S]*the API key was refused/,
   },
   'It hangs': {
     scenario: going,
@@ -62,9 +62,12 @@ const troubles: Record<string, Trouble> = {
     shows: /status +RUNNING[\s\S]*started/,
   },
   'Exit code 10': {
-    before: [[trigger, 10]],
-    env: { RUNCTL_BASE_URL: 'http://127.0.0.1:1' },
-    shows: /✖ service/,
+    scenario: { ...going, faults: [{ on: 'status', do: 'html', status: 403 }] },
+    before: [
+      [trigger, 0],
+      [['status'], 10],
+    ],
+    shows: /✖ service.*the response is an HTML page, "403"/,
   },
   'Two runs where there should be one': {
     scenario: { automations: { '*': { duration: '1ms' } } },

@@ -239,11 +239,44 @@ describe('a refusal', () => {
     expect((await faultOf('trigger', { status: 400, text: '{"error":"bad"}' })).message).not.toContain('bad');
   });
 
-  test.each([401, 403])('of %i that is a page asks what responded before the API key is replaced', async (status) => {
-    const hintOf = async (text: string) => (await faultOf('status', { status, text })).hint;
-    expect(await hintOf('<title>Login</title>')).toMatch(/proxy.*API key/);
-    expect(await hintOf('{"title":"Login"}')).toBeUndefined();
-    expect((await faultOf('status', { status: 503, text: '<title>Busy</title>' })).hint).toBeUndefined();
+  describe.each([401, 403])('of %i', (status) => {
+    const html = { 'content-type': 'text/html; charset=utf-8' };
+
+    test.each<[string, Sent]>([
+      ['with a document type', { text: '<!-- x --><!DOCTYPE html><p>Blocked' }],
+      ['with a title', { text: '<title>Login</title>' }],
+      ['with a code of the service in it', { text: '<html>runAlreadyActive notFound' }],
+      ['of any tag, as its headers say', { text: '<noscript>Turn on JavaScript</noscript>', headers: html }],
+      ['in an unknown coding', { text: 'x', headers: { ...html, 'content-encoding': 'br' } }],
+    ])('is no refusal if it is a page %s', async (_, sent) => {
+      for (const operation of operations) {
+        const found = await faultOf(operation, { status, ...sent });
+        expect(found).toMatchObject({ kind: 'unreadable', page: expect.any(String), httpStatus: status });
+        expect(found.message).toContain('an HTML page');
+      }
+    });
+
+    test.each<[string, Sent]>([
+      ['is empty', { headers: html }],
+      ['is plain', { text: 'Forbidden' }],
+      ['is plain, whatever its headers say', { text: 'Invalid API key', headers: html }],
+      ['is JSON', { text: '{"title":"<html>Login</html>"}', headers: html }],
+      ['is XML', { text: '<?xml version="1.0"?><Error><Code>AccessDenied</Code></Error>' }],
+    ])('is a refusal if its body %s', async (_, sent) => {
+      for (const operation of operations)
+        expect(await faultOf(operation, { status, ...sent })).toMatchObject({ kind: 'unauthorized', page: undefined });
+    });
+  });
+
+  test('of 403 with a Retry-After is one of the rate, and quotes the service', async () => {
+    const headers = { 'retry-after': '60' };
+    const found = await faultOf('status', { status: 403, headers, text: refusal('odd', 'Secondary limit.') });
+    expect(found).toMatchObject({ kind: 'throttled', retryAfterMs: 60_000 });
+    expect(found.message).toMatch(/rate limit.*Secondary limit/);
+    expect(await faultOf('status', { status: 401, headers })).toMatchObject({ kind: 'unauthorized' });
+    expect(await faultOf('status', { status: 403, headers: { 'retry-after': '' } })).toMatchObject({
+      kind: 'unauthorized',
+    });
   });
 
   test.each<[string, Sent]>([

@@ -43,7 +43,9 @@ answer                    | trigger          | trigger in doubt | status        
 307-run 308-run 399-run   | outcome_unknown  | outcome_unknown  | rejected      | ~unavailable  | ~result_unavailable
 400 400-run               | rejected         | outcome_unknown  | rejected      | ~unavailable  | ~result_unavailable
 401 403                   | unauthorized     | outcome_unknown  | unauthorized  | ~unauthorized | ~result_unavailable
-402                       | no_credits       | outcome_unknown  | no_credits    | ~unavailable  | ~result_unavailable
+401-text 403-text         | unauthorized     | outcome_unknown  | unauthorized  | ~unauthorized | ~result_unavailable
+401-html 403-html         | ~outcome_unknown | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
+402 402-html              | no_credits       | outcome_unknown  | no_credits    | ~unavailable  | ~result_unavailable
 404 404-html 404-notFound  | not_found        | outcome_unknown  | +not_found    | ~unavailable  | ~result_unavailable
 410 410-html 410-invalidId | rejected         | outcome_unknown  | +not_found    | ~unavailable  | ~result_unavailable
 410-notFound               | not_found        | outcome_unknown  | +not_found    | ~unavailable  | ~result_unavailable
@@ -194,6 +196,13 @@ watch   |                  | RUNNING retry-after 40, asleep 8h, COMPLETED, COMPL
 watch   | longest backoff  | RUNNING, 503 retry-after 300, 503 retry-after 300, 503 retry-after 300, 503 | 10 300 300 300 4 8 15 15 … | unavailable
 watch   | --timeout 25s    | RUNNING                               | 10 10 5                | timeout
 watch   | --timeout 25s    | RUNNING, RUNNING, RUNNING, COMPLETED, COMPLETED | 10 10 5 0    | ok
+trigger |                  | 403 retry-after 7, COMPLETED          | 7                      | ok
+trigger |                  | 403 retry-after 31                    |                        | rate_limited
+trigger | longest backoff  | 403 retry-after soon, 403 retry-after 0, COMPLETED | 0.5 1     | ok
+trigger | longest backoff  | 403-html retry-after 7, 403-html retry-after 31 | 7            | outcome_unknown
+trigger |                  | 401 retry-after 7                     |                        | unauthorized
+status  |                  | 403 retry-after 7, 403 retry-after 31 | 7                      | rate_limited
+watch   |                  | 403 retry-after 7, RUNNING, COMPLETED, COMPLETED | 7 10 0      | ok
 watch   | --timeout 25s    | RUNNING, RUNNING, RUNNING, 401        | 10 10 5                | timeout
 watch   | --timeout 12s, longest backoff | RUNNING, 502            | 10 0.5 1 0.5           | timeout
 watch   | --timeout 25s    | RUNNING, 429 retry-after 14, COMPLETED, COMPLETED | 10 14 0    | ok

@@ -11,28 +11,29 @@ import { temporaryFolder } from '../helpers/temporary-folder.ts';
 const { O_RDONLY, O_WRONLY, O_CREAT, O_APPEND } = fs.constants;
 const appending = O_WRONLY | O_APPEND | O_CREAT;
 const isRoot = process.geteuid?.() === 0;
-const stranger = 54_321;
+const strangerId = 54_321;
 
 /**
- * Makes one thing: a folder `there/`, a file `there/file`, either with a mode (`there/:777`), a link `file>../other` or a
- * named pipe `file|`. With `@` at its end, it belongs to somebody else, for which only root can give it away.
+ * Makes one thing: `folder there`, `file there/file`, either `with 777` as its mode, `link there/file to ../other`, or
+ * `pipe there/file`. What is `of a stranger` belongs to another user, to whom only root can give it.
  */
 function make(base: string, thing: string): void {
-  const [, path = '', kind, mode = '', target = '', owner] =
-    /^([\w/]+?)(\/|\||(?=>)|)(?::(\d+))?(?:>(.+?))?(@)?$/.exec(thing) ?? [];
+  const [, kind, path = '', target = '', mode, stranger] =
+    /^(folder|file|link|pipe) (\S+)(?: to (\S+))?(?: with (\d+))?( of a stranger)?$/.exec(thing) ?? [];
   const place = join(base, path);
-  if (target) fs.symlinkSync(target, place);
-  else if (kind === '|') execFileSync('mkfifo', [place]);
-  else if (kind === '/') fs.mkdirSync(place);
-  else fs.writeFileSync(place, 'content');
-  if (!target) fs.chmodSync(place, Number.parseInt(mode || (kind === '/' ? '755' : '600'), 8));
-  if (owner) fs.lchownSync(place, stranger, stranger);
+  if (kind === 'link') fs.symlinkSync(target, place);
+  else if (kind === 'pipe') execFileSync('mkfifo', [place]);
+  else if (kind === 'folder') fs.mkdirSync(place);
+  else if (kind === 'file') fs.writeFileSync(place, 'content');
+  else throw new Error(`no such thing: ${thing}`);
+  if (kind !== 'link') fs.chmodSync(place, Number.parseInt(mode ?? (kind === 'folder' ? '755' : '600'), 8));
+  if (stranger) fs.lchownSync(place, strangerId, strangerId);
 }
 
 /** A folder with these things, made in this order, and the file in it that a test is about. */
 function makeAll(things: string): { base: string; file: string } {
   const base = temporaryFolder();
-  for (const thing of things.split(' ')) make(base, thing);
+  for (const thing of things.split(', ')) make(base, thing);
   return { base, file: join(base, 'there/file') };
 }
 
@@ -45,23 +46,35 @@ describe('for reading and for appending', () => {
   const irregular = 'is not a regular file';
 
   test.for([
-    ['a file of mine', 'there/ there/file', opened],
-    ['a file that others can read', 'there/ there/file:644', opened],
-    ['a file that others can write to', 'there/ there/file:602', shared],
-    ['a file that a group can write to', 'there/ there/file:620', shared],
-    ['a file in a folder that others can write to', 'there/:777 there/file', shared],
-    ['a file in a folder that a group can write to', 'there/:770 there/file', shared],
-    ['a file in a sticky folder', 'there/:1777 there/file', shared],
-    ['a file in a folder of mine, in one for everybody', 'all/:1777 all/mine/ all/mine/file there>all/mine', opened],
-    ['a link to a file of mine', 'there/ dotfile there/file>../dotfile', opened],
-    ['a link to a folder of mine', 'real/ real/file there>./real/../real', opened],
-    ['a link to a file in a shared folder', 'there/ all/:777 all/file there/file>../all/file', shared],
-    ['a link to itself', 'there>there', 'ELOOP'],
-    ['a device', 'there/ there/file>/dev/zero', irregular],
-    ['a file in place of the folder', 'there', 'ENOTDIR'],
-    ['a file of another user', 'there/ there/file@', foreign],
-    ['a file in a folder of another user', 'there/@ there/file', foreign],
-    ['a link to a file of another user', 'there/ other@ there/file>../other', foreign],
+    ['a file of mine', 'folder there, file there/file', opened],
+    ['a file that others can read', 'folder there, file there/file with 644', opened],
+    ['a file that others can write to', 'folder there, file there/file with 602', shared],
+    ['a file that a group can write to', 'folder there, file there/file with 620', shared],
+    ['a file in a folder that others can write to', 'folder there with 777, file there/file', shared],
+    ['a file in a folder that a group can write to', 'folder there with 770, file there/file', shared],
+    ['a file in a sticky folder', 'folder there with 1777, file there/file', shared],
+    [
+      'a file in a folder of mine, in one for everybody',
+      'folder all with 1777, folder all/mine, file all/mine/file, link there to all/mine',
+      opened,
+    ],
+    ['a link to a file of mine', 'folder there, file dotfile, link there/file to ../dotfile', opened],
+    ['a link to a folder of mine', 'folder real, file real/file, link there to ./real/../real', opened],
+    [
+      'a link to a file in a shared folder',
+      'folder there, folder all with 777, file all/file, link there/file to ../all/file',
+      shared,
+    ],
+    ['a link to itself', 'link there to there', 'ELOOP'],
+    ['a device', 'folder there, link there/file to /dev/zero', irregular],
+    ['a file in place of the folder', 'file there', 'ENOTDIR'],
+    ['a file of another user', 'folder there, file there/file of a stranger', foreign],
+    ['a file in a folder of another user', 'folder there of a stranger, file there/file', foreign],
+    [
+      'a link to a file of another user',
+      'folder there, file other of a stranger, link there/file to ../other',
+      foreign,
+    ],
   ] as const)('%s: %s', ([, things, outcome], context) => {
     if (outcome === foreign) needs(context, 'root', isRoot);
     const { file } = makeAll(things);
@@ -73,9 +86,9 @@ describe('for reading and for appending', () => {
   });
 
   test.each([
-    ['a named pipe', 'there/ there/file|', /is not a regular file|ENXIO/],
-    ['a folder', 'there/ there/file/', /is not a regular file|EISDIR/],
-    ['a link to nothing', 'there/ there/file>../nowhere', /ENOENT|ELOOP/],
+    ['a named pipe', 'folder there, pipe there/file', /is not a regular file|ENXIO/],
+    ['a folder', 'folder there, folder there/file', /is not a regular file|EISDIR/],
+    ['a link to nothing', 'folder there, link there/file to ../nowhere', /ENOENT|ELOOP/],
   ])('%s is neither waited for, read nor written', (_, things, why) => {
     const { base, file } = makeAll(things);
     for (const flags of [O_RDONLY, appending]) expect(() => openOwn(file, flags)).toThrow(why);
@@ -84,11 +97,11 @@ describe('for reading and for appending', () => {
 });
 
 test.each([
-  ['a link', 'there/file>../victim'],
-  ['a named pipe', 'there/file|'],
-  ['a file of another user', isRoot ? 'there/file@' : 'there/file>../victim'],
+  ['a link', 'link there/file to ../victim'],
+  ['a named pipe', 'pipe there/file'],
+  ['a file of another user', isRoot ? 'file there/file of a stranger' : 'link there/file to ../victim'],
 ])('a file that is swapped for %s just before it is opened is not written', (_, thing) => {
-  const { base, file } = makeAll('there/ there/file victim');
+  const { base, file } = makeAll('folder there, file there/file, file victim');
   const { openSync } = nodeFs;
   nodeFs.openSync = (...args) => {
     nodeFs.openSync = openSync;
@@ -114,7 +127,7 @@ test('a file or a folder is made for its owner alone, with its parents, and neve
 });
 
 test('a file above the limit is not read, and one whose closing fails, as on a network file system, is', () => {
-  const { file } = makeAll('there/ there/file');
+  const { file } = makeAll('folder there, file there/file');
   withFailingClose(() => expect(readOwn(file, 1).bytes.toString()).toBe('content'));
   fs.truncateSync(file, 2 ** 20 + 1);
   expect(() => readOwn(file, 1)).toThrow('1 MiB');
@@ -122,10 +135,15 @@ test('a file above the limit is not read, and one whose closing fails, as on a n
 
 describe('what others can write to is repaired', () => {
   test.each([
-    ['both, and nothing else about them', 'there/:2777 there/file:666', ['2755', '644'], 2],
-    ['the file alone', 'there/:700 there/file:620', ['700', '600'], 1],
-    ['nothing that is right', 'there/:750 there/file:640', ['750', '640'], 0],
-    ['no folder that is for everybody on purpose', 'there/:1777 there/file:602', ['1777', '600'], 1],
+    ['both, and nothing else about them', 'folder there with 2777, file there/file with 666', ['2755', '644'], 2],
+    ['the file alone', 'folder there with 700, file there/file with 620', ['700', '600'], 1],
+    ['nothing that is right', 'folder there with 750, file there/file with 640', ['750', '640'], 0],
+    [
+      'no folder that is for everybody on purpose',
+      'folder there with 1777, file there/file with 602',
+      ['1777', '600'],
+      1,
+    ],
   ])('%s', (_, things, modes, count) => {
     const { base, file } = makeAll(things);
     expect(repairOwn(file)).toHaveLength(count);
@@ -139,7 +157,7 @@ describe('what others can write to is repaired', () => {
 
   test('if it belongs to no other user', (context) => {
     needs(context, 'root', isRoot);
-    const { file } = makeAll('there/ there/file:666@');
+    const { file } = makeAll('folder there, file there/file with 666 of a stranger');
     expect([repairOwn(file), modeOf(file)]).toEqual([[], '666']);
   });
 });

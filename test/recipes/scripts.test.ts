@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { loseResponse, type Scenario } from '../fault-kit/scenario.ts';
@@ -6,7 +7,7 @@ import { mapConcurrently } from '../helpers/map-concurrently.ts';
 import { needs } from '../helpers/needs.ts';
 import type { ProcessEnded } from '../helpers/run-process.ts';
 import { createBareMachine, python, withBareMachine } from './bare-machine.ts';
-import { type Block, readBlocks } from './blocks.ts';
+import { type Block, blockOf, readBlocks } from './blocks.ts';
 
 /** What no test can run, and why. */
 const notRunHere: Record<string, string> = {
@@ -15,7 +16,7 @@ const notRunHere: Record<string, string> = {
 };
 
 /** How a block is checked. One in another language fails the test below. */
-const languages = ['sh', 'text', 'console', 'crontab', 'ini', 'yaml', 'python'];
+const languages = ['sh', 'text', 'console', 'crontab', 'ini', 'yaml', 'python', 'dockerfile', 'make', 'sbatch'];
 
 const blocks = readBlocks('run');
 const isRunHere = ({ language, text }: Block) =>
@@ -26,6 +27,7 @@ const ended = new Map<Block, ProcessEnded>();
 async function runScript(block: Block): Promise<void> {
   const machine = await createBareMachine(quick);
   if (block.heading === 'Tell somebody') machine.install('curl', 'echo "$@" > pinged');
+  if (block.heading === 'Several hosts in the morning') machine.install('ssh', 'shift 2; exec "$@"');
   const script = machine.run(['bash', '--norc', '-c', block.text], {
     env: { ...machine.settings, PING_URL: 'https://ping.example.com/nightly' },
     input: 'a-key\n',
@@ -45,7 +47,8 @@ test('every block of these pages is of a language that is checked', () => {
   expect(blocks.length).toBeGreaterThan(20);
 });
 
-test.each(scripts)('the script at $place, under $heading, runs as printed', (block) => {
+test.for(scripts)('the script at $place, under $heading, runs as printed', (block, context) => {
+  if (block.text.startsWith('parallel')) needs(context, 'parallel');
   const { code, stderr } = ended.get(block) ?? {};
   expect(code, stderr).toBe(0);
 });
@@ -66,6 +69,30 @@ test.each([
 ])('"%s" prints what it is about', (heading, wanted) => {
   const script = scripts.find((block) => block.heading === heading);
   expect(script && ended.get(script)?.stdout).toMatch(wanted);
+});
+
+test('"Several hosts in the morning" names the host of each run that did not complete', async () => {
+  const script = scripts.find(({ heading }) => heading === 'Several hosts in the morning')?.text ?? '';
+  const { env, install, run, settings } = await withBareMachine({
+    automations: {
+      failing: { duration: '1ms', outcome: 'FAILED' },
+    },
+  });
+  install('ssh', 'RUNCTL_STATE_DIR="$RUNCTL_STATE_DIR-$2"; shift 2; exec "$@"');
+  const onOps2 = { ...settings, RUNCTL_STATE_DIR: `${env.RUNCTL_STATE_DIR}-ops2` };
+  await run(['runctl', 'trigger', 'failing'], { env: onOps2 });
+  expect(await run(['bash', '--norc', '-c', script], { env: settings })).toMatchObject({
+    code: 0,
+    stdout: 'ops2.jsonl\tfailing\tFAILED\n',
+  });
+});
+
+test('make runs the line of the Makefile', async (context) => {
+  needs(context, 'make');
+  const { folder, emulator, run, settings } = await withBareMachine();
+  writeFileSync(join(folder, 'Makefile'), blockOf('make and GNU parallel', 'make'));
+  expect(await run(['make', '--silent', 'nightly'], { env: settings })).toMatchObject({ code: 0 });
+  expect(emulator.runs()).toMatchObject([{ target: { automationName: 'nightly' } }]);
 });
 
 const lostAnswer = loseResponse({ nth: 1 });

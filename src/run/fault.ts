@@ -59,6 +59,8 @@ const faults = {
     says: 'the API key was refused',
     remedy: `${apiKeyHint}: replace it there`,
   },
+  /** The same, but the API key's file or command had none when it was read again, so another one may be on its way. */
+  unconfirmed_refusal: { delivery: 'refused', exit: 'unauthorized' },
   /** 402. */
   no_credits: {
     delivery: 'refused',
@@ -129,6 +131,7 @@ export interface Fault {
   requestId?: string;
   retryAfterMs?: number; // from `Retry-After`
   executionId?: string; // the active run that a 422 names
+  apiKeyVersion?: number; // which API key was refused, if it has been read several times
   page?: string; // the title of an HTML page, which something other than the service may have sent
 }
 

@@ -11,12 +11,18 @@ export interface HttpOptions {
   transport: Transport;
   baseUrl: string; // without `/v0` or a trailing slash
   proxy?: ProxySettings;
-  apiKey(idempotencyKey?: string): Promise<string>; // its errors are thrown by every call
+  apiKey(idempotencyKey?: string): Promise<ApiKey>; // its errors are thrown by every call
   requestTimeoutMs: number;
   maxOutputBytes: number;
   userAgent: string;
   nowMs(): number;
   scrub?(text: string): string; // hides the API key
+}
+
+/** An API key, and whether it is the first one that was read, the second, and so on. */
+export interface ApiKey {
+  value: string;
+  version: number;
 }
 
 /** One request. Paths are relative to the base URL. */
@@ -54,13 +60,13 @@ export function createAsk(options: HttpOptions) {
     const timeoutMs = Math.min(requestTimeoutMs, mostMs);
     const maxBytes = operation === 'result' ? options.maxOutputBytes : mebibyte;
     const { idempotencyKey } = send ?? {};
-    const key = { 'x-api-key': await options.apiKey(idempotencyKey) };
+    const apiKey = await options.apiKey(idempotencyKey);
     const request: HttpRequest = {
       method: send ? 'POST' : 'GET',
       path,
       body: send?.body,
       headers: {
-        ...key,
+        'x-api-key': apiKey.value,
         ...headers,
         ...(send && { 'content-type': 'application/json' }),
         ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
@@ -72,7 +78,7 @@ export function createAsk(options: HttpOptions) {
     if (exchange.kind === 'failure') {
       return { kind: 'fault', fault: faultOf(exchange.failure, { host, proxy, timeoutMs }) };
     }
-    return answerOf(exchange.response, {
+    const answer = await answerOf(exchange.response, {
       operation,
       maxBytes,
       nowMs: nowMs(),
@@ -83,6 +89,8 @@ export function createAsk(options: HttpOptions) {
       },
       runIdIn: (location) => runIdIn(location, { url: origin + path, baseUrl, target }),
     });
+    if (answer.kind === 'ok' || answer.fault.kind !== 'unauthorized') return answer;
+    return { ...answer, fault: { ...answer.fault, apiKeyVersion: apiKey.version } };
   };
 }
 

@@ -1,7 +1,8 @@
 import type { FailedAttempt } from '../run/events.ts';
 import { type Fault, interrupted, isInterruption, isRetryable } from '../run/fault.ts';
+import { type Renewal, refusalAfter } from '../run/renewal.ts';
 import type { Answer } from '../run/service.ts';
-import { type Clock, pause, stopwatch, suspendedMs } from '../system/clock.ts';
+import { type Clock, onAbort, pause, stopwatch, suspendedMs } from '../system/clock.ts';
 import { inTurn, type Lane, type RateLimiter } from './rate-limiter.ts';
 
 const firstBackoffMs = 500;
@@ -40,6 +41,8 @@ export interface RetryPorts {
 export interface RetryOptions extends RetryPorts {
   lane: Lane;
   isRetryable?(fault: Fault): boolean;
+  /** Reads a refused API key again. If there is another one, the next attempt is made at once. */
+  renewApiKey?(refused: Fault): Promise<Renewal>;
   onRetry?(failed: FailedAttempt): void; // called before each wait
 }
 
@@ -70,7 +73,13 @@ export async function retry<T>(
   for (let last: Fault | undefined; ; ) {
     const tried = await next(last);
     if (tried.kind !== 'fault') return tried;
-    const { fault } = tried;
+    last = tried.fault;
+    const fault = await afterReadingApiKey(last, options);
+    if (!fault) {
+      // The service has responded, and reading the API key may have taken long.
+      silentSinceMs = undefined;
+      continue;
+    }
     if (isInterruption(fault)) return { kind: 'interrupted', fault };
     if (!isWorthIt(fault)) return { kind: 'refused', fault };
     failures += 1;
@@ -80,7 +89,6 @@ export async function retry<T>(
     onRetry?.({ fault, failures, silentMs: silentMs(), triedForMs, retryInMs: delayMs });
     // After a sleep or a stop, the time without a valid response counts from the next attempt.
     if (await pause(delayMs, clock, signal, fault.retryAfterMs)) silentSinceMs = undefined;
-    last = fault;
   }
 
   async function next(last: Fault | undefined): Promise<Answer<T> | RetryResult<T>> {
@@ -100,6 +108,23 @@ export async function retry<T>(
     if (answer) return answer;
     return signal.aborted ? { kind: 'interrupted', fault: last ?? interrupted } : ended(last);
   }
+}
+
+/** Reads a refused API key again. Returns undefined if there is another one, and the interrupted fault if that took too long. */
+async function afterReadingApiKey(fault: Fault, { renewApiKey, signal }: RetryOptions): Promise<Fault | undefined> {
+  if (fault.kind !== 'unauthorized' || !renewApiKey) return fault;
+  const renewal = await unlessAborted(renewApiKey(fault), signal);
+  if (!renewal) return interrupted;
+  return renewal.kind === 'another' ? undefined : refusalAfter(fault, renewal);
+}
+
+/** Undefined as soon as the signal aborts. */
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const forget = onAbort(signal, () => resolve(undefined));
+    if (signal.aborted) resolve(undefined);
+    work.then(resolve, reject).finally(forget);
+  });
 }
 
 const unsent: Fault = { kind: 'unsent', message: '`--timeout` expired before it could be sent' };

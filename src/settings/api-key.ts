@@ -64,11 +64,11 @@ export async function readApiKeyInput(source: string, context: Context): Promise
   return acceptText(askHidden('API key: ', context), source, context);
 }
 
-/** A pipe can be read only once. */
 async function fromFile(path: string, source: string, context: Context): Promise<Resolved<string>> {
-  const isFile = () => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
-  const again = async () => (isFile() ? readApiKeyFile(path, source, context) : undefined);
-  return { ...(await readApiKeyFile(path, source, context)), again };
+  // A pipe can be read only once.
+  const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  const read = () => readApiKeyFile(path, source, context);
+  return { ...(await read()), again: isFile ? read : undefined };
 }
 
 function readApiKeyFile(path: string, source: string, context: Context): Promise<Given<string>> {

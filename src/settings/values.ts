@@ -10,7 +10,7 @@ import { parseDuration } from '../system/time-text.ts';
 export type Parsed<Value> = { value: Value; text?: string } | { flaw: string; hint?: string };
 
 export function parseApiKey(text: string): Parsed<string> {
-  const apiKey = text.replace(/\r?\n$/, '');
+  const apiKey = text.replace(/(\r?\n)+$/, '');
   const flaw = flawOfApiKey(apiKey);
   return flaw ? { flaw } : { value: apiKey };
 }

@@ -42,7 +42,7 @@ export interface RecordedTrigger {
 
 /** `fault` says why the last attempt failed. */
 export type FailedTrigger =
-  | { kind: 'refused' | 'unknown'; fault: Fault }
+  | { kind: 'refused' | 'unknown'; fault: Fault; hasNewApiKey?: boolean } // than the one that was refused
   | { kind: 'interrupted'; fault: Fault; mayHaveStarted: boolean };
 
 export type TriggerResult = StartedTrigger | RecordedTrigger | FailedTrigger;
@@ -85,7 +85,9 @@ export async function sendUntilKnown(
   }
 
   const mayRepeat = () => !isEnd(state) && (isRepeatable || !isInDoubt);
-  const tried = await retry(attempt, { ...ports, lane: 'trigger', isRetryable: mayRepeat });
+  // With another API key the idempotency key would be a new one, so `startRun` decides whether it is sent with that.
+  const options = { ...ports, renewApiKey: undefined };
+  const tried = await retry(attempt, { ...options, lane: 'trigger', isRetryable: mayRepeat });
   if (tried.kind === 'ok') {
     const { run, evidence } = tried.value;
     record.started(run, evidence);

@@ -4,6 +4,7 @@ import { ageOf, type UnresolvedTrigger } from '../run/entry.ts';
 import type { Fault } from '../run/fault.ts';
 import { defaults } from '../run/limits.ts';
 import type { WhyInDoubt } from '../run/outcome.ts';
+import { refusalAfter } from '../run/renewal.ts';
 import { nameOf, randomUuid, type Target } from '../run/run.ts';
 import type { Trigger } from '../run/trigger.ts';
 import { stopwatch } from '../system/clock.ts';
@@ -25,6 +26,7 @@ export async function startRun(request: StartRequest, ports: StartPorts): Promis
   const slot = createSlot(target, ports);
   /** The trigger that this command sent, once it is in doubt: from then on nothing else is sent. */
   let own: { trigger: Trigger; sinceMs(): number } | undefined;
+  let hasMetConflict = false;
   for (;;) {
     const trigger = own?.trigger ?? (await newTrigger(request, ports));
     const known = trigger.userProvided || own ? ports.journal.findKey(trigger) : undefined;
@@ -49,12 +51,20 @@ export async function startRun(request: StartRequest, ports: StartPorts): Promis
     if (result.kind === 'started' || result.kind === 'recorded') return withRun(result, trigger, ports);
     // What an earlier command has left in doubt stays so.
     if (result.kind === 'refused' && known) warnOfUnresolved(target, ports);
+    if (result.kind === 'refused' && result.hasNewApiKey) {
+      // The active run may be this idempotency key's, and for the service it would be a new one under the new API key.
+      const mayHaveRun = known !== undefined || (trigger.userProvided && hasMetConflict);
+      if (mayHaveRun) return withoutRun(keptApiKey(result), { trigger }, ports);
+      ports.releaseApiKey(trigger.idempotencyKey);
+      continue;
+    }
     if (!isSentAgain(result)) return withoutRun(result, { trigger, ifActive }, ports);
 
     const { kind, fault } = result;
     if (kind === 'unknown') own ??= { trigger, sinceMs };
     if (trigger.userProvided && slot.hasFinished(fault.executionId))
       return withoutRun(spentKey(trigger), { trigger }, ports);
+    hasMetConflict = true;
     const ended = await slot.wait(fault, activeRunOf(fault, target, ports)?.executionId);
     if (ended) return endOfWait(ended, fault, { trigger, isInDoubt: own !== undefined }, ports);
   }
@@ -105,6 +115,14 @@ function earlierOf(
   return known && { ageMs };
 }
 
+const keptApiKey = (refused: FailedTrigger): FailedTrigger => ({
+  ...refused,
+  fault: {
+    ...refused.fault,
+    hint: "it isn't used for this idempotency key, because a second run could start. If no run is active, trigger again",
+  },
+});
+
 const spentKey = ({ target, idempotencyKey }: Trigger): FailedTrigger => ({
   kind: 'refused',
   fault: {
@@ -126,7 +144,7 @@ function warnOfUnresolved(target: Target, ports: StartPorts, exceptKey?: string)
 }
 
 /** Sends one trigger, with retries, until the protocol ends. Writes it to the journal before it is sent. */
-export function sendTrigger(trigger: Trigger, earlierUse: EarlierUse, ports: StartPorts): Promise<TriggerResult> {
+export async function sendTrigger(trigger: Trigger, earlierUse: EarlierUse, ports: StartPorts): Promise<TriggerResult> {
   const { journal, processes, ignoresKeys, deadline, observe } = ports;
   const isRepeat = earlierUse.earlier !== undefined;
   const record = createRecorder(journal, { ...trigger, isRepeat, process: processes.own });
@@ -134,5 +152,15 @@ export function sendTrigger(trigger: Trigger, earlierUse: EarlierUse, ports: Sta
   const onRetry: SendPorts['onRetry'] = (failed) =>
     observe({ event: 'attempt_failed', operation: 'trigger', target, ...failed });
   const sending = { ...ports, record, onRetry, leftMs: deadline.leftMs };
-  return sendUntilKnown(trigger, sending, { isRepeatable: !ignoresKeys, ...earlierUse });
+  const result = await sendUntilKnown(trigger, sending, { isRepeatable: !ignoresKeys, ...earlierUse });
+  const isOfApiKey = 'fault' in result && result.fault.kind === 'unauthorized';
+  return isOfApiKey ? afterReadingApiKey(result, ports) : result;
+}
+
+/** Says of a refusal of the API key whether there is another one by now. */
+async function afterReadingApiKey(failed: FailedTrigger, { renewApiKey, signal }: StartPorts): Promise<FailedTrigger> {
+  const renewal = await renewApiKey(failed.fault);
+  if (failed.kind === 'interrupted') return failed;
+  if (signal.aborted) return { ...failed, kind: 'interrupted', mayHaveStarted: failed.kind === 'unknown' };
+  return { ...failed, fault: refusalAfter(failed.fault, renewal), hasNewApiKey: renewal.kind === 'another' };
 }

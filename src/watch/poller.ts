@@ -1,6 +1,7 @@
 import type { Fault } from '../run/fault.ts';
 import { signOfLifeMs } from '../run/limits.ts';
 import type { Operation, Seen, WatchEnd } from '../run/outcome.ts';
+import { refusalAfter } from '../run/renewal.ts';
 import type { Run } from '../run/run.ts';
 import type { Answer, Sending } from '../run/service.ts';
 import { inTurn } from '../service/rate-limiter.ts';
@@ -54,8 +55,11 @@ export class Poller {
       if (sent?.answer.kind === 'ok') return this.#accept(sent.answer, sent.isLast);
       if (signal.aborted) return { kind: 'interrupted', askedUntilMs: this.#askedUntilMs };
       if (sent) {
-        lastFault = sent.answer.fault;
-        const end = await this.#endOrWait(lastFault, sent);
+        const fault = await this.#afterReadingApiKey(sent.answer.fault);
+        if (fault === undefined) continue;
+        if (signal.aborted) return { kind: 'interrupted', askedUntilMs: this.#askedUntilMs };
+        lastFault = fault;
+        const end = await this.#endOrWait(fault, sent);
         if (end) return end;
       } else if (this.#leftMs() <= 0) return this.#timedOut(lastFault);
     }
@@ -82,22 +86,31 @@ export class Poller {
     return { ...answer, isLast };
   }
 
+  /** Reads a refused API key again. Returns undefined if there is another one, so that the next poll is due at once. */
+  async #afterReadingApiKey(fault: Fault): Promise<Fault | undefined> {
+    if (fault.kind !== 'unauthorized') return fault;
+    const renewal = await this.#ports.renewApiKey(fault);
+    if (renewal.kind === 'another') {
+      // Of several API keys in a row, only the first gets the time of a refusal anew: a command may print one each time.
+      if (!this.#isRenewed) this.#tolerance.renewed();
+      this.#isRenewed = true;
+      return undefined;
+    }
+    const refusal = refusalAfter(fault, renewal);
+    return renewal.kind === 'unreadable' ? { ...refusal, kind: 'unconfirmed_refusal' } : refusal;
+  }
+
   /** Returns why the watch ends with this failure, or waits until the next poll is due. */
   async #endOrWait(
     fault: Fault,
     { isLast, tookMs }: { isLast: boolean; tookMs: number },
   ): Promise<WatchEnd | undefined> {
-    const { clock, limiter, giveUpAfterMs, renewApiKey, observe } = this.#ports;
+    const { clock, limiter, giveUpAfterMs, observe } = this.#ports;
     const { run, operation, seen, isHopeless } = this.#options;
     this.#failedAtMs = clock.elapsedMs();
     if (isHopeless?.(fault)) return { kind: 'refused', fault };
     const verdict = this.#tolerance.failed(fault, tookMs);
-    if (verdict.kind === 'refused') {
-      if (fault.httpStatus !== 401 || this.#isRenewed || !(await renewApiKey())) return { kind: 'refused', fault };
-      this.#isRenewed = true;
-      this.#tolerance.renewed();
-      return undefined;
-    }
+    if (verdict.kind === 'refused') return { kind: 'refused', fault };
     // A poll that the timeout cut short says nothing about the service.
     if (isLast && this.#leftMs() <= 0) return this.#timedOut(fault.httpStatus === undefined ? undefined : fault);
     if (verdict.kind === 'gave_up') return { kind: 'gave_up', giveUpAfterMs, fault };

@@ -1,5 +1,7 @@
 import type { Journal } from '../journal/journal.ts';
 import type { RunEvent } from '../run/events.ts';
+import type { Fault } from '../run/fault.ts';
+import type { Renewal } from '../run/renewal.ts';
 import type { Service } from '../run/service.ts';
 import type { RetryPorts } from '../service/retry.ts';
 import type { Deadline } from './deadline.ts';
@@ -14,8 +16,10 @@ export interface WatchPorts extends RetryPorts {
   intervalMs?: number; // `--interval`; undefined if the gap between two polls follows the age of the run
   /** The fingerprint of the API key in force. An idempotency key keeps the API key that it was first sent with. */
   account(idempotencyKey?: string): Promise<string>;
-  /** Reads the API key again before a 401 ends a watch. Is there another one? */
-  renewApiKey(): Promise<boolean>;
+  /** Reads the API key again after the service refused it. */
+  renewApiKey(refused: Fault): Promise<Renewal>;
+  /** Sends the idempotency key with the API key in force from now on. */
+  releaseApiKey(idempotencyKey: string): void;
   observe(event: RunEvent): void;
   debug?(line: string): void;
 }

@@ -200,12 +200,6 @@ describe('an API key that is refused after a valid answer', () => {
     expect([ended.code, ran()]).toEqual([0, 3]);
     expect(sentKeys()).toEqual(new Set(keys));
   });
-
-  test('ends the watch as ever where the command fails by then, which is said', async () => {
-    const command = `[ -e "$FOLDER/ran" ] && exit 9; ${count}; echo "$KEY"`;
-    const { code, stderr } = await (await withCommand(command, renewing)).run(watched);
-    expect([code, stderr]).toEqual([14, expect.stringMatching(/RUNCTL_API_KEY_COMMAND.* 9$/m)]);
-  });
 });
 
 describe('an API key that is stored, and replaced while a run is watched,', () => {

@@ -31,7 +31,7 @@ function answering({ text = '', ...response }: Sent = {}, options: Partial<HttpO
       },
     },
     baseUrl: 'https://service.test/gate/way/',
-    apiKey: async (idempotencyKey) => `key for ${idempotencyKey}`,
+    apiKey: async (idempotencyKey) => ({ value: `key for ${idempotencyKey}`, version: 1 }),
     requestTimeoutMs: 30_000,
     maxOutputBytes: 1000,
     userAgent: 'runctl/test',

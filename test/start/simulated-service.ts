@@ -169,7 +169,7 @@ export function createSimulatedService({ clock, random, hostSkewMs, latencyMs, .
     return createHttpService({
       transport,
       baseUrl: 'https://service.test',
-      apiKey: async () => apiKey,
+      apiKey: async () => ({ value: apiKey, version: 1 }),
       userAgent: 'test',
       nowMs,
       ...limits,

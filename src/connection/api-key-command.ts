@@ -1,0 +1,42 @@
+import type { Invocation } from '../context.ts';
+import { interruptNameOf } from '../run/exit-codes.ts';
+import { interruptedProblem, usageProblem } from '../run/problem.ts';
+import { acceptApiKey, refuseApiKeyIn } from '../settings/api-key.ts';
+import { valueIfGiven } from '../settings/table.ts';
+import { sanitizeLine } from '../system/sanitize.ts';
+import { createSecrets } from '../system/secrets.ts';
+import { createWholeLines, runShellCommand } from '../system/shell-command.ts';
+
+const limitMs = 30_000;
+const mostBytes = 8 * 1024;
+
+/** Has the shell run `command`, whose first line of output is the API key. Throws a usage or the interrupted problem. */
+export async function runApiKeyCommand(command: string, source: string, context: Invocation): Promise<string> {
+  const { stderr, signal } = context;
+  let printed = '';
+  let said = '';
+  const messages = createWholeLines((text) => {
+    said += text;
+  });
+  const hear = (text: string, from: 'stdout' | 'stderr') => {
+    if (from === 'stdout') printed = (printed + text).slice(0, mostBytes);
+    else messages.push(text);
+  };
+  const failure = await runShellCommand({ command, limitMs, isAtTerminal: stderr.isTTY, hear }, context);
+  if (signal.aborted) throw interruptedProblem(interruptNameOf(signal));
+  messages.end();
+  const [text = ''] = printed.split(/\r?\n/);
+  const key = acceptApiKey(text, source, context);
+  const ownSecrets = createSecrets();
+  for (const line of printed.split('\n')) ownSecrets.protect(line.trim());
+  // Messages may quote output of the command that wasn't read as the key.
+  if (said !== '' && printed.length >= mostBytes) said = '(its messages are left out: it printed more than 8 KiB)';
+  for (const line of ownSecrets.scrub(said).split('\n')) {
+    if (line.trim() !== '') stderr.write(`API key command: ${sanitizeLine(line)}\n`);
+  }
+  const hint = 'its first line of output must be the API key: try it in a shell';
+  if (failure) throw usageProblem(`the command that prints the API key (${source}) ${failure}`, hint);
+  if (text.length >= mostBytes) throw usageProblem(`the command (${source}) doesn't print a valid API key`, hint);
+  refuseApiKeyIn(context.typed, context);
+  return valueIfGiven(key) ?? '';
+}

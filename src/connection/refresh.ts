@@ -1,7 +1,7 @@
 import { reported } from '../journal/fold.ts';
 import { type Entry, executionIdOf, type KnownRun, type RunEntry, runOf } from '../run/entry.ts';
 import type { Fault } from '../run/fault.ts';
-import { inTurn } from '../service/rate-limiter.ts';
+import { pollOnce } from '../watch/ask.ts';
 import type { Connection } from './connection.ts';
 
 /** By id: what the service says now of each run that it answered for, and why it didn't for others. */
@@ -15,15 +15,14 @@ const longestRefreshMs = 3_000;
 
 /** Polls each run once, for at most three seconds, and records the results. */
 export async function refreshRuns(runs: readonly RunEntry[], connection: Connection): Promise<Refreshed> {
-  const { context, service, limiter, journal, baseUrl, clock } = connection;
+  const { context, journal, baseUrl, clock } = connection;
   const end = new AbortController();
   const signal = AbortSignal.any([end.signal, context.signal]);
   const current = new Map<string, KnownRun>();
   const faults = new Map<string, Fault>();
   const polls = runs.map(async (entry) => {
     const run = runOf(entry);
-    const answer = await inTurn(limiter, { lane: 'poll', signal }, () => service.status(run, signal));
-    if (!answer) return;
+    const answer = await pollOnce(run, { ...connection, signal });
     if (answer.kind === 'ok') {
       journal.recordStatus(baseUrl, run, answer.value);
       current.set(run.executionId, reported(entry, answer.value, new Date(clock.nowMs()).toISOString()));

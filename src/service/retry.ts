@@ -46,7 +46,7 @@ export interface RetryOptions extends RetryPorts {
   onRetry?(failed: FailedAttempt): void; // called before each wait
 }
 
-type RetryResult<T> = { kind: 'ok'; value: T } | { kind: 'refused' | 'gave_up' | 'interrupted'; fault: Fault };
+export type RetryResult<T> = { kind: 'ok'; value: T } | { kind: 'refused' | 'gave_up' | 'interrupted'; fault: Fault };
 
 /**
  * Makes attempts until one succeeds or is refused, or their time has passed. The first attempt is always made. Each is told

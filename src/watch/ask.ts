@@ -4,7 +4,7 @@ import type { Run } from '../run/run.ts';
 import { type Answer, errorTextOf, type RunResult, type RunStatus } from '../run/service.ts';
 import { endedWell } from '../run/statuses.ts';
 import { inTurn, type Lane } from '../service/rate-limiter.ts';
-import { retry } from '../service/retry.ts';
+import { type RetryResult, retry } from '../service/retry.ts';
 import { stopwatch } from '../system/clock.ts';
 import type { WatchPorts } from './ports.ts';
 
@@ -28,6 +28,17 @@ export async function ask<Asked extends Operation>(
     isRetryable: (fault) => isTooEarly(fault, sinceTriggerMs?.()) || isRetryable(fault) || isFirstMissingPath(fault),
     onRetry: (failed) => ports.observe({ event: 'attempt_failed', operation, run, seen: seen?.(), ...failed }),
   });
+  return answerOf(asked);
+}
+
+/** Asks for a run's status, without retries. Only if the API key was refused and there is another one, it asks once more. */
+export async function pollOnce(run: Run, ports: WatchPorts): Promise<Answer<RunStatus>> {
+  const { service, signal } = ports;
+  const once = { ...ports, lane: laneOf('status'), isRetryable: () => false };
+  return answerOf(await retry(() => service.status(run, signal), once));
+}
+
+function answerOf<T>(asked: RetryResult<T>): Answer<T> {
   if (asked.kind === 'ok') return asked;
   return { kind: 'fault', fault: asked.kind === 'interrupted' ? interrupted : asked.fault };
 }

@@ -7,6 +7,7 @@ import { accountOf } from '../../src/settings/api-key.ts';
 import type { Fault, Scenario } from '../fault-kit/scenario.ts';
 import type { LeapingClock } from '../helpers/leaping-clock.ts';
 import { withMachine } from '../helpers/machine.ts';
+import type { ProgramOptions } from '../helpers/run-program.ts';
 import { executionId, projectId } from '../helpers/scripted-service.ts';
 import { answer, startFaultyService } from '../helpers/server-faults.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
@@ -32,8 +33,8 @@ async function withCommand(command: string, scenario: Scenario) {
   const ranFile = join(FOLDER, 'ran');
   return {
     ...machine,
-    run: (line: string, more = {}) =>
-      machine.run(line, { env: { ...env, ...more }, clock: patientClock(machine.clock) }),
+    run: (line: string, { env: more, ...others }: ProgramOptions = {}) =>
+      machine.run(line, { env: { ...env, ...more }, clock: patientClock(machine.clock), ...others }),
     /** With the API key that the service takes from the start. */
     runWith: (apiKey: string, line: string) =>
       machine.run(line, { env: { RUNCTL_API_KEY: apiKey }, clock: machine.clock }),
@@ -68,6 +69,21 @@ describe('another API key is used from the first refusal on', () => {
     const { run, runWith, ran } = await withCommand(newer, { faults: [revokeAt(1, first)] });
     await runWith(oldKey, 'trigger nightly');
     expect([(await run(line)).code, ran()]).toEqual([0, 2]);
+  });
+
+  test('by `list`, of each run that it polls', async () => {
+    const file = join(temporaryFolder(), 'key');
+    writeFileSync(file, oldKey);
+    const { run, runWith, clock } = await withCommand(newer, { faults: [revokeAt(1, 'status')] });
+    await runWith(oldKey, 'trigger a b c');
+    // The file is replaced after it was read, when the polls begin.
+    const sleep: LeapingClock['sleep'] = (ms, signal) => {
+      writeFileSync(file, newKey);
+      return clock.sleep(ms, signal);
+    };
+    const env = { RUNCTL_API_KEY_COMMAND: '', RUNCTL_API_KEY_FILE: file };
+    const { documents } = await run('list --json', { env: { ...env }, clock: { ...clock, sleep } });
+    expect(documents.map(({ runctl }) => runctl.lastConfirmed)).toEqual([undefined, undefined, undefined]);
   });
 
   test.each([

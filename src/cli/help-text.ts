@@ -1,6 +1,6 @@
 import { type CommandUnknownOpts, Help, type HelpConfiguration, Option } from 'commander';
 import { fields } from '../output/fields.ts';
-import { renderMarkup, type Theme } from '../output/theme.ts';
+import { renderMarkup, renderWord, type Theme } from '../output/theme.ts';
 import { wrap } from '../output/wrap.ts';
 import { type Details, detailsOf, type Example } from './command.ts';
 import { common } from './options.ts';
@@ -26,7 +26,7 @@ export const helpIn = (theme: Theme): HelpConfiguration => ({
   argumentDescription: ({ description }) => description,
   styleTitle: theme.strong,
   styleSubcommandText: theme.busy,
-  styleDescriptionText: (text) => text.replace(/`([^`]+)`/g, (_, typed) => theme.command(typed)),
+  styleDescriptionText: (text) => renderWord(text, theme),
   formatHelp(command, help) {
     // Not in general, because commander suggests only a flag that is visible.
     help.visibleOptions = withoutCommon;
@@ -73,9 +73,9 @@ function termsOf({ title, rows }: NonNullable<Details['terms']>, columns: number
 function examplesOf(examples: readonly Example[], columns: number, theme: Theme): string {
   const width = Math.max(0, ...examples.map(([{ length }]) => length).filter((length) => length <= columns / 2));
   const lines = examples.map(([command, about]) =>
-    command.length <= width && 4 + width + about.length <= columns
-      ? `  ${theme.busy(command)}${' '.repeat(width - command.length)}  ${about}`
-      : `  ${theme.busy(command)}\n      ${wrap(about.split(' '), { columns, indent: 6 })}`,
+    command.length <= width && 6 + width + about.length <= columns
+      ? `  ${theme.busy(command)}${' '.repeat(width - command.length)}  # ${about}`
+      : `  ${theme.busy(command)}\n      # ${wrap(about.split(' '), { columns, indent: 8 })}`,
   );
   return `${theme.strong('Examples:')}\n${lines.join('\n')}`;
 }

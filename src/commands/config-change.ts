@@ -81,10 +81,7 @@ function changed(path: string, note: string, { quiet }: ChangeOptions): Result {
 function checkIsThere(name: string | undefined, config: ConfigFile): asserts name is string {
   if (name === undefined) throw missingValue('profile');
   if (name === defaultProfile || storedProfile(name, config)) return;
-  throw usageProblem(
-    `there is no profile ${quote(name)}`,
-    `create it with \`runctl config --profile ${shellWord(name)}\``,
-  );
+  throw usageProblem(`there is no profile ${quote(name)}`, `create it: \`runctl config --profile ${shellWord(name)}\``);
 }
 
 /** The checked value to store. */

@@ -123,7 +123,7 @@ export async function trySettings(options: { profile?: string }, context: Invoca
       name: exitNameOf(fault),
       message: `the settings are saved but don't work: ${reasonOf(fault)}`,
       // `runctl config` alone doesn't get the flags that are added to other commands.
-      hint: fault.hint ?? `change them with \`runctl config${profile}\`; \`runctl config list\` shows them`,
+      hint: fault.hint ?? `\`runctl config list\` shows them; to change them: \`runctl config${profile}\``,
       fault,
     });
   }

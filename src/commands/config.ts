@@ -6,6 +6,7 @@ import type { Result } from '../output/print.ts';
 import type { Theme } from '../output/theme.ts';
 import { report } from '../run/outcome.ts';
 import { usageProblem } from '../run/problem.ts';
+import { plainSentence } from '../run/quote.ts';
 import { readConfigFile } from '../settings/config-file.ts';
 import { resolveConfigFile, resolveStateFolder } from '../settings/folders.ts';
 import { requireConfigFile, shortSource } from '../settings/profile.ts';
@@ -83,7 +84,7 @@ async function configGet(name: string, options: SettingFlags, context: Invocatio
   if (setting.problem) throw setting.problem;
   const { text } = setting;
   if (text === undefined) {
-    const hint = `set ${settingTable[key].env[0]}, or store it with \`runctl config set ${usageOf(key)}\``;
+    const hint = `set ${settingTable[key].env[0]}, or store it: \`runctl config set ${usageOf(key)}\``;
     throw usageProblem(`${key} is not set`, hint);
   }
   return { outcomes: [report({ config: { [key]: factsOfSettings(setting) } })], verbatim: text };
@@ -105,7 +106,7 @@ async function configList(options: SettingFlags, context: Invocation): Promise<R
 }
 
 function factsOfSettings({ text, source, problem }: Resolved): JsonObject {
-  return { value: text ?? null, source: source ?? null, ...(problem && { problem: problem.message }) };
+  return { value: text ?? null, source: source ?? null, ...(problem && { problem: plainSentence(problem.message) }) };
 }
 
 function lineOf({ text, source, problem }: Resolved, theme: Theme): string {

@@ -40,7 +40,7 @@ export async function runChild(
     const name = `the command ${file.slice(0, 80)}`;
     if (code !== 'ENOENT') throw usageProblem(`${name} can't be started: ${message}`, 'try it in a shell');
     const isScenario = Object.hasOwn(scenarios, file);
-    const hint = isScenario ? `; did you mean \`runctl emulator --scenario ${file}\`?` : '';
+    const hint = isScenario ? `; did you mean 'runctl emulator --scenario ${file}'?` : '';
     stderr.write(`runctl: ${name} does not exist${hint}\n`);
     return notFound;
   } finally {

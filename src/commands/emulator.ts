@@ -29,7 +29,7 @@ export const emulator = define(command, {
   terms: { title: 'Scenarios', rows: scenarioNames.map((name) => [name, scenarios[name].about]) },
   examples: [
     ['runctl emulator -- runctl trigger nightly --watch', 'try runctl without an account'],
-    ['runctl emulator', 'print `export` lines that point a shell at it'],
+    ['runctl emulator', 'print export lines that point a shell at it'],
     ['runctl emulator --scenario bad-day --speed 1200 -- ./nightly.sh', 'test a script on a bad day'],
   ],
   /** Runs until it is interrupted; with a command, until that has ended, and returns its exit code. */
@@ -68,5 +68,5 @@ export const emulator = define(command, {
 function greeting(automations: Automations): string {
   const [first] = Object.keys(automations);
   const [which, name] = first === '*' ? ['any name works', 'nightly'] : ['for example', first];
-  return `Listening. Paste these lines into another terminal; ${which}: \`runctl trigger ${name} --watch\`. Ctrl-C stops the emulator.`;
+  return `Listening until Ctrl-C. Paste these lines into another terminal, then start a run (${which}): \`runctl trigger ${name} --watch\``;
 }

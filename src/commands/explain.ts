@@ -2,12 +2,12 @@ import { Command } from 'commander';
 import { define } from '../cli/command.ts';
 import { fields } from '../output/fields.ts';
 import type { Result } from '../output/print.ts';
-import { renderMarkup, type Theme } from '../output/theme.ts';
+import { renderMarkup, renderWord, type Theme } from '../output/theme.ts';
 import { type WrapOptions, widestPage } from '../output/wrap.ts';
 import { type ExitCode, exitCodes, repeatAdvice } from '../run/exit-codes.ts';
 import { report } from '../run/outcome.ts';
 import { usageProblem } from '../run/problem.ts';
-import { quote } from '../run/quote.ts';
+import { plainSentence, quote } from '../run/quote.ts';
 
 const command = new Command('explain')
   .description('explain an exit code')
@@ -26,7 +26,7 @@ export const explain = define(command, {
         '`runctl explain` lists the exit codes; any other comes from the shell or a signal',
       );
     return {
-      outcomes: [report({ explain: rows.map(({ startsNoRun: _, ...row }) => row) })],
+      outcomes: [report({ explain: rows.map(rowAsData) })],
       text(theme, { columns = widestPage }) {
         const lines = { columns: Math.min(columns, widestPage) };
         if (asked === undefined) return exitCodeTable(theme, lines);
@@ -34,6 +34,12 @@ export const explain = define(command, {
       },
     };
   },
+});
+
+const rowAsData = ({ startsNoRun: _, meaning, advice, ...row }: ExitCode) => ({
+  ...row,
+  meaning: plainSentence(meaning),
+  advice: plainSentence(advice),
 });
 
 function exitCodeBlock({ code, outcome, meaning, advice, repeat }: ExitCode, theme: Theme, { columns }: WrapOptions) {
@@ -45,10 +51,7 @@ function exitCodeBlock({ code, outcome, meaning, advice, repeat }: ExitCode, the
 function exitCodeTable(theme: Theme, lines: WrapOptions): string {
   const rows = exitCodes.map(
     ({ code, outcome, meaning, repeat }) =>
-      [
-        `${String(code).padStart(3)}  ${outcome}`,
-        `${meaning.replace(/`([^`]+)`/g, (_, line) => theme.command(line))} (repeat: ${repeat})`,
-      ] as const,
+      [`${String(code).padStart(3)}  ${outcome}`, `${renderWord(meaning, theme)} (repeat: ${repeat})`] as const,
   );
   const repeat =
     '"repeat": can the same `trigger` line be repeated without a second run? "own key": within 24h, if it has an `--idempotency-key`.';

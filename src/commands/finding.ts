@@ -2,6 +2,7 @@ import { renderMarkup, type Theme } from '../output/theme.ts';
 import type { WrapOptions } from '../output/wrap.ts';
 import type { ExitName } from '../run/exit-codes.ts';
 import type { Problem } from '../run/problem.ts';
+import { plainSentence } from '../run/quote.ts';
 
 /** What a check found, and what to do about it. */
 export interface Found {
@@ -28,7 +29,12 @@ export const failed = ({ facts }: Problem): Found => ({
 
 /** The findings as `--json` has them. */
 export const reportOf = (findings: readonly Finding[]) =>
-  findings.map(({ name, result, message, advice = null }) => ({ name, result, message, advice }));
+  findings.map(({ name, result, message, advice }) => ({
+    name,
+    result,
+    message: plainSentence(message),
+    advice: advice === undefined ? null : plainSentence(advice),
+  }));
 
 /** `base_url` is the base URL. */
 export const labelOf = (name: string) =>

@@ -8,6 +8,7 @@ import { fields, type Row } from '../output/fields.ts';
 import type { Result } from '../output/print.ts';
 import { renderMarkup, type Theme } from '../output/theme.ts';
 import { type WrapOptions, widestPage, wrap } from '../output/wrap.ts';
+import { plainSentence, wordsIn } from '../run/quote.ts';
 import { type Setting, settingTable } from '../settings/table.ts';
 
 type Topic = (typeof helpTopics)[number];
@@ -41,17 +42,26 @@ export const help = define(command, {
   },
 });
 
-/** Markdown with its paragraphs and list items wrapped, but neither code nor tables. */
+/**
+ * Markdown for a terminal: its paragraphs and list items are wrapped, and no backquotes are left, as a shell would execute
+ * what is pasted with them. Blocks of code are indented instead.
+ */
 function fitted(page: string, columns: number): string {
   const [prose = '', ...rest] = page.split(/^(```[\s\S]*?^```)$/m);
   const paragraph = /^(?![|#]).+(?:\n(?![|#]|- |\d+\. ).+)*/gm;
   const wrapped = (text: string) =>
     text.replace(paragraph, (each) => {
       const indent = /^(?:- |\d+\. )/.exec(each)?.[0].length ?? 0;
-      return wrap(each.split(/\s+/), { columns, indent, taken: 0 });
+      return wrap(wordsIn(each).map(plainSentence), { columns, indent, taken: 0 });
     });
-  return [prose, ...rest].map((part, at) => (at % 2 === 0 ? wrapped(part) : part)).join('');
+  return [prose, ...rest].map((part, at) => (at % 2 === 0 ? wrapped(part) : indented(part))).join('');
 }
+
+const indented = (block: string) =>
+  block
+    .replace(/^```.*\n?/gm, '')
+    .trimEnd()
+    .replace(/^(?=.)/gm, '    ');
 
 const documents = {
   programs: () => import('../../docs/for-programs.md'),
@@ -88,7 +98,7 @@ function settingBlock(key: string, setting: Setting, theme: Theme, { columns }: 
     ['flag', flag],
     ['environment', env.join(', ')],
     ['config key', isStored ? key : undefined],
-    ['default', fallback],
+    ['default', fallback && plainSentence(fallback)],
   ];
   return `${theme.strong(name)}: ${renderMarkup(about, theme, { columns, indent: 2, taken: name.length + 2 })}\n${fields(rows, theme, { columns, indent: 2 })}`;
 }

@@ -22,9 +22,15 @@ export async function introduce(context: Invocation): Promise<Result | number> {
   const about = 'Start Automation runs, follow them, and get an exit code you can trust.';
   const withoutAccount = 'Try it without an account: `runctl emulator -- runctl trigger nightly --watch`';
   stdout.write(`${renderMarkup(about, theme, lines)}\n\n`);
-  stdout.write(fields(commands, theme, { ...lines, indent: 2 }));
+  stdout.write(
+    fields(
+      commands.map(([line, about]) => [line, `# ${about}`]),
+      theme,
+      { ...lines, indent: 2 },
+    ),
+  );
   stdout.write(`\n${renderMarkup(withoutAccount, theme, lines)}\n\n`);
-  const answer = await askLine('No base URL is set. Run `runctl config` now? [Y/n] ', context);
+  const answer = await askLine("No base URL is set. Run 'runctl config' now? [Y/n] ", context);
   if (/^(y|yes)?$/i.test(answer.trim())) return setUp({}, context);
-  return { next: 'run `runctl config` when you are ready' };
+  return { next: 'when you are ready: `runctl config`' };
 }

@@ -196,5 +196,5 @@ function lineThatSets(treatment: KeyTreatment, { idempotencyKeys, profile }: Set
   if (valueIfGiven(idempotencyKeys) === treatment) return undefined;
   const where = profileFlag(profile.value ?? defaultProfile);
   const command = `runctl config set idempotencyKeys ${treatment}${where}`;
-  return `\`${command}\`, or RUNCTL_IDEMPOTENCY_KEYS=${treatment} where no config file is kept`;
+  return `set RUNCTL_IDEMPOTENCY_KEYS=${treatment}, or store it: \`${command}\``;
 }

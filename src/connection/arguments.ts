@@ -62,8 +62,7 @@ export function flawOfAutomation(text: string, isCommand = (_word: string) => fa
   const { projectId, automationName } = splitName(text);
   if (projectId !== undefined) return undefined;
   const isRun = text === '@last' || isUuid(text.slice(text.lastIndexOf('/') + 1));
-  if (isRun)
-    return { why: 'names a run, not an automation', hint: `watch it with \`runctl watch ${shellWord(text)}\`` };
+  if (isRun) return { why: 'names a run, not an automation', hint: `to watch it: \`runctl watch ${shellWord(text)}\`` };
   return isCommand(automationName) ? commandFlaw : flawOfName(automationName);
 }
 

@@ -152,7 +152,7 @@ function warnOfOtherRun({ target, executionId }: RunEntry, { journal, baseUrl, c
   const name = nameOf(target);
   const { activeExecutionId } = refused;
   const follow = activeExecutionId
-    ? `; watch that one with \`runctl watch ${fullArgumentOf({ target, executionId: activeExecutionId })}\``
+    ? `; to watch that one: \`runctl watch ${fullArgumentOf({ target, executionId: activeExecutionId })}\``
     : '';
   const message = `another run of ${name} was active at ${localTime(refused.at)}; this is the last one that this machine knows${follow}`;
   context.reporter.observe({ event: 'warning', name: 'other_run', message, target });

@@ -104,7 +104,7 @@ function mostFileBytes(): number {
 function hintFor(error: unknown, folder: string): string {
   if (error instanceof UnsafePathError && error.isShared) {
     const inside = `set RUNCTL_STATE_DIR=${shellWord(`${folder}/runctl`)}, which runctl creates for you alone`;
-    return error.isRepairable ? `${inside}, or \`chmod go-w ${shellWord(error.path)}\`` : inside;
+    return error.isRepairable ? `${inside}, or: \`chmod go-w ${shellWord(error.path)}\`` : inside;
   }
   const elsewhere = 'set RUNCTL_STATE_DIR to another folder';
   const isForbidden = error instanceof UnsafePathError || (error as NodeJS.ErrnoException).code === 'EACCES';

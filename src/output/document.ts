@@ -5,6 +5,7 @@ import { causeOf, exitOf, factsOf, nameOfOutcome } from '../run/exit-of.ts';
 import type { Fault } from '../run/fault.ts';
 import type { Outcome, Seen } from '../run/outcome.ts';
 import { commandIn, type Words } from '../run/problem.ts';
+import { plainSentence } from '../run/quote.ts';
 import { durationMsOf, fullNameOf } from '../run/run.ts';
 import type { JsonObject } from '../system/json.ts';
 import { wordsOf } from '../words/of-outcome.ts';
@@ -70,7 +71,7 @@ function problemOf(outcome: Outcome, { message }: Words, fault: Fault | undefine
   const { httpStatus, serviceCode, requestId, retryAfterMs }: Partial<Fault> = fault ?? {};
   return {
     name: isExitName ? publicNameOf(name) : name,
-    message: secrets.scrub(message),
+    message: secrets.scrub(plainSentence(message)),
     httpStatus,
     serviceCode: serviceCode && secrets.scrub(serviceCode),
     requestId: requestId && secrets.scrub(requestId),
@@ -85,7 +86,7 @@ function warningsOf({ run, target }: Outcome, { warnings, secrets }: DocumentCon
     if (!warning.target) return true;
     return target !== undefined && fullNameOf(warning.target) === fullNameOf(target);
   };
-  return warnings.filter(isMine).map(({ name, message }) => ({ name, message: secrets.scrub(message) }));
+  return warnings.filter(isMine).map(({ name, message }) => ({ name, message: secrets.scrub(plainSentence(message)) }));
 }
 
 /** After a rate limit, the same command is the next one, if repeating it starts no second run. */

@@ -155,11 +155,7 @@ export function printWords({ message, choices = [], hint }: Words, context: Invo
 export function printNextStep(hint: string, context: Invocation): void {
   const { stderr } = context;
   const theme = themeOf(stderr, context);
-  const lines = hint.split('\n').map((line) => {
-    const text = renderMarkup(line, theme, { ...wrapOptionsOf(stderr), indent: 4 });
-    // A line that is only a command can be pasted as it is.
-    return /^`[^`]+`$/.test(line) ? text.replaceAll('`', '') : text;
-  });
+  const lines = hint.split('\n').map((line) => renderMarkup(line, theme, { ...wrapOptionsOf(stderr), indent: 4 }));
   stderr.write(`  ${theme.symbols.arrow} ${lines.join('\n    ')}\n`);
 }
 

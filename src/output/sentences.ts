@@ -90,5 +90,5 @@ function triggeredSentence(event: Extract<RunEvent, { event: 'triggered' }>): st
   // A replayed failure has a warning of its own.
   if (status?.isFinal && how === 'replayed') return endedWell(status.status) ? sentences[how] : undefined;
   if (isWatched) return `${sentences[how]}: ${executionId}`;
-  return `${sentences[how]}; watch it with \`runctl watch ${argument ?? executionId}\``;
+  return `${sentences[how]}; to watch it: \`runctl watch ${argument ?? executionId}\``;
 }

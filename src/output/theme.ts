@@ -1,7 +1,8 @@
 import type { ChalkInstance } from 'chalk';
 import type { Invocation } from '../context.ts';
+import { typedIn, withTyped, wordsIn } from '../run/quote.ts';
 import type { Env } from '../system/env.ts';
-import { sanitizeLine } from '../system/sanitize.ts';
+import { sanitize } from '../system/sanitize.ts';
 import { type WrapOptions, wrap } from './wrap.ts';
 
 /** The styles of one stream: colors if it has them, and symbols that mean the same without color. */
@@ -12,7 +13,7 @@ export interface Theme {
   busy(text: string): string;
   dim(text: string): string;
   strong(text: string): string;
-  /** A command to type; in backquotes if there are no colors. */
+  /** A command to type, with the flags that it needs. */
   command(text: string): string;
   symbols: Record<keyof typeof symbols, string>;
 }
@@ -33,7 +34,7 @@ const ascii = {
   bad: 'x',
   warn: '!',
   running: '*',
-  arrow: '->',
+  arrow: '--',
   dot: '-',
   ellipsis: '...',
 };
@@ -54,18 +55,36 @@ export async function loadColors(...streams: { colors: boolean }[]): Promise<voi
 /** Uses the terminal's own sixteen colors, which its user has made readable on dark or light. */
 export function createTheme({ colors, unicode, withFlags = plain }: ThemeOptions): Theme {
   const { green: ok, red: bad, yellow: warn, cyan: busy, dim, bold: strong } = (colors && chalk) || uncolored;
-  const command = (text: string) => (busy === plain ? `\`${withFlags(text)}\`` : busy(withFlags(text)));
+  const command = (text: string) => busy(withFlags(text.replaceAll(/[\n\t]/g, ' ')));
   return { ok, bad, warn, busy, dim, strong, command, symbols: unicode ? symbols : ascii };
 }
 
-/** A sentence in which `what is to be typed` is set off, and never broken, so that it can be copied. */
+/**
+ * A sentence in which `what is to be typed` stands between single quotes and is never broken. A command alone, or behind a
+ * colon at the end, stands on a line of its own without quotes, so that it can be pasted.
+ */
 export function renderMarkup(sentence: string, theme: Theme, lines: WrapOptions = {}): string {
-  const words = sanitizeLine(sentence).match(/[^\s`]*`[^`]+`[^\s`]*|\S+/g) ?? [];
-  return wrap(
-    words.map((word) => word.replace(/`([^`]+)`/, (_, typed) => theme.command(typed))),
-    lines,
-  );
+  const words = wordsIn(sanitize(sentence));
+  const command = commandAtEnd(words);
+  if (command === undefined)
+    return wrap(
+      words.map((word) => renderWord(word, theme)),
+      lines,
+    );
+  const before = words.slice(0, -1).map((word) => renderWord(word, theme));
+  if (before.length === 0) return theme.command(command);
+  return `${wrap(before, lines)}\n${' '.repeat((lines.indent ?? 2) + 2)}${theme.command(command)}`;
 }
+
+function commandAtEnd(words: readonly string[]): string | undefined {
+  const [last = '', before = ':'] = words.toReversed();
+  const [typed] = typedIn(last);
+  return before.endsWith(':') && last === `\`${typed}\`` ? typed : undefined;
+}
+
+/** Text in which `what is to be typed` stands between single quotes. */
+export const renderWord = (text: string, theme: Theme): string =>
+  withTyped(text, (typed) => `'${theme.command(typed)}'`);
 
 /** May this stream be colored? FORCE_COLOR, then NO_COLOR, then what the stream is: the order Node itself follows. */
 export function hasColors(stream: { isTTY?: boolean }, env: Env): boolean {

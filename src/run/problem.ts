@@ -1,5 +1,6 @@
 import { type ExitName, exitCodeOf } from './exit-codes.ts';
 import type { Fault } from './fault.ts';
+import { typedIn } from './quote.ts';
 
 /** Names of problems that share the exit code of an unknown outcome. */
 export const causesOfUnknown = ['idempotency_key_expired', 'other_api_key'] as const;
@@ -11,7 +12,7 @@ export type ProblemName = ExitName | (typeof causesOfUnknown)[number];
 export interface Words {
   message: string; // what happened and what it means for the run: one line, without a full stop
   choices?: readonly string[]; // what to choose from, one per line
-  hint?: string; // what to fix, or the next command to type between backquotes; perhaps with more lines below
+  hint?: string; // what to fix, or the next command to type between backquotes, which stands alone on its line behind a colon
   isForPerson?: boolean; // somebody has to look before the command in the hint is typed, so documents name none as the next
 }
 
@@ -55,4 +56,4 @@ export const interruptedProblem = (name: ExitName): Problem => new Problem({ nam
 
 /** The first command in a hint that has no placeholder. */
 export const commandIn = ({ hint = '' }: Pick<Words, 'hint'>): string | undefined =>
-  /`(runctl (?![^`]*<\w+>)[^`]+)`/.exec(hint)?.[1];
+  typedIn(hint).find((typed) => /^runctl (?!.*<\w+>)/.test(typed));

@@ -13,6 +13,30 @@ export const automationArgumentOf = (target: Target): string =>
 export const shellWord = (text: string): string =>
   /^[\w./@%+=:,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
+/**
+ * What is to be typed stands between backquotes in a sentence, and is printed between single quotes or alone on its line. A
+ * quoted argument in it may have backquotes of its own.
+ */
+const typedSource = /`((?:\\.|'[^']*'|[^`'\\])+)`/.source;
+
+/** Finds each text that is to be typed. */
+export const typedIn = (sentence: string): string[] =>
+  [...sentence.matchAll(new RegExp(typedSource, 'g'))].map(([, typed = '']) => typed);
+
+/** The sentence with each text that is to be typed replaced by what `shown` makes of it. */
+export const withTyped = (sentence: string, shown: (typed: string) => string): string =>
+  sentence.replace(new RegExp(typedSource, 'g'), (_, typed) => shown(typed));
+
+/** The words of a sentence. What is to be typed is one word, with whatever touches it. */
+export const wordsIn = (sentence: string): string[] =>
+  sentence.match(new RegExp(`[^\\s\`]*${typedSource}[^\\s\`]*|\\S+`, 'g')) ?? [];
+
+/** A sentence as data, on one line. A command alone has no quotes. */
+export function plainSentence(sentence: string): string {
+  const [typed = ''] = typedIn(sentence);
+  return sentence === `\`${typed}\`` ? typed : withTyped(sentence, (typed) => `'${typed}'`);
+}
+
 export const quote = (text: string): string => JSON.stringify(text);
 
 /** `1 run`, `2 runs`. */

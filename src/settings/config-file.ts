@@ -49,7 +49,7 @@ function unsafeProblem({ message, path, isRepairable }: UnsafePathError): Proble
   const elsewhere = 'name a folder of your own with RUNCTL_CONFIG_DIR';
   return usageProblem(
     `${message}, and the config file says what to run and where to send the API key`,
-    isRepairable ? `\`chmod go-w ${shellWord(path)}\`, or ${elsewhere}` : elsewhere,
+    isRepairable ? `${elsewhere}, or: \`chmod go-w ${shellWord(path)}\`` : elsewhere,
   );
 }
 

@@ -33,7 +33,7 @@ export function readProfileInForce(flag: string | undefined, env: Env): ProfileI
     const known = names.length > 0 ? `known profiles: ${names.join(', ')}; ` : '';
     throw usageProblem(
       `there is no profile ${JSON.stringify(name)} (${source}) in ${path ?? 'any config file'}`,
-      path ? `${known}create it with \`runctl config --profile ${shellWord(name)}\`` : 'set HOME or RUNCTL_CONFIG_DIR',
+      path ? `${known}create it: \`runctl config --profile ${shellWord(name)}\`` : 'set HOME or RUNCTL_CONFIG_DIR',
     );
   }
   return {

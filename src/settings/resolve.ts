@@ -95,7 +95,7 @@ function misuseOfStoredKey(
   if (!stored.baseUrl) {
     return usageProblem(
       `the API key in ${storedSource} has no base URL stored with it, so it isn't sent to ${inForce.value} (${inForce.source})`,
-      `store it with \`runctl config set baseUrl <url>${profileFlag(name)}\`, or ${others}`,
+      `${others}, or store its base URL: \`runctl config set baseUrl <url>${profileFlag(name)}\``,
     );
   }
   const { value: own, problem } = parseSetting('baseUrl', stored.baseUrl, storedSource);
@@ -148,7 +148,7 @@ const asShown = (setting: Resolved<string> = {}): Resolved<string> => ({ ...sett
 /** The settings as shown, without the API key. */
 export function maskSecrets(settings: Settings): Settings {
   const { value, command, source, problem } = settings.apiKey;
-  const text = command === undefined ? value && maskApiKey(value) : `what \`${command}\` prints`;
+  const text = command === undefined ? value && maskApiKey(value) : `what '${command}' prints`;
   return { ...settings, apiKey: { source, problem, text } };
 }
 
@@ -166,6 +166,6 @@ export function need<Key extends StoredKey>(
     `no ${name} is set`,
     settings.configFolder.value === undefined
       ? `${others} (no config file is read, because HOME isn't set)`
-      : `run \`runctl config${where}\`, or ${others}`,
+      : `${others}, or store it: \`runctl config${where}\``,
   );
 }

@@ -203,7 +203,7 @@ function warningOf(
   said: { status: string; result: string } | undefined,
 ): { name: WarningName; message: string } | undefined {
   if (said && !isSame(said.status, said.result)) {
-    const message = `the service reports status ${said.status} for the run, but ${said.result} in its result; runctl uses ${status}`;
+    const message = `the service reports status ${said.status} for the run, but ${said.result} in its result, so the run counts as ${status}`;
     return { name: 'conflicting_status', message };
   }
   if (result?.error && endedWell(status)) {

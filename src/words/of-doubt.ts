@@ -56,7 +56,7 @@ function wordsOfLost(fault: Fault, trigger: DoubtfulTrigger): Words {
 
 /** With another API key, the idempotency key would be a new one. */
 const hintAfterRefusal = ({ hint }: Fault, next: string, trigger: DoubtfulTrigger) =>
-  hint ? `${hint}\nthen: ${next}` : `${apiKeyHint}; with the one that sent the trigger, ${next}\n${orLookFor(trigger)}`;
+  hint ? `${hint}\nthen ${next}` : `${apiKeyHint}; with the one that sent the trigger, ${next}\n${orLookFor(trigger)}`;
 
 /** The conflict that the journal has, else that of this refusal. */
 const conflictWith = (
@@ -96,13 +96,13 @@ function whatNext(trigger: DoubtfulTrigger, { retryAfterMs = 0 }: Partial<Fault>
   const lines: string[] = [];
   if (conflict?.activeExecutionId !== undefined) {
     const active = fullArgumentOf({ target, executionId: conflict.activeExecutionId });
-    lines.push(`\`runctl watch ${active}\` follows that run`);
+    lines.push(`follow that run: \`runctl watch ${active}\``);
   }
   let when = '';
-  if (conflict) when = 'when it has finished: ';
-  else if (retryAfterMs > 0) when = `in ${formatDuration(retryAfterMs)}, as the service asks: `;
+  if (conflict) when = 'when it has finished, ';
+  else if (retryAfterMs > 0) when = `in ${formatDuration(retryAfterMs)}, as the service asks, `;
   const soon = recorded ? '' : ' (within 24h)';
-  lines.push(`${when}${again} sends it again with the same idempotency key${soon}`);
+  lines.push(`${when}send it again with the same idempotency key${soon}: ${again}`);
   const sentMs = sentMsOf(trigger);
   if (sentMs !== undefined) {
     const until = localTime(sentMs + defaults.keyRetentionMs);
@@ -158,7 +158,7 @@ function whyWithheld({ ignoresKeys, recorded }: DoubtfulTrigger): string {
 function wordsOfWithheld(trigger: DoubtfulTrigger): Words {
   return {
     message: `${triggerAt(trigger)} isn't sent again: ${whyWithheld(trigger)} (idempotency key ${trigger.idempotencyKey})`,
-    hint: `${lookFor(trigger)}; if there is none, send it again with ${resend(trigger)}`,
+    hint: `${lookFor(trigger)}; if there is none, send it again: ${resend(trigger)}`,
     isForPerson: true,
   };
 }
@@ -178,7 +178,7 @@ function orLookFor(trigger: DoubtfulTrigger): string {
   const tracked =
     sentMs === undefined
       ? ''
-      : `; runctl stops tracking this trigger at ${localTime(sentMs + defaults.keyRetentionMs)}`;
+      : `. After ${localTime(sentMs + defaults.keyRetentionMs)} nothing asks about this trigger any more`;
   return `If that API key no longer works, ${lookFor(trigger)}${tracked}`;
 }
 

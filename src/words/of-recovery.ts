@@ -95,6 +95,6 @@ function foundText(
   const found = meanings[start.evidence].started === 'no' ? 'had started run' : 'was sent again; its run is';
   const end = status?.isFinal
     ? `, which finished ${status.status}`
-    : `; watch it with \`runctl watch ${argumentOf(run)}\``;
+    : `; to watch it: \`runctl watch ${argumentOf(run)}\``;
   return `${found} ${run.executionId}${end}`;
 }

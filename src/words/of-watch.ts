@@ -52,7 +52,7 @@ function wordsOfTimeout(
   const http = fault ? httpOf(fault) : '';
   return {
     message: `stopped watching ${nameOf(run.target)} after ${formatDuration(timeoutMs)}${why}; ${whetherItContinues(seen)}${lastSeen(seen)}${http}`,
-    hint: wait ? `${wait}; ${resume(run, voice)}` : resume(run, voice),
+    hint: wait ? `${wait}: ${resume(run, voice)}` : resume(run, voice),
   };
 }
 
@@ -73,7 +73,7 @@ function wordsOfSilence(
   const failure = `${nameOf(run.target)} couldn't be followed: ${silence}`;
   return {
     message: `${failure}; the run may still be running, ${lastSeen(seen)}${httpOf(fault)}`,
-    hint: wait ? `${wait}; ${resume(run, voice)}` : (fault.hint ?? resume(run, voice)),
+    hint: wait ? `${wait}: ${resume(run, voice)}` : (fault.hint ?? resume(run, voice)),
   };
 }
 
@@ -81,7 +81,7 @@ function wordsOfSilence(
 function wordsOfRefusedPoll(run: Run, fault: Fault, known: { seen?: Seen; isRecorded?: boolean }, voice: Voice): Words {
   const words = wordsOfUnread({ run, operation: 'status', fault, ...known }, voice);
   if (exitNameOf(fault) !== 'unauthorized') return words;
-  return { ...words, hint: `${words.hint}, then ${resume(run, voice)}` };
+  return { ...words, hint: `${words.hint}, then: ${resume(run, voice)}` };
 }
 
 /** Why a status or a result couldn't be read. */
@@ -92,7 +92,7 @@ export function wordsOfUnread(outcome: Omit<OutcomeOf<'unread'>, 'kind' | 'targe
   const unread = `the ${operation} of ${nameOf(run.target)} couldn't be read: ${fault.message}; the run is not affected${state}`;
   const message = (isMissing ? missing(run, fault, seen) : unread) + httpOf(fault);
   const retry = again(operation, run, voice);
-  if (isOutage) return { message, hint: `the service or the network may be down; try again with ${retry}` };
+  if (isOutage) return { message, hint: `the service or the network may be down; try again: ${retry}` };
   if (fault.kind === 'not_found' && outcome.start) return { message, hint: newKeyHint };
   const hint = fault.hint ?? retryAfterHint(fault) ?? remedyOf(fault);
   return { message, hint: hint ?? (isMissing ? whyMissing(outcome.isRecorded, voice) : retry) };
@@ -121,7 +121,7 @@ export function wordsOfUnreadResult({ run, status, unread }: OutcomeOf<'known'>,
   if (isInterruption(unread)) return { message: `interrupted; ${happened} was not read`, hint };
   if (!endedWell(status.status)) return undefined;
   const hints: Partial<Record<FaultKind, string>> = {
-    too_large: `runctl reads results of up to 64 MiB; ${again('status', run, voice)} shows the run`,
+    too_large: `results of up to 64 MiB can be read; to see the run: ${again('status', run, voice)}`,
     unauthorized: unread.hint ?? remedyOf(unread),
   };
   return {

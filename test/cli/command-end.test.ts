@@ -33,7 +33,7 @@ const problemLines = 'runctl: nightly: it is wrong\n  → make it right\n';
 
 describe('what a command answers with', () => {
   test('is text on stdout, and on stderr what went wrong and what to do', async () => {
-    const err = `${problemLines}a note\n  → do \`this\`\n`;
+    const err = `${problemLines}a note\n  → do 'this'\n`;
     expect(await typed(async () => answer)).toEqual({ code: 2, out: 'text\n', err });
   });
 

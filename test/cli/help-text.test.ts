@@ -37,13 +37,26 @@ test.each([['help', 'settings'], ['help', 'flags'], ['explain'], ['explain', '12
   },
 );
 
+test.each([
+  ...pages.map(([...argv]) => argv),
+  ['help', 'flags'],
+  ['help', 'troubleshooting'],
+  ['help', 'programs'],
+  ['completion', 'zsh'],
+])('on a terminal, `runctl %s %s` has no backquote, which a shell would execute', async (...argv) => {
+  const context = createMemory();
+  Object.assign(context.stdout, { isTTY: true });
+  expect(await runCli(argv, program, context)).toBe(0);
+  expect(context.out()).not.toContain('`');
+});
+
 const helpOf = (argv: string[], colors: boolean) => {
   const written: string[] = [];
   parse(argv, program, { columns: () => 80, colors, write: (text) => written.push(text) });
   return written.join('');
 };
 
-test('with colors, headings are bold and commands have a color in place of backquotes', async () => {
+test('with colors, headings are bold and commands have a color', async () => {
   await loadColors({ colors: true });
   const help = helpOf(['--help'], true);
   for (const heading of ['Usage:', 'Options:', 'Examples:']) expect(help).toContain(`\u001B[1m${heading}`);

@@ -134,7 +134,7 @@ describe('without HOME and XDG folders', () => {
 
   test.each(['list', 'recover', 'watch --all', 'status', 'result', 'watch nightly'])('%s is refused', async (line) => {
     const { stderr, code } = await runProgram(line.split(' '), { env: (await homeless()).env });
-    expect([code, stderr]).toEqual([2, expect.stringMatching(/^runctl: .*\n {2}-> set HOME or RUNCTL_STATE_DIR\n$/)]);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/^runctl: .*\n {2}-- set HOME or RUNCTL_STATE_DIR\n$/)]);
   });
 });
 

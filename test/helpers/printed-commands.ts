@@ -4,16 +4,20 @@ import { parse } from '../../src/cli/parse-command-line.ts';
 import { splitLine } from '../../src/commands/complete.ts';
 import { program } from '../../src/program.ts';
 
-/** The commands of runctl that are printed to be typed, but for those with a placeholder. */
+/** The commands of runctl that are printed to be typed, but for those with a placeholder: alone on a line, or quoted in a sentence. */
 export function printedCommands(stderr: string): string[] {
   const text = stripVTControlCharacters(stderr);
-  const quoted = [...text.matchAll(/`(runctl [^`]+)`/g)].map(([, line = '']) => line.replaceAll(/\s+/g, ' '));
-  const alone = [...text.matchAll(/^ +(?:→|->) (runctl [^`\n]+)$/gm)].map(([, line = '']) => line);
-  return [...quoted, ...alone].filter((line) => !/<\w+>|…/.test(line));
+  const alone = [...text.matchAll(/^ +(?:→ |-- )?(runctl .+)$/gm)].map(([, line = '']) => line);
+  const quoted = [...text.matchAll(/(?<=^|[ (])'(runctl [^'\n]+)'(?![\w'])/gm)].map(([, line = '']) => line);
+  return [...alone, ...quoted].filter((line) => !/<\w+>|…/.test(line));
 }
 
-/** Throws if runctl would refuse one of the commands that it prints, or if one names an automation that nobody asked for. */
+/**
+ * Throws if runctl would refuse one of the commands that it prints, if one names an automation that nobody asked for, or if
+ * a shell would execute a part of a sentence that is pasted whole.
+ */
 export function checkPrinted(argv: readonly string[], stdout: string, stderr: string): void {
+  if (`${argv}`.includes('`') === false && stderr.includes('`')) throw new Error(`a shell executes this: ${stderr}`);
   const next = [...stdout.matchAll(/"next":\s*("(?:[^"\\]|\\.)*")/g)].map(([, json = '""']) => JSON.parse(json));
   for (const line of new Set([...printedCommands(stderr), ...next])) {
     const [, ...words] = splitLine(line).words;

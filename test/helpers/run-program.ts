@@ -75,7 +75,7 @@ export async function runProgram(argv: readonly string[], options: ProgramOption
 /** Throws if a refusal doesn't say what to type instead. */
 function checkNextStep(argv: readonly string[], stderr: string): void {
   const isForPeople = !argv.includes('--json') && /^runctl: /m.test(stderr);
-  const steps = /^( *→| *->|then:) /m;
+  const steps = /^( *→| *--|then:) /m;
   if (isForPeople && !steps.test(stripVTControlCharacters(stderr))) throw new Error(`no next step: ${stderr}`);
 }
 

@@ -96,12 +96,12 @@ test('escape sequences take no room', () => {
   expect(wrap(['\u001B[31mred\u001B[39m', 'ink'], { columns: 6 })).toBe('\u001B[31mred\u001B[39m\nink');
 });
 
-test('what is to be typed stays on one line, and in backquotes where there is no color', async () => {
+test('what is to be typed stays on one line, and between single quotes', async () => {
   await loadColors({ colors: true });
   const colored = createTheme({ colors: true, unicode: true });
   const sentence = 'settle it with `runctl recover --max-age 2d`, then go on';
   expect(renderMarkup(sentence, theme, { columns: 24 })).toBe(
-    'settle it with\n`runctl recover --max-age 2d`,\nthen go on',
+    "settle it with\n'runctl recover --max-age 2d',\nthen go on",
   );
   expect(renderMarkup(sentence, colored)).toBe(
     'settle it with \u001B[36mrunctl recover --max-age 2d\u001B[39m, then go on',

@@ -185,7 +185,7 @@ const ofSeveral: Row[] = [
     { automations: { nightly: { duration: '50ms' }, weekly: { duration: '50ms', outcome: 'CANCELLED' } } },
     'exits 4: started, ok; then started, run_cancelled'],
   ['a turn that does not come before --timeout', '--rate 0.1 --timeout 2s', {},
-    'exits 10: started, ok; then not_started, unavailable', { says: /weekly .*`--timeout`/ }],
+    'exits 10: started, ok; then not_started, unavailable', { says: /weekly .*'--timeout'/ }],
   ['a signal on the way', '', hanging,
     'exits 130: unknown, interrupted; then unknown, interrupted', { interruptAt: 2, really: 2 }],
 ];

@@ -139,7 +139,7 @@ describe('config set', () => {
     ['apiKeyCommand a', url, {}, undefined],
     ['apiKeyCommand a', url, key, /RUNCTL_API_KEY .*apiKeyCommand/],
     ['apiKeyCommand a', url, other, /RUNCTL_API_KEY_COMMAND .*apiKeyCommand/],
-    ['apiKeyCommand a', { ...url, apiKey }, {}, /apiKey .*apiKeyCommand.*runctl config unset apiKey/],
+    ['apiKeyCommand a', { ...url, apiKey }, {}, /apiKey .*apiKeyCommand:\n +runctl config unset apiKey/],
     ['apiKeyCommand a --profile b', { ...url, apiKey }, {}, undefined],
   ])('%s says what overrides it, if anything does: %j %j', async (line, profile, env, says) => {
     const { run } = createConfig(profiles(profile), env);

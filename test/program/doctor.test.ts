@@ -37,16 +37,16 @@ const rows: Row[] = [
   ['a config file that is no JSON', 'settings failed 2', /config\.json/, config('{')],
   ['a config file that others can write to', 'settings failed 2', /chmod go-w/, config(bound, 0o620)],
   ['a config file that others can read', 'settings warning 0', /chmod 600/, config(bound, 0o644)],
-  ['a stored setting that is none', 'settings warning 0', /`runctl config unset onExit`/, config(old)],
+  ['a stored setting that is none', 'settings warning 0', /runctl config unset onExit$/, config(old)],
   ['a profile that is not there', 'settings failed 2', /"prod"/, env({ RUNCTL_PROFILE: 'prod' })],
   ['a bad request timeout', 'settings failed 2', /RUNCTL_REQ/, env({ RUNCTL_REQUEST_TIMEOUT: 'soon' })],
   ['a bad setting for keys', 'settings failed 2', /RUNCTL_IDEM/, env({ RUNCTL_IDEMPOTENCY_KEYS: 'yes' })],
   ['a misspelt variable', 'variables warning 0', /RUNCTL_PROFLE.*help settings/, env({ RUNCTL_PROFLE: 'prod' })],
   ['a bad base URL', 'base_url failed 2', /RUNCTL_BASE_URL/, env({ RUNCTL_BASE_URL: 'api.example.com' })],
-  ['no API key', 'api_key failed 2', /`runctl config`/, env(noKey)],
+  ['no API key', 'api_key failed 2', /'runctl config'$/, env(noKey)],
   ['two API keys in the environment', 'api_key failed 2', /_FILE/, env({ RUNCTL_API_KEY_FILE: '/dev/null' })],
   ['the API key of another base URL', 'api_key failed 2', /https:\/\/a\.test/, config(bound, 0o600, noKey)],
-  ['no project', 'project warning 0', /`runctl config set project <uuid>`/, env({ RUNCTL_PROJECT: '' })],
+  ['no project', 'project warning 0', /'runctl config set project <uuid>'/, env({ RUNCTL_PROJECT: '' })],
   ['a failing command for the API key', 'service failed 2', /3/, env({ ...noKey, RUNCTL_API_KEY_COMMAND: 'exit 3' })],
   ['no DNS', 'service failed 10', /no-such-host/, network('unresolvable')],
   ['nobody who listens', 'service failed 10', /127\.0\.0\.1/, network('refused')],
@@ -60,7 +60,7 @@ const rows: Row[] = [
   ['a login page', 'service failed 10', /login page/, answering(200, '<html>')],
   ['a service that is down', 'service failed 10', /503/, answering(503)],
   ['a service that limits its rate', 'service warning 0', /429/, answering(429)],
-  ['a revoked API key', 'service failed 7', /`runctl config list`/, answering(401)],
+  ['a revoked API key', 'service failed 7', /'runctl config list'/, answering(401)],
   ['no home', 'journal failed 74', /RUNCTL_STATE_DIR/, env({ RUNCTL_STATE_DIR: '' })],
   ['a file in place of the state folder', 'journal failed 74', /null/, env({ RUNCTL_STATE_DIR: '/dev/null' })],
 ];
@@ -141,9 +141,9 @@ describe('what is open', () => {
   const lost: Scenario = { faults: [loseResponse()] };
 
   test.each<[string, Scenario, number, object]>([
-    ['a trigger without a response', lost, 23, { result: 'warning', advice: '`runctl recover`' }],
+    ['a trigger without a response', lost, 23, { result: 'warning', advice: 'runctl recover' }],
     ['a trigger without a response', lost, 25, { result: 'ok', advice: null }],
-    ['an unfinished run', long, 23, { result: 'ok', advice: '`runctl watch --all`' }],
+    ['an unfinished run', long, 23, { result: 'ok', advice: 'runctl watch --all' }],
     ['an unfinished run', long, 25, { result: 'ok', advice: null }],
   ])('is %s (%j) of %d h ago with its command, for a day, at its service', async (_, scenario, hours, finding) => {
     const { run, env, clock } = await withMachine(scenario);

@@ -47,14 +47,14 @@ test('the settings that point a shell at it are printed and served, and Ctrl-C e
   const { context, settings, end } = await started();
   expect([await triggered(settings), await end()]).toEqual([201, 0]);
   expect(context.err()).toMatch(
-    /`runctl trigger nightly --watch`.*\ntrigger nightly: 201 RUNNING \w{8}\nemulator: 1 trigger, 1 run, .*\n$/,
+    /^ +runctl trigger nightly --watch\ntrigger nightly: 201 RUNNING \w{8}\nemulator: 1 trigger, 1 run, .*\n$/m,
   );
   await expect(fetch(settings.RUNCTL_BASE_URL ?? '')).rejects.toThrow();
 });
 
 test('of a scenario without a name for all it names a trigger that works', async () => {
   const { context, settings, end } = await started({ scenario: 'every-ending' });
-  expect(context.err()).toContain('`runctl trigger completes --watch`');
+  expect(context.err()).toContain(' runctl trigger completes --watch\n');
   expect(await triggered(settings)).toBe(404);
   await end();
 });
@@ -95,7 +95,7 @@ test.each([
 test.each([
   ['/nothing/here', 127, /\/nothing\/here does not exist\n$/],
   ['constructor', 127, /constructor does not exist\n$/],
-  ['bad-day', 127, /bad-day does not exist.*`runctl emulator --scenario bad-day`\?\n$/],
+  ['bad-day', 127, /bad-day does not exist.*'runctl emulator --scenario bad-day'\?\n$/],
 ])('the command %s is said not to exist, as in a shell', async (command, code, said) => {
   // A folder in PATH that the user may not read would make it EACCES.
   const { stderr, ...ended } = await running([command], { env: { PATH: '/usr/bin:/bin' } });

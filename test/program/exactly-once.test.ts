@@ -246,7 +246,7 @@ test.each([
     await vi.waitUntil(() => emulator.requests.length > 0, { timeout: 10_000, interval: 5 });
     interrupt.abort(name);
     const { code, documents, stderr } = await running;
-    expect([code, stderr.includes('`setsid -f`')]).toEqual([exitCode, name === 'SIGHUP']);
+    expect([code, stderr.includes("'setsid -f'")]).toEqual([exitCode, name === 'SIGHUP']);
     expect(documents).toMatchObject([{ runctl: { trigger: { started: 'unknown', safeToRepeat: false } } }]);
     expect((await run('recover')).stdout).toBe(`${ids()[0]}\n`);
     expect(ids()).toHaveLength(1);

@@ -1,7 +1,7 @@
 // Every command that is printed is one that runctl takes (`test/helpers/printed-commands.ts`). Here: that a shell takes it
 // apart in the same way, and that it means the same service.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { loseResponse, type Scenario } from '../fault-kit/scenario.ts';
@@ -10,6 +10,7 @@ import { jsonLines } from '../helpers/json-lines.ts';
 import { printedCommands } from '../helpers/printed-commands.ts';
 import { runProgram } from '../helpers/run-program.ts';
 import { executionId, projectId } from '../helpers/scripted-service.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 /** As bash takes it apart. */
 const wordsOf = (command: string) =>
@@ -82,4 +83,20 @@ test.each([
   expect([code, jsonLines(stdout)[0].runctl.next]).toEqual([exitCode, expect.stringContaining(flags.join(' '))]);
   const { stderr } = await run([]);
   expect(printedCommands(stderr)).toEqual([expect.stringContaining(flags.join(' '))]);
+});
+
+test('a printed line that is pasted whole, with or without its arrow, runs runctl only if the command stands alone', () => {
+  const folder = temporaryFolder();
+  const said = readFileSync(join(import.meta.dirname, '../words.txt'), 'utf8').split('\n');
+  const lines = said.filter((line) => line !== '' && !/^[$#]/.test(line));
+  const pasted = [...lines, ...lines.map((line) => line.replace(/^ *(?:→|--|->) /, ''))];
+  // No other command is found, whatever a sentence begins with.
+  const paste = 'while IFS= read -r line; do (eval "$line" >/dev/null 2>&1); done; true';
+  const script = `PATH=; runctl() { printf '%s\\n' "$line" >&3; }; exec 3>&1; ${paste}`;
+  const run = { encoding: 'utf8', cwd: folder, input: `${pasted.join('\n')}\n` } as const;
+  const executed = execFileSync('/bin/bash', ['--norc', '-c', script], run).split('\n').filter(Boolean);
+  expect(executed.filter((line) => !/^ *runctl [^.;:]+(?: # .*)?$/.test(line))).toEqual([]);
+  expect(executed).toContain('runctl watch --all');
+  // An arrow of ASCII must not be read as a redirection.
+  expect(readdirSync(folder)).toEqual([]);
 });

@@ -93,7 +93,7 @@ describe('an automation can be', () => {
     const { run } = await withMachine({ faults: [{ on: 'trigger', from: 2, do: 'status', status: 402 }] });
     await run(`trigger ${projectId}/–watch`);
     expect((await run('trigger nightly')).code).toBe(8);
-    expect((await run('trigger')).stderr).toContain('see `runctl trigger --help`');
+    expect((await run('trigger')).stderr).toContain("see 'runctl trigger --help'");
     expect((await run('trigger --dry-run watch')).stderr).not.toContain('–watch');
   });
 });
@@ -125,7 +125,7 @@ describe('a flag', () => {
 test.each([[['agent', 'trigger', 'nightly']], [['agent', 'status', id, '@last']], [['trigger', 'night\uD800']]])(
   '%j is refused, and what to give instead is said',
   async (argv) => {
-    expect((await refused(argv)).stderr).toMatch(/\n +-> give .+\n$/);
+    expect((await refused(argv)).stderr).toMatch(/\n +-- give .+\n$/);
   },
 );
 

@@ -24,7 +24,7 @@ test.each(['trigger nightly --watch --json', 'trigger a b --watch --json', 'trig
   async (line) => {
     const { run } = await machine(failing);
     const { code, stdout, stderr } = await run(line);
-    expect([code, stderr.match(/^ +-> /gm)]).toEqual([1, null]);
+    expect([code, stderr.match(/^ +-- /gm)]).toEqual([1, null]);
     if (line.endsWith('--json'))
       for (const { runctl } of jsonLines(stdout)) expect(runctl.next).toMatch(/^runctl result /);
   },
@@ -76,9 +76,9 @@ test('what to do about a failed run names the automation as short as it can be t
   const { env, clock } = await withEmulator(failing);
   const watched = ['trigger', `${env.RUNCTL_PROJECT}/nightly`, '--watch'];
   const { stderr } = await runProgram(watched, { env, clock });
-  expect(stderr).toContain('`runctl trigger nightly --watch`');
+  expect(stderr).toMatch(/^ +runctl trigger nightly --watch$/m);
   const elsewhere = await runProgram(watched, { env: { ...env, RUNCTL_PROJECT: '' }, clock });
-  expect(elsewhere.stderr).toContain(`\`runctl trigger ${env.RUNCTL_PROJECT}/nightly --watch\``);
+  expect(elsewhere.stderr).toContain(` runctl trigger ${env.RUNCTL_PROJECT}/nightly --watch\n`);
 });
 
 test('what is warned of one run is in its document, and in no other', async () => {

@@ -63,7 +63,7 @@ describe.each([
     const { run, isActive, ...paths } = await withConfigFile(modes);
     const { code, documents } = await run('doctor --json');
     const failed = documents[0].runctl.doctor.find(({ result }: { result: string }) => result === 'failed');
-    const advice = expect.stringContaining(`\`chmod go-w ${shellWord(paths[shared])}\``);
+    const advice = expect.stringContaining(`'chmod go-w ${shellWord(paths[shared])}'`);
     expect([code, failed, isActive()]).toEqual([2, expect.objectContaining({ name: 'settings', advice }), false]);
   });
 
@@ -72,7 +72,7 @@ describe.each([
     async (line) => {
       const { run, file, folder } = await withConfigFile(modes);
       const { code, stderr } = await run(line);
-      expect([code, stderr]).toEqual([0, expect.stringContaining('`runctl config list`')]);
+      expect([code, stderr]).toEqual([0, expect.stringContaining("'runctl config list'")]);
       expect([statSync(file).mode & 0o022, statSync(folder).mode & 0o022]).toEqual([0, 0]);
       expect((await run('trigger nightly')).code).toBe(0);
     },

@@ -76,7 +76,7 @@ describe('another run than the last one that this machine knows', () => {
     const { documents, stderr } = await run(`${command} nightly --json --quiet`);
     const [own, , other] = ids();
     expect(documents).toMatchObject([{ executionId: own, runctl: { warnings: [{ name: 'other_run' }] } }]);
-    expect(stderr).toContain(`/nightly/${other}\``);
+    expect(stderr).toContain(`/nightly/${other}\n`);
     expect(await isSaid('weekly')).toBe(false);
     clock.leap(60_000);
     await run(`${trigger} --watch -q`);

@@ -102,11 +102,12 @@ test('on a terminal its sentences fit, and its words, its code and its tables ar
   const screen = new ScreenStream(new Terminal({ cols: 50, rows: 30, allowProposedApi: true }));
   const { stdout } = await runProgram(['help', 'troubleshooting'], { screen });
   const shown = page.trimEnd();
-  expect(stdout.split(/\s+/).filter(Boolean)).toEqual(shown.split(/\s+/));
-  const isProse = (line: string) => !/^[|#]|https?:/.test(line);
-  const code = /^```[\s\S]*?^```$/gm;
-  expect(stdout.match(code)).toEqual(shown.match(code));
-  const prose = stdout.replace(code, '').split('\n').filter(isProse);
+  const unmarked = shown.replace(/^```.*$/gm, '').replace(/`([^`]+)`/g, "'$1'");
+  expect(stdout.split(/\s+/).filter(Boolean)).toEqual(unmarked.split(/\s+/));
+  const isProse = (line: string) => !/^(?:[|#]| {4})|https?:/.test(line);
+  const code = [...shown.matchAll(/^```.*\n([\s\S]*?)^```$/gm)].flatMap(([, block = '']) => block.split('\n'));
+  for (const line of code) expect(stdout.split('\n')).toContain(line && `    ${line}`);
+  const prose = stdout.split('\n').filter(isProse);
   expect(prose.filter((line) => line.length > 50)).toEqual([]);
 });
 

@@ -219,7 +219,7 @@ describe('recover', () => {
     const conflict = fault('already_active', { httpStatus: 422, executionId: run.executionId });
     const { lose, recover, clock } = createMachine();
     lose('a');
-    const hint = expect.stringMatching(/when it has finished: `runctl recover .*nightly --resend`/);
+    const hint = expect.stringMatching(/when it has finished, .*: `runctl recover .*nightly --resend`/);
     const { reported, recoveries } = await recover([conflict]);
     expect(reported).toEqual(['a failed']);
     expect(recoveries).toMatchObject([{ outcome: { doubt: { conflict: { activeExecutionId: executionId } } } }]);

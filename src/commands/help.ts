@@ -8,7 +8,7 @@ import { fields, type Row } from '../output/fields.ts';
 import type { Result } from '../output/print.ts';
 import { renderMarkup, type Theme } from '../output/theme.ts';
 import { type WrapOptions, widestPage, wrap } from '../output/wrap.ts';
-import { plainSentence, wordsIn } from '../run/quote.ts';
+import { plainSentence, withTyped, wordsIn } from '../run/quote.ts';
 import { type Setting, settingTable } from '../settings/table.ts';
 
 type Topic = (typeof helpTopics)[number];
@@ -52,7 +52,8 @@ function fitted(page: string, columns: number): string {
   const wrapped = (text: string) =>
     text.replace(paragraph, (each) => {
       const indent = /^(?:- |\d+\. )/.exec(each)?.[0].length ?? 0;
-      return wrap(wordsIn(each).map(plainSentence), { columns, indent, taken: 0 });
+      const words = wordsIn(each).map((word) => withTyped(word, (typed) => `'${typed}'`));
+      return wrap(words, { columns, indent, taken: 0 });
     });
   return [prose, ...rest].map((part, at) => (at % 2 === 0 ? wrapped(part) : indented(part))).join('');
 }

@@ -96,6 +96,18 @@ test('escape sequences take no room', () => {
   expect(wrap(['\u001B[31mred\u001B[39m', 'ink'], { columns: 6 })).toBe('\u001B[31mred\u001B[39m\nink');
 });
 
+test.each([
+  ['`runctl list`', 'runctl list'],
+  ['to watch it: `runctl watch x`', 'to watch it:\n    runctl watch x'],
+  ["to watch it: `runctl watch 'two  blanks, `a` mark'`", "to watch it:\n    runctl watch 'two  blanks, `a` mark'"],
+  ['`runctl list` shows all', "'runctl list' shows all"],
+])(
+  'a command is printed alone on its line without quotes, and in a sentence between single quotes: %s',
+  (marked, shown) => {
+    expect(renderMarkup(marked, theme)).toBe(shown);
+  },
+);
+
 test('what is to be typed stays on one line, and between single quotes', async () => {
   await loadColors({ colors: true });
   const colored = createTheme({ colors: true, unicode: true });
@@ -104,6 +116,6 @@ test('what is to be typed stays on one line, and between single quotes', async (
     "settle it with\n'runctl recover --max-age 2d',\nthen go on",
   );
   expect(renderMarkup(sentence, colored)).toBe(
-    'settle it with \u001B[36mrunctl recover --max-age 2d\u001B[39m, then go on',
+    "settle it with '\u001B[36mrunctl recover --max-age 2d\u001B[39m', then go on",
   );
 });

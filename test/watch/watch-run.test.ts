@@ -229,7 +229,7 @@ describe('a result', () => {
       status: { executionId, status: graver, isFinal: true, document: { executionId, status: graver } },
       result: { status: graver, isFinal: true, output: 'done', document: { status: graver, output: 'done' } },
     });
-    const message = expect.stringMatching(`${status} for the run, but ${byResult} .* uses ${graver}`);
+    const message = expect.stringMatching(`${status} for the run, but ${byResult} .* as ${graver}`);
     expect(events).toContainEqual({ event: 'warning', name: 'conflicting_status', message, run });
   });
 

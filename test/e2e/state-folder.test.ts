@@ -60,7 +60,7 @@ const rows: Row[] = [
     'can be written to by others',
     inFolder(everybodys),
     0,
-    /RUNCTL_STATE_DIR=.*\/state\/runctl.*`chmod go-w .*\/state'?`/,
+    /RUNCTL_STATE_DIR=.*\/state\/runctl.*\n +chmod go-w .*\/state'?\n/,
   ],
 ];
 
@@ -84,7 +84,7 @@ function run(argv: readonly string[], { state, shell, needsMount }: Place, setti
   return runCommand([...inNamespace, process.execPath, entry, ...argv], { env: { PATH: process.env.PATH, ...env } });
 }
 
-const oneLine = /^runctl: the journal in .* can't be (written|read|used) \(.+\); .*`runctl recover`/gm;
+const oneLine = /^runctl: the journal in .* can't be (written|read|used) \(.+\); .*'runctl recover'/gm;
 const settings = { RUNCTL_BASE_URL: 'http://127.0.0.1:9', RUNCTL_API_KEY: 'test-key-123', RUNCTL_PROJECT: projectId };
 
 describe.for([...rows, ...rowsOfProcesses])('where the state folder %s', ([, prepare, list, says]) => {
@@ -143,7 +143,7 @@ test('without a journal, a trigger whose answer is lost says how to repeat it, a
   const broken = { ...env, RUNCTL_STATE_DIR: '/proc/nowhere' };
   const lost = await runProgram(['trigger', 'nightly', '--give-up-after', '1ms'], { env: broken });
   expect(lost.code).toBe(12);
-  const [, command = ''] = /`runctl (trigger [^`]+)`/.exec(lost.stderr) ?? [];
+  const [, command = ''] = /^ +runctl (trigger .+)$/m.exec(lost.stderr) ?? [];
   const repeated = await runProgram(command.split(' '), { env: broken });
   expect(repeated.stdout).toBe(`${emulator.runs()[0]?.executionId}\n`);
   expect(emulator.runs()).toHaveLength(1);

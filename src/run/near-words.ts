@@ -1,0 +1,51 @@
+/** A word with a typo has at most this many edits: one in a short word, where two would fit almost any other. */
+const longestShortWord = 5;
+const mostShown = 3;
+
+/** The known words that a mistyped one is nearest to, if it is near enough to any. */
+export function nearWords(typed: string, known: Iterable<string>): string[] {
+  let near: string[] = [];
+  let fewest = Number.POSITIVE_INFINITY;
+  for (const word of new Set(known)) {
+    if (word === typed) continue;
+    const mostEdits = Math.min(typed.length, word.length) > longestShortWord ? 2 : 1;
+    const edits = editsBetween(typed.toLowerCase(), word.toLowerCase());
+    if (edits > mostEdits || edits > fewest || isOpposite(typed, word)) continue;
+    near = edits < fewest ? [word] : [...near, word];
+    fewest = edits;
+  }
+  return near.slice(0, mostShown);
+}
+
+/** `did you mean a or b?`, as a hint; undefined if no known word is near. */
+export function didYouMean(typed: string, known: Iterable<string>): string | undefined {
+  const near = nearWords(typed, known);
+  return near.length > 0 ? `did you mean ${near.join(' or ')}?` : undefined;
+}
+
+/** A wrong guess must not turn what was asked for into its opposite. */
+const isOpposite = (one: string, other: string) => one === `no-${other}` || other === `no-${one}`;
+
+/** How many characters have to be inserted, removed, replaced, or swapped with the next one (optimal string alignment). */
+function editsBetween(one: string, other: string): number {
+  // Any number above 2 means the same.
+  if (Math.abs(one.length - other.length) > 2) return 3;
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: other.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= one.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= other.length; column++) {
+      const isSame = one[row - 1] === other[column - 1];
+      const isSwapped = row > 1 && one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
+      current[column] = Math.min(
+        (last[column] ?? 0) + 1,
+        (current[column - 1] ?? 0) + 1,
+        (last[column - 1] ?? 0) + (isSame ? 0 : 1),
+        isSwapped ? (beforeLast[column - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY,
+      );
+    }
+    beforeLast = last;
+    last = current;
+  }
+  return last[other.length] ?? 0;
+}

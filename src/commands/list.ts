@@ -165,10 +165,12 @@ function outcomeOf({ entry, isOld }: Row, nowMs: number): Outcome {
   if (entry.kind === 'unresolved') {
     const isRecoverable = isOpen(entry, nowMs) && !entry.isSuperseded;
     const recorded = { at, ageMs: ageOf(entry, nowMs) };
+    const { ifActive } = entry;
+    const conflict = entry.conflict && { ...entry.conflict, isOthers: false };
     return {
       kind: 'in_doubt',
       ...about,
-      doubt: { why: { kind: 'listed', isRecoverable }, recorded, ignoresKeys: false },
+      doubt: { why: { kind: 'listed', isRecoverable }, recorded, conflict, ifActive, ignoresKeys: false },
     };
   }
   const run = runOf(entry);

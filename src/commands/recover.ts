@@ -7,6 +7,7 @@ import type { Connection } from '../connection/connection.ts';
 import { isJournalIncomplete, journalPlace } from '../connection/open-journal.ts';
 import { isAmong } from '../journal/entry-filter.ts';
 import { printSentence, printWords, wantsData } from '../output/print.ts';
+import { nameOfOutcome } from '../run/exit-of.ts';
 import { defaults } from '../run/limits.ts';
 import type { Recovery, TriggerOutcome } from '../run/outcome.ts';
 import type { Target } from '../run/run.ts';
@@ -35,13 +36,13 @@ export const recover = define(command, {
     ['runctl recover', 'resolve them'],
     ['runctl recover nightly', 'resolve the triggers of one automation'],
   ],
-  /** Reports each trigger as soon as it is resolved. Exits with 0 if nothing is left unresolved. */
+  /** Exits with 0 if nothing is left unresolved. */
   async run([automations], options, context) {
     const connection = await connect(options, context, { needed: true });
     const named = parseAutomationNames(automations, valueIfGiven(connection.settings.project));
     const isSelected = (target: Target) => isAmong(named, target);
     const outcomes: TriggerOutcome[] = [];
-    for await (const recovery of recoverAll(options, connection, isSelected)) {
+    for (const recovery of await recoverAll(options, connection, isSelected)) {
       sayRecovery(recovery, options, connection);
       const recover = reportOfRecovery(recovery, options);
       outcomes.push({ ...recovery.outcome, fields: { recover } });
@@ -65,22 +66,26 @@ function nothingFor(names: readonly string[], { baseUrl, context }: Connection):
   return `Nothing to recover: no unresolved triggers${whose} from the last 24h ${journalPlace(baseUrl, context)}.`;
 }
 
-/** Says at once what became of a trigger, because the next one may take long. */
+/** Says what became of a trigger. With `-q` only if a person must act. */
 function sayRecovery(recovery: Recovery, options: RecoverOptions, { voice, context, observe }: Connection): void {
   const { outcome } = recovery;
   const { run, target } = outcome;
   const message = sentenceOfRecovery(recovery, options, voice);
+  if (run && !options.quiet && !wantsData(options)) context.stdout.write(`${run.executionId}\n`);
+  if (isLeftToItsProcess(recovery) && options.quiet) return;
+  const isSuperseded = whyInDoubt(outcome) === 'superseded';
   const isOpen = outcome.kind === 'in_doubt' || outcome.kind === 'failed';
-  const words = isOpen ? wordsOf(outcome, voice) : undefined;
-  if (words) printWords({ ...words, message }, context);
   // That a trigger is superseded is said this once, and somebody has to look for its run.
-  else if (isSuperseded(outcome) && !options.dryRun)
-    observe({ event: 'warning', name: 'superseded_trigger', message, target });
-  else if (!wantsData(options)) {
-    if (run && !options.quiet) context.stdout.write(`${run.executionId}\n`);
-    if (options.dryRun || !options.quiet) printSentence(message, context);
-  }
+  if (isSuperseded && !options.dryRun) observe({ event: 'warning', name: 'superseded_trigger', message, target });
+  else if (isOpen && !isSuperseded) printWords({ ...wordsOf(outcome, voice), message }, context);
+  // Nobody else may be watching a run that failed.
+  else if (run && nameOfOutcome(outcome) !== 'ok')
+    printWords({ message, hint: `\`runctl result ${voice.argumentOf(run)}\`` }, context);
+  else if (!wantsData(options) && (options.dryRun || !options.quiet)) printSentence(message, context);
 }
 
-const isSuperseded = (outcome: TriggerOutcome) =>
-  outcome.kind === 'in_doubt' && outcome.doubt.why.kind === 'superseded';
+const whyInDoubt = (outcome: TriggerOutcome) => (outcome.kind === 'in_doubt' ? outcome.doubt.why.kind : undefined);
+
+/** Another process is at it, and not for so long that somebody should look. */
+const isLeftToItsProcess = ({ outcome, ageMs }: Recovery) =>
+  whyInDoubt(outcome) === 'sending' && ageMs <= defaults.recoverMaxAgeMs;

@@ -238,6 +238,9 @@ export function unresolvedOf({ attempts, isSuperseded, reason, conflict }: KeyUs
   const senders = attempts.flatMap(({ record: { process, at }, hasEnded }) =>
     process && !hasEnded ? [{ process, at }] : [],
   );
-  const known = { baseUrl, account, target, idempotencyKey, body, userProvided, at, reason, conflict };
+  // If one of the attempts was to start a run whether another one was active or not, a late run is wanted.
+  const isSkip = attempts.every(({ record }) => record.ifActive === 'skip');
+  const ifActive = isSkip ? ('skip' as const) : undefined;
+  const known = { baseUrl, account, target, idempotencyKey, body, userProvided, ifActive, at, reason, conflict };
   return { kind: 'unresolved', ...known, senders, isSuperseded };
 }

@@ -23,7 +23,7 @@ interface SentTrigger extends Trigger {
 
 /** Writes what becomes of a trigger to the journal. */
 export function createRecorder(journal: Journal, trigger: SentTrigger): Recorder {
-  const { baseUrl, target, idempotencyKey, account, body, userProvided, isRepeat, process } = trigger;
+  const { baseUrl, target, idempotencyKey, account, body, userProvided, ifActive, isRepeat, process } = trigger;
   const key = { baseUrl, target, idempotencyKey };
   const attempt = randomUuid();
   let isWritten = false;
@@ -56,6 +56,7 @@ export function createRecorder(journal: Journal, trigger: SentTrigger): Recorder
 
   function writeTriggered(): void {
     const first = isRepeat ? undefined : true;
-    isWritten = journal.append({ type: 'triggered', ...key, attempt, account, body, userProvided, process, first });
+    const sent = { attempt, account, body, userProvided, ifActive, process };
+    isWritten = journal.append({ type: 'triggered', ...key, ...sent, first });
   }
 }

@@ -2,7 +2,7 @@ import { flawInPath } from '../run/automation-name.ts';
 import type { HowTriggered } from '../run/evidence.ts';
 import type { ExitName } from '../run/exit-codes.ts';
 import { fullNameOf, type Target } from '../run/run.ts';
-import type { TriggerKey } from '../run/trigger.ts';
+import type { IfActive, TriggerKey } from '../run/trigger.ts';
 
 interface RunKey {
   baseUrl: string;
@@ -39,6 +39,7 @@ interface TriggeredRecord extends TriggerKey {
   body: string; // the exact bytes of the request
   userProvided: boolean;
   process?: string; // its name from `Processes`
+  ifActive?: IfActive;
 }
 
 interface AcceptedRecord extends TriggerKey, RunKey {
@@ -115,6 +116,7 @@ const optional = [
   'error',
   'account',
   'process',
+  'ifActive',
   'how',
   'activeExecutionId',
   'reason',

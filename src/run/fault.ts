@@ -135,10 +135,17 @@ export interface Fault {
   page?: string; // the title of an HTML page, which something other than the service may have sent
 }
 
+type HttpFacts = Pick<Fault, 'httpStatus' | 'serviceCode'>;
+
+/** `HTTP 422 runAlreadyActive`, or nothing if there was no response. */
+export const httpFactsOf = ({ httpStatus, serviceCode }: HttpFacts): string[] =>
+  httpStatus === undefined ? [] : [['HTTP', httpStatus, serviceCode].filter(Boolean).join(' ')];
+
 /** The HTTP facts at the end of a sentence: ` (HTTP 422 runAlreadyActive)`. Empty if there was no response. */
-export function httpOf({ httpStatus, serviceCode }: Pick<Fault, 'httpStatus' | 'serviceCode'>): string {
-  return httpStatus === undefined ? '' : ` (${['HTTP', httpStatus, serviceCode].filter(Boolean).join(' ')})`;
-}
+export const httpOf = (fault: HttpFacts): string =>
+  httpFactsOf(fault)
+    .map((facts) => ` (${facts})`)
+    .join('');
 
 /** A hint with the wait that the service asked for. Undefined if it didn't ask for one. */
 export const retryAfterHint = ({ retryAfterMs }: Fault) =>

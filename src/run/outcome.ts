@@ -6,6 +6,7 @@ import type { Fault } from './fault.ts';
 import type { Problem } from './problem.ts';
 import type { Run, Target } from './run.ts';
 import type { RunResult, RunStatus } from './service.ts';
+import type { IfActive } from './trigger.ts';
 
 /**
  * What became of one argument of a command, as facts alone. The exit code (`run/exit-of.ts`), the words (`words/of-outcome.ts`),
@@ -93,6 +94,7 @@ export interface Recovery {
   trigger: UnresolvedTrigger;
   outcome: TriggerOutcome;
   ageMs: number; // of the trigger, before it was sent again; infinite if its record is dated in the future
+  error?: string; // of its run, if that was found and didn't complete
 }
 
 /** Why it isn't known whether a trigger started a run, and what the journal has of it. */
@@ -101,6 +103,7 @@ export interface Doubt {
   /** When it was first sent (ISO 8601), and its age, which is infinite if the record is dated in the future. Undefined if the journal doesn't have it. */
   recorded?: { at: string; ageMs: number };
   conflict?: Conflict;
+  ifActive?: IfActive; // what the trigger was to do if another run was active
   ignoresKeys: boolean; // the service ignores idempotency keys
 }
 

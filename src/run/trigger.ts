@@ -1,5 +1,8 @@
 import type { Target } from './run.ts';
 
+/** What `--if-active` says: what to do if another run of the automation is active. */
+export type IfActive = 'fail' | 'skip' | 'wait';
+
 /** What one attempt sends. */
 export interface TriggerRequest {
   target: Target;
@@ -12,6 +15,7 @@ export interface Trigger extends TriggerRequest {
   baseUrl: string;
   account: string; // fingerprint of the API key: the service scopes idempotency keys by it
   userProvided: boolean; // the user set the key, and may have used it before; otherwise runctl generated it
+  ifActive?: IfActive;
 }
 
 /** What the journal knows a trigger by. */

@@ -1,14 +1,14 @@
 import { foundRunOf } from '../journal/found-run.ts';
-import { ageOf, isOpen, type UnresolvedTrigger } from '../run/entry.ts';
+import { ageOf, isOpen } from '../run/entry.ts';
 import { type Evidence, mayBeEarlier, meanings } from '../run/evidence.ts';
 import { interruptNameOf } from '../run/exit-codes.ts';
 import { type Fault, interrupted, isInterruption } from '../run/fault.ts';
 import type { ActiveRun, Conflict, SlotEnd, Start, TriggerOutcome, WhyInDoubt } from '../run/outcome.ts';
 import type { Run, Target } from '../run/run.ts';
 import type { RunStatus } from '../run/service.ts';
-import type { Trigger } from '../run/trigger.ts';
+import type { IfActive, Trigger } from '../run/trigger.ts';
 import { askStatus, isNowForgotten, isOutage } from '../watch/ask.ts';
-import type { IfActive, Started, StartPorts, StartRequest } from './ports.ts';
+import type { Started, StartPorts, StartRequest } from './ports.ts';
 import type { FailedTrigger, RecordedTrigger, StartedTrigger } from './send-until-known.ts';
 
 /** A trigger that has a run, new or not. Followed from the answer on, unless the run was there before. */
@@ -109,20 +109,27 @@ export function inDoubt(why: WhyInDoubt, trigger: Trigger, ports: StartPorts): S
       doubt: {
         why,
         recorded: recorded && { at: recorded.at, ageMs: ageOf(recorded, clock.nowMs()) },
-        conflict: recorded && conflictOf(recorded, ports),
+        conflict: conflictOf(why, recorded?.conflict, trigger, ports),
+        ifActive: recorded ? recorded.ifActive : trigger.ifActive,
         ignoresKeys,
       },
     },
   };
 }
 
+/** The conflict that the journal has, else that of the last attempt. */
 function conflictOf(
-  { conflict, idempotencyKey }: UnresolvedTrigger,
+  why: WhyInDoubt,
+  recorded: { activeExecutionId?: string } | undefined,
+  { idempotencyKey }: Trigger,
   { journal, baseUrl }: StartPorts,
 ): Conflict | undefined {
-  if (!conflict) return undefined;
-  const { activeExecutionId } = conflict;
-  const active = activeExecutionId === undefined ? undefined : journal.find(activeExecutionId, { baseUrl });
+  const fault = why.kind === 'lost' && why.fault.kind === 'already_active' ? why.fault : undefined;
+  if (!recorded && !fault) return undefined;
+  const activeExecutionId = recorded?.activeExecutionId ?? fault?.executionId;
+  if (activeExecutionId === undefined) return { isOthers: false };
+  // Another process may have recorded that run meanwhile.
+  const active = journal.find(activeExecutionId, { baseUrl, fresh: true });
   const isOthers = active?.idempotencyKey !== undefined && active.idempotencyKey !== idempotencyKey;
   return { activeExecutionId, isOthers };
 }

@@ -1,6 +1,7 @@
 import type { Processes } from '../journal/processes.ts';
 import type { FoundRun, TriggerOutcome } from '../run/outcome.ts';
 import type { Target } from '../run/run.ts';
+import type { IfActive } from '../run/trigger.ts';
 import type { WatchPorts } from '../watch/ports.ts';
 
 /** What starting needs of the world; a `Connection` is one. */
@@ -8,8 +9,6 @@ export interface StartPorts extends WatchPorts {
   ignoresKeys: boolean; // the setting says that the service ignores idempotency keys
   processes: Processes;
 }
-
-export type IfActive = 'fail' | 'skip' | 'wait';
 
 /** What to start. */
 export interface StartRequest {

@@ -2,10 +2,11 @@ import { senderOf } from '../journal/processes.ts';
 import { ageOf, type UnresolvedTrigger } from '../run/entry.ts';
 import { interrupted } from '../run/fault.ts';
 import { defaults } from '../run/limits.ts';
-import type { Recovery, TriggerOutcome, WhyInDoubt } from '../run/outcome.ts';
+import type { OutcomeOf, Recovery, TriggerOutcome, WhyInDoubt } from '../run/outcome.ts';
 import { Problem } from '../run/problem.ts';
 import type { Target } from '../run/run.ts';
 import type { RunStatus } from '../run/service.ts';
+import { askBeside, readErrors } from '../watch/ask.ts';
 import { inDoubt, withoutRun } from './outcome-of-trigger.ts';
 import type { StartPorts } from './ports.ts';
 import type { RecordedTrigger, StartedTrigger, TriggerResult } from './send-until-known.ts';
@@ -16,52 +17,81 @@ export interface RecoverFlags {
   resend?: boolean; // send triggers even if that may start a second run, or a late one
 }
 
-/** Resolves the triggers whose outcome is unknown, newest first: if that one has a run, earlier ones aren't sent. */
-export async function* recoverAll(
+/** An unresolved trigger, and what `recover` did about it. */
+interface Attempted {
+  trigger: UnresolvedTrigger;
+  ageMs: number; // before it was sent
+  result: TriggerResult | NotSent;
+}
+
+type NotSent =
+  | { kind: 'left_alone'; why: WhyInDoubt }
+  | { kind: 'dry_run' } // it would have been sent
+  | { kind: 'problem'; problem: Problem };
+
+/**
+ * Resolves the triggers whose outcome is unknown. What became of them is only said once all are answered, because the run
+ * that one of them met may turn out to be another one's.
+ */
+export async function recoverAll(
   flags: RecoverFlags,
   ports: StartPorts,
   isSelected: (target: Target) => boolean = () => true,
-): AsyncGenerator<Recovery> {
-  let hasSent = false;
-  const onSend = () => {
-    hasSent = true;
-  };
-  for (const trigger of ports.journal.unresolved({ baseUrl: ports.baseUrl })) {
-    if (!isSelected(trigger.target)) continue;
-    const about = { trigger, ageMs: ageOf(trigger, ports.clock.nowMs()) };
-    try {
-      yield { ...about, outcome: asAnswer(await recover(trigger, flags, onSend, ports), flags) };
-    } catch (error) {
-      // If nothing was sent, the problem ends the command. Otherwise the triggers that were sent are reported as well.
-      if (!(error instanceof Problem) || !hasSent) throw error;
-      const problem = error.with({ name: 'outcome_unknown' });
-      const start = { evidence: 'in_doubt', idempotencyKey: trigger.idempotencyKey, isRepeatable: true } as const;
-      yield { ...about, outcome: { kind: 'failed', target: trigger.target, start, problem } };
-    }
+): Promise<Recovery[]> {
+  const attempted = await attemptAll(flags, ports, isSelected);
+  const recoveries = attempted.map(
+    (each): Recovery => ({
+      trigger: each.trigger,
+      ageMs: each.ageMs,
+      outcome: asAnswer(outcomeOrProblem(each, flags, ports), flags),
+    }),
+  );
+  try {
+    return await withStatuses(recoveries, ports);
+  } catch (error) {
+    // If the journal can't be read any more, what was sent is reported nevertheless.
+    problemIn(error);
+    return recoveries;
   }
 }
 
+/** Sends them newest first: if that one has a run, earlier ones aren't sent. */
+async function attemptAll(
+  flags: RecoverFlags,
+  ports: StartPorts,
+  isSelected: (target: Target) => boolean,
+): Promise<Attempted[]> {
+  const { journal, baseUrl, clock } = ports;
+  const attempted: Attempted[] = [];
+  for (const trigger of journal.unresolved({ baseUrl }).filter(({ target }) => isSelected(target))) {
+    const ageMs = ageOf(trigger, clock.nowMs());
+    try {
+      attempted.push({ trigger, ageMs, result: await attempt(trigger, flags, ports) });
+    } catch (error) {
+      // If nothing was sent, the problem ends the command. Otherwise the triggers that were sent are reported as well.
+      const isAnySent = attempted.some(({ result }) => result.kind !== 'left_alone' && result.kind !== 'dry_run');
+      if (!isAnySent) throw error;
+      attempted.push({ trigger, ageMs, result: { kind: 'problem', problem: problemIn(error) } });
+    }
+  }
+  return attempted;
+}
+
 /** The same key finds the run, or starts it if the trigger never arrived. */
-async function recover(
+async function attempt(
   trigger: UnresolvedTrigger,
   { dryRun, resend }: RecoverFlags,
-  onSend: () => void,
   ports: StartPorts,
-): Promise<TriggerOutcome> {
-  const { target, idempotencyKey } = trigger;
-  const account = await ports.account(idempotencyKey);
+): Promise<TriggerResult | NotSent> {
+  const account = await ports.account(trigger.idempotencyKey);
   const why = whyLeftAlone(trigger, account, resend, ports);
-  if (why?.kind === 'superseded' && !dryRun) {
-    const { journal, baseUrl } = ports;
-    journal.append({ type: 'superseded', baseUrl, target, idempotencyKey });
+  if (why) return { kind: 'left_alone', why };
+  if (dryRun) return { kind: 'dry_run' };
+  try {
+    return await send(trigger, ports);
+  } catch (error) {
+    return { kind: 'problem', problem: problemIn(error) };
   }
-  if (why) return inDoubt(why, trigger, ports).outcome;
-  const start = { evidence: 'in_doubt', idempotencyKey, isRepeatable: true } as const;
-  if (dryRun) return { kind: 'shown', target, start };
-  onSend();
-  const result = await send(trigger, ports);
-  if (result.kind === 'started' || result.kind === 'recorded') return foundBy(result, trigger, ports);
-  return withoutRun(result, { trigger }, ports).outcome;
 }
 
 /** Why a trigger isn't sent again, if it isn't. */
@@ -75,7 +105,9 @@ function whyLeftAlone(
   if (process !== undefined) return { kind: 'sending', process };
   if (journal.hasLaterRun(trigger)) return { kind: 'superseded' };
   if (trigger.account !== account) return { kind: 'other_api_key' };
-  const isRisky = ignoresKeys || ageOf(trigger, clock.nowMs()) > defaults.recoverMaxAgeMs;
+  // It was to start nothing beside another run, and one was active.
+  const isSkipped = trigger.ifActive === 'skip' && trigger.conflict !== undefined;
+  const isRisky = ignoresKeys || isSkipped || ageOf(trigger, clock.nowMs()) > defaults.recoverMaxAgeMs;
   return isRisky && !resend ? { kind: 'withheld' } : undefined;
 }
 
@@ -85,6 +117,52 @@ async function send(trigger: UnresolvedTrigger, ports: StartPorts): Promise<Trig
   // A record that is dated in the future has no age. It is only sent because the user says so.
   const earlier = { ageMs: Number.isFinite(ageMs) ? ageMs : 0 };
   return sendTrigger(trigger, { earlier, isRecovery: true }, ports);
+}
+
+/** If the journal can't be read any more, what was sent is reported nevertheless. */
+function outcomeOrProblem(attempted: Attempted, flags: RecoverFlags, ports: StartPorts): TriggerOutcome {
+  try {
+    return outcomeOf(attempted, flags, ports);
+  } catch (error) {
+    return failed(attempted.trigger, problemIn(error));
+  }
+}
+
+/** Throws any other error again, because that is a bug. */
+function problemIn(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  throw error;
+}
+
+function outcomeOf({ trigger, result }: Attempted, { dryRun }: RecoverFlags, ports: StartPorts): TriggerOutcome {
+  const { target } = trigger;
+  switch (result.kind) {
+    case 'started':
+    case 'recorded':
+      return foundBy(result, trigger, ports);
+    case 'left_alone':
+      if (result.why.kind === 'superseded' && !dryRun) recordSuperseded(trigger, ports);
+      return inDoubt(result.why, trigger, ports).outcome;
+    case 'dry_run':
+      return { kind: 'shown', target, start: unknownStart(trigger) };
+    case 'problem':
+      return failed(trigger, result.problem);
+    default:
+      return withoutRun(result, { trigger }, ports).outcome;
+  }
+}
+
+const unknownStart = ({ idempotencyKey }: UnresolvedTrigger) =>
+  ({ evidence: 'in_doubt', idempotencyKey, isRepeatable: true }) as const;
+
+function failed(trigger: UnresolvedTrigger, error: Problem): TriggerOutcome {
+  const problem = error.with({ name: 'outcome_unknown' });
+  return { kind: 'failed', target: trigger.target, start: unknownStart(trigger), problem };
+}
+
+/** From then on it is resolved, and nothing is said of it again. */
+function recordSuperseded({ target, idempotencyKey }: UnresolvedTrigger, { journal, baseUrl }: StartPorts): void {
+  journal.append({ type: 'superseded', baseUrl, target, idempotencyKey });
 }
 
 /** The run that the key has. A service may repeat its first response, in which the run is RUNNING. */
@@ -110,4 +188,40 @@ function recordedStatus({ executionId }: RecordedTrigger, { journal, baseUrl }: 
 function asAnswer(outcome: TriggerOutcome, { dryRun }: RecoverFlags): TriggerOutcome {
   const isResolved = outcome.kind !== 'in_doubt' || outcome.doubt.why.kind === 'superseded';
   return isResolved || dryRun ? { ...outcome, isAnswer: true } : outcome;
+}
+
+/** So many statuses are requested at once. */
+const statusesAtOnce = 10;
+
+/**
+ * Requests the status of each found run once, because nobody may be watching it, and the error of those that didn't
+ * complete. Both are optional.
+ */
+async function withStatuses(recoveries: readonly Recovery[], ports: StartPorts): Promise<Recovery[]> {
+  const current: Recovery[] = [];
+  for (let index = 0; index < recoveries.length; index += statusesAtOnce) {
+    const some = recoveries.slice(index, index + statusesAtOnce);
+    current.push(...(await Promise.all(some.map((recovery) => withStatus(recovery, ports)))));
+  }
+  const found = current.flatMap(({ outcome }) => (outcome.kind === 'started' ? outcome : []));
+  await readErrors(
+    found.flatMap(({ run, status }) => (status ? { run, status } : [])),
+    ports,
+  );
+  return current.map((recovery) => ({ ...recovery, error: recordedError(recovery, ports) }));
+}
+
+async function withStatus(recovery: Recovery, ports: StartPorts): Promise<Recovery> {
+  const { outcome } = recovery;
+  if (outcome.kind !== 'started' || outcome.status?.isFinal) return recovery;
+  const status = await askBeside('status', outcome.run, ports);
+  if (!status) return recovery;
+  ports.journal.recordStatus(ports.baseUrl, outcome.run, status);
+  const current: OutcomeOf<'started'> & TriggerOutcome = { ...outcome, status };
+  return { ...recovery, outcome: current };
+}
+
+function recordedError({ outcome }: Recovery, { journal, baseUrl }: StartPorts): string | undefined {
+  if (outcome.kind !== 'started' || !outcome.status?.isFinal) return undefined;
+  return journal.find(outcome.run.executionId, { baseUrl })?.error || undefined;
 }

@@ -84,10 +84,11 @@ function endOfWait(
 }
 
 /** Each try has a new idempotency key, unless the user gave one, because a service may replay an old key's refusal. */
-async function newTrigger({ target, body, idempotencyKey: given }: StartRequest, ports: StartPorts): Promise<Trigger> {
+async function newTrigger(request: StartRequest, ports: StartPorts): Promise<Trigger> {
+  const { target, body, idempotencyKey: given, ifActive } = request;
   const idempotencyKey = given ?? randomUuid();
   const account = await ports.account(idempotencyKey);
-  return { baseUrl: ports.baseUrl, account, target, idempotencyKey, userProvided: given !== undefined, body };
+  return { baseUrl: ports.baseUrl, account, target, idempotencyKey, userProvided: given !== undefined, body, ifActive };
 }
 
 /** Why a key that an earlier command left in doubt can't be sent again. */

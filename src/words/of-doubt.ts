@@ -1,6 +1,6 @@
-import { apiKeyHint, deliveryOf, type Fault, httpOf } from '../run/fault.ts';
+import { apiKeyHint, deliveryOf, type Fault, httpFactsOf } from '../run/fault.ts';
 import { defaults } from '../run/limits.ts';
-import type { Conflict, Doubt, OutcomeOf } from '../run/outcome.ts';
+import type { Doubt, OutcomeOf } from '../run/outcome.ts';
 import type { Words } from '../run/problem.ts';
 import { fullArgumentOf, shellWord } from '../run/quote.ts';
 import { fullNameOf, nameOf, type Target } from '../run/run.ts';
@@ -31,7 +31,7 @@ export function wordsOfDoubt({ target, start, doubt }: OutcomeOf<'in_doubt'>): W
     case 'listed':
       return {
         message: `this trigger of ${nameOf(target)} has no recorded response; it may have started a run`,
-        hint: why.isRecoverable ? '`runctl recover`' : undefined,
+        hint: why.isRecoverable ? recoverListed(trigger) : undefined,
       };
     case 'superseded':
       return undefined;
@@ -39,16 +39,12 @@ export function wordsOfDoubt({ target, start, doubt }: OutcomeOf<'in_doubt'>): W
 }
 
 function wordsOfLost(fault: Fault, trigger: DoubtfulTrigger): Words {
-  const { target, idempotencyKey, conflict, ignoresKeys } = trigger;
-  const lost = `the trigger of ${nameOf(target)} got no valid response`;
-  const isActive = fault.kind === 'already_active';
-  const lostBy = deliveryOf(fault) === 'refused' ? `${lost}; when it was repeated,` : `${lost}:`;
-  const happened = isActive
-    ? `${lostBy} ${activeRun(fault, conflict?.isOthers)}`
-    : `${lostBy} ${fault.message}; a run may have been started`;
-  const next = whatNext({ ...trigger, conflict: isActive ? conflictWith(fault, conflict) : conflict }, fault);
+  const { target, ignoresKeys } = trigger;
+  // A refusal can only be that of a retry, because otherwise the trigger wouldn't be in doubt.
+  const isRetry = deliveryOf(fault) === 'refused';
+  const next = whatNext(trigger, fault);
   return {
-    message: `${happened} (idempotency key ${idempotencyKey})${httpOf(fault)}${notRepeated(trigger)}`,
+    message: `the trigger of ${nameOf(target)} got no valid response${afterLoss(fault, trigger, isRetry)}`,
     hint: fault.kind === 'unauthorized' ? hintAfterRefusal(fault, next, trigger) : next,
     isForPerson: ignoresKeys,
   };
@@ -58,20 +54,30 @@ function wordsOfLost(fault: Fault, trigger: DoubtfulTrigger): Words {
 const hintAfterRefusal = ({ hint }: Fault, next: string, trigger: DoubtfulTrigger) =>
   hint ? `${hint}\nthen ${next}` : `${apiKeyHint}; with the one that sent the trigger, ${next}\n${orLookFor(trigger)}`;
 
-/** The conflict that the journal has, else that of this refusal. */
-const conflictWith = (
-  { executionId }: Fault,
-  { activeExecutionId = executionId, isOthers = false }: Partial<Conflict> = {},
-) => ({
-  activeExecutionId,
-  isOthers,
-});
+/** What followed once a response was lost, and what that means for the run. `isRetry`: this fault is that of a retry. */
+function afterLoss(fault: Fault, trigger: DoubtfulTrigger, isRetry: boolean): string {
+  const facts = [...httpFactsOf(fault), `idempotency key ${trigger.idempotencyKey}`].join(', ');
+  return `${whatFollowed(fault, trigger, isRetry)} (${facts})${notRepeated(trigger)}`;
+}
+
+function whatFollowed(fault: Fault, { conflict }: DoubtfulTrigger, isRetry: boolean): string {
+  if (fault.kind === 'already_active') return `, and on the retry ${activeRun(fault, conflict?.isOthers)}`;
+  return `${isRetry ? ', and the retry failed' : ''}: ${fault.message}; a run may have been started`;
+}
 
 function activeRun({ executionId }: Fault, isOthers = false): string {
-  if (isOthers) return `another run was active (${executionId}), and this trigger may have started one, too`;
+  if (isOthers) return `another run was active (${executionId}), so this trigger may have started one, too`;
   return executionId === undefined
-    ? 'a run was active, which may be the one it started'
-    : `run ${executionId} was active and may be the one it started`;
+    ? 'a run was already active, perhaps its own'
+    : `run ${executionId} was already active, perhaps its own`;
+}
+
+/** The sentence of `recover` about a trigger that it sent again in vain. */
+export function unresolvedText(fault: Fault, trigger: DoubtfulTrigger): string {
+  const sentMs = sentMsOf(trigger);
+  const when = sentMs === undefined ? '' : `, triggered at ${localTime(sentMs)},`;
+  const name = nameOf(trigger.target);
+  return `${name}${when} is unresolved: its response was lost${afterLoss(fault, trigger, true)}`;
 }
 
 function wordsOfInterrupted(trigger: DoubtfulTrigger): Words {
@@ -122,11 +128,19 @@ function recoverIn(waitMs: number, trigger: DoubtfulTrigger): string {
   return isWithheld ? resend(trigger) : '`runctl recover`';
 }
 
+/** Of an older one, `recover` first says which run to look for. */
+const recoverListed = (trigger: DoubtfulTrigger) => (isSkippedByOther(trigger) ? resend(trigger) : '`runctl recover`');
+
+/** With `--if-active skip`, a trigger starts nothing beside another run, and one was active. */
+const isSkippedByOther = ({ ifActive, conflict }: DoubtfulTrigger) => ifActive === 'skip' && conflict !== undefined;
+
 /** Only this trigger is sent, as nothing was said of others. */
 const resend = ({ target }: DoubtfulTrigger) => `\`runctl recover ${shellWord(fullNameOf(target))} --resend\``;
 
-const triggerAgain = ({ target, idempotencyKey }: DoubtfulTrigger) =>
-  `\`runctl trigger ${shellWord(fullNameOf(target))} --idempotency-key ${shellWord(idempotencyKey)}\``;
+function triggerAgain({ target, idempotencyKey, ifActive }: DoubtfulTrigger): string {
+  const skip = ifActive === 'skip' ? ' --if-active skip' : '';
+  return `\`runctl trigger ${shellWord(fullNameOf(target))} --idempotency-key ${shellWord(idempotencyKey)}${skip}\``;
+}
 
 /** How to find the run in the service, which can't list runs. */
 export function lookFor(trigger: Omit<DoubtfulTrigger, 'idempotencyKey' | 'ignoresKeys'>): string {
@@ -147,9 +161,11 @@ export function triggerAt(trigger: Pick<DoubtfulTrigger, 'target' | 'recorded'>)
 }
 
 /** Why `recover` sends it only with `--resend`: a second run, or a late one, could start. */
-function whyWithheld({ ignoresKeys, recorded }: DoubtfulTrigger): string {
-  const { ageMs = 0 } = recorded ?? {};
-  if (ignoresKeys) return whyIgnored;
+function whyWithheld(trigger: DoubtfulTrigger): string {
+  const { ageMs = 0 } = trigger.recorded ?? {};
+  if (trigger.ignoresKeys) return whyIgnored;
+  if (isSkippedByOther(trigger))
+    return 'another run was active, and with `--if-active skip` it was to start none beside that';
   const age = Number.isFinite(ageMs) ? `${formatDuration(ageMs)} old` : "dated in the future, so its age isn't known";
   return `it is ${age}, and if it never arrived, its run would start now`;
 }

@@ -4,7 +4,7 @@ import { defaults } from '../run/limits.ts';
 import type { Recovery, TriggerOutcome } from '../run/outcome.ts';
 import type { JsonObject } from '../system/json.ts';
 import { localTime } from '../system/time-text.ts';
-import { lookFor, sentMsOf, triggerAt } from './of-doubt.ts';
+import { lookFor, sentMsOf, triggerAt, unresolvedText } from './of-doubt.ts';
 import { wordsOf } from './of-outcome.ts';
 import type { Voice } from './voice.ts';
 
@@ -59,13 +59,13 @@ function untilMsOf({ trigger, outcome, ageMs }: Recovery, { resend }: { resend?:
 
 /** What became of a trigger, in a sentence. */
 export function sentenceOfRecovery(recovery: Recovery, flags: { resend?: boolean }, voice: Voice): string {
-  const { trigger, outcome, ageMs } = recovery;
-  const { target, at, reason } = trigger;
+  const { trigger, outcome, ageMs, error } = recovery;
+  const { target, at, reason, idempotencyKey } = trigger;
   const recorded = { at, ageMs };
   const about = triggerAt({ target, recorded });
   switch (outcome.kind) {
     case 'started':
-      return `${about} ${foundText(outcome, voice)}`;
+      return `${about} ${foundText(outcome, error, voice)}`;
     case 'refused':
       return `${about} started no run: ${reasonOf(outcome.fault)}`;
     case 'shown': {
@@ -75,8 +75,10 @@ export function sentenceOfRecovery(recovery: Recovery, flags: { resend?: boolean
       return `${about} would be sent again${during} (${why})`;
     }
     case 'in_doubt': {
-      const { kind } = outcome.doubt.why;
+      const { why } = outcome.doubt;
+      const { kind } = why;
       const { message = '' } = wordsOf(outcome, voice) ?? {};
+      if (kind === 'lost') return unresolvedText(why.fault, { ...outcome.doubt, target, idempotencyKey });
       if (kind === 'superseded')
         return `${about} isn't sent again, because a later one has a run; if it matters, ${lookFor({ target, ...outcome.doubt })}`;
       const isWhole = kind === 'sending' || kind === 'other_api_key' || kind === 'withheld';
@@ -90,11 +92,12 @@ export function sentenceOfRecovery(recovery: Recovery, flags: { resend?: boolean
 /** How its run was found, and how it stands: RUNNING, perhaps, because a service may repeat its first response. */
 function foundText(
   { start, run, status }: Extract<TriggerOutcome, { kind: 'started' }>,
+  error: string | undefined,
   { argumentOf }: Voice,
 ): string {
   const found = meanings[start.evidence].started === 'no' ? 'had started run' : 'was sent again; its run is';
   const end = status?.isFinal
-    ? `, which finished ${status.status}`
+    ? `, which finished ${status.status}${error === undefined ? '' : `: ${error}`}`
     : `; to watch it: \`runctl watch ${argumentOf(run)}\``;
   return `${found} ${run.executionId}${end}`;
 }

@@ -54,7 +54,7 @@ describe('a conflict after a lost answer', () => {
     });
     await run(hasty);
     const [id] = ids();
-    expect((await run(trigger)).stderr).toContain(`run ${id} was active and may be the one it started`);
+    expect((await run(trigger)).stderr).toContain(`run ${id} was already active, perhaps its own`);
     expect(await run('recover --resend')).toMatchObject({ code: 12, stdout: `${id}\n` });
     for (const line of ['recover', 'recover --resend'])
       expect(await run(line)).toMatchObject({

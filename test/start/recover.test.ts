@@ -6,9 +6,10 @@ import type { Recovery } from '../../src/run/outcome.ts';
 import { usageProblem } from '../../src/run/problem.ts';
 import type { Target } from '../../src/run/run.ts';
 import type { Answer, RunStatus } from '../../src/run/service.ts';
+import type { IfActive } from '../../src/run/trigger.ts';
 import { type RecoverFlags, recoverAll } from '../../src/start/recover.ts';
 import { wordsOf } from '../../src/words/of-outcome.ts';
-import { reportOfRecovery } from '../../src/words/of-recovery.ts';
+import { reportOfRecovery, sentenceOfRecovery } from '../../src/words/of-recovery.ts';
 import { plainVoice } from '../../src/words/voice.ts';
 import { account, baseUrl, createConnection } from '../helpers/connection.ts';
 import { hour, minute } from '../helpers/durations.ts';
@@ -17,7 +18,7 @@ import {
   executionId,
   fault,
   projectId,
-  run,
+  resultOf,
   running,
   scriptedService,
   state,
@@ -27,6 +28,9 @@ import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
 
 const other = { projectId, automationName: 'weekly' } as const;
+
+const failure = resultOf('FAILED', { error: { type: 'step_failed', message: 'Step 2 failed' } });
+const conflict = fault('already_active', { httpStatus: 422, executionId });
 
 const resolutionOf = (recovery: Recovery) => reportOfRecovery(recovery, {}).resolution;
 
@@ -38,7 +42,10 @@ function createMachine() {
   const journal = openJournal({ folder, nowMs: clock.nowMs, onTrouble: (what) => expect.unreachable(what) });
 
   /** A trigger is sent, and its answer lost; a minute passes. */
-  function lose(idempotencyKey: string, { of = target, by = account }: { of?: Target; by?: string } = {}) {
+  function lose(
+    idempotencyKey: string,
+    { of = target, by = account, ifActive }: { of?: Target; by?: string; ifActive?: IfActive } = {},
+  ) {
     const key = { baseUrl, target: of, idempotencyKey };
     journal.append({
       type: 'triggered',
@@ -48,6 +55,7 @@ function createMachine() {
       body: '{}',
       userProvided: false,
       process: 'host 7 1',
+      ifActive,
     });
     clock.suspend(minute);
   }
@@ -55,20 +63,24 @@ function createMachine() {
   async function recover(
     trigger: Answer<RunStatus>[],
     flags: RecoverFlags = {},
-    { stateOf = () => 'ended', ignoresKeys }: Partial<Pick<Processes, 'stateOf'>> & { ignoresKeys?: boolean } = {},
+    {
+      stateOf = () => 'ended',
+      ignoresKeys,
+      status = running(),
+    }: Partial<Pick<Processes, 'stateOf'>> & { ignoresKeys?: boolean; status?: Answer<RunStatus> } = {},
   ) {
-    const service = scriptedService({ trigger });
+    const service = scriptedService({ trigger, status: [status], result: [failure] });
     const connection = createConnection(service, {
       ...{ context, journal, ignoresKeys },
       processes: { own: 'host 8 1', stateOf },
     });
-    const recoveries: Recovery[] = [];
-    for await (const recovery of recoverAll(flags, connection)) recoveries.push(recovery);
+    const recoveries = await recoverAll(flags, connection);
     return {
       reported: recoveries.map((each) => `${each.trigger.idempotencyKey} ${resolutionOf(each)}`),
       sent: service.calls.trigger.map(({ idempotencyKey }) => idempotencyKey),
       recoveries,
       left: journal.unresolved({ baseUrl }).length,
+      asked: { status: service.calls.status, result: service.calls.result },
     };
   }
   return { clock, journal, lose, recover };
@@ -78,7 +90,7 @@ test("a journal that can't be read any more leaves the next trigger unresolved, 
   const { clock, journal, lose } = createMachine();
   lose('a');
   lose('b', { of: other });
-  const service = scriptedService({ trigger: [running()] });
+  const service = scriptedService({ trigger: [running()], status: [running()] });
   const broken = usageProblem("the journal can't be read (EIO)", 'fix it');
   const hasLaterRun = journal.hasLaterRun.bind(journal);
   journal.hasLaterRun = (...about) => {
@@ -87,8 +99,7 @@ test("a journal that can't be read any more leaves the next trigger unresolved, 
   };
   const context = { ...createMemory(), clock };
   const connection = createConnection(service, { context, journal });
-  const recoveries: Recovery[] = [];
-  for await (const recovery of recoverAll({}, connection)) recoveries.push(recovery);
+  const recoveries = await recoverAll({}, connection);
   expect(recoveries).toMatchObject([
     { outcome: { kind: 'started' }, trigger: { idempotencyKey: 'b' } },
     {
@@ -96,7 +107,7 @@ test("a journal that can't be read any more leaves the next trigger unresolved, 
       trigger: { idempotencyKey: 'a' },
     },
   ]);
-  await expect(recoverAll({}, createConnection(service, { context, journal })).next()).rejects.toBe(broken);
+  await expect(recoverAll({}, createConnection(service, { context, journal }))).rejects.toBe(broken);
 });
 
 describe('recover', () => {
@@ -192,6 +203,82 @@ describe('recover', () => {
     expect([reported, sent.length]).toEqual([[expected], expected === 'a found' ? 1 : 0]);
   });
 
+  test.each<[string, { ifActive?: IfActive; again?: IfActive }, RecoverFlags, string]>([
+    ['it was sent with skip', { ifActive: 'skip' }, {}, 'a withheld'],
+    ['the same with --resend', { ifActive: 'skip' }, { resend: true }, 'a found'],
+    ['the same with --dry-run', { ifActive: 'skip' }, { dryRun: true }, 'a withheld'],
+    ['it was sent with wait', { ifActive: 'wait' }, {}, 'a found'],
+    ['a record of an earlier version says nothing', {}, {}, 'a found'],
+    ['it was sent with skip and then without', { ifActive: 'skip', again: 'fail' }, {}, 'a found'],
+  ])('after a conflict, sends a late run only if it is wanted: %s', async (_, { ifActive, again }, flags, expected) => {
+    const { lose, recover, journal } = createMachine();
+    lose('a', { ifActive });
+    if (again) lose('a', { ifActive: again });
+    const key = { baseUrl, target, idempotencyKey: 'a' };
+    journal.append({ type: 'in_doubt', ...key, reason: 'running', name: 'already_active' });
+    expect((await recover([running()], flags)).reported).toEqual([expected]);
+  });
+
+  test('sends a trigger with skip once more, and after the conflict that it then meets only with --resend', async () => {
+    const { lose, recover } = createMachine();
+    lose('a', { ifActive: 'skip' });
+    expect((await recover([conflict])).reported).toEqual(['a failed']);
+    const { reported, recoveries } = await recover([]);
+    expect(reported).toEqual(['a withheld']);
+    expect(recoveries.map(({ outcome }) => wordsOf(outcome, plainVoice))).toMatchObject([
+      { message: expect.stringContaining('skip'), hint: expect.stringMatching(/recover .*nightly --resend/) },
+    ]);
+    expect((await recover([running()], { resend: true })).reported).toEqual(['a found']);
+  });
+
+  test.each<[string, Answer<RunStatus>, Answer<RunStatus>, string | undefined, object]>([
+    [
+      'says that it runs, and the service that it failed',
+      running(),
+      state('FAILED'),
+      'FAILED',
+      { status: 1, result: 1 },
+    ],
+    ['says that it failed', state('FAILED'), running(), 'FAILED', { status: 0, result: 1 }],
+    ['says that it runs, and so does the service', running(), running(), 'RUNNING', { status: 1, result: 0 }],
+    [
+      'says that it runs, and the service that it completed',
+      running(),
+      state('COMPLETED'),
+      'COMPLETED',
+      { status: 1, result: 0 },
+    ],
+    ['says that it runs, and nothing else is heard', running(), fault('lost'), 'RUNNING', { status: 1, result: 0 }],
+  ])('asks once how a found run stands, if the response %s', async (_, response, status, expected, asked) => {
+    const { lose, recover, journal } = createMachine();
+    lose('a');
+    const recovered = await recover([response], {}, { status });
+    expect(recovered).toMatchObject({ reported: ['a found'], asked });
+    const isFailed = expected === 'FAILED';
+    expect(recovered.recoveries).toMatchObject([{ outcome: { isAnswer: true, status: { status: expected } } }]);
+    expect(recovered.recoveries[0]?.error).toBe(isFailed ? 'step_failed: Step 2 failed' : undefined);
+    expect(journal.find(executionId, { baseUrl })).toMatchObject({ status: expected });
+  });
+
+  test('asks about each of many found runs', async () => {
+    const { lose, recover } = createMachine();
+    const names = Array.from({ length: 35 }, (_, n) => `automation-${n}`);
+    for (const automationName of names) lose(automationName, { of: { projectId, automationName } });
+    expect((await recover([running()])).asked).toEqual({ status: 35, result: 0 });
+  });
+
+  test('calls no run perhaps its own that turns out to be the run of another trigger', async () => {
+    const { lose, recover } = createMachine();
+    lose('a');
+    lose('b');
+    const { reported, recoveries } = await recover([conflict, running()]);
+    expect(reported).toEqual(['b failed', 'a found']);
+    const said = recoveries.map((each) => sentenceOfRecovery(each, {}, plainVoice));
+    expect(said[0]).toContain(`another run was active (${executionId})`);
+    expect(said[0]).not.toContain('perhaps');
+    expect(recoveries[0]?.outcome && wordsOf(recoveries[0].outcome, plainVoice)?.hint).not.toContain('perhaps');
+  });
+
   test('leaves a trigger to its process while that runs, and for 3 min to one on another host', async () => {
     const { lose, recover, clock } = createMachine();
     lose('a');
@@ -216,7 +303,6 @@ describe('recover', () => {
   });
 
   test('a conflict leaves the trigger unresolved, to be sent when the active run has finished', async () => {
-    const conflict = fault('already_active', { httpStatus: 422, executionId: run.executionId });
     const { lose, recover, clock } = createMachine();
     lose('a');
     const hint = expect.stringMatching(/when it has finished, .*: `runctl recover .*nightly --resend`/);

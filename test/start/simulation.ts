@@ -9,8 +9,9 @@ import { parseRecord } from '../../src/journal/records.ts';
 import { defaults } from '../../src/run/limits.ts';
 import type { Recovery } from '../../src/run/outcome.ts';
 import type { Service } from '../../src/run/service.ts';
+import type { IfActive } from '../../src/run/trigger.ts';
 import { triggerPath } from '../../src/service/endpoints.ts';
-import type { IfActive, Started } from '../../src/start/ports.ts';
+import type { Started } from '../../src/start/ports.ts';
 import { recoverAll } from '../../src/start/recover.ts';
 import { startRun } from '../../src/start/start-run.ts';
 import type { Clock } from '../../src/system/clock.ts';
@@ -210,9 +211,7 @@ export function createSimulation(
   async function act(use: Use, connection: Connection): Promise<Outcome> {
     const { journal, clock } = connection;
     if (use.command === 'recover') {
-      const recoveries = [];
-      for await (const recovery of recoverAll({}, connection)) recoveries.push(recovery);
-      return { recoveries };
+      return { recoveries: await recoverAll({}, connection) };
     }
     if (use.command === 'watch') {
       const last = journal.entries({ baseUrl }).next().value;

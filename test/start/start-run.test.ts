@@ -7,7 +7,7 @@ import { exitCodeOf } from '../../src/run/exit-codes.ts';
 import { causeOf, factsOf, nameOfOutcome } from '../../src/run/exit-of.ts';
 import type { TriggerOutcome } from '../../src/run/outcome.ts';
 import type { Answer, RunStatus, Service } from '../../src/run/service.ts';
-import type { IfActive } from '../../src/start/ports.ts';
+import type { IfActive } from '../../src/run/trigger.ts';
 import { startRun } from '../../src/start/start-run.ts';
 import { createDeadline } from '../../src/watch/deadline.ts';
 import { wordsOf } from '../../src/words/of-outcome.ts';

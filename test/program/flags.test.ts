@@ -5,6 +5,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/process.ts';
+import type { FinalStatus } from '../../src/run/statuses.ts';
 import type { Scenario } from '../fault-kit/scenario.ts';
 import { withMachine } from '../helpers/machine.ts';
 import type { Ended, ProgramOptions } from '../helpers/run-program.ts';
@@ -79,16 +80,6 @@ describe.each(['trigger nightly --watch', 'watch nightly'])('%s', (command) => {
     expect(seen.stderr).toContain('200ms');
   });
 
-  test('--on-final runs its command with the run that has finished', async () => {
-    const file = join(temporaryFolder(), 'hook');
-    const hook = `echo "$RUNCTL_COMMAND: $RUNCTL_STATUS $RUNCTL_AUTOMATION" > "${file}"`;
-    // A hook is a process, which takes real time.
-    const options = { clock: systemClock, env: path };
-    const short = { automations: { '*': { duration: '50ms' } } };
-    await typed([...command.split(' '), '--interval', '50ms', '--on-final', hook], short, options);
-    expect(readFileSync(file, 'utf8')).toBe(`${command.split(' ')[0]}: COMPLETED nightly\n`);
-  });
-
   test('--on-final is stopped when it hangs', async () => {
     const file = join(temporaryFolder(), 'done');
     const seen = await typed([...command.split(' '), '--on-final', `sleep 1000; touch "${file}"`], {}, { env: path });
@@ -139,6 +130,31 @@ describe.each(['trigger nightly --watch', 'watch nightly'])('%s', (command) => {
       expect(other.emulator.requests.length).toBeGreaterThan(before);
     }
     expect(one.emulator.requests).toEqual([]);
+  });
+});
+
+describe('--on-final gives its command', () => {
+  const variables = 'COMMAND STATUS OUTCOME EXIT_CODE STARTED AUTOMATION EXECUTION_ID'.split(' ');
+
+  test.each<[line: string, ended: FinalStatus, given: string]>([
+    ['trigger nightly --watch', 'COMPLETED', 'trigger COMPLETED ok 0 yes nightly'],
+    ['trigger nightly --watch --idempotency-key k', 'FAILED', 'trigger FAILED run_failed 1 unknown nightly'],
+    ['watch nightly', 'TIMED_OUT', 'watch TIMED_OUT run_timed_out 3 no nightly'],
+  ])('every variable of `%s`, and the document', async (line, outcome, given) => {
+    const folder = temporaryFolder();
+    const [values, input] = [join(folder, 'values'), join(folder, 'input')];
+    const hook = `echo ${variables.map((name) => `"$RUNCTL_${name}"`).join(' ')} > "${values}"; cat > "${input}"`;
+    // A hook is a process, which takes real time.
+    const options = { clock: systemClock, env: path };
+    const scenario = { automations: { '*': { duration: '50ms', outcome } } };
+    const seen = await typed(
+      [...line.split(' '), '--interval', '50ms', '--on-final', hook, '--json'],
+      scenario,
+      options,
+    );
+    const [document] = seen.documents;
+    expect(readFileSync(values, 'utf8')).toBe(`${given} ${document.executionId}\n`);
+    expect(JSON.parse(readFileSync(input, 'utf8'))).toEqual(document);
   });
 });
 

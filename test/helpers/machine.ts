@@ -4,6 +4,7 @@ import type { Scenario } from '../fault-kit/scenario.ts';
 import type { FaultyOptions } from '../fault-kit/start.ts';
 import { withEmulator } from './emulator.ts';
 import { jsonLines } from './json-lines.ts';
+import type { LeapingClock } from './leaping-clock.ts';
 import { type Ended, type ProgramOptions, runProgram } from './run-program.ts';
 
 type Run = (line: string | readonly string[], options?: ProgramOptions) => Promise<Ended>;
@@ -17,8 +18,8 @@ type Run = (line: string | readonly string[], options?: ProgramOptions) => Promi
  *
  * A line is split at its blanks; a list of words isn't. `env` in the options replaces single variables.
  */
-export async function withMachine(scenario: Scenario = {}, options: FaultyOptions = {}) {
-  const { emulator, env, clock, endRuns } = await withEmulator(scenario, options);
+export async function withMachine(scenario: Scenario = {}, options: FaultyOptions = {}, ownClock?: LeapingClock) {
+  const { emulator, env, clock, endRuns } = await withEmulator(scenario, options, ownClock);
   const runIn =
     (own: Record<string, string>): Run =>
     (line, { env: changes, ...others } = {}) =>

@@ -8,6 +8,8 @@ import { program } from '../../src/program.ts';
 import { loseResponse, type Scenario } from '../fault-kit/scenario.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { jsonLines } from '../helpers/json-lines.ts';
+import { createLeapingClock } from '../helpers/leaping-clock.ts';
+import { withMachine } from '../helpers/machine.ts';
 import { needs } from '../helpers/needs.ts';
 import { runProgram } from '../helpers/run-program.ts';
 import { executionId } from '../helpers/scripted-service.ts';
@@ -120,19 +122,19 @@ test('every command prints documents that are as the schema says', async () => {
 });
 
 test.each([
-  ['trigger nightly', 8],
-  [`status nightly/${executionId}`, 8],
-  [`result nightly/${executionId}`, 8],
-  // A watch continues after it, until it has gone without a valid response for too long.
-  [`watch nightly/${executionId} --give-up-after 1ms`, 10],
-])('the problem of `%s` has what support asks for: status, code and id of the response', async (line, exitCode) => {
-  const headers = { 'x-request-id': 'req-8f2c' };
-  const refusal = { do: 'status', status: 402, headers, body: { code: 'creditsExhausted' } } as const;
-  const { env } = await withEmulator({ faults: [refusal] });
-  const { code, stdout } = await runProgram([...line.split(' '), '--json'], { env });
-  const [{ runctl }] = jsonLines(stdout);
-  expect([code, runctl.exitCode]).toEqual([exitCode, exitCode]);
-  expect(runctl.problem).toMatchObject({ httpStatus: 402, serviceCode: 'creditsExhausted', requestId: 'req-8f2c' });
+  ['trigger nightly', 9, 99_999_000],
+  [`status nightly/${executionId}`, 9, 99_999_000],
+  [`result nightly/${executionId}`, 9, 99_999_000],
+  // A watch waits, here for a minute of it.
+  [`watch nightly/${executionId} --timeout 1m`, 124, 99_939_000],
+])('the problem of `%s` has what support and scripts ask for', async (line, exitCode, retryAfterMs) => {
+  const headers = { 'x-request-id': 'req-8f2c', 'retry-after': '99999' };
+  const refusal = { do: 'status', status: 429, headers, body: { code: 'slowDown' } } as const;
+  const { run } = await withMachine({ faults: [refusal] }, {}, createLeapingClock(0));
+  const { code, documents } = await run(`${line} --json`);
+  expect([code, documents[0].runctl.exitCode]).toEqual([exitCode, exitCode]);
+  const facts = { httpStatus: 429, serviceCode: 'slowDown', requestId: 'req-8f2c', retryAfterMs };
+  expect(documents[0].runctl.problem).toMatchObject(facts);
 });
 
 /** What the scripts do about six of them. */

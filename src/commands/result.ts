@@ -76,5 +76,5 @@ async function statusBeside(run: Run, result: RunResult, connection: Connection)
   const now = (await askBeside('status', run, connection)) ?? last;
   if (!now) return undefined;
   const { status, isFinal } = result;
-  return { ...now, isFinal, status: isFinal ? graverStatus(status, now.status) : status };
+  return { ...now, isFinal, status: isFinal && now.isFinal ? graverStatus(status, now.status) : status };
 }

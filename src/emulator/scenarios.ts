@@ -51,7 +51,7 @@ export const scenarios = {
   },
   'every-ending': {
     about:
-      'an automation for each exit code of trigger --watch, within 10 seconds: completes=0, fails=1, times-out=3, is-cancelled=4, already-running=5, deleted=6, forbidden=7, no-credits=8, rate-limited=9, disabled=11, response-lost=12',
+      'an automation for each exit code of trigger --watch, within 10 seconds: completes=0, fails=1, times-out=3, is-cancelled=4, already-running=5, deleted=6, forbidden=7, no-credits=8, rate-limited=9, disabled=11, response-lost=12, is-skipped=15',
     automations: {
       completes: ends,
       fails: { ...ends, outcome: 'FAILED' },
@@ -64,6 +64,7 @@ export const scenarios = {
       'rate-limited': { refusal: { ...refusals.rateLimited, headers: { 'retry-after': '3600' } } },
       disabled: { refusal: refusals.disabled },
       'response-lost': { losesFirst: ['trigger'], checksActiveFirst: true },
+      'is-skipped': { ...ends, outcome: 'SKIPPED', steps: { skipped: 3 } },
     },
   },
   'keys-ignored': {

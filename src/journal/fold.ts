@@ -1,5 +1,5 @@
 import type { Entry, KnownRun, RunEntry, UnresolvedTrigger } from '../run/entry.ts';
-import { graverStatus, isFinalStatus } from '../run/statuses.ts';
+import { graverStatus, hasFinished } from '../run/statuses.ts';
 import { type JournalRecord, type RecordOf, runIdOf, triggerIdOf } from './records.ts';
 
 /** What is known of an idempotency key of one target. */
@@ -214,10 +214,12 @@ type StatusReport = Partial<Pick<KnownRun, 'status' | 'startedAt' | 'completedAt
 /** Adds what was reported of a run at this time (ISO 8601). A report without a status means RUNNING. */
 function report(run: KnownRun, seen: StatusReport, at: string): void {
   const status = seen.status ?? 'RUNNING';
-  run.status = run.isFinal ? graverStatus(run.status, status) : status;
-  run.isFinal ||= isFinalStatus(status);
-  run.statusAt = at;
   run.startedAt = seen.startedAt ?? run.startedAt;
+  const isFinal = hasFinished({ status, startedAt: run.startedAt, completedAt: seen.completedAt });
+  if (!run.isFinal) run.status = status;
+  else if (isFinal) run.status = graverStatus(run.status, status);
+  run.isFinal ||= isFinal;
+  run.statusAt = at;
   run.completedAt = seen.completedAt ?? run.completedAt;
   run.creditsCharged = seen.creditsCharged ?? run.creditsCharged;
   run.error = seen.error ?? run.error;

@@ -11,7 +11,7 @@ import {
 } from '../run/entry.ts';
 import { durationMsOf, type Run, type Target } from '../run/run.ts';
 import type { RunResult, RunStatus } from '../run/service.ts';
-import { endedWell, isFinalStatus } from '../run/statuses.ts';
+import { endedWell, hasFinished } from '../run/statuses.ts';
 import type { TriggerKey } from '../run/trigger.ts';
 import { type EntryFilter, isMatch, textsOf } from './entry-filter.ts';
 import {
@@ -168,7 +168,7 @@ export class Journal {
     let isFinal = false;
     let refused: RecordOf<'refused'> | undefined;
     for (const record of records.slice(began + 1)) {
-      if (isOfRun(record, executionId)) isFinal ||= 'status' in record && isFinalStatus(record.status ?? '');
+      if (isOfRun(record, executionId)) isFinal ||= isEnd(record);
       if (record.type !== 'refused' || record.name !== 'already_active' || !isOpen(record, this.nowMs())) continue;
       const { activeExecutionId } = record;
       // A refusal that names no run may mean this one, if it hadn't finished.
@@ -226,6 +226,9 @@ export class Journal {
     return durationsMs;
   }
 }
+
+const isEnd = (record: JournalRecord) =>
+  'status' in record && record.status !== undefined && hasFinished({ ...record, status: record.status });
 
 const isEqual = (one: object, other: object) => JSON.stringify(one) === JSON.stringify(other);
 

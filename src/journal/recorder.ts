@@ -37,13 +37,14 @@ export function createRecorder(journal: Journal, trigger: SentTrigger): Recorder
       const facts = { reason, name: exitNameOf(fault), activeExecutionId, attempt, isLast: isLast || undefined };
       journal.append({ type: 'in_doubt', ...key, ...facts });
     },
-    started({ executionId, startedAt, status }, evidence) {
+    started({ executionId, startedAt, completedAt, status }, evidence) {
       if (!isWritten) writeTriggered();
       const { how } = meanings[evidence];
       // No other process can know the run of a generated key if the response came at once.
       const isNew = !(userProvided || isInDoubt) || journal.find(executionId, { baseUrl, fresh: true }) === undefined;
       const first = isNew || undefined;
-      journal.append({ type: 'accepted', ...key, account, executionId, startedAt, status, how, first });
+      const run = { executionId, startedAt, completedAt, status };
+      journal.append({ type: 'accepted', ...key, account, ...run, how, first });
     },
     refused(fault) {
       // Every attempt with a reused key got the run that had used it before.

@@ -46,6 +46,7 @@ interface AcceptedRecord extends TriggerKey, RunKey {
   type: 'accepted';
   status?: string;
   startedAt?: string;
+  completedAt?: string;
   account?: string;
   how?: HowTriggered;
 }

@@ -1,7 +1,7 @@
 import { meanings } from '../run/evidence.ts';
 import { exitCodes } from '../run/exit-codes.ts';
 import { causesOfUnknown } from '../run/problem.ts';
-import { endings } from '../run/statuses.ts';
+import { endings, unknownEnding } from '../run/statuses.ts';
 import type { JsonObject } from '../system/json.ts';
 import { allResolutions } from '../words/of-recovery.ts';
 
@@ -25,7 +25,7 @@ function object(required: Schema, optional: Schema = {}, more: Schema = {}): Sch
 
 const outcomes = [...new Set(exitCodes.map(({ outcome }) => outcome))];
 /** How a run stands is no problem of the command. */
-const withoutProblem = [...Object.values(endings).map(({ exit }) => exit), 'still_running'];
+const withoutProblem = [...[...Object.values(endings), unknownEnding].map(({ exit }) => exit), 'still_running'];
 
 const confirmed = object({ status: text, ageMs: count });
 const warning = object({ name: text, message: text });

@@ -118,6 +118,12 @@ const table = {
     meaning: "`trigger --watch` started a run but couldn't follow it; the run continues",
     advice: 'The message says why and names the run. Resume with `runctl watch`.',
   },
+  run_ended: {
+    code: 15,
+    repeat: 'no',
+    meaning: "the run finished with a status that this version doesn't know",
+    advice: 'Read its output with `runctl result`. A newer version of runctl may know the status.',
+  },
   still_running: {
     code: 16,
     repeat: 'yes',

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { isUuid, type Run } from '../run/run.ts';
 import type { RunResult, RunStatus } from '../run/service.ts';
-import { isFinalStatus } from '../run/statuses.ts';
+import { hasFinished } from '../run/statuses.ts';
 import { type JsonObject, stringifyJson } from '../system/json.ts';
 
 // docs/service.md, Documents may grow.
@@ -70,7 +70,7 @@ export function readStatus(document: JsonObject): AgentStatus | undefined {
   const { success, output } = v.safeParse(execution, document);
   if (!success || output.executionId === undefined) return undefined;
   const { executionId } = output;
-  return { ...output, executionId, isFinal: isFinalStatus(output.status), document };
+  return { ...output, executionId, isFinal: hasFinished(output), document };
 }
 
 /** The run in the response to a trigger. Without a status, it is RUNNING. */
@@ -84,7 +84,7 @@ export function readStarted(document: JsonObject): RunStatus | undefined {
 /** `AutomationResult` in docs/service.openapi.json. Undefined without a status. */
 export function readResult(document: JsonObject): (RunResult & { executionId?: string }) | undefined {
   const { success, output } = v.safeParse(result, document);
-  return success ? { ...output, isFinal: isFinalStatus(output.status), document } : undefined;
+  return success ? { ...output, isFinal: hasFinished(output), document } : undefined;
 }
 
 /** Undefined if the response is about another run (from a broken cache) or about none (from a gateway). */

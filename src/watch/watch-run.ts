@@ -4,7 +4,7 @@ import { type Fault, interrupted, isInterruption, reasonOf } from '../run/fault.
 import type { FoundRun, OutcomeOf, Seen, Start, WatchEnd } from '../run/outcome.ts';
 import type { Run } from '../run/run.ts';
 import { type Answer, errorTextOf, type RunResult, type RunStatus } from '../run/service.ts';
-import { endedWell, finalStatusOf, graverStatus, isKnownStatus } from '../run/statuses.ts';
+import { endedWell, graverStatus, isKnownStatus, isSameStatus } from '../run/statuses.ts';
 import { type Clock, stopwatch } from '../system/clock.ts';
 import { formatDuration, localTime } from '../system/time-text.ts';
 import { isNowForgotten, recordedErrorOf } from './ask.ts';
@@ -26,7 +26,7 @@ export async function watchRun(found: FoundRun, ports: WatchPorts, start?: Start
       if (event.event !== 'status' || !event.changed) return show(event, run, ports);
       journal.recordStatus(baseUrl, run, event.status);
       show(event, run, ports);
-      warnOfUnknownStatus(run, event.status.status, ports);
+      warnOfUnknownStatus(run, event.status, ports);
     },
   };
   const polled = await pollUntilFinal(found, watching);
@@ -137,7 +137,10 @@ async function readResult(
   const polled = await poller.poll(async (sending): Promise<Answer<RunResult>> => {
     const answer = await service.result(run, signal, sending);
     if (answer.kind === 'fault' || answer.value.isFinal) return answer;
-    return { kind: 'fault', fault: { kind: 'unreadable', message: `the result still says ${answer.value.status}` } };
+    const { value: result } = answer;
+    // A result with the unknown status of a finished run is final, whether it says when the run ended or not.
+    if (isSameStatus(result.status, status.status)) return { ...answer, value: { ...result, isFinal: true } };
+    return { kind: 'fault', fault: { kind: 'unreadable', message: `the result still says ${result.status}` } };
   });
   switch (polled.kind) {
     case 'ok':
@@ -155,15 +158,13 @@ const timeoutFault: Fault = { kind: 'lost', message: '`--timeout` expired' };
 
 /** A failed run is never hidden: if status and result differ, the more serious one counts. */
 function withGraverStatus(status: RunStatus, result: RunResult): { status: RunStatus; result: RunResult } {
-  if (isSame(status.status, result.status)) return { status, result };
+  if (isSameStatus(status.status, result.status)) return { status, result };
   const graver = graverStatus(status.status, result.status);
   return {
     status: { ...status, status: graver, document: { ...status.document, status: graver } },
     result: { ...result, status: graver, document: { ...result.document, status: graver } },
   };
 }
-
-const isSame = (one: string, other: string) => finalStatusOf(one) === finalStatusOf(other);
 
 /** Shows an event, and says so if the service asked for a long wait. */
 function show(event: RunEvent, run: Run, { observe, debug }: WatchPorts): void {
@@ -185,9 +186,10 @@ function waitText(nextMs: number, untilMs: number): string {
   return `the service asked for a wait; polling resumes in ${wait}, at ${at}`;
 }
 
-function warnOfUnknownStatus(run: Run, status: string, { observe }: WatchPorts): void {
+function warnOfUnknownStatus(run: Run, { status, isFinal }: RunStatus, { observe }: WatchPorts): void {
   if (isKnownStatus(status)) return;
-  const message = `${status} is a status this version doesn't know; still watching`;
+  const what = isFinal ? 'the run has finished' : 'still watching';
+  const message = `${status} is a status this version doesn't know; ${what}`;
   observe({ event: 'warning', name: 'unknown_status', message, run });
 }
 
@@ -202,7 +204,7 @@ function warningOf(
   { status: { status }, result, unread }: OutcomeOf<'known'>,
   said: { status: string; result: string } | undefined,
 ): { name: WarningName; message: string } | undefined {
-  if (said && !isSame(said.status, said.result)) {
+  if (said && !isSameStatus(said.status, said.result)) {
     const message = `the service reports status ${said.status} for the run, but ${said.result} in its result, so the run counts as ${status}`;
     return { name: 'conflicting_status', message };
   }

@@ -1,6 +1,6 @@
 import { automationArgumentOf, shellWord } from '../run/quote.ts';
 import { fullNameOf, type Run } from '../run/run.ts';
-import { endedWell } from '../run/statuses.ts';
+import { endedWell, isKnownStatus } from '../run/statuses.ts';
 
 /** What the user can do about each error type of a result (docs/service.openapi.json). */
 const remedies: Record<string, string> = {
@@ -22,7 +22,8 @@ export function nextStepOf(
   errorType = '',
   project?: string,
 ): string | undefined {
-  if (!isFinal || endedWell(status)) return undefined;
+  // Nobody can say what to do about a status that this version doesn't know.
+  if (!isFinal || endedWell(status) || !isKnownStatus(status)) return undefined;
   const name = target.projectId === project ? automationArgumentOf(target) : shellWord(fullNameOf(target));
   return `${remedyOfErrorType(errorType)} \`runctl trigger ${name} --watch\``;
 }

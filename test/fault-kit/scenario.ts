@@ -1,5 +1,4 @@
 import type { RunPlan } from '../../src/emulator/run.ts';
-import type { FinalStatus } from '../../src/run/statuses.ts';
 import { parseDuration } from '../../src/system/time-text.ts';
 
 /** What a test wants of the service, beyond what the scenarios of `runctl emulator` show. Everything is optional. */
@@ -24,7 +23,7 @@ export interface Scenario {
 export interface Plan extends Omit<RunPlan, 'durationMs' | 'outcome'> {
   duration?: string;
   /** A list: the first run gets the first one, the second run the second, and later runs the last. */
-  outcome?: FinalStatus | readonly FinalStatus[];
+  outcome?: string | readonly string[];
   /** For so long after the trigger, the run can't be found. */
   statusLate?: string;
   /** For so long after the run has finished, its result still says RUNNING. */

@@ -32,6 +32,17 @@ describe('a run or a trigger', () => {
     ['a run that was accepted', [triggered(1), accepted(1)], true],
     ['a run that was accepted without a status', [{ ...accepted(1), status: undefined }], true],
     ['a run that is paused', [status(1, 'PAUSED')], true],
+    [
+      'a run with an unknown status and an end',
+      [{ ...status(1, 'SKIPPED'), completedAt: '2026-01-02T03:04:05Z' }],
+      false,
+    ],
+    ['a run with an unknown status and no date as its end', [{ ...status(1, 'SKIPPED'), completedAt: 'soon' }], true],
+    [
+      'a run with an unknown status and an end before its start',
+      [{ ...status(1, 'SKIPPED'), startedAt: '2026-01-02T03:04:06Z', completedAt: '2026-01-02T03:04:05Z' }],
+      true,
+    ],
     ['a run that completed', [accepted(1), status(1, 'COMPLETED')], false],
     ['a run that the service forgot', [accepted(1), notFound], false],
   ])('%s is unfinished: %s', (_, records, expected) => {

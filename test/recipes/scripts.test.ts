@@ -71,19 +71,18 @@ test.each([
   expect(script && ended.get(script)?.stdout).toMatch(wanted);
 });
 
-test('"Several hosts in the morning" names the host of each run that did not complete', async () => {
+test('"Several hosts in the morning" names the host of each run that did not complete, or may not have', async () => {
   const script = scripts.find(({ heading }) => heading === 'Several hosts in the morning')?.text ?? '';
   const { env, install, run, settings } = await withBareMachine({
-    automations: {
-      failing: { duration: '1ms', outcome: 'FAILED' },
-    },
+    automations: { failing: { duration: '1ms', outcome: 'FAILED' }, 'response-lost': {} },
+    faults: [{ on: 'trigger', automation: 'response-lost', do: 'status', status: 501 }],
   });
   install('ssh', 'RUNCTL_STATE_DIR="$RUNCTL_STATE_DIR-$2"; shift 2; exec "$@"');
   const onOps2 = { ...settings, RUNCTL_STATE_DIR: `${env.RUNCTL_STATE_DIR}-ops2` };
-  await run(['runctl', 'trigger', 'failing'], { env: onOps2 });
+  for (const name of ['failing', 'response-lost']) await run(['runctl', 'trigger', name], { env: onOps2 });
   expect(await run(['bash', '--norc', '-c', script], { env: settings })).toMatchObject({
     code: 0,
-    stdout: 'ops2.jsonl\tfailing\tFAILED\n',
+    stdout: 'ops2.jsonl\toutcome_unknown\tresponse-lost\nops2.jsonl\trun_failed\tfailing\n',
   });
 });
 

@@ -100,6 +100,12 @@ const badGateway = { on: 'status', nth: 1, do: 'status', status: 502 } as const;
 test.for<[what: string, Scenario, code: number, stdout: RegExp]>([
   ['recovers a lost answer', { faults: [lostAnswer, badGateway] }, 0, /^recover outcome_unknown\nok .+\n$/],
   ['stops where there are no credits', { credits: 0 }, 8, /^no_credits .+\n$/],
+  [
+    'stops after a final status that it does not know',
+    { automations: { '*': { duration: '1ms', outcome: 'SKIPPED' } } },
+    15,
+    /^run_ended .+\n$/,
+  ],
 ])('docs/samples/supervise.py %s', async ([, scenario, code, stdout], context) => {
   needs(context, 'python3');
   const { run, settings } = await withBareMachine({ ...quick, ...scenario });

@@ -15,14 +15,13 @@ const entryPoints = {
   process: 'src/process.ts',
   undici: 'src/service/undici.ts',
   conf: 'conf',
-  ora: 'ora',
   chalk: 'chalk',
 };
 
 const keepApart = {
   name: 'keep-apart',
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^(\.\/process\.ts|\.\/undici\.ts|conf|ora|chalk)$/ }, ({ path, importer }) =>
+    onResolve({ filter: /^(\.\/process\.ts|\.\/undici\.ts|conf|chalk)$/ }, ({ path, importer }) =>
       importer.startsWith(`${root}src/`) ? { path: `./${basename(path, '.ts')}.cjs`, external: true } : undefined,
     );
     // Its segmenter and its expression for emoji take 20 ms to make, and most names need neither.

@@ -6,7 +6,7 @@ import type { Secrets } from './system/secrets.ts';
 
 export interface Sink {
   write(text: string): void;
-  readonly isTTY: boolean;
+  readonly isTTY: boolean; // a terminal, in whose foreground the command began, and not in CI
   columns(): number; // the current width; 80 if unknown
   readonly colors: boolean;
   readonly closed: AbortSignal; // aborts with the reason `SIGPIPE` when the reader closes the pipe (`| head`)
@@ -28,6 +28,10 @@ export interface Context {
   secrets: Secrets;
   signal: AbortSignal; // the reason is SIGINT, SIGTERM or SIGHUP
   unicode: boolean;
+  /** May this process draw on its terminal, and ask there, at this moment? Not in the background, and not in CI. */
+  isInteractive(): boolean;
+  /** How often this process went on after it was stopped. What it had drawn is then anywhere above the cursor. */
+  resumptions(): number;
 }
 
 /** The outside world, and how runctl was called. Only `cli/run-cli.ts` makes one. */

@@ -2,12 +2,13 @@ import { closeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { runCli } from './cli/run-cli.ts';
 import type { Context, Sink } from './context.ts';
-import { hasColors, hasUnicode, leaveTerminal } from './output/theme.ts';
+import { eraseBelow, hasColors, hasUnicode } from './output/theme.ts';
 import { program } from './program.ts';
 import { exitCodeOf, exitCodeWithOutput, signalExits } from './run/exit-codes.ts';
 import type { Clock } from './system/clock.ts';
 import { onAbort } from './system/clock.ts';
 import type { Env } from './system/env.ts';
+import { createForeground } from './system/foreground.ts';
 import { createSecrets } from './system/secrets.ts';
 
 const faultCode = exitCodeOf('internal_error');
@@ -35,10 +36,17 @@ export async function runProcess(): Promise<void> {
   const argv = process.argv.slice(2);
   const ownArguments = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : undefined);
   const env = ownArguments.includes('--no-color') ? { NO_COLOR: '1' } : process.env;
-  const stdout = sinkOf(process.stdout, env);
-  const stderr = sinkOf(process.stderr, env, secrets.scrub);
+  let resumptions = 0;
+  process.on('SIGCONT', () => {
+    resumptions += 1;
+  });
+  const isInForeground = createForeground(() => resumptions);
+  const isInteractive = () => !process.env.CI && isInForeground();
+  const isTerminal = (stream: NodeJS.WriteStream) => stream.isTTY && isInteractive();
+  const stdout = sinkOf(process.stdout, isTerminal(process.stdout), env);
+  const stderr = sinkOf(process.stderr, isTerminal(process.stderr), env, secrets.scrub);
   const leave = () => {
-    if (stderr.isTTY && process.env.TERM !== 'dumb') stderr.write(leaveTerminal);
+    if (stderr.isTTY && process.env.TERM !== 'dumb' && isInteractive()) stderr.write(eraseBelow);
   };
   const context: Context = {
     stdin: () => process.stdin,
@@ -51,6 +59,8 @@ export async function runProcess(): Promise<void> {
     secrets,
     signal: interrupt.signal,
     unicode: hasUnicode(process.env),
+    isInteractive,
+    resumptions: () => resumptions,
   };
   const crash = new Promise<never>((_, reject) => process.on('uncaughtException', reject)); // if unhandled, Node would exit with 1
   crash.catch(leave);
@@ -85,7 +95,7 @@ function end(code: number): never {
   process.exit(code);
 }
 
-function sinkOf(stream: NodeJS.WriteStream, env: Env, filter = (text: string) => text): Sink {
+function sinkOf(stream: NodeJS.WriteStream, isTTY: boolean, env: Env, filter = (text: string) => text): Sink {
   const closed = new AbortController();
   let lost: Error | undefined;
   stream.on('error', (error: NodeJS.ErrnoException) => {
@@ -96,9 +106,9 @@ function sinkOf(stream: NodeJS.WriteStream, env: Env, filter = (text: string) =>
     write(text) {
       if (!closed.signal.aborted) stream.write(filter(text));
     },
-    isTTY: stream.isTTY === true,
+    isTTY,
     columns: () => stream.columns || 80,
-    colors: hasColors(stream, env),
+    colors: hasColors({ isTTY }, env),
     closed: closed.signal,
     lost: () => lost,
   };

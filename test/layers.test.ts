@@ -41,7 +41,6 @@ test('a package is imported in one place', () => {
     'commander < commands',
     'conf < settings/config-file.ts',
     'lossless-json < system/json.ts',
-    'ora < output/spinner.ts',
     'string-width < output/width.ts',
     'undici < commands/version.ts', // its version
     'undici < service/undici.ts',

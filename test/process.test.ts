@@ -6,13 +6,11 @@ const events = ['SIGHUP', 'SIGINT', 'SIGTERM', 'uncaughtException'] as const;
 const emitters = [process, process.stdout, process.stderr] as const;
 const listened = emitters.flatMap((emitter) => [...events, 'error'].map((event) => ({ emitter, event })));
 let before: ReturnType<typeof listeners> = [];
-const { isTTY } = process.stderr;
 
 const listeners = () => listened.map(({ emitter, event }) => emitter.rawListeners(event));
 
 // This process goes on after the program has "ended": it must be as it was before.
 afterEach(() => {
-  process.stderr.isTTY = isTTY;
   vi.restoreAllMocks();
   vi.unstubAllEnvs();
   for (const [index, { emitter, event }] of listened.entries()) {
@@ -29,7 +27,7 @@ afterEach(() => {
 type Written = (error?: Error) => void;
 
 /** Runs `runctl ...argv` as if this process were its own; `writeError` is what the end of stdout comes back with. */
-function start(argv: string[], { writeError, isTerminal = false }: { writeError?: Error; isTerminal?: boolean } = {}) {
+function start(argv: string[], { writeError }: { writeError?: Error } = {}) {
   before = listeners();
   const folder = temporaryFolder();
   vi.stubEnv('RUNCTL_STATE_DIR', folder);
@@ -44,11 +42,6 @@ function start(argv: string[], { writeError, isTerminal = false }: { writeError?
       return true;
     };
     vi.spyOn(process[name], 'write').mockImplementation(write);
-  }
-  // Only a terminal has a cursor to give back.
-  if (isTerminal) {
-    process.stderr.isTTY = true;
-    vi.stubEnv('TERM', 'xterm');
   }
   const exits: unknown[] = [];
   const ended = new Promise<unknown>((resolve) => {
@@ -84,18 +77,18 @@ test.each([
   expect(texts.stderr).toMatch(err);
 });
 
-test('one Ctrl-C lets the program end by itself, and a second one ends the process at once and leaves a cursor', async () => {
-  const { texts, exits, ended } = start(['emulator', '--quiet'], { isTerminal: true });
+test('one Ctrl-C lets the program end by itself, and a second one ends the process at once', async () => {
+  const { texts, exits, ended } = start(['emulator', '--quiet']);
   await vi.waitUntil(() => texts.stdout.includes('RUNCTL_PROJECT'), { timeout: 10_000, interval: 5 });
   process.emit('SIGINT', 'SIGINT');
   expect([exits, texts.stderr]).toEqual([[], '']);
   process.emit('SIGINT', 'SIGINT');
-  expect([exits, texts.stderr]).toEqual([[130], expect.stringContaining('\u001B[?25h')]);
+  expect([exits, texts.stderr]).toEqual([[130], '']);
   await ended;
 });
 
-test('an error that nothing catches is reported as a bug, with 70, and leaves a cursor', async () => {
-  const { texts, exits, ended } = start(['emulator', '--quiet'], { isTerminal: true });
+test('an error that nothing catches is reported as a bug, with 70', async () => {
+  const { texts, exits, ended } = start(['emulator', '--quiet']);
   await vi.waitUntil(() => texts.stdout.includes('RUNCTL_PROJECT'), { timeout: 10_000, interval: 5 });
   // The program's own listeners: that of the test runner would fail the test, and an end takes those of signals away.
   const [onError, onSignal] = [process.listeners('uncaughtException').at(-1), process.listeners('SIGTERM').at(-1)];
@@ -104,7 +97,6 @@ test('an error that nothing catches is reported as a bug, with 70, and leaves a 
   expect(exits).toEqual([70]);
   expect(texts.stderr).toContain('bug in runctl');
   expect(texts.stderr).toContain('a surprise');
-  expect(texts.stderr).toContain('\u001B[?25h');
   onSignal?.('SIGTERM');
   await ended;
 });

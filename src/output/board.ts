@@ -35,8 +35,11 @@ type FailedPoll = Extract<RunEvent, { event: 'attempt_failed'; run: Run }>;
 /** More runs are only counted. */
 const mostRows = 10;
 
-/** Shows followed runs on a terminal: a row for each, below their count if there are several. */
-export function createBoard({ runs, usualDuration }: BoardOptions, context: Invocation) {
+/**
+ * Shows followed runs on a terminal: a row for each, below their count if there are several. In the background, events go
+ * to the log instead.
+ */
+export function createBoard({ runs, usualDuration }: BoardOptions, log: Reporter, context: Invocation) {
   const { clock, stderr } = context;
   const theme = themeOf(stderr, context);
   const sentenceOf = createSentences(clock);
@@ -47,8 +50,8 @@ export function createBoard({ runs, usualDuration }: BoardOptions, context: Invo
 
   return {
     observe(event) {
-      const sentence = sentenceOf(event);
-      if (sentence) spinner.above(renderMarkup(sentence, theme, wrapOptionsOf(stderr)));
+      if (context.isInteractive()) say(sentenceOf(event));
+      else log.observe(event);
       if (event.event === 'run_done') done += 1;
       if (event.event === 'warning' || !('run' in event) || !event.run) return;
       // The active run that another one waits for has a row only where there is no other.
@@ -58,9 +61,15 @@ export function createBoard({ runs, usualDuration }: BoardOptions, context: Invo
       else update(rows.get(event.run.executionId) ?? addRow(event.run), event, clock);
       if (rows.size > 0) spinner.draw();
     },
-    above: (lines: string) => spinner.above(lines.replace(/\n$/, '')),
+    above: spinner.above,
     stop: spinner.stop,
-  } satisfies Reporter & { above(lines: string): void };
+  } satisfies Reporter & { above(write: () => void): void };
+
+  function say(sentence: string | undefined): void {
+    if (!sentence) return;
+    const lines = renderMarkup(sentence, theme, wrapOptionsOf(stderr));
+    spinner.above(() => stderr.write(`${lines}\n`));
+  }
 
   function addRow(run: Run): Row {
     // Ours takes the place of the active run that it waited for.
@@ -75,7 +84,8 @@ export function createBoard({ runs, usualDuration }: BoardOptions, context: Invo
     const { run, status } = rows.get(executionId) ?? {};
     if (isSingle || !run) return;
     rows.delete(executionId);
-    if (status?.isFinal) spinner.above(finishedLine(run, status, theme));
+    if (!status?.isFinal || !context.isInteractive()) return;
+    spinner.above(() => stderr.write(`${finishedLine(run, status, theme)}\n`));
   }
 
   function boardText(): string {
@@ -108,16 +118,21 @@ function linesOf(rows: readonly Row[], columns: number, clock: Clock, theme: The
   }));
   const widest = (cell: 'name' | 'status') => Math.max(...shown.map((each) => widthOf(each[cell])));
   return shown.map(({ row, name, status }) => {
-    const age = formatAge(clock.nowMs() - row.startedAtMs);
-    const head = [padTo(name, widest('name')), padTo(status, widest('status')), age].join(' ');
+    const head = [padTo(name, widest('name')), padTo(status, widest('status')), timeOf(row, clock)].join(' ').trimEnd();
     const note = noteOf(row, clock, theme);
     const line = cutTo(note ? `${head} ${theme.symbols.dot} ${note}` : head, columns, theme);
     return row.failure ? theme.warn(line) : line;
   });
 }
 
-function noteOf({ failure, usual }: Row, clock: Clock, { symbols }: Theme): string | undefined {
-  if (!failure) return usual;
+/** How long the run took, or the time since its start. */
+function timeOf({ status, startedAtMs }: Row, clock: Clock): string {
+  if (status?.isFinal) return durationOf(status) ?? '';
+  return formatAge(clock.nowMs() - startedAtMs);
+}
+
+function noteOf({ failure, usual, status }: Row, clock: Clock, { symbols }: Theme): string | undefined {
+  if (!failure) return status?.isFinal ? undefined : usual;
   const { seen, atMs, fault } = failure;
   const reason = sanitizeLine(reasonOf(fault));
   if (failure.failures === 1) return `${symbols.warn} ${reason}; ${howRetried(failure)}`;

@@ -1,4 +1,4 @@
-import type { Invocation } from '../context.ts';
+import type { Invocation, Sink } from '../context.ts';
 import type { Reporter } from '../run/events.ts';
 import type { BoardOptions } from './board.ts';
 import { createLogReporter } from './log-reporter.ts';
@@ -23,18 +23,23 @@ function keepingWarnings(reporter: Reporter, { warnings }: Invocation): Reporter
   };
 }
 
-/** The context for following runs: on a terminal there is a board, and stderr is written above it. */
+/** The context for following runs: on a terminal there is a board, and what is written stands above it. */
 export async function contextWithBoard(
   { quiet, debug }: OutputOptions & { debug?: boolean },
   follow: BoardOptions,
   context: Invocation,
 ): Promise<Invocation> {
-  const { stderr, env } = context;
+  const { stdout, rawStdout, stderr, env } = context;
   // On a terminal of 0 columns, a spinner would write megabytes.
   const hasBoard = stderr.isTTY && context.terminal().columns > 0 && env.TERM !== 'dumb';
   if (quiet || debug || !hasBoard) return context;
   const { createBoard } = await import('./board.ts');
-  const board = createBoard(follow, context);
-  const above = { ...stderr, write: board.above };
-  return { ...context, reporter: keepingWarnings(board, context), stderr: above };
+  const board = createBoard(follow, createLogReporter(context), context);
+  const above = (sink: Sink): Sink => ({ ...sink, write: (text) => board.above(() => sink.write(text)) });
+  return {
+    ...context,
+    reporter: keepingWarnings(board, context),
+    stderr: above(stderr),
+    ...(stdout.isTTY && { stdout: above(stdout), rawStdout: rawStdout && above(rawStdout) }),
+  };
 }

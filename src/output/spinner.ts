@@ -1,62 +1,93 @@
-import ora from 'ora';
-import type { Context } from '../context.ts';
+import type { Invocation } from '../context.ts';
+import { themeOf } from './print.ts';
 import { eraseBelow } from './theme.ts';
 import { widthOf } from './width.ts';
 
-const redrawMs = 200;
+/** A log of the terminal, or a screen reader, gets at most one frame a second, and only if the text has changed. */
+const redrawMs = 1000;
 
-/** Text at the bottom that is redrawn. Its lines must fit into the terminal, the first beside two columns of spinner. */
-export function createSpinner(text: () => string, context: Context) {
+/**
+ * Text at the bottom that is redrawn. Its lines must fit into the terminal, the first beside two columns of spinner. It is
+ * neither drawn nor erased in the background, where the terminal belongs to the shell.
+ */
+export function createSpinner(text: () => string, context: Invocation) {
   const { stderr, unicode } = context;
   const terminal = context.terminal();
-  // `discardStdin` would swallow Ctrl-C on a pseudo-terminal. `isEnabled` is set because ora also respects CI variables,
-  // and `color` because it doesn't respect NO_COLOR.
-  const spinner = ora({
-    stream: terminal,
-    discardStdin: false,
-    isEnabled: true,
-    spinner: unicode ? 'dots' : 'line',
-    color: stderr.colors && 'cyan',
-  });
+  const theme = themeOf(stderr, context);
+  const symbols = [...(unicode ? '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏' : '-\\|/')];
   let timer: NodeJS.Timeout | undefined;
-  // The cursor gets a line of its own, as terminals differ in where they leave it when they rewrap its line.
-  const withCursor = () => {
-    const rows = Math.max(1, (terminal.rows || 24) - 1);
-    return `${text().split('\n').slice(0, rows).join('\n')}\n`;
-  };
-  const redraw = () => {
-    spinner.text = withCursor();
-    spinner.render();
-  };
-  // A terminal that became narrower has rewrapped the lines, and ora erases only as many rows as it wrote.
-  const redrawResized = () => {
-    const widths = `  ${spinner.text}`.split('\n').map(widthOf);
-    const rows = widths.reduce((sum, width) => sum + Math.max(1, Math.ceil(width / stderr.columns())), 0);
-    if (rows > widths.length) {
-      spinner.clear();
-      // At the line break, ora draws again at once.
-      stderr.write(`\u001B[${rows - widths.length}A${eraseBelow}\u001B[A\n`);
-    }
-    redraw();
-  };
+  let frames = 0;
+  let drawn = ''; // what is on the terminal, just above the cursor
+  let drawnAtResumption = 0;
+
   return {
+    /** Keeps the text on the terminal until `stop`. */
     draw() {
       if (timer) return;
-      timer = setInterval(redraw, redrawMs);
+      timer = setInterval(redrawSoon, redrawMs);
       terminal.on('resize', redrawResized);
-      spinner.start(withCursor());
+      redraw();
     },
-    above(line: string) {
-      // ora removes the spinner before anything else is written, and draws it again below.
-      if (timer) spinner.text = withCursor();
-      stderr.write(`${line}\n`);
+    /** Has `write` write whole lines above the text. */
+    above(write: () => void) {
+      erase();
+      write();
+      if (timer) redraw();
     },
     stop() {
       if (!timer) return;
       clearInterval(timer);
       timer = undefined;
       terminal.off('resize', redrawResized);
-      spinner.stop();
+      erase();
     },
   };
+
+  /** When a stopped process goes on, Node runs timers that are due before it tells of SIGCONT. */
+  function redrawSoon(): void {
+    setImmediate(() => {
+      if (timer) redraw();
+    });
+  }
+
+  function redraw(): void {
+    if (!context.isInteractive()) {
+      drawn = '';
+      return;
+    }
+    const shown = fitting(text());
+    if (shown === drawn && drawnAtResumption === context.resumptions()) return;
+    const symbol = symbols[frames % symbols.length] ?? '';
+    frames += 1;
+    // The cursor gets a line of its own, as terminals differ in where they leave it when they rewrap its line.
+    stderr.write(`${erasure()}${theme.busy(symbol)} ${shown}\n`);
+    drawn = shown;
+    drawnAtResumption = context.resumptions();
+  }
+
+  function redrawResized(): void {
+    erase();
+    redraw();
+  }
+
+  function erase(): void {
+    const sequence = erasure();
+    drawn = '';
+    if (sequence) stderr.write(sequence);
+  }
+
+  /** Nothing if it was stopped since: the shell and other commands have written below the text. */
+  function erasure(): string {
+    const isBelow = context.isInteractive() && drawnAtResumption === context.resumptions();
+    if (drawn === '' || !isBelow) return '';
+    // A terminal that became narrower has rewrapped the lines.
+    const widths = `  ${drawn}`.split('\n').map(widthOf);
+    const rows = widths.reduce((sum, width) => sum + Math.max(1, Math.ceil(width / stderr.columns())), 0);
+    return `\u001B[${rows}A${eraseBelow}`;
+  }
+
+  function fitting(lines: string): string {
+    const rows = Math.max(1, (terminal.rows || 24) - 1);
+    return lines.split('\n').slice(0, rows).join('\n');
+  }
 }

@@ -100,7 +100,5 @@ export function hasUnicode(env: Env): boolean {
   return /utf-?8/i.test(locale) || Boolean(env.WT_SESSION || env.TERM_PROGRAM);
 }
 
-// Control sequences of a terminal (ECMA-48, and xterm's for the cursor).
+/** Erases the cursor's line and what is below it (ECMA-48). The cursor itself is never hidden, as a stop would leave it so. */
 export const eraseBelow = '\r\u001B[J';
-/** Shows the cursor and erases what is below it, in case the process ends before its spinner was stopped. */
-export const leaveTerminal = `${eraseBelow}\u001B[?25h`;

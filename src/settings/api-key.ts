@@ -60,6 +60,11 @@ export function acceptApiKey(text: string, source: string, { secrets }: Context)
 export async function readApiKeyInput(source: string, context: Context): Promise<Given<string>> {
   const stdin = context.stdin();
   if (!stdin.isTTY) return acceptText(readApiKey(stdin, 'the API key on standard input', context), source, context);
+  if (!context.isInteractive()) {
+    // To read from the terminal would stop a command in the background, and show what is typed after `fg`.
+    const message = "runctl can't ask for the API key in the background, nor with CI set";
+    return { source, problem: usageProblem(message, 'read it from a file, with `< <file>` at the end of the line') };
+  }
   const { askHidden } = await import('./prompts.ts');
   return acceptText(askHidden('API key: ', context), source, context);
 }

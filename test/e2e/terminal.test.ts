@@ -2,11 +2,11 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Scenario } from '../fault-kit/scenario.ts';
 import { going, withEmulator } from '../helpers/emulator.ts';
+import { entry } from '../helpers/run-process.ts';
 import { runProgram } from '../helpers/run-program.ts';
-import { openScreen, type ScreenOptions } from '../helpers/screen.ts';
-import { atTheEnd, type Screen } from '../helpers/screen-reader.ts';
+import { openScreen, openTerminal, type ScreenOptions } from '../helpers/screen.ts';
+import { atTheEnd } from '../helpers/screen-reader.ts';
 
-const esc = '\u001B';
 const ctrlC = '\u0003';
 
 /** The built program on a terminal, beside an emulator of its own. */
@@ -18,18 +18,10 @@ async function onScreen(argv: string[], scenario: Scenario, { env = {}, ...size 
   return { ...served, ...screen, env: around };
 }
 
-/** Waits until the cursor is shown: the end of a process is heard of before its last words. */
-const hasCursor = (screen: Screen) =>
-  vi.waitFor(() => {
-    const written = screen.written();
-    expect(written).toContain(`${esc}[?25l`);
-    expect(written.lastIndexOf(`${esc}[?25h`)).toBeGreaterThan(written.lastIndexOf(`${esc}[?25l`));
-  });
-
 describe('a watch on a terminal', () => {
   const watching = ['--watch', '--interval', '50ms'];
 
-  test('that becomes narrower leaves nothing behind, and the cursor is shown again', async () => {
+  test('that becomes narrower leaves nothing behind', async () => {
     const screen = await onScreen(['trigger', 'nightly', ...watching], going);
     await screen.sees(/RUNNING/);
     screen.resize(40, 20);
@@ -37,7 +29,6 @@ describe('a watch on a terminal', () => {
     const { code, text } = await atTheEnd(screen);
     expect(code).toBe(0);
     expect(text).not.toContain('RUNNING');
-    await hasCursor(screen);
   });
 
   test('of several runs leaves no half-drawn board when Ctrl-C is pressed, and names each run', async () => {
@@ -49,7 +40,58 @@ describe('a watch on a terminal', () => {
     expect(code).toBe(130);
     expect(text).not.toContain('RUNNING');
     for (const { executionId } of screen.emulator.runs()) expect(text).toContain(`runctl watch ${executionId}`);
-    await hasCursor(screen);
+  });
+});
+
+describe('in a shell with job control', () => {
+  const [ctrlZ, enter] = ['\u001A', '\r'];
+
+  /** A shell on a terminal, in which `command` was typed. */
+  async function inShell(command: string) {
+    const served = await withEmulator(going);
+    const env = { PATH: process.env.PATH ?? '', TERM: 'xterm-256color', ...served.env };
+    const screen = openTerminal('/bin/bash', ['--norc', '--noprofile', '-i'], { env, columns: 200 });
+    onTestFinished(screen.kill);
+    const type = (line: string) => screen.type(`${line}${enter}`);
+    type(`alias runctl='${process.execPath} ${entry}'; PS1='> '`);
+    type(command);
+    return { ...served, ...screen, enter: type, ctrlZ: () => screen.type(ctrlZ) };
+  }
+
+  /** Lines of the shell, which a board that is drawn later must not erase. */
+  const shellLines = (lines: string[]) => lines.filter((line) => /Stopped|^> |^typed/.test(line)).slice(1);
+
+  test('a board goes on below the lines of the shell after Ctrl-Z and `fg`', async () => {
+    const screen = await inShell('runctl trigger nightly --watch');
+    await screen.sees(/^\S nightly RUNNING/);
+    screen.ctrlZ();
+    await screen.sees(/Stopped/);
+    screen.enter('echo typed');
+    await screen.sees(/^typed/);
+    screen.enter('fg');
+    await vi.waitFor(async () => expect((await screen.lines()).at(-1)).toMatch(/RUNNING/), { timeout: 10_000 });
+    const lines = await screen.lines();
+    expect(shellLines(lines)).toEqual([expect.stringContaining('Stopped'), '> echo typed', 'typed', '> fg']);
+  });
+
+  test.each([
+    ['Ctrl-Z and `bg`', 'runctl trigger nightly --watch'],
+    ['`&`', 'runctl trigger nightly --watch &'],
+  ])('after %s changes are lines, and nothing is erased', async (_, command) => {
+    const screen = await inShell(command);
+    if (command.endsWith('&')) await screen.sees(/nightly RUNNING/);
+    else {
+      await screen.sees(/^\S nightly RUNNING/);
+      screen.ctrlZ();
+      await screen.sees(/Stopped/);
+      screen.enter('bg');
+    }
+    screen.enter('echo typed');
+    await screen.sees(/^typed/);
+    const before = screen.written().length;
+    screen.endRuns();
+    await screen.sees(/ \+0000 nightly COMPLETED/);
+    expect(screen.written().slice(before)).not.toContain('\u001B[1A');
   });
 });
 

@@ -37,6 +37,8 @@ export function createMemory(env: Record<string, string | undefined> = {}, input
     warnings: [],
     signal: interrupt.signal,
     unicode: true,
+    isInteractive: () => true,
+    resumptions: () => 0,
     out: () => stdout.text,
     err: () => stderr.text,
     interrupt: (reason) => interrupt.abort(reason),

@@ -63,6 +63,8 @@ export async function runProgram(argv: readonly string[], options: ProgramOption
     secrets,
     signal,
     unicode: hasUnicode(env),
+    isInteractive: () => !env.CI,
+    resumptions: () => 0,
   });
   checkDocuments(argv, stdout.text);
   checkPrinted(argv, stdout.text, stderr.text);
@@ -87,9 +89,9 @@ function memorySink(
 ): Sink & { text: string } {
   const sink = {
     text: '',
-    isTTY: screen !== undefined,
+    isTTY: screen !== undefined && !env.CI,
     columns: () => screen?.columns ?? 80,
-    colors: hasColors({ isTTY: screen !== undefined }, env),
+    colors: hasColors({ isTTY: screen !== undefined && !env.CI }, env),
     closed: new AbortController().signal,
     lost: () => undefined,
     write(text: string) {

@@ -2,6 +2,7 @@ import { Terminal } from '@xterm/headless';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { createBoard } from '../../src/output/board.ts';
+import { createLogReporter } from '../../src/output/log-reporter.ts';
 import type { RunEvent } from '../../src/run/events.ts';
 import type { Run } from '../../src/run/run.ts';
 import { createMemory } from '../helpers/memory-context.ts';
@@ -24,13 +25,29 @@ function onBoard({ columns = 80, rows = 24, runs = 1, usual = '' } = {}) {
     columns: () => stream.columns,
     write: (text: string) => void stream.write(text),
   };
-  const board = createBoard({ runs, usualDuration: () => usual }, { ...memory, stderr, terminal: () => stream });
+  const state = { isInForeground: true, resumptions: 0 };
+  const context = {
+    ...memory,
+    stderr,
+    terminal: () => stream,
+    isInteractive: () => state.isInForeground,
+    resumptions: () => state.resumptions,
+  };
+  const board = createBoard({ runs, usualDuration: () => usual }, createLogReporter(context), context);
   onTestFinished(board.stop);
   const lines = async () => {
-    vi.advanceTimersByTime(200);
+    vi.advanceTimersByTime(1000);
+    await new Promise(setImmediate);
     return readerOf(screen).lines();
   };
-  return { ...board, lines, sleep: memory.clock.sleep, resize: stream.resize.bind(stream) };
+  /** As a shell does at Ctrl-Z, and then at `bg` or `fg`: its own lines follow below the board. */
+  const resume = (command: 'bg' | 'fg', shellLines: string) => {
+    stream.write(shellLines);
+    state.isInForeground = command === 'fg';
+    state.resumptions += 1;
+  };
+  const { sleep } = memory.clock;
+  return { ...board, lines, sleep, resume, stderr, resize: stream.resize.bind(stream), written: () => stream.written };
 }
 
 const runOf = (name: string): Run => ({ target: { ...target, automationName: name }, executionId: `id-${name}` });
@@ -115,9 +132,57 @@ test.each([1, 2])(
     expect((await lines()).at(-1)).toMatch(/nightly RUNNING 3s$/);
     // The result may be long in coming, too.
     for (const event of [ends(nightly), failed(nightly, 2)]) observe(event);
-    expect((await lines()).at(-1)).toMatch(/nightly FAILED 3s · ⚠ /);
+    expect((await lines()).at(-1)).toMatch(/nightly FAILED · ⚠ /);
   },
 );
+
+test('a finished run shows how long it took, however long its result is in coming', async () => {
+  const { observe, sleep, lines } = onBoard({ usual: 'usually 5m' });
+  const times = { startedAt: '1970-01-01T00:00:00Z', completedAt: '1970-01-01T00:00:07Z' };
+  observe({ ...ends(nightly), status: { ...state('FAILED'), ...times } } as RunEvent);
+  await sleep(252_000);
+  expect((await lines()).map((line) => line.slice(2))).toEqual(['nightly FAILED 7s']);
+});
+
+test('a frame is drawn only if the text has changed, at most once a second, and the cursor is never hidden', async () => {
+  const { observe, sleep, lines, written } = onBoard();
+  const frames = () => written().split('nightly').length - 1;
+  observe(status(nightly));
+  for (let n = 0; n < 20; n++) observe(status(nightly));
+  for (let n = 0; n < 3; n++) await lines();
+  expect(frames()).toBe(1);
+  await sleep(1_000);
+  vi.advanceTimersByTime(999);
+  await lines();
+  expect(frames()).toBe(2);
+  expect(written()).not.toContain('\u001B[?25');
+});
+
+test('a board that was stopped and goes on in the background leaves the lines of the shell alone, and writes its own', async () => {
+  const { observe, sleep, resume, lines, stop, written } = onBoard({ runs: 2 });
+  for (const event of [status(nightly), status(weekly)]) observe(event);
+  await lines();
+  resume('bg', '^Z\n[1]+  Stopped\n$ bg\n');
+  const before = written();
+  await sleep(90_000);
+  await lines();
+  for (const event of [ends(nightly), done(nightly)]) observe(event);
+  stop();
+  const after = written().slice(before.length);
+  expect(after).toMatch(/^\S+ \S+ \+0000 nightly FAILED\n$/);
+});
+
+test('a board that was stopped and goes on in the foreground is drawn below the lines of the shell', async () => {
+  const { observe, resume, lines, stop } = onBoard();
+  observe(status(nightly));
+  await lines();
+  const shellLines = ['^Z', '[1]+  Stopped', '$ fg', 'runctl watch'];
+  resume('fg', `${shellLines.join('\n')}\n`);
+  const rows = [expect.stringMatching(/nightly RUNNING/), ...shellLines];
+  expect(await lines()).toEqual([...rows, expect.stringMatching(/nightly RUNNING/)]);
+  stop();
+  expect(await lines()).toEqual(rows);
+});
 
 test('a run that is only triggered has no row', async () => {
   const { observe, lines } = onBoard();
@@ -148,10 +213,10 @@ test.each([
 ])('a board %s fits, and leaves nothing behind', async (_, sizes, maxLength) => {
   await fc.assert(
     fc.asyncProperty(names, sizes, fc.array(size, { maxLength }), async (automations, [columns, rows], resizes) => {
-      const { observe, above, stop, lines, resize } = onBoard({ columns, rows, runs: 9 });
+      const { observe, above, stop, lines, resize, stderr } = onBoard({ columns, rows, runs: 9 });
       for (const each of automations) observe(status(runOf(each)));
       observe(failed(runOf(automations[0] ?? ''), 2));
-      above('above');
+      above(() => stderr.write('above\n'));
       for (const [width, height] of resizes) {
         expect(await lines()).toHaveLength(Math.min(rows - 1, automations.length + 2));
         resize(width, height);

@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs';
+import { getBuiltinModule, pid } from 'node:process';
+
+/**
+ * Is the group of this process in the foreground of its terminal at this moment? Not in the background of a shell, nor
+ * without a terminal of its own (`setsid`). `resumptions` counts how often the process went on after it was stopped.
+ */
+export function createForeground(resumptions: () => number): () => boolean {
+  let asked: { isInFront: boolean; atResumption: number } | undefined;
+  return () => {
+    const groups = groupsFromProc();
+    if (groups) return isInFront(groups);
+    // Elsewhere it costs a process. A shell moves a command to the background only by stopping it first.
+    if (asked?.atResumption !== resumptions())
+      asked = { isInFront: isInFront(groupsFromPs()), atResumption: resumptions() };
+    return asked.isInFront;
+  };
+}
+
+interface Groups {
+  own: number;
+  inFront: number; // -1 if the process has no terminal
+}
+
+const isInFront = ({ own, inFront }: Groups) => own === inFront;
+
+/** Fields 5 and 8 of proc(5). The second one, the name of the program, may contain blanks and brackets. */
+function groupsFromProc(): Groups | undefined {
+  try {
+    const stat = readFileSync('/proc/self/stat', 'utf8');
+    const [, , own, , , inFront] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return { own: Number(own), inFront: Number(inFront) };
+  } catch {
+    return undefined; // macOS and FreeBSD have no such file
+  }
+}
+
+/** Where `ps` doesn't say, the process counts as in the foreground. */
+function groupsFromPs(): Groups {
+  const { spawnSync } = getBuiltinModule('node:child_process');
+  const { stdout } = spawnSync('ps', ['-o', 'pgid=,tpgid=', '-p', String(pid)], { encoding: 'utf8' });
+  const [own = 0, inFront = own] = (stdout ?? '').trim().split(/\s+/).filter(Boolean).map(Number);
+  return { own, inFront };
+}

@@ -27,9 +27,9 @@ const pasteMarks = ['\u001B[?2004h', '\u001B[?2004l'] as const;
 
 /** Asks for a line that is not shown; a pasted line break does not end it. Throws the interrupted problem on Ctrl-C. */
 export async function askHidden(question: string, context: Context): Promise<string> {
-  const { stderr, signal } = context;
+  const { stderr, signal, env } = context;
   const stdin = context.stdin();
-  const [marksOn, marksOff] = stderr.isTTY ? pasteMarks : ['', ''];
+  const [marksOn, marksOff] = stderr.isTTY && env.TERM !== 'dumb' ? pasteMarks : ['', ''];
   let characters: string[] = [];
   let isPasting = false;
   let stop = () => {};

@@ -27,6 +27,7 @@ function commandWith(words: string): string {
 }
 const nightly = commandWith('trigger nightly');
 const missed = commandWith('list nightly');
+const resolver = commandWith('recover');
 const follower = commandWith('--on-final');
 
 /** As cron would run it, but against the emulator. */
@@ -97,6 +98,23 @@ test('in the morning somebody is told if no run completed in the night, and only
   expect(await asCron(machine, nightly)).toMatchObject({ code: 0 });
   expect(await asCron(machine, missed)).toMatchObject(nothing);
 });
+
+test.each(['1ms', '5m'])(
+  'a trigger without a response is recovered, and its run mailed if it fails after %s',
+  async (duration) => {
+    const { emulator, ...machine } = await withBareMachine({
+      automations: { sync: { duration, outcome: 'FAILED' } },
+      faults: [{ on: 'trigger', to: 1, do: 'status', status: 501, acts: true }],
+    });
+    const sync = await machine.run(['runctl', 'trigger', 'sync'], { env: machine.settings });
+    expect(sync).toMatchObject({ code: exitCodeOf('outcome_unknown') });
+    const { stdout, stderr } = await asCron({ emulator, ...machine }, resolver);
+    expect(stdout + stderr).toMatch(/FAILED/);
+    expect(emulator.runs()).toMatchObject([{ status: 'FAILED' }]);
+    // The next line has nothing to say.
+    expect(await asCron({ emulator, ...machine }, resolver)).toMatchObject({ stdout: '', stderr: '' });
+  },
+);
 
 test('the watch of all runs runs its command for each run that was started without one, and only one such watch runs', async () => {
   const machine = await withBareMachine({ automations: { '*': { duration: '2s' } } }, { isProcess: true });

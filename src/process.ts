@@ -87,10 +87,11 @@ async function complete(words: readonly string[], { stdout, env }: Context): Pro
 
 function end(code: number): never {
   for (const fd of terminals) if (!isatty(fd)) closeSync(fd);
-  for (const [name] of signals) process.removeAllListeners(name);
   // Unlike a signal, Node's own exit waits for a look-up that hangs in the system's resolver.
   const killer = signals.find(([, ofSignal]) => ofSignal === code)?.[0];
   const isHeld = process.getActiveResourcesInfo().includes('GetAddrInfoReqWrap');
+  // A signal during any other exit comes too late to change the exit code.
+  if (isHeld) for (const [name] of signals) process.removeAllListeners(name);
   if (killer && isHeld) process.kill(process.pid, killer);
   process.exit(code);
 }

@@ -14,6 +14,7 @@ import { createReporter } from '../output/reporter.ts';
 import { loadColors } from '../output/theme.ts';
 import { silentReporter } from '../run/events.ts';
 import { exitCodeOf, exitCodeOfAll, exitCodeWithOutput, interruptNameOf } from '../run/exit-codes.ts';
+import { endedBySignal } from '../run/exit-of.ts';
 import type { Start } from '../run/outcome.ts';
 import { mayHaveStarted, Problem } from '../run/problem.ts';
 import { shellWord } from '../run/quote.ts';
@@ -90,7 +91,7 @@ function invocationOf(
 /** Prints what the command has not printed itself. */
 function end(result: Result | number, output: OutputOptions, context: Invocation): number {
   if (typeof result !== 'number') {
-    printResult(result, output, context);
+    printResult(afterSignal(result, context), output, context);
     if (context.signal.reason === 'SIGHUP')
       printNextStep(
         '`setsid -f` or a systemd unit outlives a terminal; `nohup` has no effect, because Node resets the signal',
@@ -98,6 +99,16 @@ function end(result: Result | number, output: OutputOptions, context: Invocation
       );
   }
   return typeof result === 'number' ? result : exitCodeNow(result, context);
+}
+
+/** A signal decides the documents as it decides the exit code, also if it came after an outcome was known. */
+function afterSignal(result: Result, { signal }: Invocation): Result {
+  if (!isInterrupted(signal)) return result;
+  const { outcomes = [] } = result;
+  const interruptedBy = interruptNameOf(signal);
+  // A run that was named twice has one outcome, which is reported once.
+  const ended = new Map(outcomes.map((outcome) => [outcome, endedBySignal(outcome, interruptedBy)]));
+  return { ...result, outcomes: result.outcomes?.map((outcome) => ended.get(outcome) ?? outcome) };
 }
 
 /** The exit code at this moment. A signal decides, whatever else has happened; it may come while the result is printed. */

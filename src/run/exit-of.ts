@@ -79,6 +79,14 @@ export function causeOf(outcome: Outcome): ProblemName {
 export const exitOf = (outcome: Outcome): ExitName =>
   outcome.isAnswer && !outcome.interruptedBy ? 'ok' : nameOfOutcome(outcome);
 
+/** How it stands after a signal: a run that has finished stays as it is, and so does what was only asked for. */
+export function endedBySignal(outcome: Outcome, interruptedBy: ExitName): Outcome {
+  const isDone = outcome.interruptedBy || outcome.isAnswer || factsOf(outcome).status?.isFinal;
+  if (isDone) return outcome;
+  if (outcome.kind === 'stopped') return { ...outcome, interruptedBy, end: { kind: 'interrupted' } as const };
+  return { ...outcome, interruptedBy };
+}
+
 export const isOk = (outcome: Outcome): boolean => exitCodeOf(exitOf(outcome)) === 0;
 
 interface Facts {

@@ -7,6 +7,17 @@ import type { Voice } from './voice.ts';
 
 /** What people are told of an outcome. Undefined if nothing went wrong, or if the run's summary says it all. */
 export function wordsOf(outcome: Outcome, voice: Voice): Words | undefined {
+  return wordsOfKind(outcome, voice) ?? (outcome.interruptedBy && wordsOfSignal(outcome, voice));
+}
+
+/** A signal came when nothing else was left to say. */
+function wordsOfSignal({ run }: Outcome, { argumentOf }: Voice): Words {
+  return run
+    ? { message: 'interrupted; the run continues', hint: `\`runctl watch ${argumentOf(run)}\`` }
+    : { message: 'interrupted' };
+}
+
+function wordsOfKind(outcome: Outcome, voice: Voice): Words | undefined {
   switch (outcome.kind) {
     case 'refused':
       return wordsOfRefusal(outcome, voice);

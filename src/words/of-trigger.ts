@@ -1,4 +1,12 @@
-import { exitNameOf, type Fault, type FaultKind, httpOf, remedyOf, retryAfterHint } from '../run/fault.ts';
+import {
+  exitNameOf,
+  type Fault,
+  type FaultKind,
+  httpOf,
+  isInterruption,
+  remedyOf,
+  retryAfterHint,
+} from '../run/fault.ts';
 import type { ActiveRun, OutcomeOf } from '../run/outcome.ts';
 import type { Words } from '../run/problem.ts';
 import { nameOf, type Target } from '../run/run.ts';
@@ -8,7 +16,7 @@ import type { Voice } from './voice.ts';
 /** A trigger that definitely started no run. */
 export function wordsOfRefusal(outcome: OutcomeOf<'refused'>, voice: Voice): Words {
   const { target, fault, wait, active = {}, isOutage, interruptedBy } = outcome;
-  if (interruptedBy) return { message: 'interrupted; no run was started' };
+  if (interruptedBy && isInterruption(fault)) return { message: 'interrupted; no run was started' };
   if (wait?.kind === 'gave_up') return wordsOfUnreadSlot(target, fault, wait.giveUpAfterMs);
   if (wait?.kind === 'timed_out' && fault.kind === 'already_active')
     return wordsOfSlotTimeout(target, fault, wait.timeoutMs);

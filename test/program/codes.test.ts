@@ -189,6 +189,11 @@ const ofSeveral: Row[] = [
     'exits 10: started, ok; then not_started, unavailable', { says: /weekly .*'--timeout'/ }],
   ['a signal on the way', '', hanging,
     'exits 130: unknown, interrupted; then unknown, interrupted', { interruptAt: 2, really: 2 }],
+  ['one is refused, then a signal', '--watch --interval 20ms', { automations: { weekly: { duration: '1h' } } },
+    'exits 130: not_started, interrupted; then started, interrupted', { interruptAt: 4, says: /doesn't know nightly/ }],
+  ['one is FAILED, then a signal', '--watch --interval 20ms',
+    { automations: { nightly: { duration: '1ms', outcome: 'FAILED' }, weekly: { duration: '1h' } } },
+    'exits 130: started, run_failed; then started, interrupted', { interruptAt: 12 }],
 ];
 
 // biome-ignore format: a table

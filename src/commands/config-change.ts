@@ -29,12 +29,12 @@ export async function configSet(
   const { path, config, profile } = openProfile(options.profile, context);
   if (key === 'profile') {
     checkIsThere(value, config);
-    await changeConfigFile(path, (config) => ({ ...config, profile: value }));
+    await changeConfigFile(path, (config) => ({ ...config, profile: value }), context);
     return changed(path, `Now using profile ${quote(value)}.`, options);
   }
   checkProfileName(profile);
   const text = await valueToStore(key, value, context);
-  await changeConfigFile(path, (config) => withProfile(config, profile, { [key]: text }));
+  await changeConfigFile(path, (config) => withProfile(config, profile, { [key]: text }), context);
   await warnOfOverridden([key], options, context);
   return changed(path, `Stored ${key} for ${sourceOf(profile.name, path)}.`, options);
 }
@@ -68,9 +68,9 @@ export async function configUnset(name: string, options: ChangeOptions, context:
   const where = isTop ? path : sourceOf(profile.name, path);
   if (stored === undefined) return changed(path, `${key} was not stored for ${where}.`, options);
   // JSON has no undefined: the field is left out.
-  await changeConfigFile(path, (config) =>
-    isTop ? { ...config, profile: undefined } : withProfile(config, profile, { [key]: undefined }),
-  );
+  const remove = (config: ConfigFile) =>
+    isTop ? { ...config, profile: undefined } : withProfile(config, profile, { [key]: undefined });
+  await changeConfigFile(path, remove, context);
   return changed(path, `Removed ${key} from ${where}.`, options);
 }
 

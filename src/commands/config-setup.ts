@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { connect, connectWith } from '../connection/connect.ts';
 import { askForUnknownRun, type Connection } from '../connection/connection.ts';
 import type { Invocation } from '../context.ts';
@@ -5,10 +6,10 @@ import { printNextStep, printSentence, themeOf } from '../output/print.ts';
 import { interruptNameOf } from '../run/exit-codes.ts';
 import { exitNameOf, type Fault, reasonOf } from '../run/fault.ts';
 import { interruptedProblem, Problem, usageProblem } from '../run/problem.ts';
-import { shellWord } from '../run/quote.ts';
+import { quote, shellWord } from '../run/quote.ts';
 import { maskApiKey } from '../settings/api-key.ts';
-import { changeConfigFile, type Profile } from '../settings/config-file.ts';
-import { checkProfileName, openProfile, storedProfile, withProfile } from '../settings/profile.ts';
+import { type ConfigFile, changeConfigFile, type Profile } from '../settings/config-file.ts';
+import { checkProfileName, openProfile, profileFlag, storedProfile, withProfile } from '../settings/profile.ts';
 import { askHidden, askLine } from '../settings/prompts.ts';
 import { resolveWithoutApiKey } from '../settings/resolve.ts';
 import { settingTable, valueIfGiven } from '../settings/table.ts';
@@ -42,7 +43,15 @@ export async function askSettings(options: { profile?: string }, context: Invoca
   );
   const answers = await askThatWork(stored, context);
   answers.project = await ask(projectQuestion, stored.project, context);
-  await changeConfigFile(path, (config) => withProfile(config, profile, answers));
+  const save = (now: ConfigFile) => {
+    // An API key that was typed for one base URL must not end up beside another.
+    if (isDeepStrictEqual(storedProfile(profile.name, now) ?? {}, stored)) return withProfile(now, profile, answers);
+    throw usageProblem(
+      `another command has changed profile ${quote(profile.name)}; nothing was saved`,
+      `\`runctl config${profileFlag(profile.name)}\``,
+    );
+  };
+  await changeConfigFile(path, save, context);
   stderr.write('\n');
   printSentence(`Saved in profile "${profile.name}".`, context);
   return questions.map(({ key }) => key);

@@ -1,6 +1,8 @@
-import { existsSync, realpathSync } from 'node:fs';
-import { basename, dirname } from 'node:path';
-import { Problem, usageProblem } from '../run/problem.ts';
+import { closeSync, existsSync, fsyncSync, openSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Context } from '../context.ts';
+import { interruptNameOf } from '../run/exit-codes.ts';
+import { interruptedProblem, Problem, usageProblem } from '../run/problem.ts';
 import { shellWord } from '../run/quote.ts';
 import { isJsonObject, type JsonObject } from '../system/json.ts';
 import { makeOwnFolder, readOwn, UnsafePathError } from '../system/own-file.ts';
@@ -53,23 +55,27 @@ function unsafeProblem({ message, path, isRepairable }: UnsafePathError): Proble
   );
 }
 
-/** Replaces the file in one step and keeps a link to it. Throws a usage problem if it can't be read or written. */
-export async function changeConfigFile(path: string, change: (config: ConfigFile) => ConfigFile): Promise<void> {
-  // Loaded here because it takes long, and only changes need it.
-  const { default: Conf } = await import('conf');
+const busyTries = 100;
+const busyPauseMs = 50;
+
+/**
+ * Replaces the file in one step, and keeps a link to it. Commands that change it at the same time do so one after the other.
+ * Throws a usage problem if it can't be read or written.
+ */
+export async function changeConfigFile(
+  path: string,
+  change: (config: ConfigFile) => ConfigFile,
+  { clock, signal }: Pick<Context, 'clock' | 'signal'>,
+): Promise<void> {
   try {
-    const { config, distrust } = readConfigFile(path);
-    if (distrust) throw distrust;
     const file = existsSync(path) ? realpathSync(path) : path;
-    const conf = new Conf<ConfigFile>({
-      cwd: makeOwnFolder(dirname(file)),
-      configName: basename(file),
-      fileExtension: '',
-      configFileMode: 0o600,
-      deserialize: (text) => parseConfig(text, path),
-      serialize: (changed) => `${JSON.stringify(changed, null, 2)}\n`,
-    });
-    conf.store = change(config);
+    makeOwnFolder(dirname(file));
+    const draft = `${file}.lock`;
+    for (let tries = 1; !replace(file, draft, () => changed(path, change)); tries += 1) {
+      if (signal.aborted) throw interruptedProblem(interruptNameOf(signal));
+      if (tries === busyTries) throw busyProblem(path, draft);
+      await clock.sleep(busyPauseMs, signal);
+    }
   } catch (error) {
     if (error instanceof Problem) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
@@ -79,6 +85,43 @@ export async function changeConfigFile(path: string, change: (config: ConfigFile
     );
   }
 }
+
+/** The text of the file after the change. */
+function changed(path: string, change: (config: ConfigFile) => ConfigFile): string {
+  const { config, distrust } = readConfigFile(path);
+  if (distrust) throw distrust;
+  return `${JSON.stringify(change(config), null, 2)}\n`;
+}
+
+/**
+ * Writes the text to a draft, which then becomes the file. As git does with its index, the draft is also the lock, which only
+ * one process can create. Returns false if there is one already.
+ */
+function replace(file: string, draft: string, textOf: () => string): boolean {
+  let fd: number;
+  try {
+    fd = openSync(draft, 'wx', 0o600);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+  try {
+    writeFileSync(fd, textOf());
+    fsyncSync(fd);
+    closeSync(fd);
+    renameSync(draft, file);
+    return true;
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
+}
+
+const busyProblem = (path: string, draft: string) =>
+  usageProblem(
+    `${path} is being changed by another command; nothing was stored`,
+    `try again. If no other command is at work, one was killed:\n\`rm ${shellWord(draft)}\``,
+  );
 
 /** Throws a usage problem that names the path. */
 function parseConfig(text: string, path: string): ConfigFile {

@@ -129,26 +129,28 @@ const storer = `
   import { changeConfigFile } from './config-file.ts';
   const [path, from] = process.argv.slice(2);
   const store = (name) =>
-    changeConfigFile(path, ({ profiles }) => ({ profiles: { ...profiles, [name]: { requestTimeout: '5s' } } }));
+    changeConfigFile(path, ({ profiles }) => ({ profiles: { ...profiles, [name]: { requestTimeout: '5s' } } }), {
+      clock: { sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)) },
+      signal: new AbortController().signal,
+    });
   const storeAll = async () => {
     for (let n = Number(from); n < Number(from) + ${eachStores}; n++) await store('profile-' + n);
   };
   void storeAll();`;
 
-test('four processes that store settings at once leave a whole file, whose mode stays 0600', async () => {
+test('what four processes store at once all stays, in a file whose mode is 0600', async () => {
   const resolveDir = join(import.meta.dirname, '../../src/settings');
   const stdin = { contents: storer, resolveDir, loader: 'ts' as const };
   const { outputFiles } = buildSync({ stdin, bundle: true, platform: 'node', format: 'cjs', write: false });
   const folder = temporaryFolder();
   const path = join(folder, 'config.json');
-  // This bundle has the module of conf that asks for the home folder, which dist/ leaves out.
   const options = { input: outputFiles[0]?.text, env: { HOME: folder } };
   const ended = await Promise.all(
     [0, 1, 2, 3].map((number) => runCommand([process.execPath, '-', path, `${number * eachStores}`], options)),
   );
   expect(ended.map(({ code, stderr }) => (code === 0 ? 0 : stderr))).toEqual([0, 0, 0, 0]);
   const { profiles } = JSON.parse(readFileSync(path, 'utf8'));
-  expect(Object.keys(profiles)).not.toEqual([]);
+  expect(Object.keys(profiles)).toHaveLength(4 * eachStores);
   expect(statSync(path).mode & 0o777).toBe(0o600);
   expect(readdirSync(folder)).toEqual(['config.json']);
 });

@@ -20,7 +20,7 @@ interface Situation {
 
 /** `runctl config` on a terminal where these are typed, each once something is asked; and what is stored before. */
 export async function answered(
-  answers: (string | ((url: string) => string))[],
+  answers: (string | ((url: string, file: string) => string))[],
   stored?: object,
   { scenario = {}, env = {}, interruptedAt }: Situation = {},
 ) {
@@ -43,7 +43,7 @@ export async function answered(
   const running = setUp({}, context).catch((error: unknown) => error);
   for (const [index, answer] of answers.entries()) {
     await vi.waitUntil(() => asked() > index, { timeout: 10_000, interval: 2 });
-    context.stdin().write(`${typeof answer === 'string' ? answer : answer(emulator.url)}\r`);
+    context.stdin().write(`${typeof answer === 'string' ? answer : answer(emulator.url, file)}\r`);
   }
   if (interruptedAt !== undefined) {
     await vi.waitUntil(() => emulator.requests.length === interruptedAt, { timeout: 10_000, interval: 2 });

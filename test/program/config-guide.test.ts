@@ -1,4 +1,5 @@
 // `runctl config` alone asks for the settings on a terminal, stores them, and tries them with requests that start nothing.
+import { writeFileSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
 import { Terminal } from '@xterm/headless';
 import { expect, test } from 'vitest';
@@ -52,6 +53,26 @@ test('a variable that overrides an answer is named', async () => {
   const situation = { env: { RUNCTL_PROJECT: project } };
   const { end, shown } = await answered([address, apiKey, project.replace('1', '2')], undefined, situation);
   expect([end, shown]).toEqual([0, expect.stringMatching(/RUNCTL_PROJECT .*stored project/)]);
+});
+
+test('a profile that another command changed meanwhile stays as that left it', async () => {
+  const others = stored({ baseUrl: 'https://other.example', apiKey });
+  const change = (_: string, file: string) => {
+    writeFileSync(file, JSON.stringify(others));
+    return project;
+  };
+  const { end, config } = await answered([address, '', change], stored({ baseUrl: old, apiKey }));
+  expect([end, config]).toMatchObject([{ exitCode: 2, message: expect.stringContaining('nothing was saved') }, others]);
+});
+
+test('another profile that is stored meanwhile stays', async () => {
+  const other = { staging: { baseUrl: 'https://staging.example' } };
+  const change = (_: string, file: string) => {
+    writeFileSync(file, JSON.stringify({ profiles: other }), { mode: 0o600 });
+    return project;
+  };
+  const { config, url } = await answered([address, apiKey, change]);
+  expect(config).toEqual({ profiles: { ...other, default: { baseUrl: url, apiKey, project } } });
 });
 
 test('Ctrl-C at a question leaves everything as it is', async () => {

@@ -4,13 +4,15 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { changeConfigFile, readConfigFile } from '../../src/settings/config-file.ts';
+import { createMemory } from '../helpers/memory-context.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 function write(text: string, mode = 0o600): string {
@@ -22,7 +24,8 @@ function write(text: string, mode = 0o600): string {
 
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 const contentOf = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
-const chooseProd = (path: string) => changeConfigFile(path, (config) => ({ ...config, profile: 'prod' }));
+const chooseProd = (path: string) =>
+  changeConfigFile(path, (config) => ({ ...config, profile: 'prod' }), createMemory());
 
 describe('the config file', () => {
   test('that is not there leaves everything unset', () => {
@@ -89,6 +92,36 @@ describe('the config file', () => {
     const path = write('{"theme":1}', 0o620);
     await expect(chooseProd(path)).rejects.toThrow('other users');
     expect(contentOf(path)).toEqual({ theme: 1 });
+  });
+
+  test('keeps what many commands store at the same time', async () => {
+    const path = write('{}');
+    const names = Array.from({ length: 12 }, (_, n) => `p${n}`);
+    const store = (name: string) =>
+      changeConfigFile(path, ({ profiles }) => ({ profiles: { ...profiles, [name]: {} } }), createMemory());
+    await Promise.all(names.map(store));
+    expect(Object.keys(contentOf(path).profiles).sort()).toEqual([...names].sort());
+  });
+
+  test('is not changed while another command changes it, and a lock that was left is named', async () => {
+    const path = write('{"theme":1}');
+    writeFileSync(`${path}.lock`, '');
+    await expect(chooseProd(path)).rejects.toMatchObject({
+      facts: {
+        message: expect.stringContaining('by another command'),
+        hint: expect.stringContaining(`rm ${path}.lock`),
+      },
+    });
+    expect(contentOf(path)).toEqual({ theme: 1 });
+    rmSync(`${path}.lock`);
+    await chooseProd(path);
+    expect(contentOf(path)).toEqual({ theme: 1, profile: 'prod' });
+  });
+
+  test('that is refused leaves no lock behind', async () => {
+    const path = write('[]');
+    await expect(chooseProd(path)).rejects.toThrow('it is not an object');
+    expect(readdirSync(dirname(path))).toEqual(['config.json']);
   });
 
   test('keeps fields that nobody knows, and names with dots, but not a byte order mark', async () => {

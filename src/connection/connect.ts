@@ -92,6 +92,7 @@ export async function connectWith(
   // A failed read must not stop the following, because a state folder may be unavailable for a while.
   const lasting = journalNeed.needed ? journalOf(context, { quiet: true }) : journal;
   const { createHttpService } = await import('../service/http-service.ts');
+  const ignoresKeys = valueIfGiven(settings.idempotencyKeys) === 'ignored';
   return {
     context,
     settings,
@@ -101,8 +102,8 @@ export async function connectWith(
     account: async (idempotencyKey) => accountOf((await apiKeys.of(idempotencyKey)).value),
     renewApiKey: apiKeys.renew,
     releaseApiKey: apiKeys.release,
-    ignoresKeys: valueIfGiven(settings.idempotencyKeys) === 'ignored',
-    processes: createProcesses(),
+    ignoresKeys,
+    processes: createProcesses({ ignoresKeys }),
     usualDuration: (target) => usualOf(lasting.pastDurationsMs({ baseUrl, target })),
     voice: voiceOf({ journal, baseUrl, context }),
     limiter: createRateLimiter(options.rate ?? defaults.rate, clock, { connections }),

@@ -233,16 +233,17 @@ export function reported(entry: RunEntry, seen: StatusReport, at: string): Known
 }
 
 /** `use` must have an attempt without an outcome. */
-export function unresolvedOf({ attempts, isSuperseded, reason, conflict }: KeyUse): UnresolvedTrigger {
-  const [oldest] = attempts;
+export function unresolvedOf({ attempts: all, isSuperseded, reason, conflict }: KeyUse): UnresolvedTrigger {
+  const [oldest] = all;
   if (!oldest) throw new Error('every attempt of this trigger has an outcome');
   const { baseUrl, account, target, idempotencyKey, body, userProvided, at } = oldest.record;
-  const senders = attempts.flatMap(({ record: { process, at }, hasEnded }) =>
+  const attempts = all.map(({ record }) => record.attempt);
+  const senders = all.flatMap(({ record: { process, at }, hasEnded }) =>
     process && !hasEnded ? [{ process, at }] : [],
   );
   // If one of the attempts was to start a run whether another one was active or not, a late run is wanted.
-  const isSkip = attempts.every(({ record }) => record.ifActive === 'skip');
+  const isSkip = all.every(({ record }) => record.ifActive === 'skip');
   const ifActive = isSkip ? ('skip' as const) : undefined;
   const known = { baseUrl, account, target, idempotencyKey, body, userProvided, ifActive, at, reason, conflict };
-  return { kind: 'unresolved', ...known, senders, isSuperseded };
+  return { kind: 'unresolved', ...known, attempts, senders, isSuperseded };
 }

@@ -4,16 +4,19 @@ import { ageOf, type UnresolvedTrigger } from '../run/entry.ts';
 
 export type Processes = ReturnType<typeof createProcesses>;
 
-/** Knows whether the process that wrote a record is still running. */
-export function createProcesses() {
+/**
+ * Knows whether the process that wrote a record is still running. If this host has booted since then, it isn't. But two hosts
+ * may have one name, and if the service ignores idempotency keys, a mistake about that would start a second run.
+ */
+export function createProcesses({ ignoresKeys = false }: { ignoresKeys?: boolean } = {}) {
   const host = hostOf();
   return {
     /** The name of this process: its host or container, process id and start time. */
     own: [host, pid, statOf(pid).start].join(' '),
-    /** `unknown` on another host, in another container or from before the last boot. */
+    /** `unknown` on another host or in another container. */
     stateOf(name: string): 'running' | 'ended' | 'unknown' {
-      const [itsHost, itsPid, itsStart] = name.split(' ');
-      if (itsHost !== host) return 'unknown';
+      const [itsHost = '', itsPid, itsStart] = name.split(' ');
+      if (itsHost !== host) return !ignoresKeys && isBeforeBoot(itsHost, host) ? 'ended' : 'unknown';
       const { state, start } = statOf(Number(itsPid));
       const isRunning = exists(Number(itsPid)) && start === itsStart && !endedStates.includes(state);
       return isRunning ? 'running' : 'ended';
@@ -35,6 +38,13 @@ export function senderOf(
     return state === 'running' || (state === 'unknown' && ageOf({ at }, nowMs) < otherHostMs);
   });
   return sender?.process;
+}
+
+/** Do these names have the same host, and another boot of it? */
+function isBeforeBoot(one: string, other: string): boolean {
+  const [oneName, oneBoot] = one.split('/');
+  const [otherName, otherBoot] = other.split('/');
+  return oneName === otherName && Boolean(oneBoot && otherBoot) && oneBoot !== otherBoot;
 }
 
 /** A process id is only meaningful within one boot and one container. */

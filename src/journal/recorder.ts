@@ -9,6 +9,8 @@ import type { Journal } from './journal.ts';
 /** What must be recorded of a trigger, and when: a crash between two calls leaves what `recover` needs. */
 export interface Recorder {
   sending(): void; // called before the first byte is sent; on disk when it returns
+  /** Has another process recorded the same idempotency key first, at the same time as this one? */
+  isTaken(): boolean;
   /** The trigger was sent, and its outcome is unknown. `isLast`: this process will not send it again. */
   inDoubt(fault: Fault, attempt: { isLast: boolean }): void;
   started(run: RunStatus, evidence: Evidence): void;
@@ -18,12 +20,14 @@ export interface Recorder {
 
 interface SentTrigger extends Trigger {
   isRepeat: boolean;
+  earlierAttempts?: readonly string[]; // what the journal had of this key when this command decided to send it
   process?: string; // its name from `Processes`
 }
 
 /** Writes what becomes of a trigger to the journal. */
 export function createRecorder(journal: Journal, trigger: SentTrigger): Recorder {
   const { baseUrl, target, idempotencyKey, account, body, userProvided, ifActive, isRepeat, process } = trigger;
+  const { earlierAttempts = [] } = trigger;
   const key = { baseUrl, target, idempotencyKey };
   const attempt = randomUuid();
   let isWritten = false;
@@ -31,6 +35,15 @@ export function createRecorder(journal: Journal, trigger: SentTrigger): Recorder
 
   return {
     sending: writeTriggered,
+    isTaken() {
+      // Nobody else has a generated key.
+      if (!userProvided && !isRepeat) return false;
+      const recorded = journal.findKey(key);
+      if (recorded?.kind !== 'unresolved') return recorded?.kind === 'run';
+      const own = recorded.attempts.indexOf(attempt);
+      const before = own === -1 ? recorded.attempts : recorded.attempts.slice(0, own);
+      return before.some((id) => !earlierAttempts.includes(id));
+    },
     inDoubt(fault, { isLast }) {
       isInDoubt = true;
       const { message: reason, executionId: activeExecutionId } = fault;

@@ -39,6 +39,7 @@ export interface ForgottenRun extends RecordedRun {
 /** A trigger whose outcome isn't known: it may have started a run. */
 export interface UnresolvedTrigger extends Recorded, Trigger {
   kind: 'unresolved';
+  attempts: readonly string[]; // the ids of those without an outcome, in the order of their records
   senders: readonly { process: string; at: string }[]; // the processes that may still send it, and since when
   reason?: string; // why it isn't known; undefined if runctl was killed first
   conflict?: { activeExecutionId?: string }; // a repeat was refused because a run was active, perhaps its own

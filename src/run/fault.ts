@@ -92,6 +92,8 @@ const faults = {
   spent_key: { delivery: 'refused', exit: 'already_active' },
   /** The service may have forgotten the idempotency key. */
   stale_key: { delivery: 'not_sent', exit: 'outcome_unknown' },
+  /** Keys are ignored, and another process has recorded this idempotency key first. */
+  taken_key: { delivery: 'not_sent', exit: 'outcome_unknown' },
   /** Before it was sent. */
   interrupted: { delivery: 'not_sent', exit: 'interrupted', afterSilence: 'interrupted' },
   interrupted_in_flight: { delivery: 'unknown', exit: 'interrupted', afterSilence: 'interrupted' },

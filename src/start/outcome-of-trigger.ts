@@ -72,8 +72,7 @@ export function withoutRun(
 ): Started {
   const { target } = trigger;
   const { kind, fault } = failed;
-  if (kind === 'unknown')
-    return inDoubt(fault.kind === 'stale_key' ? { kind: 'expired' } : { kind: 'lost', fault }, trigger, ports);
+  if (kind === 'unknown') return inDoubt(whyUnknown(fault, trigger, ports), trigger, ports);
   if (kind === 'interrupted' && failed.mayHaveStarted) return inDoubt({ kind }, trigger, ports);
   const start = startOf('refused', trigger, ports);
   if (kind === 'interrupted') return { outcome: notStarted(target, start, ports) };
@@ -83,6 +82,14 @@ export function withoutRun(
     return { outcome: { kind: 'skipped', target, start: skipped, activeId: active.executionId } };
   }
   return { outcome: { kind: 'refused', target, start, fault, active, wait, isOutage: isOutage(fault, ports) } };
+}
+
+function whyUnknown(fault: Fault, trigger: Trigger, { journal }: StartPorts): WhyInDoubt {
+  if (fault.kind === 'stale_key') return { kind: 'expired' };
+  if (fault.kind !== 'taken_key') return { kind: 'lost', fault };
+  const recorded = journal.findKey(trigger);
+  const [sender] = recorded?.kind === 'unresolved' ? recorded.senders : [];
+  return sender ? { kind: 'sending', process: sender.process } : { kind: 'withheld' };
 }
 
 /** A signal came before anything was sent. */

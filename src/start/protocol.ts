@@ -17,7 +17,7 @@ export const protocol = {
   throttled:     { ready: 'ready',     in_doubt: 'in_doubt' }, // 429: the service has done nothing
   not_sent:      { ready: 'ready',     in_doubt: 'in_doubt' }, // nothing was sent: no name, no connection
   unsendable:    { ready: 'refused',   in_doubt: 'unknown'  }, // the same, and a retry cannot help
-  expired:       { ready: 'unknown',   in_doubt: 'unknown'  }, // an attempt in doubt is too old to send its key again
+  expired:       { ready: 'unknown',   in_doubt: 'unknown'  }, // an attempt in doubt is too old to send its key again, or another process sends it
   lost:          { ready: 'in_doubt',  in_doubt: 'in_doubt' }, // timeout, reset, 5xx, 408, 409, unreadable 2xx
   lost_for_good: { ready: 'unknown',   in_doubt: 'unknown'  }, // the same, and a retry cannot help: 501, 303
   stopped:       { ready: 'refused',   in_doubt: 'unknown'  }, // retries ended, or the user left between two
@@ -37,6 +37,7 @@ export function eventOf(fault: Fault): TriggerEvent {
     case 'reused_key':
       return 'reused';
     case 'stale_key':
+    case 'taken_key':
       return 'expired';
   }
   const [ifRetryable, ifNot] = eventsByDelivery[deliveryOf(fault)];

@@ -115,7 +115,7 @@ async function send(trigger: UnresolvedTrigger, ports: StartPorts): Promise<Trig
   if (ports.signal.aborted) return { kind: 'interrupted', fault: interrupted, mayHaveStarted: true };
   const ageMs = ageOf(trigger, ports.clock.nowMs());
   // A record that is dated in the future has no age. It is only sent because the user says so.
-  const earlier = { ageMs: Number.isFinite(ageMs) ? ageMs : 0 };
+  const earlier = { ageMs: Number.isFinite(ageMs) ? ageMs : 0, attempts: trigger.attempts };
   return sendTrigger(trigger, { earlier, isRecovery: true }, ports);
 }
 

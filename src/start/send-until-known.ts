@@ -12,7 +12,7 @@ import { eventOf, isEnd, step, type TriggerState } from './protocol.ts';
 
 export interface EarlierUse {
   /** Earlier attempts whose outcome is unknown. The age is that of the first, and infinite if the clock was set back. */
-  earlier?: { ageMs: number; isOwn?: boolean }; // `isOwn`: this command made them
+  earlier?: { ageMs: number; attempts?: readonly string[]; isOwn?: boolean }; // `isOwn`: this command made them
   isRecovery?: boolean; // `recover` sends the key, to resolve the earlier attempts
   /** May an attempt be repeated that the service may have acted on? Yes by default, as it honors idempotency keys. */
   isRepeatable?: boolean;
@@ -70,8 +70,7 @@ export async function sendUntilKnown(
     if (attempts === 0) record.sending();
     attempts += 1;
     const wasInDoubt = isInDoubt;
-    const isExpired = (wasInDoubt || earlier) && isTooOld();
-    const answer = isExpired ? staleKey : await send(trigger, ports, leftMs);
+    const answer = obstacle(wasInDoubt) ?? (await send(trigger, ports, leftMs));
     if (answer.kind === 'ok') {
       const { value: run, retryAfterMs } = answer;
       const evidence = evidenceOf(run, { ...trigger, isRecovery, wasInDoubt });
@@ -82,6 +81,13 @@ export async function sendUntilKnown(
     state = step(state, eventOf(fault));
     if (state === 'in_doubt' && isInDoubt && !wasInDoubt) record.inDoubt(fault, { isLast: false });
     return answer;
+  }
+
+  /** Why the idempotency key can't be sent. */
+  function obstacle(wasInDoubt: boolean): Answer<never> | undefined {
+    if ((wasInDoubt || earlier) && isTooOld()) return staleKey;
+    // If keys are ignored, every attempt may start a run, so of two processes only the first to record the key sends it.
+    return !isRepeatable && attempts === 1 && record.isTaken() ? takenKey : undefined;
   }
 
   const mayRepeat = () => !isEnd(state) && (isRepeatable || !isInDoubt);
@@ -99,7 +105,8 @@ export async function sendUntilKnown(
   if (wasInDoubt) record.inDoubt(fault, { isLast: earlierUse.isContinuedAfter?.(fault) !== true });
   // There is no record of a trigger whose turn never came.
   else if (attempts > 0) record.refused(kind === 'interrupted' ? interrupted : fault);
-  const recorded = wasInDoubt || isRecovery ? record.readKey() : await waitForOtherSenders(ports);
+  const isWaiting = !wasInDoubt && !isRecovery && fault.kind !== 'taken_key';
+  const recorded = isWaiting ? await waitForOtherSenders(ports) : record.readKey();
   if (recorded?.kind === 'run') {
     const evidence = evidenceOfRecord({ isRecovery, wasInDoubt });
     return { kind: 'recorded', executionId: recorded.executionId, evidence };
@@ -131,6 +138,8 @@ const staleKey = ownFault(
   'stale_key',
   'the idempotency key was first sent more than 24h ago, and the service may have forgotten it',
 );
+
+const takenKey = ownFault('taken_key', 'another process is sending the same idempotency key');
 
 function reusedKey({ executionId, document }: RunStatus): Answer<never> {
   const { automationName } = document;

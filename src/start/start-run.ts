@@ -113,7 +113,7 @@ function earlierOf(
 ): EarlierUse['earlier'] {
   const ageMs = known ? ageOf(known, clock.nowMs()) : 0;
   if (ownAgeMs !== undefined) return { ageMs: Math.max(ownAgeMs, ageMs), isOwn: true };
-  return known && { ageMs };
+  return known && { ageMs, attempts: known.attempts };
 }
 
 const keptApiKey = (refused: FailedTrigger): FailedTrigger => ({
@@ -148,7 +148,8 @@ function warnOfUnresolved(target: Target, ports: StartPorts, exceptKey?: string)
 export async function sendTrigger(trigger: Trigger, earlierUse: EarlierUse, ports: StartPorts): Promise<TriggerResult> {
   const { journal, processes, ignoresKeys, deadline, observe } = ports;
   const isRepeat = earlierUse.earlier !== undefined;
-  const record = createRecorder(journal, { ...trigger, isRepeat, process: processes.own });
+  const earlierAttempts = earlierUse.earlier?.attempts;
+  const record = createRecorder(journal, { ...trigger, isRepeat, earlierAttempts, process: processes.own });
   const { target } = trigger;
   const onRetry: SendPorts['onRetry'] = (failed) =>
     observe({ event: 'attempt_failed', operation: 'trigger', target, ...failed });

@@ -281,6 +281,7 @@ describe('an unresolved trigger', () => {
         body: '{"message":"hi"}',
         userProvided: true,
         at: '2026-11-21T03:00:00.000Z',
+        attempts: ['attempt-1'],
         senders: [],
         reason: 'the connection was reset',
       },

@@ -78,6 +78,18 @@ test('knows nothing of another host', () => {
   expect(stateOf(`elsewhere ${pid} ${start}`)).toBe('unknown');
 });
 
+test.runIf(process.platform === 'linux').each([
+  ['ended', {}],
+  ['unknown', { ignoresKeys: true }],
+])('takes a process of before the last boot for one that is %s, if the setting is %j', (state, settings) => {
+  const { own, stateOf } = createProcesses(settings);
+  const boot = /(?<=^[^/]+\/)[^/]+/;
+  expect(stateOf(own.replace(boot, 'another-boot'))).toBe(state);
+  expect(stateOf(own.replace(boot, 'another-boot').replace(/pid:\S+/, 'pid:[7]')), 'in whatever container').toBe(state);
+  expect(stateOf(own.replace(boot, '')), 'where nothing says when it booted').toBe('unknown');
+  expect(stateOf(own.replace(/^[^/]+/, 'elsewhere').replace(boot, 'another-boot')), 'another host').toBe('unknown');
+});
+
 test('knows a process by its id alone where nothing says when it started', () => {
   const { stateOf, host } = parts();
   // 0 is the process group of this process, of which /proc knows nothing.

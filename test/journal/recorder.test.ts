@@ -156,6 +156,28 @@ describe('an attempt', () => {
     expect(written.at(-1)).toMatchObject({ ...key(1), target: pathOf(nightly), name, attempt: written[0].attempt });
   });
 
+  test.each<[string, object, NewRecord[], boolean]>([
+    ['nobody else has its key', { userProvided: true }, [], false],
+    ['another process recorded the key before', { userProvided: true }, [triggered(1)], true],
+    ['another process has its run already', { userProvided: true }, [triggered(1), accepted(1)], true],
+    ['an earlier attempt was refused', { userProvided: true }, [triggered(1), refused(1)], false],
+    ['it has a key of our own', {}, [triggered(1)], false],
+    ['it is to resolve that attempt', { isRepeat: true, earlierAttempts: ['attempt-1'] }, [triggered(1)], false],
+    [
+      'it is to resolve an attempt, and another process is at it',
+      { isRepeat: true, earlierAttempts: ['attempt-1'] },
+      [triggered(1), { ...triggered(1), attempt: 'attempt-2' }],
+      true,
+    ],
+  ])('knows whether it comes second: if %s', (_, trigger, before, expected) => {
+    const { open } = createStateFolder();
+    for (const record of before) open().append(record);
+    const record = createRecorder(open(), { ...ours, ...trigger });
+    record.sending();
+    open().append({ ...triggered(1), attempt: 'attempt-9' });
+    expect(record.isTaken()).toBe(expected);
+  });
+
   test('knows what came of its key: nothing, another attempt in doubt, or a run', () => {
     const { open } = createStateFolder();
     const { readKey } = createRecorder(open(), ours);

@@ -85,3 +85,21 @@ test('where keys are ignored nothing is sent again that may have arrived, and no
     expect(stderr).toMatch(/a second run could start.*runctl recover .*nightly --resend/s);
   }
 });
+
+test('where keys are ignored, one of several processes that use one at once sends it, and the others say that', async () => {
+  const { run, ids, records } = await withMachine({
+    automations: { '*': { duration: '10s' } },
+    idempotencyKeys: 'ignored',
+  });
+  const known = { env: { RUNCTL_IDEMPOTENCY_KEYS: 'ignored' } };
+  const ended = await Promise.all([1, 2, 3, 4].map(() => run(`${given} --json`, known)));
+  expect([ids().length, ended.map(({ code }) => code).sort()]).toEqual([1, [0, 12, 12, 12]]);
+  const others = ended.filter(({ code }) => code === 12);
+  for (const { documents, stderr } of others) {
+    expect(documents).toMatchObject([{ runctl: { trigger: { how: 'unknown', safeToRepeat: false } } }]);
+    expect(stderr).toContain('is still being sent by process');
+  }
+  // The key has the run, and nothing is left to recover.
+  expect(await run(`${given} --json`, known)).toMatchObject({ code: 0, documents: [{ executionId: ids()[0] }] });
+  expect(records().filter(({ type }) => type === 'accepted')).toHaveLength(1);
+});

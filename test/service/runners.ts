@@ -60,6 +60,7 @@ const trigger =
       inDoubt() {},
       started() {},
       refused() {},
+      isTaken: () => false,
       readKey: () => undefined,
     };
     const { giveUpAfterMs = 30_000, timeoutMs = Number.POSITIVE_INFINITY } = given;

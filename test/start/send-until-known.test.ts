@@ -32,6 +32,7 @@ interface Given {
   userProvided?: boolean;
   /** What the journal has of the key; `open` is an unresolved trigger of this age. */
   readKey?(open: (ageMs: number) => UnresolvedTrigger): RecordedKey | undefined;
+  isTaken?: boolean;
 }
 
 async function triggered(
@@ -46,6 +47,7 @@ async function triggered(
   const open = (ageMs: number): UnresolvedTrigger => ({
     kind: 'unresolved',
     ...trigger,
+    attempts: [],
     senders: [],
     at: at(ageMs),
   });
@@ -67,6 +69,7 @@ async function triggered(
         },
         started: () => records.push('started'),
         refused: () => records.push('refused'),
+        isTaken: () => given.isTaken === true,
         readKey: () => readKey(open),
       },
       ...ports,
@@ -331,6 +334,19 @@ describe('a key that the user chose', () => {
 
   test('is needed for that: a minted key is new', async () => {
     expect((await triggered([other({ automationName: 'weekly' })])).result.kind).toBe('started');
+  });
+});
+
+describe('a key that another process recorded first', () => {
+  test.each([
+    ['is not sent if keys are ignored', false, { kind: 'unknown', fault: { kind: 'taken_key' } }, 0],
+    ['is sent if they are honored', true, { kind: 'started' }, 1],
+  ])('%s', async (_, isRepeatable, expected, sends) => {
+    const given = { isTaken: true, userProvided: true, history: { isRepeatable } };
+    const { result, sent, records, clock } = await triggered([running()], given);
+    expect([sent.length, clock.sleepsMs]).toEqual([sends, []]);
+    expect(result).toMatchObject(expected);
+    expect(records).toEqual(['sending', sends === 0 ? 'refused' : 'started']);
   });
 });
 

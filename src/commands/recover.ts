@@ -4,13 +4,16 @@ import { aboutSelection, asTyped, giveUpAfter } from '../cli/options.ts';
 import { flawOfAutomation, parseAutomationNames } from '../connection/arguments.ts';
 import { connect } from '../connection/connect.ts';
 import type { Connection } from '../connection/connection.ts';
+import { automationsIn } from '../connection/find-run.ts';
 import { isJournalIncomplete, journalPlace } from '../connection/open-journal.ts';
-import { isAmong } from '../journal/entry-filter.ts';
+import { isAmong, type NamedAutomation } from '../journal/entry-filter.ts';
 import { printSentence, printWords, wantsData } from '../output/print.ts';
 import { nameOfOutcome } from '../run/exit-of.ts';
 import { defaults } from '../run/limits.ts';
-import type { Recovery, TriggerOutcome } from '../run/outcome.ts';
-import type { Target } from '../run/run.ts';
+import { didYouMean } from '../run/near-words.ts';
+import type { OutcomeOf, Recovery, TriggerOutcome } from '../run/outcome.ts';
+import { Problem } from '../run/problem.ts';
+import { nameOf, type Target } from '../run/run.ts';
 import { valueIfGiven } from '../settings/table.ts';
 import { recoverAll } from '../start/recover.ts';
 import { wordsOf } from '../words/of-outcome.ts';
@@ -40,6 +43,8 @@ export const recover = define(command, {
   async run([automations], options, context) {
     const connection = await connect(options, context, { needed: true });
     const named = parseAutomationNames(automations, valueIfGiven(connection.settings.project));
+    const unknown = unknownAutomation(named, connection);
+    if (unknown) return { outcomes: [unknown] };
     const isSelected = (target: Target) => isAmong(named, target);
     const outcomes: TriggerOutcome[] = [];
     for (const recovery of await recoverAll(options, connection, isSelected)) {
@@ -60,6 +65,30 @@ export const recover = define(command, {
     };
   },
 });
+
+/**
+ * The first automation that the journal has never seen, if that is likely a mistake: it knows one with a similar name, or has
+ * something to recover. On a new machine, a script may recover before its first trigger.
+ */
+function unknownAutomation(
+  named: readonly NamedAutomation[],
+  { journal, baseUrl }: Connection,
+): OutcomeOf<'failed'> | undefined {
+  const automation = named.find((each) => !journal.hasRecord({ baseUrl, automations: [each] }));
+  if (!automation) return undefined;
+  const { projectId, automationName } = automation;
+  const open = journal.unresolved({ baseUrl }).map(({ target }) => target.automationName);
+  const near = didYouMean(automationName, [...automationsIn({ journal, baseUrl }), ...open]);
+  if (near === undefined && open.length === 0) return undefined;
+  const message = `this machine has no record of ${nameOf({ automationName })}`;
+  const hint = near ?? 'list the unresolved triggers: `runctl recover --dry-run`';
+  return {
+    kind: 'failed',
+    target: projectId === undefined ? undefined : { projectId, automationName },
+    start: { evidence: 'refused', idempotencyKey: null, isRepeatable: true },
+    problem: new Problem({ name: 'not_found', message, hint }),
+  };
+}
 
 function nothingFor(names: readonly string[], { baseUrl, context }: Connection): string {
   const whose = names.length > 0 ? ` of ${names.join(', ')}` : '';

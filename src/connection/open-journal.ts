@@ -6,6 +6,7 @@ import { type Journal, openJournal } from '../journal/journal.ts';
 import { Problem, usageProblem } from '../run/problem.ts';
 import { shellWord } from '../run/quote.ts';
 import { resolveStateFolder } from '../settings/folders.ts';
+import { systemErrorText } from '../system/error-name.ts';
 import { openOwn, UnsafePathError } from '../system/own-file.ts';
 
 export interface JournalNeed {
@@ -61,7 +62,7 @@ export function journalTrouble(folder: string): Problem | undefined {
   const trouble = (lack: string, error: unknown) =>
     new Problem({
       name: 'output_error',
-      message: `the journal in ${folder} can't be ${lack} (${(error as Error).message})`,
+      message: `the journal in ${folder} can't be ${lack} (${systemErrorText(error)})`,
       hint: hintFor(error, folder),
     });
   let newest: string | undefined;

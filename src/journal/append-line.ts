@@ -1,5 +1,6 @@
 import { closeSync, constants, openSync, statSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { systemErrorName } from '../system/error-name.ts';
 import { makeOwnFolder, openOwn } from '../system/own-file.ts';
 import { fileNameOf, filesIn } from './files.ts';
 
@@ -32,12 +33,21 @@ export function appendLine(line: string, { folder: named, fileBytes, durable, sy
     const bytes = Buffer.from(`\n${line}\n`);
     const written = writeSync(fd, bytes);
     if (written < bytes.length) throw new Error(`only ${written} of ${bytes.length} bytes were written`);
-    if (durable) sync.file(fd);
+    if (durable) syncFile(fd, sync);
   });
   // A new file only survives a crash if its name is on disk, and its folder's name, which may also be new.
   const isNew = path !== newest?.path;
   if (isNew) for (const each of [folder, dirname(folder)]) syncFolder(each, sync);
   return isNew;
+}
+
+/** Some file systems have no way to do this. The line is written all the same. */
+function syncFile(fd: number, sync: Sync): void {
+  try {
+    sync.file(fd);
+  } catch (error) {
+    if (!/^(EINVAL|ENOSYS|ENOTSUP|EOPNOTSUPP)$/.test(systemErrorName(error) ?? '')) throw error;
+  }
 }
 
 function syncFolder(folder: string, sync: Sync): void {

@@ -103,6 +103,11 @@ export class Journal {
     }
   }
 
+  /** Does any record match? Of a trigger that was refused there is no entry, but there are records. */
+  hasRecord(filter: EntryFilter): boolean {
+    return this.#read(filter).next().done !== true;
+  }
+
   #listed(filter: EntryFilter): Listed[] {
     return listed(filter.hasRun ? foldRuns(this.#read(filter)) : fold(this.#read(filter)));
   }

@@ -1,5 +1,6 @@
 import { fdatasyncSync, fsyncSync, rmSync } from 'node:fs';
 import { clockSkewMs } from '../run/entry.ts';
+import { systemErrorName } from '../system/error-name.ts';
 import { UnsafePathError } from '../system/own-file.ts';
 import { appendLine, type Sync } from './append-line.ts';
 import { alwaysKept, filesIn, fullFileBytes, readFile } from './files.ts';
@@ -47,7 +48,7 @@ export function openLog(options: LogOptions): Log {
   }
   const fail = (doing: Lack, error: unknown) => {
     const lack = error instanceof UnsafePathError ? 'used' : doing;
-    report(`the journal in ${folder} can't be ${lack} (${describe(error)})`, lack);
+    report(`the journal in ${folder} can't be ${lack} (${systemErrorName(error) ?? (error as Error).message})`, lack);
   };
   const attempt = <T>(reading: () => T): T | undefined => {
     try {
@@ -106,11 +107,6 @@ function prune(folder: string, nowMs: number): void {
   try {
     pruneFiles(folder, nowMs);
   } catch {}
-}
-
-function describe(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException;
-  return code ?? message;
 }
 
 const yearMs = 365 * 24 * 3_600_000;

@@ -15,7 +15,7 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 export const isUuid = (text: string): boolean => uuid.test(text);
 
-export const nameOf = ({ automationName }: Target): string => automationName;
+export const nameOf = ({ automationName }: Pick<Target, 'automationName'>): string => automationName;
 
 /** A name that is unique across projects: `<projectId>/<name>`. */
 export const fullNameOf = ({ projectId, automationName }: Target): string => `${projectId}/${automationName}`;

@@ -29,7 +29,7 @@ import { running } from '../helpers/scripted-service.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
 import { accepted, account, baseUrl, idOf, key, refused, status, triggered, uuid } from './records.ts';
-import { createStateFolder, lineOf, type StateFolder } from './state-folder.ts';
+import { createStateFolder, lineOf, linesIn, type StateFolder } from './state-folder.ts';
 
 /** A folder with these files: the first one is `journal.jsonl`, the next `journal-1.jsonl`. */
 function folderOf(...texts: string[]) {
@@ -145,6 +145,43 @@ describe('a line', () => {
       syncBuiltinESMExports();
     });
     expect(() => append(temporaryFolder())).toThrow('3 of 5');
+  });
+});
+
+describe('a file system that', () => {
+  /** A journal whose file can't be synchronized because of this error. */
+  const openBroken = (error: object) => {
+    const { folder, open } = createStateFolder();
+    const troubles: string[] = [];
+    const file = () => {
+      throw Object.assign(new Error('fdatasync'), error);
+    };
+    const onTrouble = (what: string) => void troubles.push(what);
+    const journal = openJournal({ folder, nowMs: () => 0, onTrouble, sync: { file, folder() {} } });
+    return { journal, folder, troubles, open };
+  };
+
+  test.each(['EINVAL', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP'])(
+    'can not synchronize a file (%s) has each record once',
+    (code) => {
+      const { journal, folder, troubles } = openBroken({ code });
+      const trigger = { ...key(1), account, userProvided: false, body: '{}' };
+      const record = createRecorder(journal, { ...trigger, isRepeat: false });
+      record.sending();
+      record.started({ executionId: uuid(1), status: 'RUNNING', isFinal: false, document: {} }, 'generated_key');
+      const types = linesIn(folder).flatMap((line) => (line === '' ? [] : JSON.parse(line).type));
+      expect([types, troubles]).toEqual([['triggered', 'accepted'], []]);
+    },
+  );
+
+  test.runIf(process.platform === 'linux').each([
+    ['EDQUOT', { errno: -122, code: 'Unknown system error -122' }],
+    ['ESTALE', { errno: -116, code: 'UNKNOWN' }],
+    ['EIO', { errno: -5, code: 'EIO' }],
+  ])('fails is named: %s', (name, error) => {
+    const { journal, troubles } = openBroken(error);
+    expect(journal.append(triggered(1))).toBe(false);
+    expect(troubles).toEqual([expect.stringContaining(`can't be written (${name})`)]);
   });
 });
 

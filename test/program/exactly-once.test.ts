@@ -175,10 +175,43 @@ describe('recover', () => {
   });
 
   test('is told the automations that are meant, and sends no trigger of any other', async () => {
-    const { run, sent } = await withUnresolvedTrigger();
+    const { run, sent } = await withUnresolvedTrigger({ ...lost, automations: { nightly: {}, weekly: {} } });
+    await run('trigger weekly');
+    const before = sent();
     expect(await run('recover weekly')).toMatchObject({ code: 0, stderr: expect.stringContaining('weekly') });
-    expect(sent()).toBe(0);
+    expect(sent()).toBe(before);
     expect((await run('recover weekly nightly')).stdout).toMatch(/^[\w-]{36}\n$/);
+  });
+
+  test.each([
+    ['nigthly', 'did you mean nightly?', null],
+    ['NIGHTLY', 'did you mean nightly?', null],
+    ['weekly', 'runctl recover --dry-run', 'runctl recover --dry-run'],
+    ['nightly weekly', 'runctl recover --dry-run', 'runctl recover --dry-run'],
+  ])('sends nothing if it is told an automation that this machine has no record of: %s', async (names, hint, next) => {
+    const { run, sent } = await withUnresolvedTrigger();
+    const { code, stdout, stderr } = await run(`recover ${names}`);
+    expect([code, stdout, sent()]).toEqual([6, '', 0]);
+    expect(stderr).toContain(hint);
+    const { documents } = await run(`recover ${names} --json`);
+    const trigger = { how: 'not_started', started: 'no' };
+    expect(documents).toMatchObject([
+      { executionId: null, runctl: { exitCode: 6, outcome: 'not_found', next, trigger } },
+    ]);
+  });
+
+  test('goes on if nothing is unresolved and no automation has such a name, so that a script can begin with it', async () => {
+    const { run } = await withMachine(lost);
+    const noted = { code: 0, stderr: expect.stringContaining('Nothing to recover') };
+    expect(await run('recover nightly')).toMatchObject(noted);
+    await run('trigger other');
+    expect(await run('recover nightly')).toMatchObject(noted);
+  });
+
+  test('has seen an automation whose triggers were all refused', async () => {
+    const { run } = await withMachine({ faults: [{ on: 'trigger', do: 'status', status: 402 }] });
+    expect((await run('trigger nightly')).code).toBe(8);
+    expect((await run('recover nightly')).code).toBe(0);
   });
 
   test.each(['', ' -q'])(

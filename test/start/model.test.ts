@@ -71,6 +71,8 @@ const uses: fc.Arbitrary<Use> = fc.record({
 interface Moment {
   uses: Use[];
   account: 0 | 1;
+  /** By how much the wall clock of the first machine is set before. */
+  setMs: number;
   /** Time until the next one. */
   restMs: number;
 }
@@ -78,6 +80,7 @@ interface Moment {
 const moments: fc.Arbitrary<Moment> = fc.record({
   uses: fc.array(uses, { minLength: 1, maxLength: 3 }),
   account: fc.constantFrom(0, 0, 0, 1),
+  setMs: fc.constantFrom(0, 0, 0, -48 * hour, -2 * hour, 120 * second, 2 * hour),
   restMs: fc.constantFrom(0, 1_000, 5_000, 60_000, 300_000, hour),
 });
 
@@ -93,6 +96,7 @@ const simulations: fc.Arbitrary<SimulationOptions> = fc.record({
   latencyMs: fc.constantFrom(0, 200, 200, 5_000),
   offsetsMs: fc.tuple(fc.constantFrom(0, -5 * hour, 3_000, 7 * hour), fc.constantFrom(0, -40_000)),
   disturbance: fc.constantFrom('set', 'sleep'),
+  fileBytes: fc.constantFrom(undefined, 10_000),
 });
 
 const scratch = mkdtempSync(join(tmpdir(), 'runctl-model-'));
@@ -103,6 +107,7 @@ async function simulate(options: SimulationOptions, sequence: Moment[]): Promise
   const simulation = createSimulation(join(scratch, String(count++)), options);
   const past: Past = { simulation, options, sent: [], isClear: true };
   for (const [index, moment] of sequence.entries()) {
+    simulation.setClock(moment.setMs);
     past.isClear &&= moment.uses.every(({ kill, conditions }) => !kill && conditions.every(isClear));
     const outcomes = await Promise.all(
       moment.uses.map(async (use) => ({ use, outcome: await simulation.run(use, moment.account) })),
@@ -139,7 +144,7 @@ const plain: SimulationOptions = {
   offsetsMs: [0, 0],
   disturbance: 'set',
 };
-const momentOf = (uses: Use[], restMs = 0): Moment => ({ uses, account: 0, restMs });
+const momentOf = (uses: Use[], restMs = 0): Moment => ({ uses, account: 0, setMs: 0, restMs });
 const throttled: Condition = { kind: 'answer', status: 429, retryAfter: 45 };
 
 const killed = { nth: 2, after: true };
@@ -171,6 +176,15 @@ const rare: [SimulationOptions, Moment[]][] = [
         ]),
         account: 1,
       },
+    ],
+  ],
+  // A trigger that completed while the clock was 2 minutes ahead is no later one than a trigger that was lost after it.
+  [
+    { ...plain, durationMs: second },
+    [
+      { ...momentOf([alone], 60_000), setMs: 120 * second },
+      { ...momentOf([{ ...alone, kill: killed }]), setMs: -120 * second },
+      momentOf([{ ...alone, command: 'recover' }]),
     ],
   ],
   // The clock is set back between a trigger that is killed and `recover`: its own run seems to be older than it.

@@ -62,6 +62,8 @@ export interface SimulationOptions extends Omit<ServiceOptions, 'clock' | 'rando
   ignoresKeys: boolean;
   /** By how much the wall clock of each machine is off at first. */
   offsetsMs: [number, number];
+  /** A larger file of the journal is followed by another. No more are begun than are always read. */
+  fileBytes?: number;
   /** What disturbs a machine: one of its clocks goes wrong, never both. */
   disturbance: 'set' | 'sleep';
 }
@@ -81,7 +83,7 @@ interface Machine {
 /** A service, machines with a journal each, and time: everything that outlives a process. */
 export function createSimulation(
   folder: string,
-  { seed, ignoresKeys, offsetsMs, disturbance, ...options }: SimulationOptions,
+  { seed, ignoresKeys, offsetsMs, disturbance, fileBytes, ...options }: SimulationOptions,
 ) {
   const clock = createVirtualClock();
   const random = createRandom(seed);
@@ -101,6 +103,7 @@ export function createSimulation(
   const journalOf = (use: Use) =>
     openJournal({
       ...machineOf(use),
+      fileBytes,
       nowMs: machineOf(use).clock.nowMs,
       onTrouble: (what) => expect.unreachable(what),
     });
@@ -175,6 +178,14 @@ export function createSimulation(
     return { ...createConnection(mortalService, parts), own };
   }
 
+  /** Somebody sets the wall clock of the first machine. */
+  function setClock(byMs: number): void {
+    const [machine] = machines;
+    if (!machine || byMs === 0) return;
+    machine.offsetMs += byMs;
+    machine.setAtMs = clock.nowMs();
+  }
+
   async function disturb({ disturbed, ...use }: Use): Promise<void> {
     if (!disturbed) return;
     disturbances += 1;
@@ -235,6 +246,7 @@ export function createSimulation(
     machines,
     machineOf,
     run,
+    setClock,
     sentBy,
     journalOf,
     supersededIn,

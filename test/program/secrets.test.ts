@@ -74,27 +74,30 @@ describe('a service that gives the key back in every spelling and every place', 
   });
 });
 
-test('a service that gives the key as the status of a run puts it neither into the journal nor on stderr', async () => {
-  const document = { executionId, projectId, automationName: 'nightly', status: `RUNNING ${key}` };
-  const { env: settings } = await startFaultyService(() => answer(200, JSON.stringify(document)));
-  const env = environment(settings);
-  for (const [args, exitCode] of [
-    [['trigger', 'nightly'], 0],
-    [['watch', run, '--timeout', '1m'], 124],
-  ] as const) {
-    const { code, stderr } = await runProgram([...args, '--debug'], { env, clock: createLeapingClock() });
-    expect([code, leaked(written({ stdout: '', stderr }, env))]).toEqual([exitCode, []]);
-  }
-});
+describe('a service that gives the key in every field of a document', () => {
+  const fields = { title: key, message: `use ${key}`, error: { type: key, message: `the key ${key} was refused` } };
+  const follow = '--watch --timeout 1m';
 
-test.each(['status', 'result', 'watch'])('a run whose error quotes the key: `%s` puts it nowhere', async (command) => {
-  const error = { type: 'step_failed', message: `the key ${key} was refused` };
-  const scenario = { automations: { '*': { duration: '1ms', outcome: 'FAILED', error } } } as const;
-  const machine = await withMachine(scenario, { apiKey: key });
-  await machine.run('trigger nightly');
-  const { stdout, stderr } = await machine.run(`${command} nightly`);
-  expect(stdout).toContain('the key [secret] was refused');
-  expect(leaked(stdout + stderr + readFileSync(machine.journal, 'utf8'))).toEqual([]);
+  test.each([
+    'trigger nightly',
+    `trigger nightly ${follow}`,
+    `watch ${run} --timeout 1m`,
+    `status ${run}`,
+    `result ${run}`,
+    `agent trigger ${executionId}`,
+    `agent status ${executionId} ${executionId}`,
+  ])('puts it neither on the screen nor into the journal: `%s`', async (line) => {
+    for (const status of [`RUNNING ${key}`, 'FAILED']) {
+      const document = { executionId, projectId, automationName: 'nightly', ...fields, status };
+      const { env: settings } = await startFaultyService(() => answer(200, JSON.stringify(document)));
+      const env = environment(settings);
+      const type = (words: string) => runProgram(words.split(' '), { env, clock: createLeapingClock() });
+      const shown = await type(`${line} --debug`);
+      const listed = await type('list --offline');
+      expect([status, leaked(written(shown, env) + listed.stdout + listed.stderr)]).toEqual([status, []]);
+      if (!line.includes('trigger')) expect(shown.stdout + shown.stderr).toContain('[secret]');
+    }
+  });
 });
 
 describe('the key', () => {

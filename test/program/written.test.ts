@@ -40,7 +40,7 @@ const table: Row[] = [
   ['status', 'nothing of a run that is still running', going, started, []],
   ['status', 'the end', going, finished, [completed]],
   ['status', 'the end, and why', failing, finished, [failed, why]],
-  ['status --json', 'the end of a run that failed', failing, finished, [failed]],
+  ['status --json', 'the end, and why', failing, finished, [failed, why]],
   ['result', 'nothing of a run that is still running', going, started, []],
   ['result', 'the end', going, finished, [completed]],
   ['result -q', 'the end of a run that failed', failing, finished, [failed]],

@@ -8,6 +8,7 @@ import type { Outcome, RunOutcome, TriggerOutcome } from '../run/outcome.ts';
 import { nameOf } from '../run/run.ts';
 import { beganAt } from '../run/service.ts';
 import { endedWell } from '../run/statuses.ts';
+import { withCurrentStatus } from '../start/outcome-of-trigger.ts';
 import type { StartRequest } from '../start/ports.ts';
 import { startRun } from '../start/start-run.ts';
 import { wordsOfUnread } from '../words/of-watch.ts';
@@ -25,16 +26,14 @@ export function triggerAll(
   return followAndReport(requests.length, flags, connection, async ({ connection, starts, follow, done }) => {
     const { context } = connection;
     const triggerOne = async (request: StartRequest, index: number): Promise<RunOutcome> => {
-      const { outcome, found } = await startRun(request, connection);
-      starts.push(outcome.start);
-      const report = () => {
-        const id = outcome.run?.executionId;
-        // With several arguments, line n belongs to argument n, so one without a run has an empty line.
-        if (idsAreData && (id !== undefined || requests.length > 1)) context.stdout.write(`${id ?? ''}\n`);
-        context.reporter.observe(triggeredEvent(outcome, flags.watch, connection));
-      };
-      if (idsAreData) inOrder(index, report);
-      else report();
+      const { outcome: started, found } = await startRun(request, connection);
+      starts.push(started.start);
+      const id = started.run?.executionId;
+      // With several arguments, line n belongs to argument n, so one without a run has an empty line.
+      const hasLine = idsAreData && (id !== undefined || requests.length > 1);
+      inOrder(index, () => hasLine && context.stdout.write(`${id ?? ''}\n`));
+      const outcome = flags.watch ? started : await withCurrentStatus(started, connection);
+      context.reporter.observe(triggeredEvent(outcome, flags.watch, connection));
       const isFollowed = flags.watch && found !== undefined;
       const end = isFollowed ? await follow(found, outcome.start) : outcome;
       warnOfEarlier(outcome, isFollowed, connection);

@@ -87,8 +87,8 @@ function triggeredSentence(event: Extract<RunEvent, { event: 'triggered' }>): st
     replayed: `this idempotency key started ${name} ${beganAt(status)}; no new run was started`,
   };
   const { executionId } = run;
-  // A replayed failure has a warning of its own.
-  if (status?.isFinal && how === 'replayed') return endedWell(status.status) ? sentences[how] : undefined;
+  // An earlier run that failed has a warning of its own.
+  if (status?.isFinal && how !== 'started') return endedWell(status.status) ? sentences[how] : undefined;
   if (isWatched) return `${sentences[how]}: ${executionId}`;
   return `${sentences[how]}; to watch it: \`runctl watch ${argument ?? executionId}\``;
 }

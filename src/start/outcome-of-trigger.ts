@@ -7,7 +7,7 @@ import type { ActiveRun, Conflict, SlotEnd, Start, TriggerOutcome, WhyInDoubt } 
 import type { Run, Target } from '../run/run.ts';
 import type { RunStatus } from '../run/service.ts';
 import type { IfActive, Trigger } from '../run/trigger.ts';
-import { askStatus, isNowForgotten, isOutage } from '../watch/ask.ts';
+import { askBeside, askStatus, isNowForgotten, isOutage } from '../watch/ask.ts';
 import type { Started, StartPorts, StartRequest } from './ports.ts';
 import type { FailedTrigger, RecordedTrigger, StartedTrigger } from './send-until-known.ts';
 
@@ -62,6 +62,20 @@ async function withEarlierRun(run: Run, start: Start, ports: StartPorts): Promis
   if (seen?.status.isFinal)
     return { outcome: { kind: 'started', ...about, ...withStatus(start, seen.status), unread: fault } };
   return { outcome: { kind: 'unread', ...about, operation: 'status', fault, seen, isRecorded }, found };
+}
+
+/**
+ * Asks once how a run stands that an earlier command may have started. A service may repeat its first response, in which a
+ * run is RUNNING that failed hours ago.
+ */
+export async function withCurrentStatus(outcome: TriggerOutcome, ports: StartPorts): Promise<TriggerOutcome> {
+  const isFound = outcome.kind === 'started' && meanings[outcome.start.evidence].how === 'found';
+  if (!isFound || outcome.status?.isFinal) return outcome;
+  const { run, start } = outcome;
+  const status = await askBeside('status', run, ports);
+  if (!status) return outcome;
+  ports.journal.recordStatus(ports.baseUrl, run, status);
+  return status.isFinal ? { ...outcome, ...withStatus(start, status) } : outcome;
 }
 
 /** A trigger that started no run, or whose outcome is unknown. */

@@ -14,13 +14,15 @@ const entryPoints = {
   main: 'src/main.ts',
   process: 'src/process.ts',
   undici: 'src/service/undici.ts',
+  conf: 'conf',
+  ora: 'ora',
   chalk: 'chalk',
 };
 
 const keepApart = {
   name: 'keep-apart',
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^(\.\/process\.ts|\.\/undici\.ts|chalk)$/ }, ({ path, importer }) =>
+    onResolve({ filter: /^(\.\/process\.ts|\.\/undici\.ts|conf|ora|chalk)$/ }, ({ path, importer }) =>
       importer.startsWith(`${root}src/`) ? { path: `./${basename(path, '.ts')}.cjs`, external: true } : undefined,
     );
     // Its segmenter and its expression for emoji take 20 ms to make, and most names need neither.
@@ -35,12 +37,13 @@ const keepApart = {
 };
 
 /**
- * What undici loads and runctl never uses: Node's module for HTTP/2 takes 10 ms.
+ * What packages load and runctl never uses. Node's module for HTTP/2, which undici loads, takes 10 ms. env-paths, which conf
+ * would ask for a folder if it had none, throws for a user who has neither HOME nor a line in the password file.
  */
 const leaveOut = {
   name: 'leave-out',
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^node:http2$/ }, ({ path }) => ({ path, namespace: 'left-out' }));
+    onResolve({ filter: /^(node:http2|env-paths)$/ }, ({ path }) => ({ path, namespace: 'left-out' }));
     onLoad({ filter: /./, namespace: 'left-out' }, () => ({ contents: 'module.exports = { constants: {} };' }));
   },
 };

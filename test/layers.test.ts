@@ -39,7 +39,9 @@ test('a package is imported in one place', () => {
     'chalk < output/theme.ts',
     'commander < cli',
     'commander < commands',
+    'conf < settings/config-file.ts',
     'lossless-json < system/json.ts',
+    'ora < output/spinner.ts',
     'string-width < output/width.ts',
     'undici < commands/version.ts', // its version
     'undici < service/undici.ts',

@@ -1,5 +1,5 @@
-import type { Invocation } from '../context.ts';
-import { themeOf } from './print.ts';
+import ora from 'ora';
+import type { Context } from '../context.ts';
 import { eraseBelow } from './theme.ts';
 import { widthOf } from './width.ts';
 
@@ -10,13 +10,13 @@ const redrawMs = 1000;
  * Text at the bottom that is redrawn. Its lines must fit into the terminal, the first beside two columns of spinner. It is
  * neither drawn nor erased in the background, where the terminal belongs to the shell.
  */
-export function createSpinner(text: () => string, context: Invocation) {
+export function createSpinner(text: () => string, context: Context) {
   const { stderr, unicode } = context;
   const terminal = context.terminal();
-  const theme = themeOf(stderr, context);
-  const symbols = [...(unicode ? '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏' : '-\\|/')];
+  // ora makes the frames, but doesn't write them: its own timer draws twelve a second, and it doesn't know that a process can
+  // be in the background. Its `color` is set because it doesn't respect NO_COLOR.
+  const spinner = ora({ stream: terminal, spinner: unicode ? 'dots' : 'line', color: stderr.colors && 'cyan' });
   let timer: NodeJS.Timeout | undefined;
-  let frames = 0;
   let drawn = ''; // what is on the terminal, just above the cursor
   let drawnAtResumption = 0;
 
@@ -57,10 +57,9 @@ export function createSpinner(text: () => string, context: Invocation) {
     }
     const shown = fitting(text());
     if (shown === drawn && drawnAtResumption === context.resumptions()) return;
-    const symbol = symbols[frames % symbols.length] ?? '';
-    frames += 1;
+    spinner.text = shown;
     // The cursor gets a line of its own, as terminals differ in where they leave it when they rewrap its line.
-    stderr.write(`${erasure()}${theme.busy(symbol)} ${shown}\n`);
+    stderr.write(`${erasure()}${spinner.frame()}\n`);
     drawn = shown;
     drawnAtResumption = context.resumptions();
   }

@@ -1,5 +1,5 @@
-import { closeSync, existsSync, fsyncSync, openSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { closeSync, existsSync, openSync, realpathSync, rmSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import type { Context } from '../context.ts';
 import { interruptNameOf } from '../run/exit-codes.ts';
 import { interruptedProblem, Problem, usageProblem } from '../run/problem.ts';
@@ -67,14 +67,31 @@ export async function changeConfigFile(
   change: (config: ConfigFile) => ConfigFile,
   { clock, signal }: Pick<Context, 'clock' | 'signal'>,
 ): Promise<void> {
+  // Loaded here because it takes long, and only changes need it.
+  const { default: Conf } = await import('conf');
   try {
     const file = existsSync(path) ? realpathSync(path) : path;
-    makeOwnFolder(dirname(file));
-    const draft = `${file}.lock`;
-    for (let tries = 1; !replace(file, draft, () => changed(path, change)); tries += 1) {
+    const cwd = makeOwnFolder(dirname(file));
+    const lock = `${file}.lock`;
+    for (let tries = 1; !createLock(lock); tries += 1) {
       if (signal.aborted) throw interruptedProblem(interruptNameOf(signal));
-      if (tries === busyTries) throw busyProblem(path, draft);
+      if (tries === busyTries) throw busyProblem(path, lock);
       await clock.sleep(busyPauseMs, signal);
+    }
+    try {
+      const { config, distrust } = readConfigFile(path);
+      if (distrust) throw distrust;
+      const conf = new Conf<ConfigFile>({
+        cwd,
+        configName: basename(file),
+        fileExtension: '',
+        configFileMode: 0o600,
+        deserialize: (text) => parseConfig(text, path),
+        serialize: (changed) => `${JSON.stringify(changed, null, 2)}\n`,
+      });
+      conf.store = change(config);
+    } finally {
+      rmSync(lock, { force: true });
     }
   } catch (error) {
     if (error instanceof Problem) throw error;
@@ -86,41 +103,21 @@ export async function changeConfigFile(
   }
 }
 
-/** The text of the file after the change. */
-function changed(path: string, change: (config: ConfigFile) => ConfigFile): string {
-  const { config, distrust } = readConfigFile(path);
-  if (distrust) throw distrust;
-  return `${JSON.stringify(change(config), null, 2)}\n`;
-}
-
-/**
- * Writes the text to a draft, which then becomes the file. As git does with its index, the draft is also the lock, which only
- * one process can create. Returns false if there is one already.
- */
-function replace(file: string, draft: string, textOf: () => string): boolean {
-  let fd: number;
+/** Creates the file that keeps other commands from changing the config file. Returns false if there is one already. */
+function createLock(path: string): boolean {
   try {
-    fd = openSync(draft, 'wx', 0o600);
+    closeSync(openSync(path, 'wx', 0o600));
+    return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
   }
-  try {
-    writeFileSync(fd, textOf());
-    fsyncSync(fd);
-    closeSync(fd);
-    renameSync(draft, file);
-    return true;
-  } catch (error) {
-    rmSync(draft, { force: true });
-    throw error;
-  }
 }
 
-const busyProblem = (path: string, draft: string) =>
+const busyProblem = (path: string, lock: string) =>
   usageProblem(
     `${path} is being changed by another command; nothing was stored`,
-    `try again. If no other command is at work, one was killed:\n\`rm ${shellWord(draft)}\``,
+    `try again. If no other command is at work, one was killed:\n\`rm ${shellWord(lock)}\``,
   );
 
 /** Throws a usage problem that names the path. */

@@ -26,7 +26,7 @@ const node = (script: string, into: string) =>
     env: { PATH: process.env.PATH, HOME: folder, GOGC: 'off' }, // esbuild is over before there is much garbage
   });
 
-const entryPoints = ['main', 'process', 'undici', 'chalk'];
+const entryPoints = ['main', 'process', 'undici', 'conf', 'ora', 'chalk'];
 /** Where npm puts the package, and every file of it. */
 const prefix = join(folder, 'prefix');
 const modules = join(prefix, 'lib/node_modules');

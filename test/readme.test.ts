@@ -2,10 +2,15 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { scripts, version } from '../package.json';
+import { asTyped } from '../src/cli/options.ts';
 import { program } from '../src/program.ts';
 import { exitCodes } from '../src/run/exit-codes.ts';
+import { defaults } from '../src/run/limits.ts';
 import { finalStatuses } from '../src/run/statuses.ts';
 import { type Setting, settingTable } from '../src/settings/table.ts';
+
+import { pollGapMs } from '../src/watch/poll-gap.ts';
+import { waitAskedFor } from '../src/watch/tolerance.ts';
 import programs from './bench/programs.json';
 
 const root = join(import.meta.dirname, '..');
@@ -154,6 +159,29 @@ test.each(['README.md', 'docs/reference.md'])('%s names the codes after which a 
   }, []);
   const said = ranges.map((codes) => (codes.length > 1 ? `${codes[0]} to ${codes.at(-1)}` : String(codes[0])));
   expect(text).toContain(`${said.join(' and ')} mean that`);
+});
+
+const seconds = (ms: number) => `${ms / 1000} seconds`;
+const minutes = (ms: number) => `${ms / 60_000} minutes`;
+const hours = (ms: number) => `${ms / 3_600_000} hours`;
+const { giveUpAfterMs, readGiveUpAfterMs, timeoutMs, keyRetentionMs } = defaults;
+const gaps = [`${100 * (pollGapMs(100_000) / 100_000)}%`, `${pollGapMs(0) / 1000}`, seconds(pollGapMs(timeoutMs))];
+
+test.each<[page: string, sentence: string, numbers: string[]]>([
+  ['README.md', 'honors the `Idempotency-Key`', [hours(keyRetentionMs)]],
+  ['docs/service.md', 'assumes the same for Automations', [hours(keyRetentionMs)]],
+  ['docs/reference.md', 'the time without a valid response', [minutes(giveUpAfterMs), seconds(readGiveUpAfterMs)]],
+  ['docs/reference.md', 'never retries before `Retry-After`', [minutes(waitAskedFor(timeoutMs))]],
+  ['docs/reference.md', 'time between polls', gaps],
+  ['docs/reference.md', 'unresolved triggers stay open', [hours(keyRetentionMs)]],
+  ['docs/troubleshooting.md', '`--give-up-after`)', [minutes(giveUpAfterMs), asTyped(timeoutMs)]],
+])('in %s the numbers of the sentence with "%s" are those of the program', (page, words, numbers) => {
+  const sentences = textOf(page)
+    .replaceAll(/\s+/g, ' ')
+    .split(/(?<=\.) /);
+  const found = sentences.filter((sentence) => sentence.includes(words));
+  const named = found.map((sentence) => sentence.match(/\d+h\d+m|\d+(%| (seconds|minutes|hours))?/g));
+  expect(named).toEqual([numbers]);
 });
 
 test.each(['README.md', 'docs/service.openapi.json'])('%s names every final status', (page) => {

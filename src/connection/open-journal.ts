@@ -1,13 +1,13 @@
 import { accessSync, closeSync, constants, existsSync, readFileSync, statfsSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Invocation } from '../context.ts';
-import { filesIn, fullFileBytes } from '../journal/files.ts';
+import { filesIn, fullFileBytes, namesIn } from '../journal/files.ts';
 import { type Journal, openJournal } from '../journal/journal.ts';
 import { Problem, usageProblem } from '../run/problem.ts';
 import { shellWord } from '../run/quote.ts';
 import { resolveStateFolder } from '../settings/folders.ts';
 import { systemErrorText } from '../system/error-name.ts';
-import { openOwn, UnsafePathError } from '../system/own-file.ts';
+import { groupVolumeAdvice, openOwn, repairableOf, UnsafePathError } from '../system/own-file.ts';
 
 export interface JournalNeed {
   /** The command prints the journal, so an unreadable journal must not look like an empty one. */
@@ -67,8 +67,9 @@ export function journalTrouble(folder: string): Problem | undefined {
     });
   let newest: string | undefined;
   try {
-    newest = filesIn(folder)[0]?.path;
-    if (newest) closeSync(openOwn(newest, constants.O_RDONLY));
+    const files = filesIn(folder);
+    newest = files[0]?.path;
+    for (const { path } of files) closeSync(openOwn(path, constants.O_RDONLY));
   } catch (error) {
     return error instanceof UnsafePathError ? trouble('used', error) : undefined;
   }
@@ -103,13 +104,25 @@ function mostFileBytes(): number {
 }
 
 function hintFor(error: unknown, folder: string): string {
-  if (error instanceof UnsafePathError && error.isShared) {
-    const inside = `set RUNCTL_STATE_DIR=${shellWord(`${folder}/runctl`)}, which runctl creates for you alone`;
-    return error.isRepairable ? `${inside}, or: \`chmod go-w ${shellWord(error.path)}\`` : inside;
-  }
+  if (error instanceof UnsafePathError && error.isShared) return hintForShared(error, folder);
   const elsewhere = 'set RUNCTL_STATE_DIR to another folder';
   const isForbidden = error instanceof UnsafePathError || (error as NodeJS.ErrnoException).code === 'EACCES';
   return isForbidden ? `make it belong to the user who runs runctl, or ${elsewhere}` : elsewhere;
+}
+
+/** What others can write to: all of it, not only what was found first. */
+function hintForShared({ path, isOfGroupVolume }: UnsafePathError, folder: string): string {
+  const inside = `set RUNCTL_STATE_DIR=${shellWord(`${folder}/runctl`)}, which runctl creates for you alone`;
+  const files = namesIn(folder).map((name) => join(folder, name));
+  const wrong = repairableOf([folder, path, ...files]);
+  const others = wrong.filter((each) => !files.includes(each)).map(shellWord);
+  const wrongFiles = wrong.filter((each) => files.includes(each)).map(shellWord);
+  // One pattern names them all.
+  const shownFiles = wrongFiles.length > 1 ? [`${shellWord(folder)}/journal*.jsonl`] : wrongFiles;
+  const repair = `\`chmod go-w ${[...others, ...shownFiles].join(' ')}\``;
+  if (wrong.length === 0) return inside;
+  if (isOfGroupVolume) return `${groupVolumeAdvice} Then:\n${repair}`;
+  return files.length === 0 ? `${inside}, or: ${repair}` : repair;
 }
 
 const nearestFolder = (path: string): string => (existsSync(path) ? path : nearestFolder(dirname(path)));

@@ -22,15 +22,29 @@ export const fileNameOf = (number: number) => (number === 0 ? 'journal.jsonl' : 
 export function filesIn(path: string): JournalFile[] {
   try {
     const folder = ownFolder(path);
-    const numberOf = (name: string) => Number(/^journal(?:-(\d+))?\.jsonl$/.exec(name)?.[1] ?? 0);
-    return readdirSync(folder)
-      .map((name) => ({ path: join(folder, name), name, number: numberOf(name) }))
-      .filter(({ name, number }) => name === fileNameOf(number))
+    return journalNames(readdirSync(folder))
+      .map(({ name, number }) => ({ path: join(folder, name), number }))
       .sort((a, b) => b.number - a.number);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;
   }
+}
+
+/** Those of the journal's files that are there, whoever can write to the folder; none if it can't be read. */
+export function namesIn(folder: string): string[] {
+  try {
+    return journalNames(readdirSync(folder)).map(({ name }) => name);
+  } catch {
+    return [];
+  }
+}
+
+function journalNames(names: readonly string[]): { name: string; number: number }[] {
+  const numberOf = (name: string) => Number(/^journal(?:-(\d+))?\.jsonl$/.exec(name)?.[1] ?? 0);
+  return names
+    .map((name) => ({ name, number: numberOf(name) }))
+    .filter(({ name, number }) => name === fileNameOf(number));
 }
 
 /** Throws the errors of `readOwn`. */

@@ -5,7 +5,14 @@ import { interruptNameOf } from '../run/exit-codes.ts';
 import { interruptedProblem, Problem, usageProblem } from '../run/problem.ts';
 import { shellWord } from '../run/quote.ts';
 import { isJsonObject, type JsonObject } from '../system/json.ts';
-import { makeOwnFolder, readOwn, UnsafePathError } from '../system/own-file.ts';
+import {
+  fileAndFolder,
+  groupVolumeAdvice,
+  makeOwnFolder,
+  readOwn,
+  repairableOf,
+  UnsafePathError,
+} from '../system/own-file.ts';
 import { type StoredKey, storedKeys } from './table.ts';
 
 export type Profile = { [key in StoredKey]?: string };
@@ -38,7 +45,7 @@ export function readConfigFile(path: string | undefined): ReadConfig {
     const holdsKey = Object.values(config.profiles ?? {}).some(({ apiKey }) => apiKey);
     return { path, config, isExposed: holdsKey && (mode & 0o077) !== 0 };
   } catch (error) {
-    if (error instanceof UnsafePathError) return { ...nothing, distrust: unsafeProblem(error) };
+    if (error instanceof UnsafePathError) return { ...nothing, distrust: unsafeProblem(error, path) };
     if (error instanceof Problem) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
     // Some users set RUNCTL_CONFIG_DIR=/dev/null to have no config file.
@@ -47,11 +54,14 @@ export function readConfigFile(path: string | undefined): ReadConfig {
   }
 }
 
-function unsafeProblem({ message, path, isRepairable }: UnsafePathError): Problem {
+function unsafeProblem({ message, isOfGroupVolume }: UnsafePathError, path: string): Problem {
   const elsewhere = 'name a folder of your own with RUNCTL_CONFIG_DIR';
+  const wrong = repairableOf(fileAndFolder(path));
+  const repair = `\`chmod go-w ${wrong.map(shellWord).join(' ')}\``;
+  const hint = isOfGroupVolume ? `${groupVolumeAdvice} Then:\n${repair}` : `${elsewhere}, or: ${repair}`;
   return usageProblem(
     `${message}, and the config file says what to run and where to send the API key`,
-    isRepairable ? `${elsewhere}, or: \`chmod go-w ${shellWord(path)}\`` : elsewhere,
+    wrong.length > 0 ? hint : elsewhere,
   );
 }
 

@@ -21,25 +21,32 @@ import { geteuid } from 'node:process';
 export class UnsafePathError extends Error {
   readonly path: string;
   readonly isShared: boolean; // others can write to it
-  readonly isRepairable: boolean; // the user may take that from them, and nobody needs it
+  readonly isOfGroupVolume: boolean; // as Kubernetes makes a folder in a volume with `fsGroup`
 
   constructor(path: string, stat: Stats) {
     super(isForeign(stat) ? `${path} belongs to another user` : `other users can write to ${path}`);
     this.path = path;
     this.isShared = isShared(stat);
-    this.isRepairable = isRepairable(stat);
+    this.isOfGroupVolume = (stat.mode & 0o2022) === 0o2020;
   }
 }
+
+/** Else each mount of the volume lets the group write to everything in it again. */
+export const groupVolumeAdvice = 'in Kubernetes, set `fsGroupChangePolicy: OnRootMismatch` beside fsGroup.';
 
 const isForeign = ({ uid }: Stats) => uid !== 0 && uid !== geteuid?.();
 const isShared = ({ mode }: Stats) => (mode & 0o022) !== 0;
 const sticky = 0o1000;
 
-/** A device, or a folder such as /tmp, is everybody's on purpose. */
+/** May the user take the write access from others? A device, or a folder such as /tmp, is everybody's on purpose. */
 function isRepairable(stat: Stats): boolean {
   const isEverybodys = !(stat.isFile() || stat.isDirectory()) || (stat.mode & sticky) !== 0;
-  return isShared(stat) && !isForeign(stat) && !isEverybodys;
+  return isShared(stat) && stat.uid === geteuid?.() && !isEverybodys;
 }
+
+/** Those of these paths that others can write to, and that the user may take from them. */
+export const repairableOf = (paths: readonly string[]): string[] =>
+  [...new Set(paths)].filter((path) => existsSync(path) && isRepairable(statSync(path)));
 
 function refuseUnsafe(path: string, stat: Stats): void {
   if (isForeign(stat) || isShared(stat)) throw new UnsafePathError(path, stat);
@@ -107,19 +114,15 @@ export function readOwn(
   }
 }
 
-/** Takes the write access to a file and its folder from others, as far as the user may. Returns the paths it changed. */
-export function repairOwn(path: string): string[] {
+/** A file and its folder, where the path really leads. */
+export function fileAndFolder(path: string): [folder: string, file: string] {
   const file = existsSync(path) ? realpathSync(path) : path;
-  return [dirname(file), file].filter((each) => existsSync(each) && repair(each));
+  return [dirname(file), file];
 }
 
-function repair(path: string): boolean {
-  const stat = statSync(path);
-  if (!isRepairable(stat)) return false;
-  try {
-    chmodSync(path, stat.mode & 0o7755);
-    return true;
-  } catch {
-    return false; // it is root's
-  }
+/** Takes the write access to a file and its folder from others, as far as the user may. Returns the paths it changed. */
+export function repairOwn(path: string): string[] {
+  const wrong = repairableOf(fileAndFolder(path));
+  for (const each of wrong) chmodSync(each, statSync(each).mode & 0o7755);
+  return wrong;
 }

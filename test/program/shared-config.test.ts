@@ -1,5 +1,6 @@
 // A config file holds shell commands and says where the API key is sent, so one that others may write to is not obeyed.
-import { chmodSync, existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { execSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/process.ts';
@@ -75,6 +76,51 @@ describe.each([
       expect([code, stderr]).toEqual([0, expect.stringContaining("'runctl config list'")]);
       expect([statSync(file).mode & 0o022, statSync(folder).mode & 0o022]).toEqual([0, 0]);
       expect((await run('trigger nightly')).code).toBe(0);
+    },
+  );
+});
+
+describe('in a volume that Kubernetes gave to a group', () => {
+  /** Types the command that a message ends with. */
+  const repairAsTold = (stderr: string) => execSync(/^ *(?:→|->)? *(chmod .*)$/m.exec(stderr)?.[1] ?? 'false');
+  const groupModes = { mode: 0o660, folderMode: 0o2770 };
+
+  test('the one command that is printed repairs the config file and its folder', async () => {
+    const { run } = await withConfigFile(groupModes);
+    const { code, stderr } = await run('trigger nightly');
+    expect([code, stderr]).toEqual([2, expect.stringContaining('fsGroupChangePolicy: OnRootMismatch')]);
+    repairAsTold(stderr);
+    expect((await run('trigger nightly')).code).toBe(0);
+  });
+
+  test('the one command that is printed repairs the folder of the journal and every file of it', async () => {
+    const { run } = await withConfigFile({});
+    const folder = join(temporaryFolder(), 'a b');
+    mkdirSync(folder);
+    const files = ['journal.jsonl', 'journal-1.jsonl', 'journal-2.jsonl'].map((name) => join(folder, name));
+    for (const file of files) writeFileSync(file, '');
+    for (const file of files) chmodSync(file, groupModes.mode);
+    chmodSync(folder, groupModes.folderMode);
+    const list = (line: string) => run(line, { RUNCTL_STATE_DIR: folder });
+    const { stderr } = await list('list --offline');
+    expect(stderr).toContain('fsGroupChangePolicy: OnRootMismatch');
+    expect(stderr).not.toContain('RUNCTL_STATE_DIR');
+    repairAsTold(stderr);
+    expect(files.map((file) => statSync(file).mode & 0o022)).toEqual([0, 0, 0]);
+    expect((await list('list --offline')).stderr).not.toContain('others');
+  });
+
+  test.each([0, 2])(
+    'a journal of which only file %i can be written to by others is repaired as told',
+    async (index) => {
+      const { run } = await withConfigFile({});
+      const folder = temporaryFolder();
+      const files = ['journal.jsonl', 'journal-1.jsonl', 'journal-2.jsonl'].map((name) => join(folder, name));
+      for (const file of files) writeFileSync(file, '', { mode: 0o600 });
+      chmodSync(files[index] ?? '', 0o660);
+      const { stderr } = await run('list --offline', { RUNCTL_STATE_DIR: folder });
+      repairAsTold(stderr);
+      expect((await run('list --offline', { RUNCTL_STATE_DIR: folder })).stderr).not.toContain('journal in');
     },
   );
 });

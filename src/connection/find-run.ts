@@ -13,6 +13,7 @@ import { fullNameOf, nameOf, type Target } from '../run/run.ts';
 import { need, resolveWithoutApiKey } from '../settings/resolve.ts';
 import { flagSource, valueIfGiven } from '../settings/table.ts';
 import { formatAgo, localTime } from '../system/time-text.ts';
+import { recoverCommandFor } from '../words/of-doubt.ts';
 import type { RunArgument } from './arguments.ts';
 import type { Connection } from './connection.ts';
 import { journalOf } from './open-journal.ts';
@@ -163,7 +164,7 @@ const lostTrigger = ({ target }: UnresolvedTrigger) =>
 
 const hintForRun = (trigger: UnresolvedTrigger, { clock }: Context) =>
   isOpen(trigger, clock.nowMs())
-    ? 'resolve it with `runctl recover`'
+    ? `resolve it with ${recoverCommandFor(trigger)}`
     : `it is too old to be sent again, so look in the service for a run that began at ${localTime(trigger.at)}`;
 
 function checkSameProject({ target: one }: Entry, { target: other }: Entry): void {

@@ -8,6 +8,7 @@ import { refusalAfter } from '../run/renewal.ts';
 import { nameOf, randomUuid, type Target } from '../run/run.ts';
 import type { Trigger } from '../run/trigger.ts';
 import { stopwatch } from '../system/clock.ts';
+import { recoverCommandFor } from '../words/of-doubt.ts';
 import { activeRunOf, inDoubt, notSent, withoutRun, withRun } from './outcome-of-trigger.ts';
 import type { Started, StartPorts, StartRequest } from './ports.ts';
 import {
@@ -95,14 +96,16 @@ async function newTrigger(request: StartRequest, ports: StartPorts): Promise<Tri
 function obstacleTo(
   known: UnresolvedTrigger | undefined,
   { account }: Trigger,
-  { clock, ignoresKeys }: StartPorts,
+  { clock, ignoresKeys, processes }: StartPorts,
 ): WhyInDoubt | undefined {
   if (!known) return undefined;
   if (known.account !== account) return { kind: 'other_api_key' };
   const ageMs = ageOf(known, clock.nowMs());
   if (!Number.isFinite(ageMs)) return { kind: 'withheld' };
   if (ageMs > defaults.keyRetentionMs) return { kind: 'expired' };
-  return ignoresKeys ? { kind: 'withheld' } : undefined;
+  if (!ignoresKeys) return undefined;
+  const process = senderOf(known, processes, clock.nowMs());
+  return process === undefined ? { kind: 'withheld' } : { kind: 'sending', process };
 }
 
 /** What is in doubt: attempts of this command, the first of which was sent so long ago, or of an earlier one. */
@@ -138,9 +141,10 @@ function warnOfUnresolved(target: Target, ports: StartPorts, exceptKey?: string)
   const open = journal
     .unresolved({ baseUrl, target })
     .filter((trigger) => senderOf(trigger, processes, clock.nowMs()) === undefined);
-  if (open.every(({ idempotencyKey }) => idempotencyKey === exceptKey)) return;
+  const newest = open.find(({ idempotencyKey }) => idempotencyKey !== exceptKey);
+  if (!newest) return;
   const earlier = `an earlier trigger of ${nameOf(target)} may or may not have started a run`;
-  const message = `${earlier}: resolve it with \`runctl recover\``;
+  const message = `${earlier}: resolve it with ${recoverCommandFor(newest)}`;
   ports.observe({ event: 'warning', name: 'unresolved_trigger', message, target });
 }
 

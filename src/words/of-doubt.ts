@@ -1,3 +1,4 @@
+import type { UnresolvedTrigger } from '../run/entry.ts';
 import { apiKeyHint, deliveryOf, type Fault, httpFactsOf } from '../run/fault.ts';
 import { defaults } from '../run/limits.ts';
 import type { Doubt, OutcomeOf } from '../run/outcome.ts';
@@ -31,7 +32,7 @@ export function wordsOfDoubt({ target, start, doubt }: OutcomeOf<'in_doubt'>): W
     case 'listed':
       return {
         message: `this trigger of ${nameOf(target)} has no recorded response; it may have started a run`,
-        hint: why.isRecoverable ? recoverListed(trigger) : undefined,
+        hint: why.isRecoverable ? recoverCommandFor(trigger) : undefined,
       };
     case 'superseded':
       return undefined;
@@ -128,14 +129,18 @@ function recoverIn(waitMs: number, trigger: DoubtfulTrigger): string {
   return isWithheld ? resend(trigger) : '`runctl recover`';
 }
 
-/** Of an older one, `recover` first says which run to look for. */
-const recoverListed = (trigger: DoubtfulTrigger) => (isSkippedByOther(trigger) ? resend(trigger) : '`runctl recover`');
+/** What resolves it, or says why not. Of an older one, `recover` first says which run to look for. */
+export const recoverCommandFor = (trigger: SentTrigger): string =>
+  isSkippedByOther(trigger) ? resend(trigger) : '`runctl recover`';
+
+type SentTrigger = Pick<UnresolvedTrigger, 'target' | 'ifActive' | 'conflict'>;
 
 /** With `--if-active skip`, a trigger starts nothing beside another run, and one was active. */
-const isSkippedByOther = ({ ifActive, conflict }: DoubtfulTrigger) => ifActive === 'skip' && conflict !== undefined;
+const isSkippedByOther = ({ ifActive, conflict }: SentTrigger) => ifActive === 'skip' && conflict !== undefined;
 
 /** Only this trigger is sent, as nothing was said of others. */
-const resend = ({ target }: DoubtfulTrigger) => `\`runctl recover ${shellWord(fullNameOf(target))} --resend\``;
+const resend = ({ target }: Pick<DoubtfulTrigger, 'target'>) =>
+  `\`runctl recover ${shellWord(fullNameOf(target))} --resend\``;
 
 function triggerAgain({ target, idempotencyKey, ifActive }: DoubtfulTrigger): string {
   const skip = ifActive === 'skip' ? ' --if-active skip' : '';

@@ -158,6 +158,23 @@ describe('recover', () => {
     expect((await recover([running()])).reported).toEqual(['c found', 'b superseded']);
   });
 
+  test.each<[string, number, RecoverFlags, string]>([
+    ['5 minutes ahead', 5 * minute, {}, 'a found'],
+    ['6 minutes ahead', 6 * minute, {}, 'a withheld'],
+    ['2 days ahead', 48 * hour, {}, 'a withheld'],
+    ['2 days ahead, with --resend', 48 * hour, { resend: true }, 'a found'],
+  ])('sends a trigger from when the clock was %s only if it still has an age', async (_, aheadMs, flags, expected) => {
+    const { lose, recover, clock } = createMachine();
+    lose('a');
+    clock.suspend(-aheadMs - minute);
+    const { reported, recoveries } = await recover([running()], flags);
+    expect(reported).toEqual([expected]);
+    const said = recoveries.map((each) => `${wordsOf(each.outcome, plainVoice)?.hint}`);
+    const isWithheld = expected === 'a withheld';
+    expect(said.map((hint) => /that began at|new idempotency key/.test(hint))).toEqual([false]);
+    expect(said.map((hint) => hint.includes('--resend'))).toEqual([isWithheld]);
+  });
+
   test('sends one again that was last sent after the other one was', async () => {
     const { lose, recover, journal } = createMachine();
     lose('a');

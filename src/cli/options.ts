@@ -34,14 +34,18 @@ export const aboutRun =
 
 export const asTyped = (ms: number) => formatDuration(ms).replace(' ', '');
 
-const giveUpAfterOption = (afterMs: number) =>
-  new Option(
-    '--give-up-after <duration>',
-    `give up after this long without a valid response (default: ${asTyped(afterMs)})`,
-  ).argParser(positiveDuration);
+const giveUpAfterOption = (afterMs: number, about = 'give up after this long without a valid response', other = '') =>
+  new Option('--give-up-after <duration>', `${about} (default: ${asTyped(afterMs)}${other})`).argParser(
+    positiveDuration,
+  );
 
 export const giveUpAfter = giveUpAfterOption(defaults.giveUpAfterMs);
 export const giveUpReadingAfter = giveUpAfterOption(defaults.readGiveUpAfterMs);
+export const giveUpListingAfter = giveUpAfterOption(
+  defaults.listGiveUpAfterMs,
+  'stop polling after this long',
+  `; on a terminal: ${asTyped(defaults.listGiveUpAtTerminalMs)}`,
+);
 
 /** Adds the flags of commands that follow runs. */
 export const following = <Args extends unknown[], Own extends OptionValues>(command: Command<Args, Own>) =>

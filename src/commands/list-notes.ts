@@ -5,12 +5,14 @@ import type { Journal } from '../journal/journal.ts';
 import { createProcesses, senderOf } from '../journal/processes.ts';
 import type { Row } from '../output/tables.ts';
 import { type Entry, isOpen, statusOf, type UnresolvedTrigger } from '../run/entry.ts';
-import { usageProblem } from '../run/problem.ts';
+import { exitNameOf, type Fault, reasonOf, remedyOf, retryAfterHint } from '../run/fault.ts';
+import { Problem, usageProblem } from '../run/problem.ts';
 import { count, quote } from '../run/quote.ts';
 import { nameOf } from '../run/run.ts';
 import { shownStatuses } from '../run/statuses.ts';
 import { localTime } from '../system/time-text.ts';
 import { shownProcess } from '../words/of-doubt.ts';
+import type { Missed } from './list-polls.ts';
 
 // The sentences of `runctl list`.
 
@@ -31,6 +33,40 @@ function moreNote(shown: number, limit: number | undefined): string {
   const newest = shown === 1 ? 'run' : count(shown, 'run');
   const orSince = limit === undefined ? ' or `--since 7d`' : '';
   return `Showing the newest ${newest}; for more, add \`-n ${shown * 5}\`${orSince}.`;
+}
+
+/** Which runs are shown as they were last known, and why. */
+export const unpolledNote = (missed: readonly Missed[]): string =>
+  `${count(missed.length, 'run')} couldn't be polled: ${reasonsFor(missed)}`;
+
+/** The problem that runs which couldn't be polled may have a status that was asked for. */
+export function doubtOf(missed: readonly Missed[], statuses: readonly string[]): Problem {
+  const [{ why: first } = { why: undefined }] = missed;
+  const isForgotten = missed.some(({ entry }) => entry.kind === 'forgotten');
+  const mayBe = statuses.filter((status) => status !== 'UNKNOWN' && (status !== 'NOT_FOUND' || isForgotten));
+  const message = `${count(missed.length, 'run')} couldn't be polled and may be ${mayBe.join(' or ')}: ${reasonsFor(missed)}`;
+  const names = new Set(missed.map(({ why }) => (why instanceof Problem ? 'unavailable' : exitNameOf(why))));
+  const [name] = names.size === 1 ? names : [];
+  const hint = first instanceof Problem ? first.facts.hint : first && hintFor(first);
+  return new Problem({
+    name: name === 'unauthorized' || name === 'rate_limited' ? name : 'unavailable',
+    message,
+    hint,
+    fault: first instanceof Problem || names.size > 1 ? undefined : first,
+  });
+}
+
+const hintFor = (fault: Fault) =>
+  fault.hint ?? retryAfterHint(fault) ?? remedyOf(fault) ?? 'find the cause with `runctl doctor`';
+
+export const reasonFor = (why: Fault | Problem): string => (why instanceof Problem ? why.facts.message : reasonOf(why));
+
+const mostReasons = 3;
+
+function reasonsFor(missed: readonly Missed[]): string {
+  const reasons = [...new Set(missed.map(({ why }) => reasonFor(why)))];
+  const more = reasons.length > mostReasons ? '; and other reasons' : '';
+  return reasons.slice(0, mostReasons).join('; ') + more;
 }
 
 /** Why there is nothing to list. */
@@ -65,8 +101,9 @@ export function checkStatuses(statuses: readonly string[] = [], entries: readonl
 
 /** What `UNKNOWN` means, below the table. */
 export function unknownNote(rows: readonly Row[], nowMs: number, journal: Journal): string | undefined {
-  const sending = new Map(triggersBeingSent(journal).map((trigger) => [trigger.idempotencyKey, trigger]));
   const all = rows.flatMap(({ entry }) => (entry.kind === 'unresolved' ? entry : []));
+  if (all.length === 0) return undefined;
+  const sending = new Map(triggersBeingSent(journal).map((trigger) => [trigger.idempotencyKey, trigger]));
   const unknown = all.filter(({ idempotencyKey }) => !sending.has(idempotencyKey));
   const [sent] = all.flatMap(({ idempotencyKey }) => sending.get(idempotencyKey) ?? []);
   if (unknown.length === 0 && sent)

@@ -1,15 +1,11 @@
 import { Command } from 'commander';
 import { define, type OptionsOf } from '../cli/command.ts';
-import { aboutSelection } from '../cli/options.ts';
+import { aboutSelection, giveUpListingAfter } from '../cli/options.ts';
 import { moment, statusWords, whole } from '../cli/values.ts';
 import { flawOfSelection, parseAutomationNames } from '../connection/arguments.ts';
-import { connectWith } from '../connection/connect.ts';
 import { journalOf } from '../connection/open-journal.ts';
-import { currentOf, type Refreshed, refreshRuns } from '../connection/refresh.ts';
 import type { Invocation } from '../context.ts';
-import type { EntryFilter } from '../journal/entry-filter.ts';
 import { statusIn } from '../journal/found-run.ts';
-import type { Journal } from '../journal/journal.ts';
 import { wantsData } from '../output/print.ts';
 import type { Row } from '../output/tables.ts';
 import {
@@ -21,20 +17,18 @@ import {
   isUnfinished,
   type RunEntry,
   runOf,
-  statusOf,
 } from '../run/entry.ts';
 import { interruptNameOf } from '../run/exit-codes.ts';
-import { reasonOf } from '../run/fault.ts';
 import { defaults } from '../run/limits.ts';
 import type { Outcome } from '../run/outcome.ts';
-import { interruptedProblem } from '../run/problem.ts';
-import { count } from '../run/quote.ts';
+import { interruptedProblem, Problem } from '../run/problem.ts';
 import { shownStatuses } from '../run/statuses.ts';
 import { resolveSettings, resolveWithoutApiKey } from '../settings/resolve.ts';
 import { valueIfGiven } from '../settings/table.ts';
-import { dayMs } from '../system/time-text.ts';
 import { plainVoice } from '../words/voice.ts';
-import { checkStatuses, emptyNote, omissionNote, unknownNote } from './list-notes.ts';
+import { checkStatuses, doubtOf, emptyNote, omissionNote, reasonFor, unknownNote, unpolledNote } from './list-notes.ts';
+import { connectToPoll, pollAll } from './list-polls.ts';
+import { isPollable, isSelected, recordedIn, type Selection } from './list-runs.ts';
 
 const command = new Command('list')
   .alias('ls')
@@ -55,7 +49,8 @@ const command = new Command('list')
     'only runs that started since then: 2d (ago), today, yesterday, a date or a local time',
     moment,
   )
-  .option('--offline', "don't poll; show what the journal has");
+  .option('--offline', "don't poll; show what the journal has")
+  .addOption(giveUpListingAfter);
 
 type ListOptions = OptionsOf<typeof command>;
 
@@ -68,60 +63,67 @@ export const list = define(command, {
   ],
   async run([names], options, context) {
     const { clock, env, signal } = context;
-    const settings = options.offline ? undefined : await resolveSettings(options, context);
+    const { offline, quiet } = options;
+    const settings = offline ? undefined : await resolveSettings(options, context);
     const inForce = settings ?? resolveWithoutApiKey(options, env);
     const baseUrl = valueIfGiven(inForce.baseUrl);
     const automations = parseAutomationNames(names, valueIfGiven(inForce.project));
-    const connection =
-      settings && baseUrl !== undefined && settings.apiKey.value !== undefined
-        ? await connectWith(settings, options, context, { needed: true })
-        : undefined;
+    const reached = settings ? await connectToPoll(settings, options, context) : notAsked;
+    const connection = reached instanceof Problem ? undefined : reached;
     const journal = connection?.journal ?? journalOf(context, { needed: true });
     const nowMs = clock.nowMs();
+    const selection: Selection = {
+      filter: { baseUrl, automations, projectId: options.project && valueIfGiven(inForce.project) },
+      statuses: options.status,
+      sinceMs: options.since?.(nowMs),
+      limit: limitOf(options),
+      isForIds: isForIds(options),
+    };
 
-    const filter = { baseUrl, automations, projectId: options.project && valueIfGiven(inForce.project) };
-    const recorded = [...runsIn(journal, filter, options, options.since?.(nowMs))];
+    const recorded = recordedIn(journal, selection, nowMs);
     checkStatuses(options.status, recorded);
-    const isPollable = (entry: Entry): entry is RunEntry =>
-      (isUnfinished(entry) || entry.kind === 'forgotten') && isOpen(entry, nowMs);
-    const refreshed: Refreshed = connection
-      ? await refreshRuns(recorded.filter(isPollable), connection)
-      : { current: new Map(), faults: new Map() };
+    const pollable = recorded.filter((entry) => isPollable(entry, options.status, nowMs));
+    const { entries, missed } = await pollAll(recorded, pollable, reached, options, context);
     if (signal.aborted) throw interruptedProblem(interruptNameOf(signal));
 
-    const isOld = (entry: Entry) => isUnfinished(entry) && currentOf(entry, refreshed) === entry;
-    const matching = recorded
-      .map((entry): Row => ({ entry: currentOf(entry, refreshed), isOld: isOld(entry) }))
-      .filter(({ entry }) => hasStatus(entry, options.status));
-    const rows = matching.slice(0, limitOf(options));
-    if (rows.length === 0) return { omission: emptyNote(names, baseUrl, options, context) };
-    const old = connection ? rows.filter((row) => row.isOld && isPollable(row.entry)) : [];
-    const missed = old.map(({ entry }) => ({ entry, reason: whyMissed(entry, refreshed) }));
-    for (const { entry, reason } of missed) warnOfOld(entry, reason, context);
-    const reasons = [...new Set(missed.map(({ reason }) => reason))].join('; ');
-    if (isForIds(options)) return { verbatim: rows.map(({ entry }) => executionIdOf(entry) ?? '').join('\n') };
+    const missedIds = new Set(missed.map(({ entry }) => entry.executionId));
+    const isOld = (entry: Entry) => isUnfinished(entry) && (missedIds.has(entry.executionId) || !isOpen(entry, nowMs));
+    const matching = entries
+      .filter((entry) => isSelected(entry, selection))
+      .map((entry): Row => ({ entry, isOld: isOld(entry) }));
+    const rows = matching.slice(0, selection.limit);
+    const doubt = options.status && missed.length > 0 ? doubtOf(missed, options.status) : undefined;
+    const doubts = doubt && !offline ? [{ kind: 'failed', problem: doubt } as const] : [];
+    const doubtNote = doubt && offline ? [`${doubt.message}.`] : [];
+    if (rows.length === 0)
+      return { outcomes: doubts, omission: doubt ? doubtNote : emptyNote(names, baseUrl, options, context) };
+    const shownMissed = connection ? missed.filter(({ entry }) => rows.some((row) => isSameRun(row.entry, entry))) : [];
+    for (const { entry, why } of shownMissed) warnOfOld(entry, reasonFor(why), context);
+    if (selection.isForIds)
+      return {
+        outcomes: doubts,
+        verbatim: rows.map(({ entry }) => executionIdOf(entry) ?? '').join('\n'),
+        omission: doubtNote,
+      };
     const { runTable } = await import('../output/tables.ts');
-    const outcomes = rows.map((row) => outcomeOf(row, nowMs));
-    const unpolled = missed.length > 0 ? [`${count(missed.length, 'run')} couldn't be polled: ${reasons}`] : [];
-    const leftOut = options.quiet ? [] : [omissionNote(names, automations, { matching, rows }, options)].flat();
+    const unpolled = !doubt && shownMissed.length > 0 ? [unpolledNote(shownMissed)] : [];
+    const leftOut = quiet ? [] : [omissionNote(names, automations, { matching, rows }, options)].flat();
     return {
-      outcomes,
+      outcomes: [...rows.map((row) => outcomeOf(row, nowMs)), ...doubts],
       voice: { ...plainVoice, argumentOf: ({ executionId }) => executionId },
-      omission: [...unpolled, ...leftOut],
-      note: options.quiet ? undefined : unknownNote(rows, nowMs, journal),
+      omission: [...doubtNote, ...unpolled, ...leftOut],
+      note: quiet ? undefined : unknownNote(rows, nowMs, journal),
       text: (theme, lines) => runTable(rows, nowMs, theme, lines),
     };
   },
 });
 
-function whyMissed(entry: Entry, { faults }: Refreshed): string {
-  const fault = faults.get(executionIdOf(entry) ?? '');
-  return fault ? reasonOf(fault) : 'no response within 3s';
-}
+const notAsked = new Problem({ name: 'usage', message: 'with `--offline` nothing is polled' });
+
+const isSameRun = (one: Entry, other: RunEntry) => executionIdOf(one) === other.executionId;
 
 /** For the documents. One sentence says it for all of them on stderr. */
-function warnOfOld(entry: Entry, reason: string, { warnings }: Invocation): void {
-  if (entry.kind === 'unresolved') return;
+function warnOfOld(entry: RunEntry, reason: string, { warnings }: Invocation): void {
   const message = `its status may be out of date because it couldn't be polled: ${reason}`;
   warnings.push({ event: 'warning', name: 'status_unavailable', message, run: runOf(entry) });
 }
@@ -131,32 +133,6 @@ const isForIds = ({ quiet, ...output }: ListOptions) => quiet === true && !wants
 
 const limitOf = ({ limit, since, ...output }: ListOptions) =>
   limit ?? (since || isForIds(output) ? Number.POSITIVE_INFINITY : defaults.listLimit);
-
-const hasStatus = (entry: Entry, statuses: readonly string[] | undefined) =>
-  statuses === undefined || statuses.includes(statusOf(entry).toUpperCase());
-
-/** As many runs as are shown and one more. With `--status`, unfinished runs are extra, as a poll may change their status. */
-function* runsIn(
-  journal: Journal,
-  filter: EntryFilter,
-  { status, since, ...options }: ListOptions,
-  sinceMs = Number.NEGATIVE_INFINITY,
-): Generator<Entry> {
-  // A run is recorded within moments of its start.
-  const recordedMs = sinceMs - dayMs;
-  const hasRun = isForIds(options) || (status !== undefined && !status.includes('UNKNOWN'));
-  let counted = 0;
-  for (const entry of journal.entries({ ...filter, hasRun, sinceMs: since && recordedMs })) {
-    // The entries come in the order of their records. A clock that was set may have dated a later one earlier.
-    if (Date.parse(entry.at) < recordedMs) continue;
-    const startedAt = entry.kind === 'unresolved' ? undefined : entry.startedAt;
-    if (Date.parse(startedAt ?? entry.at) < sinceMs) continue;
-    const mayChange = status !== undefined && isUnfinished(entry);
-    if (!mayChange && !hasStatus(entry, status)) continue;
-    yield entry;
-    if (!mayChange && ++counted > limitOf({ since, ...options })) return;
-  }
-}
 
 /** What the journal knows of a run or an unresolved trigger. None of it changes the exit code of the list. */
 function outcomeOf({ entry, isOld }: Row, nowMs: number): Outcome {

@@ -8,6 +8,7 @@ import { refreshRuns } from '../connection/refresh.ts';
 import { foundRunOf } from '../journal/found-run.ts';
 import type { Result } from '../output/print.ts';
 import { runOf } from '../run/entry.ts';
+import { defaults } from '../run/limits.ts';
 import type { FoundRun, RunOutcome } from '../run/outcome.ts';
 import { usageProblem } from '../run/problem.ts';
 import { connectToFollow, type FollowFlags, followAndReport } from './follow.ts';
@@ -54,7 +55,7 @@ async function unfinishedRuns(connection: Connection): Promise<FoundRun[]> {
   const { journal, baseUrl, clock } = connection;
   const unfinished = journal.unfinished({ baseUrl });
   const forgotten = journal.forgotten({ baseUrl });
-  const { current } = await refreshRuns(forgotten, connection);
+  const { current } = await refreshRuns(forgotten, defaults.listGiveUpAtTerminalMs, connection);
   const again = forgotten.filter(({ executionId }) => current.has(executionId));
   return [...unfinished, ...again].reverse().map((entry) => foundRunOf(runOf(entry), entry, clock));
 }

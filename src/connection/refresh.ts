@@ -1,39 +1,69 @@
 import { reported } from '../journal/fold.ts';
 import { type Entry, executionIdOf, type KnownRun, type RunEntry, runOf } from '../run/entry.ts';
 import type { Fault } from '../run/fault.ts';
+import type { Service } from '../run/service.ts';
+import { formatDuration } from '../system/time-text.ts';
 import { pollOnce } from '../watch/ask.ts';
 import type { Connection } from './connection.ts';
 
-/** By id: what the service says now of each run that it answered for, and why it didn't for others. */
+/** By id: what the service says now of each run that it answered for, and why it didn't for each of the others. */
 export interface Refreshed {
   current: ReadonlyMap<string, KnownRun>;
-  faults: ReadonlyMap<string, Fault>; // has nothing of a run for which there was no response in time
+  faults: ReadonlyMap<string, Fault>;
 }
 
-// What only decorates a list must not keep the user waiting for it.
-const longestRefreshMs = 3_000;
-
-/** Polls each run once, for at most three seconds, and records the results. */
-export async function refreshRuns(runs: readonly RunEntry[], connection: Connection): Promise<Refreshed> {
-  const { context, journal, baseUrl, clock } = connection;
+/** Polls each run once, for at most this long in all, and records the results. */
+export async function refreshRuns(
+  runs: readonly RunEntry[],
+  longestMs: number,
+  connection: Connection,
+): Promise<Refreshed> {
+  const { context, service, limiter, journal, baseUrl, clock } = connection;
   const end = new AbortController();
   const signal = AbortSignal.any([end.signal, context.signal]);
   const current = new Map<string, KnownRun>();
   const faults = new Map<string, Fault>();
-  const polls = runs.map(async (entry) => {
+  let pausedBy: Fault | undefined;
+  const poll = async (entry: RunEntry) => {
     const run = runOf(entry);
-    const answer = await pollOnce(run, { ...connection, signal });
+    let isSent = false;
+    const status: Service['status'] = (...asked) => {
+      isSent = true;
+      return service.status(...asked);
+    };
+    const answer = await pollOnce(run, { ...connection, signal, service: { ...service, status } });
     if (answer.kind === 'ok') {
       journal.recordStatus(baseUrl, run, answer.value);
       current.set(run.executionId, reported(entry, answer.value, new Date(clock.nowMs()).toISOString()));
-    } else if (!signal.aborted) faults.set(run.executionId, answer.fault);
-  });
-  const timer = clock.sleep(longestRefreshMs, end.signal);
+    } else if (!signal.aborted) {
+      faults.set(run.executionId, answer.fault);
+      const { httpStatus, retryAfterMs = 0 } = answer.fault;
+      if (httpStatus !== 429 && httpStatus !== 503) return;
+      pausedBy = answer.fault;
+      limiter.pausePolls(retryAfterMs);
+    } else faults.set(run.executionId, isSent ? tooSlow(longestMs) : (pausedBy ?? tooMany(longestMs)));
+  };
+  const polls = runs.map(poll);
+  const timer = clock.sleep(longestMs, end.signal);
   await Promise.race([Promise.all(polls), timer]);
   end.abort();
   await Promise.all(polls);
   return { current, faults };
 }
+
+const moreTime = 'give it more time with `--give-up-after 5m`';
+
+const tooSlow = (longestMs: number): Fault => ({
+  kind: 'lost',
+  message: `no response within ${formatDuration(longestMs)}`,
+  hint: moreTime,
+});
+
+const tooMany = (longestMs: number): Fault => ({
+  kind: 'unsent',
+  message: `there was no time to poll it within ${formatDuration(longestMs)}`,
+  hint: moreTime,
+});
 
 /** What the journal has, or what the service says now. */
 export const currentOf = (entry: Entry, { current }: Refreshed): Entry =>

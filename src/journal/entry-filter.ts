@@ -1,3 +1,4 @@
+import type { RunEntry } from '../run/entry.ts';
 import type { Target } from '../run/run.ts';
 import type { LogPart } from './log.ts';
 import { type JournalRecord, pathOf } from './records.ts';
@@ -11,6 +12,9 @@ export interface EntryFilter extends Pick<LogPart, 'sinceMs' | 'files'> {
   /** The beginning of `executionId`, in upper or lower case: the service may use another case than the user typed. */
   idPrefix?: string;
   hasRun?: boolean; // leaves out triggers without a run, which is faster
+  statuses?: readonly string[]; // in upper case: only what has one of these, and `otherRuns`
+  otherRuns?: readonly RunEntry[];
+  isUnfinished?: boolean; // only runs without a final status
 }
 
 /** An automation as named on a command line. Without a project, it means every project. */

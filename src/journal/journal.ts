@@ -7,6 +7,7 @@ import {
   openMs,
   type RecordedKey,
   type RunEntry,
+  statusOf,
   type UnresolvedTrigger,
 } from '../run/entry.ts';
 import { durationMsOf, type Run, type Target } from '../run/run.ts';
@@ -27,6 +28,7 @@ import {
 } from './fold.ts';
 import { type Log, type LogOptions, openLog } from './log.ts';
 import { type JournalRecord, type NewRecord, type RecordOf, runIdOf, triggerIdOf } from './records.ts';
+import { recordsWithStatus } from './status-search.ts';
 
 /** How many files are searched for runs before all are read. A file holds about 250 runs. */
 const newestFiles = [2, 16];
@@ -109,28 +111,36 @@ export class Journal {
   }
 
   #listed(filter: EntryFilter): Listed[] {
-    return listed(filter.hasRun ? foldRuns(this.#read(filter)) : fold(this.#read(filter)));
+    const list = listed(filter.hasRun ? foldRuns(this.#read(filter)) : fold(this.#read(filter)));
+    const { statuses, isUnfinished, otherRuns = [] } = filter;
+    if (isUnfinished) return list.filter(({ entry }) => isWithoutEnd(entry));
+    if (!statuses) return list;
+    const others = new Set(otherRuns.map(runIdOf));
+    return list.filter(({ entry }) => statuses.includes(statusOf(entry).toUpperCase()) || others.has(idOf(entry)));
   }
 
   *#read(filter: EntryFilter): Generator<JournalRecord> {
-    for (const records of this.#log.read({ ...filter, texts: textsOf(filter) }))
-      for (const record of records) if (isMatch(record, filter)) yield record;
+    const part = { ...filter, texts: textsOf(filter) };
+    const isSearch = filter.statuses !== undefined || filter.isUnfinished;
+    const found = isSearch ? [recordsWithStatus(filter, () => this.#log.readText(part))] : this.#log.read(part);
+    for (const records of found) for (const record of records) if (isMatch(record, filter)) yield record;
   }
 
   /** The unfinished runs, newest first. */
   unfinished(filter: { baseUrl: string; target?: Target }): KnownRun[] {
-    return this.#open(filter).filter(isUnfinished);
+    return this.pollable(filter).filter(isUnfinished);
   }
 
   /** The runs that the service didn't know when it was last asked, and that it may know again, newest first. */
   forgotten(filter: { baseUrl: string }): ForgottenRun[] {
-    return this.#open(filter).filter((entry) => entry.kind === 'forgotten');
+    return this.pollable(filter).filter((entry) => entry.kind === 'forgotten');
   }
 
-  #open(filter: EntryFilter): Entry[] {
-    const entries = [...this.entries({ ...filter, sinceMs: this.nowMs() - openMs })];
-    const open = entries.filter((entry) => isOpen(entry, this.nowMs()));
-    for (const entry of open) if (entry.kind !== 'unresolved') this.#remembered.set(runIdOf(entry), entry);
+  /** What a poll may change: the unfinished runs, and those that the service may know again, newest first. */
+  pollable(filter: EntryFilter): RunEntry[] {
+    const entries = [...this.entries({ ...filter, isUnfinished: true, sinceMs: this.nowMs() - openMs })];
+    const open = entries.filter(isWithoutEnd).filter((entry) => isOpen(entry, this.nowMs()));
+    for (const entry of open) this.#remembered.set(runIdOf(entry), entry);
     return open;
   }
 
@@ -236,6 +246,8 @@ const isEnd = (record: JournalRecord) =>
   'status' in record && record.status !== undefined && hasFinished({ ...record, status: record.status });
 
 const isEqual = (one: object, other: object) => JSON.stringify(one) === JSON.stringify(other);
+
+const isWithoutEnd = (entry: Entry): entry is RunEntry => isUnfinished(entry) || entry.kind === 'forgotten';
 
 const idOf = (entry: Entry) => (entry.kind === 'unresolved' ? triggerIdOf(entry) : runIdOf(entry));
 

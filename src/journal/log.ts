@@ -4,13 +4,15 @@ import { systemErrorName } from '../system/error-name.ts';
 import { UnsafePathError } from '../system/own-file.ts';
 import { appendLine, type Sync } from './append-line.ts';
 import { alwaysKept, filesIn, fullFileBytes, readFile } from './files.ts';
-import { type JournalRecord, type NewRecord, pathOf, recordsIn } from './records.ts';
+import { hasText, type JournalRecord, type NewRecord, pathOf, recordsIn } from './records.ts';
 
 export interface Log {
   /** Returns undefined if the record couldn't be written. A `triggered` record is on disk on return. */
   append(record: NewRecord): JournalRecord | undefined;
   /** The records of each file, oldest first. A file that can't be read is reported. */
   read(part?: LogPart): Generator<JournalRecord[]>;
+  /** The text of each file that has one of `texts`, in the same order. */
+  readText(part?: LogPart): Generator<string>;
 }
 
 /** Which part of the journal is read. */
@@ -44,7 +46,7 @@ export function openLog(options: LogOptions): Log {
   };
   if (folder === undefined) {
     const append = () => report('there is no folder for the journal (set HOME or RUNCTL_STATE_DIR)', 'written');
-    return { append: () => void append(), *read() {} };
+    return { append: () => void append(), *read() {}, *readText() {} };
   }
   const fail = (doing: Lack, error: unknown) => {
     const lack = error instanceof UnsafePathError ? 'used' : doing;
@@ -77,14 +79,21 @@ export function openLog(options: LogOptions): Log {
         return undefined;
       }
     },
-    *read({ newestFirst, texts, ...part } = {}) {
-      const files = chooseFiles(part);
-      for (const path of newestFirst ? files : files.reverse()) {
-        const bytes = attempt(() => readFile(path));
-        if (bytes) yield recordsIn(bytes, texts);
-      }
+    *read(part = {}) {
+      for (const bytes of filesOf(part)) yield recordsIn(bytes, part.texts);
+    },
+    *readText(part = {}) {
+      for (const bytes of filesOf(part)) if (hasText(bytes, part.texts)) yield bytes.toString();
     },
   };
+
+  function* filesOf({ newestFirst, ...part }: LogPart): Generator<Buffer> {
+    const files = chooseFiles(part);
+    for (const path of newestFirst ? files : files.reverse()) {
+      const bytes = attempt(() => readFile(path));
+      if (bytes) yield bytes;
+    }
+  }
 
   /** Newest first. */
   function chooseFiles({ sinceMs, files: most }: LogPart): string[] {

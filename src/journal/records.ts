@@ -136,9 +136,13 @@ export function parseRecord(line: string): JournalRecord | undefined {
   }
 }
 
+/** Has the file a line with one of these texts? */
+export const hasText = (bytes: Buffer, texts: readonly string[] | undefined): boolean =>
+  !texts || texts.some((text) => bytes.includes(text));
+
 /** With `texts`, only the records of lines that contain one of them. Searching is ten times as fast as parsing. */
 export function recordsIn(bytes: Buffer, texts?: readonly string[]): JournalRecord[] {
-  if (texts?.every((text) => !bytes.includes(text))) return [];
+  if (!hasText(bytes, texts)) return [];
   const lines = bytes.toString().split('\n');
   const records: JournalRecord[] = [];
   for (const line of lines) {

@@ -22,6 +22,10 @@ const keys = 2;
 const outcomes = ['none', 'started', 'refused', 'doubtful', 'reused_key'] as const;
 const statuses = ['RUNNING', 'COMPLETED', 'FAILED', 'NEW'];
 
+/** What `list --status` may be asked for. */
+const askedStatuses = [...statuses, 'UNKNOWN', 'NOT_FOUND', 'TIMED_OUT'].map((status) => [status]);
+askedStatuses.push(['FAILED', 'RUNNING'], ['UNKNOWN', 'COMPLETED']);
+
 type Step =
   /** An attempt with an idempotency key that the user chose, and what comes of it. */
   | { step: 'trigger'; writer: number; n: number; outcome: (typeof outcomes)[number] }
@@ -224,6 +228,14 @@ function checkAgainst(records: JournalRecord[], journal: Journal, nowMs: number)
     positions.slice(index + 1).filter(([first = 0]) => Math.max(...newer) <= first),
   );
   expect(misplaced, 'what was over before the other began is listed after it').toEqual([]);
+
+  for (const asked of askedStatuses) {
+    const has = (entry: Entry) => asked.includes(statusOf(entry));
+    const found = [...journal.entries({ statuses: asked })];
+    expect(new Set(found), `what is ${asked}, as reading everything finds it`).toEqual(new Set(listed.filter(has)));
+    const runs = [...journal.entries({ statuses: asked, hasRun: true })];
+    expect(runs, `the runs that are ${asked}, in the same order`).toEqual(withoutTriggers.filter(has));
+  }
 
   const all = listedIn(fold(records));
   expect(listed, 'reading from the end finds what reading everything finds').toEqual(all.map(({ entry }) => entry));

@@ -45,7 +45,7 @@ test.each([
   ['of another project', `--project ${uuid(9)}`, []],
   ['of one automation in another project', `nightly --project ${uuid(9)}`, []],
 ])('the runs that are listed are %s: %s', async (_, line, numbers) => {
-  const { documents } = await listedAfter(runs, `${line} --json`);
+  const { documents } = await listedAfter(runs, `${line} --offline --json`);
   expect(documents.map(({ executionId }) => executionId)).toEqual(numbers.map(uuid));
 });
 
@@ -102,7 +102,7 @@ test('a status is no younger than now, also if the clock was set back', async ()
   expect(documents[0].runctl.lastConfirmed.ageMs).toBe(0);
 });
 
-test('a service that hangs holds up no list: after 3 s it is shown what is known, and what is older is said', async () => {
+test('a service that hangs holds up no list: after 30 s it is shown what is known, and what is older is said', async () => {
   const { run, emulator, clock, ids, records } = await withMachine({
     automations: { a: { duration: '30s' }, b: { duration: '1h' } },
     faults: [{ on: 'status', automation: 'b', do: 'hang' }],
@@ -117,13 +117,13 @@ test('a service that hangs holds up no list: after 3 s it is shown what is known
     await vi.waitUntil(isKnown, { timeout: 10_000, interval: 5 });
   };
   const { code, documents, stderr, tookMs } = await run('list --json', { clock: { ...clock, sleep } });
-  expect([code, pausesMs, tookMs < 10_000]).toEqual([0, [3_000], true]);
+  expect([code, pausesMs, tookMs < 10_000]).toEqual([0, [30_000], true]);
   const [a, b] = ids();
-  const warnings = [{ name: 'status_unavailable', message: expect.stringContaining('3s') }];
+  const warnings = [{ name: 'status_unavailable', message: expect.stringContaining('30s') }];
   expect(documents).toMatchObject([
     { executionId: b, status: 'RUNNING', runctl: { warnings, lastConfirmed: { status: 'RUNNING' } } },
     { executionId: a, status: 'COMPLETED', runctl: { warnings: [] } },
   ]);
   expect(documents[0].runctl.lastConfirmed.ageMs).toBeGreaterThanOrEqual(60_000);
-  expect(stderr).toMatch(/^1 run .*3s$/m);
+  expect(stderr).toMatch(/^1 run .*30s$/m);
 });

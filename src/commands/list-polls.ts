@@ -1,0 +1,90 @@
+import { type ConnectOptions, connectWith } from '../connection/connect.ts';
+import type { Connection } from '../connection/connection.ts';
+import { currentOf, refreshRuns } from '../connection/refresh.ts';
+import type { Invocation } from '../context.ts';
+import { statusIn } from '../journal/found-run.ts';
+import { type Entry, isOpen, type KnownRun, type RunEntry, runOf } from '../run/entry.ts';
+import type { Fault } from '../run/fault.ts';
+import { defaults } from '../run/limits.ts';
+import { Problem } from '../run/problem.ts';
+import { endedWell } from '../run/statuses.ts';
+import { need, type Settings } from '../settings/resolve.ts';
+import { readErrors, recordedErrorOf } from '../watch/ask.ts';
+
+/** A run that a poll might have changed, and why there is no answer. */
+export interface Missed {
+  entry: RunEntry;
+  why: Fault | Problem;
+}
+
+/** The newest entries first, as they are known now. */
+export interface Polled {
+  entries: readonly Entry[];
+  missed: readonly Missed[];
+}
+
+/** Connects, or says which setting is missing. An API key that a command prints is only worth waiting for with `--status`. */
+export async function connectToPoll(
+  settings: Settings,
+  { status, ...flags }: ConnectOptions & { status?: unknown },
+  context: Invocation,
+): Promise<Connection | Problem> {
+  const { command } = settings.apiKey;
+  try {
+    need('baseUrl', settings);
+    if (command === undefined) need('apiKey', settings);
+  } catch (error) {
+    return problemIn(error);
+  }
+  if (command !== undefined && status === undefined)
+    return new Problem({ name: 'usage', message: "the command that prints the API key isn't run for a list" });
+  return connectWith(settings, flags, context, { needed: true });
+}
+
+/** Polls each of these runs once, then reads the errors of those that failed. */
+export async function pollAll(
+  entries: readonly Entry[],
+  pollable: readonly RunEntry[],
+  reached: Connection | Problem,
+  { giveUpAfter }: ConnectOptions,
+  { stdout, clock }: Invocation,
+): Promise<Polled> {
+  const missedBecause = (why: Problem): Polled => ({ entries, missed: pollable.map((entry) => ({ entry, why })) });
+  if (reached instanceof Problem) return missedBecause(reached);
+  const isCommandNeeded = pollable.length > 0 || reached.settings.apiKey.command === undefined;
+  if (!isCommandNeeded) return { entries, missed: [] };
+  try {
+    await reached.account();
+  } catch (error) {
+    return missedBecause(problemIn(error));
+  }
+  const longestMs = giveUpAfter ?? (stdout.isTTY ? defaults.listGiveUpAtTerminalMs : defaults.listGiveUpAfterMs);
+  const refreshed = await refreshRuns(pollable, longestMs, reached);
+  const current = entries.map((entry) => currentOf(entry, refreshed));
+  const missed = pollable.flatMap((entry) => {
+    const why = refreshed.faults.get(entry.executionId);
+    // The service still doesn't know it.
+    const isConfirmed = entry.kind === 'forgotten' && why?.kind === 'not_found';
+    return why && !isConfirmed ? { entry, why } : [];
+  });
+  const isAnswered = pollable.length === 0 || missed.length < pollable.length;
+  return { entries: isAnswered ? await withErrors(current, clock.nowMs(), reached) : current, missed };
+}
+
+/** With the errors of open runs that nobody has read yet. */
+async function withErrors(entries: readonly Entry[], nowMs: number, connection: Connection): Promise<Entry[]> {
+  const isUnread = (entry: Entry): entry is KnownRun =>
+    entry.kind === 'run' && entry.isFinal && !endedWell(entry.status) && entry.error === undefined;
+  const unread = entries.filter(isUnread).filter((entry) => isOpen(entry, nowMs));
+  const finished = unread.map((entry) => ({ run: runOf(entry), status: statusIn(entry) }));
+  const results = await readErrors(finished, connection);
+  return entries.map((entry) => {
+    const result = entry.kind === 'run' ? results.get(entry.executionId) : undefined;
+    return result ? { ...entry, error: recordedErrorOf(result) } : entry;
+  });
+}
+
+function problemIn(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  throw error;
+}

@@ -51,7 +51,7 @@ const table: Row[] = [
   [`watch --all ${settings}`, 'watch', [[]], { all: true, ...ofSettings }],
   ['watch --all', 'watch', [[]], { all: true }],
   [
-    'list nightly -n 5 --status FAILED,RUNNING --status unknown --since 2d --offline --json --quiet',
+    'list nightly -n 5 --status FAILED,RUNNING --status unknown --since 2d --offline --give-up-after 5s --json -q',
     'list',
     [['nightly']],
     {
@@ -59,6 +59,7 @@ const table: Row[] = [
       status: ['FAILED', 'RUNNING', 'UNKNOWN'],
       since: expect.any(Function),
       offline: true,
+      giveUpAfter: 5_000,
       json: true,
       quiet: true,
     },

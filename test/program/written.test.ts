@@ -47,7 +47,7 @@ const table: Row[] = [
   ['result --json', 'the end, and why', failing, finished, [why]],
   ['watch', 'the end, and why once the result has said it', failing, finished, [failed, why]],
   ['watch', 'the beginning of a long error', longError, finished, [failed, shortened]],
-  ['list', 'the end', failing, finished, [failed]],
+  ['list', 'the end, and why', failing, finished, [failed, why]],
   ['list --offline', 'nothing', going, finished, []],
   ['doctor --offline', 'nothing', going, finished, []],
   ['doctor --try-key nightly --yes', 'who repeats the trigger', going, nothing, [...sent, ...sent]],

@@ -118,13 +118,32 @@ describe('before the first request a command ends with 2, and nothing is sent or
   });
 });
 
-test.each(['list', 'completion bash', '--help', 'explain 12', 'config list', 'config get apiKey'])(
-  '`%s` does not run the command',
-  async (line) => {
-    const { run, ran } = await withCommand(`${count}; echo "$KEY"`);
-    expect([(await run(line)).code, ran()]).toEqual([0, 0]);
-  },
-);
+test.each([
+  'list',
+  'list --status FAILED',
+  'completion bash',
+  '--help',
+  'explain 12',
+  'config list',
+  'config get apiKey',
+])('`%s` does not run the command', async (line) => {
+  const { run, ran } = await withCommand(`${count}; echo "$KEY"`);
+  expect([(await run(line)).code, ran()]).toEqual([0, 0]);
+});
+
+test.each([
+  ['list', 0],
+  ['list --status FAILED --offline', 0],
+  ['list --status UNKNOWN', 0],
+  ['list --status FAILED', 1],
+])('with an unfinished run, `%s` runs the command %i times', async (line, times) => {
+  const { run, ran, env, endRuns } = await withCommand(`${count}; echo "$KEY"`, {
+    automations: { '*': { duration: '1h', outcome: 'FAILED' } },
+  });
+  await run(trigger, { env: { RUNCTL_API_KEY: env.RUNCTL_API_KEY, RUNCTL_API_KEY_COMMAND: '' } });
+  endRuns();
+  expect([(await run(line)).code, ran()]).toEqual([0, times]);
+});
 
 describe('a command that is stored in a profile', () => {
   const apiKeyCommand = `${count}; echo "$KEY"`;

@@ -1,10 +1,11 @@
+import type { NameFlaw } from '../run/automation-name.ts';
 import { usageProblem } from '../run/problem.ts';
 import { quote } from '../run/quote.ts';
 import { detailsOf } from './command.ts';
 import type { ParsedCommand } from './parse-command-line.ts';
 
 /** Throws a usage problem about all arguments together that aren't names. */
-export function checkNames({ path, command, args }: ParsedCommand, isCommand: (word: string) => boolean): void {
+export function checkNames({ command, args }: ParsedCommand, isCommand: (word: string) => boolean): void {
   const { flawOf } = detailsOf(command);
   if (!flawOf) return;
   const texts = args
@@ -12,14 +13,18 @@ export function checkNames({ path, command, args }: ParsedCommand, isCommand: (w
     .filter((text) => text !== undefined)
     .map(String);
   const flaws = texts.flatMap((text) => {
-    const flaw = flawOf(text, isCommand);
+    const flaw = flawOf(text, { isCommand, others: texts.filter((other) => other !== text) });
     return flaw ? { text, ...flaw } : [];
   });
   if (flaws.length === 0) return;
   const why = flaws.map(({ text, why }) => `${quote(text)} ${why}`).join('; ');
-  const hint = flaws.find(({ hint }) => hint)?.hint;
-  throw usageProblem(
-    `${why}; nothing was sent`,
-    hint ?? `<projectId>/<name> takes any name; see \`runctl ${path} --help\``,
-  );
+  throw usageProblem(`${why}; nothing was sent`, hintOf(flaws));
+}
+
+/** What to do, and only then how a name that really is like this can be given. */
+function hintOf(flaws: readonly NameFlaw[]): string {
+  const lines = flaws.flatMap(({ hint }) => hint ?? []);
+  const isPerhapsName = flaws.some(({ isNoName }) => !isNoName);
+  if (isPerhapsName) lines.push('if that is really the name, write <projectId>/<name>');
+  return [...new Set(lines)].join('\n');
 }

@@ -1,4 +1,5 @@
 import type { Command, CommandUnknownOpts, OptionValues } from 'commander';
+import type { Arguments } from '../connection/arguments.ts';
 import type { Context, Invocation } from '../context.ts';
 import type { Result } from '../output/print.ts';
 import type { NameFlaw } from '../run/automation-name.ts';
@@ -13,8 +14,8 @@ export interface Details<Args extends unknown[] = unknown[], Options = SharedFla
   terms?: { title: string; rows: readonly (readonly [term: string, about: string])[] };
   /** It triggers runs, so its failures say whether one may have been started. */
   starts?: boolean;
-  /** Why a text isn't taken for an argument. `isCommand`: it is a command, and no automation that is known here. */
-  flawOf?(text: string, isCommand: (word: string) => boolean): NameFlaw | undefined;
+  /** Why a text isn't taken for an argument. */
+  flawOf?(text: string, among: Arguments): NameFlaw | undefined;
   /** A hint for a missing required argument; undefined if only the help can tell. */
   whenMissing?(context: Context): string | undefined;
   /** A hint for one argument too many. */

@@ -27,11 +27,9 @@ export const helpIn = (theme: Theme): HelpConfiguration => ({
   styleTitle: theme.strong,
   styleSubcommandText: theme.busy,
   styleDescriptionText: (text) => renderWord(text, theme),
-  formatHelp(command, help) {
-    // Not in general, because commander suggests only a flag that is visible.
-    help.visibleOptions = withoutCommon;
-    return Help.prototype.formatHelp.call(help, command, help) + moreOf(command, help.helpWidth ?? 80, theme);
-  },
+  visibleOptions: withoutCommon,
+  formatHelp: (command, help) =>
+    Help.prototype.formatHelp.call(help, command, help) + moreOf(command, help.helpWidth ?? 80, theme),
 });
 
 /** The flags that every command takes stand once, in `runctl help flags`. */

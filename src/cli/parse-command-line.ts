@@ -3,11 +3,14 @@ import type { Sink } from '../context.ts';
 import { createTheme } from '../output/theme.ts';
 import { widestPage } from '../output/wrap.ts';
 import { didYouMeanFlag, hasOtherDash } from '../run/automation-name.ts';
+import { didYouMean, nearWords } from '../run/near-words.ts';
 import { type Problem, usageProblem } from '../run/problem.ts';
-import { quote } from '../run/quote.ts';
+import { quote, shellWord } from '../run/quote.ts';
+import { isUuid } from '../run/run.ts';
+import { flawOfPaste } from '../system/pasted-text.ts';
 import { detailsOf, findCommand, pathOf } from './command.ts';
 import { helpIn, helpOption, helpTopics, topicOf } from './help-text.ts';
-import type { SharedFlags } from './options.ts';
+import { commonOptions, type SharedFlags } from './options.ts';
 import { type CommandLine, readWords } from './read-words.ts';
 
 /** The command of a command line, with its values. */
@@ -40,7 +43,7 @@ export function parse(
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return undefined;
     if (error.code === 'commander.unknownCommand' && command === program)
-      throw unknownCommand(error, line, line === typed ? 'see `runctl --help`' : `topics are ${helpTopics.join(', ')}`);
+      throw unknownCommand(line, line === typed ? 'see `runctl --help`' : `topics are ${helpTopics.join(', ')}`);
     throw refusal(error, line, whenMissing);
   }
   const options = command.optsWithGlobals() as ParsedCommand['options'];
@@ -73,39 +76,46 @@ function prepare(program: CommandUnknownOpts, output: HelpOutput): void {
     getOutHasColors: () => output.colors ?? false,
   };
   const prepareAll = (command: CommandUnknownOpts) => {
-    command.exitOverride().configureOutput(writing).configureHelp(help).addHelpOption(helpOption);
+    command.exitOverride().showSuggestionAfterError(false);
+    command.configureOutput(writing).configureHelp(help).addHelpOption(helpOption);
     command.commands.forEach(prepareAll);
   };
   prepareAll(program);
 }
 
-const noCancel = 'the service has no way to cancel a run';
-
-/** What can't be done, and why, or what to do instead. */
-const impossible: ReadonlyMap<string, string> = new Map([
-  ['cancel', noCancel],
-  ['stop', noCancel],
-  ['--api-key', 'other users can see a command line: use RUNCTL_API_KEY or `--api-key-file`'],
-  ['logs', 'the service has no logs of a run; `runctl result` prints its output'],
+/** What can't be done, or what to type instead. */
+const instead: ReadonlyMap<string, string> = new Map([
+  ['cancel', "the service can't cancel a run"],
+  ['stop', "the service can't stop a run"],
+  ['logs', "the service can't show logs of a run; `runctl result` prints its output"],
+  ['start', 'did you mean trigger?'],
+  ['run', 'did you mean trigger?'],
 ]);
 
-function unknownCommand(error: CommanderError, { operands: [word = ''] }: CommandLine, otherwise: string): Problem {
-  return usageProblem(`unknown command '${word}'`, impossible.get(word) ?? suggestionIn(error) ?? otherwise);
+function unknownCommand({ command, operands: [word = ''] }: CommandLine, otherwise: string): Problem {
+  const names = command.commands.flatMap((inner) => [inner.name(), ...inner.aliases()]);
+  const path = `${pathOf(command)} ${word}`.trim();
+  return usageProblem(`unknown command '${path}'`, instead.get(word) ?? didYouMean(word, names) ?? otherwise);
 }
 
-/** The command or flag that commander names for a mistyped one. */
-const suggestionIn = ({ message }: CommanderError): string | undefined =>
-  /\n\(Did you mean (.*)\?\)$/.exec(message)?.[1]?.replace(/^/, 'did you mean ').concat('?');
+function unknownFlag(flag: string, { command }: CommandLine, otherwise: string): Problem {
+  const options = [...command.options, ...(command.parent ? commonOptions : [])];
+  const near = nearWords(
+    nameOf(flag),
+    options.flatMap(({ long }) => (long ? nameOf(long) : [])),
+  );
+  const hint = near.length > 0 ? `did you mean ${near.map((name) => `--${name}`).join(' or ')}?` : otherwise;
+  return usageProblem(`unknown option '${flag}'`, hint);
+}
 
-/** What commander refuses, in its own words. */
-function refusal(
-  error: CommanderError,
-  { command, operands: [word], words }: CommandLine,
-  whenMissing: WhenMissing,
-): Problem {
+const nameOf = (flag: string) => flag.replace(/^--/, '');
+
+/** What commander refuses. */
+function refusal(error: CommanderError, line: CommandLine, whenMissing: WhenMissing): Problem {
+  const { command, operands, words } = line;
   const path = pathOf(command);
   const help = `see \`runctl ${path ? `${path} ` : ''}--help\``;
-  const message = error.message.replace('error: ', '').replace(/\n\(Did you mean .*/s, '');
+  const message = error.message.replace('error: ', '');
   switch (error.code) {
     case 'commander.help':
       if (!path) return usageProblem('no command was given', help);
@@ -116,22 +126,49 @@ function refusal(
       const toGive = argChoices ? `choose one of ${argChoices.join(', ')}` : whenMissing(command);
       return usageProblem(message, toGive ?? help);
     }
+    case 'commander.unknownCommand':
+      return unknownCommand(line, help);
     case 'commander.excessArguments': {
-      if (command.commands.length > 0) return usageProblem(`unknown command '${path} ${word}'`, help);
+      if (command.commands.length > 0) return unknownCommand(line, help);
       const dashed = words.find(hasOtherDash);
       if (dashed !== undefined)
         return usageProblem(`${quote(dashed)} begins with another dash than a flag`, didYouMeanFlag(dashed));
-      return usageProblem(`too many arguments for '${path}'`, detailsOf(command).whenExcess ?? help);
+      return usageProblem(
+        `too many arguments for '${path}'`,
+        namedWithSpace(operands) ?? detailsOf(command).whenExcess ?? help,
+      );
     }
-    case 'commander.invalidArgument': {
-      const [, what = message, toGive = help] = /^(.* is invalid.*?)\. (.*?)\.?$/s.exec(message) ?? [];
-      return usageProblem(what, toGive.replace('Allowed choices are', 'choose one of'));
-    }
+    case 'commander.invalidArgument':
+      return usageProblem(invalidValueIn(message), help);
     case 'commander.conflictingOption':
       return usageProblem(message, 'leave out one of the two');
-    default: {
-      const [, flag = ''] = /^unknown option '(.*)'$/.exec(message) ?? [];
-      return usageProblem(message, impossible.get(flag) ?? suggestionIn(error) ?? help);
-    }
+    case 'commander.unknownOption':
+      return unknownFlag(/^unknown option '(.*)'$/s.exec(message)?.[1] ?? '', line, help);
+    default:
+      return usageProblem(message, help);
   }
+}
+
+/** A project and a name are one argument. */
+const namedWithSpace = ([projectId = '', name]: readonly string[]) =>
+  isUuid(projectId) && name !== undefined ? `write ${shellWord(`${projectId}/${name}`)}` : undefined;
+
+/** Such as `invalid value for --timeout: "5" (say 5s, 5m or 5h)`. */
+function invalidValueIn(message: string): string {
+  const ofOption = /^option '(?:-\w, )?(--[\w-]+).*?' argument '(.*)' is invalid\. (.*)$/s;
+  const ofArgument = /^command-argument value '(.*)' is invalid for argument '(.*?)'\. (.*)$/s;
+  const [, flag, given, why = ''] = ofOption.exec(message) ?? [];
+  if (flag !== undefined) return invalidValue(flag, given, why);
+  const [, value, argument, reason = ''] = ofArgument.exec(message) ?? [];
+  return argument === undefined ? message : invalidValue(`<${argument}>`, value, reason);
+}
+
+function invalidValue(place: string, value = '', why: string): string {
+  return `invalid value for ${place}: ${quote(value)} (${reasonOf(value, why)})`;
+}
+
+function reasonOf(value: string, why: string): string {
+  if (value === '') return 'is a variable unset?';
+  const reason = why.replace(/\.$/, '').replace(/^Allowed choices are (.*), (.*)/s, 'say $1 or $2');
+  return flawOfPaste(value)?.flaw ?? reason;
 }

@@ -18,13 +18,14 @@ import { endedBySignal } from '../run/exit-of.ts';
 import type { Start } from '../run/outcome.ts';
 import { mayHaveStarted, Problem } from '../run/problem.ts';
 import { shellWord } from '../run/quote.ts';
-import { type Setting, settingTable, unknownVariables } from '../settings/table.ts';
+import { type Setting, settingTable, unknownVariables, variableLike } from '../settings/table.ts';
 import { isInterrupted } from '../system/clock.ts';
 import { misplacedApiKeys } from '../system/secrets.ts';
 import { checkFields } from './check-fields.ts';
 import { checkNames } from './check-names.ts';
-import { detailsOf, findCommand } from './command.ts';
+import { detailsOf, findCommand, pathOf } from './command.ts';
 import { parse } from './parse-command-line.ts';
+import { namedCommand } from './read-words.ts';
 
 /** Runs one command line and returns the exit code. Never rejects; a promise in `crash` rejects with an uncaught error. */
 export async function runCli(
@@ -42,9 +43,14 @@ export async function runCli(
   const typed = ownEnd < 0 ? argv : argv.slice(0, ownEnd);
   let output: OutputOptions = { json: typed.includes('--json') };
   const commandNamed = (word: string) => findCommand(program, word);
-  let command = commandNamed(typed.find(commandNamed) ?? '');
+  let command = namedCommand(typed, program);
   const commandLine = ['runctl', ...argv.map(shellWord)].join(' ');
-  const about = { command: command?.name() ?? null, commandLine, typed: [], withFlags: (line: string) => line };
+  const about = {
+    command: command ? pathOf(command) : null,
+    commandLine,
+    typed: [],
+    withFlags: (line: string) => line,
+  };
   let own = invocationOf(output, { ...context, ...about });
   try {
     await loadColors(context.stdout, context.stderr);
@@ -74,9 +80,12 @@ export async function runCli(
 }
 
 function warnOfVariables(context: Invocation): void {
-  const names = unknownVariables(context.env);
-  if (names.length === 1) printSentence(`runctl: ${names[0]} is set, but isn't a variable of runctl`, context);
-  if (names.length > 1) printSentence(`runctl: ${names.join(', ')} are set, but aren't variables of runctl`, context);
+  const names = unknownVariables(context.env).map((name) => {
+    const meant = variableLike(name);
+    return meant ? `${name} (did you mean ${meant}?)` : name;
+  });
+  const word = names.length === 1 ? 'variable' : 'variables';
+  if (names.length > 0) printSentence(`runctl: unknown ${word} ${names.join(', ')}`, context);
 }
 
 /** The invocation that reports to what these options ask for. */

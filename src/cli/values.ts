@@ -6,9 +6,14 @@ import { parseDuration } from '../system/time-text.ts';
 
 /** Parses a duration into milliseconds. */
 export function duration(text: string): number {
+  refuseNegative(text);
   const ms = parseDuration(text);
-  if (ms === undefined) throw new InvalidArgumentError(`give a duration, such as ${durationsLike(text)}`);
+  if (ms === undefined) throw new InvalidArgumentError(`say ${durationsLike(text)}`);
   return ms;
+}
+
+function refuseNegative(text: string): void {
+  if (/^-\.?\d/.test(text)) throw new InvalidArgumentError("it can't be negative");
 }
 
 /** A bare number lacks its unit. */
@@ -20,6 +25,7 @@ export type Moment = (nowMs: number) => number;
 
 /** Parses a time: a duration before now, a local day, or a timestamp, which is local unless it has an offset. */
 export function moment(text: string): Moment {
+  refuseNegative(text);
   const agoMs = parseDuration(text);
   if (agoMs !== undefined) return (nowMs) => nowMs - agoMs;
   if (text === 'today' || text === 'yesterday') return (nowMs) => midnightOf(nowMs, daysAgo[text]);
@@ -27,7 +33,7 @@ export function moment(text: string): Moment {
   const atMs = Date.parse(`${day}T${time}${offset.replace(/(\d\d)(\d\d)$/, '$1:$2')}`);
   if (Number.isNaN(atMs))
     throw new InvalidArgumentError(
-      `give a duration, such as ${daysLike(text)}, a day (today, 2026-11-21) or a time (2026-11-21T02:00)`,
+      `say ${daysLike(text)}, a day such as today or 2026-11-21, or a time such as 2026-11-21T02:00`,
     );
   return () => atMs;
 }
@@ -42,21 +48,22 @@ const midnightOf = (nowMs: number, ago: number): number => {
   return midnight.setDate(midnight.getDate() - ago);
 };
 
-const daysLike = (text: string) => (/^\d+$/.test(text) ? `${text}h or ${text}d` : '2d (two days ago)');
+const daysLike = (text: string) => (/^\d+$/.test(text) ? `${text}h or ${text}d` : '2d for two days ago');
 
 /** Parses a duration into milliseconds; `0` needs no unit. */
 export const durationOrZero = (text: string) => (text === '0' ? 0 : duration(text));
 
 export function positiveDuration(text: string): number {
   const ms = duration(text);
-  if (ms === 0) throw new InvalidArgumentError('give a duration greater than 0');
+  if (ms === 0) throw new InvalidArgumentError('it must be more than 0');
   return ms;
 }
 
 export const whole = (least: number, most: number) => (text: string) => {
+  refuseNegative(text);
   const number = Number(text);
   if (!/^\d+$/.test(text) || number < least || number > most) {
-    throw new InvalidArgumentError(`give a whole number from ${least} to ${most}`);
+    throw new InvalidArgumentError(`say a whole number from ${least} to ${most}`);
   }
   return number;
 };
@@ -65,17 +72,18 @@ const largestFactor = 100_000;
 
 /** Parses a number above 0: requests per second, or how much faster a clock runs. */
 export function positive(text: string): number {
+  refuseNegative(text);
   const number = Number(text);
   if (!/^\d+(\.\d+)?$/.test(text) || number <= 0 || number > largestFactor) {
-    throw new InvalidArgumentError(`give a number greater than 0, at most ${largestFactor}`);
+    throw new InvalidArgumentError(`say a number greater than 0, at most ${largestFactor}`);
   }
   return number;
 }
 
 export function fieldPath(text: string, earlier: string[] = []): string[] {
   const paths = text.split(',').map((path) => path.trim().replace(/^\./, ''));
-  if (paths.some((path) => path.split('.').includes(''))) {
-    throw new InvalidArgumentError('give a path like summary.failedSteps');
+  if (paths.some((path) => path.startsWith('-') || path.split('.').includes(''))) {
+    throw new InvalidArgumentError('say a path like summary.failedSteps');
   }
   return [...earlier, ...paths];
 }
@@ -88,10 +96,10 @@ export const automationPlaceholder = '{automation}';
 export function idempotencyKey(text: string): string {
   if (text === '') throw new InvalidArgumentError('is a variable unset?');
   if (/[<>{}$]/.test(text.replaceAll(automationPlaceholder, '')))
-    throw new InvalidArgumentError(`give it without < > { } $: the only placeholder is ${automationPlaceholder}`);
+    throw new InvalidArgumentError(`leave out < > { } $, as the only placeholder is ${automationPlaceholder}`);
   // The key is sent in a header.
   if (!/^[\x21-\x7e]{1,255}$/.test(text)) {
-    throw new InvalidArgumentError('give 1 to 255 visible ASCII characters without spaces');
+    throw new InvalidArgumentError('say 1 to 255 visible ASCII characters without spaces');
   }
   return text;
 }
@@ -105,8 +113,13 @@ export function automation(text: string): string {
 /** Statuses in any case of letters, as `A,B` or repeated. */
 export const statusWords = (text: string, earlier: string[] = []): string[] => [
   ...earlier,
-  ...text.split(',').map((word) => nonEmpty(word.trim().toUpperCase())),
+  ...text.split(',').map((word) => statusWord(word.trim().toUpperCase())),
 ];
+
+function statusWord(word: string): string {
+  if (word.startsWith('-')) throw new InvalidArgumentError('say a status such as FAILED');
+  return nonEmpty(word);
+}
 
 export function nonEmpty(text: string): string {
   if (text === '') throw new InvalidArgumentError("it can't be empty");

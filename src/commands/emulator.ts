@@ -4,6 +4,9 @@ import { positive, whole } from '../cli/values.ts';
 import { scenarioNames, scenarios } from '../emulator/scenarios.ts';
 import type { Automations } from '../emulator/service.ts';
 import { printSentence } from '../output/print.ts';
+import { usageProblem } from '../run/problem.ts';
+import { quote, shellWord } from '../run/quote.ts';
+import { isUuid } from '../run/run.ts';
 import { onAbort } from '../system/clock.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
 
@@ -33,7 +36,12 @@ export const emulator = define(command, {
     ['runctl emulator --scenario bad-day --speed 1200 -- ./nightly.sh', 'test a script on a bad day'],
   ],
   /** Runs until it is interrupted; with a command, until that has ended, and returns its exit code. */
-  async run([command], { scenario = defaultScenario, port, speed, quiet }, context) {
+  async run([command], { scenario = defaultScenario, port, speed, quiet, project }, context) {
+    if (project !== undefined && !isUuid(project))
+      throw usageProblem(
+        `${quote(project)} isn't a project ID (a UUID)`,
+        `for the port, type \`--port ${shellWord(project)}\``,
+      );
     const { stdout, stderr, signal, clock } = context;
     const automations: Automations = scenarios[scenario].automations;
     const { createService } = await import('../emulator/service.ts');

@@ -1,5 +1,5 @@
 import type { NamedAutomation } from '../journal/entry-filter.ts';
-import { flawInPath, flawOfFilter, flawOfName, type NameFlaw } from '../run/automation-name.ts';
+import { flawInPath, flawOfFilter, flawOfName, isPlainName, type NameFlaw } from '../run/automation-name.ts';
 import { usageProblem } from '../run/problem.ts';
 import { quote, shellWord } from '../run/quote.ts';
 import { isUuid, type Target } from '../run/run.ts';
@@ -57,19 +57,39 @@ function splitName(text: string): { projectId?: string; automationName: string }
     : { automationName: text };
 }
 
+/** What is known of the arguments among which one stands. */
+export interface Arguments {
+  others: readonly string[];
+  isCommand(word: string): boolean; // it is a command, and no automation that is known here
+}
+
+const alone: Arguments = { others: [], isCommand: () => false };
+
 /** Why an argument isn't taken for an automation, though it could be one's name: probably, it is a mistake. */
-export function flawOfAutomation(text: string, isCommand = (_word: string) => false): NameFlaw | undefined {
+export function flawOfAutomation(text: string, { others, isCommand }: Arguments = alone): NameFlaw | undefined {
   const { projectId, automationName } = splitName(text);
   if (projectId !== undefined) return undefined;
+  const [name] = others;
+  if (isUuid(text) && name !== undefined && isPlainName(name))
+    return {
+      why: 'is a UUID, not a name',
+      hint: `to name a project, write ${shellWord(`${text}/${name}`)}`,
+      isNoName: true,
+    };
   const isRun = text === '@last' || isUuid(text.slice(text.lastIndexOf('/') + 1));
-  if (isRun) return { why: 'names a run, not an automation', hint: `to watch it: \`runctl watch ${shellWord(text)}\`` };
+  if (isRun)
+    return {
+      why: 'names a run, not an automation',
+      hint: `to watch it: \`runctl watch ${shellWord(text)}\``,
+      isNoName: true,
+    };
   return isCommand(automationName) ? commandFlaw : flawOfName(automationName);
 }
 
-const commandFlaw: NameFlaw = { why: 'is a command of runctl' };
+const commandFlaw: NameFlaw = { why: 'is a command of runctl', hint: 'give one command at a time' };
 
 /** The same for an argument that names a run. */
-export function flawOfRun(text: string, isCommand: (word: string) => boolean): NameFlaw | undefined {
+export function flawOfRun(text: string, { isCommand }: Arguments = alone): NameFlaw | undefined {
   const cut = text.lastIndexOf('/');
   const id = text.slice(cut + 1);
   const name = cut > 0 && isUuid(id) ? text.slice(0, cut) : text;
@@ -81,7 +101,7 @@ export function flawOfRun(text: string, isCommand: (word: string) => boolean): N
 export function flawOfSelection(text: string): NameFlaw | undefined {
   if (splitName(text).projectId !== undefined) return undefined;
   const status = text.toUpperCase();
-  if (shownStatuses.includes(status)) return { why: 'is a status', hint: `use \`--status ${status}\`` };
+  if (shownStatuses.includes(status)) return { why: 'is a status', hint: `use \`--status ${status}\``, isNoName: true };
   return flawOfFilter(text);
 }
 

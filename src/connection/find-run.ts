@@ -9,9 +9,10 @@ import { type Entry, isOpen, type RunEntry, runOf, type UnresolvedTrigger } from
 import type { FoundRun } from '../run/outcome.ts';
 import { Problem, usageProblem } from '../run/problem.ts';
 import { fullArgumentOf, quote, shellWord } from '../run/quote.ts';
-import { fullNameOf, nameOf, type Target } from '../run/run.ts';
+import { fullNameOf, nameOf, type Target, withDashes } from '../run/run.ts';
 import { need, resolveWithoutApiKey } from '../settings/resolve.ts';
 import { flagSource, valueIfGiven } from '../settings/table.ts';
+import { flawOfPaste } from '../system/pasted-text.ts';
 import { formatAgo, localTime } from '../system/time-text.ts';
 import { recoverCommandFor } from '../words/of-doubt.ts';
 import type { RunArgument } from './arguments.ts';
@@ -54,6 +55,10 @@ async function findInJournal(named: RunArgument, here: Here): Promise<FoundRun> 
 const inFull = 'name it in full as <projectId>/<automationName>/<executionId>';
 
 function hintFor(text: string): string {
+  const pasted = flawOfPaste(text);
+  if (pasted) return `it ${pasted.flaw}: ${pasted.hint}`;
+  const dashed = withDashes(text);
+  if (dashed) return `did you mean ${dashed}?`;
   return /^[\da-f]{1,3}$/i.test(text)
     ? 'a prefix of an id has at least 4 characters'
     : `see \`runctl list\`, or ${inFull}`;

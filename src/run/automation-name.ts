@@ -1,3 +1,4 @@
+import { flawOfPaste } from '../system/pasted-text.ts';
 import { isUuid } from './run.ts';
 
 /** Why a text isn't taken for a name. */
@@ -6,34 +7,68 @@ export interface NameFlaw {
   why: string;
   /** What to do instead. */
   hint?: string;
+  /** It can't be a name either if the project is given. */
+  isNoName?: boolean;
 }
 
-const blank = '[\\p{White_Space}\\u200B-\\u200F\\uFEFF]';
+type Rule = readonly [pattern: RegExp, why: string, hint?: string];
+
+// A variation selector may end a name, as an emoji has one.
+const invisible = '(?![\\uFE0E\\uFE0F])[\\p{Default_Ignorable_Code_Point}\\p{Cf}]';
 const quotes = '[\u2018-\u201F\u2039\u203A\u00AB\u00BB\u300C-\u300F]';
-const dash = '[-\\u2010-\\u2015\\u2212\\uFE58\\uFF0D]';
+const dash = '[\\p{Pd}\\u2043\\u2212]';
 const leadingDashes = new RegExp(`^${dash}+`, 'u');
 
-const flawsOfFilters: readonly (readonly [RegExp, string])[] = [
-  [new RegExp(`^${blank}*$`, 'u'), 'is blank (is a variable unset?)'],
-  [new RegExp(`^${blank}|${blank}$`, 'u'), 'begins or ends with a blank'],
-  [leadingDashes, 'begins with a dash'],
+const blankText = new RegExp(`^(?:\\p{White_Space}|${invisible})*$`, 'u');
+
+const rulesOfFilters: readonly Rule[] = [
+  [blankText, 'is blank (is a variable unset?)', 'give a name such as nightly'],
+  [/^\p{White_Space}|\p{White_Space}$/u, 'begins or ends with a blank', 'leave out the blank'],
+  [
+    new RegExp(`^${invisible}|${invisible}$`, 'u'),
+    'begins or ends with an invisible character',
+    'type the name instead of pasting it',
+  ],
+  [leadingDashes, 'begins with a dash', 'a flag stands before the `--`'],
 ];
-const flawsOfNames: typeof flawsOfFilters = [
-  ...flawsOfFilters,
-  [new RegExp(`^${quotes}|${quotes}$`, 'u'), 'has a typographic quote, which no shell removes'],
-  [/,/, 'contains a comma (separate names with spaces)'],
-  [/\*/, 'contains an asterisk (name each automation, as there are no patterns)'],
-  [/\//, "contains a slash, and what comes before it isn't a project ID (a UUID)"],
-  [/\p{Cc}/u, 'contains a line break or another control character'],
-  [/(?! )\p{White_Space}/u, 'contains a blank that is no plain space'],
-  [new RegExp(` ${dash}+[\\p{L}\\p{N}]`, 'u'), 'contains a blank and a dash, as before a flag'],
-  [/[<>[\]{}$;\\…]/, 'contains one of < > [ ] { } $ ; \\ … (is it a placeholder?)'],
+const rulesOfNames: readonly Rule[] = [
+  ...rulesOfFilters,
+  [
+    new RegExp(`^${quotes}|${quotes}$`, 'u'),
+    'has a typographic quote, which no shell removes',
+    'leave out the quotes, or type plain ones',
+  ],
+  [/,/, 'contains a comma', 'separate names with spaces'],
+  [/\*/, 'contains an asterisk', 'name each automation, as there are no patterns'],
+  [
+    /\//,
+    "contains a slash, and what comes before it isn't a project ID (a UUID)",
+    'write <projectId>/<name>, or only the name',
+  ],
+  [/[\n\u2028\u2029]/, 'contains a line break', 'separate names with spaces'],
+  [/\p{Cc}/u, 'contains a control character', 'type the name instead of pasting it'],
+  [/(?! )\p{White_Space}/u, 'contains a blank that is no plain space', 'type the spaces instead of pasting them'],
+  [
+    new RegExp(` ${dash}+[\\p{L}\\p{N}]`, 'u'),
+    'contains a blank and a dash, as before a flag',
+    'put the flag after the closing quote',
+  ],
+  [
+    /[<>[\]{}$;\\…]/,
+    'contains one of < > [ ] { } $ ; \\ … (is it a placeholder?)',
+    'put the name in place of the placeholder',
+  ],
 ];
 
-function flawIn(flaws: typeof flawsOfFilters, name: string): NameFlaw | undefined {
-  const why = flaws.find(([pattern]) => pattern.test(name))?.[1];
+function flawIn(rules: readonly Rule[], name: string): NameFlaw | undefined {
+  const [, why, hint] = rules.find(([pattern]) => pattern.test(name)) ?? [];
   if (why === undefined) return undefined;
-  return { why, hint: hasOtherDash(name) ? didYouMeanFlag(name) : undefined };
+  return { why, hint: hasOtherDash(name) ? didYouMeanFlag(name) : hint, isNoName: blankText.test(name) };
+}
+
+function flawFromPaste(name: string): NameFlaw | undefined {
+  const pasted = flawOfPaste(name);
+  return pasted && { why: pasted.flaw, hint: pasted.hint, isNoName: true };
 }
 
 /** Why a text can't be a segment of a path: a URL parser drops `.` and `..` even when percent-encoded. */
@@ -44,10 +79,11 @@ export function flawInPath(text: string): string | undefined {
 }
 
 /** The flaw of a name without its project that would start a run if it were a mistake. */
-export const flawOfName = (name: string): NameFlaw | undefined => flawIn(flawsOfNames, name);
+export const flawOfName = (name: string): NameFlaw | undefined => flawFromPaste(name) ?? flawIn(rulesOfNames, name);
 
 /** The flaw of a name that only selects what is shown. */
-export const flawOfFilter = (name: string): NameFlaw | undefined => flawIn(flawsOfFilters, name);
+export const flawOfFilter = (name: string): NameFlaw | undefined =>
+  (/\r$/.test(name) ? flawFromPaste(name) : undefined) ?? flawIn(rulesOfFilters, name);
 
 /** Does it begin with a dash that a chat made of `--`? */
 export const hasOtherDash = (word: string): boolean => leadingDashes.test(word) && !word.startsWith('-');

@@ -15,6 +15,12 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 export const isUuid = (text: string): boolean => uuid.test(text);
 
+/** A UUID that was written without its dashes, as some programs do; undefined for another text. */
+export function withDashes(text: string): string | undefined {
+  const parts = /^([\da-f]{8})([\da-f]{4})([\da-f]{4})([\da-f]{4})([\da-f]{12})$/i.exec(text);
+  return parts?.slice(1).join('-');
+}
+
 export const nameOf = ({ automationName }: Pick<Target, 'automationName'>): string => automationName;
 
 /** A name that is unique across projects: `<projectId>/<name>`. */

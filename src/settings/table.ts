@@ -1,5 +1,7 @@
+import { nearWords } from '../run/near-words.ts';
 import { type Problem, usageProblem } from '../run/problem.ts';
 import type { Env } from '../system/env.ts';
+import { flawOfPaste } from '../system/pasted-text.ts';
 import {
   type Parsed,
   parseApiKey,
@@ -28,6 +30,12 @@ interface StoredSetting<Value> extends Setting {
   parse(text: string): Parsed<Value>;
   hint: string;
 }
+
+/** Says first what came along with the text, as each of these values is without it. */
+const unlessPasted =
+  <Value>(parse: (text: string) => Parsed<Value>) =>
+  (text: string): Parsed<Value> =>
+    flawOfPaste(text) ?? parse(text);
 
 const stored = <Value>(setting: Omit<StoredSetting<Value>, 'isStored'>): StoredSetting<Value> => ({
   ...setting,
@@ -59,7 +67,7 @@ export const settingTable = {
     flag: '--base-url <url>',
     env: ['RUNCTL_BASE_URL'],
     about: 'required; https, except for localhost',
-    parse: parseBaseUrl,
+    parse: unlessPasted(parseBaseUrl),
     hint: 'use a URL like https://api.example.com',
   }),
   project: stored({
@@ -68,7 +76,7 @@ export const settingTable = {
     flag: '--project <uuid>',
     env: ['RUNCTL_PROJECT'],
     about: 'the default project (UUID), used when you give only a name',
-    parse: parseProject,
+    parse: unlessPasted(parseProject),
     hint: 'use a UUID like 123e4567-e89b-42d3-a456-426614174000',
   }),
   profile: {
@@ -98,7 +106,7 @@ export const settingTable = {
     env: ['RUNCTL_REQUEST_TIMEOUT'],
     default: '30s',
     about: 'time limit for one request, from 100ms to 10m',
-    parse: parseRequestTimeout,
+    parse: unlessPasted(parseRequestTimeout),
     hint: 'use a duration like 500ms, 30s or 5m',
   }),
   idempotencyKeys: stored({
@@ -106,7 +114,7 @@ export const settingTable = {
     env: ['RUNCTL_IDEMPOTENCY_KEYS'],
     default: 'honored',
     about: 'whether the service honors them: `honored` or `ignored`; `runctl doctor --try-key` finds out',
-    parse: parseKeyTreatment,
+    parse: unlessPasted(parseKeyTreatment),
     hint: 'use `honored` or `ignored`',
   }),
 } satisfies Record<string, Setting>;
@@ -168,6 +176,14 @@ const variables: readonly string[] = [
 /** Variables that look like settings and are none. Kubernetes sets the last ones for a service called runctl. */
 export const unknownVariables = (env: Env): string[] =>
   Object.keys(env).filter((name) => /^RUNCTL_(?!SERVICE_|PORT)/i.test(name) && env[name] && !variables.includes(name));
+
+/** The variable that an unknown one was probably meant to be. */
+export function variableLike(name: string): string | undefined {
+  const [near] = nearWords(name, variables);
+  if (near) return near;
+  if (/_(?:URL|HOST|ENDPOINT)$/i.test(name)) return 'RUNCTL_BASE_URL';
+  return /(?:KEY|TOKEN)$/i.test(name) ? 'RUNCTL_API_KEY' : undefined;
+}
 
 /** Checks a setting's text. Never throws: a refused setting only stops commands that need it. */
 export function parseSetting<Key extends StoredKey>(key: Key, text: string, source: string): Given<ValueOf<Key>> {

@@ -1,5 +1,6 @@
-import { isUuid } from '../run/run.ts';
+import { isUuid, withDashes } from '../run/run.ts';
 import { isLoopback } from '../system/loopback.ts';
+import { flawOfPaste } from '../system/pasted-text.ts';
 import { longestSecret, shortestSecret } from '../system/secrets.ts';
 import { parseDuration } from '../system/time-text.ts';
 
@@ -11,9 +12,17 @@ export type Parsed<Value> = { value: Value; text?: string } | { flaw: string; hi
 
 export function parseApiKey(text: string): Parsed<string> {
   const apiKey = text.replace(/(\r?\n)+$/, '');
+  const pasted = flawOfPaste(apiKey) ?? assignmentIn(apiKey);
+  if (pasted) return pasted;
   const flaw = flawOfApiKey(apiKey);
   return flaw ? { flaw } : { value: apiKey };
 }
+
+/** A line of an env file in place of the API key, which may end in `=` itself. */
+const assignmentIn = (text: string) =>
+  /^(?:export\s|RUNCTL_API_KEY\s*=)/.test(text)
+    ? { flaw: 'is a whole line of an env file', hint: 'give only what comes after the =' }
+    : undefined;
 
 /** If undici refuses a header, its error quotes the header, so such an API key must not reach it. */
 function flawOfApiKey(apiKey: string): string | undefined {
@@ -65,7 +74,9 @@ function flawOfBaseUrl(text: string): string | undefined {
 }
 
 export function parseProject(text: string): Parsed<string> {
-  return isUuid(text) ? { value: text.toLowerCase() } : { flaw: 'is not a UUID' };
+  if (isUuid(text)) return { value: text.toLowerCase() };
+  const dashed = withDashes(text);
+  return { flaw: 'is not a UUID', ...(dashed && { hint: `did you mean ${dashed}?` }) };
 }
 
 /** What a service may do with an idempotency key that it has seen before. */

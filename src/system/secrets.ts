@@ -67,9 +67,11 @@ function jsonEscaped(character: string): string {
 
 const literal = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 
-/** Words with 16 letters and digits in a row, some of each. Names, paths and UUIDs don't have them. */
+/** Words with 16 letters and digits in a row, some of each. Names, paths and UUIDs, with dashes or without, don't have them. */
 export function misplacedApiKeys(words: readonly string[]): string[] {
   return words
     .flatMap((word) => [word, ...word.split('=').slice(1)])
-    .filter((word) => word.match(/[a-z\d]{16,}/gi)?.some((run) => /\d/.test(run) && /[a-z]/i.test(run)));
+    .filter((word) => word.match(/[a-z\d]{16,}/gi)?.some(isLikeApiKey));
 }
+
+const isLikeApiKey = (text: string) => /\d/.test(text) && /[a-z]/i.test(text) && !/^[\da-f]{32}$/i.test(text);

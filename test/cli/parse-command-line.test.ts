@@ -5,6 +5,7 @@ import { detailsOf, pathOf } from '../../src/cli/command.ts';
 import { commonOptions } from '../../src/cli/options.ts';
 import { parse } from '../../src/cli/parse-command-line.ts';
 import { program } from '../../src/program.ts';
+import type { Problem } from '../../src/run/problem.ts';
 import { type Setting, settingTable } from '../../src/settings/table.ts';
 
 const id = '6f1c9f5e-3a53-4c1b-9f0a-0d6f2c1f8a11';
@@ -198,5 +199,65 @@ const refused = [...commands].flatMap(([name, { registeredArguments, options }])
 });
 
 test.each(refused.map((argv) => [argv]))('the refusal of %j names the flag', (argv) => {
-  expect(() => parse(argv, program, nowhere)).toThrow(`${argv.at(-1)?.replace('=', ' <')}`);
+  expect(() => parse(argv, program, nowhere)).toThrow(
+    `invalid value for ${argv.at(-1)?.replace('=', ': "" (is a variable unset?)')}`,
+  );
+});
+
+test.each<[line: string, refusal: string]>([
+  ['trigger a --timeout 5', 'invalid value for --timeout: "5" (say 5s, 5m or 5h)'],
+  ['trigger a --timeout soon', 'invalid value for --timeout: "soon" (say 500ms, 30s, 5m, 1h30m or 2d)'],
+  ['trigger a --timeout -5', 'invalid value for --timeout: "-5" (it can\'t be negative)'],
+  ['trigger a --timeout=-5s', 'invalid value for --timeout: "-5s" (it can\'t be negative)'],
+  ['trigger a --give-up-after -5s', "it can't be negative"],
+  ['trigger a --interval -1s', "it can't be negative"],
+  ['trigger a --interval 0s', 'it must be more than 0'],
+  ['watch --rate -1', "it can't be negative"],
+  ['watch --rate -.5', "it can't be negative"],
+  ['list -n -5', 'invalid value for --limit: "-5" (it can\'t be negative)'],
+  ['list --limit=-5', "it can't be negative"],
+  ['list --limit 0', 'say a whole number from 1'],
+  ['list --since -2d', "it can't be negative"],
+  ['list --since 2', 'say 2h or 2d'],
+  ['list --status -5', 'say a status such as FAILED'],
+  ['emulator --port -1', "it can't be negative"],
+  ['emulator --port 70000', 'say a whole number from 0 to 65535'],
+  ['emulator --speed -1', "it can't be negative"],
+  ['trigger a --if-active wiat', 'invalid value for --if-active: "wiat" (say fail, skip or wait)'],
+  ['completion tcsh', 'invalid value for <shell>: "tcsh" (say bash, zsh or fish)'],
+  ['trigger a --timeout --watch', '--timeout needs a value (is a variable unset?)'],
+  ['trigger a --timeout', '--timeout needs a value (is a variable unset?)'],
+  ['trigger a --idempotency-key -5', '--idempotency-key needs a value (is a variable unset?)'],
+])('%s: %s', (line, refusal) => {
+  expect(() => parsed(line)).toThrow(refusal);
+});
+
+test.each([
+  ['trigger a --idempotency-key -x', true],
+  ['watch --on-final -x', true],
+  ['status --api-key-file -x', true],
+  ['trigger a --timeout -x', false],
+  ['list --status -x', false],
+  ['status --base-url -x', false],
+  ['status -p -x', false],
+  ['status --profile -x', false],
+  ['status --field -x', false],
+  ['trigger a --if-active -x', false],
+])(
+  'a value that begins with a dash is said to work behind an equals sign only where it does: %s: %s',
+  (line, isSaid) => {
+    const hintOf = () => {
+      try {
+        parsed(line);
+      } catch (error) {
+        return (error as Problem).facts.hint;
+      }
+      return undefined;
+    };
+    expect(hintOf()?.includes('=<value>')).toBe(isSaid);
+  },
+);
+
+test('the value of a setting that is negative reaches what says why it is refused', () => {
+  expect(parsed('status --request-timeout -5s')?.options).toMatchObject({ requestTimeout: '-5s' });
 });

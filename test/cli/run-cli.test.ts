@@ -39,10 +39,10 @@ describe('bad input is refused with 2 and a line that names it', () => {
     [['trigger', ''], 'is blank (is a variable unset?)'],
     [['trigger', '.'], '"."'],
     [['trigger', executionId], 'names a run'],
-    [['completion', 'tcsh'], 'bash, zsh, fish'],
+    [['completion', 'tcsh'], 'bash, zsh or fish'],
     [['trigger', 'a', '-watch'], 'did you mean --watch?'],
     [['trigger', 'a', '--api-key', 'secret'], '--api-key-file'],
-    [['trigger', 'a', '--give-up-after', '0s'], 'greater than 0'],
+    [['trigger', 'a', '--give-up-after', '0s'], 'more than 0'],
     [['trigger', 'a', '--rate', 'many'], '--rate'],
     [['trigger', 'a', '--idempotency-key', ''], 'is a variable unset?'],
     [['trigger', 'a', '--idempotency-key'], 'is a variable unset?'],
@@ -158,7 +158,7 @@ test('a variable that is none of runctl is named once, and one of a hook or of K
     RUNCTL_SERVICE_HOST: '10.0.0.1',
     RUNCTL_PORT_80_TCP: 'tcp://10.0.0.1:80',
   };
-  const line = "runctl: RUNCTL_PROFLE is set, but isn't a variable of runctl\n";
+  const line = 'runctl: unknown variable RUNCTL_PROFLE (did you mean RUNCTL_PROFILE?)\n';
   const said = { 'list -q': line, 'explain 2 --json': line, version: '', 'list --help': '', 'doctor --offline -q': '' };
   for (const [words, expected] of Object.entries(said))
     expect([words, (await typed(words.split(' '), odd)).err]).toEqual([words, expected]);
@@ -170,14 +170,31 @@ test.each([
   ['tigger --help', 'did you mean trigger?'],
   ['help tigger', 'did you mean trigger?'],
   ['help xyz', 'topics are flags, settings, programs, troubleshooting, man'],
-  ['cancel nightly', 'the service has no way to cancel a run'],
-  ['stop', 'the service has no way to cancel a run'],
-  ['logs nightly', "the service has no logs of a run; 'runctl result' prints its output"],
+  ['cancel nightly', "the service can't cancel a run"],
+  ['stop', "the service can't stop a run"],
+  ['agent cancel', "the service can't cancel a run"],
+  ['agent stop x', "the service can't stop a run"],
+  ['agent logs x', "the service can't show logs of a run; 'runctl result' prints its output"],
+  ['logs nightly', "the service can't show logs of a run; 'runctl result' prints its output"],
+  ['start nightly', 'did you mean trigger?'],
+  ['run nightly', 'did you mean trigger?'],
+  ['lsit', 'did you mean list?'],
+  ['config gte project', 'did you mean get?'],
+  ['agent triger x', 'did you mean trigger?'],
   ['config xyzzy', "see 'runctl config --help'"],
   ['xyzzy', "see 'runctl --help'"],
   ['trigger a --timout 5s', 'did you mean --timeout?'],
-  ['trigger a --watch=true', "leave out what follows '--watch'"],
-  ['trigger a -w=1', "leave out what follows '-w'"],
+  ['trigger a --watch=true', 'write --watch alone, without what follows it'],
+  ['trigger a --watch=false', '--watch is off by default: leave it out'],
+  ['list --offline=no', '--offline is off by default: leave it out'],
+  ['status --no-color=0', '--no-color is off by default: leave it out'],
+  ['trigger a --no-watch', "see 'runctl trigger --help'"],
+  ['trigger a --poll', "see 'runctl trigger --help'"],
+  ['watch --poll', "see 'runctl watch --help'"],
+  ['watch --al', 'did you mean --all?'],
+  ['status --color', "see 'runctl status --help'"],
+  ['trigger a -w=1', 'write -w alone, without what follows it'],
+  ['emulator -p 1', "for the port, type '--port 1'"],
   ['version --fast', "see 'runctl version --help'"],
   ['--watch trigger nightly', "see 'runctl trigger --help'"],
   ['trigger a --profil x', 'did you mean --profile?'],
@@ -191,6 +208,33 @@ test.each([
     ?.trim()
     .replace(/^\S+ (?=\S)/, '');
   expect([code, last]).toEqual([2, hint]);
+});
+
+test('of a command line that is refused, the document names the command, and not the value of a flag', async () => {
+  for (const line of [
+    '--profile status trigger x --frob',
+    'trigger --profile status x --frob',
+    '-p list trigger --frob',
+  ])
+    expect(JSON.parse((await typed([...line.split(' '), '--json'])).out).runctl).toMatchObject({ command: 'trigger' });
+  const inner = await typed(['config', 'set', '--frob', '--json']);
+  expect(JSON.parse(inner.out).runctl.command).toBe('config set');
+});
+
+test.each([
+  '--api-key sk1',
+  '--api-key=sk1',
+  '--token sk1',
+  '--apikey=sk1',
+  '--api_key sk1',
+  '--access-token sk1',
+  '-token',
+])('of an API key that is given as %s, the message says how to give it', async (flag) => {
+  for (const line of [`trigger nightly ${flag}`, `${flag} trigger nightly`]) {
+    const { code, err } = await typed(line.split(' '));
+    expect([code, err]).toEqual([2, expect.stringMatching(/RUNCTL_API_KEY.*--api-key-file/)]);
+    expect(err).not.toContain('sk1');
+  }
 });
 
 test('an API key that was given by a flag is not repeated', async () => {

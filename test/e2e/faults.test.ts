@@ -187,7 +187,7 @@ async function cellOf(command: Command, fault: string): Promise<string> {
   if (!service) throw new Error(`no fault ${fault}`);
   const { code, stdout, stderr, tookMs } = await runAt(service, fault, command, `${patienceMs(fault)}ms`);
   if (tookMs > patienceMs(fault) + atOnceMs) return `took ${Math.round(tookMs)} ms`;
-  if (code !== 0 && !/^runctl: \S.*\n( {2}\S.*\n( {4}\S.*\n)*)?$/m.test(stderr)) return `says nothing: ${stderr}`;
+  if (code !== 0 && !/^runctl: \S.*\n( {2}\S.*\n( {4,6}\S.*\n)*)?$/m.test(stderr)) return `says nothing: ${stderr}`;
   const count = service.requests();
   const asked = count === undefined ? '–' : count > 1 ? 'again' : count === 1 ? 'once' : 'never';
   const { trigger } = JSON.parse(stdout).runctl;

@@ -16,10 +16,10 @@ async function refused(argv: string[]) {
 }
 
 test.each<[argv: string[], why: RegExp, next?: string | null]>([
-  [['trigger', 'nightly', '–watch'], /"–watch" .*dash.*did you mean --watch\?/s, null],
-  [['trigger', '—w', 'nightly'], /"—w" .*dash.*did you mean -w\?/s, null],
+  [['trigger', 'nightly', '–watch'], /"–watch" .*dash.*did you mean --watch\?/s],
+  [['trigger', '—w', 'nightly'], /"—w" .*dash.*did you mean -w\?/s],
   [['trigger', 'nightly', '–timeout', '5m'], /"–timeout" .*dash/, null],
-  [['trigger', '–help'], /dash/, null],
+  [['trigger', '–help'], /dash/],
   [['trigger', 'a', 'b ', 'c,d', '“e”'], /"b " .*blank; "c,d" .*comma.*; "“e”" .*quote/],
   [['trigger', './nightly', 'weekly/'], /".\/nightly" .*slash.*; "weekly\/" .*slash/],
   [['trigger', '“night', 'shift”'], /"“night" .*quote/],
@@ -35,7 +35,7 @@ test.each<[argv: string[], why: RegExp, next?: string | null]>([
   [['status', 'status,output'], /comma/],
   [['result', `a,b/${id}`], /comma/],
   [['list', 'nightly', ' weekly'], /blank/],
-  [['list', 'failed'], /--status FAILED/, null],
+  [['list', 'failed'], /--status FAILED/],
   [['trigger', 'nightly\n--watch'], /line break/],
   [['trigger', 'nightly\u00A0--watch'], /no plain space/],
   [['trigger', 'nightly --watch'], /blank and a dash/],
@@ -44,11 +44,26 @@ test.each<[argv: string[], why: RegExp, next?: string | null]>([
     ['trigger', name],
     /placeholder/,
   ]),
+  [['trigger', 'nightly\r'], /carriage return.*\n.*dos2unix/],
+  [['status', `${id}\r`], /carriage return.*\n.*dos2unix/],
+  [['list', 'nightly\r'], /carriage return/],
+  [['trigger', '"nightly"'], /has quotes around it.*\n.*leave out the quotes/],
+  [['watch', `"${id}"`], /has quotes around it.*\n.*leave out the quotes/],
+  [['trigger', id, 'nightly'], new RegExp(`is a UUID.*\\n.*write ${id}/nightly\\n`)],
+  [['recover', id, 'nightly'], new RegExp(`write ${id}/nightly\\n`)],
+  [['status', id, 'nightly'], new RegExp(`too many arguments.*\\n.*write ${id}/nightly\\n`)],
+  [['status', id.replaceAll('-', '')], new RegExp(`no run here matches.*\\n.*did you mean ${id}\\?`)],
+  [['trigger', 'a,b'], /separate names with spaces\n +if that is really the name, write <projectId>\/<name>\n/],
+  [['trigger', 'nightly --watch'], /put the flag after the closing quote\n/],
+  [['trigger', 'nightly \u2E3A\u2212watch'], /blank and a dash/],
+  [['trigger', 'nightly\u2060'], /invisible character/],
+  [['trigger', '\u00ADnightly'], /invisible character/],
+  [['trigger', 'nightly\u0007x'], /control character/],
   [['trigger', 'list'], /is a command/],
   [['trigger', 'nightly', 'ls', 'help'], /"help" is a command/],
   [['recover', 'status'], /is a command/],
   [['watch', 'trigger'], /is a command/],
-])('%j: %s', async (argv, why, next = `runctl ${argv[0]} --help`) => {
+])('%j: %s', async (argv, why, next = null) => {
   const said = await refused(argv);
   expect(said.stderr).toMatch(why);
   expect(said.next).toBe(next);

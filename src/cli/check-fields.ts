@@ -1,4 +1,5 @@
 import { fieldsOf } from '../output/field-paths.ts';
+import { didYouMean } from '../run/near-words.ts';
 import { usageProblem } from '../run/problem.ts';
 import { quote } from '../run/quote.ts';
 import { isJsonObject } from '../system/json.ts';
@@ -11,7 +12,7 @@ export async function checkFields(paths: readonly string[] = [], command: string
     if (!known.includes(first))
       throw usageProblem(
         `documents of runctl ${command} have no field ${quote(first)}`,
-        `they have ${known.join(', ')}`,
+        didYouMean(first, known) ?? `they have ${known.join(', ')}`,
       );
     // The service may add fields to its objects, but only runctl writes this one.
     if (first === 'runctl' && names.length > 0) await checkRunctlField(path);
@@ -26,7 +27,10 @@ async function checkRunctlField(path: string): Promise<void> {
     if (isJsonObject(inner.properties)) {
       const names = Object.keys(inner.properties);
       if (!names.includes(name))
-        throw usageProblem(`there is no field ${quote(path)}`, `known there: ${names.join(', ')}`);
+        throw usageProblem(
+          `there is no field ${quote(path)}`,
+          didYouMean(name, names) ?? `known there: ${names.join(', ')}`,
+        );
       inner = inner.properties[name];
     } else inner = inner.items;
   }

@@ -43,7 +43,7 @@ export function parse(
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return undefined;
     if (error.code === 'commander.unknownCommand' && command === program)
-      throw unknownCommand(line, line === typed ? 'see `runctl --help`' : `topics are ${helpTopics.join(', ')}`);
+      throw line === typed ? unknownCommand(line, 'see `runctl --help`') : unknownTopic(line);
     throw refusal(error, line, whenMissing);
   }
   const options = command.optsWithGlobals() as ParsedCommand['options'];
@@ -98,8 +98,13 @@ function unknownCommand({ command, operands: [word = ''] }: CommandLine, otherwi
   return usageProblem(`unknown command '${path}'`, instead.get(word) ?? didYouMean(word, names) ?? otherwise);
 }
 
+function unknownTopic(line: CommandLine): Problem {
+  const near = didYouMean(line.operands[0] ?? '', helpTopics);
+  return unknownCommand(line, near ?? `topics are ${helpTopics.join(', ')}`);
+}
+
 function unknownFlag(flag: string, { command }: CommandLine, otherwise: string): Problem {
-  const options = [...command.options, ...(command.parent ? commonOptions : [])];
+  const options = [...command.options, ...(command.parent ? commonOptions : []), helpOption];
   const near = nearWords(
     nameOf(flag),
     options.flatMap(({ long }) => (long ? nameOf(long) : [])),

@@ -1,6 +1,6 @@
 import type { CommandUnknownOpts } from 'commander';
 import { version } from '../../package.json';
-import { isAutomation } from '../connection/find-run.ts';
+import { isAutomation } from '../connection/known-automations.ts';
 import { type Context, guardFromRunner, type Invocation } from '../context.ts';
 import {
   exitNamesOf,

@@ -63,7 +63,7 @@ export const whole = (least: number, most: number) => (text: string) => {
   refuseNegative(text);
   const number = Number(text);
   if (!/^\d+$/.test(text) || number < least || number > most) {
-    throw new InvalidArgumentError(`say a whole number from ${least} to ${most}`);
+    throw new InvalidArgumentError(`give a whole number from ${least} to ${most}`);
   }
   return number;
 };
@@ -75,7 +75,7 @@ export function positive(text: string): number {
   refuseNegative(text);
   const number = Number(text);
   if (!/^\d+(\.\d+)?$/.test(text) || number <= 0 || number > largestFactor) {
-    throw new InvalidArgumentError(`say a number greater than 0, at most ${largestFactor}`);
+    throw new InvalidArgumentError(`give a number greater than 0, at most ${largestFactor}`);
   }
   return number;
 }
@@ -83,7 +83,7 @@ export function positive(text: string): number {
 export function fieldPath(text: string, earlier: string[] = []): string[] {
   const paths = text.split(',').map((path) => path.trim().replace(/^\./, ''));
   if (paths.some((path) => path.startsWith('-') || path.split('.').includes(''))) {
-    throw new InvalidArgumentError('say a path like summary.failedSteps');
+    throw new InvalidArgumentError('give a path like summary.failedSteps');
   }
   return [...earlier, ...paths];
 }
@@ -99,7 +99,7 @@ export function idempotencyKey(text: string): string {
     throw new InvalidArgumentError(`leave out < > { } $, as the only placeholder is ${automationPlaceholder}`);
   // The key is sent in a header.
   if (!/^[\x21-\x7e]{1,255}$/.test(text)) {
-    throw new InvalidArgumentError('say 1 to 255 visible ASCII characters without spaces');
+    throw new InvalidArgumentError('give 1 to 255 visible ASCII characters without spaces');
   }
   return text;
 }
@@ -117,7 +117,7 @@ export const statusWords = (text: string, earlier: string[] = []): string[] => [
 ];
 
 function statusWord(word: string): string {
-  if (word.startsWith('-')) throw new InvalidArgumentError('say a status such as FAILED');
+  if (word.startsWith('-')) throw new InvalidArgumentError('give a status such as FAILED');
   return nonEmpty(word);
 }
 

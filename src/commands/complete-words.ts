@@ -1,7 +1,7 @@
 import type { Argument, CommandUnknownOpts, Option } from 'commander';
 import { findCommand } from '../cli/command.ts';
 import { helpOption } from '../cli/help-text.ts';
-import { automationsIn } from '../connection/find-run.ts';
+import { automationsIn } from '../connection/known-automations.ts';
 import { type Journal, openJournal } from '../journal/journal.ts';
 import { knownPaths } from '../output/field-paths.ts';
 import { statusOf } from '../run/entry.ts';

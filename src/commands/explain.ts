@@ -5,6 +5,7 @@ import type { Result } from '../output/print.ts';
 import { renderMarkup, renderWord, type Theme } from '../output/theme.ts';
 import { type WrapOptions, widestPage } from '../output/wrap.ts';
 import { type ExitCode, exitCodes, repeatAdvice } from '../run/exit-codes.ts';
+import { didYouMean } from '../run/near-words.ts';
 import { report } from '../run/outcome.ts';
 import { usageProblem } from '../run/problem.ts';
 import { plainSentence, quote } from '../run/quote.ts';
@@ -23,7 +24,10 @@ export const explain = define(command, {
     if (asked !== undefined && rows.length === 0)
       throw usageProblem(
         `there is no exit code ${quote(asked)}`,
-        '`runctl explain` lists the exit codes; any other comes from the shell or a signal',
+        didYouMean(
+          asked,
+          exitCodes.map(({ outcome }) => outcome),
+        ) ?? '`runctl explain` lists the exit codes; any other comes from the shell or a signal',
       );
     return {
       outcomes: [report({ explain: rows.map(rowAsData) })],

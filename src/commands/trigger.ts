@@ -4,7 +4,7 @@ import { aboutAutomation, following } from '../cli/options.ts';
 import { automationPlaceholder, idempotencyKey, longestIdempotencyKey } from '../cli/values.ts';
 import { flawOfAutomation, parseAutomationArgument } from '../connection/arguments.ts';
 import type { Connection } from '../connection/connection.ts';
-import { automationsIn } from '../connection/find-run.ts';
+import { automationsIn } from '../connection/known-automations.ts';
 import { journalOf } from '../connection/open-journal.ts';
 import type { Invocation } from '../context.ts';
 import type { Result } from '../output/print.ts';

@@ -1,10 +1,12 @@
 import { endedBy, type Invocation } from '../context.ts';
+import { nearWords } from '../run/near-words.ts';
 import { fullArgumentOf } from '../run/quote.ts';
 import { type Run, randomUuid, type Target } from '../run/run.ts';
 import type { Answer, RunStatus } from '../run/service.ts';
 import type { Settings } from '../settings/resolve.ts';
 import type { StartPorts } from '../start/ports.ts';
 import type { Voice } from '../words/voice.ts';
+import { automationsIn } from './known-automations.ts';
 import { hasJournal } from './open-journal.ts';
 
 /** The service as a command reaches it, and this machine's record of it: all that starting and watching need. */
@@ -30,6 +32,7 @@ export function voiceOf({ journal, baseUrl, context }: Pick<Connection, 'journal
   const { CI, GITHUB_ACTIONS } = context.env;
   return {
     hasJournal: hasJournal(context),
+    namesLike: (name) => nearWords(name, automationsIn({ journal, baseUrl })),
     argumentOf(run) {
       const isHere = !CI && !GITHUB_ACTIONS && journal.find(run.executionId, { baseUrl }) !== undefined;
       return isHere ? run.executionId : fullArgumentOf(run);

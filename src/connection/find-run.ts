@@ -1,23 +1,22 @@
-import type { Context, Invocation } from '../context.ts';
+import type { Context } from '../context.ts';
 import type { NamedAutomation } from '../journal/entry-filter.ts';
 import { foundRunOf } from '../journal/found-run.ts';
-import type { Journal } from '../journal/journal.ts';
 import { pathOf } from '../journal/records.ts';
 import { lengthOfIds } from '../output/status-text.ts';
-import { isPlainName } from '../run/automation-name.ts';
 import { type Entry, isOpen, type RunEntry, runOf, type UnresolvedTrigger } from '../run/entry.ts';
+import { didYouMean } from '../run/near-words.ts';
 import type { FoundRun } from '../run/outcome.ts';
-import { Problem, usageProblem } from '../run/problem.ts';
+import { usageProblem } from '../run/problem.ts';
 import { fullArgumentOf, quote, shellWord } from '../run/quote.ts';
 import { fullNameOf, nameOf, type Target, withDashes } from '../run/run.ts';
-import { need, resolveWithoutApiKey } from '../settings/resolve.ts';
+import { need } from '../settings/resolve.ts';
 import { flagSource, valueIfGiven } from '../settings/table.ts';
 import { flawOfPaste } from '../system/pasted-text.ts';
 import { formatAgo, localTime } from '../system/time-text.ts';
 import { recoverCommandFor } from '../words/of-doubt.ts';
 import type { RunArgument } from './arguments.ts';
 import type { Connection } from './connection.ts';
-import { journalOf } from './open-journal.ts';
+import { automationsIn } from './known-automations.ts';
 
 type Here = Pick<Connection, 'baseUrl' | 'settings' | 'journal' | 'context'>;
 
@@ -47,47 +46,25 @@ async function findInJournal(named: RunArgument, here: Here): Promise<FoundRun> 
       if (found) return found;
       const byPrefix = findByPrefix(named.text, here);
       if (byPrefix) return byPrefix;
-      throw usageProblem(`no run here matches ${quote(named.text)}`, hintFor(named.text));
+      throw usageProblem(`no run here matches ${quote(named.text)}`, hintFor(named.text, here));
     }
   }
 }
 
+const mostRunsRead = 1000;
+
 const inFull = 'name it in full as <projectId>/<automationName>/<executionId>';
 
-function hintFor(text: string): string {
+function hintFor(text: string, { journal, baseUrl }: Here): string {
   const pasted = flawOfPaste(text);
   if (pasted) return `it ${pasted.flaw}: ${pasted.hint}`;
   const dashed = withDashes(text);
   if (dashed) return `did you mean ${dashed}?`;
+  const near = didYouMean(text, automationsIn({ journal, baseUrl }));
+  if (near) return near;
   return /^[\da-f]{1,3}$/i.test(text)
     ? 'a prefix of an id has at least 4 characters'
     : `see \`runctl list\`, or ${inFull}`;
-}
-
-const mostRunsRead = 1000;
-
-/** The automations that can be suggested: a run of them is known, and they can be typed. */
-export function automationsIn({ journal, baseUrl }: { journal: Journal; baseUrl: string | undefined }): Set<string> {
-  const names = new Set<string>();
-  let read = 0;
-  for (const { target } of journal.entries({ baseUrl, hasRun: true })) {
-    if (isPlainName(target.automationName)) names.add(target.automationName);
-    if (++read >= mostRunsRead) break;
-  }
-  return names;
-}
-
-/** Is a run of an automation with this name known here? */
-export function isAutomation(name: string, context: Invocation): boolean {
-  try {
-    const baseUrl = valueIfGiven(resolveWithoutApiKey({}, context.env).baseUrl);
-    const journal = journalOf(context, { quiet: true });
-    return journal.entries({ baseUrl, automations: [{ automationName: name }], hasRun: true }).next().done !== true;
-  } catch (error) {
-    // The commands that need the settings say what is wrong with them.
-    if (error instanceof Problem) return false;
-    throw error;
-  }
 }
 
 const projectOf = ({ settings }: Here) => valueIfGiven(settings.project);

@@ -1,4 +1,4 @@
-import { nearWords } from '../run/near-words.ts';
+import { didYouMean, nearWords } from '../run/near-words.ts';
 import { type Problem, usageProblem } from '../run/problem.ts';
 import type { Env } from '../system/env.ts';
 import { flawOfPaste } from '../system/pasted-text.ts';
@@ -140,7 +140,11 @@ export function parseSettingKey(text: string): SettingKey {
   const plain = (word: string) => word.toLowerCase().replaceAll(/[-_]/g, '');
   const [name = '', value] = text.split('=');
   const key = settingKeys.find((candidate) => plain(candidate) === plain(name));
-  if (!key) throw usageProblem(`there is no setting ${JSON.stringify(name)}`, `settings: ${settingKeys.join(', ')}`);
+  if (!key)
+    throw usageProblem(
+      `there is no setting ${JSON.stringify(name)}`,
+      didYouMean(name, settingKeys) ?? `settings: ${settingKeys.join(', ')}`,
+    );
   if (value !== undefined)
     throw usageProblem('a setting and its value are two arguments', `\`runctl config set ${usageOf(key)}\``);
   return key;

@@ -94,6 +94,7 @@ const longestTimeoutMs = 600_000;
 /** Milliseconds. */
 export function parseRequestTimeout(text: string): Parsed<number> {
   const ms = parseDuration(text);
+  if (/^-\.?\d/.test(text)) return { flaw: "can't be negative" };
   if (ms === undefined) return { flaw: 'is not a duration' };
   if (ms < shortestTimeoutMs || ms > longestTimeoutMs) return { flaw: 'is not between 100ms and 10m' };
   return { value: ms, text };

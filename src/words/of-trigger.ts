@@ -9,6 +9,7 @@ import {
 } from '../run/fault.ts';
 import type { ActiveRun, OutcomeOf } from '../run/outcome.ts';
 import type { Words } from '../run/problem.ts';
+import { shellWord } from '../run/quote.ts';
 import { nameOf, type Target } from '../run/run.ts';
 import { formatDuration, localTime } from '../system/time-text.ts';
 import type { Voice } from './voice.ts';
@@ -39,12 +40,18 @@ function known(fault: Fault, target: Target, active: ActiveRun, voice: Voice): {
     },
     not_found: {
       happened: isOfProject(fault) ? failure : `the service doesn't know ${name}`,
-      remedy: 'check the name, the project and the base URL: `runctl config list`',
+      remedy: `${didYouMeanLine(name, voice)}check the name, the project and the base URL: \`runctl config list\``,
     },
     spent_key: { happened: fault.message, remedy: 'trigger with a new idempotency key' },
   };
   const isPage = fault.kind === 'not_found' && fault.page !== undefined;
   return (!isPage && special[fault.kind]) || { happened: failure, remedy: remedyOf(fault) };
+}
+
+/** A question alone: a command that runs something nobody asked for isn't printed. */
+export function didYouMeanLine(name: string, { namesLike }: Voice): string {
+  const near = namesLike(name);
+  return near.length > 0 ? `did you mean ${near.map(shellWord).join(' or ')}?\n` : '';
 }
 
 function activeHint(target: Target, { executionId, mayBeLost }: ActiveRun, { argumentOf }: Voice): string {

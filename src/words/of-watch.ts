@@ -13,6 +13,7 @@ import type { Words } from '../run/problem.ts';
 import { nameOf, type Run } from '../run/run.ts';
 import { endedWell, isKnownStatus } from '../run/statuses.ts';
 import { formatDuration, localTime } from '../system/time-text.ts';
+import { didYouMeanLine } from './of-trigger.ts';
 import type { Voice } from './voice.ts';
 
 /** Why a run wasn't followed to its end. */
@@ -95,7 +96,7 @@ export function wordsOfUnread(outcome: Omit<OutcomeOf<'unread'>, 'kind' | 'targe
   if (isOutage) return { message, hint: `the service or the network may be down; try again: ${retry}` };
   if (fault.kind === 'not_found' && outcome.start) return { message, hint: newKeyHint };
   const hint = fault.hint ?? retryAfterHint(fault) ?? remedyOf(fault);
-  return { message, hint: hint ?? (isMissing ? whyMissing(outcome.isRecorded, voice) : retry) };
+  return { message, hint: hint ?? (isMissing ? whyMissing(run, outcome.isRecorded, voice) : retry) };
 }
 
 function missing(run: Run, fault: Fault, seen: Seen | undefined): string {
@@ -107,10 +108,10 @@ function missing(run: Run, fault: Fault, seen: Seen | undefined): string {
 const newKeyHint = 'if you still want this run, trigger again with a new idempotency key';
 
 /** What to do about a run that the service doesn't know. `isRecorded`: the API key that asked is the one that started it. */
-function whyMissing(isRecorded: boolean | undefined, { hasJournal }: Voice): string {
+function whyMissing({ target }: Run, isRecorded: boolean | undefined, voice: Voice): string {
   if (isRecorded) return `perhaps the service was restored from a backup; ${newKeyHint}`;
-  const listed = hasJournal ? '; `runctl list` shows the runs of this machine' : '';
-  return `check the id, the project and the automation${listed}`;
+  const listed = voice.hasJournal ? '; `runctl list` shows the runs of this machine' : '';
+  return `${didYouMeanLine(nameOf(target), voice)}check the id, the project and the automation${listed}`;
 }
 
 /** The run has finished, but its result couldn't be read, or the user didn't wait for it. Undefined if that changes nothing. */

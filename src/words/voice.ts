@@ -5,7 +5,8 @@ import type { Run } from '../run/run.ts';
 export interface Voice {
   argumentOf(run: Run): string; // the run as an argument of a suggested command
   hasJournal: boolean; // without one, there are no runs to list
+  namesLike(name: string): string[]; // automations of this machine's journal, for a name that may have a typo
 }
 
 /** Where nothing is known of this machine. */
-export const plainVoice: Voice = { argumentOf: fullArgumentOf, hasJournal: true };
+export const plainVoice: Voice = { argumentOf: fullArgumentOf, hasJournal: true, namesLike: () => [] };

@@ -1,0 +1,33 @@
+import type { Invocation } from '../context.ts';
+import type { Journal } from '../journal/journal.ts';
+import { isPlainName } from '../run/automation-name.ts';
+import { Problem } from '../run/problem.ts';
+import { resolveWithoutApiKey } from '../settings/resolve.ts';
+import { valueIfGiven } from '../settings/table.ts';
+import { journalOf } from './open-journal.ts';
+
+const mostRunsRead = 1000;
+
+/** The automations that can be suggested: a run of them is known, and they can be typed. */
+export function automationsIn({ journal, baseUrl }: { journal: Journal; baseUrl: string | undefined }): Set<string> {
+  const names = new Set<string>();
+  let read = 0;
+  for (const { target } of journal.entries({ baseUrl, hasRun: true })) {
+    if (isPlainName(target.automationName)) names.add(target.automationName);
+    if (++read >= mostRunsRead) break;
+  }
+  return names;
+}
+
+/** Is a run of an automation with this name known here? */
+export function isAutomation(name: string, context: Invocation): boolean {
+  try {
+    const baseUrl = valueIfGiven(resolveWithoutApiKey({}, context.env).baseUrl);
+    const journal = journalOf(context, { quiet: true });
+    return journal.entries({ baseUrl, automations: [{ automationName: name }], hasRun: true }).next().done !== true;
+  } catch (error) {
+    // The commands that need the settings say what is wrong with them.
+    if (error instanceof Problem) return false;
+    throw error;
+  }
+}

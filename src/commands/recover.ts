@@ -4,7 +4,7 @@ import { aboutSelection, asTyped, giveUpAfter } from '../cli/options.ts';
 import { flawOfAutomation, parseAutomationNames } from '../connection/arguments.ts';
 import { connect } from '../connection/connect.ts';
 import type { Connection } from '../connection/connection.ts';
-import { automationsIn } from '../connection/find-run.ts';
+import { automationsIn } from '../connection/known-automations.ts';
 import { isJournalIncomplete, journalPlace } from '../connection/open-journal.ts';
 import { isAmong, type NamedAutomation } from '../journal/entry-filter.ts';
 import { printSentence, printWords, wantsData } from '../output/print.ts';

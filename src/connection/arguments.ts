@@ -94,6 +94,9 @@ export function flawOfRun(text: string, { isCommand }: Arguments = alone): NameF
   const id = text.slice(cut + 1);
   const name = cut > 0 && isUuid(id) ? text.slice(0, cut) : text;
   if (isUuid(name) || splitName(name).projectId !== undefined) return undefined;
+  // `gh run view --json status,url` takes fields like this.
+  if (/^\w+(?:,\w+)+$/.test(text))
+    return { why: 'contains a comma', hint: `separate names with spaces, or type \`--field ${text}\` for fields` };
   return isCommand(name) ? commandFlaw : flawOfName(name);
 }
 

@@ -274,7 +274,7 @@ const ofOthers: Row[] = [
   ['SKIPPED', 'list', short('SKIPPED'), 'exits 0: run_ended', finished],
   ['an empty argument', 'status ', {}, 'exits 2: usage'],
   ['fields in its place, as gh takes them', 'status status,title', {},
-    'exits 2: usage', { next: /^runctl status --help$/ }],
+    'exits 2: usage', { says: /--field status,title/ }],
   ['a project that is no UUID', `status ${run} -p acme`, {}, 'exits 2: usage'],
   ['a run of another project', `status nightly -p ${id}`, {}, 'exits 2: usage', started],
   ['a run of another project, in full', `status ${projectId}/${run} -p ${id}`, {}, 'exits 2: usage'],

@@ -104,7 +104,7 @@ test('on a terminal its sentences fit, and its words, its code and its tables ar
   const shown = page.trimEnd();
   const unmarked = shown.replace(/^```.*$/gm, '').replace(/`([^`]+)`/g, "'$1'");
   expect(stdout.split(/\s+/).filter(Boolean)).toEqual(unmarked.split(/\s+/));
-  const isProse = (line: string) => !/^(?:[|#]| {4})|https?:/.test(line);
+  const isProse = (line: string) => !/^(?:[|#]| {4})|https?:|\]\(/.test(line);
   const code = [...shown.matchAll(/^```.*\n([\s\S]*?)^```$/gm)].flatMap(([, block = '']) => block.split('\n'));
   for (const line of code) expect(stdout.split('\n')).toContain(line && `    ${line}`);
   const prose = stdout.split('\n').filter(isProse);

@@ -69,6 +69,7 @@ export async function openHttp(
     transport: write ? createDebugTransport(wire, { origin, nowMs: clock.elapsedMs, write }) : wire,
     baseUrl,
     proxy,
+    hasExtraAuthorities: Boolean(env.NODE_EXTRA_CA_CERTS),
     apiKey: apiKeys.of,
     requestTimeoutMs,
     maxOutputBytes: defaults.maxOutputBytes,

@@ -40,9 +40,14 @@ export function voiceOf({ journal, baseUrl, context }: Pick<Connection, 'journal
   };
 }
 
-/** Asks for a run that can't exist. If it isn't found, the service is there and accepts the API key. */
-export function askForUnknownRun({ service, settings, signal }: Connection): Promise<Answer<RunStatus>> {
+/**
+ * Asks for a run that can't exist. If it isn't found, the service is there and accepts the API key. If nobody could be
+ * reached, it tries once more, because the second attempt waits longer for each address of a host.
+ */
+export async function askForUnknownRun({ service, settings, signal }: Connection): Promise<Answer<RunStatus>> {
   const { value: projectId = randomUuid() } = settings.project;
   const run: Run = { target: { projectId, automationName: 'runctl-settings-check' }, executionId: randomUuid() };
-  return service.status(run, signal);
+  const answer = await service.status(run, signal);
+  const isUnreachable = answer.kind === 'fault' && answer.fault.kind === 'unreachable';
+  return isUnreachable ? service.status(run, signal) : answer;
 }

@@ -17,14 +17,20 @@ interface FaultRow {
 
 export const apiKeyHint = '`runctl config list` shows where the API key comes from';
 const addressHint = 'check the base URL: `runctl config list`';
+const connectionHint = 'check the network and the base URL: `runctl config list`';
+const clientHint = "reinstall runctl, or update Node; if that doesn't help, report a bug with the output of `--debug`";
 
 const faults = {
   /** No name, no connection. */
-  unreachable: { isRetryable: true, delivery: 'not_sent', exit: 'unavailable', remedy: addressHint },
+  unreachable: { isRetryable: true, delivery: 'not_sent', exit: 'unavailable', remedy: connectionHint },
   /** The TLS handshake failed. */
   untrusted: { delivery: 'not_sent', exit: 'unavailable' },
   /** TLS failed after the handshake. */
   broken_tls: { delivery: 'unknown', exit: 'unavailable' },
+  /** The HTTP client of this process failed before it sent anything, so a retry would fail, too. */
+  client_failed: { delivery: 'not_sent', exit: 'unavailable', remedy: clientHint },
+  /** The same, after it may have sent something. */
+  broken_client: { delivery: 'unknown', exit: 'unavailable', remedy: clientHint },
   /** 407, or no tunnel. */
   proxy_refused: { delivery: 'not_sent', exit: 'unavailable' },
   /** Its turn didn't come in time. */
@@ -168,9 +174,16 @@ const readAfterWriteMs = 30_000;
 
 export const isRefusal = ({ kind }: Fault): boolean => kind === 'unauthorized' || kind === 'not_found';
 
-/** TLS or a proxy stops every request: a retry helps only if the service was reached before. */
-export const isOfConnection = ({ kind }: Fault): boolean =>
-  kind === 'untrusted' || kind === 'broken_tls' || kind === 'proxy_refused';
+const stopsEveryRequest: readonly FaultKind[] = [
+  'untrusted',
+  'broken_tls',
+  'proxy_refused',
+  'client_failed',
+  'broken_client',
+];
+
+/** TLS, a proxy or this process stops every request: a retry helps only if the service was reached before. */
+export const isOfConnection = ({ kind }: Fault): boolean => stopsEveryRequest.includes(kind);
 
 /** Is it a not-found so soon after the trigger that the service may not find its own new run yet? */
 export function isTooEarly({ kind }: Fault, sinceTriggerMs: number | undefined): boolean {

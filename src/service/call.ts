@@ -11,6 +11,7 @@ export interface HttpOptions {
   transport: Transport;
   baseUrl: string; // without `/v0` or a trailing slash
   proxy?: ProxySettings;
+  hasExtraAuthorities?: boolean; // NODE_EXTRA_CA_CERTS is set
   apiKey(idempotencyKey?: string): Promise<ApiKey>; // its errors are thrown by every call
   requestTimeoutMs: number;
   maxOutputBytes: number;
@@ -46,7 +47,7 @@ const mebibyte = 1024 * 1024;
 
 /** Makes one attempt at a request. Everything that goes wrong becomes a fault, and is never thrown. */
 export function createAsk(options: HttpOptions) {
-  const { transport, baseUrl, proxy, requestTimeoutMs, nowMs, scrub = (text) => text } = options;
+  const { transport, baseUrl, proxy, hasExtraAuthorities, requestTimeoutMs, nowMs, scrub = (text) => text } = options;
   const { host, origin, pathname } = new URL(baseUrl);
   const prefix = pathname.replace(/\/$/, '');
   const headers = { accept: 'application/json', 'accept-encoding': 'gzip', 'user-agent': options.userAgent };
@@ -76,7 +77,7 @@ export function createAsk(options: HttpOptions) {
     };
     const exchange = await transport.exchange(request, signal);
     if (exchange.kind === 'failure') {
-      return { kind: 'fault', fault: faultOf(exchange.failure, { host, proxy, timeoutMs }) };
+      return { kind: 'fault', fault: faultOf(exchange.failure, { host, proxy, timeoutMs, hasExtraAuthorities }) };
     }
     const answer = await answerOf(exchange.response, {
       operation,

@@ -37,7 +37,17 @@ export interface Transport {
 export interface Cause {
   code: string;
   message: string;
+  name: string; // of its class
   data: string; // what an HTTP parser couldn't read
+  certificate?: CertificateAtFault;
+}
+
+/** The certificate that keeps a TLS server from being trusted. */
+export interface CertificateAtFault {
+  name: string;
+  issuer: string; // the name of the authority that signed it
+  isOfHost: boolean; // or else of an authority
+  isAlone: boolean; // the server sent no other
 }
 
 /** The error and all nested errors. undici and `net` may put the most useful one in any of these places. */
@@ -45,9 +55,10 @@ export function causesOf(error: unknown, depth = 0): Cause[] {
   if (!(error instanceof Error) || depth > 5) return [];
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   const data = 'data' in error && typeof error.data === 'string' ? error.data : '';
+  const certificate = 'certificate' in error ? (error.certificate as CertificateAtFault) : undefined;
   const bundled = error instanceof AggregateError ? error.errors : [];
   return [
-    { code, message: error.message, data },
+    { code, message: error.message, name: error.name, data, certificate },
     ...[error.cause, ...bundled].flatMap((inner) => causesOf(inner, depth + 1)),
   ];
 }

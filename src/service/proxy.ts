@@ -1,31 +1,36 @@
-import type { Fault } from '../run/fault.ts';
+import { getBuiltinModule } from 'node:process';
 import { usageProblem } from '../run/problem.ts';
 import type { Env } from '../system/env.ts';
+import { hasLateAt } from '../system/late-at.ts';
 import { isLoopback } from '../system/loopback.ts';
-import type { Cause } from './exchange.ts';
 
 export interface ProxySettings {
   origin: string; // without a path or query, which are ignored, as in curl
+  isSocks?: boolean;
   credentials?: string; // `user:password`, decoded
   variable: string; // the environment variable that names it
 }
 
 /**
  * The proxy for `origin`, read from the environment like curl; undefined for localhost. `HTTP_PROXY` isn't read, because
- * only localhost uses plain HTTP. Throws a usage problem if the proxy isn't an http or https URL.
+ * only localhost uses plain HTTP. Throws a usage problem if it isn't the URL of a proxy that runctl can use.
  */
 export function proxyFor(origin: string, env: Env): ProxySettings | undefined {
   const service = new URL(origin);
   const variable = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'].find((name) => env[name]);
   if (variable === undefined || isLoopback(service.hostname)) return undefined;
   if (isExcepted(service, env.no_proxy || env.NO_PROXY || '')) return undefined;
-  const address = parseProxy(env[variable] ?? '');
+  const text = (env[variable] ?? '').trim();
+  if (hasLateAt(text)) throw usageProblem(`the proxy address in ${variable} has an @ after its host`, escapeHint);
+  const address = parseProxy(text);
   if (address) return { ...address, variable };
   throw usageProblem(
-    `the proxy address in ${variable} is not an http or https URL`,
+    `the proxy address in ${variable} is not an http, https or socks5 URL`,
     'write it as http://host:port or http://user:password@host:port, or unset it',
   );
 }
+
+const escapeHint = 'in a user name or password, write # as %23, / as %2F, ? as %3F and \\ as %5C';
 
 function isExcepted({ hostname, port }: URL, list: string): boolean {
   const host = bare(hostname);
@@ -37,55 +42,42 @@ function isExcepted({ hostname, port }: URL, list: string): boolean {
       const [, name = entry, only] = /^([^:]+|\[.+\]):(\d+)$/.exec(entry) ?? [];
       const domain = bare(name.replace(/^\*?\./, ''));
       if (domain === '' || (only !== undefined && only !== (port || '443'))) return false;
-      return host === domain || host.endsWith(`.${domain}`);
+      return host === domain || host.endsWith(`.${domain}`) || isAddressIn(host, domain);
     });
+}
+
+/** Is the host an IP address, and in this range (`192.0.2.0/24`), or this address, however it is written? */
+function isAddressIn(host: string, range: string): boolean {
+  const { BlockList, isIP } = getBuiltinModule('node:net');
+  const [network = '', prefix, ...more] = range.split('/');
+  const address = bare(network);
+  if (isIP(host) === 0 || isIP(address) === 0 || more.length > 0) return false;
+  const familyOf = (text: string) => (isIP(text) === 4 ? 'ipv4' : 'ipv6');
+  const mostBits = isIP(address) === 4 ? 32 : 128;
+  const bits = prefix === undefined ? mostBits : Number(/^\d{1,3}$/.exec(prefix)?.[0] ?? Number.NaN);
+  if (!(bits <= mostBits)) return false;
+  const addresses = new BlockList();
+  addresses.addSubnet(address, bits, familyOf(address));
+  return addresses.check(host, familyOf(host));
 }
 
 /** The host without IPv6 brackets and without a trailing dot. */
 const bare = (host: string) => host.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
 
 function parseProxy(text: string): Omit<ProxySettings, 'variable'> | undefined {
-  const url = text.includes('://') ? text : `http://${text}`;
-  if (!URL.canParse(url)) return undefined;
-  const { protocol, origin, username, password } = new URL(url);
-  if (protocol !== 'http:' && protocol !== 'https:') return undefined;
-  if (!username && !password) return { origin };
+  const [, scheme = 'http', rest = ''] = /^(?:(https?|socks(?:5h?)?):\/\/)?(?!.*:\/\/)(.*)$/is.exec(text) ?? [];
+  const isSocks = /^socks/i.test(scheme);
+  // Only the URL of a known scheme is normalized, but with one, its default port would be dropped.
+  const url = `${isSocks ? 'http' : scheme}://${rest}`;
+  const asSocks = `socks5://${rest}`;
+  if (rest === '' || !URL.canParse(url) || !URL.canParse(asSocks)) return undefined;
+  const { origin, hostname, username, password } = new URL(url);
+  const { port } = new URL(asSocks);
+  const address = isSocks ? { origin: `socks5://${hostname}:${port || 1080}`, isSocks } : { origin };
+  if (!username && !password) return address;
   try {
-    return { origin, credentials: `${decodeURIComponent(username)}:${decodeURIComponent(password)}` };
+    return { ...address, credentials: `${decodeURIComponent(username)}:${decodeURIComponent(password)}` };
   } catch {
     return undefined;
   }
-}
-
-/** The connection failed before the tunnel through the proxy was open. */
-export class ProxyFailure extends Error {
-  readonly code = 'PROXY';
-
-  constructor(cause: unknown) {
-    super("the proxy didn't open a tunnel", { cause });
-  }
-}
-
-export const isOfProxy = (causes: Cause[]) => causes.some(({ code }) => code === 'PROXY');
-
-export const proxyNameOf = ({ origin, variable }: ProxySettings) => `the proxy ${new URL(origin).host} (${variable})`;
-
-export const hintFor = ({ variable }: ProxySettings) => `check ${variable}; hosts that need no proxy go in NO_PROXY`;
-
-/** The fault of a proxy that refused the tunnel. Undefined if none of the causes says so. */
-export function refusalOf(causes: Cause[], proxy: ProxySettings, host: string): Fault | undefined {
-  const form = /^Proxy response \((\d+)\)/;
-  const status = causes.map(({ message }) => form.exec(message)?.[1]).find(Boolean);
-  if (!status) return undefined;
-  const name = proxyNameOf(proxy);
-  // tinyproxy returns 401 for a wrong password.
-  if (status === '407' || status === '401') {
-    const hint = `put the user and password into ${proxy.variable} as http://user:password@host:port`;
-    return { kind: 'proxy_refused', message: `${name} rejected the credentials (${status})`, hint };
-  }
-  if (status === '403') {
-    const hint = "ask the proxy's administrator, or add the host to NO_PROXY";
-    return { kind: 'proxy_refused', message: `${name} doesn't allow connections to ${host} (403)`, hint };
-  }
-  return { kind: 'unreachable', message: `${name} did not connect to ${host} (${status})`, hint: hintFor(proxy) };
 }

@@ -1,7 +1,8 @@
 import type { LookupFunction } from 'node:net';
-import { getBuiltinModule, versions } from 'node:process';
-import type { buildConnector, Dispatcher } from 'undici';
+import { getBuiltinModule } from 'node:process';
+import type { Dispatcher } from 'undici';
 import { onAbort } from '../system/clock.ts';
+import { type Connections, openConnections } from './connections.ts';
 import {
   type Exchange,
   type ExchangeFailure,
@@ -10,7 +11,7 @@ import {
   type Transport,
   valuesOf,
 } from './exchange.ts';
-import { ProxyFailure, type ProxySettings } from './proxy.ts';
+import type { ProxySettings } from './proxy.ts';
 
 export interface TransportOptions {
   origin: string;
@@ -20,9 +21,6 @@ export interface TransportOptions {
   lookup?: LookupFunction; // how names are resolved; by default by the system
   elapsedMs?(): number;
 }
-
-// runctl enforces the deadline, not undici. With `maxHeaderSize` set, undici doesn't load node:http to look it up.
-const noDeadlines = { headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: 16_384, keepAliveTimeout: 20_000 };
 
 // New connections cost the service more than a request.
 const betweenRenewalsMs = 15_000;
@@ -48,74 +46,16 @@ const withAddress =
       callback(isKnown ? error : none, address, family);
     });
 
-/** How connections are opened. */
-interface Connecting {
-  origin: string;
-  timeoutMs: number;
-  lookup: LookupFunction;
-}
-
-const isNode20 = versions.node.startsWith('20.');
-
-/**
- * Node 20 ends 80 ms later if V8 is still optimizing the WebAssembly of undici's parser; newer versions don't wait. With the
- * flag, V8 refuses the compiled code of Node's own modules: when the first connection is there, all of them are loaded.
- */
-const connected =
-  (connect: buildConnector.connector): buildConnector.connector =>
-  (target, done) =>
-    connect(target, (...answer) => {
-      if (isNode20) getBuiltinModule('node:v8').setFlagsFromString('--liftoff-only');
-      done(...answer);
-    });
-
-async function openDirectly({ origin, timeoutMs, lookup }: Connecting, connections: number): Promise<Dispatcher> {
-  const { buildConnector, Pool } = await import('./undici.ts');
-  const connect = connected(buildConnector({ timeout: timeoutMs, lookup, allowH2: false }));
-  return new Pool(origin, { ...noDeadlines, connections, connect });
-}
-
-async function openThrough(
-  { origin: uri, credentials }: ProxySettings,
-  { timeoutMs, lookup }: Connecting,
-  connections: number,
-): Promise<Dispatcher> {
-  const { buildConnector, Client, loadProxyAgent } = await import('./undici.ts');
-  const ProxyAgent = await loadProxyAgent();
-  const tls = { timeout: timeoutMs, lookup };
-  const toProxy = connected(buildConnector(tls));
-  return new ProxyAgent({
-    ...noDeadlines,
-    connections,
-    uri,
-    // undici sends no credentials for a user without a password.
-    token: credentials && `Basic ${Buffer.from(credentials).toString('base64')}`,
-    proxyTls: tls,
-    requestTls: tls,
-    clientFactory(url, clientOptions) {
-      // undici would check the proxy's certificate against the name of the service that the tunnel leads to.
-      const connect: buildConnector.connector = (target, done) => toProxy({ ...target, servername: undefined }, done);
-      // Otherwise a proxy that hangs on CONNECT would hold its connection for five minutes.
-      const client = new Client(url, { ...clientOptions, connect, headersTimeout: timeoutMs });
-      const openTunnel = client.connect.bind(client);
-      // undici uses the proxy as the TLS server name even if it is an IP address, which Node 26 refuses.
-      const named = (wanted: Dispatcher.ConnectOptions) =>
-        openTunnel(Object.assign(wanted, { servername: undefined })).catch((error) =>
-          Promise.reject(new ProxyFailure(error)),
-        );
-      return Object.assign(client, { connect: named });
-    },
-  });
-}
-
 /** Sends requests to one origin. Polls share connections, and every trigger has its own. */
 export function createTransport(options: TransportOptions): Transport {
   const { origin, proxy, connections, connectTimeoutMs: timeoutMs, lookup = systemLookup } = options;
   const { elapsedMs = () => performance.now() } = options;
-  const connecting = { origin, timeoutMs, lookup: withAddress(lookup) };
-  const open = (limit: number) => (proxy ? openThrough(proxy, connecting, limit) : openDirectly(connecting, limit));
+  /** After each attempt that reached nobody, the next one waits for an address longer, or shorter again. */
+  let isPatient = false;
+  const connecting = { origin, proxy, timeoutMs, lookup: withAddress(lookup), isPatient: () => isPatient };
+  const open = (limit: number) => openConnections({ ...connecting, connections: limit });
 
-  let shared: Promise<Dispatcher> | undefined;
+  let shared: Promise<Connections> | undefined;
   let isDoubtful = false; // a kept connection may lead to a dead host, while new ones would lead elsewhere
   let renewedAtMs = Number.NEGATIVE_INFINITY;
   const leaveDoubtful = () => {
@@ -123,7 +63,7 @@ export function createTransport(options: TransportOptions): Transport {
     void shared?.then((old) => old.close()).catch(() => {});
     [shared, isDoubtful, renewedAtMs] = [undefined, false, elapsedMs()];
   };
-  const dispatcherFor = (method: HttpRequest['method']): Promise<Dispatcher> => {
+  const connectionsFor = (method: HttpRequest['method']): Promise<Connections> => {
     // The service may close a kept-alive socket just as we write, which would leave its trigger in doubt.
     if (method !== 'GET') return open(1);
     leaveDoubtful();
@@ -134,26 +74,36 @@ export function createTransport(options: TransportOptions): Transport {
   return {
     async exchange(request, signal) {
       if (signal.aborted) return { kind: 'failure', failure: { sent: false, reason: 'interrupted' } };
-      let dispatcher: Dispatcher;
+      const wasPatient = isPatient;
+      let opened: Connections;
       try {
-        dispatcher = await dispatcherFor(request.method);
+        opened = await connectionsFor(request.method);
       } catch (error) {
         // undici can't be loaded, because the package may be being replaced. The next request tries again.
         shared = undefined;
         return { kind: 'failure', failure: { sent: false, reason: 'network', error } };
       }
       try {
-        const exchange = await perform(dispatcher, origin, request, signal);
+        const exchange = await perform(opened, origin, request, signal);
         isDoubtful ||= hasFailed(exchange);
+        if (isUnsent(exchange)) isPatient = !wasPatient;
         return exchange;
       } finally {
-        if (request.method !== 'GET') void dispatcher.destroy();
+        if (request.method !== 'GET') opened.destroy();
       }
     },
   };
 }
 
-function perform(dispatcher: Dispatcher, origin: string, request: HttpRequest, signal: AbortSignal): Promise<Exchange> {
+const isUnsent = (exchange: Exchange) =>
+  exchange.kind === 'failure' && !exchange.failure.sent && exchange.failure.reason !== 'interrupted';
+
+function perform(
+  { dispatcher, refusedHandshake }: Connections,
+  origin: string,
+  request: HttpRequest,
+  signal: AbortSignal,
+): Promise<Exchange> {
   return new Promise((resolve) => {
     const { path, method, headers, body = null } = request;
     let forget = () => {};
@@ -172,7 +122,7 @@ function perform(dispatcher: Dispatcher, origin: string, request: HttpRequest, s
     try {
       dispatcher.dispatch(
         { origin, path, method, headers, body },
-        reading.handler(() => isDone),
+        reading.handler(() => isDone, refusedHandshake),
       );
     } catch (error) {
       reading.fail('network', error);
@@ -195,7 +145,7 @@ function readResponse(maxBytes: number, end: (exchange: Exchange) => void) {
   function answer(truncated: boolean): void {
     if (head) end({ kind: 'response', response: { ...head, body: Buffer.concat(chunks), truncated } });
   }
-  const handler = (isDone: () => boolean): Dispatcher.DispatchHandler => ({
+  const handler = (isDone: () => boolean, refusedHandshake: () => Error | undefined): Dispatcher.DispatchHandler => ({
     // undici calls this right before it writes the first byte. It connects even after an abort, so a request
     // that is over is stopped here.
     onRequestStart(started) {
@@ -215,7 +165,11 @@ function readResponse(maxBytes: number, end: (exchange: Exchange) => void) {
       }
     },
     onResponseEnd: () => answer(false),
-    onResponseError: (_controller, error) => fail('network', error),
+    onResponseError(_controller, error) {
+      const refusal = head ? undefined : refusedHandshake();
+      if (refusal) sent = false;
+      fail('network', refusal ?? error);
+    },
   });
   return { fail, handler };
 }

@@ -11,10 +11,6 @@ declare module 'undici/lib/dispatcher/pool.js' {
   import { Pool } from 'undici';
   export default Pool;
 }
-declare module 'undici/lib/dispatcher/proxy-agent.js' {
-  import { ProxyAgent } from 'undici';
-  export default ProxyAgent;
-}
 declare module 'undici/lib/dispatcher/dispatcher.js' {
   import { Dispatcher } from 'undici';
   export default Dispatcher;
@@ -24,4 +20,16 @@ declare module 'undici/lib/api/api-connect.js' {
 
   const connect: Dispatcher['connect'];
   export default connect;
+}
+declare module 'undici/lib/core/socks5-client.js' {
+  import type { EventEmitter } from 'node:events';
+  import type { Socket } from 'node:net';
+
+  class Socks5Client extends EventEmitter {
+    constructor(socket: Socket, credentials: { username?: string; password?: string });
+    handshake(): void;
+    connect(host: string, port: number): void;
+  }
+  const socks: { Socks5Client: typeof Socks5Client };
+  export default socks;
 }

@@ -1,4 +1,5 @@
 import { isUuid, withDashes } from '../run/run.ts';
+import { hasLateAt } from '../system/late-at.ts';
 import { isLoopback } from '../system/loopback.ts';
 import { flawOfPaste } from '../system/pasted-text.ts';
 import { longestSecret, shortestSecret } from '../system/secrets.ts';
@@ -52,7 +53,7 @@ export function parseBaseUrl(text: string): Parsed<string> {
 /** What `localhost:42001` means; undefined for a text that isn't a host of this machine. It has nothing secret. */
 function localUrl(text: string): string | undefined {
   const { host, hostname } = URL.canParse(`http://${text}`) ? new URL(`http://${text}`) : { host: '', hostname: '' };
-  return isLoopback(hostname) ? `http://${host}` : undefined;
+  return isLoopback(hostname) && !hasLateAt(text) ? `http://${host}` : undefined;
 }
 
 /** How the URL of a host begins, if it was typed without that. */
@@ -64,6 +65,7 @@ function flawOfBaseUrl(text: string): string | undefined {
   // The URL parser drops these characters silently.
   if (/[^!-~]/.test(text) && /[\s\p{Cc}]/u.test(text)) return 'contains a space or a control character';
   if (!/^https?:\/\//i.test(text)) return `doesn't begin with ${schemeFor(text)}`;
+  if (hasLateAt(text)) return 'must not contain a user name or password (in a path, write @ as %40)';
   if (!URL.canParse(text)) return 'is not a valid URL';
   const { protocol, hostname, username, password } = new URL(text);
   if (username || password) return 'must not contain a user name or password';

@@ -1,8 +1,10 @@
 // Real handshakes and proxies: what Node and undici tell of each failure, and that nothing was sent.
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
+import { createSecureServer } from 'node:http2';
 import { createServer } from 'node:https';
 import type { Socket } from 'node:net';
+import type { SecureContextOptions, TlsOptions } from 'node:tls';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type CertificateOptions, createAuthority, createCertificate, daysFromNow } from '../helpers/certificates.ts';
 import { exchange } from '../helpers/exchange.ts';
@@ -15,9 +17,13 @@ import { trustedAuthority } from '../helpers/trusted-authority.ts';
 const issuer = trustedAuthority();
 const stranger = createAuthority('authority of nobody');
 
-async function startService(certificate: CertificateOptions = { issuer }) {
+async function startService(
+  certificate: CertificateOptions = { issuer },
+  { above = '', ...options }: SecureContextOptions & TlsOptions & { above?: string } = {},
+) {
   const requests: string[] = [];
-  const server = createServer(createCertificate(certificate), (request, response) => {
+  const { cert, key } = createCertificate(certificate);
+  const server = createServer({ ...options, cert: cert + above, key }, (request, response) => {
     requests.push(`${request.method} ${request.url}`);
     response.writeHead(201).end('{"ok":true}');
   });
@@ -60,6 +66,22 @@ describe('over TLS', () => {
     expect(fault?.message).toContain(`127.0.0.1:${port}`);
   });
 
+  test('the certificate of an authority that has expired is not called that of the host', async () => {
+    const expired = { issuer, from: daysFromNow(-9), to: daysFromNow(-1) };
+    const intermediate = createAuthority('intermediate of the tests', expired);
+    const { origin, port } = await startService({ issuer: intermediate }, { above: intermediate.cert });
+    const { fault } = await exchange({ origin });
+    expect(fault?.message).toBe(`a certificate that 127.0.0.1:${port} sends, "intermediate of the tests", has expired`);
+  });
+
+  test('a server that does not send the certificate between its own and the authority is told so', async () => {
+    const intermediate = createAuthority('intermediate of the tests', { issuer });
+    const { fault } = await exchange({ origin: (await startService({ issuer: intermediate })).origin });
+    expect(fault?.message).toMatch(/"intermediate of the tests".* no intermediate certificate/);
+    const whole = await startService({ issuer: intermediate }, { above: intermediate.cert });
+    expect(await exchange({ origin: whole.origin })).toMatchObject({ status: 201 });
+  });
+
   test('a port that speaks plain http is reported as such, and nothing is sent', async () => {
     const fault = { kind: 'untrusted', message: expect.stringContaining("doesn't speak HTTPS") };
     expect(await exchange({ origin: await startPlain() })).toMatchObject({ sent: false, fault });
@@ -82,6 +104,60 @@ describe('over TLS', () => {
     expect(report).toMatchObject({ sent: false, fault });
     expect(report.tookMs).toBeLessThan(ampleLimitMs);
     expect(received.join('')).not.toContain('POST');
+  });
+});
+
+/** Demands a certificate of the client. TLS 1.3 lets the client send its request before it hears of that. */
+const demanding = (version: 'TLSv1.2' | 'TLSv1.3') =>
+  ({ requestCert: true, rejectUnauthorized: true, minVersion: version, maxVersion: version }) as const;
+
+describe('a server that refuses the handshake', () => {
+  const methods = ['GET', 'POST'] as const;
+
+  test.each(methods)('since it wants a client certificate has not acted on the request: %s', async (method) => {
+    const { origin, requests } = await startService({ issuer }, demanding('TLSv1.3'));
+    const proxy = through((await startProxy()).url);
+    for (const way of [{}, { proxy }]) {
+      const { sent, fault } = await exchange({ origin, method, ...way });
+      expect({ sent, kind: fault?.kind }).toEqual({ sent: false, kind: 'untrusted' });
+      expect(fault?.message).toContain('wants a client certificate');
+    }
+    expect(requests).toEqual([]);
+  });
+
+  test('since it wants a client certificate may say so in TLS 1.2 before the request', async () => {
+    const { origin } = await startService({ issuer }, demanding('TLSv1.2'));
+    const { sent, fault } = await exchange({ origin });
+    expect([sent, fault?.message]).toEqual([false, expect.stringContaining('client certificate')]);
+  });
+
+  test('and is a proxy is named', async () => {
+    const { origin, requests } = await startService();
+    const certificate = { ...createCertificate({ issuer }), ...demanding('TLSv1.3') };
+    const { sent, fault } = await exchange({ origin, proxy: through((await startProxy({ certificate })).url) });
+    expect([sent, fault?.kind, fault?.message]).toEqual([
+      false,
+      'untrusted',
+      expect.stringMatching(/the proxy .* wants a client certificate/),
+    ]);
+    expect(requests).toEqual([]);
+  });
+
+  test('since it speaks nothing but HTTP/2 is told apart', async () => {
+    const server = createSecureServer({ ...createCertificate({ issuer }), allowHTTP1: false });
+    server.on('tlsClientError', () => {});
+    const { sent, fault } = await exchange({ origin: `https://127.0.0.1:${await listen(server)}` });
+    expect([sent, fault?.message]).toEqual([false, expect.stringContaining("doesn't offer HTTP/1.1")]);
+  });
+
+  test('is not meant by a connection that breaks later: the request is in doubt', async () => {
+    const server = createServer(createCertificate({ issuer }), (request, response) => {
+      response.writeHead(201, { 'content-length': 99 }).write('{');
+      request.socket.destroy();
+    });
+    server.on('tlsClientError', () => {});
+    const report = await exchange({ origin: `https://127.0.0.1:${await listen(server)}` });
+    expect(report).toMatchObject({ sent: true, fault: { kind: 'lost' } });
   });
 });
 

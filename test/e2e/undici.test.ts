@@ -1,7 +1,8 @@
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
-import type { Dispatcher } from 'undici';
+import type { buildConnector, Dispatcher } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
 import { version } from '../../node_modules/undici/package.json';
 import { devDependencies } from '../../package.json';
@@ -38,9 +39,14 @@ test('what is built of undici sends requests, alone and through a tunnel', async
   const host = `127.0.0.1:${await listen(server)}`;
   const origin = `http://${host}`;
   const proxy = await startProxy();
-  const ProxyAgent = await built.loadProxyAgent();
-  const dispatchers = [new built.Pool(origin), new ProxyAgent(proxy.url)];
-  onTestFinished(() => Promise.all(dispatchers.map((dispatcher) => dispatcher.destroy())).then(() => {}));
+  const Client = await built.loadTunnelClient();
+  const toProxy = new Client(proxy.url);
+  const connect: buildConnector.connector = async (_target, done) => {
+    const { socket } = await toProxy.connect({ path: host });
+    done(null, socket as Socket);
+  };
+  const dispatchers = [new built.Pool(origin), new built.Pool(origin, { connect })];
+  onTestFinished(() => Promise.all([toProxy, ...dispatchers].map((dispatcher) => dispatcher.destroy())).then(() => {}));
   for (const dispatcher of dispatchers) expect(await post(dispatcher, origin, 'hello')).toBe('hello');
   expect(proxy.requests.map(({ line }) => line)).toEqual([`CONNECT ${host}`]);
 });

@@ -23,15 +23,23 @@ export interface Authority extends Certificate {
 const dayMs = 86_400_000;
 export const daysFromNow = (days: number) => new Date(Date.now() + days * dayMs);
 
-/** A certificate authority of its own. */
-export function createAuthority(name: string): Authority {
+/** A certificate authority: the root of a chain, or one below `issuer`. */
+export function createAuthority(name: string, { issuer, from, to }: Omit<CertificateOptions, 'hosts'> = {}): Authority {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const isAuthority = sequence(
     oid('551d13'),
     der(0x01, Buffer.from([0xff])),
     octets(sequence(der(0x01, Buffer.from([0xff])))),
   );
-  const cert = certificateOf({ subject: name, issuer: name, publicKey, signWith: privateKey, extension: isAuthority });
+  const cert = certificateOf({
+    subject: name,
+    issuer: issuer?.name ?? name,
+    publicKey,
+    signWith: issuer?.privateKey ?? privateKey,
+    extension: isAuthority,
+    from,
+    to,
+  });
   return { name, privateKey, cert, key: pemOf(privateKey) };
 }
 

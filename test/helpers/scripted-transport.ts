@@ -29,6 +29,8 @@ const failures: Record<string, ExchangeFailure> = {
   'self-signed': network('DEPTH_ZERO_SELF_SIGNED_CERT', false),
   'wrong-host': network('ERR_TLS_CERT_ALTNAME_INVALID', false),
   'broken-tls': network('ERR_SSL_BAD_RECORD', true),
+  'client-failed': { sent: false, reason: 'network', error: new TypeError('not a function') },
+  'broken-client': { sent: true, reason: 'network', error: new TypeError('not a function') },
   'proxy-407': proxy(407),
   'proxy-502': proxy(502),
 };

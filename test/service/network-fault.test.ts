@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import type { FaultKind } from '../../src/run/fault.ts';
-import { causesOf } from '../../src/service/exchange.ts';
+import { type FaultKind, isOfConnection, isRetryable, remedyOf } from '../../src/run/fault.ts';
+import { type CertificateAtFault, causesOf } from '../../src/service/exchange.ts';
 import { faultOf } from '../../src/service/network-fault.ts';
+import { ProxyFailure } from '../../src/service/proxy-fault.ts';
 
 const coded = (code: string, message = code, fields: object = {}) =>
   Object.assign(new Error(message), { code, ...fields });
 /** As undici and `net` nest it. */
 const nested = (error: Error) => new TypeError('fetch failed', { cause: new AggregateError([error]) });
+const acme: CertificateAtFault = { name: 'Acme Intermediate', issuer: 'Acme Root', isOfHost: false, isAlone: false };
 const attempt = { host: 'service.test', timeoutMs: 1500 };
 const network = (error: unknown, { sent = false, status }: { sent?: boolean; status?: number } = {}) =>
   faultOf({ reason: 'network', sent, status, error }, attempt);
@@ -18,7 +20,7 @@ describe('a connection that fails', () => {
     [coded('ECONNREFUSED'), 'refused'],
     [coded('EHOSTUNREACH'), 'no route'],
     [coded('ENETUNREACH'), 'no network'],
-    [coded('ETIMEDOUT'), 'respond'],
+    [coded('ETIMEDOUT'), 'accept'],
     [coded('UND_ERR_CONNECT_TIMEOUT'), 'accept'],
     [coded('UND_ERR_HEADERS_TIMEOUT'), 'never responded'],
     [coded('ECONNRESET'), 'reset'],
@@ -35,6 +37,25 @@ describe('a connection that fails', () => {
     expect(network(nested(error), { sent: true })).toMatchObject(before);
     const within = { kind: 'lost', message: `${message} in the middle of a 200 response` };
     expect(network(nested(error), { sent: true, status: 200 })).toMatchObject(within);
+  });
+
+  test.each<[codes: string[], says: string]>([
+    [['ENETUNREACH', 'ECONNREFUSED'], 'refused'],
+    [['ENETUNREACH', 'ETIMEDOUT'], 'in time'],
+    [['EHOSTUNREACH', 'ENETUNREACH'], 'no route'],
+  ])('at each of several addresses (%j) says what is worth knowing', (codes, says) => {
+    const { message } = network(new AggregateError(codes.map((code) => coded(code))));
+    expect(message).toContain(says);
+  });
+
+  test.each<[string, Error, says: string]>([
+    ['a 100', new Error('bad response'), '100 Continue'],
+    ['headers that are too large', coded('UND_ERR_HEADERS_OVERFLOW'), '256 KB'],
+    ['what is no HTTP', coded('HPE_INVALID_CONSTANT', 'Expected HTTP/'), "isn't HTTP (Expected HTTP/)"],
+  ])('because of %s in response says that there was one', (_, error, says) => {
+    const fault = network(error, { sent: true });
+    expect(fault).toMatchObject({ kind: 'lost', message: expect.stringContaining(says), hint: expect.any(String) });
+    expect(fault.message).not.toContain('before it responded');
   });
 
   test('without a reason says so', () => expect(network(undefined).message).toContain('no reason given'));
@@ -54,11 +75,32 @@ test.each<['interrupted' | 'deadline', boolean, FaultKind, says: string]>([
   expect(faultOf({ reason, sent }, attempt)).toEqual({ kind, message: expect.stringContaining(says) });
 });
 
+describe('the HTTP client of this process', () => {
+  test.each<[Error, hint: RegExp | undefined]>([
+    [new RangeError('WebAssembly.Instance(): Out of memory: Cannot allocate'), /disable-wasm-trap-handler.*ulimit/],
+    [new RangeError('Array buffer allocation failed'), /ulimit/],
+    [new ReferenceError('WebAssembly is not defined'), /--jitless/],
+    [new TypeError('x is not a function'), undefined],
+    [coded('ERR_ASSERTION', 'no', { name: 'AssertionError' }), undefined],
+  ])('that fails with %s is named, and not tried again', (error, hint) => {
+    const fault = network(error);
+    expect(fault).toMatchObject({ kind: 'client_failed', message: expect.stringContaining(error.message) });
+    expect(fault.hint ?? '').toMatch(hint ?? /^$/);
+    expect(network(error, { sent: true }).kind).toBe('broken_client');
+    expect(network(new ProxyFailure(error))).toEqual(fault);
+    for (const kind of ['client_failed', 'broken_client'] as const) {
+      expect([isRetryable({ ...fault, kind }), isOfConnection({ ...fault, kind })]).toEqual([false, true]);
+      expect(remedyOf({ kind })).toBeDefined();
+    }
+  });
+});
+
 describe('a TLS connection that fails', () => {
   const trust = 'NODE_EXTRA_CA_CERTS';
+  const alert = (number: number) => coded('ERR_SSL_ALERT', `${ssl('an alert')}SSL alert number ${number}\n`);
   const ssl = (reason: string) => `80:error:0A:SSL routines:ssl3_read_bytes:${reason}:../ssl/record.c:1605:`;
 
-  test.each<[Error, says: string, hint: string | undefined]>([
+  test.each<[Error, says: string, hint: string]>([
     [coded('CERT_HAS_EXPIRED'), 'expired', 'clock'],
     [coded('CERT_NOT_YET_VALID'), 'not yet valid', 'clock'],
     [coded('ERR_TLS_CERT_ALTNAME_INVALID'), 'another host', 'base URL'],
@@ -68,22 +110,55 @@ describe('a TLS connection that fails', () => {
     [coded('UNABLE_TO_GET_ISSUER_CERT'), 'authority', trust],
     [coded('UNABLE_TO_GET_ISSUER_CERT_LOCALLY'), 'authority', trust],
     [coded('CERT_UNTRUSTED'), 'authority', trust],
-    [coded('CERT_REVOKED'), 'revoked', undefined],
+    [coded('CERT_REVOKED'), 'revoked', 'replace'],
     [coded('EPROTO', ssl('wrong version number')), "doesn't speak HTTPS", 'base URL'],
     [coded('EPROTO', ssl('packet length too long')), "doesn't speak HTTPS", 'base URL'],
     [coded('ERR_SSL_HTTP_REQUEST', 'HTTP request'), "doesn't speak HTTPS", 'base URL'],
-    [coded('EPROTO', ssl('tlsv1 alert protocol version')), '(tlsv1 alert protocol version)', undefined],
-    [coded('ERR_SSL_NEW', 'new'), '(no reason given)', undefined],
+    [coded('EPROTO', ssl('tlsv1 alert protocol version')), 'no TLS version in common (tlsv1 alert', 'server'],
+    [alert(70), 'no TLS version in common', 'server'],
+    [coded('ERR_SSL_UNSUPPORTED_PROTOCOL', ssl('unsupported protocol')), 'no TLS version in common', 'server'],
+    [alert(40), 'may want a client certificate', 'server'],
+    [alert(42), 'wants a client certificate', 'stunnel'],
+    [alert(48), 'wants a client certificate', 'stunnel'],
+    [alert(116), 'wants a client certificate', 'stunnel'],
+    [alert(71), 'no TLS ciphers in common', 'server'],
+    [coded('ERR_SSL_DH_KEY_TOO_SMALL', ssl('dh key too small')), 'no TLS ciphers in common', 'server'],
+    [alert(112), 'no site of that name', 'base URL'],
+    [alert(120), "doesn't offer HTTP/1.1", 'server'],
+    [alert(80), 'handshake with service.test failed (an alert)', 'server'],
+    [coded('ERR_SSL_NEW', 'new'), '(no reason given)', 'server'],
   ])('with %s says so, and what helps', (error, says, helps) => {
     const { kind, message, hint } = network(nested(error));
-    expect([kind, message, hint]).toEqual([
-      'untrusted',
-      expect.stringContaining(says),
-      helps && expect.stringContaining(helps),
-    ]);
+    expect([kind, message, hint]).toEqual(['untrusted', expect.stringContaining(says), expect.stringContaining(helps)]);
     expect(message).toContain('service.test');
     expect(network(nested(error), { sent: true })).toEqual({ kind: 'broken_tls', message, hint });
   });
+
+  test.each<[code: string, CertificateAtFault, says: string[], hint: string]>([
+    ['CERT_HAS_EXPIRED', { ...acme, isOfHost: true }, ['the certificate for service.test has expired'], 'clock'],
+    ['CERT_HAS_EXPIRED', acme, ['"Acme Intermediate"', 'that service.test sends', 'has expired'], 'renew'],
+    ['CERT_NOT_YET_VALID', acme, ['"Acme Intermediate"', 'not yet valid'], 'clock'],
+    [
+      'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+      { ...acme, isAlone: true },
+      ['"Acme Root"', 'no intermediate'],
+      'on the server',
+    ],
+    ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', acme, ['"Acme Root"', "doesn't trust"], 'add "Acme Root" with'],
+  ])('with %s names the certificate (%j)', (code, certificate, says, helps) => {
+    const { message, hint } = network(coded(code, code, { certificate }));
+    for (const words of says) expect(message).toContain(words);
+    expect(hint).toContain(helps);
+  });
+
+  test.each(['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'SELF_SIGNED_CERT_IN_CHAIN', 'DEPTH_ZERO_SELF_SIGNED_CERT'])(
+    'with %s though NODE_EXTRA_CA_CERTS is set says that the certificate is not in that file',
+    (code) => {
+      const failure = { reason: 'network', sent: false, error: coded(code) } as const;
+      expect(faultOf(failure, { ...attempt, hasExtraAuthorities: true }).hint).toContain("isn't among");
+      expect(faultOf(failure, attempt).hint).not.toContain("isn't among");
+    },
+  );
 
   test('since the server alone speaks TLS was never acted on', () => {
     const broken = (data: string) => nested(coded('HPE_INVALID_CONSTANT', 'Parse Error', { data }));
@@ -95,7 +170,7 @@ describe('a TLS connection that fails', () => {
 
 test('the causes of an error are found wherever they are nested, to a depth of six, and read whatever they are', () => {
   const odd = Object.assign(new Error('odd'), { code: 7, data: {}, cause: 'text' });
-  expect(causesOf(odd)).toEqual([{ code: '', message: 'odd', data: '' }]);
+  expect(causesOf(odd)).toEqual([{ code: '', message: 'odd', name: 'Error', data: '' }]);
   expect(causesOf('text')).toEqual([]);
   const bundle = new AggregateError([coded('A', 'a', { data: 'd' }), 'text'], 'both', { cause: coded('B', 'b') });
   expect(causesOf(bundle).map(({ code, message, data }) => `${code} ${message} ${data}`)).toEqual([

@@ -3,11 +3,13 @@ import { describe, expect, test } from 'vitest';
 import type { FaultKind } from '../../src/run/fault.ts';
 import { Problem } from '../../src/run/problem.ts';
 import { faultOf } from '../../src/service/network-fault.ts';
-import { ProxyFailure, proxyFor } from '../../src/service/proxy.ts';
+import { proxyFor } from '../../src/service/proxy.ts';
+import { ProxyFailure, RefusedTunnel } from '../../src/service/proxy-fault.ts';
 import { anyCharacter } from '../helpers/any-character.ts';
 
 const service = 'https://service.test';
 const url = 'http://proxy.test:3128';
+const socks = { origin: 'socks5://proxy.test:1080', isSocks: true, variable: 'HTTPS_PROXY' };
 const proxy = { origin: url, variable: 'HTTPS_PROXY' };
 
 describe('the proxy for an origin', () => {
@@ -28,6 +30,17 @@ describe('the proxy for an origin', () => {
     ['all that follows the origin', { HTTPS_PROXY: `${url}///a?b=c#d` }, proxy],
     ['a path without a scheme', { HTTPS_PROXY: 'proxy.test:3128/a' }, proxy],
     ['blanks around it', { HTTPS_PROXY: ` ${url}\n` }, proxy],
+    ['SOCKS', { ALL_PROXY: 'socks5://proxy.test' }, { ...socks, variable: 'ALL_PROXY' }],
+    ['SOCKS that resolves names', { HTTPS_PROXY: 'socks5h://proxy.test:1080' }, socks],
+    ['SOCKS as GNOME writes it', { HTTPS_PROXY: 'socks://PROXY.test:1080/' }, socks],
+    ['SOCKS at a port of HTTP', { HTTPS_PROXY: 'socks5://proxy.test:80' }, { origin: 'socks5://proxy.test:80' }],
+    ['SOCKS with a user', { HTTPS_PROXY: 'socks5://u:p%40ss@proxy.test' }, { ...socks, credentials: 'u:p@ss' }],
+    ['SOCKS over IPv6', { HTTPS_PROXY: 'socks5://[::1]' }, { origin: 'socks5://[::1]:1080', isSocks: true }],
+    [
+      'an unescaped @ in a password',
+      { HTTPS_PROXY: 'http://u:p@ss@proxy.test:3128' },
+      { ...proxy, credentials: 'u:p@ss' },
+    ],
     ['IPv6', { HTTPS_PROXY: '[::1]:3128' }, { origin: 'http://[::1]:3128' }],
     ['an encoded password', { HTTPS_PROXY: 'http://u:p%40ss@proxy.test:3128/' }, { ...proxy, credentials: 'u:p@ss' }],
     ['a user alone', { HTTPS_PROXY: 'http://u@proxy.test:3128' }, { ...proxy, credentials: 'u:' }],
@@ -77,6 +90,26 @@ describe('the proxy for an origin', () => {
     ['a.test , service.test', service, true],
     ['::2', 'https://[::2]', true],
     ['[::2]:443', 'https://[::2]', true],
+    ['192.0.2.0/24', 'https://192.0.2.7', true],
+    ['192.0.2.7/32', 'https://192.0.2.7', true],
+    ['0.0.0.0/0', 'https://192.0.2.7', true],
+    ['192.0.2.0/24', 'https://[::ffff:192.0.2.7]', true],
+    ['2001:db8::/32', 'https://[2001:db8:1::2]', true],
+    ['[2001:db8::]/32', 'https://[2001:db8:1::2]', true],
+    ['2001:DB8:0:0:0:0:0:1', 'https://[2001:db8::1]', true],
+    ['[2001:0db8::0001]', 'https://[2001:db8::1]', true],
+    ['[2001:0db8::0001]:8443', 'https://[2001:db8::1]:8443', true],
+    ['192.0.2.0/24', 'https://192.0.3.7', false],
+    ['192.0.2.0/24', service, false],
+    ['192.0.2.0/33', 'https://192.0.2.7', false],
+    ['192.0.2.0/', 'https://192.0.2.7', false],
+    ['192.0.2.0/x', 'https://192.0.2.7', false],
+    ['192.0.2.0/24/7', 'https://192.0.2.7', false],
+    ['192.0.2/24', 'https://192.0.2.7', false],
+    ['2001:db8::/129', 'https://[2001:db8::1]', false],
+    ['2001:db8::/32', 'https://[2001:db9::1]', false],
+    ['[2001:0db8::0001]:443', 'https://[2001:db8::1]:8443', false],
+    ['0.0.0.0/0', service, false],
     ['service.test:8443', service, false],
     ['service.test:443x', service, false],
     ['x[::2]', 'https://[::2]', false],
@@ -119,21 +152,41 @@ describe('the proxy for an origin', () => {
           expect(error).toBeInstanceOf(Problem);
           return;
         }
-        expect(origin).toBe(origin === undefined || value === '' ? undefined : new URL(origin).origin);
+        const { protocol, host } = new URL(origin ?? 'http://none.test');
+        expect(origin).toBe(origin && `${protocol}//${host}`);
         if (origin === undefined) expect(value).toBe('');
       }),
     );
   });
 
-  test.each(['socks5://proxy.test', 'ftp://proxy.test', 'proxy.test:99999', 'http://u:p%ss@proxy.test', '%'])(
-    '%j is refused by name, and is not shown: it may hold a password',
+  test.each([
+    'socks4://proxy.test',
+    'socks5://',
+    'socks5://http://proxy.test',
+    'ftp://proxy.test',
+    'proxy.test:99999',
+    'http://u:p%ss@proxy.test',
+    '%',
+  ])('%j is refused by name, and is not shown: it may hold a password', (value) => {
+    for (const name of ['HTTPS_PROXY', 'https_proxy', 'ALL_PROXY']) {
+      const problem = refusalOf(() => proxyFor(service, { [name]: value }));
+      expect(problem?.facts).toMatchObject({ name: 'usage', message: expect.stringContaining(name) });
+      expect(problem?.facts.hint).toContain('http://user:password@host:port');
+      if (value.length > 3) expect(JSON.stringify(problem?.facts)).not.toContain(value);
+    }
+  });
+});
+
+describe('an unescaped character in a password of a proxy', () => {
+  const passwords = ['pa#ss', '12#ss', 'pa/ss', '/pa', 'pa?ss', 'pa\\ss', '12\\ss', '#', 'a#b@c'];
+  const prefixes = ['http://', 'https://', 'socks5://', 'http:/', ''];
+
+  test.each(passwords.flatMap((password) => prefixes.map((prefix) => `${prefix}someuser:${password}@proxy.test:3128`)))(
+    'is refused, and nothing is quoted: %s',
     (value) => {
-      for (const name of ['HTTPS_PROXY', 'https_proxy', 'ALL_PROXY']) {
-        const problem = refusalOf(() => proxyFor(service, { [name]: value }));
-        expect(problem?.facts).toMatchObject({ name: 'usage', message: expect.stringContaining(name) });
-        expect(problem?.facts.hint).toContain('http://user:password@host:port');
-        if (value.length > 3) expect(JSON.stringify(problem?.facts)).not.toContain(value);
-      }
+      const problem = refusalOf(() => proxyFor(service, { HTTPS_PROXY: value }));
+      expect(problem?.facts).toMatchObject({ name: 'usage', hint: expect.stringContaining('%23') });
+      expect(JSON.stringify(problem?.facts)).not.toMatch(/someuser|proxy\.test/);
     },
   );
 });
@@ -151,14 +204,51 @@ function refusalOf(act: () => unknown): Problem | undefined {
 describe('what fails at a proxy', () => {
   const attempt = { host: 'service.test', proxy: { origin: url, variable: 'https_proxy' }, timeoutMs: 1500 };
   const coded = (code: string, message = code) => Object.assign(new Error(message), { code });
-  const refused = (status: number) =>
-    coded('UND_ERR_ABORTED', `Proxy response (${status}) !== 200 when HTTP Tunneling`);
+  const refused = (status: number, ...challenges: string[]) => new RefusedTunnel(status, challenges);
+  const socks = (what: string, message = what) => coded(`UND_ERR_SOCKS5_${what}`, message);
   const faultFor = (error: Error, sent = false) => faultOf({ sent, reason: 'network', error }, attempt);
   const its = 'proxy.test:3128 (https_proxy)';
 
   test.each<[string, Error, FaultKind, says: string, hint: string]>([
-    ['a wrong password', refused(407), 'proxy_refused', 'credentials', 'http://user:password@'],
-    ['a wrong password, as tinyproxy says it', refused(401), 'proxy_refused', 'credentials', 'http://user:password@'],
+    ['no password', refused(407), 'proxy_refused', 'wants credentials', 'http://user:password@'],
+    ['no password, as tinyproxy says it', refused(401), 'proxy_refused', 'wants credentials', 'http://user:password@'],
+    [
+      'a scheme beside others',
+      refused(407, 'NTLM', 'Basic realm="a"'),
+      'proxy_refused',
+      'wants',
+      'http://user:password@',
+    ],
+    ['other schemes', refused(407, 'Negotiate', 'NTLM'), 'proxy_refused', 'only Negotiate or NTLM', 'px or cntlm'],
+    [
+      'two schemes in a line',
+      refused(407, 'Digest realm="x, Basic y", qop="auth", NTLM'),
+      'proxy_refused',
+      'only Digest or NTLM',
+      'cntlm',
+    ],
+    [
+      'a SOCKS proxy that wants a password',
+      socks('AUTH_REJECTED'),
+      'proxy_refused',
+      'wants credentials',
+      'put the user',
+    ],
+    [
+      'a SOCKS proxy that forbids it',
+      socks('REPLY_2'),
+      'proxy_refused',
+      "doesn't allow connections to service.test",
+      'NO_PROXY',
+    ],
+    [
+      'a SOCKS proxy that cannot',
+      socks('REPLY_5', 'SOCKS5 connection failed: Connection refused'),
+      'unreachable',
+      '(Connection refused)',
+      'check https_proxy',
+    ],
+    ['what is no SOCKS proxy', socks('VERSION'), 'proxy_refused', "doesn't speak SOCKS5", 'check https_proxy'],
     ['a host that it may not reach', refused(403), 'proxy_refused', 'service.test', 'NO_PROXY'],
     ['a host that it does not reach', refused(502), 'unreachable', 'service.test', 'check https_proxy'],
     ['no connection to it', coded('ECONNREFUSED'), 'unreachable', 'refused', 'check https_proxy'],
@@ -171,6 +261,16 @@ describe('what fails at a proxy', () => {
     expect(fault).toMatchObject({ kind, message: expect.stringContaining(its), hint: expect.stringContaining(hint) });
     expect(fault.message).toContain(says);
   });
+
+  test.each([refused(407), refused(401), coded('UND_ERR_SOCKS5_AUTH_FAILED')])(
+    'says that the credentials were rejected only if there were any: %s',
+    (error) => {
+      const withCredentials = { ...attempt, proxy: { ...attempt.proxy, credentials: 'u:p' } };
+      const saysOf = (to: typeof attempt) => faultOf({ sent: false, reason: 'network', error }, to).message;
+      expect(saysOf(withCredentials)).toContain('rejected the credentials');
+      expect(saysOf(attempt)).toContain('wants credentials');
+    },
+  );
 
   test('names it if it refused the tunnel, or if the time to connect passed', () => {
     expect(faultFor(refused(403))).toMatchObject({ kind: 'proxy_refused' });

@@ -84,6 +84,8 @@ reset closed unheard      | ~outcome_unknown | ~outcome_unknown | ~unavailable  
 cut silence               | ~outcome_unknown | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
 expired self-signed       | unavailable      | outcome_unknown  | unavailable   | ~unavailable  | ~result_unavailable
 wrong-host proxy-407      | unavailable      | outcome_unknown  | unavailable   | ~unavailable  | ~result_unavailable
+client-failed             | unavailable      | outcome_unknown  | unavailable   | ~unavailable  | ~result_unavailable
+broken-client             | outcome_unknown  | outcome_unknown  | unavailable   | ~unavailable  | ~result_unavailable
 broken-tls                | outcome_unknown  | outcome_unknown  | unavailable   | ~unavailable  | ~result_unavailable
 RUNNING                   | ok               | ok               | ok            |               | ~result_unavailable
 COMPLETED                 | ok               | ok               | ok            | ok            | ok

@@ -1,3 +1,4 @@
+import { createServer as createHttpServer } from 'node:http';
 import { createServer, type LookupFunction, type Socket } from 'node:net';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { FaultKind } from '../../src/run/fault.ts';
@@ -11,7 +12,7 @@ import {
   startStalledServer,
   wireAnswer,
 } from '../helpers/faulty-server.ts';
-import { startProxy } from '../helpers/proxies.ts';
+import { startProxy, startSocksProxy } from '../helpers/proxies.ts';
 import { ampleLimitMs, shortLimitMs } from '../helpers/real-time.ts';
 
 const methods = ['GET', 'POST'] as const;
@@ -56,7 +57,9 @@ function drip(socket: Socket, text: string, first = ''): void {
 
 const half = 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n{"a"';
 const halfChunk = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nff\r\nabc';
-const hugeHead = `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`;
+/** Response headers of so many bytes. */
+const headOf = (bytes: number) => `HTTP/1.1 200 OK\r\n${`x: ${'y'.repeat(996)}\r\n`.repeat(bytes / 1000)}`;
+const hugeHead = `${headOf(270_000)}\r\n`;
 
 describe('a request that is sent may have been acted on', () => {
   type Row = [how: string, (socket: Socket) => void, status?: number, says?: string];
@@ -69,7 +72,7 @@ describe('a request that is sent may have been acted on', () => {
     ['reset in the body', (socket) => socket.write(half, () => socket.resetAndDestroy()), 200, 'a 200 response'],
     ['cut in a chunk', (socket) => socket.end(halfChunk), 200, 'a 200 response'],
     ['answered in another language', (socket) => socket.end('220 smtp ready\r\n')],
-    ['answered with a huge head', (socket) => socket.end(hugeHead)],
+    ['answered with a huge head', (socket) => socket.end(hugeHead), undefined, '256 KB'],
     ['answered with a 100', (socket) => socket.end(`HTTP/1.1 100 Go on\r\n\r\n${ok}`), undefined, '100 Continue'],
   ];
   const endless: Row[] = [
@@ -192,6 +195,11 @@ describe('an answer', () => {
     const { headers, ...response } = responseOf(exchange);
     expect(response).toEqual({ status: 201, body: '{"a":1}', truncated: false });
     expect([headers['x-twice'], headers.link]).toEqual([['a', 'b'], undefined]);
+  });
+
+  test('may have headers of 250 KB', async () => {
+    const { exchange } = await exchangeWith((socket) => socket.end(`${headOf(250_000)}content-length: 2\r\n\r\n{}`));
+    expect(responseOf(exchange)).toMatchObject({ status: 200, body: '{}' });
   });
 
   test('may end with the connection, and come before the request was read', async () => {
@@ -422,12 +430,91 @@ describe('through a proxy', () => {
     expect(received).toEqual([]);
   });
 
-  test('a header that only the proxy may see is refused at once', async () => {
-    const { origin, received } = await startFaultyServer(answer);
-    const send = openTransport(origin, { proxy: through((await startProxy()).url) });
-    const error = { message: expect.stringContaining('Proxy-Authorization') };
-    const exchange = await send({ headers: { 'proxy-authorization': 'Basic dTpw' } });
-    expect(failureOf(exchange)).toMatchObject({ sent: false, reason: 'network', error });
-    expect(received).toEqual([]);
+  test('its answer to CONNECT may have headers of 250 KB', async () => {
+    const { origin } = await startFaultyServer(answer);
+    const { url } = await startProxy({ headerBytes: 250_000 });
+    expect(responseOf(await openTransport(origin, { proxy: through(url) })()).status).toBe(200);
+  });
+
+  describe('that speaks SOCKS5', () => {
+    const socks = (origin: string, credentials?: string) => ({ ...through(origin, credentials), isSocks: true });
+
+    test.each([undefined, 'user:p@ss word'])(
+      'a request goes through, and the proxy resolves the name: %s',
+      async (user) => {
+        const { port, received } = await startFaultyServer(answer);
+        const { url, targets } = await startSocksProxy({ credentials: user });
+        const send = openTransport(`http://service.test:${port}`, { proxy: socks(url, user) });
+        for (const method of methods) expect(responseOf(await send({ method })).status).toBe(200);
+        expect(targets).toEqual([`service.test:${port}`, `service.test:${port}`]);
+        expect(received).toHaveLength(2);
+      },
+    );
+
+    test.each<[string, Parameters<typeof startSocksProxy>[0], string | undefined, code: string]>([
+      ['wants credentials', { credentials: 'a:b' }, undefined, 'UND_ERR_SOCKS5_AUTH_REJECTED'],
+      ['rejects the credentials', { credentials: 'a:b' }, 'a:c', 'UND_ERR_SOCKS5_AUTH_FAILED'],
+      ['forbids it', { reply: 2 }, undefined, 'UND_ERR_SOCKS5_REPLY_2'],
+      ['cannot connect', { reply: 5 }, undefined, 'UND_ERR_SOCKS5_REPLY_5'],
+      ['says nothing', { hang: true }, undefined, 'UND_ERR_HEADERS_TIMEOUT'],
+    ])('a proxy that %s is given nothing of the request', async (_, options, credentials, code) => {
+      const { origin, received } = await startFaultyServer(answer);
+      const { url } = await startSocksProxy(options);
+      const send = openTransport(origin, { proxy: socks(url, credentials), connectTimeoutMs: 200 });
+      for (const method of methods) {
+        const failure = failureOf(await send({ method }));
+        expect(failure).toMatchObject({ sent: false, error: { code: 'PROXY', cause: { code } } });
+      }
+      expect(received).toEqual([]);
+    });
+
+    test('nothing is printed, although undici calls it experimental', async () => {
+      const warnings: Error[] = [];
+      const note = (warning: Error) => warnings.push(warning);
+      process.on('warning', note);
+      onTestFinished(() => void process.off('warning', note));
+      const { origin } = await startFaultyServer(answer);
+      await openTransport(origin, { proxy: socks((await startSocksProxy()).url) })();
+      await pause(20);
+      expect(warnings).toEqual([]);
+    });
+  });
+});
+
+describe.skipIf(process.platform !== 'linux')('a name with several addresses', () => {
+  // The queue of a stalled server on one address of loopback is full; nobody listens on the other.
+  const lookupOf =
+    (...addresses: string[]): LookupFunction =>
+    (_name, _options, found) =>
+      found(
+        null,
+        addresses.map((address) => ({ address, family: 4 })),
+      );
+
+  test('is tried in turn: a silent address costs two seconds at most', async () => {
+    const silent = await startStalledServer();
+    const live = createHttpServer((_request, response) => void response.end('{}')).listen(silent.port, '127.0.0.2');
+    onTestFinished(() => void live.close());
+    const lookup = lookupOf('127.0.0.1', '127.0.0.2');
+    const startMs = performance.now();
+    const exchange = await openTransport(`http://service.test:${silent.port}`, { lookup })();
+    expect(responseOf(exchange).status).toBe(200);
+    expect(performance.now() - startMs).toBeLessThan(2_000);
+  });
+
+  test('is waited for longer by the second attempt, whatever the other addresses do', async () => {
+    const slow = await startStalledServer();
+    const options = { lookup: lookupOf('127.0.0.1', '127.0.0.9') };
+    const sends = methods.map((method) => {
+      const send = openTransport(`http://service.test:${slow.port}`, options);
+      return () => send({ method });
+    });
+    for (const failure of (await Promise.all(sends.map((send) => send()))).map(failureOf)) {
+      expect(failure).toMatchObject({ sent: false, fault: 'unreachable' });
+    }
+    // Linux sends its SYN again after one and three seconds.
+    setTimeout(slow.resume, 2_000);
+    const exchanges = await Promise.all(sends.map((send) => send()));
+    expect(exchanges.map((exchange) => responseOf(exchange).status)).toEqual([204, 204]);
   });
 });

@@ -1,0 +1,115 @@
+import type { Fault } from '../run/fault.ts';
+import type { Cause, CertificateAtFault } from './exchange.ts';
+
+interface Handshake {
+  host: string;
+  sent: boolean;
+  hasExtraAuthorities?: boolean;
+}
+
+type Said = Pick<Fault, 'message' | 'hint'>;
+
+/** The fault of a TLS connection. Undefined if none of the causes is a TLS error. */
+export function tlsFault(causes: Cause[], handshake: Handshake): Fault | undefined {
+  const { host, sent } = handshake;
+  for (const cause of causes) {
+    // A TLS alert (RFC 8446 §5.1) in response to plain HTTP.
+    if (cause.data.startsWith('\x15\x03')) {
+      const message = `${host} speaks TLS, not plain http`;
+      return { kind: 'untrusted', message, hint: 'begin the base URL with https://' };
+    }
+    const said = ofCertificate(cause, handshake) ?? ofHandshake(cause, host);
+    if (said) return { kind: sent ? 'broken_tls' : 'untrusted', ...said };
+  }
+  return undefined;
+}
+
+function ofCertificate({ code, certificate }: Cause, { host, hasExtraAuthorities }: Handshake): Said | undefined {
+  const whose =
+    certificate && !certificate.isOfHost
+      ? `a certificate that ${host} sends, "${certificate.name}",`
+      : `the certificate for ${host}`;
+  switch (code) {
+    case 'CERT_HAS_EXPIRED':
+      return {
+        message: `${whose} has expired`,
+        hint: "check this machine's clock, or renew the certificate on the server",
+      };
+    case 'CERT_NOT_YET_VALID':
+      return { message: `${whose} is not yet valid`, hint: "check this machine's clock: it may be slow" };
+    case 'ERR_TLS_CERT_ALTNAME_INVALID':
+      return { message: `${host} presented a certificate for another host`, hint: 'check the base URL' };
+    case 'CERT_REVOKED':
+      return { message: `${whose} has been revoked`, hint: 'ask whoever runs the server to replace it' };
+    case 'DEPTH_ZERO_SELF_SIGNED_CERT':
+      return {
+        message: `the certificate for ${host} is self-signed`,
+        hint: trustHint('that certificate', hasExtraAuthorities),
+      };
+    case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
+      return unknownIssuer(host, certificate, hasExtraAuthorities);
+    case 'SELF_SIGNED_CERT_IN_CHAIN':
+    case 'UNABLE_TO_GET_ISSUER_CERT':
+    case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
+    case 'CERT_UNTRUSTED':
+      return unknownIssuer(host, certificate && { ...certificate, isAlone: false }, hasExtraAuthorities);
+    default:
+      return undefined;
+  }
+}
+
+/** Either the authority isn't trusted, or the server left out the certificate between it and its own. */
+function unknownIssuer(host: string, certificate: CertificateAtFault | undefined, hasExtraAuthorities = false): Said {
+  const authority = certificate ? `"${certificate.issuer}"` : 'an authority';
+  const message = `the certificate for ${host} is signed by ${authority}, which this machine doesn't trust`;
+  const hint = trustHint(certificate ? authority : 'the authority', hasExtraAuthorities);
+  if (!certificate?.isAlone) return { message, hint };
+  return {
+    message: `${message}, and ${host} sends no intermediate certificate`,
+    hint: `install the certificate of ${authority} on the server, next to its own, or ${hint}`,
+  };
+}
+
+const trustHint = (what: string, hasExtraAuthorities = false) =>
+  hasExtraAuthorities
+    ? `add ${what} to the file that NODE_EXTRA_CA_CERTS names: it isn't among the certificates there`
+    : `add ${what} with NODE_EXTRA_CA_CERTS=<file.pem>`;
+
+function ofHandshake({ code, message }: Cause, host: string): Said | undefined {
+  if (code !== 'EPROTO' && !code.startsWith('ERR_SSL_')) return undefined;
+  if (/wrong version number|packet length too long|http request/i.test(message))
+    return { message: `${host} doesn't speak HTTPS`, hint: "check the base URL's scheme and port" };
+  const [, alert = ''] = /SSL alert number (\d+)/.exec(message) ?? [];
+  const [, said] = handshakes.find(([form]) => form.test(alert) || form.test(message)) ?? [];
+  const { says, hint } = said ?? { says: 'the TLS handshake with $ failed', hint: serverHint };
+  return { message: `${says.replace('$', host)} (${reasonIn(message)})`, hint };
+}
+
+const serverHint = 'ask whoever runs the server, or a proxy in front of it, about its TLS settings';
+const oldTls = { says: "$ and this machine's Node have no TLS version in common", hint: serverHint };
+const wantsCertificate = {
+  says: "$ wants a client certificate, which runctl can't send",
+  hint: 'use a base URL that needs none, or a local proxy that sends it, such as stunnel',
+};
+
+/** By the alert (RFC 8446 §6.2), or by OpenSSL's own reason if this side refuses. */
+const handshakes: [RegExp, { says: string; hint: string }][] = [
+  [/^(116|4[1-689])$/, wantsCertificate],
+  [
+    /^40$/,
+    { says: '$ refused the TLS handshake: it may want a client certificate, or other ciphers', hint: serverHint },
+  ],
+  [/^(70|86)$|alert protocol version|unsupported protocol|wrong ssl version/i, oldTls],
+  [
+    /^71$|no ciphers|no shared cipher|key too small/i,
+    { says: '$ and this machine have no TLS ciphers in common', hint: serverHint },
+  ],
+  [/^112$/, { says: '$ serves no site of that name', hint: 'check the base URL' }],
+  [
+    /^120$/,
+    { says: "$ doesn't offer HTTP/1.1, and runctl speaks no other version", hint: 'allow HTTP/1.1 on the server' },
+  ],
+];
+
+const reasonIn = (message: string) =>
+  /:([a-z][a-z0-9 ]+):/i.exec(message.split('routines:')[1] ?? '')?.[1] ?? 'no reason given';

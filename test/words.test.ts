@@ -335,6 +335,9 @@ const sections: Record<string, readonly Row[]> = {
       server: serverFaults['hang before headers'], env: atServer,
     }],
     ['a proxy that wants a password', status, { server: answer(407), env: throughServer }],
+    ['a proxy that wants Negotiate', status, {
+      server: answer(407, '', 'proxy-authenticate: Negotiate\r\nproxy-authenticate: NTLM'), env: throughServer,
+    }],
     ['a proxy that refuses the host', status, { server: answer(403), env: throughServer }],
     ['a proxy that cannot connect', status, { server: answer(502), env: throughServer }],
     ['a proxy that hangs up', status, { server: serverFaults.close, env: throughServer }],
@@ -517,7 +520,10 @@ const sections: Record<string, readonly Row[]> = {
     ['the journal cannot be read', 'list', { env: { RUNCTL_STATE_DIR: '/dev/null' } }],
     ['the journal cannot be written', 'trigger nightly -q', { scenario: long, env: { RUNCTL_STATE_DIR: '/dev/null' } }],
     ['the proxy is no URL', trigger, {
-      env: { RUNCTL_BASE_URL: 'https://api.example.com', HTTPS_PROXY: 'socks5://proxy' },
+      env: { RUNCTL_BASE_URL: 'https://api.example.com', HTTPS_PROXY: 'ftp://proxy' },
+    }],
+    ['the password of the proxy is not escaped', trigger, {
+      env: { RUNCTL_BASE_URL: 'https://api.example.com', HTTPS_PROXY: 'http://user:pass#word@proxy:3128' },
     }],
     ['a variable is unknown', 'config path', { env: { RUNCTL_URL: 'x' } }],
     ['variables are unknown', 'config path', { env: { RUNCTL_URL: 'x', RUNCTL_KEY: 'x' } }],

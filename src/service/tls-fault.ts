@@ -112,4 +112,4 @@ const handshakes: [RegExp, { says: string; hint: string }][] = [
 ];
 
 const reasonIn = (message: string) =>
-  /:([a-z][a-z0-9 ]+):/i.exec(message.split('routines:')[1] ?? '')?.[1] ?? 'no reason given';
+  /:([a-z][a-z0-9/ ]+):/i.exec(message.split('routines:')[1] ?? '')?.[1] ?? 'no reason given';

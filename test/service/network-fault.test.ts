@@ -117,6 +117,7 @@ describe('a TLS connection that fails', () => {
     [coded('EPROTO', ssl('tlsv1 alert protocol version')), 'no TLS version in common (tlsv1 alert', 'server'],
     [alert(70), 'no TLS version in common', 'server'],
     [coded('ERR_SSL_UNSUPPORTED_PROTOCOL', ssl('unsupported protocol')), 'no TLS version in common', 'server'],
+    [coded('ERR_SSL_X', ssl('ssl/tls alert handshake failure')), '(ssl/tls alert handshake failure)', 'server'],
     [alert(40), 'may want a client certificate', 'server'],
     [alert(42), 'wants a client certificate', 'stunnel'],
     [alert(48), 'wants a client certificate', 'stunnel'],

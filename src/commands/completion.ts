@@ -23,7 +23,7 @@ _runctl() {
 complete -F _runctl runctl
 `,
   zsh: `#compdef runctl
-# runctl completion for zsh: put this line into ~/.zshrc, after compinit
+# runctl completion for zsh: put this line into ~/.zshrc, after autoload -U compinit; compinit
 #   source <(runctl completion zsh)
 _runctl() {
   local -a values
@@ -62,7 +62,7 @@ const command = new Command('completion')
 export const completion = define(command, {
   examples: [
     ['eval "$(runctl completion bash)"', 'in ~/.bashrc'],
-    ['source <(runctl completion zsh)', 'in ~/.zshrc'],
+    ['source <(runctl completion zsh)', 'in ~/.zshrc, after autoload -U compinit; compinit'],
     ['runctl completion fish | source', 'in ~/.config/fish/config.fish'],
   ],
   run: async ([shell]) => ({ verbatim: completionScripts[shell].trimEnd() }),

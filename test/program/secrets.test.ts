@@ -212,3 +212,17 @@ describe('an API key in a wrong place is not repeated', () => {
     }
   });
 });
+
+test('an id without its dashes is no API key, and is shown', async () => {
+  const id = '6f1c9f5e3a534c1b9f0a0d6f2c1f8a11';
+  const { env } = await withMachine();
+  for (const args of [
+    ['status', id],
+    ['explain', id],
+    ['trigger', `nightly/${id}`],
+    ['list', '--limit', id],
+  ]) {
+    const { code, stderr } = await runProgram(args, { env });
+    expect([code, stderr]).toEqual([2, expect.stringContaining(id)]);
+  }
+});

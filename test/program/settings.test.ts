@@ -112,3 +112,34 @@ describe('escape sequences drive no terminal', () => {
     expect(stdout + stderr).not.toMatch(unsafe);
   });
 });
+
+describe('a carriage return or quotes that came along with a value', () => {
+  const crs = ['RUNCTL_BASE_URL', 'RUNCTL_PROJECT', 'RUNCTL_PROFILE', 'RUNCTL_API_KEY', 'RUNCTL_REQUEST_TIMEOUT'];
+  test.each([...crs, 'RUNCTL_IDEMPOTENCY_KEYS', 'RUNCTL_STATE_DIR', 'RUNCTL_CONFIG_DIR'])(
+    'in %s are named for what they are, and nothing is sent',
+    async (variable) => {
+      const { env, emulator } = await withMachine();
+      const { [variable]: value = variable === 'RUNCTL_IDEMPOTENCY_KEYS' ? 'honored' : '30s' } = env;
+      const tried = [`${value}\r`, `"${value}"`, `'${value}'`];
+      for (const text of tried) {
+        const { code, stderr } = await runProgram(['trigger', 'nightly'], { env: { ...env, [variable]: text } });
+        expect([code, stderr]).toEqual([2, expect.stringMatching(/carriage return|has quotes around it/)]);
+      }
+      expect(emulator.requests).toEqual([]);
+    },
+  );
+
+  test('is not stored by `config set`', async () => {
+    const { env } = await withMachine();
+    for (const [key, value] of [
+      ['baseUrl', '"https://a.example"'],
+      ['project', "'x'"],
+      ['requestTimeout', '5s\r'],
+    ] as const) {
+      const { code, stderr } = await runProgram(['config', 'set', key, value], { env });
+      expect([code, stderr]).toEqual([2, expect.stringMatching(/carriage return|has quotes around it/)]);
+    }
+    const { code, stderr } = await runProgram(['config', 'set', 'apiKey'], { env, input: '"another-key-123456"\n' });
+    expect([code, stderr]).toEqual([2, expect.stringContaining('has quotes around it')]);
+  });
+});

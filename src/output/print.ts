@@ -59,7 +59,7 @@ export function printResult(result: Result, output: OutputOptions, context: Invo
   for (const { words, about } of problems.slice(0, mostProblems)) printWords(words, context, about);
   const more = problems.length - mostProblems;
   if (more > 0) printSentence(`runctl: and ${count(more, 'more problem')}; \`runctl list\` shows every run`, context);
-  if (problems.length === 0) printVerdict(outcomes, context);
+  if (problems.length === 0) printVerdict([...new Set(outcomes)], context);
   for (const sentence of [omission ?? []].flat()) printSentence(sentence, context);
   if (isForPeople && note) printSentence(note, context);
   if (isForPeople && next) printNextStep(next, context);

@@ -1,5 +1,6 @@
 // One command for several automations or runs: what is said of each, in which order, and once.
 import { describe, expect, test } from 'vitest';
+import type { Fault } from '../fault-kit/scenario.ts';
 import { withMachine } from '../helpers/machine.ts';
 
 const runs = (duration: string, more = {}) => ({ automations: { '*': { duration, ...more } } });
@@ -54,7 +55,22 @@ describe('a run that is named twice', () => {
     const [a, b] = twice.ids;
     expect(twice.documents.map(({ executionId }) => executionId)).toEqual([b, a, b]);
     expect(twice.requests).toBe((await watched('watch b a --interval 1m')).requests);
-    expect((await watched('watch b a b')).stderr).toMatch(/^2 completed$/m);
+  });
+
+  test.each<[flags: string, faults: Fault[]]>([
+    ['', []],
+    [' -q', []],
+    [' --give-up-after 1ms', [{ on: 'status', do: 'status', status: 503 }]],
+  ])('is reported once: `watch%s` %j', async (flags, faults) => {
+    const { run, endRuns } = await withMachine({ ...runs('10m', { outcome: 'FAILED' }), faults });
+    for (const name of ['a', 'b']) await run(`trigger ${name}`);
+    endRuns();
+    const watched = async (names: string) => {
+      const { stdout, stderr } = await run(`watch ${names}${flags}`);
+      const withoutTimes = stderr.replace(/^[\d-]+ [\d:]+ /gm, '').replace(/\d+h[\w ]*ago/g, '');
+      return { stdout, said: withoutTimes.split('\n').toSorted() };
+    };
+    expect(await watched('b a b')).toEqual(await watched('b a'));
   });
 
   test('is one to those who look for the next step', async () => {

@@ -53,7 +53,7 @@ export const following = <Args extends unknown[], Own extends OptionValues>(comm
     .optionsGroup('Following:')
     .option(
       '--timeout <duration>',
-      `stop waiting after this time; the run continues (0: never) (default: ${asTyped(defaults.timeoutMs)})`,
+      `stop waiting after this time, while the run continues (default: ${asTyped(defaults.timeoutMs)}, 0: never)`,
       durationOrZero,
     )
     .addOption(giveUpAfter)

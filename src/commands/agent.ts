@@ -18,7 +18,7 @@ import { localTime } from '../system/time-text.ts';
 
 const agentTrigger = new Command('trigger')
   .description('trigger an agent (discontinued: `runctl trigger` replaces it)')
-  .argument('<agentId>', 'UUID')
+  .argument('<agentId>', 'agent ID (UUID)')
   .option('--title <text>', 'title of the run')
   .option('--message <text>', 'message to the agent')
   .option('--idempotency-key <key>', 'makes repeats safe: one key starts one run', idempotencyKey);
@@ -50,8 +50,8 @@ define(agentTrigger, {
 
 const agentStatus = new Command('status')
   .description("show an agent run's current status")
-  .argument('<agentId>', 'UUID')
-  .argument('<executionId>', 'UUID');
+  .argument('<agentId>', 'agent ID (UUID)')
+  .argument('<executionId>', 'run ID (UUID)');
 
 define(agentStatus, {
   async run([typedId, typedExecution], options, context) {

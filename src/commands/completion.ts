@@ -57,7 +57,7 @@ complete -c runctl -f -k -a '(__runctl_complete)'
 
 const command = new Command('completion')
   .description('print the completion script of a shell')
-  .addArgument(new Argument('<shell>', 'the shell that you use').choices(shells));
+  .addArgument(new Argument('<shell>', 'your shell').choices(shells));
 
 export const completion = define(command, {
   examples: [

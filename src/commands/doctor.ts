@@ -40,8 +40,8 @@ const command = new Command('doctor')
 export const doctor = define(command, {
   examples: [
     ['runctl doctor', 'find problems, and what to type next'],
-    ['runctl doctor --json', 'the same as JSON, without the API key, for a bug report'],
-    ['runctl doctor --try-key nightly', 'whether the service honors idempotency keys; starts one or two runs'],
+    ['runctl doctor --json', 'print it as JSON for a bug report (without the API key)'],
+    ['runctl doctor --try-key nightly', 'find out whether the service honors idempotency keys'],
   ],
   async run(_, options, context): Promise<Result> {
     if (options.tryKey !== undefined) return showKeyTrial(options.tryKey, options, context);

@@ -14,8 +14,8 @@ const defaultScenario = 'happy';
 
 const command = new Command('emulator')
   .description('run a local copy of the service to try scripts')
-  .argument('[command...]', 'after --: a command to run against it; runctl exits with its exit code')
-  .addOption(new Option('--scenario <name>', `what happens (default: ${defaultScenario})`).choices(scenarioNames))
+  .argument('[command...]', 'command to run against it, after -- (runctl exits with its exit code)')
+  .addOption(new Option('--scenario <name>', `scenario to play (default: ${defaultScenario})`).choices(scenarioNames))
   .option('--port <n>', 'port to listen on (default: any free one)', whole(0, 65_535))
   .option(
     '--speed <factor>',

@@ -16,8 +16,8 @@ const command = new Command('explain')
 
 export const explain = define(command, {
   examples: [
-    ['runctl explain', 'all exit codes'],
-    ['runctl explain 12', 'one exit code, and what to do about it'],
+    ['runctl explain', 'list all exit codes'],
+    ['runctl explain 12', 'explain one, and what to do about it'],
   ],
   async run([asked]): Promise<Result> {
     const rows = exitCodes.filter(({ code, outcome }) => [undefined, String(code), outcome].includes(asked));

@@ -15,7 +15,7 @@ type Topic = (typeof helpTopics)[number];
 type Page = (theme: Theme, lines: WrapOptions) => string;
 
 const command = new Command('help')
-  .description('show the help of a command, or explain a topic')
+  .description('show help for a command or a topic')
   .addArgument(new Argument('[topic]', 'command or topic').choices(helpTopics));
 
 /** The parser answers `help` and `help <command>` itself, as `--help` and `<command> --help`. */
@@ -81,7 +81,7 @@ const pages: Record<Exclude<Topic, keyof typeof documents | 'man'>, Page> = {
     ].join('\n'),
   flags: (theme, lines) =>
     [
-      paragraph('Flags that every command takes. They may also stand before the command.', theme, lines),
+      paragraph('Every command takes these flags. They can also come before the command.', theme, lines),
       fields(
         commonOptions.map(({ flags, description }) => [flags, description]),
         theme,

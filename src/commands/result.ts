@@ -24,8 +24,8 @@ export const result = define(command, {
   flawOf: flawOfRun,
   whenExcess: '`--field <path>` prints one value',
   examples: [
-    ['runctl result', 'the result of the last run'],
-    ['runctl result nightly --field output > report.txt', 'prints the output, byte for byte'],
+    ['runctl result', 'print the result of the last run'],
+    ['runctl result nightly --field output > report.txt', 'print the output, byte for byte'],
     ['runctl result --json', 'print everything that the service returned'],
   ],
   async run([run], options, context) {

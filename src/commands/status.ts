@@ -22,8 +22,8 @@ export const status = define(command, {
   flawOf: flawOfRun,
   whenExcess: '`--field <path>` prints one value; `runctl list` shows several runs',
   examples: [
-    ['runctl status', 'the status of the last run'],
-    ['runctl status nightly --field status', 'prints the bare status, for a script'],
+    ['runctl status', 'show the status of the last run'],
+    ['runctl status nightly --field status', 'print the bare status, for a script'],
     ['runctl status --exit-status', "exit with the run's code, or with 16 if it hasn't finished"],
   ],
   async run([run], options, context) {

@@ -20,7 +20,7 @@ import { triggerAll } from './trigger-all.ts';
 
 const command = following(
   new Command('trigger')
-    .description('start a run; with --watch, follow it until it finishes')
+    .description('start a run, and with --watch follow it until it finishes')
     .argument('<automation...>', aboutAutomation)
     .option('-w, --watch', 'follow the run until it finishes, then print its summary')
     .addOption(

@@ -23,10 +23,10 @@ const command = following(
 export const watch = define(command, {
   flawOf: flawOfRun,
   examples: [
-    ['runctl watch', 'the last run'],
-    ['runctl watch nightly weekly', 'the last runs of two automations'],
-    ['runctl watch --all', 'every unfinished run'],
-    ['runctl watch --timeout 10m --quiet', 'print only errors; exit with 124 after ten minutes'],
+    ['runctl watch', 'follow the last run'],
+    ['runctl watch nightly weekly', 'follow the last runs of two automations'],
+    ['runctl watch --all', 'follow every unfinished run'],
+    ['runctl watch --timeout 10m --quiet', 'print only errors, and exit with 124 after ten minutes'],
     ['runctl watch --on-final \'notify-send runctl "$RUNCTL_STATUS"\'', 'run a command when the run has finished'],
   ],
   async run([runArguments], options, context) {

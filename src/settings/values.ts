@@ -87,7 +87,7 @@ export type KeyTreatment = (typeof keyTreatments)[number];
 
 export function parseKeyTreatment(text: string): Parsed<KeyTreatment> {
   const value = keyTreatments.find((treatment) => treatment === text.toLowerCase());
-  return value === undefined ? { flaw: `is neither ${keyTreatments.join(' nor ')}` } : { value };
+  return value === undefined ? { flaw: `must be ${keyTreatments.join(' or ')}` } : { value };
 }
 
 const shortestTimeoutMs = 100;

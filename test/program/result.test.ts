@@ -166,3 +166,16 @@ describe('fields', () => {
     expect([(await run('status')).code, (await run('result')).code]).toEqual([0, 0]);
   });
 });
+
+test('of a field that the status and the result share, that of the status is in the document', async () => {
+  const run = { executionId, status: 'COMPLETED' };
+  const service = await startFaultyService((head) => {
+    const isResult = head.includes('/result ');
+    const document = isResult ? { ...run, title: 'of the result', output: 'x' } : { ...run, title: 'of the status' };
+    return answer(200, JSON.stringify(document));
+  });
+  const { run: type } = await withMachine();
+  const line = `watch ${projectId}/nightly/${executionId} --json`;
+  const { documents } = await type(line, { env: service.env });
+  expect(documents).toMatchObject([{ title: 'of the status', output: 'x' }]);
+});

@@ -38,9 +38,10 @@ export function manualPage(): string {
     '.SH ENVIRONMENT',
     ...Object.values(settingTable).flatMap(({ env, about }) => entry(env.join(', '), about)),
     '.SH EXIT STATUS',
-    ...exitCodes.flatMap(({ code, outcome, meaning, advice, repeat }) =>
-      entry(`${code} ${outcome}`, `${meaning}. ${advice} ${repeatAdvice[repeat]}`),
-    ),
+    ...exitCodes.flatMap((row) => {
+      const { code, outcome, meaning, advice } = row;
+      return entry(`${code} ${outcome}`, `${meaning}. ${advice} ${repeatAdvice(row)}`.trim());
+    }),
   ];
   return `${lines.join('\n')}\n`;
 }

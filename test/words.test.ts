@@ -237,7 +237,7 @@ const sections: Record<string, readonly Row[]> = {
     }],
     ['its run cannot be polled', `${withKey} ${brief} -q`, after(faulty(isAway('status')), withKey)],
     ['its run has finished, and is forgotten', `${withKey} -q`,
-      after({ ...short, faults: [{ ...unknownRun, nth: 2 }] }, withKey, '2h', 'status')
+      after({ ...short, faults: [{ ...unknownRun, nth: 3 }] }, withKey, '2h', 'status')
     ],
     ['its run is unfinished, and is forgotten', `${withKey} -q`, after(faulty(unknownRun), withKey, '2h')],
     ['it is used up', `${withKey} --if-active wait -q`,

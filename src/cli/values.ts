@@ -88,8 +88,6 @@ export function fieldPath(text: string, earlier: string[] = []): string[] {
   return [...earlier, ...paths];
 }
 
-export const longestIdempotencyKey = 255;
-
 /** In an idempotency key, stands for the project and the name. */
 export const automationPlaceholder = '{automation}';
 

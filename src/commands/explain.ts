@@ -46,10 +46,11 @@ const rowAsData = ({ startsNoRun: _, meaning, advice, ...row }: ExitCode) => ({
   advice: plainSentence(advice),
 });
 
-function exitCodeBlock({ code, outcome, meaning, advice, repeat }: ExitCode, theme: Theme, { columns }: WrapOptions) {
+function exitCodeBlock(row: ExitCode, theme: Theme, { columns }: WrapOptions) {
+  const { code, outcome, meaning, advice } = row;
   const head = `${code} ${outcome}`;
   const first = renderMarkup(meaning, theme, { columns, taken: head.length + 2 });
-  return `${theme.strong(head)}: ${first}\n${renderMarkup(`${advice} ${repeatAdvice[repeat]}`, theme, { columns })}\n`;
+  return `${theme.strong(head)}: ${first}\n${renderMarkup(`${advice} ${repeatAdvice(row)}`.trim(), theme, { columns })}\n`;
 }
 
 function exitCodeTable(theme: Theme, lines: WrapOptions): string {

@@ -28,8 +28,7 @@ export async function unreadOutcome(
 ): Promise<Outcome> {
   const about = { target: run.target, run };
   if (isInterruption(fault)) {
-    const interruptedBy = interruptNameOf(connection.signal);
-    return { kind: 'stopped', ...about, end: { kind: 'interrupted' }, interruptedBy };
+    return { kind: 'unread', ...about, operation, fault, interruptedBy: interruptNameOf(connection.signal) };
   }
   const isRecorded = await isNowForgotten(run, fault, connection);
   return {

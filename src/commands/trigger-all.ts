@@ -33,7 +33,8 @@ export function triggerAll(
       const hasLine = idsAreData && (id !== undefined || requests.length > 1);
       inOrder(index, () => hasLine && context.stdout.write(`${id ?? ''}\n`));
       const outcome = flags.watch ? started : await withCurrentStatus(started, connection);
-      context.reporter.observe(triggeredEvent(outcome, flags.watch, connection));
+      // That the service doesn't know its run any more is said in one sentence, at the end.
+      if (outcome.kind !== 'unread') context.reporter.observe(triggeredEvent(outcome, flags.watch, connection));
       const isFollowed = flags.watch && found !== undefined;
       const end = isFollowed ? await follow(found, outcome.start) : outcome;
       warnOfEarlier(outcome, isFollowed, connection);

@@ -1,13 +1,14 @@
 import { Command, Option } from 'commander';
 import { define, type OptionsOf } from '../cli/command.ts';
 import { aboutAutomation, following } from '../cli/options.ts';
-import { automationPlaceholder, idempotencyKey, longestIdempotencyKey } from '../cli/values.ts';
+import { automationPlaceholder, idempotencyKey } from '../cli/values.ts';
 import { flawOfAutomation, parseAutomationArgument } from '../connection/arguments.ts';
 import type { Connection } from '../connection/connection.ts';
 import { automationsIn } from '../connection/known-automations.ts';
 import { journalOf } from '../connection/open-journal.ts';
 import type { Invocation } from '../context.ts';
 import type { Result } from '../output/print.ts';
+import { longestIdempotencyKey } from '../run/limits.ts';
 import { usageProblem } from '../run/problem.ts';
 import { shellWord } from '../run/quote.ts';
 import { fullNameOf, randomUuid, type Target } from '../run/run.ts';

@@ -10,6 +10,7 @@ import {
   statusOf,
   type UnresolvedTrigger,
 } from '../run/entry.ts';
+import type { ExitName } from '../run/exit-codes.ts';
 import { durationMsOf, type Run, type Target } from '../run/run.ts';
 import type { RunResult, RunStatus } from '../run/service.ts';
 import { endedWell, hasFinished } from '../run/statuses.ts';
@@ -225,6 +226,20 @@ export class Journal {
     const use = fold(files.flat()).keys.get(triggerIdOf({ baseUrl, idempotencyKey, target }));
     if (use?.executionId !== undefined) return { kind: 'run', executionId: use.executionId };
     return use && use.attempts.length > 0 ? unresolvedOf(use) : undefined;
+  }
+
+  /** How often attempts with this idempotency key and this API key were refused for this reason. */
+  refusalsOf(key: TriggerKey & { account: string }, name: ExitName): number {
+    const id = triggerIdOf(key);
+    const read = [...this.#log.read({ texts: [JSON.stringify(key.idempotencyKey)] })].flat();
+    const attempts = new Set<string>();
+    let refusals = 0;
+    for (const record of read) {
+      if (record.type === 'triggered' && record.account === key.account && triggerIdOf(record) === id)
+        attempts.add(record.attempt);
+      if (record.type === 'refused' && record.name === name && attempts.has(record.attempt)) refusals += 1;
+    }
+    return refusals;
   }
 
   /** How long the target's last completed runs took, newest first, from the newest files. */

@@ -1,7 +1,7 @@
 /** May the same `trigger` line be repeated without a second run? `own key`: with an idempotency key of one's own, for 24 hours. */
 type Repeat = 'yes' | 'own key' | 'no';
 
-interface ExitRow {
+export interface ExitRow {
   code: number;
   meaning: string; // one clause
   advice: string;
@@ -9,13 +9,21 @@ interface ExitRow {
   startsNoRun?: true; // after `trigger`: this command started no run of that automation
 }
 
-/** What the column means, in a sentence. */
-export const repeatAdvice: Record<Repeat, string> = {
-  yes: 'If it names one automation, the same `trigger` line can be repeated: no run was started.',
-  'own key':
-    'The same `trigger` line can be repeated within 24h if it has an `--idempotency-key`, unless `idempotencyKeys` is `ignored`.',
-  no: 'The same `trigger` line would start another run, or fail again.',
-};
+/** What the column means for this row, in a sentence. Empty if the code is none of a trigger. */
+export function repeatAdvice({ repeat, startsNoRun }: ExitRow): string {
+  switch (repeat) {
+    case 'yes':
+      return startsNoRun
+        ? 'If it names one automation, the same `trigger` line can be repeated: no run was started.'
+        : '';
+    case 'own key':
+      return 'The same `trigger` line can be repeated within 24h if it has an `--idempotency-key`, unless `idempotencyKeys` is `ignored`.';
+    case 'no':
+      return startsNoRun
+        ? 'Running the line again fails until that is fixed.'
+        : 'Running the line again starts another run.';
+  }
+}
 
 const resumeAdvice = 'Resume with `runctl watch`. If a trigger was interrupted, run `runctl recover`.';
 

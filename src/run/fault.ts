@@ -157,7 +157,7 @@ export const httpOf = (fault: HttpFacts): string =>
 
 /** A hint with the wait that the service asked for. Undefined if it didn't ask for one. */
 export const retryAfterHint = ({ retryAfterMs }: Fault) =>
-  retryAfterMs ? `try again in ${formatDuration(retryAfterMs)}, as the service asks` : undefined;
+  retryAfterMs ? `the service asks to wait ${formatDuration(retryAfterMs)}` : undefined;
 
 export const reasonOf = (fault: Fault): string => fault.message + httpOf(fault);
 

@@ -42,6 +42,7 @@ interface Refused {
   active?: ActiveRun; // if it stood in the way, and nobody waited for it
   wait?: SlotEnd; // what ended the wait for it
   isOutage?: boolean; // the base URL has answered here before
+  isRepeatedRefusal?: boolean; // this idempotency key was refused like that before, so the service may repeat its answer
 }
 
 /** A run that we know. */
@@ -130,9 +131,16 @@ export interface ActiveRun {
   mayBeLost?: boolean; // an earlier trigger, whose answer was lost, may have started it
 }
 
+/** `--timeout` has expired. The last poll may have taken longer. */
+export interface TimedOut {
+  kind: 'timed_out';
+  timeoutMs: number;
+  passedMs: number; // since the command began
+}
+
 /** What ended the wait for another run of the automation to finish. */
 export type SlotEnd =
-  | { kind: 'timed_out'; timeoutMs: number }
+  | TimedOut
   | { kind: 'gave_up'; giveUpAfterMs: number } // that run couldn't be polled for too long
   | { kind: 'interrupted' };
 
@@ -144,7 +152,7 @@ export interface Seen {
 
 /** Why a watch ended before its run did. */
 export type WatchEnd =
-  | { kind: 'timed_out'; timeoutMs: number; fault?: Fault } // `fault`: the last failure, if there was one
+  | (TimedOut & { fault?: Fault }) // `fault`: the last failure, if there was one
   | { kind: 'gave_up'; giveUpAfterMs: number; fault: Fault }
   | { kind: 'refused'; fault: Fault } // the service refused the polls for long enough, or at once
   | { kind: 'interrupted'; askedUntilMs?: number }; // it was waiting until then, by the wall clock, because the service asked for that

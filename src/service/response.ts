@@ -69,7 +69,7 @@ async function readRefusal<T>(response: HttpResponse, reading: Reading<T>): Prom
   const fault: Fault = {
     ...factsOfResponse(response, reading),
     kind,
-    message: refusalMessage(response, body, kind),
+    message: refusalMessage(response, body, { kind, operation: reading.operation }),
     page: body.page,
     serviceCode: body.code,
     executionId: kind === 'already_active' ? body.executionId : undefined,
@@ -103,7 +103,11 @@ const strangers: Record<Operation, string> = {
 
 const pageMessage = (page: string) => `the response is an HTML page, "${page}", and may not come from the service`;
 
-function refusalMessage({ status, headers }: HttpResponse, body: ErrorBody, kind: FaultKind): string {
+function refusalMessage(
+  { status, headers }: HttpResponse,
+  body: ErrorBody,
+  { kind, operation }: { kind: FaultKind; operation: Operation },
+): string {
   const isOfService = kind === 'redirected' || kind === 'redirected_to_run' || kind === 'already_active';
   if (body.page && !isOfService) return pageMessage(body.page);
   const sentence = sentenceOf(kind);
@@ -117,7 +121,8 @@ function refusalMessage({ status, headers }: HttpResponse, body: ErrorBody, kind
   }
   if (kind === 'unreadable') return 'the response is not JSON';
   if (status >= 500) return `the service reported an error${body.message ? `: ${body.message}` : ''}`;
-  return `the service refused the request${body.message ? `: ${body.message}` : ''}`;
+  const what = operation === 'trigger' ? 'it' : 'the request';
+  return `the service refused ${what}${body.message ? `: ${body.message}` : ''}`;
 }
 
 const originOf = (location: string): string => (URL.canParse(location) ? new URL(location).origin : 'another path');

@@ -2,7 +2,7 @@ import { foundRunOf } from '../journal/found-run.ts';
 import { ageOf, isOpen } from '../run/entry.ts';
 import { type Evidence, mayBeEarlier, meanings } from '../run/evidence.ts';
 import { interruptNameOf } from '../run/exit-codes.ts';
-import { type Fault, interrupted, isInterruption } from '../run/fault.ts';
+import { exitNameOf, type Fault, interrupted, isInterruption } from '../run/fault.ts';
 import type { ActiveRun, Conflict, SlotEnd, Start, TriggerOutcome, WhyInDoubt } from '../run/outcome.ts';
 import type { Run, Target } from '../run/run.ts';
 import type { RunStatus } from '../run/service.ts';
@@ -51,8 +51,8 @@ async function withEarlierRun(run: Run, start: Start, ports: StartPorts): Promis
     return { outcome: { kind: 'started', ...about, ...withStatus(start, answer.value) }, found };
   const { fault } = answer;
   if (isInterruption(fault)) {
-    const end = { kind: 'interrupted' } as const;
-    return { outcome: { kind: 'stopped', ...about, end, interruptedBy: interruptNameOf(signal) }, found };
+    const interruptedBy = interruptNameOf(signal);
+    return { outcome: { kind: 'unread', ...about, operation: 'status', fault, interruptedBy }, found };
   }
   const isRecorded = await isNowForgotten(run, fault, ports);
   const seen = found.seen?.();
@@ -95,7 +95,26 @@ export function withoutRun(
     const skipped = startOf('left_active', trigger, ports);
     return { outcome: { kind: 'skipped', target, start: skipped, activeId: active.executionId } };
   }
-  return { outcome: { kind: 'refused', target, start, fault, active, wait, isOutage: isOutage(fault, ports) } };
+  const isRepeatedRefusal = isRefusedAgain(fault, trigger, ports);
+  return {
+    outcome: {
+      kind: 'refused',
+      target,
+      start,
+      fault,
+      active,
+      wait,
+      isOutage: isOutage(fault, ports),
+      isRepeatedRefusal,
+    },
+  };
+}
+
+/** Was the same idempotency key refused like that by an earlier command? If it is in doubt, a new one could start a second run. */
+function isRefusedAgain(fault: Fault, trigger: Trigger, { journal }: StartPorts): boolean {
+  const mayBeRepeated = fault.kind === 'no_credits' || fault.kind === 'unauthorized';
+  if (!trigger.userProvided || !mayBeRepeated || journal.findKey(trigger)) return false;
+  return journal.refusalsOf(trigger, exitNameOf(fault)) > 1;
 }
 
 function whyUnknown(fault: Fault, trigger: Trigger, { journal }: StartPorts): WhyInDoubt {

@@ -26,7 +26,7 @@ const leastBetweenTriggersMs = 5_000;
 export function createSlot(target: Target, ports: StartPorts): Slot {
   const { clock, random, signal, deadline, intervalMs, observe } = ports;
   const startMs = clock.elapsedMs();
-  const timedOut: EndedWait = { end: { kind: 'timed_out', timeoutMs: deadline.timeoutMs } };
+  const timedOut = (): EndedWait => ({ end: deadline.timedOut() });
   /** An active run that has finished or can't be polled. If it is named again, only time decides how long to wait. */
   let passedId: string | undefined;
   let finishedId: string | undefined;
@@ -37,7 +37,7 @@ export function createSlot(target: Target, ports: StartPorts): Slot {
       const { retryAfterMs = 0 } = fault;
       const refusedAtMs = clock.elapsedMs();
       const leftMs = deadline.leftMs();
-      if (leftMs < leastForTriggerMs || retryAfterMs > leftMs) return timedOut;
+      if (leftMs < leastForTriggerMs || retryAfterMs > leftMs) return timedOut();
       let waitMs = 0;
       if (activeId === undefined || activeId === passedId) {
         const gapMs = intervalMs ?? jitter(pollGapMs(refusedAtMs - startMs), random);
@@ -53,7 +53,7 @@ export function createSlot(target: Target, ports: StartPorts): Slot {
       const restMs = Math.max(waitMs, refusedAtMs + retryAfterMs - clock.elapsedMs());
       if (await pause(restMs, clock, signal, retryAfterMs)) deadline.woke();
       if (signal.aborted) return { end: { kind: 'interrupted' } };
-      return deadline.leftMs() < leastForTriggerMs ? timedOut : undefined;
+      return deadline.leftMs() < leastForTriggerMs ? timedOut() : undefined;
     },
   };
 }

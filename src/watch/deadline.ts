@@ -1,3 +1,4 @@
+import type { TimedOut } from '../run/outcome.ts';
 import { type Clock, stopwatch } from '../system/clock.ts';
 
 /** After the timeout, unfinished runs are polled once more, within this time. */
@@ -19,6 +20,7 @@ export function createDeadline(timeoutMs: number, clock: Clock) {
     wokeAtMs: Number.NEGATIVE_INFINITY, // by the clock that can't be changed
     leftMs: (): number => Math.max(timeoutMs - sinceMs(), deadline.wokeAtMs + afterWakeMs - clock.elapsedMs()),
     leftForLastPollMs: (): number => deadline.leftMs() + lastPollsMs,
+    timedOut: (): TimedOut => ({ kind: 'timed_out', timeoutMs, passedMs: sinceMs() }),
     answered() {
       deadline.isAnswered = true;
     },

@@ -127,7 +127,7 @@ export class Poller {
     // Part of what `Retry-After` asked for has passed.
     const passedMs = clock.elapsedMs() - this.#failedAtMs;
     const retryAfterMs = Math.max(0, (fault?.retryAfterMs ?? 0) - passedMs) || undefined;
-    return { kind: 'timed_out', timeoutMs: deadline.timeoutMs, fault: fault && { ...fault, retryAfterMs } };
+    return { ...deadline.timedOut(), fault: fault && { ...fault, retryAfterMs } };
   }
 
   /** Waits until `ms` or the timeout has passed or the machine wakes up, but at least as long as `Retry-After` asks. */

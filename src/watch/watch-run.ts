@@ -109,8 +109,7 @@ async function pollUntilFinal(
     seenAgeMs = stopwatch(clock);
     observe({ event: 'status', run, status, changed });
     if (status.isFinal) break;
-    const timedOut = { kind: 'timed_out', timeoutMs: deadline.timeoutMs } as const;
-    if (polled.isLast) return { kind: 'ended', end: timedOut, seen: seen() };
+    if (polled.isLast) return { kind: 'ended', end: deadline.timedOut(), seen: seen() };
     delayMs = gapMs(ageMs(status, watchedMs(), clock));
   }
   return { kind: 'finished', status };

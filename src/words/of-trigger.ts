@@ -7,7 +7,7 @@ import {
   remedyOf,
   retryAfterHint,
 } from '../run/fault.ts';
-import type { ActiveRun, OutcomeOf } from '../run/outcome.ts';
+import type { ActiveRun, OutcomeOf, TimedOut } from '../run/outcome.ts';
 import type { Words } from '../run/problem.ts';
 import { shellWord } from '../run/quote.ts';
 import { nameOf, type Target } from '../run/run.ts';
@@ -16,33 +16,37 @@ import type { Voice } from './voice.ts';
 
 /** A trigger that definitely started no run. */
 export function wordsOfRefusal(outcome: OutcomeOf<'refused'>, voice: Voice): Words {
-  const { target, fault, wait, active = {}, isOutage, interruptedBy } = outcome;
+  const { target, fault, wait, active = {}, isOutage, isRepeatedRefusal, interruptedBy } = outcome;
   if (interruptedBy && isInterruption(fault)) return { message: 'interrupted; no run was started' };
   if (wait?.kind === 'gave_up') return wordsOfUnreadSlot(target, fault, wait.giveUpAfterMs);
-  if (wait?.kind === 'timed_out' && fault.kind === 'already_active')
-    return wordsOfSlotTimeout(target, fault, wait.timeoutMs);
+  if (wait?.kind === 'timed_out' && fault.kind === 'already_active') return wordsOfSlotTimeout(target, fault, wait);
   const { happened, remedy } = known(fault, target, active, voice);
-  const message = `${happened}; no run was started${httpOf(fault)}`;
+  const message = happened + httpOf(fault);
   if (isOutage) return { message, hint: outageHint };
-  return { message, hint: fault.hint ?? retryAfterHint(fault) ?? keyReuseHint(fault) ?? remedy ?? causeHint(fault) };
+  const hint = fault.hint ?? retryAfterHint(fault) ?? keyReuseHint(fault) ?? remedy ?? causeHint(fault);
+  return isRepeatedRefusal ? { message, hint: `${hint}\n${repeatedHint}`, isForPerson: true } : { message, hint };
 }
+
+const repeatedHint =
+  'if that is done, the service may be repeating its answer to this idempotency key; a new one starts no second run';
 
 const outageHint = 'the service or the network may be down; `runctl doctor` finds the cause';
 
 function known(fault: Fault, target: Target, active: ActiveRun, voice: Voice): { happened: string; remedy?: string } {
   const name = nameOf(target);
-  const failure = `${name} couldn't be triggered: ${fault.message}`;
-  const since = active.since === undefined ? '' : ` since ${localTime(active.since)}`;
+  const failure = `no run of ${name} was started: ${fault.message}`;
+  const isActive =
+    active.since === undefined ? 'is already running' : `has been running since ${localTime(active.since)}`;
   const special: Partial<Record<FaultKind, { happened: string; remedy: string }>> = {
     already_active: {
-      happened: `${name} is already running${since}`,
+      happened: `${name} ${isActive}; no run was started`,
       remedy: activeHint(target, active, voice),
     },
     not_found: {
-      happened: isOfProject(fault) ? failure : `the service doesn't know ${name}`,
+      happened: isOfProject(fault) ? failure : `the service doesn't know ${name}; no run was started`,
       remedy: `${didYouMeanLine(name, voice)}check the name, the project and the base URL: \`runctl config list\``,
     },
-    spent_key: { happened: fault.message, remedy: 'trigger with a new idempotency key' },
+    spent_key: { happened: `${fault.message}; no run was started`, remedy: 'trigger with a new idempotency key' },
   };
   const isPage = fault.kind === 'not_found' && fault.page !== undefined;
   return (!isPage && special[fault.kind]) || { happened: failure, remedy: remedyOf(fault) };
@@ -77,12 +81,12 @@ const keyReuseHint = ({ kind, serviceCode = '' }: Fault) =>
     : undefined;
 
 /** `--timeout` ended the wait for the active run, or would expire before the service allows another try. */
-function wordsOfSlotTimeout(target: Target, fault: Fault, timeoutMs: number): Words {
+function wordsOfSlotTimeout(target: Target, fault: Fault, { timeoutMs, passedMs }: TimedOut): Words {
   const limit = formatDuration(timeoutMs);
   const wait = retryAfterHint(fault);
   const happened = wait
     ? `is already running, and \`--timeout\` (${limit}) expires before the next try`
-    : `was still running after ${limit}`;
+    : `was still running after ${formatDuration(passedMs)}`;
   return {
     message: `${nameOf(target)} ${happened}; no run was started${httpOf(fault)}`,
     hint: wait ?? 'wait longer with `--timeout`',

@@ -1,3 +1,4 @@
+import { mayBeEarlier } from '../run/evidence.ts';
 import {
   exitNameOf,
   type Fault,
@@ -8,23 +9,27 @@ import {
   remedyOf,
   retryAfterHint,
 } from '../run/fault.ts';
-import type { OutcomeOf, Seen, WatchEnd } from '../run/outcome.ts';
+import { longestIdempotencyKey } from '../run/limits.ts';
+import type { OutcomeOf, Seen, Start, WatchEnd } from '../run/outcome.ts';
 import type { Words } from '../run/problem.ts';
-import { nameOf, type Run } from '../run/run.ts';
+import { shellWord } from '../run/quote.ts';
+import { fullNameOf, nameOf, type Run } from '../run/run.ts';
 import { endedWell, isKnownStatus } from '../run/statuses.ts';
 import { formatDuration, localTime } from '../system/time-text.ts';
 import { didYouMeanLine } from './of-trigger.ts';
 import type { Voice } from './voice.ts';
 
 /** Why a run wasn't followed to its end. */
-export function wordsOfEnd({ run, end, seen, isRecorded }: OutcomeOf<'stopped'>, voice: Voice): Words {
+export function wordsOfEnd({ run, start, end, seen, isRecorded }: OutcomeOf<'stopped'>, voice: Voice): Words {
   switch (end.kind) {
     case 'timed_out':
       return wordsOfTimeout(run, end, seen, voice);
     case 'gave_up':
       return wordsOfSilence(run, end, seen, voice);
     case 'refused':
-      return wordsOfRefusedPoll(run, end.fault, { seen, isRecorded }, voice);
+      return isForgottenRunOfKey(end.fault, start)
+        ? wordsOfForgottenRun({ run, start, fault: end.fault, seen }, ' --watch')
+        : wordsOfRefusedPoll(run, end.fault, { seen, isRecorded }, voice);
     case 'interrupted':
       return {
         message: `stopped watching ${nameOf(run.target)}; the run continues${askedWait(end.askedUntilMs)}`,
@@ -44,7 +49,7 @@ const lastSeen = (seen: Seen | undefined) =>
 
 function wordsOfTimeout(
   run: Run,
-  { timeoutMs, fault }: Extract<WatchEnd, { kind: 'timed_out' }>,
+  { passedMs, fault }: Extract<WatchEnd, { kind: 'timed_out' }>,
   seen: Seen | undefined,
   voice: Voice,
 ): Words {
@@ -52,8 +57,8 @@ function wordsOfTimeout(
   const why = fault ? `: ${fault.message}` : '';
   const http = fault ? httpOf(fault) : '';
   return {
-    message: `stopped watching ${nameOf(run.target)} after ${formatDuration(timeoutMs)}${why}; ${whetherItContinues(seen)}${lastSeen(seen)}${http}`,
-    hint: wait ? `${wait}: ${resume(run, voice)}` : resume(run, voice),
+    message: `stopped watching ${nameOf(run.target)} after ${formatDuration(passedMs)}${why}; ${whetherItContinues(seen)}${lastSeen(seen)}${http}`,
+    hint: wait ? `${wait}, then: ${resume(run, voice)}` : resume(run, voice),
   };
 }
 
@@ -74,7 +79,7 @@ function wordsOfSilence(
   const failure = `${nameOf(run.target)} couldn't be followed: ${silence}`;
   return {
     message: `${failure}; the run may still be running, ${lastSeen(seen)}${httpOf(fault)}`,
-    hint: wait ? `${wait}: ${resume(run, voice)}` : (fault.hint ?? resume(run, voice)),
+    hint: wait ? `${wait}, then: ${resume(run, voice)}` : (fault.hint ?? resume(run, voice)),
   };
 }
 
@@ -87,16 +92,42 @@ function wordsOfRefusedPoll(run: Run, fault: Fault, known: { seen?: Seen; isReco
 
 /** Why a status or a result couldn't be read. */
 export function wordsOfUnread(outcome: Omit<OutcomeOf<'unread'>, 'kind' | 'target'>, voice: Voice): Words {
-  const { run, operation, fault, seen, isOutage } = outcome;
+  const { run, start, operation, fault, seen, isOutage } = outcome;
+  if (isForgottenRunOfKey(fault, start)) return wordsOfForgottenRun({ run, start, fault, seen });
   const isMissing = exitNameOf(fault) === 'not_found' && !fault.page;
+  if (isInterruption(fault)) return { message: 'interrupted', hint: again(operation, run, voice) };
   const state = seen ? `, ${lastSeen(seen)}` : '';
   const unread = `the ${operation} of ${nameOf(run.target)} couldn't be read: ${fault.message}; the run is not affected${state}`;
   const message = (isMissing ? missing(run, fault, seen) : unread) + httpOf(fault);
   const retry = again(operation, run, voice);
   if (isOutage) return { message, hint: `the service or the network may be down; try again: ${retry}` };
-  if (fault.kind === 'not_found' && outcome.start) return { message, hint: newKeyHint };
   const hint = fault.hint ?? retryAfterHint(fault) ?? remedyOf(fault);
   return { message, hint: hint ?? (isMissing ? whyMissing(run, outcome.isRecorded, voice) : retry) };
+}
+
+/** Is it a run that an idempotency key started which the user gave, and that the service doesn't know any more? */
+const isForgottenRunOfKey = ({ kind }: Fault, start: Start | undefined): start is Start =>
+  kind === 'not_found' && start !== undefined && mayBeEarlier(start.evidence);
+
+interface ForgottenRun {
+  run: Run;
+  start: Start;
+  fault: Fault;
+  seen?: Seen;
+}
+
+/** The key that started it never starts another run, so only a new one does. */
+function wordsOfForgottenRun({ run, start, fault, seen }: ForgottenRun, flag = ''): Words {
+  const { idempotencyKey } = start;
+  const name = nameOf(run.target);
+  const state = seen ? `, ${lastSeen(seen)}` : '';
+  // Whoever repeats the command gets the same key, and so the same run.
+  const newKey = `${idempotencyKey?.slice(0, longestIdempotencyKey - 2)}-2`;
+  const trigger = `runctl trigger ${shellWord(fullNameOf(run.target))}${flag} --idempotency-key ${shellWord(newKey)}`;
+  return {
+    message: `the service doesn't know run ${run.executionId} of ${name}, which the idempotency key ${idempotencyKey} started${state}${httpOf(fault)}`,
+    hint: `if you still want this run, trigger again with a new idempotency key: \`${trigger}\``,
+  };
 }
 
 function missing(run: Run, fault: Fault, seen: Seen | undefined): string {

@@ -83,7 +83,7 @@ const ofTriggers: Row[] = [
   ['403 with Retry-After until it gives up', '', any(403, soon), 'exits 9: not_started, rate_limited', { next: again }],
   ['402', '', { credits: 0 }, 'exits 8: not_started, no_credits'],
   ['429 until it gives up', '', any(429), 'exits 9: not_started, rate_limited', { next: again }],
-  ['429 for too long', '--timeout 10s', any(429, later), 'exits 9: not_started, rate_limited', { says: /in 1d 3h/ }],
+  ['429 for too long', '--timeout 10s', any(429, later), 'exits 9: not_started, rate_limited', { says: /wait 1d 3h/ }],
   ['407', '', any(407), 'exits 10: not_started, unavailable'],
   ['connection refused', '', {}, 'exits 10: not_started, unavailable', { network: 'refused' }],
   ['an unknown host', '', {}, 'exits 10: not_started, unavailable', { network: 'unresolvable' }],
@@ -132,7 +132,7 @@ const ofWaits: Row[] = [
 const key = 'trigger nightly --idempotency-key k';
 const used = { earlier: key, isFinished: true };
 const seen = { earlier: `${key} --watch` };
-const newKey = { ...used, says: /new idempotency key/ };
+const newKey = { ...used, says: /^runctl: .*doesn't know.*new idempotency key/s, next: /--idempotency-key k-2$/ };
 const routed = { earlier: key, says: /^(?!.*new idempotency key)/s };
 // biome-ignore format: a table
 const ofGivenKeys: Row[] = [

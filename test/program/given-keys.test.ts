@@ -51,6 +51,50 @@ test.each(['--watch -q', '--watch', '--watch --json', '-q', '--json', '--field s
   },
 );
 
+describe('a refusal that is repeated with the same idempotency key', () => {
+  const unpaid = { on: 'trigger', do: 'status', status: 402 } as const;
+  const hinted = /a new one starts no second run/;
+
+  test.each([401, 402])('may be the repeated answer to the key: %i, from the second time on', async (status) => {
+    const { run } = await withMachine({ faults: [{ ...unpaid, status }] });
+    expect((await run(given)).stderr).not.toMatch(hinted);
+    expect((await run(trigger)).stderr).not.toMatch(hinted);
+    for (const _ of ['second', 'third']) {
+      const { stderr, documents } = await run(`${given} --json`);
+      expect([documents[0].runctl.next, stderr]).toEqual([null, expect.stringMatching(hinted)]);
+    }
+  });
+
+  test('is another answer under another API key', async () => {
+    const { run } = await withMachine({ faults: [unpaid], apiKeys: ['another-key-123456'] });
+    await run(given);
+    const { stderr } = await run(given, { env: { RUNCTL_API_KEY: 'another-key-123456' } });
+    expect(stderr).not.toMatch(hinted);
+  });
+
+  test('says nothing of a new key while the first one is in doubt', async () => {
+    const { run } = await withMachine({ faults: [loss, unpaid] });
+    expect((await run(`${given} --give-up-after 1ms`)).code).toBe(12);
+    for (const _ of ['first', 'second'])
+      expect(await run(given)).toMatchObject({ code: 8, stderr: expect.not.stringMatching(hinted) });
+  });
+});
+
+test('a run that the service forgot is reported in one sentence, and its key is of no more use', async () => {
+  const { run } = await withMachine({
+    faults: [{ on: 'status', do: 'status', status: 422, body: { code: 'notFound' } }],
+  });
+  await run(`${given} --json`);
+  for (const [flags, code, next] of [
+    ['', 6, ' --idempotency-key k-2'],
+    [' --watch', 14, ' --watch --idempotency-key k-2'],
+  ] as const) {
+    const ended = await run(given + flags);
+    expect([ended.code, ended.stderr.match(/^[a-z].*$/gm)?.length]).toEqual([code, 1]);
+    expect(ended.stderr).toMatch(new RegExp(`^ +runctl trigger .*/nightly${next}$`, 'm'));
+  }
+});
+
 test('a given key whose answer was lost is sent again without a warning of that same trigger', async () => {
   const { run, clock } = await withMachine({ faults: [loss] });
   expect((await run(`${given} --give-up-after 1ms`)).code).toBe(12);

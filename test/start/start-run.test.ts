@@ -151,7 +151,7 @@ test('a refusal says since when the run that it names is active, and what else m
   await trigger({ trigger: [running({ startedAt: '2026-11-22T02:00:13Z' })] });
   const own = await trigger({ trigger: [conflict()] });
   expect(own.problem?.message).toMatch(
-    /^nightly is already running since 2026-11-22 02:00:13 \+0000; no run was started/,
+    /^nightly has been running since 2026-11-22 02:00:13 \+0000; no run was started/,
   );
   expect(own.calls.status).toBe(0);
   const { problem, calls } = await createTriggerHarness().trigger({ trigger: [conflict({ executionId: undefined })] });

@@ -195,6 +195,17 @@ describe('a limit', () => {
     expect(watched).toMatchObject({ end, seen: { status: { status: 'RUNNING' } } });
   });
 
+  test('of time says how much has really passed, with the last poll', async () => {
+    const clock = createVirtualClock();
+    const service = scriptedService({});
+    const stalled: typeof service.status = async (_, signal, { timeoutMs = 0 } = {}) => {
+      await clock.sleep(timeoutMs, signal);
+      return fault('lost');
+    };
+    const { watched } = await watch({ ...service, status: stalled }, { timeoutMs: 4 * second }, { clock });
+    expect(watched).toMatchObject({ end: { timeoutMs: 4 * second, passedMs: 9 * second } });
+  });
+
   // A result has five seconds more than the timeout leaves.
   test.each([
     ['the timeout', { timeoutMs: 45 * second }, [30, 30, 25, 30, 29.75]],

@@ -14,7 +14,7 @@ import {
   withProfile,
 } from '../settings/profile.ts';
 import { type SettingFlags, showSettings } from '../settings/resolve.ts';
-import { defaultProfile, parseSettingKey, type StoredKey, settingTable } from '../settings/table.ts';
+import { defaultProfile, parseSettingKey, parseText, type StoredKey, settingTable } from '../settings/table.ts';
 
 type ChangeOptions = SettingFlags & OutputOptions;
 
@@ -88,8 +88,8 @@ function checkIsThere(name: string | undefined, config: ConfigFile): asserts nam
 async function valueToStore(key: StoredKey, value: string | undefined, context: Invocation): Promise<string> {
   if (key === 'apiKey') return apiKeyToStore(value, context);
   if (value === undefined) throw missingValue(key);
-  const { name, parse, hint } = settingTable[key];
-  const parsed = parse(value);
+  const parsed = parseText<StoredKey>(key, value);
+  const { name, hint } = settingTable[key];
   if ('flaw' in parsed) throw usageProblem(`the ${name} ${parsed.flaw}`, parsed.hint ?? hint);
   return parsed.text ?? String(parsed.value);
 }

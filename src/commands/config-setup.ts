@@ -12,7 +12,7 @@ import { type ConfigFile, changeConfigFile, type Profile } from '../settings/con
 import { checkProfileName, openProfile, profileFlag, storedProfile, withProfile } from '../settings/profile.ts';
 import { askHidden, askLine } from '../settings/prompts.ts';
 import { resolveWithoutApiKey } from '../settings/resolve.ts';
-import { settingTable, valueIfGiven } from '../settings/table.ts';
+import { parseText, settingTable, valueIfGiven } from '../settings/table.ts';
 import { schemeFor } from '../settings/values.ts';
 
 const questions = [
@@ -87,7 +87,7 @@ async function findFault(answers: SetupAnswers, context: Invocation): Promise<Fa
 
 async function ask({ key, asks, isNeeded }: SetupQuestion, stored: string | undefined, context: Invocation) {
   const theme = themeOf(context.stderr, context);
-  const { name, hint, parse } = settingTable[key];
+  const { name, hint } = settingTable[key];
   const isSecret = key === 'apiKey';
   const shown = stored && isSecret ? maskApiKey(stored) : stored;
   const inBrackets = shown ? theme.dim(` [${shown}]`) : '';
@@ -100,12 +100,12 @@ async function ask({ key, asks, isNeeded }: SetupQuestion, stored: string | unde
       printSentence(`The ${name} is required.`, context);
       continue;
     }
-    const parsed = parse(key === 'baseUrl' ? withScheme(text) : text);
+    const parsed = parseText(key, key === 'baseUrl' ? withScheme(text) : text);
     if ('value' in parsed) {
       if (isSecret) context.secrets.protect(text);
       return parsed.value;
     }
-    printSentence(`The ${name} ${parsed.flaw}; ${hint}.`, context);
+    printSentence(`The ${name} ${parsed.flaw}; ${parsed.hint ?? hint}.`, context);
   }
 }
 

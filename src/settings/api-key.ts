@@ -6,6 +6,7 @@ import { Problem, usageProblem } from '../run/problem.ts';
 import type { ProfileInForce } from './profile.ts';
 import { flagSource, type Given, parseSetting, type Resolved, settingTable } from './table.ts';
 import { unlessInterrupted } from './unless-interrupted.ts';
+import { bareValue, flawOfWrapped } from './wrapped-text.ts';
 
 /** An API key as shown: its last four characters, or none if the key is so short that they would reveal it. */
 export const maskApiKey = (apiKey: string): string => (apiKey.length < 12 ? '****' : `****${apiKey.slice(-4)}`);
@@ -53,7 +54,7 @@ export function refuseApiKeyIn(texts: readonly unknown[], { secrets }: Context):
 
 /** Every API key passes through here first: it is hidden in all output, then checked. */
 export function acceptApiKey(text: string, source: string, { secrets }: Context): Given<string> {
-  secrets.protect(text.trim());
+  for (const secret of [text.trim(), bareValue(text)]) secrets.protect(secret);
   return parseSetting('apiKey', text, source);
 }
 
@@ -70,6 +71,9 @@ export async function readApiKeyInput(source: string, context: Context): Promise
 }
 
 async function fromFile(path: string, source: string, context: Context): Promise<Resolved<string>> {
+  const wrapped = flawOfWrapped(path);
+  if (wrapped)
+    return { source, problem: usageProblem(`the path of the key file (${source}) ${wrapped.flaw}`, wrapped.hint) };
   // A pipe can be read only once.
   const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() === true;
   const read = () => readApiKeyFile(path, source, context);
@@ -78,7 +82,8 @@ async function fromFile(path: string, source: string, context: Context): Promise
 
 function readApiKeyFile(path: string, source: string, context: Context): Promise<Given<string>> {
   // A word without a slash or an extension may be the API key itself.
-  const file = /\/|\.[a-z]{2,4}$/i.test(path) ? `the key file ${path}` : `the key file (${source})`;
+  const isPath = /\/|\.[a-z]{2,4}$/i.test(path);
+  const file = isPath ? `the key file ${path}` : `the key file (${source})`;
   const reading = async () => {
     const done = new AbortController();
     let stream: Readable | undefined;
@@ -90,6 +95,11 @@ function readApiKeyFile(path: string, source: string, context: Context): Promise
     } catch (error) {
       if (error instanceof Problem) throw error;
       const { code, message } = error as NodeJS.ErrnoException;
+      if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG')
+        throw usageProblem(
+          isPath ? `there is no file ${path} (${source})` : `there is no file with the name in ${source}`,
+          'give the path of a file that contains the API key and nothing else',
+        );
       throw usageProblem(
         `${file} can't be read (${code ?? message})`,
         'check the path; the file must contain the API key and nothing else',

@@ -3,6 +3,7 @@ import { usageProblem } from '../run/problem.ts';
 import type { Env } from '../system/env.ts';
 import { flawOfPaste } from '../system/pasted-text.ts';
 import { settingTable } from './table.ts';
+import { flawOfWrapped } from './wrapped-text.ts';
 
 /** The variables whose folders contain ours, in order of priority, and the path from there to ours. */
 const bases = {
@@ -24,14 +25,23 @@ export function resolveConfigFile(env: Env): string | undefined {
 
 function findFolder(name: keyof typeof bases, env: Env) {
   const [own] = settingTable[name].env;
-  if (env[own]) return { value: absolute(env[own], own), source: own };
+  if (env[own]) return { value: absolute(clean(env[own], own), own), source: own };
   // XDG Base Directory Specification: a relative path is invalid and to be ignored. Where cron sets no home there is
   // none: os.homedir() would make one up from the password file.
   for (const [source, way] of Object.entries(bases[name])) {
     const base = env[source];
-    if (base && isAbsolute(base)) return { value: join(base, way, 'runctl'), source };
+    if (base && isAbsolute(base)) return { value: join(clean(base, source), way, 'runctl'), source };
   }
   return undefined;
+}
+
+/** With a carriage return at its end, for instance, it would be another folder, which looks the same. */
+function clean(path: string, source: string): string {
+  const wrapped = flawOfWrapped(path);
+  if (wrapped) throw usageProblem(`${source} ${wrapped.flaw}`, wrapped.hint);
+  if (/\p{Cc}/u.test(path)) throw usageProblem(`${source} contains a control character`, 'give a path without it');
+  if (path !== path.trim()) throw usageProblem(`${source} begins or ends with a space`, 'give a path without it');
+  return path;
 }
 
 /** From another folder, a relative path (or a `~` that no shell has replaced) would be another place. */

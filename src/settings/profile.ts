@@ -7,6 +7,7 @@ import { flawOfPaste } from '../system/pasted-text.ts';
 import { type ConfigFile, type Profile, type ReadConfig, readConfigFile } from './config-file.ts';
 import { resolveConfigFile } from './folders.ts';
 import { defaultProfile, flagSource, settingTable, storedKeys } from './table.ts';
+import { flawOfWrapped } from './wrapped-text.ts';
 
 interface ChosenProfile {
   name: string;
@@ -67,10 +68,16 @@ export function openProfile(flag: string | undefined, context: Invocation) {
 
 function chooseProfile(flag: string | undefined, env: Env, { path, config }: ReadConfig): ChosenProfile {
   const [variable] = settingTable.profile.env;
-  if (flag !== undefined) return { name: flag, source: flagSource('profile') };
-  if (env[variable]) return { name: env[variable], source: variable };
+  if (flag !== undefined) return bare({ name: flag, source: flagSource('profile') });
+  if (env[variable]) return bare({ name: env[variable], source: variable });
   if (config.profile) return { name: config.profile, source: path ?? '' };
   return { name: defaultProfile, source: 'default' };
+}
+
+function bare({ name, source }: ChosenProfile): ChosenProfile {
+  const wrapped = flawOfWrapped(name);
+  if (wrapped) throw usageProblem(`the profile name (${source}) ${wrapped.flaw}`, wrapped.hint);
+  return { name, source };
 }
 
 /** What is stored for a profile. Own properties only, because a profile may be called `constructor`. */

@@ -1,7 +1,6 @@
 import { didYouMean, nearWords } from '../run/near-words.ts';
 import { type Problem, usageProblem } from '../run/problem.ts';
 import type { Env } from '../system/env.ts';
-import { flawOfPaste } from '../system/pasted-text.ts';
 import {
   type Parsed,
   parseApiKey,
@@ -11,6 +10,7 @@ import {
   parseProject,
   parseRequestTimeout,
 } from './values.ts';
+import { flawOfWrapped } from './wrapped-text.ts';
 
 /** A setting and every way to set it. */
 export interface Setting {
@@ -30,12 +30,6 @@ interface StoredSetting<Value> extends Setting {
   parse(text: string): Parsed<Value>;
   hint: string;
 }
-
-/** Says first what came along with the text, as each of these values is without it. */
-const unlessPasted =
-  <Value>(parse: (text: string) => Parsed<Value>) =>
-  (text: string): Parsed<Value> =>
-    flawOfPaste(text) ?? parse(text);
 
 const stored = <Value>(setting: Omit<StoredSetting<Value>, 'isStored'>): StoredSetting<Value> => ({
   ...setting,
@@ -67,7 +61,7 @@ export const settingTable = {
     flag: '--base-url <url>',
     env: ['RUNCTL_BASE_URL'],
     about: 'required, with https except for localhost',
-    parse: unlessPasted(parseBaseUrl),
+    parse: parseBaseUrl,
     hint: 'use a URL like https://api.example.com',
   }),
   project: stored({
@@ -76,7 +70,7 @@ export const settingTable = {
     flag: '--project <uuid>',
     env: ['RUNCTL_PROJECT'],
     about: 'the default project (UUID), used when you give only a name',
-    parse: unlessPasted(parseProject),
+    parse: parseProject,
     hint: 'use a UUID like 123e4567-e89b-42d3-a456-426614174000',
   }),
   profile: {
@@ -106,7 +100,7 @@ export const settingTable = {
     env: ['RUNCTL_REQUEST_TIMEOUT'],
     default: '30s',
     about: 'time limit for one request, from 100ms to 10m',
-    parse: unlessPasted(parseRequestTimeout),
+    parse: parseRequestTimeout,
     hint: 'use a duration like 500ms, 30s or 5m',
   }),
   idempotencyKeys: stored({
@@ -114,7 +108,7 @@ export const settingTable = {
     env: ['RUNCTL_IDEMPOTENCY_KEYS'],
     default: 'honored',
     about: '`honored` or `ignored`: what the service does with idempotency keys (`runctl doctor --try-key` finds out)',
-    parse: unlessPasted(parseKeyTreatment),
+    parse: parseKeyTreatment,
     hint: 'use `honored` or `ignored`',
   }),
 } satisfies Record<string, Setting>;
@@ -191,10 +185,19 @@ export function variableLike(name: string): string | undefined {
 
 /** Checks a setting's text. Never throws: a refused setting only stops commands that need it. */
 export function parseSetting<Key extends StoredKey>(key: Key, text: string, source: string): Given<ValueOf<Key>> {
-  const { name, parse, hint } = settingTable[key] as unknown as StoredSetting<ValueOf<Key>>;
-  const parsed = parse(text);
+  const parsed = parseText(key, text);
   if ('value' in parsed) return { value: parsed.value, text: parsed.text ?? String(parsed.value), source };
+  const { name, hint }: StoredSetting<unknown> = settingTable[key];
   return { source, problem: usageProblem(`the ${name} (${source}) ${parsed.flaw}`, parsed.hint ?? hint) };
+}
+
+/** The value of a text, from whatever source, or what is wrong with it. */
+export function parseText<Key extends StoredKey>(key: Key, text: string): Parsed<ValueOf<Key>> {
+  const { parse } = settingTable[key] as unknown as StoredSetting<ValueOf<Key>>;
+  // A file ends with a line break, and a shell command may begin with an assignment or with quotes.
+  const value = key === 'apiKey' ? text.replace(/(\r?\n)+$/, '') : text;
+  const flaw = key === 'apiKeyCommand' ? undefined : flawOfWrapped(value);
+  return flaw ?? parse(value);
 }
 
 /** The value, or undefined if it isn't set. Throws a usage problem if the setting is refused. */

@@ -1,7 +1,6 @@
 import { isUuid, withDashes } from '../run/run.ts';
 import { hasLateAt } from '../system/late-at.ts';
 import { isLoopback } from '../system/loopback.ts';
-import { flawOfPaste } from '../system/pasted-text.ts';
 import { longestSecret, shortestSecret } from '../system/secrets.ts';
 import { parseDuration } from '../system/time-text.ts';
 
@@ -12,18 +11,9 @@ import { parseDuration } from '../system/time-text.ts';
 export type Parsed<Value> = { value: Value; text?: string } | { flaw: string; hint?: string };
 
 export function parseApiKey(text: string): Parsed<string> {
-  const apiKey = text.replace(/(\r?\n)+$/, '');
-  const pasted = flawOfPaste(apiKey) ?? assignmentIn(apiKey);
-  if (pasted) return pasted;
-  const flaw = flawOfApiKey(apiKey);
-  return flaw ? { flaw } : { value: apiKey };
+  const flaw = flawOfApiKey(text);
+  return flaw ? { flaw } : { value: text };
 }
-
-/** A line of an env file in place of the API key, which may end in `=` itself. */
-const assignmentIn = (text: string) =>
-  /^(?:export\s|RUNCTL_API_KEY\s*=)/.test(text)
-    ? { flaw: 'is a whole line of an env file', hint: 'give only what comes after the =' }
-    : undefined;
 
 /** If undici refuses a header, its error quotes the header, so such an API key must not reach it. */
 function flawOfApiKey(apiKey: string): string | undefined {

@@ -26,6 +26,20 @@ describe('the folders', () => {
     expect(findStateFolder(env)?.value).toBe(path);
   });
 
+  test.each([
+    ['RUNCTL_STATE_DIR', '/state\r', 'carriage return'],
+    ['RUNCTL_STATE_DIR', '"/state"', 'quotes around it'],
+    ['RUNCTL_STATE_DIR', '/state ', 'space'],
+    ['RUNCTL_STATE_DIR', '/sta\tte', 'control character'],
+    ['RUNCTL_STATE_DIR', 'RUNCTL_STATE_DIR=/state', 'env file'],
+    ['RUNCTL_STATE_DIR', 'state', 'absolute'],
+    ['XDG_STATE_HOME', '/xdg\r', 'carriage return'],
+    ['HOME', '/home/me\r', 'carriage return'],
+  ])('of %s=%j is refused: %s', (variable, path, why) => {
+    expect(() => findStateFolder({ [variable]: path })).toThrow(why);
+    expect(() => findStateFolder({ [variable]: path })).toThrow(variable);
+  });
+
   test('a folder knows the variable it comes from', () => {
     expect(findConfigFolder({ HOME: '/h' })?.source).toBe('HOME');
     expect(findConfigFolder({ XDG_CONFIG_HOME: '/x', HOME: '/h' })?.source).toBe('XDG_CONFIG_HOME');

@@ -113,7 +113,7 @@ describe('a setting', () => {
     const settings = await resolve({ env });
     expect(need('baseUrl', settings)).toBe('https://a.example');
     expect(() => need('project', settings)).toThrow('RUNCTL_PROJECT');
-    expect(() => need('apiKey', settings)).toThrow(/\/nowhere\/key .*ENOENT/);
+    expect(() => need('apiKey', settings)).toThrow(/\/nowhere\/key .*RUNCTL_API_KEY_FILE/);
   });
 
   test.each([

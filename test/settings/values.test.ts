@@ -123,6 +123,43 @@ describe('an API key', () => {
   });
 });
 
+const examples = {
+  apiKey: 'hunter2-0123456789=',
+  baseUrl: 'https://api.example.com',
+  project: '123e4567-e89b-42d3-a456-426614174000',
+  requestTimeout: '5s',
+  idempotencyKeys: 'ignored',
+} as const;
+
+describe.each(Object.entries(examples) as [keyof typeof examples, string][])(
+  'as %s, what stands beside %s',
+  (key, value) => {
+    test.each([
+      [`"${value}"`, 'quotes around it'],
+      [`'${value}'`, 'quotes around it'],
+      [`“${value}”`, 'quotes around it'],
+      [`"${value}"\n`, 'quotes around it'],
+      [`RUNCTL_SETTING=${value}`, 'env file'],
+      [`export RUNCTL_SETTING="${value}"`, 'env file'],
+      [`export NAME=${value}`, 'env file'],
+      [`API_KEY=${value}\n`, 'env file'],
+      [`api_token = ${value}`, 'env file'],
+      [`RUNCTL_API_KEY=${value}\nRUNCTL_PROJECT=${value}\n`, 'env file'],
+      [`${value}\r`, 'carriage return'],
+    ])('is named: %j, %s', (text, why) => expect(flawOf(key, text)).toContain(why));
+
+    test('is nothing in the value alone', () => expect(flawOf(key, value)).toBeUndefined());
+  },
+);
+
+test.each(['QUJDREVGR0hJSg==', 'TOKENxyz=', 'a=b', "it's", '"open'])('%s may be an API key', (text) => {
+  expect(parseSetting('apiKey', text.padStart(4, 'x'), 'x').problem).toBeUndefined();
+});
+
+test.each(["TOKEN=1 pass 'show runctl'", "'/opt/my tools/key'"])('%s may be an API key command', (text) => {
+  expect(parseSetting('apiKeyCommand', text, 'x')).toMatchObject({ value: text });
+});
+
 test.each<[StoredKey, string, value: unknown, text?: string]>([
   ['apiKeyCommand', 'pass show runctl', 'pass show runctl'],
   ['project', 'AAAAAAAA-0000-4000-8000-000000000000', 'aaaaaaaa-0000-4000-8000-000000000000'],

@@ -1,0 +1,30 @@
+import { flawOfPaste } from '../system/pasted-text.ts';
+
+const assignment = /^\s*(?:export\s+|set\s+|setx\s+|\$env:)?(\w+)\s*=\s*/i;
+const nameOfSecret = /api_?key|token|secret/i;
+const quotes = /^(?:"(.*)"|'(.*)'|“(.*)”|‘(.*)’)$/s;
+
+/** What came along with the value of a setting, as the end of a sentence that doesn't quote it; undefined for a bare value. */
+export function flawOfWrapped(text: string): { flaw: string; hint: string } | undefined {
+  if (isAssignment(text))
+    return { flaw: 'is a whole line of an env file (NAME=value)', hint: 'give only what comes after the =' };
+  const pasted = flawOfPaste(text);
+  if (pasted) return pasted;
+  // No value of a setting begins and ends like this, but the name of an automation may.
+  return quotes.test(text.trim()) ? { flaw: 'has quotes around it', hint: 'leave out the quotes' } : undefined;
+}
+
+/** The value alone. It is as secret as the whole text. */
+export function bareValue(text: string): string {
+  const value = (isAssignment(text) ? text.replace(assignment, '') : text).trim();
+  const [, ...inner] = quotes.exec(value) ?? [];
+  return inner.find((each) => each !== undefined) ?? value;
+}
+
+function isAssignment(text: string): boolean {
+  const [start, name = ''] = assignment.exec(text) ?? [];
+  if (start === undefined) return false;
+  if (/^\s*(export|set|setx|\$env)\b/i.test(start) || /^RUNCTL_/.test(name)) return true;
+  // Base64 may end in `=`.
+  return nameOfSecret.test(name) && /[^=\s]/.test(text.slice(start.length));
+}

@@ -99,6 +99,16 @@ test('in the morning somebody is told if no run completed in the night, and only
   expect(await asCron(machine, missed)).toMatchObject(nothing);
 });
 
+test('in the morning nobody is told that no run completed if the service cannot be asked', async () => {
+  const machine = await withBareMachine({
+    automations: { nightly: { duration: '1h' } },
+    faults: [{ on: 'status', do: 'status', status: 401 }],
+  });
+  await machine.run(['runctl', 'trigger', 'nightly', '--quiet'], { env: machine.settings });
+  const { stdout, stderr } = await asCron(machine, missed);
+  expect({ stdout, stderr }).toEqual({ stdout: '', stderr: expect.stringMatching(/1 run couldn't be polled/) });
+});
+
 test.each(['1ms', '5m'])(
   'a trigger without a response is recovered, and its run mailed if it fails after %s',
   async (duration) => {

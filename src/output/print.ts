@@ -54,12 +54,14 @@ export function printResult(result: Result, output: OutputOptions, context: Invo
   const isForPeople = !wantsData(output);
   if (!isForPeople) printDocuments(documentsOf(result, context), output, context);
   if (verbatim !== undefined && (isForPeople || outcomes.length === 0)) printLine(verbatim, context);
-  if (isForPeople && text) stdout.write(text(themeOf(stdout, context), wrapOptionsOf(stdout)));
+  const shown = isForPeople ? (text?.(themeOf(stdout, context), wrapOptionsOf(stdout)) ?? '') : '';
+  stdout.write(shown);
   const problems = result.isSaid ? [] : problemsOf(result, context);
   for (const { words, about } of problems.slice(0, mostProblems)) printWords(words, context, about);
   const more = problems.length - mostProblems;
   if (more > 0) printSentence(`runctl: and ${count(more, 'more problem')}; \`runctl list\` shows every run`, context);
-  if (problems.length === 0) printVerdict([...new Set(outcomes)], context);
+  // The text on stdout says how a run ended, so nothing else has to.
+  if (problems.length === 0 && shown === '') printVerdict([...new Set(outcomes)], context);
   for (const sentence of [omission ?? []].flat()) printSentence(sentence, context);
   if (isForPeople && note) printSentence(note, context);
   if (isForPeople && next) printNextStep(next, context);
@@ -92,17 +94,27 @@ function problemsOf({ outcomes = [], voice = plainVoice }: Result, { stdout }: I
 function printDocuments(documents: readonly JsonObject[], { json, field = [] }: OutputOptions, context: Invocation) {
   const missing = new Set<string>();
   for (const document of documents) {
-    if (json) printJson(document, context);
-    else printLine(field.map((path) => textAt(document, path, missing)).join('\t'), context);
+    if (json) {
+      printJson(document, context);
+      continue;
+    }
+    printLine(field.map((path) => textAt(document, path)).join('\t'), context);
+    for (const path of field) if (isUnexpectedlyMissing(document, path)) missing.add(path);
   }
   for (const path of missing) printSentence(`runctl: the document has no ${quote(path)}`, context);
 }
 
+/** Is a path perhaps a mistake? What runctl itself leaves out is known, and a failure has few fields of the service. */
+function isUnexpectedlyMissing(document: JsonObject, path: string): boolean {
+  if (valueAt(document, path) !== undefined) return false;
+  const [name = ''] = path.split('.');
+  const isFailure = valueAt(document, 'runctl.problem') !== undefined;
+  return name !== 'runctl' && !(isFailure && document[name] === undefined);
+}
+
 /** The raw value at a path, as text. Null is empty, and so is a value that is missing. */
-function textAt(document: JsonObject, path: string, missing: Set<string>): string {
+function textAt(document: JsonObject, path: string): string {
   const value = valueAt(document, path);
-  // What runctl itself leaves out is known, so it isn't a mistake to ask for it.
-  if (value === undefined && !path.startsWith('runctl.')) missing.add(path);
   if (value === null || value === undefined) return '';
   return typeof value === 'string' ? value : stringifyJson(value);
 }

@@ -201,5 +201,5 @@ test('elsewhere it is a refusal, which says why the API key could not be read ag
   const { run } = await withMachine();
   const env = { ...service.env, RUNCTL_API_KEY: '', RUNCTL_API_KEY_FILE: file };
   const { code, stderr } = await run(`status ${projectId}/nightly/${executionId}`, { env });
-  expect([code, stderr, service.requests()]).toEqual([7, expect.stringContaining('ENOENT'), 1]);
+  expect([code, stderr, service.requests()]).toEqual([7, expect.stringContaining("can't be read again"), 1]);
 });

@@ -30,6 +30,18 @@ test.each(['trigger nightly --watch --json', 'trigger a b --watch --json', 'trig
   },
 );
 
+test.each(['', ' --quiet', ' --json', ' --field status'])(
+  'a failure is told with its error once, on stdout or on stderr: trigger nightly --watch%s',
+  async (flags) => {
+    const { run } = await machine(failing);
+    const { code, stdout, stderr } = await run(`trigger nightly --watch${flags}`);
+    const isData = flags.includes('json') || flags.includes('field');
+    const told = isData ? stderr : stdout + stderr;
+    expect([code, told.match(/FAILED.*\n?.*the mail server said no/g)?.length]).toEqual([1, 1]);
+    expect(/^runctl: nightly FAILED/m.test(stderr)).toBe(isData);
+  },
+);
+
 test.each(['', ' --quiet', ' --json'])('that a trigger is superseded is said this once: recover%s', async (flags) => {
   const { run } = await machine({ automations: { '*': { duration: '1ms' } }, faults: lost.faults });
   await run(brief);

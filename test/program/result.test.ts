@@ -1,6 +1,7 @@
 // What `status` and `result` show of a run, and of one that the service doesn't answer for.
 import { describe, expect, test } from 'vitest';
-import type { Fault, Plan } from '../fault-kit/scenario.ts';
+import type { Fault, Plan, Scenario } from '../fault-kit/scenario.ts';
+import { going } from '../helpers/emulator.ts';
 import { withMachine } from '../helpers/machine.ts';
 import { executionId, projectId } from '../helpers/scripted-service.ts';
 import { answer, startFaultyService } from '../helpers/server-faults.ts';
@@ -178,4 +179,19 @@ test('of a field that the status and the result share, that of the status is in 
   const line = `watch ${projectId}/nightly/${executionId} --json`;
   const { documents } = await type(line, { env: service.env });
   expect(documents).toMatchObject([{ title: 'of the status', output: 'x' }]);
+});
+
+test.each<[line: string, Scenario, code: number, notes: number]>([
+  ['status nightly --field status', { faults: [{ on: 'status', do: 'status', status: 402 }] }, 8, 0],
+  ['result nightly --field summary.failedSteps', { faults: [{ on: 'result', do: 'status', status: 402 }] }, 8, 0],
+  ['trigger nightly --field status,executionId', {}, 5, 0],
+  ['status nightly --field status.x', {}, 0, 1],
+  ['status nightly --field title.x', {}, 0, 0],
+  ['result nightly --field error', {}, 0, 0],
+  ['status nightly --field creditsCharged', {}, 0, 1],
+])('a missing field gets a note, unless a failure lacks it: %s', async (line, scenario, code, notes) => {
+  const { run } = await withMachine({ ...going, ...scenario });
+  await run('trigger nightly');
+  const ended = await run(line);
+  expect([ended.code, ended.stderr.match(/the document has no/g)?.length ?? 0]).toEqual([code, notes]);
 });

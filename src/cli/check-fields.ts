@@ -11,8 +11,8 @@ export async function checkFields(paths: readonly string[] = [], command: string
     const [first = '', ...names] = path.split('.');
     if (!known.includes(first))
       throw usageProblem(
-        `documents of runctl ${command} have no field ${quote(first)}`,
-        didYouMean(first, known) ?? `they have ${known.join(', ')}`,
+        `documents of ${command} have no field ${quote(first)}`,
+        didYouMean(first, known) ?? `fields: ${known.join(', ')}`,
       );
     // The service may add fields to its objects, but only runctl writes this one.
     if (first === 'runctl' && names.length > 0) await checkRunctlField(path);

@@ -129,7 +129,7 @@ function refusal(error: CommanderError, line: CommandLine, whenMissing: WhenMiss
       const [argument] = command.registeredArguments;
       const { argChoices } = argument ?? {};
       const toGive = argChoices ? `choose one of ${argChoices.join(', ')}` : whenMissing(command);
-      return usageProblem(message, toGive ?? help);
+      return usageProblem(`missing argument <${argument?.name()}>`, toGive ?? help);
     }
     case 'commander.unknownCommand':
       return unknownCommand(line, help);
@@ -146,7 +146,10 @@ function refusal(error: CommanderError, line: CommandLine, whenMissing: WhenMiss
     case 'commander.invalidArgument':
       return usageProblem(invalidValueIn(message), help);
     case 'commander.conflictingOption':
-      return usageProblem(message, 'leave out one of the two');
+      return usageProblem(
+        message.replace(/option '(?:-\w, )?(--[\w-]+).*?'/g, '$1').replace('cannot', "can't"),
+        'leave out one of the two',
+      );
     case 'commander.unknownOption':
       return unknownFlag(/^unknown option '(.*)'$/s.exec(message)?.[1] ?? '', line, help);
     default:

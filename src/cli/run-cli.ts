@@ -103,7 +103,7 @@ function end(result: Result | number, output: OutputOptions, context: Invocation
     printResult(afterSignal(result, context), output, context);
     if (context.signal.reason === 'SIGHUP')
       printNextStep(
-        '`setsid -f` or a systemd unit outlives a terminal; `nohup` has no effect, because Node resets the signal',
+        'to outlive a terminal, use `setsid -f` or a systemd unit (`nohup` has no effect on Node)',
         context,
       );
   }
@@ -152,7 +152,7 @@ function ownFault(error: unknown): Problem {
   return new Problem({
     name: 'internal_error',
     message: `bug in runctl ${version}: ${message} (${place})`,
-    hint: 'please report it; if a trigger was cut short, run `runctl recover`',
+    hint: 'please report it\nif a trigger was cut short: `runctl recover`',
     started: 'unknown',
     cause: error,
   });

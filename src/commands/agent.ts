@@ -105,14 +105,14 @@ async function connectToAgents(options: SharedFlags, context: Invocation) {
 function triggerProblem(agentId: string, fault: Fault, hasKey: boolean, context: Invocation): Problem {
   const name = `agent ${agentId}`;
   if (deliveryOf(fault) !== 'unknown')
-    return problemOf(fault, `${name} couldn't be triggered: ${fault.message}; no run was started`, context);
+    return problemOf(fault, `no run of ${name} was started: ${fault.message}`, context);
   const message = `the trigger of ${name} got no valid response: ${fault.message}; a run may have been started`;
   return problemOf(fault, message, context).with({
     ...(!isInterruption(fault) && { name: 'outcome_unknown' }),
     started: 'unknown',
     hint: hasKey
       ? 'repeat the same line: its idempotency key keeps a second run from starting'
-      : "don't repeat this line, but look in the service for its run: only a line with `--idempotency-key` may be repeated",
+      : "look in the service for its run, and don't repeat this line, which has no `--idempotency-key`",
   });
 }
 

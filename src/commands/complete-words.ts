@@ -6,7 +6,6 @@ import { type Journal, openJournal } from '../journal/journal.ts';
 import { knownPaths } from '../output/field-paths.ts';
 import { statusOf } from '../run/entry.ts';
 import { exitCodes } from '../run/exit-codes.ts';
-import { nameOf } from '../run/run.ts';
 import { shownStatuses } from '../run/statuses.ts';
 import { readConfigFile } from '../settings/config-file.ts';
 import { resolveConfigFile, resolveStateFolder } from '../settings/folders.ts';
@@ -133,7 +132,7 @@ function runsIn(journal: Journal, baseUrl: string | undefined): Candidate[] {
     ...names.map((name) => ({ value: name, about: `the last run of ${name}` })),
   ];
   for (const entry of journal.entries({ baseUrl })) {
-    const about = `${nameOf(entry.target)} ${statusOf(entry)} ${localTime(entry.at).slice(0, 16)}`;
+    const about = `${entry.target.automationName} ${statusOf(entry)} ${localTime(entry.at).slice(0, 16)}`;
     if (entry.kind !== 'unresolved') found.push({ value: entry.executionId, about });
     if (found.length > mostRuns) break;
   }

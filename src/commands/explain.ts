@@ -27,7 +27,7 @@ export const explain = define(command, {
         didYouMean(
           asked,
           exitCodes.map(({ outcome }) => outcome),
-        ) ?? '`runctl explain` lists the exit codes; any other comes from the shell or a signal',
+        ) ?? '`runctl explain` lists the exit codes, and any other comes from the shell or a signal',
       );
     return {
       outcomes: [report({ explain: rows.map(rowAsData) })],

@@ -6,7 +6,7 @@ import { colorOfStatus, shortId, symbolOfStatus } from '../output/status-text.ts
 import type { Theme } from '../output/theme.ts';
 import { cutTo, padTo, widthOf } from '../output/width.ts';
 import { type Entry, isOpen, isUnfinished, openMs, statusOf } from '../run/entry.ts';
-import { fullNameOf, nameOf } from '../run/run.ts';
+import { fullNameOf } from '../run/run.ts';
 import { endedWell } from '../run/statuses.ts';
 import { resolveWithoutApiKey } from '../settings/resolve.ts';
 import { valueIfGiven } from '../settings/table.ts';
@@ -79,7 +79,7 @@ function factsOf(entry: Entry, nowMs: number, theme: Theme) {
   const run = entry.kind === 'run' ? entry : undefined;
   const { completedAt, statusAt, error } = run ?? {};
   const ago = formatAgo(nowMs - Date.parse(completedAt ?? statusAt ?? entry.at));
-  const about = `${statusOf(entry)} ${nameOf(entry.target)} ${ago}`;
+  const about = `${statusOf(entry)} ${entry.target.automationName} ${ago}`;
   return {
     text: sanitizeLine(error ? `${about}: ${error}` : about),
     symbol: run ? symbolOfStatus(run, theme) : theme.symbols.warn,

@@ -54,7 +54,7 @@ async function showResult(found: FoundRun, options: ResultOptions, connection: C
     isAnswer: true,
   };
   const outcomes = [outcome];
-  const unfinished = `the run hasn't finished; to watch it: \`runctl watch ${voice.argumentOf(run)}\``;
+  const unfinished = `the run hasn't finished yet. To watch it: \`runctl watch ${voice.argumentOf(run)}\``;
   // An empty field looks like an empty output.
   const isUnnoticed = !isFinal && options.field !== undefined && !options.quiet;
   if (wantsData(options)) return { outcomes, voice, omission: isUnnoticed ? unfinished : undefined };

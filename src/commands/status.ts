@@ -20,7 +20,7 @@ type StatusOptions = OptionsOf<typeof command>;
 
 export const status = define(command, {
   flawOf: flawOfRun,
-  whenExcess: '`--field <path>` prints one value; `runctl list` shows several runs',
+  whenExcess: 'use `--field <path>` to print one value, or `runctl list` to see several runs',
   examples: [
     ['runctl status', 'show the status of the last run'],
     ['runctl status nightly --field status', 'print the bare status, for a script'],

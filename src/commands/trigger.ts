@@ -11,7 +11,7 @@ import type { Result } from '../output/print.ts';
 import { longestIdempotencyKey } from '../run/limits.ts';
 import { usageProblem } from '../run/problem.ts';
 import { shellWord } from '../run/quote.ts';
-import { fullNameOf, randomUuid, type Target } from '../run/run.ts';
+import { fullNameOf, nameOf, randomUuid, type Target } from '../run/run.ts';
 import { triggerPath } from '../service/endpoints.ts';
 import { need, resolveWithoutApiKey } from '../settings/resolve.ts';
 import { valueIfGiven } from '../settings/table.ts';
@@ -80,7 +80,7 @@ function nameKnown(context: Invocation): string | undefined {
   const names = [...automationsIn({ journal: journalOf(context, { quiet: true }), baseUrl })];
   if (names.length === 0) return undefined;
   const known = names.slice(0, mostNamed).map(shellWord).join(', ');
-  return `known on this machine: ${known}; see \`runctl trigger --help\``;
+  return `known on this machine: ${known}\nsee \`runctl trigger --help\``;
 }
 
 /** Shows what would be sent. Without a given idempotency key, each command generates a new one. */
@@ -117,10 +117,9 @@ function parseKeyTemplate(
     );
   }
   return (target) => {
-    const { automationName } = target;
     const key = template.replaceAll(automationPlaceholder, encodeURIComponent(fullNameOf(target)));
     if (key.length <= longestIdempotencyKey) return key;
-    const message = `the idempotency key for ${automationName} is longer than ${longestIdempotencyKey} characters`;
+    const message = `the idempotency key for ${nameOf(target)} is longer than ${longestIdempotencyKey} characters`;
     throw usageProblem(message, 'choose a shorter one');
   };
 }

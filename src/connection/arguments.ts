@@ -24,7 +24,7 @@ export function parseRunArgument(text: string): RunArgument {
   if (!isUuid(executionId)) return { kind: 'word', text, projectId, automationName };
   // A project and an id without the name between them.
   if (projectId === undefined && isUuid(automationName)) {
-    throw usageProblem(`${quote(text)} isn't a run`, 'in full it is <projectId>/<automationName>/<executionId>');
+    throw usageProblem(`${quote(text)} isn't a run`, 'in full it is <projectId>/<name>/<executionId>');
   }
   return { kind: 'run', executionId, projectId, automationName };
 }

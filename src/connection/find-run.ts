@@ -53,7 +53,7 @@ async function findInJournal(named: RunArgument, here: Here): Promise<FoundRun> 
 
 const mostRunsRead = 1000;
 
-const inFull = 'name it in full as <projectId>/<automationName>/<executionId>';
+const inFull = 'name it in full as <projectId>/<name>/<executionId>';
 
 function hintFor(text: string, { journal, baseUrl }: Here): string {
   const pasted = flawOfPaste(text);
@@ -94,7 +94,7 @@ function findById(
   if (target) return foundRunOf({ target, executionId: recorded?.executionId ?? executionId }, recorded, context.clock);
   throw usageProblem(
     `run ${executionId} is not in this machine's journal`,
-    `${inFull}, or as <automationName>/<executionId> with --project`,
+    `${inFull}, or as <name>/<executionId> with --project`,
   );
 }
 
@@ -117,7 +117,7 @@ async function findLast(
   }
   if (last) {
     if (unresolved) {
-      const message = `${lostTrigger(unresolved)}: ${hintForRun(unresolved, context)}; this is the run before it`;
+      const message = `${lostTrigger(unresolved)} (${hintForRun(unresolved, context)}). This is the run before it`;
       context.reporter.observe({ event: 'warning', name: 'unresolved_trigger', message, target: unresolved.target });
     }
     // An unresolved trigger may have started the run that it met.
@@ -135,14 +135,14 @@ function warnOfOtherRun({ target, executionId }: RunEntry, { journal, baseUrl, c
   const name = nameOf(target);
   const { activeExecutionId } = refused;
   const follow = activeExecutionId
-    ? `; to watch that one: \`runctl watch ${fullArgumentOf({ target, executionId: activeExecutionId })}\``
+    ? `. To watch the other: \`runctl watch ${fullArgumentOf({ target, executionId: activeExecutionId })}\``
     : '';
-  const message = `another run of ${name} was active at ${localTime(refused.at)}; this is the last one that this machine knows${follow}`;
+  const message = `another run of ${name} was active at ${localTime(refused.at)}. This is the last one that this machine knows${follow}`;
   context.reporter.observe({ event: 'warning', name: 'other_run', message, target });
 }
 
 const lostTrigger = ({ target }: UnresolvedTrigger) =>
-  `the last trigger of ${nameOf(target)} has no recorded response; it may have started a run`;
+  `the last trigger of ${nameOf(target)} has no recorded response and may have started a run`;
 
 const hintForRun = (trigger: UnresolvedTrigger, { clock }: Context) =>
   isOpen(trigger, clock.nowMs())

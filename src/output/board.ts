@@ -1,7 +1,7 @@
 import type { Invocation } from '../context.ts';
 import type { Reporter, RunEvent } from '../run/events.ts';
 import { reasonOf } from '../run/fault.ts';
-import { nameOf, type Run, type Target } from '../run/run.ts';
+import type { Run, Target } from '../run/run.ts';
 import type { RunStatus } from '../run/service.ts';
 import type { Clock } from '../system/clock.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
@@ -113,7 +113,7 @@ function update(row: Row, event: RunEvent, clock: Clock): void {
 function linesOf(rows: readonly Row[], columns: number, clock: Clock, theme: Theme): string[] {
   const shown = rows.map((row) => ({
     row,
-    name: cutTo(sanitizeLine(nameOf(row.run.target)), Math.floor(columns / 3), theme),
+    name: cutTo(sanitizeLine(row.run.target.automationName), Math.floor(columns / 3), theme),
     status: sanitizeLine(row.status?.status ?? 'polling'),
   }));
   const widest = (cell: 'name' | 'status') => Math.max(...shown.map((each) => widthOf(each[cell])));
@@ -144,5 +144,5 @@ function finishedLine({ target, executionId }: Run, status: RunStatus, theme: Th
   const took = durationOf(status);
   const time = took ? ` ${theme.dim(took)}` : '';
   const id = theme.dim(executionId.slice(0, shortId));
-  return `${markedStatus(status, theme)} ${sanitizeLine(nameOf(target))}${time} ${id}`;
+  return `${markedStatus(status, theme)} ${sanitizeLine(target.automationName)}${time} ${id}`;
 }

@@ -103,7 +103,7 @@ function variablesOf({ run, start }: OutcomeOf<'known'>, document: JsonObject, c
     RUNCTL_STARTED: start ? meanings[start.evidence].started : 'no',
     RUNCTL_STATUS: statusIn(document),
     RUNCTL_EXECUTION_ID: run.executionId,
-    RUNCTL_AUTOMATION: nameOf(run.target),
+    RUNCTL_AUTOMATION: run.target.automationName,
   };
   return Object.fromEntries(Object.entries(given).map(([name, text]) => [name, variable(text)]));
 }

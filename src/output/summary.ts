@@ -1,4 +1,4 @@
-import { nameOf, type Run } from '../run/run.ts';
+import type { Run } from '../run/run.ts';
 import { errorTextOf, type RunResult, type RunStatus } from '../run/service.ts';
 import { endedWell } from '../run/statuses.ts';
 import { sanitize, sanitizeLine } from '../system/sanitize.ts';
@@ -21,7 +21,7 @@ export function summary(
   { columns }: WrapOptions,
 ): string {
   const took = durationOf({ ...status, completedAt: status.completedAt ?? result?.completedAt });
-  const name = theme.strong(sanitizeLine(nameOf(run.target)));
+  const name = theme.strong(sanitizeLine(run.target.automationName));
   const word = endedWell(status.status) ? 'in' : 'after';
   const time = took ? ` ${theme.dim(`${word} ${took}`)}` : '';
   const rows = fields(

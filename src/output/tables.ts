@@ -1,7 +1,7 @@
 import { type Entry, executionIdOf, isUnfinished, type RunEntry, statusOf } from '../run/entry.ts';
 import { factsOf } from '../run/exit-of.ts';
 import type { RunOutcome } from '../run/outcome.ts';
-import { nameOf, type Target } from '../run/run.ts';
+import type { Target } from '../run/run.ts';
 import { errorTextOf } from '../run/service.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
 import { formatAgo } from '../system/time-text.ts';
@@ -62,7 +62,7 @@ export function runTable(rows: readonly Row[], nowMs: number, theme: Theme, { co
 
 const timesOf = (entry: Entry): Partial<RunEntry> => (entry.kind === 'unresolved' ? {} : entry);
 
-const automationCell = ({ target }: { target: Target }): Cell => ({ text: sanitizeLine(nameOf(target)) });
+const automationCell = ({ target }: { target: Target }): Cell => ({ text: sanitizeLine(target.automationName) });
 
 const statusCell = (shown: ShownStatus, theme: Theme): Cell => ({
   text: sanitizeLine(shown.status),

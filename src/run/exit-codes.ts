@@ -40,7 +40,7 @@ const table = {
     code: 2,
     repeat: 'no',
     startsNoRun: true,
-    meaning: 'wrong arguments or settings; nothing was sent',
+    meaning: 'wrong arguments or settings, so nothing was sent',
     advice: 'The message names the argument or setting. `runctl <command> --help` shows what is accepted.',
   },
   run_timed_out: {
@@ -110,7 +110,7 @@ const table = {
   outcome_unknown: {
     code: 12,
     repeat: 'own key',
-    meaning: 'the response to a trigger was lost; a run may have been started',
+    meaning: 'the response to a trigger was lost, so a run may have been started',
     advice:
       "Don't repeat the command without an `--idempotency-key`. Run `runctl recover`: it sends the same trigger with the same idempotency key, which finds the run, or starts it if the request never arrived. If the message names an active run, that may be yours: `runctl watch` follows it, and when it has finished, `runctl recover <automation> --resend` finds yours or starts it. `runctl help troubleshooting` has more.",
   },
@@ -123,7 +123,7 @@ const table = {
   watch_failed: {
     code: 14,
     repeat: 'own key',
-    meaning: "`trigger --watch` started a run but couldn't follow it; the run continues",
+    meaning: "`trigger --watch` started a run but couldn't follow it, and the run continues",
     advice: 'The message says why and names the run. Resume with `runctl watch`.',
   },
   run_ended: {
@@ -147,38 +147,38 @@ const table = {
   output_error: {
     code: 74,
     repeat: 'own key',
-    meaning: "the output couldn't be written (disk full)",
+    meaning: "the output couldn't be written, or `recover` couldn't write the journal (disk full)",
     advice:
       'Free some space, then ask again. `runctl list` shows the runs that were started. `runctl help troubleshooting` has more.',
   },
   timeout: {
     code: 124,
     repeat: 'own key',
-    meaning: '`--timeout` expired; the run continues',
+    meaning: '`--timeout` expired, and the run continues',
     advice: 'Resume with `runctl watch`.',
   },
   interrupted_hangup: {
     code: 129,
     repeat: 'own key',
-    meaning: 'interrupted by SIGHUP; the run continues',
+    meaning: 'interrupted by SIGHUP, and the run continues',
     advice: resumeAdvice,
   },
   interrupted: {
     code: 130,
     repeat: 'own key',
-    meaning: 'interrupted by Ctrl-C; the run continues',
+    meaning: 'interrupted by Ctrl-C, and the run continues',
     advice: resumeAdvice,
   },
   pipe_closed: {
     code: 141,
     repeat: 'own key',
-    meaning: 'the output pipe was closed before the runs finished; the runs continue',
+    meaning: 'the output pipe was closed before the runs finished, and they continue',
     advice: 'Nothing to do if that was intended. Resume with `runctl watch --all`.',
   },
   interrupted_terminated: {
     code: 143,
     repeat: 'own key',
-    meaning: 'interrupted by SIGTERM; the run continues',
+    meaning: 'interrupted by SIGTERM, and the run continues',
     advice: resumeAdvice,
   },
 } as const satisfies Record<string, ExitRow>;

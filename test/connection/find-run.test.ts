@@ -143,7 +143,7 @@ describe('a run argument', () => {
   test('may be an automation and an id, with the project from the settings', async () => {
     const machine = createMachine([`nightly ${a}`], { inForce: project(1) });
     expect(await machine.find(`weekly/${c}`)).toBe(`weekly ${c}`);
-    expect(await machine.find(`reports/weekly/${c}`)).toBe(`reports/weekly ${c}`);
+    expect(await machine.find(`reports/weekly/${c}`)).toBe(`"reports/weekly" ${c}`);
   });
 });
 

@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest';
-import { fullNameOf, isNamedBy, isUuid, nameOf } from '../../src/run/run.ts';
+import { describe, expect, nameOf, test } from 'vitest';
+import { fullNameOf, isNamedBy, isUuid, nameOf, nameOf } from '../../src/run/run.ts';
 import { endedWell, finalStatusOf, graverStatus, isFinalStatus, isKnownStatus } from '../../src/run/statuses.ts';
 import { executionId, projectId, target } from '../helpers/scripted-service.ts';
 
@@ -62,4 +62,18 @@ test.each([
   [{ ...target, automationName: 'Straße' }, { automationName: 'ｓtraße' }, true],
 ] as const)('%j may be what a document calls %j: %s', (named, document, expected) => {
   expect(isNamedBy(named, document)).toBe(expected);
+});
+
+test.each([
+  ['nightly', 'nightly'],
+  ['import_eu-2.1', 'import_eu-2.1'],
+  ['Übersicht', 'Übersicht'],
+  ['夜間', '夜間'],
+  ['EU - Asia', '"EU - Asia"'],
+  ['it is', '"it is"'],
+  ['a;b', '"a;b"'],
+  ['say "x"', '"say \\"x\\""'],
+  ['(test)', '"(test)"'],
+])('in a message, the automation %s is called %s', (automationName, shown) => {
+  expect(nameOf({ automationName })).toBe(shown);
 });

@@ -1,5 +1,5 @@
-import { describe, expect, nameOf, test } from 'vitest';
-import { fullNameOf, isNamedBy, isUuid, nameOf, nameOf } from '../../src/run/run.ts';
+import { describe, expect, test } from 'vitest';
+import { fullNameOf, isNamedBy, isUuid, nameOf } from '../../src/run/run.ts';
 import { endedWell, finalStatusOf, graverStatus, isFinalStatus, isKnownStatus } from '../../src/run/statuses.ts';
 import { executionId, projectId, target } from '../helpers/scripted-service.ts';
 

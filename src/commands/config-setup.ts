@@ -4,7 +4,7 @@ import { askForUnknownRun, type Connection } from '../connection/connection.ts';
 import type { Invocation } from '../context.ts';
 import { printNextStep, printSentence, themeOf } from '../output/print.ts';
 import { interruptNameOf } from '../run/exit-codes.ts';
-import { exitNameOf, type Fault, reasonOf } from '../run/fault.ts';
+import { exitNameOf, type Fault, isProjectUnknown, reasonOf } from '../run/fault.ts';
 import { interruptedProblem, Problem, usageProblem } from '../run/problem.ts';
 import { quote, shellWord } from '../run/quote.ts';
 import { maskApiKey } from '../settings/api-key.ts';
@@ -113,10 +113,15 @@ async function ask({ key, asks, isNeeded }: SetupQuestion, stored: string | unde
 const withScheme = (text: string) => (/^[\w.-]+(:\d+)?(\/|$)/.test(text) ? schemeFor(text) + text : text);
 
 async function faultOf(connection: Connection): Promise<Fault | undefined> {
-  const { signal } = connection.context;
+  const { context, settings } = connection;
+  const { signal } = context;
   const answer = await askForUnknownRun(connection);
   if (signal.aborted) throw interruptedProblem(interruptNameOf(signal));
-  return answer.kind === 'fault' && answer.fault.kind !== 'not_found' ? answer.fault : undefined;
+  if (answer.kind !== 'fault') return undefined;
+  const { fault } = answer;
+  // Without a project, the request was about one that can't exist.
+  if (isProjectUnknown(fault)) return valueIfGiven(settings.project) === undefined ? undefined : fault;
+  return fault.kind === 'not_found' ? undefined : fault;
 }
 
 /** Polls with the current settings, which differ from the stored ones if a variable or a flag overrides them. */
@@ -136,8 +141,8 @@ export async function trySettings(options: { profile?: string }, context: Invoca
       fault,
     });
   }
-  printSentence(`${theme.symbols.ok} ${new URL(baseUrl).host} responds and accepts this API key.`, context);
-  if (project) printSentence("The project can't be verified: the service has no way to check it.", context);
+  printSentence(`${theme.symbols.ok} ${new URL(baseUrl).host} responds and seems to accept the API key.`, context);
+  if (project) printSentence("The project isn't verified: only a trigger shows whether it exists.", context);
   const automation = project ? '<automation>' : '<projectId>/<automation>';
   printNextStep(`\`runctl trigger ${automation} --watch\``, context);
   return 0;

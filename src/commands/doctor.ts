@@ -8,7 +8,7 @@ import type { Invocation } from '../context.ts';
 import { type OutputOptions, type Result, wantsData } from '../output/print.ts';
 import { silentReporter } from '../run/events.ts';
 import { interruptNameOf, isInterruptName } from '../run/exit-codes.ts';
-import { doctorResultOf, type Fault, isInterruption, reasonOf, remedyOf } from '../run/fault.ts';
+import { doctorResultOf, type Fault, isInterruption, isProjectUnknown, reasonOf, remedyOf } from '../run/fault.ts';
 import type { Outcome } from '../run/outcome.ts';
 import { interruptedProblem, Problem, usageProblem } from '../run/problem.ts';
 import { count, quote, shellWord } from '../run/quote.ts';
@@ -67,6 +67,8 @@ interface Machine {
   flags: SettingFlags & { offline?: boolean };
   settings(): Promise<Settings>;
   answer(): ReturnType<typeof ask>;
+  /** Has this check passed? */
+  passed(name: string): boolean;
 }
 
 interface Check {
@@ -82,8 +84,8 @@ const checks = {
   variables: { find: checkVariables },
   base_url: { needs: ['settings'], find: checkBaseUrl },
   api_key: { needs: ['settings'], find: checkApiKey },
+  service: { needs: ['base_url', 'api_key'], find: checkService },
   project: { needs: ['settings'], find: checkProject },
-  service: { needs: ['base_url', 'api_key', 'project'], find: checkService },
   clock: { needs: ['service'], find: checkClock },
   journal: { find: checkJournal },
   open: { needs: ['base_url', 'journal'], find: checkOpen },
@@ -108,7 +110,7 @@ async function checkSettings({ context, flags, settings }: Machine): Promise<Fou
 function checkVariables({ context }: Machine): Found {
   const names = unknownVariables(context.env);
   if (names.length === 0) return ok('no unknown RUNCTL_ variables');
-  return warning(`not a variable of runctl: ${names.join(', ')}`, 'see `runctl help settings`');
+  return warning(`runctl doesn't know ${names.join(', ')}`, 'see `runctl help settings`');
 }
 
 async function checkBaseUrl({ settings }: Machine): Promise<Found> {
@@ -127,11 +129,18 @@ async function checkApiKey({ settings }: Machine): Promise<Found> {
   return ok(isBound ? `${message}, sent only to that profile's base URL` : message);
 }
 
-async function checkProject({ settings }: Machine): Promise<Found> {
+/** It is never marked as right, as no request that starts nothing shows that a project exists. */
+async function checkProject({ settings, answer, passed }: Machine): Promise<Found> {
   const { project } = await settings();
-  if (valueIfGiven(project) !== undefined) return ok(shown(project));
-  const advice = 'store it with `runctl config set project <uuid>`, or name automations as <projectId>/<name>';
-  return warning('not set: needed for automations given by name', advice);
+  if (valueIfGiven(project) === undefined) {
+    const advice = 'store it with `runctl config set project <uuid>`, or name automations as <projectId>/<name>';
+    return warning('not set: needed for automations given by name', advice);
+  }
+  const { fault } = passed('service') ? await answer() : {};
+  if (!fault || !isProjectUnknown(fault)) return skipped(`${shown(project)}, not verified: only a trigger shows it`);
+  const message = `${shown(project)}: ${reasonOf(fault)}`;
+  const hint = 'see where it comes from: `runctl config list`';
+  throw new Problem({ fault, name: 'not_found', message, hint });
 }
 
 const shown = ({ text, source }: Resolved) => `${text} (${shortSource(source)})`;
@@ -139,9 +148,9 @@ const shown = ({ text, source }: Resolved) => `${text} (${shortSource(source)})`
 async function checkService({ flags, answer }: Machine): Promise<Found> {
   if (flags.offline) return skipped('skipped: --offline');
   const { responded, fault, outage } = await answer();
-  const result = fault ? doctorResultOf(fault) : 'ok';
+  const result = fault && !isProjectUnknown(fault) ? doctorResultOf(fault) : 'ok';
   // "Not found" most likely means that the service checked and accepted the API key, but it isn't certain.
-  if (!fault || result === 'ok') return ok(`${responded}, and very likely accepts the API key`);
+  if (!fault || result === 'ok') return ok(`${responded}, and seems to accept the API key`);
   const remedy = fault.hint ?? outage ?? pageHint(fault) ?? remedyOf(fault) ?? 'try again later';
   if (result !== 'warning') throw new Problem({ fault, name: result, message: reasonOf(fault), hint: remedy });
   const message = `${responded}, but whether it accepts the API key isn't known: ${reasonOf(fault)}`;
@@ -152,7 +161,9 @@ const pageHint = ({ page }: Fault) => page && 'find out what responded: a proxy,
 
 /** Asks the service for a run that can't exist. */
 async function ask(settings: Settings, flags: SettingFlags, context: Invocation) {
-  const connection = await connectWith(settings, flags, context, { quiet: true });
+  // A project that is refused has a check of its own.
+  const project = settings.project.problem ? {} : settings.project;
+  const connection = await connectWith({ ...settings, project }, flags, context, { quiet: true });
   // A command for the API key takes its own time.
   await connection.account();
   const askedMs = context.clock.elapsedMs();
@@ -212,8 +223,9 @@ async function diagnose(flags: SettingFlags & { offline?: boolean }, outer: Invo
   const context = { ...outer, reporter: silentReporter };
   const settings = once(() => resolveSettings(flags, context));
   const answer = once(async () => ask(await settings(), flags, context));
-  const machine: Machine = { context, flags, settings, answer };
   const findings: Finding[] = [];
+  const passed = (name: string) => findings.some((finding) => finding.name === name && isPassed(finding));
+  const machine: Machine = { context, flags, settings, answer, passed };
   for (const [name, { needs = [], find }] of Object.entries<Check>(checks)) {
     const obstacle = findings.find((each) => needs.includes(each.name) && !isPassed(each));
     const found = obstacle
@@ -260,5 +272,7 @@ function problemOf(findings: readonly Finding[], options: OutputOptions): Proble
 
 function verdict(findings: readonly Finding[]): string {
   const warnings = findings.filter(({ result }) => result === 'warning').length;
-  return warnings === 0 ? 'No problems found.' : `No check failed; ${count(warnings, 'warning')}.`;
+  // What only a trigger meets, such as the size limit of a gateway, isn't among the checks.
+  const failed = warnings === 0 ? 'No check failed.' : `No check failed, with ${count(warnings, 'warning')}.`;
+  return `${failed} No trigger was sent.`;
 }

@@ -119,6 +119,10 @@ export const exitNameOfSilence = (fault: Fault): ExitName => rowOf(fault).afterS
 export const doctorResultOf = (fault: Fault) =>
   fault.page === undefined ? (rowOf(fault).doctor ?? exitNameOfSilence(fault)) : 'unavailable';
 
+/** Does the service say that it doesn't know the project? With whatever status, as its interface has no code for that. */
+export const isProjectUnknown = ({ serviceCode, page }: Pick<Fault, 'serviceCode' | 'page'>): boolean =>
+  page === undefined && /^project_?not_?found$/i.test(serviceCode ?? '');
+
 /** The complete message for a refusal. Undefined if the service's message is quoted. */
 export const sentenceOf = (kind: FaultKind) => rowOf({ kind }).says;
 

@@ -31,6 +31,8 @@ const network = (name: keyof typeof networkFaults) => async () => (await network
 const answering = (status: number, body?: string) => async () =>
   (await startFaultyService(() => answer(status, body))).env;
 
+const noProject = JSON.stringify({ code: 'projectNotFound', message: 'There is no project 42' });
+
 type Row = [machine: string, found: string, names: RegExp, change: (machine: Machine) => Promise<Env>];
 
 const rows: Row[] = [
@@ -58,6 +60,10 @@ const rows: Row[] = [
   ['a page in place of a refusal for lack of credits', 'service failed 10', /page/, answering(402, '<html>')],
   ['a page that limits the rate', 'service failed 10', /page/, answering(429, '<html>')],
   ['a login page', 'service failed 10', /login page/, answering(200, '<html>')],
+  ['a gateway that takes no body of any size', 'service failed 10', /413/, answering(413)],
+  ['a page of a gateway', 'service failed 10', /page/, answering(502, '<html><title>Bad Gateway</title></html>')],
+  ['a project that the service does not know', 'project failed 6', /42.*config list/, answering(422, noProject)],
+  ['a project that is not found by its path', 'project failed 6', /42.*config list/, answering(404, noProject)],
   ['a service that is down', 'service failed 10', /503/, answering(503)],
   ['a service that limits its rate', 'service warning 0', /429/, answering(429)],
   ['a revoked API key', 'service failed 7', /'runctl config list'/, answering(401)],
@@ -89,14 +95,23 @@ test.each(rows)('on a machine with %s the cause is marked first: %s', async (_, 
     expect(ended.stdout + ended.stderr).not.toContain(secret);
 });
 
-const checks = ['settings', 'variables', 'base_url', 'api_key', 'project', 'service', 'clock', 'journal', 'open'];
+const checks = ['settings', 'variables', 'base_url', 'api_key', 'service', 'project', 'clock', 'journal', 'open'];
 
-test('on a healthy machine every check passes, with one GET, and --quiet prints nothing', async () => {
+test('on a healthy machine every check passes but that of the project, with one GET, and --quiet prints nothing', async () => {
   const { run, emulator } = await withMachine();
   const ended = await run('doctor --json');
-  expect(findingsOf(ended).map(({ name, result }) => `${name} ${result}`)).toEqual(checks.map((name) => `${name} ok`));
+  expect(findingsOf(ended).map(({ name, result }) => `${name} ${result}`)).toEqual(
+    checks.map((name) => `${name} ${name === 'project' ? 'skipped' : 'ok'}`),
+  );
   expect([ended.code, emulator.requests.map(({ method }) => method)]).toEqual([0, ['GET']]);
   expect(await run('doctor --quiet')).toMatchObject({ code: 0, stdout: '', stderr: '' });
+});
+
+test('without a project the service may well not know the one that is made up', async () => {
+  const { env } = await startFaultyService(() => answer(422, noProject));
+  const { run } = await withMachine();
+  const ended = await run('doctor --json', { env: { ...env, RUNCTL_PROJECT: '' } });
+  expect([ended.code, named('service', ended)?.result, named('project', ended)?.result]).toEqual([0, 'ok', 'warning']);
 });
 
 test('what needs a check that failed is skipped, and so is with --offline what needs the service', async () => {
@@ -105,8 +120,8 @@ test('what needs a check that failed is skipped, and so is with --offline what n
     findingsOf(await run(`doctor --json${flag}`, { env: changes })).flatMap(({ name, result }) =>
       result === 'skipped' ? name : [],
     );
-  const online = ['service', 'clock'];
-  expect(await skippedWith({ RUNCTL_PROFILE: 'prod' })).toEqual(['base_url', 'api_key', 'project', ...online, 'open']);
+  const online = ['service', 'project', 'clock'];
+  expect(await skippedWith({ RUNCTL_PROFILE: 'prod' })).toEqual(['base_url', 'api_key', ...online, 'open']);
   expect(await skippedWith(noKey)).toEqual(online);
   expect(await skippedWith({ RUNCTL_STATE_DIR: '/dev/null' }, ' --offline')).toEqual([...online, 'open']);
   expect(await skippedWith({}, ' --offline')).toEqual(online);

@@ -18,7 +18,7 @@ import { endedBySignal } from '../run/exit-of.ts';
 import type { Start } from '../run/outcome.ts';
 import { mayHaveStarted, Problem } from '../run/problem.ts';
 import { shellWord } from '../run/quote.ts';
-import { type Setting, settingTable, unknownVariables, variableLike } from '../settings/table.ts';
+import { type Setting, settingTable, unknownVariables } from '../settings/table.ts';
 import { isInterrupted } from '../system/clock.ts';
 import { misplacedApiKeys } from '../system/secrets.ts';
 import { checkFields } from './check-fields.ts';
@@ -80,10 +80,7 @@ export async function runCli(
 }
 
 function warnOfVariables(context: Invocation): void {
-  const names = unknownVariables(context.env).map((name) => {
-    const meant = variableLike(name);
-    return meant ? `${name} (did you mean ${meant}?)` : name;
-  });
+  const names = unknownVariables(context.env);
   const word = names.length === 1 ? 'variable' : 'variables';
   if (names.length > 0) printSentence(`runctl: unknown ${word} ${names.join(', ')}`, context);
 }

@@ -142,7 +142,7 @@ export async function trySettings(options: { profile?: string }, context: Invoca
     });
   }
   printSentence(`${theme.symbols.ok} ${new URL(baseUrl).host} responds and seems to accept the API key.`, context);
-  if (project) printSentence("The project isn't verified: only a trigger shows whether it exists.", context);
+  if (project) printSentence("The project isn't verified: only a trigger can show that it exists.", context);
   const automation = project ? '<automation>' : '<projectId>/<automation>';
   printNextStep(`\`runctl trigger ${automation} --watch\``, context);
   return 0;

@@ -137,7 +137,8 @@ async function checkProject({ settings, answer, passed }: Machine): Promise<Foun
     return warning('not set: needed for automations given by name', advice);
   }
   const { fault } = passed('service') ? await answer() : {};
-  if (!fault || !isProjectUnknown(fault)) return skipped(`${shown(project)}, not verified: only a trigger shows it`);
+  if (!fault || !isProjectUnknown(fault))
+    return skipped(`${shown(project)}, not verified: only a trigger can show that it exists`);
   const message = `${shown(project)}: ${reasonOf(fault)}`;
   const hint = 'see where it comes from: `runctl config list`';
   throw new Problem({ fault, name: 'not_found', message, hint });

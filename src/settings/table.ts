@@ -171,12 +171,22 @@ const variables: readonly string[] = [
   ),
 ];
 
-/** Variables that look like settings and are none. Kubernetes sets the last ones for a service called runctl. */
-export const unknownVariables = (env: Env): string[] =>
-  Object.keys(env).filter((name) => /^RUNCTL_(?!SERVICE_|PORT)/i.test(name) && env[name] && !variables.includes(name));
+/**
+ * Variables that look like settings and are none, each with the one that was probably meant. Kubernetes sets RUNCTL_SERVICE_*
+ * and RUNCTL_PORT* for a service called runctl.
+ */
+export function unknownVariables(env: Env): string[] {
+  const names = Object.keys(env).filter((name) => /^RUNCTL_(?!SERVICE_|PORT)/i.test(name) && env[name]);
+  return names
+    .filter((name) => !variables.includes(name))
+    .map((name) => {
+      const meant = variableLike(name);
+      return meant ? `${name} (did you mean ${meant}?)` : name;
+    });
+}
 
 /** The variable that an unknown one was probably meant to be. */
-export function variableLike(name: string): string | undefined {
+function variableLike(name: string): string | undefined {
   const [near] = nearWords(name, variables);
   if (near) return near;
   if (/_(?:URL|HOST|ENDPOINT)$/i.test(name)) return 'RUNCTL_BASE_URL';

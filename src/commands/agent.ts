@@ -89,7 +89,7 @@ export const agent = new Command('agent')
 /** A UUID in lower case. `what` names it in the message. Throws a usage problem. */
 function uuidOf(text: string, what: string): string {
   if (!isUuid(text))
-    throw usageProblem(`${quote(text)} is not ${what}`, 'give a UUID; for an Automation, leave out `agent`');
+    throw usageProblem(`${quote(text)} is not ${what}`, 'give a UUID, or leave out `agent` for an Automation');
   return text.toLowerCase();
 }
 

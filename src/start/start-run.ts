@@ -28,7 +28,7 @@ export async function startRun(request: StartRequest, ports: StartPorts): Promis
   /** The trigger that this command sent, once it is in doubt: from then on nothing else is sent. */
   let own: { trigger: Trigger; sinceMs(): number } | undefined;
   let hasMetConflict = false;
-  for (;;) {
+  for (let tries = 1; ; tries += 1) {
     const trigger = own?.trigger ?? (await newTrigger(request, ports));
     const known = trigger.userProvided || own ? ports.journal.findKey(trigger) : undefined;
     const evidence = own ? 'shared_key' : 'recorded_run';
@@ -36,7 +36,9 @@ export async function startRun(request: StartRequest, ports: StartPorts): Promis
     const obstacle = own ? undefined : obstacleTo(known, trigger, ports);
     if (obstacle) return inDoubt(obstacle, trigger, ports);
 
-    warnOfUnresolved(target, ports, trigger.idempotencyKey);
+    // A wait may take hours, and the warning says the same after each try.
+    const isFirst = tries === 1;
+    if (isFirst) warnOfUnresolved(target, ports, trigger.idempotencyKey);
     const isSentAgain = (failed: Pick<FailedTrigger, 'kind' | 'fault'>): boolean => {
       if (ifActive !== 'wait' || failed.kind === 'interrupted') return false;
       if (failed.kind === 'refused') return failed.fault.kind === 'already_active';
@@ -51,7 +53,7 @@ export async function startRun(request: StartRequest, ports: StartPorts): Promis
     const result = await sendTrigger(sent, { earlier, isContinuedAfter }, ports);
     if (result.kind === 'started' || result.kind === 'recorded') return withRun(result, trigger, ports);
     // What an earlier command has left in doubt stays so.
-    if (result.kind === 'refused' && known) warnOfUnresolved(target, ports);
+    if (result.kind === 'refused' && known && isFirst) warnOfUnresolved(target, ports);
     if (result.kind === 'refused' && result.hasNewApiKey) {
       // The active run may be this idempotency key's, and for the service it would be a new one under the new API key.
       const mayHaveRun = known !== undefined || (trigger.userProvided && hasMetConflict);

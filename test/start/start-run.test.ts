@@ -293,6 +293,41 @@ describe('--if-active wait', () => {
     expect(triggeredAtMs[1]).toBeGreaterThanOrEqual(20 * second);
   });
 
+  test('counts the wait that a refusal asks for from that refusal, and not from the end of the polls', async () => {
+    const { trigger } = createTriggerHarness();
+    const script = {
+      trigger: [conflict({ retryAfterMs: 60 * second }), running()],
+      status: [...Array(8).fill(running()), state('COMPLETED')],
+    };
+    const { triggeredAtMs } = await trigger(script, wait);
+    expect(triggeredAtMs[1]).toBeGreaterThanOrEqual(60 * second);
+    expect(triggeredAtMs[1]).toBeLessThan(75 * second);
+  });
+
+  test('counts the 24 hours of a key in doubt from its first attempt, also without a journal', async () => {
+    const clock = createVirtualClock();
+    const service = scriptedService({ trigger: [lost, conflict(), conflict({ executionId: other }), running()] });
+    // Each of the two runs that are named goes on for another 13 hours.
+    const status: Service['status'] = async ({ executionId }) => {
+      clock.stop(13 * 3600 * second);
+      return state('COMPLETED', { executionId });
+    };
+    const connection = createConnection({ ...service, status }, { context: { ...createMemory(), clock } });
+    const { outcome } = await startRun({ target, body: '{}', ...wait }, connection);
+    expect([causeOf(outcome), service.calls.trigger.length]).toEqual(['idempotency_key_expired', 3]);
+  });
+
+  test('warns once of an earlier trigger that is unresolved, however often it triggers', async () => {
+    const { trigger, clock } = createTriggerHarness();
+    await trigger({ trigger: [lost] });
+    clock.suspend(3000 * second);
+    const unnamed = conflict({ executionId: undefined });
+    const { events, calls } = await trigger({ trigger: [unnamed] }, { ...wait, timeoutMs: 3600 * second });
+    expect(calls.trigger.length).toBeGreaterThan(10);
+    const warnings = events.filter((event) => event.event === 'warning' && event.name === 'unresolved_trigger');
+    expect(warnings).toHaveLength(1);
+  });
+
   test('cuts the retries of a later trigger at --timeout', async () => {
     const { trigger, clock } = createTriggerHarness();
     const script = { trigger: [conflict(), fault('lost')], status: [state('COMPLETED')] };

@@ -11,6 +11,7 @@ import type { Recovery } from '../../src/run/outcome.ts';
 import type { Service } from '../../src/run/service.ts';
 import type { IfActive } from '../../src/run/trigger.ts';
 import { triggerPath } from '../../src/service/endpoints.ts';
+import { createRateLimiter } from '../../src/service/rate-limiter.ts';
 import type { Started } from '../../src/start/ports.ts';
 import { recoverAll } from '../../src/start/recover.ts';
 import { startRun } from '../../src/start/start-run.ts';
@@ -168,8 +169,17 @@ export function createSimulation(
     };
     const context = { ...createMemory(), clock: machine.clock, random };
     const stateOf: Processes['stateOf'] = (name) => (running.has(name) ? 'running' : 'ended');
+    const limiter = createRateLimiter(10, machine.clock);
     const parts = {
       context,
+      // A process may take its time between its look into the journal and its request.
+      limiter: {
+        pausePolls: (ms: number) => limiter.pausePolls(ms),
+        turn: async (request: Parameters<typeof limiter.turn>[0]) => {
+          await clock.sleep(random() * options.latencyMs);
+          return limiter.turn(request);
+        },
+      },
       ignoresKeys,
       account: async () => apiKey,
       journal,

@@ -53,7 +53,7 @@ until grep -q '^status report' "$folder/seen"; do kill -0 "$watch" && sleep 0.1 
 kill -INT "$watch" && printf "$pressed"
 wait "$watch"; watch=''
 say 'So you can watch it again, from here or after a reboot.'
-run watch || exit
+run watch @last || exit
 stop
 
 printf '\nTo use your own account, start with `runctl config`.\nTo test your own scripts like this, see `runctl emulator --help`.\n'

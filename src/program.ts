@@ -42,7 +42,7 @@ export const program = define(root, {
   examples: [
     ['runctl config', 'set the base URL, API key and project'],
     ['runctl trigger nightly --watch', 'start a run and follow it to its end'],
-    ['runctl watch', 'follow the last run again'],
+    ['runctl watch @last', 'follow the last run again'],
     ['runctl result nightly --field output', 'print the last nightly output'],
   ],
 });

@@ -122,14 +122,14 @@ const sections: Record<string, readonly Row[]> = {
   'A run': [
     ['it is started', trigger, { scenario: long }],
     ['it is started and followed', 'trigger nightly --watch', { scenario: lasts('7m') }],
-    ['it is followed through an outage', 'watch',
+    ['it is followed through an outage', 'watch @last',
       after({ ...lasts('4m'), faults: [{ ...isAway('status'), during: { after: '1m', for: '1m' } }] }, trigger)
     ],
-    ['it fails at a step', 'watch', after(ends('FAILED', 'step_failed'), trigger)],
-    ['it cannot run', 'watch -q', after(ends('FAILED', 'not_runnable'), trigger)],
-    ['it loses its environment', 'watch -q', after(ends('FAILED', 'lease_lost'), trigger)],
-    ['it takes too long', 'watch -q', after(ends('TIMED_OUT'), trigger)],
-    ['it is cancelled', 'watch -q', after(ends('CANCELLED'), trigger)],
+    ['it fails at a step', 'watch @last', after(ends('FAILED', 'step_failed'), trigger)],
+    ['it cannot run', 'watch @last -q', after(ends('FAILED', 'not_runnable'), trigger)],
+    ['it loses its environment', 'watch @last -q', after(ends('FAILED', 'lease_lost'), trigger)],
+    ['it takes too long', 'watch @last -q', after(ends('TIMED_OUT'), trigger)],
+    ['it is cancelled', 'watch @last -q', after(ends('CANCELLED'), trigger)],
     ['it completes oddly', `watch nightly/${id}`, {
       scenario: faulty({ ...responds('status', 200, run('PAUSED')), nth: 1 }, responds('any', 200, failedStep)),
     }],
@@ -237,7 +237,7 @@ const sections: Record<string, readonly Row[]> = {
     }],
     ['its run cannot be polled', `${withKey} ${brief} -q`, after(faulty(isAway('status')), withKey)],
     ['its run has finished, and is forgotten', `${withKey} -q`,
-      after({ ...short, faults: [{ ...unknownRun, nth: 3 }] }, withKey, '2h', 'status')
+      after({ ...short, faults: [{ ...unknownRun, nth: 3 }] }, withKey, '2h', 'status @last')
     ],
     ['its run is unfinished, and is forgotten', `${withKey} -q`, after(faulty(unknownRun), withKey, '2h')],
     ['it is used up', `${withKey} --if-active wait -q`,
@@ -255,11 +255,11 @@ const sections: Record<string, readonly Row[]> = {
   ],
 
   'A watch that ends early': [
-    ['the timeout expires', 'watch --timeout 1m -q', running],
-    ['the timeout expires while the service asks for a wait', 'watch --timeout 11m',
+    ['the timeout expires', 'watch @last --timeout 1m -q', running],
+    ['the timeout expires while the service asks for a wait', 'watch @last --timeout 11m',
       after(faulty(asksToWait('status', 3600)), trigger)
     ],
-    ['the service is away', 'watch -q --give-up-after 1m', after(faulty(isAway('status')), trigger, '8h')],
+    ['the service is away', 'watch @last -q --give-up-after 1m', after(faulty(isAway('status')), trigger, '8h')],
     ['the service was never there', `watch nightly/${id} -q --give-up-after 1m`, {
       scenario: faulty(responds('status', 400)),
     }],
@@ -267,50 +267,50 @@ const sections: Record<string, readonly Row[]> = {
       scenario: faulty(isAway('status')),
     }],
     ['the run is not there, and there is no folder', `watch nightly/${id}`, { env: noFolders }],
-    ['the API key is refused', 'watch', { ...running, env: otherKey }],
+    ['the API key is refused', 'watch @last', { ...running, env: otherKey }],
     ['the run is not there', `watch nightly/${id}`],
-    ['the run is forgotten', 'watch', after(faulty(unknownRun), trigger, '2h')],
-    ['a signal comes', 'watch', { ...running, signal: { at: 'pause', nth: 2 } }],
-    ['a signal comes while it waits for the service', 'watch -q', {
+    ['the run is forgotten', 'watch @last', after(faulty(unknownRun), trigger, '2h')],
+    ['a signal comes', 'watch @last', { ...running, signal: { at: 'pause', nth: 2 } }],
+    ['a signal comes while it waits for the service', 'watch @last -q', {
       ...after(faulty(asksToWait('status', 300)), trigger), signal: { at: 'pause' },
     }],
-    ['a signal comes while it reads the result', 'watch -q', {
+    ['a signal comes while it reads the result', 'watch @last -q', {
       ...after({ ...ends('FAILED'), faults: [isAway('result')] }, trigger, '2h'), signal: { at: 'pause' },
     }],
-    ['the result cannot be read', 'watch -q --give-up-after 1m',
+    ['the result cannot be read', 'watch @last -q --give-up-after 1m',
       after({ ...short, faults: [isAway('result')] }, trigger)
     ],
-    ['the result of a failed run cannot be read', 'watch -q --give-up-after 1m',
+    ['the result of a failed run cannot be read', 'watch @last -q --give-up-after 1m',
       after({ ...ends('FAILED'), faults: [isAway('result')] }, trigger)
     ],
-    ['the result is late', 'watch -q --give-up-after 1m',
+    ['the result is late', 'watch @last -q --give-up-after 1m',
       after({ automations: { '*': { duration: '1m', resultLate: '1h' } } }, trigger)
     ],
     ['the result is too large', `watch nightly/${id} -q`, { server: completesTooLarge, env: atServer }],
-    ['the timeout expires, but the run is known to have finished', 'watch --timeout 1m -q',
-      after({ ...short, faults: [{ ...isAway('status'), from: 2 }] }, trigger, '1h', 'status')
+    ['the timeout expires, but the run is known to have finished', 'watch @last --timeout 1m -q',
+      after({ ...short, faults: [{ ...isAway('status'), from: 2 }] }, trigger, '1h', 'status @last')
     ],
-    ['the service asks for a wait before the result', 'watch -q --timeout 5m',
+    ['the service asks for a wait before the result', 'watch @last -q --timeout 5m',
       after({ ...short, faults: [asksToWait('result', 3600)] }, trigger)
     ],
     ['no run is unfinished', 'watch --all'],
   ],
 
   'Status and result': [
-    ['the run is unfinished', 'status --exit-status',
+    ['the run is unfinished', 'status @last --exit-status',
       after(lasts('2m'), ...Array(3).fill('trigger nightly --watch'), trigger, '1m')
     ],
-    ['the run failed', 'status', after(ends('FAILED', 'step_failed'), trigger, '2h')],
-    ['the result is there', 'result', over],
-    ['the result is not there yet', 'result', running],
-    ['the service is away', 'result', after(faulty(isAway('result')), trigger)],
-    ['nothing listens any more', 'status -q', after(long, trigger, isGone)],
+    ['the run failed', 'status @last', after(ends('FAILED', 'step_failed'), trigger, '2h')],
+    ['the result is there', 'result @last', over],
+    ['the result is not there yet', 'result @last', running],
+    ['the service is away', 'result @last', after(faulty(isAway('result')), trigger)],
+    ['nothing listens any more', 'status @last -q', after(long, trigger, isGone)],
     ['a page says that it is not there', `status nightly/${id} -q`, {
       scenario: faulty({ on: 'status', do: 'html', status: 404 }),
     }],
     ['the path is not there', `status nightly/${id}`, { scenario: faulty(responds('status', 404)) }],
-    ['the path is no longer there', 'status -q', after(faulty(responds('status', 404)), trigger, '2h')],
-    ['a field is not there', 'result --field summary.nosuch', over],
+    ['the path is no longer there', 'status @last -q', after(faulty(responds('status', 404)), trigger, '2h')],
+    ['a field is not there', 'result @last --field summary.nosuch', over],
   ],
 
   'What responds to a status': [
@@ -344,7 +344,8 @@ const sections: Record<string, readonly Row[]> = {
   ],
 
   'Which run is meant': [
-    ['there is none', 'status'],
+    ['none is named', 'status'],
+    ['there is none', 'status @last'],
     ['none has this name', 'status nigthly', running],
     ['none begins like this, and it is short', 'status abc', running],
     ['two begin like this', 'status 6f1c', after(faulty(first, second), 'trigger a', '1h', 'trigger b')],
@@ -356,8 +357,8 @@ const sections: Record<string, readonly Row[]> = {
     ['its name is in two projects', 'status nightly', {
       ...after(long, trigger, `trigger ${id}/nightly`), env: noProject,
     }],
-    ['the last trigger has no response', 'status', inDoubt],
-    ['the last trigger has no response, and is old', 'status', after(faulty(lost), ...triggerLost, '25h')],
+    ['the last trigger has no response', 'status @last', inDoubt],
+    ['the last trigger has no response, and is old', 'status @last', after(faulty(lost), ...triggerLost, '25h')],
     ['the last trigger has no response, but there is a run', 'status nightly -q',
       after(faulty({ on: 'trigger', from: 2, do: 'reset' }), trigger, '1h', ...triggerLost)
     ],
@@ -496,25 +497,25 @@ const sections: Record<string, readonly Row[]> = {
     ['there is no base URL', trigger, { env: { ...nothingSet, HOME: '/nowhere' } }],
     ['there is no base URL, and no folder', trigger, { env: { ...nothingSet, ...noFolders } }],
     ['there is no project', trigger, { env: noProject }],
-    ['the project is a name', 'status --project nightly'],
-    ['there is no such profile', 'status --profile x', { config: { profiles: { staging: {} } } }],
-    ['there is no such profile, and no folder', 'status --profile x', { env: noFolders }],
-    ['the base URL is plain HTTP', 'status', { env: { RUNCTL_BASE_URL: 'http://api.example.com' } }],
-    ['the API key is for another base URL', 'status', {
+    ['the project is a name', 'status @last --project nightly'],
+    ['there is no such profile', 'status @last --profile x', { config: { profiles: { staging: {} } } }],
+    ['there is no such profile, and no folder', 'status @last --profile x', { env: noFolders }],
+    ['the base URL is plain HTTP', 'status @last', { env: { RUNCTL_BASE_URL: 'http://api.example.com' } }],
+    ['the API key is for another base URL', 'status @last', {
       config: profile({ baseUrl: 'https://api.example.com', apiKey: 'stored-key-123456' }), env: noKey,
     }],
-    ['the API key is for no base URL', 'status', { config: profile({ apiKey: 'stored-key-123456' }), env: noKey }],
-    ['the API key is given twice', 'status', { env: { RUNCTL_API_KEY_FILE: '/nowhere/key' } }],
-    ['the API key is in no file', 'status --api-key-file /nowhere/key.txt'],
+    ['the API key is for no base URL', 'status @last', { config: profile({ apiKey: 'stored-key-123456' }), env: noKey }],
+    ['the API key is given twice', 'status @last', { env: { RUNCTL_API_KEY_FILE: '/nowhere/key' } }],
+    ['the API key is in no file', 'status @last --api-key-file /nowhere/key.txt'],
     ['the API key is in another value', 'trigger test-key-4f1b7c9d2e'],
     ['the API key command fails', status, {
       env: { ...noKey, RUNCTL_API_KEY_COMMAND: 'echo no access >&2; exit 3' }, isReal: true,
     }],
-    ['the config file has another form', 'status', { config: profile({ project: 1 }) }],
-    ['the config file is a folder', 'status', {
+    ['the config file has another form', 'status @last', { config: profile({ project: 1 }) }],
+    ['the config file is a folder', 'status @last', {
       before: [(machine) => mkdirSync(configFile(machine), { recursive: true })],
     }],
-    ['the config file can be written by others', 'status', {
+    ['the config file can be written by others', 'status @last', {
       config: profile({ project: id }), before: [allows(0o666)], env: noProject,
     }],
     ['the journal cannot be read', 'list', { env: { RUNCTL_STATE_DIR: '/dev/null' } }],
@@ -549,15 +550,15 @@ const sections: Record<string, readonly Row[]> = {
     ['a flag excludes arguments', 'watch nightly --all'],
     ['a flag needs another', 'trigger nightly --interval 5s'],
     ['a value is none of some', 'trigger nightly --if-active stop'],
-    ['a value is no duration', 'watch --timeout 5'],
+    ['a value is no duration', 'watch @last --timeout 5'],
     ['a value is no time', 'list --since noon'],
     ['a value is no whole number', 'list -n 0'],
-    ['a value is no number', 'watch --rate 0'],
-    ['a value is 0', 'watch --interval 0s'],
+    ['a value is no number', 'watch @last --rate 0'],
+    ['a value is 0', 'watch @last --interval 0s'],
     ['a value is empty', "list --status ''"],
-    ['a value is no path', 'status --field summary..steps'],
-    ['a value is no field', 'status --field nosuch'],
-    ['a value is no field of runctl', 'status --field runctl.nosuch'],
+    ['a value is no path', 'status @last --field summary..steps'],
+    ['a value is no field', 'status @last --field nosuch'],
+    ['a value is no field of runctl', 'status @last --field runctl.nosuch'],
     ['a value is no idempotency key', "trigger nightly --idempotency-key 'a b'"],
     ['names are odd', "trigger '' ' a' -- -b list a,b 'a*' a/b '<name>' '“a”' 'a -b'"],
     ['a name is a run', `trigger nightly/${id}`],

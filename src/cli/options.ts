@@ -30,7 +30,7 @@ export const commonOptions = root.options.filter(({ helpGroupHeading }) => helpG
 export const aboutAutomation = 'name, or <projectId>/<name>';
 export const aboutSelection = `${aboutAutomation} (default: all)`;
 export const aboutRun =
-  'run id or a prefix of it, automation (its last run), <projectId>/<name>/<executionId>, or @last (default)';
+  'run id or a prefix of it, automation (its last run), <projectId>/<name>/<executionId>, or @last (the default on a terminal)';
 
 export const asTyped = (ms: number) => formatDuration(ms).replace(' ', '');
 

@@ -87,7 +87,7 @@ function prepare(program: CommandUnknownOpts, output: HelpOutput): void {
 const instead: ReadonlyMap<string, string> = new Map([
   ['cancel', "the service can't cancel a run"],
   ['stop', "the service can't stop a run"],
-  ['logs', "the service can't show logs of a run, but `runctl result` prints its output"],
+  ['logs', "the service can't show logs of a run, but `runctl result @last` prints its output"],
   ['start', 'did you mean trigger?'],
   ['run', 'did you mean trigger?'],
 ]);

@@ -8,7 +8,7 @@ import { setUp } from './config.ts';
 const commands = [
   ['runctl config', 'set the base URL, your API key and the project'],
   ['runctl trigger nightly --watch', 'start a run and follow it until it finishes'],
-  ['runctl watch', 'follow the last run again'],
+  ['runctl watch @last', 'follow the last run again'],
   ['runctl list', 'list the runs started or watched here'],
   ['runctl recover', 'resolve triggers whose response was lost'],
   ['runctl --help', 'show every command'],

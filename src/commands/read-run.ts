@@ -3,20 +3,30 @@ import { type ConnectOptions, connect } from '../connection/connect.ts';
 import type { Connection } from '../connection/connection.ts';
 import { findRun } from '../connection/find-run.ts';
 import type { Invocation } from '../context.ts';
+import type { OutputOptions } from '../output/print.ts';
 import { interruptNameOf } from '../run/exit-codes.ts';
 import { type Fault, isInterruption } from '../run/fault.ts';
 import { defaults } from '../run/limits.ts';
 import type { FoundRun, Operation, Outcome } from '../run/outcome.ts';
 import { isNowForgotten, isOutage } from '../watch/ask.ts';
+import { namedRuns, sayLastRun } from './named-runs.ts';
 
 // What `status` and `result` share.
 
 /** Finds the run that the argument names. Its connection gives up soon, because somebody waits. */
-export async function findToRead(argument = '@last', flags: ConnectOptions, context: Invocation) {
-  const named = parseRunArgument(argument);
+export async function findToRead(
+  argument: string | undefined,
+  flags: ConnectOptions & OutputOptions & { exitStatus?: boolean },
+  context: Invocation,
+) {
+  const { texts, isDefault } = namedRuns(argument === undefined ? [] : [argument], flags, context);
+  const [text = '@last'] = texts;
+  const named = parseRunArgument(text);
   const { giveUpAfter = defaults.readGiveUpAfterMs } = flags;
   const connection = await connect({ ...flags, giveUpAfter }, context, { needed: isFromJournal(named) });
-  return { found: await findRun(named, connection), connection };
+  const found = await findRun(named, connection);
+  if (isDefault) sayLastRun(found.run, context);
+  return { found, connection };
 }
 
 /** The outcome if the status or the result of a run couldn't be read. */

@@ -24,9 +24,9 @@ export const result = define(command, {
   flawOf: flawOfRun,
   whenExcess: '`--field <path>` prints one value',
   examples: [
-    ['runctl result', 'print the result of the last run'],
+    ['runctl result @last', 'print the result of the last run'],
     ['runctl result nightly --field output > report.txt', 'print the output, byte for byte'],
-    ['runctl result --json', 'print everything that the service returned'],
+    ['runctl result @last --json', 'print everything that the service returned'],
   ],
   async run([run], options, context) {
     const { found, connection } = await findToRead(run, options, context);

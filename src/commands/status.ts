@@ -22,9 +22,9 @@ export const status = define(command, {
   flawOf: flawOfRun,
   whenExcess: 'use `--field <path>` to print one value, or `runctl list` to see several runs',
   examples: [
-    ['runctl status', 'show the status of the last run'],
+    ['runctl status @last', 'show the status of the last run'],
     ['runctl status nightly --field status', 'print the bare status, for a script'],
-    ['runctl status --exit-status', "exit with the run's code, or with 16 if it hasn't finished"],
+    ['runctl status nightly --exit-status', "exit with the run's code, or with 16 if it hasn't finished"],
   ],
   async run([run], options, context) {
     const { found, connection } = await findToRead(run, options, context);

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { define } from '../cli/command.ts';
-import { following } from '../cli/options.ts';
+import { aboutRun, following } from '../cli/options.ts';
 import { flawOfRun, isFromJournal, parseRunArgument, type RunArgument } from '../connection/arguments.ts';
 import type { Connection } from '../connection/connection.ts';
 import { findRun } from '../connection/find-run.ts';
@@ -12,37 +12,44 @@ import { defaults } from '../run/limits.ts';
 import type { FoundRun, RunOutcome } from '../run/outcome.ts';
 import { usageProblem } from '../run/problem.ts';
 import { connectToFollow, type FollowFlags, followAndReport } from './follow.ts';
+import { namedRuns, sayLastRun } from './named-runs.ts';
 
 const command = following(
   new Command('watch')
     .description('follow runs until they finish and print summaries')
-    .argument('[run...]', 'as for `runctl status`')
+    .argument('[run...]', aboutRun)
     .option('--all', 'every unfinished run of the journal'),
 );
 
 export const watch = define(command, {
   flawOf: flawOfRun,
   examples: [
-    ['runctl watch', 'follow the last run'],
+    ['runctl watch @last', 'follow the last run'],
     ['runctl watch nightly weekly', 'follow the last runs of two automations'],
     ['runctl watch --all', 'follow every unfinished run'],
-    ['runctl watch --timeout 10m --quiet', 'print only errors, and exit with 124 after ten minutes'],
-    ['runctl watch --on-final \'notify-send runctl "$RUNCTL_STATUS"\'', 'run a command when the run has finished'],
+    ['runctl watch @last --timeout 10m --quiet', 'print only errors, and exit with 124 after ten minutes'],
+    [
+      'runctl watch @last --on-final \'notify-send runctl "$RUNCTL_STATUS"\'',
+      'run a command when the run has finished',
+    ],
   ],
   async run([runArguments], options, context) {
     if (options.all && runArguments.length > 0)
       throw usageProblem('--all takes no run arguments', 'leave out one of the two');
-    const texts = runArguments.length > 0 ? runArguments : ['@last'];
+    const { texts, isDefault } = options.all ? noRuns : namedRuns(runArguments, options, context);
     const named = texts.map(parseRunArgument);
     const needed = options.all || named.some(isFromJournal);
     const connection = await connectToFollow(options, context, { needed });
     const runs = options.all ? await unfinishedRuns(connection) : await findRuns(named, connection);
+    if (isDefault) for (const { run } of runs) sayLastRun(run, context);
     if (runs.length === 0) {
       return { note: options.quiet ? undefined : 'No unfinished runs.' };
     }
     return followAll(runs, options, connection);
   },
 });
+
+const noRuns = { texts: [], isDefault: false };
 
 async function findRuns(named: RunArgument[], connection: Connection): Promise<FoundRun[]> {
   const runs: FoundRun[] = [];

@@ -25,7 +25,7 @@ export function repeatAdvice({ repeat, startsNoRun }: ExitRow): string {
   }
 }
 
-const resumeAdvice = 'Resume with `runctl watch`. If a trigger was interrupted, run `runctl recover`.';
+const resumeAdvice = 'Resume with `runctl watch @last`. If a trigger was interrupted, run `runctl recover`.';
 
 /** Every outcome with its exit code. `explain`, the documents, the man page and the recipes follow this table. */
 const table = {
@@ -34,7 +34,8 @@ const table = {
     code: 1,
     repeat: 'no',
     meaning: 'the run finished FAILED',
-    advice: 'Read the error and the output with `runctl result`, fix the cause, then trigger the automation again.',
+    advice:
+      'Read the error and the output with `runctl result @last`, fix the cause, then trigger the automation again.',
   },
   usage: {
     code: 2,
@@ -98,7 +99,7 @@ const table = {
     startsNoRun: true,
     meaning: 'no valid response after all retries, or a failure that no retry can fix (certificate, proxy)',
     advice:
-      'Run `runctl doctor` to find the cause. A run that was being watched continues: resume with `runctl watch`. `runctl help troubleshooting` has more.',
+      'Run `runctl doctor` to find the cause. A run that was being watched continues: resume with `runctl watch @last`. `runctl help troubleshooting` has more.',
   },
   rejected: {
     code: 11,
@@ -112,31 +113,31 @@ const table = {
     repeat: 'own key',
     meaning: 'the response to a trigger was lost, so a run may have been started',
     advice:
-      "Don't repeat the command without an `--idempotency-key`. Run `runctl recover`: it sends the same trigger with the same idempotency key, which finds the run, or starts it if the request never arrived. If the message names an active run, that may be yours: `runctl watch` follows it, and when it has finished, `runctl recover <automation> --resend` finds yours or starts it. `runctl help troubleshooting` has more.",
+      "Don't repeat the command without an `--idempotency-key`. Run `runctl recover`: it sends the same trigger with the same idempotency key, which finds the run, or starts it if the request never arrived. If the message names an active run, that may be yours: `runctl watch <id>` follows it, and when it has finished, `runctl recover <automation> --resend` finds yours or starts it. `runctl help troubleshooting` has more.",
   },
   result_unavailable: {
     code: 13,
     repeat: 'own key',
     meaning: "a watched run COMPLETED, but its result couldn't be read",
-    advice: 'Try `runctl result` again later.',
+    advice: 'Try `runctl result @last` again later.',
   },
   watch_failed: {
     code: 14,
     repeat: 'own key',
     meaning: "`trigger --watch` started a run but couldn't follow it, and the run continues",
-    advice: 'The message says why and names the run. Resume with `runctl watch`.',
+    advice: 'The message says why and names the run. Resume with `runctl watch @last`.',
   },
   run_ended: {
     code: 15,
     repeat: 'no',
     meaning: "the run finished with a status that this version doesn't know",
-    advice: 'Read its output with `runctl result`. A newer version of runctl may know the status.',
+    advice: 'Read its output with `runctl result @last`. A newer version of runctl may know the status.',
   },
   still_running: {
     code: 16,
     repeat: 'yes',
     meaning: 'the run has not finished yet (`--exit-status`)',
-    advice: 'Ask again later, or wait for it with `runctl watch`.',
+    advice: 'Ask again later, or wait for it with `runctl watch @last`.',
   },
   internal_error: {
     code: 70,
@@ -155,7 +156,7 @@ const table = {
     code: 124,
     repeat: 'own key',
     meaning: '`--timeout` expired, and the run continues',
-    advice: 'Resume with `runctl watch`.',
+    advice: 'Resume with `runctl watch @last`.',
   },
   interrupted_hangup: {
     code: 129,

@@ -46,7 +46,7 @@ describe('in place of the key file', () => {
   });
 });
 
-test.each([[['config', 'set', 'apiKey']], [['status', '--api-key-file', '-']]])(
+test.each([[['config', 'set', 'apiKey']], [['status', '@last', '--api-key-file', '-']]])(
   "standard input that can't be read ends `%j` with 2",
   async (argv) => {
     const { env } = await withEmulator({});

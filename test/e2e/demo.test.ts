@@ -19,7 +19,7 @@ test('the demo shows every step, and touches neither the settings nor the journa
     'runctl trigger invoices --watch',
     'echo $?',
     'runctl trigger report --watch',
-    'runctl watch',
+    'runctl watch @last',
   ]);
   // The two triggers have one run.
   expect(stdout).toMatch(
@@ -29,7 +29,7 @@ test('the demo shows every step, and touches neither the settings nor the journa
   expect(stdout).toContain('COMPLETED nightly');
   expect(stdout).toContain('FAILED invoices');
   expect(stdout).toContain('$ echo $?\n1\n');
-  expect(stdout).toMatch(/\^C\n.*stopped watching report[\s\S]*\$ runctl watch\n[\s\S]*COMPLETED report/);
+  expect(stdout).toMatch(/\^C\n.*stopped watching report[\s\S]*\$ runctl watch @last\n[\s\S]*COMPLETED report/);
   expect([emulator.requests, readdirSync(folder)]).toEqual([[], []]);
   expect(existsSync(env.RUNCTL_STATE_DIR ?? '')).toBe(false);
 });

@@ -27,7 +27,7 @@ describe('a full disk', () => {
   test.for<[argv: string[], Scenario, code: number]>([
     [['--version'], {}, 74],
     [['trigger', 'weekly'], going, 74],
-    [['result', '--json'], megabyte, 74],
+    [['result', '@last', '--json'], megabyte, 74],
     [[...watching, '--timeout', '100ms'], going, 74],
     [watching, ending('FAILED'), 1],
   ])('under the output of %j is reported, and is no success', async ([argv, scenario, code], context) => {
@@ -47,10 +47,10 @@ describe('a reader that leaves', () => {
   const onStart = (child: ChildProcess) => child.stdout?.destroy();
 
   test.each<[string, code: number, string[], Scenario]>([
-    ['a result of a megabyte', 0, ['result'], megabyte],
+    ['a result of a megabyte', 0, ['result', '@last'], megabyte],
     ['a watch whose run completes', 0, watching, ending('COMPLETED')],
     ['a watch whose run fails', 1, watching, ending('FAILED')],
-    ['a watch that times out', 141, ['watch', '--json', '--timeout', '1s'], going],
+    ['a watch that times out', 141, ['watch', '@last', '--json', '--timeout', '1s'], going],
   ])('lets %s exit with %i, and no word of its own', async (_, code, argv, scenario) => {
     const { env } = await withRun(scenario);
     const { code: exit, stderr } = await runProcess(argv, { env, onStart });
@@ -88,8 +88,8 @@ describe('a reader that never reads', () => {
   const padded: Scenario = { automations: { '*': { duration: '1h', extra: { padding: 'x'.repeat(900_000) } } } };
 
   test.each<[string, string[], Scenario, requests: number, presses: number]>([
-    ['the last document of a watch', ['watch', '--json', '--interval', '20ms'], padded, 3, 2],
-    ['a result', ['result'], megabyte, 2, 1],
+    ['the last document of a watch', ['watch', '@last', '--json', '--interval', '20ms'], padded, 3, 2],
+    ['a result', ['result', '@last'], megabyte, 2, 1],
   ])(
     'of %s is given up by Ctrl-C once the program has nothing else to do',
     async (_, argv, scenario, requests, presses) => {
@@ -118,7 +118,7 @@ test.each([
   const at = (path: string) => join(folder, path);
   for (const part of ['bin', 'dist', 'package.json']) cpSync(join(entry, '../..', part), at(part), { recursive: true });
   for (const file of readdirSync(at('dist')).filter(isMissing)) rmSync(join(at('dist'), file));
-  const { code, stdout, stderr } = await runCommand([process.execPath, at('bin/runctl.js'), 'status']);
+  const { code, stdout, stderr } = await runCommand([process.execPath, at('bin/runctl.js'), 'status', '@last']);
   expect([code, stdout]).toEqual([70, '']);
   expect(stderr).toMatch(/^runctl: .*\n$/);
 });

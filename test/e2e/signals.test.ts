@@ -62,7 +62,7 @@ describe('Ctrl-C', () => {
     const pipe = join(temporaryFolder(), 'key');
     execFileSync('mkfifo', [pipe]);
     const isReady = (pid?: number) => pathsOpenIn(pid).includes(pipe);
-    const ended = await interrupted(['status', '--api-key-file', pipe], { env, isReady });
+    const ended = await interrupted(['status', '@last', '--api-key-file', pipe], { env, isReady });
     expect(ended).toMatchObject({ code: 130 });
     expect(ended.lastedMs).toBeLessThan(ended.atOnceMs);
     expect(emulator.requests).toEqual([]);

@@ -24,6 +24,9 @@ export function checkPrinted(argv: readonly string[], stdout: string, stderr: st
     const parsed = parse(words, program, { write() {}, columns: () => 80 });
     if (!parsed) continue;
     checkNames(parsed, () => false);
+    // In a script, there is no default for a run.
+    const isUnnamed = /^(status|result|watch)$/.test(parsed.path) && parsed.args.flat().join('') === '';
+    if (isUnnamed && !('all' in parsed.options)) throw new Error(`${line}: it names no run`);
     // A trigger that fails must not lead to a run of something else.
     const names = parsed.path === 'trigger' && argv.includes('trigger') ? parsed.args.flat() : [];
     for (const name of names.map((text) => String(text).replace(/^[\da-f-]{36}\//, '')))

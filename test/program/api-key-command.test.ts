@@ -170,7 +170,7 @@ describe('a command that is stored in a profile', () => {
     ['RUNCTL_API_KEY_FILE', 'RUNCTL_API_KEY_COMMAND'],
   ])('or not: %s and %s together are refused', async (one, other) => {
     const { run } = await stored({});
-    const { code, stderr } = await run('status', { [one]: 'key-0', [other]: '/f' });
+    const { code, stderr } = await run('status @last', { [one]: 'key-0', [other]: '/f' });
     expect([code, stderr]).toEqual([2, expect.stringMatching(`${one} and ${other}`)]);
   });
 });

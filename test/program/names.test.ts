@@ -118,7 +118,7 @@ describe('a flag', () => {
     ['trigger nightly --idempotency-key --watch', '--idempotency-key'],
     ['trigger --profile -w nightly', '--profile'],
     ['--profile --json trigger nightly', '--profile'],
-    ['watch --on-final --quiet', '--on-final'],
+    ['watch @last --on-final --quiet', '--on-final'],
     ['list -n --json', '-n'],
     ['config set project x --profile --json', '--profile'],
   ])('needs a value, because its variable may be unset: in `%s`, %s', async (line, flag) => {

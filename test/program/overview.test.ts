@@ -31,7 +31,7 @@ test.each<[string, [afterHours: number, line: string][], string[]]>([
   ['nothing that is no longer open', [[0, lost], [0, 'trigger long'], [25, '']], []],
   ['a failure', [[0, bad], [3, '']], ['bad 3h: result']],
   ['no failure of the day before', [[0, bad], [25, '']], []],
-  ['the failure of a run that began the day before', [[0, 'trigger long'], [2, 'status'], [23, '']], ['long 23h: result']],
+  ['the failure of a run that began the day before', [[0, 'trigger long'], [2, 'status @last'], [23, '']], ['long 23h: result']],
   ['the newest failure of an automation', [[0, bad], [1, bad]], ['bad 1s: result']],
   ['no failure after which the automation completed', [[0, mended], [0, mended]], []],
   ['what is unresolved, unfinished and failed, in this order', [[0, bad], [0, lost], [3, 'trigger long']],

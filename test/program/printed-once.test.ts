@@ -81,7 +81,7 @@ test('what doctor finds is no warning besides', async () => {
   expect(runctl.doctor).toContainEqual(expect.objectContaining({ name: 'settings', result: 'warning' }));
   expect(runctl.warnings).toEqual([]);
   // Any other command says it.
-  expect((await run('status')).stderr).toContain(file);
+  expect((await run('status @last')).stderr).toContain(file);
 });
 
 test('what to do about a failed run names the automation as short as it can be typed', async () => {

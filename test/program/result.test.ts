@@ -19,21 +19,21 @@ async function withRun({ hasEnded = true } = {}) {
 test('a run that failed is shown; status exits with its code if that is asked for', async () => {
   const { run } = await withRun();
   const stdout = expect.stringContaining('FAILED');
-  expect(await run('status')).toMatchObject({ code: 0, stdout });
-  expect(await run('status --quiet')).toMatchObject({ code: 0, stdout: '' });
-  expect(await run('status --exit-status')).toMatchObject({ code: 1, stdout });
-  expect(await run('status --exit-status --quiet')).toMatchObject({ code: 1, stdout: '', stderr: '' });
-  expect(await run('result')).toMatchObject({ code: 0, stdout });
-  expect(await run('result --quiet')).toMatchObject({ code: 0, stdout: 'half of it\n' });
+  expect(await run('status @last')).toMatchObject({ code: 0, stdout });
+  expect(await run('status @last --quiet')).toMatchObject({ code: 0, stdout: '' });
+  expect(await run('status @last --exit-status')).toMatchObject({ code: 1, stdout });
+  expect(await run('status @last --exit-status --quiet')).toMatchObject({ code: 1, stdout: '', stderr: '' });
+  expect(await run('result @last')).toMatchObject({ code: 0, stdout });
+  expect(await run('result @last --quiet')).toMatchObject({ code: 0, stdout: 'half of it\n' });
 });
 
 describe('--field', () => {
   test.each([
-    ['result', 'output.x', true],
-    ['result', 'summary.failedStep', true],
-    ['result', 'summary.stepCount.x', true],
-    ['status', 'title', false],
-    ['status', 'runctl.problem', false],
+    ['result @last', 'output.x', true],
+    ['result @last', 'summary.failedStep', true],
+    ['result @last', 'summary.stepCount.x', true],
+    ['status @last', 'title', false],
+    ['status @last', 'runctl.problem', false],
   ])('%s --field %s is empty, which is said unless it is null or of runctl: %s', async (command, path, isSaid) => {
     const { code, stdout, stderr } = await (await withRun()).run(`${command} --field ${path}`);
     expect([code, stdout, stderr]).toEqual([0, '\n', isSaid ? expect.stringContaining(`"${path}"`) : '']);
@@ -42,10 +42,10 @@ describe('--field', () => {
   test('of a run that has not finished is told from an empty output', async () => {
     const { run, endRuns } = await withRun({ hasEnded: false });
     const watch = expect.stringContaining('runctl watch');
-    expect(await run('result --field output')).toMatchObject({ stdout: '\n', stderr: watch });
-    expect(await run('result --field output --quiet')).toMatchObject({ stdout: '\n', stderr: '' });
+    expect(await run('result @last --field output')).toMatchObject({ stdout: '\n', stderr: watch });
+    expect(await run('result @last --field output --quiet')).toMatchObject({ stdout: '\n', stderr: '' });
     endRuns();
-    expect(await run('result --field output')).toMatchObject({ stdout: 'half of it\n', stderr: '' });
+    expect(await run('result @last --field output')).toMatchObject({ stdout: 'half of it\n', stderr: '' });
   });
 });
 
@@ -53,8 +53,8 @@ test('with --quiet the output of a run is printed alone, and gives no command to
   const output = '::error::no\n##[group]a';
   const { run } = await withMachine({ automations: { '*': { duration: '1ms', output } } });
   await run('trigger nightly');
-  expect((await run('result -q')).stdout).toBe(`${output}\n`);
-  const { stdout } = await run('result -q', { env: { GITHUB_ACTIONS: 'true' } });
+  expect((await run('result @last -q')).stdout).toBe(`${output}\n`);
+  const { stdout } = await run('result @last -q', { env: { GITHUB_ACTIONS: 'true' } });
   expect(stdout).toBe(': :error: :no\n## [group]a\n');
 });
 
@@ -91,8 +91,11 @@ test('if the status of a finished run gets no response, its duration and credits
   });
   await run('trigger nightly');
   endRuns();
-  await run('status');
-  expect(await run('result')).toMatchObject({ code: 0, stdout: expect.stringMatching(/nightly in 1m.*credits +12/s) });
+  await run('status @last');
+  expect(await run('result @last')).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/nightly in 1m.*credits +12/s),
+  });
 });
 
 describe('what was known before', () => {
@@ -117,9 +120,9 @@ describe('what was known before', () => {
     const { run, clock } = await withMachine({ ...hour, faults: [{ on: 'result', do: 'status', status: 502 }] });
     await run('trigger nightly');
     clock.leap(2 * 3_600_000);
-    await run('status');
+    await run('status @last');
     clock.leap(60_000);
-    const { documents } = await run('result --json --give-up-after 1ms');
+    const { documents } = await run('result @last --json --give-up-after 1ms');
     const [{ runctl }] = documents;
     expect(runctl.lastConfirmed).toMatchObject({ status: 'COMPLETED' });
     expect(runctl.lastConfirmed.ageMs).toBeLessThan(3_600_000);
@@ -133,8 +136,8 @@ describe('fields', () => {
   test('of a run are all in its document, those that nobody knows too', async () => {
     const { run, emulator } = await withMachine(runs({ extra: { region: 'eu' } }));
     const { stdout: id } = await run('trigger nightly');
-    await run('watch');
-    const { documents } = await run('status --json');
+    await run('watch @last');
+    const { documents } = await run('status @last --json');
     const times = { startedAt: expect.any(String), completedAt: expect.any(String), createdAt: expect.any(String) };
     const { projectId } = emulator;
     expect(documents).toMatchObject([
@@ -147,8 +150,8 @@ describe('fields', () => {
     const plan = { steps: { count: 5, failed: 0, skipped: 2 }, output: 'line 1\nline 2' };
     const { run } = await withMachine(runs(plan));
     await run('trigger nightly --watch');
-    expect((await run('result --field summary.stepCount,summary.skippedSteps,error')).stdout).toBe('5\t2\t\n');
-    const { stdout } = await run('result');
+    expect((await run('result @last --field summary.stepCount,summary.skippedSteps,error')).stdout).toBe('5\t2\t\n');
+    const { stdout } = await run('result @last');
     expect(stdout).toContain('3 succeeded, 0 failed, 2 skipped of 5');
     expect(stdout).toMatch(/\nline 1\nline 2\n$/);
   });
@@ -164,7 +167,7 @@ describe('fields', () => {
       code: 0,
       stdout: expect.stringContaining('COMPLETED'),
     });
-    expect([(await run('status')).code, (await run('result')).code]).toEqual([0, 0]);
+    expect([(await run('status @last')).code, (await run('result @last')).code]).toEqual([0, 0]);
   });
 });
 

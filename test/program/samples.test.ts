@@ -47,7 +47,7 @@ const samples: Record<string, Sample> = {
     scenario: { faults: [loseResponse({ nth: 1 })] },
   },
   'no-credits': { argv: ['trigger', 'nightly', '--json'], scenario: { credits: 0 } },
-  'still-running': { argv: ['status', '--json'], earlier: ['trigger', 'nightly'] },
+  'still-running': { argv: ['status', '@last', '--json'], earlier: ['trigger', 'nightly'] },
   listed: { argv: ['list', '--json'], earlier: ['trigger', 'nightly'] },
   'listed-offline': { argv: ['list', '--offline', '--json'], earlier: ['trigger', 'nightly'] },
   usage: { argv: ['trigger', '..', '--json'] },

@@ -128,9 +128,9 @@ describe('the key', () => {
 
   test.each<[string, string[], Record<string, string>]>([
     ['given as a flag that does not exist', ['status', `--api-key=${key}`], {}],
-    ['with a line break in it', ['status'], { RUNCTL_API_KEY: `${key}\n${key}` }],
-    ['with a character that no header carries', ['status'], { RUNCTL_API_KEY: `${key}\u{1F511}` }],
-    ['in the base URL', ['status'], { RUNCTL_BASE_URL: `https://user:${encodeURIComponent(key)}@x.test` }],
+    ['with a line break in it', ['status', '@last'], { RUNCTL_API_KEY: `${key}\n${key}` }],
+    ['with a character that no header carries', ['status', '@last'], { RUNCTL_API_KEY: `${key}\u{1F511}` }],
+    ['in the base URL', ['status', '@last'], { RUNCTL_BASE_URL: `https://user:${encodeURIComponent(key)}@x.test` }],
     [
       'in a proxy address',
       ['status', executionId],
@@ -173,8 +173,8 @@ describe('an API key in a wrong place is not repeated', () => {
   const misplaced = 'sk-live-0123456789abcdef';
 
   test.each<[string[], Record<string, string>?]>([
-    [['status', '--api-key-file', misplaced]],
-    [['status'], { RUNCTL_API_KEY_FILE: misplaced }],
+    [['status', '@last', '--api-key-file', misplaced]],
+    [['status', '@last'], { RUNCTL_API_KEY_FILE: misplaced }],
     [['config', 'list'], { RUNCTL_API_KEY_FILE: 'sk-short' }],
     [['config', 'get', misplaced]],
     [['config', 'set', misplaced, 'x']],
@@ -190,9 +190,9 @@ describe('an API key in a wrong place is not repeated', () => {
     [[misplaced]],
     [['help', misplaced]],
     [['trigger', 'nightly', '--idempotency-key', `${misplaced} x`]],
-    [['watch', '--timeout', misplaced]],
+    [['watch', '@last', '--timeout', misplaced]],
     [['emulator', '--scenario', misplaced]],
-    [['status', '--field', misplaced]],
+    [['status', '@last', '--field', misplaced]],
     [['status', misplaced]],
   ])('%j %j', async (args, variables = {}) => {
     const { RUNCTL_API_KEY: _, ...env } = environment({ RUNCTL_BASE_URL: 'http://127.0.0.1:9', ...variables });

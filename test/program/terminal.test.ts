@@ -46,7 +46,7 @@ describe('a watch on a terminal', () => {
     for (let run = 1; run <= 3; run++) {
       await runProgram(['trigger', 'nightly', '-q'], { env });
       endRuns();
-      await runProgram(['watch', '-q'], { env });
+      await runProgram(['watch', '@last', '-q'], { env });
     }
     const screen = openMemoryScreen(watching, { env });
     await screen.sees(/nightly RUNNING \S+ · usually \d+\w$/);
@@ -116,7 +116,7 @@ describe('color', () => {
   });
 });
 
-test.each(['result', 'result -q', 'result --field output'])(
+test.each(['result @last', 'result @last -q', 'result @last --field output'])(
   'what a run has written gives the terminal no orders, and is whole in a pipe: %s',
   async (line) => {
     const output = `Read 3 lines${esc}[2J${esc}]0;owned${bell}.`;

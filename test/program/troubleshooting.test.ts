@@ -52,7 +52,7 @@ const troubles: Record<string, Trouble> = {
     scenario: { ...going, faults: [{ on: 'status', do: 'status', status: 401 }] },
     before: [
       [trigger, 0],
-      [['status'], 7],
+      [['status', '@last'], 7],
     ],
     shows: /RUNCTL_API_KEY[\s\S]*the API key was refused/,
   },
@@ -65,7 +65,7 @@ const troubles: Record<string, Trouble> = {
     scenario: { ...going, faults: [{ on: 'status', do: 'html', status: 403 }] },
     before: [
       [trigger, 0],
-      [['status'], 10],
+      [['status', '@last'], 10],
     ],
     shows: /✖ service.*the response is an HTML page, "403"/,
   },

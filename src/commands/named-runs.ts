@@ -1,0 +1,29 @@
+import type { Invocation } from '../context.ts';
+import { type OutputOptions, printSentence, wantsData } from '../output/print.ts';
+import { usageProblem } from '../run/problem.ts';
+import { nameOf, type Run } from '../run/run.ts';
+
+/** The runs that a command was asked for, and whether it has to say which one it took. */
+interface NamedRuns {
+  texts: readonly string[];
+  isDefault: boolean;
+}
+
+/**
+ * The runs that were typed, or the last one if a person at a terminal typed none. Throws a usage problem for a script: if
+ * a variable is unset, it would read another run than it means.
+ */
+export function namedRuns(
+  texts: readonly string[],
+  { exitStatus, quiet, ...output }: OutputOptions & { exitStatus?: boolean },
+  { stdin, stdout }: Invocation,
+): NamedRuns {
+  if (texts.length > 0) return { texts, isDefault: false };
+  const isForScript = exitStatus || quiet || wantsData(output);
+  if (!isForScript && stdin().isTTY && stdout.isTTY) return { texts: ['@last'], isDefault: true };
+  throw usageProblem('name a run, or @last', 'a variable may be unset, and runs are not read from a pipe');
+}
+
+/** Says on stderr which run the command took. */
+export const sayLastRun = ({ target, executionId }: Run, context: Invocation): void =>
+  printSentence(`Using the last run: ${nameOf(target)} ${executionId}`, context);

@@ -30,7 +30,7 @@ export async function askSettings(options: { profile?: string }, context: Invoca
   if (!context.stdin().isTTY || !stderr.isTTY) {
     throw usageProblem(
       'config needs one of: get, set, unset, list, path',
-      'on a terminal, `runctl config` asks for everything it needs',
+      'in the foreground of a terminal, and without CI set, `runctl config` asks for everything it needs',
     );
   }
   const { path, config, profile } = openProfile(options.profile, context);

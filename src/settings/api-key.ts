@@ -63,7 +63,7 @@ export async function readApiKeyInput(source: string, context: Context): Promise
   if (!stdin.isTTY) return acceptText(readApiKey(stdin, 'the API key on standard input', context), source, context);
   if (!context.isInteractive()) {
     // To read from the terminal would stop a command in the background, and show what is typed after `fg`.
-    const message = "runctl can't ask for the API key in the background, nor with CI set";
+    const message = "can't ask for the API key in the background or with CI set";
     return { source, problem: usageProblem(message, 'read it from a file, with `< <file>` at the end of the line') };
   }
   const { askHidden } = await import('./prompts.ts');

@@ -7,9 +7,15 @@ import { unlessInterrupted } from './unless-interrupted.ts';
 export async function askLine(question: string, { signal, ...context }: Context): Promise<string> {
   const terminal = context.terminal();
   const reader = createInterface({ input: context.stdin(), output: terminal });
+  // After Ctrl-Z and `fg`, Node has paused the input, and without input the process would exit.
+  reader.on('SIGCONT', () => reader.resume());
   const typed = new Promise<string>((resolve, reject) => {
     reader.once('close', () => reject(new Problem({ name: 'interrupted', message: 'interrupted' })));
-    reader.question(question, resolve);
+    reader.question(question, (text) => {
+      resolve(text);
+      // What was pasted after the line break may be the API key, and would be shown.
+      reader.close();
+    });
   });
   try {
     return await unlessInterrupted(typed, signal);
@@ -45,7 +51,8 @@ export async function askHidden(question: string, context: Context): Promise<str
       else if (name === 'return' || name === 'enter' || (ctrl && name === 'd')) finish();
       else if (ctrl && name === 'u') characters = [];
       else if (name === 'backspace') characters.pop();
-      else characters.push(text);
+      // Another key with Ctrl, such as Ctrl-Z, is no part of an API key.
+      else if (!/^\p{Cc}/u.test(text)) characters.push(text);
     };
     emitKeypressEvents(stdin);
     stdin.on('keypress', press).once('end', finish).once('error', reject);

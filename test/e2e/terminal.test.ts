@@ -6,6 +6,7 @@ import { entry } from '../helpers/run-process.ts';
 import { runProgram } from '../helpers/run-program.ts';
 import { openScreen, openTerminal, type ScreenOptions } from '../helpers/screen.ts';
 import { atTheEnd } from '../helpers/screen-reader.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const ctrlC = '\u0003';
 
@@ -57,6 +58,18 @@ describe('in a shell with job control', () => {
     type(command);
     return { ...served, ...screen, enter: type, ctrlZ: () => screen.type(ctrlZ) };
   }
+
+  test('the guide of `runctl config` goes on after Ctrl-Z and `fg`, and shows nothing that was pasted after a line', async () => {
+    const screen = await inShell(`RUNCTL_CONFIG_DIR=${temporaryFolder()} runctl config`);
+    await screen.sees(/^base URL/);
+    screen.ctrlZ();
+    await screen.sees(/Stopped/);
+    screen.enter('fg');
+    await screen.sees(/^base URL of the service: $|^base URL of the service:$/);
+    screen.enter(`${screen.emulator.url}${enter}pasted-api-key`);
+    await screen.sees(/^API key/);
+    expect(screen.written()).not.toContain('pasted-api-key');
+  });
 
   /** Lines of the shell, which a board that is drawn later must not erase. */
   const shellLines = (lines: string[]) => lines.filter((line) => /Stopped|^> |^typed/.test(line)).slice(1);

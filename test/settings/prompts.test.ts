@@ -22,6 +22,7 @@ describe('a hidden line', () => {
     ['is not emptied below nothing', ['\u007f\u007fa\r'], 'a'],
     ['loses a whole character, whatever its length', ['a\u{1F511}\u007fb\r'], 'ab'],
     ['is emptied by Ctrl-U', ['wrong\u0015hunter2\r'], 'hunter2'],
+    ['takes no notice of other keys with Ctrl', ['hun\u001ater\u00012\r'], 'hunter2'],
     ['takes no notice of arrow keys', ['hun\u001b[D\u001bOAter2\u001b[1;5C\r'], 'hunter2'],
     ['may be pasted', [paste('hunter2'), '\r'], 'hunter2'],
     ['may be pasted in pieces', ['\u001b[20', '0~hun', 'ter2\u001b', '[201~', '\r'], 'hunter2'],

@@ -157,7 +157,7 @@ export function inDoubt(why: WhyInDoubt, trigger: Trigger, ports: StartPorts): S
   };
 }
 
-/** The conflict that the journal has, else that of the last attempt. */
+/** The run that the last attempt met, else the one that the journal has. */
 function conflictOf(
   why: WhyInDoubt,
   recorded: { activeExecutionId?: string } | undefined,
@@ -166,7 +166,7 @@ function conflictOf(
 ): Conflict | undefined {
   const fault = why.kind === 'lost' && why.fault.kind === 'already_active' ? why.fault : undefined;
   if (!recorded && !fault) return undefined;
-  const activeExecutionId = recorded?.activeExecutionId ?? fault?.executionId;
+  const activeExecutionId = fault?.executionId ?? recorded?.activeExecutionId;
   if (activeExecutionId === undefined) return { isOthers: false };
   // Another process may have recorded that run meanwhile.
   const active = journal.find(activeExecutionId, { baseUrl, fresh: true });

@@ -67,10 +67,9 @@ function whatFollowed(fault: Fault, { conflict }: DoubtfulTrigger, isRetry: bool
 }
 
 function activeRun({ executionId }: Fault, isOthers = false): string {
+  if (executionId === undefined) return 'a run was already active, perhaps its own';
   if (isOthers) return `another run was active (${executionId}), so this trigger may have started one, too`;
-  return executionId === undefined
-    ? 'a run was already active, perhaps its own'
-    : `run ${executionId} was already active, perhaps its own`;
+  return `run ${executionId} was already active, perhaps its own`;
 }
 
 /** The sentence of `recover` about a trigger that it sent again in vain. */

@@ -6,6 +6,7 @@ import { createProcesses, senderOf } from '../journal/processes.ts';
 import type { Row } from '../output/tables.ts';
 import { type Entry, isOpen, statusOf, type UnresolvedTrigger } from '../run/entry.ts';
 import { exitNameOf, type Fault, reasonOf, remedyOf, retryAfterHint } from '../run/fault.ts';
+import { nearWords } from '../run/near-words.ts';
 import { Problem, usageProblem } from '../run/problem.ts';
 import { count, quote } from '../run/quote.ts';
 import { nameOf } from '../run/run.ts';
@@ -22,11 +23,20 @@ export function omissionNote(
   automations: readonly NamedAutomation[],
   { matching, rows }: { matching: readonly Row[]; rows: readonly Row[] },
   { limit }: { limit?: number },
+  known: () => ReadonlySet<string>,
 ): string | string[] {
   if (matching.length > rows.length) return moreNote(rows.length, limit);
   const isShown = (at: number) => rows.some(({ entry }) => isAmong(automations.slice(at, at + 1), entry.target));
   const missing = names.filter((_, at) => !isShown(at));
-  return missing.length > 0 ? `No runs of ${missing.join(', ')}.` : [];
+  return missing.length > 0 ? `No runs of ${missing.join(', ')}.${nearNote(missing, known)}` : [];
+}
+
+/** What was probably meant by the names that the journal has never seen. */
+function nearNote(names: readonly string[], known: () => ReadonlySet<string>): string {
+  if (names.length === 0) return '';
+  const all = known();
+  const near = names.filter((name) => !all.has(name)).flatMap((name) => nearWords(name, all));
+  return near.length > 0 ? ` Did you mean ${[...new Set(near)].join(' or ')}?` : '';
 }
 
 function moreNote(shown: number, limit: number | undefined): string {
@@ -74,6 +84,7 @@ export function emptyNote(
   names: readonly string[],
   baseUrl: string | undefined,
   { status, since, project, quiet }: { status?: readonly string[]; since?: unknown; project?: string; quiet?: boolean },
+  known: () => ReadonlySet<string>,
   context: Invocation,
 ): string | undefined {
   if (quiet) return undefined;
@@ -87,7 +98,7 @@ export function emptyNote(
   const isFiltered = filters.some(Boolean);
   const start = isJournalIncomplete(context) ? '' : ' Start one with `runctl trigger <automation>`.';
   const next = isFiltered ? ' `runctl list` shows all.' : start;
-  return `No runs${filters.filter(Boolean).join('')} ${place}. Runs started on other machines aren't listed.${next}`;
+  return `No runs${filters.filter(Boolean).join('')} ${place}.${nearNote(names, known)} Runs started on other machines aren't listed.${next}`;
 }
 
 /** Throws a usage problem for a status that neither the documents nor a run have. */

@@ -3,6 +3,7 @@ import { define, type OptionsOf } from '../cli/command.ts';
 import { aboutSelection, giveUpListingAfter } from '../cli/options.ts';
 import { moment, statusWords, whole } from '../cli/values.ts';
 import { flawOfSelection, parseAutomationNames } from '../connection/arguments.ts';
+import { automationsIn } from '../connection/known-automations.ts';
 import { journalOf } from '../connection/open-journal.ts';
 import type { Invocation } from '../context.ts';
 import { statusIn } from '../journal/found-run.ts';
@@ -80,6 +81,7 @@ export const list = define(command, {
       isForIds: isForIds(options),
     };
 
+    const known = () => automationsIn({ journal, baseUrl });
     const recorded = recordedIn(journal, selection, nowMs);
     checkStatuses(options.status, recorded);
     const pollable = recorded.filter((entry) => isPollable(entry, options.status, nowMs));
@@ -96,7 +98,7 @@ export const list = define(command, {
     const doubts = doubt && !offline ? [{ kind: 'failed', problem: doubt } as const] : [];
     const doubtNote = doubt && offline ? [`${doubt.message}.`] : [];
     if (rows.length === 0)
-      return { outcomes: doubts, omission: doubt ? doubtNote : emptyNote(names, baseUrl, options, context) };
+      return { outcomes: doubts, omission: doubt ? doubtNote : emptyNote(names, baseUrl, options, known, context) };
     const shownMissed = connection ? missed.filter(({ entry }) => rows.some((row) => isSameRun(row.entry, entry))) : [];
     for (const { entry, why } of shownMissed) warnOfOld(entry, reasonFor(why), context);
     if (selection.isForIds)
@@ -107,7 +109,7 @@ export const list = define(command, {
       };
     const { runTable } = await import('../output/tables.ts');
     const unpolled = !doubt && shownMissed.length > 0 ? [unpolledNote(shownMissed)] : [];
-    const leftOut = quiet ? [] : [omissionNote(names, automations, { matching, rows }, options)].flat();
+    const leftOut = quiet ? [] : [omissionNote(names, automations, { matching, rows }, options, known)].flat();
     return {
       outcomes: [...rows.map((row) => outcomeOf(row, nowMs)), ...doubts],
       voice: { ...plainVoice, argumentOf: ({ executionId }) => executionId },

@@ -8,7 +8,7 @@ import { cutTo, padTo, widthOf } from '../output/width.ts';
 import { type Entry, isOpen, isUnfinished, openMs, statusOf } from '../run/entry.ts';
 import { fullNameOf } from '../run/run.ts';
 import { endedWell } from '../run/statuses.ts';
-import { resolveWithoutApiKey } from '../settings/resolve.ts';
+import { resolveWithoutApiKey, showSettings } from '../settings/resolve.ts';
 import { valueIfGiven } from '../settings/table.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
 import { dayMs, formatAgo } from '../system/time-text.ts';
@@ -22,14 +22,26 @@ export async function showOverview(context: Invocation): Promise<Result | number
   const baseUrl = valueIfGiven(resolveWithoutApiKey({}, env).baseUrl);
   if (baseUrl === undefined) return introduce(context);
   const journal = journalOf(context, { needed: true });
-  if (journal.entries({ baseUrl }).next().done)
-    return { next: 'start a first run: `runctl trigger <automation> --watch`' };
+  if (journal.entries({ baseUrl }).next().done) return noRuns(await hasApiKey(context));
   const nowMs = clock.nowMs();
   const entries = entriesInNeed(journal, baseUrl, nowMs);
   return {
     text: (theme, { columns = 80 }) => (entries.length > 0 ? linesOf(entries, nowMs, theme, columns) : allIsWell),
     next: '`runctl list` shows every run, `runctl --help` every command',
   };
+}
+
+const noRuns = (isSetUp: boolean): Result => ({
+  text: () => 'No runs yet.\n',
+  next: isSetUp
+    ? 'start the first one: `runctl trigger <automation> --watch`'
+    : 'set the API key first: `runctl config`',
+});
+
+/** Is an API key set, or a command that prints it? Nothing is sent. */
+async function hasApiKey(context: Invocation): Promise<boolean> {
+  const { apiKey } = await showSettings({}, context);
+  return (apiKey.value ?? apiKey.command) !== undefined;
 }
 
 const allIsWell = 'Nothing is unresolved or unfinished, and nothing failed in the last 24 hours.\n';
@@ -79,7 +91,9 @@ function factsOf(entry: Entry, nowMs: number, theme: Theme) {
   const run = entry.kind === 'run' ? entry : undefined;
   const { completedAt, statusAt, error } = run ?? {};
   const ago = formatAgo(nowMs - Date.parse(completedAt ?? statusAt ?? entry.at));
-  const about = `${statusOf(entry)} ${entry.target.automationName} ${ago}`;
+  // An overview polls nothing, so an unfinished run may have finished since.
+  const when = isUnfinished(entry) ? `, last seen ${ago}` : ` ${ago}`;
+  const about = `${statusOf(entry)} ${entry.target.automationName}${when}`;
   return {
     text: sanitizeLine(error ? `${about}: ${error}` : about),
     symbol: run ? symbolOfStatus(run, theme) : theme.symbols.warn,

@@ -1,4 +1,5 @@
 import type { NamedAutomation } from '../journal/entry-filter.ts';
+import { fieldsOf } from '../output/field-paths.ts';
 import { flawInPath, flawOfFilter, flawOfName, isPlainName, type NameFlaw } from '../run/automation-name.ts';
 import { usageProblem } from '../run/problem.ts';
 import { quote, shellWord } from '../run/quote.ts';
@@ -105,6 +106,8 @@ export function flawOfSelection(text: string): NameFlaw | undefined {
   if (splitName(text).projectId !== undefined) return undefined;
   const status = text.toUpperCase();
   if (shownStatuses.includes(status)) return { why: 'is a status', hint: `use \`--status ${status}\``, isNoName: true };
+  if (text.includes(',') && text.split(',').every((name) => fieldsOf('list').includes(name)))
+    return { why: 'names fields, not automations', hint: `use \`--field ${text}\``, isNoName: true };
   return flawOfFilter(text);
 }
 

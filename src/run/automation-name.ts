@@ -30,6 +30,7 @@ const rulesOfFilters: readonly Rule[] = [
     'type the name instead of pasting it',
   ],
   [leadingDashes, 'begins with a dash', 'a flag stands before the `--`'],
+  [/,/, 'contains a comma', 'separate names with spaces'],
 ];
 const rulesOfNames: readonly Rule[] = [
   ...rulesOfFilters,
@@ -38,7 +39,6 @@ const rulesOfNames: readonly Rule[] = [
     'has a typographic quote, which no shell removes',
     'leave out the quotes, or type plain ones',
   ],
-  [/,/, 'contains a comma', 'separate names with spaces'],
   [/\*/, 'contains an asterisk', 'name each automation, as there are no patterns'],
   [
     /\//,

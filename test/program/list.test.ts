@@ -49,6 +49,20 @@ test.each([
   expect(documents.map(({ executionId }) => executionId)).toEqual(numbers.map(uuid));
 });
 
+test('a name that was never seen has no rows, and one that is near is suggested', async () => {
+  const { code, stdout, stderr } = await listedAfter(runs, 'nigthly');
+  expect([code, stdout, stderr]).toEqual([0, '', expect.stringContaining('Did you mean nightly?')]);
+  expect((await listedAfter(runs, 'nightly nigthly')).stderr).toContain('Did you mean nightly?');
+  expect((await listedAfter(runs, 'nightly --status TIMED_OUT --offline')).stderr).not.toContain('Did you mean');
+});
+
+test.each([
+  ['--json executionId,status', '--field executionId,status'],
+  ['nightly,weekly', 'spaces'],
+])('`list %s` is refused, as a comma is in no name, and says what to type', async (line, hint) => {
+  expect(await listedAfter(runs, line)).toMatchObject({ code: 2, stderr: expect.stringContaining(hint) });
+});
+
 test('people are shown a table of the runs, with where they were started if that was not always here', async () => {
   const { stdout, stderr } = await listedAfter(runs);
   expect(stdout).toMatch(/COMPLETED.*nightly[\s\S]*RUNNING.*weekly[\s\S]*FAILED.*nightly/);

@@ -26,7 +26,7 @@ const startMs = Date.parse('2026-01-02T03:04:05Z');
 // biome-ignore format: a table
 test.each<[string, [afterHours: number, line: string][], string[]]>([
   ['nothing if all is well', [[0, 'trigger good --watch']], []],
-  ['an unfinished run', [[0, 'trigger long'], [1, '']], ['long 1h: watch']],
+  ['an unfinished run', [[0, 'trigger long'], [1, '']], ['long, last seen 1h: watch']],
   ['an unresolved trigger', [[0, lost], [2, '']], ['lost 2h: recover']],
   ['nothing that is no longer open', [[0, lost], [0, 'trigger long'], [25, '']], []],
   ['a failure', [[0, bad], [3, '']], ['bad 3h: result']],
@@ -35,8 +35,8 @@ test.each<[string, [afterHours: number, line: string][], string[]]>([
   ['the newest failure of an automation', [[0, bad], [1, bad]], ['bad 1s: result']],
   ['no failure after which the automation completed', [[0, mended], [0, mended]], []],
   ['what is unresolved, unfinished and failed, in this order', [[0, bad], [0, lost], [3, 'trigger long']],
-    ['lost 3h: recover', 'long just: watch', 'bad 3h: result']],
-  ['ten at most', [[0, `trigger ${many.join(' ')}`]], many.slice(2).reverse().map((name) => `${name} just: watch`)],
+    ['lost 3h: recover', 'long, last seen just: watch', 'bad 3h: result']],
+  ['ten at most', [[0, `trigger ${many.join(' ')}`]], many.slice(2).reverse().map((name) => `${name}, last seen just: watch`)],
 ])('a bare `runctl` shows %s, from the journal alone', async (_, commands, shown) => {
   const { env, clock, emulator } = await withEmulator(scenario, {}, createLeapingClock(startMs));
   const random = () => 0.5;
@@ -50,9 +50,20 @@ test.each<[string, [afterHours: number, line: string][], string[]]>([
   const inForce = { ...env, NO_COLOR: '1', LANG: 'C.UTF-8' };
   const { code, stdout } = await runProgram([], { env: inForce, clock, screen, input });
   expect([code, emulator.requests.length]).toEqual([0, requests]);
-  const found = stdout.matchAll(/^\S+ [A-Z]+ (?<about>\w+ \w+).* → runctl (?<step>\w+)/gm);
+  const found = stdout.matchAll(/^\S+ [A-Z]+ (?<about>\w+,? (?:last seen )?\w+).* → runctl (?<step>\w+)/gm);
   expect(Array.from(found, ({ groups }) => `${groups?.about}: ${groups?.step}`)).toEqual(shown);
   for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+});
+
+test.each([
+  ['if an API key is set, how to start one', {}, /No runs yet\.\n/, /runctl trigger <automation>/],
+  ['without an API key, how to set it first', { RUNCTL_API_KEY: '' }, /No runs yet\.\n/, /runctl config/],
+])('with an empty journal, a bare `runctl` says so, and %s', async (_, changes, said, next) => {
+  const { env } = await withEmulator(scenario);
+  const screen = new ScreenStream(new Terminal({ cols: 80, rows: 30, allowProposedApi: true }));
+  const input = Object.assign(new PassThrough(), { isTTY: true });
+  const { code, stdout, stderr } = await runProgram([], { env: { ...env, ...changes }, screen, input });
+  expect([code, stdout, stderr]).toEqual([0, expect.stringMatching(said), expect.stringMatching(next)]);
 });
 
 test('in a pipe, a bare `runctl` shows the help', async () => {

@@ -384,6 +384,9 @@ const sections: Record<string, readonly Row[]> = {
     ['there is more', 'list -n 1', after(long, 'trigger a b')],
     ['there is nothing of one name', 'list nightly weekly', running],
     ['nothing can be polled', 'list', after(faulty(isAway('status')), 'trigger a b', '2h')],
+    ['a status may be missed', 'list --status FAILED', after(faulty(isAway('status')), 'trigger a b', '2h')],
+    ['a status may be missed offline', 'list --status FAILED --offline -q', after(faulty(), 'trigger a', '2h')],
+    ['a name is mistyped', 'list nigthly', running],
     ['there is no such status', 'list --status foo'],
   ],
 

@@ -35,7 +35,7 @@ serve lost-answer
 run trigger nightly --watch || exit
 stop
 say 'What the service saw: two triggers, one run.'
-sed -e 1d -e 's/^/  /' "$folder/seen"
+sed -e 1,2d -e 's/^/  /' "$folder/seen"
 sleep 2
 
 say 'A run that fails'
@@ -56,4 +56,4 @@ say 'So you can watch it again, from here or after a reboot.'
 run watch @last || exit
 stop
 
-printf '\nTo use your own account, start with `runctl config`.\nTo test your own scripts like this, see `runctl emulator --help`.\n'
+printf '\nTo use your own account, start with 'runctl config'.\nTo test your own scripts like this, see 'runctl emulator --help'.\n'

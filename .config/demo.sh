@@ -56,4 +56,4 @@ say 'So you can watch it again, from here or after a reboot.'
 run watch @last || exit
 stop
 
-printf '\nTo use your own account, start with 'runctl config'.\nTo test your own scripts like this, see 'runctl emulator --help'.\n'
+printf "\nTo use your own account, start with 'runctl config'.\nTo test your own scripts like this, see 'runctl emulator --help'.\n"

@@ -38,7 +38,7 @@ export async function askSettings(options: { profile?: string }, context: Invoca
   const stored = storedProfile(profile.name, config) ?? {};
 
   printSentence(
-    `The answers are stored in ${path}, which only you can read. Enter keeps the value in brackets; Ctrl-C cancels without saving.`,
+    `The answers are stored in ${path}, which only you can read. Enter keeps the value in brackets, and Ctrl-C cancels without saving.`,
     context,
   );
   const answers = await askThatWork(stored, context);
@@ -47,7 +47,7 @@ export async function askSettings(options: { profile?: string }, context: Invoca
     // An API key that was typed for one base URL must not end up beside another.
     if (isDeepStrictEqual(storedProfile(profile.name, now) ?? {}, stored)) return withProfile(now, profile, answers);
     throw usageProblem(
-      `another command has changed profile ${quote(profile.name)}; nothing was saved`,
+      `another command has changed profile ${quote(profile.name)}, so nothing was saved`,
       `\`runctl config${profileFlag(profile.name)}\``,
     );
   };
@@ -105,7 +105,8 @@ async function ask({ key, asks, isNeeded }: SetupQuestion, stored: string | unde
       if (isSecret) context.secrets.protect(text);
       return parsed.value;
     }
-    printSentence(`The ${name} ${parsed.flaw}; ${parsed.hint ?? hint}.`, context);
+    const advice = parsed.hint ?? hint;
+    printSentence(`The ${name} ${parsed.flaw}. ${advice.charAt(0).toUpperCase()}${advice.slice(1)}.`, context);
   }
 }
 

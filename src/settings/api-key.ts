@@ -102,7 +102,7 @@ function readApiKeyFile(path: string, source: string, context: Context): Promise
         );
       throw usageProblem(
         `${file} can't be read (${code ?? message})`,
-        'check the path; the file must contain the API key and nothing else',
+        'the file must contain the API key and nothing else',
       );
     } finally {
       done.abort();

@@ -33,7 +33,7 @@ export interface ReadConfig {
 }
 
 const mostMebibytes = 16;
-const fixHint = 'fix it by hand, or move it away; it was not changed';
+const fixHint = 'fix it by hand, or move it away. It was not changed';
 
 /** Reads config.json. Without one, or if others can change it, nothing is set. Throws a usage problem if it is invalid. */
 export function readConfigFile(path: string | undefined): ReadConfig {
@@ -126,7 +126,7 @@ function createLock(path: string): boolean {
 
 const busyProblem = (path: string, lock: string) =>
   usageProblem(
-    `${path} is being changed by another command; nothing was stored`,
+    `${path} is being changed by another command, so nothing was stored`,
     `try again. If no other command is at work, one was killed:\n\`rm ${shellWord(lock)}\``,
   );
 

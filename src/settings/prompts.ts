@@ -47,7 +47,7 @@ export async function askHidden(question: string, context: Context): Promise<str
       else if (text === undefined) return;
       else if (isPasting) characters.push(text === '\r' ? '\n' : text);
       else if (ctrl && name === 'c')
-        reject(new Problem({ name: 'interrupted', message: 'interrupted; no API key was given' }));
+        reject(new Problem({ name: 'interrupted', message: 'interrupted before an API key was given' }));
       else if (name === 'return' || name === 'enter' || (ctrl && name === 'd')) finish();
       else if (ctrl && name === 'u') characters = [];
       else if (name === 'backspace') characters.pop();

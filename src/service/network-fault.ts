@@ -23,7 +23,11 @@ export function faultOf(failure: ExchangeFailure, attempt: Attempt): Fault {
     const way = proxy ? ` through ${proxyNameOf(proxy)}` : '';
     return failure.sent
       ? { kind: 'lost', message: `${host} didn't finish its response within ${limit}` }
-      : { kind: 'unreachable', message: `no connection to ${host}${way} within ${limit}` };
+      : {
+          kind: 'unreachable',
+          message: `no connection to ${host}${way} within ${limit}`,
+          hint: proxy && hintFor(proxy),
+        };
   }
   const causes = causesOf(failure.error);
   const ofClient = clientFault(causes, failure);
@@ -97,7 +101,7 @@ const networkMessages: Record<string, string> = {
 /** A response that can't be read as HTTP. */
 function oddResponse(causes: Cause[], { host }: Attempt): Pick<Fault, 'message' | 'hint'> | undefined {
   const sender = `${host}, or a proxy in front of it,`;
-  for (const { code, message } of causes) {
+  for (const { code, name, message } of causes) {
     // undici reads no further after a 100 (lib/dispatcher/client-h1.js), though RFC 9110 §15.2 allows one at any time.
     if (message === 'bad response')
       return {
@@ -106,7 +110,7 @@ function oddResponse(causes: Cause[], { host }: Attempt): Pick<Fault, 'message' 
       };
     if (code === 'UND_ERR_HEADERS_OVERFLOW')
       return { message: `${sender} sent response headers of more than 256 KB`, hint: askServer };
-    if (code.startsWith('HPE_'))
+    if (name === 'HTTPParserError' || code.startsWith('HPE_'))
       return { message: `${sender} sent a response that isn't HTTP (${message})`, hint: "check the base URL's port" };
   }
   return undefined;
@@ -116,8 +120,8 @@ const askServer = 'ask whoever runs the server, or the proxy, to change that';
 
 function networkMessage(causes: Cause[], { sent, status }: ExchangeFailure, { host }: Attempt): string {
   const [, known] = Object.entries(networkMessages).find(([code]) => causes.some((cause) => cause.code === code)) ?? [];
-  const words =
-    known?.replace('$', host) ?? `the connection to ${host} failed (${causes[0]?.message ?? 'no reason given'})`;
+  const reason = causes.find(({ code }) => code !== 'PROXY')?.message ?? 'no reason given';
+  const words = known?.replace('$', host) ?? `the connection to ${host} failed (${reason})`;
   if (status !== undefined) return `${words} in the middle of a ${status} response`;
   return sent ? `${words} before it responded` : words;
 }

@@ -255,6 +255,14 @@ describe('what fails at a proxy', () => {
     ['no address of it', coded('ENOTFOUND'), 'unreachable', 'resolve', 'check https_proxy'],
     ['its reset', coded('ECONNRESET'), 'unreachable', 'reset', 'check https_proxy'],
     ['its silence', coded('UND_ERR_HEADERS_TIMEOUT'), 'unreachable', 'never responded', 'check https_proxy'],
+    [
+      'what is no HTTP proxy',
+      Object.assign(new Error('Expected HTTP/'), { name: 'HTTPParserError' }),
+      'unreachable',
+      "isn't HTTP",
+      'check https_proxy',
+    ],
+    ['its unknown failure', new Error('something new'), 'unreachable', '(something new)', 'check https_proxy'],
     ['its certificate', coded('CERT_HAS_EXPIRED'), 'untrusted', 'expired', 'check https_proxy'],
   ])('names it: %s', (_, error, kind, says, hint) => {
     const fault = faultFor(new ProxyFailure(error));
@@ -276,6 +284,7 @@ describe('what fails at a proxy', () => {
     expect(faultFor(refused(403))).toMatchObject({ kind: 'proxy_refused' });
     const late = faultOf({ sent: false, reason: 'deadline' }, attempt);
     expect([late.message.includes('service.test'), late.message.includes(its)]).toEqual([true, true]);
+    expect(late.hint).toContain('check https_proxy');
   });
 
   test.each([

@@ -71,7 +71,7 @@ describe('a request that is sent may have been acted on', () => {
     ['cut in the body', (socket) => socket.end(half), 200, 'a 200 response'],
     ['reset in the body', (socket) => socket.write(half, () => socket.resetAndDestroy()), 200, 'a 200 response'],
     ['cut in a chunk', (socket) => socket.end(halfChunk), 200, 'a 200 response'],
-    ['answered in another language', (socket) => socket.end('220 smtp ready\r\n')],
+    ['answered in another language', (socket) => socket.end('220 smtp ready\r\n'), undefined, "isn't HTTP"],
     ['answered with a huge head', (socket) => socket.end(hugeHead), undefined, '256 KB'],
     ['answered with a 100', (socket) => socket.end(`HTTP/1.1 100 Go on\r\n\r\n${ok}`), undefined, '100 Continue'],
   ];

@@ -7,7 +7,7 @@ import { findRun } from '../connection/find-run.ts';
 import { refreshRuns } from '../connection/refresh.ts';
 import { foundRunOf } from '../journal/found-run.ts';
 import type { Result } from '../output/print.ts';
-import { runOf } from '../run/entry.ts';
+import { isUnfinished, runOf } from '../run/entry.ts';
 import { defaults } from '../run/limits.ts';
 import type { FoundRun, RunOutcome } from '../run/outcome.ts';
 import { usageProblem } from '../run/problem.ts';
@@ -60,8 +60,9 @@ async function findRuns(named: RunArgument[], connection: Connection): Promise<F
 /** Oldest first, and those that the service knows again. */
 async function unfinishedRuns(connection: Connection): Promise<FoundRun[]> {
   const { journal, baseUrl, clock } = connection;
-  const unfinished = journal.unfinished({ baseUrl });
-  const forgotten = journal.forgotten({ baseUrl });
+  const open = journal.pollable({ baseUrl });
+  const unfinished = open.filter(isUnfinished);
+  const forgotten = open.filter(({ kind }) => kind === 'forgotten');
   const { current } = await refreshRuns(forgotten, defaults.listGiveUpAtTerminalMs, connection);
   const again = forgotten.filter(({ executionId }) => current.has(executionId));
   return [...unfinished, ...again].reverse().map((entry) => foundRunOf(runOf(entry), entry, clock));

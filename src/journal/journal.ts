@@ -1,6 +1,5 @@
 import {
   type Entry,
-  type ForgottenRun,
   isOpen,
   isUnfinished,
   type KnownRun,
@@ -130,11 +129,6 @@ export class Journal {
   /** The unfinished runs, newest first. */
   unfinished(filter: { baseUrl: string; target?: Target }): KnownRun[] {
     return this.pollable(filter).filter(isUnfinished);
-  }
-
-  /** The runs that the service didn't know when it was last asked, and that it may know again, newest first. */
-  forgotten(filter: { baseUrl: string }): ForgottenRun[] {
-    return this.pollable(filter).filter((entry) => entry.kind === 'forgotten');
   }
 
   /** What a poll may change: the unfinished runs, and those that the service may know again, newest first. */

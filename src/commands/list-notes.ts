@@ -49,12 +49,24 @@ function moreNote(shown: number, limit: number | undefined): string {
 export const unpolledNote = (missed: readonly Missed[]): string =>
   `${count(missed.length, 'run')} couldn't be polled: ${reasonsFor(missed)}`;
 
+/** With `--offline`: how many runs may have a status that was asked for, by now. */
+export function offlineNote(missed: readonly Missed[], statuses: readonly string[]): string {
+  const verb = missed.length === 1 ? "wasn't" : "weren't";
+  return `${count(missed.length, 'run')} ${verb} polled (\`--offline\`) and may be ${wantedOf(missed, statuses)}.`;
+}
+
+/** The statuses that runs may have by now which couldn't be polled. */
+function wantedOf(missed: readonly Missed[], statuses: readonly string[]): string {
+  const isForgotten = missed.some(({ entry }) => entry.kind === 'forgotten');
+  const mayBe = statuses.filter((status) => status !== 'UNKNOWN' && (status !== 'NOT_FOUND' || isForgotten));
+  return mayBe.join(' or ');
+}
+
 /** The problem that runs which couldn't be polled may have a status that was asked for. */
 export function doubtOf(missed: readonly Missed[], statuses: readonly string[]): Problem {
   const [{ why: first } = { why: undefined }] = missed;
-  const isForgotten = missed.some(({ entry }) => entry.kind === 'forgotten');
-  const mayBe = statuses.filter((status) => status !== 'UNKNOWN' && (status !== 'NOT_FOUND' || isForgotten));
-  const message = `${count(missed.length, 'run')} couldn't be polled and may be ${mayBe.join(' or ')}: ${reasonsFor(missed)}`;
+  const wanted = wantedOf(missed, statuses);
+  const message = `${count(missed.length, 'run')} couldn't be polled and may be ${wanted}: ${reasonsFor(missed)}`;
   const names = new Set(missed.map(({ why }) => (why instanceof Problem ? 'unavailable' : exitNameOf(why))));
   const [name] = names.size === 1 ? names : [];
   const hint = first instanceof Problem ? first.facts.hint : first && hintFor(first);

@@ -27,7 +27,16 @@ import { shownStatuses } from '../run/statuses.ts';
 import { resolveSettings, resolveWithoutApiKey } from '../settings/resolve.ts';
 import { valueIfGiven } from '../settings/table.ts';
 import { plainVoice } from '../words/voice.ts';
-import { checkStatuses, doubtOf, emptyNote, omissionNote, reasonFor, unknownNote, unpolledNote } from './list-notes.ts';
+import {
+  checkStatuses,
+  doubtOf,
+  emptyNote,
+  offlineNote,
+  omissionNote,
+  reasonFor,
+  unknownNote,
+  unpolledNote,
+} from './list-notes.ts';
 import { connectToPoll, pollAll } from './list-polls.ts';
 import { isPollable, isSelected, recordedIn, type Selection } from './list-runs.ts';
 
@@ -94,11 +103,11 @@ export const list = define(command, {
       .filter((entry) => isSelected(entry, selection))
       .map((entry): Row => ({ entry, isOld: isOld(entry) }));
     const rows = matching.slice(0, selection.limit);
-    const doubt = options.status && missed.length > 0 ? doubtOf(missed, options.status) : undefined;
-    const doubts = doubt && !offline ? [{ kind: 'failed', problem: doubt } as const] : [];
-    const doubtNote = doubt && offline ? [`${doubt.message}.`] : [];
+    const inDoubt = options.status && missed.length > 0 ? options.status : undefined;
+    const doubts = inDoubt && !offline ? [{ kind: 'failed', problem: doubtOf(missed, inDoubt) } as const] : [];
+    const doubtNote = inDoubt && offline ? [offlineNote(missed, inDoubt)] : [];
     if (rows.length === 0)
-      return { outcomes: doubts, omission: doubt ? doubtNote : emptyNote(names, baseUrl, options, known, context) };
+      return { outcomes: doubts, omission: inDoubt ? doubtNote : emptyNote(names, baseUrl, options, known, context) };
     const shownMissed = connection ? missed.filter(({ entry }) => rows.some((row) => isSameRun(row.entry, entry))) : [];
     for (const { entry, why } of shownMissed) warnOfOld(entry, reasonFor(why), context);
     if (selection.isForIds)
@@ -108,7 +117,7 @@ export const list = define(command, {
         omission: doubtNote,
       };
     const { runTable } = await import('../output/tables.ts');
-    const unpolled = !doubt && shownMissed.length > 0 ? [unpolledNote(shownMissed)] : [];
+    const unpolled = !inDoubt && shownMissed.length > 0 ? [unpolledNote(shownMissed)] : [];
     const leftOut = quiet ? [] : [omissionNote(names, automations, { matching, rows }, options, known)].flat();
     return {
       outcomes: [...rows.map((row) => outcomeOf(row, nowMs)), ...doubts],

@@ -1,6 +1,7 @@
 import { reported } from '../journal/fold.ts';
 import { type Entry, executionIdOf, type KnownRun, type RunEntry, runOf } from '../run/entry.ts';
 import type { Fault } from '../run/fault.ts';
+import { defaults } from '../run/limits.ts';
 import type { Service } from '../run/service.ts';
 import { formatDuration } from '../system/time-text.ts';
 import { pollOnce } from '../watch/ask.ts';
@@ -41,7 +42,7 @@ export async function refreshRuns(
       if (httpStatus !== 429 && httpStatus !== 503) return;
       pausedBy = answer.fault;
       limiter.pausePolls(retryAfterMs);
-    } else faults.set(run.executionId, isSent ? tooSlow(longestMs) : (pausedBy ?? tooMany(longestMs)));
+    } else faults.set(run.executionId, isSent ? tooSlow(longestMs) : (pausedBy ?? tooMany(longestMs, runs.length)));
   };
   const polls = runs.map(poll);
   const timer = clock.sleep(longestMs, end.signal);
@@ -51,18 +52,17 @@ export async function refreshRuns(
   return { current, faults };
 }
 
-const moreTime = 'give it more time with `--give-up-after 5m`';
-
 const tooSlow = (longestMs: number): Fault => ({
   kind: 'lost',
   message: `no response within ${formatDuration(longestMs)}`,
-  hint: moreTime,
+  hint: 'give it more time with `--give-up-after 5m`',
 });
 
-const tooMany = (longestMs: number): Fault => ({
+/** Its turn didn't come. The hint has time enough for as many runs, at the usual rate. */
+const tooMany = (longestMs: number, runs: number): Fault => ({
   kind: 'unsent',
-  message: `there was no time to poll it within ${formatDuration(longestMs)}`,
-  hint: moreTime,
+  message: `${formatDuration(longestMs)} isn't enough to poll all runs`,
+  hint: `give it more time with \`--give-up-after ${Math.max(5, Math.ceil(runs / defaults.rate / 60) + 1)}m\``,
 });
 
 /** What the journal has, or what the service says now. */

@@ -58,7 +58,7 @@ test.each(['', '-q', '--json'])(
     const { run } = await unseenFailure();
     const { code, stdout, stderr } = await run(`list --status FAILED --offline ${flags}`.trim());
     expect([code, stdout]).toEqual([0, '']);
-    expect(stderr).toMatch(/2 runs .*FAILED.*--offline/);
+    expect(stderr).toMatch(/2 runs .*--offline.*FAILED/);
     expect(stderr).not.toContain('No runs');
   },
 );

@@ -77,7 +77,7 @@ const table = {
     startsNoRun: true,
     meaning: 'the API key was refused (401, 403)',
     advice:
-      '`runctl config list` shows where the API key comes from. `runctl config set apiKey` stores another one. If the message names a page, something in front of the service responded, and the API key may be fine. `runctl help troubleshooting` has more.',
+      '`runctl config list` shows where the API key comes from. `runctl config set apiKey` stores another one. `runctl help troubleshooting` has more.',
   },
   no_credits: {
     code: 8,

@@ -27,8 +27,7 @@ export function wordsOfRefusal(outcome: OutcomeOf<'refused'>, voice: Voice): Wor
   return isRepeatedRefusal ? { message, hint: `${hint}\n${repeatedHint}`, isForPerson: true } : { message, hint };
 }
 
-const repeatedHint =
-  'if that is done, the service may be repeating its answer to this idempotency key; a new one starts no second run';
+const repeatedHint = 'a service may repeat its answer to an idempotency key: use a new key, which starts no second run';
 
 const outageHint = 'the service or the network may be down; `runctl doctor` finds the cause';
 

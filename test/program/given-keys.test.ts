@@ -53,7 +53,7 @@ test.each(['--watch -q', '--watch', '--watch --json', '-q', '--json', '--field s
 
 describe('a refusal that is repeated with the same idempotency key', () => {
   const unpaid = { on: 'trigger', do: 'status', status: 402 } as const;
-  const hinted = /a new one starts no second run/;
+  const hinted = /use a new key, which starts no second run/;
 
   test.each([401, 402])('may be the repeated answer to the key: %i, from the second time on', async (status) => {
     const { run } = await withMachine({ faults: [{ ...unpaid, status }] });

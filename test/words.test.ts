@@ -130,6 +130,7 @@ const sections: Record<string, readonly Row[]> = {
     ['it loses its environment', 'watch @last -q', after(ends('FAILED', 'lease_lost'), trigger)],
     ['it takes too long', 'watch @last -q', after(ends('TIMED_OUT'), trigger)],
     ['it is cancelled', 'watch @last -q', after(ends('CANCELLED'), trigger)],
+    ['it ends in a way of its own', 'watch @last', after({ automations: { '*': { duration: '1m', outcome: 'SKIPPED' } } }, trigger)],
     ['it completes oddly', `watch nightly/${id}`, {
       scenario: faulty({ ...responds('status', 200, run('PAUSED')), nth: 1 }, responds('any', 200, failedStep)),
     }],
@@ -240,6 +241,7 @@ const sections: Record<string, readonly Row[]> = {
       after({ ...short, faults: [{ ...unknownRun, nth: 3 }] }, withKey, '2h', 'status @last')
     ],
     ['its run is unfinished, and is forgotten', `${withKey} -q`, after(faulty(unknownRun), withKey, '2h')],
+    ['it is refused again', withKey, after({ credits: 0 }, withKey)],
     ['it is used up', `${withKey} --if-active wait -q`,
       after({ ...short, namesActiveRun: true, replayErrors: true }, trigger)
     ],

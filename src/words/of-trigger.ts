@@ -27,7 +27,8 @@ export function wordsOfRefusal(outcome: OutcomeOf<'refused'>, voice: Voice): Wor
   return isRepeatedRefusal ? { message, hint: `${hint}\n${repeatedHint}`, isForPerson: true } : { message, hint };
 }
 
-const repeatedHint = 'a service may repeat its answer to an idempotency key: use a new key, which starts no second run';
+const repeatedHint =
+  'The service may be repeating its answer to this idempotency key: use a new key, which starts no second run';
 
 const outageHint = 'the service or the network may be down; `runctl doctor` finds the cause';
 

@@ -1,7 +1,6 @@
 import { isAbsolute, join } from 'node:path';
 import { usageProblem } from '../run/problem.ts';
 import type { Env } from '../system/env.ts';
-import { flawOfPaste } from '../system/pasted-text.ts';
 import { settingTable } from './table.ts';
 import { flawOfWrapped } from './wrapped-text.ts';
 
@@ -46,8 +45,6 @@ function clean(path: string, source: string): string {
 
 /** From another folder, a relative path (or a `~` that no shell has replaced) would be another place. */
 function absolute(path: string, source: string): string {
-  const pasted = flawOfPaste(path);
-  if (pasted) throw usageProblem(`${source} ${pasted.flaw}`, pasted.hint);
   if (isAbsolute(path)) return path;
   throw usageProblem(`${source} isn't an absolute path`, 'give a path that begins with /');
 }

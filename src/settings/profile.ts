@@ -3,7 +3,6 @@ import { usageProblem } from '../run/problem.ts';
 import { shellWord } from '../run/quote.ts';
 import type { Env } from '../system/env.ts';
 import { repairOwn } from '../system/own-file.ts';
-import { flawOfPaste } from '../system/pasted-text.ts';
 import { type ConfigFile, type Profile, type ReadConfig, readConfigFile } from './config-file.ts';
 import { resolveConfigFile } from './folders.ts';
 import { defaultProfile, flagSource, settingTable, storedKeys } from './table.ts';
@@ -31,10 +30,8 @@ export function readProfileInForce(flag: string | undefined, env: Env): ProfileI
   const { name, source } = chooseProfile(flag, env, file);
   const stored = storedProfile(name, config);
   if (!stored && name !== defaultProfile && !distrust) {
-    const pasted = flawOfPaste(name);
-    if (pasted) throw usageProblem(`the profile name (${source}) ${pasted.flaw}`, pasted.hint);
     const names = Object.keys(config.profiles ?? {});
-    const known = names.length > 0 ? `known profiles: ${names.join(', ')}; ` : '';
+    const known = names.length > 0 ? `known profiles: ${names.join(', ')}\n` : '';
     throw usageProblem(
       `there is no profile ${JSON.stringify(name)} (${source}) in ${path ?? 'any config file'}`,
       path ? `${known}create it: \`runctl config --profile ${shellWord(name)}\`` : 'set HOME or RUNCTL_CONFIG_DIR',

@@ -42,7 +42,7 @@ export async function runProcess(): Promise<void> {
   });
   const isInForeground = createForeground(() => resumptions);
   const isInteractive = () => !process.env.CI && isInForeground();
-  const isTerminal = (stream: NodeJS.WriteStream) => stream.isTTY && isInteractive();
+  const isTerminal = (stream: NodeJS.WriteStream) => stream.isTTY === true && isInteractive();
   const stdout = sinkOf(process.stdout, isTerminal(process.stdout), env);
   const stderr = sinkOf(process.stderr, isTerminal(process.stderr), env, secrets.scrub);
   const leave = () => {

@@ -132,10 +132,13 @@ describe('without HOME and XDG folders', () => {
     return { emulator, env: rest };
   };
 
-  test.each(['list', 'recover', 'watch --all', 'status', 'result', 'watch nightly'])('%s is refused', async (line) => {
-    const { stderr, code } = await runProgram(line.split(' '), { env: (await homeless()).env });
-    expect([code, stderr]).toEqual([2, expect.stringMatching(/^runctl: .*\n {2}-- set HOME or RUNCTL_STATE_DIR\n$/)]);
-  });
+  test.each(['list', 'recover', 'watch --all', 'status @last', 'result @last', 'watch nightly'])(
+    '%s is refused',
+    async (line) => {
+      const { stderr, code } = await runProgram(line.split(' '), { env: (await homeless()).env });
+      expect([code, stderr]).toEqual([2, expect.stringMatching(/^runctl: .*\n {2}-- set HOME or RUNCTL_STATE_DIR\n$/)]);
+    },
+  );
 });
 
 test('without a journal, a trigger whose answer is lost says how to repeat it, and that starts no second run', async () => {

@@ -7,12 +7,14 @@ import { valueIfGiven } from '../settings/table.ts';
 import { journalOf } from './open-journal.ts';
 
 const mostRunsRead = 1000;
+/** So many runs are in as many of the newest files. Reading more would take longer than a suggestion is worth. */
+const newestFiles = 4;
 
 /** The automations that can be suggested: a run of them is known, and they can be typed. */
 export function automationsIn({ journal, baseUrl }: { journal: Journal; baseUrl: string | undefined }): Set<string> {
   const names = new Set<string>();
   let read = 0;
-  for (const { target } of journal.entries({ baseUrl, hasRun: true })) {
+  for (const { target } of journal.entries({ baseUrl, hasRun: true, files: newestFiles })) {
     if (isPlainName(target.automationName)) names.add(target.automationName);
     if (++read >= mostRunsRead) break;
   }

@@ -21,7 +21,7 @@ export async function withEmulator(
 ): Promise<{ emulator: FaultyEmulator; env: Record<string, string>; clock: LeapingClock; endRuns(): void }> {
   const emulator = await startFaultyEmulator(scenario, {
     apiKey: 'test-key-4f1b7c9d2e',
-    nowMs: clock.nowMs,
+    nowMs: clock.nowAtServiceMs,
     ...options,
   });
   onTestFinished(() => emulator.close());

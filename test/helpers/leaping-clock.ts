@@ -1,20 +1,24 @@
 import { systemClock } from '../../src/process.ts';
 import type { Clock } from '../../src/system/clock.ts';
 import { onAbort } from '../../src/system/clock.ts';
-import { allAnswered } from './requests-under-way.ts';
+import { allAnswered, countAnswered } from './requests-under-way.ts';
 
-/** The real clock, but for the pauses: it leaps over them, while requests take the time that they take. */
+/** A clock that leaps over pauses, and on which a request takes a millisecond, however busy the machine is. */
 export interface LeapingClock extends Clock {
   leap(ms: number): void;
+  /** The time at a service: it leaps as well, but real time passes there, too, as processes and their signals need it. */
+  nowAtServiceMs(): number;
   /** A pause that takes its time, and the clock leaps over no other meanwhile: whoever waits for a process needs it. */
   sleepReally: Clock['sleep'];
   /** How much of a pause was asked for in all. */
   sleptMs(): number;
 }
 
-/** From `startMs` on, if it is given, time passes in pauses alone, so that every age is the same whenever this runs. */
+/** From `startMs` on, if it is given, requests take no time at all, so that every age is the same whenever this runs. */
 export function createLeapingClock(startMs?: number): LeapingClock {
-  const passedMs = () => (startMs === undefined ? performance.now() : 0);
+  const beginsAtMs = startMs ?? Date.now();
+  const answeredBefore = countAnswered();
+  const passedMs = () => (startMs === undefined ? countAnswered() - answeredBefore : 0);
   let leaptMs = 0;
   let sleptMs = 0;
   let isLeaping = false;
@@ -40,7 +44,8 @@ export function createLeapingClock(startMs?: number): LeapingClock {
   }
 
   return {
-    nowMs: () => (startMs ?? Date.now()) + leaptMs,
+    nowMs: () => beginsAtMs + elapsedMs(),
+    nowAtServiceMs: () => (startMs ?? Date.now()) + leaptMs,
     elapsedMs,
     sleptMs: () => sleptMs,
     leap(ms) {

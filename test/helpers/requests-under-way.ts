@@ -5,6 +5,10 @@ import '../../src/service/undici.ts'; // loaded by the first request, which woul
 /** The requests of this process that have neither been answered nor failed, as undici tells it. */
 const underWay = new Set<unknown>();
 const ends = new EventEmitter().setMaxListeners(0);
+let answered = 0;
+
+/** How many have been answered or have failed so far. */
+export const countAnswered = () => answered;
 
 /** Turns of the event loop that a transport may take before undici has the request. */
 const turnsToBegin = 3;
@@ -24,6 +28,8 @@ const subscribe = (name: string, act: (request: { method?: string }) => void) =>
 subscribe('create', (request) => request.method !== 'CONNECT' && underWay.add(request));
 for (const end of ['trailers', 'error']) {
   subscribe(end, (request) => {
-    if (underWay.delete(request) && underWay.size === 0) ends.emit('last');
+    if (!underWay.delete(request)) return;
+    answered += 1;
+    if (underWay.size === 0) ends.emit('last');
   });
 }

@@ -13,7 +13,7 @@ import { temporaryFolder } from '../helpers/temporary-folder.ts';
 async function playing(name: ScenarioName, speed = 1) {
   const clock = createLeapingClock();
   const service = createService(scenarios[name].automations, ['key-of-the-test']);
-  const emulator = await startEmulator({ service, speed, nowMs: clock.nowMs });
+  const emulator = await startEmulator({ service, speed, nowMs: clock.nowAtServiceMs });
   onTestFinished(() => emulator.close());
   const env = environmentIn(temporaryFolder(), { url: emulator.url, apiKey: 'key-of-the-test', projectId });
   const run = (line: string) => runProgram(line.split(' '), { env, clock });

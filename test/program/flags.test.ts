@@ -7,6 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/process.ts';
 import type { FinalStatus } from '../../src/run/statuses.ts';
 import type { Scenario } from '../fault-kit/scenario.ts';
+import { createLeapingClock } from '../helpers/leaping-clock.ts';
 import { withMachine } from '../helpers/machine.ts';
 import type { Ended, ProgramOptions } from '../helpers/run-program.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
@@ -23,14 +24,22 @@ const kindOf = ({ method, url }: { method: string; url: string }): Kind =>
 
 /** Types a line; of a `watch`, the runs have been started before. A run takes a minute. */
 async function typed(line: string | string[], scenario: Scenario = {}, options: ProgramOptions = {}): Promise<Seen> {
-  const { run, emulator, clock } = await withMachine({ automations: { '*': { duration: '60s' } }, ...scenario });
+  const clock = createLeapingClock();
+  const sentAtMs: number[] = [];
+  const onRequest = () => void sentAtMs.push(clock.elapsedMs());
+  const { run, emulator } = await withMachine(
+    { automations: { '*': { duration: '60s' } }, ...scenario },
+    { onRequest },
+    clock,
+  );
   const [command, ...words] = typeof line === 'string' ? line.split(' ') : line;
   const names = words.filter((word) => /^nightly/.test(word));
   if (command === 'watch') for (const name of names) await run(`trigger ${name}`);
-  const [before, startMs] = [emulator.requests.length, clock.nowMs()];
+  const [before, startMs] = [emulator.requests.length, clock.elapsedMs()];
   const ended = await run(line, options);
-  const sent = emulator.requests.slice(before).map(({ method, url, headers, atMs }) => {
-    return { kind: kindOf({ method, url }), atS: (atMs - startMs) / 1000, url, headers };
+  const sent = emulator.requests.slice(before).map(({ method, url, headers }, index) => {
+    const atS = ((sentAtMs[before + index] ?? 0) - startMs) / 1000;
+    return { kind: kindOf({ method, url }), atS, url, headers };
   });
   return { ...ended, sent };
 }
@@ -146,9 +155,9 @@ describe('--on-final gives its command', () => {
     const hook = `echo ${variables.map((name) => `"$RUNCTL_${name}"`).join(' ')} > "${values}"; cat > "${input}"`;
     // A hook is a process, which takes real time.
     const options = { clock: systemClock, env: path };
-    const scenario = { automations: { '*': { duration: '50ms', outcome } } };
+    const scenario = { automations: { '*': { duration: '1ms', outcome } } };
     const seen = await typed(
-      [...line.split(' '), '--interval', '50ms', '--on-final', hook, '--json'],
+      [...line.split(' '), '--interval', '20ms', '--on-final', hook, '--json'],
       scenario,
       options,
     );

@@ -52,7 +52,7 @@ describe('a journal for two services', () => {
   /** A machine that uses two services, `here` and `there`, with the same project. */
   async function machine() {
     const { run, elsewhere, emulator, clock } = await withMachine({ automations: { '*': { duration: '10m' } } });
-    const { emulator: other } = await withMachine({}, { nowMs: clock.nowMs });
+    const { emulator: other } = await withMachine({}, { nowMs: clock.nowAtServiceMs });
     const there = { env: { RUNCTL_BASE_URL: other.url } };
     return { here: run, there: (line: string) => run(line, there), elsewhere, emulator };
   }

@@ -40,7 +40,7 @@ interface Installation {
 
 export async function createBareMachine(scenario: Scenario, { isProcess }: Installation = {}): Promise<Machine> {
   const clock = createLeapingClock();
-  const emulator = await startFaultyEmulator(scenario, { nowMs: clock.nowMs });
+  const emulator = await startFaultyEmulator(scenario, { nowMs: clock.nowAtServiceMs });
   const root = mkdtempSync(join(tmpdir(), 'runctl-recipe-'));
   const at = (name: string) => join(root, name);
   for (const name of ['bin', 'work']) mkdirSync(at(name));

@@ -127,14 +127,21 @@ test('a stop of the process (SIGSTOP) with a request in flight loses nothing: th
 
 test('a watch in the background of a terminal that is closed exits with the code of its run', async (context) => {
   needs(context, 'setsid');
-  const { env } = await withEmulator({ automations: { '*': { duration: '1s' } } }, { nowMs: Date.now });
+  const { env, emulator, endRuns } = await withEmulator(going);
   const id = await trigger(env);
   const log = join(temporaryFolder(), 'log');
   const WATCH = `'${process.execPath}' '${entry}' watch ${id} --interval 100ms > '${log}' 2>&1; echo $? >> '${log}'`;
+  const hasPolled = () => {
+    const before = emulator.requests.length;
+    return vi.waitUntil(() => emulator.requests.length > before + 1, longest);
+  };
   // Its stdin stays the terminal.
-  const terminal = openTerminal('/bin/sh', ['-c', 'setsid -f sh -c "$WATCH"; sleep 0.3'], { env: { ...env, WATCH } });
-  await terminal.exit;
+  const terminal = openTerminal('/bin/sh', ['-c', 'setsid -f sh -c "$WATCH"; read line'], { env: { ...env, WATCH } });
+  await hasPolled();
   terminal.hangUp();
+  await terminal.exit;
+  await hasPolled();
+  endRuns();
   await vi.waitFor(() => expect(readFileSync(log, 'utf8')).toMatch(/^\d+\n$/m), longest);
   expect(readFileSync(log, 'utf8')).toMatch(/COMPLETED[\s\S]*\n0\n$/);
 });

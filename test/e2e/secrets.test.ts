@@ -122,7 +122,7 @@ test.each(Object.keys(places))(
     const leaksOf = async (argv: string[]) => {
       // The first as a process: what all have in common is `process.ts`.
       const ended = await (argv === sending[0] ? runProcess : runProgram)(argv, { env });
-      if (argv.includes('--debug')) expect(ended.stderr).toContain('debug: #1');
+      expect(ended.stderr.includes('debug: #1')).toBe(argv.includes('--debug'));
       return leaked(written(ended, env)).map((spelling) => `${argv.join(' ')}: ${spelling}`);
     };
     const [first = [], second = [], ...others] = [...sending, ...(place === 'a variable' ? silent : [])];

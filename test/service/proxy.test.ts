@@ -154,7 +154,7 @@ describe('the proxy for an origin', () => {
         }
         const { protocol, host } = new URL(origin ?? 'http://none.test');
         expect(origin).toBe(origin && `${protocol}//${host}`);
-        if (origin === undefined) expect(value).toBe('');
+        expect(origin === undefined).toBe(value === '');
       }),
     );
   });
@@ -172,7 +172,8 @@ describe('the proxy for an origin', () => {
       const problem = refusalOf(() => proxyFor(service, { [name]: value }));
       expect(problem?.facts).toMatchObject({ name: 'usage', message: expect.stringContaining(name) });
       expect(problem?.facts.hint).toContain('http://user:password@host:port');
-      if (value.length > 3) expect(JSON.stringify(problem?.facts)).not.toContain(value);
+      // A value of one character may stand in any sentence.
+      expect(value.length > 3 && JSON.stringify(problem?.facts).includes(value)).toBe(false);
     }
   });
 });

@@ -172,7 +172,7 @@ describe('an API key that would be sent in a URL, or recorded, is refused before
 describe('an API key in a wrong place is not repeated', () => {
   const misplaced = 'sk-live-0123456789abcdef';
 
-  test.each<[string[], Record<string, string>?]>([
+  const lines: [argv: string[], variables?: Record<string, string>][] = [
     [['status', '@last', '--api-key-file', misplaced]],
     [['status', '@last'], { RUNCTL_API_KEY_FILE: misplaced }],
     [['config', 'list'], { RUNCTL_API_KEY_FILE: 'sk-short' }],
@@ -194,14 +194,19 @@ describe('an API key in a wrong place is not repeated', () => {
     [['emulator', '--scenario', misplaced]],
     [['status', '@last', '--field', misplaced]],
     [['status', misplaced]],
-  ])('%j %j', async (args, variables = {}) => {
-    const { RUNCTL_API_KEY: _, ...env } = environment({ RUNCTL_BASE_URL: 'http://127.0.0.1:9', ...variables });
-    for (const json of args[0]?.startsWith('-') ? [[]] : [[], ['--json']]) {
-      const { stdout, stderr, code } = await runProgram([...args, ...json], { env });
-      expect(code).toBe(args[1] === 'list' ? 0 : 2);
-      expect(stdout + stderr).not.toContain('0123456789abcdef');
-      expect(stdout + stderr).not.toContain('sk-short');
+  ];
+
+  test('by any command', async () => {
+    const faults: unknown[] = [];
+    for (const [args, variables = {}] of lines) {
+      const { RUNCTL_API_KEY: _, ...env } = environment({ RUNCTL_BASE_URL: 'http://127.0.0.1:9', ...variables });
+      for (const json of args[0]?.startsWith('-') ? [[]] : [[], ['--json']]) {
+        const { stdout, stderr, code } = await runProgram([...args, ...json], { env });
+        const isRepeated = /0123456789abcdef|sk-short/.test(stdout + stderr);
+        if (isRepeated || code !== (args[1] === 'list' ? 0 : 2)) faults.push({ args, json, code, stdout, stderr });
+      }
     }
+    expect(faults).toEqual([]);
   });
 
   test('and one in the environment is hidden from the first instruction on, whatever it looks like', async () => {

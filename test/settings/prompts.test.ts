@@ -33,9 +33,15 @@ describe('a hidden line', () => {
     const asked = askHidden('API key: ', terminal);
     for (const chunk of chunks) terminal.stdin().write(chunk);
     expect(await asked).toBe(line);
+  });
+
+  test('is asked for on stderr, with a paste marked as one, and the terminal is as before', async () => {
+    const terminal = createTerminal();
+    const asked = askHidden('API key: ', terminal);
+    terminal.stdin().write('hunter2\r');
+    await asked;
     expect(terminal.modes).toEqual([true, false]);
-    expect(terminal.out()).toBe('');
-    expect(terminal.err()).toBe('API key: \u001b[?2004h\u001b[?2004l\n');
+    expect([terminal.out(), terminal.err()]).toEqual(['', 'API key: \u001b[?2004h\u001b[?2004l\n']);
   });
 
   test('puts characters together that arrive in pieces', async () => {

@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Terminal } from '@xterm/headless';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { loseResponse, type Scenario } from '../fault-kit/scenario.ts';
 import { going, withEmulator } from '../helpers/emulator.ts';
 import { runProgram } from '../helpers/run-program.ts';
@@ -32,6 +33,10 @@ interface Trouble {
   shows: RegExp;
   env?: Record<string, string>;
 }
+
+const sharedFolder = mkdtempSync(join(tmpdir(), 'runctl-shared-'));
+chmodSync(sharedFolder, 0o775);
+afterAll(() => rmSync(sharedFolder, { recursive: true }));
 
 const trigger = ['trigger', 'nightly'];
 const lost: Scenario = { ...going, order: 'activeFirst', faults: [loseResponse({ nth: 1 })] };
@@ -96,6 +101,11 @@ const troubles: Record<string, Trouble> = {
     env: { RUNCTL_STATE_DIR: '/proc/nothing' },
     shows: /✖ journal/,
   },
+  "The journal isn't used, because others can write to it": {
+    before: [],
+    env: { RUNCTL_STATE_DIR: sharedFolder },
+    shows: /✖ journal[\s\S]*chmod go-w/,
+  },
 };
 
 test('on a terminal its sentences fit, and its words, its code and its tables are the same', async () => {
@@ -111,8 +121,15 @@ test('on a terminal its sentences fit, and its words, its code and its tables ar
   expect(prose.filter((line) => line.length > 50)).toEqual([]);
 });
 
+/** Their causes are around the process: test/e2e/troubleshooting.test.ts tries them. */
+const aroundTheProcess = [
+  'Exit code 1, 9 or 124 without a message from runctl',
+  'Out of memory, although there is enough',
+  'A CI log full of repeated lines or control characters',
+];
+
 test('every trouble of the page is tried', () => {
-  expect([...sections.keys()]).toEqual(Object.keys(troubles));
+  expect([...sections.keys()].toSorted()).toEqual([...Object.keys(troubles), ...aroundTheProcess].toSorted());
 });
 
 test.each(Object.entries(troubles))('%s: the command shows what to look for', async (title, trouble) => {

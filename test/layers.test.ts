@@ -64,7 +64,7 @@ test('no package that takes long to load is loaded before the command that needs
 test('whose a run is never depends on a time of the service: what starts a run reads none', () => {
   // Messages may say since when the active run is running.
   const names = readdirSync(join(src, 'start')).filter((name) => name !== 'outcome-of-trigger.ts');
-  const deciding = [...names.map((name) => `start/${name}`), 'run/evidence.ts'];
+  const deciding = [...names.map((name) => `start/${name}`), 'run/attribution.ts'];
   const reading = deciding.filter((file) => /createdAt|startedAt|serviceTimeMs|Date\b/.test(textOf(file)));
   expect(reading).toEqual([]);
   expect(deciding.length).toBeGreaterThan(5);
@@ -79,7 +79,7 @@ const layers = [
   ['start'],
   ['watch'],
   ['journal', 'settings', 'output', 'emulator'],
-  ['words'],
+  ['messages'],
   ['context'],
   ['service'],
   ['run'],
@@ -87,15 +87,15 @@ const layers = [
 ];
 const entry = ['main.ts', 'process.ts', 'program.ts'];
 
-function roomOf(file: string): string {
+function folderOf(file: string): string {
   if (file.includes('/')) return dirname(file);
   return entry.includes(file) ? 'entry' : 'context';
 }
 
 test('a folder imports only from the layers below it', () => {
-  expect(sorted(sources.map(roomOf))).toEqual(sorted(layers.flat()));
-  const layerOf = (file: string) => layers.findIndex((rooms) => rooms.includes(roomOf(file)));
-  const between = imports.filter(({ file, name, isOfSource }) => isOfSource && roomOf(file) !== roomOf(name));
+  expect(sorted(sources.map(folderOf))).toEqual(sorted(layers.flat()));
+  const layerOf = (file: string) => layers.findIndex((folders) => folders.includes(folderOf(file)));
+  const between = imports.filter(({ file, name, isOfSource }) => isOfSource && folderOf(file) !== folderOf(name));
   expect(between.filter(({ file, name }) => layerOf(name) <= layerOf(file)).map(shown)).toEqual([]);
 });
 

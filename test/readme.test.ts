@@ -10,7 +10,7 @@ import { finalStatuses } from '../src/run/statuses.ts';
 import { type Setting, settingTable } from '../src/settings/table.ts';
 
 import { pollGapMs } from '../src/watch/poll-gap.ts';
-import { waitAskedFor } from '../src/watch/tolerance.ts';
+import { cappedRetryAfterMs } from '../src/watch/poll-retry-policy.ts';
 import programs from './bench/programs.json';
 
 const root = join(import.meta.dirname, '..');
@@ -171,7 +171,7 @@ test.each<[page: string, sentence: string, numbers: string[]]>([
   ['README.md', 'honors the `Idempotency-Key`', [hours(keyRetentionMs)]],
   ['docs/service.md', 'assumes the same for Automations', [hours(keyRetentionMs)]],
   ['docs/reference.md', 'the time without a valid response', [minutes(giveUpAfterMs), seconds(readGiveUpAfterMs)]],
-  ['docs/reference.md', 'never retries before `Retry-After`', [minutes(waitAskedFor(timeoutMs))]],
+  ['docs/reference.md', 'never retries before `Retry-After`', [minutes(cappedRetryAfterMs(timeoutMs))]],
   ['docs/reference.md', 'time between polls', gaps],
   ['docs/reference.md', 'unresolved triggers stay open', [hours(keyRetentionMs)]],
   ['docs/troubleshooting.md', '`--give-up-after`)', [minutes(giveUpAfterMs), asTyped(timeoutMs)]],

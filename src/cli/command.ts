@@ -13,7 +13,7 @@ export interface Details<Args extends unknown[] = unknown[], Options = SharedFla
   /** Words that the help explains below the options. */
   terms?: { title: string; rows: readonly (readonly [term: string, about: string])[] };
   /** It triggers runs, so its failures say whether one may have been started. */
-  starts?: boolean;
+  triggersRuns?: boolean;
   /** Why a text isn't taken for an argument. */
   flawOf?(text: string, among: Arguments): NameFlaw | undefined;
   /** A hint for a missing required argument; undefined if only the help can tell. */

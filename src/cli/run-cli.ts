@@ -13,9 +13,9 @@ import {
 import { createReporter } from '../output/reporter.ts';
 import { loadColors } from '../output/theme.ts';
 import { silentReporter } from '../run/events.ts';
-import { exitCodeOf, exitCodeOfAll, exitCodeWithOutput, interruptNameOf } from '../run/exit-codes.ts';
+import { exitCodeOf, exitCodeOfAll, exitCodeWithOutput, exitNameOfSignal } from '../run/exit-codes.ts';
 import { endedBySignal } from '../run/exit-of.ts';
-import type { Start } from '../run/outcome.ts';
+import type { TriggerInfo } from '../run/outcome.ts';
 import { mayHaveStarted, Problem } from '../run/problem.ts';
 import { shellWord } from '../run/quote.ts';
 import { type Setting, settingTable, unknownVariables } from '../settings/table.ts';
@@ -111,7 +111,7 @@ function end(result: Result | number, output: OutputOptions, context: Invocation
 function afterSignal(result: Result, { signal }: Invocation): Result {
   if (!isInterrupted(signal)) return result;
   const { outcomes = [] } = result;
-  const interruptedBy = interruptNameOf(signal);
+  const interruptedBy = exitNameOfSignal(signal);
   // A run that was named twice has one outcome, which is reported once.
   const ended = new Map(outcomes.map((outcome) => [outcome, endedBySignal(outcome, interruptedBy)]));
   return { ...result, outcomes: result.outcomes?.map((outcome) => ended.get(outcome) ?? outcome) };
@@ -119,7 +119,7 @@ function afterSignal(result: Result, { signal }: Invocation): Result {
 
 /** The exit code at this moment. A signal decides, whatever else has happened; it may come while the result is printed. */
 function exitCodeNow(result: Result, { signal, stdout }: Invocation): number {
-  if (isInterrupted(signal)) return exitCodeOf(interruptNameOf(signal));
+  if (isInterrupted(signal)) return exitCodeOf(exitNameOfSignal(signal));
   return exitCodeWithOutput(exitCodeOfAll(exitNamesOf(result)), {
     lost: stdout.lost(),
     isClosed: stdout.closed.aborted,
@@ -133,14 +133,14 @@ function fail(
   command: CommandUnknownOpts | undefined,
 ): number {
   const problem = error instanceof Problem ? error : ownFault(error);
-  const start = command && detailsOf(command).starts ? failedStart(problem) : undefined;
-  return end({ outcomes: [{ kind: 'failed', problem, start }] }, output, context);
+  const triggerInfo = command && detailsOf(command).triggersRuns ? failedStart(problem) : undefined;
+  return end({ outcomes: [{ kind: 'problem', problem, triggerInfo }] }, output, context);
 }
 
 /** What is known of a trigger that failed before it was sent. */
-function failedStart(problem: Problem): Start {
+function failedStart(problem: Problem): TriggerInfo {
   const isInDoubt = mayHaveStarted(problem);
-  return { evidence: isInDoubt ? 'in_doubt' : 'refused', idempotencyKey: null, isRepeatable: !isInDoubt };
+  return { attribution: isInDoubt ? 'in_doubt' : 'refused', idempotencyKey: null, isRepeatable: !isInDoubt };
 }
 
 function ownFault(error: unknown): Problem {

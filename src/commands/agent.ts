@@ -4,9 +4,9 @@ import type { SharedFlags } from '../cli/options.ts';
 import { idempotencyKey } from '../cli/values.ts';
 import { openHttp } from '../connection/connect.ts';
 import type { Invocation } from '../context.ts';
-import { fields, type Row } from '../output/fields.ts';
-import { interruptNameOf } from '../run/exit-codes.ts';
-import { deliveryOf, exitNameOf, type Fault, httpOf, isInterruption, remedyOf, retryAfterHint } from '../run/fault.ts';
+import { type FieldRow, fields } from '../output/fields.ts';
+import { exitNameOfSignal } from '../run/exit-codes.ts';
+import { deliveryOf, exitNameOfFault, type Fault, httpOf, isAborted, remedyOf, retryAfterHint } from '../run/fault.ts';
 import { mayHaveStarted, Problem, usageProblem } from '../run/problem.ts';
 import { quote } from '../run/quote.ts';
 import { isUuid } from '../run/run.ts';
@@ -24,7 +24,7 @@ const agentTrigger = new Command('trigger')
   .option('--idempotency-key <key>', 'makes repeats safe: one key starts one run', idempotencyKey);
 
 define(agentTrigger, {
-  starts: true,
+  triggersRuns: true,
   async run([typedId], { title, message, idempotencyKey, ...options }, context) {
     const agentId = uuidOf(typedId, 'an agent id');
     const service = await connectToAgents(options, context);
@@ -34,17 +34,17 @@ define(agentTrigger, {
     const key = { idempotencyKey: idempotencyKey ?? null };
     if (answer.kind === 'ok') {
       const { executionId, document } = answer.value;
-      const start = { evidence: 'agent_run', ...key, isRepeatable: hasKey } as const;
-      return { outcomes: [{ kind: 'report', start, document }], verbatim: executionId };
+      const triggerInfo = { attribution: 'agent_run', ...key, isRepeatable: hasKey } as const;
+      return { outcomes: [{ kind: 'info', triggerInfo, document }], raw: executionId };
     }
     const problem = triggerProblem(agentId, answer.fault, hasKey, context);
     const isInDoubt = mayHaveStarted(problem);
-    const start = {
-      evidence: isInDoubt ? 'in_doubt' : 'refused',
+    const triggerInfo = {
+      attribution: isInDoubt ? 'in_doubt' : 'refused',
       ...key,
       isRepeatable: hasKey || !isInDoubt,
     } as const;
-    return { outcomes: [{ kind: 'failed', problem, start }] };
+    return { outcomes: [{ kind: 'problem', problem, triggerInfo }] };
   },
 });
 
@@ -64,7 +64,7 @@ define(agentStatus, {
       throw problemOf(answer.fault, message, context);
     }
     const { status, title = '', message = '', startedAt, completedAt, document } = answer.value;
-    const rows: Row[] = [
+    const rows: FieldRow[] = [
       ['status', sanitizeLine(status)],
       ['agent', agentId],
       ['run', executionId],
@@ -74,7 +74,7 @@ define(agentStatus, {
       ['finished', completedAt && localTime(completedAt)],
     ];
     return {
-      outcomes: [{ kind: 'report', document }],
+      outcomes: [{ kind: 'info', document }],
       text: (theme, lines) => fields(rows, theme, lines),
     };
   },
@@ -108,7 +108,7 @@ function triggerProblem(agentId: string, fault: Fault, hasKey: boolean, context:
     return problemOf(fault, `no run of ${name} was started: ${fault.message}`, context);
   const message = `the trigger of ${name} got no valid response: ${fault.message}; a run may have been started`;
   return problemOf(fault, message, context).with({
-    ...(!isInterruption(fault) && { name: 'outcome_unknown' }),
+    ...(!isAborted(fault) && { name: 'outcome_unknown' }),
     started: 'unknown',
     hint: hasKey
       ? 'repeat the same line: its idempotency key keeps a second run from starting'
@@ -119,7 +119,7 @@ function triggerProblem(agentId: string, fault: Fault, hasKey: boolean, context:
 function problemOf(fault: Fault, message: string, { signal }: Invocation): Problem {
   return new Problem({
     fault,
-    name: isInterruption(fault) ? interruptNameOf(signal) : exitNameOf(fault),
+    name: isAborted(fault) ? exitNameOfSignal(signal) : exitNameOfFault(fault),
     message: message + httpOf(fault),
     hint: fault.hint ?? retryAfterHint(fault) ?? remedyOf(fault) ?? 'add `--debug` to see the request and the response',
   });

@@ -1,6 +1,6 @@
 import type { Invocation } from '../context.ts';
 import type { OutputOptions, Result } from '../output/print.ts';
-import { report } from '../run/outcome.ts';
+import { infoOutcome } from '../run/outcome.ts';
 import { Problem, usageProblem } from '../run/problem.ts';
 import { quote, shellWord } from '../run/quote.ts';
 import { readApiKeyInput } from '../settings/api-key.ts';
@@ -75,7 +75,7 @@ export async function configUnset(name: string, options: ChangeOptions, context:
 }
 
 function changed(path: string, note: string, { quiet }: ChangeOptions): Result {
-  return { outcomes: [report({ config: { path } })], note: quiet ? undefined : note };
+  return { outcomes: [infoOutcome({ config: { path } })], note: quiet ? undefined : note };
 }
 
 function checkIsThere(name: string | undefined, config: ConfigFile): asserts name is string {

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { connect, connectWith } from '../connection/connect.ts';
-import { askForUnknownRun, type Connection } from '../connection/connection.ts';
+import { type Connection, probeService } from '../connection/connection.ts';
 import type { Invocation } from '../context.ts';
 import { printNextStep, printSentence, themeOf } from '../output/print.ts';
-import { interruptNameOf } from '../run/exit-codes.ts';
-import { exitNameOf, type Fault, isProjectUnknown, reasonOf } from '../run/fault.ts';
+import { exitNameOfSignal } from '../run/exit-codes.ts';
+import { exitNameOfFault, type Fault, isProjectUnknown, reasonOf } from '../run/fault.ts';
 import { interruptedProblem, Problem, usageProblem } from '../run/problem.ts';
 import { quote, shellWord } from '../run/quote.ts';
 import { maskApiKey } from '../settings/api-key.ts';
@@ -82,7 +82,7 @@ async function askThatWork(stored: Profile, context: Invocation): Promise<SetupA
 async function findFault(answers: SetupAnswers, context: Invocation): Promise<Fault | undefined> {
   const source = 'as typed';
   const typed = { apiKey: { value: answers.apiKey ?? '', source }, baseUrl: { value: answers.baseUrl ?? '', source } };
-  return faultOf(await connectWith({ ...resolveWithoutApiKey({}, {}), ...typed }, {}, context));
+  return settingsFaultOf(await connectWith({ ...resolveWithoutApiKey({}, {}), ...typed }, {}, context));
 }
 
 async function ask({ key, asks, isNeeded }: SetupQuestion, stored: string | undefined, context: Invocation) {
@@ -113,11 +113,11 @@ async function ask({ key, asks, isNeeded }: SetupQuestion, stored: string | unde
 /** Adds the scheme, as `api.example.com` and `localhost:8080` are often typed without it. */
 const withScheme = (text: string) => (/^[\w.-]+(:\d+)?(\/|$)/.test(text) ? schemeFor(text) + text : text);
 
-async function faultOf(connection: Connection): Promise<Fault | undefined> {
+async function settingsFaultOf(connection: Connection): Promise<Fault | undefined> {
   const { context, settings } = connection;
   const { signal } = context;
-  const answer = await askForUnknownRun(connection);
-  if (signal.aborted) throw interruptedProblem(interruptNameOf(signal));
+  const answer = await probeService(connection);
+  if (signal.aborted) throw interruptedProblem(exitNameOfSignal(signal));
   if (answer.kind !== 'fault') return undefined;
   const { fault } = answer;
   // Without a project, the request was about one that can't exist.
@@ -131,11 +131,11 @@ export async function trySettings(options: { profile?: string }, context: Invoca
   const connection = await connect(options, context);
   const { settings, baseUrl } = connection;
   const project = valueIfGiven(settings.project);
-  const fault = await faultOf(connection);
+  const fault = await settingsFaultOf(connection);
   if (fault) {
     const profile = options.profile === undefined ? '' : ` --profile ${shellWord(options.profile)}`;
     throw new Problem({
-      name: exitNameOf(fault),
+      name: exitNameOfFault(fault),
       message: `the settings are saved but don't work: ${reasonOf(fault)}`,
       // `runctl config` alone doesn't get the flags that are added to other commands.
       hint: fault.hint ?? `\`runctl config list\` shows them; to change them: \`runctl config${profile}\``,

@@ -4,7 +4,7 @@ import type { Invocation } from '../context.ts';
 import { fields } from '../output/fields.ts';
 import type { Result } from '../output/print.ts';
 import type { Theme } from '../output/theme.ts';
-import { report } from '../run/outcome.ts';
+import { infoOutcome } from '../run/outcome.ts';
 import { usageProblem } from '../run/problem.ts';
 import { plainSentence } from '../run/quote.ts';
 import { readConfigFile } from '../settings/config-file.ts';
@@ -87,7 +87,7 @@ async function configGet(name: string, options: SettingFlags, context: Invocatio
     const hint = `set ${settingTable[key].env[0]}, or store it: \`runctl config set ${usageOf(key)}\``;
     throw usageProblem(`${key} is not set`, hint);
   }
-  return { outcomes: [report({ config: { [key]: factsOfSettings(setting) } })], verbatim: text };
+  return { outcomes: [infoOutcome({ config: { [key]: factsOfSettings(setting) } })], raw: text };
 }
 
 /** `runctl config list`: every setting and where it comes from. An API key is masked. */
@@ -99,7 +99,7 @@ async function configList(options: SettingFlags, context: Invocation): Promise<R
   const { config } = readConfigFile(resolveConfigFile(context.env));
   const others = Object.keys(config.profiles ?? {}).filter((name) => name !== shown.profile.value);
   return {
-    outcomes: [report({ config: document })],
+    outcomes: [infoOutcome({ config: document })],
     text: (theme, lines) => fields(rowsOf(theme), theme, lines),
     note: others.length > 0 ? `Other profiles: ${others.join(', ')} (choose one with \`--profile\`).` : undefined,
   };
@@ -120,5 +120,5 @@ async function configPath(context: Invocation): Promise<Result> {
   const path = requireConfigFile(context);
   const journal = resolveStateFolder(context.env);
   const lines = [path, ...(journal === undefined ? [] : [journal])];
-  return { outcomes: [report({ config: { path, journal } })], verbatim: lines.join('\n') };
+  return { outcomes: [infoOutcome({ config: { path, journal } })], raw: lines.join('\n') };
 }

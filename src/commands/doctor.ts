@@ -2,13 +2,13 @@ import { Command, Option } from 'commander';
 import { define } from '../cli/command.ts';
 import { automation } from '../cli/values.ts';
 import { connectWith } from '../connection/connect.ts';
-import { askForUnknownRun } from '../connection/connection.ts';
+import { probeService } from '../connection/connection.ts';
 import { journalOf, journalTrouble } from '../connection/open-journal.ts';
 import type { Invocation } from '../context.ts';
 import { type OutputOptions, type Result, wantsData } from '../output/print.ts';
 import { silentReporter } from '../run/events.ts';
-import { interruptNameOf, isInterruptName } from '../run/exit-codes.ts';
-import { doctorResultOf, type Fault, isInterruption, isProjectUnknown, reasonOf, remedyOf } from '../run/fault.ts';
+import { exitNameOfSignal, isSignalExitName } from '../run/exit-codes.ts';
+import { doctorResultOf, type Fault, isAborted, isProjectUnknown, reasonOf, remedyOf } from '../run/fault.ts';
 import type { Outcome } from '../run/outcome.ts';
 import { interruptedProblem, Problem, usageProblem } from '../run/problem.ts';
 import { count, quote, shellWord } from '../run/quote.ts';
@@ -19,7 +19,7 @@ import { readProfileInForce, shortSource } from '../settings/profile.ts';
 import { need, resolveSettings, type SettingFlags, type Settings } from '../settings/resolve.ts';
 import { type Resolved, unknownVariables, valueIfGiven } from '../settings/table.ts';
 import { formatDuration } from '../system/time-text.ts';
-import { isOutage } from '../watch/ask.ts';
+import { isOutage } from '../watch/fetch-run.ts';
 import { type Finding, type Found, failed, findingLines, labelOf, ok, reportOf, skipped, warning } from './finding.ts';
 import { triggersBeingSent } from './list-notes.ts';
 import { showKeyTrial } from './try-key.ts';
@@ -52,7 +52,7 @@ export const doctor = define(command, {
     // Problems come last, because that is where users look when the command exits.
     printed.sort((one, other) => severity[one.result] - severity[other.result]);
     const fields = { doctor: reportOf(findings) };
-    const outcome: Outcome = problem ? { kind: 'failed', problem, fields } : { kind: 'report', fields };
+    const outcome: Outcome = problem ? { kind: 'problem', problem, fields } : { kind: 'info', fields };
     return {
       outcomes: [outcome],
       text: (theme, lines) => findingLines(printed, theme, lines),
@@ -168,10 +168,10 @@ async function ask(settings: Settings, flags: SettingFlags, context: Invocation)
   // A command for the API key takes its own time.
   await connection.account();
   const askedMs = context.clock.elapsedMs();
-  const answer = await askForUnknownRun(connection);
+  const answer = await probeService(connection);
   const took = formatDuration(context.clock.elapsedMs() - askedMs);
   const fault = answer.kind === 'fault' ? answer.fault : undefined;
-  if (fault && isInterruption(fault)) throw interruptedProblem(interruptNameOf(context.signal));
+  if (fault && isAborted(fault)) throw interruptedProblem(exitNameOfSignal(context.signal));
   const responded = `${new URL(connection.baseUrl).host} responded in ${took}`;
   const outage = fault && isOutage(fault, connection) ? 'the service or the network may be down' : undefined;
   return { fault, serviceTimeMs: answer.serviceTimeMs, responded, outage };
@@ -252,7 +252,7 @@ async function orFailed(find: () => Found | Promise<Found>): Promise<Found> {
   try {
     return await find();
   } catch (error) {
-    if (!(error instanceof Problem) || isInterruptName(error.facts.name)) throw error;
+    if (!(error instanceof Problem) || isSignalExitName(error.facts.name)) throw error;
     return failed(error);
   }
 }

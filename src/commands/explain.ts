@@ -6,7 +6,7 @@ import { renderMarkup, renderWord, type Theme } from '../output/theme.ts';
 import { type WrapOptions, widestPage } from '../output/wrap.ts';
 import { type ExitCode, exitCodes, repeatAdvice } from '../run/exit-codes.ts';
 import { didYouMean } from '../run/near-words.ts';
-import { report } from '../run/outcome.ts';
+import { infoOutcome } from '../run/outcome.ts';
 import { usageProblem } from '../run/problem.ts';
 import { plainSentence, quote } from '../run/quote.ts';
 
@@ -30,7 +30,7 @@ export const explain = define(command, {
         ) ?? '`runctl explain` lists the exit codes, and any other comes from the shell or a signal',
       );
     return {
-      outcomes: [report({ explain: rows.map(rowAsData) })],
+      outcomes: [infoOutcome({ explain: rows.map(rowAsData) })],
       text(theme, { columns = widestPage }) {
         const lines = { columns: Math.min(columns, widestPage) };
         if (asked === undefined) return exitCodeTable(theme, lines);

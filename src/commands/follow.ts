@@ -8,7 +8,7 @@ import { createFinalHooks } from '../output/on-final.ts';
 import type { OutputOptions, Result } from '../output/print.ts';
 import { contextWithBoard } from '../output/reporter.ts';
 import { defaults } from '../run/limits.ts';
-import type { FoundRun, RunOutcome, Start } from '../run/outcome.ts';
+import type { RunHandle, RunOutcome, TriggerInfo } from '../run/outcome.ts';
 import { watchRun } from '../watch/watch-run.ts';
 
 // What `trigger` and `watch` share.
@@ -24,8 +24,8 @@ export const connectToFollow = (flags: FollowFlags, context: Invocation, need: J
 /** How the runs of one command are followed. */
 interface Follower {
   connection: Connection; // with a board, if stderr is a terminal
-  starts: Start[]; // what has become of the triggers so far
-  follow(found: FoundRun, start?: Start): Promise<RunOutcome>;
+  starts: TriggerInfo[]; // what has become of the triggers so far
+  follow(found: RunHandle, start?: TriggerInfo): Promise<RunOutcome>;
   done(outcome: RunOutcome): void; // called once for each run, when the command is done with it
 }
 
@@ -36,12 +36,12 @@ export async function followAndReport(
   connection: Connection,
   act: (follower: Follower) => Promise<RunOutcome[]>,
 ): Promise<Result> {
-  const { usualDuration, voice, settings } = connection;
+  const { usualDuration, hintContext, settings } = connection;
   const context = await contextWithBoard(flags, { runs: count, usualDuration }, connection.context);
   const hooks = createFinalHooks(flags.onFinal, context);
   const following = inContext(connection, context);
   const watching = alsoEndedBy(following, context.stdout.closed);
-  const starts: Start[] = [];
+  const starts: TriggerInfo[] = [];
   let pending = count;
   const follower: Follower = {
     connection: following,
@@ -49,18 +49,19 @@ export async function followAndReport(
     async follow(found, start) {
       const outcome = await watchRun(found, watching, start);
       const isSafeToRepeat = starts.every(({ isRepeatable }) => isRepeatable);
-      if (outcome.kind === 'known') hooks.start(outcome, documentOf(outcome, context, { voice, isSafeToRepeat }));
+      if (outcome.kind === 'status')
+        hooks.start(outcome, documentOf(outcome, context, { hintContext, isSafeToRepeat }));
       return outcome;
     },
     done(outcome) {
       pending = Math.max(0, pending - 1);
-      context.reporter.observe(doneEvent(outcome, pending, voice));
+      context.reporter.observe(doneEvent(outcome, pending, hintContext));
     },
   };
   try {
     const outcomes = await act(follower);
     await hooks.waitForAll();
-    return await reportRuns(outcomes, flags, { voice, project: settings.project.value }, context);
+    return await reportRuns(outcomes, flags, { hintContext, project: settings.project.value }, context);
   } finally {
     context.reporter.stop();
   }

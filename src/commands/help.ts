@@ -4,7 +4,7 @@ import { Argument, Command } from 'commander';
 import { define } from '../cli/command.ts';
 import { helpTopics } from '../cli/help-text.ts';
 import { commonOptions } from '../cli/options.ts';
-import { fields, type Row } from '../output/fields.ts';
+import { type FieldRow, fields } from '../output/fields.ts';
 import type { Result } from '../output/print.ts';
 import { renderMarkup, type Theme } from '../output/theme.ts';
 import { type WrapOptions, widestPage, wrap } from '../output/wrap.ts';
@@ -35,7 +35,7 @@ export const help = define(command, {
       return { text: (_, { columns }) => `${columns === undefined ? text : fitted(text, columns)}\n` };
     }
     // The build makes it from every command, and npm 12 no longer installs it for `man`.
-    if (topic === 'man') return { verbatim: (await readFile(join(import.meta.dirname, 'runctl.1'), 'utf8')).trimEnd() };
+    if (topic === 'man') return { raw: (await readFile(join(import.meta.dirname, 'runctl.1'), 'utf8')).trimEnd() };
     return {
       text: (theme, { columns = widestPage }) => pages[topic](theme, { columns: Math.min(columns, widestPage) }),
     };
@@ -95,7 +95,7 @@ const paragraph = (text: string, theme: Theme, lines: WrapOptions) => `${renderM
 
 function settingBlock(key: string, setting: Setting, theme: Theme, { columns }: WrapOptions): string {
   const { name, flag, env, isStored, default: fallback, about } = setting;
-  const rows: Row[] = [
+  const rows: FieldRow[] = [
     ['flag', flag],
     ['environment', env.join(', ')],
     ['config key', isStored ? key : undefined],

@@ -3,16 +3,16 @@ import type { Invocation } from '../context.ts';
 import { isAmong, type NamedAutomation } from '../journal/entry-filter.ts';
 import type { Journal } from '../journal/journal.ts';
 import { createProcesses, senderOf } from '../journal/processes.ts';
-import type { Row } from '../output/tables.ts';
+import { shownProcess } from '../messages/of-doubt.ts';
+import type { ListRow } from '../output/tables.ts';
 import { type Entry, isOpen, statusOf, type UnresolvedTrigger } from '../run/entry.ts';
-import { exitNameOf, type Fault, reasonOf, remedyOf, retryAfterHint } from '../run/fault.ts';
+import { exitNameOfFault, type Fault, reasonOf, remedyOf, retryAfterHint } from '../run/fault.ts';
 import { nearWords } from '../run/near-words.ts';
 import { Problem, usageProblem } from '../run/problem.ts';
 import { count, quote } from '../run/quote.ts';
-import { nameOf } from '../run/run.ts';
+import { automationNameOf } from '../run/run.ts';
 import { shownStatuses } from '../run/statuses.ts';
 import { localTime } from '../system/time-text.ts';
-import { shownProcess } from '../words/of-doubt.ts';
 import type { Missed } from './list-polls.ts';
 
 // The sentences of `runctl list`.
@@ -21,7 +21,7 @@ import type { Missed } from './list-polls.ts';
 export function omissionNote(
   names: readonly string[],
   automations: readonly NamedAutomation[],
-  { matching, rows }: { matching: readonly Row[]; rows: readonly Row[] },
+  { matching, rows }: { matching: readonly ListRow[]; rows: readonly ListRow[] },
   { limit }: { limit?: number },
   known: () => ReadonlySet<string>,
 ): string | string[] {
@@ -57,7 +57,7 @@ export function offlineNote(missed: readonly Missed[], statuses: readonly string
 
 /** The statuses that runs may have by now which couldn't be polled. */
 function wantedOf(missed: readonly Missed[], statuses: readonly string[]): string {
-  const isForgotten = missed.some(({ entry }) => entry.kind === 'forgotten');
+  const isForgotten = missed.some(({ entry }) => entry.kind === 'not_found');
   const mayBe = statuses.filter((status) => status !== 'UNKNOWN' && (status !== 'NOT_FOUND' || isForgotten));
   return mayBe.join(' or ');
 }
@@ -67,7 +67,7 @@ export function doubtOf(missed: readonly Missed[], statuses: readonly string[]):
   const [{ why: first } = { why: undefined }] = missed;
   const wanted = wantedOf(missed, statuses);
   const message = `${count(missed.length, 'run')} couldn't be polled and may be ${wanted}: ${reasonsFor(missed)}`;
-  const names = new Set(missed.map(({ why }) => (why instanceof Problem ? 'unavailable' : exitNameOf(why))));
+  const names = new Set(missed.map(({ why }) => (why instanceof Problem ? 'unavailable' : exitNameOfFault(why))));
   const [name] = names.size === 1 ? names : [];
   const hint = first instanceof Problem ? first.facts.hint : first && hintFor(first);
   return new Problem({
@@ -123,14 +123,14 @@ export function checkStatuses(statuses: readonly string[] = [], entries: readonl
 }
 
 /** What `UNKNOWN` means, below the table. */
-export function unknownNote(rows: readonly Row[], nowMs: number, journal: Journal): string | undefined {
+export function unknownNote(rows: readonly ListRow[], nowMs: number, journal: Journal): string | undefined {
   const all = rows.flatMap(({ entry }) => (entry.kind === 'unresolved' ? entry : []));
   if (all.length === 0) return undefined;
   const sending = new Map(triggersBeingSent(journal).map((trigger) => [trigger.idempotencyKey, trigger]));
   const unknown = all.filter(({ idempotencyKey }) => !sending.has(idempotencyKey));
   const [sent] = all.flatMap(({ idempotencyKey }) => sending.get(idempotencyKey) ?? []);
   if (unknown.length === 0 && sent)
-    return `The trigger of ${nameOf(sent.target)} is still being sent by ${shownProcess(sent.sender)}.`;
+    return `The trigger of ${automationNameOf(sent.target)} is still being sent by ${shownProcess(sent.sender)}.`;
   const lost = unknown.filter((trigger) => isOpen(trigger, nowMs) && !trigger.isSuperseded).length;
   if (lost === 0) return expiredNote(unknown);
   const [verb, whose] = lost > 1 ? ['have', 'their runs'] : ['has', 'its run'];
@@ -150,7 +150,7 @@ export function triggersBeingSent(journal: Journal, baseUrl?: string) {
 /** What is left to do about triggers that are too old to be recovered, or superseded. */
 function expiredNote([newest, ...others]: readonly UnresolvedTrigger[]): string | undefined {
   if (!newest) return undefined;
-  const name = nameOf(newest.target);
+  const name = automationNameOf(newest.target);
   const more = others.length > 0 ? ` (and ${count(others.length, 'older one')})` : '';
   return `The trigger of ${name} at ${localTime(newest.at)}${more} has no recorded response and isn't sent again; to know whether it started a run, look in the service for one that began then.`;
 }

@@ -2,14 +2,14 @@ import { type ConnectOptions, connectWith } from '../connection/connect.ts';
 import type { Connection } from '../connection/connection.ts';
 import { currentOf, refreshRuns } from '../connection/refresh.ts';
 import type { Invocation } from '../context.ts';
-import { statusIn } from '../journal/found-run.ts';
+import { statusIn } from '../journal/run-handle.ts';
 import { type Entry, isOpen, type KnownRun, type RunEntry, runOf } from '../run/entry.ts';
 import type { Fault } from '../run/fault.ts';
 import { defaults } from '../run/limits.ts';
 import { Problem } from '../run/problem.ts';
 import { endedWell } from '../run/statuses.ts';
 import { need, type Settings } from '../settings/resolve.ts';
-import { readErrors, recordedErrorOf } from '../watch/ask.ts';
+import { readErrors, recordedErrorOf } from '../watch/fetch-run.ts';
 
 /** A run that a poll might have changed, and why there is no answer. */
 export interface Missed {
@@ -64,7 +64,7 @@ export async function pollAll(
   const missed = pollable.flatMap((entry) => {
     const why = refreshed.faults.get(entry.executionId);
     // The service still doesn't know it.
-    const isConfirmed = entry.kind === 'forgotten' && why?.kind === 'not_found';
+    const isConfirmed = entry.kind === 'not_found' && why?.kind === 'not_found';
     return why && !isConfirmed ? { entry, why } : [];
   });
   const isAnswered = pollable.length === 0 || missed.length < pollable.length;

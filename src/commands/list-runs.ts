@@ -46,7 +46,7 @@ const hasStartedSince = (entry: Entry, sinceMs = Number.NEGATIVE_INFINITY) =>
 
 /** Can a poll change its status, and to one of these? A run never becomes UNKNOWN, and only a watch finds it NOT_FOUND. */
 export function isPollable(entry: Entry, statuses: readonly string[] | undefined, nowMs: number): entry is RunEntry {
-  const isForgotten = entry.kind === 'forgotten';
+  const isForgotten = entry.kind === 'not_found';
   if (!(isForgotten || isUnfinished(entry)) || !isOpen(entry, nowMs)) return false;
   return statuses?.every((status) => status === 'UNKNOWN' || (!isForgotten && status === 'NOT_FOUND')) !== true;
 }

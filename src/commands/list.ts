@@ -6,9 +6,10 @@ import { flawOfSelection, parseAutomationNames } from '../connection/arguments.t
 import { automationsIn } from '../connection/known-automations.ts';
 import { journalOf } from '../connection/open-journal.ts';
 import type { Invocation } from '../context.ts';
-import { statusIn } from '../journal/found-run.ts';
+import { statusIn } from '../journal/run-handle.ts';
+import { plainHintContext } from '../messages/hint-context.ts';
 import { wantsData } from '../output/print.ts';
-import type { Row } from '../output/tables.ts';
+import type { ListRow } from '../output/tables.ts';
 import {
   ageOf,
   documentOfEntry,
@@ -19,14 +20,13 @@ import {
   type RunEntry,
   runOf,
 } from '../run/entry.ts';
-import { interruptNameOf } from '../run/exit-codes.ts';
+import { exitNameOfSignal } from '../run/exit-codes.ts';
 import { defaults } from '../run/limits.ts';
 import type { Outcome } from '../run/outcome.ts';
 import { interruptedProblem, Problem } from '../run/problem.ts';
 import { shownStatuses } from '../run/statuses.ts';
 import { resolveSettings, resolveWithoutApiKey } from '../settings/resolve.ts';
 import { valueIfGiven } from '../settings/table.ts';
-import { plainVoice } from '../words/voice.ts';
 import {
   checkStatuses,
   doubtOf,
@@ -95,34 +95,34 @@ export const list = define(command, {
     checkStatuses(options.status, recorded);
     const pollable = recorded.filter((entry) => isPollable(entry, options.status, nowMs));
     const { entries, missed } = await pollAll(recorded, pollable, reached, options, context);
-    if (signal.aborted) throw interruptedProblem(interruptNameOf(signal));
+    if (signal.aborted) throw interruptedProblem(exitNameOfSignal(signal));
 
     const missedIds = new Set(missed.map(({ entry }) => entry.executionId));
     const isOld = (entry: Entry) => isUnfinished(entry) && (missedIds.has(entry.executionId) || !isOpen(entry, nowMs));
     const matching = entries
       .filter((entry) => isSelected(entry, selection))
-      .map((entry): Row => ({ entry, isOld: isOld(entry) }));
+      .map((entry): ListRow => ({ entry, isOld: isOld(entry) }));
     const rows = matching.slice(0, selection.limit);
     const inDoubt = options.status && missed.length > 0 ? options.status : undefined;
-    const doubts = inDoubt && !offline ? [{ kind: 'failed', problem: doubtOf(missed, inDoubt) } as const] : [];
+    const doubts = inDoubt && !offline ? [{ kind: 'problem', problem: doubtOf(missed, inDoubt) } as const] : [];
     const doubtNote = inDoubt && offline ? [offlineNote(missed, inDoubt)] : [];
     if (rows.length === 0)
-      return { outcomes: doubts, omission: inDoubt ? doubtNote : emptyNote(names, baseUrl, options, known, context) };
+      return { outcomes: doubts, notice: inDoubt ? doubtNote : emptyNote(names, baseUrl, options, known, context) };
     const shownMissed = connection ? missed.filter(({ entry }) => rows.some((row) => isSameRun(row.entry, entry))) : [];
     for (const { entry, why } of shownMissed) warnOfOld(entry, reasonFor(why), context);
     if (selection.isForIds)
       return {
         outcomes: doubts,
-        verbatim: rows.map(({ entry }) => executionIdOf(entry) ?? '').join('\n'),
-        omission: doubtNote,
+        raw: rows.map(({ entry }) => executionIdOf(entry) ?? '').join('\n'),
+        notice: doubtNote,
       };
     const { runTable } = await import('../output/tables.ts');
     const unpolled = !inDoubt && shownMissed.length > 0 ? [unpolledNote(shownMissed)] : [];
     const leftOut = quiet ? [] : [omissionNote(names, automations, { matching, rows }, options, known)].flat();
     return {
       outcomes: [...rows.map((row) => outcomeOf(row, nowMs)), ...doubts],
-      voice: { ...plainVoice, argumentOf: ({ executionId }) => executionId },
-      omission: [...doubtNote, ...unpolled, ...leftOut],
+      hintContext: { ...plainHintContext, argumentOf: ({ executionId }) => executionId },
+      notice: [...doubtNote, ...unpolled, ...leftOut],
       note: quiet ? undefined : unknownNote(rows, nowMs, journal),
       text: (theme, lines) => runTable(rows, nowMs, theme, lines),
     };
@@ -146,9 +146,9 @@ const limitOf = ({ limit, since, ...output }: ListOptions) =>
   limit ?? (since || isForIds(output) ? Number.POSITIVE_INFINITY : defaults.listLimit);
 
 /** What the journal knows of a run or an unresolved trigger. None of it changes the exit code of the list. */
-function outcomeOf({ entry, isOld }: Row, nowMs: number): Outcome {
+function outcomeOf({ entry, isOld }: ListRow, nowMs: number): Outcome {
   const { target, at, baseUrl, idempotencyKey = null } = entry;
-  const about = { target, isAnswer: true, fields: { list: { idempotencyKey, at, baseUrl } } } as const;
+  const about = { target, exitsZero: true, fields: { list: { idempotencyKey, at, baseUrl } } } as const;
   if (entry.kind === 'unresolved') {
     const isRecoverable = isOpen(entry, nowMs) && !entry.isSuperseded;
     const recorded = { at, ageMs: ageOf(entry, nowMs) };
@@ -157,11 +157,11 @@ function outcomeOf({ entry, isOld }: Row, nowMs: number): Outcome {
     return {
       kind: 'in_doubt',
       ...about,
-      doubt: { why: { kind: 'listed', isRecoverable }, recorded, conflict, ifActive, ignoresKeys: false },
+      inDoubt: { reason: { kind: 'listed', isRecoverable }, recorded, conflict, ifActive, ignoresKeys: false },
     };
   }
   const run = runOf(entry);
-  if (entry.kind === 'forgotten') return { kind: 'forgotten', ...about, run, document: documentOfEntry(entry) };
-  const seenAgeMs = isOld ? nowMs - Date.parse(entry.statusAt) : undefined;
-  return { kind: 'known', ...about, run, status: statusIn(entry), seenAgeMs };
+  if (entry.kind === 'not_found') return { kind: 'not_found', ...about, run, document: documentOfEntry(entry) };
+  const statusAgeMs = isOld ? nowMs - Date.parse(entry.statusAt) : undefined;
+  return { kind: 'status', ...about, run, status: statusIn(entry), statusAgeMs };
 }

@@ -1,7 +1,7 @@
 import type { Invocation } from '../context.ts';
 import { type OutputOptions, printSentence, wantsData } from '../output/print.ts';
 import { usageProblem } from '../run/problem.ts';
-import { nameOf, type Run } from '../run/run.ts';
+import { automationNameOf, type Run } from '../run/run.ts';
 
 /** The runs that a command was asked for, and whether it has to say which one it took. */
 interface NamedRuns {
@@ -26,4 +26,4 @@ export function namedRuns(
 
 /** Says on stderr which run the command took. */
 export const sayLastRun = ({ target, executionId }: Run, context: Invocation): void =>
-  printSentence(`Using the last run: ${nameOf(target)} ${executionId}`, context);
+  printSentence(`Using the last run: ${automationNameOf(target)} ${executionId}`, context);

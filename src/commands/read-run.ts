@@ -4,11 +4,11 @@ import type { Connection } from '../connection/connection.ts';
 import { findRun } from '../connection/find-run.ts';
 import type { Invocation } from '../context.ts';
 import type { OutputOptions } from '../output/print.ts';
-import { interruptNameOf } from '../run/exit-codes.ts';
-import { type Fault, isInterruption } from '../run/fault.ts';
+import { exitNameOfSignal } from '../run/exit-codes.ts';
+import { type Fault, isAborted } from '../run/fault.ts';
 import { defaults } from '../run/limits.ts';
-import type { FoundRun, Operation, Outcome } from '../run/outcome.ts';
-import { isNowForgotten, isOutage } from '../watch/ask.ts';
+import type { Outcome, RunHandle, RunResource } from '../run/outcome.ts';
+import { isOutage, recordNotFound } from '../watch/fetch-run.ts';
 import { namedRuns, sayLastRun } from './named-runs.ts';
 
 // What `status` and `result` share.
@@ -31,23 +31,23 @@ export async function findToRead(
 
 /** The outcome if the status or the result of a run couldn't be read. */
 export async function unreadOutcome(
-  operation: Operation,
-  { run, seen }: FoundRun,
+  resource: RunResource,
+  { run, lastConfirmed }: RunHandle,
   fault: Fault,
   connection: Connection,
 ): Promise<Outcome> {
   const about = { target: run.target, run };
-  if (isInterruption(fault)) {
-    return { kind: 'unread', ...about, operation, fault, interruptedBy: interruptNameOf(connection.signal) };
+  if (isAborted(fault)) {
+    return { kind: 'request_failed', ...about, resource, fault, interruptedBy: exitNameOfSignal(connection.signal) };
   }
-  const isRecorded = await isNowForgotten(run, fault, connection);
+  const isOwnRun = await recordNotFound(run, fault, connection);
   return {
-    kind: 'unread',
+    kind: 'request_failed',
     ...about,
-    operation,
+    resource,
     fault,
-    seen: seen?.(),
-    isRecorded,
+    lastConfirmed: lastConfirmed?.(),
+    isOwnRun,
     isOutage: isOutage(fault, connection),
   };
 }

@@ -7,17 +7,17 @@ import type { Connection } from '../connection/connection.ts';
 import { automationsIn } from '../connection/known-automations.ts';
 import { isJournalIncomplete, journalPlace } from '../connection/open-journal.ts';
 import { isAmong, type NamedAutomation } from '../journal/entry-filter.ts';
-import { printSentence, printWords, wantsData } from '../output/print.ts';
-import { nameOfOutcome } from '../run/exit-of.ts';
+import { diagnosticOf } from '../messages/of-outcome.ts';
+import { reportOfRecovery, sentenceOfRecovery } from '../messages/of-recovery.ts';
+import { printDiagnostic, printSentence, wantsData } from '../output/print.ts';
+import { outcomeNameOf } from '../run/exit-of.ts';
 import { defaults } from '../run/limits.ts';
 import { didYouMean } from '../run/near-words.ts';
 import type { OutcomeOf, Recovery, TriggerOutcome } from '../run/outcome.ts';
 import { Problem } from '../run/problem.ts';
-import { nameOf, type Target } from '../run/run.ts';
+import { automationNameOf, type Target } from '../run/run.ts';
 import { valueIfGiven } from '../settings/table.ts';
 import { recoverAll } from '../start/recover.ts';
-import { wordsOf } from '../words/of-outcome.ts';
-import { reportOfRecovery, sentenceOfRecovery } from '../words/of-recovery.ts';
 
 const command = new Command('recover')
   .description('resolve triggers whose response was lost: find the run, or start it if the request never arrived')
@@ -32,7 +32,7 @@ const command = new Command('recover')
 type RecoverOptions = OptionsOf<typeof command>;
 
 export const recover = define(command, {
-  starts: true,
+  triggersRuns: true,
   flawOf: flawOfAutomation,
   examples: [
     ['runctl recover --dry-run', 'list unresolved triggers and which of them would be sent'],
@@ -56,10 +56,10 @@ export const recover = define(command, {
     const isNothing = outcomes.length === 0 && !options.quiet && !isIncomplete;
     return {
       outcomes,
-      voice: connection.voice,
+      hintContext: connection.hintContext,
       isSafeToRepeat: !options.resend,
-      isSaid: true,
-      omission: isNothing ? nothingFor(automations, connection) : undefined,
+      isPrinted: true,
+      notice: isNothing ? nothingFor(automations, connection) : undefined,
       // What isn't in the journal can't be recovered.
       exit: isIncomplete ? 'output_error' : 'ok',
     };
@@ -73,19 +73,19 @@ export const recover = define(command, {
 function unknownAutomation(
   named: readonly NamedAutomation[],
   { journal, baseUrl }: Connection,
-): OutcomeOf<'failed'> | undefined {
+): OutcomeOf<'problem'> | undefined {
   const automation = named.find((each) => !journal.hasRecord({ baseUrl, automations: [each] }));
   if (!automation) return undefined;
   const { projectId, automationName } = automation;
   const open = journal.unresolved({ baseUrl }).map(({ target }) => target.automationName);
   const near = didYouMean(automationName, [...automationsIn({ journal, baseUrl }), ...open]);
   if (near === undefined && open.length === 0) return undefined;
-  const message = `this machine has no record of ${nameOf({ automationName })}`;
+  const message = `this machine has no record of ${automationNameOf({ automationName })}`;
   const hint = near ?? 'list the unresolved triggers: `runctl recover --dry-run`';
   return {
-    kind: 'failed',
+    kind: 'problem',
     target: projectId === undefined ? undefined : { projectId, automationName },
-    start: { evidence: 'refused', idempotencyKey: null, isRepeatable: true },
+    triggerInfo: { attribution: 'refused', idempotencyKey: null, isRepeatable: true },
     problem: new Problem({ name: 'not_found', message, hint }),
   };
 }
@@ -96,24 +96,24 @@ function nothingFor(names: readonly string[], { baseUrl, context }: Connection):
 }
 
 /** Says what became of a trigger. With `-q` only if a person must act. */
-function sayRecovery(recovery: Recovery, options: RecoverOptions, { voice, context, observe }: Connection): void {
+function sayRecovery(recovery: Recovery, options: RecoverOptions, { hintContext, context, observe }: Connection): void {
   const { outcome } = recovery;
   const { run, target } = outcome;
-  const message = sentenceOfRecovery(recovery, options, voice);
+  const message = sentenceOfRecovery(recovery, options, hintContext);
   if (run && !options.quiet && !wantsData(options)) context.stdout.write(`${run.executionId}\n`);
   if (isLeftToItsProcess(recovery) && options.quiet) return;
   const isSuperseded = whyInDoubt(outcome) === 'superseded';
-  const isOpen = outcome.kind === 'in_doubt' || outcome.kind === 'failed';
+  const isOpen = outcome.kind === 'in_doubt' || outcome.kind === 'problem';
   // That a trigger is superseded is said this once, and somebody has to look for its run.
   if (isSuperseded && !options.dryRun) observe({ event: 'warning', name: 'superseded_trigger', message, target });
-  else if (isOpen && !isSuperseded) printWords({ ...wordsOf(outcome, voice), message }, context);
+  else if (isOpen && !isSuperseded) printDiagnostic({ ...diagnosticOf(outcome, hintContext), message }, context);
   // Nobody else may be watching a run that failed.
-  else if (run && nameOfOutcome(outcome) !== 'ok')
-    printWords({ message, hint: `\`runctl result ${voice.argumentOf(run)}\`` }, context);
+  else if (run && outcomeNameOf(outcome) !== 'ok')
+    printDiagnostic({ message, hint: `\`runctl result ${hintContext.argumentOf(run)}\`` }, context);
   else if (!wantsData(options) && (options.dryRun || !options.quiet)) printSentence(message, context);
 }
 
-const whyInDoubt = (outcome: TriggerOutcome) => (outcome.kind === 'in_doubt' ? outcome.doubt.why.kind : undefined);
+const whyInDoubt = (outcome: TriggerOutcome) => (outcome.kind === 'in_doubt' ? outcome.inDoubt.reason.kind : undefined);
 
 /** Another process is at it, and not for so long that somebody should look. */
 const isLeftToItsProcess = ({ outcome, ageMs }: Recovery) =>

@@ -3,14 +3,14 @@ import { define, type OptionsOf } from '../cli/command.ts';
 import { aboutRun, giveUpReadingAfter } from '../cli/options.ts';
 import { flawOfRun } from '../connection/arguments.ts';
 import type { Connection } from '../connection/connection.ts';
-import { statusIn } from '../journal/found-run.ts';
+import { statusIn } from '../journal/run-handle.ts';
 import { type Result, wantsData } from '../output/print.ts';
 import { bareOutput, summary } from '../output/summary.ts';
-import type { FoundRun, OutcomeOf } from '../run/outcome.ts';
+import type { OutcomeOf, RunHandle } from '../run/outcome.ts';
 import type { Run } from '../run/run.ts';
 import type { RunResult, RunStatus } from '../run/service.ts';
 import { graverStatus } from '../run/statuses.ts';
-import { ask, askBeside, recordedErrorOf } from '../watch/ask.ts';
+import { fetchOptional, fetchRun, recordedErrorOf } from '../watch/fetch-run.ts';
 import { findToRead, unreadOutcome } from './read-run.ts';
 
 const command = new Command('result')
@@ -35,35 +35,35 @@ export const result = define(command, {
 });
 
 /** Reads the result of a run and prints it. */
-async function showResult(found: FoundRun, options: ResultOptions, connection: Connection): Promise<Result> {
-  const { journal, baseUrl, voice } = connection;
+async function showResult(found: RunHandle, options: ResultOptions, connection: Connection): Promise<Result> {
+  const { journal, baseUrl, hintContext } = connection;
   const { run } = found;
-  const answer = await ask('result', found, connection);
+  const answer = await fetchRun('result', found, connection);
   if (answer.kind === 'fault')
-    return { outcomes: [await unreadOutcome('result', found, answer.fault, connection)], voice };
+    return { outcomes: [await unreadOutcome('result', found, answer.fault, connection)], hintContext };
   const { value: result } = answer;
   const { status, isFinal, completedAt } = result;
   if (isFinal) journal.recordStatus(baseUrl, run, result, recordedErrorOf(result));
   const asResult = { executionId: run.executionId, status, isFinal, completedAt, document: {} };
-  const outcome: OutcomeOf<'known'> = {
-    kind: 'known',
+  const outcome: OutcomeOf<'status'> = {
+    kind: 'status',
     target: run.target,
     run,
     status: asResult,
     result,
-    isAnswer: true,
+    exitsZero: true,
   };
   const outcomes = [outcome];
-  const unfinished = `the run hasn't finished yet. To watch it: \`runctl watch ${voice.argumentOf(run)}\``;
+  const unfinished = `the run hasn't finished yet. To watch it: \`runctl watch ${hintContext.argumentOf(run)}\``;
   // An empty field looks like an empty output.
   const isUnnoticed = !isFinal && options.field !== undefined && !options.quiet;
-  if (wantsData(options)) return { outcomes, voice, omission: isUnnoticed ? unfinished : undefined };
+  if (wantsData(options)) return { outcomes, hintContext, notice: isUnnoticed ? unfinished : undefined };
   if (options.quiet) return { text: (_, { columns }) => bareOutput(result, columns === undefined) };
   const beside = await statusBeside(run, result, connection);
   const shown = { run, result, status: beside ?? asResult, isResultOnly: beside === undefined };
   return {
     outcomes,
-    voice,
+    hintContext,
     text: (theme, lines) => summary(shown, theme, lines),
     note: isFinal ? undefined : unfinished,
   };
@@ -73,7 +73,7 @@ async function showResult(found: FoundRun, options: ResultOptions, connection: C
 async function statusBeside(run: Run, result: RunResult, connection: Connection): Promise<RunStatus | undefined> {
   const recorded = connection.journal.find(run.executionId, connection);
   const last = recorded?.kind === 'run' ? statusIn(recorded) : undefined;
-  const now = (await askBeside('status', run, connection)) ?? last;
+  const now = (await fetchOptional('status', run, connection)) ?? last;
   if (!now) return undefined;
   const { status, isFinal } = result;
   return { ...now, isFinal, status: isFinal && now.isFinal ? graverStatus(status, now.status) : status };

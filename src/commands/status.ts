@@ -5,9 +5,9 @@ import { flawOfRun } from '../connection/arguments.ts';
 import type { Connection } from '../connection/connection.ts';
 import { statusFields } from '../output/fields.ts';
 import { type Result, wantsData } from '../output/print.ts';
-import { nameOfOutcome } from '../run/exit-of.ts';
-import type { FoundRun, OutcomeOf } from '../run/outcome.ts';
-import { askStatus, readError } from '../watch/ask.ts';
+import { outcomeNameOf } from '../run/exit-of.ts';
+import type { OutcomeOf, RunHandle } from '../run/outcome.ts';
+import { fetchStatus, readError } from '../watch/fetch-run.ts';
 import { findToRead, unreadOutcome } from './read-run.ts';
 
 const command = new Command('status')
@@ -33,27 +33,27 @@ export const status = define(command, {
 });
 
 /** Polls a run and prints its status. */
-async function showStatus(found: FoundRun, options: StatusOptions, connection: Connection): Promise<Result> {
-  const { context, journal, baseUrl, voice } = connection;
+async function showStatus(found: RunHandle, options: StatusOptions, connection: Connection): Promise<Result> {
+  const { context, journal, baseUrl, hintContext } = connection;
   const { run } = found;
-  const answer = await askStatus(found, connection);
+  const answer = await fetchStatus(found, connection);
   if (answer.kind === 'fault')
-    return { outcomes: [await unreadOutcome('status', found, answer.fault, connection)], voice };
+    return { outcomes: [await unreadOutcome('status', found, answer.fault, connection)], hintContext };
   const { value: status } = answer;
-  const outcome: OutcomeOf<'known'> = { kind: 'known', target: run.target, run, status };
-  const outcomes = [options.exitStatus ? outcome : { ...outcome, isAnswer: true as const }];
+  const outcome: OutcomeOf<'status'> = { kind: 'status', target: run.target, run, status };
+  const outcomes = [options.exitStatus ? outcome : { ...outcome, exitsZero: true as const }];
   const isText = !wantsData(options);
-  const isFailed = status.isFinal && nameOfOutcome(outcome) !== 'ok';
+  const isFailed = status.isFinal && outcomeNameOf(outcome) !== 'ok';
   // Only the result has the error; a status without it is better than none.
   const isUnread = () => journal.find(run.executionId, { baseUrl })?.error === undefined;
   const isShown = isText && !options.quiet;
   const result = isFailed && (isShown || isUnread()) ? await readError(run, status, connection) : undefined;
-  if (isText && !isShown) return { exit: options.exitStatus ? nameOfOutcome(outcome) : 'ok' };
+  if (isText && !isShown) return { exit: options.exitStatus ? outcomeNameOf(outcome) : 'ok' };
   const usual = !status.isFinal && isShown ? connection.usualDuration(run.target) : undefined;
   return {
     outcomes,
-    voice,
+    hintContext,
     text: (theme, lines) => statusFields({ run, status, result, usual }, context.clock.nowMs(), theme, lines),
-    next: isFailed ? `\`runctl result ${voice.argumentOf(run)}\`` : undefined,
+    next: isFailed ? `\`runctl result ${hintContext.argumentOf(run)}\`` : undefined,
   };
 }

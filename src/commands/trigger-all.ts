@@ -1,17 +1,17 @@
 import type { Connection } from '../connection/connection.ts';
 import type { Invocation } from '../context.ts';
+import { diagnosticOfUnread } from '../messages/of-watch.ts';
 import { type Result, wantsData } from '../output/print.ts';
+import { attributions, mayBeEarlierRun } from '../run/attribution.ts';
 import type { RunEvent } from '../run/events.ts';
-import { mayBeEarlier, meanings } from '../run/evidence.ts';
 import { factsOf } from '../run/exit-of.ts';
 import type { Outcome, RunOutcome, TriggerOutcome } from '../run/outcome.ts';
-import { nameOf } from '../run/run.ts';
+import { automationNameOf } from '../run/run.ts';
 import { beganAt } from '../run/service.ts';
 import { endedWell } from '../run/statuses.ts';
 import { withCurrentStatus } from '../start/outcome-of-trigger.ts';
 import type { StartRequest } from '../start/ports.ts';
 import { startRun } from '../start/start-run.ts';
-import { wordsOfUnread } from '../words/of-watch.ts';
 import { type FollowFlags, followAndReport } from './follow.ts';
 
 /** Starts runs, and follows them with `--watch`. */
@@ -26,17 +26,17 @@ export function triggerAll(
   return followAndReport(requests.length, flags, connection, async ({ connection, starts, follow, done }) => {
     const { context } = connection;
     const triggerOne = async (request: StartRequest, index: number): Promise<RunOutcome> => {
-      const { outcome: started, found } = await startRun(request, connection);
-      starts.push(started.start);
+      const { outcome: started, handle } = await startRun(request, connection);
+      starts.push(started.triggerInfo);
       const id = started.run?.executionId;
       // With several arguments, line n belongs to argument n, so one without a run has an empty line.
       const hasLine = idsAreData && (id !== undefined || requests.length > 1);
       inOrder(index, () => hasLine && context.stdout.write(`${id ?? ''}\n`));
       const outcome = flags.watch ? started : await withCurrentStatus(started, connection);
       // That the service doesn't know its run any more is said in one sentence, at the end.
-      if (outcome.kind !== 'unread') context.reporter.observe(triggeredEvent(outcome, flags.watch, connection));
-      const isFollowed = flags.watch && found !== undefined;
-      const end = isFollowed ? await follow(found, outcome.start) : outcome;
+      if (outcome.kind !== 'request_failed') context.reporter.observe(triggeredEvent(outcome, flags.watch, connection));
+      const isFollowed = flags.watch && handle !== undefined;
+      const end = isFollowed ? await follow(handle, outcome.triggerInfo) : outcome;
       warnOfEarlier(outcome, isFollowed, connection);
       if (flags.watch) done(end);
       return end;
@@ -47,30 +47,34 @@ export function triggerAll(
   });
 }
 
-function triggeredEvent(outcome: TriggerOutcome, isWatched = false, { voice }: Connection): RunEvent {
-  const { run, target, start } = outcome;
-  const { evidence, idempotencyKey } = start;
-  const { how } = meanings[evidence];
+function triggeredEvent(outcome: TriggerOutcome, isWatched = false, { hintContext }: Connection): RunEvent {
+  const { run, target, triggerInfo } = outcome;
+  const { attribution, idempotencyKey } = triggerInfo;
+  const { how } = attributions[attribution];
   if (!run) return { event: 'triggered', how, target, isWatched };
   const { status } = factsOf(outcome);
-  const argument = voice.argumentOf(run);
+  const argument = hintContext.argumentOf(run);
   return { event: 'triggered', how, run, status, argument, isWatched, idempotencyKey: idempotencyKey ?? undefined };
 }
 
 /** Warns about an older run that didn't complete or can't be read, so that it isn't mistaken for a new one. */
-function warnOfEarlier(outcome: TriggerOutcome, isFollowed: boolean | undefined, { voice, observe }: Connection): void {
-  const { run, start } = outcome;
-  const { how, started } = meanings[start.evidence];
-  if (!run || !mayBeEarlier(start.evidence)) return;
-  const name = nameOf(run.target);
+function warnOfEarlier(
+  outcome: TriggerOutcome,
+  isFollowed: boolean | undefined,
+  { hintContext, observe }: Connection,
+): void {
+  const { run, triggerInfo } = outcome;
+  const { how, started } = attributions[triggerInfo.attribution];
+  if (!run || !mayBeEarlierRun(triggerInfo.attribution)) return;
+  const name = automationNameOf(run.target);
   // Whoever started a run that was found.
   const key = how === 'found' ? `${name} has a run under this idempotency key` : `this idempotency key started ${name}`;
   const { status } = factsOf(outcome);
-  const unread = unreadOf(outcome);
-  if (unread && !isFollowed) {
+  const failure = requestFailureOf(outcome);
+  if (failure && !isFollowed) {
     const message = status
       ? `${key}, which finished ${status.status}; the service no longer knows that run`
-      : `${key}, but its status can't be read: ${wordsOfUnread(unread, voice).message}`;
+      : `${key}, but its status can't be read: ${diagnosticOfUnread(failure, hintContext).message}`;
     observe({ event: 'warning', name: 'status_unavailable', message, run });
   }
   if (!status?.isFinal || endedWell(status.status)) return;
@@ -81,10 +85,10 @@ function warnOfEarlier(outcome: TriggerOutcome, isFollowed: boolean | undefined,
 }
 
 /** Why the status of an earlier run isn't known, which changes nothing, as the run is known. */
-function unreadOf(outcome: TriggerOutcome) {
-  if (outcome.kind !== 'started' || !outcome.unread) return undefined;
-  const { run, unread: fault, seen } = outcome;
-  return { run, operation: 'status', fault, seen } as const;
+function requestFailureOf(outcome: TriggerOutcome) {
+  if (outcome.kind !== 'has_run' || !outcome.requestFault) return undefined;
+  const { run, requestFault: fault, lastConfirmed } = outcome;
+  return { run, resource: 'status', fault, lastConfirmed } as const;
 }
 
 /** Prints the ids of the started runs on stderr if they couldn't be written to stdout. */
@@ -92,7 +96,8 @@ async function printLostIds(outcomes: readonly Outcome[], { stdout, stderr, cloc
   // A failed write shows up in the next turn of the event loop.
   await clock.sleep(0);
   if (!stdout.closed.aborted) return;
-  for (const { run } of outcomes) if (run) stderr.write(`runctl: ${nameOf(run.target)}: run ${run.executionId}\n`);
+  for (const { run } of outcomes)
+    if (run) stderr.write(`runctl: ${automationNameOf(run.target)}: run ${run.executionId}\n`);
 }
 
 /** Runs actions in the order of their indices, each as soon as all before it have run. */

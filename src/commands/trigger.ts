@@ -11,7 +11,7 @@ import type { Result } from '../output/print.ts';
 import { longestIdempotencyKey } from '../run/limits.ts';
 import { usageProblem } from '../run/problem.ts';
 import { shellWord } from '../run/quote.ts';
-import { fullNameOf, nameOf, randomUuid, type Target } from '../run/run.ts';
+import { automationNameOf, fullNameOf, randomUuid, type Target } from '../run/run.ts';
 import { triggerPath } from '../service/endpoints.ts';
 import { need, resolveWithoutApiKey } from '../settings/resolve.ts';
 import { valueIfGiven } from '../settings/table.ts';
@@ -45,7 +45,7 @@ type TriggerOptions = OptionsOf<typeof command>;
 const mostNamed = 8;
 
 export const trigger = define(command, {
-  starts: true,
+  triggersRuns: true,
   flawOf: flawOfAutomation,
   examples: [
     ['id=$(runctl trigger nightly)', 'start a run, keep its id'],
@@ -87,8 +87,8 @@ function nameKnown(context: Invocation): string | undefined {
 function dryRun(requests: readonly StartRequest[], { baseUrl }: Connection): Result {
   const sent = requests.map(({ target, body, idempotencyKey = randomUuid() }) => {
     const request = { method: 'POST', url: `${baseUrl}${triggerPath(target)}`, idempotencyKey, body: JSON.parse(body) };
-    const start = { evidence: 'refused', idempotencyKey, isRepeatable: true } as const;
-    return { request, outcome: { kind: 'shown', target, start, fields: { request } } as const };
+    const triggerInfo = { attribution: 'refused', idempotencyKey, isRepeatable: true } as const;
+    return { request, outcome: { kind: 'dry_run', target, triggerInfo, fields: { request } } as const };
   });
   const text = sent.map(
     ({ request: { method, url, idempotencyKey, body } }) =>
@@ -119,7 +119,7 @@ function parseKeyTemplate(
   return (target) => {
     const key = template.replaceAll(automationPlaceholder, encodeURIComponent(fullNameOf(target)));
     if (key.length <= longestIdempotencyKey) return key;
-    const message = `the idempotency key for ${nameOf(target)} is longer than ${longestIdempotencyKey} characters`;
+    const message = `the idempotency key for ${automationNameOf(target)} is longer than ${longestIdempotencyKey} characters`;
     throw usageProblem(message, 'choose a shorter one');
   };
 }

@@ -3,14 +3,16 @@ import { connect } from '../connection/connect.ts';
 import type { Connection } from '../connection/connection.ts';
 import type { Invocation } from '../context.ts';
 import { createRecorder } from '../journal/recorder.ts';
+import { lookFor } from '../messages/of-doubt.ts';
+import { diagnosticOf } from '../messages/of-outcome.ts';
 import { type OutputOptions, printSentence, type Result, wantsData } from '../output/print.ts';
-import { interruptNameOf, isInterruptName } from '../run/exit-codes.ts';
-import { factsOf, nameOfOutcome } from '../run/exit-of.ts';
+import { exitNameOfSignal, isSignalExitName } from '../run/exit-codes.ts';
+import { factsOf, outcomeNameOf } from '../run/exit-of.ts';
 import { deliveryOf, type Fault, httpOf, isRetryable, reasonOf } from '../run/fault.ts';
 import { defaults } from '../run/limits.ts';
 import type { Outcome } from '../run/outcome.ts';
 import { Problem, usageProblem } from '../run/problem.ts';
-import { nameOf, type Run, randomUuid, type Target } from '../run/run.ts';
+import { automationNameOf, type Run, randomUuid, type Target } from '../run/run.ts';
 import type { RunStatus } from '../run/service.ts';
 import type { Trigger } from '../run/trigger.ts';
 import { retry } from '../service/retry.ts';
@@ -21,9 +23,7 @@ import type { KeyTreatment } from '../settings/values.ts';
 import { withoutRun } from '../start/outcome-of-trigger.ts';
 import { sendTrigger } from '../start/start-run.ts';
 import { stopwatch } from '../system/clock.ts';
-import { waitForOther } from '../watch/watch-run.ts';
-import { lookFor } from '../words/of-doubt.ts';
-import { wordsOf } from '../words/of-outcome.ts';
+import { waitForActiveRun } from '../watch/watch-run.ts';
 import { type Finding, type Found, failed, findingLines, ok, reportOf, warning } from './finding.ts';
 
 /** What the service has shown. */
@@ -52,19 +52,21 @@ async function tryKey(target: Target, say: (sentence: string) => void, connectio
   const trial: KeyTrial = { started: first.run };
   const sinceTriggerMs = stopwatch(clock);
   // The response to the trigger shows that the settings are right.
-  connection.deadline.answered();
+  connection.session.answered();
   const run: Run = { target, executionId: first.run.executionId };
   const record = createRecorder(journal, { ...trigger, isRepeat: true, process: processes.own });
-  say(`started run ${run.executionId} of ${nameOf(target)}; repeating the trigger with the same idempotency key`);
+  say(
+    `started run ${run.executionId} of ${automationNameOf(target)}; repeating the trigger with the same idempotency key`,
+  );
   let answer = await repeat();
   if (answer.kind !== 'ok' && answer.fault.kind === 'already_active') {
     trial.conflict = answer.fault;
     say('the repeat was refused because that run is active; it is repeated once more when the run has finished');
-    const polled = await waitForOther({ run, sinceTriggerMs }, connection);
+    const polled = await waitForActiveRun({ run, sinceTriggerMs }, connection);
     if (polled.kind === 'ended') {
-      const { end, seen } = polled;
-      const words = wordsOf({ kind: 'stopped', target, run, end, seen }, connection.voice);
-      return { ...trial, problem: unclear(`the run's end wasn't seen: ${words?.message}`, signal) };
+      const { end, lastConfirmed } = polled;
+      const diagnostic = diagnosticOf({ kind: 'watch_ended', target, run, end, lastConfirmed }, connection.hintContext);
+      return { ...trial, problem: unclear(`the run's end wasn't seen: ${diagnostic?.message}`, signal) };
     }
     trial.ended = polled.status;
     answer = await repeat();
@@ -78,7 +80,7 @@ async function tryKey(target: Target, say: (sentence: string) => void, connectio
     record.sending();
     const repeated = await retry(() => service.trigger(trigger, signal), {
       ...connection,
-      lane: 'trigger',
+      priority: 'trigger',
       isRetryable: (fault) => isRetryable(fault) && deliveryOf(fault) !== 'unknown',
     });
     if (repeated.kind === 'ok') return repeated;
@@ -90,13 +92,13 @@ async function tryKey(target: Target, say: (sentence: string) => void, connectio
 
 /** Why the repeat showed nothing. */
 function unrepeated({ kind, fault }: { kind: string; fault: Fault }, target: Target): string {
-  const second = `it may have started a second run of ${nameOf(target)}, which only the service can show`;
+  const second = `it may have started a second run of ${automationNameOf(target)}, which only the service can show`;
   if (deliveryOf(fault) === 'unknown') return `the repeat got no valid response: ${reasonOf(fault)}; ${second}`;
   return kind === 'interrupted' ? kind : `the repeat didn't return a run: ${reasonOf(fault)}`;
 }
 
 function unclear(why: string, signal: AbortSignal): Problem {
-  const name = signal.aborted ? interruptNameOf(signal) : 'outcome_unknown';
+  const name = signal.aborted ? exitNameOfSignal(signal) : 'outcome_unknown';
   return new Problem({ name, message: `couldn't find out whether the service honors idempotency keys: ${why}` });
 }
 
@@ -104,18 +106,18 @@ const isHonoredIn = ({ started, repeated }: KeyTrial) =>
   started?.executionId.toLowerCase() === repeated?.executionId.toLowerCase();
 
 /** A refused trigger says nothing about idempotency keys. */
-function unclearProblem(outcome: Outcome, { voice }: Connection): Problem {
-  const name = nameOfOutcome(outcome);
-  const words = wordsOf(outcome, voice) ?? { message: name };
+function unclearProblem(outcome: Outcome, { hintContext }: Connection): Problem {
+  const name = outcomeNameOf(outcome);
+  const diagnostic = diagnosticOf(outcome, hintContext) ?? { message: name };
   const { fault } = factsOf(outcome);
   if (outcome.kind === 'in_doubt') {
     // To send it again would be safe only if the service honors keys.
-    const hint = `${lookFor({ target: outcome.target, ...outcome.doubt })}, then try again`;
-    return new Problem({ ...words, hint, isForPerson: true, name, fault, started: 'unknown' });
+    const hint = `${lookFor({ target: outcome.target, ...outcome.inDoubt })}, then try again`;
+    return new Problem({ ...diagnostic, hint, needsPerson: true, name, fault, started: 'unknown' });
   }
-  const problem = new Problem({ ...words, name, fault });
-  if (isInterruptName(name)) return problem;
-  const hint = name === 'already_active' ? 'try again when that run has finished' : words.hint;
+  const problem = new Problem({ ...diagnostic, name, fault });
+  if (isSignalExitName(name)) return problem;
+  const hint = name === 'already_active' ? 'try again when that run has finished' : diagnostic.hint;
   return problem.with({ name: 'outcome_unknown', shownName: name, hint });
 }
 
@@ -127,7 +129,7 @@ export async function showKeyTrial(
 ): Promise<Result> {
   const connection = await connect({ ...options, timeout: defaults.timeoutMs }, context);
   const target = parseAutomationArgument(automation, () => need('project', connection.settings));
-  if (!options.yes && !(await isConfirmed(nameOf(target), context))) return { note: 'Nothing was sent.' };
+  if (!options.yes && !(await isConfirmed(automationNameOf(target), context))) return { note: 'Nothing was sent.' };
   const say = (sentence: string) => {
     if (!options.quiet && !wantsData(options)) printSentence(sentence, context);
   };
@@ -138,7 +140,7 @@ export async function showKeyTrial(
   // What failed is said as the problem.
   const shown = findings.filter(({ result }) => result !== 'failed');
   const about = { target, run, fields: { doctor: reportOf(findings) } };
-  const outcome: Outcome = problem ? { kind: 'failed', problem, ...about } : { kind: 'report', ...about };
+  const outcome: Outcome = problem ? { kind: 'problem', problem, ...about } : { kind: 'info', ...about };
   return {
     outcomes: [outcome],
     text: (theme, lines) => findingLines(shown, theme, lines),

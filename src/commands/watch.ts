@@ -5,11 +5,11 @@ import { flawOfRun, isFromJournal, parseRunArgument, type RunArgument } from '..
 import type { Connection } from '../connection/connection.ts';
 import { findRun } from '../connection/find-run.ts';
 import { refreshRuns } from '../connection/refresh.ts';
-import { foundRunOf } from '../journal/found-run.ts';
+import { runHandleOf } from '../journal/run-handle.ts';
 import type { Result } from '../output/print.ts';
 import { isUnfinished, runOf } from '../run/entry.ts';
 import { defaults } from '../run/limits.ts';
-import type { FoundRun, RunOutcome } from '../run/outcome.ts';
+import type { RunHandle, RunOutcome } from '../run/outcome.ts';
 import { usageProblem } from '../run/problem.ts';
 import { connectToFollow, type FollowFlags, followAndReport } from './follow.ts';
 import { namedRuns, sayLastRun } from './named-runs.ts';
@@ -51,28 +51,28 @@ export const watch = define(command, {
 
 const noRuns = { texts: [], isDefault: false };
 
-async function findRuns(named: RunArgument[], connection: Connection): Promise<FoundRun[]> {
-  const runs: FoundRun[] = [];
+async function findRuns(named: RunArgument[], connection: Connection): Promise<RunHandle[]> {
+  const runs: RunHandle[] = [];
   for (const argument of named) runs.push(await findRun(argument, connection));
   return runs;
 }
 
 /** Oldest first, and those that the service knows again. */
-async function unfinishedRuns(connection: Connection): Promise<FoundRun[]> {
+async function unfinishedRuns(connection: Connection): Promise<RunHandle[]> {
   const { journal, baseUrl, clock } = connection;
   const open = journal.pollable({ baseUrl });
   const unfinished = open.filter(isUnfinished);
-  const forgotten = open.filter(({ kind }) => kind === 'forgotten');
+  const forgotten = open.filter(({ kind }) => kind === 'not_found');
   const { current } = await refreshRuns(forgotten, defaults.listGiveUpAtTerminalMs, connection);
   const again = forgotten.filter(({ executionId }) => current.has(executionId));
-  return [...unfinished, ...again].reverse().map((entry) => foundRunOf(runOf(entry), entry, clock));
+  return [...unfinished, ...again].reverse().map((entry) => runHandleOf(runOf(entry), entry, clock));
 }
 
 /** Follows each run once, and reports in the order given. */
-function followAll(runs: readonly FoundRun[], flags: FollowFlags, connection: Connection): Promise<Result> {
+function followAll(runs: readonly RunHandle[], flags: FollowFlags, connection: Connection): Promise<Result> {
   const distinct = new Map(runs.map((found) => [keyOf(found), found]));
   return followAndReport(distinct.size, flags, connection, async ({ follow, done }) => {
-    const followOne = async (found: FoundRun): Promise<RunOutcome> => {
+    const followOne = async (found: RunHandle): Promise<RunOutcome> => {
       const outcome = await follow(found);
       done(outcome);
       return outcome;
@@ -82,4 +82,4 @@ function followAll(runs: readonly FoundRun[], flags: FollowFlags, connection: Co
   });
 }
 
-const keyOf = ({ run }: FoundRun) => JSON.stringify(run);
+const keyOf = ({ run }: RunHandle) => JSON.stringify(run);

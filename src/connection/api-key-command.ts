@@ -1,5 +1,5 @@
 import type { Invocation } from '../context.ts';
-import { interruptNameOf } from '../run/exit-codes.ts';
+import { exitNameOfSignal } from '../run/exit-codes.ts';
 import { interruptedProblem, usageProblem } from '../run/problem.ts';
 import { acceptApiKey, refuseApiKeyIn } from '../settings/api-key.ts';
 import { valueIfGiven } from '../settings/table.ts';
@@ -23,7 +23,7 @@ export async function runApiKeyCommand(command: string, source: string, context:
     else messages.push(text);
   };
   const failure = await runShellCommand({ command, limitMs, isAtTerminal: stderr.isTTY, hear }, context);
-  if (signal.aborted) throw interruptedProblem(interruptNameOf(signal));
+  if (signal.aborted) throw interruptedProblem(exitNameOfSignal(signal));
   messages.end();
   const [text = ''] = printed.split(/\r?\n/);
   const key = acceptApiKey(text, source, context);

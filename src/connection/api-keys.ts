@@ -2,7 +2,7 @@ import type { Invocation } from '../context.ts';
 import type { Fault } from '../run/fault.ts';
 import { Problem } from '../run/problem.ts';
 import type { Renewal } from '../run/renewal.ts';
-import type { ApiKey } from '../service/call.ts';
+import type { ApiKey } from '../service/http-request.ts';
 import { need, type Settings } from '../settings/resolve.ts';
 import { valueIfGiven } from '../settings/table.ts';
 import { runApiKeyCommand } from './api-key-command.ts';

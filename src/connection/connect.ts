@@ -3,17 +3,17 @@ import type { Invocation } from '../context.ts';
 import { createProcesses } from '../journal/processes.ts';
 import { defaults } from '../run/limits.ts';
 import { usualOf } from '../run/usual-duration.ts';
-import type { HttpOptions } from '../service/call.ts';
 import { createDebugTransport } from '../service/debug-transport.ts';
+import type { HttpOptions } from '../service/http-request.ts';
 import { proxyFor } from '../service/proxy.ts';
 import { createRateLimiter } from '../service/rate-limiter.ts';
 import { accountOf, refuseApiKeyIn } from '../settings/api-key.ts';
 import { need, resolveSettings, type SettingFlags, type Settings } from '../settings/resolve.ts';
 import { valueIfGiven } from '../settings/table.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
-import { createDeadline } from '../watch/deadline.ts';
+import { createWatchSession } from '../watch/watch-session.ts';
 import { createApiKeys } from './api-keys.ts';
-import { type Connection, voiceOf } from './connection.ts';
+import { type Connection, hintContextOf } from './connection.ts';
 import { type JournalNeed, journalOf } from './open-journal.ts';
 
 /** The flags that decide how the service is reached. */
@@ -106,9 +106,9 @@ export async function connectWith(
     ignoresKeys,
     processes: createProcesses({ ignoresKeys }),
     usualDuration: (target) => usualOf(lasting.pastDurationsMs({ baseUrl, target })),
-    voice: voiceOf({ journal, baseUrl, context }),
+    hintContext: hintContextOf({ journal, baseUrl, context }),
     limiter: createRateLimiter(options.rate ?? defaults.rate, clock, { connections }),
-    deadline: createDeadline(options.timeout || Number.POSITIVE_INFINITY, clock),
+    session: createWatchSession(options.timeout || Number.POSITIVE_INFINITY, clock),
     requestTimeoutMs,
     giveUpAfterMs: options.giveUpAfter ?? defaults.giveUpAfterMs,
     intervalMs: options.interval,

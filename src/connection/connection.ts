@@ -1,11 +1,11 @@
 import { endedBy, type Invocation } from '../context.ts';
+import type { HintContext } from '../messages/hint-context.ts';
 import { nearWords } from '../run/near-words.ts';
 import { fullArgumentOf } from '../run/quote.ts';
 import { type Run, randomUuid, type Target } from '../run/run.ts';
 import type { Answer, RunStatus } from '../run/service.ts';
 import type { Settings } from '../settings/resolve.ts';
 import type { StartPorts } from '../start/ports.ts';
-import type { Voice } from '../words/voice.ts';
 import { automationsIn } from './known-automations.ts';
 import { hasJournal } from './open-journal.ts';
 
@@ -13,7 +13,7 @@ import { hasJournal } from './open-journal.ts';
 export interface Connection extends StartPorts {
   context: Invocation;
   settings: Settings;
-  voice: Voice;
+  hintContext: HintContext;
   /** How long the target's runs usually take, as `usually 5m`; undefined if that isn't known. */
   usualDuration(target: Target): string | undefined;
 }
@@ -28,7 +28,11 @@ export const alsoEndedBy = (connection: Connection, signal: AbortSignal): Connec
   inContext(connection, endedBy(connection.context, signal));
 
 /** Names a run as an argument of a suggested command: by its full name if the journal doesn't have it, and in CI. */
-export function voiceOf({ journal, baseUrl, context }: Pick<Connection, 'journal' | 'baseUrl' | 'context'>): Voice {
+export function hintContextOf({
+  journal,
+  baseUrl,
+  context,
+}: Pick<Connection, 'journal' | 'baseUrl' | 'context'>): HintContext {
   const { CI, GITHUB_ACTIONS } = context.env;
   return {
     hasJournal: hasJournal(context),
@@ -44,7 +48,7 @@ export function voiceOf({ journal, baseUrl, context }: Pick<Connection, 'journal
  * Asks for a run that can't exist. If it isn't found, the service is there and accepts the API key. If nobody could be
  * reached, it tries once more, because the second attempt waits longer for each address of a host.
  */
-export async function askForUnknownRun({ service, settings, signal }: Connection): Promise<Answer<RunStatus>> {
+export async function probeService({ service, settings, signal }: Connection): Promise<Answer<RunStatus>> {
   const { value: projectId = randomUuid() } = settings.project;
   const run: Run = { target: { projectId, automationName: 'runctl-settings-check' }, executionId: randomUuid() };
   const answer = await service.status(run, signal);

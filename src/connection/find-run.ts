@@ -1,19 +1,19 @@
 import type { Context } from '../context.ts';
 import type { NamedAutomation } from '../journal/entry-filter.ts';
-import { foundRunOf } from '../journal/found-run.ts';
 import { pathOf } from '../journal/records.ts';
+import { runHandleOf } from '../journal/run-handle.ts';
+import { recoverCommandFor } from '../messages/of-doubt.ts';
 import { lengthOfIds } from '../output/status-text.ts';
 import { type Entry, isOpen, type RunEntry, runOf, type UnresolvedTrigger } from '../run/entry.ts';
 import { didYouMean } from '../run/near-words.ts';
-import type { FoundRun } from '../run/outcome.ts';
+import type { RunHandle } from '../run/outcome.ts';
 import { usageProblem } from '../run/problem.ts';
 import { fullArgumentOf, quote, shellWord } from '../run/quote.ts';
-import { fullNameOf, nameOf, type Target, withDashes } from '../run/run.ts';
+import { automationNameOf, fullNameOf, type Target, withDashes } from '../run/run.ts';
 import { need } from '../settings/resolve.ts';
 import { flagSource, valueIfGiven } from '../settings/table.ts';
 import { flawOfPaste } from '../system/pasted-text.ts';
 import { formatAgo, localTime } from '../system/time-text.ts';
-import { recoverCommandFor } from '../words/of-doubt.ts';
 import type { RunArgument } from './arguments.ts';
 import type { Connection } from './connection.ts';
 import { automationsIn } from './known-automations.ts';
@@ -21,7 +21,7 @@ import { automationsIn } from './known-automations.ts';
 type Here = Pick<Connection, 'baseUrl' | 'settings' | 'journal' | 'context'>;
 
 /** Finds the run that the argument names, and warns about a later trigger without a known run. Throws a usage problem. */
-export async function findRun(named: RunArgument, here: Here): Promise<FoundRun> {
+export async function findRun(named: RunArgument, here: Here): Promise<RunHandle> {
   const found = await findInJournal(named, here);
   const { target } = found.run;
   const { value, source } = here.settings.project;
@@ -29,7 +29,7 @@ export async function findRun(named: RunArgument, here: Here): Promise<FoundRun>
   throw usageProblem(`this run belongs to project ${target.projectId}, not to ${value}`, 'leave out `--project`');
 }
 
-async function findInJournal(named: RunArgument, here: Here): Promise<FoundRun> {
+async function findInJournal(named: RunArgument, here: Here): Promise<RunHandle> {
   switch (named.kind) {
     case 'run':
       return findById(named.executionId, here, named);
@@ -46,7 +46,7 @@ async function findInJournal(named: RunArgument, here: Here): Promise<FoundRun> 
       if (found) return found;
       const byPrefix = findByPrefix(named.text, here);
       if (byPrefix) return byPrefix;
-      throw usageProblem(`no run here matches ${quote(named.text)}`, hintFor(named.text, here));
+      throw usageProblem(`no run here matches ${quote(named.text)}`, runArgumentHint(named.text, here));
     }
   }
 }
@@ -55,7 +55,7 @@ const mostRunsRead = 1000;
 
 const inFull = 'name it in full as <projectId>/<name>/<executionId>';
 
-function hintFor(text: string, { journal, baseUrl }: Here): string {
+function runArgumentHint(text: string, { journal, baseUrl }: Here): string {
   const pasted = flawOfPaste(text);
   if (pasted) return `it ${pasted.flaw}: ${pasted.hint}`;
   const dashed = withDashes(text);
@@ -74,7 +74,7 @@ function findById(
   executionId: string,
   { journal, baseUrl, settings, context }: Here,
   typed?: { projectId?: string; automationName: string },
-): FoundRun {
+): RunHandle {
   const recorded = journal.find(executionId, { baseUrl });
   const other = journal.findElsewhere(executionId, baseUrl);
   if (other !== undefined) {
@@ -91,7 +91,8 @@ function findById(
     const whose = `run ${executionId} is a run of ${fullNameOf(recorded.target)}, not of ${fullNameOf(target)}`;
     throw usageProblem(whose, `\`runctl ${context.command} ${executionId}\``);
   }
-  if (target) return foundRunOf({ target, executionId: recorded?.executionId ?? executionId }, recorded, context.clock);
+  if (target)
+    return runHandleOf({ target, executionId: recorded?.executionId ?? executionId }, recorded, context.clock);
   throw usageProblem(
     `run ${executionId} is not in this machine's journal`,
     `${inFull}, or as <name>/<executionId> with --project`,
@@ -102,7 +103,7 @@ function findById(
 async function findLast(
   { automationName, projectId }: Partial<NamedAutomation>,
   here: Here,
-): Promise<FoundRun | undefined> {
+): Promise<RunHandle | undefined> {
   const { journal, baseUrl, context } = here;
   let unresolved: UnresolvedTrigger | undefined;
   let last: RunEntry | undefined;
@@ -122,7 +123,7 @@ async function findLast(
     }
     // An unresolved trigger may have started the run that it met.
     else warnOfOtherRun(last, here);
-    return foundRunOf(runOf(last), last, context.clock);
+    return runHandleOf(runOf(last), last, context.clock);
   }
   if (unresolved) throw usageProblem(lostTrigger(unresolved), hintForRun(unresolved, context));
   return undefined;
@@ -132,7 +133,7 @@ async function findLast(
 function warnOfOtherRun({ target, executionId }: RunEntry, { journal, baseUrl, context }: Here): void {
   const refused = journal.otherActiveRun(baseUrl, { target, executionId });
   if (!refused) return;
-  const name = nameOf(target);
+  const name = automationNameOf(target);
   const { activeExecutionId } = refused;
   const follow = activeExecutionId
     ? `. To watch the other: \`runctl watch ${fullArgumentOf({ target, executionId: activeExecutionId })}\``
@@ -142,7 +143,7 @@ function warnOfOtherRun({ target, executionId }: RunEntry, { journal, baseUrl, c
 }
 
 const lostTrigger = ({ target }: UnresolvedTrigger) =>
-  `the last trigger of ${nameOf(target)} has no recorded response and may have started a run`;
+  `the last trigger of ${automationNameOf(target)} has no recorded response and may have started a run`;
 
 const hintForRun = (trigger: UnresolvedTrigger, { clock }: Context) =>
   isOpen(trigger, clock.nowMs())
@@ -160,7 +161,7 @@ const mostListed = 10;
 
 const isIdPrefix = (text: string) => /^[\da-f-]{4,35}$/i.test(text);
 
-function findByPrefix(text: string, { journal, baseUrl, context }: Here): FoundRun | undefined {
+function findByPrefix(text: string, { journal, baseUrl, context }: Here): RunHandle | undefined {
   if (!isIdPrefix(text)) return undefined;
   const runs: RunEntry[] = [];
   for (const entry of journal.entries({ baseUrl, idPrefix: text })) {
@@ -169,12 +170,12 @@ function findByPrefix(text: string, { journal, baseUrl, context }: Here): FoundR
   }
   const [first, ...others] = runs;
   if (!first) return undefined;
-  if (others.length === 0) return foundRunOf(runOf(first), first, context.clock);
+  if (others.length === 0) return runHandleOf(runOf(first), first, context.clock);
   const shown = runs.slice(0, mostListed);
   const idLength = lengthOfIds(shown.map(({ executionId }) => executionId));
   const choices = shown.map(({ target, executionId, startedAt, at }) => {
     const ago = formatAgo(context.clock.nowMs() - Date.parse(startedAt ?? at));
-    return `${executionId.slice(0, idLength)}  ${nameOf(target)}, ${ago}`;
+    return `${executionId.slice(0, idLength)}  ${automationNameOf(target)}, ${ago}`;
   });
   const number = runs.length > mostListed ? `more than ${mostListed}` : runs.length;
   const problem = usageProblem(`${number} runs begin with ${quote(text)}`, 'type more characters of the id');

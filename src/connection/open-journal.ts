@@ -63,7 +63,7 @@ export function journalTrouble(folder: string): Problem | undefined {
     new Problem({
       name: 'output_error',
       message: `the journal in ${folder} can't be ${lack} (${systemErrorText(error)})`,
-      hint: hintFor(error, folder),
+      hint: journalHint(error, folder),
     });
   let newest: string | undefined;
   try {
@@ -74,7 +74,7 @@ export function journalTrouble(folder: string): Problem | undefined {
     return error instanceof UnsafePathError ? trouble('used', error) : undefined;
   }
   try {
-    checkRoom(nearestFolder(folder), newest);
+    checkSpace(nearestFolder(folder), newest);
     return undefined;
   } catch (error) {
     return trouble('written', error);
@@ -82,7 +82,7 @@ export function journalTrouble(folder: string): Problem | undefined {
 }
 
 /** Throws if there is no room for a record in the newest file or in a new one. */
-function checkRoom(folder: string, newest?: string): void {
+function checkSpace(folder: string, newest?: string): void {
   accessSync(folder, constants.W_OK);
   if (newest) accessSync(newest, constants.W_OK);
   const { blocks, bavail, bsize } = statfsSync(newest ?? folder);
@@ -103,7 +103,7 @@ function mostFileBytes(): number {
   }
 }
 
-function hintFor(error: unknown, folder: string): string {
+function journalHint(error: unknown, folder: string): string {
   if (error instanceof UnsafePathError && error.isShared) return hintForShared(error, folder);
   const elsewhere = 'set RUNCTL_STATE_DIR to another folder';
   const isForbidden = error instanceof UnsafePathError || (error as NodeJS.ErrnoException).code === 'EACCES';

@@ -1,10 +1,10 @@
-import { reported } from '../journal/fold.ts';
+import { withReport } from '../journal/fold.ts';
 import { type Entry, executionIdOf, type KnownRun, type RunEntry, runOf } from '../run/entry.ts';
 import type { Fault } from '../run/fault.ts';
 import { defaults } from '../run/limits.ts';
 import type { Service } from '../run/service.ts';
 import { formatDuration } from '../system/time-text.ts';
-import { pollOnce } from '../watch/ask.ts';
+import { pollOnce } from '../watch/fetch-run.ts';
 import type { Connection } from './connection.ts';
 
 /** By id: what the service says now of each run that it answered for, and why it didn't for each of the others. */
@@ -35,7 +35,7 @@ export async function refreshRuns(
     const answer = await pollOnce(run, { ...connection, signal, service: { ...service, status } });
     if (answer.kind === 'ok') {
       journal.recordStatus(baseUrl, run, answer.value);
-      current.set(run.executionId, reported(entry, answer.value, new Date(clock.nowMs()).toISOString()));
+      current.set(run.executionId, withReport(entry, answer.value, new Date(clock.nowMs()).toISOString()));
     } else if (!signal.aborted) {
       faults.set(run.executionId, answer.fault);
       const { httpStatus, retryAfterMs = 0 } = answer.fault;
@@ -58,7 +58,7 @@ const tooSlow = (longestMs: number): Fault => ({
   hint: 'give it more time with `--give-up-after 5m`',
 });
 
-/** Its turn didn't come. The hint has time enough for as many runs, at the usual rate. */
+/** It got no permit from the rate limiter in time. The hint has time enough for as many runs, at the usual rate. */
 const tooMany = (longestMs: number, runs: number): Fault => ({
   kind: 'unsent',
   message: `${formatDuration(longestMs)} isn't enough to poll all runs`,

@@ -5,11 +5,11 @@ import { isLoopback } from '../system/loopback.ts';
 import { executionIdIn, type Reply, refusalReply, refusals } from './reply.ts';
 import { type Route, routeOf, type ServiceRequest } from './request.ts';
 import { statusAt } from './run.ts';
-import type { EmulatedResponse, Service } from './service.ts';
+import type { EmulatedResponse, EmulatedService } from './service.ts';
 import { createSummary } from './summary.ts';
 
 export interface EmulatorOptions {
-  service: Service;
+  service: EmulatedService;
   port?: number; // any free one by default
   speed?: number; // seconds of the emulator's clock in a real second; above 0
   nowMs(): number;

@@ -37,7 +37,7 @@ export interface EmulatedResponse {
   send?(response: ServerResponse, reply: Reply): void; // as a whole by default
 }
 
-export interface Service {
+export interface EmulatedService {
   respond(request: ServiceRequest, now: Now): EmulatedResponse;
   /** Oldest first. */
   runs(): readonly EmulatedRun[];

@@ -138,11 +138,11 @@ function resolve({ keys }: State, record: RecordOf<'refused' | 'reused_key' | 's
       meetConflict(known, record);
       break;
     case 'in_doubt':
-      doubt(known, record);
+      markInDoubt(known, record);
   }
 }
 
-function doubt(known: KeyUse, record: RecordOf<'in_doubt'>): void {
+function markInDoubt(known: KeyUse, record: RecordOf<'in_doubt'>): void {
   known.reason = record.reason;
   meetConflict(known, record);
   if (!record.isLast) return;
@@ -173,7 +173,7 @@ export function updateRun(runs: State['runs'], id: string, record: RunRecord): v
   }
   // There may be a hundred thousand of them, so a run that is known is changed in place.
   const run = known?.kind === 'run' ? known : newRun(record, known);
-  report(run, record, record.at);
+  applyReport(run, record, record.at);
   if (record.type === 'accepted' && run.idempotencyKey === undefined) {
     run.idempotencyKey = record.idempotencyKey;
     run.at = record.at;
@@ -183,10 +183,10 @@ export function updateRun(runs: State['runs'], id: string, record: RunRecord): v
 }
 
 function forgotten({ baseUrl, target, executionId, at }: RunRecord, known: RunEntry | undefined): RunEntry {
-  if (!known) return { kind: 'forgotten', baseUrl, target, executionId, at };
-  if (known.kind === 'forgotten' || known.isFinal) return known;
+  if (!known) return { kind: 'not_found', baseUrl, target, executionId, at };
+  if (known.kind === 'not_found' || known.isFinal) return known;
   const { status: _, isFinal: __, statusAt: ___, ...rest } = known;
-  return { ...rest, kind: 'forgotten' };
+  return { ...rest, kind: 'not_found' };
 }
 
 function newRun(first: RunEntry | RunRecord, known?: RunEntry): KnownRun {
@@ -212,23 +212,23 @@ function newRun(first: RunEntry | RunRecord, known?: RunEntry): KnownRun {
 type StatusReport = Partial<Pick<KnownRun, 'status' | 'startedAt' | 'completedAt' | 'creditsCharged' | 'error'>>;
 
 /** Adds what was reported of a run at this time (ISO 8601). A report without a status means RUNNING. */
-function report(run: KnownRun, seen: StatusReport, at: string): void {
-  const status = seen.status ?? 'RUNNING';
-  run.startedAt = seen.startedAt ?? run.startedAt;
-  const isFinal = hasFinished({ status, startedAt: run.startedAt, completedAt: seen.completedAt });
+function applyReport(run: KnownRun, report: StatusReport, at: string): void {
+  const status = report.status ?? 'RUNNING';
+  run.startedAt = report.startedAt ?? run.startedAt;
+  const isFinal = hasFinished({ status, startedAt: run.startedAt, completedAt: report.completedAt });
   if (!run.isFinal) run.status = status;
   else if (isFinal) run.status = graverStatus(run.status, status);
   run.isFinal ||= isFinal;
   run.statusAt = at;
-  run.completedAt = seen.completedAt ?? run.completedAt;
-  run.creditsCharged = seen.creditsCharged ?? run.creditsCharged;
-  run.error = seen.error ?? run.error;
+  run.completedAt = report.completedAt ?? run.completedAt;
+  run.creditsCharged = report.creditsCharged ?? run.creditsCharged;
+  run.error = report.error ?? run.error;
 }
 
 /** The run after this report, which isn't recorded. */
-export function reported(entry: RunEntry, seen: StatusReport, at: string): KnownRun {
+export function withReport(entry: RunEntry, report: StatusReport, at: string): KnownRun {
   const run = entry.kind === 'run' ? { ...entry } : newRun(entry, entry);
-  report(run, seen, at);
+  applyReport(run, report, at);
   return run;
 }
 

@@ -22,9 +22,9 @@ import {
   type KeyUse,
   type Listed,
   listed,
-  reported,
   unresolvedOf,
   updateRun,
+  withReport,
 } from './fold.ts';
 import { type Log, type LogOptions, openLog } from './log.ts';
 import { type JournalRecord, type NewRecord, type RecordOf, runIdOf, triggerIdOf } from './records.ts';
@@ -68,7 +68,7 @@ export class Journal {
     const { status, startedAt, completedAt, creditsCharged }: Partial<RunStatus> = seen;
     const known = this.find(executionId, { baseUrl });
     const report = { status, startedAt, completedAt, creditsCharged, error };
-    if (known?.kind === 'run' && isEqual(reported(known, report, known.statusAt), known)) return;
+    if (known?.kind === 'run' && isEqual(withReport(known, report, known.statusAt), known)) return;
     const earlier = known ?? this.find(executionId, { baseUrl, fresh: true });
     const first = earlier ? undefined : true;
     this.append({ type: 'status', baseUrl, target, executionId, ...report, status: seen.status, first });
@@ -78,7 +78,7 @@ export class Journal {
   markNotFound(baseUrl: string, { target, executionId }: Run, account: string): boolean {
     const known = this.find(executionId, { baseUrl });
     if (!known || known.account !== account) return false;
-    if (known.kind === 'forgotten') return true;
+    if (known.kind === 'not_found') return true;
     return !known.isFinal && this.append({ type: 'not_found', baseUrl, target, executionId });
   }
 
@@ -256,7 +256,7 @@ const isEnd = (record: JournalRecord) =>
 
 const isEqual = (one: object, other: object) => JSON.stringify(one) === JSON.stringify(other);
 
-const isWithoutEnd = (entry: Entry): entry is RunEntry => isUnfinished(entry) || entry.kind === 'forgotten';
+const isWithoutEnd = (entry: Entry): entry is RunEntry => isUnfinished(entry) || entry.kind === 'not_found';
 
 const idOf = (entry: Entry) => (entry.kind === 'unresolved' ? triggerIdOf(entry) : runIdOf(entry));
 

@@ -1,6 +1,6 @@
+import { type Attribution, attributions } from '../run/attribution.ts';
 import type { RecordedKey } from '../run/entry.ts';
-import { type Evidence, meanings } from '../run/evidence.ts';
-import { exitNameOf, type Fault } from '../run/fault.ts';
+import { exitNameOfFault, type Fault } from '../run/fault.ts';
 import { randomUuid } from '../run/run.ts';
 import type { RunStatus } from '../run/service.ts';
 import type { Trigger } from '../run/trigger.ts';
@@ -13,19 +13,19 @@ export interface Recorder {
   isTaken(): boolean;
   /** The trigger was sent, and its outcome is unknown. `isLast`: this process will not send it again. */
   inDoubt(fault: Fault, attempt: { isLast: boolean }): void;
-  started(run: RunStatus, evidence: Evidence): void;
+  started(run: RunStatus, attribution: Attribution): void;
   refused(fault: Fault): void; // none of this command's attempts started a run
   readKey(): RecordedKey | undefined; // another process may have sent the key, too
 }
 
-interface SentTrigger extends Trigger {
+interface TriggerToRecord extends Trigger {
   isRepeat: boolean;
   earlierAttempts?: readonly string[]; // what the journal had of this key when this command decided to send it
   process?: string; // its name from `Processes`
 }
 
 /** Writes what becomes of a trigger to the journal. */
-export function createRecorder(journal: Journal, trigger: SentTrigger): Recorder {
+export function createRecorder(journal: Journal, trigger: TriggerToRecord): Recorder {
   const { baseUrl, target, idempotencyKey, account, body, userProvided, ifActive, isRepeat, process } = trigger;
   const { earlierAttempts = [] } = trigger;
   const key = { baseUrl, target, idempotencyKey };
@@ -47,12 +47,12 @@ export function createRecorder(journal: Journal, trigger: SentTrigger): Recorder
     inDoubt(fault, { isLast }) {
       isInDoubt = true;
       const { message: reason, executionId: activeExecutionId } = fault;
-      const facts = { reason, name: exitNameOf(fault), activeExecutionId, attempt, isLast: isLast || undefined };
+      const facts = { reason, name: exitNameOfFault(fault), activeExecutionId, attempt, isLast: isLast || undefined };
       journal.append({ type: 'in_doubt', ...key, ...facts });
     },
-    started({ executionId, startedAt, completedAt, status }, evidence) {
+    started({ executionId, startedAt, completedAt, status }, attribution) {
       if (!isWritten) writeTriggered();
-      const { how } = meanings[evidence];
+      const { how } = attributions[attribution];
       // No other process can know the run of a generated key if the response came at once.
       const isNew = !(userProvided || isInDoubt) || journal.find(executionId, { baseUrl, fresh: true }) === undefined;
       const first = isNew || undefined;
@@ -63,7 +63,7 @@ export function createRecorder(journal: Journal, trigger: SentTrigger): Recorder
       // Every attempt with a reused key got the run that had used it before.
       if (fault.kind === 'reused_key') journal.append({ type: 'reused_key', ...key });
       const { message: reason, executionId: activeExecutionId } = fault;
-      journal.append({ type: 'refused', ...key, name: exitNameOf(fault), reason, activeExecutionId, attempt });
+      journal.append({ type: 'refused', ...key, name: exitNameOfFault(fault), reason, activeExecutionId, attempt });
     },
     readKey: () => journal.findKey(key),
   };

@@ -1,5 +1,5 @@
+import type { HowTriggered } from '../run/attribution.ts';
 import { flawInPath } from '../run/automation-name.ts';
-import type { HowTriggered } from '../run/evidence.ts';
 import type { ExitName } from '../run/exit-codes.ts';
 import { fullNameOf, type Target } from '../run/run.ts';
 import type { IfActive, TriggerKey } from '../run/trigger.ts';

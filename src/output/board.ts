@@ -20,7 +20,7 @@ export interface BoardOptions {
   usualDuration(target: Target): string | undefined;
 }
 
-interface Row {
+interface BoardRow {
   run: Run;
   /** The last status, if there was one. */
   status?: RunStatus;
@@ -44,7 +44,7 @@ export function createBoard({ runs, usualDuration }: BoardOptions, log: Reporter
   const theme = themeOf(stderr, context);
   const sentenceOf = createSentences(clock);
   const isSingle = runs === 1;
-  const rows = new Map<string, Row>(); // by `executionId`
+  const rows = new Map<string, BoardRow>(); // by `executionId`
   let done = 0;
   const spinner = createSpinner(boardText, context);
 
@@ -71,7 +71,7 @@ export function createBoard({ runs, usualDuration }: BoardOptions, log: Reporter
     spinner.above(() => stderr.write(`${lines}\n`));
   }
 
-  function addRow(run: Run): Row {
+  function addRow(run: Run): BoardRow {
     // Ours takes the place of the active run that it waited for.
     if (isSingle) rows.clear();
     const row = { run, startedAtMs: clock.nowMs(), usual: usualDuration(run.target) };
@@ -98,7 +98,7 @@ export function createBoard({ runs, usualDuration }: BoardOptions, log: Reporter
   }
 }
 
-function update(row: Row, event: RunEvent, clock: Clock): void {
+function update(row: BoardRow, event: RunEvent, clock: Clock): void {
   if (event.event === 'status' || event.event === 'final') {
     row.failure = undefined;
     row.status = event.status;
@@ -110,7 +110,7 @@ function update(row: Row, event: RunEvent, clock: Clock): void {
 }
 
 /** `nightly RUNNING 4m 12s · usually 5m`, aligned with the others. */
-function linesOf(rows: readonly Row[], columns: number, clock: Clock, theme: Theme): string[] {
+function linesOf(rows: readonly BoardRow[], columns: number, clock: Clock, theme: Theme): string[] {
   const shown = rows.map((row) => ({
     row,
     name: cutTo(sanitizeLine(row.run.target.automationName), Math.floor(columns / 3), theme),
@@ -126,17 +126,19 @@ function linesOf(rows: readonly Row[], columns: number, clock: Clock, theme: The
 }
 
 /** How long the run took, or the time since its start. */
-function timeOf({ status, startedAtMs }: Row, clock: Clock): string {
+function timeOf({ status, startedAtMs }: BoardRow, clock: Clock): string {
   if (status?.isFinal) return durationOf(status) ?? '';
   return formatAge(clock.nowMs() - startedAtMs);
 }
 
-function noteOf({ failure, usual, status }: Row, clock: Clock, { symbols }: Theme): string | undefined {
+function noteOf({ failure, usual, status }: BoardRow, clock: Clock, { symbols }: Theme): string | undefined {
   if (!failure) return status?.isFinal ? undefined : usual;
-  const { seen, atMs, fault } = failure;
+  const { lastConfirmed, atMs, fault } = failure;
   const reason = sanitizeLine(reasonOf(fault));
   if (failure.failures === 1) return `${symbols.warn} ${reason}; ${howRetried(failure)}`;
-  const known = seen ? `confirmed ${formatAgo(seen.ageMs + clock.elapsedMs() - atMs)}` : 'not confirmed yet';
+  const known = lastConfirmed
+    ? `confirmed ${formatAgo(lastConfirmed.ageMs + clock.elapsedMs() - atMs)}`
+    : 'not confirmed yet';
   return `${symbols.warn} ${known}: ${reason}`;
 }
 

@@ -1,20 +1,20 @@
 import type { Invocation } from '../context.ts';
-import { meanings } from '../run/evidence.ts';
+import { type HintContext, plainHintContext } from '../messages/hint-context.ts';
+import { diagnosticOf } from '../messages/of-outcome.ts';
+import { attributions } from '../run/attribution.ts';
 import { exitCodeOf, publicNameOf } from '../run/exit-codes.ts';
-import { causeOf, exitOf, factsOf, nameOfOutcome } from '../run/exit-of.ts';
+import { commandExitNameOf, factsOf, outcomeNameOf, problemNameOf } from '../run/exit-of.ts';
 import type { Fault } from '../run/fault.ts';
-import type { Outcome, Seen } from '../run/outcome.ts';
-import { commandIn, type Words } from '../run/problem.ts';
+import type { LastConfirmed, Outcome } from '../run/outcome.ts';
+import { commandIn, type Diagnostic } from '../run/problem.ts';
 import { plainSentence } from '../run/quote.ts';
 import { durationMsOf, fullNameOf } from '../run/run.ts';
 import type { JsonObject } from '../system/json.ts';
-import { wordsOf } from '../words/of-outcome.ts';
-import { plainVoice, type Voice } from '../words/voice.ts';
 
 type DocumentContext = Pick<Invocation, 'command' | 'commandLine' | 'warnings' | 'secrets' | 'withFlags'>;
 
 interface DocumentOptions {
-  voice?: Voice;
+  hintContext?: HintContext;
   isSafeToRepeat?: boolean; // may the command line be repeated without a second run of any of its targets?
 }
 
@@ -34,39 +34,45 @@ export function documentOf(outcome: Outcome, context: DocumentContext, options: 
 }
 
 function runctlOf(outcome: Outcome, context: DocumentContext, options: DocumentOptions): JsonObject {
-  const { voice = plainVoice, isSafeToRepeat = outcome.start?.isRepeatable ?? true } = options;
+  const { hintContext = plainHintContext, isSafeToRepeat = outcome.triggerInfo?.isRepeatable ?? true } = options;
   const { command, secrets } = context;
-  const { start, fields } = outcome;
-  const { status, fault, seen, activeId } = factsOf(outcome);
-  const words = wordsOf(outcome, voice);
+  const { triggerInfo, fields } = outcome;
+  const { status, fault, lastConfirmed, activeId } = factsOf(outcome);
+  const diagnostic = diagnosticOf(outcome, hintContext);
   const durationMs = outcome.run && status?.isFinal ? durationMsOf(status) : undefined;
-  const next = words ? nextOf(words, outcome, isSafeToRepeat, context) : nextAfter(outcome, voice, context);
+  const next = diagnostic
+    ? nextOf(diagnostic, outcome, isSafeToRepeat, context)
+    : nextAfter(outcome, hintContext, context);
   return {
     schema: 1,
     command,
-    exitCode: exitCodeOf(exitOf(outcome)),
-    outcome: publicNameOf(nameOfOutcome(outcome)),
+    exitCode: exitCodeOf(commandExitNameOf(outcome)),
+    outcome: publicNameOf(outcomeNameOf(outcome)),
     ...(durationMs !== undefined && { durationMs }),
     next: next === undefined ? null : secrets.scrub(next),
-    ...(start && {
-      trigger: { ...meanings[start.evidence], idempotencyKey: start.idempotencyKey, safeToRepeat: isSafeToRepeat },
+    ...(triggerInfo && {
+      trigger: {
+        ...attributions[triggerInfo.attribution],
+        idempotencyKey: triggerInfo.idempotencyKey,
+        safeToRepeat: isSafeToRepeat,
+      },
     }),
-    ...(words && { problem: problemOf(outcome, words, fault, context) }),
+    ...(diagnostic && { problem: problemOf(outcome, diagnostic, fault, context) }),
     warnings: warningsOf(outcome, context),
     ...(activeId !== undefined && { activeExecutionId: activeId }),
-    ...(seen && { lastConfirmed: lastConfirmedOf(seen) }),
+    ...(lastConfirmed && { lastConfirmed: lastConfirmedOf(lastConfirmed) }),
     ...fields,
   };
 }
 
-const lastConfirmedOf = ({ status, ageMs }: Seen) => ({
+const lastConfirmedOf = ({ status, ageMs }: LastConfirmed) => ({
   status: status.status,
   ageMs: Math.max(0, Math.round(ageMs)),
 });
 
 /** A problem may quote a service that sent the API key back, so its texts are scrubbed. */
-function problemOf(outcome: Outcome, { message }: Words, fault: Fault | undefined, { secrets }: DocumentContext) {
-  const name = causeOf(outcome);
+function problemOf(outcome: Outcome, { message }: Diagnostic, fault: Fault | undefined, { secrets }: DocumentContext) {
+  const name = problemNameOf(outcome);
   const isExitName = name !== 'idempotency_key_expired' && name !== 'other_api_key';
   const { httpStatus, serviceCode, requestId, retryAfterMs }: Partial<Fault> = fault ?? {};
   return {
@@ -90,19 +96,24 @@ function warningsOf({ run, target }: Outcome, { warnings, secrets }: DocumentCon
 }
 
 /** After a rate limit, the same command is the next one, if repeating it starts no second run. */
-function nextOf(words: Words, outcome: Outcome, isSafeToRepeat: boolean, context: DocumentContext): string | undefined {
-  const named = words.isForPerson ? undefined : commandIn(words);
+function nextOf(
+  diagnostic: Diagnostic,
+  outcome: Outcome,
+  isSafeToRepeat: boolean,
+  context: DocumentContext,
+): string | undefined {
+  const named = diagnostic.needsPerson ? undefined : commandIn(diagnostic);
   if (named !== undefined) return context.withFlags(named);
-  const isRepeatable = nameOfOutcome(outcome) === 'rate_limited' && outcome.start && isSafeToRepeat;
+  const isRepeatable = outcomeNameOf(outcome) === 'rate_limited' && outcome.triggerInfo && isSafeToRepeat;
   return isRepeatable ? context.commandLine : undefined;
 }
 
 /** What to type after a run that nothing went wrong with, except perhaps in the run itself. */
-function nextAfter(outcome: Outcome, { argumentOf }: Voice, context: DocumentContext): string | undefined {
+function nextAfter(outcome: Outcome, { argumentOf }: HintContext, context: DocumentContext): string | undefined {
   const { run } = outcome;
   if (!run) return undefined;
   const { status } = factsOf(outcome);
   if (!status?.isFinal) return context.withFlags(`runctl watch ${argumentOf(run)}`);
-  const isRead = nameOfOutcome(outcome) === 'ok' || context.command === 'result';
+  const isRead = outcomeNameOf(outcome) === 'ok' || context.command === 'result';
   return isRead ? undefined : context.withFlags(`runctl result ${argumentOf(run)}`);
 }

@@ -6,10 +6,10 @@ import { colorOfStatus, creditsOf, durationOf } from './status-text.ts';
 import type { Theme } from './theme.ts';
 import { type WrapOptions, widestWord, wrap } from './wrap.ts';
 
-export type Row = readonly [label: string, value: string | undefined];
+export type FieldRow = readonly [label: string, value: string | undefined];
 
 /** Two columns, without rows that have no value. A wide value continues below itself, or below its label. */
-export function fields(rows: readonly Row[], theme: Theme, { columns, indent = 0 }: WrapOptions = {}): string {
+export function fields(rows: readonly FieldRow[], theme: Theme, { columns, indent = 0 }: WrapOptions = {}): string {
   const shown = rows.flatMap(([label, value]) => (value ? [[label, value.split(' ')] as const] : []));
   const width = Math.max(0, ...shown.map(([label]) => label.length));
   const margin = ' '.repeat(indent);

@@ -1,30 +1,30 @@
 import type { Invocation } from '../context.ts';
+import type { HintContext } from '../messages/hint-context.ts';
+import { nextStepOf } from '../messages/next-step.ts';
+import { diagnosticOf } from '../messages/of-outcome.ts';
 import type { RunEvent } from '../run/events.ts';
-import { isInterruptName } from '../run/exit-codes.ts';
-import { causeOf, factsOf, isOk, nameOfOutcome } from '../run/exit-of.ts';
+import { isSignalExitName } from '../run/exit-codes.ts';
+import { factsOf, isOk, outcomeNameOf, problemNameOf } from '../run/exit-of.ts';
 import type { Outcome, OutcomeOf, RunOutcome } from '../run/outcome.ts';
 import { endedWell, wordOf } from '../run/statuses.ts';
-import { nextStepOf } from '../words/next-step.ts';
-import { wordsOf } from '../words/of-outcome.ts';
-import type { Voice } from '../words/voice.ts';
 import { type OutputOptions, type Result, themeOf } from './print.ts';
 import { withoutStatus } from './status-text.ts';
 import { summary } from './summary.ts';
 import type { Theme } from './theme.ts';
 
 interface ReportOptions {
-  voice: Voice;
+  hintContext: HintContext;
   project: string | undefined; // the project that a bare name means
 }
 
 /** The event that the command is done with a run. The other runs may take hours. */
-export function doneEvent(outcome: RunOutcome, pending: number, voice: Voice): RunEvent {
+export function doneEvent(outcome: RunOutcome, pending: number, hintContext: HintContext): RunEvent {
   const { run, target } = outcome;
-  const name = nameOfOutcome(outcome);
-  const cause = causeOf(outcome);
+  const name = outcomeNameOf(outcome);
+  const cause = problemNameOf(outcome);
   // A signal or the timeout ends the watches of all runs together.
-  const endsAll = isInterruptName(name) || name === 'timeout';
-  const failure = wordsOf(outcome, voice) ? { name: cause, endsAll } : undefined;
+  const endsAll = isSignalExitName(name) || name === 'timeout';
+  const failure = diagnosticOf(outcome, hintContext) ? { name: cause, endsAll } : undefined;
   return { event: 'run_done', ...(run ? { run } : { target }), pending, failure };
 }
 
@@ -32,7 +32,7 @@ export function doneEvent(outcome: RunOutcome, pending: number, voice: Voice): R
 export async function reportRuns(
   outcomes: readonly RunOutcome[],
   { quiet = false }: OutputOptions,
-  { voice, project }: ReportOptions,
+  { hintContext, project }: ReportOptions,
   context: Invocation,
 ): Promise<Result> {
   // A run that was named twice has a document in both places, but is reported once.
@@ -43,7 +43,7 @@ export async function reportRuns(
   const table = hasTable ? (await import('./tables.ts')).finalTable : undefined;
   return {
     outcomes,
-    voice,
+    hintContext,
     text(theme, lines) {
       const details = shown.map((outcome) => summary(outcome, theme, lines));
       if (!table) return details.join('\n');
@@ -52,17 +52,21 @@ export async function reportRuns(
       return context.stdout.isTTY && context.stderr.isTTY ? `\n${text}\n` : text;
     },
     note: hasTable ? countsOf(distinct, themeOf(context.stderr, context)) : undefined,
-    next: distinct.length === 1 ? nextOf(distinct[0], voice, project) : undefined,
+    next: distinct.length === 1 ? nextOf(distinct[0], hintContext, project) : undefined,
   };
 }
 
-const isFinished = (outcome: Outcome): outcome is OutcomeOf<'known'> => outcome.kind === 'known';
+const isFinished = (outcome: Outcome): outcome is OutcomeOf<'status'> => outcome.kind === 'status';
 
 /** What to do about the only run, if it failed. */
-function nextOf(outcome: Outcome | undefined, voice: Voice, project: string | undefined): string | undefined {
-  const { endedAs = 'COMPLETED' } = outcome?.start ?? {};
+function nextOf(
+  outcome: Outcome | undefined,
+  hintContext: HintContext,
+  project: string | undefined,
+): string | undefined {
+  const { endedAs = 'COMPLETED' } = outcome?.triggerInfo ?? {};
   if (!endedWell(endedAs)) return 'for a new run, use a new idempotency key';
-  if (outcome?.kind !== 'known' || wordsOf(outcome, voice)) return undefined;
+  if (outcome?.kind !== 'status' || diagnosticOf(outcome, hintContext)) return undefined;
   return nextStepOf(outcome.run, outcome.status, outcome.result?.error?.type, project);
 }
 

@@ -1,13 +1,13 @@
 import type { Invocation } from '../context.ts';
-import { aboutOf, type Reporter, type RunEvent } from '../run/events.ts';
+import { type Reporter, type RunEvent, subjectOf } from '../run/events.ts';
 import { reasonOf } from '../run/fault.ts';
 import { laterSignOfLifeMs, signOfLifeMs } from '../run/limits.ts';
-import { nameOf } from '../run/run.ts';
+import { automationNameOf } from '../run/run.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
 import { formatDuration, localTime } from '../system/time-text.ts';
 import { type OutputOptions, printSentence } from './print.ts';
 import { createSentences, howRetried, isShownQuietly } from './sentences.ts';
-import { lastSeen } from './status-text.ts';
+import { lastConfirmedText } from './status-text.ts';
 
 /** A log must not end with a retry in 50 ms while the service is away for a minute. */
 const silenceMs = 10_000;
@@ -34,7 +34,7 @@ export function createLogReporter(context: Invocation, { quiet }: OutputOptions 
   };
 
   function writeChange(event: RunEvent): void {
-    const { target, executionId = '' } = aboutOf(event) ?? {};
+    const { target, executionId = '' } = subjectOf(event) ?? {};
     const text = changeOf(event, named.has(executionId));
     if (!target || text === undefined) return;
     const last = reported.get(executionId);
@@ -48,7 +48,7 @@ export function createLogReporter(context: Invocation, { quiet }: OutputOptions 
     const signs = isSign && !isFirstSilence ? (last?.signs ?? 0) + 1 : 0;
     const hasToldSilence = isFirstSilence || (isSign && last?.hasToldSilence === true);
     reported.set(executionId, { atMs: nowMs, signs, hasToldSilence });
-    stderr.write(`${localTime(clock.nowMs())} ${sanitizeLine(nameOf(target))} ${sanitizeLine(text)}\n`);
+    stderr.write(`${localTime(clock.nowMs())} ${sanitizeLine(automationNameOf(target))} ${sanitizeLine(text)}\n`);
   }
 }
 
@@ -68,15 +68,15 @@ function changeOf(event: RunEvent, isNamed: boolean): string | undefined {
       return isNamed ? status.status : `${status.status} (run ${run.executionId})`;
     }
     case 'attempt_failed': {
-      if (event.operation === 'trigger') return undefined;
+      if (event.resource === 'trigger') return undefined;
       const { failures, silentMs, fault } = event;
       const silence = failures > 1 ? ` for ${formatDuration(silentMs)}` : '';
-      return `no valid response${silence}: ${reasonOf(fault)}; ${lastSeen(event.seen)}; ${howRetried(event)}`;
+      return `no valid response${silence}: ${reasonOf(fault)}; ${lastConfirmedText(event.lastConfirmed)}; ${howRetried(event)}`;
     }
     case 'service_back':
       return `responds again after ${formatDuration(event.afterMs)}`;
     case 'waiting':
-      return event.run && event.seen && `still ${event.seen.status.status}`;
+      return event.run && event.lastConfirmed && `still ${event.lastConfirmed.status.status}`;
     case 'final':
       return event.status.status;
     default:

@@ -1,7 +1,7 @@
 import { endedBy, type Invocation } from '../context.ts';
-import { meanings } from '../run/evidence.ts';
+import { attributions } from '../run/attribution.ts';
 import type { OutcomeOf } from '../run/outcome.ts';
-import { nameOf } from '../run/run.ts';
+import { automationNameOf } from '../run/run.ts';
 import { isInterrupted } from '../system/clock.ts';
 import { isJsonObject, type JsonObject, stringifyJson } from '../system/json.ts';
 import { createWholeLines, runShellCommand } from '../system/shell-command.ts';
@@ -12,26 +12,26 @@ const longestWaitMs = 600_000;
 /** The `--on-final` commands. Failures are reported, but don't change the exit code. Without a command, nothing runs. */
 export function createFinalHooks(command: string | undefined, context: Invocation) {
   const { clock, reporter, signal } = context;
-  const inTurn = createTurns(mostAtOnce);
+  const limited = createLimit(mostAtOnce);
   const tooLate = new AbortController();
   const running = new Set<Promise<void>>();
 
-  async function runFor(outcome: OutcomeOf<'known'>, document: JsonObject, shellCommand: string): Promise<void> {
+  async function runFor(outcome: OutcomeOf<'status'>, document: JsonObject, shellCommand: string): Promise<void> {
     const { run } = outcome;
-    const how = await inTurn(async () => {
+    const how = await limited(async () => {
       if (isInterrupted(signal)) return 'was not run: interrupted';
       if (tooLate.signal.aborted) return 'was not run: earlier commands took too long';
       return runHook(shellCommand, outcome, document, endedBy(context, tooLate.signal));
     });
     if (!how) return;
     const code = isInterrupted(signal) ? '' : "; the exit code is still the run's";
-    const message = `the --on-final command for run ${run.executionId} of ${nameOf(run.target)} ${how}${code}`;
+    const message = `the --on-final command for run ${run.executionId} of ${automationNameOf(run.target)} ${how}${code}`;
     reporter.observe({ event: 'warning', name: 'hook_failed', message, run });
   }
 
   return {
     /** Runs a run's hook as soon as fewer than eight others are running. */
-    start(outcome: OutcomeOf<'known'>, document: JsonObject): void {
+    start(outcome: OutcomeOf<'status'>, document: JsonObject): void {
       if (command === undefined) return;
       const one = runFor(outcome, document, command).finally(() => running.delete(one));
       running.add(one);
@@ -47,10 +47,10 @@ export function createFinalHooks(command: string | undefined, context: Invocatio
   };
 }
 
-type Turns = <T>(action: () => Promise<T>) => Promise<T>;
+type Limit = <T>(action: () => Promise<T>) => Promise<T>;
 
 /** Runs at most this many actions at once, in the order in which they came. */
-export function createTurns(most: number): Turns {
+export function createLimit(most: number): Limit {
   const waiting: (() => void)[] = [];
   let free = most;
   return async (action) => {
@@ -72,7 +72,7 @@ export function createTurns(most: number): Turns {
  */
 export async function runHook(
   command: string,
-  outcome: OutcomeOf<'known'>,
+  outcome: OutcomeOf<'status'>,
   document: JsonObject,
   context: Invocation,
 ): Promise<string | undefined> {
@@ -94,13 +94,13 @@ const variable = (text: unknown) =>
     .replaceAll('\0', '')
     .slice(0, longestVariable);
 
-function variablesOf({ run, start }: OutcomeOf<'known'>, document: JsonObject, command: string | null) {
+function variablesOf({ run, triggerInfo }: OutcomeOf<'status'>, document: JsonObject, command: string | null) {
   const { exitCode, outcome } = isJsonObject(document.runctl) ? document.runctl : {};
   const given = {
     RUNCTL_COMMAND: command,
     RUNCTL_EXIT_CODE: exitCode,
     RUNCTL_OUTCOME: outcome,
-    RUNCTL_STARTED: start ? meanings[start.evidence].started : 'no',
+    RUNCTL_STARTED: triggerInfo ? attributions[triggerInfo.attribution].started : 'no',
     RUNCTL_STATUS: statusIn(document),
     RUNCTL_EXECUTION_ID: run.executionId,
     RUNCTL_AUTOMATION: run.target.automationName,

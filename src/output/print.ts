@@ -1,15 +1,15 @@
 import type { Invocation, Sink } from '../context.ts';
+import { type HintContext, plainHintContext } from '../messages/hint-context.ts';
+import { diagnosticOf } from '../messages/of-outcome.ts';
 import type { ExitName } from '../run/exit-codes.ts';
-import { exitOf, factsOf } from '../run/exit-of.ts';
+import { commandExitNameOf, factsOf } from '../run/exit-of.ts';
 import type { Outcome } from '../run/outcome.ts';
-import type { Words } from '../run/problem.ts';
+import type { Diagnostic } from '../run/problem.ts';
 import { count, quote } from '../run/quote.ts';
-import { nameOf } from '../run/run.ts';
+import { automationNameOf } from '../run/run.ts';
 import { errorTextOf } from '../run/service.ts';
 import { type JsonObject, stringifyJson } from '../system/json.ts';
 import { sanitize, sanitizeJson, sanitizeLine, withoutCommandsInJson } from '../system/sanitize.ts';
-import { wordsOf } from '../words/of-outcome.ts';
-import { plainVoice, type Voice } from '../words/voice.ts';
 import { documentOf } from './document.ts';
 import { valueAt } from './field-paths.ts';
 import { createTheme, renderMarkup, type Theme } from './theme.ts';
@@ -28,19 +28,19 @@ export const wantsData = ({ json, field }: OutputOptions) => Boolean(json || fie
 export interface Result {
   /** What became of each argument: documents, problems and the exit code are made of them. */
   outcomes?: readonly Outcome[];
-  voice?: Voice;
+  hintContext?: HintContext;
   /** May the command line be repeated without a second run? By default, if that is so for each outcome. */
   isSafeToRepeat?: boolean;
   /** For shells, such as a path or a script: printed as it is, and sanitized only on a terminal. Without outcomes, it is the data. */
-  verbatim?: string;
+  raw?: string;
   /** For people: in the colors and the width of the terminal, and in CI without commands to the runner. */
   text?(theme: Theme, lines: WrapOptions): string;
   /** The command has printed its problems itself. */
-  isSaid?: boolean;
+  isPrinted?: boolean;
   /** Sentences for people, on stderr. */
   note?: string;
   /** Sentences on stderr about what the data does not show, so with `--json`, too. */
-  omission?: string | readonly string[];
+  notice?: string | readonly string[];
   /** What to type next, on stderr. */
   next?: string;
   /** How the command ends if all its outcomes are well. */
@@ -49,20 +49,20 @@ export interface Result {
 
 /** Prints documents if data was asked for, else text. */
 export function printResult(result: Result, output: OutputOptions, context: Invocation): void {
-  const { outcomes = [], verbatim, text, note, omission, next } = result;
+  const { outcomes = [], raw, text, note, notice, next } = result;
   const { stdout } = context;
   const isForPeople = !wantsData(output);
   if (!isForPeople) printDocuments(documentsOf(result, context), output, context);
-  if (verbatim !== undefined && (isForPeople || outcomes.length === 0)) printLine(verbatim, context);
+  if (raw !== undefined && (isForPeople || outcomes.length === 0)) printLine(raw, context);
   const shown = isForPeople ? (text?.(themeOf(stdout, context), wrapOptionsOf(stdout)) ?? '') : '';
   stdout.write(shown);
-  const problems = result.isSaid ? [] : problemsOf(result, context);
-  for (const { words, about } of problems.slice(0, mostProblems)) printWords(words, context, about);
+  const problems = result.isPrinted ? [] : problemsOf(result, context);
+  for (const { diagnostic, about } of problems.slice(0, mostProblems)) printDiagnostic(diagnostic, context, about);
   const more = problems.length - mostProblems;
   if (more > 0) printSentence(`runctl: and ${count(more, 'more problem')}; \`runctl list\` shows every run`, context);
   // The text on stdout says how a run ended, so nothing else has to.
   if (problems.length === 0 && shown === '') printVerdict([...new Set(outcomes)], context);
-  for (const sentence of [omission ?? []].flat()) printSentence(sentence, context);
+  for (const sentence of [notice ?? []].flat()) printSentence(sentence, context);
   if (isForPeople && note) printSentence(note, context);
   if (isForPeople && next) printNextStep(next, context);
 }
@@ -70,23 +70,26 @@ export function printResult(result: Result, output: OutputOptions, context: Invo
 /** The others are counted. */
 const mostProblems = 9;
 
-export const exitNamesOf = ({ outcomes = [], exit = 'ok' }: Result): ExitName[] => [...outcomes.map(exitOf), exit];
+export const exitNamesOf = ({ outcomes = [], exit = 'ok' }: Result): ExitName[] => [
+  ...outcomes.map(commandExitNameOf),
+  exit,
+];
 
-function documentsOf({ outcomes = [], voice, isSafeToRepeat }: Result, context: Invocation): JsonObject[] {
-  const isSafe = isSafeToRepeat ?? outcomes.every(({ start }) => start?.isRepeatable ?? true);
-  return outcomes.map((outcome) => documentOf(outcome, context, { voice, isSafeToRepeat: isSafe }));
+function documentsOf({ outcomes = [], hintContext, isSafeToRepeat }: Result, context: Invocation): JsonObject[] {
+  const isSafe = isSafeToRepeat ?? outcomes.every(({ triggerInfo }) => triggerInfo?.isRepeatable ?? true);
+  return outcomes.map((outcome) => documentOf(outcome, context, { hintContext, isSafeToRepeat: isSafe }));
 }
 
 /** What went wrong, in the order of the arguments. A run that was named twice is reported once. */
-function problemsOf({ outcomes = [], voice = plainVoice }: Result, { stdout }: Invocation) {
+function problemsOf({ outcomes = [], hintContext = plainHintContext }: Result, { stdout }: Invocation) {
   const distinct = [...new Set(outcomes)];
   return distinct.flatMap((outcome) => {
     // If the reader has left, nobody would read that message.
-    const isUnread = outcome.kind === 'stopped' && outcome.end.kind === 'interrupted' && stdout.closed.aborted;
-    const words = outcome.isAnswer || isUnread ? undefined : wordsOf(outcome, voice);
-    if (!words) return [];
+    const isUnread = outcome.kind === 'watch_ended' && outcome.end.kind === 'signal' && stdout.closed.aborted;
+    const diagnostic = outcome.exitsZero || isUnread ? undefined : diagnosticOf(outcome, hintContext);
+    if (!diagnostic) return [];
     const { target } = outcome;
-    return { words, about: target && distinct.length > 1 ? nameOf(target) : undefined };
+    return { diagnostic, about: target && distinct.length > 1 ? automationNameOf(target) : undefined };
   });
 }
 
@@ -135,9 +138,9 @@ function printJson(document: unknown, { stdout, rawStdout }: Invocation): void {
 /** A code without a line on stderr would come from Node or the shell. On a terminal, the run itself is shown. */
 function printVerdict(outcomes: readonly Outcome[], { stderr, warnings }: Invocation): void {
   const isSaid = stderr.isTTY || warnings.some((warning) => warning.name === 'replayed_failure');
-  const open = outcomes.filter((outcome) => /^(run_|still_running)/.test(exitOf(outcome)));
+  const open = outcomes.filter((outcome) => /^(run_|still_running)/.test(commandExitNameOf(outcome)));
   if (isSaid || open.length === 0) return;
-  const done = outcomes.filter((outcome) => exitOf(outcome) === 'ok').length;
+  const done = outcomes.filter((outcome) => commandExitNameOf(outcome) === 'ok').length;
   if (outcomes.length > 1) stderr.write(`runctl: ${done} of ${count(outcomes.length, 'run')} completed\n`);
   for (const outcome of open.slice(0, mostVerdicts)) stderr.write(`runctl: ${verdictOf(outcome)}\n`);
 }
@@ -148,12 +151,16 @@ const mostVerdicts = 10;
 function verdictOf(outcome: Outcome): string {
   const { status, result } = factsOf(outcome);
   const [error] = errorTextOf(result).split('\n');
-  const name = outcome.target ? nameOf(outcome.target) : 'the run';
+  const name = outcome.target ? automationNameOf(outcome.target) : 'the run';
   const what = `${name} ${status?.status}${error ? `: ${error}` : ''}`;
   return sanitizeLine(`${what} (run ${outcome.run?.executionId})`);
 }
 
-export function printWords({ message, choices = [], hint }: Words, context: Invocation, about?: string): void {
+export function printDiagnostic(
+  { message, choices = [], hint }: Diagnostic,
+  context: Invocation,
+  about?: string,
+): void {
   const { stderr } = context;
   const isNamed = about === undefined || message.includes(about);
   const who = isNamed ? 'runctl:' : `runctl: ${sanitizeLine(about)}:`;

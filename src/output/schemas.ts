@@ -1,9 +1,9 @@
-import { meanings } from '../run/evidence.ts';
+import { allResolutions } from '../messages/of-recovery.ts';
+import { attributions } from '../run/attribution.ts';
 import { exitCodes } from '../run/exit-codes.ts';
 import { causesOfUnknown } from '../run/problem.ts';
 import { endings, unknownEnding } from '../run/statuses.ts';
 import type { JsonObject } from '../system/json.ts';
-import { allResolutions } from '../words/of-recovery.ts';
 
 export type Schema = JsonObject;
 
@@ -37,7 +37,7 @@ const problem = object(
 );
 
 const trigger = object({
-  how: oneOf(...new Set(Object.values(meanings).map(({ how }) => how))),
+  how: oneOf(...new Set(Object.values(attributions).map(({ how }) => how))),
   started: oneOf('yes', 'no', 'unknown'),
   idempotencyKey: textOrNull,
   safeToRepeat: yesOrNo,

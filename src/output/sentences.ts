@@ -1,7 +1,7 @@
 import type { FailedAttempt, RunEvent, WarningName } from '../run/events.ts';
 import { reasonOf } from '../run/fault.ts';
 import { laterSignOfLifeMs, signOfLifeMs } from '../run/limits.ts';
-import { nameOf } from '../run/run.ts';
+import { automationNameOf } from '../run/run.ts';
 import { beganAt } from '../run/service.ts';
 import { endedWell } from '../run/statuses.ts';
 import type { Clock } from '../system/clock.ts';
@@ -20,14 +20,14 @@ export function createSentences(clock: Clock): (event: RunEvent) => string | und
       if (warnings.has(event.message)) return undefined;
       warnings.add(event.message);
     }
-    if (event.event === 'waiting' && event.for === 'slot') {
-      const name = nameOf(event.target ?? event.run.target);
+    if (event.event === 'waiting' && event.for === 'active_run') {
+      const name = automationNameOf(event.target ?? event.run.target);
       const nowMs = clock.elapsedMs();
       if (nowMs - (slotReportedAtMs.get(name) ?? Number.NEGATIVE_INFINITY) < laterSignOfLifeMs) return undefined;
       slotReportedAtMs.set(name, nowMs);
     }
-    if (event.event === 'attempt_failed' && event.operation === 'trigger') {
-      const name = nameOf(event.target);
+    if (event.event === 'attempt_failed' && event.resource === 'trigger') {
+      const name = automationNameOf(event.target);
       const last = failed.get(name);
       const now = { reason: reasonOf(event.fault), atMs: clock.elapsedMs() };
       if (last?.reason === now.reason && now.atMs - last.atMs < signOfLifeMs) return undefined;
@@ -47,12 +47,12 @@ function sentenceOf(event: RunEvent): string | undefined {
     case 'triggered':
       return triggeredSentence(event);
     case 'attempt_failed': {
-      if (event.operation !== 'trigger') return undefined;
-      return `${nameOf(event.target)}: ${reasonOf(event.fault)}; ${howRetried(event)}`;
+      if (event.resource !== 'trigger') return undefined;
+      return `${automationNameOf(event.target)}: ${reasonOf(event.fault)}; ${howRetried(event)}`;
     }
     case 'waiting':
-      if (event.for !== 'slot') return undefined;
-      return `${nameOf(event.target ?? event.run.target)} is already running; waiting until that run is finished`;
+      if (event.for !== 'active_run') return undefined;
+      return `${automationNameOf(event.target ?? event.run.target)} is already running; waiting until that run is finished`;
     case 'warning':
       return `runctl: ${event.message}`;
     case 'run_done': {
@@ -60,7 +60,7 @@ function sentenceOf(event: RunEvent): string | undefined {
       const { failure, pending } = event;
       const isEarly = failure && !failure.endsAll && pending > 0;
       if (!isEarly) return undefined;
-      return `${nameOf(event.target ?? event.run.target)}: ${failure.name.replaceAll('_', ' ')}`;
+      return `${automationNameOf(event.target ?? event.run.target)}: ${failure.name.replaceAll('_', ' ')}`;
     }
     case 'status':
     case 'service_back':
@@ -77,7 +77,7 @@ export function howRetried({ fault, retryInMs, triedForMs }: FailedAttempt): str
 
 function triggeredSentence(event: Extract<RunEvent, { event: 'triggered' }>): string | undefined {
   const { how, run, target, status, argument, isWatched } = event;
-  const name = nameOf(target ?? run.target);
+  const name = automationNameOf(target ?? run.target);
   if (how === 'skipped') return `${name} is already running; skipped, no run was started`;
   // A failure is reported when the command ends, and `recover` reports its runs itself.
   if (!run || how === 'not_started' || how === 'unknown' || how === 'recovered') return undefined;

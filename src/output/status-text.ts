@@ -1,5 +1,5 @@
-import { meanings } from '../run/evidence.ts';
-import type { Outcome, Seen } from '../run/outcome.ts';
+import { attributions } from '../run/attribution.ts';
+import type { LastConfirmed, Outcome } from '../run/outcome.ts';
 import { durationMsOf } from '../run/run.ts';
 import type { RunStatus } from '../run/service.ts';
 import { endedWell } from '../run/statuses.ts';
@@ -38,8 +38,8 @@ export function symbolOfStatus({ status, isFinal }: ShownStatus, { symbols }: Th
 }
 
 /** Shown in place of a status that isn't known. */
-export function withoutStatus({ start }: Outcome): string {
-  switch (start && meanings[start.evidence].how) {
+export function withoutStatus({ triggerInfo }: Outcome): string {
+  switch (triggerInfo && attributions[triggerInfo.attribution].how) {
     case 'skipped':
       return 'skipped';
     case 'unknown':
@@ -51,9 +51,9 @@ export function withoutStatus({ start }: Outcome): string {
   }
 }
 
-export function lastSeen(seen: Seen | undefined): string {
-  if (!seen) return 'not confirmed yet';
-  return `last confirmed ${sanitizeLine(seen.status.status)} ${formatAgo(seen.ageMs)}`;
+export function lastConfirmedText(lastConfirmed: LastConfirmed | undefined): string {
+  if (!lastConfirmed) return 'not confirmed yet';
+  return `last confirmed ${sanitizeLine(lastConfirmed.status.status)} ${formatAgo(lastConfirmed.ageMs)}`;
 }
 
 /** What a run has cost; `–` if it has finished and the service does not say. */

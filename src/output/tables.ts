@@ -18,17 +18,17 @@ import type { Theme } from './theme.ts';
 import type { WrapOptions } from './wrap.ts';
 
 /** A line of the list. */
-export interface Row {
+export interface ListRow {
   entry: Entry;
   isOld: boolean; // the run was unfinished, and its status couldn't be polled
 }
 
 /** On a terminal, which has `columns`, ids are as short as possible. Everywhere else they are complete. */
-export function runTable(rows: readonly Row[], nowMs: number, theme: Theme, { columns }: WrapOptions): string {
+export function runTable(rows: readonly ListRow[], nowMs: number, theme: Theme, { columns }: WrapOptions): string {
   const ids = rows.flatMap(({ entry }) => executionIdOf(entry) ?? []);
   const idLength = columns === undefined ? Infinity : lengthOfIds(ids);
   const since = (time: string) => ({ text: formatAgo(nowMs - Date.parse(time)) });
-  const listColumns: readonly Column<Row>[] = [
+  const listColumns: readonly Column<ListRow>[] = [
     {
       heading: 'STATUS',
       cell: ({ entry }, theme) => (entry.kind === 'run' ? statusCell(entry, theme) : doubtful(statusOf(entry), theme)),
@@ -73,7 +73,7 @@ const statusCell = (shown: ShownStatus, theme: Theme): Cell => ({
 const doubtful = (text: string, { symbols, warn }: Theme): Cell => ({ text, symbol: symbols.warn, style: warn });
 
 /** How long a run took, or has been running if it was polled just now. */
-function tookOf({ entry, isOld }: Row, nowMs: number): string | undefined {
+function tookOf({ entry, isOld }: ListRow, nowMs: number): string | undefined {
   const isRunning = isUnfinished(entry) && !isOld;
   const { startedAt, completedAt } = timesOf(entry);
   return durationOf({ startedAt, completedAt: isRunning ? new Date(nowMs).toISOString() : completedAt });

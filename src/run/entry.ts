@@ -5,7 +5,7 @@ import type { Trigger } from './trigger.ts';
 
 /** What the records of the journal say together about one run or one trigger. Times are ISO 8601. */
 export type Entry = RunEntry | UnresolvedTrigger;
-export type RunEntry = KnownRun | ForgottenRun;
+export type RunEntry = KnownRun | NotFoundRun;
 
 interface Recorded {
   baseUrl: string;
@@ -32,8 +32,8 @@ export interface KnownRun extends RecordedRun {
 }
 
 /** The service said that it doesn't know the run. A later status makes it known again. */
-export interface ForgottenRun extends RecordedRun {
-  kind: 'forgotten';
+export interface NotFoundRun extends RecordedRun {
+  kind: 'not_found';
 }
 
 /** A trigger whose outcome isn't known: it may have started a run. */

@@ -1,6 +1,6 @@
-import type { HowTriggered } from './evidence.ts';
+import type { HowTriggered } from './attribution.ts';
 import type { Fault } from './fault.ts';
-import type { Operation, Seen } from './outcome.ts';
+import type { LastConfirmed, RunResource } from './outcome.ts';
 import type { Run, Target } from './run.ts';
 import type { RunStatus } from './service.ts';
 
@@ -56,20 +56,26 @@ export type RunEvent = {
       isWatched: boolean; // the command watches the run next, if there is one
     } & RunOrTarget)
   | { event: 'status'; run: Run; status: RunStatus; changed: boolean }
-  | (FailedAttempt & { event: 'attempt_failed'; operation: 'trigger'; run?: undefined; target: Target })
-  | (FailedAttempt & { event: 'attempt_failed'; operation: Operation; run: Run; target?: undefined; seen?: Seen })
-  | { event: 'service_back'; run: Run; afterMs: number }
-  /** `slot` waits for another run of the automation to finish. If its id is unknown, there is only a target. */
-  | {
-      event: 'waiting';
-      for: 'poll' | 'slot';
+  | (FailedAttempt & { event: 'attempt_failed'; resource: 'trigger'; run?: undefined; target: Target })
+  | (FailedAttempt & {
+      event: 'attempt_failed';
+      resource: RunResource;
       run: Run;
       target?: undefined;
-      seen?: Seen;
+      lastConfirmed?: LastConfirmed;
+    })
+  | { event: 'service_back'; run: Run; afterMs: number }
+  /** `active_run` waits for another run of the automation to finish. If its id is unknown, there is only a target. */
+  | {
+      event: 'waiting';
+      for: 'poll' | 'active_run';
+      run: Run;
+      target?: undefined;
+      lastConfirmed?: LastConfirmed;
       nextMs: number;
       askedUntilMs?: number; // when the wait requested by the service ends, by the wall clock
     }
-  | { event: 'waiting'; for: 'slot'; run?: undefined; target: Target; nextMs: number }
+  | { event: 'waiting'; for: 'active_run'; run?: undefined; target: Target; nextMs: number }
   | WarningEvent
   | { event: 'final'; run: Run; status: RunStatus }
   /** Sent once for each requested run, when this command is done with it. */
@@ -80,7 +86,7 @@ export type RunEvent = {
     } & RunOrTarget)
 );
 
-export function aboutOf(event: RunEvent): { target: Target; executionId?: string } | undefined {
+export function subjectOf(event: RunEvent): { target: Target; executionId?: string } | undefined {
   if ('run' in event && event.run) return event.run;
   return 'target' in event && event.target ? { target: event.target } : undefined;
 }

@@ -194,13 +194,13 @@ export const signalExits = {
 } as const satisfies Record<string, ExitName>;
 
 /** The exit name for the signal that is the reason of an abort; `SIGPIPE` if the reader of stdout has left. */
-export const interruptNameOf = ({ reason }: { reason: unknown }): ExitName =>
+export const exitNameOfSignal = ({ reason }: { reason: unknown }): ExitName =>
   reason === 'SIGPIPE' ? 'pipe_closed' : (signalExits[reason as keyof typeof signalExits] ?? 'interrupted');
 
 const isSignalName = (name: ExitName): boolean => Object.values<ExitName>(signalExits).includes(name);
 
 /** Was the command ended by the user, or because its output pipe was closed? */
-export const isInterruptName = (name: ExitName): boolean => isSignalName(name) || name === 'pipe_closed';
+export const isSignalExitName = (name: ExitName): boolean => isSignalName(name) || name === 'pipe_closed';
 
 /** The name that users see: the three signals share `interrupted`, and differ by their codes. */
 export const publicNameOf = (name: ExitName): string => (isSignalName(name) ? 'interrupted' : name);

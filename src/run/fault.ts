@@ -33,7 +33,7 @@ const faults = {
   broken_client: { delivery: 'unknown', exit: 'unavailable', remedy: clientHint },
   /** 407, or no tunnel. */
   proxy_refused: { delivery: 'not_sent', exit: 'unavailable' },
-  /** Its turn didn't come in time. */
+  /** It got no permit from the rate limiter in time. */
   unsent: {
     delivery: 'not_sent',
     exit: 'unavailable',
@@ -101,8 +101,8 @@ const faults = {
   /** Keys are ignored, and another process has recorded this idempotency key first. */
   taken_key: { delivery: 'not_sent', exit: 'outcome_unknown' },
   /** Before it was sent. */
-  interrupted: { delivery: 'not_sent', exit: 'interrupted', afterSilence: 'interrupted' },
-  interrupted_in_flight: { delivery: 'unknown', exit: 'interrupted', afterSilence: 'interrupted' },
+  aborted: { delivery: 'not_sent', exit: 'interrupted', afterSilence: 'interrupted' },
+  aborted_in_flight: { delivery: 'unknown', exit: 'interrupted', afterSilence: 'interrupted' },
 } as const satisfies Record<string, FaultRow>;
 
 export type FaultKind = keyof typeof faults;
@@ -110,14 +110,14 @@ export type FaultKind = keyof typeof faults;
 const rowOf = ({ kind }: Pick<Fault, 'kind'>): FaultRow => faults[kind];
 
 /** The exit name of a trigger, `status` or `result` that ends with this fault. */
-export const exitNameOf = (fault: Fault): ExitName => rowOf(fault).exit;
+export const exitNameOfFault = (fault: Fault): ExitName => rowOf(fault).exit;
 
 /** The exit name of a watch that gave up without a valid response. */
-export const exitNameOfSilence = (fault: Fault): ExitName => rowOf(fault).afterSilence ?? 'unavailable';
+export const exitNameAfterGivingUp = (fault: Fault): ExitName => rowOf(fault).afterSilence ?? 'unavailable';
 
 /** What `doctor` finds if its request ends with this fault: an exit name if the check fails, as it does after a page. */
 export const doctorResultOf = (fault: Fault) =>
-  fault.page === undefined ? (rowOf(fault).doctor ?? exitNameOfSilence(fault)) : 'unavailable';
+  fault.page === undefined ? (rowOf(fault).doctor ?? exitNameAfterGivingUp(fault)) : 'unavailable';
 
 /** Does the service say that it doesn't know the project? With whatever status, as its interface has no code for that. */
 export const isProjectUnknown = ({ serviceCode, page }: Pick<Fault, 'serviceCode' | 'page'>): boolean =>
@@ -167,7 +167,7 @@ export const reasonOf = (fault: Fault): string => fault.message + httpOf(fault);
 
 export const isRetryable = (fault: Fault): boolean => rowOf(fault).isRetryable === true;
 
-export const isInterruption = ({ kind }: Fault): boolean => kind === 'interrupted' || kind === 'interrupted_in_flight';
+export const isAborted = ({ kind }: Fault): boolean => kind === 'aborted' || kind === 'aborted_in_flight';
 
 export function deliveryOf(fault: Fault): Delivery {
   // A gateway also returns 5xx if it loses the service after passing on the request.
@@ -196,4 +196,4 @@ export function isTooEarly({ kind }: Fault, sinceTriggerMs: number | undefined):
 }
 
 /** The command was ended before a request was sent. */
-export const interrupted: Fault = { kind: 'interrupted', message: 'interrupted' };
+export const abortedFault: Fault = { kind: 'aborted', message: 'interrupted' };

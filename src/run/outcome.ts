@@ -1,6 +1,6 @@
 import type { JsonObject } from '../system/json.ts';
+import type { Attribution } from './attribution.ts';
 import type { UnresolvedTrigger } from './entry.ts';
-import type { Evidence } from './evidence.ts';
 import type { ExitName } from './exit-codes.ts';
 import type { Fault } from './fault.ts';
 import type { Problem } from './problem.ts';
@@ -9,7 +9,7 @@ import type { RunResult, RunStatus } from './service.ts';
 import type { IfActive } from './trigger.ts';
 
 /**
- * What became of one argument of a command, as facts alone. The exit code (`run/exit-of.ts`), the words (`words/of-outcome.ts`),
+ * What became of one argument of a command, as facts alone. The exit code (`run/exit-of.ts`), the messages (`messages/of-outcome.ts`),
  * the document and the summary are each one function of it.
  */
 export type Outcome = OfTrigger | OfRun | OfCommand;
@@ -20,75 +20,82 @@ export type OutcomeOf<Kind extends Outcome['kind']> = Extract<Outcome, { kind: K
 export type RunOutcome = Outcome & { target: Target };
 
 interface Common {
-  start?: Start; // in commands that trigger
-  isAnswer?: true; // it only says how things stand, so the command exits with 0 (`list`, `status`, `result`, `recover`)
+  triggerInfo?: TriggerInfo; // in commands that trigger
+  exitsZero?: true; // it only says how things stand, so the command exits with 0 (`list`, `status`, `result`, `recover`)
   interruptedBy?: ExitName; // the signal that ended the command before this was done
   fields?: JsonObject; // what one command adds to `runctl` in its documents
 }
 
 /** A trigger that has no run, or none that we know. */
 type OfTrigger = Common & { target: Target; run?: undefined } & (
-    | { kind: 'shown'; start: Start } // a dry run
-    | { kind: 'skipped'; start: Start; activeId?: string }
-    | Refused
-    | { kind: 'in_doubt'; doubt: Doubt } // without a start, as the journal has it
+    | { kind: 'dry_run'; triggerInfo: TriggerInfo } // a dry run
+    | { kind: 'skipped'; triggerInfo: TriggerInfo; activeId?: string }
+    | NoRun
+    | { kind: 'in_doubt'; inDoubt: InDoubtDetails } // without a start, as the journal has it
   );
 
 /** The trigger started no run. */
-interface Refused {
-  kind: 'refused';
-  start: Start;
+interface NoRun {
+  kind: 'no_run';
+  triggerInfo: TriggerInfo;
   fault: Fault;
   active?: ActiveRun; // if it stood in the way, and nobody waited for it
-  wait?: SlotEnd; // what ended the wait for it
+  waitEnd?: ActiveRunWaitEnd; // what ended the wait for it
   isOutage?: boolean; // the base URL has answered here before
   isRepeatedRefusal?: boolean; // this idempotency key was refused like that before, so the service may repeat its answer
 }
 
 /** A run that we know. */
 type OfRun = Common & { target: Target; run: Run } & (
-    | Started
-    | Known
-    | { kind: 'stopped'; end: WatchEnd; seen?: Seen; isRecorded?: boolean } // not followed to its end
-    | { kind: 'unread'; operation: Operation; fault: Fault; seen?: Seen; isRecorded?: boolean; isOutage?: boolean }
-    | { kind: 'forgotten'; document: JsonObject } // a list has it, but the service no longer knows it
+    | HasRun
+    | StatusKnown
+    | { kind: 'watch_ended'; end: WatchEnd; lastConfirmed?: LastConfirmed; isOwnRun?: boolean } // not followed to its end
+    | {
+        kind: 'request_failed';
+        resource: RunResource;
+        fault: Fault;
+        lastConfirmed?: LastConfirmed;
+        isOwnRun?: boolean;
+        isOutage?: boolean;
+      }
+    | { kind: 'not_found'; document: JsonObject } // a list has it, but the service no longer knows it
   );
 
 /** A trigger has a run, whose end nobody waits for. */
-interface Started {
-  kind: 'started';
-  start: Start;
+interface HasRun {
+  kind: 'has_run';
+  triggerInfo: TriggerInfo;
   status?: RunStatus;
-  unread?: Fault; // why its status can't be read now
-  seen?: Seen; // what the journal has instead
+  requestFault?: Fault; // why its status can't be read now
+  lastConfirmed?: LastConfirmed; // what the journal has instead
 }
 
-interface Known {
-  kind: 'known';
+interface StatusKnown {
+  kind: 'status';
   status: RunStatus;
   result?: RunResult;
-  unread?: Fault; // why there is no result
-  seenAgeMs?: number; // the status is that old
+  requestFault?: Fault; // why there is no result
+  statusAgeMs?: number; // the status is that old
 }
 
 /** A command that is about no run, or failed before it was. */
 type OfCommand = Common & { target?: Target; run?: Run } & (
-    | { kind: 'report'; document?: JsonObject } // `document`: what the service sent of an Agent
-    | { kind: 'failed'; problem: Problem }
+    | { kind: 'info'; document?: JsonObject } // `document`: what the service sent of an Agent
+    | { kind: 'problem'; problem: Problem }
   );
 
-export type Operation = 'status' | 'result';
+export type RunResource = 'status' | 'result';
 
 /** What became of a trigger. */
-export interface Start {
-  evidence: Evidence; // what shows whether this command started a run
+export interface TriggerInfo {
+  attribution: Attribution; // what shows whether this command started a run
   idempotencyKey: string | null; // null before there was one
   isRepeatable: boolean; // may the same command line be repeated without a second run of this target?
   endedAs?: string; // the status in which the run had finished before
 }
 
 /** What became of a trigger: every such outcome has a start. */
-export type TriggerOutcome = Outcome & { target: Target; start: Start };
+export type TriggerOutcome = Outcome & { target: Target; triggerInfo: TriggerInfo };
 
 /** What became of a trigger whose outcome wasn't known. */
 export interface Recovery {
@@ -99,8 +106,8 @@ export interface Recovery {
 }
 
 /** Why it isn't known whether a trigger started a run, and what the journal has of it. */
-export interface Doubt {
-  why: WhyInDoubt;
+export interface InDoubtDetails {
+  reason: InDoubtReason;
   /** When it was first sent (ISO 8601), and its age, which is infinite if the record is dated in the future. Undefined if the journal doesn't have it. */
   recorded?: { at: string; ageMs: number };
   conflict?: Conflict;
@@ -114,9 +121,9 @@ export interface Conflict {
   isOthers: boolean; // the journal has that run as another key's
 }
 
-export type WhyInDoubt =
-  | { kind: 'lost'; fault: Fault } // the answer, or that of a repeat
-  | { kind: 'interrupted' }
+export type InDoubtReason =
+  | { kind: 'no_response'; fault: Fault } // the answer, or that of a repeat
+  | { kind: 'signal' }
   | { kind: 'expired' } // the service may have forgotten the key
   | { kind: 'other_api_key' } // with this API key, it would be a new key
   | { kind: 'withheld' } // a second run, or a late one, could start: `recover --resend`
@@ -139,13 +146,13 @@ export interface TimedOut {
 }
 
 /** What ended the wait for another run of the automation to finish. */
-export type SlotEnd =
+export type ActiveRunWaitEnd =
   | TimedOut
   | { kind: 'gave_up'; giveUpAfterMs: number } // that run couldn't be polled for too long
-  | { kind: 'interrupted' };
+  | { kind: 'signal' };
 
 /** The last status that is known, and how old it is. */
-export interface Seen {
+export interface LastConfirmed {
   status: RunStatus;
   ageMs: number;
 }
@@ -154,16 +161,16 @@ export interface Seen {
 export type WatchEnd =
   | (TimedOut & { fault?: Fault }) // `fault`: the last failure, if there was one
   | { kind: 'gave_up'; giveUpAfterMs: number; fault: Fault }
-  | { kind: 'refused'; fault: Fault } // the service refused the polls for long enough, or at once
-  | { kind: 'interrupted'; askedUntilMs?: number }; // it was waiting until then, by the wall clock, because the service asked for that
+  | { kind: 'polls_refused'; fault: Fault } // the service refused the polls for long enough, or at once
+  | { kind: 'signal'; askedUntilMs?: number }; // it was waiting until then, by the wall clock, because the service asked for that
 
 /** A run that a command has, with what is known of it before it is polled. */
-export interface FoundRun {
+export interface RunHandle {
   run: Run;
-  answer?: { status: RunStatus; retryAfterMs?: number }; // to the trigger that started it, in place of a first poll
-  seen?(): Seen; // what the journal has
+  triggerResponse?: { status: RunStatus; retryAfterMs?: number }; // to the trigger that started it, in place of a first poll
+  lastConfirmed?(): LastConfirmed; // what the journal has
   sinceTriggerMs?(): number; // undefined if this machine didn't trigger it
 }
 
 /** A command that is about no run, with what it adds to `runctl` in its document. */
-export const report = (fields: JsonObject): OutcomeOf<'report'> => ({ kind: 'report', fields });
+export const infoOutcome = (fields: JsonObject): OutcomeOf<'info'> => ({ kind: 'info', fields });

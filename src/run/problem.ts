@@ -9,14 +9,14 @@ export const causesOfUnknown = ['idempotency_key_expired', 'other_api_key'] as c
 export type ProblemName = ExitName | (typeof causesOfUnknown)[number];
 
 /** What people read of something that went wrong. */
-export interface Words {
+export interface Diagnostic {
   message: string; // what happened and what it means for the run: one line, without a full stop
   choices?: readonly string[]; // what to choose from, one per line
   hint?: string; // what to fix, or the next command to type between backquotes, which stands alone on its line behind a colon
-  isForPerson?: boolean; // somebody has to look before the command in the hint is typed, so documents name none as the next
+  needsPerson?: boolean; // somebody has to look before the command in the hint is typed, so documents name none as the next
 }
 
-interface ProblemFacts extends Words {
+interface ProblemFacts extends Diagnostic {
   name: ExitName;
   shownName?: ProblemName; // in documents, if it says more than that of the exit code
   started?: 'unknown'; // a run may have been started whose id isn't known, as always with `outcome_unknown`
@@ -55,5 +55,5 @@ export function usageProblem(message: string, hint?: string): Problem {
 export const interruptedProblem = (name: ExitName): Problem => new Problem({ name, message: 'interrupted' });
 
 /** The first command in a hint that has no placeholder. */
-export const commandIn = ({ hint = '' }: Pick<Words, 'hint'>): string | undefined =>
+export const commandIn = ({ hint = '' }: Pick<Diagnostic, 'hint'>): string | undefined =>
   typedIn(hint).find((typed) => /^runctl (?!.*<\w+>)/.test(typed));

@@ -22,7 +22,7 @@ export function withDashes(text: string): string | undefined {
 }
 
 /** The name as a message has it: quoted unless it is one plain word, so that it doesn't run into the sentence. */
-export const nameOf = ({ automationName }: Pick<Target, 'automationName'>): string =>
+export const automationNameOf = ({ automationName }: Pick<Target, 'automationName'>): string =>
   /^[\p{L}\p{N}_][\p{L}\p{N}._-]*$/u.test(automationName) ? automationName : JSON.stringify(automationName);
 
 /** A name that is unique across projects: `<projectId>/<name>`. */

@@ -6,12 +6,12 @@ import type { TriggerRequest } from './trigger.ts';
 
 /** The service as the program sees it. Each call is one request; whoever calls repeats it, and may shorten its timeout. */
 export interface Service {
-  trigger(request: TriggerRequest, signal: AbortSignal, sending?: Sending): Promise<Answer<RunStatus>>;
-  status(run: Run, signal: AbortSignal, sending?: Sending): Promise<Answer<RunStatus>>;
-  result(run: Run, signal: AbortSignal, sending?: Sending): Promise<Answer<RunResult>>;
+  trigger(request: TriggerRequest, signal: AbortSignal, sending?: RequestOptions): Promise<Answer<RunStatus>>;
+  status(run: Run, signal: AbortSignal, sending?: RequestOptions): Promise<Answer<RunStatus>>;
+  result(run: Run, signal: AbortSignal, sending?: RequestOptions): Promise<Answer<RunResult>>;
 }
 
-export interface Sending {
+export interface RequestOptions {
   timeoutMs?: number; // shortens the configured timeout
 }
 

@@ -1,29 +1,29 @@
 import type { Service } from '../run/service.ts';
 import type { JsonObject } from '../system/json.ts';
-import { createAsk, type HttpOptions } from './call.ts';
 import { resultPath, statusPath, targetPath, triggerPath } from './endpoints.ts';
+import { createRequester, type HttpOptions } from './http-request.ts';
 import { ofRun, readResult, readStarted, readStatus } from './read-document.ts';
 
 /** The service over HTTP. Everything that goes wrong becomes a fault, and is never thrown. */
 export function createHttpService(options: HttpOptions): Service {
-  const ask = createAsk(options);
+  const ask = createRequester(options);
   return {
     trigger({ target, ...send }, signal, sending) {
       const path = triggerPath(target);
-      return ask({ operation: 'trigger', target: targetPath(target), path, send, read: readStarted }, signal, sending);
+      return ask({ endpoint: 'trigger', target: targetPath(target), path, send, read: readStarted }, signal, sending);
     },
     status(run, signal, sending) {
-      const question = { operation: 'status', target: targetPath(run.target), path: statusPath(run) } as const;
-      return ask({ ...question, read: (document) => ofRun(run, readStatus(document)) }, signal, sending);
+      const spec = { endpoint: 'status', target: targetPath(run.target), path: statusPath(run) } as const;
+      return ask({ ...spec, read: (document) => ofRun(run, readStatus(document)) }, signal, sending);
     },
     result(run, signal, sending) {
-      const question = { operation: 'result', target: targetPath(run.target), path: resultPath(run) } as const;
+      const spec = { endpoint: 'result', target: targetPath(run.target), path: resultPath(run) } as const;
       const read = (document: JsonObject) => {
         const result = readResult(document);
         // While a run is in progress, only the status is meaningful.
         return ofRun(run, result, result && !result.isFinal);
       };
-      return ask({ ...question, read }, signal, sending);
+      return ask({ ...spec, read }, signal, sending);
     },
   };
 }

@@ -13,10 +13,10 @@ interface Attempt {
 }
 
 /** `sent` alone decides whether the service may have acted on a trigger. */
-export function faultOf(failure: ExchangeFailure, attempt: Attempt): Fault {
+export function networkFaultOf(failure: ExchangeFailure, attempt: Attempt): Fault {
   const { host, proxy, timeoutMs } = attempt;
   if (failure.reason === 'interrupted') {
-    return { kind: failure.sent ? 'interrupted_in_flight' : 'interrupted', message: 'interrupted' };
+    return { kind: failure.sent ? 'aborted_in_flight' : 'aborted', message: 'interrupted' };
   }
   if (failure.reason === 'deadline') {
     const limit = formatDuration(timeoutMs);

@@ -2,31 +2,31 @@ import { type Clock, onAbort, pause } from '../system/clock.ts';
 
 export interface RateLimiter {
   /**
-   * Resolves when the turn has come, to the function that gives it back after the request. Undefined if the time of the
+   * Resolves when a permit is free, to the function that releases it after the request. Undefined if the time of the
    * request passes first or its signal aborts.
    */
-  turn(request: TurnRequest): Promise<(() => void) | undefined>;
-  /** Gives results and polls no turn for this long. */
+  acquire(request: PermitRequest): Promise<(() => void) | undefined>;
+  /** Gives results and polls no permit for this long. */
   pausePolls(ms: number): void;
 }
 
 /** In the order in which they are served. A trigger has a connection of its own, the others share theirs. */
-const lanes = ['trigger', 'result', 'poll'] as const;
-export type Lane = (typeof lanes)[number];
+const priorities = ['trigger', 'result', 'poll'] as const;
+export type Priority = (typeof priorities)[number];
 
 interface LimiterOptions {
   connections?: number; // shared by results and polls
 }
 
-/** A request that asks for a turn. */
-interface TurnRequest {
-  lane: Lane;
+/** A request that waits for a permit. */
+interface PermitRequest {
+  priority: Priority;
   signal: AbortSignal;
   leftMs?(): number; // how much longer it may wait; forever if undefined
   onWake?(): void; // the machine slept while it waited
 }
 
-interface Waiting extends TurnRequest {
+interface Waiting extends PermitRequest {
   end(giveBack?: () => void): void;
 }
 
@@ -34,27 +34,27 @@ interface Waiting extends TurnRequest {
 const mostTriggers = 64;
 // Requests arrive less evenly than they are sent, so a second counts as 5% longer.
 const margin = 1.05;
-/** How many turns missed by a busy process it can make up for. */
+/** How many permits missed by a busy process it can make up for. */
 const busyMs = 100;
 const longestPauseMs = 1000;
 // The reason for cutting a pause short. An abort without a reason creates an error with a stack.
 const early = 'early';
 
 /**
- * Gives at most `perSecond` turns (may be a fraction) in any second, evenly, first come first served within a lane, and
+ * Gives at most `perSecond` permits (may be a fraction) in any second, evenly, first come first served within a priority, and
  * no more at once than there are connections.
  */
 export const createRateLimiter = (perSecond: number, clock: Clock, options: LimiterOptions = {}): RateLimiter =>
-  new Turns(perSecond, clock, options);
+  new PriorityRateLimiter(perSecond, clock, options);
 
-class Turns implements RateLimiter {
+class PriorityRateLimiter implements RateLimiter {
   readonly #clock: Clock;
   readonly #connections: number;
-  readonly #most: number; // turns in a window
+  readonly #most: number; // permits in a window
   readonly #windowMs: number;
   readonly #betweenMs: number;
-  readonly #givenMs: number[] = []; // when the last `#most` turns were given
-  #nextTurnMs = Number.NEGATIVE_INFINITY;
+  readonly #givenMs: number[] = []; // when the last `#most` permits were given
+  #nextPermitMs = Number.NEGATIVE_INFINITY;
   #heldUntilMs = Number.NEGATIVE_INFINITY; // results and polls
   readonly #taken = { trigger: 0, shared: 0 };
   readonly #queues = { trigger: new Set<Waiting>(), result: new Set<Waiting>(), poll: new Set<Waiting>() };
@@ -70,11 +70,11 @@ class Turns implements RateLimiter {
     this.#betweenMs = margin * (1000 / perSecond);
   }
 
-  turn(request: TurnRequest): Promise<(() => void) | undefined> {
-    const { lane, signal } = request;
+  acquire(request: PermitRequest): Promise<(() => void) | undefined> {
+    const { priority, signal } = request;
     if (signal.aborted) return Promise.resolve(undefined);
-    if (this.#waitingCount() === 0 && this.#dueInMs() <= 0 && this.#isFree(lane))
-      return Promise.resolve(this.#take(lane));
+    if (this.#waitingCount() === 0 && this.#dueInMs() <= 0 && this.#isFree(priority))
+      return Promise.resolve(this.#take(priority));
     return new Promise((resolve) => this.#queue(request, resolve));
   }
 
@@ -83,8 +83,8 @@ class Turns implements RateLimiter {
     this.#nextCheckMs = this.#clock.elapsedMs();
   }
 
-  #queue(request: TurnRequest, resolve: (giveBack?: () => void) => void): void {
-    const queue = this.#queues[request.lane];
+  #queue(request: PermitRequest, resolve: (giveBack?: () => void) => void): void {
+    const queue = this.#queues[request.priority];
     const waiting: Waiting = {
       ...request,
       end: (giveBack) => {
@@ -103,14 +103,14 @@ class Turns implements RateLimiter {
     else if (isSooner || this.#dueInMs() <= 0) this.#alarm.abort(early);
   }
 
-  #take(lane: Lane): () => void {
-    const pool = lane === 'trigger' ? 'trigger' : 'shared';
+  #take(priority: Priority): () => void {
+    const pool = priority === 'trigger' ? 'trigger' : 'shared';
     const nowMs = this.#clock.elapsedMs();
     this.#taken[pool] += 1;
     this.#givenMs.push(nowMs);
     if (this.#givenMs.length > this.#most) this.#givenMs.shift();
-    // One turn may be reserved, because a result is requested as soon as its run is final.
-    this.#nextTurnMs = Math.max(this.#nextTurnMs, nowMs - Math.max(this.#betweenMs, busyMs)) + this.#betweenMs;
+    // One permit may be reserved, because a result is requested as soon as its run is final.
+    this.#nextPermitMs = Math.max(this.#nextPermitMs, nowMs - Math.max(this.#betweenMs, busyMs)) + this.#betweenMs;
     return () => {
       this.#taken[pool] -= 1;
       if (this.#dueInMs() <= 0) this.#alarm.abort(early);
@@ -121,8 +121,8 @@ class Turns implements RateLimiter {
     return this.#queues.trigger.size + this.#queues.result.size + this.#queues.poll.size;
   }
 
-  #isFree(lane: Lane): boolean {
-    if (lane === 'trigger') return this.#taken.trigger < mostTriggers;
+  #isFree(priority: Priority): boolean {
+    if (priority === 'trigger') return this.#taken.trigger < mostTriggers;
     return this.#taken.shared < this.#connections && this.#heldMs() <= 0;
   }
 
@@ -133,12 +133,12 @@ class Turns implements RateLimiter {
   /** How long until the rate allows another request. */
   #dueInMs(): number {
     const first = this.#givenMs.length < this.#most ? Number.NEGATIVE_INFINITY : (this.#givenMs[0] ?? 0);
-    return Math.max(this.#nextTurnMs, first + this.#windowMs) - this.#clock.elapsedMs();
+    return Math.max(this.#nextPermitMs, first + this.#windowMs) - this.#clock.elapsedMs();
   }
 
   /** How long until a request has waited too long. That is now for one that is held longer than it may wait. */
-  #lateInMs({ lane, leftMs }: TurnRequest): number {
-    return leftMs ? leftMs() - (lane === 'trigger' ? 0 : this.#heldMs()) : Number.POSITIVE_INFINITY;
+  #lateInMs({ priority, leftMs }: PermitRequest): number {
+    return leftMs ? leftMs() - (priority === 'trigger' ? 0 : this.#heldMs()) : Number.POSITIVE_INFINITY;
   }
 
   async #serve(): Promise<void> {
@@ -146,15 +146,15 @@ class Turns implements RateLimiter {
     while (this.#waitingCount() > 0) {
       if (this.#clock.elapsedMs() >= this.#nextCheckMs) this.#endLate();
       const next = this.#dueInMs() <= 0 ? this.#firstInLine() : undefined;
-      if (next) next.end(this.#take(next.lane));
+      if (next) next.end(this.#take(next.priority));
       else if (this.#waitingCount() > 0) await this.#waitForChange();
     }
     this.#isServing = false;
   }
 
   #firstInLine(): Waiting | undefined {
-    const lane = lanes.find((each) => this.#queues[each].size > 0 && this.#isFree(each));
-    return lane && this.#queues[lane].values().next().value;
+    const priority = priorities.find((each) => this.#queues[each].size > 0 && this.#isFree(each));
+    return priority && this.#queues[priority].values().next().value;
   }
 
   #endLate(): void {
@@ -176,17 +176,17 @@ class Turns implements RateLimiter {
   }
 
   #allWaiting(): Waiting[] {
-    return lanes.flatMap((lane) => [...this.#queues[lane]]);
+    return priorities.flatMap((priority) => [...this.#queues[priority]]);
   }
 }
 
-/** Makes the request when its turn comes. Undefined if its time passes first or its signal aborts. */
-export async function inTurn<T>(
+/** Makes the request when it gets a permit. Undefined if its time passes first or its signal aborts. */
+export async function withPermit<T>(
   limiter: RateLimiter,
-  request: TurnRequest,
+  request: PermitRequest,
   send: () => Promise<T>,
 ): Promise<T | undefined> {
-  const giveBack = await limiter.turn(request);
+  const giveBack = await limiter.acquire(request);
   if (!giveBack) return undefined;
   try {
     return await send();

@@ -2,13 +2,13 @@ import { type Fault, type FaultKind, sentenceOf } from '../run/fault.ts';
 import type { Answer } from '../run/service.ts';
 import { isJsonObject, type JsonObject } from '../system/json.ts';
 import { readJson, textOfBody, UnreadableBody } from './body.ts';
-import { kindOf, type Operation } from './classify.ts';
+import { type Endpoint, kindOf } from './classify.ts';
 import { type ErrorBody, pageIn, readErrorBody } from './error-body.ts';
 import { type Headers, type HttpResponse, valuesOf } from './exchange.ts';
 import { retryAfterMs, serviceTimeMs } from './retry-after.ts';
 
 interface Reading<T> {
-  operation: Operation;
+  endpoint: Endpoint;
   maxBytes: number;
   nowMs: number;
   read(document: JsonObject): T | undefined; // undefined if the document isn't the expected one
@@ -35,7 +35,7 @@ async function readSuccess<T>(raw: HttpResponse, reading: Reading<T>): Promise<A
     if (value !== undefined) return { kind: 'ok', value, retryAfterMs: retryAfterMs(raw.headers, reading.nowMs) };
     return faultOf(
       'unreadable',
-      isJsonObject(document) ? strangers[reading.operation] : 'the response is not a JSON object',
+      isJsonObject(document) ? wrongDocumentMessages[reading.endpoint] : 'the response is not a JSON object',
     );
   } catch (error) {
     if (!(error instanceof UnreadableBody)) throw error;
@@ -53,9 +53,9 @@ async function readSuccess<T>(raw: HttpResponse, reading: Reading<T>): Promise<A
 }
 
 /** The response to a trigger may have a `Location` instead of a body. */
-function createdRun<T>({ body, headers }: HttpResponse, { operation, runIdIn }: Reading<T>): JsonObject | undefined {
+function createdRun<T>({ body, headers }: HttpResponse, { endpoint, runIdIn }: Reading<T>): JsonObject | undefined {
   const [location] = valuesOf(headers, 'location');
-  if (operation !== 'trigger' || body.length > 0 || location === undefined) return undefined;
+  if (endpoint !== 'trigger' || body.length > 0 || location === undefined) return undefined;
   const executionId = runIdIn?.(location);
   return executionId === undefined ? undefined : { executionId, status: 'RUNNING' };
 }
@@ -65,11 +65,11 @@ async function readRefusal<T>(response: HttpResponse, reading: Reading<T>): Prom
   const body = await readErrorOf(response, reading);
   const leadsToRun = valuesOf(headers, 'location').some((location) => reading.runIdIn?.(location) !== undefined);
   const hasRetryAfter = valuesOf(headers, 'retry-after').some((value) => value !== '');
-  const kind = kindOf({ status, body, leadsToRun, hasRetryAfter }, reading.operation);
+  const kind = kindOf({ status, body, leadsToRun, hasRetryAfter }, reading.endpoint);
   const fault: Fault = {
     ...factsOfResponse(response, reading),
     kind,
-    message: refusalMessage(response, body, { kind, operation: reading.operation }),
+    message: refusalMessage(response, body, { kind, endpoint: reading.endpoint }),
     page: body.page,
     serviceCode: body.code,
     executionId: kind === 'already_active' ? body.executionId : undefined,
@@ -95,7 +95,7 @@ function scrubbed<T>(response: HttpResponse, { scrub }: Reading<T>): HttpRespons
 }
 
 /** An object with a `status` may also be a gateway's own error object. */
-const strangers: Record<Operation, string> = {
+const wrongDocumentMessages: Record<Endpoint, string> = {
   trigger: 'the response has no executionId',
   status: "the response doesn't name this run with a status, and may not come from the service",
   result: "the response doesn't name this run with a status, and may not come from the service",
@@ -106,7 +106,7 @@ const pageMessage = (page: string) => `the response is an HTML page, "${page}", 
 function refusalMessage(
   { status, headers }: HttpResponse,
   body: ErrorBody,
-  { kind, operation }: { kind: FaultKind; operation: Operation },
+  { kind, endpoint }: { kind: FaultKind; endpoint: Endpoint },
 ): string {
   const isOfService = kind === 'redirected' || kind === 'redirected_to_run' || kind === 'already_active';
   if (body.page && !isOfService) return pageMessage(body.page);
@@ -121,7 +121,7 @@ function refusalMessage(
   }
   if (kind === 'unreadable') return 'the response is not JSON';
   if (status >= 500) return `the service reported an error${body.message ? `: ${body.message}` : ''}`;
-  const what = operation === 'trigger' ? 'it' : 'the request';
+  const what = endpoint === 'trigger' ? 'it' : 'the request';
   return `the service refused ${what}${body.message ? `: ${body.message}` : ''}`;
 }
 

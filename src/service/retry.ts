@@ -1,9 +1,9 @@
 import type { FailedAttempt } from '../run/events.ts';
-import { type Fault, interrupted, isInterruption, isRetryable } from '../run/fault.ts';
+import { abortedFault, type Fault, isAborted, isRetryable } from '../run/fault.ts';
 import { type Renewal, refusalAfter } from '../run/renewal.ts';
 import type { Answer } from '../run/service.ts';
 import { type Clock, onAbort, pause, stopwatch, suspendedMs } from '../system/clock.ts';
-import { inTurn, type Lane, type RateLimiter } from './rate-limiter.ts';
+import { type Priority, type RateLimiter, withPermit } from './rate-limiter.ts';
 
 const firstBackoffMs = 500;
 const longestBackoffMs = 15_000;
@@ -39,7 +39,7 @@ export interface RetryPorts {
 }
 
 export interface RetryOptions extends RetryPorts {
-  lane: Lane;
+  priority: Priority;
   isRetryable?(fault: Fault): boolean;
   /** Reads a refused API key again. If there is another one, the next attempt is made at once. */
   renewApiKey?(refused: Fault): Promise<Renewal>;
@@ -65,7 +65,7 @@ export async function retry<T>(
     onRetry,
     requestTimeoutMs = Number.POSITIVE_INFINITY,
   } = options;
-  const { isRetryable: isWorthIt = isRetryable, lane } = options;
+  const { isRetryable: isWorthIt = isRetryable, priority } = options;
   const leftMs = options.leftMs ?? (() => Number.POSITIVE_INFINITY);
   let failures = 0;
   let silentSinceMs: number | undefined;
@@ -80,7 +80,7 @@ export async function retry<T>(
       silentSinceMs = undefined;
       continue;
     }
-    if (isInterruption(fault)) return { kind: 'interrupted', fault };
+    if (isAborted(fault)) return { kind: 'interrupted', fault };
     if (!isWorthIt(fault)) return { kind: 'refused', fault };
     failures += 1;
     const triedForMs = Math.min(giveUpAfterMs - silentMs(), leftMs() - lastMomentMs);
@@ -95,9 +95,9 @@ export async function retry<T>(
     const ended = (fault = unsent): RetryResult<T> => ({ kind: 'gave_up', fault });
     if (last && leftMs() < lastMomentMs) return ended(last);
     const queuedAtMs = clock.elapsedMs();
-    const request = { lane, signal, leftMs: () => leftMs() - lastMomentMs };
-    const answer = await inTurn(limiter, request, async () => {
-      // Waiting for our own turn doesn't count as silence of the service.
+    const request = { priority, signal, leftMs: () => leftMs() - lastMomentMs };
+    const answer = await withPermit(limiter, request, async () => {
+      // Waiting for the rate limiter's permit doesn't count as silence of the service.
       const nowMs = clock.elapsedMs();
       silentSinceMs = silentSinceMs === undefined ? nowMs : silentSinceMs + nowMs - queuedAtMs;
       const tookMs = stopwatch(clock);
@@ -106,7 +106,7 @@ export async function retry<T>(
       return answer;
     });
     if (answer) return answer;
-    return signal.aborted ? { kind: 'interrupted', fault: last ?? interrupted } : ended(last);
+    return signal.aborted ? { kind: 'interrupted', fault: last ?? abortedFault } : ended(last);
   }
 }
 
@@ -114,7 +114,7 @@ export async function retry<T>(
 async function afterReadingApiKey(fault: Fault, { renewApiKey, signal }: RetryOptions): Promise<Fault | undefined> {
   if (fault.kind !== 'unauthorized' || !renewApiKey) return fault;
   const renewal = await unlessAborted(renewApiKey(fault), signal);
-  if (!renewal) return interrupted;
+  if (!renewal) return abortedFault;
   return renewal.kind === 'another' ? undefined : refusalAfter(fault, renewal);
 }
 

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, realpathSync, rmSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { Context } from '../context.ts';
-import { interruptNameOf } from '../run/exit-codes.ts';
+import { exitNameOfSignal } from '../run/exit-codes.ts';
 import { interruptedProblem, Problem, usageProblem } from '../run/problem.ts';
 import { shellWord } from '../run/quote.ts';
 import { isJsonObject, type JsonObject } from '../system/json.ts';
@@ -84,7 +84,7 @@ export async function changeConfigFile(
     const cwd = makeOwnFolder(dirname(file));
     const lock = `${file}.lock`;
     for (let tries = 1; !createLock(lock); tries += 1) {
-      if (signal.aborted) throw interruptedProblem(interruptNameOf(signal));
+      if (signal.aborted) throw interruptedProblem(exitNameOfSignal(signal));
       if (tries === busyTries) throw busyProblem(path, lock);
       await clock.sleep(busyPauseMs, signal);
     }

@@ -1,4 +1,4 @@
-import { interruptNameOf } from '../run/exit-codes.ts';
+import { exitNameOfSignal } from '../run/exit-codes.ts';
 import { interruptedProblem } from '../run/problem.ts';
 import { onAbort } from '../system/clock.ts';
 
@@ -6,7 +6,7 @@ import { onAbort } from '../system/clock.ts';
 export async function unlessInterrupted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   let forget = () => {};
   const interrupted = new Promise<never>((_, reject) => {
-    const stop = () => reject(interruptedProblem(interruptNameOf(signal)));
+    const stop = () => reject(interruptedProblem(exitNameOfSignal(signal)));
     if (signal.aborted) stop();
     else forget = onAbort(signal, stop);
   });

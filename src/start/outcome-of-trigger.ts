@@ -1,67 +1,80 @@
-import { foundRunOf } from '../journal/found-run.ts';
+import { runHandleOf } from '../journal/run-handle.ts';
+import { type Attribution, attributions, mayBeEarlierRun } from '../run/attribution.ts';
 import { ageOf, isOpen } from '../run/entry.ts';
-import { type Evidence, mayBeEarlier, meanings } from '../run/evidence.ts';
-import { interruptNameOf } from '../run/exit-codes.ts';
-import { exitNameOf, type Fault, interrupted, isInterruption } from '../run/fault.ts';
-import type { ActiveRun, Conflict, SlotEnd, Start, TriggerOutcome, WhyInDoubt } from '../run/outcome.ts';
+import { exitNameOfSignal } from '../run/exit-codes.ts';
+import { abortedFault, exitNameOfFault, type Fault, isAborted } from '../run/fault.ts';
+import type {
+  ActiveRun,
+  ActiveRunWaitEnd,
+  Conflict,
+  InDoubtReason,
+  TriggerInfo,
+  TriggerOutcome,
+} from '../run/outcome.ts';
 import type { Run, Target } from '../run/run.ts';
 import type { RunStatus } from '../run/service.ts';
 import type { IfActive, Trigger } from '../run/trigger.ts';
-import { askBeside, askStatus, isNowForgotten, isOutage } from '../watch/ask.ts';
-import type { Started, StartPorts, StartRequest } from './ports.ts';
-import type { FailedTrigger, RecordedTrigger, StartedTrigger } from './send-until-known.ts';
+import { fetchOptional, fetchStatus, isOutage, recordNotFound } from '../watch/fetch-run.ts';
+import type { StartPorts, StartRequest, Triggered } from './ports.ts';
+import type { FailedTrigger, RecordedTrigger, StartedTrigger } from './send-trigger.ts';
 
 /** A trigger that has a run, new or not. Followed from the answer on, unless the run was there before. */
 export async function withRun(
   result: StartedTrigger | RecordedTrigger,
   trigger: Trigger,
   ports: StartPorts,
-): Promise<Started> {
+): Promise<Triggered> {
   const { target } = trigger;
   if (result.kind === 'recorded') {
     const run = { target, executionId: result.executionId };
-    return withEarlierRun(run, startOf(result.evidence, trigger, ports), ports);
+    return withEarlierRun(run, triggerInfoOf(result.attribution, trigger, ports), ports);
   }
-  const { run: status, evidence, retryAfterMs } = result;
+  const { run: status, attribution, retryAfterMs } = result;
   const run = { target, executionId: status.executionId };
-  const start = startOf(evidence, trigger, ports);
-  const isEarlier = meanings[evidence].started === 'no' || (evidence === 'shared_key' && status.isFinal);
+  const triggerInfo = triggerInfoOf(attribution, trigger, ports);
+  const isEarlier = attributions[attribution].started === 'no' || (attribution === 'shared_key' && status.isFinal);
   const { clock } = ports;
   const startedMs = clock.elapsedMs();
   const sinceTriggerMs = () => clock.elapsedMs() - startedMs;
-  const found = isEarlier ? { run } : { run, answer: { status, retryAfterMs }, sinceTriggerMs };
-  return { outcome: { kind: 'started', target, run, ...withStatus(start, status) }, found };
+  const handle = isEarlier ? { run } : { run, triggerResponse: { status, retryAfterMs }, sinceTriggerMs };
+  return { outcome: { kind: 'has_run', target, run, ...withStatus(triggerInfo, status) }, handle };
 }
 
 /** The status, and with which one the run had finished before this command: it isn't mistaken for a new one. */
-function withStatus(start: Start, status: RunStatus): { start: Start; status: RunStatus } {
+function withStatus(triggerInfo: TriggerInfo, status: RunStatus): { triggerInfo: TriggerInfo; status: RunStatus } {
   return {
-    start: mayBeEarlier(start.evidence) && status.isFinal ? { ...start, endedAs: status.status } : start,
+    triggerInfo:
+      mayBeEarlierRun(triggerInfo.attribution) && status.isFinal
+        ? { ...triggerInfo, endedAs: status.status }
+        : triggerInfo,
     status,
   };
 }
 
 /** A trigger whose run existed before. It is named even if its status can't be read, as it is known anyway. */
-async function withEarlierRun(run: Run, start: Start, ports: StartPorts): Promise<Started> {
+async function withEarlierRun(run: Run, triggerInfo: TriggerInfo, ports: StartPorts): Promise<Triggered> {
   const { journal, baseUrl, clock, signal } = ports;
-  const found = foundRunOf(run, journal.find(run.executionId, { baseUrl }), clock);
-  const about = { target: run.target, run, start };
-  const answer = await askStatus(found, ports);
+  const handle = runHandleOf(run, journal.find(run.executionId, { baseUrl }), clock);
+  const about = { target: run.target, run, triggerInfo };
+  const answer = await fetchStatus(handle, ports);
   if (answer.kind === 'ok')
-    return { outcome: { kind: 'started', ...about, ...withStatus(start, answer.value) }, found };
+    return { outcome: { kind: 'has_run', ...about, ...withStatus(triggerInfo, answer.value) }, handle };
   const { fault } = answer;
-  if (isInterruption(fault)) {
-    const interruptedBy = interruptNameOf(signal);
-    return { outcome: { kind: 'unread', ...about, operation: 'status', fault, interruptedBy }, found };
+  if (isAborted(fault)) {
+    const interruptedBy = exitNameOfSignal(signal);
+    return { outcome: { kind: 'request_failed', ...about, resource: 'status', fault, interruptedBy }, handle };
   }
-  const isRecorded = await isNowForgotten(run, fault, ports);
-  const seen = found.seen?.();
+  const isOwnRun = await recordNotFound(run, fault, ports);
+  const lastConfirmed = handle.lastConfirmed?.();
   // A 404 may come from a router, so it says as little as a 503.
-  if (fault.kind !== 'not_found') return { outcome: { kind: 'started', ...about, unread: fault, seen }, found };
+  if (fault.kind !== 'not_found')
+    return { outcome: { kind: 'has_run', ...about, requestFault: fault, lastConfirmed }, handle };
   // The service has dropped it, and the journal says how it ended.
-  if (seen?.status.isFinal)
-    return { outcome: { kind: 'started', ...about, ...withStatus(start, seen.status), unread: fault } };
-  return { outcome: { kind: 'unread', ...about, operation: 'status', fault, seen, isRecorded }, found };
+  if (lastConfirmed?.status.isFinal)
+    return {
+      outcome: { kind: 'has_run', ...about, ...withStatus(triggerInfo, lastConfirmed.status), requestFault: fault },
+    };
+  return { outcome: { kind: 'request_failed', ...about, resource: 'status', fault, lastConfirmed, isOwnRun }, handle };
 }
 
 /**
@@ -69,41 +82,41 @@ async function withEarlierRun(run: Run, start: Start, ports: StartPorts): Promis
  * run is RUNNING that failed hours ago.
  */
 export async function withCurrentStatus(outcome: TriggerOutcome, ports: StartPorts): Promise<TriggerOutcome> {
-  const isFound = outcome.kind === 'started' && meanings[outcome.start.evidence].how === 'found';
+  const isFound = outcome.kind === 'has_run' && attributions[outcome.triggerInfo.attribution].how === 'found';
   if (!isFound || outcome.status?.isFinal) return outcome;
-  const { run, start } = outcome;
-  const status = await askBeside('status', run, ports);
+  const { run, triggerInfo } = outcome;
+  const status = await fetchOptional('status', run, ports);
   if (!status) return outcome;
   ports.journal.recordStatus(ports.baseUrl, run, status);
-  return status.isFinal ? { ...outcome, ...withStatus(start, status) } : outcome;
+  return status.isFinal ? { ...outcome, ...withStatus(triggerInfo, status) } : outcome;
 }
 
 /** A trigger that started no run, or whose outcome is unknown. */
 export function withoutRun(
   failed: FailedTrigger,
-  { trigger, ifActive, wait }: { trigger: Trigger; ifActive?: IfActive; wait?: SlotEnd },
+  { trigger, ifActive, wait: waitEnd }: { trigger: Trigger; ifActive?: IfActive; wait?: ActiveRunWaitEnd },
   ports: StartPorts,
-): Started {
+): Triggered {
   const { target } = trigger;
   const { kind, fault } = failed;
   if (kind === 'unknown') return inDoubt(whyUnknown(fault, trigger, ports), trigger, ports);
-  if (kind === 'interrupted' && failed.mayHaveStarted) return inDoubt({ kind }, trigger, ports);
-  const start = startOf('refused', trigger, ports);
-  if (kind === 'interrupted') return { outcome: notStarted(target, start, ports) };
-  const active = wait ? undefined : activeRunOf(fault, target, ports);
+  if (kind === 'interrupted' && failed.mayHaveStarted) return inDoubt({ kind: 'signal' }, trigger, ports);
+  const triggerInfo = triggerInfoOf('refused', trigger, ports);
+  if (kind === 'interrupted') return { outcome: notStarted(target, triggerInfo, ports) };
+  const active = waitEnd ? undefined : activeRunOf(fault, target, ports);
   if (active && ifActive === 'skip') {
-    const skipped = startOf('left_active', trigger, ports);
-    return { outcome: { kind: 'skipped', target, start: skipped, activeId: active.executionId } };
+    const skipped = triggerInfoOf('left_active', trigger, ports);
+    return { outcome: { kind: 'skipped', target, triggerInfo: skipped, activeId: active.executionId } };
   }
   const isRepeatedRefusal = isRefusedAgain(fault, trigger, ports);
   return {
     outcome: {
-      kind: 'refused',
+      kind: 'no_run',
       target,
-      start,
+      triggerInfo,
       fault,
       active,
-      wait,
+      waitEnd,
       isOutage: isOutage(fault, ports),
       isRepeatedRefusal,
     },
@@ -114,28 +127,28 @@ export function withoutRun(
 function isRefusedAgain(fault: Fault, trigger: Trigger, { journal }: StartPorts): boolean {
   const mayBeRepeated = fault.kind === 'no_credits' || fault.kind === 'unauthorized';
   if (!trigger.userProvided || !mayBeRepeated || journal.findKey(trigger)) return false;
-  return journal.refusalsOf(trigger, exitNameOf(fault)) > 1;
+  return journal.refusalsOf(trigger, exitNameOfFault(fault)) > 1;
 }
 
-function whyUnknown(fault: Fault, trigger: Trigger, { journal }: StartPorts): WhyInDoubt {
+function whyUnknown(fault: Fault, trigger: Trigger, { journal }: StartPorts): InDoubtReason {
   if (fault.kind === 'stale_key') return { kind: 'expired' };
-  if (fault.kind !== 'taken_key') return { kind: 'lost', fault };
+  if (fault.kind !== 'taken_key') return { kind: 'no_response', fault };
   const recorded = journal.findKey(trigger);
   const [sender] = recorded?.kind === 'unresolved' ? recorded.senders : [];
   return sender ? { kind: 'sending', process: sender.process } : { kind: 'withheld' };
 }
 
 /** A signal came before anything was sent. */
-export function notSent({ target, idempotencyKey: given }: StartRequest, ports: StartPorts): Started {
+export function notSent({ target, idempotencyKey: given }: StartRequest, ports: StartPorts): Triggered {
   const idempotencyKey = given ?? null;
-  return { outcome: notStarted(target, { evidence: 'refused', idempotencyKey, isRepeatable: true }, ports) };
+  return { outcome: notStarted(target, { attribution: 'refused', idempotencyKey, isRepeatable: true }, ports) };
 }
 
-function notStarted(target: Target, start: Start, { signal }: StartPorts): TriggerOutcome {
-  return { kind: 'refused', target, start, fault: interrupted, interruptedBy: interruptNameOf(signal) };
+function notStarted(target: Target, triggerInfo: TriggerInfo, { signal }: StartPorts): TriggerOutcome {
+  return { kind: 'no_run', target, triggerInfo, fault: abortedFault, interruptedBy: exitNameOfSignal(signal) };
 }
 
-export function inDoubt(why: WhyInDoubt, trigger: Trigger, ports: StartPorts): Started {
+export function inDoubt(reason: InDoubtReason, trigger: Trigger, ports: StartPorts): Triggered {
   const { target } = trigger;
   const { journal, ignoresKeys, clock, signal } = ports;
   const known = journal.findKey(trigger);
@@ -144,12 +157,12 @@ export function inDoubt(why: WhyInDoubt, trigger: Trigger, ports: StartPorts): S
     outcome: {
       kind: 'in_doubt',
       target,
-      start: startOf('in_doubt', trigger, ports),
-      interruptedBy: why.kind === 'interrupted' ? interruptNameOf(signal) : undefined,
-      doubt: {
-        why,
+      triggerInfo: triggerInfoOf('in_doubt', trigger, ports),
+      interruptedBy: reason.kind === 'signal' ? exitNameOfSignal(signal) : undefined,
+      inDoubt: {
+        reason,
         recorded: recorded && { at: recorded.at, ageMs: ageOf(recorded, clock.nowMs()) },
-        conflict: conflictOf(why, recorded?.conflict, trigger, ports),
+        conflict: conflictOf(reason, recorded?.conflict, trigger, ports),
         ifActive: recorded ? recorded.ifActive : trigger.ifActive,
         ignoresKeys,
       },
@@ -159,12 +172,12 @@ export function inDoubt(why: WhyInDoubt, trigger: Trigger, ports: StartPorts): S
 
 /** The run that the last attempt met, else the one that the journal has. */
 function conflictOf(
-  why: WhyInDoubt,
+  why: InDoubtReason,
   recorded: { activeExecutionId?: string } | undefined,
   { idempotencyKey }: Trigger,
   { journal, baseUrl }: StartPorts,
 ): Conflict | undefined {
-  const fault = why.kind === 'lost' && why.fault.kind === 'already_active' ? why.fault : undefined;
+  const fault = why.kind === 'no_response' && why.fault.kind === 'already_active' ? why.fault : undefined;
   if (!recorded && !fault) return undefined;
   const activeExecutionId = fault?.executionId ?? recorded?.activeExecutionId;
   if (activeExecutionId === undefined) return { isOthers: false };
@@ -196,14 +209,14 @@ function lastUnfinished(target: Target, { journal, baseUrl, clock }: StartPorts)
   return undefined;
 }
 
-function startOf(evidence: Evidence, trigger: Trigger, ports: StartPorts): Start {
+function triggerInfoOf(attribution: Attribution, trigger: Trigger, ports: StartPorts): TriggerInfo {
   const { idempotencyKey } = trigger;
-  return { evidence, idempotencyKey, isRepeatable: isRepeatable(evidence, trigger, ports) };
+  return { attribution, idempotencyKey, isRepeatable: isRepeatable(attribution, trigger, ports) };
 }
 
 /** Can the command line be repeated without a second run of this target? A generated key is new each time. */
-function isRepeatable(evidence: Evidence, trigger: Trigger, { journal, ignoresKeys }: StartPorts): boolean {
-  const startedNone = meanings[evidence].started === 'no';
+function isRepeatable(attribution: Attribution, trigger: Trigger, { journal, ignoresKeys }: StartPorts): boolean {
+  const startedNone = attributions[attribution].started === 'no';
   if (!trigger.userProvided) return startedNone;
   if (!ignoresKeys) return true;
   const recorded = journal.findKey(trigger);

@@ -1,5 +1,5 @@
 import type { Processes } from '../journal/processes.ts';
-import type { FoundRun, TriggerOutcome } from '../run/outcome.ts';
+import type { RunHandle, TriggerOutcome } from '../run/outcome.ts';
 import type { Target } from '../run/run.ts';
 import type { IfActive } from '../run/trigger.ts';
 import type { WatchPorts } from '../watch/ports.ts';
@@ -18,7 +18,7 @@ export interface StartRequest {
   ifActive?: IfActive;
 }
 
-export interface Started {
+export interface Triggered {
   outcome: TriggerOutcome;
-  found?: FoundRun; // the run to follow
+  handle?: RunHandle; // the run to follow
 }

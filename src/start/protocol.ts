@@ -28,9 +28,9 @@ export type TriggerEvent = keyof typeof protocol;
 
 export function eventOf(fault: Fault): TriggerEvent {
   switch (fault.kind) {
-    case 'interrupted':
+    case 'aborted':
       return 'stopped';
-    case 'interrupted_in_flight':
+    case 'aborted_in_flight':
       return 'interrupted';
     case 'already_active':
       return 'conflict';

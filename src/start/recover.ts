@@ -1,15 +1,15 @@
 import { senderOf } from '../journal/processes.ts';
 import { ageOf, type UnresolvedTrigger } from '../run/entry.ts';
-import { interrupted } from '../run/fault.ts';
+import { abortedFault } from '../run/fault.ts';
 import { defaults } from '../run/limits.ts';
-import type { OutcomeOf, Recovery, TriggerOutcome, WhyInDoubt } from '../run/outcome.ts';
+import type { InDoubtReason, OutcomeOf, Recovery, TriggerOutcome } from '../run/outcome.ts';
 import { Problem } from '../run/problem.ts';
 import type { Target } from '../run/run.ts';
 import type { RunStatus } from '../run/service.ts';
-import { askBeside, readErrors } from '../watch/ask.ts';
+import { fetchOptional, readErrors } from '../watch/fetch-run.ts';
 import { inDoubt, withoutRun } from './outcome-of-trigger.ts';
 import type { StartPorts } from './ports.ts';
-import type { RecordedTrigger, StartedTrigger, TriggerResult } from './send-until-known.ts';
+import type { RecordedTrigger, StartedTrigger, TriggerResult } from './send-trigger.ts';
 import { sendTrigger } from './start-run.ts';
 
 export interface RecoverFlags {
@@ -25,7 +25,7 @@ interface Attempted {
 }
 
 type NotSent =
-  | { kind: 'left_alone'; why: WhyInDoubt }
+  | { kind: 'left_alone'; why: InDoubtReason }
   | { kind: 'dry_run' } // it would have been sent
   | { kind: 'problem'; problem: Problem };
 
@@ -100,7 +100,7 @@ function whyLeftAlone(
   account: string,
   resend: boolean | undefined,
   { journal, processes, clock, ignoresKeys }: StartPorts,
-): WhyInDoubt | undefined {
+): InDoubtReason | undefined {
   const process = senderOf(trigger, processes, clock.nowMs());
   if (process !== undefined) return { kind: 'sending', process };
   if (journal.hasLaterRun(trigger)) return { kind: 'superseded' };
@@ -112,7 +112,7 @@ function whyLeftAlone(
 }
 
 async function send(trigger: UnresolvedTrigger, ports: StartPorts): Promise<TriggerResult> {
-  if (ports.signal.aborted) return { kind: 'interrupted', fault: interrupted, mayHaveStarted: true };
+  if (ports.signal.aborted) return { kind: 'interrupted', fault: abortedFault, mayHaveStarted: true };
   const ageMs = ageOf(trigger, ports.clock.nowMs());
   // A record that is dated in the future has no age. It is only sent because the user says so.
   const earlier = { ageMs: Number.isFinite(ageMs) ? ageMs : 0, attempts: trigger.attempts };
@@ -144,7 +144,7 @@ function outcomeOf({ trigger, result }: Attempted, { dryRun }: RecoverFlags, por
       if (result.why.kind === 'superseded' && !dryRun) recordSuperseded(trigger, ports);
       return inDoubt(result.why, trigger, ports).outcome;
     case 'dry_run':
-      return { kind: 'shown', target, start: unknownStart(trigger) };
+      return { kind: 'dry_run', target, triggerInfo: unknownTriggerInfo(trigger) };
     case 'problem':
       return failed(trigger, result.problem);
     default:
@@ -152,12 +152,12 @@ function outcomeOf({ trigger, result }: Attempted, { dryRun }: RecoverFlags, por
   }
 }
 
-const unknownStart = ({ idempotencyKey }: UnresolvedTrigger) =>
-  ({ evidence: 'in_doubt', idempotencyKey, isRepeatable: true }) as const;
+const unknownTriggerInfo = ({ idempotencyKey }: UnresolvedTrigger) =>
+  ({ attribution: 'in_doubt', idempotencyKey, isRepeatable: true }) as const;
 
 function failed(trigger: UnresolvedTrigger, error: Problem): TriggerOutcome {
   const problem = error.with({ name: 'outcome_unknown' });
-  return { kind: 'failed', target: trigger.target, start: unknownStart(trigger), problem };
+  return { kind: 'problem', target: trigger.target, triggerInfo: unknownTriggerInfo(trigger), problem };
 }
 
 /** From then on it is resolved, and nothing is said of it again. */
@@ -174,8 +174,8 @@ function foundBy(
   const { target, idempotencyKey } = trigger;
   const status = result.kind === 'started' ? result.run : recordedStatus(result, ports);
   const run = { target, executionId: status.executionId };
-  const start = { evidence: result.evidence, idempotencyKey, isRepeatable: true };
-  return { kind: 'started', target, run, start, status };
+  const triggerInfo = { attribution: result.attribution, idempotencyKey, isRepeatable: true };
+  return { kind: 'has_run', target, run, triggerInfo, status };
 }
 
 function recordedStatus({ executionId }: RecordedTrigger, { journal, baseUrl }: StartPorts): RunStatus {
@@ -186,8 +186,8 @@ function recordedStatus({ executionId }: RecordedTrigger, { journal, baseUrl }: 
 
 /** What was resolved, however it ended, is a success of `recover`; only a doubt that remains is not. */
 function asAnswer(outcome: TriggerOutcome, { dryRun }: RecoverFlags): TriggerOutcome {
-  const isResolved = outcome.kind !== 'in_doubt' || outcome.doubt.why.kind === 'superseded';
-  return isResolved || dryRun ? { ...outcome, isAnswer: true } : outcome;
+  const isResolved = outcome.kind !== 'in_doubt' || outcome.inDoubt.reason.kind === 'superseded';
+  return isResolved || dryRun ? { ...outcome, exitsZero: true } : outcome;
 }
 
 /** So many statuses are requested at once. */
@@ -203,7 +203,7 @@ async function withStatuses(recoveries: readonly Recovery[], ports: StartPorts):
     const some = recoveries.slice(index, index + statusesAtOnce);
     current.push(...(await Promise.all(some.map((recovery) => withStatus(recovery, ports)))));
   }
-  const found = current.flatMap(({ outcome }) => (outcome.kind === 'started' ? outcome : []));
+  const found = current.flatMap(({ outcome }) => (outcome.kind === 'has_run' ? outcome : []));
   await readErrors(
     found.flatMap(({ run, status }) => (status ? { run, status } : [])),
     ports,
@@ -213,15 +213,15 @@ async function withStatuses(recoveries: readonly Recovery[], ports: StartPorts):
 
 async function withStatus(recovery: Recovery, ports: StartPorts): Promise<Recovery> {
   const { outcome } = recovery;
-  if (outcome.kind !== 'started' || outcome.status?.isFinal) return recovery;
-  const status = await askBeside('status', outcome.run, ports);
+  if (outcome.kind !== 'has_run' || outcome.status?.isFinal) return recovery;
+  const status = await fetchOptional('status', outcome.run, ports);
   if (!status) return recovery;
   ports.journal.recordStatus(ports.baseUrl, outcome.run, status);
-  const current: OutcomeOf<'started'> & TriggerOutcome = { ...outcome, status };
+  const current: OutcomeOf<'has_run'> & TriggerOutcome = { ...outcome, status };
   return { ...recovery, outcome: current };
 }
 
 function recordedError({ outcome }: Recovery, { journal, baseUrl }: StartPorts): string | undefined {
-  if (outcome.kind !== 'started' || !outcome.status?.isFinal) return undefined;
+  if (outcome.kind !== 'has_run' || !outcome.status?.isFinal) return undefined;
   return journal.find(outcome.run.executionId, { baseUrl })?.error || undefined;
 }

@@ -1,38 +1,38 @@
 import { senderOf } from '../journal/processes.ts';
 import { createRecorder } from '../journal/recorder.ts';
+import { recoverCommandFor } from '../messages/of-doubt.ts';
 import { ageOf, type UnresolvedTrigger } from '../run/entry.ts';
 import type { Fault } from '../run/fault.ts';
 import { defaults } from '../run/limits.ts';
-import type { WhyInDoubt } from '../run/outcome.ts';
+import type { InDoubtReason } from '../run/outcome.ts';
 import { refusalAfter } from '../run/renewal.ts';
-import { nameOf, randomUuid, type Target } from '../run/run.ts';
+import { automationNameOf, randomUuid, type Target } from '../run/run.ts';
 import type { Trigger } from '../run/trigger.ts';
 import { stopwatch } from '../system/clock.ts';
-import { recoverCommandFor } from '../words/of-doubt.ts';
+import { createActiveRunWait, type EndedWait } from './active-run-wait.ts';
 import { activeRunOf, inDoubt, notSent, withoutRun, withRun } from './outcome-of-trigger.ts';
-import type { Started, StartPorts, StartRequest } from './ports.ts';
+import type { StartPorts, StartRequest, Triggered } from './ports.ts';
 import {
   type EarlierUse,
   type FailedTrigger,
   type SendPorts,
   sendUntilKnown,
   type TriggerResult,
-} from './send-until-known.ts';
-import { createSlot, type EndedWait } from './slot.ts';
+} from './send-trigger.ts';
 
 /** Starts a run, unless its idempotency key has started one before. If another run is active, does what `--if-active` says. */
-export async function startRun(request: StartRequest, ports: StartPorts): Promise<Started> {
+export async function startRun(request: StartRequest, ports: StartPorts): Promise<Triggered> {
   const { target, ifActive } = request;
   if (ports.signal.aborted) return notSent(request, ports);
-  const slot = createSlot(target, ports);
+  const activeRunWait = createActiveRunWait(target, ports);
   /** The trigger that this command sent, once it is in doubt: from then on nothing else is sent. */
   let own: { trigger: Trigger; sinceMs(): number } | undefined;
   let hasMetConflict = false;
   for (let tries = 1; ; tries += 1) {
     const trigger = own?.trigger ?? (await newTrigger(request, ports));
     const known = trigger.userProvided || own ? ports.journal.findKey(trigger) : undefined;
-    const evidence = own ? 'shared_key' : 'recorded_run';
-    if (known?.kind === 'run') return withRun({ ...known, kind: 'recorded', evidence }, trigger, ports);
+    const attribution = own ? 'shared_key' : 'recorded_run';
+    if (known?.kind === 'run') return withRun({ ...known, kind: 'recorded', attribution }, trigger, ports);
     const obstacle = own ? undefined : obstacleTo(known, trigger, ports);
     if (obstacle) return inDoubt(obstacle, trigger, ports);
 
@@ -43,7 +43,7 @@ export async function startRun(request: StartRequest, ports: StartPorts): Promis
       if (ifActive !== 'wait' || failed.kind === 'interrupted') return false;
       if (failed.kind === 'refused') return failed.fault.kind === 'already_active';
       const { executionId } = failed.fault;
-      return executionId !== undefined && !slot.hasFinished(executionId);
+      return executionId !== undefined && !activeRunWait.hasFinished(executionId);
     };
     const sinceMs = stopwatch(ports.clock);
     // If the key was sent before, the same bytes are sent again.
@@ -65,10 +65,10 @@ export async function startRun(request: StartRequest, ports: StartPorts): Promis
 
     const { kind, fault } = result;
     if (kind === 'unknown') own ??= { trigger, sinceMs };
-    if (trigger.userProvided && slot.hasFinished(fault.executionId))
+    if (trigger.userProvided && activeRunWait.hasFinished(fault.executionId))
       return withoutRun(spentKey(trigger), { trigger }, ports);
     hasMetConflict = true;
-    const ended = await slot.wait(fault, activeRunOf(fault, target, ports)?.executionId);
+    const ended = await activeRunWait.wait(fault, activeRunOf(fault, target, ports)?.executionId);
     if (ended) return endOfWait(ended, fault, { trigger, isInDoubt: own !== undefined }, ports);
   }
 }
@@ -79,8 +79,8 @@ function endOfWait(
   fault: Fault,
   { trigger, isInDoubt }: { trigger: Trigger; isInDoubt: boolean },
   ports: StartPorts,
-): Started {
-  if (end.kind === 'interrupted')
+): Triggered {
+  if (end.kind === 'signal')
     return withoutRun({ kind: 'interrupted', fault, mayHaveStarted: isInDoubt }, { trigger }, ports);
   if (isInDoubt) return withoutRun({ kind: 'unknown', fault }, { trigger }, ports);
   return withoutRun({ kind: 'refused', fault: ofPolls ?? fault }, { trigger, wait: end }, ports);
@@ -99,7 +99,7 @@ function obstacleTo(
   known: UnresolvedTrigger | undefined,
   { account }: Trigger,
   { clock, ignoresKeys, processes }: StartPorts,
-): WhyInDoubt | undefined {
+): InDoubtReason | undefined {
   if (!known) return undefined;
   if (known.account !== account) return { kind: 'other_api_key' };
   const ageMs = ageOf(known, clock.nowMs());
@@ -133,7 +133,7 @@ const spentKey = ({ target, idempotencyKey }: Trigger): FailedTrigger => ({
   kind: 'refused',
   fault: {
     kind: 'spent_key',
-    message: `the idempotency key ${idempotencyKey} belongs to a run of ${nameOf(target)} that has finished`,
+    message: `the idempotency key ${idempotencyKey} belongs to a run of ${automationNameOf(target)} that has finished`,
   },
 });
 
@@ -145,21 +145,21 @@ function warnOfUnresolved(target: Target, ports: StartPorts, exceptKey?: string)
     .filter((trigger) => senderOf(trigger, processes, clock.nowMs()) === undefined);
   const newest = open.find(({ idempotencyKey }) => idempotencyKey !== exceptKey);
   if (!newest) return;
-  const earlier = `an earlier trigger of ${nameOf(target)} may or may not have started a run`;
+  const earlier = `an earlier trigger of ${automationNameOf(target)} may or may not have started a run`;
   const message = `${earlier}: resolve it with ${recoverCommandFor(newest)}`;
   ports.observe({ event: 'warning', name: 'unresolved_trigger', message, target });
 }
 
 /** Sends one trigger, with retries, until the protocol ends. Writes it to the journal before it is sent. */
 export async function sendTrigger(trigger: Trigger, earlierUse: EarlierUse, ports: StartPorts): Promise<TriggerResult> {
-  const { journal, processes, ignoresKeys, deadline, observe } = ports;
+  const { journal, processes, ignoresKeys, session, observe } = ports;
   const isRepeat = earlierUse.earlier !== undefined;
   const earlierAttempts = earlierUse.earlier?.attempts;
   const record = createRecorder(journal, { ...trigger, isRepeat, earlierAttempts, process: processes.own });
   const { target } = trigger;
   const onRetry: SendPorts['onRetry'] = (failed) =>
-    observe({ event: 'attempt_failed', operation: 'trigger', target, ...failed });
-  const sending = { ...ports, record, onRetry, leftMs: deadline.leftMs };
+    observe({ event: 'attempt_failed', resource: 'trigger', target, ...failed });
+  const sending = { ...ports, record, onRetry, leftMs: session.leftMs };
   const result = await sendUntilKnown(trigger, sending, { isRepeatable: !ignoresKeys, ...earlierUse });
   const isOfApiKey = 'fault' in result && result.fault.kind === 'unauthorized';
   return isOfApiKey ? afterReadingApiKey(result, ports) : result;

@@ -1,25 +1,25 @@
 import type { Fault } from '../run/fault.ts';
 import { signOfLifeMs } from '../run/limits.ts';
-import type { Operation, Seen, WatchEnd } from '../run/outcome.ts';
+import type { LastConfirmed, RunResource, WatchEnd } from '../run/outcome.ts';
 import { refusalAfter } from '../run/renewal.ts';
 import type { Run } from '../run/run.ts';
-import type { Answer, Sending } from '../run/service.ts';
-import { inTurn } from '../service/rate-limiter.ts';
+import type { Answer, RequestOptions } from '../run/service.ts';
+import { withPermit } from '../service/rate-limiter.ts';
 import { leastLimitMs } from '../service/retry.ts';
 import { pause, stopwatch, suspendedMs } from '../system/clock.ts';
-import { laneOf } from './ask.ts';
+import { priorityOf } from './fetch-run.ts';
+import { cappedRetryAfterMs, createPollRetryPolicy } from './poll-retry-policy.ts';
 import type { WatchPorts } from './ports.ts';
-import { createTolerance, waitAskedFor } from './tolerance.ts';
 
 interface PollerOptions {
   run: Run;
-  operation: Operation; // a result may also be read in the time for the last polls
+  resource: RunResource; // a result may also be read in the time for the last polls
   sinceTriggerMs?(): number;
-  seen(): Seen | undefined; // the last status that is known
-  isHopeless?(fault: Fault): boolean; // no further poll can change it
+  lastConfirmed(): LastConfirmed | undefined; // the last status that is known
+  isPermanent?(fault: Fault): boolean; // no further poll can change it
 }
 
-type Request<T> = (sending: Sending) => Promise<Answer<T>>;
+type Request<T> = (sending: RequestOptions) => Promise<Answer<T>>;
 
 /** With `isLast`, the timeout has passed and no further poll follows. */
 type Polled<T> = { kind: 'ok'; value: T; retryAfterMs?: number; isLast: boolean } | WatchEnd;
@@ -28,7 +28,7 @@ type Polled<T> = { kind: 'ok'; value: T; retryAfterMs?: number; isLast: boolean 
 export class Poller {
   readonly #options: PollerOptions;
   readonly #ports: WatchPorts;
-  readonly #tolerance: ReturnType<typeof createTolerance>;
+  readonly #tolerance: ReturnType<typeof createPollRetryPolicy>;
   readonly #leftMs: () => number;
   #askedUntilMs: number | undefined; // when the wait requested by the service ends, by the wall clock
   #isAskedBeyondTimeout = false; // the service wants no poll before the timeout
@@ -36,28 +36,28 @@ export class Poller {
   #failedAtMs = 0;
 
   constructor(options: PollerOptions, ports: WatchPorts) {
-    const { deadline } = ports;
+    const { session } = ports;
     this.#options = options;
     this.#ports = ports;
-    this.#tolerance = createTolerance(ports, options.sinceTriggerMs);
-    this.#leftMs = options.operation === 'result' ? deadline.leftForLastPollMs : deadline.leftMs;
+    this.#tolerance = createPollRetryPolicy(ports, options.sinceTriggerMs);
+    this.#leftMs = options.resource === 'result' ? session.leftForLastPollMs : session.leftMs;
   }
 
   async poll<T>(request: Request<T>): Promise<Polled<T>> {
-    const { limiter, signal, deadline } = this.#ports;
-    const lane = laneOf(this.#options.operation);
-    const turn = { lane, signal, leftMs: deadline.leftForLastPollMs, onWake: deadline.woke };
+    const { limiter, signal, session } = this.#ports;
+    const priority = priorityOf(this.#options.resource);
+    const permit = { priority, signal, leftMs: session.leftForLastPollMs, onWake: session.woke };
     for (let lastFault: Fault | undefined; ; ) {
-      if (deadline.leftForLastPollMs() <= 0 || this.#isAskedBeyondTimeout) return this.#timedOut(lastFault);
-      const sent = await inTurn(limiter, turn, () => this.#attempt(request));
+      if (session.leftForLastPollMs() <= 0 || this.#isAskedBeyondTimeout) return this.#timedOut(lastFault);
+      const sent = await withPermit(limiter, permit, () => this.#attempt(request));
       // The remaining time is for other runs, or the service asked for no poll until then.
       if (!sent) await this.#pauseFor(this.#leftMs(), this.#leftMs());
       if (sent?.answer.kind === 'ok') return this.#accept(sent.answer, sent.isLast);
-      if (signal.aborted) return { kind: 'interrupted', askedUntilMs: this.#askedUntilMs };
+      if (signal.aborted) return { kind: 'signal', askedUntilMs: this.#askedUntilMs };
       if (sent) {
         const fault = await this.#afterReadingApiKey(sent.answer.fault);
         if (fault === undefined) continue;
-        if (signal.aborted) return { kind: 'interrupted', askedUntilMs: this.#askedUntilMs };
+        if (signal.aborted) return { kind: 'signal', askedUntilMs: this.#askedUntilMs };
         lastFault = fault;
         const end = await this.#endOrWait(fault, sent);
         if (end) return end;
@@ -66,15 +66,15 @@ export class Poller {
   }
 
   async #attempt<T>(request: Request<T>) {
-    const { clock, deadline, requestTimeoutMs } = this.#ports;
+    const { clock, session, requestTimeoutMs } = this.#ports;
     const isLast = this.#leftMs() <= 0;
-    const restMs = isLast ? deadline.leftForLastPollMs() : this.#leftMs();
+    const restMs = isLast ? session.leftForLastPollMs() : this.#leftMs();
     const timeoutMs = Math.min(requestTimeoutMs, restMs, Math.max(leastLimitMs, this.#tolerance.leftMs()));
     this.#noteWait(0);
     const elapsedMs = stopwatch(clock);
     const answer = await request({ timeoutMs });
     const hasSlept = elapsedMs() > timeoutMs + suspendedMs;
-    if (hasSlept) deadline.woke();
+    if (hasSlept) session.woke();
     return { answer, isLast, tookMs: hasSlept ? 0 : Math.min(timeoutMs, elapsedMs()) };
   }
 
@@ -106,33 +106,34 @@ export class Poller {
     { isLast, tookMs }: { isLast: boolean; tookMs: number },
   ): Promise<WatchEnd | undefined> {
     const { clock, limiter, giveUpAfterMs, observe } = this.#ports;
-    const { run, operation, seen, isHopeless } = this.#options;
+    const { run, resource, lastConfirmed, isPermanent } = this.#options;
     this.#failedAtMs = clock.elapsedMs();
-    if (isHopeless?.(fault)) return { kind: 'refused', fault };
+    if (isPermanent?.(fault)) return { kind: 'polls_refused', fault };
     const verdict = this.#tolerance.failed(fault, tookMs);
-    if (verdict.kind === 'refused') return { kind: 'refused', fault };
+    if (verdict.kind === 'stop') return { kind: 'polls_refused', fault };
     // A poll that the timeout cut short says nothing about the service.
     if (isLast && this.#leftMs() <= 0) return this.#timedOut(fault.httpStatus === undefined ? undefined : fault);
     if (verdict.kind === 'gave_up') return { kind: 'gave_up', giveUpAfterMs, fault };
     const { kind: _, leastMs, ...failed } = verdict;
     if (fault.kind === 'throttled' || fault.httpStatus === 503) limiter.pausePolls(leastMs);
-    if (this.#leftMs() > 0) observe({ event: 'attempt_failed', operation, run, seen: seen(), ...failed });
+    if (this.#leftMs() > 0)
+      observe({ event: 'attempt_failed', resource, run, lastConfirmed: lastConfirmed(), ...failed });
     this.#noteWait(leastMs);
     await this.#pauseFor(failed.retryInMs, leastMs);
     return leastMs > 0 && this.#leftMs() <= 0 ? this.#timedOut(fault) : undefined;
   }
 
   #timedOut(fault?: Fault): WatchEnd {
-    const { clock, deadline } = this.#ports;
+    const { clock, session } = this.#ports;
     // Part of what `Retry-After` asked for has passed.
     const passedMs = clock.elapsedMs() - this.#failedAtMs;
     const retryAfterMs = Math.max(0, (fault?.retryAfterMs ?? 0) - passedMs) || undefined;
-    return { ...deadline.timedOut(), fault: fault && { ...fault, retryAfterMs } };
+    return { ...session.timedOut(), fault: fault && { ...fault, retryAfterMs } };
   }
 
   /** Waits until `ms` or the timeout has passed or the machine wakes up, but at least as long as `Retry-After` asks. */
   wait(ms: number, retryAfterMs = 0): Promise<void> | undefined {
-    const leastMs = waitAskedFor(retryAfterMs);
+    const leastMs = cappedRetryAfterMs(retryAfterMs);
     this.#isAskedBeyondTimeout = leastMs > this.#leftMs();
     this.#noteWait(leastMs);
     return this.#pauseFor(Math.max(ms, leastMs), leastMs);
@@ -149,14 +150,21 @@ export class Poller {
   }
 
   #pauseUntil(atMs: number, leastMs: number): Promise<void> | undefined {
-    const { clock, signal, deadline, observe } = this.#ports;
+    const { clock, signal, session, observe } = this.#ports;
     const nextMs = atMs - clock.elapsedMs();
     if (nextMs <= 0 || signal.aborted) return undefined;
-    const { run, seen } = this.#options;
-    observe({ event: 'waiting', for: 'poll', run, seen: seen(), nextMs, askedUntilMs: this.#askedUntilMs });
+    const { run, lastConfirmed } = this.#options;
+    observe({
+      event: 'waiting',
+      for: 'poll',
+      run,
+      lastConfirmed: lastConfirmed(),
+      nextMs,
+      askedUntilMs: this.#askedUntilMs,
+    });
     const isWhole = nextMs <= signOfLifeMs || leastMs > 0;
     return pause(isWhole ? nextMs : signOfLifeMs, clock, signal, leastMs).then((woke) => {
-      if (woke) deadline.woke();
+      if (woke) session.woke();
       return woke ? undefined : this.#pauseUntil(atMs, leastMs);
     });
   }

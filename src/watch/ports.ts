@@ -4,14 +4,14 @@ import type { Fault } from '../run/fault.ts';
 import type { Renewal } from '../run/renewal.ts';
 import type { Service } from '../run/service.ts';
 import type { RetryPorts } from '../service/retry.ts';
-import type { Deadline } from './deadline.ts';
+import type { WatchSession } from './watch-session.ts';
 
 /** What watching needs of the world; a `Connection` is one. */
 export interface WatchPorts extends RetryPorts {
   baseUrl: string;
   service: Service;
   journal: Journal; // this machine's record of the service
-  deadline: Deadline;
+  session: WatchSession;
   requestTimeoutMs: number;
   intervalMs?: number; // `--interval`; undefined if the gap between two polls follows the age of the run
   /** The fingerprint of the API key in force. An idempotency key keeps the API key that it was first sent with. */

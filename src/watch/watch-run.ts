@@ -1,25 +1,25 @@
 import type { RunEvent, WarningName } from '../run/events.ts';
-import { interruptNameOf } from '../run/exit-codes.ts';
-import { type Fault, interrupted, isInterruption, reasonOf } from '../run/fault.ts';
-import type { FoundRun, OutcomeOf, Seen, Start, WatchEnd } from '../run/outcome.ts';
+import { exitNameOfSignal } from '../run/exit-codes.ts';
+import { abortedFault, type Fault, isAborted, reasonOf } from '../run/fault.ts';
+import type { LastConfirmed, OutcomeOf, RunHandle, TriggerInfo, WatchEnd } from '../run/outcome.ts';
 import type { Run } from '../run/run.ts';
 import { type Answer, errorTextOf, type RunResult, type RunStatus } from '../run/service.ts';
 import { endedWell, graverStatus, isKnownStatus, isSameStatus } from '../run/statuses.ts';
 import { type Clock, stopwatch } from '../system/clock.ts';
 import { formatDuration, localTime } from '../system/time-text.ts';
-import { isNowForgotten, recordedErrorOf } from './ask.ts';
+import { recordedErrorOf, recordNotFound } from './fetch-run.ts';
 import { jitter, pollGapMs } from './poll-gap.ts';
 import { Poller } from './poller.ts';
 import type { WatchPorts } from './ports.ts';
 
-export type Watched = OutcomeOf<'known'> | OutcomeOf<'stopped'>;
+export type Watched = OutcomeOf<'status'> | OutcomeOf<'watch_ended'>;
 
 /** Follows one run until it has finished: polls, records its statuses, reads its result, reports events and warnings. */
-export async function watchRun(found: FoundRun, ports: WatchPorts, start?: Start): Promise<Watched> {
+export async function watchRun(found: RunHandle, ports: WatchPorts, triggerInfo?: TriggerInfo): Promise<Watched> {
   const { run } = found;
-  const { journal, baseUrl, deadline } = ports;
+  const { journal, baseUrl, session } = ports;
   // The response to the trigger shows that the settings are right.
-  if (found.answer) deadline.answered();
+  if (found.triggerResponse) session.answered();
   const watching: WatchPorts = {
     ...ports,
     observe(event) {
@@ -30,41 +30,41 @@ export async function watchRun(found: FoundRun, ports: WatchPorts, start?: Start
     },
   };
   const polled = await pollUntilFinal(found, watching);
-  const about = { target: run.target, run, start };
+  const about = { target: run.target, run, triggerInfo };
   if (polled.kind === 'ended') return stopped(polled, about, ports);
   const { status } = polled;
   watching.observe({ event: 'final', run, status });
-  const { result, unread } = await readResult(found, status, watching);
-  const interruptedBy = unread && isInterruption(unread) ? interruptNameOf(ports.signal) : undefined;
-  if (!result) return warned({ kind: 'known', ...about, status, unread, interruptedBy }, ports);
+  const { result, requestFault } = await readResult(found, status, watching);
+  const interruptedBy = requestFault && isAborted(requestFault) ? exitNameOfSignal(ports.signal) : undefined;
+  if (!result) return warned({ kind: 'status', ...about, status, requestFault, interruptedBy }, ports);
   const graver = withGraverStatus(status, result);
   journal.recordStatus(baseUrl, run, graver.status, recordedErrorOf(result));
-  return warned({ kind: 'known', ...about, ...graver }, ports, { status: status.status, result: result.status });
+  return warned({ kind: 'status', ...about, ...graver }, ports, { status: status.status, result: result.status });
 }
 
 async function stopped(
-  { end, seen }: EndedPolls,
-  about: Pick<OutcomeOf<'stopped'>, 'target' | 'run' | 'start'>,
+  { end, lastConfirmed }: EndedPolls,
+  about: Pick<OutcomeOf<'watch_ended'>, 'target' | 'run' | 'triggerInfo'>,
   ports: WatchPorts,
 ): Promise<Watched> {
-  const isRecorded = end.kind === 'refused' && (await isNowForgotten(about.run, end.fault, ports));
-  const interruptedBy = end.kind === 'interrupted' ? interruptNameOf(ports.signal) : undefined;
-  return { kind: 'stopped', ...about, end, seen, isRecorded, interruptedBy };
+  const isOwnRun = end.kind === 'polls_refused' && (await recordNotFound(about.run, end.fault, ports));
+  const interruptedBy = end.kind === 'signal' ? exitNameOfSignal(ports.signal) : undefined;
+  return { kind: 'watch_ended', ...about, end, lastConfirmed, isOwnRun, interruptedBy };
 }
 
 /** Waits for another run to finish. Records only its final status: an unresolved trigger may have started it. */
-export async function waitForOther(found: FoundRun, ports: WatchPorts): Promise<FinishedPolls | EndedPolls> {
+export async function waitForActiveRun(found: RunHandle, ports: WatchPorts): Promise<FinishedPolls | EndedPolls> {
   const { run } = found;
   const waiting: WatchPorts = {
     ...ports,
     observe(event) {
       if (event.event === 'status' && event.status.isFinal) return;
-      const shown = event.event === 'waiting' && event.run ? ({ ...event, for: 'slot' } as const) : event;
+      const shown = event.event === 'waiting' && event.run ? ({ ...event, for: 'active_run' } as const) : event;
       show({ ...shown, isActiveRun: true }, run, ports);
     },
   };
   const status = { executionId: run.executionId, status: 'RUNNING', isFinal: false, document: {} };
-  const polled = await pollUntilFinal({ ...found, answer: { status } }, waiting);
+  const polled = await pollUntilFinal({ ...found, triggerResponse: { status } }, waiting);
   if (polled.kind === 'finished') ports.journal.recordStatus(ports.baseUrl, run, polled.status);
   return polled;
 }
@@ -77,22 +77,22 @@ interface FinishedPolls {
 interface EndedPolls {
   kind: 'ended';
   end: WatchEnd;
-  seen?: Seen; // the last status that is known
+  lastConfirmed?: LastConfirmed; // the last status that is known
 }
 
 /** Polls until the run is finished or one of the reasons in `WatchEnd` stops it. */
 async function pollUntilFinal(
-  { run, answer, sinceTriggerMs, ...found }: FoundRun,
+  { run, triggerResponse, sinceTriggerMs, ...found }: RunHandle,
   ports: WatchPorts,
 ): Promise<FinishedPolls | EndedPolls> {
-  const { service, clock, random, signal, deadline, intervalMs, observe } = ports;
+  const { service, clock, random, signal, session, intervalMs, observe } = ports;
   const gapMs = (ageMs: number) => intervalMs ?? jitter(pollGapMs(ageMs), random);
   const watchedMs = stopwatch(clock);
-  let status = answer?.status;
-  let retryAfterMs = answer?.retryAfterMs;
-  let seenAgeMs = stopwatch(clock);
-  const seen = () => (status ? { status, ageMs: seenAgeMs() } : found.seen?.());
-  const poller = new Poller({ run, operation: 'status', sinceTriggerMs, seen }, ports);
+  let status = triggerResponse?.status;
+  let retryAfterMs = triggerResponse?.retryAfterMs;
+  let statusAgeMs = stopwatch(clock);
+  const lastConfirmed = () => (status ? { status, ageMs: statusAgeMs() } : found.lastConfirmed?.());
+  const poller = new Poller({ run, resource: 'status', sinceTriggerMs, lastConfirmed }, ports);
 
   // A run that we just started needs no immediate poll, and runs started together are not polled together.
   const spread = intervalMs === undefined ? 1 - random() / 2 : 1;
@@ -102,14 +102,14 @@ async function pollUntilFinal(
   while (!status?.isFinal) {
     await poller.wait(delayMs, retryAfterMs);
     const polled = await poller.poll((sending) => service.status(run, signal, sending));
-    if (polled.kind !== 'ok') return { kind: 'ended', end: polled, seen: seen() };
+    if (polled.kind !== 'ok') return { kind: 'ended', end: polled, lastConfirmed: lastConfirmed() };
     const changed = polled.value.status !== status?.status;
     status = polled.value;
     retryAfterMs = polled.retryAfterMs;
-    seenAgeMs = stopwatch(clock);
+    statusAgeMs = stopwatch(clock);
     observe({ event: 'status', run, status, changed });
     if (status.isFinal) break;
-    if (polled.isLast) return { kind: 'ended', end: deadline.timedOut(), seen: seen() };
+    if (polled.isLast) return { kind: 'ended', end: session.timedOut(), lastConfirmed: lastConfirmed() };
     delayMs = gapMs(ageMs(status, watchedMs(), clock));
   }
   return { kind: 'finished', status };
@@ -124,15 +124,15 @@ function ageMs({ startedAt = '' }: RunStatus, watchedMs: number, clock: Clock): 
 
 /** Reads the result of a run that has finished. */
 async function readResult(
-  { run, sinceTriggerMs }: FoundRun,
+  { run, sinceTriggerMs }: RunHandle,
   status: RunStatus,
   ports: WatchPorts,
-): Promise<{ result: RunResult; unread?: undefined } | { result?: undefined; unread: Fault }> {
+): Promise<{ result: RunResult; requestFault?: undefined } | { result?: undefined; requestFault: Fault }> {
   const { service, clock, signal } = ports;
-  const seenAgeMs = stopwatch(clock);
-  const seen = () => ({ status, ageMs: seenAgeMs() });
-  const isHopeless = ({ kind }: Fault) => kind === 'too_large';
-  const poller = new Poller({ run, operation: 'result', sinceTriggerMs, seen, isHopeless }, ports);
+  const statusAgeMs = stopwatch(clock);
+  const lastConfirmed = () => ({ status, ageMs: statusAgeMs() });
+  const isPermanent = ({ kind }: Fault) => kind === 'too_large';
+  const poller = new Poller({ run, resource: 'result', sinceTriggerMs, lastConfirmed, isPermanent }, ports);
   const polled = await poller.poll(async (sending): Promise<Answer<RunResult>> => {
     const answer = await service.result(run, signal, sending);
     if (answer.kind === 'fault' || answer.value.isFinal) return answer;
@@ -144,12 +144,12 @@ async function readResult(
   switch (polled.kind) {
     case 'ok':
       return { result: polled.value };
-    case 'interrupted':
-      return { unread: interrupted };
+    case 'signal':
+      return { requestFault: abortedFault };
     case 'timed_out':
-      return { unread: polled.fault ?? timeoutFault };
+      return { requestFault: polled.fault ?? timeoutFault };
     default:
-      return { unread: polled.fault };
+      return { requestFault: polled.fault };
   }
 }
 
@@ -193,14 +193,14 @@ function warnOfUnknownStatus(run: Run, { status, isFinal }: RunStatus, { observe
 }
 
 /** The outcome, after a warning about what its status and its exit code don't say. */
-function warned(known: OutcomeOf<'known'>, ports: WatchPorts, said?: { status: string; result: string }): Watched {
+function warned(known: OutcomeOf<'status'>, ports: WatchPorts, said?: { status: string; result: string }): Watched {
   const warning = warningOf(known, said);
   if (warning) ports.observe({ event: 'warning', ...warning, run: known.run });
   return known;
 }
 
 function warningOf(
-  { status: { status }, result, unread }: OutcomeOf<'known'>,
+  { status: { status }, result, requestFault }: OutcomeOf<'status'>,
   said: { status: string; result: string } | undefined,
 ): { name: WarningName; message: string } | undefined {
   if (said && !isSameStatus(said.status, said.result)) {
@@ -211,7 +211,7 @@ function warningOf(
     const message = `the run finished ${status}, though its result has an error: ${errorTextOf(result)}`;
     return { name: 'completed_with_error', message };
   }
-  if (!unread || isInterruption(unread) || endedWell(status)) return undefined;
-  const message = `the run finished ${status}, but its result couldn't be read: ${reasonOf(unread)}`;
+  if (!requestFault || isAborted(requestFault) || endedWell(status)) return undefined;
+  const message = `the run finished ${status}, but its result couldn't be read: ${reasonOf(requestFault)}`;
   return { name: 'result_unavailable', message };
 }

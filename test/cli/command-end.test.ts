@@ -12,7 +12,7 @@ type Run = (context: Invocation) => Promise<Result | number>;
 
 /** Types `runctl test …flags`, where the command `test` is this function, which may start runs. */
 async function typed(run: Run, flags: string[] = [], crash: Promise<never>[] = []) {
-  const command = define(new Command('test'), { starts: true, run: (_, __, context) => run(context) });
+  const command = define(new Command('test'), { triggersRuns: true, run: (_, __, context) => run(context) });
   const program = new Command('runctl').option('--json').addCommand(command);
   const context = createMemory();
   const code = await runCli(['test', ...flags], program, context, crash);
@@ -22,8 +22,8 @@ async function typed(run: Run, flags: string[] = [], crash: Promise<never>[] = [
 const failed = usageProblem('it is wrong', 'make it right');
 const answer: Result = {
   outcomes: [
-    { kind: 'report', fields: { a: 1 } },
-    { kind: 'failed', problem: failed, target },
+    { kind: 'info', fields: { a: 1 } },
+    { kind: 'problem', problem: failed, target },
   ],
   text: () => 'text\n',
   note: 'a note',

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { parseRunArgument } from '../../src/connection/arguments.ts';
-import { voiceOf } from '../../src/connection/connection.ts';
+import { hintContextOf } from '../../src/connection/connection.ts';
 import { findRun } from '../../src/connection/find-run.ts';
-import { foundRunOf } from '../../src/journal/found-run.ts';
 import { openJournal } from '../../src/journal/journal.ts';
+import { runHandleOf } from '../../src/journal/run-handle.ts';
 import type { Reporter } from '../../src/run/events.ts';
 import { Problem } from '../../src/run/problem.ts';
-import { nameOf } from '../../src/run/run.ts';
+import { automationNameOf } from '../../src/run/run.ts';
 import { account, baseUrl, createConnection } from '../helpers/connection.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { executionId, scriptedService, target } from '../helpers/scripted-service.ts';
@@ -48,7 +48,7 @@ function createMachine(
   const find = async (text: string) => {
     try {
       const { run } = await findRun(parseRunArgument(text), connection);
-      return `${nameOf(run.target)} ${run.executionId}`;
+      return `${automationNameOf(run.target)} ${run.executionId}`;
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       expect(error.exitCode).toBe(2);
@@ -173,7 +173,7 @@ describe('a run in a command to type next', () => {
     ['by its id if CI is empty', { CI: '' }, a, a],
   ])('is named %s', (_, env, executionId, argument) => {
     const { connection } = createMachine([`nightly ${a}`], { env });
-    expect(voiceOf(connection).argumentOf({ target, executionId })).toBe(argument);
+    expect(hintContextOf(connection).argumentOf({ target, executionId })).toBe(argument);
   });
 });
 
@@ -183,9 +183,9 @@ test('the time since the trigger of a run of the journal goes by the wall clock'
   if (!record) return expect.unreachable('the journal holds the run');
   const run = { target, executionId: a };
   const clock = { ...connection.context.clock, nowMs: () => Date.parse(record.at) + 1000 };
-  expect(foundRunOf(run, record, clock).sinceTriggerMs?.()).toBe(1000);
-  expect(foundRunOf(run, { ...record, idempotencyKey: undefined }, clock).sinceTriggerMs).toBeUndefined();
-  expect(foundRunOf(run, undefined, clock)).toEqual({ run });
+  expect(runHandleOf(run, record, clock).sinceTriggerMs?.()).toBe(1000);
+  expect(runHandleOf(run, { ...record, idempotencyKey: undefined }, clock).sinceTriggerMs).toBeUndefined();
+  expect(runHandleOf(run, undefined, clock)).toEqual({ run });
 });
 
 test.each([executionId, executionId.toUpperCase()])(

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { refreshRuns } from '../../src/connection/refresh.ts';
-import type { ForgottenRun, KnownRun } from '../../src/run/entry.ts';
+import type { KnownRun, NotFoundRun } from '../../src/run/entry.ts';
 import type { Service } from '../../src/run/service.ts';
 import { baseUrl, createConnection } from '../helpers/connection.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { executionId, fault, running, scriptedService, target } from '../helpers/scripted-service.ts';
 
 const recorded = { baseUrl, target, at: '' };
-const forgotten: ForgottenRun = { ...recorded, kind: 'forgotten', executionId: 'forgotten' };
+const forgotten: NotFoundRun = { ...recorded, kind: 'not_found', executionId: 'forgotten' };
 const unfinished = (id: string): KnownRun => ({
   ...recorded,
   ...{ kind: 'run', executionId: id, status: 'OLD', isFinal: false, statusAt: '' },

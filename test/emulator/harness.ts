@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { ServiceRequest } from '../../src/emulator/request.ts';
-import { createService, type Service } from '../../src/emulator/service.ts';
+import { createService, type EmulatedService } from '../../src/emulator/service.ts';
 import { faultsOfReply } from './conformity.ts';
 
 export const project = '11111111-1111-4111-8111-111111111111';
@@ -13,7 +13,7 @@ interface Sending {
 }
 
 /** A service without a server, on a clock that stands still. Every answer is held against the OpenAPI document. */
-export function createHarness(service: Service = createService({ '*': {} }, ['key-1'])) {
+export function createHarness(service: EmulatedService = createService({ '*': {} }, ['key-1'])) {
   let now = Date.UTC(2026, 10, 21, 9);
 
   function deliver(method: string, url: string, { key, apiKey = 'key-1', body = '', headers }: Sending = {}) {

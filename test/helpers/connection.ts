@@ -1,9 +1,9 @@
 import type { Connection } from '../../src/connection/connection.ts';
 import { openJournal } from '../../src/journal/journal.ts';
+import { plainHintContext } from '../../src/messages/hint-context.ts';
 import type { Service } from '../../src/run/service.ts';
 import { createRateLimiter } from '../../src/service/rate-limiter.ts';
-import { createDeadline } from '../../src/watch/deadline.ts';
-import { plainVoice } from '../../src/words/voice.ts';
+import { createWatchSession } from '../../src/watch/watch-session.ts';
 import { createMemory } from './memory-context.ts';
 
 export const baseUrl = 'https://service.test';
@@ -38,9 +38,9 @@ export function createConnection(
     journal: openJournal({ folder: undefined, nowMs: clock.nowMs, onTrouble() {} }),
     ignoresKeys: false,
     processes: { own: 'host 1 1', stateOf: () => 'ended' },
-    voice: plainVoice,
+    hintContext: plainHintContext,
     limiter: createRateLimiter(10, clock),
-    deadline: createDeadline(Number.POSITIVE_INFINITY, clock),
+    session: createWatchSession(Number.POSITIVE_INFINITY, clock),
     requestTimeoutMs: 30_000,
     giveUpAfterMs: 600_000,
     usualDuration: () => undefined,

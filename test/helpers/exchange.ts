@@ -1,5 +1,5 @@
 import type { Fault } from '../../src/run/fault.ts';
-import { faultOf } from '../../src/service/network-fault.ts';
+import { networkFaultOf } from '../../src/service/network-fault.ts';
 import { createTransport, type TransportOptions } from '../../src/service/transport.ts';
 import { ampleLimitMs } from './real-time.ts';
 
@@ -32,5 +32,9 @@ export async function exchange(order: ExchangeOrder): Promise<ExchangeReport> {
   if (lingerMs > 0) await new Promise((resolve) => setTimeout(resolve, lingerMs));
   if (ended.kind === 'response') return { status: ended.response.status, body: ended.response.body.toString(), tookMs };
   const { host } = new URL(order.origin);
-  return { sent: ended.failure.sent, fault: faultOf(ended.failure, { host, timeoutMs, proxy: options.proxy }), tookMs };
+  return {
+    sent: ended.failure.sent,
+    fault: networkFaultOf(ended.failure, { host, timeoutMs, proxy: options.proxy }),
+    tookMs,
+  };
 }

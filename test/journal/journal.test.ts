@@ -235,7 +235,7 @@ describe('a status', () => {
 
 describe('a run that the service does not know', () => {
   const started = [triggered(1), { ...accepted(1), account }];
-  const forgottenIn = (journal: Journal) => journal.pollable({ baseUrl }).filter(({ kind }) => kind === 'forgotten');
+  const forgottenIn = (journal: Journal) => journal.pollable({ baseUrl }).filter(({ kind }) => kind === 'not_found');
 
   test('is recorded once, and stays the run of its key', () => {
     const { open, recorded, clock } = journalOf(...started, triggered(2), accepted(2));

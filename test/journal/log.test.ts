@@ -24,7 +24,7 @@ import { createRecorder } from '../../src/journal/recorder.ts';
 import type { NewRecord } from '../../src/journal/records.ts';
 import type { Entry } from '../../src/run/entry.ts';
 import { createRateLimiter } from '../../src/service/rate-limiter.ts';
-import { sendUntilKnown } from '../../src/start/send-until-known.ts';
+import { sendUntilKnown } from '../../src/start/send-trigger.ts';
 import { running } from '../helpers/scripted-service.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';

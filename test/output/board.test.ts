@@ -60,12 +60,12 @@ const failed = (run: Run, failures: number): RunEvent => {
   const times = { silentMs: 0, triedForMs: 600_000, retryInMs: 0 };
   return {
     event: 'attempt_failed',
-    operation: 'status',
+    resource: 'status',
     run,
     fault,
     failures,
     ...times,
-    seen: { status: state('RUNNING'), ageMs: 12_000 },
+    lastConfirmed: { status: state('RUNNING'), ageMs: 12_000 },
   };
 };
 const [nightly, weekly, third] = [runOf('nightly'), runOf('weekly-report'), runOf('third')] as const;

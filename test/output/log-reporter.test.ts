@@ -11,12 +11,12 @@ const state = (status: string) => ({
   isFinal: isFinalStatus(status),
   document: {},
 });
-const known = { run, seen: { status: state('RUNNING'), ageMs: 15_000 } };
+const known = { run, lastConfirmed: { status: state('RUNNING'), ageMs: 15_000 } };
 const failed = (failures: number, silentMs: number): RunEvent => {
   const { fault: gateway } = fault('unavailable', { message: 'the service answered 502' });
   return {
     event: 'attempt_failed',
-    operation: 'status',
+    resource: 'status',
     fault: gateway,
     failures,
     silentMs,
@@ -36,7 +36,7 @@ describe('a sentence of a log', () => {
     const memory = createMemory();
     const { observe } = createLogReporter(memory);
     for (let second = 0; second <= 660; second += 5) {
-      observe({ event: 'waiting', for: 'slot', target, nextMs: 1_000 });
+      observe({ event: 'waiting', for: 'active_run', target, nextMs: 1_000 });
       await memory.clock.sleep(5_000);
     }
     expect(memory.err().match(/^nightly /gm)).toHaveLength(3);
@@ -127,14 +127,14 @@ describe('a log', () => {
     observe({ event: 'status', run: named, status: state(hostile), changed: true });
     observe({
       event: 'attempt_failed',
-      operation: 'status',
+      resource: 'status',
       fault: fault('lost', { message: hostile }).fault,
       failures: 1,
       silentMs: 0,
       triedForMs: 600_000,
       retryInMs: 1,
       run,
-      seen: { status: state(hostile), ageMs: 0 },
+      lastConfirmed: { status: state(hostile), ageMs: 0 },
     });
     observe({ event: 'warning', name: 'hook_failed', message: hostile });
     expect(memory.err().split('\n')).toHaveLength(4);

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createFinalHooks, createTurns, runHook } from '../../src/output/on-final.ts';
+import { createFinalHooks, createLimit, runHook } from '../../src/output/on-final.ts';
 import { systemClock } from '../../src/process.ts';
 import { type RunEvent, silentReporter } from '../../src/run/events.ts';
 import type { OutcomeOf } from '../../src/run/outcome.ts';
@@ -15,8 +15,8 @@ import { createVirtualClock } from '../helpers/virtual-clock.ts';
 
 const clock = createFastClock();
 
-const finished: OutcomeOf<'known'> = {
-  kind: 'known',
+const finished: OutcomeOf<'status'> = {
+  kind: 'status',
   target: run.target,
   run,
   status: { executionId: run.executionId, status: 'COMPLETED', isFinal: true, document: {} },
@@ -168,7 +168,7 @@ describe('the hooks for runs that finished', () => {
 
   test('take turns in the order in which they came, also after one that failed', async () => {
     const clock = createVirtualClock();
-    const inTurn = createTurns(2);
+    const inTurn = createLimit(2);
     const begun: string[] = [];
     const action = (name: string) => async () => {
       begun.push(`${name} ${clock.elapsedMs()}`);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { finalTable, type Row, runTable } from '../../src/output/tables.ts';
+import { finalTable, type ListRow, runTable } from '../../src/output/tables.ts';
 import { createTheme } from '../../src/output/theme.ts';
 import { widthOf } from '../../src/output/width.ts';
 import type { Entry, KnownRun } from '../../src/run/entry.ts';
@@ -19,7 +19,7 @@ function row({
   name = 'nightly',
   isOld = false,
   ...fields
-}: Partial<KnownRun> & { name?: string; isOld?: boolean } = {}): Row {
+}: Partial<KnownRun> & { name?: string; isOld?: boolean } = {}): ListRow {
   const entry: KnownRun = {
     kind: 'run',
     baseUrl: 'https://service.test',
@@ -71,7 +71,7 @@ test('in a pipe every row has the same columns, without symbols, and only the er
 
 test('on a terminal ids are short, but long enough to tell the runs apart', () => {
   const ids = (...all: string[]) => all.map((start) => row({ executionId: start + executionId.slice(start.length) }));
-  const shown = (rows: Row[], columns?: number) =>
+  const shown = (rows: ListRow[], columns?: number) =>
     linesOf(runTable(rows, nowMs, plain, { columns }))
       .slice(1)
       .map((line) => line.split(/ {2,}/)[2]);
@@ -140,17 +140,17 @@ describe('several runs that end', () => {
   });
   const error = { type: 'step_failed', message: 'Step "import" failed\nin line 3' };
   const about = (name: string) => ({ target: of(name), run: { target: of(name), executionId } });
-  const refused = { evidence: 'refused', idempotencyKey: null, isRepeatable: true } as const;
+  const refused = { attribution: 'refused', idempotencyKey: null, isRepeatable: true } as const;
   const rows: (Outcome & { target: Target })[] = [
-    { kind: 'known', ...about('north'), status: state('COMPLETED', { ...times, creditsCharged: 12 }) },
+    { kind: 'status', ...about('north'), status: state('COMPLETED', { ...times, creditsCharged: 12 }) },
     {
-      kind: 'known',
+      kind: 'status',
       ...about('a-rather-long-name-of-an-automation'),
       status: state('FAILED', { startedAt: times.startedAt }),
       result: { status: 'FAILED', isFinal: true, error, completedAt: times.completedAt, document: {} },
     },
-    { kind: 'known', ...about('west'), status: state('RUNNING', times) },
-    { kind: 'refused', target: of('east'), start: refused, fault: { kind: 'no_credits', message: '' } },
+    { kind: 'status', ...about('west'), status: state('RUNNING', times) },
+    { kind: 'no_run', target: of('east'), triggerInfo: refused, fault: { kind: 'no_credits', message: '' } },
   ];
   const tableAt = (columns?: number) => linesOf(finalTable(rows, plain, { columns }));
 

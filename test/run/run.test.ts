@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { fullNameOf, isNamedBy, isUuid, nameOf } from '../../src/run/run.ts';
+import { automationNameOf, fullNameOf, isNamedBy, isUuid } from '../../src/run/run.ts';
 import { endedWell, finalStatusOf, graverStatus, isFinalStatus, isKnownStatus } from '../../src/run/statuses.ts';
 import { executionId, projectId, target } from '../helpers/scripted-service.ts';
 
@@ -47,7 +47,7 @@ test.each([
 ])('%s is a UUID: %s', (text, expected) => expect(isUuid(text)).toBe(expected));
 
 test('a target is named as a user would name it', () => {
-  expect([nameOf(target), fullNameOf(target)]).toEqual(['nightly', `${projectId}/nightly`]);
+  expect([automationNameOf(target), fullNameOf(target)]).toEqual(['nightly', `${projectId}/nightly`]);
 });
 
 test.each([
@@ -75,5 +75,5 @@ test.each([
   ['say "x"', '"say \\"x\\""'],
   ['(test)', '"(test)"'],
 ])('in a message, the automation %s is called %s', (automationName, shown) => {
-  expect(nameOf({ automationName })).toBe(shown);
+  expect(automationNameOf({ automationName })).toBe(shown);
 });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { reasonOf } from '../../src/run/fault.ts';
-import type { Sending } from '../../src/run/service.ts';
-import type { HttpOptions } from '../../src/service/call.ts';
+import type { RequestOptions } from '../../src/run/service.ts';
 import { statusPath } from '../../src/service/endpoints.ts';
 import type { HttpRequest, HttpResponse } from '../../src/service/exchange.ts';
+import type { HttpOptions } from '../../src/service/http-request.ts';
 import { createHttpService } from '../../src/service/http-service.ts';
 import { executionId, fault, projectId } from '../helpers/scripted-service.ts';
 
@@ -39,10 +39,10 @@ function answering({ text = '', ...response }: Sent = {}, options: Partial<HttpO
     ...options,
   });
   const ask = {
-    trigger: (sending?: Sending) =>
+    trigger: (sending?: RequestOptions) =>
       service.trigger({ target, idempotencyKey: 'key-1', body: '{"a":1}' }, signal, sending),
-    status: (sending?: Sending) => service.status(run, signal, sending),
-    result: (sending?: Sending) => service.result(run, signal, sending),
+    status: (sending?: RequestOptions) => service.status(run, signal, sending),
+    result: (sending?: RequestOptions) => service.result(run, signal, sending),
   };
   return { service, ask, requests };
 }

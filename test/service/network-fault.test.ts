@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type FaultKind, isOfConnection, isRetryable, remedyOf } from '../../src/run/fault.ts';
 import { type CertificateAtFault, causesOf } from '../../src/service/exchange.ts';
-import { faultOf } from '../../src/service/network-fault.ts';
+import { networkFaultOf } from '../../src/service/network-fault.ts';
 import { ProxyFailure } from '../../src/service/proxy-fault.ts';
 
 const coded = (code: string, message = code, fields: object = {}) =>
@@ -11,7 +11,7 @@ const nested = (error: Error) => new TypeError('fetch failed', { cause: new Aggr
 const acme: CertificateAtFault = { name: 'Acme Intermediate', issuer: 'Acme Root', isOfHost: false, isAlone: false };
 const attempt = { host: 'service.test', timeoutMs: 1500 };
 const network = (error: unknown, { sent = false, status }: { sent?: boolean; status?: number } = {}) =>
-  faultOf({ reason: 'network', sent, status, error }, attempt);
+  networkFaultOf({ reason: 'network', sent, status, error }, attempt);
 
 describe('a connection that fails', () => {
   test.each<[Error, says: string]>([
@@ -67,12 +67,12 @@ describe('a connection that fails', () => {
 });
 
 test.each<['interrupted' | 'deadline', boolean, FaultKind, says: string]>([
-  ['interrupted', false, 'interrupted', 'interrupted'],
-  ['interrupted', true, 'interrupted_in_flight', 'interrupted'],
+  ['interrupted', false, 'aborted', 'interrupted'],
+  ['interrupted', true, 'aborted_in_flight', 'interrupted'],
   ['deadline', false, 'unreachable', '1.5s'],
   ['deadline', true, 'lost', '1.5s'],
 ])('a request that was %s, and sent: %s, is %s', (reason, sent, kind, says) => {
-  expect(faultOf({ reason, sent }, attempt)).toEqual({ kind, message: expect.stringContaining(says) });
+  expect(networkFaultOf({ reason, sent }, attempt)).toEqual({ kind, message: expect.stringContaining(says) });
 });
 
 describe('the HTTP client of this process', () => {
@@ -156,8 +156,8 @@ describe('a TLS connection that fails', () => {
     'with %s though NODE_EXTRA_CA_CERTS is set says that the certificate is not in that file',
     (code) => {
       const failure = { reason: 'network', sent: false, error: coded(code) } as const;
-      expect(faultOf(failure, { ...attempt, hasExtraAuthorities: true }).hint).toContain("isn't among");
-      expect(faultOf(failure, attempt).hint).not.toContain("isn't among");
+      expect(networkFaultOf(failure, { ...attempt, hasExtraAuthorities: true }).hint).toContain("isn't among");
+      expect(networkFaultOf(failure, attempt).hint).not.toContain("isn't among");
     },
   );
 

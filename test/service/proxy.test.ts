@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { FaultKind } from '../../src/run/fault.ts';
 import { Problem } from '../../src/run/problem.ts';
-import { faultOf } from '../../src/service/network-fault.ts';
+import { networkFaultOf } from '../../src/service/network-fault.ts';
 import { proxyFor } from '../../src/service/proxy.ts';
 import { ProxyFailure, RefusedTunnel } from '../../src/service/proxy-fault.ts';
 import { anyCharacter } from '../helpers/any-character.ts';
@@ -207,7 +207,7 @@ describe('what fails at a proxy', () => {
   const coded = (code: string, message = code) => Object.assign(new Error(message), { code });
   const refused = (status: number, ...challenges: string[]) => new RefusedTunnel(status, challenges);
   const socks = (what: string, message = what) => coded(`UND_ERR_SOCKS5_${what}`, message);
-  const faultFor = (error: Error, sent = false) => faultOf({ sent, reason: 'network', error }, attempt);
+  const faultFor = (error: Error, sent = false) => networkFaultOf({ sent, reason: 'network', error }, attempt);
   const its = 'proxy.test:3128 (https_proxy)';
 
   test.each<[string, Error, FaultKind, says: string, hint: string]>([
@@ -275,7 +275,7 @@ describe('what fails at a proxy', () => {
     'says that the credentials were rejected only if there were any: %s',
     (error) => {
       const withCredentials = { ...attempt, proxy: { ...attempt.proxy, credentials: 'u:p' } };
-      const saysOf = (to: typeof attempt) => faultOf({ sent: false, reason: 'network', error }, to).message;
+      const saysOf = (to: typeof attempt) => networkFaultOf({ sent: false, reason: 'network', error }, to).message;
       expect(saysOf(withCredentials)).toContain('rejected the credentials');
       expect(saysOf(attempt)).toContain('wants credentials');
     },
@@ -283,7 +283,7 @@ describe('what fails at a proxy', () => {
 
   test('names it if it refused the tunnel, or if the time to connect passed', () => {
     expect(faultFor(refused(403))).toMatchObject({ kind: 'proxy_refused' });
-    const late = faultOf({ sent: false, reason: 'deadline' }, attempt);
+    const late = networkFaultOf({ sent: false, reason: 'deadline' }, attempt);
     expect([late.message.includes('service.test'), late.message.includes(its)]).toEqual([true, true]);
     expect(late.hint).toContain('check https_proxy');
   });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createRateLimiter, inTurn, type Lane } from '../../src/service/rate-limiter.ts';
+import { createRateLimiter, type Priority, withPermit } from '../../src/service/rate-limiter.ts';
 import { propertyRuns } from '../helpers/property-runs.ts';
 import { createVirtualClock, type VirtualClock } from '../helpers/virtual-clock.ts';
 
@@ -23,7 +23,7 @@ async function turnsMs(perSecond: number, requests: readonly Request[], connecti
   const turns = requests.map(async ({ dueMs, answerMs = 0 }) => {
     await clock.sleep(dueMs);
     let atMs = Number.NaN;
-    await inTurn(limiter, { lane: 'poll', signal }, async () => {
+    await withPermit(limiter, { priority: 'poll', signal }, async () => {
       atMs = clock.elapsedMs();
       if (answerMs > 0) await clock.sleep(answerMs);
     });
@@ -70,8 +70,8 @@ describe('a rate limiter', () => {
     const clock = createVirtualClock();
     const limiter = createRateLimiter(10, clock, { connections: 2 });
     const sent: string[] = [];
-    const send = (name: string, lane: Lane) =>
-      inTurn(limiter, { lane, signal }, async () => {
+    const send = (name: string, priority: Priority) =>
+      withPermit(limiter, { priority, signal }, async () => {
         sent.push(`${name} ${Math.round(clock.elapsedMs())}`);
         await clock.sleep(6000);
       });
@@ -92,12 +92,12 @@ describe('a rate limiter', () => {
   test('gives a turn back where the request throws', async () => {
     const clock = createVirtualClock();
     const limiter = createRateLimiter(1, clock, { connections: 1 });
-    const failing = inTurn(limiter, { lane: 'poll', signal }, () => Promise.reject(new Error('no API key')));
+    const failing = withPermit(limiter, { priority: 'poll', signal }, () => Promise.reject(new Error('no API key')));
     await expect(failing).rejects.toThrow('no API key');
-    expect(await inTurn(limiter, { lane: 'poll', signal }, async () => clock.elapsedMs())).toBe(1050);
+    expect(await withPermit(limiter, { priority: 'poll', signal }, async () => clock.elapsedMs())).toBe(1050);
   });
 
-  /** The order in which these go that are due at once, each named for its lane and a letter, with half seconds. */
+  /** The order in which these go that are due at once, each named for its priority and a letter, with half seconds. */
   async function order(names: readonly string[], { perSecond = 1, leftMs = 60_000, holdMs = 0 } = {}) {
     const clock = createVirtualClock();
     const limiter = createRateLimiter(perSecond, clock);
@@ -105,9 +105,9 @@ describe('a rate limiter', () => {
     const gone: string[] = [];
     await Promise.all(
       names.map(async (name) => {
-        const lane = name.split(' ')[0] as Lane;
-        const request = { lane, signal, leftMs: () => leftMs - clock.elapsedMs() };
-        const sent = await inTurn(limiter, request, async () => true);
+        const priority = name.split(' ')[0] as Priority;
+        const request = { priority, signal, leftMs: () => leftMs - clock.elapsedMs() };
+        const sent = await withPermit(limiter, request, async () => true);
         gone.push(`${sent ? name : `no ${name}`} ${(Math.floor(clock.elapsedMs() / 500) / 2).toFixed(1)}`);
       }),
     );
@@ -136,11 +136,11 @@ describe('a rate limiter', () => {
   test('leaves a trigger unsent that has waited too long, but not one that need not wait', async () => {
     const clock = createVirtualClock();
     const limiter = createRateLimiter(1, clock);
-    const wish = { lane: 'trigger', signal, leftMs: () => 500 - clock.elapsedMs() } as const;
-    const sent = atOnce(3).map(() => inTurn(limiter, wish, async () => clock.elapsedMs()));
+    const wish = { priority: 'trigger', signal, leftMs: () => 500 - clock.elapsedMs() } as const;
+    const sent = atOnce(3).map(() => withPermit(limiter, wish, async () => clock.elapsedMs()));
     expect(await Promise.all(sent)).toEqual([0, undefined, undefined]);
     await clock.sleep(2000);
-    expect(await inTurn(limiter, wish, async () => true)).toBe(true);
+    expect(await withPermit(limiter, wish, async () => true)).toBe(true);
   });
 
   test.each([
@@ -150,7 +150,7 @@ describe('a rate limiter', () => {
     const clock = createVirtualClock();
     const limiter = createRateLimiter(10, clock);
     for (const ms of waitsMs) limiter.pausePolls(ms);
-    const poll = inTurn(limiter, { lane: 'poll', signal, leftMs: () => 60_000 }, async () => clock.elapsedMs());
+    const poll = withPermit(limiter, { priority: 'poll', signal, leftMs: () => 60_000 }, async () => clock.elapsedMs());
     expect(await poll).toBe(5000);
   });
 
@@ -159,9 +159,9 @@ describe('a rate limiter', () => {
     const limiter = createRateLimiter(10, clock);
     limiter.pausePolls(5000);
     const atMs = async () => clock.elapsedMs();
-    const poll = inTurn(limiter, { lane: 'poll', signal, leftMs: () => 60_000 }, atMs);
+    const poll = withPermit(limiter, { priority: 'poll', signal, leftMs: () => 60_000 }, atMs);
     await clock.sleep(100);
-    expect(await inTurn(limiter, { lane: 'trigger', signal }, atMs)).toBe(100);
+    expect(await withPermit(limiter, { priority: 'trigger', signal }, atMs)).toBe(100);
     expect(await poll).toBe(5000);
   });
 
@@ -172,8 +172,8 @@ describe('a rate limiter', () => {
     const clock = createVirtualClock();
     const limiter = createRateLimiter(1, clock);
     let woke = 0;
-    const wish = { lane: 'poll', signal, leftMs: () => 60_000, onWake: () => void woke++ } as const;
-    const turns = atOnce(2).map(() => inTurn(limiter, wish, async () => true));
+    const wish = { priority: 'poll', signal, leftMs: () => 60_000, onWake: () => void woke++ } as const;
+    const turns = atOnce(2).map(() => withPermit(limiter, wish, async () => true));
     process.nextTick(() => clock.suspend(sleptMs));
     expect(await Promise.all(turns)).toEqual([true, true]);
     expect(woke).toBe(times);
@@ -189,8 +189,10 @@ describe('a rate limiter', () => {
     const clock = createVirtualClock();
     const limiter = createRateLimiter(0.001, clock);
     const abort = new AbortController();
-    await inTurn(limiter, { lane: 'poll', signal }, async () => true);
-    const waiting = atOnce(count).map(() => inTurn(limiter, { lane: 'poll', signal: abort.signal }, async () => true));
+    await withPermit(limiter, { priority: 'poll', signal }, async () => true);
+    const waiting = atOnce(count).map(() =>
+      withPermit(limiter, { priority: 'poll', signal: abort.signal }, async () => true),
+    );
     abort.abort();
     expect(await Promise.all(waiting)).toEqual(atOnce(count).map(() => undefined));
     expect(await untilIdleMs(clock)).toBe(0);
@@ -199,15 +201,17 @@ describe('a rate limiter', () => {
   test('grants no turn to those who were interrupted before', async () => {
     const clock = createVirtualClock();
     const limiter = createRateLimiter(1, clock);
-    expect(await inTurn(limiter, { lane: 'poll', signal: AbortSignal.abort() }, async () => true)).toBeUndefined();
-    expect(await inTurn(limiter, { lane: 'poll', signal }, async () => clock.elapsedMs())).toBe(0);
+    expect(
+      await withPermit(limiter, { priority: 'poll', signal: AbortSignal.abort() }, async () => true),
+    ).toBeUndefined();
+    expect(await withPermit(limiter, { priority: 'poll', signal }, async () => clock.elapsedMs())).toBe(0);
   });
 
   test('leaves no timer behind a poll that it refuses', async () => {
     const clock = createVirtualClock();
     const limiter = createRateLimiter(1, clock);
     limiter.pausePolls(5000);
-    await inTurn(limiter, { lane: 'poll', signal, leftMs: () => 4000 }, async () => true);
+    await withPermit(limiter, { priority: 'poll', signal, leftMs: () => 4000 }, async () => true);
     expect(await untilIdleMs(clock)).toBe(0);
   });
 });

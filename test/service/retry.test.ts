@@ -9,7 +9,7 @@ const lost = fault('lost');
 
 /** Options under which each backoff is the longest possible: 0.5, 1, 2 s. */
 const optionsOf = (clock: VirtualClock): RetryOptions => ({
-  lane: 'poll',
+  priority: 'poll',
   clock,
   signal,
   random: () => 1,
@@ -18,9 +18,9 @@ const optionsOf = (clock: VirtualClock): RetryOptions => ({
 });
 
 test('a request that is interrupted after a failure ends with that', async () => {
-  const answers = [lost, fault('interrupted_in_flight')];
+  const answers = [lost, fault('aborted_in_flight')];
   const result = await retry(async () => answers.shift() ?? lost, optionsOf(createVirtualClock()));
-  expect(result).toMatchObject({ kind: 'interrupted', fault: { kind: 'interrupted_in_flight' } });
+  expect(result).toMatchObject({ kind: 'interrupted', fault: { kind: 'aborted_in_flight' } });
 });
 
 test('each retry is reported with its fault, its delay, how many attempts failed and how long the service has been silent', async () => {

@@ -1,11 +1,11 @@
-import { nameOfOutcome } from '../../src/run/exit-of.ts';
-import { exitNameOf } from '../../src/run/fault.ts';
-import type { Operation } from '../../src/run/outcome.ts';
+import { outcomeNameOf } from '../../src/run/exit-of.ts';
+import { exitNameOfFault } from '../../src/run/fault.ts';
+import type { RunResource } from '../../src/run/outcome.ts';
 import { createRateLimiter } from '../../src/service/rate-limiter.ts';
-import { type EarlierUse, sendUntilKnown } from '../../src/start/send-until-known.ts';
-import { ask } from '../../src/watch/ask.ts';
-import { createDeadline } from '../../src/watch/deadline.ts';
+import { type EarlierUse, sendUntilKnown } from '../../src/start/send-trigger.ts';
+import { fetchRun } from '../../src/watch/fetch-run.ts';
 import { watchRun } from '../../src/watch/watch-run.ts';
+import { createWatchSession } from '../../src/watch/watch-session.ts';
 import { account, baseUrl, createConnection } from '../helpers/connection.ts';
 import { run, target } from '../helpers/scripted-service.ts';
 import { scriptedTransport } from '../helpers/scripted-transport.ts';
@@ -64,19 +64,23 @@ const trigger =
       readKey: () => undefined,
     };
     const { giveUpAfterMs = 30_000, timeoutMs = Number.POSITIVE_INFINITY } = given;
-    const limits = { giveUpAfterMs, requestTimeoutMs: 30_000, leftMs: createDeadline(timeoutMs, ports.clock).leftMs };
+    const limits = {
+      giveUpAfterMs,
+      requestTimeoutMs: 30_000,
+      leftMs: createWatchSession(timeoutMs, ports.clock).leftMs,
+    };
     const sent = { baseUrl, account, target, idempotencyKey: 'key-1', userProvided: false, body: '{}' };
     const result = await sendUntilKnown(sent, { ...ports, ...limits, record }, history);
     if (result.kind === 'started' || result.kind === 'recorded') return ended('ok');
-    return ended(result.kind === 'unknown' ? 'outcome_unknown' : exitNameOf(result.fault));
+    return ended(result.kind === 'unknown' ? 'outcome_unknown' : exitNameOfFault(result.fault));
   };
 
 const poll =
-  (operation: Operation): Runner =>
+  (operation: RunResource): Runner =>
   async (script, { giveUpAfterMs = 30_000, ...given } = {}) => {
     const { ended, service, ...ports } = prepare(script, given);
-    const answer = await ask(operation, { run }, createConnection(service, { ...ports, giveUpAfterMs }));
-    return ended(answer.kind === 'ok' ? 'ok' : exitNameOf(answer.fault));
+    const answer = await fetchRun(operation, { run }, createConnection(service, { ...ports, giveUpAfterMs }));
+    return ended(answer.kind === 'ok' ? 'ok' : exitNameOfFault(answer.fault));
   };
 
 const watch: Runner = async (script, given = {}) => {
@@ -84,10 +88,10 @@ const watch: Runner = async (script, given = {}) => {
   const { intervalMs = 10_000, timeoutMs = Number.POSITIVE_INFINITY, giveUpAfterMs = 600_000 } = given;
   const { clock } = ports;
   const sinceTriggerMs = given.isOurs || given.isOfAnotherProcess ? () => clock.elapsedMs() : undefined;
-  const deadline = createDeadline(timeoutMs, clock);
-  if (given.isOurs) deadline.answered();
-  const connection = createConnection(service, { ...ports, deadline, giveUpAfterMs, intervalMs });
-  return ended(nameOfOutcome(await watchRun({ run, sinceTriggerMs }, connection)));
+  const session = createWatchSession(timeoutMs, clock);
+  if (given.isOurs) session.answered();
+  const connection = createConnection(service, { ...ports, session, giveUpAfterMs, intervalMs });
+  return ended(outcomeNameOf(await watchRun({ run, sinceTriggerMs }, connection)));
 };
 
 /** The requests that are retried, each by its own rules, against a script of answers (`scripted-transport.ts`). */

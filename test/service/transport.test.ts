@@ -3,7 +3,7 @@ import { createServer, type LookupFunction, type Socket } from 'node:net';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { FaultKind } from '../../src/run/fault.ts';
 import type { Exchange, ExchangeFailure, HttpRequest } from '../../src/service/exchange.ts';
-import { faultOf } from '../../src/service/network-fault.ts';
+import { networkFaultOf } from '../../src/service/network-fault.ts';
 import { createTransport, type TransportOptions } from '../../src/service/transport.ts';
 import {
   type FaultyServer,
@@ -39,7 +39,7 @@ async function exchangeWith(act: (socket: Socket) => void, changes?: Partial<Htt
 function failureOf(exchange: Exchange): ExchangeFailure & { fault: FaultKind; says: string; hint?: string } {
   if (exchange.kind === 'response') throw new Error(`answered ${exchange.response.status}`);
   const { failure } = exchange;
-  const { kind, message, hint } = faultOf(failure, { host: 'its host', timeoutMs: shortLimitMs });
+  const { kind, message, hint } = networkFaultOf(failure, { host: 'its host', timeoutMs: shortLimitMs });
   return { ...failure, fault: kind, says: message, hint };
 }
 
@@ -115,7 +115,7 @@ describe('a request is not sent', () => {
     for (const method of methods) {
       expect(failureOf(await send({ method }, AbortSignal.abort()))).toMatchObject({
         sent: false,
-        fault: 'interrupted',
+        fault: 'aborted',
       });
     }
     expect(received).toEqual([]);
@@ -257,7 +257,7 @@ test.each([
     sent: true,
     reason: 'interrupted',
     status,
-    fault: 'interrupted_in_flight',
+    fault: 'aborted_in_flight',
   });
 });
 

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { expect } from 'vitest';
-import { meanings } from '../../src/run/evidence.ts';
-import { factsOf, nameOfOutcome } from '../../src/run/exit-of.ts';
-import type { Start } from '../../src/run/outcome.ts';
+import { plainHintContext } from '../../src/messages/hint-context.ts';
+import { diagnosticOf } from '../../src/messages/of-outcome.ts';
+import { reportOfRecovery } from '../../src/messages/of-recovery.ts';
+import { attributions } from '../../src/run/attribution.ts';
+import { factsOf, outcomeNameOf } from '../../src/run/exit-of.ts';
+import type { TriggerInfo } from '../../src/run/outcome.ts';
 import { isFinalStatus } from '../../src/run/statuses.ts';
-import { wordsOf } from '../../src/words/of-outcome.ts';
-import { reportOfRecovery } from '../../src/words/of-recovery.ts';
-import { plainVoice } from '../../src/words/voice.ts';
 import { baseUrl } from '../helpers/connection.ts';
 import { target } from '../helpers/scripted-service.ts';
 import type { SentTrigger } from './simulated-service.ts';
@@ -62,8 +62,13 @@ export function checkJournals(past: Past): void {
 }
 
 /** What is said of a run: this command started it, or it did not. */
-function checkHow(use: Use, { evidence }: Pick<Start, 'evidence'>, runId: string, { simulation }: Past): void {
-  const { how, started } = meanings[evidence];
+function checkHow(
+  use: Use,
+  { attribution }: Pick<TriggerInfo, 'attribution'>,
+  runId: string,
+  { simulation }: Past,
+): void {
+  const { how, started } = attributions[attribution];
   tell(`${how} ${started}`);
   const began = (simulation.sentBy.get(use) ?? []).map(({ startedId }) => startedId);
   if (started === 'yes') expect(began, `${how}: it was started by this command`).toContain(runId);
@@ -97,24 +102,24 @@ export function checkStart(use: Use, uses: Use[], { start }: Outcome, past: Past
     const { executionId } = outcome.run;
     const run = runs.find((candidate) => candidate.executionId === executionId);
     expect([...keys, use.key], 'a run is of our key').toContain(run?.idempotencyKey);
-    checkHow(use, outcome.start, executionId, past);
+    checkHow(use, outcome.triggerInfo, executionId, past);
   }
-  if (!outcome || outcome.run || !wordsOf(outcome, plainVoice)) return;
-  const { started } = meanings[outcome.start.evidence];
-  const name = nameOfOutcome(outcome);
+  if (!outcome || outcome.run || !diagnosticOf(outcome, plainHintContext)) return;
+  const { started } = attributions[outcome.triggerInfo.attribution];
+  const name = outcomeNameOf(outcome);
   tell(name);
   // Of a given key another process may start one at the same time, or have started one before.
   const others = past.sent.filter(({ attempt }) => attempt.idempotencyKey === use.key && !attempts.includes(attempt));
   if (started === 'no' && others.length === 0) expect(its, `no run was started (${name})`).toEqual([]);
   if (started !== 'unknown') return;
-  const idempotencyKey = outcome.start.idempotencyKey ?? '';
+  const idempotencyKey = outcome.triggerInfo.idempotencyKey ?? '';
   const known = simulation.journalOf(use).findKey({ baseUrl, target, idempotencyKey });
   const isAlone = uses.every((other) => other === use || (other.key !== use.key && other.command !== 'recover'));
   expect(known?.kind ?? 'closed', 'what is unknown can be recovered, or has been meanwhile').toMatch(
     isAlone ? /unresolved|run/ : /unresolved|run|closed/,
   );
   // Somebody's answer was lost, or somebody was killed: else there is nothing to doubt.
-  const isTaken = outcome.kind === 'in_doubt' && /sending|withheld/.test(outcome.doubt.why.kind);
+  const isTaken = outcome.kind === 'in_doubt' && /sending|withheld/.test(outcome.inDoubt.reason.kind);
   expect(past.isClear && !isTaken, 'there is a reason for doubt').toBe(false);
 }
 
@@ -126,7 +131,7 @@ export function checkRecoveries(use: Use, { recoveries = [] }: Outcome, past: Pa
     const { resolution } = reportOfRecovery(recovery, {});
     tell(`recover: ${resolution}`);
     if (resolution === 'superseded') checkLater(use, idempotencyKey, past);
-    if (outcome.kind === 'refused') {
+    if (outcome.kind === 'no_run') {
       const { account } = recovery.trigger;
       const accepted = past.sent.some(
         ({ attempt }) => attempt.idempotencyKey === idempotencyKey && attempt.apiKey === account,
@@ -134,11 +139,11 @@ export function checkRecoveries(use: Use, { recoveries = [] }: Outcome, past: Pa
       const taken = runs.filter((run) => accepted && run.idempotencyKey === idempotencyKey);
       expect(taken, 'a trigger that was closed as refused started no run').toEqual([]);
     }
-    if (outcome.kind !== 'started') continue;
+    if (outcome.kind !== 'has_run') continue;
     const { executionId } = outcome.run;
     const run = runs.find((each) => each.executionId === executionId);
     expect(run?.idempotencyKey).toBe(idempotencyKey);
-    checkHow(use, outcome.start, executionId, past);
+    checkHow(use, outcome.triggerInfo, executionId, past);
   }
 }
 
@@ -157,7 +162,7 @@ export function checkFollowed(use: Use, { followed }: Outcome, { simulation, opt
   const run = simulation.service.runs().find(({ executionId }) => executionId === followed.run.executionId);
   const { status = 'nothing' } = factsOf(followed).status ?? {};
   if (!isFinalStatus(status)) {
-    expect(wordsOf(followed, plainVoice), 'a watch without an end has a reason').toBeDefined();
+    expect(diagnosticOf(followed, plainHintContext), 'a watch without an end has a reason').toBeDefined();
     return;
   }
   expect(status, 'a final status is reported truly').toBe(run?.outcome);

@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { openJournal } from '../../src/journal/journal.ts';
 import type { Processes } from '../../src/journal/processes.ts';
-import { meanings } from '../../src/run/evidence.ts';
+import { plainHintContext } from '../../src/messages/hint-context.ts';
+import { diagnosticOf } from '../../src/messages/of-outcome.ts';
+import { reportOfRecovery, sentenceOfRecovery } from '../../src/messages/of-recovery.ts';
+import { attributions } from '../../src/run/attribution.ts';
 import type { Recovery } from '../../src/run/outcome.ts';
 import { usageProblem } from '../../src/run/problem.ts';
 import type { Target } from '../../src/run/run.ts';
 import type { Answer, RunStatus } from '../../src/run/service.ts';
 import type { IfActive } from '../../src/run/trigger.ts';
 import { type RecoverFlags, recoverAll } from '../../src/start/recover.ts';
-import { wordsOf } from '../../src/words/of-outcome.ts';
-import { reportOfRecovery, sentenceOfRecovery } from '../../src/words/of-recovery.ts';
-import { plainVoice } from '../../src/words/voice.ts';
 import { account, baseUrl, createConnection } from '../helpers/connection.ts';
 import { hour, minute } from '../helpers/durations.ts';
 import { createMemory } from '../helpers/memory-context.ts';
@@ -101,9 +101,9 @@ test("a journal that can't be read any more leaves the next trigger unresolved, 
   const connection = createConnection(service, { context, journal });
   const recoveries = await recoverAll({}, connection);
   expect(recoveries).toMatchObject([
-    { outcome: { kind: 'started' }, trigger: { idempotencyKey: 'b' } },
+    { outcome: { kind: 'has_run' }, trigger: { idempotencyKey: 'b' } },
     {
-      outcome: { kind: 'failed', problem: { facts: { name: 'outcome_unknown', hint: 'fix it' } } },
+      outcome: { kind: 'problem', problem: { facts: { name: 'outcome_unknown', hint: 'fix it' } } },
       trigger: { idempotencyKey: 'a' },
     },
   ]);
@@ -169,7 +169,7 @@ describe('recover', () => {
     clock.suspend(-aheadMs - minute);
     const { reported, recoveries } = await recover([running()], flags);
     expect(reported).toEqual([expected]);
-    const said = recoveries.map((each) => `${wordsOf(each.outcome, plainVoice)?.hint}`);
+    const said = recoveries.map((each) => `${diagnosticOf(each.outcome, plainHintContext)?.hint}`);
     const isWithheld = expected === 'a withheld';
     expect(said.map((hint) => /that began at|new idempotency key/.test(hint))).toEqual([false]);
     expect(said.map((hint) => hint.includes('--resend'))).toEqual([isWithheld]);
@@ -242,7 +242,7 @@ describe('recover', () => {
     expect((await recover([conflict])).reported).toEqual(['a failed']);
     const { reported, recoveries } = await recover([]);
     expect(reported).toEqual(['a withheld']);
-    expect(recoveries.map(({ outcome }) => wordsOf(outcome, plainVoice))).toMatchObject([
+    expect(recoveries.map(({ outcome }) => diagnosticOf(outcome, plainHintContext))).toMatchObject([
       { message: expect.stringContaining('skip'), hint: expect.stringMatching(/recover .*nightly --resend/) },
     ]);
     expect((await recover([running()], { resend: true })).reported).toEqual(['a found']);
@@ -272,7 +272,7 @@ describe('recover', () => {
     const recovered = await recover([response], {}, { status });
     expect(recovered).toMatchObject({ reported: ['a found'], asked });
     const isFailed = expected === 'FAILED';
-    expect(recovered.recoveries).toMatchObject([{ outcome: { isAnswer: true, status: { status: expected } } }]);
+    expect(recovered.recoveries).toMatchObject([{ outcome: { exitsZero: true, status: { status: expected } } }]);
     expect(recovered.recoveries[0]?.error).toBe(isFailed ? 'step_failed: Step 2 failed' : undefined);
     expect(journal.find(executionId, { baseUrl })).toMatchObject({ status: expected });
   });
@@ -290,10 +290,12 @@ describe('recover', () => {
     lose('b');
     const { reported, recoveries } = await recover([conflict, running()]);
     expect(reported).toEqual(['b failed', 'a found']);
-    const said = recoveries.map((each) => sentenceOfRecovery(each, {}, plainVoice));
+    const said = recoveries.map((each) => sentenceOfRecovery(each, {}, plainHintContext));
     expect(said[0]).toContain(`another run was active (${executionId})`);
     expect(said[0]).not.toContain('perhaps');
-    expect(recoveries[0]?.outcome && wordsOf(recoveries[0].outcome, plainVoice)?.hint).not.toContain('perhaps');
+    expect(recoveries[0]?.outcome && diagnosticOf(recoveries[0].outcome, plainHintContext)?.hint).not.toContain(
+      'perhaps',
+    );
   });
 
   test('leaves a trigger to its process while that runs, and for 3 min to one on another host', async () => {
@@ -314,9 +316,9 @@ describe('recover', () => {
     const { lose, recover } = createMachine();
     lose('a');
     const { recoveries } = await recover(script);
-    expect(recoveries).toMatchObject([{ outcome: { kind: 'started' } }]);
+    expect(recoveries).toMatchObject([{ outcome: { kind: 'has_run' } }]);
     const [{ outcome } = {}] = recoveries;
-    expect(outcome && meanings[outcome.start.evidence]).toEqual({ how: 'recovered', started });
+    expect(outcome && attributions[outcome.triggerInfo.attribution]).toEqual({ how: 'recovered', started });
   });
 
   test('a conflict leaves the trigger unresolved, to be sent when the active run has finished', async () => {
@@ -325,8 +327,8 @@ describe('recover', () => {
     const hint = expect.stringMatching(/when it has finished, .*: `runctl recover .*nightly --resend`/);
     const { reported, recoveries } = await recover([conflict]);
     expect(reported).toEqual(['a failed']);
-    expect(recoveries).toMatchObject([{ outcome: { doubt: { conflict: { activeExecutionId: executionId } } } }]);
-    expect(recoveries.map(({ outcome }) => wordsOf(outcome, plainVoice))).toMatchObject([{ hint }]);
+    expect(recoveries).toMatchObject([{ outcome: { inDoubt: { conflict: { activeExecutionId: executionId } } } }]);
+    expect(recoveries.map(({ outcome }) => diagnosticOf(outcome, plainHintContext))).toMatchObject([{ hint }]);
     clock.suspend(hour);
     expect((await recover([])).reported).toEqual(['a withheld']);
     expect((await recover([running()], { resend: true })).reported).toEqual(['a found']);

@@ -2,22 +2,22 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { Connection } from '../../src/connection/connection.ts';
-import { foundRunOf } from '../../src/journal/found-run.ts';
 import { openJournal } from '../../src/journal/journal.ts';
 import type { Processes } from '../../src/journal/processes.ts';
 import { parseRecord } from '../../src/journal/records.ts';
+import { runHandleOf } from '../../src/journal/run-handle.ts';
 import { defaults } from '../../src/run/limits.ts';
 import type { Recovery } from '../../src/run/outcome.ts';
 import type { Service } from '../../src/run/service.ts';
 import type { IfActive } from '../../src/run/trigger.ts';
 import { triggerPath } from '../../src/service/endpoints.ts';
 import { createRateLimiter } from '../../src/service/rate-limiter.ts';
-import type { Started } from '../../src/start/ports.ts';
+import type { Triggered } from '../../src/start/ports.ts';
 import { recoverAll } from '../../src/start/recover.ts';
 import { startRun } from '../../src/start/start-run.ts';
 import type { Clock } from '../../src/system/clock.ts';
-import { createDeadline } from '../../src/watch/deadline.ts';
 import { type Watched, watchRun } from '../../src/watch/watch-run.ts';
+import { createWatchSession } from '../../src/watch/watch-session.ts';
 import { baseUrl, createConnection } from '../helpers/connection.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { createRandom } from '../helpers/random.ts';
@@ -51,7 +51,7 @@ export interface Use {
 
 /** What the program said. */
 export interface Outcome {
-  start?: Started;
+  start?: Triggered;
   recoveries?: Recovery[];
   followed?: Watched;
   isKilled?: true;
@@ -175,9 +175,9 @@ export function createSimulation(
       // A process may take its time between its look into the journal and its request.
       limiter: {
         pausePolls: (ms: number) => limiter.pausePolls(ms),
-        turn: async (request: Parameters<typeof limiter.turn>[0]) => {
+        acquire: async (request: Parameters<typeof limiter.acquire>[0]) => {
           await clock.sleep(random() * options.latencyMs);
-          return limiter.turn(request);
+          return limiter.acquire(request);
         },
       },
       ignoresKeys,
@@ -238,13 +238,13 @@ export function createSimulation(
       const last = journal.entries({ baseUrl }).next().value;
       if (!last || last.kind === 'unresolved') return {};
       const { target, executionId } = last;
-      return { followed: await watchRun(foundRunOf({ target, executionId }, last, clock), connection) };
+      return { followed: await watchRun(runHandleOf({ target, executionId }, last, clock), connection) };
     }
     const request = { target, body: '{}', idempotencyKey: use.key, ifActive: use.ifActive };
-    const start = await startRun(request, { ...connection, deadline: createDeadline(180_000, clock) });
-    if (!start.found?.answer || !use.watches) return { start };
-    const deadline = createDeadline(defaults.timeoutMs, clock);
-    return { start, followed: await watchRun(start.found, { ...connection, deadline }, start.outcome.start) };
+    const start = await startRun(request, { ...connection, session: createWatchSession(180_000, clock) });
+    if (!start.handle?.triggerResponse || !use.watches) return { start };
+    const session = createWatchSession(defaults.timeoutMs, clock);
+    return { start, followed: await watchRun(start.handle, { ...connection, session }, start.outcome.triggerInfo) };
   }
 
   return {

@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import { voiceOf } from '../../src/connection/connection.ts';
+import { hintContextOf } from '../../src/connection/connection.ts';
 import { openJournal } from '../../src/journal/journal.ts';
+import type { HintContext } from '../../src/messages/hint-context.ts';
+import { diagnosticOf } from '../../src/messages/of-outcome.ts';
+import { attributions } from '../../src/run/attribution.ts';
 import type { Reporter, RunEvent } from '../../src/run/events.ts';
-import { meanings } from '../../src/run/evidence.ts';
 import { exitCodeOf } from '../../src/run/exit-codes.ts';
-import { causeOf, factsOf, nameOfOutcome } from '../../src/run/exit-of.ts';
+import { factsOf, outcomeNameOf, problemNameOf } from '../../src/run/exit-of.ts';
 import type { TriggerOutcome } from '../../src/run/outcome.ts';
 import type { Answer, RunStatus, Service } from '../../src/run/service.ts';
 import type { IfActive } from '../../src/run/trigger.ts';
 import { startRun } from '../../src/start/start-run.ts';
-import { createDeadline } from '../../src/watch/deadline.ts';
-import { wordsOf } from '../../src/words/of-outcome.ts';
-import type { Voice } from '../../src/words/voice.ts';
+import { createWatchSession } from '../../src/watch/watch-session.ts';
 import { baseUrl, createConnection } from '../helpers/connection.ts';
 import { second } from '../helpers/durations.ts';
 import { createMemory } from '../helpers/memory-context.ts';
@@ -26,12 +26,12 @@ interface Flags {
 }
 
 /** The start of an outcome, and what went wrong, if anything did. */
-function seenIn(outcome: TriggerOutcome, voice: Voice) {
-  const words = wordsOf(outcome, voice);
-  const { how, started } = meanings[outcome.start.evidence];
-  const name = nameOfOutcome(outcome);
+function seenIn(outcome: TriggerOutcome, hintContext: HintContext) {
+  const words = diagnosticOf(outcome, hintContext);
+  const { how, started } = attributions[outcome.triggerInfo.attribution];
+  const name = outcomeNameOf(outcome);
   const { status, activeId } = factsOf(outcome);
-  const problem = words && { ...words, name: causeOf(outcome), exitCode: exitCodeOf(name), started };
+  const problem = words && { ...words, name: problemNameOf(outcome), exitCode: exitCodeOf(name), started };
   return { problem, how, started, name, status: status?.status, activeId, run: outcome.run };
 }
 
@@ -63,11 +63,11 @@ function createTriggerHarness({ ignoresKeys = false } = {}) {
       ignoresKeys,
       account: async () => account,
       journal: journal(),
-      deadline: createDeadline(timeoutMs, clock),
+      session: createWatchSession(timeoutMs, clock),
     });
-    const { outcome, found } = await startRun({ target, body: '{}', ...flags }, connection);
-    const seen = seenIn(outcome, voiceOf(connection));
-    return { ...seen, found, calls: service.calls, triggeredAtMs, events };
+    const { outcome, handle } = await startRun({ target, body: '{}', ...flags }, connection);
+    const seen = seenIn(outcome, hintContextOf(connection));
+    return { ...seen, found: handle, calls: service.calls, triggeredAtMs, events };
   }
   return { trigger, journal, clock };
 }
@@ -207,7 +207,7 @@ describe('--if-active wait', () => {
       expect.objectContaining({ status: expect.objectContaining({ status: 'FAILED' }) }),
     );
     const waits = events.flatMap((event) => (event.event === 'waiting' ? [event.for] : []));
-    expect(new Set(waits)).toEqual(new Set(['slot']));
+    expect(new Set(waits)).toEqual(new Set(['active_run']));
     expect(journal().find(executionId, { baseUrl })).toMatchObject({ status: 'FAILED' });
   });
 
@@ -314,7 +314,7 @@ describe('--if-active wait', () => {
     };
     const connection = createConnection({ ...service, status }, { context: { ...createMemory(), clock } });
     const { outcome } = await startRun({ target, body: '{}', ...wait }, connection);
-    expect([causeOf(outcome), service.calls.trigger.length]).toEqual(['idempotency_key_expired', 3]);
+    expect([problemNameOf(outcome), service.calls.trigger.length]).toEqual(['idempotency_key_expired', 3]);
   });
 
   test('warns once of an earlier trigger that is unresolved, however often it triggers', async () => {
@@ -353,7 +353,7 @@ describe('--if-active wait', () => {
     const script = { trigger: [conflict({ executionId: undefined })] };
     const { events, calls, problem } = await trigger(script, { ...wait, timeoutMs: 120 * second });
     expect(events).toHaveLength(calls.trigger.length);
-    expect(events[0]).toMatchObject({ event: 'waiting', for: 'slot', target, nextMs: expect.any(Number) });
+    expect(events[0]).toMatchObject({ event: 'waiting', for: 'active_run', target, nextMs: expect.any(Number) });
     expect(problem?.exitCode).toBe(5);
   });
 });

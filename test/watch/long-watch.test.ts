@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { factsOf, nameOfOutcome } from '../../src/run/exit-of.ts';
+import { plainHintContext } from '../../src/messages/hint-context.ts';
+import { diagnosticOf } from '../../src/messages/of-outcome.ts';
+import { factsOf, outcomeNameOf } from '../../src/run/exit-of.ts';
 import type { Fault, FaultKind } from '../../src/run/fault.ts';
 import { defaults } from '../../src/run/limits.ts';
 import type { Answer, Service } from '../../src/run/service.ts';
-import { createDeadline } from '../../src/watch/deadline.ts';
 import { watchRun } from '../../src/watch/watch-run.ts';
-import { wordsOf } from '../../src/words/of-outcome.ts';
-import { plainVoice } from '../../src/words/voice.ts';
+import { createWatchSession } from '../../src/watch/watch-session.ts';
 import { createConnection } from '../helpers/connection.ts';
 import { hour, minute, second } from '../helpers/durations.ts';
 import { propertyTimeoutMs } from '../helpers/property-runs.ts';
@@ -59,13 +59,13 @@ async function watch(endsAtMs: number, outages: Outage[], flags: Flags = {}) {
   const connection = createConnection(service, {
     clock,
     random,
-    deadline: createDeadline(timeoutMs, clock),
+    session: createWatchSession(timeoutMs, clock),
     ...limits,
   });
   const watched = await watchRun({ run }, connection);
   const { status, result } = factsOf(watched);
   return {
-    problem: wordsOf(watched, plainVoice) && nameOfOutcome(watched),
+    problem: diagnosticOf(watched, plainHintContext) && outcomeNameOf(watched),
     status,
     result,
     requests: sentAtMs.length,

@@ -1,11 +1,11 @@
 import type { RunEvent } from '../../src/run/events.ts';
-import type { FoundRun } from '../../src/run/outcome.ts';
+import type { RunHandle } from '../../src/run/outcome.ts';
 import type { Run } from '../../src/run/run.ts';
 import type { RunStatus, Service } from '../../src/run/service.ts';
 import { createRateLimiter, type RateLimiter } from '../../src/service/rate-limiter.ts';
-import { createDeadline } from '../../src/watch/deadline.ts';
 import type { WatchPorts } from '../../src/watch/ports.ts';
 import { watchRun } from '../../src/watch/watch-run.ts';
+import { createWatchSession } from '../../src/watch/watch-session.ts';
 import { createConnection } from '../helpers/connection.ts';
 import { hour, second } from '../helpers/durations.ts';
 import { run } from '../helpers/scripted-service.ts';
@@ -21,7 +21,7 @@ interface Setting {
   limiter?: RateLimiter;
 }
 
-interface Asked extends Pick<FoundRun, 'sinceTriggerMs'>, Partial<Pick<WatchPorts, 'giveUpAfterMs' | 'renewApiKey'>> {
+interface Asked extends Pick<RunHandle, 'sinceTriggerMs'>, Partial<Pick<WatchPorts, 'giveUpAfterMs' | 'renewApiKey'>> {
   timeoutMs?: number;
   /** Between two polls; undefined if it goes by the age of the run. */
   intervalMs?: number;
@@ -44,15 +44,15 @@ export async function watch(
   }: Setting = {},
 ) {
   const events: RunEvent[] = [];
-  const answer = known && { status: known, retryAfterMs };
+  const triggerResponse = known && { status: known, retryAfterMs };
   const watched = await watchRun(
-    { run: followed, answer, sinceTriggerMs },
+    { run: followed, triggerResponse, sinceTriggerMs },
     createConnection(service, {
       clock,
       signal,
       limiter,
       random: () => chance,
-      deadline: createDeadline(timeoutMs, clock),
+      session: createWatchSession(timeoutMs, clock),
       observe: (event) => events.push(event),
       intervalMs: 10 * second,
       ...ports,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Sending, Service } from '../../src/run/service.ts';
+import type { RequestOptions, Service } from '../../src/run/service.ts';
 import type { RateLimiter } from '../../src/service/rate-limiter.ts';
 import type { Watched } from '../../src/watch/watch-run.ts';
 import { hour, minute, second } from '../helpers/durations.ts';
@@ -11,7 +11,7 @@ const ended = (...statuses: Parameters<typeof scriptedService>[0]['status'] & ob
   scriptedService({ status: [...statuses, state('COMPLETED')], result: [resultOf('COMPLETED')] });
 const known = { executionId, status: 'RUNNING', isFinal: false, document: {} };
 
-const endOf = (watched: Watched) => (watched.kind === 'stopped' ? watched.end.kind : watched.kind);
+const endOf = (watched: Watched) => (watched.kind === 'watch_ended' ? watched.end.kind : watched.kind);
 
 describe('a watch', () => {
   test.each(['COMPLETED', 'FAILED', 'TIMED_OUT', 'CANCELLED'])(
@@ -19,7 +19,7 @@ describe('a watch', () => {
     async (status) => {
       const service = scriptedService({ status: [running(), state(status)], result: [resultOf(status)] });
       const { watched, names } = await watch(service);
-      expect(watched).toMatchObject({ kind: 'known', run, status: { status }, result: { output: 'done' } });
+      expect(watched).toMatchObject({ kind: 'status', run, status: { status }, result: { output: 'done' } });
       expect(names).toEqual(['status', 'status', 'final']);
     },
   );
@@ -27,7 +27,7 @@ describe('a watch', () => {
   test('asks for the result alone if the run had finished as its trigger was answered', async () => {
     const service = scriptedService({ result: [resultOf('FAILED')] });
     const { watched } = await watch(service, { known: { ...known, status: 'FAILED', isFinal: true } });
-    expect(watched).toMatchObject({ kind: 'known', status: { status: 'FAILED' }, result: { status: 'FAILED' } });
+    expect(watched).toMatchObject({ kind: 'status', status: { status: 'FAILED' }, result: { status: 'FAILED' } });
   });
 
   test('reports the status that its trigger was answered with, and of every later one whether it is new', async () => {
@@ -104,14 +104,14 @@ describe('an outage', () => {
     const { events, names } = await watch(service, {}, { clock });
     const failed = Array.from({ length: 4 }, () => 'attempt_failed');
     expect(names).toEqual(['status', ...failed, 'service_back', 'status', 'status', 'final']);
-    const common = { operation: 'status' };
+    const common = { resource: 'status' };
     const reports = [
       {
         failures: 1,
         silentMs: 2000,
         triedForMs: 598_000,
         retryInMs: 250,
-        seen: { status: { status: 'RUNNING' }, ageMs: 12_000 },
+        lastConfirmed: { status: { status: 'RUNNING' }, ageMs: 12_000 },
         fault: { kind: 'lost' },
       },
       {
@@ -119,7 +119,7 @@ describe('an outage', () => {
         silentMs: 2250,
         triedForMs: 597_750,
         retryInMs: 500,
-        seen: { status: { status: 'RUNNING' }, ageMs: 12_250 },
+        lastConfirmed: { status: { status: 'RUNNING' }, ageMs: 12_250 },
       },
       { failures: 3, silentMs: 2750, triedForMs: 597_250, retryInMs: 7000, fault: { retryAfterMs: 7000 } },
       { failures: 4, silentMs: 2750, retryInMs: 2000 },
@@ -135,9 +135,9 @@ describe('an outage', () => {
 
   test('of ten minutes ends the watch, which keeps what was confirmed last', async () => {
     const { watched } = await watch(scriptedService({ status: [running(), fault('unavailable')] }));
-    const seen = { status: { status: 'RUNNING' }, ageMs: 10 * minute + 10 * second };
+    const lastConfirmed = { status: { status: 'RUNNING' }, ageMs: 10 * minute + 10 * second };
     const end = { kind: 'gave_up', giveUpAfterMs: 10 * minute, fault: { kind: 'unavailable' } };
-    expect(watched).toMatchObject({ kind: 'stopped', end, seen });
+    expect(watched).toMatchObject({ kind: 'watch_ended', end, lastConfirmed });
   });
 
   test('is none while requests wait for the rate limiter', async () => {
@@ -146,7 +146,7 @@ describe('an outage', () => {
       result: [fault('unavailable'), resultOf('COMPLETED')],
     });
     const { watched } = await watch(service, { giveUpAfterMs: 10 * second }, { rate: 1 / 60 });
-    expect(watched).toMatchObject({ kind: 'known', result: { output: 'done' } });
+    expect(watched).toMatchObject({ kind: 'status', result: { output: 'done' } });
   });
 
   test('is none while a laptop sleeps, but the age of what was confirmed last counts that', async () => {
@@ -161,13 +161,13 @@ describe('an outage', () => {
     };
     const { watched } = await watch(service, { giveUpAfterMs: minute, timeoutMs: Number.POSITIVE_INFINITY }, { clock });
     expect(watched).toMatchObject({ end: { kind: 'gave_up' } });
-    expect(watched.kind === 'stopped' && watched.seen?.ageMs).toBeGreaterThan(8 * hour + minute);
+    expect(watched.kind === 'watch_ended' && watched.lastConfirmed?.ageMs).toBeGreaterThan(8 * hour + minute);
   });
 
   test("is none if a request can't be sent: that is given up at once, also after valid answers", async () => {
     const service = scriptedService({ status: [running(), fault('unsendable')] });
     const { watched } = await watch(service);
-    expect(watched).toMatchObject({ end: { kind: 'refused', fault: { kind: 'unsendable' } } });
+    expect(watched).toMatchObject({ end: { kind: 'polls_refused', fault: { kind: 'unsendable' } } });
     expect(service.calls.status).toBe(2);
   });
 });
@@ -181,8 +181,8 @@ describe('a limit', () => {
     async (_, retryAfterMs, leftMs) => {
       const service = scriptedService({ status: [running(), fault('throttled', { retryAfterMs })] });
       const { watched, elapsedMs } = await watch(service, { timeoutMs: 9 * minute });
-      const seen = { status: { status: 'RUNNING' } };
-      expect(watched).toMatchObject({ end: { kind: 'timed_out', timeoutMs: 9 * minute }, seen });
+      const lastConfirmed = { status: { status: 'RUNNING' } };
+      expect(watched).toMatchObject({ end: { kind: 'timed_out', timeoutMs: 9 * minute }, lastConfirmed });
       expect(watched).toMatchObject({ end: { fault: { retryAfterMs: leftMs } } });
       expect([elapsedMs, service.calls.status]).toEqual([9 * minute, 2]);
     },
@@ -192,7 +192,7 @@ describe('a limit', () => {
     const service = scriptedService({ status: [running(), fault('unauthorized', { httpStatus: 401 })] });
     const { watched } = await watch(service, { timeoutMs: 20 * second });
     const end = { kind: 'timed_out', fault: { kind: 'unauthorized' } };
-    expect(watched).toMatchObject({ end, seen: { status: { status: 'RUNNING' } } });
+    expect(watched).toMatchObject({ end, lastConfirmed: { status: { status: 'RUNNING' } } });
   });
 
   test('of time says how much has really passed, with the last poll', async () => {
@@ -217,8 +217,8 @@ describe('a limit', () => {
       result: [fault('lost'), resultOf('COMPLETED')],
     });
     const noting =
-      <Asked, Answered>(ask: (asked: Asked, by: AbortSignal, sending?: Sending) => Answered) =>
-      (asked: Asked, by: AbortSignal, sending?: Sending) => {
+      <Asked, Answered>(ask: (asked: Asked, by: AbortSignal, sending?: RequestOptions) => Answered) =>
+      (asked: Asked, by: AbortSignal, sending?: RequestOptions) => {
         limitsMs.push(sending?.timeoutMs);
         return ask(asked, by, sending);
       };
@@ -252,19 +252,19 @@ describe('a result', () => {
   test('that is not final is awaited, and then the run ends without it', async () => {
     const service = scriptedService({ status: [running(), state('COMPLETED')], result: [resultOf('RUNNING')] });
     const { watched, events } = await watch(service, { giveUpAfterMs: 20 * second });
-    const unread = { kind: 'unreadable', message: expect.stringContaining('RUNNING') };
-    expect(watched).toMatchObject({ kind: 'known', status: { status: 'COMPLETED' }, unread });
+    const requestFault = { kind: 'unreadable', message: expect.stringContaining('RUNNING') };
+    expect(watched).toMatchObject({ kind: 'status', status: { status: 'COMPLETED' }, requestFault });
     expect(service.calls.result).toBe(8);
     const failures = events.filter(({ event }) => event === 'attempt_failed').slice(0, 2);
     const status = { status: 'COMPLETED' };
-    expect(failures).toMatchObject([0, 250].map((ageMs) => ({ operation: 'result', seen: { status, ageMs } })));
+    expect(failures).toMatchObject([0, 250].map((ageMs) => ({ resource: 'result', lastConfirmed: { status, ageMs } })));
   });
 
   test('whose turn does not come before the timeout leaves the run its status', async () => {
     const service = scriptedService({ status: [state('COMPLETED')] });
     const { watched } = await watch(service, { timeoutMs: 10 * second }, { rate: 1 / 60 });
-    const unread = { kind: 'lost', message: expect.stringContaining('--timeout') };
-    expect(watched).toMatchObject({ kind: 'known', status: { status: 'COMPLETED' }, unread });
+    const requestFault = { kind: 'lost', message: expect.stringContaining('--timeout') };
+    expect(watched).toMatchObject({ kind: 'status', status: { status: 'COMPLETED' }, requestFault });
   });
 });
 
@@ -276,27 +276,27 @@ describe('a turn', () => {
 
   /** Grants these turns, and every later one. */
   function limiterOf(...turns: Turn[]) {
-    const lanes: string[] = [];
+    const priorities: string[] = [];
     const limiter: RateLimiter = {
-      async turn({ lane, onWake }) {
-        const { isGranted = true, woke } = turns[lanes.length] ?? {};
-        lanes.push(lane);
+      async acquire({ priority, onWake }) {
+        const { isGranted = true, woke } = turns[priorities.length] ?? {};
+        priorities.push(priority);
         if (woke) onWake?.();
         return isGranted ? () => {} : undefined;
       },
       pausePolls() {},
     };
-    return { limiter, lanes };
+    return { limiter, priorities };
   }
 
   test('is taken as a poll by each status, and as a result by the result', async () => {
-    const { limiter, lanes } = limiterOf();
+    const { limiter, priorities } = limiterOf();
     await watch(ended(running()), {}, { limiter });
-    expect(lanes).toEqual(['poll', 'poll', 'result']);
+    expect(priorities).toEqual(['poll', 'poll', 'result']);
   });
 
   test.each([
-    [true, 'known'],
+    [true, 'status'],
     [false, 'gave_up'],
   ])('for which the machine slept (%s) delays the end of an outage: %s', async (woke, kind) => {
     const { limiter } = limiterOf({}, { woke });
@@ -307,10 +307,10 @@ describe('a turn', () => {
   test('that does not come in time is no poll, and another one is taken if the machine slept until then', async () => {
     const clock = createVirtualClock();
     const service = ended(running());
-    const { limiter, lanes } = limiterOf({}, { isGranted: false });
+    const { limiter, priorities } = limiterOf({}, { isGranted: false });
     void clock.sleep(20 * second).then(() => clock.suspend(hour));
     const { watched, elapsedMs } = await watch(service, { timeoutMs: minute }, { limiter, clock });
-    expect([watched.kind, elapsedMs, lanes.length, service.calls.status]).toEqual(['known', minute, 4, 2]);
+    expect([watched.kind, elapsedMs, priorities.length, service.calls.status]).toEqual(['status', minute, 4, 2]);
   });
 });
 
@@ -337,7 +337,7 @@ describe('an interrupt', () => {
   ] as const)('ends the watch at once%s and leaves the run alone', async (_, status, seconds) => {
     const { service, signal } = interrupting(scriptedService({ status }), 3);
     const { watched, elapsedMs } = await watch(service, {}, { signal });
-    expect(watched).toMatchObject({ end: { kind: 'interrupted' }, interruptedBy: 'interrupted_terminated' });
+    expect(watched).toMatchObject({ end: { kind: 'signal' }, interruptedBy: 'interrupted_terminated' });
     expect(elapsedMs).toBe(seconds * second);
   });
 
@@ -348,7 +348,7 @@ describe('an interrupt', () => {
     const late = scriptedService({ status: [running(), state('COMPLETED')], result: [resultOf('RUNNING')] });
     const { service, signal } = interrupting(late, nth);
     const { watched } = await watch(service, {}, { signal });
-    const unread = { kind: 'interrupted' };
-    expect(watched).toMatchObject({ kind: 'known', status: { status: 'COMPLETED' }, unread });
+    const requestFault = { kind: 'aborted' };
+    expect(watched).toMatchObject({ kind: 'status', status: { status: 'COMPLETED' }, requestFault });
   });
 });

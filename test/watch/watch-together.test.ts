@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Answer, RunStatus, Service } from '../../src/run/service.ts';
 import { createRateLimiter } from '../../src/service/rate-limiter.ts';
-import { createDeadline } from '../../src/watch/deadline.ts';
 import { type Watched, watchRun } from '../../src/watch/watch-run.ts';
+import { createWatchSession } from '../../src/watch/watch-session.ts';
 import { createConnection } from '../helpers/connection.ts';
 import { minute, second } from '../helpers/durations.ts';
 import { fault, resultOf, state, target } from '../helpers/scripted-service.ts';
@@ -42,7 +42,7 @@ async function watchTogether({ runs, perSecond = 10, timeoutMs = 10 * second, ..
   const connection = createConnection(service, {
     clock,
     limiter: createRateLimiter(perSecond, clock),
-    deadline: createDeadline(timeoutMs, clock),
+    session: createWatchSession(timeoutMs, clock),
     random: () => 0.5,
   });
   const watched = await Promise.all(
@@ -52,7 +52,7 @@ async function watchTogether({ runs, perSecond = 10, timeoutMs = 10 * second, ..
   return { watched, polls, clocked, endMs: clock.elapsedMs() };
 }
 
-const endOf = (watched: Watched) => (watched.kind === 'stopped' ? watched.end.kind : watched.kind);
+const endOf = (watched: Watched) => (watched.kind === 'watch_ended' ? watched.end.kind : watched.kind);
 
 describe('runs that are watched together', () => {
   test('send no more requests in any second than the rate, from the first to the last', async () => {
@@ -65,7 +65,7 @@ describe('runs that are watched together', () => {
     expect(endMs).toBe(15 * second);
     expect(clocked(10 * second, 16 * second).length).toBeGreaterThanOrEqual(19);
     expect(new Set(watched.map(endOf))).toEqual(new Set(['timed_out']));
-    expect(watched[0]).toMatchObject({ seen: { status: { status: 'RUNNING' } } });
+    expect(watched[0]).toMatchObject({ lastConfirmed: { status: { status: 'RUNNING' } } });
   });
 
   test('end as soon as every one has had its last poll', async () => {

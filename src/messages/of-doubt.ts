@@ -1,53 +1,53 @@
 import type { UnresolvedTrigger } from '../run/entry.ts';
 import { apiKeyHint, deliveryOf, type Fault, httpFactsOf } from '../run/fault.ts';
 import { defaults } from '../run/limits.ts';
-import type { Doubt, OutcomeOf } from '../run/outcome.ts';
-import type { Words } from '../run/problem.ts';
+import type { InDoubtDetails, OutcomeOf } from '../run/outcome.ts';
+import type { Diagnostic } from '../run/problem.ts';
 import { fullArgumentOf, shellWord } from '../run/quote.ts';
-import { fullNameOf, nameOf, type Target } from '../run/run.ts';
+import { automationNameOf, fullNameOf, type Target } from '../run/run.ts';
 import { formatDuration, localTime } from '../system/time-text.ts';
 
 /** A trigger that may have started a run whose id isn't known: as messages speak of it. */
-interface DoubtfulTrigger extends Omit<Doubt, 'why'> {
+interface DoubtfulTrigger extends Omit<InDoubtDetails, 'why'> {
   target: Target;
   idempotencyKey: string;
 }
 
-export function wordsOfDoubt({ target, start, doubt }: OutcomeOf<'in_doubt'>): Words | undefined {
-  const { why } = doubt;
-  const trigger = { ...doubt, target, idempotencyKey: start?.idempotencyKey ?? '' };
-  switch (why.kind) {
-    case 'lost':
-      return wordsOfLost(why.fault, trigger);
-    case 'interrupted':
-      return wordsOfInterrupted(trigger);
+export function diagnosticOfDoubt({ target, triggerInfo, inDoubt }: OutcomeOf<'in_doubt'>): Diagnostic | undefined {
+  const { reason } = inDoubt;
+  const trigger = { ...inDoubt, target, idempotencyKey: triggerInfo?.idempotencyKey ?? '' };
+  switch (reason.kind) {
+    case 'no_response':
+      return diagnosticOfLost(reason.fault, trigger);
+    case 'signal':
+      return diagnosticOfInterrupted(trigger);
     case 'expired':
-      return wordsOfExpired(trigger);
+      return diagnosticOfExpired(trigger);
     case 'other_api_key':
-      return wordsOfOtherApiKey(trigger);
+      return diagnosticOfOtherApiKey(trigger);
     case 'withheld':
-      return wordsOfWithheld(trigger);
+      return diagnosticOfWithheld(trigger);
     case 'sending':
-      return { message: `${triggerAt(trigger)} is still being sent by ${shownProcess(why.process)}` };
+      return { message: `${triggerAt(trigger)} is still being sent by ${shownProcess(reason.process)}` };
     case 'listed':
       return {
-        message: `this trigger of ${nameOf(target)} has no recorded response; it may have started a run`,
-        hint: why.isRecoverable ? recoverCommandFor(trigger) : undefined,
+        message: `this trigger of ${automationNameOf(target)} has no recorded response; it may have started a run`,
+        hint: reason.isRecoverable ? recoverCommandFor(trigger) : undefined,
       };
     case 'superseded':
       return undefined;
   }
 }
 
-function wordsOfLost(fault: Fault, trigger: DoubtfulTrigger): Words {
+function diagnosticOfLost(fault: Fault, trigger: DoubtfulTrigger): Diagnostic {
   const { target, ignoresKeys } = trigger;
   // A refusal can only be that of a retry, because otherwise the trigger wouldn't be in doubt.
   const isRetry = deliveryOf(fault) === 'refused';
   const next = whatNext(trigger, fault);
   return {
-    message: `the trigger of ${nameOf(target)} got no valid response${afterLoss(fault, trigger, isRetry)}`,
+    message: `the trigger of ${automationNameOf(target)} got no valid response${afterLoss(fault, trigger, isRetry)}`,
     hint: fault.kind === 'unauthorized' ? hintAfterRefusal(fault, next, trigger) : next,
-    isForPerson: ignoresKeys,
+    needsPerson: ignoresKeys,
   };
 }
 
@@ -76,17 +76,17 @@ function activeRun({ executionId }: Fault, isOthers = false): string {
 export function unresolvedText(fault: Fault, trigger: DoubtfulTrigger): string {
   const sentMs = sentMsOf(trigger);
   const when = sentMs === undefined ? '' : `, triggered at ${localTime(sentMs)},`;
-  const name = nameOf(trigger.target);
+  const name = automationNameOf(trigger.target);
   return `${name}${when} is unresolved: its response was lost${afterLoss(fault, trigger, true)}`;
 }
 
-function wordsOfInterrupted(trigger: DoubtfulTrigger): Words {
+function diagnosticOfInterrupted(trigger: DoubtfulTrigger): Diagnostic {
   const { target, idempotencyKey, conflict, ignoresKeys } = trigger;
-  const whatever = `interrupted; a run of ${nameOf(target)} may have been started (idempotency key ${idempotencyKey})`;
+  const whatever = `interrupted; a run of ${automationNameOf(target)} may have been started (idempotency key ${idempotencyKey})`;
   return {
     message: whatever + notRepeated(trigger),
     hint: whatNext({ ...trigger, conflict: conflict && { ...conflict, activeExecutionId: undefined } }),
-    isForPerson: ignoresKeys,
+    needsPerson: ignoresKeys,
   };
 }
 
@@ -154,14 +154,14 @@ export function lookFor(trigger: Omit<DoubtfulTrigger, 'idempotencyKey' | 'ignor
   if (recorded) when = sentMs === undefined ? '' : ` that began at about ${localTime(sentMs)}`;
   const isPerhaps = conflict?.activeExecutionId !== undefined && !conflict.isOthers;
   const which = isPerhaps ? ` (perhaps ${conflict.activeExecutionId})` : '';
-  return `look in the service for a run of ${nameOf(target)}${when}${which}`;
+  return `look in the service for a run of ${automationNameOf(target)}${when}${which}`;
 }
 
 /** The trigger in a sentence, with the time at which it was first sent. */
 export function triggerAt(trigger: Pick<DoubtfulTrigger, 'target' | 'recorded'>): string {
   const sentMs = sentMsOf(trigger);
   const when = sentMs === undefined ? '' : ` at ${localTime(sentMs)}`;
-  return `the trigger of ${nameOf(trigger.target)}${when}`;
+  return `the trigger of ${automationNameOf(trigger.target)}${when}`;
 }
 
 /** Why `recover` sends it only with `--resend`: a second run, or a late one, could start. */
@@ -175,19 +175,19 @@ function whyWithheld(trigger: DoubtfulTrigger): string {
 }
 
 /** The trigger isn't sent, though its outcome is unknown: `recover` needs `--resend`. */
-function wordsOfWithheld(trigger: DoubtfulTrigger): Words {
+function diagnosticOfWithheld(trigger: DoubtfulTrigger): Diagnostic {
   return {
     message: `${triggerAt(trigger)} isn't sent again: ${whyWithheld(trigger)} (idempotency key ${trigger.idempotencyKey})`,
     hint: `${lookFor(trigger)}; if there is none, send it again: ${resend(trigger)}`,
-    isForPerson: true,
+    needsPerson: true,
   };
 }
 
 /** The idempotency key was sent with another API key, and the outcome is unknown. With this API key, it is a new key. */
-function wordsOfOtherApiKey(trigger: DoubtfulTrigger): Words {
+function diagnosticOfOtherApiKey(trigger: DoubtfulTrigger): Diagnostic {
   const { target, idempotencyKey } = trigger;
   return {
-    message: `the idempotency key ${idempotencyKey} was sent with another API key, and may have started a run of ${nameOf(target)}. With this API key a second run could start`,
+    message: `the idempotency key ${idempotencyKey} was sent with another API key, and may have started a run of ${automationNameOf(target)}. With this API key a second run could start`,
     hint: `${apiKeyHint}: set the one that sent the trigger, then \`runctl recover\`\n${orLookFor(trigger)}`,
   };
 }
@@ -203,10 +203,10 @@ function orLookFor(trigger: DoubtfulTrigger): string {
 }
 
 /** An idempotency key whose outcome is unknown and that the service may have forgotten. */
-function wordsOfExpired(trigger: DoubtfulTrigger): Words {
+function diagnosticOfExpired(trigger: DoubtfulTrigger): Diagnostic {
   const { target, idempotencyKey } = trigger;
   return {
-    message: `the idempotency key ${idempotencyKey} was first sent more than 24h ago, and may have started a run of ${nameOf(target)}`,
+    message: `the idempotency key ${idempotencyKey} was first sent more than 24h ago, and may have started a run of ${automationNameOf(target)}`,
     hint: `${lookFor(trigger)}; if there is none, trigger with a new idempotency key`,
   };
 }

@@ -1,7 +1,7 @@
 import type { Recorder } from '../journal/recorder.ts';
+import { type Attribution, attributionOf, attributionOfRecord } from '../run/attribution.ts';
 import { ageOf, type RecordedKey } from '../run/entry.ts';
-import { type Evidence, evidenceOf, evidenceOfRecord } from '../run/evidence.ts';
-import { deliveryOf, type Fault, type FaultKind, interrupted } from '../run/fault.ts';
+import { abortedFault, deliveryOf, type Fault, type FaultKind } from '../run/fault.ts';
 import { defaults } from '../run/limits.ts';
 import { isNamedBy } from '../run/run.ts';
 import type { Answer, RunStatus, Service } from '../run/service.ts';
@@ -29,7 +29,7 @@ export interface SendPorts extends RetryPorts {
 export interface StartedTrigger {
   kind: 'started';
   run: RunStatus;
-  evidence: Evidence;
+  attribution: Attribution;
   retryAfterMs?: number; // before we ask for the run
 }
 
@@ -37,7 +37,7 @@ export interface StartedTrigger {
 export interface RecordedTrigger {
   kind: 'recorded';
   executionId: string;
-  evidence: Evidence;
+  attribution: Attribution;
 }
 
 /** `fault` says why the last attempt failed. */
@@ -73,8 +73,8 @@ export async function sendUntilKnown(
     const answer = obstacle(wasInDoubt) ?? (await send(trigger, ports, leftMs));
     if (answer.kind === 'ok') {
       const { value: run, retryAfterMs } = answer;
-      const evidence = evidenceOf(run, { ...trigger, isRecovery, wasInDoubt });
-      return { kind: 'ok', value: { kind: 'started', run, evidence, retryAfterMs } };
+      const attribution = attributionOf(run, { ...trigger, isRecovery, wasInDoubt });
+      return { kind: 'ok', value: { kind: 'started', run, attribution, retryAfterMs } };
     }
     const { fault } = answer;
     isInDoubt ||= deliveryOf(fault) === 'unknown';
@@ -93,23 +93,23 @@ export async function sendUntilKnown(
   const mayRepeat = () => !isEnd(state) && (isRepeatable || !isInDoubt);
   // With another API key the idempotency key would be a new one, so `startRun` decides whether it is sent with that.
   const options = { ...ports, renewApiKey: undefined };
-  const tried = await retry(attempt, { ...options, lane: 'trigger', isRetryable: mayRepeat });
+  const tried = await retry(attempt, { ...options, priority: 'trigger', isRetryable: mayRepeat });
   if (tried.kind === 'ok') {
-    const { run, evidence } = tried.value;
-    record.started(run, evidence);
+    const { run, attribution } = tried.value;
+    record.started(run, attribution);
     return tried.value;
   }
   const { kind, fault } = tried;
   const isRefused = step(state, 'stopped') === 'refused';
   const wasInDoubt = isInDoubt && !isRefused;
   if (wasInDoubt) record.inDoubt(fault, { isLast: earlierUse.isContinuedAfter?.(fault) !== true });
-  // There is no record of a trigger whose turn never came.
-  else if (attempts > 0) record.refused(kind === 'interrupted' ? interrupted : fault);
+  // There is no record of a trigger that never got a permit.
+  else if (attempts > 0) record.refused(kind === 'interrupted' ? abortedFault : fault);
   const isWaiting = !wasInDoubt && !isRecovery && fault.kind !== 'taken_key';
   const recorded = isWaiting ? await waitForOtherSenders(ports) : record.readKey();
   if (recorded?.kind === 'run') {
-    const evidence = evidenceOfRecord({ isRecovery, wasInDoubt });
-    return { kind: 'recorded', executionId: recorded.executionId, evidence };
+    const attribution = attributionOfRecord({ isRecovery, wasInDoubt });
+    return { kind: 'recorded', executionId: recorded.executionId, attribution };
   }
   if (kind === 'interrupted') return { kind, fault, mayHaveStarted: !isRefused };
   return { kind: isRefused ? 'refused' : 'unknown', fault };

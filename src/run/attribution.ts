@@ -1,9 +1,9 @@
 import type { RunStatus } from './service.ts';
 
 /** How a trigger can end. */
-export type HowTriggered = (typeof meanings)[Evidence]['how'];
+export type HowTriggered = (typeof attributions)[Attribution]['how'];
 
-interface Meaning {
+interface AttributionRow {
   how: 'started' | 'recovered' | 'found' | 'replayed' | 'skipped' | 'not_started' | 'unknown';
   started: 'yes' | 'no' | 'unknown'; // whether this command started a run
 }
@@ -12,7 +12,7 @@ interface Meaning {
  * What shows whether this command started a run, and what follows. Only ids, idempotency keys and the end of a run show it,
  * never a time: the service's clocks may differ, and a request may act late (docs/service.md).
  */
-export const meanings = {
+export const attributions = {
   generated_key: { how: 'started', started: 'yes' }, // nobody else has the key, so the run is ours
   shared_key: { how: 'found', started: 'unknown' }, // others may have sent a key that the user set
   finished_run: { how: 'replayed', started: 'no' }, // no attempt was in doubt, and a new run is RUNNING
@@ -23,13 +23,13 @@ export const meanings = {
   left_active: { how: 'skipped', started: 'no' },
   refused: { how: 'not_started', started: 'no' },
   in_doubt: { how: 'unknown', started: 'unknown' },
-} as const satisfies Record<string, Meaning>;
+} as const satisfies Record<string, AttributionRow>;
 
-export type Evidence = keyof typeof meanings;
+export type Attribution = keyof typeof attributions;
 
 /** May the run have been there before this command? */
-export function mayBeEarlier(evidence: Evidence): boolean {
-  const { how } = meanings[evidence];
+export function mayBeEarlierRun(attribution: Attribution): boolean {
+  const { how } = attributions[attribution];
   return how === 'replayed' || how === 'found';
 }
 
@@ -40,10 +40,10 @@ interface Sender {
 }
 
 /** What it shows that the service answered an attempt with this run. Its times are not asked for: they decide nothing. */
-export function evidenceOf(
+export function attributionOf(
   run: Pick<RunStatus, 'isFinal'> & { completedAt?: unknown },
   { userProvided, isRecovery, wasInDoubt }: Sender,
-): Evidence {
+): Attribution {
   const hasFinished = run.isFinal || run.completedAt !== undefined;
   const isEarlier = hasFinished && !wasInDoubt;
   if (isRecovery) return isEarlier ? 'recovered_earlier' : 'recovered_run';
@@ -52,7 +52,10 @@ export function evidenceOf(
 }
 
 /** What it shows that another process recorded a run for the key, though our attempts got none. */
-export function evidenceOfRecord({ isRecovery, wasInDoubt }: Pick<Sender, 'isRecovery' | 'wasInDoubt'>): Evidence {
+export function attributionOfRecord({
+  isRecovery,
+  wasInDoubt,
+}: Pick<Sender, 'isRecovery' | 'wasInDoubt'>): Attribution {
   if (isRecovery) return wasInDoubt ? 'recovered_run' : 'recovered_earlier';
   return wasInDoubt ? 'shared_key' : 'recorded_run';
 }

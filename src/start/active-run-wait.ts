@@ -1,20 +1,20 @@
 import type { Fault } from '../run/fault.ts';
-import type { SlotEnd, WatchEnd } from '../run/outcome.ts';
+import type { ActiveRunWaitEnd, WatchEnd } from '../run/outcome.ts';
 import type { Target } from '../run/run.ts';
 import { pause } from '../system/clock.ts';
 import { jitter, pollGapMs } from '../watch/poll-gap.ts';
-import { waitForOther } from '../watch/watch-run.ts';
+import { waitForActiveRun } from '../watch/watch-run.ts';
 import type { StartPorts } from './ports.ts';
 
-/** An Automation's only slot for an active run. */
-interface Slot {
+/** The wait for the active run of an Automation, which has at most one, for `--if-active wait`. */
+interface ActiveRunWait {
   /** Waits after this refusal until it is worth trying again. Returns why not if something ends the wait first. */
   wait(fault: Fault, activeId: string | undefined): Promise<EndedWait | undefined>;
   hasFinished(executionId: string | undefined): boolean;
 }
 
 export interface EndedWait {
-  end: SlotEnd;
+  end: ActiveRunWaitEnd;
   fault?: Fault; // of the polls of the active run, if they ended the wait
 }
 
@@ -23,10 +23,10 @@ const leastForTriggerMs = 1_000;
 /** The shortest time between triggers while we don't know which run is active. */
 const leastBetweenTriggersMs = 5_000;
 
-export function createSlot(target: Target, ports: StartPorts): Slot {
-  const { clock, random, signal, deadline, intervalMs, observe } = ports;
+export function createActiveRunWait(target: Target, ports: StartPorts): ActiveRunWait {
+  const { clock, random, signal, session, intervalMs, observe } = ports;
   const startMs = clock.elapsedMs();
-  const timedOut = (): EndedWait => ({ end: deadline.timedOut() });
+  const timedOut = (): EndedWait => ({ end: session.timedOut() });
   /** An active run that has finished or can't be polled. If it is named again, only time decides how long to wait. */
   let passedId: string | undefined;
   let finishedId: string | undefined;
@@ -36,24 +36,24 @@ export function createSlot(target: Target, ports: StartPorts): Slot {
     async wait(fault, activeId) {
       const { retryAfterMs = 0 } = fault;
       const refusedAtMs = clock.elapsedMs();
-      const leftMs = deadline.leftMs();
+      const leftMs = session.leftMs();
       if (leftMs < leastForTriggerMs || retryAfterMs > leftMs) return timedOut();
       let waitMs = 0;
       if (activeId === undefined || activeId === passedId) {
         const gapMs = intervalMs ?? jitter(pollGapMs(refusedAtMs - startMs), random);
         waitMs = Math.min(Math.max(leastBetweenTriggersMs, gapMs), leftMs);
-        observe({ event: 'waiting', for: 'slot', target, nextMs: waitMs });
+        observe({ event: 'waiting', for: 'active_run', target, nextMs: waitMs });
       } else {
-        const polled = await waitForOther({ run: { target, executionId: activeId } }, ports);
+        const polled = await waitForActiveRun({ run: { target, executionId: activeId } }, ports);
         const ended = polled.kind === 'ended' ? endOf(polled.end) : undefined;
         if (ended) return ended;
         passedId = activeId;
         if (polled.kind === 'finished') finishedId = passedId;
       }
       const restMs = Math.max(waitMs, refusedAtMs + retryAfterMs - clock.elapsedMs());
-      if (await pause(restMs, clock, signal, retryAfterMs)) deadline.woke();
-      if (signal.aborted) return { end: { kind: 'interrupted' } };
-      return deadline.leftMs() < leastForTriggerMs ? timedOut() : undefined;
+      if (await pause(restMs, clock, signal, retryAfterMs)) session.woke();
+      if (signal.aborted) return { end: { kind: 'signal' } };
+      return session.leftMs() < leastForTriggerMs ? timedOut() : undefined;
     },
   };
 }
@@ -62,11 +62,11 @@ export function createSlot(target: Target, ports: StartPorts): Slot {
 function endOf(end: WatchEnd): EndedWait | undefined {
   switch (end.kind) {
     case 'timed_out':
-    case 'interrupted':
+    case 'signal':
       return { end };
     case 'gave_up':
       return { end, fault: end.fault };
-    case 'refused':
+    case 'polls_refused':
       // The response to the next trigger decides.
       return undefined;
   }

@@ -1,17 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { attributions } from '../../src/run/attribution.ts';
 import type { RecordedKey, UnresolvedTrigger } from '../../src/run/entry.ts';
-import { meanings } from '../../src/run/evidence.ts';
 import type { Answer, RunStatus } from '../../src/run/service.ts';
 import type { Trigger } from '../../src/run/trigger.ts';
 import { createRateLimiter } from '../../src/service/rate-limiter.ts';
 import { isEnd, protocol, type TriggerEvent, type TriggerState } from '../../src/start/protocol.ts';
-import {
-  type EarlierUse,
-  type SendPorts,
-  sendUntilKnown,
-  type TriggerResult,
-} from '../../src/start/send-until-known.ts';
+import { type EarlierUse, type SendPorts, sendUntilKnown, type TriggerResult } from '../../src/start/send-trigger.ts';
 import type { JsonObject } from '../../src/system/json.ts';
 import { hour } from '../helpers/durations.ts';
 import { executionId, fault, projectId, running, scriptedService, state, target } from '../helpers/scripted-service.ts';
@@ -183,8 +178,8 @@ describe('one trigger', () => {
   });
 
   test.each([
-    ['interrupted', false],
-    ['interrupted_in_flight', true],
+    ['aborted', false],
+    ['aborted_in_flight', true],
   ] as const)('that the user ends (%s) may have started a run: %s', async (kind, mayHaveStarted) => {
     const { result } = await triggered([fault(kind)]);
     expect(result).toMatchObject({ kind: 'interrupted', mayHaveStarted });
@@ -276,7 +271,7 @@ describe('what an answer shows of the start', () => {
     ['`recover`, finished, after a lost answer', [lost, state('FAILED')], recovery, 'recovered unknown'],
   ])('%s', async (_, script, given, expected) => {
     const { result } = await triggered(script, given);
-    const { how, started } = meanings[result.kind === 'started' ? result.evidence : 'in_doubt'];
+    const { how, started } = attributions[result.kind === 'started' ? result.attribution : 'in_doubt'];
     expect(`${how} ${started}`).toBe(expected);
   });
 
@@ -397,7 +392,7 @@ describe('a key that another process has sent, too', () => {
   ])('%s', async (_, script, history, readKey, end) => {
     const { result } = await triggered(script, { history, readKey });
     if (result.kind !== 'recorded') return expect(result.kind).toBe(end);
-    const { how, started } = meanings[result.evidence];
+    const { how, started } = attributions[result.attribution];
     expect([result.executionId, `${how} ${started}`]).toEqual([otherId, end]);
   });
 });

@@ -2,12 +2,12 @@ import type { FailedAttempt } from '../run/events.ts';
 import { type Fault, isOfConnection, isRefusal, isTooEarly } from '../run/fault.ts';
 import { backoffMs } from '../service/retry.ts';
 import type { Clock } from '../system/clock.ts';
-import { afterWakeMs, type Deadline } from './deadline.ts';
 import type { WatchPorts } from './ports.ts';
+import { afterWakeMs, type WatchSession } from './watch-session.ts';
 
-type Verdict =
+type RetryDecision =
   | ({ kind: 'retry'; leastMs: number } & FailedAttempt) // `leastMs` is what `Retry-After` asks for
-  | { kind: 'refused' }
+  | { kind: 'stop' }
   | { kind: 'gave_up' };
 
 /** A refusal counts once it has lasted this long: a deployment or a firewall may refuse for a moment. */
@@ -16,11 +16,11 @@ const refusalMs = 30_000;
 const longestWaitMs = 600_000;
 
 /** How long a watch waits for a `Retry-After`, unless its timeout ends first. */
-export const waitAskedFor = (retryAfterMs: number): number => Math.min(retryAfterMs, longestWaitMs);
+export const cappedRetryAfterMs = (retryAfterMs: number): number => Math.min(retryAfterMs, longestWaitMs);
 
 /** Decides after every failed poll whether the watch continues. */
-export function createTolerance(
-  { clock, random, deadline, giveUpAfterMs }: WatchPorts,
+export function createPollRetryPolicy(
+  { clock, random, session, giveUpAfterMs }: WatchPorts,
   sinceTriggerMs: (() => number) | undefined,
 ) {
   let failures = 0;
@@ -28,21 +28,21 @@ export function createTolerance(
   let silentMs = 0; // waiting for a `Retry-After` or in the queue does not count
   let waitMs = 0;
   let missingPaths = 0;
-  const refusal = createRefusal(clock, deadline);
+  const refusal = createRefusal(clock, session);
 
   return {
     leftMs,
-    failed(fault: Fault, tookMs: number): Verdict {
+    failed(fault: Fault, tookMs: number): RetryDecision {
       if (failures === 0) failingSinceMs = clock.elapsedMs() - tookMs;
       failures += 1;
       silentMs += waitMs + tookMs;
       waitMs = 0;
-      if (endsWatch(fault)) return { kind: 'refused' };
+      if (endsWatch(fault)) return { kind: 'stop' };
       const { retryAfterMs = 0 } = fault;
       const triedForMs = isOfRefusal(fault) ? Math.min(leftMs(), refusal.leftMs()) : leftMs();
       const backoff = backoffMs(failures, {}, triedForMs, random);
       if (backoff === undefined) return { kind: 'gave_up' };
-      const leastMs = waitAskedFor(retryAfterMs);
+      const leastMs = cappedRetryAfterMs(retryAfterMs);
       if (leastMs === 0) waitMs = backoff;
       return { kind: 'retry', leastMs, fault, failures, silentMs, triedForMs, retryInMs: Math.max(leastMs, backoff) };
     },
@@ -51,7 +51,7 @@ export function createTolerance(
     /** Returns the time since the first of the failed polls, with all waits. Undefined if the last poll had a valid response. */
     succeeded(): number | undefined {
       const afterMs = failures > 0 ? clock.elapsedMs() - failingSinceMs : undefined;
-      deadline.answered();
+      session.answered();
       failures = 0;
       silentMs = 0;
       waitMs = 0;
@@ -61,13 +61,13 @@ export function createTolerance(
   };
 
   function leftMs(): number {
-    return Math.max(giveUpAfterMs - silentMs, deadline.wokeAtMs + afterWakeMs - clock.elapsedMs());
+    return Math.max(giveUpAfterMs - silentMs, session.wokeAtMs + afterWakeMs - clock.elapsedMs());
   }
 
   function endsWatch(fault: Fault): boolean {
     if (fault.kind === 'unsendable') return true;
-    if (isOfRefusal(fault)) return !deadline.isAnswered || refusal.hasLasted();
-    if (deadline.isAnswered || isTooEarly(fault, sinceTriggerMs?.())) return false;
+    if (isOfRefusal(fault)) return !session.isAnswered || refusal.hasLasted();
+    if (session.isAnswered || isTooEarly(fault, sinceTriggerMs?.())) return false;
     if (fault.kind === 'path_not_found') missingPaths += 1;
     return missingPaths > 1 || isOfConnection(fault);
   }
@@ -78,13 +78,13 @@ export function createTolerance(
 }
 
 /** How long the service has refused the polls. It begins again after a sleep or a stop. */
-function createRefusal(clock: Clock, deadline: Deadline) {
+function createRefusal(clock: Clock, session: WatchSession) {
   let sinceMs: number | undefined;
   const leftMs = () => (sinceMs ?? Number.POSITIVE_INFINITY) + refusalMs - clock.elapsedMs();
   return {
     leftMs,
     hasLasted(): boolean {
-      if (sinceMs === undefined || sinceMs <= deadline.wokeAtMs) sinceMs = clock.elapsedMs();
+      if (sinceMs === undefined || sinceMs <= session.wokeAtMs) sinceMs = clock.elapsedMs();
       return leftMs() <= 0;
     },
     end(): void {

@@ -1,9 +1,9 @@
-import { type Fault, interrupted, isRetryable, isTooEarly } from '../run/fault.ts';
-import type { FoundRun, Operation } from '../run/outcome.ts';
+import { abortedFault, type Fault, isRetryable, isTooEarly } from '../run/fault.ts';
+import type { RunHandle, RunResource } from '../run/outcome.ts';
 import type { Run } from '../run/run.ts';
 import { type Answer, errorTextOf, type RunResult, type RunStatus } from '../run/service.ts';
 import { endedWell } from '../run/statuses.ts';
-import { inTurn, type Lane } from '../service/rate-limiter.ts';
+import { type Priority, withPermit } from '../service/rate-limiter.ts';
 import { type RetryResult, retry } from '../service/retry.ts';
 import { stopwatch } from '../system/clock.ts';
 import type { WatchPorts } from './ports.ts';
@@ -14,19 +14,20 @@ interface Values {
 }
 
 /** Asks for the status or the result of a run, with retries. */
-export async function ask<Asked extends Operation>(
-  operation: Asked,
-  { run, sinceTriggerMs, seen }: FoundRun,
+export async function fetchRun<Resource extends RunResource>(
+  resource: Resource,
+  { run, sinceTriggerMs, lastConfirmed }: RunHandle,
   ports: WatchPorts,
-): Promise<Answer<Values[Asked]>> {
+): Promise<Answer<Values[Resource]>> {
   let missingPaths = 0;
   /** A gateway may return 404 instead of the service for a moment, so only the second 404 counts. */
   const isFirstMissingPath = ({ kind }: Fault) => kind === 'path_not_found' && ++missingPaths < 2;
-  const asked = await retry((timeoutMs) => askOnce(operation, run, ports, timeoutMs), {
+  const asked = await retry((timeoutMs) => fetchOnce(resource, run, ports, timeoutMs), {
     ...ports,
-    lane: laneOf(operation),
+    priority: priorityOf(resource),
     isRetryable: (fault) => isTooEarly(fault, sinceTriggerMs?.()) || isRetryable(fault) || isFirstMissingPath(fault),
-    onRetry: (failed) => ports.observe({ event: 'attempt_failed', operation, run, seen: seen?.(), ...failed }),
+    onRetry: (failed) =>
+      ports.observe({ event: 'attempt_failed', resource, run, lastConfirmed: lastConfirmed?.(), ...failed }),
   });
   return answerOf(asked);
 }
@@ -34,33 +35,33 @@ export async function ask<Asked extends Operation>(
 /** Asks for a run's status, without retries. Only if the API key was refused and there is another one, it asks once more. */
 export async function pollOnce(run: Run, ports: WatchPorts): Promise<Answer<RunStatus>> {
   const { service, signal } = ports;
-  const once = { ...ports, lane: laneOf('status'), isRetryable: () => false };
+  const once = { ...ports, priority: priorityOf('status'), isRetryable: () => false };
   return answerOf(await retry(() => service.status(run, signal), once));
 }
 
 function answerOf<T>(asked: RetryResult<T>): Answer<T> {
   if (asked.kind === 'ok') return asked;
-  return { kind: 'fault', fault: asked.kind === 'interrupted' ? interrupted : asked.fault };
+  return { kind: 'fault', fault: asked.kind === 'interrupted' ? abortedFault : asked.fault };
 }
 
 /** Asks for a run's status and records it. */
-export async function askStatus(found: FoundRun, ports: WatchPorts): Promise<Answer<RunStatus>> {
-  const answer = await ask('status', found, ports);
+export async function fetchStatus(found: RunHandle, ports: WatchPorts): Promise<Answer<RunStatus>> {
+  const answer = await fetchRun('status', found, ports);
   if (answer.kind === 'ok') ports.journal.recordStatus(ports.baseUrl, found.run, answer.value);
   return answer;
 }
 
-const askOnce = <Asked extends Operation>(
-  operation: Asked,
+const fetchOnce = <Resource extends RunResource>(
+  resource: Resource,
   run: Run,
   { service, signal }: WatchPorts,
   timeoutMs: number,
-) => service[operation](run, signal, { timeoutMs }) as Promise<Answer<Values[Asked]>>;
+) => service[resource](run, signal, { timeoutMs }) as Promise<Answer<Values[Resource]>>;
 
-export const laneOf = (operation: Operation): Lane => (operation === 'result' ? 'result' : 'poll');
+export const priorityOf = (resource: RunResource): Priority => (resource === 'result' ? 'result' : 'poll');
 
 /** Records it if the service doesn't know an unfinished run of this API key. A 404 or 410 may come from a router. */
-export async function isNowForgotten(
+export async function recordNotFound(
   run: Run,
   { kind }: Fault,
   { journal, baseUrl, account }: WatchPorts,
@@ -78,23 +79,23 @@ export function recordedErrorOf(result: RunResult): string | undefined {
 }
 
 // What only decorates the answer must not keep the user waiting for it.
-const longestBesideMs = 3_000;
+const optionalRequestMs = 3_000;
 
 /** Asks once, for what the answer is more useful with, but complete without. Undefined if there is no response in time. */
-export async function askBeside<Asked extends Operation>(
-  operation: Asked,
+export async function fetchOptional<Resource extends RunResource>(
+  resource: Resource,
   run: Run,
   ports: WatchPorts,
-): Promise<Values[Asked] | undefined> {
+): Promise<Values[Resource] | undefined> {
   const sinceMs = stopwatch(ports.clock);
-  const turn = { lane: laneOf(operation), signal: ports.signal, leftMs: () => longestBesideMs - sinceMs() };
-  const answer = await inTurn(ports.limiter, turn, () => askOnce(operation, run, ports, longestBesideMs));
+  const permit = { priority: priorityOf(resource), signal: ports.signal, leftMs: () => optionalRequestMs - sinceMs() };
+  const answer = await withPermit(ports.limiter, permit, () => fetchOnce(resource, run, ports, optionalRequestMs));
   return answer?.kind === 'ok' ? answer.value : undefined;
 }
 
 /** Reads the result of a run that finished with this status, and records its error. Undefined if it can't be read now. */
 export async function readError(run: Run, status: RunStatus, ports: WatchPorts): Promise<RunResult | undefined> {
-  const result = await askBeside('result', run, ports);
+  const result = await fetchOptional('result', run, ports);
   // The result may lag behind the status.
   if (result?.isFinal) ports.journal.recordStatus(ports.baseUrl, run, status, recordedErrorOf(result));
   return result;

@@ -1,30 +1,31 @@
 import {
-  exitNameOf,
+  exitNameOfFault,
   type Fault,
   type FaultKind,
   httpOf,
-  isInterruption,
+  isAborted,
   remedyOf,
   retryAfterHint,
 } from '../run/fault.ts';
 import type { ActiveRun, OutcomeOf, TimedOut } from '../run/outcome.ts';
-import type { Words } from '../run/problem.ts';
+import type { Diagnostic } from '../run/problem.ts';
 import { shellWord } from '../run/quote.ts';
-import { nameOf, type Target } from '../run/run.ts';
+import { automationNameOf, type Target } from '../run/run.ts';
 import { formatDuration, localTime } from '../system/time-text.ts';
-import type { Voice } from './voice.ts';
+import type { HintContext } from './hint-context.ts';
 
 /** A trigger that definitely started no run. */
-export function wordsOfRefusal(outcome: OutcomeOf<'refused'>, voice: Voice): Words {
-  const { target, fault, wait, active = {}, isOutage, isRepeatedRefusal, interruptedBy } = outcome;
-  if (interruptedBy && isInterruption(fault)) return { message: 'interrupted; no run was started' };
-  if (wait?.kind === 'gave_up') return wordsOfUnreadSlot(target, fault, wait.giveUpAfterMs);
-  if (wait?.kind === 'timed_out' && fault.kind === 'already_active') return wordsOfSlotTimeout(target, fault, wait);
-  const { happened, remedy } = known(fault, target, active, voice);
+export function diagnosticOfRefusal(outcome: OutcomeOf<'no_run'>, hintContext: HintContext): Diagnostic {
+  const { target, fault, waitEnd, active = {}, isOutage, isRepeatedRefusal, interruptedBy } = outcome;
+  if (interruptedBy && isAborted(fault)) return { message: 'interrupted; no run was started' };
+  if (waitEnd?.kind === 'gave_up') return diagnosticOfUnreadSlot(target, fault, waitEnd.giveUpAfterMs);
+  if (waitEnd?.kind === 'timed_out' && fault.kind === 'already_active')
+    return diagnosticOfSlotTimeout(target, fault, waitEnd);
+  const { happened, remedy } = known(fault, target, active, hintContext);
   const message = happened + httpOf(fault);
   if (isOutage) return { message, hint: outageHint };
   const hint = fault.hint ?? retryAfterHint(fault) ?? keyReuseHint(fault) ?? remedy ?? causeHint(fault);
-  return isRepeatedRefusal ? { message, hint: `${hint}\n${repeatedHint}`, isForPerson: true } : { message, hint };
+  return isRepeatedRefusal ? { message, hint: `${hint}\n${repeatedHint}`, needsPerson: true } : { message, hint };
 }
 
 const repeatedHint =
@@ -32,19 +33,24 @@ const repeatedHint =
 
 const outageHint = 'the service or the network may be down; `runctl doctor` finds the cause';
 
-function known(fault: Fault, target: Target, active: ActiveRun, voice: Voice): { happened: string; remedy?: string } {
-  const name = nameOf(target);
+function known(
+  fault: Fault,
+  target: Target,
+  active: ActiveRun,
+  hintContext: HintContext,
+): { happened: string; remedy?: string } {
+  const name = automationNameOf(target);
   const failure = `no run of ${name} was started: ${fault.message}`;
   const isActive =
     active.since === undefined ? 'is already running' : `has been running since ${localTime(active.since)}`;
   const special: Partial<Record<FaultKind, { happened: string; remedy: string }>> = {
     already_active: {
       happened: `${name} ${isActive}; no run was started`,
-      remedy: activeHint(target, active, voice),
+      remedy: activeHint(target, active, hintContext),
     },
     not_found: {
       happened: isOfProject(fault) ? failure : `the service doesn't know ${name}; no run was started`,
-      remedy: `${didYouMeanLine(name, voice)}check the name, the project and the base URL: \`runctl config list\``,
+      remedy: `${didYouMeanLine(name, hintContext)}check the name, the project and the base URL: \`runctl config list\``,
     },
     spent_key: { happened: `${fault.message}; no run was started`, remedy: 'trigger with a new idempotency key' },
   };
@@ -53,12 +59,12 @@ function known(fault: Fault, target: Target, active: ActiveRun, voice: Voice): {
 }
 
 /** A question alone: a command that runs something nobody asked for isn't printed. */
-export function didYouMeanLine(name: string, { namesLike }: Voice): string {
+export function didYouMeanLine(name: string, { namesLike }: HintContext): string {
   const near = namesLike(name);
   return near.length > 0 ? `did you mean ${near.map(shellWord).join(' or ')}?\n` : '';
 }
 
-function activeHint(target: Target, { executionId, mayBeLost }: ActiveRun, { argumentOf }: Voice): string {
+function activeHint(target: Target, { executionId, mayBeLost }: ActiveRun, { argumentOf }: HintContext): string {
   if (executionId !== undefined) return `\`runctl watch ${argumentOf({ target, executionId })}\``;
   return mayBeLost
     ? 'an earlier trigger whose response was lost may have started that run: `runctl recover`'
@@ -71,7 +77,7 @@ const isOfProject = ({ serviceCode = '' }: Fault) => /project/i.test(serviceCode
 /** How to find out more, if there is no better remedy. */
 function causeHint(fault: Fault): string {
   if (fault.kind === 'throttled') return 'try again later, or keep trying longer with `--give-up-after`';
-  if (exitNameOf(fault) === 'rejected' && !fault.page) return 'add `--debug` to see the request and the response';
+  if (exitNameOfFault(fault) === 'rejected' && !fault.page) return 'add `--debug` to see the request and the response';
   return '`runctl doctor` finds the cause';
 }
 
@@ -81,23 +87,23 @@ const keyReuseHint = ({ kind, serviceCode = '' }: Fault) =>
     : undefined;
 
 /** `--timeout` ended the wait for the active run, or would expire before the service allows another try. */
-function wordsOfSlotTimeout(target: Target, fault: Fault, { timeoutMs, passedMs }: TimedOut): Words {
+function diagnosticOfSlotTimeout(target: Target, fault: Fault, { timeoutMs, passedMs }: TimedOut): Diagnostic {
   const limit = formatDuration(timeoutMs);
   const wait = retryAfterHint(fault);
   const happened = wait
     ? `is already running, and \`--timeout\` (${limit}) expires before the next try`
     : `was still running after ${formatDuration(passedMs)}`;
   return {
-    message: `${nameOf(target)} ${happened}; no run was started${httpOf(fault)}`,
+    message: `${automationNameOf(target)} ${happened}; no run was started${httpOf(fault)}`,
     hint: wait ?? 'wait longer with `--timeout`',
   };
 }
 
 /** The wait for the active run ended because nothing more could be learned about it. */
-function wordsOfUnreadSlot(target: Target, fault: Fault, giveUpAfterMs: number): Words {
+function diagnosticOfUnreadSlot(target: Target, fault: Fault, giveUpAfterMs: number): Diagnostic {
   const silence = `no valid response for ${formatDuration(giveUpAfterMs)}, ${fault.message}`;
   return {
-    message: `${nameOf(target)} is already running, but that run couldn't be polled: ${silence}; no run was started${httpOf(fault)}`,
+    message: `${automationNameOf(target)} is already running, but that run couldn't be polled: ${silence}; no run was started${httpOf(fault)}`,
     hint: fault.hint ?? retryAfterHint(fault) ?? causeHint(fault),
   };
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openJournal } from '../../src/journal/journal.ts';
-import type { Sending, Service } from '../../src/run/service.ts';
-import { ask, askBeside, readErrors } from '../../src/watch/ask.ts';
+import type { RequestOptions, Service } from '../../src/run/service.ts';
+import { fetchOptional, fetchRun, readErrors } from '../../src/watch/fetch-run.ts';
 import { baseUrl, createConnection } from '../helpers/connection.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { fault, resultOf, run, scriptedService, target } from '../helpers/scripted-service.ts';
@@ -11,7 +11,7 @@ import { temporaryFolder } from '../helpers/temporary-folder.ts';
 function hangingService(firstMs = Number.POSITIVE_INFINITY) {
   const context = createMemory();
   const limitsMs: (number | undefined)[] = [];
-  const hang = async (_: unknown, signal: AbortSignal, { timeoutMs }: Sending = {}) => {
+  const hang = async (_: unknown, signal: AbortSignal, { timeoutMs }: RequestOptions = {}) => {
     limitsMs.push(timeoutMs);
     await context.clock.sleep(Math.min(timeoutMs ?? 30_000, limitsMs.length > 1 ? Infinity : firstMs), signal);
     return fault('lost');
@@ -22,20 +22,20 @@ function hangingService(firstMs = Number.POSITIVE_INFINITY) {
 
 test.each(['status', 'result'] as const)('no request for a %s outlasts --give-up-after', async (operation) => {
   const { connection, limitsMs, clock } = hangingService();
-  const answer = await ask(operation, { run }, { ...connection, giveUpAfterMs: 2_000 });
+  const answer = await fetchRun(operation, { run }, { ...connection, giveUpAfterMs: 2_000 });
   expect(answer).toMatchObject({ kind: 'fault', fault: { kind: 'lost' } });
   expect([limitsMs, clock.elapsedMs()]).toEqual([[2_000], 2_000]);
 });
 
 test('no attempt after a failure outlasts --give-up-after', async () => {
   const { connection, limitsMs, clock } = hangingService(1_500);
-  await ask('status', { run }, { ...connection, giveUpAfterMs: 4_000 });
+  await fetchRun('status', { run }, { ...connection, giveUpAfterMs: 4_000 });
   expect([limitsMs, clock.elapsedMs()]).toEqual([[4_000, 2_250], 4_000]);
 });
 
 test('what only decorates an answer has 3 s', async () => {
   const { connection, limitsMs, clock } = hangingService();
-  expect(await askBeside('status', run, connection)).toBeUndefined();
+  expect(await fetchOptional('status', run, connection)).toBeUndefined();
   expect([limitsMs, clock.elapsedMs()]).toEqual([[3_000], 3_000]);
 });
 

@@ -1,17 +1,17 @@
 import { documentOfEntry, type KnownRun, type RunEntry } from '../run/entry.ts';
-import type { FoundRun } from '../run/outcome.ts';
+import type { RunHandle } from '../run/outcome.ts';
 import type { Run } from '../run/run.ts';
 import type { RunStatus } from '../run/service.ts';
 import type { Clock } from '../system/clock.ts';
 
 /** A run with what the journal knows of it. Another process may have triggered it, so its age is by the wall clock. */
-export function foundRunOf(run: Run, entry: RunEntry | undefined, clock: Clock): FoundRun {
+export function runHandleOf(run: Run, entry: RunEntry | undefined, clock: Clock): RunHandle {
   if (!entry) return { run };
   const sinceMs = (time: string) => clock.nowMs() - Date.parse(time);
   const { idempotencyKey, at } = entry;
   return {
     run,
-    ...(entry.kind === 'run' && { seen: () => ({ status: statusIn(entry), ageMs: sinceMs(entry.statusAt) }) }),
+    ...(entry.kind === 'run' && { lastConfirmed: () => ({ status: statusIn(entry), ageMs: sinceMs(entry.statusAt) }) }),
     ...(idempotencyKey !== undefined && { sinceTriggerMs: () => sinceMs(at) }),
   };
 }

@@ -1,12 +1,12 @@
-import { meanings } from '../run/evidence.ts';
+import { attributions } from '../run/attribution.ts';
 import { reasonOf } from '../run/fault.ts';
 import { defaults } from '../run/limits.ts';
 import type { Recovery, TriggerOutcome } from '../run/outcome.ts';
 import type { JsonObject } from '../system/json.ts';
 import { localTime } from '../system/time-text.ts';
+import type { HintContext } from './hint-context.ts';
 import { lookFor, sentMsOf, triggerAt, unresolvedText } from './of-doubt.ts';
-import { wordsOf } from './of-outcome.ts';
-import type { Voice } from './voice.ts';
+import { diagnosticOf } from './of-outcome.ts';
 
 /** How `recover` can resolve a trigger, in its documents. */
 export const allResolutions = [
@@ -22,14 +22,14 @@ export const allResolutions = [
 
 function resolutionOf(outcome: TriggerOutcome): (typeof allResolutions)[number] {
   switch (outcome.kind) {
-    case 'started':
+    case 'has_run':
       return 'found';
-    case 'shown':
+    case 'dry_run':
       return 'unresolved';
-    case 'refused':
+    case 'no_run':
       return 'refused';
     case 'in_doubt': {
-      const { kind } = outcome.doubt.why;
+      const { kind } = outcome.inDoubt.reason;
       if (kind === 'sending') return 'left';
       return kind === 'superseded' || kind === 'other_api_key' || kind === 'withheld' ? kind : 'failed';
     }
@@ -53,49 +53,50 @@ export function reportOfRecovery(recovery: Recovery, flags: { resend?: boolean }
 /** Until when `recover` would send the trigger. */
 function untilMsOf({ trigger, outcome, ageMs }: Recovery, { resend }: { resend?: boolean }): number | undefined {
   const sentMs = sentMsOf({ recorded: { at: trigger.at, ageMs } });
-  if (outcome.kind !== 'shown' || sentMs === undefined) return undefined;
+  if (outcome.kind !== 'dry_run' || sentMs === undefined) return undefined;
   return sentMs + (resend ? defaults.keyRetentionMs : defaults.recoverMaxAgeMs);
 }
 
 /** What became of a trigger, in a sentence. */
-export function sentenceOfRecovery(recovery: Recovery, flags: { resend?: boolean }, voice: Voice): string {
+export function sentenceOfRecovery(recovery: Recovery, flags: { resend?: boolean }, hintContext: HintContext): string {
   const { trigger, outcome, ageMs, error } = recovery;
   const { target, at, reason, idempotencyKey } = trigger;
   const recorded = { at, ageMs };
   const about = triggerAt({ target, recorded });
   switch (outcome.kind) {
-    case 'started':
-      return `${about} ${foundText(outcome, error, voice)}`;
-    case 'refused':
+    case 'has_run':
+      return `${about} ${foundText(outcome, error, hintContext)}`;
+    case 'no_run':
       return `${about} started no run: ${reasonOf(outcome.fault)}`;
-    case 'shown': {
+    case 'dry_run': {
       const untilMs = untilMsOf(recovery, flags);
       const during = untilMs === undefined ? '' : `, until ${localTime(untilMs)}`;
       const why = reason === undefined ? 'it has no recorded response' : `last attempt: ${reason}`;
       return `${about} would be sent again${during} (${why})`;
     }
     case 'in_doubt': {
-      const { why } = outcome.doubt;
+      const { reason: why } = outcome.inDoubt;
       const { kind } = why;
-      const { message = '' } = wordsOf(outcome, voice) ?? {};
-      if (kind === 'lost') return unresolvedText(why.fault, { ...outcome.doubt, target, idempotencyKey });
+      const { message = '' } = diagnosticOf(outcome, hintContext) ?? {};
+      if (kind === 'no_response') return unresolvedText(why.fault, { ...outcome.inDoubt, target, idempotencyKey });
       if (kind === 'superseded')
-        return `${about} isn't sent again, because a later one has a run; if it matters, ${lookFor({ target, ...outcome.doubt })}`;
+        return `${about} isn't sent again, because a later one has a run; if it matters, ${lookFor({ target, ...outcome.inDoubt })}`;
       const isWhole = kind === 'sending' || kind === 'other_api_key' || kind === 'withheld';
       return isWhole ? message : `${about} is unresolved: ${message}`;
     }
     default:
-      return `${about} is unresolved: ${wordsOf(outcome, voice)?.message}`;
+      return `${about} is unresolved: ${diagnosticOf(outcome, hintContext)?.message}`;
   }
 }
 
 /** How its run was found, and how it stands: RUNNING, perhaps, because a service may repeat its first response. */
 function foundText(
-  { start, run, status }: Extract<TriggerOutcome, { kind: 'started' }>,
+  { triggerInfo, run, status }: Extract<TriggerOutcome, { kind: 'has_run' }>,
   error: string | undefined,
-  { argumentOf }: Voice,
+  { argumentOf }: HintContext,
 ): string {
-  const found = meanings[start.evidence].started === 'no' ? 'had started run' : 'was sent again; its run is';
+  const found =
+    attributions[triggerInfo.attribution].started === 'no' ? 'had started run' : 'was sent again; its run is';
   const end = status?.isFinal
     ? `, which finished ${status.status}${error === undefined ? '' : `: ${error}`}`
     : `; to watch it: \`runctl watch ${argumentOf(run)}\``;

@@ -1,9 +1,9 @@
-import type { Answer, RunResult, Sending } from '../run/service.ts';
+import type { Answer, RequestOptions, RunResult } from '../run/service.ts';
 import type { JsonObject } from '../system/json.ts';
-import type { Operation } from './classify.ts';
+import type { Endpoint } from './classify.ts';
 import { runIdIn } from './endpoints.ts';
 import type { HttpRequest, Transport } from './exchange.ts';
-import { faultOf } from './network-fault.ts';
+import { networkFaultOf } from './network-fault.ts';
 import type { ProxySettings } from './proxy.ts';
 import { answerOf } from './response.ts';
 
@@ -27,8 +27,8 @@ export interface ApiKey {
 }
 
 /** One request. Paths are relative to the base URL. */
-export interface Question<T> {
-  operation: Operation;
+export interface RequestSpec<T> {
+  endpoint: Endpoint;
   target: string; // the path of what is triggered, to which a `Location` must lead
   path: string;
   send?: { body: string; idempotencyKey?: string };
@@ -36,7 +36,7 @@ export interface Question<T> {
 }
 
 /** What people and the journal get of a document. */
-interface Spoken {
+interface WithMessages {
   status: string;
   title?: string;
   message?: string;
@@ -46,20 +46,20 @@ interface Spoken {
 const mebibyte = 1024 * 1024;
 
 /** Makes one attempt at a request. Everything that goes wrong becomes a fault, and is never thrown. */
-export function createAsk(options: HttpOptions) {
+export function createRequester(options: HttpOptions) {
   const { transport, baseUrl, proxy, hasExtraAuthorities, requestTimeoutMs, nowMs, scrub = (text) => text } = options;
   const { host, origin, pathname } = new URL(baseUrl);
   const prefix = pathname.replace(/\/$/, '');
   const headers = { accept: 'application/json', 'accept-encoding': 'gzip', 'user-agent': options.userAgent };
 
-  return async function ask<T extends Spoken>(
-    { operation, target, path: ofBase, send, read }: Question<T>,
+  return async function ask<T extends WithMessages>(
+    { endpoint, target, path: ofBase, send, read }: RequestSpec<T>,
     signal: AbortSignal,
-    { timeoutMs: mostMs = requestTimeoutMs }: Sending = {},
+    { timeoutMs: mostMs = requestTimeoutMs }: RequestOptions = {},
   ): Promise<Answer<T>> {
     const path = prefix + ofBase;
     const timeoutMs = Math.min(requestTimeoutMs, mostMs);
-    const maxBytes = operation === 'result' ? options.maxOutputBytes : mebibyte;
+    const maxBytes = endpoint === 'result' ? options.maxOutputBytes : mebibyte;
     const { idempotencyKey } = send ?? {};
     const apiKey = await options.apiKey(idempotencyKey);
     const request: HttpRequest = {
@@ -77,10 +77,13 @@ export function createAsk(options: HttpOptions) {
     };
     const exchange = await transport.exchange(request, signal);
     if (exchange.kind === 'failure') {
-      return { kind: 'fault', fault: faultOf(exchange.failure, { host, proxy, timeoutMs, hasExtraAuthorities }) };
+      return {
+        kind: 'fault',
+        fault: networkFaultOf(exchange.failure, { host, proxy, timeoutMs, hasExtraAuthorities }),
+      };
     }
     const answer = await answerOf(exchange.response, {
-      operation,
+      endpoint,
       maxBytes,
       nowMs: nowMs(),
       scrub,
@@ -96,7 +99,7 @@ export function createAsk(options: HttpOptions) {
 }
 
 /** A service may repeat the API key in its words. The document and the output stay as they were sent. */
-function withoutSecrets<T extends Spoken>(value: T, scrub: (text: string) => string): T {
+function withoutSecrets<T extends WithMessages>(value: T, scrub: (text: string) => string): T {
   const { status, title, message, error } = value;
   return {
     ...value,

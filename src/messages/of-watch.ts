@@ -1,0 +1,181 @@
+import { mayBeEarlierRun } from '../run/attribution.ts';
+import {
+  exitNameOfFault,
+  type Fault,
+  type FaultKind,
+  httpOf,
+  isAborted,
+  reasonOf,
+  remedyOf,
+  retryAfterHint,
+} from '../run/fault.ts';
+import { longestIdempotencyKey } from '../run/limits.ts';
+import type { LastConfirmed, OutcomeOf, TriggerInfo, WatchEnd } from '../run/outcome.ts';
+import type { Diagnostic } from '../run/problem.ts';
+import { shellWord } from '../run/quote.ts';
+import { automationNameOf, fullNameOf, type Run } from '../run/run.ts';
+import { endedWell, isKnownStatus } from '../run/statuses.ts';
+import { formatDuration, localTime } from '../system/time-text.ts';
+import type { HintContext } from './hint-context.ts';
+import { didYouMeanLine } from './of-trigger.ts';
+
+/** Why a run wasn't followed to its end. */
+export function diagnosticOfEnd(
+  { run, triggerInfo, end, lastConfirmed, isOwnRun }: OutcomeOf<'watch_ended'>,
+  hintContext: HintContext,
+): Diagnostic {
+  switch (end.kind) {
+    case 'timed_out':
+      return diagnosticOfTimeout(run, end, lastConfirmed, hintContext);
+    case 'gave_up':
+      return diagnosticOfSilence(run, end, lastConfirmed, hintContext);
+    case 'polls_refused':
+      return isForgottenRunOfKey(end.fault, triggerInfo)
+        ? diagnosticOfForgottenRun({ run, triggerInfo, fault: end.fault, lastConfirmed }, ' --watch')
+        : diagnosticOfRefusedPoll(run, end.fault, { lastConfirmed, isOwnRun }, hintContext);
+    case 'signal':
+      return {
+        message: `stopped watching ${automationNameOf(run.target)}; the run continues${askedWait(end.askedUntilMs)}`,
+        hint: resume(run, hintContext),
+      };
+  }
+}
+
+const again = (command: string, run: Run, { argumentOf }: HintContext) => `\`runctl ${command} ${argumentOf(run)}\``;
+const resume = (run: Run, hintContext: HintContext) => again('watch', run, hintContext);
+
+const askedWait = (untilMs: number | undefined): string =>
+  untilMs === undefined ? '' : ` (it was waiting until ${localTime(untilMs)}, as the service had asked)`;
+
+const lastConfirmedText = (lastConfirmed: LastConfirmed | undefined) =>
+  lastConfirmed
+    ? `last confirmed ${lastConfirmed.status.status} ${formatDuration(lastConfirmed.ageMs)} ago`
+    : 'its status was never confirmed';
+
+function diagnosticOfTimeout(
+  run: Run,
+  { passedMs, fault }: Extract<WatchEnd, { kind: 'timed_out' }>,
+  lastConfirmed: LastConfirmed | undefined,
+  hintContext: HintContext,
+): Diagnostic {
+  const wait = fault && retryAfterHint(fault);
+  const why = fault ? `: ${fault.message}` : '';
+  const http = fault ? httpOf(fault) : '';
+  return {
+    message: `stopped watching ${automationNameOf(run.target)} after ${formatDuration(passedMs)}${why}; ${whetherItContinues(lastConfirmed)}${lastConfirmedText(lastConfirmed)}${http}`,
+    hint: wait ? `${wait}, then: ${resume(run, hintContext)}` : resume(run, hintContext),
+  };
+}
+
+function whetherItContinues(lastConfirmed: LastConfirmed | undefined): string {
+  if (lastConfirmed?.status.isFinal) return '';
+  const isKnown = lastConfirmed === undefined || isKnownStatus(lastConfirmed.status.status);
+  return isKnown ? 'the run continues, ' : 'the run may have finished, ';
+}
+
+function diagnosticOfSilence(
+  run: Run,
+  { giveUpAfterMs, fault }: Extract<WatchEnd, { kind: 'gave_up' }>,
+  lastConfirmed: LastConfirmed | undefined,
+  hintContext: HintContext,
+): Diagnostic {
+  const wait = retryAfterHint(fault);
+  const silence = `no valid response for ${formatDuration(giveUpAfterMs)}, ${fault.message}`;
+  const failure = `${automationNameOf(run.target)} couldn't be followed: ${silence}`;
+  return {
+    message: `${failure}; the run may still be running, ${lastConfirmedText(lastConfirmed)}${httpOf(fault)}`,
+    hint: wait ? `${wait}, then: ${resume(run, hintContext)}` : (fault.hint ?? resume(run, hintContext)),
+  };
+}
+
+/** After the API key is replaced, the run can be watched again. */
+function diagnosticOfRefusedPoll(
+  run: Run,
+  fault: Fault,
+  known: { lastConfirmed?: LastConfirmed; isOwnRun?: boolean },
+  hintContext: HintContext,
+): Diagnostic {
+  const diagnostic = diagnosticOfUnread({ run, resource: 'status', fault, ...known }, hintContext);
+  if (exitNameOfFault(fault) !== 'unauthorized') return diagnostic;
+  return { ...diagnostic, hint: `${diagnostic.hint}, then: ${resume(run, hintContext)}` };
+}
+
+/** Why a status or a result couldn't be read. */
+export function diagnosticOfUnread(
+  outcome: Omit<OutcomeOf<'request_failed'>, 'kind' | 'target'>,
+  hintContext: HintContext,
+): Diagnostic {
+  const { run, triggerInfo, resource, fault, lastConfirmed, isOutage } = outcome;
+  if (isForgottenRunOfKey(fault, triggerInfo))
+    return diagnosticOfForgottenRun({ run, triggerInfo, fault, lastConfirmed });
+  const isMissing = exitNameOfFault(fault) === 'not_found' && !fault.page;
+  if (isAborted(fault)) return { message: 'interrupted', hint: again(resource, run, hintContext) };
+  const state = lastConfirmed ? `, ${lastConfirmedText(lastConfirmed)}` : '';
+  const failure = `the ${resource} of ${automationNameOf(run.target)} couldn't be read: ${fault.message}; the run is not affected${state}`;
+  const message = (isMissing ? missing(run, fault, lastConfirmed) : failure) + httpOf(fault);
+  const retry = again(resource, run, hintContext);
+  if (isOutage) return { message, hint: `the service or the network may be down; try again: ${retry}` };
+  const hint = fault.hint ?? retryAfterHint(fault) ?? remedyOf(fault);
+  return { message, hint: hint ?? (isMissing ? whyMissing(run, outcome.isOwnRun, hintContext) : retry) };
+}
+
+/** Is it a run that an idempotency key started which the user gave, and that the service doesn't know any more? */
+const isForgottenRunOfKey = ({ kind }: Fault, triggerInfo: TriggerInfo | undefined): triggerInfo is TriggerInfo =>
+  kind === 'not_found' && triggerInfo !== undefined && mayBeEarlierRun(triggerInfo.attribution);
+
+interface ForgottenRun {
+  run: Run;
+  triggerInfo: TriggerInfo;
+  fault: Fault;
+  lastConfirmed?: LastConfirmed;
+}
+
+/** The key that started it never starts another run, so only a new one does. */
+function diagnosticOfForgottenRun({ run, triggerInfo, fault, lastConfirmed }: ForgottenRun, flag = ''): Diagnostic {
+  const { idempotencyKey } = triggerInfo;
+  const name = automationNameOf(run.target);
+  const state = lastConfirmed ? `, ${lastConfirmedText(lastConfirmed)}` : '';
+  // Whoever repeats the command gets the same key, and so the same run.
+  const newKey = `${idempotencyKey?.slice(0, longestIdempotencyKey - 2)}-2`;
+  const trigger = `runctl trigger ${shellWord(fullNameOf(run.target))}${flag} --idempotency-key ${shellWord(newKey)}`;
+  return {
+    message: `the service doesn't know run ${run.executionId} of ${name}, which the idempotency key ${idempotencyKey} started${state}${httpOf(fault)}`,
+    hint: `if you still want this run, trigger again with a new idempotency key: \`${trigger}\``,
+  };
+}
+
+function missing(run: Run, fault: Fault, lastConfirmed: LastConfirmed | undefined): string {
+  if (lastConfirmed)
+    return `the service doesn't know run ${run.executionId} of ${automationNameOf(run.target)}, ${lastConfirmedText(lastConfirmed)}`;
+  const orElse = fault.kind === 'path_not_found' ? ', or the base URL is wrong' : '';
+  return `${automationNameOf(run.target)} has no run ${run.executionId}${orElse}`;
+}
+
+const newKeyHint = 'if you still want this run, trigger again with a new idempotency key';
+
+/** What to do about a run that the service doesn't know. `isOwnRun`: the API key that asked is the one that started it. */
+function whyMissing({ target }: Run, isOwnRun: boolean | undefined, hintContext: HintContext): string {
+  if (isOwnRun) return `perhaps the service was restored from a backup; ${newKeyHint}`;
+  const listed = hintContext.hasJournal ? '; `runctl list` shows the runs of this machine' : '';
+  return `${didYouMeanLine(automationNameOf(target), hintContext)}check the id, the project and the automation${listed}`;
+}
+
+/** The run has finished, but its result couldn't be read, or the user didn't wait for it. Undefined if that changes nothing. */
+export function diagnosticOfUnreadResult(
+  { run, status, requestFault }: OutcomeOf<'status'>,
+  hintContext: HintContext,
+): Diagnostic | undefined {
+  if (!requestFault) return undefined;
+  const happened = `${automationNameOf(run.target)} finished ${status.status}, but its result`;
+  const hint = again('result', run, hintContext);
+  if (isAborted(requestFault)) return { message: `interrupted; ${happened} was not read`, hint };
+  if (!endedWell(status.status)) return undefined;
+  const hints: Partial<Record<FaultKind, string>> = {
+    too_large: `results of up to 64 MiB can be read; to see the run: ${again('status', run, hintContext)}`,
+    unauthorized: requestFault.hint ?? remedyOf(requestFault),
+  };
+  return {
+    message: `${happened} couldn't be read: ${reasonOf(requestFault)}`,
+    hint: hints[requestFault.kind] ?? requestFault.hint ?? retryAfterHint(requestFault) ?? hint,
+  };
+}

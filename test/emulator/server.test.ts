@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import { request } from 'undici';
+import { Agent, request } from 'undici';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type EmulatorOptions, startEmulator } from '../../src/emulator/server.ts';
 import { type AutomationPlan, createService } from '../../src/emulator/service.ts';
@@ -13,14 +13,19 @@ async function start(plan: AutomationPlan = {}, options: Partial<EmulatorOptions
   let now = morningMs;
   const service = createService({ '*': plan }, ['key-1']);
   const emulator = await startEmulator({ service, nowMs: () => now, ...options });
-  onTestFinished(() => emulator.close());
+  // Its own connections: one that another test left could lead to a server that had this port before.
+  const dispatcher = new Agent();
+  onTestFinished(async () => {
+    await emulator.close();
+    await dispatcher.destroy();
+  });
 
   const urlOf = (name: string, rest: string) => `/v0/automation/${project}/${encodeURIComponent(name)}/${rest}`;
   async function send(method: 'GET' | 'POST', url: string, { key = '', host = '', body = '{}' } = {}) {
     const common = { 'x-api-key': 'key-1', ...(key && { 'idempotency-key': key }), ...(host && { host }) };
     const headers = method === 'POST' ? { ...common, 'content-type': 'application/json' } : common;
-    const sent = { method, headers, body: method === 'POST' ? body : undefined, reset: true };
-    const answer = await request(`${emulator.url}${url}`, sent);
+    const sent = { method, headers, body: method === 'POST' ? body : undefined };
+    const answer = await request(`${emulator.url}${url}`, { ...sent, dispatcher, reset: true });
     const text = await answer.body.text();
     const reply = { status: answer.statusCode, headers: answer.headers as Record<string, string>, body: text };
     expect(faultsOfReply({ method, url, headers, body }, reply)).toEqual([]);

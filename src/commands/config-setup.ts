@@ -41,7 +41,7 @@ export async function askSettings(options: { profile?: string }, context: Invoca
     `The answers are stored in ${path}, which only you can read. Enter keeps the value in brackets, and Ctrl-C cancels without saving.`,
     context,
   );
-  const answers = await askThatWork(stored, context);
+  const answers = await askUntilAccepted(stored, context);
   answers.project = await ask(projectQuestion, stored.project, context);
   const save = (now: ConfigFile) => {
     // An API key that was typed for one base URL must not end up beside another.
@@ -60,7 +60,7 @@ export async function askSettings(options: { profile?: string }, context: Invoca
 type SetupAnswers = Partial<Record<SetupQuestion['key'], string>>;
 
 /** Asks for the base URL and the API key until the service takes them, or the same answer is given twice. */
-async function askThatWork(stored: Profile, context: Invocation): Promise<SetupAnswers> {
+async function askUntilAccepted(stored: Profile, context: Invocation): Promise<SetupAnswers> {
   const answers: SetupAnswers = {};
   for (const question of [baseUrlQuestion, apiKeyQuestion]) {
     if (question.key === 'apiKey' && stored.apiKeyCommand) return answers;
@@ -85,29 +85,41 @@ async function findFault(answers: SetupAnswers, context: Invocation): Promise<Fa
   return settingsFaultOf(await connectWith({ ...resolveWithoutApiKey({}, {}), ...typed }, {}, context));
 }
 
-async function ask({ key, asks, isNeeded }: SetupQuestion, stored: string | undefined, context: Invocation) {
-  const theme = themeOf(context.stderr, context);
-  const { name, hint } = settingTable[key];
-  const isSecret = key === 'apiKey';
-  const shown = stored && isSecret ? maskApiKey(stored) : stored;
-  const inBrackets = shown ? theme.dim(` [${shown}]`) : '';
-  const question = `${theme.strong(asks)}${inBrackets}: `;
+/** Asks one question until the answer is valid. Returns what to store, or undefined for a setting that stays unset. */
+async function ask(question: SetupQuestion, stored: string | undefined, context: Invocation) {
+  const isSecret = question.key === 'apiKey';
+  const askForText = isSecret ? askHidden : askLine;
   for (;;) {
-    const text = (await (isSecret ? askHidden : askLine)(question, context)).trim();
-    if (text === '' && (stored || !isNeeded)) return stored;
-    if (text === '-' && !isNeeded) return undefined;
-    if (text === '') {
-      printSentence(`The ${name} is required.`, context);
+    const text = (await askForText(promptOf(question, stored, context), context)).trim();
+    const answer = answerIn(text, question, stored);
+    if ('flaw' in answer) {
+      printSentence(`The ${settingTable[question.key].name} ${answer.flaw}`, context);
       continue;
     }
-    const parsed = parseText(key, key === 'baseUrl' ? withScheme(text) : text);
-    if ('value' in parsed) {
-      if (isSecret) context.secrets.protect(text);
-      return parsed.value;
-    }
-    const advice = parsed.hint ?? hint;
-    printSentence(`The ${name} ${parsed.flaw}. ${advice.charAt(0).toUpperCase()}${advice.slice(1)}.`, context);
+    if (isSecret) context.secrets.protect(text);
+    return answer.value;
   }
+}
+
+function promptOf({ key, asks }: SetupQuestion, stored: string | undefined, context: Invocation): string {
+  const theme = themeOf(context.stderr, context);
+  const shown = stored && key === 'apiKey' ? maskApiKey(stored) : stored;
+  const inBrackets = shown ? theme.dim(` [${shown}]`) : '';
+  return `${theme.strong(asks)}${inBrackets}: `;
+}
+
+/** What was answered, or what is wrong with it, as the rest of a sentence. */
+function answerIn(
+  text: string,
+  { key, isNeeded }: SetupQuestion,
+  stored: string | undefined,
+): { value: string | undefined } | { flaw: string } {
+  if (text === '') return stored || !isNeeded ? { value: stored } : { flaw: 'is required.' };
+  if (text === '-' && !isNeeded) return { value: undefined };
+  const parsed = parseText(key, key === 'baseUrl' ? withScheme(text) : text);
+  if ('value' in parsed) return parsed;
+  const { flaw, hint = settingTable[key].hint } = parsed;
+  return { flaw: `${flaw}. ${hint.charAt(0).toUpperCase()}${hint.slice(1)}.` };
 }
 
 /** Adds the scheme, as `api.example.com` and `localhost:8080` are often typed without it. */

@@ -17,8 +17,7 @@ export function createLogReporter(context: Invocation, { quiet }: OutputOptions 
   const { clock, stderr } = context;
   const startMs = clock.elapsedMs();
   const sentenceOf = createSentences(clock);
-  /** When the last line about each run was written, how many signs of life in a row, and whether one told of silence. */
-  const reported = new Map<string, { atMs: number; signs: number; hasToldSilence: boolean }>();
+  const reported = new Map<string, LinesOfRun>();
   const named = new Set<string>();
 
   return {
@@ -37,23 +36,30 @@ export function createLogReporter(context: Invocation, { quiet }: OutputOptions 
     const { target, executionId = '' } = subjectOf(event) ?? {};
     const text = changeOf(event, named.has(executionId));
     if (!target || text === undefined) return;
-    const last = reported.get(executionId);
-    const nowMs = clock.elapsedMs();
-    const isSign = isSignOfLife(event);
-    const isFirstSilence = isDueBeforeRetry(event) && !last?.hasToldSilence;
-    if (isSign && !isFirstSilence) {
-      const gapMs = last && last.signs > 0 ? laterSignOfLifeMs : signOfLifeMs;
-      if (nowMs - (last?.atMs ?? startMs) < gapMs) return;
+    const written = reported.get(executionId) ?? { lastMs: startMs, signs: 0, hasToldSilence: false };
+    const lastMs = clock.elapsedMs();
+    if (isLongSilence(event) && !written.hasToldSilence) {
+      reported.set(executionId, { lastMs, signs: 0, hasToldSilence: true });
+    } else if (isSignOfLife(event)) {
+      const gapMs = written.signs > 0 ? laterSignOfLifeMs : signOfLifeMs;
+      if (lastMs - written.lastMs < gapMs) return;
+      reported.set(executionId, { ...written, lastMs, signs: written.signs + 1 });
+    } else {
+      reported.set(executionId, { lastMs, signs: 0, hasToldSilence: false });
     }
-    const signs = isSign && !isFirstSilence ? (last?.signs ?? 0) + 1 : 0;
-    const hasToldSilence = isFirstSilence || (isSign && last?.hasToldSilence === true);
-    reported.set(executionId, { atMs: nowMs, signs, hasToldSilence });
     stderr.write(`${localTime(clock.nowMs())} ${sanitizeLine(automationNameOf(target))} ${sanitizeLine(text)}\n`);
   }
 }
 
-/** Will there have been silence for so long before the next attempt? */
-const isDueBeforeRetry = (event: RunEvent) =>
+/** The lines that were written about one run. */
+interface LinesOfRun {
+  lastMs: number; // when the last one was written
+  signs: number; // how many signs of life in a row
+  hasToldSilence: boolean; // whether one of them told of silence
+}
+
+/** Will the service have been silent for `silenceMs` before the next attempt? */
+const isLongSilence = (event: RunEvent) =>
   event.event === 'attempt_failed' && event.silentMs + event.retryInMs >= silenceMs;
 
 function isSignOfLife(event: RunEvent): boolean {
@@ -69,9 +75,10 @@ function changeOf(event: RunEvent, isNamed: boolean): string | undefined {
     }
     case 'attempt_failed': {
       if (event.resource === 'trigger') return undefined;
-      const { failures, silentMs, fault } = event;
+      const { failures, silentMs, fault, lastConfirmed } = event;
       const silence = failures > 1 ? ` for ${formatDuration(silentMs)}` : '';
-      return `no valid response${silence}: ${reasonOf(fault)}; ${lastConfirmedText(event.lastConfirmed)}; ${howRetried(event)}`;
+      const reason = `no valid response${silence}: ${reasonOf(fault)}`;
+      return `${reason}; ${lastConfirmedText(lastConfirmed)}; ${howRetried(event)}`;
     }
     case 'service_back':
       return `responds again after ${formatDuration(event.afterMs)}`;

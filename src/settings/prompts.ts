@@ -40,23 +40,35 @@ export async function askHidden(question: string, context: Context): Promise<str
   let isPasting = false;
   let stop = () => {};
   const typed = new Promise<string>((resolve, reject) => {
-    const finish = () => resolve(characters.join(''));
-    const press = (text: string | undefined, { name, ctrl }: Key) => {
-      if (name === 'paste-start' || name === 'paste-end') isPasting = name === 'paste-start';
-      // An arrow key, for instance, has no text.
-      else if (text === undefined) return;
-      else if (isPasting) characters.push(text === '\r' ? '\n' : text);
-      else if (ctrl && name === 'c')
-        reject(new Problem({ name: 'interrupted', message: 'interrupted before an API key was given' }));
-      else if (name === 'return' || name === 'enter' || (ctrl && name === 'd')) finish();
-      else if (ctrl && name === 'u') characters = [];
-      else if (name === 'backspace') characters.pop();
-      // Another key with Ctrl, such as Ctrl-Z, is no part of an API key.
-      else if (!/^\p{Cc}/u.test(text)) characters.push(text);
+    const submit = () => resolve(characters.join(''));
+    const press = (text: string | undefined, key: Key) => {
+      switch (keyActionOf(text, key, isPasting)) {
+        case 'start_paste':
+          isPasting = true;
+          break;
+        case 'end_paste':
+          isPasting = false;
+          break;
+        case 'insert':
+          characters.push(isPasting && text === '\r' ? '\n' : (text ?? ''));
+          break;
+        case 'delete':
+          characters.pop();
+          break;
+        case 'clear':
+          characters = [];
+          break;
+        case 'submit':
+          submit();
+          break;
+        case 'cancel':
+          reject(new Problem({ name: 'interrupted', message: 'interrupted before an API key was given' }));
+          break;
+      }
     };
     emitKeypressEvents(stdin);
-    stdin.on('keypress', press).once('end', finish).once('error', reject);
-    stop = () => stdin.off('keypress', press).off('end', finish).off('error', reject).pause();
+    stdin.on('keypress', press).once('end', submit).once('error', reject);
+    stop = () => stdin.off('keypress', press).off('end', submit).off('error', reject).pause();
   });
   try {
     stdin.setRawMode?.(true);
@@ -68,4 +80,23 @@ export async function askHidden(question: string, context: Context): Promise<str
     stdin.setRawMode?.(false);
     stderr.write(`${marksOff}\n`);
   }
+}
+
+type KeyAction = 'start_paste' | 'end_paste' | 'insert' | 'delete' | 'clear' | 'submit' | 'cancel';
+
+const controlActions: Record<string, KeyAction | undefined> = { c: 'cancel', d: 'submit', u: 'clear' };
+
+/** What a key does to the hidden line. Undefined if it does nothing. */
+function keyActionOf(text: string | undefined, { name = '', ctrl }: Key, isPasting: boolean): KeyAction | undefined {
+  if (name === 'paste-start') return 'start_paste';
+  if (name === 'paste-end') return 'end_paste';
+  // An arrow key, for instance, has no text.
+  if (text === undefined) return undefined;
+  if (isPasting) return 'insert';
+  if (name === 'return' || name === 'enter') return 'submit';
+  if (name === 'backspace') return 'delete';
+  const controlAction = ctrl ? controlActions[name] : undefined;
+  if (controlAction) return controlAction;
+  // Another key with Ctrl, such as Ctrl-Z, is no part of an API key.
+  return /^\p{Cc}/u.test(text) ? undefined : 'insert';
 }

@@ -44,7 +44,7 @@ export function parse(
     if (error.exitCode === 0) return undefined;
     if (error.code === 'commander.unknownCommand' && command === program)
       throw line === typed ? unknownCommand(line, 'see `runctl --help`') : unknownTopic(line);
-    throw refusal(error, line, whenMissing);
+    throw problemOf(error, line, whenMissing);
   }
   const options = command.optsWithGlobals() as ParsedCommand['options'];
   return { command, path: pathOf(command), args: command.processedArgs, options };
@@ -83,8 +83,8 @@ function prepare(program: CommandUnknownOpts, output: HelpOutput): void {
   prepareAll(program);
 }
 
-/** What can't be done, or what to type instead. */
-const instead: ReadonlyMap<string, string> = new Map([
+/** Hints for commands that other programs have: what can't be done, or what to type instead. */
+const commandHints: ReadonlyMap<string, string> = new Map([
   ['cancel', "the service can't cancel a run"],
   ['stop', "the service can't stop a run"],
   ['logs', "the service can't show logs of a run, but `runctl result @last` prints its output"],
@@ -95,7 +95,7 @@ const instead: ReadonlyMap<string, string> = new Map([
 function unknownCommand({ command, operands: [word = ''] }: CommandLine, otherwise: string): Problem {
   const names = command.commands.flatMap((inner) => [inner.name(), ...inner.aliases()]);
   const path = `${pathOf(command)} ${word}`.trim();
-  return usageProblem(`unknown command '${path}'`, instead.get(word) ?? didYouMean(word, names) ?? otherwise);
+  return usageProblem(`unknown command '${path}'`, commandHints.get(word) ?? didYouMean(word, names) ?? otherwise);
 }
 
 function unknownTopic(line: CommandLine): Problem {
@@ -105,44 +105,30 @@ function unknownTopic(line: CommandLine): Problem {
 
 function unknownFlag(flag: string, { command }: CommandLine, otherwise: string): Problem {
   const options = [...command.options, ...(command.parent ? commonOptions : []), helpOption];
-  const near = nearWords(
-    nameOf(flag),
-    options.flatMap(({ long }) => (long ? nameOf(long) : [])),
-  );
+  const names = options.flatMap(({ long }) => (long ? withoutDashes(long) : []));
+  const near = nearWords(withoutDashes(flag), names);
   const hint = near.length > 0 ? `did you mean ${near.map((name) => `--${name}`).join(' or ')}?` : otherwise;
   return usageProblem(`unknown option '${flag}'`, hint);
 }
 
-const nameOf = (flag: string) => flag.replace(/^--/, '');
+const withoutDashes = (flag: string) => flag.replace(/^--/, '');
 
-/** What commander refuses. */
-function refusal(error: CommanderError, line: CommandLine, whenMissing: WhenMissing): Problem {
-  const { command, operands, words } = line;
+/** The problem for what commander refuses. */
+function problemOf(error: CommanderError, line: CommandLine, whenMissing: WhenMissing): Problem {
+  const { command, operands } = line;
   const path = pathOf(command);
   const help = `see \`runctl ${path ? `${path} ` : ''}--help\``;
   const message = error.message.replace('error: ', '');
   switch (error.code) {
     case 'commander.help':
-      if (!path) return usageProblem('no command was given', help);
-      return usageProblem(`${path} needs one of: ${command.commands.map((inner) => inner.name()).join(', ')}`, help);
-    case 'commander.missingArgument': {
-      const [argument] = command.registeredArguments;
-      const { argChoices } = argument ?? {};
-      const toGive = argChoices ? `choose one of ${argChoices.join(', ')}` : whenMissing(command);
-      return usageProblem(`missing argument <${argument?.name()}>`, toGive ?? help);
-    }
+      return withoutSubcommand(command, help);
+    case 'commander.missingArgument':
+      return missingArgument(command, whenMissing, help);
     case 'commander.unknownCommand':
       return unknownCommand(line, help);
-    case 'commander.excessArguments': {
+    case 'commander.excessArguments':
       if (command.commands.length > 0) return unknownCommand(line, help);
-      const dashed = words.find(hasOtherDash);
-      if (dashed !== undefined)
-        return usageProblem(`${quote(dashed)} begins with another dash than a flag`, didYouMeanFlag(dashed));
-      return usageProblem(
-        `too many arguments for '${path}'`,
-        namedWithSpace(operands) ?? detailsOf(command).whenExcess ?? help,
-      );
-    }
+      return excessArguments(line, namedWithSpace(operands) ?? detailsOf(command).whenExcess ?? help);
     case 'commander.invalidArgument':
       return usageProblem(invalidValueIn(message), help);
     case 'commander.conflictingOption':
@@ -157,6 +143,27 @@ function refusal(error: CommanderError, line: CommandLine, whenMissing: WhenMiss
   }
 }
 
+/** A group of commands was named alone, or runctl itself was. */
+function withoutSubcommand(command: CommandUnknownOpts, help: string): Problem {
+  const path = pathOf(command);
+  if (!path) return usageProblem('no command was given', help);
+  const names = command.commands.map((inner) => inner.name());
+  return usageProblem(`${path} needs one of: ${names.join(', ')}`, help);
+}
+
+function missingArgument(command: CommandUnknownOpts, whenMissing: WhenMissing, help: string): Problem {
+  const [argument] = command.registeredArguments;
+  const { argChoices } = argument ?? {};
+  const hint = argChoices ? `choose one of ${argChoices.join(', ')}` : whenMissing(command);
+  return usageProblem(`missing argument <${argument?.name()}>`, hint ?? help);
+}
+
+function excessArguments({ command, words }: CommandLine, otherwise: string): Problem {
+  const dashed = words.find(hasOtherDash);
+  if (dashed === undefined) return usageProblem(`too many arguments for '${pathOf(command)}'`, otherwise);
+  return usageProblem(`${quote(dashed)} begins with another dash than a flag`, didYouMeanFlag(dashed));
+}
+
 /** A project and a name are one argument. */
 const namedWithSpace = ([projectId = '', name]: readonly string[]) =>
   isUuid(projectId) && name !== undefined ? `write ${shellWord(`${projectId}/${name}`)}` : undefined;
@@ -165,18 +172,20 @@ const namedWithSpace = ([projectId = '', name]: readonly string[]) =>
 function invalidValueIn(message: string): string {
   const ofOption = /^option '(?:-\w, )?(--[\w-]+).*?' argument '(.*)' is invalid\. (.*)$/s;
   const ofArgument = /^command-argument value '(.*)' is invalid for argument '(.*?)'\. (.*)$/s;
-  const [, flag, given, why = ''] = ofOption.exec(message) ?? [];
-  if (flag !== undefined) return invalidValue(flag, given, why);
-  const [, value, argument, reason = ''] = ofArgument.exec(message) ?? [];
-  return argument === undefined ? message : invalidValue(`<${argument}>`, value, reason);
+  const [, flag, flagValue, flagFlaw = ''] = ofOption.exec(message) ?? [];
+  if (flag !== undefined) return invalidValue(flag, flagValue, flagFlaw);
+  const [, value, argument, flaw = ''] = ofArgument.exec(message) ?? [];
+  return argument === undefined ? message : invalidValue(`<${argument}>`, value, flaw);
 }
 
-function invalidValue(place: string, value = '', why: string): string {
-  return `invalid value for ${place}: ${quote(value)} (${reasonOf(value, why)})`;
+function invalidValue(name: string, value = '', flaw: string): string {
+  return `invalid value for ${name}: ${quote(value)} (${flawOfValue(value, flaw)})`;
 }
 
-function reasonOf(value: string, why: string): string {
+/** `flaw` is what commander or the parser of the value says of it. */
+function flawOfValue(value: string, flaw: string): string {
   if (value === '') return 'is a variable unset?';
-  const reason = why.replace(/\.$/, '').replace(/^Allowed choices are (.*), (.*)/s, 'say $1 or $2');
-  return flawOfPaste(value)?.flaw ?? reason;
+  const pasted = flawOfPaste(value);
+  if (pasted) return pasted.flaw;
+  return flaw.replace(/\.$/, '').replace(/^Allowed choices are (.*), (.*)/s, 'say $1 or $2');
 }

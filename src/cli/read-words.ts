@@ -11,12 +11,6 @@ export interface CommandLine {
   words: string[];
 }
 
-/** Where a flag stands: behind which command, and which flags that takes. */
-interface Place {
-  command: CommandUnknownOpts;
-  options: readonly Option[];
-}
-
 /**
  * Reads the words before commander does, which prints what it refuses: an unknown flag loses its value, as that may be a
  * secret, and a value that begins with a dash is refused, as it is more likely the next flag behind a variable that is unset.
@@ -27,23 +21,31 @@ export function readWords(argv: readonly string[], program: CommandUnknownOpts):
   const operands: string[] = [];
   let command = program;
   let asksForHelp = false;
-  while (left.length > 0 && !(left[0] === '--' && command.commands.length === 0)) {
-    const word = left.shift() ?? '';
-    if (word === '--') continue; // before the name of a command it has no meaning
-    if (/^(-h|--help)$/.test(word)) asksForHelp = true;
-    else if (word.startsWith('-') && word !== '-')
-      words.push(...readFlag(word, left, { command, options: [...command.options, ...program.options] }));
-    else {
+  for (let word = left.shift(); word !== undefined; word = left.shift()) {
+    if (word === '--') {
+      // Before the name of a command, it has no meaning.
+      if (command.commands.length > 0) continue;
+      left.unshift(word);
+      break;
+    }
+    if (word === '-h' || word === '--help') {
+      asksForHelp = true;
+    } else if (isFlag(word)) {
+      words.push(...readFlag(word, left, command, program));
+    } else {
       const inner = operands.length === 0 ? findCommand(command, word) : undefined;
       if (inner) command = inner;
       else operands.push(word);
       words.push(word);
     }
   }
-  // For an unknown command, there is no help.
-  const isKnown = command !== program || operands.length === 0;
-  return { command, operands, words: [...words, ...(asksForHelp && isKnown ? ['--help'] : []), ...left] };
+  const isUnknownCommand = command === program && operands.length > 0;
+  if (asksForHelp && !isUnknownCommand) words.push('--help');
+  return { command, operands, words: [...words, ...left] };
 }
+
+/** A dash alone is an operand: by convention it means standard input. */
+const isFlag = (word: string) => word.startsWith('-') && word !== '-';
 
 /** The command that is named among words which may not be understood. A flag's value names none. */
 export function namedCommand(words: readonly string[], program: CommandUnknownOpts): CommandUnknownOpts | undefined {
@@ -58,19 +60,14 @@ export function namedCommand(words: readonly string[], program: CommandUnknownOp
 }
 
 /** A flag, and the value that it takes from the words that are left. */
-function readFlag(word: string, left: string[], { command, options }: Place): string[] {
-  const isLong = word.startsWith('--');
+function readFlag(word: string, left: string[], command: CommandUnknownOpts, program: CommandUnknownOpts): string[] {
+  const options = [...command.options, ...program.options];
+  const { name, value, isLong } = partsOfFlag(word);
   if (!isLong && options.some(({ long }) => long === `-${word}`))
     throw usageProblem(`unknown option '${word}'`, didYouMeanFlag(word));
-  const [, name = word, value] = (isLong ? /^(--[^=]*)=(.*)$/s : /^(-.)(.+)$/s).exec(word) ?? [];
   const option = options.find(({ short, long }) => name === short || name === long);
   if (!option) {
-    // Its value, which may be the next word, is never repeated.
-    if (isForApiKey(isLong ? name : word))
-      throw usageProblem(
-        `no flag takes the API key, so ${isLong ? name : word} is unknown`,
-        'other users can see a command line: set RUNCTL_API_KEY, or use `--api-key-file <path>`',
-      );
+    checkNotForApiKey(isLong ? name : word);
     return [word.replace(/=.*/s, '')];
   }
   if (option.required) return value === undefined ? takeValue(word, left, option, command) : [word];
@@ -79,6 +76,23 @@ function readFlag(word: string, left: string[], { command, options }: Place): st
   // `-wq` means `-w -q`.
   left.unshift(`-${value}`);
   return [name];
+}
+
+/** `--name=value`, or a letter and what follows it: its value, or further letters. */
+function partsOfFlag(word: string): { name: string; value?: string; isLong: boolean } {
+  const isLong = word.startsWith('--');
+  const parts = isLong ? /^(--[^=]*)=(.*)$/s : /^(-.)(.+)$/s;
+  const [, name = word, value] = parts.exec(word) ?? [];
+  return { name, value, isLong };
+}
+
+/** Its value, which may be the next word, is never repeated. */
+function checkNotForApiKey(flag: string): void {
+  if (!isForApiKey(flag)) return;
+  throw usageProblem(
+    `no flag takes the API key, so ${flag} is unknown`,
+    'other users can see a command line: set RUNCTL_API_KEY, or use `--api-key-file <path>`',
+  );
 }
 
 const isForApiKey = (flag: string) => /^--?(?:(?:api|access|auth)[-_]?)?(?:key|token)$/i.test(flag);
@@ -90,15 +104,13 @@ const withoutValue = (flag: string, value: string) =>
 
 function takeValue(flag: string, left: string[], option: Option, command: CommandUnknownOpts): string[] {
   const value = left.shift();
-  if (value === undefined || (value.startsWith('-') && value !== '-')) {
-    // A negative number is a value; what refuses it says why.
-    if (/^-\.?\d/.test(value ?? '') && isRefused(option, value)) return [`${option.long}=${value}`];
-    const hint = isRefused(option, value ?? '-x')
-      ? `see \`runctl ${pathOf(command)} --help\``.replace('  ', ' ')
-      : `a value that begins with a dash is given as \`${option.long}=<value>\``;
-    throw usageProblem(`${flag} needs a value (is a variable unset?)`, hint);
-  }
-  return [flag, value];
+  if (value !== undefined && !isFlag(value)) return [flag, value];
+  // A negative number is a value; what refuses it says why.
+  if (/^-\.?\d/.test(value ?? '') && isRefused(option, value)) return [`${option.long}=${value}`];
+  const hint = isRefused(option, value ?? '-x')
+    ? `see \`runctl ${pathOf(command)} --help\``.replace('  ', ' ')
+    : `a value that begins with a dash is given as \`${option.long}=<value>\``;
+  throw usageProblem(`${flag} needs a value (is a variable unset?)`, hint);
 }
 
 /** Would this value be refused, too, if it were given with `=`? */

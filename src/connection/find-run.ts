@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts';
+import type { Context, Invocation } from '../context.ts';
 import type { NamedAutomation } from '../journal/entry-filter.ts';
 import { pathOf } from '../journal/records.ts';
 import { runHandleOf } from '../journal/run-handle.ts';
@@ -18,44 +18,42 @@ import type { RunArgument } from './arguments.ts';
 import type { Connection } from './connection.ts';
 import { automationsIn } from './known-automations.ts';
 
-type Here = Pick<Connection, 'baseUrl' | 'settings' | 'journal' | 'context'>;
-
 /** Finds the run that the argument names, and warns about a later trigger without a known run. Throws a usage problem. */
-export async function findRun(named: RunArgument, here: Here): Promise<RunHandle> {
-  const found = await findInJournal(named, here);
-  const { target } = found.run;
-  const { value, source } = here.settings.project;
-  if (source !== flagSource('project') || target.projectId === value) return found;
+export async function findRun(named: RunArgument, connection: Connection): Promise<RunHandle> {
+  const handle = await findNamed(named, connection);
+  const { target } = handle.run;
+  const { value, source } = connection.settings.project;
+  if (source !== flagSource('project') || target.projectId === value) return handle;
   throw usageProblem(`this run belongs to project ${target.projectId}, not to ${value}`, 'leave out `--project`');
 }
 
-async function findInJournal(named: RunArgument, here: Here): Promise<RunHandle> {
+async function findNamed(named: RunArgument, connection: Connection): Promise<RunHandle> {
   switch (named.kind) {
     case 'run':
-      return findById(named.executionId, here, named);
+      return findById(named.executionId, connection, named);
     case 'id':
-      return findById(named.executionId, here);
+      return findById(named.executionId, connection);
     case 'last': {
-      const found = await findLast({}, here);
-      if (found) return found;
+      const last = await findLast(undefined, connection);
+      if (last) return last;
       throw usageProblem('no run was started or watched here yet', inFull);
     }
     case 'word': {
-      const { automationName, projectId = projectOf(here) } = named;
-      const found = await findLast({ automationName, projectId }, here);
-      if (found) return found;
-      const byPrefix = findByPrefix(named.text, here);
-      if (byPrefix) return byPrefix;
-      throw usageProblem(`no run here matches ${quote(named.text)}`, runArgumentHint(named.text, here));
+      const { automationName, projectId = valueIfGiven(connection.settings.project) } = named;
+      const last = await findLast({ automationName, projectId }, connection);
+      if (last) return last;
+      const withPrefix = findByPrefix(named.text, connection);
+      if (withPrefix) return withPrefix;
+      throw usageProblem(`no run here matches ${quote(named.text)}`, runArgumentHint(named.text, connection));
     }
   }
 }
 
-const mostRunsRead = 1000;
+const mostEntriesRead = 1000;
 
 const inFull = 'name it in full as <projectId>/<name>/<executionId>';
 
-function runArgumentHint(text: string, { journal, baseUrl }: Here): string {
+function runArgumentHint(text: string, { journal, baseUrl }: Connection): string {
   const pasted = flawOfPaste(text);
   if (pasted) return `it ${pasted.flaw}: ${pasted.hint}`;
   const dashed = withDashes(text);
@@ -67,70 +65,85 @@ function runArgumentHint(text: string, { journal, baseUrl }: Here): string {
     : `see \`runctl list\`, or ${inFull}`;
 }
 
-const projectOf = ({ settings }: Here) => valueIfGiven(settings.project);
-
 /** `typed` is the rest of the argument besides the id: the automation, and perhaps its project. */
-function findById(
-  executionId: string,
-  { journal, baseUrl, settings, context }: Here,
-  typed?: { projectId?: string; automationName: string },
-): RunHandle {
+function findById(executionId: string, connection: Connection, typed?: NamedAutomation): RunHandle {
+  const { journal, baseUrl, settings, context } = connection;
   const recorded = journal.find(executionId, { baseUrl });
-  const other = journal.findElsewhere(executionId, baseUrl);
-  if (other !== undefined) {
-    const hint = `add \`--base-url ${shellWord(other)}\`, or choose its profile with \`--profile <name>\``;
-    throw usageProblem(`run ${executionId} belongs to ${other}, but the base URL is ${baseUrl}`, hint);
-  }
+  checkBaseUrl(executionId, connection);
   const target: Target | undefined = typed
-    ? {
-        projectId: typed.projectId ?? need('project', settings),
-        automationName: typed.automationName,
-      }
+    ? { projectId: typed.projectId ?? need('project', settings), automationName: typed.automationName }
     : recorded?.target;
-  if (typed && recorded && target && pathOf(target) !== pathOf(recorded.target)) {
-    const whose = `run ${executionId} is a run of ${fullNameOf(recorded.target)}, not of ${fullNameOf(target)}`;
-    throw usageProblem(whose, `\`runctl ${context.command} ${executionId}\``);
+  if (!target) {
+    throw usageProblem(
+      `run ${executionId} is not in this machine's journal`,
+      `${inFull}, or as <name>/<executionId> with --project`,
+    );
   }
-  if (target)
-    return runHandleOf({ target, executionId: recorded?.executionId ?? executionId }, recorded, context.clock);
+  if (recorded && pathOf(target) !== pathOf(recorded.target)) {
+    throw usageProblem(
+      `run ${executionId} is a run of ${fullNameOf(recorded.target)}, not of ${fullNameOf(target)}`,
+      `\`runctl ${context.command} ${executionId}\``,
+    );
+  }
+  return runHandleOf({ target, executionId: recorded?.executionId ?? executionId }, recorded, context.clock);
+}
+
+/** Throws a usage problem if the journal has the run under another base URL. */
+function checkBaseUrl(executionId: string, { journal, baseUrl }: Connection): void {
+  const other = journal.findElsewhere(executionId, baseUrl);
+  if (other === undefined) return;
   throw usageProblem(
-    `run ${executionId} is not in this machine's journal`,
-    `${inFull}, or as <name>/<executionId> with --project`,
+    `run ${executionId} belongs to ${other}, but the base URL is ${baseUrl}`,
+    `add \`--base-url ${shellWord(other)}\`, or choose its profile with \`--profile <name>\``,
   );
 }
 
 /** The last run of one automation or of all. Undefined if the journal has no run or trigger. */
 async function findLast(
-  { automationName, projectId }: Partial<NamedAutomation>,
-  here: Here,
+  automation: NamedAutomation | undefined,
+  connection: Connection,
 ): Promise<RunHandle | undefined> {
-  const { journal, baseUrl, context } = here;
-  let unresolved: UnresolvedTrigger | undefined;
-  let last: RunEntry | undefined;
-  const automations = automationName === undefined ? [] : [{ automationName, projectId }];
-  let read = 0;
-  for (const entry of journal.entries({ baseUrl, automations })) {
-    if (++read > mostRunsRead && last) break;
-    if (entry.kind === 'unresolved') unresolved ??= last ? undefined : entry;
-    else if (!last) last = entry;
-    else if (automationName !== undefined && projectId === undefined) checkSameProject(last, entry);
-    if (last && (automationName === undefined || projectId !== undefined)) break;
+  const { journal, baseUrl, context } = connection;
+  const automations = automation ? [automation] : [];
+  const { run, laterTrigger } = newestOf(journal.entries({ baseUrl, automations }));
+  if (run) {
+    if (automation && automation.projectId === undefined) checkOnlyProject(run, automation, connection);
+    // An unresolved trigger may have started the run that it met, so one warning is enough.
+    if (laterTrigger) warnOfLaterTrigger(laterTrigger, context);
+    else warnOfOtherRun(run, connection);
+    return runHandleOf(runOf(run), run, context.clock);
   }
-  if (last) {
-    if (unresolved) {
-      const message = `${lostTrigger(unresolved)} (${hintForRun(unresolved, context)}). This is the run before it`;
-      context.reporter.observe({ event: 'warning', name: 'unresolved_trigger', message, target: unresolved.target });
-    }
-    // An unresolved trigger may have started the run that it met.
-    else warnOfOtherRun(last, here);
-    return runHandleOf(runOf(last), last, context.clock);
-  }
-  if (unresolved) throw usageProblem(lostTrigger(unresolved), hintForRun(unresolved, context));
+  if (laterTrigger) throw usageProblem(lostTrigger(laterTrigger), hintForRun(laterTrigger, context));
   return undefined;
 }
 
+/** The newest run, and the newest trigger without a known run that is later than it. */
+function newestOf(entries: Iterable<Entry>): { run?: RunEntry; laterTrigger?: UnresolvedTrigger } {
+  let laterTrigger: UnresolvedTrigger | undefined;
+  for (const entry of entries) {
+    if (entry.kind !== 'unresolved') return { run: entry, laterTrigger };
+    laterTrigger ??= entry;
+  }
+  return { laterTrigger };
+}
+
+/** A name without a project must mean one automation. Only the newest entries are read, because there may be very many. */
+function checkOnlyProject(run: RunEntry, automation: NamedAutomation, { journal, baseUrl }: Connection): void {
+  let read = 0;
+  for (const entry of journal.entries({ baseUrl, automations: [automation] })) {
+    if (++read > mostEntriesRead) return;
+    if (entry.kind !== 'unresolved') checkSameProject(run, entry);
+  }
+}
+
+function warnOfLaterTrigger(trigger: UnresolvedTrigger, context: Invocation): void {
+  const { target } = trigger;
+  const message = `${lostTrigger(trigger)} (${hintForRun(trigger, context)}). This is the run before it`;
+  context.reporter.observe({ event: 'warning', name: 'unresolved_trigger', message, target });
+}
+
 /** Warns if a later trigger was refused because another run was active, as that one may be meant. */
-function warnOfOtherRun({ target, executionId }: RunEntry, { journal, baseUrl, context }: Here): void {
+function warnOfOtherRun({ target, executionId }: RunEntry, { journal, baseUrl, context }: Connection): void {
   const refused = journal.otherActiveRun(baseUrl, { target, executionId });
   if (!refused) return;
   const name = automationNameOf(target);
@@ -161,7 +174,7 @@ const mostListed = 10;
 
 const isIdPrefix = (text: string) => /^[\da-f-]{4,35}$/i.test(text);
 
-function findByPrefix(text: string, { journal, baseUrl, context }: Here): RunHandle | undefined {
+function findByPrefix(text: string, { journal, baseUrl, context }: Connection): RunHandle | undefined {
   if (!isIdPrefix(text)) return undefined;
   const runs: RunEntry[] = [];
   for (const entry of journal.entries({ baseUrl, idPrefix: text })) {

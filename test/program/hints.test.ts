@@ -90,7 +90,7 @@ test('a printed line that is pasted whole, with or without its arrow, runs runct
   const said = readFileSync(join(import.meta.dirname, '../words.txt'), 'utf8').split('\n');
   const lines = said.filter((line) => line !== '' && !/^[$#]/.test(line));
   expect(lines.filter((line) => line.includes('`'))).toEqual([]);
-  const pasted = [...lines, ...lines.map((line) => line.replace(/^ *(?:→|--|->) /, ''))];
+  const pasted = [...new Set([...lines, ...lines.map((line) => line.replace(/^ *(?:→|--|->) /, ''))])];
   // No other command is found, whatever a sentence begins with.
   const paste = 'while IFS= read -r line; do (eval "$line" >/dev/null 2>&1); done; true';
   const script = `PATH=; runctl() { printf '%s\\n' "$line" >&3; }; exec 3>&1; ${paste}`;

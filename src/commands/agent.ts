@@ -35,7 +35,7 @@ define(agentTrigger, {
     if (answer.kind === 'ok') {
       const { executionId, document } = answer.value;
       const triggerInfo = { attribution: 'agent_run', ...key, isRepeatable: hasKey } as const;
-      return { outcomes: [{ kind: 'info', triggerInfo, document }], raw: executionId };
+      return { outcomes: [{ kind: 'info', triggerInfo, document }], forPeople: { raw: executionId } };
     }
     const problem = triggerProblem(agentId, answer.fault, hasKey, context);
     const isInDoubt = mayHaveStarted(problem);
@@ -75,7 +75,7 @@ define(agentStatus, {
     ];
     return {
       outcomes: [{ kind: 'info', document }],
-      text: (theme, lines) => fields(rows, theme, lines),
+      forPeople: { text: (theme, lines) => fields(rows, theme, lines) },
     };
   },
 });

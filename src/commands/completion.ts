@@ -65,5 +65,5 @@ export const completion = define(command, {
     ['source <(runctl completion zsh)', 'in ~/.zshrc, after autoload -U compinit; compinit'],
     ['runctl completion fish | source', 'in ~/.config/fish/config.fish'],
   ],
-  run: async ([shell]) => ({ raw: completionScripts[shell].trimEnd() }),
+  run: async ([shell]) => ({ script: completionScripts[shell].trimEnd() }),
 });

@@ -75,7 +75,7 @@ export async function configUnset(name: string, options: ChangeOptions, context:
 }
 
 function changed(path: string, note: string, { quiet }: ChangeOptions): Result {
-  return { outcomes: [infoOutcome({ config: { path } })], note: quiet ? undefined : note };
+  return { outcomes: [infoOutcome({ config: { path } })], forPeople: { note: quiet ? undefined : note } };
 }
 
 function checkIsThere(name: string | undefined, config: ConfigFile): asserts name is string {

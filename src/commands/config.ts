@@ -87,7 +87,7 @@ async function configGet(name: string, options: SettingFlags, context: Invocatio
     const hint = `set ${settingTable[key].env[0]}, or store it: \`runctl config set ${usageOf(key)}\``;
     throw usageProblem(`${key} is not set`, hint);
   }
-  return { outcomes: [infoOutcome({ config: { [key]: factsOfSettings(setting) } })], raw: text };
+  return { outcomes: [infoOutcome({ config: { [key]: factsOfSettings(setting) } })], forPeople: { raw: text } };
 }
 
 /** `runctl config list`: every setting and where it comes from. An API key is masked. */
@@ -100,8 +100,10 @@ async function configList(options: SettingFlags, context: Invocation): Promise<R
   const others = Object.keys(config.profiles ?? {}).filter((name) => name !== shown.profile.value);
   return {
     outcomes: [infoOutcome({ config: document })],
-    text: (theme, lines) => fields(rowsOf(theme), theme, lines),
-    note: others.length > 0 ? `Other profiles: ${others.join(', ')} (choose one with \`--profile\`).` : undefined,
+    forPeople: {
+      text: (theme, lines) => fields(rowsOf(theme), theme, lines),
+      note: others.length > 0 ? `Other profiles: ${others.join(', ')} (choose one with \`--profile\`).` : undefined,
+    },
   };
 }
 
@@ -120,5 +122,5 @@ async function configPath(context: Invocation): Promise<Result> {
   const path = requireConfigFile(context);
   const journal = resolveStateFolder(context.env);
   const lines = [path, ...(journal === undefined ? [] : [journal])];
-  return { outcomes: [infoOutcome({ config: { path, journal } })], raw: lines.join('\n') };
+  return { outcomes: [infoOutcome({ config: { path, journal } })], forPeople: { raw: lines.join('\n') } };
 }

@@ -55,8 +55,10 @@ export const doctor = define(command, {
     const outcome: Outcome = problem ? { kind: 'problem', problem, fields } : { kind: 'info', fields };
     return {
       outcomes: [outcome],
-      text: (theme, lines) => findingLines(printed, theme, lines),
-      note: problem || options.quiet ? undefined : verdict(findings),
+      forPeople: {
+        text: (theme, lines) => findingLines(printed, theme, lines),
+        note: problem || options.quiet ? undefined : verdict(findings),
+      },
     };
   },
 });

@@ -21,20 +21,19 @@ export const explain = define(command, {
   ],
   async run([asked]): Promise<Result> {
     const rows = exitCodes.filter(({ code, outcome }) => [undefined, String(code), outcome].includes(asked));
-    if (asked !== undefined && rows.length === 0)
-      throw usageProblem(
-        `there is no exit code ${quote(asked)}`,
-        didYouMean(
-          asked,
-          exitCodes.map(({ outcome }) => outcome),
-        ) ?? '`runctl explain` lists the exit codes, and any other comes from the shell or a signal',
-      );
+    if (asked !== undefined && rows.length === 0) {
+      const names = exitCodes.map(({ outcome }) => outcome);
+      const otherwise = '`runctl explain` lists the exit codes, and any other comes from the shell or a signal';
+      throw usageProblem(`there is no exit code ${quote(asked)}`, didYouMean(asked, names) ?? otherwise);
+    }
     return {
       outcomes: [infoOutcome({ explain: rows.map(rowAsData) })],
-      text(theme, { columns = widestPage }) {
-        const lines = { columns: Math.min(columns, widestPage) };
-        if (asked === undefined) return exitCodeTable(theme, lines);
-        return rows.map((row) => exitCodeBlock(row, theme, lines)).join('\n');
+      forPeople: {
+        text(theme, { columns = widestPage }) {
+          const lines = { columns: Math.min(columns, widestPage) };
+          if (asked === undefined) return exitCodeTable(theme, lines);
+          return rows.map((row) => exitCodeBlock(row, theme, lines)).join('\n');
+        },
       },
     };
   },

@@ -31,13 +31,19 @@ export const help = define(command, {
     if (!topic) return {};
     if (topic === 'programs' || topic === 'troubleshooting') {
       const { default: page } = await documents[topic]();
-      const text = page.trimEnd();
-      return { text: (_, { columns }) => `${columns === undefined ? text : fitted(text, columns)}\n` };
+      const markdown = page.trimEnd();
+      return {
+        forPeople: {
+          text: (_, { columns }) => `${columns === undefined ? markdown : fitted(markdown, columns)}\n`,
+        },
+      };
     }
     // The build makes it from every command, and npm 12 no longer installs it for `man`.
-    if (topic === 'man') return { raw: (await readFile(join(import.meta.dirname, 'runctl.1'), 'utf8')).trimEnd() };
+    if (topic === 'man') return { script: (await readFile(join(import.meta.dirname, 'runctl.1'), 'utf8')).trimEnd() };
     return {
-      text: (theme, { columns = widestPage }) => pages[topic](theme, { columns: Math.min(columns, widestPage) }),
+      forPeople: {
+        text: (theme, { columns = widestPage }) => pages[topic](theme, { columns: Math.min(columns, widestPage) }),
+      },
     };
   },
 });

@@ -32,5 +32,5 @@ export async function introduce(context: Invocation): Promise<Result | number> {
   stdout.write(`\n${renderMarkup(withoutAccount, theme, lines)}\n\n`);
   const answer = await askLine("No base URL is set. Run 'runctl config' now? [Y/n] ", context);
   if (/^(y|yes)?$/i.test(answer.trim())) return setUp({}, context);
-  return { next: 'when you are ready: `runctl config`' };
+  return { forPeople: { next: 'when you are ready: `runctl config`' } };
 }

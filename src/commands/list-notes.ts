@@ -23,18 +23,18 @@ export function omissionNote(
   automations: readonly NamedAutomation[],
   { matching, rows }: { matching: readonly ListRow[]; rows: readonly ListRow[] },
   { limit }: { limit?: number },
-  known: () => ReadonlySet<string>,
-): string | string[] {
-  if (matching.length > rows.length) return moreNote(rows.length, limit);
+  recordedNames: () => ReadonlySet<string>,
+): string[] {
+  if (matching.length > rows.length) return [moreNote(rows.length, limit)];
   const isShown = (at: number) => rows.some(({ entry }) => isAmong(automations.slice(at, at + 1), entry.target));
   const missing = names.filter((_, at) => !isShown(at));
-  return missing.length > 0 ? `No runs of ${missing.join(', ')}.${nearNote(missing, known)}` : [];
+  return missing.length > 0 ? [`No runs of ${missing.join(', ')}.${nearNote(missing, recordedNames)}`] : [];
 }
 
 /** What was probably meant by the names that the journal has never seen. */
-function nearNote(names: readonly string[], known: () => ReadonlySet<string>): string {
+function nearNote(names: readonly string[], recordedNames: () => ReadonlySet<string>): string {
   if (names.length === 0) return '';
-  const all = known();
+  const all = recordedNames();
   const near = names.filter((name) => !all.has(name)).flatMap((name) => nearWords(name, all));
   return near.length > 0 ? ` Did you mean ${[...new Set(near)].join(' or ')}?` : '';
 }
@@ -63,11 +63,11 @@ function wantedOf(missed: readonly Missed[], statuses: readonly string[]): strin
 }
 
 /** The problem that runs which couldn't be polled may have a status that was asked for. */
-export function doubtOf(missed: readonly Missed[], statuses: readonly string[]): Problem {
-  const [{ why: first } = { why: undefined }] = missed;
+export function mayMatchProblem(missed: readonly Missed[], statuses: readonly string[]): Problem {
+  const first = missed[0]?.cause;
   const wanted = wantedOf(missed, statuses);
   const message = `${count(missed.length, 'run')} couldn't be polled and may be ${wanted}: ${reasonsFor(missed)}`;
-  const names = new Set(missed.map(({ why }) => (why instanceof Problem ? 'unavailable' : exitNameOfFault(why))));
+  const names = new Set(missed.map(({ cause }) => (cause instanceof Problem ? 'unavailable' : exitNameOfFault(cause))));
   const [name] = names.size === 1 ? names : [];
   const hint = first instanceof Problem ? first.facts.hint : first && hintFor(first);
   return new Problem({
@@ -81,12 +81,13 @@ export function doubtOf(missed: readonly Missed[], statuses: readonly string[]):
 const hintFor = (fault: Fault) =>
   fault.hint ?? retryAfterHint(fault) ?? remedyOf(fault) ?? 'find the cause with `runctl doctor`';
 
-export const reasonFor = (why: Fault | Problem): string => (why instanceof Problem ? why.facts.message : reasonOf(why));
+export const reasonOfMissed = (cause: Fault | Problem): string =>
+  cause instanceof Problem ? cause.facts.message : reasonOf(cause);
 
 const mostReasons = 3;
 
 function reasonsFor(missed: readonly Missed[]): string {
-  const reasons = [...new Set(missed.map(({ why }) => reasonFor(why)))];
+  const reasons = [...new Set(missed.map(({ cause }) => reasonOfMissed(cause)))];
   const more = reasons.length > mostReasons ? '; and other reasons' : '';
   return reasons.slice(0, mostReasons).join('; ') + more;
 }
@@ -96,10 +97,10 @@ export function emptyNote(
   names: readonly string[],
   baseUrl: string | undefined,
   { status, since, project, quiet }: { status?: readonly string[]; since?: unknown; project?: string; quiet?: boolean },
-  known: () => ReadonlySet<string>,
+  recordedNames: () => ReadonlySet<string>,
   context: Invocation,
-): string | undefined {
-  if (quiet) return undefined;
+): string[] {
+  if (quiet) return [];
   const place = journalPlace(baseUrl, context);
   const filters = [
     names.length > 0 && ` of ${names.join(', ')}`,
@@ -110,7 +111,8 @@ export function emptyNote(
   const isFiltered = filters.some(Boolean);
   const start = isJournalIncomplete(context) ? '' : ' Start one with `runctl trigger <automation>`.';
   const next = isFiltered ? ' `runctl list` shows all.' : start;
-  return `No runs${filters.filter(Boolean).join('')} ${place}.${nearNote(names, known)} Runs started on other machines aren't listed.${next}`;
+  const none = `No runs${filters.filter(Boolean).join('')} ${place}.${nearNote(names, recordedNames)}`;
+  return [`${none} Runs started on other machines aren't listed.${next}`];
 }
 
 /** Throws a usage problem for a status that neither the documents nor a run have. */

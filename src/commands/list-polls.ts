@@ -14,7 +14,7 @@ import { readErrors, recordedErrorOf } from '../watch/fetch-run.ts';
 /** A run that a poll might have changed, and why there is no answer. */
 export interface Missed {
   entry: RunEntry;
-  why: Fault | Problem;
+  cause: Fault | Problem;
 }
 
 /** The newest entries first, as they are known now. */
@@ -49,7 +49,10 @@ export async function pollAll(
   { giveUpAfter }: ConnectOptions,
   { stdout, clock }: Invocation,
 ): Promise<Polled> {
-  const missedBecause = (why: Problem): Polled => ({ entries, missed: pollable.map((entry) => ({ entry, why })) });
+  const missedBecause = (cause: Problem): Polled => ({
+    entries,
+    missed: pollable.map((entry) => ({ entry, cause })),
+  });
   if (reached instanceof Problem) return missedBecause(reached);
   const isCommandNeeded = pollable.length > 0 || reached.settings.apiKey.command === undefined;
   if (!isCommandNeeded) return { entries, missed: [] };
@@ -62,10 +65,10 @@ export async function pollAll(
   const refreshed = await refreshRuns(pollable, longestMs, reached);
   const current = entries.map((entry) => currentOf(entry, refreshed));
   const missed = pollable.flatMap((entry) => {
-    const why = refreshed.faults.get(entry.executionId);
+    const cause = refreshed.faults.get(entry.executionId);
     // The service still doesn't know it.
-    const isConfirmed = entry.kind === 'not_found' && why?.kind === 'not_found';
-    return why && !isConfirmed ? { entry, why } : [];
+    const isConfirmed = entry.kind === 'not_found' && cause?.kind === 'not_found';
+    return cause && !isConfirmed ? { entry, cause } : [];
   });
   const isAnswered = pollable.length === 0 || missed.length < pollable.length;
   return { entries: isAnswered ? await withErrors(current, clock.nowMs(), reached) : current, missed };

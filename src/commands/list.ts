@@ -19,25 +19,26 @@ import {
   isUnfinished,
   type RunEntry,
   runOf,
+  type UnresolvedTrigger,
 } from '../run/entry.ts';
 import { exitNameOfSignal } from '../run/exit-codes.ts';
 import { defaults } from '../run/limits.ts';
-import type { Outcome } from '../run/outcome.ts';
+import type { InDoubtDetails, Outcome, OutcomeOf } from '../run/outcome.ts';
 import { interruptedProblem, Problem } from '../run/problem.ts';
 import { shownStatuses } from '../run/statuses.ts';
 import { resolveSettings, resolveWithoutApiKey } from '../settings/resolve.ts';
 import { valueIfGiven } from '../settings/table.ts';
 import {
   checkStatuses,
-  doubtOf,
   emptyNote,
+  mayMatchProblem,
   offlineNote,
   omissionNote,
-  reasonFor,
+  reasonOfMissed,
   unknownNote,
   unpolledNote,
 } from './list-notes.ts';
-import { connectToPoll, pollAll } from './list-polls.ts';
+import { connectToPoll, type Missed, type Polled, pollAll } from './list-polls.ts';
 import { isPollable, isSelected, recordedIn, type Selection } from './list-runs.ts';
 
 const command = new Command('list')
@@ -72,64 +73,80 @@ export const list = define(command, {
     ['runctl list --since 2d --json', 'the runs of the last two days, for a script'],
   ],
   async run([names], options, context) {
-    const { clock, env, signal } = context;
-    const { offline, quiet } = options;
-    const settings = offline ? undefined : await resolveSettings(options, context);
-    const inForce = settings ?? resolveWithoutApiKey(options, env);
-    const baseUrl = valueIfGiven(inForce.baseUrl);
-    const automations = parseAutomationNames(names, valueIfGiven(inForce.project));
-    const reached = settings ? await connectToPoll(settings, options, context) : notAsked;
-    const connection = reached instanceof Problem ? undefined : reached;
-    const journal = connection?.journal ?? journalOf(context, { needed: true });
-    const nowMs = clock.nowMs();
+    const fullSettings = options.offline ? undefined : await resolveSettings(options, context);
+    const settings = fullSettings ?? resolveWithoutApiKey(options, context.env);
+    const baseUrl = valueIfGiven(settings.baseUrl);
+    const automations = parseAutomationNames(names, valueIfGiven(settings.project));
+    const reached = fullSettings ? await connectToPoll(fullSettings, options, context) : offlineProblem;
+    const journal = reached instanceof Problem ? journalOf(context, { needed: true }) : reached.journal;
+    const nowMs = context.clock.nowMs();
     const selection: Selection = {
-      filter: { baseUrl, automations, projectId: options.project && valueIfGiven(inForce.project) },
+      filter: { baseUrl, automations, projectId: options.project && valueIfGiven(settings.project) },
       statuses: options.status,
       sinceMs: options.since?.(nowMs),
       limit: limitOf(options),
       isForIds: isForIds(options),
     };
 
-    const known = () => automationsIn({ journal, baseUrl });
     const recorded = recordedIn(journal, selection, nowMs);
     checkStatuses(options.status, recorded);
     const pollable = recorded.filter((entry) => isPollable(entry, options.status, nowMs));
-    const { entries, missed } = await pollAll(recorded, pollable, reached, options, context);
-    if (signal.aborted) throw interruptedProblem(exitNameOfSignal(signal));
+    const polled = await pollAll(recorded, pollable, reached, options, context);
+    if (context.signal.aborted) throw interruptedProblem(exitNameOfSignal(context.signal));
 
-    const missedIds = new Set(missed.map(({ entry }) => entry.executionId));
-    const isOld = (entry: Entry) => isUnfinished(entry) && (missedIds.has(entry.executionId) || !isOpen(entry, nowMs));
-    const matching = entries
-      .filter((entry) => isSelected(entry, selection))
-      .map((entry): ListRow => ({ entry, isOld: isOld(entry) }));
+    const recordedNames = () => automationsIn({ journal, baseUrl });
+    const matching = rowsOf(polled, selection, nowMs);
     const rows = matching.slice(0, selection.limit);
-    const inDoubt = options.status && missed.length > 0 ? options.status : undefined;
-    const doubts = inDoubt && !offline ? [{ kind: 'problem', problem: doubtOf(missed, inDoubt) } as const] : [];
-    const doubtNote = inDoubt && offline ? [offlineNote(missed, inDoubt)] : [];
-    if (rows.length === 0)
-      return { outcomes: doubts, notice: inDoubt ? doubtNote : emptyNote(names, baseUrl, options, known, context) };
-    const shownMissed = connection ? missed.filter(({ entry }) => rows.some((row) => isSameRun(row.entry, entry))) : [];
-    for (const { entry, why } of shownMissed) warnOfOld(entry, reasonFor(why), context);
-    if (selection.isForIds)
-      return {
-        outcomes: doubts,
-        raw: rows.map(({ entry }) => executionIdOf(entry) ?? '').join('\n'),
-        notice: doubtNote,
-      };
+    // A run that wasn't polled may have one of the statuses that were asked for.
+    const mayMatch = options.status && polled.missed.length > 0;
+    const { problems, notices } = mayMatch ? mayMatchResult(polled.missed, options) : { problems: [], notices: [] };
+    if (rows.length === 0) {
+      if (!mayMatch) notices.push(...emptyNote(names, baseUrl, options, recordedNames, context));
+      return { outcomes: problems, notices };
+    }
+    const shownMissed = reached instanceof Problem ? [] : polled.missed.filter(({ entry }) => isAmongRows(entry, rows));
+    for (const { entry, cause } of shownMissed) warnOfOld(entry, reasonOfMissed(cause), context);
+    if (selection.isForIds) {
+      const ids = rows.map(({ entry }) => executionIdOf(entry) ?? '');
+      return { outcomes: problems, notices, forPeople: { raw: ids.join('\n') } };
+    }
     const { runTable } = await import('../output/tables.ts');
-    const unpolled = !inDoubt && shownMissed.length > 0 ? [unpolledNote(shownMissed)] : [];
-    const leftOut = quiet ? [] : [omissionNote(names, automations, { matching, rows }, options, known)].flat();
+    if (!mayMatch && shownMissed.length > 0) notices.push(unpolledNote(shownMissed));
+    if (!options.quiet) notices.push(...omissionNote(names, automations, { matching, rows }, options, recordedNames));
     return {
-      outcomes: [...rows.map((row) => outcomeOf(row, nowMs)), ...doubts],
+      outcomes: [...rows.map((row) => outcomeOf(row, nowMs)), ...problems],
       hintContext: { ...plainHintContext, argumentOf: ({ executionId }) => executionId },
-      notice: [...doubtNote, ...unpolled, ...leftOut],
-      note: quiet ? undefined : unknownNote(rows, nowMs, journal),
-      text: (theme, lines) => runTable(rows, nowMs, theme, lines),
+      notices,
+      forPeople: {
+        note: options.quiet ? undefined : unknownNote(rows, nowMs, journal),
+        text: (theme, lines) => runTable(rows, nowMs, theme, lines),
+      },
     };
   },
 });
 
-const notAsked = new Problem({ name: 'usage', message: 'with `--offline` nothing is polled' });
+const offlineProblem = new Problem({ name: 'usage', message: 'with `--offline` nothing is polled' });
+
+/** The entries that were asked for. A run is `isOld` if its status may have changed since it was recorded. */
+function rowsOf({ entries, missed }: Polled, selection: Selection, nowMs: number): ListRow[] {
+  const missedIds = new Set(missed.map(({ entry }) => entry.executionId));
+  const isOld = (entry: Entry) => isUnfinished(entry) && (missedIds.has(entry.executionId) || !isOpen(entry, nowMs));
+  return entries.filter((entry) => isSelected(entry, selection)).map((entry) => ({ entry, isOld: isOld(entry) }));
+}
+
+/**
+ * The result for runs that may have one of the statuses that were asked for. It is a problem, but with `--offline` the user
+ * has chosen that, so a sentence is enough.
+ */
+function mayMatchResult(
+  missed: readonly Missed[],
+  { status = [], offline }: ListOptions,
+): { problems: OutcomeOf<'problem'>[]; notices: string[] } {
+  if (offline) return { problems: [], notices: [offlineNote(missed, status)] };
+  return { problems: [{ kind: 'problem', problem: mayMatchProblem(missed, status) }], notices: [] };
+}
+
+const isAmongRows = (run: RunEntry, rows: readonly ListRow[]) => rows.some(({ entry }) => isSameRun(entry, run));
 
 const isSameRun = (one: Entry, other: RunEntry) => executionIdOf(one) === other.executionId;
 
@@ -148,20 +165,24 @@ const limitOf = ({ limit, since, ...output }: ListOptions) =>
 /** What the journal knows of a run or an unresolved trigger. None of it changes the exit code of the list. */
 function outcomeOf({ entry, isOld }: ListRow, nowMs: number): Outcome {
   const { target, at, baseUrl, idempotencyKey = null } = entry;
-  const about = { target, exitsZero: true, fields: { list: { idempotencyKey, at, baseUrl } } } as const;
+  const fields = { list: { idempotencyKey, at, baseUrl } };
   if (entry.kind === 'unresolved') {
-    const isRecoverable = isOpen(entry, nowMs) && !entry.isSuperseded;
-    const recorded = { at, ageMs: ageOf(entry, nowMs) };
-    const { ifActive } = entry;
-    const conflict = entry.conflict && { ...entry.conflict, isOthers: false };
-    return {
-      kind: 'in_doubt',
-      ...about,
-      inDoubt: { reason: { kind: 'listed', isRecoverable }, recorded, conflict, ifActive, ignoresKeys: false },
-    };
+    return { kind: 'in_doubt', target, inDoubt: inDoubtOf(entry, nowMs), exitsZero: true, fields };
   }
   const run = runOf(entry);
-  if (entry.kind === 'not_found') return { kind: 'not_found', ...about, run, document: documentOfEntry(entry) };
+  if (entry.kind === 'not_found')
+    return { kind: 'not_found', target, run, document: documentOfEntry(entry), exitsZero: true, fields };
   const statusAgeMs = isOld ? nowMs - Date.parse(entry.statusAt) : undefined;
-  return { kind: 'status', ...about, run, status: statusIn(entry), statusAgeMs };
+  return { kind: 'status', target, run, status: statusIn(entry), statusAgeMs, exitsZero: true, fields };
+}
+
+function inDoubtOf(entry: UnresolvedTrigger, nowMs: number): InDoubtDetails {
+  const isRecoverable = isOpen(entry, nowMs) && !entry.isSuperseded;
+  return {
+    reason: { kind: 'listed', isRecoverable },
+    recorded: { at: entry.at, ageMs: ageOf(entry, nowMs) },
+    conflict: entry.conflict && { ...entry.conflict, isOthers: false },
+    ifActive: entry.ifActive,
+    ignoresKeys: false,
+  };
 }

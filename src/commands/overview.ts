@@ -26,16 +26,20 @@ export async function showOverview(context: Invocation): Promise<Result | number
   const nowMs = clock.nowMs();
   const entries = entriesInNeed(journal, baseUrl, nowMs);
   return {
-    text: (theme, { columns = 80 }) => (entries.length > 0 ? linesOf(entries, nowMs, theme, columns) : allIsWell),
-    next: '`runctl list` shows every run, `runctl --help` every command',
+    forPeople: {
+      text: (theme, { columns = 80 }) => (entries.length > 0 ? linesOf(entries, nowMs, theme, columns) : allIsWell),
+      next: '`runctl list` shows every run, `runctl --help` every command',
+    },
   };
 }
 
 const noRuns = (isSetUp: boolean): Result => ({
-  text: () => 'No runs yet.\n',
-  next: isSetUp
-    ? 'start the first one: `runctl trigger <automation> --watch`'
-    : 'set the API key first: `runctl config`',
+  forPeople: {
+    text: () => 'No runs yet.\n',
+    next: isSetUp
+      ? 'start the first one: `runctl trigger <automation> --watch`'
+      : 'set the API key first: `runctl config`',
+  },
 });
 
 /** Is an API key set, or a command that prints it? Nothing is sent. */

@@ -24,9 +24,9 @@ export async function findToRead(
   const named = parseRunArgument(text);
   const { giveUpAfter = defaults.readGiveUpAfterMs } = flags;
   const connection = await connect({ ...flags, giveUpAfter }, context, { needed: isFromJournal(named) });
-  const found = await findRun(named, connection);
-  if (isDefault) sayLastRun(found.run, context);
-  return { found, connection };
+  const handle = await findRun(named, connection);
+  if (isDefault) sayLastRun(handle.run, context);
+  return { handle, connection };
 }
 
 /** The outcome if the status or the result of a run couldn't be read. */

@@ -58,8 +58,8 @@ export const recover = define(command, {
       outcomes,
       hintContext: connection.hintContext,
       isSafeToRepeat: !options.resend,
-      isPrinted: true,
-      notice: isNothing ? nothingFor(automations, connection) : undefined,
+      unreported: [],
+      notices: isNothing ? [nothingFor(automations, connection)] : [],
       // What isn't in the journal can't be recovered.
       exit: isIncomplete ? 'output_error' : 'ok',
     };

@@ -29,18 +29,18 @@ export const result = define(command, {
     ['runctl result @last --json', 'print everything that the service returned'],
   ],
   async run([run], options, context) {
-    const { found, connection } = await findToRead(run, options, context);
-    return showResult(found, options, connection);
+    const { handle, connection } = await findToRead(run, options, context);
+    return showResult(handle, options, connection);
   },
 });
 
 /** Reads the result of a run and prints it. */
-async function showResult(found: RunHandle, options: ResultOptions, connection: Connection): Promise<Result> {
+async function showResult(handle: RunHandle, options: ResultOptions, connection: Connection): Promise<Result> {
   const { journal, baseUrl, hintContext } = connection;
-  const { run } = found;
-  const answer = await fetchRun('result', found, connection);
+  const { run } = handle;
+  const answer = await fetchRun('result', handle, connection);
   if (answer.kind === 'fault')
-    return { outcomes: [await unreadOutcome('result', found, answer.fault, connection)], hintContext };
+    return { outcomes: [await unreadOutcome('result', handle, answer.fault, connection)], hintContext };
   const { value: result } = answer;
   const { status, isFinal, completedAt } = result;
   if (isFinal) journal.recordStatus(baseUrl, run, result, recordedErrorOf(result));
@@ -57,20 +57,22 @@ async function showResult(found: RunHandle, options: ResultOptions, connection: 
   const unfinished = `the run hasn't finished yet. To watch it: \`runctl watch ${hintContext.argumentOf(run)}\``;
   // An empty field looks like an empty output.
   const isUnnoticed = !isFinal && options.field !== undefined && !options.quiet;
-  if (wantsData(options)) return { outcomes, hintContext, notice: isUnnoticed ? unfinished : undefined };
-  if (options.quiet) return { text: (_, { columns }) => bareOutput(result, columns === undefined) };
-  const beside = await statusBeside(run, result, connection);
-  const shown = { run, result, status: beside ?? asResult, isResultOnly: beside === undefined };
+  if (wantsData(options)) return { outcomes, hintContext, notices: isUnnoticed ? [unfinished] : [] };
+  if (options.quiet) return { forPeople: { text: (_, { columns }) => bareOutput(result, columns === undefined) } };
+  const fullStatus = await fullStatusOf(run, result, connection);
+  const shown = { run, result, status: fullStatus ?? asResult, isResultOnly: fullStatus === undefined };
   return {
     outcomes,
     hintContext,
-    text: (theme, lines) => summary(shown, theme, lines),
-    note: isFinal ? undefined : unfinished,
+    forPeople: {
+      text: (theme, lines) => summary(shown, theme, lines),
+      note: isFinal ? undefined : unfinished,
+    },
   };
 }
 
 /** Only the status has duration and credits; a summary without them is better than none. */
-async function statusBeside(run: Run, result: RunResult, connection: Connection): Promise<RunStatus | undefined> {
+async function fullStatusOf(run: Run, result: RunResult, connection: Connection): Promise<RunStatus | undefined> {
   const recorded = connection.journal.find(run.executionId, connection);
   const last = recorded?.kind === 'run' ? statusIn(recorded) : undefined;
   const now = (await fetchOptional('status', run, connection)) ?? last;

@@ -27,18 +27,18 @@ export const status = define(command, {
     ['runctl status nightly --exit-status', "exit with the run's code, or with 16 if it hasn't finished"],
   ],
   async run([run], options, context) {
-    const { found, connection } = await findToRead(run, options, context);
-    return showStatus(found, options, connection);
+    const { handle, connection } = await findToRead(run, options, context);
+    return showStatus(handle, options, connection);
   },
 });
 
 /** Polls a run and prints its status. */
-async function showStatus(found: RunHandle, options: StatusOptions, connection: Connection): Promise<Result> {
+async function showStatus(handle: RunHandle, options: StatusOptions, connection: Connection): Promise<Result> {
   const { context, journal, baseUrl, hintContext } = connection;
-  const { run } = found;
-  const answer = await fetchStatus(found, connection);
+  const { run } = handle;
+  const answer = await fetchStatus(handle, connection);
   if (answer.kind === 'fault')
-    return { outcomes: [await unreadOutcome('status', found, answer.fault, connection)], hintContext };
+    return { outcomes: [await unreadOutcome('status', handle, answer.fault, connection)], hintContext };
   const { value: status } = answer;
   const outcome: OutcomeOf<'status'> = { kind: 'status', target: run.target, run, status };
   const outcomes = [options.exitStatus ? outcome : { ...outcome, exitsZero: true as const }];
@@ -53,7 +53,9 @@ async function showStatus(found: RunHandle, options: StatusOptions, connection: 
   return {
     outcomes,
     hintContext,
-    text: (theme, lines) => statusFields({ run, status, result, usual }, context.clock.nowMs(), theme, lines),
-    next: isFailed ? `\`runctl result ${hintContext.argumentOf(run)}\`` : undefined,
+    forPeople: {
+      text: (theme, lines) => statusFields({ run, status, result, usual }, context.clock.nowMs(), theme, lines),
+      next: isFailed ? `\`runctl result ${hintContext.argumentOf(run)}\`` : undefined,
+    },
   };
 }

@@ -96,8 +96,7 @@ function dryRun(requests: readonly StartRequest[], { baseUrl }: Connection): Res
   );
   return {
     outcomes: sent.map(({ outcome }) => outcome),
-    text: () => text.join('\n'),
-    note: 'Dry run: nothing was sent.',
+    forPeople: { text: () => text.join('\n'), note: 'Dry run: nothing was sent.' },
   };
 }
 

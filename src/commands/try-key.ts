@@ -129,7 +129,8 @@ export async function showKeyTrial(
 ): Promise<Result> {
   const connection = await connect({ ...options, timeout: defaults.timeoutMs }, context);
   const target = parseAutomationArgument(automation, () => need('project', connection.settings));
-  if (!options.yes && !(await isConfirmed(automationNameOf(target), context))) return { note: 'Nothing was sent.' };
+  const isAllowed = options.yes || (await isConfirmed(automationNameOf(target), context));
+  if (!isAllowed) return { forPeople: { note: 'Nothing was sent.' } };
   const say = (sentence: string) => {
     if (!options.quiet && !wantsData(options)) printSentence(sentence, context);
   };
@@ -139,11 +140,13 @@ export async function showKeyTrial(
   const findings = findingsOf(trial, connection.settings);
   // What failed is said as the problem.
   const shown = findings.filter(({ result }) => result !== 'failed');
-  const about = { target, run, fields: { doctor: reportOf(findings) } };
-  const outcome: Outcome = problem ? { kind: 'problem', problem, ...about } : { kind: 'info', ...about };
+  const fields = { doctor: reportOf(findings) };
+  const outcome: Outcome = problem
+    ? { kind: 'problem', problem, target, run, fields }
+    : { kind: 'info', target, run, fields };
   return {
     outcomes: [outcome],
-    text: (theme, lines) => findingLines(shown, theme, lines),
+    forPeople: { text: (theme, lines) => findingLines(shown, theme, lines) },
   };
 }
 

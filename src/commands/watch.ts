@@ -43,7 +43,7 @@ export const watch = define(command, {
     const runs = options.all ? await unfinishedRuns(connection) : await findRuns(named, connection);
     if (isDefault) for (const { run } of runs) sayLastRun(run, context);
     if (runs.length === 0) {
-      return { note: options.quiet ? undefined : 'No unfinished runs.' };
+      return { forPeople: { note: options.quiet ? undefined : 'No unfinished runs.' } };
     }
     return followAll(runs, options, connection);
   },
@@ -70,15 +70,15 @@ async function unfinishedRuns(connection: Connection): Promise<RunHandle[]> {
 
 /** Follows each run once, and reports in the order given. */
 function followAll(runs: readonly RunHandle[], flags: FollowFlags, connection: Connection): Promise<Result> {
-  const distinct = new Map(runs.map((found) => [keyOf(found), found]));
+  const distinct = new Map(runs.map((handle) => [keyOf(handle), handle]));
   return followAndReport(distinct.size, flags, connection, async ({ follow, done }) => {
-    const followOne = async (found: RunHandle): Promise<RunOutcome> => {
-      const outcome = await follow(found);
+    const followOne = async (handle: RunHandle): Promise<RunOutcome> => {
+      const outcome = await follow(handle);
       done(outcome);
       return outcome;
     };
-    const follows = new Map([...distinct].map(([key, found]) => [key, followOne(found)]));
-    return Promise.all(runs.flatMap((found) => follows.get(keyOf(found)) ?? []));
+    const follows = new Map([...distinct].map(([key, handle]) => [key, followOne(handle)]));
+    return Promise.all(runs.flatMap((handle) => follows.get(keyOf(handle)) ?? []));
   });
 }
 

@@ -44,15 +44,17 @@ export async function reportRuns(
   return {
     outcomes,
     hintContext,
-    text(theme, lines) {
-      const details = shown.map((outcome) => summary(outcome, theme, lines));
-      if (!table) return details.join('\n');
-      const text = [table(distinct, theme, lines), ...details].join('\n');
-      // On a terminal, empty lines separate the report from progress and counts.
-      return context.stdout.isTTY && context.stderr.isTTY ? `\n${text}\n` : text;
+    forPeople: {
+      text(theme, lines) {
+        const details = shown.map((outcome) => summary(outcome, theme, lines));
+        if (!table) return details.join('\n');
+        const text = [table(distinct, theme, lines), ...details].join('\n');
+        // On a terminal, empty lines separate the report from progress and counts.
+        return context.stdout.isTTY && context.stderr.isTTY ? `\n${text}\n` : text;
+      },
+      note: hasTable ? countsOf(distinct, themeOf(context.stderr, context)) : undefined,
+      next: distinct.length === 1 ? nextOf(distinct[0], hintContext, project) : undefined,
     },
-    note: hasTable ? countsOf(distinct, themeOf(context.stderr, context)) : undefined,
-    next: distinct.length === 1 ? nextOf(distinct[0], hintContext, project) : undefined,
   };
 }
 

@@ -24,47 +24,77 @@ export interface OutputOptions {
 
 export const wantsData = ({ json, field }: OutputOptions) => Boolean(json || field?.length);
 
-/** What a command answers with, in the order in which it is printed. On stdout, the flags choose which of three it is. */
+/** What a command returns. Each member says where it is printed, and with which flags. */
 export interface Result {
-  /** What became of each argument: documents, problems and the exit code are made of them. */
+  /**
+   * What became of each argument. With every flag, they decide the exit code and which problems are printed on stderr. With
+   * `--json` or `--field`, stdout has one document for each of them.
+   */
   outcomes?: readonly Outcome[];
+  /** The outcomes whose problems are still to be printed. By default all, but `recover` prints each of its own at once. */
+  unreported?: readonly Outcome[];
+  /** What the hints of problems and documents need. By default, nothing is known of this machine. */
   hintContext?: HintContext;
   /** May the command line be repeated without a second run? By default, if that is so for each outcome. */
   isSafeToRepeat?: boolean;
-  /** For shells, such as a path or a script: printed as it is, and sanitized only on a terminal. Without outcomes, it is the data. */
-  raw?: string;
-  /** For people: in the colors and the width of the terminal, and in CI without commands to the runner. */
-  text?(theme: Theme, lines: WrapOptions): string;
-  /** The command has printed its problems itself. */
-  isPrinted?: boolean;
-  /** Sentences for people, on stderr. */
-  note?: string;
-  /** Sentences on stderr about what the data does not show, so with `--json`, too. */
-  notice?: string | readonly string[];
-  /** What to type next, on stderr. */
-  next?: string;
-  /** How the command ends if all its outcomes are well. */
+  /** How the command ends if all its outcomes are well. By default `ok`. */
   exit?: ExitName;
+  /** On stdout with every flag: what a command prints that has no documents, such as a script. Sanitized only on a terminal. */
+  script?: string;
+  /** Printed without `--json` and `--field` only. */
+  forPeople?: ResultForPeople;
+  /** Sentences on stderr with every flag, because neither documents nor text show what they say. */
+  notices?: readonly string[];
 }
 
-/** Prints documents if data was asked for, else text. */
+/** What is printed in place of documents. */
+interface ResultForPeople {
+  /** On stdout: a bare value that scripts may read, too, such as an id or a path. Sanitized only on a terminal. */
+  raw?: string;
+  /** On stdout: in the colors and the width of the terminal, and in CI without commands to the runner. */
+  text?(theme: Theme, lines: WrapOptions): string;
+  /** On stderr: a sentence. */
+  note?: string;
+  /** On stderr: what to type next. */
+  next?: string;
+}
+
+/** Prints what a command returned: first what belongs on stdout, then the problems and sentences for stderr. */
 export function printResult(result: Result, output: OutputOptions, context: Invocation): void {
-  const { outcomes = [], raw, text, note, notice, next } = result;
+  const { outcomes = [], unreported = outcomes, script, notices = [] } = result;
+  const forPeople = wantsData(output) ? {} : (result.forPeople ?? {});
+  const { raw, note, next } = forPeople;
+  if (wantsData(output)) printDocuments(documentsOf(result, context), output, context);
+  if (script !== undefined) printLine(script, context);
+  if (raw !== undefined) printLine(raw, context);
+  const hasText = printText(forPeople, context);
+  const hasProblems = printProblems(unreported, result.hintContext, context);
+  // The text on stdout says how a run ended, so nothing else has to.
+  if (!hasProblems && !hasText) printVerdict([...new Set(outcomes)], context);
+  for (const sentence of notices) printSentence(sentence, context);
+  if (note) printSentence(note, context);
+  if (next) printNextStep(next, context);
+}
+
+/** Returns whether there was anything to print. */
+function printText({ text }: ResultForPeople, context: Invocation): boolean {
   const { stdout } = context;
-  const isForPeople = !wantsData(output);
-  if (!isForPeople) printDocuments(documentsOf(result, context), output, context);
-  if (raw !== undefined && (isForPeople || outcomes.length === 0)) printLine(raw, context);
-  const shown = isForPeople ? (text?.(themeOf(stdout, context), wrapOptionsOf(stdout)) ?? '') : '';
+  const shown = text?.(themeOf(stdout, context), wrapOptionsOf(stdout)) ?? '';
   stdout.write(shown);
-  const problems = result.isPrinted ? [] : problemsOf(result, context);
-  for (const { diagnostic, about } of problems.slice(0, mostProblems)) printDiagnostic(diagnostic, context, about);
+  return shown !== '';
+}
+
+/** Returns whether there was anything to print. */
+function printProblems(
+  outcomes: readonly Outcome[],
+  hintContext: HintContext | undefined,
+  context: Invocation,
+): boolean {
+  const problems = problemsOf(outcomes, hintContext, context);
+  for (const { diagnostic, name } of problems.slice(0, mostProblems)) printDiagnostic(diagnostic, context, name);
   const more = problems.length - mostProblems;
   if (more > 0) printSentence(`runctl: and ${count(more, 'more problem')}; \`runctl list\` shows every run`, context);
-  // The text on stdout says how a run ended, so nothing else has to.
-  if (problems.length === 0 && shown === '') printVerdict([...new Set(outcomes)], context);
-  for (const sentence of [notice ?? []].flat()) printSentence(sentence, context);
-  if (isForPeople && note) printSentence(note, context);
-  if (isForPeople && next) printNextStep(next, context);
+  return problems.length > 0;
 }
 
 /** The others are counted. */
@@ -80,8 +110,11 @@ function documentsOf({ outcomes = [], hintContext, isSafeToRepeat }: Result, con
   return outcomes.map((outcome) => documentOf(outcome, context, { hintContext, isSafeToRepeat: isSafe }));
 }
 
-/** What went wrong, in the order of the arguments. A run that was named twice is reported once. */
-function problemsOf({ outcomes = [], hintContext = plainHintContext }: Result, { stdout }: Invocation) {
+/**
+ * What went wrong, in the order of the arguments, and with the name of the automation if there are several. A run that was
+ * named twice is reported once.
+ */
+function problemsOf(outcomes: readonly Outcome[], hintContext = plainHintContext, { stdout }: Invocation) {
   const distinct = [...new Set(outcomes)];
   return distinct.flatMap((outcome) => {
     // If the reader has left, nobody would read that message.
@@ -89,7 +122,7 @@ function problemsOf({ outcomes = [], hintContext = plainHintContext }: Result, {
     const diagnostic = outcome.exitsZero || isUnread ? undefined : diagnosticOf(outcome, hintContext);
     if (!diagnostic) return [];
     const { target } = outcome;
-    return { diagnostic, about: target && distinct.length > 1 ? automationNameOf(target) : undefined };
+    return { diagnostic, name: target && distinct.length > 1 ? automationNameOf(target) : undefined };
   });
 }
 
@@ -137,12 +170,12 @@ function printJson(document: unknown, { stdout, rawStdout }: Invocation): void {
 
 /** A code without a line on stderr would come from Node or the shell. On a terminal, the run itself is shown. */
 function printVerdict(outcomes: readonly Outcome[], { stderr, warnings }: Invocation): void {
-  const isSaid = stderr.isTTY || warnings.some((warning) => warning.name === 'replayed_failure');
-  const open = outcomes.filter((outcome) => /^(run_|still_running)/.test(commandExitNameOf(outcome)));
-  if (isSaid || open.length === 0) return;
-  const done = outcomes.filter((outcome) => commandExitNameOf(outcome) === 'ok').length;
-  if (outcomes.length > 1) stderr.write(`runctl: ${done} of ${count(outcomes.length, 'run')} completed\n`);
-  for (const outcome of open.slice(0, mostVerdicts)) stderr.write(`runctl: ${verdictOf(outcome)}\n`);
+  const isReported = stderr.isTTY || warnings.some((warning) => warning.name === 'replayed_failure');
+  const notCompleted = outcomes.filter((outcome) => /^(run_|still_running)/.test(commandExitNameOf(outcome)));
+  if (isReported || notCompleted.length === 0) return;
+  const completed = outcomes.filter((outcome) => commandExitNameOf(outcome) === 'ok').length;
+  if (outcomes.length > 1) stderr.write(`runctl: ${completed} of ${count(outcomes.length, 'run')} completed\n`);
+  for (const outcome of notCompleted.slice(0, mostVerdicts)) stderr.write(`runctl: ${verdictOf(outcome)}\n`);
 }
 
 const mostVerdicts = 10;
@@ -152,21 +185,18 @@ function verdictOf(outcome: Outcome): string {
   const { status, result } = factsOf(outcome);
   const [error] = errorTextOf(result).split('\n');
   const name = outcome.target ? automationNameOf(outcome.target) : 'the run';
-  const what = `${name} ${status?.status}${error ? `: ${error}` : ''}`;
-  return sanitizeLine(`${what} (run ${outcome.run?.executionId})`);
+  const reason = error ? `: ${error}` : '';
+  return sanitizeLine(`${name} ${status?.status}${reason} (run ${outcome.run?.executionId})`);
 }
 
-export function printDiagnostic(
-  { message, choices = [], hint }: Diagnostic,
-  context: Invocation,
-  about?: string,
-): void {
+/** Prints a message and its hint on stderr. `name` is the automation's, and left out if the message has it. */
+export function printDiagnostic({ message, choices = [], hint }: Diagnostic, context: Invocation, name?: string): void {
   const { stderr } = context;
-  const isNamed = about === undefined || message.includes(about);
-  const who = isNamed ? 'runctl:' : `runctl: ${sanitizeLine(about)}:`;
+  const hasName = name === undefined || message.includes(name);
+  const prefix = hasName ? 'runctl:' : `runctl: ${sanitizeLine(name)}:`;
   const theme = themeOf(stderr, context);
-  const lines = { ...wrapOptionsOf(stderr), indent: 2, taken: who.length + 1 };
-  stderr.write(`${theme.bad(who)} ${renderMarkup(message, theme, lines)}\n`);
+  const lines = { ...wrapOptionsOf(stderr), indent: 2, taken: prefix.length + 1 };
+  stderr.write(`${theme.bad(prefix)} ${renderMarkup(message, theme, lines)}\n`);
   for (const choice of choices) stderr.write(`    ${sanitizeLine(choice)}\n`);
   if (hint) printNextStep(hint, context);
 }

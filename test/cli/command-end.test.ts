@@ -25,9 +25,7 @@ const answer: Result = {
     { kind: 'info', fields: { a: 1 } },
     { kind: 'problem', problem: failed, target },
   ],
-  text: () => 'text\n',
-  note: 'a note',
-  next: 'do `this`',
+  forPeople: { text: () => 'text\n', note: 'a note', next: 'do `this`' },
 };
 const problemLines = 'runctl: nightly: it is wrong\n  → make it right\n';
 

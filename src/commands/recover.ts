@@ -91,7 +91,8 @@ function unknownAutomation(
 }
 
 function nothingFor(names: readonly string[], { baseUrl, context }: Connection): string {
-  const whose = names.length > 0 ? ` of ${names.join(', ')}` : '';
+  const quoted = names.map((automationName) => automationNameOf({ automationName }));
+  const whose = names.length > 0 ? ` of ${quoted.join(', ')}` : '';
   return `Nothing to recover: no unresolved triggers${whose} from the last 24h ${journalPlace(baseUrl, context)}.`;
 }
 

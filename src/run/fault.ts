@@ -159,9 +159,9 @@ export const httpOf = (fault: HttpFacts): string =>
     .map((facts) => ` (${facts})`)
     .join('');
 
-/** A hint with the wait that the service asked for. Undefined if it didn't ask for one. */
-export const retryAfterHint = ({ retryAfterMs }: Fault) =>
-  retryAfterMs ? `the service asks to wait ${formatDuration(retryAfterMs)}` : undefined;
+/** A hint with the wait that the service asked for. Undefined if it didn't ask for one, or if waiting doesn't help. */
+export const retryAfterHint = ({ kind, retryAfterMs }: Fault) =>
+  retryAfterMs && kind !== 'unauthorized' ? `the service asks to wait ${formatDuration(retryAfterMs)}` : undefined;
 
 export const reasonOf = (fault: Fault): string => fault.message + httpOf(fault);
 

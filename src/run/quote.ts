@@ -1,6 +1,8 @@
 import { isPlainName } from './automation-name.ts';
 import { fullNameOf, type Run, type Target } from './run.ts';
 
+export { quote } from './run.ts';
+
 /** A run as an argument that works without the journal, quoted for a shell. */
 export const fullArgumentOf = ({ target, executionId }: Run): string =>
   shellWord(`${fullNameOf(target)}/${executionId}`);
@@ -36,8 +38,6 @@ export function plainSentence(sentence: string): string {
   const [typed = ''] = typedIn(sentence);
   return sentence === `\`${typed}\`` ? typed : withTyped(sentence, (typed) => `'${typed}'`);
 }
-
-export const quote = (text: string): string => JSON.stringify(text);
 
 /** `1 run`, `2 runs`. */
 export const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;

@@ -23,7 +23,10 @@ export function withDashes(text: string): string | undefined {
 
 /** The name as a message has it: quoted unless it is one plain word, so that it doesn't run into the sentence. */
 export const automationNameOf = ({ automationName }: Pick<Target, 'automationName'>): string =>
-  /^[\p{L}\p{N}_][\p{L}\p{N}._-]*$/u.test(automationName) ? automationName : JSON.stringify(automationName);
+  /^[\p{L}\p{N}_][\p{L}\p{N}._-]*$/u.test(automationName) ? automationName : quote(automationName);
+
+/** The text between double quotes, as JSON. Its backquotes are escaped: in a sentence they mark what is to be typed. */
+export const quote = (text: string): string => JSON.stringify(text).replaceAll('`', '\\u0060');
 
 /** A name that is unique across projects: `<projectId>/<name>`. */
 export const fullNameOf = ({ projectId, automationName }: Target): string => `${projectId}/${automationName}`;

@@ -107,7 +107,7 @@ export function pageIn(text: string, { isHtml = false } = {}): string | undefine
 const titleOf = (page: string) => /<title[^>]*>([^<]*)/i.exec(page)?.[1];
 
 function withoutTags(text: string): string {
-  return anyTag.test(text) ? text.replace(/<(style|script)[\s\S]*?<\/\1>|<[^>]*>/gi, ' ') : text;
+  return anyTag.test(text) ? text.replace(/<(style|script)[\s\S]*?(?:<\/\1>|$)|<[^>]*>/gi, ' ') : text;
 }
 
 /** The only id that the text calls a run's. Project ids and request ids look the same. */

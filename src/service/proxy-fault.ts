@@ -73,12 +73,13 @@ function wantsCredentials(proxy: ProxySettings, status?: string, schemes = ''): 
       hint: `run a local proxy that does, such as px or cntlm, and name it in ${proxy.variable}`,
     };
   }
+  if (proxy.credentials !== undefined) {
+    const hint = `check the user name and password in ${proxy.variable}`;
+    return { kind: 'proxy_refused', message: `${name} rejected the credentials${http}`, hint };
+  }
   const { protocol } = new URL(proxy.origin);
-  return {
-    kind: 'proxy_refused',
-    message: `${name} ${proxy.credentials === undefined ? 'wants' : 'rejected the'} credentials${http}`,
-    hint: `put the user and password into ${proxy.variable} as ${protocol}//user:password@host:port`,
-  };
+  const hint = `put the user and password into ${proxy.variable} as ${protocol}//user:password@host:port`;
+  return { kind: 'proxy_refused', message: `${name} wants credentials${http}`, hint };
 }
 
 function forbids(proxy: ProxySettings, host: string, http: string): Fault {

@@ -56,6 +56,8 @@ function isAddressIn(host: string, range: string): boolean {
   const mostBits = isIP(address) === 4 ? 32 : 128;
   const bits = prefix === undefined ? mostBits : Number(/^\d{1,3}$/.exec(prefix)?.[0] ?? Number.NaN);
   if (!(bits <= mostBits)) return false;
+  // Node would find each IPv4 address in `::/0`, too.
+  if (isIP(host) === 4 && isIP(address) === 6 && bits < 96) return false;
   const addresses = new BlockList();
   addresses.addSubnet(address, bits, familyOf(address));
   return addresses.check(host, familyOf(host));
@@ -76,8 +78,11 @@ function parseProxy(text: string): Omit<ProxySettings, 'variable'> | undefined {
   const address = isSocks ? { origin: `socks5://${hostname}:${port || 1080}`, isSocks } : { origin };
   if (!username && !password) return address;
   try {
-    return { ...address, credentials: `${decodeURIComponent(username)}:${decodeURIComponent(password)}` };
+    return { ...address, credentials: `${decoded(username)}:${decoded(password)}` };
   } catch {
     return undefined;
   }
 }
+
+/** Percent-decoded. A `%` that begins no escape stays, as in curl. */
+const decoded = (text: string) => decodeURIComponent(text.replace(/%(?![\da-f]{2})/gi, '%25'));

@@ -1,6 +1,6 @@
 import type { Context, Invocation } from '../context.ts';
 import { usageProblem } from '../run/problem.ts';
-import { shellWord } from '../run/quote.ts';
+import { quote, shellWord } from '../run/quote.ts';
 import type { Env } from '../system/env.ts';
 import { repairOwn } from '../system/own-file.ts';
 import { type ConfigFile, type Profile, type ReadConfig, readConfigFile } from './config-file.ts';
@@ -30,10 +30,11 @@ export function readProfileInForce(flag: string | undefined, env: Env): ProfileI
   const { name, source } = chooseProfile(flag, env, file);
   const stored = storedProfile(name, config);
   if (!stored && name !== defaultProfile && !distrust) {
+    checkProfileName({ name, source });
     const names = Object.keys(config.profiles ?? {});
     const known = names.length > 0 ? `known profiles: ${names.join(', ')}\n` : '';
     throw usageProblem(
-      `there is no profile ${JSON.stringify(name)} (${source}) in ${path ?? 'any config file'}`,
+      `there is no profile ${quote(name)} (${source}) in ${path ?? 'any config file'}`,
       path ? `${known}create it: \`runctl config --profile ${shellWord(name)}\`` : 'set HOME or RUNCTL_CONFIG_DIR',
     );
   }
@@ -92,7 +93,7 @@ function unknownIn(name: string, stored: Profile | undefined): ProfileInForce['u
   if (first === undefined) return undefined;
   const are = keys.length > 1 ? 'are no settings' : 'is no setting';
   return {
-    message: `${keys.join(', ')} in profile ${JSON.stringify(name)} ${are} of runctl`,
+    message: `${keys.join(', ')} in profile ${quote(name)} ${are} of runctl`,
     advice: `\`runctl config unset ${shellWord(first)}${profileFlag(name)}\``,
   };
 }
@@ -104,7 +105,7 @@ export const profileFlag = (name: string) => (name === defaultProfile ? '' : ` -
 export function checkProfileName({ name, source }: ChosenProfile): void {
   if (!/^[^\p{C}\p{Z}-][^\p{C}\p{Z}]*$/u.test(name)) {
     throw usageProblem(
-      `the profile name ${JSON.stringify(name)} (${source}) is empty, contains a space or begins with a dash`,
+      `the profile name ${quote(name)} (${source}) is empty, contains a space or begins with a dash`,
       'use a name like prod or team.staging',
     );
   }
@@ -114,7 +115,7 @@ export function checkProfileName({ name, source }: ChosenProfile): void {
 export const shortSource = (source = '') => source.replace(/^(profile ".*") in .*$/s, '$1');
 
 export function sourceOf(profile: string, path: string | undefined): string {
-  return `profile ${JSON.stringify(profile)} in ${path}`;
+  return `profile ${quote(profile)} in ${path}`;
 }
 
 export function withProfile(config: ConfigFile, { name }: ChosenProfile, changes: Profile): ConfigFile {

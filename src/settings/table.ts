@@ -1,5 +1,6 @@
 import { didYouMean, nearWords } from '../run/near-words.ts';
 import { type Problem, usageProblem } from '../run/problem.ts';
+import { quote } from '../run/quote.ts';
 import type { Env } from '../system/env.ts';
 import {
   type Parsed,
@@ -136,7 +137,7 @@ export function parseSettingKey(text: string): SettingKey {
   const key = settingKeys.find((candidate) => plain(candidate) === plain(name));
   if (!key)
     throw usageProblem(
-      `there is no setting ${JSON.stringify(name)}`,
+      `there is no setting ${quote(name)}`,
       didYouMean(name, settingKeys) ?? `settings: ${settingKeys.join(', ')}`,
     );
   if (value !== undefined)

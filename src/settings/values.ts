@@ -53,11 +53,13 @@ const trimSlashes = (path: string) => path.replace(/\/+$/, '');
 
 function flawOfBaseUrl(text: string): string | undefined {
   // The URL parser drops these characters silently.
-  if (/[^!-~]/.test(text) && /[\s\p{Cc}]/u.test(text)) return 'contains a space or a control character';
+  if (/[^!-~]/.test(text) && /[\s\p{Cc}\p{Cf}]/u.test(text))
+    return 'contains a space, or a control or invisible character';
   if (!/^https?:\/\//i.test(text)) return `doesn't begin with ${schemeFor(text)}`;
   if (hasLateAt(text)) return 'must not contain a user name or password (in a path, write @ as %40)';
   if (!URL.canParse(text)) return 'is not a valid URL';
   const { protocol, hostname, username, password } = new URL(text);
+  if (!/^(?:[\w.-]+|\[[\da-f:.]+\])$/i.test(hostname)) return 'is not a valid URL';
   if (username || password) return 'must not contain a user name or password';
   if (/[?#]/.test(text)) return 'must not contain a query or fragment';
   if (protocol === 'http:' && !isLoopback(hostname))

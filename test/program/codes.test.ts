@@ -81,6 +81,7 @@ const ofTriggers: Row[] = [
   ['403', '', any(403, forbidden),
     'exits 7: not_started, unauthorized', { next: config, says: /may not trigger nightly/ }],
   ['403 with Retry-After until it gives up', '', any(403, soon), 'exits 9: not_started, rate_limited', { next: again }],
+  ['401 with Retry-After', '', any(401, soon), 'exits 7: not_started, unauthorized', { next: config }],
   ['402', '', { credits: 0 }, 'exits 8: not_started, no_credits'],
   ['429 until it gives up', '', any(429), 'exits 9: not_started, rate_limited', { next: again }],
   ['429 for too long', '--timeout 10s', any(429, later), 'exits 9: not_started, rate_limited', { says: /wait 1d 3h/ }],

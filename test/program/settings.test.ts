@@ -113,6 +113,11 @@ describe('escape sequences drive no terminal', () => {
   });
 });
 
+test.each([' prod', 'prod\n', '-p'])('nobody is told to create the profile %j, which nobody can', async (profile) => {
+  const { code, stderr } = await runProgram(['list'], { env: environment({ RUNCTL_PROFILE: profile }) });
+  expect([code, stderr]).toEqual([2, expect.stringMatching(/^runctl: the profile name .*\n.*use a name like prod/)]);
+});
+
 describe('a carriage return or quotes that came along with a value', () => {
   const crs = ['RUNCTL_BASE_URL', 'RUNCTL_PROJECT', 'RUNCTL_PROFILE', 'RUNCTL_API_KEY', 'RUNCTL_REQUEST_TIMEOUT'];
   test.each([...crs, 'RUNCTL_IDEMPOTENCY_KEYS', 'RUNCTL_STATE_DIR', 'RUNCTL_CONFIG_DIR'])(

@@ -74,6 +74,7 @@ test.each([
   ['a;b', '"a;b"'],
   ['say "x"', '"say \\"x\\""'],
   ['(test)', '"(test)"'],
+  ['a`b', '"a\\u0060b"'],
 ])('in a message, the automation %s is called %s', (automationName, shown) => {
   expect(automationNameOf({ automationName })).toBe(shown);
 });

@@ -78,6 +78,11 @@ describe('an error body', () => {
     ['a page with a title', '<!doctype html><html><title>502 Bad Gateway</title><h1>nginx</h1>', '502 Bad Gateway'],
     ['a page with a title that has attributes', '<title lang="en">Bad Gateway</title><p>nginx', 'Bad Gateway'],
     ['a page without', '<html><style>h1 { color:red }</style><h1>Bad</h1><script>x()</script> gateway', 'Bad gateway'],
+    [
+      'a page with a script that is longer than what is read',
+      `<h1>Bad</h1><script>${'x'.repeat(5000)}</script>`,
+      'Bad',
+    ],
     ['a page without an end of anything', '<p>Bad gateway<br>now', 'Bad gateway now'],
     ['two comparisons', 'credits < 0 or > 5', 'credits < 0 or > 5'],
     ['a comparison, not a page', 'credits < 0', 'credits < 0'],

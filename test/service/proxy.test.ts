@@ -43,6 +43,7 @@ describe('the proxy for an origin', () => {
     ],
     ['IPv6', { HTTPS_PROXY: '[::1]:3128' }, { origin: 'http://[::1]:3128' }],
     ['an encoded password', { HTTPS_PROXY: 'http://u:p%40ss@proxy.test:3128/' }, { ...proxy, credentials: 'u:p@ss' }],
+    ['a % in a password', { HTTPS_PROXY: 'http://u:5%-%41@proxy.test:3128' }, { ...proxy, credentials: 'u:5%-A' }],
     ['a user alone', { HTTPS_PROXY: 'http://u@proxy.test:3128' }, { ...proxy, credentials: 'u:' }],
     ['a password alone', { HTTPS_PROXY: 'http://:token@proxy.test:3128' }, { ...proxy, credentials: ':token' }],
   ])('%s', (_, env, expected) => {
@@ -99,6 +100,8 @@ describe('the proxy for an origin', () => {
     ['2001:DB8:0:0:0:0:0:1', 'https://[2001:db8::1]', true],
     ['[2001:0db8::0001]', 'https://[2001:db8::1]', true],
     ['[2001:0db8::0001]:8443', 'https://[2001:db8::1]:8443', true],
+    ['::ffff:192.0.2.0/120', 'https://192.0.2.7', true],
+    ['::/0', 'https://192.0.2.7', false],
     ['192.0.2.0/24', 'https://192.0.3.7', false],
     ['192.0.2.0/24', service, false],
     ['192.0.2.0/33', 'https://192.0.2.7', false],
@@ -165,7 +168,7 @@ describe('the proxy for an origin', () => {
     'socks5://http://proxy.test',
     'ftp://proxy.test',
     'proxy.test:99999',
-    'http://u:p%ss@proxy.test',
+    'http://u:p%E4@proxy.test',
     '%',
   ])('%j is refused by name, and is not shown: it may hold a password', (value) => {
     for (const name of ['HTTPS_PROXY', 'https_proxy', 'ALL_PROXY']) {
@@ -275,9 +278,12 @@ describe('what fails at a proxy', () => {
     'says that the credentials were rejected only if there were any: %s',
     (error) => {
       const withCredentials = { ...attempt, proxy: { ...attempt.proxy, credentials: 'u:p' } };
-      const saysOf = (to: typeof attempt) => networkFaultOf({ sent: false, reason: 'network', error }, to).message;
-      expect(saysOf(withCredentials)).toContain('rejected the credentials');
-      expect(saysOf(attempt)).toContain('wants credentials');
+      const saysOf = (to: typeof attempt) => {
+        const { message, hint } = networkFaultOf({ sent: false, reason: 'network', error }, to);
+        return `${message}\n${hint}`;
+      };
+      expect(saysOf(withCredentials)).toMatch(/rejected the credentials.*\ncheck the user name and password/);
+      expect(saysOf(attempt)).toMatch(/wants credentials.*\nput the user and password into/);
     },
   );
 

@@ -68,6 +68,10 @@ describe('a base URL', () => {
     ['', 'https://'],
     ['https://', 'valid'],
     ['https://api.example.com:99999', 'valid'],
+    ['https://"api.example.com"', 'valid'],
+    ['https://{host}/v0', 'valid'],
+    ['https://api.example.com;8443', 'valid'],
+    ['https://api.exa\u200Bmple.com', 'invisible'],
   ])('%j is refused: %s', (text, why) => expect(flawOf('baseUrl', text)).toContain(why));
 });
 

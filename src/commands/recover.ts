@@ -48,7 +48,7 @@ export const recover = define(command, {
     const isSelected = (target: Target) => isAmong(named, target);
     const outcomes: TriggerOutcome[] = [];
     for (const recovery of await recoverAll(options, connection, isSelected)) {
-      sayRecovery(recovery, options, connection);
+      reportRecovery(recovery, options, connection);
       const recover = reportOfRecovery(recovery, options);
       outcomes.push({ ...recovery.outcome, fields: { recover } });
     }
@@ -97,25 +97,50 @@ function nothingFor(names: readonly string[], { baseUrl, context }: Connection):
 }
 
 /** Says what became of a trigger. With `-q` only if a person must act. */
-function sayRecovery(recovery: Recovery, options: RecoverOptions, { hintContext, context, observe }: Connection): void {
+function reportRecovery(recovery: Recovery, options: RecoverOptions, connection: Connection): void {
+  const { hintContext, context, observe } = connection;
   const { outcome } = recovery;
   const { run, target } = outcome;
   const message = sentenceOfRecovery(recovery, options, hintContext);
   if (run && !options.quiet && !wantsData(options)) context.stdout.write(`${run.executionId}\n`);
-  if (isLeftToItsProcess(recovery) && options.quiet) return;
-  const isSuperseded = whyInDoubt(outcome) === 'superseded';
-  const isOpen = outcome.kind === 'in_doubt' || outcome.kind === 'problem';
-  // That a trigger is superseded is said this once, and somebody has to look for its run.
-  if (isSuperseded && !options.dryRun) observe({ event: 'warning', name: 'superseded_trigger', message, target });
-  else if (isOpen && !isSuperseded) printDiagnostic({ ...diagnosticOf(outcome, hintContext), message }, context);
-  // Nobody else may be watching a run that failed.
-  else if (run && outcomeNameOf(outcome) !== 'ok')
-    printDiagnostic({ message, hint: `\`runctl result ${hintContext.argumentOf(run)}\`` }, context);
-  else if (!wantsData(options) && (options.dryRun || !options.quiet)) printSentence(message, context);
+  switch (reportKindOf(recovery, options)) {
+    case 'warning':
+      observe({ event: 'warning', name: 'superseded_trigger', message, target });
+      break;
+    case 'problem':
+      printDiagnostic({ ...diagnosticOf(outcome, hintContext), message }, context);
+      break;
+    case 'failed_run': {
+      const hint = run && `\`runctl result ${hintContext.argumentOf(run)}\``;
+      printDiagnostic({ message, hint }, context);
+      break;
+    }
+    case 'sentence':
+      if (isSentenceShown(options)) printSentence(message, context);
+      break;
+  }
 }
 
-const whyInDoubt = (outcome: TriggerOutcome) => (outcome.kind === 'in_doubt' ? outcome.inDoubt.reason.kind : undefined);
+/** How a recovery is reported. Undefined if it isn't. */
+function reportKindOf(
+  recovery: Recovery,
+  { dryRun, quiet }: RecoverOptions,
+): 'warning' | 'problem' | 'failed_run' | 'sentence' | undefined {
+  const { outcome } = recovery;
+  if (quiet && isLeftToItsProcess(recovery)) return undefined;
+  // That a later trigger has a run is reported only once, and somebody has to look for the run of this one.
+  if (inDoubtReasonOf(outcome) === 'superseded') return dryRun ? 'sentence' : 'warning';
+  if (outcome.kind === 'in_doubt' || outcome.kind === 'problem') return 'problem';
+  // Nobody else may be watching a run that failed.
+  if (outcome.run && outcomeNameOf(outcome) !== 'ok') return 'failed_run';
+  return 'sentence';
+}
 
-/** Another process is at it, and not for so long that somebody should look. */
+const isSentenceShown = ({ dryRun, quiet, ...output }: RecoverOptions) => !wantsData(output) && (dryRun || !quiet);
+
+const inDoubtReasonOf = (outcome: TriggerOutcome) =>
+  outcome.kind === 'in_doubt' ? outcome.inDoubt.reason.kind : undefined;
+
+/** Another process is still sending it, and hasn't been for so long that a person should look. */
 const isLeftToItsProcess = ({ outcome, ageMs }: Recovery) =>
-  whyInDoubt(outcome) === 'sending' && ageMs <= defaults.recoverMaxAgeMs;
+  inDoubtReasonOf(outcome) === 'sending' && ageMs <= defaults.recoverMaxAgeMs;

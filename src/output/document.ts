@@ -5,7 +5,7 @@ import { attributions } from '../run/attribution.ts';
 import { exitCodeOf, publicNameOf } from '../run/exit-codes.ts';
 import { commandExitNameOf, factsOf, outcomeNameOf, problemNameOf } from '../run/exit-of.ts';
 import type { Fault } from '../run/fault.ts';
-import type { LastConfirmed, Outcome } from '../run/outcome.ts';
+import type { LastConfirmed, Outcome, TriggerInfo } from '../run/outcome.ts';
 import { commandIn, type Diagnostic } from '../run/problem.ts';
 import { plainSentence } from '../run/quote.ts';
 import { durationMsOf, fullNameOf } from '../run/run.ts';
@@ -33,13 +33,12 @@ export function documentOf(outcome: Outcome, context: DocumentContext, options: 
   return json;
 }
 
+/** The fields under `runctl`, in this order. JSON has no undefined, so a field that is undefined is left out. */
 function runctlOf(outcome: Outcome, context: DocumentContext, options: DocumentOptions): JsonObject {
   const { hintContext = plainHintContext, isSafeToRepeat = outcome.triggerInfo?.isRepeatable ?? true } = options;
   const { command, secrets } = context;
-  const { triggerInfo, fields } = outcome;
-  const { status, fault, lastConfirmed, activeId } = factsOf(outcome);
+  const { status, fault, lastConfirmed, activeExecutionId } = factsOf(outcome);
   const diagnostic = diagnosticOf(outcome, hintContext);
-  const durationMs = outcome.run && status?.isFinal ? durationMsOf(status) : undefined;
   const next = diagnostic
     ? nextOf(diagnostic, outcome, isSafeToRepeat, context)
     : nextAfter(outcome, hintContext, context);
@@ -48,21 +47,21 @@ function runctlOf(outcome: Outcome, context: DocumentContext, options: DocumentO
     command,
     exitCode: exitCodeOf(commandExitNameOf(outcome)),
     outcome: publicNameOf(outcomeNameOf(outcome)),
-    ...(durationMs !== undefined && { durationMs }),
+    durationMs: outcome.run && status?.isFinal ? durationMsOf(status) : undefined,
     next: next === undefined ? null : secrets.scrub(next),
-    ...(triggerInfo && {
-      trigger: {
-        ...attributions[triggerInfo.attribution],
-        idempotencyKey: triggerInfo.idempotencyKey,
-        safeToRepeat: isSafeToRepeat,
-      },
-    }),
-    ...(diagnostic && { problem: problemOf(outcome, diagnostic, fault, context) }),
+    trigger: triggerOf(outcome.triggerInfo, isSafeToRepeat),
+    problem: diagnostic && problemOf(outcome, diagnostic, fault, context),
     warnings: warningsOf(outcome, context),
-    ...(activeId !== undefined && { activeExecutionId: activeId }),
-    ...(lastConfirmed && { lastConfirmed: lastConfirmedOf(lastConfirmed) }),
-    ...fields,
+    activeExecutionId,
+    lastConfirmed: lastConfirmed && lastConfirmedOf(lastConfirmed),
+    ...outcome.fields,
   };
+}
+
+function triggerOf(triggerInfo: TriggerInfo | undefined, isSafeToRepeat: boolean): JsonObject | undefined {
+  if (!triggerInfo) return undefined;
+  const { attribution, idempotencyKey } = triggerInfo;
+  return { ...attributions[attribution], idempotencyKey, safeToRepeat: isSafeToRepeat };
 }
 
 const lastConfirmedOf = ({ status, ageMs }: LastConfirmed) => ({

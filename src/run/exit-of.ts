@@ -17,13 +17,11 @@ export function outcomeNameOf(outcome: Outcome): ExitName {
     case 'no_run':
       return nameWithoutRun(outcome);
     case 'in_doubt':
-      return outcome.inDoubt.reason.kind === 'superseded' ? 'ok' : 'outcome_unknown';
+      return nameInDoubt(outcome);
     case 'has_run':
       return nameWithRun(outcome);
     case 'status':
-      return outcome.requestFault && endedWell(outcome.status.status)
-        ? 'result_unavailable'
-        : exitNameOfRun(outcome.status);
+      return nameOfStatus(outcome);
     case 'watch_ended':
       return nameOfWatchEnd(outcome);
     case 'request_failed':
@@ -37,6 +35,14 @@ export function outcomeNameOf(outcome: Outcome): ExitName {
 
 function nameWithoutRun({ fault, waitEnd }: OutcomeOf<'no_run'>): ExitName {
   return waitEnd?.kind === 'gave_up' ? exitNameAfterGivingUp(fault) : exitNameOfFault(fault);
+}
+
+function nameInDoubt({ inDoubt }: OutcomeOf<'in_doubt'>): ExitName {
+  return inDoubt.reason.kind === 'superseded' ? 'ok' : 'outcome_unknown';
+}
+
+function nameOfStatus({ status, requestFault }: OutcomeOf<'status'>): ExitName {
+  return requestFault && endedWell(status.status) ? 'result_unavailable' : exitNameOfRun(status);
 }
 
 /** A trigger that is repeated must not turn a failed run into a success. */
@@ -91,45 +97,31 @@ export function endedBySignal(outcome: Outcome, interruptedBy: ExitName): Outcom
 
 export const isOk = (outcome: Outcome): boolean => exitCodeOf(commandExitNameOf(outcome)) === 0;
 
-interface Facts {
+interface OutcomeFacts {
   status?: RunStatus; // the last one that is known
   result?: RunResult;
   fault?: Fault; // why it failed
   lastConfirmed?: LastConfirmed; // if the status is older than this command
-  activeId?: string; // the run that stood in the way
+  activeExecutionId?: string; // the run that stood in the way
 }
 
 /** The facts that several kinds of outcome have, for whoever shows them all in the same way: documents and table rows. */
-export function factsOf(outcome: Outcome): Facts {
+export function factsOf(outcome: Outcome): OutcomeFacts {
   switch (outcome.kind) {
     case 'has_run':
       return { status: outcome.status };
-    case 'status': {
-      const { status, result, requestFault: fault, statusAgeMs } = outcome;
-      return {
-        status,
-        result,
-        fault,
-        lastConfirmed: statusAgeMs === undefined ? undefined : { status, ageMs: statusAgeMs },
-      };
-    }
-    case 'watch_ended': {
-      const { end, lastConfirmed } = outcome;
-      return { status: lastConfirmed?.status, lastConfirmed, fault: 'fault' in end ? end.fault : undefined };
-    }
+    case 'status':
+      return factsOfStatus(outcome);
+    case 'watch_ended':
+      return factsOfWatchEnd(outcome);
     case 'request_failed':
       return { fault: outcome.fault, lastConfirmed: outcome.lastConfirmed };
-    case 'no_run': {
-      const { fault, active } = outcome;
-      return { fault, activeId: active?.executionId ?? fault.executionId };
-    }
-    case 'in_doubt': {
-      const { reason, conflict } = outcome.inDoubt;
-      const fault = reason.kind === 'no_response' ? reason.fault : undefined;
-      return { fault, activeId: fault?.executionId ?? conflict?.activeExecutionId };
-    }
+    case 'no_run':
+      return factsWithoutRun(outcome);
+    case 'in_doubt':
+      return factsInDoubt(outcome);
     case 'skipped':
-      return { activeId: outcome.activeId };
+      return { activeExecutionId: outcome.activeId };
     case 'problem':
       return { fault: outcome.problem.facts.fault };
     case 'dry_run':
@@ -137,4 +129,24 @@ export function factsOf(outcome: Outcome): Facts {
     case 'info':
       return {};
   }
+}
+
+function factsOfStatus({ status, result, requestFault, statusAgeMs }: OutcomeOf<'status'>): OutcomeFacts {
+  const lastConfirmed = statusAgeMs === undefined ? undefined : { status, ageMs: statusAgeMs };
+  return { status, result, fault: requestFault, lastConfirmed };
+}
+
+function factsOfWatchEnd({ end, lastConfirmed }: OutcomeOf<'watch_ended'>): OutcomeFacts {
+  const fault = 'fault' in end ? end.fault : undefined;
+  return { status: lastConfirmed?.status, lastConfirmed, fault };
+}
+
+function factsWithoutRun({ fault, active }: OutcomeOf<'no_run'>): OutcomeFacts {
+  return { fault, activeExecutionId: active?.executionId ?? fault.executionId };
+}
+
+function factsInDoubt({ inDoubt }: OutcomeOf<'in_doubt'>): OutcomeFacts {
+  const { reason, conflict } = inDoubt;
+  const fault = reason.kind === 'no_response' ? reason.fault : undefined;
+  return { fault, activeExecutionId: fault?.executionId ?? conflict?.activeExecutionId };
 }

@@ -30,7 +30,7 @@ function seenIn(outcome: TriggerOutcome, hintContext: HintContext) {
   const words = diagnosticOf(outcome, hintContext);
   const { how, started } = attributions[outcome.triggerInfo.attribution];
   const name = outcomeNameOf(outcome);
-  const { status, activeId } = factsOf(outcome);
+  const { status, activeExecutionId: activeId } = factsOf(outcome);
   const problem = words && { ...words, name: problemNameOf(outcome), exitCode: exitCodeOf(name), started };
   return { problem, how, started, name, status: status?.status, activeId, run: outcome.run };
 }

@@ -140,7 +140,7 @@ function fail(
 /** What is known of a trigger that failed before it was sent. */
 function failedStart(problem: Problem): TriggerInfo {
   const isInDoubt = mayHaveStarted(problem);
-  return { attribution: isInDoubt ? 'in_doubt' : 'refused', idempotencyKey: null, isRepeatable: !isInDoubt };
+  return { attribution: isInDoubt ? 'in_doubt' : 'no_run', idempotencyKey: null, isRepeatable: !isInDoubt };
 }
 
 function ownFault(error: unknown): Problem {

@@ -40,7 +40,7 @@ define(agentTrigger, {
     const problem = triggerProblem(agentId, answer.fault, hasKey, context);
     const isInDoubt = mayHaveStarted(problem);
     const triggerInfo = {
-      attribution: isInDoubt ? 'in_doubt' : 'refused',
+      attribution: isInDoubt ? 'in_doubt' : 'no_run',
       ...key,
       isRepeatable: hasKey || !isInDoubt,
     } as const;

@@ -85,7 +85,7 @@ function unknownAutomation(
   return {
     kind: 'problem',
     target: projectId === undefined ? undefined : { projectId, automationName },
-    triggerInfo: { attribution: 'refused', idempotencyKey: null, isRepeatable: true },
+    triggerInfo: { attribution: 'no_run', idempotencyKey: null, isRepeatable: true },
     problem: new Problem({ name: 'not_found', message, hint }),
   };
 }

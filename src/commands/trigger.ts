@@ -87,7 +87,7 @@ function nameKnown(context: Invocation): string | undefined {
 function dryRun(requests: readonly StartRequest[], { baseUrl }: Connection): Result {
   const sent = requests.map(({ target, body, idempotencyKey = randomUuid() }) => {
     const request = { method: 'POST', url: `${baseUrl}${triggerPath(target)}`, idempotencyKey, body: JSON.parse(body) };
-    const triggerInfo = { attribution: 'refused', idempotencyKey, isRepeatable: true } as const;
+    const triggerInfo = { attribution: 'no_run', idempotencyKey, isRepeatable: true } as const;
     return { request, outcome: { kind: 'dry_run', target, triggerInfo, fields: { request } } as const };
   });
   const text = sent.map(

@@ -20,8 +20,8 @@ import { profileFlag } from '../settings/profile.ts';
 import { need, type SettingFlags, type Settings } from '../settings/resolve.ts';
 import { defaultProfile, valueIfGiven } from '../settings/table.ts';
 import type { KeyTreatment } from '../settings/values.ts';
-import { withoutRun } from '../start/outcome-of-trigger.ts';
-import { sendTrigger } from '../start/start-run.ts';
+import { outcomeWithoutRun } from '../start/outcome-of-trigger.ts';
+import { sendTrigger } from '../start/send-trigger.ts';
 import { stopwatch } from '../system/clock.ts';
 import { waitForActiveRun } from '../watch/watch-run.ts';
 import { type Finding, type Found, failed, findingLines, ok, reportOf, warning } from './finding.ts';
@@ -46,14 +46,14 @@ async function tryKey(target: Target, say: (sentence: string) => void, connectio
   const account = await connection.account(idempotencyKey);
   const trigger: Trigger = { baseUrl, account, target, idempotencyKey, userProvided: false, body: '{}' };
   const first = await sendTrigger(trigger, { isRepeatable: false }, connection);
-  if (first.kind === 'recorded') throw new Error('another process has the same generated key');
-  if (first.kind !== 'started')
-    return { problem: unclearProblem(withoutRun(first, { trigger }, connection).outcome, connection) };
-  const trial: KeyTrial = { started: first.run };
+  if (first.kind !== 'has_run')
+    return { problem: unclearProblem(outcomeWithoutRun(first, trigger, connection), connection) };
+  if (!first.response) throw new Error('another process has the same generated key');
+  const trial: KeyTrial = { started: first.response.status };
   const sinceTriggerMs = stopwatch(clock);
   // The response to the trigger shows that the settings are right.
   connection.session.answered();
-  const run: Run = { target, executionId: first.run.executionId };
+  const run: Run = { target, executionId: first.executionId };
   const record = createRecorder(journal, { ...trigger, isRepeat: true, process: processes.own });
   say(
     `started run ${run.executionId} of ${automationNameOf(target)}; repeating the trigger with the same idempotency key`,
@@ -91,10 +91,10 @@ async function tryKey(target: Target, say: (sentence: string) => void, connectio
 }
 
 /** Why the repeat showed nothing. */
-function unrepeated({ kind, fault }: { kind: string; fault: Fault }, target: Target): string {
+function unrepeated({ fault, isInterrupted }: { fault: Fault; isInterrupted?: boolean }, target: Target): string {
   const second = `it may have started a second run of ${automationNameOf(target)}, which only the service can show`;
   if (deliveryOf(fault) === 'unknown') return `the repeat got no valid response: ${reasonOf(fault)}; ${second}`;
-  return kind === 'interrupted' ? kind : `the repeat didn't return a run: ${reasonOf(fault)}`;
+  return isInterrupted ? 'interrupted' : `the repeat didn't return a run: ${reasonOf(fault)}`;
 }
 
 function unclear(why: string, signal: AbortSignal): Problem {

@@ -21,7 +21,7 @@ export const attributions = {
   recovered_earlier: { how: 'recovered', started: 'no' }, // the same, but `recover` itself can't have started it
   agent_run: { how: 'started', started: 'unknown' }, // Agents are discontinued, so an answer may not mean a run
   left_active: { how: 'skipped', started: 'no' },
-  refused: { how: 'not_started', started: 'no' },
+  no_run: { how: 'not_started', started: 'no' },
   in_doubt: { how: 'unknown', started: 'unknown' },
 } as const satisfies Record<string, AttributionRow>;
 
@@ -36,16 +36,16 @@ export function mayBeEarlierRun(attribution: Attribution): boolean {
 interface Sender {
   userProvided: boolean;
   isRecovery?: boolean;
-  wasInDoubt: boolean; // the service may have acted on an earlier attempt of this command
+  isOwnInDoubt: boolean; // the service may have acted on an attempt of this command
 }
 
 /** What it shows that the service answered an attempt with this run. Its times are not asked for: they decide nothing. */
 export function attributionOf(
   run: Pick<RunStatus, 'isFinal'> & { completedAt?: unknown },
-  { userProvided, isRecovery, wasInDoubt }: Sender,
+  { userProvided, isRecovery, isOwnInDoubt }: Sender,
 ): Attribution {
   const hasFinished = run.isFinal || run.completedAt !== undefined;
-  const isEarlier = hasFinished && !wasInDoubt;
+  const isEarlier = hasFinished && !isOwnInDoubt;
   if (isRecovery) return isEarlier ? 'recovered_earlier' : 'recovered_run';
   if (userProvided) return isEarlier ? 'finished_run' : 'shared_key';
   return 'generated_key';
@@ -54,8 +54,8 @@ export function attributionOf(
 /** What it shows that another process recorded a run for the key, though our attempts got none. */
 export function attributionOfRecord({
   isRecovery,
-  wasInDoubt,
-}: Pick<Sender, 'isRecovery' | 'wasInDoubt'>): Attribution {
-  if (isRecovery) return wasInDoubt ? 'recovered_run' : 'recovered_earlier';
-  return wasInDoubt ? 'shared_key' : 'recorded_run';
+  isOwnInDoubt,
+}: Pick<Sender, 'isRecovery' | 'isOwnInDoubt'>): Attribution {
+  if (isRecovery) return isOwnInDoubt ? 'recovered_run' : 'recovered_earlier';
+  return isOwnInDoubt ? 'shared_key' : 'recorded_run';
 }

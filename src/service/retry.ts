@@ -46,16 +46,17 @@ export interface RetryOptions extends RetryPorts {
   onRetry?(failed: FailedAttempt): void; // called before each wait
 }
 
-export type RetryResult<T> = { kind: 'ok'; value: T } | { kind: 'refused' | 'gave_up' | 'interrupted'; fault: Fault };
+/** The last answer. `isInterrupted`: the user left, so no further attempt was made. */
+export type Retried<T> = Answer<T> & { isInterrupted?: boolean };
 
 /**
- * Makes attempts until one succeeds or is refused, or their time has passed. The first attempt is always made. Each is told
- * how much is left of the time without a valid response.
+ * Makes attempts until one succeeds or can't be retried, or their time has passed. The first attempt is always made. Each is
+ * told how much is left of the time without a valid response.
  */
 export async function retry<T>(
   attempt: (leftMs: number) => Promise<Answer<T>>,
   options: RetryOptions,
-): Promise<RetryResult<T>> {
+): Promise<Retried<T>> {
   const {
     limiter,
     clock,
@@ -65,38 +66,43 @@ export async function retry<T>(
     onRetry,
     requestTimeoutMs = Number.POSITIVE_INFINITY,
   } = options;
-  const { isRetryable: isWorthIt = isRetryable, priority } = options;
+  const { isRetryable: isWorthRetrying = isRetryable, priority } = options;
   const leftMs = options.leftMs ?? (() => Number.POSITIVE_INFINITY);
   let failures = 0;
   let silentSinceMs: number | undefined;
   const silentMs = () => (silentSinceMs === undefined ? 0 : clock.elapsedMs() - silentSinceMs);
   for (let last: Fault | undefined; ; ) {
-    const tried = await next(last);
-    if (tried.kind !== 'fault') return tried;
-    last = tried.fault;
+    if (last && leftMs() < lastMomentMs) return failed(last);
+    const answer = await attemptWithPermit();
+    if (!answer) return withoutPermit(last);
+    if (answer.kind === 'ok') return answer;
+    last = answer.fault;
     const fault = await afterReadingApiKey(last, options);
     if (!fault) {
       // The service has responded, and reading the API key may have taken long.
       silentSinceMs = undefined;
       continue;
     }
-    if (isAborted(fault)) return { kind: 'interrupted', fault };
-    if (!isWorthIt(fault)) return { kind: 'refused', fault };
+    if (isAborted(fault)) return interrupted(fault);
+    if (!isWorthRetrying(fault)) return failed(fault);
     failures += 1;
     const triedForMs = Math.min(giveUpAfterMs - silentMs(), leftMs() - lastMomentMs);
     const delayMs = backoffMs(failures, fault, triedForMs, random);
-    if (delayMs === undefined) return { kind: 'gave_up', fault };
+    if (delayMs === undefined) return failed(fault);
     onRetry?.({ fault, failures, silentMs: silentMs(), triedForMs, retryInMs: delayMs });
     // After a sleep or a stop, the time without a valid response counts from the next attempt.
     if (await pause(delayMs, clock, signal, fault.retryAfterMs)) silentSinceMs = undefined;
   }
 
-  async function next(last: Fault | undefined): Promise<Answer<T> | RetryResult<T>> {
-    const ended = (fault = unsent): RetryResult<T> => ({ kind: 'gave_up', fault });
-    if (last && leftMs() < lastMomentMs) return ended(last);
+  function withoutPermit(last: Fault | undefined): Retried<never> {
+    return signal.aborted ? interrupted(last ?? abortedFault) : failed(last ?? unsentFault);
+  }
+
+  /** Undefined if the time was up, or the user left, before it got a permit. */
+  function attemptWithPermit(): Promise<Answer<T> | undefined> {
     const queuedAtMs = clock.elapsedMs();
     const request = { priority, signal, leftMs: () => leftMs() - lastMomentMs };
-    const answer = await withPermit(limiter, request, async () => {
+    return withPermit(limiter, request, async () => {
       // Waiting for the rate limiter's permit doesn't count as silence of the service.
       const nowMs = clock.elapsedMs();
       silentSinceMs = silentSinceMs === undefined ? nowMs : silentSinceMs + nowMs - queuedAtMs;
@@ -105,10 +111,11 @@ export async function retry<T>(
       if (tookMs() > requestTimeoutMs + suspendedMs) silentSinceMs = undefined;
       return answer;
     });
-    if (answer) return answer;
-    return signal.aborted ? { kind: 'interrupted', fault: last ?? abortedFault } : ended(last);
   }
 }
+
+const failed = (fault: Fault): Retried<never> => ({ kind: 'fault', fault });
+const interrupted = (fault: Fault): Retried<never> => ({ kind: 'fault', fault, isInterrupted: true });
 
 /** Reads a refused API key again. Returns undefined if there is another one, and the interrupted fault if that took too long. */
 async function afterReadingApiKey(fault: Fault, { renewApiKey, signal }: RetryOptions): Promise<Fault | undefined> {
@@ -127,4 +134,4 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | un
   });
 }
 
-const unsent: Fault = { kind: 'unsent', message: '`--timeout` expired before it could be sent' };
+const unsentFault: Fault = { kind: 'unsent', message: '`--timeout` expired before it could be sent' };

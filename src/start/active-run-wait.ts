@@ -7,13 +7,13 @@ import { waitForActiveRun } from '../watch/watch-run.ts';
 import type { StartPorts } from './ports.ts';
 
 /** The wait for the active run of an Automation, which has at most one, for `--if-active wait`. */
-interface ActiveRunWait {
+export interface ActiveRunWait {
   /** Waits after this refusal until it is worth trying again. Returns why not if something ends the wait first. */
   wait(fault: Fault, activeId: string | undefined): Promise<EndedWait | undefined>;
   hasFinished(executionId: string | undefined): boolean;
 }
 
-export interface EndedWait {
+interface EndedWait {
   end: ActiveRunWaitEnd;
   fault?: Fault; // of the polls of the active run, if they ended the wait
 }
@@ -38,24 +38,34 @@ export function createActiveRunWait(target: Target, ports: StartPorts): ActiveRu
       const refusedAtMs = clock.elapsedMs();
       const leftMs = session.leftMs();
       if (leftMs < leastForTriggerMs || retryAfterMs > leftMs) return timedOut();
-      let waitMs = 0;
-      if (activeId === undefined || activeId === passedId) {
-        const gapMs = intervalMs ?? jitter(pollGapMs(refusedAtMs - startMs), random);
-        waitMs = Math.min(Math.max(leastBetweenTriggersMs, gapMs), leftMs);
-        observe({ event: 'waiting', for: 'active_run', target, nextMs: waitMs });
-      } else {
-        const polled = await waitForActiveRun({ run: { target, executionId: activeId } }, ports);
-        const ended = polled.kind === 'ended' ? endOf(polled.end) : undefined;
-        if (ended) return ended;
-        passedId = activeId;
-        if (polled.kind === 'finished') finishedId = passedId;
-      }
+      const isToBePolled = activeId !== undefined && activeId !== passedId;
+      const ended = isToBePolled ? await pollUntilFinished(activeId) : undefined;
+      if (ended) return ended;
+      const waitMs = isToBePolled ? 0 : announceWait(leftMs, refusedAtMs);
       const restMs = Math.max(waitMs, refusedAtMs + retryAfterMs - clock.elapsedMs());
       if (await pause(restMs, clock, signal, retryAfterMs)) session.woke();
       if (signal.aborted) return { end: { kind: 'signal' } };
       return session.leftMs() < leastForTriggerMs ? timedOut() : undefined;
     },
   };
+
+  /** Polls the active run until it has finished or can't be polled any more. */
+  async function pollUntilFinished(activeId: string): Promise<EndedWait | undefined> {
+    const polled = await waitForActiveRun({ run: { target, executionId: activeId } }, ports);
+    const ended = polled.kind === 'ended' ? endOf(polled.end) : undefined;
+    if (ended) return ended;
+    passedId = activeId;
+    if (polled.kind === 'finished') finishedId = passedId;
+    return undefined;
+  }
+
+  /** How long to wait before the next try if the active run can't be polled. Says so to the user. */
+  function announceWait(leftMs: number, refusedAtMs: number): number {
+    const gapMs = intervalMs ?? jitter(pollGapMs(refusedAtMs - startMs), random);
+    const nextMs = Math.min(Math.max(leastBetweenTriggersMs, gapMs), leftMs);
+    observe({ event: 'waiting', for: 'active_run', target, nextMs });
+    return nextMs;
+  }
 }
 
 /** What ends the wait if the polls of the active run have ended. */

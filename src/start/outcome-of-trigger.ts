@@ -3,41 +3,34 @@ import { type Attribution, attributions, mayBeEarlierRun } from '../run/attribut
 import { ageOf, isOpen } from '../run/entry.ts';
 import { exitNameOfSignal } from '../run/exit-codes.ts';
 import { abortedFault, exitNameOfFault, type Fault, isAborted } from '../run/fault.ts';
-import type {
-  ActiveRun,
-  ActiveRunWaitEnd,
-  Conflict,
-  InDoubtReason,
-  TriggerInfo,
-  TriggerOutcome,
-} from '../run/outcome.ts';
+import type { ActiveRun, Conflict, InDoubtReason, TriggerInfo, TriggerOutcome } from '../run/outcome.ts';
 import type { Run, Target } from '../run/run.ts';
 import type { RunStatus } from '../run/service.ts';
-import type { IfActive, Trigger } from '../run/trigger.ts';
+import type { Trigger } from '../run/trigger.ts';
+import type { Clock } from '../system/clock.ts';
 import { fetchOptional, fetchStatus, isOutage, recordNotFound } from '../watch/fetch-run.ts';
-import type { StartPorts, StartRequest, Triggered } from './ports.ts';
-import type { FailedTrigger, RecordedTrigger, StartedTrigger } from './send-trigger.ts';
+import type { ResultWithoutRun, StartPorts, StartRequest, Triggered, TriggerResult } from './ports.ts';
 
-/** A trigger that has a run, new or not. Followed from the answer on, unless the run was there before. */
-export async function withRun(
-  result: StartedTrigger | RecordedTrigger,
-  trigger: Trigger,
-  ports: StartPorts,
-): Promise<Triggered> {
+/** What became of a trigger: its run, if it has one, and what shows whether this command started it. */
+export async function outcomeOfTrigger(result: TriggerResult, trigger: Trigger, ports: StartPorts): Promise<Triggered> {
+  if (result.kind !== 'has_run') return { outcome: outcomeWithoutRun(result, trigger, ports) };
+  const { executionId, attribution, response } = result;
   const { target } = trigger;
-  if (result.kind === 'recorded') {
-    const run = { target, executionId: result.executionId };
-    return withEarlierRun(run, triggerInfoOf(result.attribution, trigger, ports), ports);
-  }
-  const { run: status, attribution, retryAfterMs } = result;
-  const run = { target, executionId: status.executionId };
+  const run = { target, executionId };
   const triggerInfo = triggerInfoOf(attribution, trigger, ports);
-  const isEarlier = attributions[attribution].started === 'no' || (attribution === 'shared_key' && status.isFinal);
-  const { clock } = ports;
-  const startedMs = clock.elapsedMs();
-  const sinceTriggerMs = () => clock.elapsedMs() - startedMs;
-  const handle = isEarlier ? { run } : { run, triggerResponse: { status, retryAfterMs }, sinceTriggerMs };
-  return { outcome: { kind: 'has_run', target, run, ...withStatus(triggerInfo, status) }, handle };
+  if (!response) return outcomeWithRecordedRun(run, triggerInfo, ports);
+  const { status } = response;
+  const outcome: TriggerOutcome = { kind: 'has_run', target, run, ...withStatus(triggerInfo, status) };
+  // A response that may repeat an earlier one doesn't take the place of a first poll.
+  const isEarlierRun = attributions[attribution].started === 'no' || (attribution === 'shared_key' && status.isFinal);
+  if (isEarlierRun) return { outcome, handle: { run } };
+  return { outcome, handle: { run, triggerResponse: response, sinceTriggerMs: elapsedSince(ports.clock) } };
+}
+
+/** Setting the wall clock doesn't change this time. */
+function elapsedSince(clock: Clock): () => number {
+  const startMs = clock.elapsedMs();
+  return () => clock.elapsedMs() - startMs;
 }
 
 /** The status, and with which one the run had finished before this command: it isn't mistaken for a new one. */
@@ -51,8 +44,8 @@ function withStatus(triggerInfo: TriggerInfo, status: RunStatus): { triggerInfo:
   };
 }
 
-/** A trigger whose run existed before. It is named even if its status can't be read, as it is known anyway. */
-async function withEarlierRun(run: Run, triggerInfo: TriggerInfo, ports: StartPorts): Promise<Triggered> {
+/** The journal has the run, so it is named even if its status can't be read. */
+async function outcomeWithRecordedRun(run: Run, triggerInfo: TriggerInfo, ports: StartPorts): Promise<Triggered> {
   const { journal, baseUrl, clock, signal } = ports;
   const handle = runHandleOf(run, journal.find(run.executionId, { baseUrl }), clock);
   const about = { target: run.target, run, triggerInfo };
@@ -91,35 +84,27 @@ export async function withCurrentStatus(outcome: TriggerOutcome, ports: StartPor
   return status.isFinal ? { ...outcome, ...withStatus(triggerInfo, status) } : outcome;
 }
 
-/** A trigger that started no run, or whose outcome is unknown. */
-export function withoutRun(
-  failed: FailedTrigger,
-  { trigger, ifActive, wait: waitEnd }: { trigger: Trigger; ifActive?: IfActive; wait?: ActiveRunWaitEnd },
-  ports: StartPorts,
-): Triggered {
-  const { target } = trigger;
-  const { kind, fault } = failed;
-  if (kind === 'unknown') return inDoubt(whyUnknown(fault, trigger, ports), trigger, ports);
-  if (kind === 'interrupted' && failed.mayHaveStarted) return inDoubt({ kind: 'signal' }, trigger, ports);
-  const triggerInfo = triggerInfoOf('refused', trigger, ports);
-  if (kind === 'interrupted') return { outcome: notStarted(target, triggerInfo, ports) };
+/** What became of a trigger that started no run, or of which nobody knows whether it did. */
+export function outcomeWithoutRun(result: ResultWithoutRun, trigger: Trigger, ports: StartPorts): TriggerOutcome {
+  if (result.kind === 'in_doubt') return outcomeInDoubt(result.reason, trigger, ports);
+  const { target, ifActive } = trigger;
+  const { fault, waitEnd } = result;
+  const triggerInfo = triggerInfoOf('no_run', trigger, ports);
+  if (result.isInterrupted) return interruptedOutcome(target, triggerInfo, ports);
   const active = waitEnd ? undefined : activeRunOf(fault, target, ports);
   if (active && ifActive === 'skip') {
     const skipped = triggerInfoOf('left_active', trigger, ports);
-    return { outcome: { kind: 'skipped', target, triggerInfo: skipped, activeId: active.executionId } };
+    return { kind: 'skipped', target, triggerInfo: skipped, activeId: active.executionId };
   }
-  const isRepeatedRefusal = isRefusedAgain(fault, trigger, ports);
   return {
-    outcome: {
-      kind: 'no_run',
-      target,
-      triggerInfo,
-      fault,
-      active,
-      waitEnd,
-      isOutage: isOutage(fault, ports),
-      isRepeatedRefusal,
-    },
+    kind: 'no_run',
+    target,
+    triggerInfo,
+    fault,
+    active,
+    waitEnd,
+    isOutage: isOutage(fault, ports),
+    isRepeatedRefusal: isRefusedAgain(fault, trigger, ports),
   };
 }
 
@@ -130,54 +115,48 @@ function isRefusedAgain(fault: Fault, trigger: Trigger, { journal }: StartPorts)
   return journal.refusalsOf(trigger, exitNameOfFault(fault)) > 1;
 }
 
-function whyUnknown(fault: Fault, trigger: Trigger, { journal }: StartPorts): InDoubtReason {
-  if (fault.kind === 'stale_key') return { kind: 'expired' };
-  if (fault.kind !== 'taken_key') return { kind: 'no_response', fault };
-  const recorded = journal.findKey(trigger);
-  const [sender] = recorded?.kind === 'unresolved' ? recorded.senders : [];
-  return sender ? { kind: 'sending', process: sender.process } : { kind: 'withheld' };
-}
-
 /** A signal came before anything was sent. */
-export function notSent({ target, idempotencyKey: given }: StartRequest, ports: StartPorts): Triggered {
-  const idempotencyKey = given ?? null;
-  return { outcome: notStarted(target, { attribution: 'refused', idempotencyKey, isRepeatable: true }, ports) };
+export function outcomeBeforeSending({ target, idempotencyKey }: StartRequest, ports: StartPorts): Triggered {
+  const triggerInfo: TriggerInfo = {
+    attribution: 'no_run',
+    idempotencyKey: idempotencyKey ?? null,
+    isRepeatable: true,
+  };
+  return { outcome: interruptedOutcome(target, triggerInfo, ports) };
 }
 
-function notStarted(target: Target, triggerInfo: TriggerInfo, { signal }: StartPorts): TriggerOutcome {
+/** The user left, and nothing that was sent can have started a run. */
+function interruptedOutcome(target: Target, triggerInfo: TriggerInfo, { signal }: StartPorts): TriggerOutcome {
   return { kind: 'no_run', target, triggerInfo, fault: abortedFault, interruptedBy: exitNameOfSignal(signal) };
 }
 
-export function inDoubt(reason: InDoubtReason, trigger: Trigger, ports: StartPorts): Triggered {
-  const { target } = trigger;
+export function outcomeInDoubt(reason: InDoubtReason, trigger: Trigger, ports: StartPorts): TriggerOutcome {
   const { journal, ignoresKeys, clock, signal } = ports;
-  const known = journal.findKey(trigger);
-  const recorded = known?.kind === 'unresolved' ? known : undefined;
+  const recordedKey = journal.findKey(trigger);
+  const recorded = recordedKey?.kind === 'unresolved' ? recordedKey : undefined;
   return {
-    outcome: {
-      kind: 'in_doubt',
-      target,
-      triggerInfo: triggerInfoOf('in_doubt', trigger, ports),
-      interruptedBy: reason.kind === 'signal' ? exitNameOfSignal(signal) : undefined,
-      inDoubt: {
-        reason,
-        recorded: recorded && { at: recorded.at, ageMs: ageOf(recorded, clock.nowMs()) },
-        conflict: conflictOf(reason, recorded?.conflict, trigger, ports),
-        ifActive: recorded ? recorded.ifActive : trigger.ifActive,
-        ignoresKeys,
-      },
+    kind: 'in_doubt',
+    target: trigger.target,
+    triggerInfo: triggerInfoOf('in_doubt', trigger, ports),
+    interruptedBy: reason.kind === 'signal' ? exitNameOfSignal(signal) : undefined,
+    inDoubt: {
+      reason,
+      recorded: recorded && { at: recorded.at, ageMs: ageOf(recorded, clock.nowMs()) },
+      conflict: conflictOf(reason, recorded?.conflict, trigger, ports),
+      ifActive: recorded ? recorded.ifActive : trigger.ifActive,
+      ignoresKeys,
     },
   };
 }
 
 /** The run that the last attempt met, else the one that the journal has. */
 function conflictOf(
-  why: InDoubtReason,
+  reason: InDoubtReason,
   recorded: { activeExecutionId?: string } | undefined,
   { idempotencyKey }: Trigger,
   { journal, baseUrl }: StartPorts,
 ): Conflict | undefined {
-  const fault = why.kind === 'no_response' && why.fault.kind === 'already_active' ? why.fault : undefined;
+  const fault = reason.kind === 'no_response' && reason.fault.kind === 'already_active' ? reason.fault : undefined;
   if (!recorded && !fault) return undefined;
   const activeExecutionId = fault?.executionId ?? recorded?.activeExecutionId;
   if (activeExecutionId === undefined) return { isOthers: false };

@@ -1,6 +1,9 @@
 import type { Processes } from '../journal/processes.ts';
-import type { RunHandle, TriggerOutcome } from '../run/outcome.ts';
+import type { Attribution } from '../run/attribution.ts';
+import type { Fault } from '../run/fault.ts';
+import type { ActiveRunWaitEnd, InDoubtReason, RunHandle, TriggerOutcome } from '../run/outcome.ts';
 import type { Target } from '../run/run.ts';
+import type { RunStatus } from '../run/service.ts';
 import type { IfActive } from '../run/trigger.ts';
 import type { WatchPorts } from '../watch/ports.ts';
 
@@ -18,6 +21,27 @@ export interface StartRequest {
   ifActive?: IfActive;
 }
 
+/** How a trigger ended: does it have a run? */
+export type TriggerResult = RunOfTrigger | NoRunOfTrigger | { kind: 'in_doubt'; reason: InDoubtReason };
+
+interface RunOfTrigger {
+  kind: 'has_run';
+  executionId: string;
+  attribution: Attribution;
+  response?: { status: RunStatus; retryAfterMs?: number }; // undefined if another process got it: the journal has the run
+}
+
+interface NoRunOfTrigger {
+  kind: 'no_run';
+  fault: Fault; // why the last attempt failed
+  isInterrupted?: boolean; // the user left
+  hasNewApiKey?: boolean; // the API key was refused, and there is another one by now
+  waitEnd?: ActiveRunWaitEnd; // what ended the wait for another run
+}
+
+export type ResultWithoutRun = Exclude<TriggerResult, { kind: 'has_run' }>;
+
+/** What became of a request to start a run. */
 export interface Triggered {
   outcome: TriggerOutcome;
   handle?: RunHandle; // the run to follow

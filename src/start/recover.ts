@@ -1,16 +1,14 @@
 import { senderOf } from '../journal/processes.ts';
 import { ageOf, type UnresolvedTrigger } from '../run/entry.ts';
-import { abortedFault } from '../run/fault.ts';
 import { defaults } from '../run/limits.ts';
 import type { InDoubtReason, OutcomeOf, Recovery, TriggerOutcome } from '../run/outcome.ts';
 import { Problem } from '../run/problem.ts';
 import type { Target } from '../run/run.ts';
 import type { RunStatus } from '../run/service.ts';
 import { fetchOptional, readErrors } from '../watch/fetch-run.ts';
-import { inDoubt, withoutRun } from './outcome-of-trigger.ts';
-import type { StartPorts } from './ports.ts';
-import type { RecordedTrigger, StartedTrigger, TriggerResult } from './send-trigger.ts';
-import { sendTrigger } from './start-run.ts';
+import { outcomeInDoubt, outcomeWithoutRun } from './outcome-of-trigger.ts';
+import type { StartPorts, TriggerResult } from './ports.ts';
+import { sendTrigger } from './send-trigger.ts';
 
 export interface RecoverFlags {
   dryRun?: boolean;
@@ -25,7 +23,7 @@ interface Attempted {
 }
 
 type NotSent =
-  | { kind: 'left_alone'; why: InDoubtReason }
+  | { kind: 'left_alone'; reason: InDoubtReason }
   | { kind: 'dry_run' } // it would have been sent
   | { kind: 'problem'; problem: Problem };
 
@@ -84,8 +82,8 @@ async function attempt(
   ports: StartPorts,
 ): Promise<TriggerResult | NotSent> {
   const account = await ports.account(trigger.idempotencyKey);
-  const why = whyLeftAlone(trigger, account, resend, ports);
-  if (why) return { kind: 'left_alone', why };
+  const reason = reasonNotToSend(trigger, account, resend, ports);
+  if (reason) return { kind: 'left_alone', reason };
   if (dryRun) return { kind: 'dry_run' };
   try {
     return await send(trigger, ports);
@@ -95,7 +93,7 @@ async function attempt(
 }
 
 /** Why a trigger isn't sent again, if it isn't. */
-function whyLeftAlone(
+function reasonNotToSend(
   trigger: UnresolvedTrigger,
   account: string,
   resend: boolean | undefined,
@@ -112,11 +110,11 @@ function whyLeftAlone(
 }
 
 async function send(trigger: UnresolvedTrigger, ports: StartPorts): Promise<TriggerResult> {
-  if (ports.signal.aborted) return { kind: 'interrupted', fault: abortedFault, mayHaveStarted: true };
+  if (ports.signal.aborted) return { kind: 'in_doubt', reason: { kind: 'signal' } };
   const ageMs = ageOf(trigger, ports.clock.nowMs());
   // A record that is dated in the future has no age. It is only sent because the user says so.
   const earlier = { ageMs: Number.isFinite(ageMs) ? ageMs : 0, attempts: trigger.attempts };
-  return sendTrigger(trigger, { earlier, isRecovery: true }, ports);
+  return sendTrigger(trigger, { earlier, isRecovery: true, isRepeatable: !ports.ignoresKeys }, ports);
 }
 
 /** If the journal can't be read any more, what was sent is reported nevertheless. */
@@ -137,18 +135,18 @@ function problemIn(error: unknown): Problem {
 function outcomeOf({ trigger, result }: Attempted, { dryRun }: RecoverFlags, ports: StartPorts): TriggerOutcome {
   const { target } = trigger;
   switch (result.kind) {
-    case 'started':
-    case 'recorded':
-      return foundBy(result, trigger, ports);
+    case 'has_run':
+      return outcomeWithRun(result, trigger, ports);
+    case 'no_run':
+    case 'in_doubt':
+      return outcomeWithoutRun(result, trigger, ports);
     case 'left_alone':
-      if (result.why.kind === 'superseded' && !dryRun) recordSuperseded(trigger, ports);
-      return inDoubt(result.why, trigger, ports).outcome;
+      if (result.reason.kind === 'superseded' && !dryRun) recordSuperseded(trigger, ports);
+      return outcomeInDoubt(result.reason, trigger, ports);
     case 'dry_run':
       return { kind: 'dry_run', target, triggerInfo: unknownTriggerInfo(trigger) };
     case 'problem':
       return failed(trigger, result.problem);
-    default:
-      return withoutRun(result, { trigger }, ports).outcome;
   }
 }
 
@@ -166,21 +164,20 @@ function recordSuperseded({ target, idempotencyKey }: UnresolvedTrigger, { journ
 }
 
 /** The run that the key has. A service may repeat its first response, in which the run is RUNNING. */
-function foundBy(
-  result: StartedTrigger | RecordedTrigger,
-  trigger: UnresolvedTrigger,
+function outcomeWithRun(
+  { executionId, attribution, response }: TriggerResult & { kind: 'has_run' },
+  { target, idempotencyKey }: UnresolvedTrigger,
   ports: StartPorts,
 ): TriggerOutcome {
-  const { target, idempotencyKey } = trigger;
-  const status = result.kind === 'started' ? result.run : recordedStatus(result, ports);
-  const run = { target, executionId: status.executionId };
-  const triggerInfo = { attribution: result.attribution, idempotencyKey, isRepeatable: true };
+  const run = { target, executionId };
+  const triggerInfo = { attribution, idempotencyKey, isRepeatable: true };
+  const status = response?.status ?? recordedStatus(executionId, ports);
   return { kind: 'has_run', target, run, triggerInfo, status };
 }
 
-function recordedStatus({ executionId }: RecordedTrigger, { journal, baseUrl }: StartPorts): RunStatus {
-  const known = journal.find(executionId, { baseUrl });
-  const { status, isFinal } = known?.kind === 'run' ? known : { status: 'RUNNING', isFinal: false };
+function recordedStatus(executionId: string, { journal, baseUrl }: StartPorts): RunStatus {
+  const recorded = journal.find(executionId, { baseUrl });
+  const { status, isFinal } = recorded?.kind === 'run' ? recorded : { status: 'RUNNING', isFinal: false };
   return { executionId, status, isFinal, document: { executionId, status } };
 }
 

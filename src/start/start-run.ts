@@ -1,140 +1,169 @@
 import { senderOf } from '../journal/processes.ts';
-import { createRecorder } from '../journal/recorder.ts';
 import { recoverCommandFor } from '../messages/of-doubt.ts';
 import { ageOf, type UnresolvedTrigger } from '../run/entry.ts';
 import type { Fault } from '../run/fault.ts';
 import { defaults } from '../run/limits.ts';
 import type { InDoubtReason } from '../run/outcome.ts';
-import { refusalAfter } from '../run/renewal.ts';
 import { automationNameOf, randomUuid, type Target } from '../run/run.ts';
 import type { Trigger } from '../run/trigger.ts';
 import { stopwatch } from '../system/clock.ts';
-import { createActiveRunWait, type EndedWait } from './active-run-wait.ts';
-import { activeRunOf, inDoubt, notSent, withoutRun, withRun } from './outcome-of-trigger.ts';
-import type { StartPorts, StartRequest, Triggered } from './ports.ts';
-import {
-  type EarlierUse,
-  type FailedTrigger,
-  type SendPorts,
-  sendUntilKnown,
-  type TriggerResult,
-} from './send-trigger.ts';
+import { type ActiveRunWait, createActiveRunWait } from './active-run-wait.ts';
+import { activeRunOf, outcomeBeforeSending, outcomeOfTrigger } from './outcome-of-trigger.ts';
+import type { StartPorts, StartRequest, Triggered, TriggerResult } from './ports.ts';
+import { type Attempts, isInDoubt, type KeyHistory, sendAttempts } from './send-attempts.ts';
+import { sendPortsOf } from './send-trigger.ts';
+import { settle } from './settle.ts';
 
 /** Starts a run, unless its idempotency key has started one before. If another run is active, does what `--if-active` says. */
 export async function startRun(request: StartRequest, ports: StartPorts): Promise<Triggered> {
-  const { target, ifActive } = request;
-  if (ports.signal.aborted) return notSent(request, ports);
+  const { target } = request;
+  if (ports.signal.aborted) return outcomeBeforeSending(request, ports);
   const activeRunWait = createActiveRunWait(target, ports);
-  /** The trigger that this command sent, once it is in doubt: from then on nothing else is sent. */
-  let own: { trigger: Trigger; sinceMs(): number } | undefined;
+  /** Once an attempt of this command is in doubt, only that trigger is sent again. */
+  let inDoubt: SentTrigger | undefined;
   let hasMetConflict = false;
-  for (let tries = 1; ; tries += 1) {
-    const trigger = own?.trigger ?? (await newTrigger(request, ports));
-    const known = trigger.userProvided || own ? ports.journal.findKey(trigger) : undefined;
-    const attribution = own ? 'shared_key' : 'recorded_run';
-    if (known?.kind === 'run') return withRun({ ...known, kind: 'recorded', attribution }, trigger, ports);
-    const obstacle = own ? undefined : obstacleTo(known, trigger, ports);
-    if (obstacle) return inDoubt(obstacle, trigger, ports);
-
-    // A wait may take hours, and the warning says the same after each try.
-    const isFirst = tries === 1;
+  for (let isFirst = true; ; isFirst = false) {
+    const next = inDoubt ? nextRepeat(inDoubt, ports) : await nextTrigger(request, ports);
+    const { trigger, history } = next;
+    if (next.result) return outcomeOfTrigger(next.result, trigger, ports);
+    // A wait for the active run may take hours, and the warnings would be the same after each try.
     if (isFirst) warnOfUnresolved(target, ports, trigger.idempotencyKey);
-    const isSentAgain = (failed: Pick<FailedTrigger, 'kind' | 'fault'>): boolean => {
-      if (ifActive !== 'wait' || failed.kind === 'interrupted') return false;
-      if (failed.kind === 'refused') return failed.fault.kind === 'already_active';
-      const { executionId } = failed.fault;
-      return executionId !== undefined && !activeRunWait.hasFinished(executionId);
-    };
     const sinceMs = stopwatch(ports.clock);
-    // If the key was sent before, the same bytes are sent again.
-    const sent = { ...trigger, body: known?.body ?? trigger.body };
-    const isContinuedAfter: EarlierUse['isContinuedAfter'] = (fault) => isSentAgain({ kind: 'unknown', fault });
-    const earlier = earlierOf(known, own?.sinceMs(), ports);
-    const result = await sendTrigger(sent, { earlier, isContinuedAfter }, ports);
-    if (result.kind === 'started' || result.kind === 'recorded') return withRun(result, trigger, ports);
-    // What an earlier command has left in doubt stays so.
-    if (result.kind === 'refused' && known && isFirst) warnOfUnresolved(target, ports);
-    if (result.kind === 'refused' && result.hasNewApiKey) {
-      // The active run may be this idempotency key's, and for the service it would be a new one under the new API key.
-      const mayHaveRun = known !== undefined || (trigger.userProvided && hasMetConflict);
-      if (mayHaveRun) return withoutRun(keptApiKey(result), { trigger }, ports);
+    const sendPorts = sendPortsOf(trigger, history, ports);
+    const attempts = await sendAttempts(trigger, history, sendPorts);
+    // It is decided before `settle`, because the journal says whether this process may send the trigger again.
+    const conflict = conflictToWaitFor(attempts, trigger, activeRunWait);
+    const result = await settle(attempts, { isLast: conflict === undefined }, trigger, sendPorts);
+    if (isFirst && isStillUnresolved(result, history)) warnOfUnresolved(target, ports);
+    if (conflict && result.kind !== 'has_run') {
+      hasMetConflict = true;
+      if (result.kind === 'in_doubt') inDoubt ??= { trigger, sinceMs };
+      const isInDoubt = inDoubt !== undefined;
+      const ended = await waitUntilInactive(conflict, trigger, { activeRunWait, isInDoubt }, ports);
+      if (ended) return outcomeOfTrigger(ended, trigger, ports);
+    } else if (isSentWithNewApiKey(result, next, hasMetConflict)) {
       ports.releaseApiKey(trigger.idempotencyKey);
-      continue;
+    } else {
+      return outcomeOfTrigger(withNewApiKeyHint(result), trigger, ports);
     }
-    if (!isSentAgain(result)) return withoutRun(result, { trigger, ifActive }, ports);
-
-    const { kind, fault } = result;
-    if (kind === 'unknown') own ??= { trigger, sinceMs };
-    if (trigger.userProvided && activeRunWait.hasFinished(fault.executionId))
-      return withoutRun(spentKey(trigger), { trigger }, ports);
-    hasMetConflict = true;
-    const ended = await activeRunWait.wait(fault, activeRunOf(fault, target, ports)?.executionId);
-    if (ended) return endOfWait(ended, fault, { trigger, isInDoubt: own !== undefined }, ports);
   }
 }
 
-/** The wait for the active run has ended before it did. */
-function endOfWait(
-  { end, fault: ofPolls }: EndedWait,
-  fault: Fault,
-  { trigger, isInDoubt }: { trigger: Trigger; isInDoubt: boolean },
-  ports: StartPorts,
-): Triggered {
-  if (end.kind === 'signal')
-    return withoutRun({ kind: 'interrupted', fault, mayHaveStarted: isInDoubt }, { trigger }, ports);
-  if (isInDoubt) return withoutRun({ kind: 'unknown', fault }, { trigger }, ports);
-  return withoutRun({ kind: 'refused', fault: ofPolls ?? fault }, { trigger, wait: end }, ports);
+interface SentTrigger {
+  trigger: Trigger;
+  sinceMs(): number; // since it was first sent
+}
+
+/** What to send next or, if that can't be sent, its result. */
+interface Next {
+  trigger: Trigger;
+  history: KeyHistory;
+  result?: TriggerResult;
 }
 
 /** Each try has a new idempotency key, unless the user gave one, because a service may replay an old key's refusal. */
-async function newTrigger(request: StartRequest, ports: StartPorts): Promise<Trigger> {
+async function nextTrigger(request: StartRequest, ports: StartPorts): Promise<Next> {
   const { target, body, idempotencyKey: given, ifActive } = request;
+  const { baseUrl, journal, clock, ignoresKeys } = ports;
   const idempotencyKey = given ?? randomUuid();
   const account = await ports.account(idempotencyKey);
-  return { baseUrl: ports.baseUrl, account, target, idempotencyKey, userProvided: given !== undefined, body, ifActive };
+  const userProvided = given !== undefined;
+  const trigger: Trigger = { baseUrl, account, target, idempotencyKey, userProvided, body, ifActive };
+  const next = { trigger, history: { isRepeatable: !ignoresKeys } };
+  const recorded = userProvided ? journal.findKey(trigger) : undefined;
+  if (!recorded) return next;
+  if (recorded.kind === 'run') {
+    const { executionId } = recorded;
+    return { ...next, result: { kind: 'has_run', executionId, attribution: 'recorded_run' } };
+  }
+  const reason = reasonNotToSend(recorded, account, ports);
+  if (reason) return { ...next, result: { kind: 'in_doubt', reason } };
+  const earlier = { ageMs: ageOf(recorded, clock.nowMs()), attempts: recorded.attempts };
+  return {
+    // If the key was sent before, the same bytes are sent again.
+    trigger: { ...trigger, body: recorded.body },
+    history: { ...next.history, earlier },
+  };
+}
+
+/** The same trigger again, unless another process has got its run meanwhile. */
+function nextRepeat({ trigger, sinceMs }: SentTrigger, { journal, clock, ignoresKeys }: StartPorts): Next {
+  const recorded = journal.findKey(trigger);
+  const recordedAgeMs = recorded?.kind === 'unresolved' ? ageOf(recorded, clock.nowMs()) : 0;
+  const earlier = { ageMs: Math.max(sinceMs(), recordedAgeMs), isOwn: true };
+  const next = { trigger, history: { earlier, isRepeatable: !ignoresKeys } };
+  if (recorded?.kind !== 'run') return next;
+  const { executionId } = recorded;
+  return { ...next, result: { kind: 'has_run', executionId, attribution: 'shared_key' } };
 }
 
 /** Why a key that an earlier command left in doubt can't be sent again. */
-function obstacleTo(
-  known: UnresolvedTrigger | undefined,
-  { account }: Trigger,
+function reasonNotToSend(
+  recorded: UnresolvedTrigger,
+  account: string,
   { clock, ignoresKeys, processes }: StartPorts,
 ): InDoubtReason | undefined {
-  if (!known) return undefined;
-  if (known.account !== account) return { kind: 'other_api_key' };
-  const ageMs = ageOf(known, clock.nowMs());
+  if (recorded.account !== account) return { kind: 'other_api_key' };
+  const ageMs = ageOf(recorded, clock.nowMs());
   if (!Number.isFinite(ageMs)) return { kind: 'withheld' };
   if (ageMs > defaults.keyRetentionMs) return { kind: 'expired' };
   if (!ignoresKeys) return undefined;
-  const process = senderOf(known, processes, clock.nowMs());
+  const process = senderOf(recorded, processes, clock.nowMs());
   return process === undefined ? { kind: 'withheld' } : { kind: 'sending', process };
 }
 
-/** What is in doubt: attempts of this command, the first of which was sent so long ago, or of an earlier one. */
-function earlierOf(
-  known: UnresolvedTrigger | undefined,
-  ownAgeMs: number | undefined,
-  { clock }: StartPorts,
-): EarlierUse['earlier'] {
-  const ageMs = known ? ageOf(known, clock.nowMs()) : 0;
-  if (ownAgeMs !== undefined) return { ageMs: Math.max(ownAgeMs, ageMs), isOwn: true };
-  return known && { ageMs, attempts: known.attempts };
+/** Is the key, which an earlier command left in doubt, still so because this command's attempts started no run? */
+function isStillUnresolved(result: TriggerResult, { earlier }: KeyHistory): boolean {
+  return earlier !== undefined && result.kind === 'no_run' && !result.isInterrupted;
 }
 
-const keptApiKey = (refused: FailedTrigger): FailedTrigger => ({
-  ...refused,
-  fault: {
-    ...refused.fault,
-    hint: "it isn't used for this idempotency key, because a second run could start. If no run is active, trigger again",
-  },
-});
+/** The refusal of the last attempt, if `--if-active` says to wait and the trigger can be sent again after that run's end. */
+function conflictToWaitFor(attempts: Attempts, { ifActive }: Trigger, activeRunWait: ActiveRunWait): Fault | undefined {
+  if (ifActive !== 'wait' || attempts.kind === 'ok' || attempts.isInterrupted) return undefined;
+  const { fault } = attempts;
+  if (fault.kind !== 'already_active') return undefined;
+  if (!isInDoubt(attempts, fault)) return fault;
+  // An attempt in doubt may have started the active run, so the key is only sent again after the end of that very run.
+  return fault.executionId === undefined || activeRunWait.hasFinished(fault.executionId) ? undefined : fault;
+}
 
-const spentKey = ({ target, idempotencyKey }: Trigger): FailedTrigger => ({
-  kind: 'refused',
-  fault: {
-    kind: 'spent_key',
-    message: `the idempotency key ${idempotencyKey} belongs to a run of ${automationNameOf(target)} that has finished`,
-  },
+/** Waits for the active run. Returns the result of the trigger if something ends the wait before that run does. */
+async function waitUntilInactive(
+  conflict: Fault,
+  trigger: Trigger,
+  { activeRunWait, isInDoubt }: { activeRunWait: ActiveRunWait; isInDoubt: boolean },
+  ports: StartPorts,
+): Promise<TriggerResult | undefined> {
+  if (trigger.userProvided && activeRunWait.hasFinished(conflict.executionId))
+    return { kind: 'no_run', fault: spentKey(trigger) };
+  const ended = await activeRunWait.wait(conflict, activeRunOf(conflict, trigger.target, ports)?.executionId);
+  if (!ended) return undefined;
+  const isInterrupted = ended.end.kind === 'signal';
+  if (isInDoubt && isInterrupted) return { kind: 'in_doubt', reason: { kind: 'signal' } };
+  if (isInDoubt) return { kind: 'in_doubt', reason: { kind: 'no_response', fault: conflict } };
+  if (isInterrupted) return { kind: 'no_run', fault: conflict, isInterrupted };
+  return { kind: 'no_run', fault: ended.fault ?? conflict, waitEnd: ended.end };
+}
+
+/** The API key was refused. Is the trigger sent again with another one that has been read since? */
+function isSentWithNewApiKey(result: TriggerResult, { trigger, history }: Next, hasMetConflict: boolean): boolean {
+  if (result.kind !== 'no_run' || !result.hasNewApiKey) return false;
+  // The active run may be this idempotency key's, and for the service it would be a new one under the new API key.
+  const mayHaveRun = history.earlier !== undefined || (trigger.userProvided && hasMetConflict);
+  return !mayHaveRun;
+}
+
+/** Says of an API key that has been read since why it isn't used. */
+function withNewApiKeyHint(result: TriggerResult): TriggerResult {
+  if (result.kind !== 'no_run' || !result.hasNewApiKey) return result;
+  const hint =
+    "it isn't used for this idempotency key, because a second run could start. If no run is active, trigger again";
+  return { ...result, fault: { ...result.fault, hint } };
+}
+
+const spentKey = ({ target, idempotencyKey }: Trigger): Fault => ({
+  kind: 'spent_key',
+  message: `the idempotency key ${idempotencyKey} belongs to a run of ${automationNameOf(target)} that has finished`,
 });
 
 /** Warns of the target's triggers whose outcome is unknown, but not of one that is being sent: `recover` resolves them. */
@@ -148,27 +177,4 @@ function warnOfUnresolved(target: Target, ports: StartPorts, exceptKey?: string)
   const earlier = `an earlier trigger of ${automationNameOf(target)} may or may not have started a run`;
   const message = `${earlier}: resolve it with ${recoverCommandFor(newest)}`;
   ports.observe({ event: 'warning', name: 'unresolved_trigger', message, target });
-}
-
-/** Sends one trigger, with retries, until the protocol ends. Writes it to the journal before it is sent. */
-export async function sendTrigger(trigger: Trigger, earlierUse: EarlierUse, ports: StartPorts): Promise<TriggerResult> {
-  const { journal, processes, ignoresKeys, session, observe } = ports;
-  const isRepeat = earlierUse.earlier !== undefined;
-  const earlierAttempts = earlierUse.earlier?.attempts;
-  const record = createRecorder(journal, { ...trigger, isRepeat, earlierAttempts, process: processes.own });
-  const { target } = trigger;
-  const onRetry: SendPorts['onRetry'] = (failed) =>
-    observe({ event: 'attempt_failed', resource: 'trigger', target, ...failed });
-  const sending = { ...ports, record, onRetry, leftMs: session.leftMs };
-  const result = await sendUntilKnown(trigger, sending, { isRepeatable: !ignoresKeys, ...earlierUse });
-  const isOfApiKey = 'fault' in result && result.fault.kind === 'unauthorized';
-  return isOfApiKey ? afterReadingApiKey(result, ports) : result;
-}
-
-/** Says of a refusal of the API key whether there is another one by now. */
-async function afterReadingApiKey(failed: FailedTrigger, { renewApiKey, signal }: StartPorts): Promise<FailedTrigger> {
-  const renewal = await renewApiKey(failed.fault);
-  if (failed.kind === 'interrupted') return failed;
-  if (signal.aborted) return { ...failed, kind: 'interrupted', mayHaveStarted: failed.kind === 'unknown' };
-  return { ...failed, fault: refusalAfter(failed.fault, renewal), hasNewApiKey: renewal.kind === 'another' };
 }

@@ -4,7 +4,7 @@ import type { Run } from '../run/run.ts';
 import { type Answer, errorTextOf, type RunResult, type RunStatus } from '../run/service.ts';
 import { endedWell } from '../run/statuses.ts';
 import { type Priority, withPermit } from '../service/rate-limiter.ts';
-import { type RetryResult, retry } from '../service/retry.ts';
+import { type Retried, retry } from '../service/retry.ts';
 import { stopwatch } from '../system/clock.ts';
 import type { WatchPorts } from './ports.ts';
 
@@ -39,9 +39,9 @@ export async function pollOnce(run: Run, ports: WatchPorts): Promise<Answer<RunS
   return answerOf(await retry(() => service.status(run, signal), once));
 }
 
-function answerOf<T>(asked: RetryResult<T>): Answer<T> {
-  if (asked.kind === 'ok') return asked;
-  return { kind: 'fault', fault: asked.kind === 'interrupted' ? abortedFault : asked.fault };
+/** The last answer, unless the user left, whatever the last attempt had shown. */
+function answerOf<T>(answer: Retried<T>): Answer<T> {
+  return answer.isInterrupted ? { kind: 'fault', fault: abortedFault } : answer;
 }
 
 /** Asks for a run's status and records it. */

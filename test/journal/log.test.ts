@@ -24,8 +24,8 @@ import { createRecorder } from '../../src/journal/recorder.ts';
 import type { NewRecord } from '../../src/journal/records.ts';
 import type { Entry } from '../../src/run/entry.ts';
 import { createRateLimiter } from '../../src/service/rate-limiter.ts';
-import { sendUntilKnown } from '../../src/start/send-trigger.ts';
 import { running } from '../helpers/scripted-service.ts';
+import { sendAndSettle } from '../helpers/send-and-settle.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
 import { accepted, account, baseUrl, idOf, key, refused, status, triggered, uuid } from './records.ts';
@@ -215,7 +215,7 @@ describe('on the disk', () => {
         happened.push('request');
         return running();
       };
-      await sendUntilKnown(trigger, {
+      const ports = {
         service: { trigger: answer },
         limiter: createRateLimiter(10, clock),
         record: createRecorder(journal, { ...trigger, isRepeat: false }),
@@ -223,7 +223,8 @@ describe('on the disk', () => {
         random: () => 0,
         signal: new AbortController().signal,
         giveUpAfterMs: 0,
-      });
+      };
+      await sendAndSettle(trigger, {}, ports);
       return happened.splice(0);
     };
     return { journal, happened, send };

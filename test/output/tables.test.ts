@@ -140,7 +140,7 @@ describe('several runs that end', () => {
   });
   const error = { type: 'step_failed', message: 'Step "import" failed\nin line 3' };
   const about = (name: string) => ({ target: of(name), run: { target: of(name), executionId } });
-  const refused = { attribution: 'refused', idempotencyKey: null, isRepeatable: true } as const;
+  const refused = { attribution: 'no_run', idempotencyKey: null, isRepeatable: true } as const;
   const rows: (Outcome & { target: Target })[] = [
     { kind: 'status', ...about('north'), status: state('COMPLETED', { ...times, creditsCharged: 12 }) },
     {

@@ -20,7 +20,7 @@ const optionsOf = (clock: VirtualClock): RetryOptions => ({
 test('a request that is interrupted after a failure ends with that', async () => {
   const answers = [lost, fault('aborted_in_flight')];
   const result = await retry(async () => answers.shift() ?? lost, optionsOf(createVirtualClock()));
-  expect(result).toMatchObject({ kind: 'interrupted', fault: { kind: 'aborted_in_flight' } });
+  expect(result).toMatchObject({ kind: 'fault', isInterrupted: true, fault: { kind: 'aborted_in_flight' } });
 });
 
 test('each retry is reported with its fault, its delay, how many attempts failed and how long the service has been silent', async () => {
@@ -48,6 +48,6 @@ test('no retry begins in the last second of the command, however long it waited 
     const options = { ...optionsOf(clock), limiter: createRateLimiter(0.5, clock) };
     const attempt = async () => (asked++ === 0 ? lost : running());
     const { kind } = await retry(attempt, { ...options, leftMs: () => timeoutMs - clock.elapsedMs() });
-    expect([kind, asked]).toEqual([attempts === 1 ? 'gave_up' : 'ok', attempts]);
+    expect([kind, asked]).toEqual([attempts === 1 ? 'fault' : 'ok', attempts]);
   }
 });

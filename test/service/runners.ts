@@ -2,13 +2,14 @@ import { outcomeNameOf } from '../../src/run/exit-of.ts';
 import { exitNameOfFault } from '../../src/run/fault.ts';
 import type { RunResource } from '../../src/run/outcome.ts';
 import { createRateLimiter } from '../../src/service/rate-limiter.ts';
-import { type EarlierUse, sendUntilKnown } from '../../src/start/send-trigger.ts';
+import type { KeyHistory } from '../../src/start/send-attempts.ts';
 import { fetchRun } from '../../src/watch/fetch-run.ts';
 import { watchRun } from '../../src/watch/watch-run.ts';
 import { createWatchSession } from '../../src/watch/watch-session.ts';
 import { account, baseUrl, createConnection } from '../helpers/connection.ts';
 import { run, target } from '../helpers/scripted-service.ts';
 import { scriptedTransport } from '../helpers/scripted-transport.ts';
+import { sendAndSettle } from '../helpers/send-and-settle.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
 
 export interface Given {
@@ -52,7 +53,7 @@ function prepare(script: string, { chance = 0.5 }: Given) {
 }
 
 const trigger =
-  (history: EarlierUse): Runner =>
+  (history: Partial<KeyHistory>): Runner =>
   async (script, given = {}) => {
     const { ended, ...ports } = prepare(script, given);
     const record = {
@@ -70,9 +71,9 @@ const trigger =
       leftMs: createWatchSession(timeoutMs, ports.clock).leftMs,
     };
     const sent = { baseUrl, account, target, idempotencyKey: 'key-1', userProvided: false, body: '{}' };
-    const result = await sendUntilKnown(sent, { ...ports, ...limits, record }, history);
-    if (result.kind === 'started' || result.kind === 'recorded') return ended('ok');
-    return ended(result.kind === 'unknown' ? 'outcome_unknown' : exitNameOfFault(result.fault));
+    const result = await sendAndSettle(sent, history, { ...ports, ...limits, record });
+    if (result.kind === 'has_run') return ended('ok');
+    return ended(result.kind === 'in_doubt' ? 'outcome_unknown' : exitNameOfFault(result.fault));
   };
 
 const poll =

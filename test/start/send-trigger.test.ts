@@ -2,14 +2,19 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { attributions } from '../../src/run/attribution.ts';
 import type { RecordedKey, UnresolvedTrigger } from '../../src/run/entry.ts';
+import { deliveryOf, type FaultKind } from '../../src/run/fault.ts';
+import type { InDoubtReason } from '../../src/run/outcome.ts';
+import type { Renewal } from '../../src/run/renewal.ts';
 import type { Answer, RunStatus } from '../../src/run/service.ts';
 import type { Trigger } from '../../src/run/trigger.ts';
 import { createRateLimiter } from '../../src/service/rate-limiter.ts';
-import { isEnd, protocol, type TriggerEvent, type TriggerState } from '../../src/start/protocol.ts';
-import { type EarlierUse, type SendPorts, sendUntilKnown, type TriggerResult } from '../../src/start/send-trigger.ts';
+import type { TriggerResult } from '../../src/start/ports.ts';
+import type { KeyHistory, SendPorts } from '../../src/start/send-attempts.ts';
 import type { JsonObject } from '../../src/system/json.ts';
 import { hour } from '../helpers/durations.ts';
+import { propertyRuns } from '../helpers/property-runs.ts';
 import { executionId, fault, projectId, running, scriptedService, state, target } from '../helpers/scripted-service.ts';
+import { sendAndSettle } from '../helpers/send-and-settle.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
 
 const trigger: Trigger = {
@@ -23,12 +28,15 @@ const trigger: Trigger = {
 
 interface Given {
   ports?: Partial<SendPorts>;
-  history?: EarlierUse;
+  history?: History;
   userProvided?: boolean;
   /** What the journal has of the key; `open` is an unresolved trigger of this age. */
   readKey?(open: (ageMs: number) => UnresolvedTrigger): RecordedKey | undefined;
   isTaken?: boolean;
 }
+
+/** `isLast`: this command won't send the trigger again. It is so unless a test says otherwise. */
+type History = Partial<KeyHistory> & { isLast?: boolean };
 
 async function triggered(
   script: Answer<RunStatus>[],
@@ -47,35 +55,37 @@ async function triggered(
     at: at(ageMs),
   });
   const readKey = given.readKey ?? (() => earlier && open(earlier.ageMs));
-  const result = await sendUntilKnown(
-    { ...trigger, userProvided },
-    {
-      service,
-      clock,
-      limiter: createRateLimiter(10, clock),
-      random: () => 0.5,
-      signal: new AbortController().signal,
-      giveUpAfterMs: 30_000,
-      record: {
-        sending: () => records.push('sending'),
-        inDoubt({ kind }, { isLast }) {
-          const isConflict = kind === 'already_active';
-          records.push(isLast ? 'left in doubt' : isConflict ? 'met a conflict' : 'in doubt');
-        },
-        started: () => records.push('started'),
-        refused: () => records.push('refused'),
-        isTaken: () => given.isTaken === true,
-        readKey: () => readKey(open),
+  const result = await sendAndSettle({ ...trigger, userProvided }, history, {
+    service,
+    clock,
+    limiter: createRateLimiter(10, clock),
+    random: () => 0.5,
+    signal: new AbortController().signal,
+    giveUpAfterMs: 30_000,
+    record: {
+      sending: () => records.push('sending'),
+      inDoubt({ kind }, { isLast }) {
+        const isConflict = kind === 'already_active';
+        records.push(isLast ? 'left in doubt' : isConflict ? 'met a conflict' : 'in doubt');
       },
-      ...ports,
+      started: () => records.push('started'),
+      refused: () => records.push('refused'),
+      isTaken: () => given.isTaken === true,
+      readKey: () => readKey(open),
     },
-    history,
-  );
+    ...ports,
+  });
   return { result, records, sent: service.calls.trigger, clock };
 }
 
 /** An earlier process sent the idempotency key so long ago, and nobody knows what came of it. */
-const earlierOf = (ageMs: number): EarlierUse => ({ earlier: { ageMs } });
+const earlierOf = (ageMs: number): History => ({ earlier: { ageMs } });
+
+/** What a result says of this command's part in the run. */
+function attributionIn(result: TriggerResult) {
+  if (result.kind !== 'has_run') throw new Error(`the trigger has no known run: ${result.kind}`);
+  return attributions[result.attribution];
+}
 
 const conflict = fault('already_active', { httpStatus: 422 });
 const otherId = executionId.replace(/^./, '0');
@@ -83,46 +93,69 @@ const ourConflict = fault('already_active', { httpStatus: 422, executionId });
 const lost = fault('lost');
 
 describe('one trigger', () => {
-  const table: [string, Answer<RunStatus>[], TriggerResult['kind'], string[], number][] = [
-    ['accepted at once', [running()], 'started', ['sending', 'started'], 1],
-    [
-      'accepted after a 429',
-      [fault('throttled', { httpStatus: 429 }), running()],
-      'started',
-      ['sending', 'started'],
-      2,
-    ],
-    ['accepted after a lost answer', [lost, running()], 'started', ['sending', 'in doubt', 'started'], 2],
-    [
-      'accepted after a 409 for its own key',
-      [fault('in_progress', { httpStatus: 409 }), running()],
-      'started',
-      ['sending', 'in doubt', 'started'],
-      2,
-    ],
-    ['refused for an active run', [conflict], 'refused', ['sending', 'refused'], 1],
-    ['not its own when refused for a named active run at once', [ourConflict], 'refused', ['sending', 'refused'], 1],
-    [
-      'in doubt after a lost answer and a conflict that names nothing',
-      [lost, conflict],
-      'unknown',
-      ['sending', 'in doubt', 'left in doubt'],
-      2,
-    ],
-    ['refused for good with a bad certificate', [fault('untrusted')], 'refused', ['sending', 'refused'], 1],
-    [
-      'in doubt when a 501 answers',
-      [fault('rejected', { httpStatus: 501 })],
-      'unknown',
-      ['sending', 'left in doubt'],
-      1,
-    ],
-  ];
-  test.each(table)('is %s', async (_, script, end, records, attempts) => {
-    const ended = await triggered(script);
-    expect(ended.result.kind).toBe(end);
+  interface Case {
+    what: string;
+    answers: Answer<RunStatus>[];
+    result: TriggerResult['kind'];
+    records: string[];
+  }
+
+  test.each<Case>([
+    { what: 'accepted at once', answers: [running()], result: 'has_run', records: ['sending', 'started'] },
+    {
+      what: 'accepted after a 429',
+      answers: [fault('throttled', { httpStatus: 429 }), running()],
+      result: 'has_run',
+      records: ['sending', 'started'],
+    },
+    {
+      what: 'accepted after a lost response',
+      answers: [lost, running()],
+      result: 'has_run',
+      records: ['sending', 'in doubt', 'started'],
+    },
+    {
+      what: 'accepted after a 409 for its own key',
+      answers: [fault('in_progress', { httpStatus: 409 }), running()],
+      result: 'has_run',
+      records: ['sending', 'in doubt', 'started'],
+    },
+    {
+      what: 'refused for an active run',
+      answers: [conflict],
+      result: 'no_run',
+      records: ['sending', 'refused'],
+    },
+    {
+      what: 'not its own when refused for a named active run at once',
+      answers: [ourConflict],
+      result: 'no_run',
+      records: ['sending', 'refused'],
+    },
+    {
+      what: 'in doubt after a lost response and a conflict that names nothing',
+      answers: [lost, conflict],
+      result: 'in_doubt',
+      records: ['sending', 'in doubt', 'left in doubt'],
+    },
+    {
+      what: 'refused for good with a bad certificate',
+      answers: [fault('untrusted')],
+      result: 'no_run',
+      records: ['sending', 'refused'],
+    },
+    {
+      what: 'in doubt after a 501',
+      answers: [fault('rejected', { httpStatus: 501 })],
+      result: 'in_doubt',
+      records: ['sending', 'left in doubt'],
+    },
+  ])('is $what', async ({ answers, result, records }) => {
+    const ended = await triggered(answers);
+    expect(ended.result.kind).toBe(result);
     expect(ended.records).toEqual(records);
-    expect(ended.sent).toHaveLength(attempts);
+    // No attempt follows the last answer, and none is left out before.
+    expect(ended.sent).toHaveLength(answers.length);
   });
 
   test('sends the same key and the same bytes at every attempt', async () => {
@@ -146,7 +179,7 @@ describe('one trigger', () => {
     const { result, sent } = await triggered([lost, lost, running()], {
       ports: { clock, limiter, giveUpAfterMs: 10_000 },
     });
-    expect([result.kind, sent.length]).toEqual(['started', 3]);
+    expect([result.kind, sent.length]).toEqual(['has_run', 3]);
     expect(clock.elapsedMs()).toBe(126_000);
   });
 
@@ -161,7 +194,7 @@ describe('one trigger', () => {
       },
     };
     const { result } = await triggered([], { ports: { service, clock, giveUpAfterMs: 5_000 } });
-    expect([result.kind, limitsMs]).toEqual(['unknown', [5_000, 1_750]]);
+    expect([result.kind, limitsMs]).toEqual(['in_doubt', [5_000, 1_750]]);
   });
 
   test('is reported as refused, not as interrupted, when the refusal arrives as the user presses Ctrl-C', async () => {
@@ -173,31 +206,36 @@ describe('one trigger', () => {
       },
     };
     const { result, records } = await triggered([], { ports: { service, signal: interrupt.signal } });
-    expect(result).toMatchObject({ kind: 'refused', fault: { kind: 'no_credits' } });
+    expect(result).toEqual({ kind: 'no_run', fault: fault('no_credits', { httpStatus: 402 }).fault });
     expect(records).toEqual(['sending', 'refused']);
   });
 
-  test.each([
-    ['aborted', false],
-    ['aborted_in_flight', true],
-  ] as const)('that the user ends (%s) may have started a run: %s', async (kind, mayHaveStarted) => {
+  const interrupted: TriggerResult = { kind: 'no_run', fault: fault('aborted').fault, isInterrupted: true };
+  const interruptedInDoubt: TriggerResult = { kind: 'in_doubt', reason: { kind: 'signal' } };
+
+  test.each<[FaultKind, TriggerResult]>([
+    ['aborted', interrupted],
+    ['aborted_in_flight', interruptedInDoubt],
+  ])('that the user ends may have started a run only if it was sent: %s', async (kind, expected) => {
     const { result } = await triggered([fault(kind)]);
-    expect(result).toMatchObject({ kind: 'interrupted', mayHaveStarted });
+    expect(result).toEqual(expected);
   });
 
-  test.each([
-    [fault('unreachable'), false, ['sending', 'refused']],
-    [lost, true, ['sending', 'in doubt', 'left in doubt']],
-  ] as const)(
-    "that the user ends between two attempts isn't sent again (%j)",
-    async (first, mayHaveStarted, records) => {
-      const interrupt = new AbortController();
-      const ports = { signal: interrupt.signal, onRetry: () => interrupt.abort('SIGINT') };
-      const ended = await triggered([first], { ports });
-      expect(ended.result).toMatchObject({ kind: 'interrupted', mayHaveStarted });
-      expect([ended.sent.length, ended.records]).toEqual([1, records]);
-    },
-  );
+  test.each<[string, Answer<RunStatus>, TriggerResult, string[]]>([
+    [
+      'nothing was sent',
+      fault('unreachable'),
+      { ...interrupted, fault: fault('unreachable').fault },
+      ['sending', 'refused'],
+    ],
+    ['a response was lost', lost, interruptedInDoubt, ['sending', 'in doubt', 'left in doubt']],
+  ])("that the user ends between two attempts isn't sent again: %s", async (_, first, expected, records) => {
+    const interrupt = new AbortController();
+    const ports = { signal: interrupt.signal, onRetry: () => interrupt.abort('SIGINT') };
+    const ended = await triggered([first], { ports });
+    expect(ended.result).toEqual(expected);
+    expect([ended.sent.length, ended.records]).toEqual([1, records]);
+  });
 
   test('sends no more than 64 at once', async () => {
     let most = 0;
@@ -211,14 +249,14 @@ describe('one trigger', () => {
     const service = { trigger };
     const ports = { service, limiter: createRateLimiter(100_000, createVirtualClock()) };
     const results = await Promise.all(Array.from({ length: 80 }, () => triggered([], { ports })));
-    expect([most, results.every(({ result }) => result.kind === 'started')]).toEqual([64, true]);
+    expect([most, results.every(({ result }) => result.kind === 'has_run')]).toEqual([64, true]);
   });
 
   test('waits a moment for another process that is just sending the same key', async () => {
     let reads = 0;
     const readKey: Given['readKey'] = (open) => (++reads < 5 ? open(1000) : undefined);
     const { result, clock } = await triggered([conflict], { readKey });
-    expect(result.kind).toBe('refused');
+    expect(result.kind).toBe('no_run');
     expect(clock.elapsedMs()).toBeLessThan(2_000);
   });
 
@@ -226,84 +264,214 @@ describe('one trigger', () => {
     const readKey: Given['readKey'] = (open) => open(1000);
     const history = earlierOf(600);
     const killed = await triggered([conflict], { history, readKey });
-    expect([killed.result.kind, killed.clock.elapsedMs()]).toEqual(['refused', 5_000]);
+    expect([killed.result.kind, killed.clock.elapsedMs()]).toEqual(['no_run', 5_000]);
     const recovered = await triggered([conflict], { history: { ...history, isRecovery: true }, readKey });
-    expect([recovered.result.kind, recovered.clock.elapsedMs()]).toEqual(['unknown', 0]);
+    expect([recovered.result.kind, recovered.clock.elapsedMs()]).toEqual(['in_doubt', 0]);
   });
 
   test('waits for no process that has long exited', async () => {
     const readKey: Given['readKey'] = (open) => open(60_000);
     const { result, clock } = await triggered([conflict], { readKey });
-    expect([result.kind, clock.elapsedMs()]).toEqual(['refused', 0]);
+    expect([result.kind, clock.elapsedMs()]).toEqual(['no_run', 0]);
   });
 });
 
 describe('what an answer shows of the start', () => {
   const conflict = fault('already_active', { httpStatus: 422, executionId });
   const old = { createdAt: '2020-01-01T00:00:00Z', startedAt: '2020-01-01T00:00:00Z' };
-  const finished = [state('FAILED'), running({ completedAt: '2026-01-01T00:00:00Z' })];
   const given: Given = { userProvided: true };
-  const recovery: Given = { history: { earlier: { ageMs: 60_000 }, isRecovery: true } };
+  const recovery: Given = { history: { ...earlierOf(60_000), isRecovery: true } };
   const own: Given = { history: { earlier: { ageMs: 60_000, isOwn: true } } };
 
-  test.each<[string, Answer<RunStatus>[], Given, string]>([
-    ['a generated key', [running()], {}, 'started yes'],
-    ['a generated key, whenever the run began', [running(old)], {}, 'started yes'],
-    ['a generated key, finished', [state('FAILED')], {}, 'started yes'],
-    ['a generated key, after a lost answer', [lost, running(old)], {}, 'started yes'],
-    ['a generated key, after a lost answer, finished', [lost, state('FAILED')], {}, 'started yes'],
-    ['a given key', [running()], given, 'found unknown'],
-    ['a given key, whenever the run began', [running(old)], given, 'found unknown'],
-    ['a given key, after a 429', [fault('throttled'), running()], given, 'found unknown'],
-    ['a given key, finished', [state('FAILED')], given, 'replayed no'],
-    ['a given key, with an end', finished.slice(1), given, 'replayed no'],
-    ['a given key, finished, after a lost answer', [lost, state('FAILED')], given, 'found unknown'],
-    [
-      'a given key that an earlier command left in doubt, finished',
-      [state('FAILED')],
-      { ...given, history: { earlier: { ageMs: 60_000 } } },
-      'replayed no',
-    ],
-    ['a given key that this command left in doubt, finished', [state('FAILED')], { ...given, ...own }, 'found unknown'],
-    ['`recover`', [running()], recovery, 'recovered unknown'],
-    ['`recover`, whenever the run began', [running(old)], recovery, 'recovered unknown'],
-    ['`recover`, finished', [state('FAILED')], recovery, 'recovered no'],
-    ['`recover`, finished, after a lost answer', [lost, state('FAILED')], recovery, 'recovered unknown'],
-  ])('%s', async (_, script, given, expected) => {
-    const { result } = await triggered(script, given);
-    const { how, started } = attributions[result.kind === 'started' ? result.attribution : 'in_doubt'];
-    expect(`${how} ${started}`).toBe(expected);
+  interface ShownCase {
+    what: string;
+    answers: Answer<RunStatus>[];
+    given?: Given;
+    how: string;
+    started: string;
+  }
+
+  const startedCases: ShownCase[] = [
+    { what: 'a generated key', answers: [running()], how: 'started', started: 'yes' },
+    { what: 'a generated key, whenever the run began', answers: [running(old)], how: 'started', started: 'yes' },
+    { what: 'a generated key, finished', answers: [state('FAILED')], how: 'started', started: 'yes' },
+    {
+      what: 'a generated key, after a lost response',
+      answers: [lost, running(old)],
+      how: 'started',
+      started: 'yes',
+    },
+    {
+      what: 'a generated key, after a lost response, finished',
+      answers: [lost, state('FAILED')],
+      how: 'started',
+      started: 'yes',
+    },
+  ];
+
+  const givenKeyCases: ShownCase[] = [
+    { what: 'a given key', answers: [running()], given, how: 'found', started: 'unknown' },
+    {
+      what: 'a given key, whenever the run began',
+      answers: [running(old)],
+      given,
+      how: 'found',
+      started: 'unknown',
+    },
+    {
+      what: 'a given key, after a 429',
+      answers: [fault('throttled'), running()],
+      given,
+      how: 'found',
+      started: 'unknown',
+    },
+    { what: 'a given key, finished', answers: [state('FAILED')], given, how: 'replayed', started: 'no' },
+    {
+      what: 'a given key, with an end',
+      answers: [running({ completedAt: '2026-01-01T00:00:00Z' })],
+      given,
+      how: 'replayed',
+      started: 'no',
+    },
+    {
+      what: 'a given key, finished, after a lost response',
+      answers: [lost, state('FAILED')],
+      given,
+      how: 'found',
+      started: 'unknown',
+    },
+    {
+      what: 'a given key that an earlier command left in doubt, finished',
+      answers: [state('FAILED')],
+      given: { ...given, history: earlierOf(60_000) },
+      how: 'replayed',
+      started: 'no',
+    },
+    {
+      what: 'a given key that this command left in doubt, finished',
+      answers: [state('FAILED')],
+      given: { ...given, ...own },
+      how: 'found',
+      started: 'unknown',
+    },
+  ];
+
+  const recoveryCases: ShownCase[] = [
+    { what: '`recover`', answers: [running()], given: recovery, how: 'recovered', started: 'unknown' },
+    {
+      what: '`recover`, whenever the run began',
+      answers: [running(old)],
+      given: recovery,
+      how: 'recovered',
+      started: 'unknown',
+    },
+    { what: '`recover`, finished', answers: [state('FAILED')], given: recovery, how: 'recovered', started: 'no' },
+    {
+      what: '`recover`, finished, after a lost response',
+      answers: [lost, state('FAILED')],
+      given: recovery,
+      how: 'recovered',
+      started: 'unknown',
+    },
+  ];
+
+  test.each([...startedCases, ...givenKeyCases, ...recoveryCases])(
+    '$what: $how, started by this command: $started',
+    async ({ answers, given, how, started }) => {
+      const { result } = await triggered(answers, given);
+      expect(attributionIn(result)).toEqual({ how, started });
+    },
+  );
+
+  interface ConflictCase {
+    when: string;
+    answers: Answer<RunStatus>[];
+    given?: Given;
+    result: TriggerResult['kind'];
+    records: string[];
+  }
+
+  test.each<ConflictCase>([
+    { when: 'nothing is in doubt', answers: [conflict], result: 'no_run', records: ['sending', 'refused'] },
+    {
+      when: 'a response was lost',
+      answers: [lost, conflict],
+      result: 'in_doubt',
+      records: ['sending', 'in doubt', 'left in doubt'],
+    },
+    {
+      when: 'an earlier command left the key in doubt',
+      answers: [conflict],
+      given: { ...given, history: earlierOf(120_000) },
+      result: 'no_run',
+      records: ['sending', 'refused'],
+    },
+    {
+      when: 'this command left the key in doubt',
+      answers: [conflict],
+      given: own,
+      result: 'in_doubt',
+      records: ['sending', 'left in doubt'],
+    },
+    {
+      when: '`recover` sends it',
+      answers: [conflict],
+      given: recovery,
+      result: 'in_doubt',
+      records: ['sending', 'refused'],
+    },
+  ])('a named active run is never taken for ours: $when', async ({ answers, given, result, records }) => {
+    const ended = await triggered(answers, given);
+    expect([ended.result.kind, ended.records]).toEqual([result, records]);
   });
 
-  test.each<[string, Answer<RunStatus>[], Given, string, string[]]>([
-    ['nothing is in doubt', [conflict], {}, 'refused', ['sending', 'refused']],
-    ['an answer was lost', [lost, conflict], {}, 'unknown', ['sending', 'in doubt', 'left in doubt']],
-    [
-      'an earlier command left the key in doubt',
-      [conflict],
-      { ...given, history: { earlier: { ageMs: 120_000 } } },
-      'refused',
-      ['sending', 'refused'],
-    ],
-    ['this command left the key in doubt', [conflict], own, 'unknown', ['sending', 'left in doubt']],
-    ['`recover` sends it', [conflict], recovery, 'unknown', ['sending', 'refused']],
-  ])('a named active run is never taken for ours: %s', async (_, script, given, end, records) => {
-    const ended = await triggered(script, given);
-    expect([ended.result.kind, ended.records]).toEqual([end, records]);
-  });
-
-  test.each<[string, Answer<RunStatus>, Given]>([
-    ['402', fault('no_credits', { httpStatus: 402 }), { userProvided: true }],
-    ['no connection', fault('unreachable'), { userProvided: true }],
-  ])('a refusal is this command’s own, whatever an earlier one left in doubt: %s', async (_, answer, given) => {
-    const { result } = await triggered([answer], { ...given, history: { earlier: { ageMs: 120_000 } } });
-    expect(result.kind).toBe('refused');
+  test.each<[string, Answer<RunStatus>]>([
+    ['402', fault('no_credits', { httpStatus: 402 })],
+    ['no connection', fault('unreachable')],
+  ])('a refusal is this command’s own, whatever an earlier one left in doubt: %s', async (_, answer) => {
+    const { result } = await triggered([answer], { ...given, history: earlierOf(120_000) });
+    expect(result.kind).toBe('no_run');
   });
 
   test('a trigger that this process sends again later is not left to others', async () => {
-    const history: EarlierUse = { isContinuedAfter: (fault) => fault.kind === 'already_active' };
-    const { records } = await triggered([lost, conflict], { history });
+    const { records } = await triggered([lost, conflict], { history: { isLast: false } });
     expect(records).toEqual(['sending', 'in doubt', 'met a conflict']);
+  });
+});
+
+describe('a refused API key', () => {
+  const refusal = fault('unauthorized', { httpStatus: 401 });
+  const withRenewal = (renewal: Renewal): Given => ({ ports: { renewApiKey: async () => renewal } });
+
+  test.each<[string, Renewal, boolean]>([
+    ['another one', { kind: 'another' }, true],
+    ['the same', { kind: 'same' }, false],
+    ['none', { kind: 'unreadable', reason: 'ENOENT' }, false],
+  ])('is read again, and there is %s', async (_, renewal, hasNewApiKey) => {
+    const { result, sent } = await triggered([refusal], withRenewal(renewal));
+    expect(result).toMatchObject({ kind: 'no_run', fault: { kind: 'unauthorized' }, hasNewApiKey });
+    expect(sent).toHaveLength(1);
+  });
+
+  test('leaves a trigger in doubt with the API key that it was first sent with', async () => {
+    const { result, sent } = await triggered([lost, refusal, running()], withRenewal({ kind: 'another' }));
+    const message = expect.stringContaining('there is a new API key');
+    expect(result).toMatchObject({ kind: 'in_doubt', reason: { kind: 'no_response', fault: { message } } });
+    expect(sent).toHaveLength(2);
+  });
+
+  test.each<[string, Answer<RunStatus>[], object]>([
+    ['started no run', [refusal], { kind: 'no_run', isInterrupted: true }],
+    ['may have started one', [lost, refusal], { kind: 'in_doubt', reason: { kind: 'signal' } }],
+  ])('ends as interrupted if the user leaves while it is read again: the trigger %s', async (_, answers, expected) => {
+    const interrupt = new AbortController();
+    const renewApiKey = async (): Promise<Renewal> => {
+      interrupt.abort('SIGINT');
+      return { kind: 'another' };
+    };
+    const { result } = await triggered(answers, { ports: { signal: interrupt.signal, renewApiKey } });
+    expect(result).toMatchObject(expected);
+    expect(result).not.toHaveProperty('hasNewApiKey');
   });
 });
 
@@ -312,124 +480,156 @@ describe('a key that the user chose', () => {
   const given: Given = { userProvided: true };
 
   test.each<[string, JsonObject, TriggerResult['kind']]>([
-    ['the automation as we write it', { projectId, automationName: 'nightly' }, 'started'],
-    ['the automation in another spelling', { projectId, automationName: ' Nightly ' }, 'started'],
-    ['nothing', {}, 'started'],
-    ['another automation', { projectId, automationName: 'weekly' }, 'refused'],
-    ['another project', { projectId: executionId, automationName: 'nightly' }, 'refused'],
+    ['the automation as we write it', { projectId, automationName: 'nightly' }, 'has_run'],
+    ['the automation in another spelling', { projectId, automationName: ' Nightly ' }, 'has_run'],
+    ['nothing', {}, 'has_run'],
+    ['another automation', { projectId, automationName: 'weekly' }, 'no_run'],
+    ['another project', { projectId: executionId, automationName: 'nightly' }, 'no_run'],
   ])('is answered with a run of ours, or was used before: the answer names %s', async (_, document, end) => {
     expect((await triggered([other(document)], given)).result.kind).toBe(end);
   });
 
   test('was used before, whatever became of earlier attempts', async () => {
     const { result, records } = await triggered([lost, other({ automationName: 'weekly' })], given);
-    expect(result).toMatchObject({ kind: 'refused', fault: { message: expect.stringContaining('weekly') } });
+    expect(result).toMatchObject({ kind: 'no_run', fault: { message: expect.stringContaining('weekly') } });
     expect(records).toEqual(['sending', 'in doubt', 'refused']);
   });
 
   test('is needed for that: a minted key is new', async () => {
-    expect((await triggered([other({ automationName: 'weekly' })])).result.kind).toBe('started');
+    expect((await triggered([other({ automationName: 'weekly' })])).result.kind).toBe('has_run');
   });
 });
 
 describe('a key that another process recorded first', () => {
-  test.each([
-    ['is not sent if keys are ignored', false, { kind: 'unknown', fault: { kind: 'taken_key' } }, 0],
-    ['is sent if they are honored', true, { kind: 'started' }, 1],
-  ])('%s', async (_, isRepeatable, expected, sends) => {
-    const given = { isTaken: true, userProvided: true, history: { isRepeatable } };
-    const { result, sent, records, clock } = await triggered([running()], given);
-    expect([sent.length, clock.sleepsMs]).toEqual([sends, []]);
-    expect(result).toMatchObject(expected);
-    expect(records).toEqual(['sending', sends === 0 ? 'refused' : 'started']);
+  const given: Given = { isTaken: true, userProvided: true };
+
+  test('is sent if keys are honored', async () => {
+    const { result, sent, records } = await triggered([running()], given);
+    expect([result.kind, sent.length, records]).toEqual(['has_run', 1, ['sending', 'started']]);
+  });
+
+  test.each<[string, readonly { process: string; at: string }[], InDoubtReason]>([
+    ['is sending it', [{ process: 'host 7 1', at: '2026-11-22T03:00:00Z' }], { kind: 'sending', process: 'host 7 1' }],
+    ['has ended', [], { kind: 'withheld' }],
+  ])("isn't sent if keys are ignored, and the other process %s", async (_, senders, reason) => {
+    const history = { isRepeatable: false };
+    const readKey: Given['readKey'] = (open) => ({ ...open(1000), senders });
+    const { result, sent, records, clock } = await triggered([running()], { ...given, history, readKey });
+    expect(result).toEqual({ kind: 'in_doubt', reason });
+    expect([sent, clock.sleepsMs]).toEqual([[], []]);
+    expect(records).toEqual(['sending', 'refused']);
   });
 });
 
 describe('a key that the service may have forgotten', () => {
-  const message = expect.stringContaining('more than 24h ago');
+  test("isn't sent when it is over a day old", async () => {
+    const { result, sent } = await triggered([running()], { history: earlierOf(25 * hour) });
+    expect(result).toEqual({ kind: 'in_doubt', reason: { kind: 'expired' } });
+    expect(sent).toEqual([]);
+  });
 
-  test.each<[string, EarlierUse, number, object]>([
-    [
-      'not sent when it is over a day old',
-      earlierOf(25 * hour),
-      0,
-      { kind: 'unknown', fault: { kind: 'stale_key', message } },
-    ],
-    ['sent when it is a day old', earlierOf(24 * hour), 1, { kind: 'started' }],
-  ])('is %s', async (_, history, attempts, expected) => {
-    const { result, sent } = await triggered([running()], { history });
-    expect(sent).toHaveLength(attempts);
-    expect(result).toMatchObject(expected);
+  test('is sent when it is a day old', async () => {
+    const { result, sent } = await triggered([running()], { history: earlierOf(24 * hour) });
+    expect([result.kind, sent.length]).toEqual(['has_run', 1]);
   });
 
   test('is sent no more when the machine has slept since the answer was lost', async () => {
     const clock = createVirtualClock();
     const onRetry = () => clock.suspend(25 * hour);
     const { result, sent } = await triggered([lost, running()], { ports: { clock, onRetry } });
-    expect([result.kind, sent.length]).toEqual(['unknown', 1]);
+    expect(result).toEqual({ kind: 'in_doubt', reason: { kind: 'expired' } });
+    expect(sent).toHaveLength(1);
   });
 
   test('is no matter while nothing that was sent can have started a run', async () => {
     const clock = createVirtualClock();
     const onRetry = () => clock.suspend(25 * hour);
     const { result } = await triggered([fault('throttled'), running()], { ports: { clock, onRetry } });
-    expect(result.kind).toBe('started');
+    expect(result.kind).toBe('has_run');
   });
 });
 
 describe('a key that another process has sent, too', () => {
+  const recovery: History = { ...earlierOf(1000), isRecovery: true };
   const accepted = () => ({ kind: 'run', executionId: otherId }) as const;
 
-  const recovery = { isRecovery: true, earlier: { ageMs: 1000 } };
+  test.each([
+    { what: 'it is refused here', answers: [conflict], history: {}, how: 'replayed', started: 'no' },
+    { what: 'it stays in doubt here', answers: [lost, conflict], history: {}, how: 'found', started: 'unknown' },
+    { what: '`recover` is refused', answers: [conflict], history: recovery, how: 'recovered', started: 'no' },
+    {
+      what: '`recover` is in doubt',
+      answers: [lost, conflict],
+      history: recovery,
+      how: 'recovered',
+      started: 'unknown',
+    },
+  ])('has a run there, while $what', async ({ answers, history, how, started }) => {
+    const { result } = await triggered(answers, { history, readKey: accepted });
+    expect(result).toMatchObject({ kind: 'has_run', executionId: otherId });
+    expect(attributionIn(result)).toEqual({ how, started });
+  });
 
-  test.each<[string, Answer<RunStatus>[], EarlierUse, Given['readKey'], string]>([
-    ['has a run there, when it is refused here', [conflict], {}, accepted, 'replayed no'],
-    ['has a run there, when it stays in doubt here', [lost, conflict], {}, accepted, 'found unknown'],
-    ['has a run there, while `recover` is refused', [conflict], recovery, accepted, 'recovered no'],
-    ['has a run there, while `recover` is in doubt', [lost, conflict], recovery, accepted, 'recovered unknown'],
-    ['may have started a run there, when it is refused here', [conflict], {}, (open) => open(1000), 'refused'],
-    ['has come to nothing there either', [conflict], {}, () => undefined, 'refused'],
-  ])('%s', async (_, script, history, readKey, end) => {
-    const { result } = await triggered(script, { history, readKey });
-    if (result.kind !== 'recorded') return expect(result.kind).toBe(end);
-    const { how, started } = attributions[result.attribution];
-    expect([result.executionId, `${how} ${started}`]).toEqual([otherId, end]);
+  test.each<[string, Given['readKey']]>([
+    ['may have started a run there', (open) => open(1000)],
+    ['has come to nothing there either', () => undefined],
+  ])('%s, when it is refused here: then nothing is said of another run', async (_, readKey) => {
+    const { result } = await triggered([conflict], { readKey });
+    expect(result.kind).toBe('no_run');
   });
 });
 
 describe('a service that ignores keys', () => {
-  test.each<[string, Answer<RunStatus>[], string, number]>([
-    ['after a lost answer', [lost, running()], 'unknown', 1],
-    ['but after a 429', [fault('throttled'), running()], 'started', 2],
-    ['but after a connection that was not made', [fault('unreachable'), running()], 'started', 2],
-  ])('is sent nothing again %s', async (_, script, kind, attempts) => {
-    const { result, sent } = await triggered(script, { history: { isRepeatable: false } });
+  test.each<[string, Answer<RunStatus>[], TriggerResult['kind'], number]>([
+    ['after a lost response', [lost, running()], 'in_doubt', 1],
+    ['but after a 429', [fault('throttled'), running()], 'has_run', 2],
+    ['but after a connection that was not made', [fault('unreachable'), running()], 'has_run', 2],
+  ])('is sent nothing again %s', async (_, answers, kind, attempts) => {
+    const { result, sent } = await triggered(answers, { history: { isRepeatable: false } });
     expect([result.kind, sent.length]).toEqual([kind, attempts]);
   });
 });
 
-describe('the protocol', () => {
-  const events = Object.keys(protocol) as TriggerEvent[];
-  const lossy = new Set<TriggerEvent>(['lost', 'lost_for_good', 'interrupted', 'expired']);
-  test('never says that no run was started once an answer was lost, unless an answer is about all attempts', () => {
-    fc.assert(
-      fc.property(fc.array(fc.constantFrom(...events), { maxLength: 12 }), (sequence) => {
-        let state: TriggerState = 'ready';
-        let inDoubt = false;
-        for (const event of sequence) {
-          if (isEnd(state)) break;
-          // The response to a reused key is about all attempts.
-          inDoubt = event !== 'reused' && (inDoubt || lossy.has(event));
-          state = protocol[event][state];
-        }
-        expect(inDoubt && state === 'refused', 'refused although an answer was lost').toBe(false);
-        expect(!inDoubt && (state === 'in_doubt' || state === 'unknown'), 'in doubt without a lost answer').toBe(false);
-      }),
-    );
-  });
+describe('any sequence of answers', () => {
+  const kinds: FaultKind[] = [
+    'unreachable',
+    'untrusted',
+    'broken_tls',
+    'lost',
+    'unavailable',
+    'throttled',
+    'unreadable',
+    'unauthorized',
+    'no_credits',
+    'already_active',
+    'not_found',
+    'redirected_to_run',
+    'in_progress',
+    'rejected',
+    'aborted',
+    'aborted_in_flight',
+  ];
+  const faults = kinds.map((kind) => fault(kind));
+  const reusedKey = running({ document: { automationName: 'weekly' } });
+  const sequences = fc.array(fc.constantFrom(...faults, running(), reusedKey), { minLength: 1, maxLength: 8 });
+  const isLost = (answer: Answer<RunStatus>) => answer.kind === 'fault' && deliveryOf(answer.fault) === 'unknown';
 
-  test('calls a run ours only for the id in the response to a trigger', () => {
-    const starting = events.filter((event) => Object.values(protocol[event]).some((state) => state === 'started'));
-    expect(starting).toEqual(['accepted']);
+  /** What is true of a trigger that received these answers. */
+  function resultAfter(received: Answer<RunStatus>[]): TriggerResult['kind'] {
+    const last = received.at(-1);
+    // That answer is about all attempts with the key.
+    if (last === reusedKey) return 'no_run';
+    if (last?.kind === 'ok') return 'has_run';
+    return received.some(isLost) ? 'in_doubt' : 'no_run';
+  }
+
+  test('ends with the run that is named, else in doubt exactly if a response was lost', async () => {
+    const property = fc.asyncProperty(sequences, async (answers) => {
+      const { result, sent } = await triggered(answers, { userProvided: true });
+      // The script repeats its last answer.
+      const received = sent.map((_, index) => answers[Math.min(index, answers.length - 1)] as Answer<RunStatus>);
+      expect(result.kind).toBe(resultAfter(received));
+    });
+    await fc.assert(property, { numRuns: propertyRuns(3000) });
   });
 });

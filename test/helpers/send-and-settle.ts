@@ -1,0 +1,16 @@
+import type { Trigger } from '../../src/run/trigger.ts';
+import type { TriggerResult } from '../../src/start/ports.ts';
+import { type KeyHistory, type SendPorts, sendAttempts } from '../../src/start/send-attempts.ts';
+import { settle } from '../../src/start/settle.ts';
+
+/** Sends a trigger with this recorder, and records what became of it, as the commands do. */
+export async function sendAndSettle(
+  trigger: Trigger,
+  history: Partial<KeyHistory> & { isLast?: boolean },
+  ports: Omit<SendPorts, 'renewApiKey'>,
+): Promise<TriggerResult> {
+  const { isLast = true, ...known } = history;
+  const sendPorts: SendPorts = { renewApiKey: async () => ({ kind: 'same' }), ...ports };
+  const attempts = await sendAttempts(trigger, { isRepeatable: true, ...known }, sendPorts);
+  return settle(attempts, { isLast }, trigger, sendPorts);
+}

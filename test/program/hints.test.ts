@@ -92,7 +92,8 @@ test('a printed line that is pasted whole, with or without its arrow, runs runct
   expect(lines.filter((line) => line.includes('`'))).toEqual([]);
   const pasted = [...new Set([...lines, ...lines.map((line) => line.replace(/^ *(?:→|--|->) /, ''))])];
   // No other command is found, whatever a sentence begins with.
-  const paste = 'while IFS= read -r line; do (eval "$line" >/dev/null 2>&1); done; true';
+  // All at once, as on a busy machine each of them waits for its turn.
+  const paste = 'while IFS= read -r line; do (eval "$line" >/dev/null 2>&1) & done; wait; true';
   const script = `PATH=; runctl() { printf '%s\\n' "$line" >&3; }; exec 3>&1; ${paste}`;
   const run = { encoding: 'utf8', cwd: folder, input: `${pasted.join('\n')}\n` } as const;
   const executed = execFileSync('/bin/bash', ['--norc', '-c', script], run).split('\n').filter(Boolean);

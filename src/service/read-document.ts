@@ -8,16 +8,10 @@ import { type JsonObject, stringifyJson } from '../system/json.ts';
 const maybe = <T extends v.GenericSchema>(schema: T) => v.fallback(v.optional(schema), undefined);
 const text = maybe(v.string());
 const count = maybe(v.pipe(v.number(), v.integer(), v.minValue(0)));
-// docs/service.md, Times without an offset are UTC.
+// docs/service.md, Times without an offset are UTC, and before 1971 they are none.
+const isTime = (time: string) => new Date(time).getUTCFullYear() > 1970;
 const withOffset = (time: string) => (/([zZ]|[+-]\d\d(:?\d\d)?)$/.test(time) ? time : `${time}Z`);
-const timestamp = maybe(
-  v.pipe(
-    v.string(),
-    v.regex(/^\d{4}-\d\d-\d\dT/),
-    v.transform(withOffset),
-    v.check((value) => !Number.isNaN(Date.parse(value))),
-  ),
-);
+const timestamp = maybe(v.pipe(v.string(), v.regex(/^\d{4}-\d\d-\d\dT/), v.transform(withOffset), v.check(isTime)));
 const amount = v.union([
   v.pipe(v.number(), v.finite(), v.minValue(0)),
   v.pipe(v.string(), v.regex(/^\d+(\.\d+)?$/), v.transform(Number)),

@@ -36,6 +36,9 @@ describe('an execution object', () => {
     ['completedAt', '5'],
     ['completedAt', '2026-13-45T99:00:00Z'],
     ['completedAt', 1_790_000_000],
+    ['completedAt', '0001-01-01T00:00:00Z'],
+    ['startedAt', '1970-01-01T00:00:00'],
+    ['createdAt', '1970-01-01T01:00:00+01:00'],
     ['creditsCharged', 'twelve'],
     ['creditsCharged', -5],
     ['creditsCharged', ''],
@@ -66,6 +69,14 @@ describe('an execution object', () => {
     }
   });
 });
+
+test.each(['0001-01-01T00:00:00Z', '1970-01-01T00:00:00.000Z', '1969-12-31T19:00:00-05:00'])(
+  'a queued run, whose times the service writes as %s, has not finished',
+  (none) => {
+    const queued = { executionId, status: 'QUEUED', startedAt: none, completedAt: none };
+    expect(readStatus(queued)?.isFinal).toBe(false);
+  },
+);
 
 test.each([
   ['2026-11-21T09:00:00', '2026-11-21T09:00:00Z'],

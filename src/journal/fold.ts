@@ -1,6 +1,6 @@
 import type { Entry, KnownRun, RunEntry, UnresolvedTrigger } from '../run/entry.ts';
 import { graverStatus, hasFinished } from '../run/statuses.ts';
-import { type JournalRecord, type RecordOf, runIdOf, triggerIdOf } from './records.ts';
+import { type FieldsOf, type JournalRecord, type RecordOf, runIdOf, triggerIdOf } from './records.ts';
 
 /** What is known of an idempotency key of one target. */
 export interface KeyUse {
@@ -189,7 +189,11 @@ function forgotten({ baseUrl, target, executionId, at }: RunRecord, known: RunEn
   return { ...rest, kind: 'not_found' };
 }
 
-function newRun(first: RunEntry | RunRecord, known?: RunEntry): KnownRun {
+/** With every optional field, so that the compiler asks for a new one. */
+type Complete<T> = { [Name in keyof Required<T>]: T[Name] };
+
+// Copying the fields in a loop or with a spread would make reading a large journal several times slower.
+function newRun(first: RunEntry | RunRecord, known?: RunEntry): Complete<KnownRun> {
   const { baseUrl, target, executionId, at } = known ?? first;
   return {
     kind: 'run',
@@ -209,7 +213,7 @@ function newRun(first: RunEntry | RunRecord, known?: RunEntry): KnownRun {
   };
 }
 
-type StatusReport = Partial<Pick<KnownRun, 'status' | 'startedAt' | 'completedAt' | 'creditsCharged' | 'error'>>;
+type StatusReport = Partial<FieldsOf<'status'>>;
 
 /** Adds what was reported of a run at this time (ISO 8601). A report without a status means RUNNING. */
 function applyReport(run: KnownRun, report: StatusReport, at: string): void {
@@ -233,10 +237,10 @@ export function withReport(entry: RunEntry, report: StatusReport, at: string): K
 }
 
 /** `use` must have an attempt without an outcome. */
-export function unresolvedOf({ attempts: all, isSuperseded, reason, conflict }: KeyUse): UnresolvedTrigger {
+export function unresolvedOf({ attempts: all, isSuperseded, reason, conflict }: KeyUse): Complete<UnresolvedTrigger> {
   const [oldest] = all;
   if (!oldest) throw new Error('every attempt of this trigger has an outcome');
-  const { baseUrl, account, target, idempotencyKey, body, userProvided, at } = oldest.record;
+  const { baseUrl, account, target, idempotencyKey, body, userProvided = false, at } = oldest.record;
   const attempts = all.map(({ record }) => record.attempt);
   const senders = all.flatMap(({ record: { process, at }, hasEnded }) =>
     process && !hasEnded ? [{ process, at }] : [],

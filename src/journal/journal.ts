@@ -65,13 +65,12 @@ export class Journal {
 
   /** Records a status of a run, unless it says nothing new. */
   recordStatus(baseUrl: string, { target, executionId }: Run, seen: RunStatus | RunResult, error?: string): void {
-    const { status, startedAt, completedAt, creditsCharged }: Partial<RunStatus> = seen;
     const known = this.find(executionId, { baseUrl });
-    const report = { status, startedAt, completedAt, creditsCharged, error };
+    const report = { ...seen, executionId, error };
     if (known?.kind === 'run' && isEqual(withReport(known, report, known.statusAt), known)) return;
     const earlier = known ?? this.find(executionId, { baseUrl, fresh: true });
     const first = earlier ? undefined : true;
-    this.append({ type: 'status', baseUrl, target, executionId, ...report, status: seen.status, first });
+    this.append({ type: 'status', baseUrl, target, ...report, first });
   }
 
   /** Records that the service doesn't know the run, if it is unfinished and `account` started it. Returns whether it is so. */
@@ -163,7 +162,7 @@ export class Journal {
       const ofRun = ofId.filter((record) => record.baseUrl === baseUrl);
       elsewhere ??= ofId.find((record) => record.baseUrl !== baseUrl)?.baseUrl;
       records = [...ofRun, ...records];
-      if (ofRun.some(({ first }) => first)) break;
+      if (ofRun.some((record) => 'first' in record && record.first)) break;
     }
     const run = fold(records).runs.get(id);
     if (run) this.#remembered.set(id, run);

@@ -4,7 +4,7 @@ import { systemErrorName } from '../system/error-name.ts';
 import { UnsafePathError } from '../system/own-file.ts';
 import { appendLine, type Sync } from './append-line.ts';
 import { alwaysKept, filesIn, fullFileBytes, readFile } from './files.ts';
-import { hasText, type JournalRecord, type NewRecord, pathOf, recordsIn } from './records.ts';
+import { hasText, type JournalRecord, type NewRecord, pathOf, recordsIn, storedRecord } from './records.ts';
 
 export interface Log {
   /** Returns undefined if the record couldn't be written. A `triggered` record is on disk on return. */
@@ -61,16 +61,15 @@ export function openLog(options: LogOptions): Log {
     }
   };
   return {
-    append({ type, baseUrl, target, ...rest }) {
-      const at = new Date(nowMs()).toISOString();
-      const stored = { schema: 1, at, type, baseUrl, target, ...rest } as JournalRecord;
+    append(record) {
+      const stored = storedRecord(record, new Date(nowMs()).toISOString());
       try {
         // If an outcome is lost, its trigger stays unresolved, and `recover` resolves it.
-        const isNewFile = appendLine(JSON.stringify({ ...stored, target: pathOf(target) }), {
+        const isNewFile = appendLine(JSON.stringify({ ...stored, target: pathOf(stored.target) }), {
           folder,
           fileBytes,
           sync,
-          durable: type === 'triggered',
+          durable: stored.type === 'triggered',
         });
         if (isNewFile) prune(folder, nowMs());
         return stored;

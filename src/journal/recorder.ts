@@ -26,8 +26,7 @@ interface TriggerToRecord extends Trigger {
 
 /** Writes what becomes of a trigger to the journal. */
 export function createRecorder(journal: Journal, trigger: TriggerToRecord): Recorder {
-  const { baseUrl, target, idempotencyKey, account, body, userProvided, ifActive, isRepeat, process } = trigger;
-  const { earlierAttempts = [] } = trigger;
+  const { baseUrl, target, idempotencyKey, userProvided, isRepeat, earlierAttempts = [] } = trigger;
   const key = { baseUrl, target, idempotencyKey };
   const attempt = randomUuid();
   let isWritten = false;
@@ -46,31 +45,33 @@ export function createRecorder(journal: Journal, trigger: TriggerToRecord): Reco
     },
     inDoubt(fault, { isLast }) {
       isInDoubt = true;
-      const { message: reason, executionId: activeExecutionId } = fault;
-      const facts = { reason, name: exitNameOfFault(fault), activeExecutionId, attempt, isLast: isLast || undefined };
-      journal.append({ type: 'in_doubt', ...key, ...facts });
+      journal.append({ type: 'in_doubt', ...key, ...reasonOf(fault), attempt, isLast: isLast || undefined });
     },
-    started({ executionId, startedAt, completedAt, status }, attribution) {
+    started(run, attribution) {
       if (!isWritten) writeTriggered();
       const { how } = attributions[attribution];
       // No other process can know the run of a generated key if the response came at once.
-      const isNew = !(userProvided || isInDoubt) || journal.find(executionId, { baseUrl, fresh: true }) === undefined;
-      const first = isNew || undefined;
-      const run = { executionId, startedAt, completedAt, status };
-      journal.append({ type: 'accepted', ...key, account, ...run, how, first });
+      const isNew =
+        !(userProvided || isInDoubt) || journal.find(run.executionId, { baseUrl, fresh: true }) === undefined;
+      journal.append({ type: 'accepted', ...trigger, ...run, how, first: isNew || undefined });
     },
     refused(fault) {
       // Every attempt with a reused key got the run that had used it before.
       if (fault.kind === 'reused_key') journal.append({ type: 'reused_key', ...key });
-      const { message: reason, executionId: activeExecutionId } = fault;
-      journal.append({ type: 'refused', ...key, name: exitNameOfFault(fault), reason, activeExecutionId, attempt });
+      journal.append({ type: 'refused', ...key, ...reasonOf(fault), attempt });
     },
     readKey: () => journal.findKey(key),
   };
 
   function writeTriggered(): void {
     const first = isRepeat ? undefined : true;
-    const sent = { attempt, account, body, userProvided, ifActive, process };
-    isWritten = journal.append({ type: 'triggered', ...key, ...sent, first });
+    isWritten = journal.append({ type: 'triggered', ...trigger, attempt, first });
   }
 }
+
+/** Why an attempt started no run, or may have started one. */
+const reasonOf = (fault: Fault) => ({
+  name: exitNameOfFault(fault),
+  reason: fault.message,
+  activeExecutionId: fault.executionId,
+});

@@ -4,75 +4,113 @@ import type { ExitName } from '../run/exit-codes.ts';
 import { fullNameOf, type Target } from '../run/run.ts';
 import type { IfActive, TriggerKey } from '../run/trigger.ts';
 
-interface RunKey {
-  baseUrl: string;
-  target: Target;
-  executionId: string;
+interface Field<Value, IsRequired extends boolean> {
+  type: 'string' | 'number' | 'boolean';
+  isRequired: IsRequired;
+  value?: Value; // only its type is used
 }
 
-/** Times are ISO 8601, as the service sent them. */
-export type NewRecord = (
-  | TriggeredRecord // an attempt is about to be sent
-  | AcceptedRecord
-  | RefusedRecord
-  | InDoubtRecord // the answer to an attempt was lost: the trigger stays unresolved
-  | ({ type: 'reused_key' } & TriggerKey) // the key had already started a run of another target, so there is nothing to resolve
-  | ({ type: 'superseded' } & TriggerKey) // a later trigger has a run, so this trigger's outcome no longer matters
-  | ({
-      type: 'status';
-      status: string;
-      startedAt?: string;
-      completedAt?: string;
-      creditsCharged?: number;
-      error?: string;
-    } & RunKey)
-  | ({ type: 'not_found' } & RunKey) // the service no longer knows this run, which must have finished by then
-) & {
-  /** There was no earlier record of this run or trigger, so a reader coming from the end can stop here. */
-  first?: boolean;
+const text = <Value extends string = string>(): Field<Value, true> => ({ type: 'string', isRequired: true });
+const optionalText = <Value extends string = string>(): Field<Value, false> => ({ type: 'string', isRequired: false });
+const optionalNumber = (): Field<number, false> => ({ type: 'number', isRequired: false });
+const optionalFlag = <Value extends boolean = boolean>(): Field<Value, false> => ({
+  type: 'boolean',
+  isRequired: false,
+});
+
+/** Identifies a trigger, together with `baseUrl` and `target`. */
+const key = { idempotencyKey: text() };
+/** There was no earlier record of this run or trigger, so a reader coming from the end can stop here. */
+const first = { first: optionalFlag() };
+
+/**
+ * The fields of each type of record in the order in which they are written. Every record also has `schema`, `at`, `type`,
+ * `baseUrl` and `target`. The TypeScript types, the check of a line and what is written follow from this table. A name has
+ * the same type in all records. Times are ISO 8601, as the service sent them.
+ */
+export const recordFields = {
+  /** An attempt is about to be sent. */
+  triggered: {
+    ...key,
+    attempt: text(), // a UUID: several attempts may share an idempotency key
+    account: text(), // fingerprint of the API key
+    body: text(), // the exact bytes of the request
+    userProvided: optionalFlag(),
+    ifActive: optionalText<IfActive>(),
+    process: optionalText(), // its name from `Processes`
+    ...first,
+  },
+  accepted: {
+    ...key,
+    account: optionalText(),
+    executionId: text(),
+    startedAt: optionalText(),
+    completedAt: optionalText(),
+    status: optionalText(),
+    how: optionalText<HowTriggered>(),
+    ...first,
+  },
+  /** This attempt started no run. Another process may have sent the same idempotency key. */
+  refused: {
+    ...key,
+    name: text<ExitName>(),
+    reason: optionalText(),
+    activeExecutionId: optionalText(), // the active run that caused the refusal
+    attempt: text(),
+  },
+  /** The answer to an attempt was lost: the trigger stays unresolved. */
+  in_doubt: {
+    ...key,
+    reason: text(),
+    name: optionalText<ExitName>(), // `already_active` if a repeat met a conflict
+    activeExecutionId: optionalText(), // the run that the conflict named
+    attempt: optionalText(),
+    isLast: optionalFlag<true>(), // the process won't send it again
+  },
+  /** The key had already started a run of another target, so there is nothing to resolve. */
+  reused_key: key,
+  /** A later trigger has a run, so this trigger's outcome no longer matters. */
+  superseded: key,
+  status: {
+    executionId: text(),
+    status: text(),
+    startedAt: optionalText(),
+    completedAt: optionalText(),
+    creditsCharged: optionalNumber(),
+    error: optionalText(),
+    ...first,
+  },
+  /** The service no longer knows this run, which must have finished by then. */
+  not_found: { executionId: text(), ...first },
+} satisfies Record<string, Record<string, Field<unknown, boolean>>>;
+
+type RecordType = keyof typeof recordFields;
+type ValueOf<F> = F extends Field<infer Value, boolean> ? Value : never;
+type ValuesOf<Fields> = {
+  [Name in keyof Fields as Fields[Name] extends { isRequired: true } ? Name : never]: ValueOf<Fields[Name]>;
+} & {
+  [Name in keyof Fields as Fields[Name] extends { isRequired: false } ? Name : never]?: ValueOf<Fields[Name]>;
 };
+/** What a record of this type says, without the fields that all records have. */
+export type FieldsOf<Type extends RecordType> = ValuesOf<(typeof recordFields)[Type]>;
 
-interface TriggeredRecord extends TriggerKey {
-  type: 'triggered';
-  attempt: string; // a UUID: several attempts may share an idempotency key
-  account: string; // fingerprint of the API key
-  body: string; // the exact bytes of the request
-  userProvided: boolean;
-  process?: string; // its name from `Processes`
-  ifActive?: IfActive;
-}
-
-interface AcceptedRecord extends TriggerKey, RunKey {
-  type: 'accepted';
-  status?: string;
-  startedAt?: string;
-  completedAt?: string;
-  account?: string;
-  how?: HowTriggered;
-}
-
-/** This attempt started no run. Another process may have sent the same idempotency key. */
-interface RefusedRecord extends TriggerKey {
-  type: 'refused';
-  attempt: string;
-  name: ExitName;
-  reason?: string;
-  activeExecutionId?: string; // the active run that caused the refusal
-}
-
-interface InDoubtRecord extends TriggerKey {
-  type: 'in_doubt';
-  reason: string;
-  name?: ExitName; // `already_active` if a repeat met a conflict
-  activeExecutionId?: string; // the run that the conflict named
-  attempt?: string;
-  isLast?: true; // the process won't send it again
-}
+/** A record that is to be written. */
+export type NewRecord = {
+  [Type in RecordType]: { type: Type; baseUrl: string; target: Target } & FieldsOf<Type>;
+}[RecordType];
 
 /** A record with when it was written (`at`, ISO 8601). In the file, `target` is a path, which parses faster. */
 export type JournalRecord = Stored<NewRecord>;
-export type RecordOf<T extends NewRecord['type']> = Extract<JournalRecord, { type: T }>;
+export type RecordOf<T extends RecordType> = Extract<JournalRecord, { type: T }>;
 type Stored<R> = R extends NewRecord ? R & { schema: 1; at: string } : never;
+
+/** The record as it is stored: only its fields, in the order of the table. */
+export function storedRecord(record: NewRecord, at: string): JournalRecord {
+  const { type, baseUrl, target } = record;
+  const values = new Map<string, unknown>(Object.entries(record));
+  const fields = Object.keys(recordFields[type]).map((name) => [name, values.get(name)]);
+  return { schema: 1, at, type, baseUrl, target, ...Object.fromEntries(fields) };
+}
 
 /** Identifies a run. Different services may use the same id, and the case of an id doesn't matter. */
 export const runIdOf = ({ baseUrl, executionId }: { baseUrl: string; executionId: string }): string =>
@@ -100,27 +138,14 @@ function parsePath(text: string): Target | undefined {
   return target;
 }
 
-const required: Record<JournalRecord['type'], string[]> = {
-  triggered: ['idempotencyKey', 'attempt', 'account', 'body'],
-  accepted: ['idempotencyKey', 'executionId'],
-  refused: ['idempotencyKey', 'attempt', 'name'],
-  in_doubt: ['idempotencyKey', 'reason'],
-  reused_key: ['idempotencyKey'],
-  superseded: ['idempotencyKey'],
-  status: ['executionId', 'status'],
-  not_found: ['executionId'],
-};
-const optional = [
-  'status',
-  'startedAt',
-  'completedAt',
-  'error',
-  'account',
-  'process',
-  'ifActive',
-  'how',
-  'activeExecutionId',
-  'reason',
+type AnyField = Field<unknown, boolean>;
+const tables = Object.entries<Record<string, AnyField>>(recordFields);
+const requiredNames = new Map<unknown, string[]>(
+  tables.map(([type, fields]) => [type, Object.keys(fields).filter((name) => fields[name]?.isRequired)]),
+);
+/** The type of each field, whichever record has it. */
+const fieldTypes = [
+  ...new Map(tables.flatMap(([, fields]) => Object.entries(fields)).map(([name, { type }]) => [name, type])),
 ];
 
 /**
@@ -155,8 +180,14 @@ export function recordsIn(bytes: Buffer, texts?: readonly string[]): JournalReco
 
 function isStored(value: unknown): value is { target: string } {
   const fields: Record<string, unknown> = Object(value);
-  const { schema, type, at, baseUrl, target, creditsCharged = 0 } = fields;
-  const { first = false, userProvided = false, isLast = false } = fields;
+  return (
+    hasCommonFields(fields) &&
+    requiredNames.get(fields.type)?.every((name) => fields[name] !== undefined) === true &&
+    fieldTypes.every(([name, type]) => fields[name] === undefined || typeof fields[name] === type)
+  );
+}
+
+function hasCommonFields({ schema, at, baseUrl, target }: Record<string, unknown>): boolean {
   return (
     schema === 1 &&
     typeof at === 'string' &&
@@ -164,14 +195,6 @@ function isStored(value: unknown): value is { target: string } {
     !Number.isNaN(Date.parse(at)) &&
     typeof baseUrl === 'string' &&
     typeof target === 'string' &&
-    parsePath(target) !== undefined &&
-    typeof creditsCharged === 'number' &&
-    typeof first === 'boolean' &&
-    typeof userProvided === 'boolean' &&
-    typeof isLast === 'boolean' &&
-    typeof type === 'string' &&
-    Object.hasOwn(required, type) &&
-    required[type as JournalRecord['type']].every((name) => typeof fields[name] === 'string') &&
-    optional.every((name) => fields[name] === undefined || typeof fields[name] === 'string')
+    parsePath(target) !== undefined
   );
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { fold, isUnresolved, listed, type State, unresolvedOf } from '../../src/journal/fold.ts';
-import { type JournalRecord, type NewRecord, runIdOf, triggerIdOf } from '../../src/journal/records.ts';
+import { type JournalRecord, type NewRecord, recordFields, runIdOf, triggerIdOf } from '../../src/journal/records.ts';
 import { ageOf, isUnfinished, type KnownRun } from '../../src/run/entry.ts';
 import { accepted, account, baseUrl, idOf, key, refused, status, triggered, uuid } from './records.ts';
 import { createStateFolder } from './state-folder.ts';
@@ -21,6 +21,12 @@ const triggerOf = ({ keys }: State) => [...keys.values()][0];
 const runOf = ({ runs }: State, n = 1) => runs.get(runIdOf({ baseUrl, executionId: uuid(n) }));
 const inDoubt = { type: 'in_doubt', ...key(1), reason: 'lost' } as const;
 const notFound = { type: 'not_found', baseUrl, target: triggered(1).target, executionId: uuid(1) } as const;
+
+/** A value for each field of these records. */
+function valuesOf(type: NewRecord['type'], except: string[]): Record<string, string> {
+  const names = Object.keys(recordFields[type]).filter((name) => !except.includes(name));
+  return Object.fromEntries(names.map((name) => [name, `the ${name}`]));
+}
 
 test('no records mean nothing', () => {
   expect(folded()).toEqual({ runs: new Map(), keys: new Map(), places: [] });
@@ -85,6 +91,13 @@ describe('a run', () => {
   test('keeps what a later report leaves out', () => {
     const facts = { startedAt: 'S', completedAt: 'C', creditsCharged: 2, error: 'E' };
     expect(runOf(folded({ ...status(1, 'FAILED'), ...facts }, status(1, 'FAILED')))).toMatchObject(facts);
+  });
+
+  test.each(['status', 'accepted'] as const)('keeps every field of a record of type %s', (type) => {
+    // How a trigger got its run is kept with its idempotency key.
+    const values = valuesOf(type, ['first', 'how']);
+    const record = { ...status(1, 'RUNNING'), ...values, type } as NewRecord;
+    expect([...folded(record).runs.values()]).toMatchObject([values]);
   });
 
   test('that was accepted without a status is RUNNING', () => {
@@ -187,6 +200,13 @@ describe('the outcome of an attempt', () => {
 });
 
 describe('an unresolved trigger', () => {
+  test('keeps every field of its record', () => {
+    // Each attempt has its own id, and its process may send it again.
+    const values = { ...valuesOf('triggered', ['first', 'attempt', 'process']), ifActive: 'skip' };
+    const [first] = listed(folded({ ...triggered(1), ...values } as NewRecord));
+    expect(first?.entry).toMatchObject(values);
+  });
+
   test.each([
     ['is as old as its record', 60_000, 60_000],
     ['may seem to come from the near future', -300_000, -300_000],

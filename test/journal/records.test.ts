@@ -47,6 +47,7 @@ describe('a line of the journal', () => {
     ['process', 'host 1 1'],
     ['activeExecutionId', uuid(1)],
     ['how', 'found'],
+    ['ifActive', 'skip'],
     ['creditsCharged', 0.5],
     ['first', true],
     ['userProvided', false],

@@ -29,7 +29,7 @@ async function checkRunctlField(path: string): Promise<void> {
       if (!names.includes(name))
         throw usageProblem(
           `there is no field ${quote(path)}`,
-          didYouMean(name, names) ?? `known there: ${names.join(', ')}`,
+          didYouMean(name, names) ?? `use one of ${names.join(', ')}`,
         );
       inner = inner.properties[name];
     } else inner = inner.items;

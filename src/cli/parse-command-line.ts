@@ -115,7 +115,7 @@ const withoutDashes = (flag: string) => flag.replace(/^--/, '');
 
 /** The problem for what commander refuses. */
 function problemOf(error: CommanderError, line: CommandLine, whenMissing: WhenMissing): Problem {
-  const { command, operands } = line;
+  const { command } = line;
   const path = pathOf(command);
   const help = `see \`runctl ${path ? `${path} ` : ''}--help\``;
   const message = error.message.replace('error: ', '');
@@ -123,12 +123,12 @@ function problemOf(error: CommanderError, line: CommandLine, whenMissing: WhenMi
     case 'commander.help':
       return withoutSubcommand(command, help);
     case 'commander.missingArgument':
-      return missingArgument(command, whenMissing, help);
+      return missingArgument(command, message, whenMissing(command) ?? help);
     case 'commander.unknownCommand':
       return unknownCommand(line, help);
     case 'commander.excessArguments':
       if (command.commands.length > 0) return unknownCommand(line, help);
-      return excessArguments(line, namedWithSpace(operands) ?? detailsOf(command).whenExcess ?? help);
+      return excessArguments(line, namedWithSpace(line) ?? detailsOf(command).whenExcess ?? help);
     case 'commander.invalidArgument':
       return usageProblem(invalidValueIn(message), help);
     case 'commander.conflictingOption':
@@ -151,11 +151,11 @@ function withoutSubcommand(command: CommandUnknownOpts, help: string): Problem {
   return usageProblem(`${path} needs one of: ${names.join(', ')}`, help);
 }
 
-function missingArgument(command: CommandUnknownOpts, whenMissing: WhenMissing, help: string): Problem {
-  const [argument] = command.registeredArguments;
+function missingArgument(command: CommandUnknownOpts, message: string, otherwise: string): Problem {
+  const argument = command.registeredArguments.find((each) => message.includes(`'${each.name()}'`));
   const { argChoices } = argument ?? {};
-  const hint = argChoices ? `choose one of ${argChoices.join(', ')}` : whenMissing(command);
-  return usageProblem(`missing argument <${argument?.name()}>`, hint ?? help);
+  const hint = argChoices ? `choose one of ${argChoices.join(', ')}` : otherwise;
+  return usageProblem(`missing argument <${argument?.name()}>`, hint);
 }
 
 function excessArguments({ command, words }: CommandLine, otherwise: string): Problem {
@@ -164,9 +164,11 @@ function excessArguments({ command, words }: CommandLine, otherwise: string): Pr
   return usageProblem(`${quote(dashed)} begins with another dash than a flag`, didYouMeanFlag(dashed));
 }
 
-/** A project and a name are one argument. */
-const namedWithSpace = ([projectId = '', name]: readonly string[]) =>
-  isUuid(projectId) && name !== undefined ? `write ${shellWord(`${projectId}/${name}`)}` : undefined;
+/** A project and a name are one argument. The UUID of an agent is an argument of its own. */
+function namedWithSpace({ command, operands: [projectId = '', name] }: CommandLine): string | undefined {
+  const isAgent = command.parent?.name() === 'agent';
+  return isUuid(projectId) && name !== undefined && !isAgent ? `write ${shellWord(`${projectId}/${name}`)}` : undefined;
+}
 
 /** Such as `invalid value for --timeout: "5" (say 5s, 5m or 5h)`. */
 function invalidValueIn(message: string): string {

@@ -31,7 +31,7 @@ export function moment(text: string): Moment {
   if (text === 'today' || text === 'yesterday') return (nowMs) => midnightOf(nowMs, daysAgo[text]);
   const [, day, time = '00:00', offset = ''] = timestamp.exec(text) ?? [];
   const atMs = Date.parse(`${day}T${time}${offset.replace(/(\d\d)(\d\d)$/, '$1:$2')}`);
-  if (Number.isNaN(atMs))
+  if (Number.isNaN(atMs) || !isDay(day))
     throw new InvalidArgumentError(
       `say ${daysLike(text)}, a day such as today or 2026-11-21, or a time such as 2026-11-21T02:00`,
     );
@@ -39,6 +39,9 @@ export function moment(text: string): Moment {
 }
 
 const timestamp = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?) ?(Z|[+-]\d\d:?\d\d)?)?$/i;
+
+/** V8 takes November 31 for December 1. */
+const isDay = (day = '') => new Date(`${day}T00:00Z`).toISOString().startsWith(day);
 
 const daysAgo = { today: 0, yesterday: 1 };
 

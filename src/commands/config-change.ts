@@ -66,7 +66,7 @@ export async function configUnset(name: string, options: ChangeOptions, context:
   const isTop = key === 'profile';
   const stored = isTop ? config.profile : storedProfile(profile.name, config)?.[key];
   const where = isTop ? path : sourceOf(profile.name, path);
-  if (stored === undefined) return changed(path, `${key} was not stored for ${where}.`, options);
+  if (stored === undefined) return changed(path, `Nothing to remove: ${where} has no ${key}.`, options);
   // JSON has no undefined: the field is left out.
   const remove = (config: ConfigFile) =>
     isTop ? { ...config, profile: undefined } : withProfile(config, profile, { [key]: undefined });

@@ -37,11 +37,12 @@ export async function runChild(
     });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    const name = `the command ${file.slice(0, 80)}`;
-    if (code !== 'ENOENT') throw usageProblem(`${name} can't be started: ${message}`, 'try it in a shell');
+    const shownFile = file.slice(0, 80);
+    if (code !== 'ENOENT')
+      throw usageProblem(`the command ${shownFile} can't be started: ${message}`, 'try it in a shell');
     const isScenario = Object.hasOwn(scenarios, file);
-    const hint = isScenario ? `; did you mean 'runctl emulator --scenario ${file}'?` : '';
-    stderr.write(`runctl: ${name} does not exist${hint}\n`);
+    const hint = isScenario ? ` (did you mean 'runctl emulator --scenario ${file}'?)` : '';
+    stderr.write(`runctl: command not found: ${shownFile}${hint}\n`);
     return notFound;
   } finally {
     await rm(stateFolder, { recursive: true, force: true });

@@ -29,7 +29,7 @@ const rulesOfFilters: readonly Rule[] = [
     'begins or ends with an invisible character',
     'type the name instead of pasting it',
   ],
-  [leadingDashes, 'begins with a dash', 'a flag stands before the `--`'],
+  [leadingDashes, 'begins with a dash', 'flags go before `--`'],
   [/,/, 'contains a comma', 'separate names with spaces'],
 ];
 const rulesOfNames: readonly Rule[] = [
@@ -43,7 +43,7 @@ const rulesOfNames: readonly Rule[] = [
   [
     /\//,
     "contains a slash, and what comes before it isn't a project ID (a UUID)",
-    'write <projectId>/<name>, or only the name',
+    'write only the name, or a UUID before the slash',
   ],
   [/[\n\u2028\u2029]/, 'contains a line break', 'separate names with spaces'],
   [/\p{Cc}/u, 'contains a control character', 'type the name instead of pasting it'],

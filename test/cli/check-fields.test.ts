@@ -21,7 +21,7 @@ test.each([
   const context = createMemory({ RUNCTL_STATE_DIR: folder, RUNCTL_CONFIG_DIR: folder });
   expect(await runCli(['version', '--field', path], program, context)).toBe(2);
   expect(context.out()).toBe('');
-  expect(context.err().replaceAll(/\s+/g, ' ')).toMatch(new RegExp(`(known there: .*|did you mean )\\b${meant}\\b`));
+  expect(context.err().replaceAll(/\s+/g, ' ')).toMatch(new RegExp(`(use one of .*|did you mean )\\b${meant}\\b`));
 });
 
 test.each(['x[', '(', 'constructor-\u001b[2J'])(

@@ -225,6 +225,8 @@ test.each<[line: string, refusal: string]>([
   ['emulator --speed -1', "it can't be negative"],
   ['trigger a --if-active wiat', 'invalid value for --if-active: "wiat" (say fail, skip or wait)'],
   ['completion tcsh', 'invalid value for <shell>: "tcsh" (say bash, zsh or fish)'],
+  ['agent status', 'missing argument <agentId>'],
+  ['agent status a', 'missing argument <executionId>'],
   ['trigger a --timeout --watch', '--timeout needs a value (is a variable unset?)'],
   ['trigger a --timeout', '--timeout needs a value (is a variable unset?)'],
   ['trigger a --idempotency-key -5', '--idempotency-key needs a value (is a variable unset?)'],

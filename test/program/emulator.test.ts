@@ -93,9 +93,9 @@ test.each([
 });
 
 test.each([
-  ['/nothing/here', 127, /\/nothing\/here does not exist\n$/],
-  ['constructor', 127, /constructor does not exist\n$/],
-  ['bad-day', 127, /bad-day does not exist.*'runctl emulator --scenario bad-day'\?\n$/],
+  ['/nothing/here', 127, /not found: \/nothing\/here\n$/],
+  ['constructor', 127, /not found: constructor\n$/],
+  ['bad-day', 127, /not found: bad-day .*'runctl emulator --scenario bad-day'\?\)\n$/],
 ])('the command %s is said not to exist, as in a shell', async (command, code, said) => {
   // A folder in PATH that the user may not read would make it EACCES.
   const { stderr, ...ended } = await running([command], { env: { PATH: '/usr/bin:/bin' } });

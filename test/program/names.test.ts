@@ -52,6 +52,7 @@ test.each<[argv: string[], why: RegExp, next?: string | null]>([
   [['trigger', id, 'nightly'], new RegExp(`is a UUID.*\\n.*write ${id}/nightly\\n`)],
   [['recover', id, 'nightly'], new RegExp(`write ${id}/nightly\\n`)],
   [['status', id, 'nightly'], new RegExp(`too many arguments.*\\n.*write ${id}/nightly\\n`)],
+  [['agent', 'trigger', id, 'nightly'], /too many arguments.*\n.*--help'\n/, 'runctl agent trigger --help'],
   [['status', id.replaceAll('-', '')], new RegExp(`no run here matches.*\\n.*did you mean ${id}\\?`)],
   [['trigger', 'a,b'], /separate names with spaces\n +if that is really the name, write <projectId>\/<name>\n/],
   [['trigger', 'nightly --watch'], /put the flag after the closing quote\n/],

@@ -171,9 +171,9 @@ function outcomeOf({ entry, isOld }: ListRow, nowMs: number): Outcome {
   }
   const run = runOf(entry);
   if (entry.kind === 'not_found')
-    return { kind: 'not_found', target, run, document: documentOfEntry(entry), exitsZero: true, fields };
+    return { kind: 'not_found', run, document: documentOfEntry(entry), exitsZero: true, fields };
   const statusAgeMs = isOld ? nowMs - Date.parse(entry.statusAt) : undefined;
-  return { kind: 'status', target, run, status: statusIn(entry), statusAgeMs, exitsZero: true, fields };
+  return { kind: 'status', run, status: statusIn(entry), statusAgeMs, exitsZero: true, fields };
 }
 
 function inDoubtOf(entry: UnresolvedTrigger, nowMs: number): InDoubtDetails {

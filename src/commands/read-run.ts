@@ -36,14 +36,13 @@ export async function unreadOutcome(
   fault: Fault,
   connection: Connection,
 ): Promise<Outcome> {
-  const about = { target: run.target, run };
   if (isAborted(fault)) {
-    return { kind: 'request_failed', ...about, resource, fault, interruptedBy: exitNameOfSignal(connection.signal) };
+    return { kind: 'request_failed', run, resource, fault, interruptedBy: exitNameOfSignal(connection.signal) };
   }
   const isOwnRun = await recordNotFound(run, fault, connection);
   return {
     kind: 'request_failed',
-    ...about,
+    run,
     resource,
     fault,
     lastConfirmed: lastConfirmed?.(),

@@ -13,7 +13,7 @@ import { printDiagnostic, printSentence, wantsData } from '../output/print.ts';
 import { outcomeNameOf } from '../run/exit-of.ts';
 import { defaults } from '../run/limits.ts';
 import { didYouMean } from '../run/near-words.ts';
-import type { OutcomeOf, Recovery, TriggerOutcome } from '../run/outcome.ts';
+import { type OutcomeOf, type Recovery, type TriggerOutcome, targetOf } from '../run/outcome.ts';
 import { Problem } from '../run/problem.ts';
 import { automationNameOf, type Target } from '../run/run.ts';
 import { valueIfGiven } from '../settings/table.ts';
@@ -100,12 +100,12 @@ function nothingFor(names: readonly string[], { baseUrl, context }: Connection):
 function reportRecovery(recovery: Recovery, options: RecoverOptions, connection: Connection): void {
   const { hintContext, context, observe } = connection;
   const { outcome } = recovery;
-  const { run, target } = outcome;
+  const { run } = outcome;
   const message = sentenceOfRecovery(recovery, options, hintContext);
   if (run && !options.quiet && !wantsData(options)) context.stdout.write(`${run.executionId}\n`);
   switch (reportKindOf(recovery, options)) {
     case 'warning':
-      observe({ event: 'warning', name: 'superseded_trigger', message, target });
+      observe({ event: 'warning', name: 'superseded_trigger', message, target: targetOf(outcome) });
       break;
     case 'problem':
       printDiagnostic({ ...diagnosticOf(outcome, hintContext), message }, context);

@@ -47,7 +47,6 @@ async function showResult(handle: RunHandle, options: ResultOptions, connection:
   const asResult = { executionId: run.executionId, status, isFinal, completedAt, document: {} };
   const outcome: OutcomeOf<'status'> = {
     kind: 'status',
-    target: run.target,
     run,
     status: asResult,
     result,

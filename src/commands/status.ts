@@ -40,7 +40,7 @@ async function showStatus(handle: RunHandle, options: StatusOptions, connection:
   if (answer.kind === 'fault')
     return { outcomes: [await unreadOutcome('status', handle, answer.fault, connection)], hintContext };
   const { value: status } = answer;
-  const outcome: OutcomeOf<'status'> = { kind: 'status', target: run.target, run, status };
+  const outcome: OutcomeOf<'status'> = { kind: 'status', run, status };
   const outcomes = [options.exitStatus ? outcome : { ...outcome, exitsZero: true as const }];
   const isText = !wantsData(options);
   const isFailed = status.isFinal && outcomeNameOf(outcome) !== 'ok';

@@ -5,7 +5,7 @@ import { type Result, wantsData } from '../output/print.ts';
 import { attributions, mayBeEarlierRun } from '../run/attribution.ts';
 import type { RunEvent } from '../run/events.ts';
 import { factsOf } from '../run/exit-of.ts';
-import type { Outcome, RunOutcome, TriggerOutcome } from '../run/outcome.ts';
+import { type Outcome, type RunOutcome, type TriggerOutcome, targetOf } from '../run/outcome.ts';
 import { automationNameOf } from '../run/run.ts';
 import { beganAt } from '../run/service.ts';
 import { endedWell } from '../run/statuses.ts';
@@ -48,10 +48,10 @@ export function triggerAll(
 }
 
 function triggeredEvent(outcome: TriggerOutcome, isWatched = false, { hintContext }: Connection): RunEvent {
-  const { run, target, triggerInfo } = outcome;
+  const { run, triggerInfo } = outcome;
   const { attribution, idempotencyKey } = triggerInfo;
   const { how } = attributions[attribution];
-  if (!run) return { event: 'triggered', how, target, isWatched };
+  if (!run) return { event: 'triggered', how, target: targetOf(outcome), isWatched };
   const { status } = factsOf(outcome);
   const argument = hintContext.argumentOf(run);
   return { event: 'triggered', how, run, status, argument, isWatched, idempotencyKey: idempotencyKey ?? undefined };

@@ -65,7 +65,7 @@ async function tryKey(target: Target, say: (sentence: string) => void, connectio
     const polled = await waitForActiveRun({ run, sinceTriggerMs }, connection);
     if (polled.kind === 'ended') {
       const { end, lastConfirmed } = polled;
-      const diagnostic = diagnosticOf({ kind: 'watch_ended', target, run, end, lastConfirmed }, connection.hintContext);
+      const diagnostic = diagnosticOf({ kind: 'watch_ended', run, end, lastConfirmed }, connection.hintContext);
       return { ...trial, problem: unclear(`the run's end wasn't seen: ${diagnostic?.message}`, signal) };
     }
     trial.ended = polled.status;
@@ -136,14 +136,14 @@ export async function showKeyTrial(
   };
   const trial = await tryKey(target, say, connection);
   const { started, problem } = trial;
-  const run = started && { target, executionId: started.executionId };
   const findings = findingsOf(trial, connection.settings);
   // What failed is said as the problem.
   const shown = findings.filter(({ result }) => result !== 'failed');
+  const subject = started ? { run: { target, executionId: started.executionId } } : { target };
   const fields = { doctor: reportOf(findings) };
   const outcome: Outcome = problem
-    ? { kind: 'problem', problem, target, run, fields }
-    : { kind: 'info', target, run, fields };
+    ? { kind: 'problem', problem, ...subject, fields }
+    : { kind: 'info', ...subject, fields };
   return {
     outcomes: [outcome],
     forPeople: { text: (theme, lines) => findingLines(shown, theme, lines) },

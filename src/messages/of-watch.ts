@@ -102,7 +102,7 @@ function diagnosticOfRefusedPoll(
 
 /** Why a status or a result couldn't be read. */
 export function diagnosticOfUnread(
-  outcome: Omit<OutcomeOf<'request_failed'>, 'kind' | 'target'>,
+  outcome: Omit<OutcomeOf<'request_failed'>, 'kind'>,
   hintContext: HintContext,
 ): Diagnostic {
   const { run, triggerInfo, resource, fault, lastConfirmed, isOutage } = outcome;

@@ -5,7 +5,7 @@ import { attributions } from '../run/attribution.ts';
 import { exitCodeOf, publicNameOf } from '../run/exit-codes.ts';
 import { commandExitNameOf, factsOf, outcomeNameOf, problemNameOf } from '../run/exit-of.ts';
 import type { Fault } from '../run/fault.ts';
-import type { LastConfirmed, Outcome, TriggerInfo } from '../run/outcome.ts';
+import { type LastConfirmed, type Outcome, type TriggerInfo, targetOf } from '../run/outcome.ts';
 import { commandIn, type Diagnostic } from '../run/problem.ts';
 import { plainSentence } from '../run/quote.ts';
 import { durationMsOf, fullNameOf } from '../run/run.ts';
@@ -20,7 +20,8 @@ interface DocumentOptions {
 
 /** The line of `--json`: all fields of the service, and `runctl`. If status and result share a field, that of the status is newer. */
 export function documentOf(outcome: Outcome, context: DocumentContext, options: DocumentOptions = {}): JsonObject {
-  const { run, target } = outcome;
+  const { run } = outcome;
+  const target = targetOf(outcome);
   const { status, result } = factsOf(outcome);
   const json: JsonObject = {
     ...(target && { executionId: run?.executionId ?? null, ...target }),
@@ -85,7 +86,9 @@ function problemOf(outcome: Outcome, { message }: Diagnostic, fault: Fault | und
 }
 
 /** The warnings about this run or this target, and about no other. */
-function warningsOf({ run, target }: Outcome, { warnings, secrets }: DocumentContext): JsonObject[] {
+function warningsOf(outcome: Outcome, { warnings, secrets }: DocumentContext): JsonObject[] {
+  const { run } = outcome;
+  const target = targetOf(outcome);
   const isMine = (warning: (typeof warnings)[number]) => {
     if (warning.run) return warning.run.executionId === run?.executionId;
     if (!warning.target) return true;

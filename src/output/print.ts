@@ -3,7 +3,7 @@ import { type HintContext, plainHintContext } from '../messages/hint-context.ts'
 import { diagnosticOf } from '../messages/of-outcome.ts';
 import type { ExitName } from '../run/exit-codes.ts';
 import { commandExitNameOf, factsOf } from '../run/exit-of.ts';
-import type { Outcome } from '../run/outcome.ts';
+import { type Outcome, targetOf } from '../run/outcome.ts';
 import type { Diagnostic } from '../run/problem.ts';
 import { count, quote } from '../run/quote.ts';
 import { automationNameOf } from '../run/run.ts';
@@ -121,7 +121,7 @@ function problemsOf(outcomes: readonly Outcome[], hintContext = plainHintContext
     const isUnread = outcome.kind === 'watch_ended' && outcome.end.kind === 'signal' && stdout.closed.aborted;
     const diagnostic = outcome.exitsZero || isUnread ? undefined : diagnosticOf(outcome, hintContext);
     if (!diagnostic) return [];
-    const { target } = outcome;
+    const target = targetOf(outcome);
     return { diagnostic, name: target && distinct.length > 1 ? automationNameOf(target) : undefined };
   });
 }
@@ -184,7 +184,8 @@ const mostVerdicts = 10;
 function verdictOf(outcome: Outcome): string {
   const { status, result } = factsOf(outcome);
   const [error] = errorTextOf(result).split('\n');
-  const name = outcome.target ? automationNameOf(outcome.target) : 'the run';
+  const target = targetOf(outcome);
+  const name = target ? automationNameOf(target) : 'the run';
   const reason = error ? `: ${error}` : '';
   return sanitizeLine(`${name} ${status?.status}${reason} (run ${outcome.run?.executionId})`);
 }

@@ -1,6 +1,6 @@
 import { type Entry, executionIdOf, isUnfinished, type RunEntry, statusOf } from '../run/entry.ts';
 import { factsOf } from '../run/exit-of.ts';
-import type { RunOutcome } from '../run/outcome.ts';
+import { type RunOutcome, targetOf } from '../run/outcome.ts';
 import type { Target } from '../run/run.ts';
 import { errorTextOf } from '../run/service.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
@@ -87,7 +87,7 @@ const finalColumns: readonly Column<RunOutcome>[] = [
       return status ? statusCell(status, theme) : doubtful(withoutStatus(outcome), theme);
     },
   },
-  { heading: 'AUTOMATION', cell: automationCell },
+  { heading: 'AUTOMATION', cell: (outcome) => automationCell({ target: targetOf(outcome) }) },
   {
     heading: 'DURATION',
     cell(outcome) {

@@ -17,7 +17,14 @@ export type Outcome = OfTrigger | OfRun | OfCommand;
 export type OutcomeOf<Kind extends Outcome['kind']> = Extract<Outcome, { kind: Kind }>;
 
 /** The outcome of an argument that names an automation or a run. */
-export type RunOutcome = Outcome & { target: Target };
+export type RunOutcome = Outcome & ({ target: Target } | { run: Run });
+
+/** The automation that an outcome is about: that of its run, if it has one. */
+export function targetOf(outcome: RunOutcome): Target;
+export function targetOf(outcome: Outcome): Target | undefined;
+export function targetOf({ run, target }: Outcome): Target | undefined {
+  return run ? run.target : target;
+}
 
 interface Common {
   triggerInfo?: TriggerInfo; // in commands that trigger
@@ -46,7 +53,7 @@ interface NoRun {
 }
 
 /** A run that we know. */
-type OfRun = Common & { target: Target; run: Run } & (
+type OfRun = Common & { run: Run; target?: undefined } & (
     | HasRun
     | StatusKnown
     | { kind: 'watch_ended'; end: WatchEnd; lastConfirmed?: LastConfirmed; isOwnRun?: boolean } // not followed to its end
@@ -79,7 +86,9 @@ interface StatusKnown {
 }
 
 /** A command that is about no run, or failed before it was. */
-type OfCommand = Common & { target?: Target; run?: Run } & (
+type OfCommand = Common &
+  ({ run: Run; target?: undefined } | { target?: Target; run?: undefined }) &
+  (
     | { kind: 'info'; document?: JsonObject } // `document`: what the service sent of an Agent
     | { kind: 'problem'; problem: Problem }
   );
@@ -95,7 +104,7 @@ export interface TriggerInfo {
 }
 
 /** What became of a trigger: every such outcome has a start. */
-export type TriggerOutcome = Outcome & { target: Target; triggerInfo: TriggerInfo };
+export type TriggerOutcome = RunOutcome & { triggerInfo: TriggerInfo };
 
 /** What became of a trigger whose outcome wasn't known. */
 export interface Recovery {

@@ -15,12 +15,11 @@ import type { ResultWithoutRun, StartPorts, StartRequest, Triggered, TriggerResu
 export async function outcomeOfTrigger(result: TriggerResult, trigger: Trigger, ports: StartPorts): Promise<Triggered> {
   if (result.kind !== 'has_run') return { outcome: outcomeWithoutRun(result, trigger, ports) };
   const { executionId, attribution, response } = result;
-  const { target } = trigger;
-  const run = { target, executionId };
+  const run = { target: trigger.target, executionId };
   const triggerInfo = triggerInfoOf(attribution, trigger, ports);
   if (!response) return outcomeWithRecordedRun(run, triggerInfo, ports);
   const { status } = response;
-  const outcome: TriggerOutcome = { kind: 'has_run', target, run, ...withStatus(triggerInfo, status) };
+  const outcome: TriggerOutcome = { kind: 'has_run', run, ...withStatus(triggerInfo, status) };
   // A response that may repeat an earlier one doesn't take the place of a first poll.
   const isEarlierRun = attributions[attribution].started === 'no' || (attribution === 'shared_key' && status.isFinal);
   if (isEarlierRun) return { outcome, handle: { run } };
@@ -48,26 +47,28 @@ function withStatus(triggerInfo: TriggerInfo, status: RunStatus): { triggerInfo:
 async function outcomeWithRecordedRun(run: Run, triggerInfo: TriggerInfo, ports: StartPorts): Promise<Triggered> {
   const { journal, baseUrl, clock, signal } = ports;
   const handle = runHandleOf(run, journal.find(run.executionId, { baseUrl }), clock);
-  const about = { target: run.target, run, triggerInfo };
   const answer = await fetchStatus(handle, ports);
   if (answer.kind === 'ok')
-    return { outcome: { kind: 'has_run', ...about, ...withStatus(triggerInfo, answer.value) }, handle };
+    return { outcome: { kind: 'has_run', run, ...withStatus(triggerInfo, answer.value) }, handle };
   const { fault } = answer;
   if (isAborted(fault)) {
     const interruptedBy = exitNameOfSignal(signal);
-    return { outcome: { kind: 'request_failed', ...about, resource: 'status', fault, interruptedBy }, handle };
+    return { outcome: { kind: 'request_failed', run, triggerInfo, resource: 'status', fault, interruptedBy }, handle };
   }
   const isOwnRun = await recordNotFound(run, fault, ports);
   const lastConfirmed = handle.lastConfirmed?.();
   // A 404 may come from a router, so it says as little as a 503.
   if (fault.kind !== 'not_found')
-    return { outcome: { kind: 'has_run', ...about, requestFault: fault, lastConfirmed }, handle };
+    return { outcome: { kind: 'has_run', run, triggerInfo, requestFault: fault, lastConfirmed }, handle };
   // The service has dropped it, and the journal says how it ended.
   if (lastConfirmed?.status.isFinal)
     return {
-      outcome: { kind: 'has_run', ...about, ...withStatus(triggerInfo, lastConfirmed.status), requestFault: fault },
+      outcome: { kind: 'has_run', run, ...withStatus(triggerInfo, lastConfirmed.status), requestFault: fault },
     };
-  return { outcome: { kind: 'request_failed', ...about, resource: 'status', fault, lastConfirmed, isOwnRun }, handle };
+  return {
+    outcome: { kind: 'request_failed', run, triggerInfo, resource: 'status', fault, lastConfirmed, isOwnRun },
+    handle,
+  };
 }
 
 /**

@@ -172,7 +172,7 @@ function outcomeWithRun(
   const run = { target, executionId };
   const triggerInfo = { attribution, idempotencyKey, isRepeatable: true };
   const status = response?.status ?? recordedStatus(executionId, ports);
-  return { kind: 'has_run', target, run, triggerInfo, status };
+  return { kind: 'has_run', run, triggerInfo, status };
 }
 
 function recordedStatus(executionId: string, { journal, baseUrl }: StartPorts): RunStatus {

@@ -30,26 +30,28 @@ export async function watchRun(found: RunHandle, ports: WatchPorts, triggerInfo?
     },
   };
   const polled = await pollUntilFinal(found, watching);
-  const about = { target: run.target, run, triggerInfo };
-  if (polled.kind === 'ended') return stopped(polled, about, ports);
+  if (polled.kind === 'ended') return stopped(polled, { run, triggerInfo }, ports);
   const { status } = polled;
   watching.observe({ event: 'final', run, status });
   const { result, requestFault } = await readResult(found, status, watching);
   const interruptedBy = requestFault && isAborted(requestFault) ? exitNameOfSignal(ports.signal) : undefined;
-  if (!result) return warned({ kind: 'status', ...about, status, requestFault, interruptedBy }, ports);
+  if (!result) return warned({ kind: 'status', run, triggerInfo, status, requestFault, interruptedBy }, ports);
   const graver = withGraverStatus(status, result);
   journal.recordStatus(baseUrl, run, graver.status, recordedErrorOf(result));
-  return warned({ kind: 'status', ...about, ...graver }, ports, { status: status.status, result: result.status });
+  return warned({ kind: 'status', run, triggerInfo, ...graver }, ports, {
+    status: status.status,
+    result: result.status,
+  });
 }
 
 async function stopped(
   { end, lastConfirmed }: EndedPolls,
-  about: Pick<OutcomeOf<'watch_ended'>, 'target' | 'run' | 'triggerInfo'>,
+  { run, triggerInfo }: Pick<OutcomeOf<'watch_ended'>, 'run' | 'triggerInfo'>,
   ports: WatchPorts,
 ): Promise<Watched> {
-  const isOwnRun = end.kind === 'polls_refused' && (await recordNotFound(about.run, end.fault, ports));
+  const isOwnRun = end.kind === 'polls_refused' && (await recordNotFound(run, end.fault, ports));
   const interruptedBy = end.kind === 'signal' ? exitNameOfSignal(ports.signal) : undefined;
-  return { kind: 'watch_ended', ...about, end, lastConfirmed, isOwnRun, interruptedBy };
+  return { kind: 'watch_ended', run, triggerInfo, end, lastConfirmed, isOwnRun, interruptedBy };
 }
 
 /** Waits for another run to finish. Records only its final status: an unresolved trigger may have started it. */

@@ -17,7 +17,6 @@ const clock = createFastClock();
 
 const finished: OutcomeOf<'status'> = {
   kind: 'status',
-  target: run.target,
   run,
   status: { executionId: run.executionId, status: 'COMPLETED', isFinal: true, document: {} },
 };

@@ -4,8 +4,7 @@ import { finalTable, type ListRow, runTable } from '../../src/output/tables.ts';
 import { createTheme } from '../../src/output/theme.ts';
 import { widthOf } from '../../src/output/width.ts';
 import type { Entry, KnownRun } from '../../src/run/entry.ts';
-import type { Outcome } from '../../src/run/outcome.ts';
-import type { Target } from '../../src/run/run.ts';
+import type { RunOutcome } from '../../src/run/outcome.ts';
 import type { RunStatus } from '../../src/run/service.ts';
 import { isFinalStatus } from '../../src/run/statuses.ts';
 import { minute } from '../helpers/durations.ts';
@@ -139,9 +138,9 @@ describe('several runs that end', () => {
     ...facts,
   });
   const error = { type: 'step_failed', message: 'Step "import" failed\nin line 3' };
-  const about = (name: string) => ({ target: of(name), run: { target: of(name), executionId } });
+  const about = (name: string) => ({ run: { target: of(name), executionId } });
   const refused = { attribution: 'no_run', idempotencyKey: null, isRepeatable: true } as const;
-  const rows: (Outcome & { target: Target })[] = [
+  const rows: RunOutcome[] = [
     { kind: 'status', ...about('north'), status: state('COMPLETED', { ...times, creditsCharged: 12 }) },
     {
       kind: 'status',

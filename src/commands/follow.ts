@@ -23,7 +23,7 @@ export const connectToFollow = (flags: FollowFlags, context: Invocation, need: J
 
 /** How the runs of one command are followed. */
 interface Follower {
-  connection: Connection; // with a board, if stderr is a terminal
+  boardConnection: Connection; // its events are shown on the board if stderr is a terminal
   starts: TriggerInfo[]; // what has become of the triggers so far
   follow(found: RunHandle, start?: TriggerInfo): Promise<RunOutcome>;
   done(outcome: RunOutcome): void; // called once for each run, when the command is done with it
@@ -39,15 +39,15 @@ export async function followAndReport(
   const { usualDuration, hintContext, settings } = connection;
   const context = await contextWithBoard(flags, { runs: count, usualDuration }, connection.context);
   const hooks = createFinalHooks(flags.onFinal, context);
-  const following = inContext(connection, context);
-  const watching = alsoEndedBy(following, context.stdout.closed);
+  const boardConnection = inContext(connection, context);
+  const watchConnection = alsoEndedBy(boardConnection, context.stdout.closed);
   const starts: TriggerInfo[] = [];
   let pending = count;
   const follower: Follower = {
-    connection: following,
+    boardConnection,
     starts,
     async follow(found, start) {
-      const outcome = await watchRun(found, watching, start);
+      const outcome = await watchRun(found, watchConnection, start);
       const isSafeToRepeat = starts.every(({ isRepeatable }) => isRepeatable);
       if (outcome.kind === 'status')
         hooks.start(outcome, documentOf(outcome, context, { hintContext, isSafeToRepeat }));

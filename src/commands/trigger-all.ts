@@ -10,8 +10,8 @@ import { automationNameOf } from '../run/run.ts';
 import { beganAt } from '../run/service.ts';
 import { endedWell } from '../run/statuses.ts';
 import { withCurrentStatus } from '../start/outcome-of-trigger.ts';
-import type { StartRequest } from '../start/ports.ts';
 import { startRun } from '../start/start-run.ts';
+import type { StartRequest } from '../start/trigger-result.ts';
 import { type FollowFlags, followAndReport } from './follow.ts';
 
 /** Starts runs, and follows them with `--watch`. */
@@ -23,21 +23,22 @@ export function triggerAll(
   // Print ids in the order of the arguments, unless stdout is for the run's summary or other data.
   const idsAreData = !flags.watch && !wantsData(flags);
   const inOrder = createInOrder();
-  return followAndReport(requests.length, flags, connection, async ({ connection, starts, follow, done }) => {
-    const { context } = connection;
+  return followAndReport(requests.length, flags, connection, async ({ boardConnection, starts, follow, done }) => {
+    const { context } = boardConnection;
     const triggerOne = async (request: StartRequest, index: number): Promise<RunOutcome> => {
-      const { outcome: started, handle } = await startRun(request, connection);
+      const { outcome: started, handle } = await startRun(request, boardConnection);
       starts.push(started.triggerInfo);
       const id = started.run?.executionId;
       // With several arguments, line n belongs to argument n, so one without a run has an empty line.
       const hasLine = idsAreData && (id !== undefined || requests.length > 1);
       inOrder(index, () => hasLine && context.stdout.write(`${id ?? ''}\n`));
-      const outcome = flags.watch ? started : await withCurrentStatus(started, connection);
+      const outcome = flags.watch ? started : await withCurrentStatus(started, boardConnection);
       // That the service doesn't know its run any more is said in one sentence, at the end.
-      if (outcome.kind !== 'request_failed') context.reporter.observe(triggeredEvent(outcome, flags.watch, connection));
+      if (outcome.kind !== 'request_failed')
+        context.reporter.observe(triggeredEvent(outcome, flags.watch, boardConnection));
       const isFollowed = flags.watch && handle !== undefined;
       const end = isFollowed ? await follow(handle, outcome.triggerInfo) : outcome;
-      warnOfEarlier(outcome, isFollowed, connection);
+      warnOfEarlier(outcome, isFollowed, boardConnection);
       if (flags.watch) done(end);
       return end;
     };

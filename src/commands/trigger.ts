@@ -15,7 +15,7 @@ import { automationNameOf, fullNameOf, randomUuid, type Target } from '../run/ru
 import { triggerPath } from '../service/endpoints.ts';
 import { need, resolveWithoutApiKey } from '../settings/resolve.ts';
 import { valueIfGiven } from '../settings/table.ts';
-import type { StartRequest } from '../start/ports.ts';
+import type { StartRequest } from '../start/trigger-result.ts';
 import { connectToFollow } from './follow.ts';
 import { triggerAll } from './trigger-all.ts';
 

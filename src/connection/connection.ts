@@ -5,12 +5,12 @@ import { fullArgumentOf } from '../run/quote.ts';
 import { type Run, randomUuid, type Target } from '../run/run.ts';
 import type { Answer, RunStatus } from '../run/service.ts';
 import type { Settings } from '../settings/resolve.ts';
-import type { StartPorts } from '../start/ports.ts';
+import type { Ports } from '../watch/ports.ts';
 import { automationsIn } from './known-automations.ts';
 import { hasJournal } from './open-journal.ts';
 
 /** The service as a command reaches it, and this machine's record of it: all that starting and watching need. */
-export interface Connection extends StartPorts {
+export interface Connection extends Ports {
   context: Invocation;
   settings: Settings;
   hintContext: HintContext;

@@ -3,8 +3,8 @@ import type { ActiveRunWaitEnd, WatchEnd } from '../run/outcome.ts';
 import type { Target } from '../run/run.ts';
 import { pause } from '../system/clock.ts';
 import { jitter, pollGapMs } from '../watch/poll-gap.ts';
+import type { Ports } from '../watch/ports.ts';
 import { waitForActiveRun } from '../watch/watch-run.ts';
-import type { StartPorts } from './ports.ts';
 
 /** The wait for the active run of an Automation, which has at most one, for `--if-active wait`. */
 export interface ActiveRunWait {
@@ -23,7 +23,7 @@ const leastForTriggerMs = 1_000;
 /** The shortest time between triggers while we don't know which run is active. */
 const leastBetweenTriggersMs = 5_000;
 
-export function createActiveRunWait(target: Target, ports: StartPorts): ActiveRunWait {
+export function createActiveRunWait(target: Target, ports: Ports): ActiveRunWait {
   const { clock, random, signal, session, intervalMs, observe } = ports;
   const startMs = clock.elapsedMs();
   const timedOut = (): EndedWait => ({ end: session.timedOut() });

@@ -9,10 +9,11 @@ import type { RunStatus } from '../run/service.ts';
 import type { Trigger } from '../run/trigger.ts';
 import type { Clock } from '../system/clock.ts';
 import { fetchOptional, fetchStatus, isOutage, recordNotFound } from '../watch/fetch-run.ts';
-import type { ResultWithoutRun, StartPorts, StartRequest, Triggered, TriggerResult } from './ports.ts';
+import type { Ports } from '../watch/ports.ts';
+import type { ResultWithoutRun, StartRequest, Triggered, TriggerResult } from './trigger-result.ts';
 
 /** What became of a trigger: its run, if it has one, and what shows whether this command started it. */
-export async function outcomeOfTrigger(result: TriggerResult, trigger: Trigger, ports: StartPorts): Promise<Triggered> {
+export async function outcomeOfTrigger(result: TriggerResult, trigger: Trigger, ports: Ports): Promise<Triggered> {
   if (result.kind !== 'has_run') return { outcome: outcomeWithoutRun(result, trigger, ports) };
   const { executionId, attribution, response } = result;
   const run = { target: trigger.target, executionId };
@@ -44,7 +45,7 @@ function withStatus(triggerInfo: TriggerInfo, status: RunStatus): { triggerInfo:
 }
 
 /** The journal has the run, so it is named even if its status can't be read. */
-async function outcomeWithRecordedRun(run: Run, triggerInfo: TriggerInfo, ports: StartPorts): Promise<Triggered> {
+async function outcomeWithRecordedRun(run: Run, triggerInfo: TriggerInfo, ports: Ports): Promise<Triggered> {
   const { journal, baseUrl, clock, signal } = ports;
   const handle = runHandleOf(run, journal.find(run.executionId, { baseUrl }), clock);
   const answer = await fetchStatus(handle, ports);
@@ -75,7 +76,7 @@ async function outcomeWithRecordedRun(run: Run, triggerInfo: TriggerInfo, ports:
  * Asks once how a run stands that an earlier command may have started. A service may repeat its first response, in which a
  * run is RUNNING that failed hours ago.
  */
-export async function withCurrentStatus(outcome: TriggerOutcome, ports: StartPorts): Promise<TriggerOutcome> {
+export async function withCurrentStatus(outcome: TriggerOutcome, ports: Ports): Promise<TriggerOutcome> {
   const isFound = outcome.kind === 'has_run' && attributions[outcome.triggerInfo.attribution].how === 'found';
   if (!isFound || outcome.status?.isFinal) return outcome;
   const { run, triggerInfo } = outcome;
@@ -86,7 +87,7 @@ export async function withCurrentStatus(outcome: TriggerOutcome, ports: StartPor
 }
 
 /** What became of a trigger that started no run, or of which nobody knows whether it did. */
-export function outcomeWithoutRun(result: ResultWithoutRun, trigger: Trigger, ports: StartPorts): TriggerOutcome {
+export function outcomeWithoutRun(result: ResultWithoutRun, trigger: Trigger, ports: Ports): TriggerOutcome {
   if (result.kind === 'in_doubt') return outcomeInDoubt(result.reason, trigger, ports);
   const { target, ifActive } = trigger;
   const { fault, waitEnd } = result;
@@ -110,14 +111,14 @@ export function outcomeWithoutRun(result: ResultWithoutRun, trigger: Trigger, po
 }
 
 /** Was the same idempotency key refused like that by an earlier command? If it is in doubt, a new one could start a second run. */
-function isRefusedAgain(fault: Fault, trigger: Trigger, { journal }: StartPorts): boolean {
+function isRefusedAgain(fault: Fault, trigger: Trigger, { journal }: Ports): boolean {
   const mayBeRepeated = fault.kind === 'no_credits' || fault.kind === 'unauthorized';
   if (!trigger.userProvided || !mayBeRepeated || journal.findKey(trigger)) return false;
   return journal.refusalsOf(trigger, exitNameOfFault(fault)) > 1;
 }
 
 /** A signal came before anything was sent. */
-export function outcomeBeforeSending({ target, idempotencyKey }: StartRequest, ports: StartPorts): Triggered {
+export function outcomeBeforeSending({ target, idempotencyKey }: StartRequest, ports: Ports): Triggered {
   const triggerInfo: TriggerInfo = {
     attribution: 'no_run',
     idempotencyKey: idempotencyKey ?? null,
@@ -127,11 +128,11 @@ export function outcomeBeforeSending({ target, idempotencyKey }: StartRequest, p
 }
 
 /** The user left, and nothing that was sent can have started a run. */
-function interruptedOutcome(target: Target, triggerInfo: TriggerInfo, { signal }: StartPorts): TriggerOutcome {
+function interruptedOutcome(target: Target, triggerInfo: TriggerInfo, { signal }: Ports): TriggerOutcome {
   return { kind: 'no_run', target, triggerInfo, fault: abortedFault, interruptedBy: exitNameOfSignal(signal) };
 }
 
-export function outcomeInDoubt(reason: InDoubtReason, trigger: Trigger, ports: StartPorts): TriggerOutcome {
+export function outcomeInDoubt(reason: InDoubtReason, trigger: Trigger, ports: Ports): TriggerOutcome {
   const { journal, ignoresKeys, clock, signal } = ports;
   const recordedKey = journal.findKey(trigger);
   const recorded = recordedKey?.kind === 'unresolved' ? recordedKey : undefined;
@@ -155,7 +156,7 @@ function conflictOf(
   reason: InDoubtReason,
   recorded: { activeExecutionId?: string } | undefined,
   { idempotencyKey }: Trigger,
-  { journal, baseUrl }: StartPorts,
+  { journal, baseUrl }: Ports,
 ): Conflict | undefined {
   const fault = reason.kind === 'no_response' && reason.fault.kind === 'already_active' ? reason.fault : undefined;
   if (!recorded && !fault) return undefined;
@@ -168,7 +169,7 @@ function conflictOf(
 }
 
 /** What stands in the way: the run that the refusal names, else the last one here if it is unfinished. */
-export function activeRunOf(fault: Fault, target: Target, ports: StartPorts): ActiveRun | undefined {
+export function activeRunOf(fault: Fault, target: Target, ports: Ports): ActiveRun | undefined {
   if (fault.kind !== 'already_active') return undefined;
   const { journal, baseUrl } = ports;
   const named = fault.executionId;
@@ -180,7 +181,7 @@ export function activeRunOf(fault: Fault, target: Target, ports: StartPorts): Ac
 }
 
 /** A target's last run, if it was unfinished when last polled. */
-function lastUnfinished(target: Target, { journal, baseUrl, clock }: StartPorts): string | undefined {
+function lastUnfinished(target: Target, { journal, baseUrl, clock }: Ports): string | undefined {
   for (const entry of journal.entries({ baseUrl, target })) {
     if (entry.kind === 'unresolved') continue;
     const isUnfinished = entry.kind === 'run' && !entry.isFinal && isOpen(entry, clock.nowMs());
@@ -189,13 +190,13 @@ function lastUnfinished(target: Target, { journal, baseUrl, clock }: StartPorts)
   return undefined;
 }
 
-function triggerInfoOf(attribution: Attribution, trigger: Trigger, ports: StartPorts): TriggerInfo {
+function triggerInfoOf(attribution: Attribution, trigger: Trigger, ports: Ports): TriggerInfo {
   const { idempotencyKey } = trigger;
   return { attribution, idempotencyKey, isRepeatable: isRepeatable(attribution, trigger, ports) };
 }
 
 /** Can the command line be repeated without a second run of this target? A generated key is new each time. */
-function isRepeatable(attribution: Attribution, trigger: Trigger, { journal, ignoresKeys }: StartPorts): boolean {
+function isRepeatable(attribution: Attribution, trigger: Trigger, { journal, ignoresKeys }: Ports): boolean {
   const startedNone = attributions[attribution].started === 'no';
   if (!trigger.userProvided) return startedNone;
   if (!ignoresKeys) return true;

@@ -6,9 +6,10 @@ import { Problem } from '../run/problem.ts';
 import type { Target } from '../run/run.ts';
 import type { RunStatus } from '../run/service.ts';
 import { fetchOptional, readErrors } from '../watch/fetch-run.ts';
+import type { Ports } from '../watch/ports.ts';
 import { outcomeInDoubt, outcomeWithoutRun } from './outcome-of-trigger.ts';
-import type { StartPorts, TriggerResult } from './ports.ts';
 import { sendTrigger } from './send-trigger.ts';
+import type { TriggerResult } from './trigger-result.ts';
 
 export interface RecoverFlags {
   dryRun?: boolean;
@@ -33,7 +34,7 @@ type NotSent =
  */
 export async function recoverAll(
   flags: RecoverFlags,
-  ports: StartPorts,
+  ports: Ports,
   isSelected: (target: Target) => boolean = () => true,
 ): Promise<Recovery[]> {
   const attempted = await attemptAll(flags, ports, isSelected);
@@ -56,7 +57,7 @@ export async function recoverAll(
 /** Sends them newest first: if that one has a run, earlier ones aren't sent. */
 async function attemptAll(
   flags: RecoverFlags,
-  ports: StartPorts,
+  ports: Ports,
   isSelected: (target: Target) => boolean,
 ): Promise<Attempted[]> {
   const { journal, baseUrl, clock } = ports;
@@ -79,7 +80,7 @@ async function attemptAll(
 async function attempt(
   trigger: UnresolvedTrigger,
   { dryRun, resend }: RecoverFlags,
-  ports: StartPorts,
+  ports: Ports,
 ): Promise<TriggerResult | NotSent> {
   const account = await ports.account(trigger.idempotencyKey);
   const reason = reasonNotToSend(trigger, account, resend, ports);
@@ -97,7 +98,7 @@ function reasonNotToSend(
   trigger: UnresolvedTrigger,
   account: string,
   resend: boolean | undefined,
-  { journal, processes, clock, ignoresKeys }: StartPorts,
+  { journal, processes, clock, ignoresKeys }: Ports,
 ): InDoubtReason | undefined {
   const process = senderOf(trigger, processes, clock.nowMs());
   if (process !== undefined) return { kind: 'sending', process };
@@ -109,7 +110,7 @@ function reasonNotToSend(
   return isRisky && !resend ? { kind: 'withheld' } : undefined;
 }
 
-async function send(trigger: UnresolvedTrigger, ports: StartPorts): Promise<TriggerResult> {
+async function send(trigger: UnresolvedTrigger, ports: Ports): Promise<TriggerResult> {
   if (ports.signal.aborted) return { kind: 'in_doubt', reason: { kind: 'signal' } };
   const ageMs = ageOf(trigger, ports.clock.nowMs());
   // A record that is dated in the future has no age. It is only sent because the user says so.
@@ -118,7 +119,7 @@ async function send(trigger: UnresolvedTrigger, ports: StartPorts): Promise<Trig
 }
 
 /** If the journal can't be read any more, what was sent is reported nevertheless. */
-function outcomeOrProblem(attempted: Attempted, flags: RecoverFlags, ports: StartPorts): TriggerOutcome {
+function outcomeOrProblem(attempted: Attempted, flags: RecoverFlags, ports: Ports): TriggerOutcome {
   try {
     return outcomeOf(attempted, flags, ports);
   } catch (error) {
@@ -132,7 +133,7 @@ function problemIn(error: unknown): Problem {
   throw error;
 }
 
-function outcomeOf({ trigger, result }: Attempted, { dryRun }: RecoverFlags, ports: StartPorts): TriggerOutcome {
+function outcomeOf({ trigger, result }: Attempted, { dryRun }: RecoverFlags, ports: Ports): TriggerOutcome {
   const { target } = trigger;
   switch (result.kind) {
     case 'has_run':
@@ -159,7 +160,7 @@ function failed(trigger: UnresolvedTrigger, error: Problem): TriggerOutcome {
 }
 
 /** From then on it is resolved, and nothing is said of it again. */
-function recordSuperseded({ target, idempotencyKey }: UnresolvedTrigger, { journal, baseUrl }: StartPorts): void {
+function recordSuperseded({ target, idempotencyKey }: UnresolvedTrigger, { journal, baseUrl }: Ports): void {
   journal.append({ type: 'superseded', baseUrl, target, idempotencyKey });
 }
 
@@ -167,7 +168,7 @@ function recordSuperseded({ target, idempotencyKey }: UnresolvedTrigger, { journ
 function outcomeWithRun(
   { executionId, attribution, response }: TriggerResult & { kind: 'has_run' },
   { target, idempotencyKey }: UnresolvedTrigger,
-  ports: StartPorts,
+  ports: Ports,
 ): TriggerOutcome {
   const run = { target, executionId };
   const triggerInfo = { attribution, idempotencyKey, isRepeatable: true };
@@ -175,7 +176,7 @@ function outcomeWithRun(
   return { kind: 'has_run', run, triggerInfo, status };
 }
 
-function recordedStatus(executionId: string, { journal, baseUrl }: StartPorts): RunStatus {
+function recordedStatus(executionId: string, { journal, baseUrl }: Ports): RunStatus {
   const recorded = journal.find(executionId, { baseUrl });
   const { status, isFinal } = recorded?.kind === 'run' ? recorded : { status: 'RUNNING', isFinal: false };
   return { executionId, status, isFinal, document: { executionId, status } };
@@ -194,7 +195,7 @@ const statusesAtOnce = 10;
  * Requests the status of each found run once, because nobody may be watching it, and the error of those that didn't
  * complete. Both are optional.
  */
-async function withStatuses(recoveries: readonly Recovery[], ports: StartPorts): Promise<Recovery[]> {
+async function withStatuses(recoveries: readonly Recovery[], ports: Ports): Promise<Recovery[]> {
   const current: Recovery[] = [];
   for (let index = 0; index < recoveries.length; index += statusesAtOnce) {
     const some = recoveries.slice(index, index + statusesAtOnce);
@@ -208,7 +209,7 @@ async function withStatuses(recoveries: readonly Recovery[], ports: StartPorts):
   return current.map((recovery) => ({ ...recovery, error: recordedError(recovery, ports) }));
 }
 
-async function withStatus(recovery: Recovery, ports: StartPorts): Promise<Recovery> {
+async function withStatus(recovery: Recovery, ports: Ports): Promise<Recovery> {
   const { outcome } = recovery;
   if (outcome.kind !== 'has_run' || outcome.status?.isFinal) return recovery;
   const status = await fetchOptional('status', outcome.run, ports);
@@ -218,7 +219,7 @@ async function withStatus(recovery: Recovery, ports: StartPorts): Promise<Recove
   return { ...recovery, outcome: current };
 }
 
-function recordedError({ outcome }: Recovery, { journal, baseUrl }: StartPorts): string | undefined {
+function recordedError({ outcome }: Recovery, { journal, baseUrl }: Ports): string | undefined {
   if (outcome.kind !== 'has_run' || !outcome.status?.isFinal) return undefined;
   return journal.find(outcome.run.executionId, { baseUrl })?.error || undefined;
 }

@@ -1,17 +1,18 @@
 import { createRecorder } from '../journal/recorder.ts';
 import type { Trigger } from '../run/trigger.ts';
-import type { StartPorts, TriggerResult } from './ports.ts';
+import type { Ports } from '../watch/ports.ts';
 import { type KeyHistory, type SendPorts, sendAttempts } from './send-attempts.ts';
 import { settle } from './settle.ts';
+import type { TriggerResult } from './trigger-result.ts';
 
 /** Sends a trigger, with retries, and records what became of it. */
-export async function sendTrigger(trigger: Trigger, history: KeyHistory, ports: StartPorts): Promise<TriggerResult> {
+export async function sendTrigger(trigger: Trigger, history: KeyHistory, ports: Ports): Promise<TriggerResult> {
   const sendPorts = sendPortsOf(trigger, history, ports);
   const attempts = await sendAttempts(trigger, history, sendPorts);
   return settle(attempts, { isLast: true }, trigger, sendPorts);
 }
 
-export function sendPortsOf(trigger: Trigger, { earlier }: KeyHistory, ports: StartPorts): SendPorts {
+export function sendPortsOf(trigger: Trigger, { earlier }: KeyHistory, ports: Ports): SendPorts {
   const { journal, processes, session, observe } = ports;
   const { target } = trigger;
   const isRepeat = earlier !== undefined;

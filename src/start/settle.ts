@@ -5,8 +5,8 @@ import type { InDoubtReason } from '../run/outcome.ts';
 import { refusalAfter } from '../run/renewal.ts';
 import type { Trigger } from '../run/trigger.ts';
 import { stopwatch } from '../system/clock.ts';
-import type { TriggerResult } from './ports.ts';
 import { type Attempts, isInDoubt, type SendPorts } from './send-attempts.ts';
+import type { TriggerResult } from './trigger-result.ts';
 
 /**
  * Records how the attempts of a trigger ended, and then reads whether another process has got a run with the same key. Never

@@ -7,15 +7,16 @@ import type { InDoubtReason } from '../run/outcome.ts';
 import { automationNameOf, randomUuid, type Target } from '../run/run.ts';
 import type { Trigger } from '../run/trigger.ts';
 import { stopwatch } from '../system/clock.ts';
+import type { Ports } from '../watch/ports.ts';
 import { type ActiveRunWait, createActiveRunWait } from './active-run-wait.ts';
 import { activeRunOf, outcomeBeforeSending, outcomeOfTrigger } from './outcome-of-trigger.ts';
-import type { StartPorts, StartRequest, Triggered, TriggerResult } from './ports.ts';
 import { type Attempts, isInDoubt, type KeyHistory, sendAttempts } from './send-attempts.ts';
 import { sendPortsOf } from './send-trigger.ts';
 import { settle } from './settle.ts';
+import type { StartRequest, Triggered, TriggerResult } from './trigger-result.ts';
 
 /** Starts a run, unless its idempotency key has started one before. If another run is active, does what `--if-active` says. */
-export async function startRun(request: StartRequest, ports: StartPorts): Promise<Triggered> {
+export async function startRun(request: StartRequest, ports: Ports): Promise<Triggered> {
   const { target } = request;
   if (ports.signal.aborted) return outcomeBeforeSending(request, ports);
   const activeRunWait = createActiveRunWait(target, ports);
@@ -62,7 +63,7 @@ interface Next {
 }
 
 /** Each try has a new idempotency key, unless the user gave one, because a service may replay an old key's refusal. */
-async function nextTrigger(request: StartRequest, ports: StartPorts): Promise<Next> {
+async function nextTrigger(request: StartRequest, ports: Ports): Promise<Next> {
   const { target, body, idempotencyKey: given, ifActive } = request;
   const { baseUrl, journal, clock, ignoresKeys } = ports;
   const idempotencyKey = given ?? randomUuid();
@@ -87,7 +88,7 @@ async function nextTrigger(request: StartRequest, ports: StartPorts): Promise<Ne
 }
 
 /** The same trigger again, unless another process has got its run meanwhile. */
-function nextRepeat({ trigger, sinceMs }: SentTrigger, { journal, clock, ignoresKeys }: StartPorts): Next {
+function nextRepeat({ trigger, sinceMs }: SentTrigger, { journal, clock, ignoresKeys }: Ports): Next {
   const recorded = journal.findKey(trigger);
   const recordedAgeMs = recorded?.kind === 'unresolved' ? ageOf(recorded, clock.nowMs()) : 0;
   const earlier = { ageMs: Math.max(sinceMs(), recordedAgeMs), isOwn: true };
@@ -101,7 +102,7 @@ function nextRepeat({ trigger, sinceMs }: SentTrigger, { journal, clock, ignores
 function reasonNotToSend(
   recorded: UnresolvedTrigger,
   account: string,
-  { clock, ignoresKeys, processes }: StartPorts,
+  { clock, ignoresKeys, processes }: Ports,
 ): InDoubtReason | undefined {
   if (recorded.account !== account) return { kind: 'other_api_key' };
   const ageMs = ageOf(recorded, clock.nowMs());
@@ -132,7 +133,7 @@ async function waitUntilInactive(
   conflict: Fault,
   trigger: Trigger,
   { activeRunWait, isInDoubt }: { activeRunWait: ActiveRunWait; isInDoubt: boolean },
-  ports: StartPorts,
+  ports: Ports,
 ): Promise<TriggerResult | undefined> {
   if (trigger.userProvided && activeRunWait.hasFinished(conflict.executionId))
     return { kind: 'no_run', fault: spentKey(trigger) };
@@ -167,7 +168,7 @@ const spentKey = ({ target, idempotencyKey }: Trigger): Fault => ({
 });
 
 /** Warns of the target's triggers whose outcome is unknown, but not of one that is being sent: `recover` resolves them. */
-function warnOfUnresolved(target: Target, ports: StartPorts, exceptKey?: string): void {
+function warnOfUnresolved(target: Target, ports: Ports, exceptKey?: string): void {
   const { journal, baseUrl, processes, clock } = ports;
   const open = journal
     .unresolved({ baseUrl, target })

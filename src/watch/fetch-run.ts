@@ -6,7 +6,7 @@ import { endedWell } from '../run/statuses.ts';
 import { type Priority, withPermit } from '../service/rate-limiter.ts';
 import { type Retried, retry } from '../service/retry.ts';
 import { stopwatch } from '../system/clock.ts';
-import type { WatchPorts } from './ports.ts';
+import type { Ports } from './ports.ts';
 
 interface Values {
   status: RunStatus;
@@ -17,7 +17,7 @@ interface Values {
 export async function fetchRun<Resource extends RunResource>(
   resource: Resource,
   { run, sinceTriggerMs, lastConfirmed }: RunHandle,
-  ports: WatchPorts,
+  ports: Ports,
 ): Promise<Answer<Values[Resource]>> {
   let missingPaths = 0;
   /** A gateway may return 404 instead of the service for a moment, so only the second 404 counts. */
@@ -33,7 +33,7 @@ export async function fetchRun<Resource extends RunResource>(
 }
 
 /** Asks for a run's status, without retries. Only if the API key was refused and there is another one, it asks once more. */
-export async function pollOnce(run: Run, ports: WatchPorts): Promise<Answer<RunStatus>> {
+export async function pollOnce(run: Run, ports: Ports): Promise<Answer<RunStatus>> {
   const { service, signal } = ports;
   const once = { ...ports, priority: priorityOf('status'), isRetryable: () => false };
   return answerOf(await retry(() => service.status(run, signal), once));
@@ -45,7 +45,7 @@ function answerOf<T>(answer: Retried<T>): Answer<T> {
 }
 
 /** Asks for a run's status and records it. */
-export async function fetchStatus(found: RunHandle, ports: WatchPorts): Promise<Answer<RunStatus>> {
+export async function fetchStatus(found: RunHandle, ports: Ports): Promise<Answer<RunStatus>> {
   const answer = await fetchRun('status', found, ports);
   if (answer.kind === 'ok') ports.journal.recordStatus(ports.baseUrl, found.run, answer.value);
   return answer;
@@ -54,7 +54,7 @@ export async function fetchStatus(found: RunHandle, ports: WatchPorts): Promise<
 const fetchOnce = <Resource extends RunResource>(
   resource: Resource,
   run: Run,
-  { service, signal }: WatchPorts,
+  { service, signal }: Ports,
   timeoutMs: number,
 ) => service[resource](run, signal, { timeoutMs }) as Promise<Answer<Values[Resource]>>;
 
@@ -64,7 +64,7 @@ export const priorityOf = (resource: RunResource): Priority => (resource === 're
 export async function recordNotFound(
   run: Run,
   { kind }: Fault,
-  { journal, baseUrl, account }: WatchPorts,
+  { journal, baseUrl, account }: Ports,
 ): Promise<boolean> {
   return kind === 'not_found' && journal.markNotFound(baseUrl, run, await account());
 }
@@ -85,7 +85,7 @@ const optionalRequestMs = 3_000;
 export async function fetchOptional<Resource extends RunResource>(
   resource: Resource,
   run: Run,
-  ports: WatchPorts,
+  ports: Ports,
 ): Promise<Values[Resource] | undefined> {
   const sinceMs = stopwatch(ports.clock);
   const permit = { priority: priorityOf(resource), signal: ports.signal, leftMs: () => optionalRequestMs - sinceMs() };
@@ -94,7 +94,7 @@ export async function fetchOptional<Resource extends RunResource>(
 }
 
 /** Reads the result of a run that finished with this status, and records its error. Undefined if it can't be read now. */
-export async function readError(run: Run, status: RunStatus, ports: WatchPorts): Promise<RunResult | undefined> {
+export async function readError(run: Run, status: RunStatus, ports: Ports): Promise<RunResult | undefined> {
   const result = await fetchOptional('result', run, ports);
   // The result may lag behind the status.
   if (result?.isFinal) ports.journal.recordStatus(ports.baseUrl, run, status, recordedErrorOf(result));
@@ -109,7 +109,7 @@ const mostErrors = 10;
  */
 export async function readErrors(
   finished: readonly { run: Run; status: RunStatus }[],
-  ports: WatchPorts,
+  ports: Ports,
 ): Promise<ReadonlyMap<string, RunResult>> {
   const { journal, baseUrl } = ports;
   const failed = finished.filter(({ status }) => status.isFinal && !endedWell(status.status));
@@ -124,10 +124,7 @@ export async function readErrors(
 }
 
 /** Is there no connection to a base URL that has answered here before, so that it most likely is right? */
-export function isOutage(
-  { kind, hint }: Fault,
-  { journal, baseUrl }: Pick<WatchPorts, 'journal' | 'baseUrl'>,
-): boolean {
+export function isOutage({ kind, hint }: Fault, { journal, baseUrl }: Pick<Ports, 'journal' | 'baseUrl'>): boolean {
   const mayBe = kind === 'unreachable' && hint === undefined;
   return mayBe && journal.entries({ baseUrl, hasRun: true }).next().done !== true;
 }

@@ -2,7 +2,7 @@ import type { FailedAttempt } from '../run/events.ts';
 import { type Fault, isOfConnection, isRefusal, isTooEarly } from '../run/fault.ts';
 import { backoffMs } from '../service/retry.ts';
 import type { Clock } from '../system/clock.ts';
-import type { WatchPorts } from './ports.ts';
+import type { Ports } from './ports.ts';
 import { afterWakeMs, type WatchSession } from './watch-session.ts';
 
 type RetryDecision =
@@ -20,7 +20,7 @@ export const cappedRetryAfterMs = (retryAfterMs: number): number => Math.min(ret
 
 /** Decides after every failed poll whether the watch continues. */
 export function createPollRetryPolicy(
-  { clock, random, session, giveUpAfterMs }: WatchPorts,
+  { clock, random, session, giveUpAfterMs }: Ports,
   sinceTriggerMs: (() => number) | undefined,
 ) {
   let failures = 0;

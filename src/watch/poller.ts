@@ -9,7 +9,7 @@ import { leastLimitMs } from '../service/retry.ts';
 import { pause, stopwatch, suspendedMs } from '../system/clock.ts';
 import { priorityOf } from './fetch-run.ts';
 import { cappedRetryAfterMs, createPollRetryPolicy } from './poll-retry-policy.ts';
-import type { WatchPorts } from './ports.ts';
+import type { Ports } from './ports.ts';
 
 interface PollerOptions {
   run: Run;
@@ -27,7 +27,7 @@ type Polled<T> = { kind: 'ok'; value: T; retryAfterMs?: number; isLast: boolean 
 /** Polls one run for its status or its result, through outages, until there is a valid response or a reason to stop. */
 export class Poller {
   readonly #options: PollerOptions;
-  readonly #ports: WatchPorts;
+  readonly #ports: Ports;
   readonly #tolerance: ReturnType<typeof createPollRetryPolicy>;
   readonly #leftMs: () => number;
   #askedUntilMs: number | undefined; // when the wait requested by the service ends, by the wall clock
@@ -35,7 +35,7 @@ export class Poller {
   #isRenewed = false;
   #failedAtMs = 0;
 
-  constructor(options: PollerOptions, ports: WatchPorts) {
+  constructor(options: PollerOptions, ports: Ports) {
     const { session } = ports;
     this.#options = options;
     this.#ports = ports;

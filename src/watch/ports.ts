@@ -1,4 +1,5 @@
 import type { Journal } from '../journal/journal.ts';
+import type { Processes } from '../journal/processes.ts';
 import type { RunEvent } from '../run/events.ts';
 import type { Fault } from '../run/fault.ts';
 import type { Renewal } from '../run/renewal.ts';
@@ -6,11 +7,13 @@ import type { Service } from '../run/service.ts';
 import type { RetryPorts } from '../service/retry.ts';
 import type { WatchSession } from './watch-session.ts';
 
-/** What watching needs of the world; a `Connection` is one. */
-export interface WatchPorts extends RetryPorts {
+/** What triggering and watching need of the world. A `Connection` is one. */
+export interface Ports extends RetryPorts {
   baseUrl: string;
   service: Service;
+  ignoresKeys: boolean; // the setting says that the service ignores idempotency keys
   journal: Journal; // this machine's record of the service
+  processes: Processes;
   session: WatchSession;
   requestTimeoutMs: number;
   intervalMs?: number; // `--interval`; undefined if the gap between two polls follows the age of the run

@@ -10,17 +10,17 @@ import { formatDuration, localTime } from '../system/time-text.ts';
 import { recordedErrorOf, recordNotFound } from './fetch-run.ts';
 import { jitter, pollGapMs } from './poll-gap.ts';
 import { Poller } from './poller.ts';
-import type { WatchPorts } from './ports.ts';
+import type { Ports } from './ports.ts';
 
 export type Watched = OutcomeOf<'status'> | OutcomeOf<'watch_ended'>;
 
 /** Follows one run until it has finished: polls, records its statuses, reads its result, reports events and warnings. */
-export async function watchRun(found: RunHandle, ports: WatchPorts, triggerInfo?: TriggerInfo): Promise<Watched> {
+export async function watchRun(found: RunHandle, ports: Ports, triggerInfo?: TriggerInfo): Promise<Watched> {
   const { run } = found;
   const { journal, baseUrl, session } = ports;
   // The response to the trigger shows that the settings are right.
   if (found.triggerResponse) session.answered();
-  const watching: WatchPorts = {
+  const watching: Ports = {
     ...ports,
     observe(event) {
       if (event.event !== 'status' || !event.changed) return show(event, run, ports);
@@ -47,7 +47,7 @@ export async function watchRun(found: RunHandle, ports: WatchPorts, triggerInfo?
 async function stopped(
   { end, lastConfirmed }: EndedPolls,
   { run, triggerInfo }: Pick<OutcomeOf<'watch_ended'>, 'run' | 'triggerInfo'>,
-  ports: WatchPorts,
+  ports: Ports,
 ): Promise<Watched> {
   const isOwnRun = end.kind === 'polls_refused' && (await recordNotFound(run, end.fault, ports));
   const interruptedBy = end.kind === 'signal' ? exitNameOfSignal(ports.signal) : undefined;
@@ -55,9 +55,9 @@ async function stopped(
 }
 
 /** Waits for another run to finish. Records only its final status: an unresolved trigger may have started it. */
-export async function waitForActiveRun(found: RunHandle, ports: WatchPorts): Promise<FinishedPolls | EndedPolls> {
+export async function waitForActiveRun(found: RunHandle, ports: Ports): Promise<FinishedPolls | EndedPolls> {
   const { run } = found;
-  const waiting: WatchPorts = {
+  const waiting: Ports = {
     ...ports,
     observe(event) {
       if (event.event === 'status' && event.status.isFinal) return;
@@ -85,7 +85,7 @@ interface EndedPolls {
 /** Polls until the run is finished or one of the reasons in `WatchEnd` stops it. */
 async function pollUntilFinal(
   { run, triggerResponse, sinceTriggerMs, ...found }: RunHandle,
-  ports: WatchPorts,
+  ports: Ports,
 ): Promise<FinishedPolls | EndedPolls> {
   const { service, clock, random, signal, session, intervalMs, observe } = ports;
   const gapMs = (ageMs: number) => intervalMs ?? jitter(pollGapMs(ageMs), random);
@@ -128,7 +128,7 @@ function ageMs({ startedAt = '' }: RunStatus, watchedMs: number, clock: Clock): 
 async function readResult(
   { run, sinceTriggerMs }: RunHandle,
   status: RunStatus,
-  ports: WatchPorts,
+  ports: Ports,
 ): Promise<{ result: RunResult; requestFault?: undefined } | { result?: undefined; requestFault: Fault }> {
   const { service, clock, signal } = ports;
   const statusAgeMs = stopwatch(clock);
@@ -168,7 +168,7 @@ function withGraverStatus(status: RunStatus, result: RunResult): { status: RunSt
 }
 
 /** Shows an event, and says so if the service asked for a long wait. */
-function show(event: RunEvent, run: Run, { observe, debug }: WatchPorts): void {
+function show(event: RunEvent, run: Run, { observe, debug }: Ports): void {
   if (event.event === 'waiting' && event.run && event.askedUntilMs !== undefined && event.nextMs > minuteMs)
     observe({ event: 'warning', name: 'retry_after', message: waitText(event.nextMs, event.askedUntilMs), run });
   if (event.event === 'waiting') debug?.(`next poll of ${run.executionId} in ${Math.round(event.nextMs)} ms`);
@@ -187,7 +187,7 @@ function waitText(nextMs: number, untilMs: number): string {
   return `the service asked for a wait; polling resumes in ${wait}, at ${at}`;
 }
 
-function warnOfUnknownStatus(run: Run, { status, isFinal }: RunStatus, { observe }: WatchPorts): void {
+function warnOfUnknownStatus(run: Run, { status, isFinal }: RunStatus, { observe }: Ports): void {
   if (isKnownStatus(status)) return;
   const what = isFinal ? 'the run has finished' : 'still watching';
   const message = `${status} is a status this version doesn't know; ${what}`;
@@ -195,7 +195,7 @@ function warnOfUnknownStatus(run: Run, { status, isFinal }: RunStatus, { observe
 }
 
 /** The outcome, after a warning about what its status and its exit code don't say. */
-function warned(known: OutcomeOf<'status'>, ports: WatchPorts, said?: { status: string; result: string }): Watched {
+function warned(known: OutcomeOf<'status'>, ports: Ports, said?: { status: string; result: string }): Watched {
   const warning = warningOf(known, said);
   if (warning) ports.observe({ event: 'warning', ...warning, run: known.run });
   return known;

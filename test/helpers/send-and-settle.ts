@@ -1,7 +1,7 @@
 import type { Trigger } from '../../src/run/trigger.ts';
-import type { TriggerResult } from '../../src/start/ports.ts';
 import { type KeyHistory, type SendPorts, sendAttempts } from '../../src/start/send-attempts.ts';
 import { settle } from '../../src/start/settle.ts';
+import type { TriggerResult } from '../../src/start/trigger-result.ts';
 
 /** Sends a trigger with this recorder, and records what became of it, as the commands do. */
 export async function sendAndSettle(

@@ -3,7 +3,7 @@ import type { RunHandle } from '../../src/run/outcome.ts';
 import type { Run } from '../../src/run/run.ts';
 import type { RunStatus, Service } from '../../src/run/service.ts';
 import { createRateLimiter, type RateLimiter } from '../../src/service/rate-limiter.ts';
-import type { WatchPorts } from '../../src/watch/ports.ts';
+import type { Ports } from '../../src/watch/ports.ts';
 import { watchRun } from '../../src/watch/watch-run.ts';
 import { createWatchSession } from '../../src/watch/watch-session.ts';
 import { createConnection } from '../helpers/connection.ts';
@@ -21,7 +21,7 @@ interface Setting {
   limiter?: RateLimiter;
 }
 
-interface Asked extends Pick<RunHandle, 'sinceTriggerMs'>, Partial<Pick<WatchPorts, 'giveUpAfterMs' | 'renewApiKey'>> {
+interface Asked extends Pick<RunHandle, 'sinceTriggerMs'>, Partial<Pick<Ports, 'giveUpAfterMs' | 'renewApiKey'>> {
   timeoutMs?: number;
   /** Between two polls; undefined if it goes by the age of the run. */
   intervalMs?: number;

@@ -1,17 +1,9 @@
-import type { Processes } from '../journal/processes.ts';
 import type { Attribution } from '../run/attribution.ts';
 import type { Fault } from '../run/fault.ts';
 import type { ActiveRunWaitEnd, InDoubtReason, RunHandle, TriggerOutcome } from '../run/outcome.ts';
 import type { Target } from '../run/run.ts';
 import type { RunStatus } from '../run/service.ts';
 import type { IfActive } from '../run/trigger.ts';
-import type { WatchPorts } from '../watch/ports.ts';
-
-/** What starting needs of the world; a `Connection` is one. */
-export interface StartPorts extends WatchPorts {
-  ignoresKeys: boolean; // the setting says that the service ignores idempotency keys
-  processes: Processes;
-}
 
 /** What to start. */
 export interface StartRequest {

@@ -5,7 +5,7 @@ import { filesIn, fullFileBytes, namesIn } from '../journal/files.ts';
 import { type Journal, openJournal } from '../journal/journal.ts';
 import { Problem, usageProblem } from '../run/problem.ts';
 import { shellWord } from '../run/quote.ts';
-import { resolveStateFolder } from '../settings/folders.ts';
+import { hintForRootOwned, resolveStateFolder } from '../settings/folders.ts';
 import { systemErrorText } from '../system/error-name.ts';
 import { groupVolumeAdvice, openOwn, repairableOf, UnsafePathError } from '../system/own-file.ts';
 
@@ -42,12 +42,13 @@ export function journalOf({ env, reporter, clock }: Invocation, { needed, quiet 
     folder,
     nowMs: clock.nowMs,
     onTrouble(what, lack) {
+      const rootHint = folder && hintForRootOwned(folder);
       if (needed && lack === 'read') {
-        const hint = 'fix it, or set RUNCTL_STATE_DIR to another folder';
+        const hint = rootHint ?? 'fix it, or set RUNCTL_STATE_DIR to another folder';
         throw new Problem({ name: 'output_error', message: what, hint });
       }
       if (trouble || (quiet && !needed)) return;
-      const { message, hint } = (folder && journalTrouble(folder)?.facts) || { message: what };
+      const { message, hint } = (folder && journalTrouble(folder)?.facts) || { message: what, hint: rootHint };
       const loss = `${message}; \`runctl recover\` and short run ids may not work for this run`;
       warn(hint ? `${loss}: ${hint}` : loss);
     },
@@ -107,7 +108,8 @@ function journalHint(error: unknown, folder: string): string {
   if (error instanceof UnsafePathError && error.isShared) return hintForShared(error, folder);
   const elsewhere = 'set RUNCTL_STATE_DIR to another folder';
   const isForbidden = error instanceof UnsafePathError || (error as NodeJS.ErrnoException).code === 'EACCES';
-  return isForbidden ? `make it belong to the user who runs runctl, or ${elsewhere}` : elsewhere;
+  if (!isForbidden) return elsewhere;
+  return hintForRootOwned(folder) ?? `make it belong to the user who runs runctl, or ${elsewhere}`;
 }
 
 /** What others can write to: all of it, not only what was found first. */

@@ -13,6 +13,7 @@ import {
   repairableOf,
   UnsafePathError,
 } from '../system/own-file.ts';
+import { hintForRootOwned } from './folders.ts';
 import { type StoredKey, storedKeys } from './table.ts';
 
 export type Profile = { [key in StoredKey]?: string };
@@ -50,7 +51,10 @@ export function readConfigFile(path: string | undefined): ReadConfig {
     const { code, message } = error as NodeJS.ErrnoException;
     // Some users set RUNCTL_CONFIG_DIR=/dev/null to have no config file.
     if (code === 'ENOENT' || code === 'ENOTDIR') return nothing;
-    throw usageProblem(`the config file ${path} can't be read (${code ?? message})`, 'check its owner and its mode');
+    throw usageProblem(
+      `the config file ${path} can't be read (${code ?? message})`,
+      hintForRootOwned(path) ?? 'check its owner and its mode',
+    );
   }
 }
 
@@ -106,9 +110,10 @@ export async function changeConfigFile(
   } catch (error) {
     if (error instanceof Problem) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
+    const elsewhere = 'set RUNCTL_CONFIG_DIR to a writable folder, or use the environment variable of the setting';
     throw usageProblem(
       `the config file ${path} can't be written (${code ?? message})`,
-      'set RUNCTL_CONFIG_DIR to a writable folder, or use the environment variable of the setting',
+      (code === 'EACCES' && hintForRootOwned(path)) || elsewhere,
     );
   }
 }

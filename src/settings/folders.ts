@@ -1,6 +1,8 @@
 import { isAbsolute, join } from 'node:path';
 import { usageProblem } from '../run/problem.ts';
+import { shellWord } from '../run/quote.ts';
 import type { Env } from '../system/env.ts';
+import { partOwnedByRoot } from '../system/own-file.ts';
 import { settingTable } from './table.ts';
 import { flawOfWrapped } from './wrapped-text.ts';
 
@@ -47,4 +49,11 @@ function clean(path: string, source: string): string {
 function absolute(path: string, source: string): string {
   if (isAbsolute(path)) return path;
   throw usageProblem(`${source} isn't an absolute path`, 'give a path that begins with /');
+}
+
+/** What to do about a path that the user may not read or write. Undefined unless root owns a part of it in the user's folder. */
+export function hintForRootOwned(path: string): string | undefined {
+  const part = partOwnedByRoot(path);
+  if (part === undefined) return undefined;
+  return `root owns it, perhaps since a command with sudo. To take it back:\n\`sudo chown -R $(id -u) ${shellWord(part)}\``;
 }

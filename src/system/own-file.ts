@@ -114,6 +114,25 @@ export function readOwn(
   }
 }
 
+/** The highest part of the path that root owns below a folder of the user, as after one use with sudo. */
+export function partOwnedByRoot(path: string): string | undefined {
+  const parent = dirname(path);
+  if (parent === path || isRoot()) return undefined;
+  const isTaken = ownerOf(path) === 0 && ownerOf(parent) === geteuid?.();
+  return isTaken ? path : partOwnedByRoot(parent);
+}
+
+const isRoot = () => geteuid?.() === 0;
+
+/** The user id of its owner. Undefined if there is no such path, or if the user may not look there. */
+function ownerOf(path: string): number | undefined {
+  try {
+    return statSync(path).uid;
+  } catch {
+    return undefined;
+  }
+}
+
 /** A file and its folder, where the path really leads. */
 export function fileAndFolder(path: string): [folder: string, file: string] {
   const file = existsSync(path) ? realpathSync(path) : path;

@@ -84,6 +84,25 @@ test('a state folder that the user may not read is named, and no fault of the pr
   expect(findings.find(({ name }) => name === 'journal')?.message).toContain('EACCES');
 });
 
+test.for([
+  { taken: '.config', command: 'list', own: {}, code: 2 },
+  { taken: '.config', command: 'config set requestTimeout 5s', own: {}, code: 2 },
+  { taken: '.local', command: 'list', own: { RUNCTL_CONFIG_DIR: '/dev/null' }, code: 74 },
+  { taken: '.local', command: 'trigger nightly', own: { RUNCTL_CONFIG_DIR: '/dev/null' }, code: 0 },
+])('what `sudo runctl` left in $taken ends `$command` with the command that takes it back', async (row, context) => {
+  needsStranger(context);
+  const { env } = await withEmulator({});
+  const { RUNCTL_STATE_DIR: _, RUNCTL_CONFIG_DIR: __, ...settings } = env;
+  const { home } = homeOfAnother();
+  give(home);
+  const part = join(home, row.taken);
+  chownSync(part, 0, 0);
+  chmodSync(part, 0o700);
+  const ended = await runAsStranger(row.command.split(' '), { ...settings, HOME: home, ...row.own });
+  expect(ended.code).toBe(row.code);
+  expect(ended.stderr).toContain(`sudo chown -R $(id -u) ${part}\n`);
+});
+
 test('the config file of another user is refused for root', async (context) => {
   needs(context, 'root', isRoot);
   const { emulator, env } = await withEmulator({});

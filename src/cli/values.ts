@@ -46,9 +46,10 @@ const isDay = (day = '') => new Date(`${day}T00:00Z`).toISOString().startsWith(d
 const daysAgo = { today: 0, yesterday: 1 };
 
 const midnightOf = (nowMs: number, ago: number): number => {
-  const midnight = new Date(nowMs);
-  midnight.setHours(0, 0, 0, 0);
-  return midnight.setDate(midnight.getDate() - ago);
+  const day = new Date(nowMs);
+  day.setDate(day.getDate() - ago);
+  // Last, as today may have no midnight: some clocks change at that hour.
+  return day.setHours(0, 0, 0, 0);
 };
 
 const daysLike = (text: string) => (/^\d+$/.test(text) ? `${text}h or ${text}d` : '2d for two days ago');

@@ -25,10 +25,14 @@ test.each([
   expect(new Date(moment(text)(nowMs)).toISOString()).toBe(time.replace('Z', '.000Z'));
 });
 
-test('yesterday is a whole day when the clocks have changed, too', () => {
+test.each([
   // At 22:00 of the 2nd, there; it is an hour more than a day since the 1st began.
-  const afterChangeMs = Date.parse('2026-11-03T03:00:00Z');
-  expect(moment('yesterday')(afterChangeMs)).toBe(Date.parse('2026-11-01T04:00:00Z'));
+  ['America/New_York', '2026-11-03T03:00:00Z', '2026-11-01T04:00:00Z'],
+  // At 8:00 of the 6th, there, which began at 1:00.
+  ['America/Santiago', '2026-09-06T11:00:00Z', '2026-09-05T04:00:00Z'],
+])('yesterday is a whole day when the clocks of %s have changed, too', (TZ, now, time) => {
+  Object.assign(process.env, { TZ });
+  expect(moment('yesterday')(Date.parse(now))).toBe(Date.parse(time));
 });
 
 test('a time that is shown can be typed', () => {

@@ -3,7 +3,7 @@ import type { Invocation } from '../context.ts';
 import { isAmong, type NamedAutomation } from '../journal/entry-filter.ts';
 import type { Journal } from '../journal/journal.ts';
 import { createProcesses, senderOf } from '../journal/processes.ts';
-import { shownProcess } from '../messages/of-doubt.ts';
+import { processText } from '../messages/of-in-doubt.ts';
 import type { ListRow } from '../output/tables.ts';
 import { type Entry, isOpen, statusOf, type UnresolvedTrigger } from '../run/entry.ts';
 import { exitNameOfFault, type Fault, reasonOf, remedyOf, retryAfterHint } from '../run/fault.ts';
@@ -132,7 +132,7 @@ export function unknownNote(rows: readonly ListRow[], nowMs: number, journal: Jo
   const unknown = all.filter(({ idempotencyKey }) => !sending.has(idempotencyKey));
   const [sent] = all.flatMap(({ idempotencyKey }) => sending.get(idempotencyKey) ?? []);
   if (unknown.length === 0 && sent)
-    return `The trigger of ${automationNameOf(sent.target)} is still being sent by ${shownProcess(sent.sender)}.`;
+    return `The trigger of ${automationNameOf(sent.target)} is still being sent by ${processText(sent.sender)}.`;
   const lost = unknown.filter((trigger) => isOpen(trigger, nowMs) && !trigger.isSuperseded).length;
   if (lost === 0) return expiredNote(unknown);
   const [verb, whose] = lost > 1 ? ['have', 'their runs'] : ['has', 'its run'];

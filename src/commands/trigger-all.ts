@@ -1,6 +1,6 @@
 import type { Connection } from '../connection/connection.ts';
 import type { Invocation } from '../context.ts';
-import { diagnosticOfUnread } from '../messages/of-watch.ts';
+import { diagnosticOfFailedRequest } from '../messages/of-watch.ts';
 import { type Result, wantsData } from '../output/print.ts';
 import { attributions, mayBeEarlierRun } from '../run/attribution.ts';
 import type { RunEvent } from '../run/events.ts';
@@ -75,7 +75,7 @@ function warnOfEarlier(
   if (failure && !isFollowed) {
     const message = status
       ? `${key}, which finished ${status.status}; the service no longer knows that run`
-      : `${key}, but its status can't be read: ${diagnosticOfUnread(failure, hintContext).message}`;
+      : `${key}, but its status can't be read: ${diagnosticOfFailedRequest(failure, hintContext).message}`;
     observe({ event: 'warning', name: 'status_unavailable', message, run });
   }
   if (!status?.isFinal || endedWell(status.status)) return;

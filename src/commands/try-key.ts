@@ -3,7 +3,7 @@ import { connect } from '../connection/connect.ts';
 import type { Connection } from '../connection/connection.ts';
 import type { Invocation } from '../context.ts';
 import { createRecorder } from '../journal/recorder.ts';
-import { lookFor } from '../messages/of-doubt.ts';
+import { searchHint } from '../messages/of-in-doubt.ts';
 import { diagnosticOf } from '../messages/of-outcome.ts';
 import { type OutputOptions, printSentence, type Result, wantsData } from '../output/print.ts';
 import { exitNameOfSignal, isSignalExitName } from '../run/exit-codes.ts';
@@ -97,9 +97,9 @@ function unrepeated({ fault, isInterrupted }: { fault: Fault; isInterrupted?: bo
   return isInterrupted ? 'interrupted' : `the repeat didn't return a run: ${reasonOf(fault)}`;
 }
 
-function unclear(why: string, signal: AbortSignal): Problem {
+function unclear(reason: string, signal: AbortSignal): Problem {
   const name = signal.aborted ? exitNameOfSignal(signal) : 'outcome_unknown';
-  return new Problem({ name, message: `couldn't find out whether the service honors idempotency keys: ${why}` });
+  return new Problem({ name, message: `couldn't find out whether the service honors idempotency keys: ${reason}` });
 }
 
 const isHonoredIn = ({ started, repeated }: KeyTrial) =>
@@ -112,7 +112,7 @@ function unclearProblem(outcome: Outcome, { hintContext }: Connection): Problem 
   const { fault } = factsOf(outcome);
   if (outcome.kind === 'in_doubt') {
     // To send it again would be safe only if the service honors keys.
-    const hint = `${lookFor({ target: outcome.target, ...outcome.inDoubt })}, then try again`;
+    const hint = `${searchHint(outcome.target, outcome.inDoubt)}, then try again`;
     return new Problem({ ...diagnostic, hint, needsPerson: true, name, fault, started: 'unknown' });
   }
   const problem = new Problem({ ...diagnostic, name, fault });

@@ -1,9 +1,9 @@
 import type { Outcome } from '../run/outcome.ts';
 import type { Diagnostic } from '../run/problem.ts';
 import type { HintContext } from './hint-context.ts';
-import { diagnosticOfDoubt } from './of-doubt.ts';
-import { diagnosticOfRefusal } from './of-trigger.ts';
-import { diagnosticOfEnd, diagnosticOfUnread, diagnosticOfUnreadResult } from './of-watch.ts';
+import { diagnosticInDoubt } from './of-in-doubt.ts';
+import { diagnosticWithoutRun } from './of-trigger.ts';
+import { diagnosticOfFailedRequest, diagnosticOfUnreadResult, diagnosticOfWatchEnd } from './of-watch.ts';
 
 /** What people are told of an outcome. Undefined if nothing went wrong, or if the run's summary says it all. */
 export function diagnosticOf(outcome: Outcome, hintContext: HintContext): Diagnostic | undefined {
@@ -20,15 +20,15 @@ function diagnosticOfSignal({ run }: Outcome, { argumentOf }: HintContext): Diag
 function diagnosticOfKind(outcome: Outcome, hintContext: HintContext): Diagnostic | undefined {
   switch (outcome.kind) {
     case 'no_run':
-      return diagnosticOfRefusal(outcome, hintContext);
+      return diagnosticWithoutRun(outcome, hintContext);
     case 'in_doubt':
-      return diagnosticOfDoubt(outcome);
+      return diagnosticInDoubt(outcome);
     case 'status':
       return diagnosticOfUnreadResult(outcome, hintContext);
     case 'watch_ended':
-      return diagnosticOfEnd(outcome, hintContext);
+      return diagnosticOfWatchEnd(outcome, hintContext);
     case 'request_failed':
-      return diagnosticOfUnread(outcome, hintContext);
+      return diagnosticOfFailedRequest(outcome, hintContext);
     case 'not_found':
       return { message: 'the service no longer knows this run' };
     case 'problem':

@@ -1,11 +1,12 @@
 import { attributions } from '../run/attribution.ts';
+import type { UnresolvedTrigger } from '../run/entry.ts';
 import { reasonOf } from '../run/fault.ts';
 import { defaults } from '../run/limits.ts';
-import type { Recovery, TriggerOutcome } from '../run/outcome.ts';
+import type { OutcomeOf, Recovery, TriggerOutcome } from '../run/outcome.ts';
 import type { JsonObject } from '../system/json.ts';
 import { localTime } from '../system/time-text.ts';
 import type { HintContext } from './hint-context.ts';
-import { lookFor, sentMsOf, triggerAt, unresolvedText } from './of-doubt.ts';
+import { searchHint, sentMsOf, triggerText, unresolvedText } from './of-in-doubt.ts';
 import { diagnosticOf } from './of-outcome.ts';
 
 /** How `recover` can resolve a trigger, in its documents. */
@@ -52,7 +53,7 @@ export function reportOfRecovery(recovery: Recovery, flags: { resend?: boolean }
 
 /** Until when `recover` would send the trigger. */
 function untilMsOf({ trigger, outcome, ageMs }: Recovery, { resend }: { resend?: boolean }): number | undefined {
-  const sentMs = sentMsOf({ recorded: { at: trigger.at, ageMs } });
+  const sentMs = sentMsOf({ at: trigger.at, ageMs });
   if (outcome.kind !== 'dry_run' || sentMs === undefined) return undefined;
   return sentMs + (resend ? defaults.keyRetentionMs : defaults.recoverMaxAgeMs);
 }
@@ -60,45 +61,60 @@ function untilMsOf({ trigger, outcome, ageMs }: Recovery, { resend }: { resend?:
 /** What became of a trigger, in a sentence. */
 export function sentenceOfRecovery(recovery: Recovery, flags: { resend?: boolean }, hintContext: HintContext): string {
   const { trigger, outcome, ageMs, error } = recovery;
-  const { target, at, reason, idempotencyKey } = trigger;
-  const recorded = { at, ageMs };
-  const about = triggerAt({ target, recorded });
+  const subject = triggerText(trigger.target, { recorded: { at: trigger.at, ageMs } });
   switch (outcome.kind) {
     case 'has_run':
-      return `${about} ${foundText(outcome, error, hintContext)}`;
+      return `${subject} ${runText(outcome, error, hintContext)}`;
     case 'no_run':
-      return `${about} started no run: ${reasonOf(outcome.fault)}`;
+      return `${subject} started no run: ${reasonOf(outcome.fault)}`;
     case 'dry_run': {
       const untilMs = untilMsOf(recovery, flags);
-      const during = untilMs === undefined ? '' : `, until ${localTime(untilMs)}`;
-      const why = reason === undefined ? 'it has no recorded response' : `last attempt: ${reason}`;
-      return `${about} would be sent again${during} (${why})`;
+      const limit = untilMs === undefined ? '' : `, until ${localTime(untilMs)}`;
+      const { reason } = trigger;
+      const details = reason === undefined ? 'it has no recorded response' : `last attempt: ${reason}`;
+      return `${subject} would be sent again${limit} (${details})`;
     }
-    case 'in_doubt': {
-      const { reason: why } = outcome.inDoubt;
-      const { kind } = why;
-      const { message = '' } = diagnosticOf(outcome, hintContext) ?? {};
-      if (kind === 'no_response') return unresolvedText(why.fault, { ...outcome.inDoubt, target, idempotencyKey });
-      if (kind === 'superseded')
-        return `${about} isn't sent again, because a later one has a run; if it matters, ${lookFor({ target, ...outcome.inDoubt })}`;
-      const isWhole = kind === 'sending' || kind === 'other_api_key' || kind === 'withheld';
-      return isWhole ? message : `${about} is unresolved: ${message}`;
-    }
+    case 'in_doubt':
+      return sentenceInDoubt(subject, trigger, outcome, hintContext);
     default:
-      return `${about} is unresolved: ${diagnosticOf(outcome, hintContext)?.message}`;
+      return `${subject} is unresolved: ${diagnosticOf(outcome, hintContext)?.message}`;
   }
 }
 
-/** How its run was found, and how it stands: RUNNING, perhaps, because a service may repeat its first response. */
-function foundText(
-  { triggerInfo, run, status }: Extract<TriggerOutcome, { kind: 'has_run' }>,
+function sentenceInDoubt(
+  subject: string,
+  { target, idempotencyKey }: UnresolvedTrigger,
+  outcome: OutcomeOf<'in_doubt'>,
+  hintContext: HintContext,
+): string {
+  const { inDoubt } = outcome;
+  const { message = '' } = diagnosticOf(outcome, hintContext) ?? {};
+  switch (inDoubt.reason.kind) {
+    case 'no_response':
+      return unresolvedText(inDoubt.reason.fault, { ...inDoubt, target, idempotencyKey });
+    case 'superseded': {
+      const search = searchHint(target, inDoubt);
+      return `${subject} isn't sent again, because a later one has a run; if it matters, ${search}`;
+    }
+    // These messages begin with the trigger themselves.
+    case 'sending':
+    case 'other_api_key':
+    case 'withheld':
+      return message;
+    default:
+      return `${subject} is unresolved: ${message}`;
+  }
+}
+
+/** The run of a trigger, and its status. It may be RUNNING only because a service repeats its first response. */
+function runText(
+  { triggerInfo, run, status }: OutcomeOf<'has_run'>,
   error: string | undefined,
   { argumentOf }: HintContext,
 ): string {
-  const found =
-    attributions[triggerInfo.attribution].started === 'no' ? 'had started run' : 'was sent again; its run is';
-  const end = status?.isFinal
-    ? `, which finished ${status.status}${error === undefined ? '' : `: ${error}`}`
-    : `; to watch it: \`runctl watch ${argumentOf(run)}\``;
-  return `${found} ${run.executionId}${end}`;
+  const isEarlier = attributions[triggerInfo.attribution].started === 'no';
+  const hasRun = `${isEarlier ? 'had started run' : 'was sent again; its run is'} ${run.executionId}`;
+  if (!status?.isFinal) return `${hasRun}; to watch it: \`runctl watch ${argumentOf(run)}\``;
+  const reason = error === undefined ? '' : `: ${error}`;
+  return `${hasRun}, which finished ${status.status}${reason}`;
 }

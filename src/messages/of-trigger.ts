@@ -1,12 +1,4 @@
-import {
-  exitNameOfFault,
-  type Fault,
-  type FaultKind,
-  httpOf,
-  isAborted,
-  remedyOf,
-  retryAfterHint,
-} from '../run/fault.ts';
+import { exitNameOfFault, type Fault, httpOf, isAborted, remedyOf, retryAfterHint } from '../run/fault.ts';
 import type { ActiveRun, OutcomeOf, TimedOut } from '../run/outcome.ts';
 import type { Diagnostic } from '../run/problem.ts';
 import { shellWord } from '../run/quote.ts';
@@ -15,13 +7,13 @@ import { formatDuration, localTime } from '../system/time-text.ts';
 import type { HintContext } from './hint-context.ts';
 
 /** A trigger that definitely started no run. */
-export function diagnosticOfRefusal(outcome: OutcomeOf<'no_run'>, hintContext: HintContext): Diagnostic {
-  const { target, fault, waitEnd, active = {}, isOutage, isRepeatedRefusal, interruptedBy } = outcome;
+export function diagnosticWithoutRun(outcome: OutcomeOf<'no_run'>, hintContext: HintContext): Diagnostic {
+  const { target, fault, waitEnd, isOutage, isRepeatedRefusal, interruptedBy } = outcome;
   if (interruptedBy && isAborted(fault)) return { message: 'interrupted; no run was started' };
-  if (waitEnd?.kind === 'gave_up') return diagnosticOfUnreadSlot(target, fault, waitEnd.giveUpAfterMs);
+  if (waitEnd?.kind === 'gave_up') return diagnosticOfUnpolledActiveRun(target, fault, waitEnd.giveUpAfterMs);
   if (waitEnd?.kind === 'timed_out' && fault.kind === 'already_active')
-    return diagnosticOfSlotTimeout(target, fault, waitEnd);
-  const { happened, remedy } = known(fault, target, active, hintContext);
+    return diagnosticOfWaitTimeout(target, fault, waitEnd);
+  const { happened, remedy } = explanationOf(outcome, hintContext);
   const message = happened + httpOf(fault);
   if (isOutage) return { message, hint: outageHint };
   const hint = fault.hint ?? retryAfterHint(fault) ?? keyReuseHint(fault) ?? remedy ?? causeHint(fault);
@@ -33,30 +25,35 @@ const repeatedHint =
 
 const outageHint = 'the service or the network may be down; `runctl doctor` finds the cause';
 
-function known(
-  fault: Fault,
-  target: Target,
-  active: ActiveRun,
-  hintContext: HintContext,
-): { happened: string; remedy?: string } {
+interface Explanation {
+  happened: string;
+  remedy?: string;
+}
+
+function explanationOf({ target, fault, active }: OutcomeOf<'no_run'>, hintContext: HintContext): Explanation {
   const name = automationNameOf(target);
   const failure = `no run of ${name} was started: ${fault.message}`;
-  const isActive =
-    active.since === undefined ? 'is already running' : `has been running since ${localTime(active.since)}`;
-  const special: Partial<Record<FaultKind, { happened: string; remedy: string }>> = {
-    already_active: {
-      happened: `${name} ${isActive}; no run was started`,
-      remedy: activeHint(target, active, hintContext),
-    },
-    not_found: {
-      happened: isOfProject(fault) ? failure : `the service doesn't know ${name}; no run was started`,
-      remedy: `${didYouMeanLine(name, hintContext)}check the name, the project and the base URL: \`runctl config list\``,
-    },
-    spent_key: { happened: `${fault.message}; no run was started`, remedy: 'trigger with a new idempotency key' },
-  };
-  const isPage = fault.kind === 'not_found' && fault.page !== undefined;
-  return (!isPage && special[fault.kind]) || { happened: failure, remedy: remedyOf(fault) };
+  switch (fault.kind) {
+    case 'already_active':
+      return {
+        happened: `${name} ${activeText(active)}; no run was started`,
+        remedy: activeHint(target, active, hintContext),
+      };
+    case 'spent_key':
+      return { happened: `${fault.message}; no run was started`, remedy: 'trigger with a new idempotency key' };
+    case 'not_found':
+      // A page may come from something other than the service, so it says nothing about the Automation.
+      if (fault.page !== undefined) break;
+      return {
+        happened: isOfProject(fault) ? failure : `the service doesn't know ${name}; no run was started`,
+        remedy: `${didYouMeanLine(name, hintContext)}check the name, the project and the base URL: \`runctl config list\``,
+      };
+  }
+  return { happened: failure, remedy: remedyOf(fault) };
 }
+
+const activeText = ({ since }: ActiveRun = {}) =>
+  since === undefined ? 'is already running' : `has been running since ${localTime(since)}`;
 
 /** A question alone: a command that runs something nobody asked for isn't printed. */
 export function didYouMeanLine(name: string, { namesLike }: HintContext): string {
@@ -64,7 +61,8 @@ export function didYouMeanLine(name: string, { namesLike }: HintContext): string
   return near.length > 0 ? `did you mean ${near.map(shellWord).join(' or ')}?\n` : '';
 }
 
-function activeHint(target: Target, { executionId, mayBeLost }: ActiveRun, { argumentOf }: HintContext): string {
+function activeHint(target: Target, active: ActiveRun = {}, { argumentOf }: HintContext): string {
+  const { executionId, mayBeLost } = active;
   if (executionId !== undefined) return `\`runctl watch ${argumentOf({ target, executionId })}\``;
   return mayBeLost
     ? 'an earlier trigger whose response was lost may have started that run: `runctl recover`'
@@ -87,7 +85,7 @@ const keyReuseHint = ({ kind, serviceCode = '' }: Fault) =>
     : undefined;
 
 /** `--timeout` ended the wait for the active run, or would expire before the service allows another try. */
-function diagnosticOfSlotTimeout(target: Target, fault: Fault, { timeoutMs, passedMs }: TimedOut): Diagnostic {
+function diagnosticOfWaitTimeout(target: Target, fault: Fault, { timeoutMs, passedMs }: TimedOut): Diagnostic {
   const limit = formatDuration(timeoutMs);
   const wait = retryAfterHint(fault);
   const happened = wait
@@ -100,10 +98,11 @@ function diagnosticOfSlotTimeout(target: Target, fault: Fault, { timeoutMs, pass
 }
 
 /** The wait for the active run ended because nothing more could be learned about it. */
-function diagnosticOfUnreadSlot(target: Target, fault: Fault, giveUpAfterMs: number): Diagnostic {
+function diagnosticOfUnpolledActiveRun(target: Target, fault: Fault, giveUpAfterMs: number): Diagnostic {
   const silence = `no valid response for ${formatDuration(giveUpAfterMs)}, ${fault.message}`;
+  const happened = `${automationNameOf(target)} is already running, but that run couldn't be polled: ${silence}`;
   return {
-    message: `${automationNameOf(target)} is already running, but that run couldn't be polled: ${silence}; no run was started${httpOf(fault)}`,
+    message: `${happened}; no run was started${httpOf(fault)}`,
     hint: fault.hint ?? retryAfterHint(fault) ?? causeHint(fault),
   };
 }

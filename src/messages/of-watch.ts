@@ -10,7 +10,7 @@ import {
   retryAfterHint,
 } from '../run/fault.ts';
 import { longestIdempotencyKey } from '../run/limits.ts';
-import type { LastConfirmed, OutcomeOf, TriggerInfo, WatchEnd } from '../run/outcome.ts';
+import type { LastConfirmed, OutcomeOf, RunResource, TriggerInfo, WatchEnd } from '../run/outcome.ts';
 import type { Diagnostic } from '../run/problem.ts';
 import { shellWord } from '../run/quote.ts';
 import { automationNameOf, fullNameOf, type Run } from '../run/run.ts';
@@ -20,7 +20,7 @@ import type { HintContext } from './hint-context.ts';
 import { didYouMeanLine } from './of-trigger.ts';
 
 /** Why a run wasn't followed to its end. */
-export function diagnosticOfEnd(
+export function diagnosticOfWatchEnd(
   { run, triggerInfo, end, lastConfirmed, isOwnRun }: OutcomeOf<'watch_ended'>,
   hintContext: HintContext,
 ): Diagnostic {
@@ -30,9 +30,9 @@ export function diagnosticOfEnd(
     case 'gave_up':
       return diagnosticOfSilence(run, end, lastConfirmed, hintContext);
     case 'polls_refused':
-      return isForgottenRunOfKey(end.fault, triggerInfo)
-        ? diagnosticOfForgottenRun({ run, triggerInfo, fault: end.fault, lastConfirmed }, ' --watch')
-        : diagnosticOfRefusedPoll(run, end.fault, { lastConfirmed, isOwnRun }, hintContext);
+      return isNotFoundRunOfKey(end.fault, triggerInfo)
+        ? diagnosticOfNotFoundRun({ run, triggerInfo, fault: end.fault, lastConfirmed }, ' --watch')
+        : diagnosticOfRefusedPoll({ run, fault: end.fault, lastConfirmed, isOwnRun }, hintContext);
     case 'signal':
       return {
         message: `stopped watching ${automationNameOf(run.target)}; the run continues${askedWait(end.askedUntilMs)}`,
@@ -59,10 +59,11 @@ function diagnosticOfTimeout(
   hintContext: HintContext,
 ): Diagnostic {
   const wait = fault && retryAfterHint(fault);
-  const why = fault ? `: ${fault.message}` : '';
+  const cause = fault ? `: ${fault.message}` : '';
   const http = fault ? httpOf(fault) : '';
+  const happened = `stopped watching ${automationNameOf(run.target)} after ${formatDuration(passedMs)}${cause}`;
   return {
-    message: `stopped watching ${automationNameOf(run.target)} after ${formatDuration(passedMs)}${why}; ${whetherItContinues(lastConfirmed)}${lastConfirmedText(lastConfirmed)}${http}`,
+    message: `${happened}; ${whetherItContinues(lastConfirmed)}${lastConfirmedText(lastConfirmed)}${http}`,
     hint: wait ? `${wait}, then: ${resume(run, hintContext)}` : resume(run, hintContext),
   };
 }
@@ -89,41 +90,50 @@ function diagnosticOfSilence(
 }
 
 /** After the API key is replaced, the run can be watched again. */
-function diagnosticOfRefusedPoll(
-  run: Run,
-  fault: Fault,
-  known: { lastConfirmed?: LastConfirmed; isOwnRun?: boolean },
-  hintContext: HintContext,
-): Diagnostic {
-  const diagnostic = diagnosticOfUnread({ run, resource: 'status', fault, ...known }, hintContext);
-  if (exitNameOfFault(fault) !== 'unauthorized') return diagnostic;
-  return { ...diagnostic, hint: `${diagnostic.hint}, then: ${resume(run, hintContext)}` };
+function diagnosticOfRefusedPoll(failure: FailedRequest, hintContext: HintContext): Diagnostic {
+  const diagnostic = diagnosticOfFailedRequest({ ...failure, resource: 'status' }, hintContext);
+  if (exitNameOfFault(failure.fault) !== 'unauthorized') return diagnostic;
+  return { ...diagnostic, hint: `${diagnostic.hint}, then: ${resume(failure.run, hintContext)}` };
 }
 
-/** Why a status or a result couldn't be read. */
-export function diagnosticOfUnread(
-  outcome: Omit<OutcomeOf<'request_failed'>, 'kind'>,
+interface FailedRequest {
+  run: Run;
+  fault: Fault;
+  lastConfirmed?: LastConfirmed;
+  isOwnRun?: boolean;
+}
+
+/** A status or a result couldn't be read. */
+export function diagnosticOfFailedRequest(
+  failure: FailedRequest & { resource: RunResource; triggerInfo?: TriggerInfo; isOutage?: boolean },
   hintContext: HintContext,
 ): Diagnostic {
-  const { run, triggerInfo, resource, fault, lastConfirmed, isOutage } = outcome;
-  if (isForgottenRunOfKey(fault, triggerInfo))
-    return diagnosticOfForgottenRun({ run, triggerInfo, fault, lastConfirmed });
-  const isMissing = exitNameOfFault(fault) === 'not_found' && !fault.page;
-  if (isAborted(fault)) return { message: 'interrupted', hint: again(resource, run, hintContext) };
-  const state = lastConfirmed ? `, ${lastConfirmedText(lastConfirmed)}` : '';
-  const failure = `the ${resource} of ${automationNameOf(run.target)} couldn't be read: ${fault.message}; the run is not affected${state}`;
-  const message = (isMissing ? missing(run, fault, lastConfirmed) : failure) + httpOf(fault);
+  const { run, triggerInfo, resource, fault, lastConfirmed, isOutage, isOwnRun } = failure;
+  if (isNotFoundRunOfKey(fault, triggerInfo))
+    return diagnosticOfNotFoundRun({ run, triggerInfo, fault, lastConfirmed });
   const retry = again(resource, run, hintContext);
+  if (isAborted(fault)) return { message: 'interrupted', hint: retry };
+  const isNotFound = exitNameOfFault(fault) === 'not_found' && !fault.page;
+  const happened = isNotFound
+    ? notFoundText(run, fault, lastConfirmed)
+    : unreadText(resource, run, fault, lastConfirmed);
+  const message = happened + httpOf(fault);
   if (isOutage) return { message, hint: `the service or the network may be down; try again: ${retry}` };
   const hint = fault.hint ?? retryAfterHint(fault) ?? remedyOf(fault);
-  return { message, hint: hint ?? (isMissing ? whyMissing(run, outcome.isOwnRun, hintContext) : retry) };
+  return { message, hint: hint ?? (isNotFound ? notFoundHint(run, isOwnRun, hintContext) : retry) };
+}
+
+function unreadText(resource: RunResource, run: Run, fault: Fault, lastConfirmed: LastConfirmed | undefined): string {
+  const state = lastConfirmed ? `, ${lastConfirmedText(lastConfirmed)}` : '';
+  const failure = `the ${resource} of ${automationNameOf(run.target)} couldn't be read: ${fault.message}`;
+  return `${failure}; the run is not affected${state}`;
 }
 
 /** Is it a run that an idempotency key started which the user gave, and that the service doesn't know any more? */
-const isForgottenRunOfKey = ({ kind }: Fault, triggerInfo: TriggerInfo | undefined): triggerInfo is TriggerInfo =>
+const isNotFoundRunOfKey = ({ kind }: Fault, triggerInfo: TriggerInfo | undefined): triggerInfo is TriggerInfo =>
   kind === 'not_found' && triggerInfo !== undefined && mayBeEarlierRun(triggerInfo.attribution);
 
-interface ForgottenRun {
+interface NotFoundRun {
   run: Run;
   triggerInfo: TriggerInfo;
   fault: Fault;
@@ -131,30 +141,32 @@ interface ForgottenRun {
 }
 
 /** The key that started it never starts another run, so only a new one does. */
-function diagnosticOfForgottenRun({ run, triggerInfo, fault, lastConfirmed }: ForgottenRun, flag = ''): Diagnostic {
+function diagnosticOfNotFoundRun({ run, triggerInfo, fault, lastConfirmed }: NotFoundRun, flag = ''): Diagnostic {
   const { idempotencyKey } = triggerInfo;
   const name = automationNameOf(run.target);
   const state = lastConfirmed ? `, ${lastConfirmedText(lastConfirmed)}` : '';
   // Whoever repeats the command gets the same key, and so the same run.
   const newKey = `${idempotencyKey?.slice(0, longestIdempotencyKey - 2)}-2`;
   const trigger = `runctl trigger ${shellWord(fullNameOf(run.target))}${flag} --idempotency-key ${shellWord(newKey)}`;
+  const unknownRun = `the service doesn't know run ${run.executionId} of ${name}`;
   return {
-    message: `the service doesn't know run ${run.executionId} of ${name}, which the idempotency key ${idempotencyKey} started${state}${httpOf(fault)}`,
-    hint: `if you still want this run, trigger again with a new idempotency key: \`${trigger}\``,
+    message: `${unknownRun}, which the idempotency key ${idempotencyKey} started${state}${httpOf(fault)}`,
+    hint: `${newKeyHint}: \`${trigger}\``,
   };
 }
 
-function missing(run: Run, fault: Fault, lastConfirmed: LastConfirmed | undefined): string {
+function notFoundText(run: Run, fault: Fault, lastConfirmed: LastConfirmed | undefined): string {
+  const name = automationNameOf(run.target);
   if (lastConfirmed)
-    return `the service doesn't know run ${run.executionId} of ${automationNameOf(run.target)}, ${lastConfirmedText(lastConfirmed)}`;
+    return `the service doesn't know run ${run.executionId} of ${name}, ${lastConfirmedText(lastConfirmed)}`;
   const orElse = fault.kind === 'path_not_found' ? ', or the base URL is wrong' : '';
-  return `${automationNameOf(run.target)} has no run ${run.executionId}${orElse}`;
+  return `${name} has no run ${run.executionId}${orElse}`;
 }
 
 const newKeyHint = 'if you still want this run, trigger again with a new idempotency key';
 
 /** What to do about a run that the service doesn't know. `isOwnRun`: the API key that asked is the one that started it. */
-function whyMissing({ target }: Run, isOwnRun: boolean | undefined, hintContext: HintContext): string {
+function notFoundHint({ target }: Run, isOwnRun: boolean | undefined, hintContext: HintContext): string {
   if (isOwnRun) return `perhaps the service was restored from a backup; ${newKeyHint}`;
   const listed = hintContext.hasJournal ? '; `runctl list` shows the runs of this machine' : '';
   return `${didYouMeanLine(automationNameOf(target), hintContext)}check the id, the project and the automation${listed}`;

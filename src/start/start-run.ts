@@ -1,5 +1,5 @@
 import { senderOf } from '../journal/processes.ts';
-import { recoverCommandFor } from '../messages/of-doubt.ts';
+import { recoverCommandFor } from '../messages/of-in-doubt.ts';
 import { ageOf, type UnresolvedTrigger } from '../run/entry.ts';
 import type { Fault } from '../run/fault.ts';
 import { defaults } from '../run/limits.ts';

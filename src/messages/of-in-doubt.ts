@@ -1,0 +1,224 @@
+import type { UnresolvedTrigger } from '../run/entry.ts';
+import { apiKeyHint, deliveryOf, type Fault, httpFactsOf } from '../run/fault.ts';
+import { defaults } from '../run/limits.ts';
+import type { InDoubtDetails, OutcomeOf } from '../run/outcome.ts';
+import type { Diagnostic } from '../run/problem.ts';
+import { fullArgumentOf, shellWord } from '../run/quote.ts';
+import { automationNameOf, fullNameOf, type Target } from '../run/run.ts';
+import { formatDuration, localTime } from '../system/time-text.ts';
+
+/** A trigger that may have started a run whose id isn't known. */
+interface TriggerInDoubt extends InDoubtDetails {
+  target: Target;
+  idempotencyKey: string;
+}
+
+export function diagnosticInDoubt({ target, triggerInfo, inDoubt }: OutcomeOf<'in_doubt'>): Diagnostic | undefined {
+  const { reason } = inDoubt;
+  const trigger = { ...inDoubt, target, idempotencyKey: triggerInfo?.idempotencyKey ?? '' };
+  switch (reason.kind) {
+    case 'no_response':
+      return diagnosticOfLost(reason.fault, trigger);
+    case 'signal':
+      return diagnosticOfInterrupted(trigger);
+    case 'expired':
+      return diagnosticOfExpired(trigger);
+    case 'other_api_key':
+      return diagnosticOfOtherApiKey(trigger);
+    case 'withheld':
+      return diagnosticOfWithheld(trigger);
+    case 'sending':
+      return { message: `${triggerText(target, inDoubt)} is still being sent by ${processText(reason.process)}` };
+    case 'listed':
+      return {
+        message: `this trigger of ${automationNameOf(target)} has no recorded response; it may have started a run`,
+        hint: reason.isRecoverable ? recoverCommandFor(trigger) : undefined,
+      };
+    case 'superseded':
+      return undefined;
+  }
+}
+
+function diagnosticOfLost(fault: Fault, trigger: TriggerInDoubt): Diagnostic {
+  const { target, ignoresKeys } = trigger;
+  // A refusal can only be that of a retry, because otherwise the trigger wouldn't be in doubt.
+  const isRetry = deliveryOf(fault) === 'refused';
+  const next = nextSteps(trigger, fault.retryAfterMs);
+  return {
+    message: `the trigger of ${automationNameOf(target)} got no valid response${afterLoss(fault, trigger, isRetry)}`,
+    hint: fault.kind === 'unauthorized' ? hintAfterRefusal(fault, next, trigger) : next,
+    needsPerson: ignoresKeys,
+  };
+}
+
+/** With another API key, the idempotency key would be a new one. */
+function hintAfterRefusal({ hint }: Fault, next: string, trigger: TriggerInDoubt): string {
+  if (hint) return `${hint}\nthen ${next}`;
+  return `${apiKeyHint}; with the one that sent the trigger, ${next}\n${withoutThatApiKey(trigger)}`;
+}
+
+/** The rest of a sentence about a lost response: what followed it, and what that means for the run. */
+function afterLoss(fault: Fault, trigger: TriggerInDoubt, isRetry: boolean): string {
+  const facts = [...httpFactsOf(fault), `idempotency key ${trigger.idempotencyKey}`].join(', ');
+  return `${failureText(fault, trigger, isRetry)} (${facts})${notRepeated(trigger)}`;
+}
+
+/** `isRetry`: this fault is that of a retry, as a refusal because of an active run always is. */
+function failureText(fault: Fault, { conflict }: TriggerInDoubt, isRetry: boolean): string {
+  const { executionId, message } = fault;
+  if (fault.kind !== 'already_active') {
+    const retryFailed = isRetry ? ', and the retry failed' : '';
+    return `${retryFailed}: ${message}; a run may have been started`;
+  }
+  if (executionId === undefined) return ', and on the retry a run was already active, perhaps its own';
+  return conflict?.isOthers
+    ? `, and on the retry another run was active (${executionId}), so this trigger may have started one, too`
+    : `, and on the retry run ${executionId} was already active, perhaps its own`;
+}
+
+/** The sentence of `recover` about a trigger that it sent again in vain. */
+export function unresolvedText(fault: Fault, trigger: TriggerInDoubt): string {
+  const sentMs = sentMsOf(trigger.recorded);
+  const when = sentMs === undefined ? '' : `, triggered at ${localTime(sentMs)},`;
+  const name = automationNameOf(trigger.target);
+  return `${name}${when} is unresolved: its response was lost${afterLoss(fault, trigger, true)}`;
+}
+
+function diagnosticOfInterrupted(trigger: TriggerInDoubt): Diagnostic {
+  const { target, idempotencyKey, conflict, ignoresKeys } = trigger;
+  const happened = `interrupted; a run of ${automationNameOf(target)} may have been started`;
+  const withoutActiveRun = conflict && { ...conflict, activeExecutionId: undefined };
+  return {
+    message: `${happened} (idempotency key ${idempotencyKey})${notRepeated(trigger)}`,
+    hint: nextSteps({ ...trigger, conflict: withoutActiveRun }),
+    needsPerson: ignoresKeys,
+  };
+}
+
+const keysIgnored = 'the service ignores idempotency keys, so a second run could start';
+
+const notRepeated = ({ ignoresKeys }: TriggerInDoubt) => (ignoresKeys ? `. It isn't sent again: ${keysIgnored}` : '');
+
+/** What to type now, what later, and what on another machine: one line each. The first command starts no second run. */
+function nextSteps(trigger: TriggerInDoubt, retryAfterMs = 0): string {
+  const { target, conflict, recorded } = trigger;
+  const again = recorded ? recoverIn(retryAfterMs, trigger) : triggerAgain(trigger);
+  if (trigger.ignoresKeys) return `${searchHint(target, trigger)}; if there is none: ${again}`;
+  const lines: string[] = [];
+  if (conflict?.activeExecutionId !== undefined) {
+    const active = fullArgumentOf({ target, executionId: conflict.activeExecutionId });
+    lines.push(`follow that run: \`runctl watch ${active}\``);
+  }
+  let when = '';
+  if (conflict) when = 'when it has finished, ';
+  else if (retryAfterMs > 0) when = `in ${formatDuration(retryAfterMs)}, as the service asks, `;
+  const limit = recorded ? '' : ' (within 24h)';
+  lines.push(`${when}send it again with the same idempotency key${limit}: ${again}`);
+  const sentMs = sentMsOf(recorded);
+  if (sentMs !== undefined) {
+    const until = localTime(sentMs + defaults.keyRetentionMs);
+    lines.push(`On any other machine, until ${until}: ${triggerAgain(trigger)}`);
+  }
+  return lines.join('\n');
+}
+
+/** When it was first sent. Undefined if the journal doesn't say, or dates it in the future. */
+export const sentMsOf = (recorded: InDoubtDetails['recorded']): number | undefined =>
+  recorded && Number.isFinite(recorded.ageMs) ? Date.parse(recorded.at) : undefined;
+
+/** The command that sends the trigger after this time. An active run may take hours to finish. */
+function recoverIn(waitMs: number, trigger: TriggerInDoubt): string {
+  const ageMs = (trigger.recorded?.ageMs ?? 0) + waitMs;
+  const isWithheld = trigger.ignoresKeys || trigger.conflict !== undefined || ageMs > defaults.recoverMaxAgeMs;
+  return isWithheld ? resendCommand(trigger.target) : '`runctl recover`';
+}
+
+/** What resolves it, or says why not. Of an older one, `recover` first says which run to look for. */
+export const recoverCommandFor = (trigger: RecoverableTrigger): string =>
+  isSkippedByOther(trigger) ? resendCommand(trigger.target) : '`runctl recover`';
+
+/** A trigger whose outcome isn't known: from the journal, or of this command. */
+type RecoverableTrigger = UnresolvedTrigger | TriggerInDoubt;
+
+/** With `--if-active skip`, a trigger starts no run while another one is active, and one was. */
+const isSkippedByOther = ({ ifActive, conflict }: RecoverableTrigger) => ifActive === 'skip' && conflict !== undefined;
+
+/** Names the automation, so that no other trigger is sent. */
+const resendCommand = (target: Target) => `\`runctl recover ${shellWord(fullNameOf(target))} --resend\``;
+
+function triggerAgain({ target, idempotencyKey, ifActive }: TriggerInDoubt): string {
+  const skip = ifActive === 'skip' ? ' --if-active skip' : '';
+  return `\`runctl trigger ${shellWord(fullNameOf(target))} --idempotency-key ${shellWord(idempotencyKey)}${skip}\``;
+}
+
+/** How to find the run in the service, which can't list runs. */
+export function searchHint(target: Target, { recorded, conflict }: InDoubtDetails): string {
+  const sentMs = sentMsOf(recorded);
+  let when = ' that began just now';
+  if (recorded) when = sentMs === undefined ? '' : ` that began at about ${localTime(sentMs)}`;
+  const isPerhaps = conflict?.activeExecutionId !== undefined && !conflict.isOthers;
+  const which = isPerhaps ? ` (perhaps ${conflict.activeExecutionId})` : '';
+  return `look in the service for a run of ${automationNameOf(target)}${when}${which}`;
+}
+
+/** The trigger in a sentence, with the time at which it was first sent. */
+export function triggerText(target: Target, { recorded }: { recorded?: InDoubtDetails['recorded'] }): string {
+  const sentMs = sentMsOf(recorded);
+  const when = sentMs === undefined ? '' : ` at ${localTime(sentMs)}`;
+  return `the trigger of ${automationNameOf(target)}${when}`;
+}
+
+/** Why `recover` sends it only with `--resend`: a second run, or a late one, could start. */
+function withheldReason(trigger: TriggerInDoubt): string {
+  const { ageMs = 0 } = trigger.recorded ?? {};
+  if (trigger.ignoresKeys) return keysIgnored;
+  if (isSkippedByOther(trigger))
+    return 'another run was active, and with `--if-active skip` it was to start none beside that';
+  const age = Number.isFinite(ageMs) ? `${formatDuration(ageMs)} old` : "dated in the future, so its age isn't known";
+  return `it is ${age}, and if it never arrived, its run would start now`;
+}
+
+/** The trigger isn't sent, though its outcome is unknown: `recover` needs `--resend`. */
+function diagnosticOfWithheld(trigger: TriggerInDoubt): Diagnostic {
+  const { target, idempotencyKey } = trigger;
+  const notSent = `${triggerText(target, trigger)} isn't sent again: ${withheldReason(trigger)}`;
+  return {
+    message: `${notSent} (idempotency key ${idempotencyKey})`,
+    hint: `${searchHint(target, trigger)}; if there is none, send it again: ${resendCommand(target)}`,
+    needsPerson: true,
+  };
+}
+
+/** The idempotency key was sent with another API key, and the outcome is unknown. With this API key, it is a new key. */
+function diagnosticOfOtherApiKey(trigger: TriggerInDoubt): Diagnostic {
+  const { target, idempotencyKey } = trigger;
+  const happened = `the idempotency key ${idempotencyKey} was sent with another API key, and may have started a run`;
+  return {
+    message: `${happened} of ${automationNameOf(target)}. With this API key a second run could start`,
+    hint: `${apiKeyHint}: set the one that sent the trigger, then \`runctl recover\`\n${withoutThatApiKey(trigger)}`,
+  };
+}
+
+/** Without the API key that sent it, a trigger in doubt can't be sent again. */
+function withoutThatApiKey(trigger: TriggerInDoubt): string {
+  const search = `If that API key no longer works, ${searchHint(trigger.target, trigger)}`;
+  const sentMs = sentMsOf(trigger.recorded);
+  if (sentMs === undefined) return search;
+  return `${search}. After ${localTime(sentMs + defaults.keyRetentionMs)} nothing asks about this trigger any more`;
+}
+
+/** An idempotency key whose outcome is unknown and that the service may have forgotten. */
+function diagnosticOfExpired(trigger: TriggerInDoubt): Diagnostic {
+  const { target, idempotencyKey } = trigger;
+  const happened = `the idempotency key ${idempotencyKey} was first sent more than 24h ago`;
+  return {
+    message: `${happened}, and may have started a run of ${automationNameOf(target)}`,
+    hint: `${searchHint(target, trigger)}; if there is none, trigger with a new idempotency key`,
+  };
+}
+
+/** `process 4711 on build-host`. */
+export function processText(name: string): string {
+  const [host = '', pid] = name.split(' ');
+  return `process ${pid} on ${host.replace(/\/.*/s, '')}`;
+}

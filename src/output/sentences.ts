@@ -1,7 +1,7 @@
 import type { FailedAttempt, RunEvent, WarningName } from '../run/events.ts';
 import { reasonOf } from '../run/fault.ts';
 import { laterSignOfLifeMs, signOfLifeMs } from '../run/limits.ts';
-import { automationNameOf } from '../run/run.ts';
+import { automationNameOf, type Target } from '../run/run.ts';
 import { beganAt } from '../run/service.ts';
 import { endedWell } from '../run/statuses.ts';
 import type { Clock } from '../system/clock.ts';
@@ -10,63 +10,58 @@ import { formatDuration } from '../system/time-text.ts';
 /** Turns events into sentences for people; undefined for an event without one, or that was reported already. */
 export function createSentences(clock: Clock): (event: RunEvent) => string | undefined {
   const warnings = new Set<string>();
-  /** When a wait for another run of each automation was last reported. */
-  const slotReportedAtMs = new Map<string, number>();
-  /** Of each automation: why its trigger failed, and when that was last reported. */
+  /** When the wait for the active run of each automation was last reported. */
+  const waitReportedAtMs = new Map<string, number>();
+  /** Why the trigger of each automation failed, and when that was last reported. */
   const failed = new Map<string, { reason: string; atMs: number }>();
 
   return (event) => {
-    if (event.event === 'warning') {
-      if (warnings.has(event.message)) return undefined;
-      warnings.add(event.message);
-    }
-    if (event.event === 'waiting' && event.for === 'active_run') {
-      const name = automationNameOf(event.target ?? event.run.target);
-      const nowMs = clock.elapsedMs();
-      if (nowMs - (slotReportedAtMs.get(name) ?? Number.NEGATIVE_INFINITY) < laterSignOfLifeMs) return undefined;
-      slotReportedAtMs.set(name, nowMs);
-    }
-    if (event.event === 'attempt_failed' && event.resource === 'trigger') {
-      const name = automationNameOf(event.target);
-      const last = failed.get(name);
-      const now = { reason: reasonOf(event.fault), atMs: clock.elapsedMs() };
-      if (last?.reason === now.reason && now.atMs - last.atMs < signOfLifeMs) return undefined;
-      failed.set(name, now);
-    }
-    return sentenceOf(event);
+    if (event.event === 'warning') return warningSentence(event.message);
+    if (event.event === 'waiting' && event.for === 'active_run') return waitSentence(event);
+    if (event.event === 'attempt_failed' && event.resource === 'trigger') return failureSentence(event);
+    if (event.event === 'triggered') return triggeredSentence(event);
+    return event.event === 'run_done' ? doneSentence(event) : undefined;
   };
+
+  /** A warning is printed once, however often it is made. */
+  function warningSentence(message: string): string | undefined {
+    if (warnings.has(message)) return undefined;
+    warnings.add(message);
+    return `runctl: ${message}`;
+  }
+
+  function waitSentence(event: RunEventOf<'waiting'>): string | undefined {
+    const name = automationNameOf(event.target ?? event.run.target);
+    const nowMs = clock.elapsedMs();
+    const lastMs = waitReportedAtMs.get(name);
+    if (lastMs !== undefined && nowMs - lastMs < laterSignOfLifeMs) return undefined;
+    waitReportedAtMs.set(name, nowMs);
+    return `${name} is already running; waiting until that run is finished`;
+  }
+
+  function failureSentence(event: FailedAttempt & { target: Target }): string | undefined {
+    const name = automationNameOf(event.target);
+    const reason = reasonOf(event.fault);
+    const nowMs = clock.elapsedMs();
+    const last = failed.get(name);
+    if (last?.reason === reason && nowMs - last.atMs < signOfLifeMs) return undefined;
+    failed.set(name, { reason, atMs: nowMs });
+    return `${name}: ${reason}; ${howRetried(event)}`;
+  }
 }
+
+type RunEventOf<Name extends RunEvent['event']> = Extract<RunEvent, { event: Name }>;
 
 /** Warnings that need no action, which `--quiet` leaves out. */
 const harmless: readonly WarningName[] = ['agents_discontinued', 'unknown_setting', 'unknown_status'];
 
 export const isShownQuietly = (event: RunEvent): boolean => event.event === 'warning' && !harmless.includes(event.name);
 
-function sentenceOf(event: RunEvent): string | undefined {
-  switch (event.event) {
-    case 'triggered':
-      return triggeredSentence(event);
-    case 'attempt_failed': {
-      if (event.resource !== 'trigger') return undefined;
-      return `${automationNameOf(event.target)}: ${reasonOf(event.fault)}; ${howRetried(event)}`;
-    }
-    case 'waiting':
-      if (event.for !== 'active_run') return undefined;
-      return `${automationNameOf(event.target ?? event.run.target)} is already running; waiting until that run is finished`;
-    case 'warning':
-      return `runctl: ${event.message}`;
-    case 'run_done': {
-      // Other runs may be watched for hours; the full report comes at the end.
-      const { failure, pending } = event;
-      const isEarly = failure && !failure.endsAll && pending > 0;
-      if (!isEarly) return undefined;
-      return `${automationNameOf(event.target ?? event.run.target)}: ${failure.name.replaceAll('_', ' ')}`;
-    }
-    case 'status':
-    case 'service_back':
-    case 'final':
-      return undefined;
-  }
+/** Other runs may be watched for hours, so a failure is named at once. The full report comes at the end. */
+function doneSentence(event: RunEventOf<'run_done'>): string | undefined {
+  const { failure, pending } = event;
+  if (!failure || failure.endsAll || pending === 0) return undefined;
+  return `${automationNameOf(event.target ?? event.run.target)}: ${failure.name.replaceAll('_', ' ')}`;
 }
 
 /** How long attempts go on, or when the next one is made if the service asked for a wait. */
@@ -75,7 +70,7 @@ export function howRetried({ fault, retryInMs, triedForMs }: FailedAttempt): str
   return `retrying for up to ${formatDuration(Math.ceil(triedForMs / 1000) * 1000)}`;
 }
 
-function triggeredSentence(event: Extract<RunEvent, { event: 'triggered' }>): string | undefined {
+function triggeredSentence(event: RunEventOf<'triggered'>): string | undefined {
   const { how, run, target, status, argument, isWatched } = event;
   const name = automationNameOf(target ?? run.target);
   if (how === 'skipped') return `${name} is already running; skipped, no run was started`;

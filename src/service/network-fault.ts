@@ -20,14 +20,10 @@ export function networkFaultOf(failure: ExchangeFailure, attempt: Attempt): Faul
   }
   if (failure.reason === 'deadline') {
     const limit = formatDuration(timeoutMs);
-    const way = proxy ? ` through ${proxyNameOf(proxy)}` : '';
-    return failure.sent
-      ? { kind: 'lost', message: `${host} didn't finish its response within ${limit}` }
-      : {
-          kind: 'unreachable',
-          message: `no connection to ${host}${way} within ${limit}`,
-          hint: proxy && hintFor(proxy),
-        };
+    if (failure.sent) return { kind: 'lost', message: `${host} didn't finish its response within ${limit}` };
+    const through = proxy ? ` through ${proxyNameOf(proxy)}` : '';
+    const message = `no connection to ${host}${through} within ${limit}`;
+    return { kind: 'unreachable', message, hint: proxy && hintFor(proxy) };
   }
   const causes = causesOf(failure.error);
   const ofClient = clientFault(causes, failure);
@@ -99,7 +95,7 @@ const networkMessages: Record<string, string> = {
 };
 
 /** A response that can't be read as HTTP. */
-function oddResponse(causes: Cause[], { host }: Attempt): Pick<Fault, 'message' | 'hint'> | undefined {
+function oddResponse(causes: Cause[], { host }: Attempt): { message: string; hint: string } | undefined {
   const sender = `${host}, or a proxy in front of it,`;
   for (const { code, name, message } of causes) {
     // undici reads no further after a 100 (lib/dispatcher/client-h1.js), though RFC 9110 §15.2 allows one at any time.
@@ -119,9 +115,10 @@ function oddResponse(causes: Cause[], { host }: Attempt): Pick<Fault, 'message' 
 const askServer = 'ask whoever runs the server, or the proxy, to change that';
 
 function networkMessage(causes: Cause[], { sent, status }: ExchangeFailure, { host }: Attempt): string {
-  const [, known] = Object.entries(networkMessages).find(([code]) => causes.some((cause) => cause.code === code)) ?? [];
+  const codes = causes.map(({ code }) => code);
+  const [, template] = Object.entries(networkMessages).find(([code]) => codes.includes(code)) ?? [];
   const reason = causes.find(({ code }) => code !== 'PROXY')?.message ?? 'no reason given';
-  const words = known?.replace('$', host) ?? `the connection to ${host} failed (${reason})`;
-  if (status !== undefined) return `${words} in the middle of a ${status} response`;
-  return sent ? `${words} before it responded` : words;
+  const failure = template?.replace('$', host) ?? `the connection to ${host} failed (${reason})`;
+  if (status !== undefined) return `${failure} in the middle of a ${status} response`;
+  return sent ? `${failure} before it responded` : failure;
 }

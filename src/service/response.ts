@@ -69,7 +69,7 @@ async function readRefusal<T>(response: HttpResponse, reading: Reading<T>): Prom
   const fault: Fault = {
     ...factsOfResponse(response, reading),
     kind,
-    message: refusalMessage(response, body, { kind, endpoint: reading.endpoint }),
+    message: refusalMessage(response, body, kind, reading.endpoint),
     page: body.page,
     serviceCode: body.code,
     executionId: kind === 'already_active' ? body.executionId : undefined,
@@ -103,26 +103,28 @@ const wrongDocumentMessages: Record<Endpoint, string> = {
 
 const pageMessage = (page: string) => `the response is an HTML page, "${page}", and may not come from the service`;
 
-function refusalMessage(
-  { status, headers }: HttpResponse,
-  body: ErrorBody,
-  { kind, endpoint }: { kind: FaultKind; endpoint: Endpoint },
-): string {
+function refusalMessage(response: HttpResponse, body: ErrorBody, kind: FaultKind, endpoint: Endpoint): string {
+  // Only the service redirects to a run or names an active one, so a page says nothing more.
   const isOfService = kind === 'redirected' || kind === 'redirected_to_run' || kind === 'already_active';
   if (body.page && !isOfService) return pageMessage(body.page);
   const sentence = sentenceOf(kind);
-  // A 403 may be about this Automation alone, which only the service's message says.
-  if (sentence !== undefined && status === 403 && body.message) return `${sentence}: ${body.message}`;
-  if (sentence !== undefined) return sentence;
-  if (kind === 'redirected') {
-    const [location] = valuesOf(headers, 'location');
-    const place = location ? ` to ${originOf(location)}` : '';
-    return `the service responded with a redirect${place}, which runctl doesn't follow because it would send the API key along`;
+  if (sentence !== undefined) {
+    // A 403 may be about this Automation alone, which only the service's message says.
+    return response.status === 403 ? withMessage(sentence, body) : sentence;
   }
+  if (kind === 'redirected') return redirectMessage(response);
   if (kind === 'unreadable') return 'the response is not JSON';
-  if (status >= 500) return `the service reported an error${body.message ? `: ${body.message}` : ''}`;
-  const what = endpoint === 'trigger' ? 'it' : 'the request';
-  return `the service refused ${what}${body.message ? `: ${body.message}` : ''}`;
+  if (response.status >= 500) return withMessage('the service reported an error', body);
+  return withMessage(`the service refused ${endpoint === 'trigger' ? 'it' : 'the request'}`, body);
+}
+
+const withMessage = (sentence: string, { message }: ErrorBody) => (message ? `${sentence}: ${message}` : sentence);
+
+function redirectMessage({ headers }: HttpResponse): string {
+  const [location] = valuesOf(headers, 'location');
+  const target = location ? ` to ${originOf(location)}` : '';
+  const reason = 'because it would send the API key along';
+  return `the service responded with a redirect${target}, which runctl doesn't follow ${reason}`;
 }
 
 const originOf = (location: string): string => (URL.canParse(location) ? new URL(location).origin : 'another path');

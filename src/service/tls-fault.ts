@@ -7,7 +7,11 @@ interface Handshake {
   hasExtraAuthorities?: boolean;
 }
 
-type Said = Pick<Fault, 'message' | 'hint'>;
+/** What went wrong in a handshake, and what to do about it. */
+interface TlsMessage {
+  message: string;
+  hint: string;
+}
 
 /** The fault of a TLS connection. Undefined if none of the causes is a TLS error. */
 export function tlsFault(causes: Cause[], handshake: Handshake): Fault | undefined {
@@ -18,29 +22,32 @@ export function tlsFault(causes: Cause[], handshake: Handshake): Fault | undefin
       const message = `${host} speaks TLS, not plain http`;
       return { kind: 'untrusted', message, hint: 'begin the base URL with https://' };
     }
-    const said = ofCertificate(cause, handshake) ?? ofHandshake(cause, host);
-    if (said) return { kind: sent ? 'broken_tls' : 'untrusted', ...said };
+    const text = certificateMessage(cause, handshake) ?? handshakeMessage(cause, host);
+    if (text) return { kind: sent ? 'broken_tls' : 'untrusted', ...text };
   }
   return undefined;
 }
 
-function ofCertificate({ code, certificate }: Cause, { host, hasExtraAuthorities }: Handshake): Said | undefined {
-  const whose =
+function certificateMessage(
+  { code, certificate }: Cause,
+  { host, hasExtraAuthorities }: Handshake,
+): TlsMessage | undefined {
+  const subject =
     certificate && !certificate.isOfHost
       ? `a certificate that ${host} sends, "${certificate.name}",`
       : `the certificate for ${host}`;
   switch (code) {
     case 'CERT_HAS_EXPIRED':
       return {
-        message: `${whose} has expired`,
+        message: `${subject} has expired`,
         hint: "check this machine's clock, or renew the certificate on the server",
       };
     case 'CERT_NOT_YET_VALID':
-      return { message: `${whose} is not yet valid`, hint: "check this machine's clock: it may be slow" };
+      return { message: `${subject} is not yet valid`, hint: "check this machine's clock: it may be slow" };
     case 'ERR_TLS_CERT_ALTNAME_INVALID':
       return { message: `${host} presented a certificate for another host`, hint: 'check the base URL' };
     case 'CERT_REVOKED':
-      return { message: `${whose} has been revoked`, hint: 'ask whoever runs the server to replace it' };
+      return { message: `${subject} has been revoked`, hint: 'ask whoever runs the server to replace it' };
     case 'DEPTH_ZERO_SELF_SIGNED_CERT':
       return {
         message: `the certificate for ${host} is self-signed`,
@@ -59,7 +66,11 @@ function ofCertificate({ code, certificate }: Cause, { host, hasExtraAuthorities
 }
 
 /** Either the authority isn't trusted, or the server left out the certificate between it and its own. */
-function unknownIssuer(host: string, certificate: CertificateAtFault | undefined, hasExtraAuthorities = false): Said {
+function unknownIssuer(
+  host: string,
+  certificate: CertificateAtFault | undefined,
+  hasExtraAuthorities = false,
+): TlsMessage {
   const authority = certificate ? `"${certificate.issuer}"` : 'an authority';
   const message = `the certificate for ${host} is signed by ${authority}, which this machine doesn't trust`;
   const hint = trustHint(certificate ? authority : 'the authority', hasExtraAuthorities);
@@ -75,39 +86,39 @@ const trustHint = (what: string, hasExtraAuthorities = false) =>
     ? `add ${what} to the file that NODE_EXTRA_CA_CERTS names: it isn't among the certificates there`
     : `add ${what} with NODE_EXTRA_CA_CERTS=<file.pem>`;
 
-function ofHandshake({ code, message }: Cause, host: string): Said | undefined {
+function handshakeMessage({ code, message }: Cause, host: string): TlsMessage | undefined {
   if (code !== 'EPROTO' && !code.startsWith('ERR_SSL_')) return undefined;
   if (/wrong version number|packet length too long|http request/i.test(message))
     return { message: `${host} doesn't speak HTTPS`, hint: "check the base URL's scheme and port" };
   const [, alert = ''] = /SSL alert number (\d+)/.exec(message) ?? [];
-  const [, said] = handshakes.find(([form]) => form.test(alert) || form.test(message)) ?? [];
-  const { says, hint } = said ?? { says: 'the TLS handshake with $ failed', hint: serverHint };
-  return { message: `${says.replace('$', host)} (${reasonIn(message)})`, hint };
+  const [, failure = otherFailure] = handshakeFailures.find(([form]) => form.test(alert) || form.test(message)) ?? [];
+  return { message: `${failure.message.replace('$', host)} (${reasonIn(message)})`, hint: failure.hint };
 }
 
 const serverHint = 'ask whoever runs the server, or a proxy in front of it, about its TLS settings';
-const oldTls = { says: "$ and this machine's Node have no TLS version in common", hint: serverHint };
+const otherFailure = { message: 'the TLS handshake with $ failed', hint: serverHint };
+const oldTls = { message: "$ and this machine's Node have no TLS version in common", hint: serverHint };
 const wantsCertificate = {
-  says: "$ wants a client certificate, which runctl can't send",
+  message: "$ wants a client certificate, which runctl can't send",
   hint: 'use a base URL that needs none, or a local proxy that sends it, such as stunnel',
 };
 
 /** By the alert (RFC 8446 §6.2), or by OpenSSL's own reason if this side refuses. */
-const handshakes: [RegExp, { says: string; hint: string }][] = [
+const handshakeFailures: [RegExp, TlsMessage][] = [
   [/^(116|4[1-689])$/, wantsCertificate],
   [
     /^40$/,
-    { says: '$ refused the TLS handshake: it may want a client certificate, or other ciphers', hint: serverHint },
+    { message: '$ refused the TLS handshake: it may want a client certificate, or other ciphers', hint: serverHint },
   ],
   [/^(70|86)$|alert protocol version|unsupported protocol|wrong ssl version/i, oldTls],
   [
     /^71$|no ciphers|no shared cipher|key too small/i,
-    { says: '$ and this machine have no TLS ciphers in common', hint: serverHint },
+    { message: '$ and this machine have no TLS ciphers in common', hint: serverHint },
   ],
-  [/^112$/, { says: '$ serves no site of that name', hint: 'check the base URL' }],
+  [/^112$/, { message: '$ serves no site of that name', hint: 'check the base URL' }],
   [
     /^120$/,
-    { says: "$ doesn't offer HTTP/1.1, and runctl speaks no other version", hint: 'allow HTTP/1.1 on the server' },
+    { message: "$ doesn't offer HTTP/1.1, and runctl speaks no other version", hint: 'allow HTTP/1.1 on the server' },
   ],
 ];
 

@@ -161,7 +161,7 @@ function missingArgument(command: CommandUnknownOpts, message: string, otherwise
 function excessArguments({ command, words }: CommandLine, otherwise: string): Problem {
   const dashed = words.find(hasOtherDash);
   if (dashed === undefined) return usageProblem(`too many arguments for '${pathOf(command)}'`, otherwise);
-  return usageProblem(`${quote(dashed)} begins with another dash than a flag`, didYouMeanFlag(dashed));
+  return usageProblem(`${quote(dashed)} begins with a typographic dash`, didYouMeanFlag(dashed));
 }
 
 /** A project and a name are one argument. The UUID of an agent is an argument of its own. */

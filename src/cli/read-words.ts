@@ -98,9 +98,7 @@ function checkNotForApiKey(flag: string): void {
 const isForApiKey = (flag: string) => /^--?(?:(?:api|access|auth)[-_]?)?(?:key|token)$/i.test(flag);
 
 const withoutValue = (flag: string, value: string) =>
-  /^=?(?:false|no|off|0)$/i.test(value)
-    ? `${flag} is off by default: leave it out`
-    : `write ${flag} alone, without what follows it`;
+  /^=?(?:false|no|off|0)$/i.test(value) ? `${flag} is off by default: leave it out` : `write ${flag} without a value`;
 
 function takeValue(flag: string, left: string[], option: Option, command: CommandUnknownOpts): string[] {
   const value = left.shift();
@@ -109,7 +107,7 @@ function takeValue(flag: string, left: string[], option: Option, command: Comman
   if (/^-\.?\d/.test(value ?? '') && isRefused(option, value)) return [`${option.long}=${value}`];
   const hint = isRefused(option, value ?? '-x')
     ? `see \`runctl ${pathOf(command)} --help\``.replace('  ', ' ')
-    : `a value that begins with a dash is given as \`${option.long}=<value>\``;
+    : `give a value that begins with a dash as \`${option.long}=<value>\``;
   throw usageProblem(`${flag} needs a value (is a variable unset?)`, hint);
 }
 

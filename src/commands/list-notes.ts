@@ -10,7 +10,7 @@ import { exitNameOfFault, type Fault, reasonOf, remedyOf, retryAfterHint } from 
 import { nearWords } from '../run/near-words.ts';
 import { Problem, usageProblem } from '../run/problem.ts';
 import { count, quote } from '../run/quote.ts';
-import { automationNameOf } from '../run/run.ts';
+import { automationNameOf, namesIn } from '../run/run.ts';
 import { shownStatuses } from '../run/statuses.ts';
 import { localTime } from '../system/time-text.ts';
 import type { Missed } from './list-polls.ts';
@@ -28,7 +28,7 @@ export function omissionNote(
   if (matching.length > rows.length) return [moreNote(rows.length, limit)];
   const isShown = (at: number) => rows.some(({ entry }) => isAmong(automations.slice(at, at + 1), entry.target));
   const missing = names.filter((_, at) => !isShown(at));
-  return missing.length > 0 ? [`No runs of ${missing.join(', ')}.${nearNote(missing, recordedNames)}`] : [];
+  return missing.length > 0 ? [`No runs of ${namesIn(missing)}.${nearNote(missing, recordedNames)}`] : [];
 }
 
 /** What was probably meant by the names that the journal has never seen. */
@@ -103,10 +103,10 @@ export function emptyNote(
   if (quiet) return [];
   const place = journalPlace(baseUrl, context);
   const filters = [
-    names.length > 0 && ` of ${names.join(', ')}`,
+    names.length > 0 && ` of ${namesIn(names)}`,
     project && ` in project ${project}`,
     status && ` with the status ${status.join(' or ')}`,
-    since && ' at that time',
+    since && ' since then',
   ];
   const isFiltered = filters.some(Boolean);
   const start = isJournalIncomplete(context) ? '' : ' Start one with `runctl trigger <automation>`.';

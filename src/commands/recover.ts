@@ -15,7 +15,7 @@ import { defaults } from '../run/limits.ts';
 import { didYouMean } from '../run/near-words.ts';
 import { type OutcomeOf, type Recovery, type TriggerOutcome, targetOf } from '../run/outcome.ts';
 import { Problem } from '../run/problem.ts';
-import { automationNameOf, type Target } from '../run/run.ts';
+import { automationNameOf, namesIn, type Target } from '../run/run.ts';
 import { valueIfGiven } from '../settings/table.ts';
 import { recoverAll } from '../start/recover.ts';
 
@@ -91,8 +91,7 @@ function unknownAutomation(
 }
 
 function nothingFor(names: readonly string[], { baseUrl, context }: Connection): string {
-  const quoted = names.map((automationName) => automationNameOf({ automationName }));
-  const whose = names.length > 0 ? ` of ${quoted.join(', ')}` : '';
+  const whose = names.length > 0 ? ` of ${namesIn(names)}` : '';
   return `Nothing to recover: no unresolved triggers${whose} from the last 24h ${journalPlace(baseUrl, context)}.`;
 }
 

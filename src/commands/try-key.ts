@@ -61,12 +61,12 @@ async function tryKey(target: Target, say: (sentence: string) => void, connectio
   let answer = await repeat();
   if (answer.kind !== 'ok' && answer.fault.kind === 'already_active') {
     trial.conflict = answer.fault;
-    say('the repeat was refused because that run is active; it is repeated once more when the run has finished');
+    say('the repeat was refused because that run is active; it is repeated once more after the run finishes');
     const polled = await waitForActiveRun({ run, sinceTriggerMs }, connection);
     if (polled.kind === 'ended') {
       const { end, lastConfirmed } = polled;
       const diagnostic = diagnosticOf({ kind: 'watch_ended', run, end, lastConfirmed }, connection.hintContext);
-      return { ...trial, problem: unclear(`the run's end wasn't seen: ${diagnostic?.message}`, signal) };
+      return { ...trial, problem: unclear(`the run couldn't be followed to its end: ${diagnostic?.message}`, signal) };
     }
     trial.ended = polled.status;
     answer = await repeat();

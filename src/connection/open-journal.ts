@@ -44,7 +44,7 @@ export function journalOf({ env, reporter, clock }: Invocation, { needed, quiet 
     onTrouble(what, lack) {
       const rootHint = folder && hintForRootOwned(folder);
       if (needed && lack === 'read') {
-        const hint = rootHint ?? 'fix it, or set RUNCTL_STATE_DIR to another folder';
+        const hint = rootHint ?? 'check its owner and its mode, or set RUNCTL_STATE_DIR to another folder';
         throw new Problem({ name: 'output_error', message: what, hint });
       }
       if (trouble || (quiet && !needed)) return;

@@ -204,7 +204,7 @@ function withoutThatApiKey(trigger: TriggerInDoubt): string {
   const search = `If that API key no longer works, ${searchHint(trigger.target, trigger)}`;
   const sentMs = sentMsOf(trigger.recorded);
   if (sentMs === undefined) return search;
-  return `${search}. After ${localTime(sentMs + defaults.keyRetentionMs)} nothing asks about this trigger any more`;
+  return `${search}. After ${localTime(sentMs + defaults.keyRetentionMs)} runctl no longer asks about this trigger`;
 }
 
 /** An idempotency key whose outcome is unknown and that the service may have forgotten. */

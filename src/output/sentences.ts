@@ -36,7 +36,7 @@ export function createSentences(clock: Clock): (event: RunEvent) => string | und
     const lastMs = waitReportedAtMs.get(name);
     if (lastMs !== undefined && nowMs - lastMs < laterSignOfLifeMs) return undefined;
     waitReportedAtMs.set(name, nowMs);
-    return `${name} is already running; waiting until that run is finished`;
+    return `${name} is already running; waiting for that run to finish`;
   }
 
   function failureSentence(event: FailedAttempt & { target: Target }): string | undefined {

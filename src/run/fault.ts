@@ -129,7 +129,7 @@ export const sentenceOf = (kind: FaultKind) => rowOf({ kind }).says;
 /** What the user can do about a failed request, whatever the request was. */
 export const remedyOf = (fault: Pick<Fault, 'kind' | 'httpStatus'>) =>
   fault.kind === 'unauthorized' && fault.httpStatus === 403
-    ? `${apiKeyHint}: have it allowed, or use another`
+    ? `${apiKeyHint}: give it access, or use another`
     : rowOf(fault).remedy;
 
 /** Why a request failed. What it means follows from `kind` and `httpStatus` alone. */

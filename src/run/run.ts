@@ -25,6 +25,10 @@ export function withDashes(text: string): string | undefined {
 export const automationNameOf = ({ automationName }: Pick<Target, 'automationName'>): string =>
   /^[\p{L}\p{N}_][\p{L}\p{N}._-]*$/u.test(automationName) ? automationName : quote(automationName);
 
+/** Names of automations in a message: `a, "b c"`. */
+export const namesIn = (names: readonly string[]): string =>
+  names.map((automationName) => automationNameOf({ automationName })).join(', ');
+
 /** The text between double quotes, as JSON. Its backquotes are escaped: in a sentence they mark what is to be typed. */
 export const quote = (text: string): string => JSON.stringify(text).replaceAll('`', '\\u0060');
 

@@ -91,9 +91,9 @@ function unknownIn(name: string, stored: Profile | undefined): ProfileInForce['u
   const keys = unknownKeysIn(stored);
   const [first] = keys;
   if (first === undefined) return undefined;
-  const are = keys.length > 1 ? 'are no settings' : 'is no setting';
+  const are = keys.length > 1 ? 'are no runctl settings' : 'is no runctl setting';
   return {
-    message: `${keys.join(', ')} in profile ${quote(name)} ${are} of runctl`,
+    message: `${keys.join(', ')} in profile ${quote(name)} ${are}`,
     advice: `\`runctl config unset ${shellWord(first)}${profileFlag(name)}\``,
   };
 }

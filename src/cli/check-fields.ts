@@ -6,13 +6,13 @@ import { isJsonObject } from '../system/json.ts';
 
 /** Throws a usage problem for a field that no document has: a script would read an empty value forever. */
 export async function checkFields(paths: readonly string[] = [], command: string): Promise<void> {
-  const known = fieldsOf(command);
+  const fields = fieldsOf(command);
   for (const path of paths) {
     const [first = '', ...names] = path.split('.');
-    if (!known.includes(first))
+    if (!fields.includes(first))
       throw usageProblem(
         `documents of ${command} have no field ${quote(first)}`,
-        didYouMean(first, known) ?? `fields: ${known.join(', ')}`,
+        didYouMean(first, fields) ?? `fields: ${fields.join(', ')}`,
       );
     // The service may add fields to its objects, but only runctl writes this one.
     if (first === 'runctl' && names.length > 0) await checkRunctlField(path);

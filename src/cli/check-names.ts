@@ -17,8 +17,8 @@ export function checkNames({ command, args }: ParsedCommand, isCommand: (word: s
     return flaw ? { text, ...flaw } : [];
   });
   if (flaws.length === 0) return;
-  const why = flaws.map(({ text, why }) => `${quote(text)} ${why}`).join('; ');
-  throw usageProblem(`${why}; nothing was sent`, hintOf(flaws));
+  const sentences = flaws.map(({ text, flaw }) => `${quote(text)} ${flaw}`);
+  throw usageProblem(`${sentences.join('; ')}; nothing was sent`, hintOf(flaws));
 }
 
 /** What to do, and only then how a name that really is like this can be given. */

@@ -1,5 +1,4 @@
 import { CommanderError, type CommandUnknownOpts } from 'commander';
-import type { Sink } from '../context.ts';
 import { createTheme } from '../output/theme.ts';
 import { widestPage } from '../output/wrap.ts';
 import { didYouMeanFlag, hasOtherDash } from '../run/automation-name.ts';
@@ -21,7 +20,12 @@ export interface ParsedCommand {
   options: SharedFlags & Record<string, unknown>;
 }
 
-type HelpOutput = Pick<Sink, 'write' | 'columns'> & { colors?: boolean };
+/** Where the help is printed. Without `colors`, it has none. */
+interface HelpOutput {
+  write(text: string): void;
+  columns(): number;
+  colors?: boolean;
+}
 
 /** A hint for a missing argument, which may come from the journal. */
 type WhenMissing = (command: CommandUnknownOpts) => string | undefined;

@@ -107,8 +107,8 @@ export function idempotencyKey(text: string): string {
 }
 
 export function automation(text: string): string {
-  const flaw = flawOfAutomation(text);
-  if (flaw) throw new InvalidArgumentError(`it ${flaw.why}`);
+  const { flaw } = flawOfAutomation(text) ?? {};
+  if (flaw !== undefined) throw new InvalidArgumentError(`it ${flaw}`);
   return text;
 }
 

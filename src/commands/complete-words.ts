@@ -20,13 +20,13 @@ export interface Candidate {
 }
 
 /** Where a value is typed: the name of its argument or option, without dashes and brackets, and its only values. */
-interface Place {
+interface ValuePlace {
   name: string;
   choices?: readonly string[];
 }
 
 /** The values that fit a place; `files` leaves it to the shell to complete file names. */
-type ValuesOf = (place: Place) => Iterable<Candidate> | 'files';
+type ValuesOf = (place: ValuePlace) => Iterable<Candidate> | 'files';
 
 export function candidatesFor(
   words: readonly string[],
@@ -56,7 +56,7 @@ export function candidatesFor(
 function findPlace(words: readonly string[], program: CommandUnknownOpts) {
   let command = program;
   let given = 0;
-  let ofOption: Place | undefined;
+  let ofOption: ValuePlace | undefined;
   let isPastOptions = false;
   for (const word of words) {
     const inner = findCommand(command, word);
@@ -78,11 +78,11 @@ function findPlace(words: readonly string[], program: CommandUnknownOpts) {
 const findOption = (options: readonly Option[], flag: string) =>
   options.find(({ short, long }) => flag === short || flag === long);
 
-function placeOfOption(option: Option | undefined): Place | undefined {
+function placeOfOption(option: Option | undefined): ValuePlace | undefined {
   return option?.required ? { name: option.name(), choices: option.argChoices } : undefined;
 }
 
-const placeOfArgument = (argument: Argument): Place => ({ name: argument.name(), choices: argument.argChoices });
+const placeOfArgument = (argument: Argument): ValuePlace => ({ name: argument.name(), choices: argument.argChoices });
 
 /** The long flags, and a short flag only if exactly that is typed. */
 function flagsOf(options: readonly Option[], typed: string): Candidate[] {
@@ -127,16 +127,16 @@ function automationValues(journal: Journal, baseUrl: string | undefined): Candid
 
 function runsIn(journal: Journal, baseUrl: string | undefined): Candidate[] {
   const names = automationValues(journal, baseUrl).map(({ value }) => value);
-  const found: Candidate[] = [
+  const candidates: Candidate[] = [
     { value: '@last', about: 'the last run' },
     ...names.map((name) => ({ value: name, about: `the last run of ${name}` })),
   ];
   for (const entry of journal.entries({ baseUrl })) {
     const about = `${entry.target.automationName} ${statusOf(entry)} ${localTime(entry.at).slice(0, 16)}`;
-    if (entry.kind !== 'unresolved') found.push({ value: entry.executionId, about });
-    if (found.length > mostRuns) break;
+    if (entry.kind !== 'unresolved') candidates.push({ value: entry.executionId, about });
+    if (candidates.length > mostRuns) break;
   }
-  return found;
+  return candidates;
 }
 
 function profilesIn(env: Env): Candidate[] {

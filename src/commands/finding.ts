@@ -54,8 +54,8 @@ export function findingLines(findings: readonly Finding[], theme: Theme, { colum
   const lines = findings.map(({ name, result, message, advice }) => {
     const label = theme.strong(labelOf(name).padEnd(labelColumns));
     const text = renderMarkup(message, theme, { columns, indent });
-    const said = `${marks[result]} ${label}${gap}${text}\n`;
-    return advice ? `${said}  ${arrow} ${renderMarkup(advice, theme, { columns, indent: 4 })}\n` : said;
+    const line = `${marks[result]} ${label}${gap}${text}\n`;
+    return advice ? `${line}  ${arrow} ${renderMarkup(advice, theme, { columns, indent: 4 })}\n` : line;
   });
   return lines.join('');
 }

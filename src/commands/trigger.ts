@@ -79,8 +79,8 @@ function nameKnown(context: Invocation): string | undefined {
   const baseUrl = valueIfGiven(resolveWithoutApiKey({}, context.env).baseUrl);
   const names = [...automationsIn({ journal: journalOf(context, { quiet: true }), baseUrl })];
   if (names.length === 0) return undefined;
-  const known = names.slice(0, mostNamed).map(shellWord).join(', ');
-  return `known on this machine: ${known}\nsee \`runctl trigger --help\``;
+  const shown = names.slice(0, mostNamed).map(shellWord).join(', ');
+  return `known on this machine: ${shown}\nsee \`runctl trigger --help\``;
 }
 
 /** Shows what would be sent. Without a given idempotency key, each command generates a new one. */

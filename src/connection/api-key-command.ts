@@ -14,9 +14,9 @@ const mostBytes = 8 * 1024;
 export async function runApiKeyCommand(command: string, source: string, context: Invocation): Promise<string> {
   const { stderr, signal } = context;
   let printed = '';
-  let said = '';
+  let stderrText = '';
   const messages = createWholeLines((text) => {
-    said += text;
+    stderrText += text;
   });
   const hear = (text: string, from: 'stdout' | 'stderr') => {
     if (from === 'stdout') printed = (printed + text).slice(0, mostBytes);
@@ -30,8 +30,9 @@ export async function runApiKeyCommand(command: string, source: string, context:
   const ownSecrets = createSecrets();
   for (const line of printed.split('\n')) ownSecrets.protect(line.trim());
   // Messages may quote output of the command that wasn't read as the key.
-  if (said !== '' && printed.length >= mostBytes) said = '(its messages are left out: it printed more than 8 KiB)';
-  for (const line of ownSecrets.scrub(said).split('\n')) {
+  if (stderrText !== '' && printed.length >= mostBytes)
+    stderrText = '(its messages are left out: it printed more than 8 KiB)';
+  for (const line of ownSecrets.scrub(stderrText).split('\n')) {
     if (line.trim() !== '') stderr.write(`API key command: ${sanitizeLine(line)}\n`);
   }
   const hint = 'its first line of output must be the API key: try it in a shell';

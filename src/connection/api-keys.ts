@@ -11,7 +11,7 @@ export interface ApiKeys {
   /** The API key to send. An idempotency key keeps its first API key, which scopes it. Throws like `runApiKeyCommand`. */
   of(idempotencyKey?: string): Promise<ApiKey>;
   /** Reads the API key again after the service refused one, at most every 30 seconds. */
-  renew(refused: Pick<Fault, 'apiKeyVersion'>): Promise<Renewal>;
+  renew(refused: Fault): Promise<Renewal>;
   /** Sends the idempotency key with the API key in force from now on, because nothing that was sent with it is in doubt. */
   release(idempotencyKey: string): void;
 }

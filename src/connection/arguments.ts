@@ -73,21 +73,21 @@ export function flawOfAutomation(text: string, { others, isCommand }: Arguments 
   const [name] = others;
   if (isUuid(text) && name !== undefined && isPlainName(name))
     return {
-      why: 'is a UUID, not a name',
+      flaw: 'is a UUID, not a name',
       hint: `to name a project, write ${shellWord(`${text}/${name}`)}`,
       isNoName: true,
     };
   const isRun = text === '@last' || isUuid(text.slice(text.lastIndexOf('/') + 1));
   if (isRun)
     return {
-      why: 'names a run, not an automation',
+      flaw: 'names a run, not an automation',
       hint: `to watch it: \`runctl watch ${shellWord(text)}\``,
       isNoName: true,
     };
   return isCommand(automationName) ? commandFlaw : flawOfName(automationName);
 }
 
-const commandFlaw: NameFlaw = { why: 'is a command of runctl', hint: 'give one command at a time' };
+const commandFlaw: NameFlaw = { flaw: 'is a command of runctl', hint: 'give one command at a time' };
 
 /** The same for an argument that names a run. */
 export function flawOfRun(text: string, { isCommand }: Arguments = alone): NameFlaw | undefined {
@@ -97,7 +97,7 @@ export function flawOfRun(text: string, { isCommand }: Arguments = alone): NameF
   if (isUuid(name) || splitName(name).projectId !== undefined) return undefined;
   // `gh run view --json status,url` takes fields like this.
   if (/^\w+(?:,\w+)+$/.test(text))
-    return { why: 'contains a comma', hint: `separate names with spaces, or type \`--field ${text}\` for fields` };
+    return { flaw: 'contains a comma', hint: `separate names with spaces, or type \`--field ${text}\` for fields` };
   return isCommand(name) ? commandFlaw : flawOfName(name);
 }
 
@@ -105,9 +105,10 @@ export function flawOfRun(text: string, { isCommand }: Arguments = alone): NameF
 export function flawOfSelection(text: string): NameFlaw | undefined {
   if (splitName(text).projectId !== undefined) return undefined;
   const status = text.toUpperCase();
-  if (shownStatuses.includes(status)) return { why: 'is a status', hint: `use \`--status ${status}\``, isNoName: true };
+  if (shownStatuses.includes(status))
+    return { flaw: 'is a status', hint: `use \`--status ${status}\``, isNoName: true };
   if (text.includes(',') && text.split(',').every((name) => fieldsOf('list').includes(name)))
-    return { why: 'names fields, not automations', hint: `use \`--field ${text}\``, isNoName: true };
+    return { flaw: 'names fields, not automations', hint: `use \`--field ${text}\``, isNoName: true };
   return flawOfFilter(text);
 }
 

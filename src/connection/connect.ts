@@ -40,7 +40,7 @@ export async function connect(
 /** What every request needs. Throws a usage problem for a missing or invalid setting. */
 export async function openHttp(
   settings: Settings,
-  { rate = defaults.rate, debug }: Pick<ConnectOptions, 'rate' | 'debug'>,
+  { rate = defaults.rate, debug }: ConnectOptions,
   context: Invocation,
 ) {
   const { clock, env, secrets, stderr } = context;

@@ -20,11 +20,11 @@ export interface JournalNeed {
 export const hasJournal = ({ env }: Invocation) => resolveStateFolder(env) !== undefined;
 
 /** Is it known that the journal lacks something, because it couldn't be written? */
-export const isJournalIncomplete = ({ warnings }: Pick<Invocation, 'warnings'>) =>
+export const isJournalIncomplete = ({ warnings }: Invocation) =>
   warnings.some(({ name }) => name === 'journal_unavailable');
 
 /** Where nothing is recorded: there may be something in the journal of another user. */
-export function journalPlace(baseUrl: string | undefined, { env }: Pick<Invocation, 'env'>): string {
+export function journalPlace(baseUrl: string | undefined, { env }: Invocation): string {
   const folder = resolveStateFolder(env) ?? 'no folder';
   const where = baseUrl === undefined ? '' : ` for ${baseUrl}`;
   return `recorded${where} (journal: ${folder})`;

@@ -136,10 +136,10 @@ function noteOf({ failure, usual, status }: BoardRow, clock: Clock, { symbols }:
   const { lastConfirmed, atMs, fault } = failure;
   const reason = sanitizeLine(reasonOf(fault));
   if (failure.failures === 1) return `${symbols.warn} ${reason}; ${howRetried(failure)}`;
-  const known = lastConfirmed
+  const confirmed = lastConfirmed
     ? `confirmed ${formatAgo(lastConfirmed.ageMs + clock.elapsedMs() - atMs)}`
     : 'not confirmed yet';
-  return `${symbols.warn} ${known}: ${reason}`;
+  return `${symbols.warn} ${confirmed}: ${reason}`;
 }
 
 function finishedLine({ target, executionId }: Run, status: RunStatus, theme: Theme): string {

@@ -17,8 +17,8 @@ const ofAgent = ['executionId', 'agentId', 'status', 'title', 'message', 'starte
 
 /** The names with which a path of `--field` may begin: those of the service for this command, and `runctl`. */
 export function fieldsOf(command: string): readonly string[] {
-  const known = command.startsWith('agent ') ? ofAgent : [...identity, ...(fieldsOfCommands[command] ?? [])];
-  return [...known, 'runctl'];
+  const names = command.startsWith('agent ') ? ofAgent : [...identity, ...(fieldsOfCommands[command] ?? [])];
+  return [...names, 'runctl'];
 }
 
 const outcomes = [

@@ -13,11 +13,11 @@ export function fields(rows: readonly FieldRow[], theme: Theme, { columns, inden
   const shown = rows.flatMap(([label, value]) => (value ? [[label, value.split(' ')] as const] : []));
   const width = Math.max(0, ...shown.map(([label]) => label.length));
   const margin = ' '.repeat(indent);
-  const beside = indent + width + 2;
+  const valueColumn = indent + width + 2;
   return shown
     .map(([label, words]) => {
-      const fits = columns === undefined || beside + widestWord(words) <= columns;
-      if (fits) return `${margin}${theme.dim(label.padEnd(width))}  ${wrap(words, { columns, indent: beside })}\n`;
+      const fits = columns === undefined || valueColumn + widestWord(words) <= columns;
+      if (fits) return `${margin}${theme.dim(label.padEnd(width))}  ${wrap(words, { columns, indent: valueColumn })}\n`;
       return `${margin}${theme.dim(label)}\n${margin}  ${wrap(words, { columns, indent: indent + 2 })}\n`;
     })
     .join('');

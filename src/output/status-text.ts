@@ -21,7 +21,11 @@ export function lengthOfIds(ids: readonly string[]): number {
   return length;
 }
 
-export type ShownStatus = Pick<RunStatus, 'status' | 'isFinal'>;
+/** A status, from the service or from the journal. */
+export interface ShownStatus {
+  status: string;
+  isFinal: boolean;
+}
 
 export function colorOfStatus({ status, isFinal }: ShownStatus, theme: Theme): (text: string) => string {
   if (!isFinal) return theme.busy;

@@ -63,9 +63,9 @@ const wordOf = (text: string) =>
 /** If less is left for the last column, it says nothing and is left out. */
 const leastOfLast = 12;
 
-/** Columns that are empty or don't fit are left out. The last one is cut to the room that is left, others to a third of the width. */
+/** Columns that are empty or don't fit are left out. The last one is cut to what is left, others to a third of the width. */
 function forTerminal(columns: readonly FilledColumn[], theme: Theme, width: number): string[][] {
-  let room = width;
+  let columnsLeft = width;
   return columns.flatMap(({ heading, cells }, at) => {
     if (cells.every(({ text }) => text === '')) return [];
     const isLast = at === columns.length - 1;
@@ -73,9 +73,9 @@ function forTerminal(columns: readonly FilledColumn[], theme: Theme, width: numb
       { text: heading, style: theme.dim },
       ...cells.map(({ text, symbol, style = String }) => ({ text: symbol ? `${symbol} ${text}` : text, style })),
     ];
-    const taken = Math.min(widest(shown.map(({ text }) => text)), isLast ? room : Math.floor(width / 3));
-    if (taken > room || (isLast && room < leastOfLast)) return [];
-    room -= taken + gap.length;
+    const taken = Math.min(widest(shown.map(({ text }) => text)), isLast ? columnsLeft : Math.floor(width / 3));
+    if (taken > columnsLeft || (isLast && columnsLeft < leastOfLast)) return [];
+    columnsLeft -= taken + gap.length;
     return [shown.map(({ text, style }) => style(padTo(cutTo(text, taken, theme), taken)))];
   });
 }

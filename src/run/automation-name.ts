@@ -4,14 +4,14 @@ import { isUuid } from './run.ts';
 /** Why a text isn't taken for a name. */
 export interface NameFlaw {
   /** A sentence whose subject is the text. */
-  why: string;
+  flaw: string;
   /** What to do instead. */
   hint?: string;
   /** It can't be a name either if the project is given. */
   isNoName?: boolean;
 }
 
-type Rule = readonly [pattern: RegExp, why: string, hint?: string];
+type Rule = readonly [pattern: RegExp, flaw: string, hint?: string];
 
 // A variation selector may end a name, as an emoji has one.
 const invisible = '(?![\\uFE0E\\uFE0F])[\\p{Default_Ignorable_Code_Point}\\p{Cf}]';
@@ -61,14 +61,14 @@ const rulesOfNames: readonly Rule[] = [
 ];
 
 function flawIn(rules: readonly Rule[], name: string): NameFlaw | undefined {
-  const [, why, hint] = rules.find(([pattern]) => pattern.test(name)) ?? [];
-  if (why === undefined) return undefined;
-  return { why, hint: hasOtherDash(name) ? didYouMeanFlag(name) : hint, isNoName: blankText.test(name) };
+  const [, flaw, hint] = rules.find(([pattern]) => pattern.test(name)) ?? [];
+  if (flaw === undefined) return undefined;
+  return { flaw, hint: hasOtherDash(name) ? didYouMeanFlag(name) : hint, isNoName: blankText.test(name) };
 }
 
 function flawFromPaste(name: string): NameFlaw | undefined {
   const pasted = flawOfPaste(name);
-  return pasted && { why: pasted.flaw, hint: pasted.hint, isNoName: true };
+  return pasted && { flaw: pasted.flaw, hint: pasted.hint, isNoName: true };
 }
 
 /** Why a text can't be a segment of a path: a URL parser drops `.` and `..` even when percent-encoded. */

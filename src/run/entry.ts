@@ -84,6 +84,6 @@ export function statusOf(entry: Entry): string {
 export function documentOfEntry(entry: RunEntry): JsonObject {
   const { startedAt, completedAt, creditsCharged } = entry;
   const status = entry.kind === 'run' ? entry.status : undefined;
-  const known = Object.entries({ status, startedAt, completedAt, creditsCharged });
-  return Object.fromEntries(known.filter(([, value]) => value !== undefined));
+  const fields = Object.entries({ status, startedAt, completedAt, creditsCharged });
+  return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
 }

@@ -107,30 +107,30 @@ const faults = {
 
 export type FaultKind = keyof typeof faults;
 
-const rowOf = ({ kind }: Pick<Fault, 'kind'>): FaultRow => faults[kind];
+const rowOf = (kind: FaultKind): FaultRow => faults[kind];
 
 /** The exit name of a trigger, `status` or `result` that ends with this fault. */
-export const exitNameOfFault = (fault: Fault): ExitName => rowOf(fault).exit;
+export const exitNameOfFault = (fault: Fault): ExitName => rowOf(fault.kind).exit;
 
 /** The exit name of a watch that gave up without a valid response. */
-export const exitNameAfterGivingUp = (fault: Fault): ExitName => rowOf(fault).afterSilence ?? 'unavailable';
+export const exitNameAfterGivingUp = (fault: Fault): ExitName => rowOf(fault.kind).afterSilence ?? 'unavailable';
 
 /** What `doctor` finds if its request ends with this fault: an exit name if the check fails, as it does after a page. */
 export const doctorResultOf = (fault: Fault) =>
-  fault.page === undefined ? (rowOf(fault).doctor ?? exitNameAfterGivingUp(fault)) : 'unavailable';
+  fault.page === undefined ? (rowOf(fault.kind).doctor ?? exitNameAfterGivingUp(fault)) : 'unavailable';
 
 /** Does the service say that it doesn't know the project? With whatever status, as its interface has no code for that. */
-export const isProjectUnknown = ({ serviceCode, page }: Pick<Fault, 'serviceCode' | 'page'>): boolean =>
+export const isProjectUnknown = ({ serviceCode, page }: Fault): boolean =>
   page === undefined && /^project_?not_?found$/i.test(serviceCode ?? '');
 
 /** The complete message for a refusal. Undefined if the service's message is quoted. */
-export const sentenceOf = (kind: FaultKind) => rowOf({ kind }).says;
+export const sentenceOf = (kind: FaultKind): string | undefined => rowOf(kind).says;
 
 /** What the user can do about a failed request, whatever the request was. */
-export const remedyOf = (fault: Pick<Fault, 'kind' | 'httpStatus'>) =>
+export const remedyOf = (fault: Fault) =>
   fault.kind === 'unauthorized' && fault.httpStatus === 403
     ? `${apiKeyHint}: give it access, or use another`
-    : rowOf(fault).remedy;
+    : rowOf(fault.kind).remedy;
 
 /** Why a request failed. What it means follows from `kind` and `httpStatus` alone. */
 export interface Fault {
@@ -165,13 +165,13 @@ export const retryAfterHint = ({ kind, retryAfterMs }: Fault) =>
 
 export const reasonOf = (fault: Fault): string => fault.message + httpOf(fault);
 
-export const isRetryable = (fault: Fault): boolean => rowOf(fault).isRetryable === true;
+export const isRetryable = (fault: Fault): boolean => rowOf(fault.kind).isRetryable === true;
 
 export const isAborted = ({ kind }: Fault): boolean => kind === 'aborted' || kind === 'aborted_in_flight';
 
 export function deliveryOf(fault: Fault): Delivery {
   // A gateway also returns 5xx if it loses the service after passing on the request.
-  return (fault.httpStatus ?? 0) >= 500 ? 'unknown' : rowOf(fault).delivery;
+  return (fault.httpStatus ?? 0) >= 500 ? 'unknown' : rowOf(fault.kind).delivery;
 }
 
 const readAfterWriteMs = 30_000;

@@ -3,10 +3,10 @@ const longestShortWord = 5;
 const mostShown = 3;
 
 /** The known words that a mistyped one is nearest to, if it is near enough to any. */
-export function nearWords(typed: string, known: Iterable<string>): string[] {
+export function nearWords(typed: string, names: Iterable<string>): string[] {
   let near: string[] = [];
   let fewest = Number.POSITIVE_INFINITY;
-  for (const word of new Set(known)) {
+  for (const word of new Set(names)) {
     if (word === typed) continue;
     const mostEdits = Math.min(typed.length, word.length) > longestShortWord ? 2 : 1;
     const edits = editsBetween(typed.toLowerCase(), word.toLowerCase());
@@ -18,8 +18,8 @@ export function nearWords(typed: string, known: Iterable<string>): string[] {
 }
 
 /** `did you mean a or b?`, as a hint; undefined if no known word is near. */
-export function didYouMean(typed: string, known: Iterable<string>): string | undefined {
-  const near = nearWords(typed, known);
+export function didYouMean(typed: string, names: Iterable<string>): string | undefined {
+  const near = nearWords(typed, names);
   return near.length > 0 ? `did you mean ${near.join(' or ')}?` : undefined;
 }
 

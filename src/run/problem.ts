@@ -55,5 +55,5 @@ export function usageProblem(message: string, hint?: string): Problem {
 export const interruptedProblem = (name: ExitName): Problem => new Problem({ name, message: 'interrupted' });
 
 /** The first command in a hint that has no placeholder. */
-export const commandIn = ({ hint = '' }: Pick<Diagnostic, 'hint'>): string | undefined =>
+export const commandIn = ({ hint = '' }: Diagnostic): string | undefined =>
   typedIn(hint).find((typed) => /^runctl (?!.*<\w+>)/.test(typed));

@@ -22,7 +22,7 @@ export function withDashes(text: string): string | undefined {
 }
 
 /** The name as a message has it: quoted unless it is one plain word, so that it doesn't run into the sentence. */
-export const automationNameOf = ({ automationName }: Pick<Target, 'automationName'>): string =>
+export const automationNameOf = ({ automationName }: { automationName: string }): string =>
   /^[\p{L}\p{N}_][\p{L}\p{N}._-]*$/u.test(automationName) ? automationName : quote(automationName);
 
 /** Names of automations in a message: `a, "b c"`. */

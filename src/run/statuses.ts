@@ -48,13 +48,13 @@ export function hasFinished({ status, startedAt = '', completedAt = '' }: Report
 }
 
 export function finalStatusOf(status: string): FinalStatus | undefined {
-  return finalStatuses.find((known) => known === normalize(status));
+  return finalStatuses.find((final) => final === normalize(status));
 }
 
 /** What follows from the status of a run that has finished. */
 function endingOf(status: string): Ending {
-  const known = finalStatusOf(status);
-  return known ? endings[known] : unknownEnding;
+  const final = finalStatusOf(status);
+  return final ? endings[final] : unknownEnding;
 }
 
 export const endedWell = (status: string): boolean => endingOf(status).endedWell;

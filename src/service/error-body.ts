@@ -55,31 +55,31 @@ export function readErrorBody(text: string, { isHtml = false } = {}): ErrorBody 
   };
 }
 
-interface Found {
+interface BodyTexts {
   /** Texts by field name, outermost first, so that `{error:{code}}` and `{code}` are read alike. */
   strings: Map<string, string[]>;
   flags: string[]; // names of fields that aren't empty: `{runAlreadyActive:true}`
 }
 
 /** Strings in a list belong to the list's field: `{errors:["runAlreadyActive"]}`. */
-function collect(value: unknown, found: Found, depth: number, field = 'message'): void {
+function collect(value: unknown, texts: BodyTexts, depth: number, field = 'message'): void {
   if (depth > 5) return;
   const items = Array.isArray(value) ? value.slice(0, 20) : [value];
   for (const item of items) {
-    if (typeof item === 'string') note(field, item, found);
+    if (typeof item === 'string') note(field, item, texts);
     if (!isJsonObject(item)) continue;
     const fields = Object.entries(item);
     for (const [name, inner] of fields) {
-      if (typeof inner === 'string') note(name, inner, found);
-      if (inner) found.flags.push(name);
+      if (typeof inner === 'string') note(name, inner, texts);
+      if (inner) texts.flags.push(name);
     }
-    for (const [name, inner] of fields) if (typeof inner !== 'string') collect(inner, found, depth + 1, name);
+    for (const [name, inner] of fields) if (typeof inner !== 'string') collect(inner, texts, depth + 1, name);
   }
 }
 
-function note(field: string, text: string, { strings }: Found): void {
-  const known = strings.get(field);
-  if (known) known.push(text);
+function note(field: string, text: string, { strings }: BodyTexts): void {
+  const values = strings.get(field);
+  if (values) values.push(text);
   else strings.set(field, [text]);
 }
 

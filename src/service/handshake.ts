@@ -68,11 +68,11 @@ function certificateAtFault(code: string, leaf: DetailedPeerCertificate): Certif
     CERT_HAS_EXPIRED: ({ valid_to }) => Date.parse(valid_to) < nowMs,
     CERT_NOT_YET_VALID: ({ valid_from }) => Date.parse(valid_from) > nowMs,
   };
-  const found = chain.find((each) => isInvalid[code]?.(each)) ?? chain.at(-1) ?? leaf;
+  const atFault = chain.find((each) => isInvalid[code]?.(each)) ?? chain.at(-1) ?? leaf;
   return {
-    name: nameOf(found.subject),
-    issuer: nameOf(found.issuer),
-    isOfHost: found === leaf,
+    name: nameOf(atFault.subject),
+    issuer: nameOf(atFault.issuer),
+    isOfHost: atFault === leaf,
     isAlone: chain.length === 1,
   };
 }

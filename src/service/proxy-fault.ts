@@ -90,7 +90,7 @@ function forbids(proxy: ProxySettings, host: string, http: string): Fault {
   };
 }
 
-function doesNotReach(proxy: ProxySettings, host: string, why: string): Fault {
-  const message = `${proxyNameOf(proxy)} did not connect to ${host} (${why})`;
+function doesNotReach(proxy: ProxySettings, host: string, reason: string): Fault {
+  const message = `${proxyNameOf(proxy)} did not connect to ${host} (${reason})`;
   return { kind: 'unreachable', message, hint: hintFor(proxy) };
 }

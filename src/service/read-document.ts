@@ -69,10 +69,10 @@ export function readStatus(document: JsonObject): AgentStatus | undefined {
 
 /** The run in the response to a trigger. Without a status, it is RUNNING. */
 export function readStarted(document: JsonObject): RunStatus | undefined {
-  const known = readStatus(document) ?? readStatus({ ...document, status: 'RUNNING' });
-  if (!known) return undefined;
-  const { executionId, status } = known;
-  return { ...known, document: { executionId, status, ...document } };
+  const run = readStatus(document) ?? readStatus({ ...document, status: 'RUNNING' });
+  if (!run) return undefined;
+  const { executionId, status } = run;
+  return { ...run, document: { executionId, status, ...document } };
 }
 
 /** `AutomationResult` in docs/service.openapi.json. Undefined without a status. */

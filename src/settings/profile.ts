@@ -32,10 +32,10 @@ export function readProfileInForce(flag: string | undefined, env: Env): ProfileI
   if (!stored && name !== defaultProfile && !distrust) {
     checkProfileName({ name, source });
     const names = Object.keys(config.profiles ?? {});
-    const known = names.length > 0 ? `known profiles: ${names.join(', ')}\n` : '';
+    const existing = names.length > 0 ? `known profiles: ${names.join(', ')}\n` : '';
     throw usageProblem(
       `there is no profile ${quote(name)} (${source}) in ${path ?? 'any config file'}`,
-      path ? `${known}create it: \`runctl config --profile ${shellWord(name)}\`` : 'set HOME or RUNCTL_CONFIG_DIR',
+      path ? `${existing}create it: \`runctl config --profile ${shellWord(name)}\`` : 'set HOME or RUNCTL_CONFIG_DIR',
     );
   }
   return {
@@ -85,7 +85,7 @@ export function storedProfile(name: string, { profiles = {} }: ConfigFile): Prof
 
 /** What a profile holds that is no setting, perhaps no longer. */
 export const unknownKeysIn = (profile: Profile = {}): string[] =>
-  Object.keys(profile).filter((key) => !storedKeys.some((known) => known === key));
+  Object.keys(profile).filter((key) => !storedKeys.some((storedKey) => storedKey === key));
 
 function unknownIn(name: string, stored: Profile | undefined): ProfileInForce['unknown'] {
   const keys = unknownKeysIn(stored);

@@ -31,6 +31,9 @@ export interface SettingFlags {
 /** The current value of every setting, or what is wrong with it. Only settings that a command requires can stop it. */
 export type Settings = { readonly [Name in SettingName]: Resolved<ValueOf<Name>> };
 
+/** All of them but the API key, which may come from a command that takes a while. */
+export type SettingsWithoutApiKey = Omit<Settings, 'apiKey'>;
+
 /**
  * Takes each setting from flag, environment, profile or default. Throws for a bad config file, for one that others can
  * change, and for an interruption.
@@ -107,13 +110,13 @@ function misuseOfStoredKey(
 }
 
 /** The settings without the API key, which isn't read. Throws like `resolveSettings`. */
-export function resolveWithoutApiKey(flags: SettingFlags, env: Env): Omit<Settings, 'apiKey'> {
+export function resolveWithoutApiKey(flags: SettingFlags, env: Env): SettingsWithoutApiKey {
   const profile = readProfileInForce(flags.profile, env);
   refuseUntrusted(profile);
   return resolveOthers(flags, env, profile);
 }
 
-function resolveOthers(flags: SettingFlags, env: Env, profile: ProfileInForce): Omit<Settings, 'apiKey'> {
+function resolveOthers(flags: SettingFlags, env: Env, profile: ProfileInForce): SettingsWithoutApiKey {
   const { name, source, stored, storedSource } = profile;
   const resolve = <Key extends StoredKey>(key: Key): Resolved<ValueOf<Key>> => {
     const { [key as StoredKey]: typed }: { [key in StoredKey]?: string } = flags;
@@ -124,7 +127,7 @@ function resolveOthers(flags: SettingFlags, env: Env, profile: ProfileInForce): 
     return defaultOf(key);
   };
   const keys = storedKeys.filter((key) => key !== 'apiKey');
-  const others = Object.fromEntries(keys.map((key) => [key, resolve(key)])) as Omit<Settings, 'apiKey'>;
+  const others = Object.fromEntries(keys.map((key) => [key, resolve(key)])) as SettingsWithoutApiKey;
   const { baseUrl, idempotencyKeys } = others;
   const isOfOtherService = stored.baseUrl && parseSetting('baseUrl', stored.baseUrl, '').value !== baseUrl.value;
   return {

@@ -95,17 +95,17 @@ export function openOwn(path: string, flags: number): number {
   }
 }
 
-/** Reads a file as far as `roomFor` has room. Throws as `openOwn` does, and for a file above `mostMebibytes`. */
+/** Reads a file into the memory that `allocate` gives, and no further than that reaches. Throws as `openOwn` does, and for a file above `mostMebibytes`. */
 export function readOwn(
   path: string,
   mostMebibytes: number,
-  roomFor: (size: number) => Buffer = Buffer.allocUnsafe,
+  allocate: (size: number) => Buffer = Buffer.allocUnsafe,
 ): { bytes: Buffer; mode: number } {
   const fd = openOwn(path, constants.O_RDONLY);
   try {
     const { size, mode } = fstatSync(fd);
     if (size > mostMebibytes * 1024 * 1024) throw new Error(`${path} is larger than ${mostMebibytes} MiB`);
-    const bytes = roomFor(size);
+    const bytes = allocate(size);
     return { bytes: bytes.subarray(0, readSync(fd, bytes)), mode };
   } finally {
     try {

@@ -41,8 +41,8 @@ export function runShellCommand(asked: ShellCommand, { env, signal, clock }: Wor
       return fail(error as Error);
     }
     child.on('error', fail);
-    const stop = (why: string) => {
-      stopReason = why;
+    const stop = (reason: string) => {
+      stopReason = reason;
       killAll(child, 'SIGTERM');
       void clock.sleep(graceMs, done.signal).then(() => killAll(child, 'SIGKILL'));
     };
@@ -103,11 +103,11 @@ const mostOutput = 1024 * 1024;
  */
 export function createWholeLines(write: (text: string) => void) {
   let line = ''; // the one that has not ended yet
-  let room = mostOutput;
+  let charactersLeft = mostOutput;
   const show = (text: string) => {
-    if (room <= 0) return;
-    room -= text.length;
-    write(room > 0 ? text : `${text}(the rest of its output is left out)\n`);
+    if (charactersLeft <= 0) return;
+    charactersLeft -= text.length;
+    write(charactersLeft > 0 ? text : `${text}(the rest of its output is left out)\n`);
   };
   const shown = (text: string) =>
     text.length > longestLine ? '(a line longer than 64 KiB is left out)\n' : `${text}\n`;

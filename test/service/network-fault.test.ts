@@ -90,7 +90,7 @@ describe('the HTTP client of this process', () => {
     expect(network(new ProxyFailure(error))).toEqual(fault);
     for (const kind of ['client_failed', 'broken_client'] as const) {
       expect([isRetryable({ ...fault, kind }), isOfConnection({ ...fault, kind })]).toEqual([false, true]);
-      expect(remedyOf({ kind })).toBeDefined();
+      expect(remedyOf({ ...fault, kind })).toBeDefined();
     }
   });
 });

@@ -6,6 +6,7 @@ import { flawOfSelection, parseAutomationNames } from '../connection/arguments.t
 import { automationsIn } from '../connection/known-automations.ts';
 import { journalOf } from '../connection/open-journal.ts';
 import type { Invocation } from '../context.ts';
+import type { EntryFilter } from '../journal/entry-filter.ts';
 import { statusIn } from '../journal/run-handle.ts';
 import { plainHintContext } from '../messages/hint-context.ts';
 import { wantsData } from '../output/print.ts';
@@ -80,13 +81,8 @@ export const list = define(command, {
     const reached = fullSettings ? await connectToPoll(fullSettings, options, context) : offlineProblem;
     const journal = reached instanceof Problem ? journalOf(context, { needed: true }) : reached.journal;
     const nowMs = context.clock.nowMs();
-    const selection: Selection = {
-      filter: { baseUrl, automations, projectId: options.project && valueIfGiven(settings.project) },
-      statuses: options.status,
-      sinceMs: options.since?.(nowMs),
-      limit: limitOf(options),
-      isForIds: isForIds(options),
-    };
+    const projectId = options.project && valueIfGiven(settings.project);
+    const selection = selectionOf({ baseUrl, automations, projectId }, options, nowMs);
 
     const recorded = recordedIn(journal, selection, nowMs);
     checkStatuses(options.status, recorded);
@@ -105,7 +101,7 @@ export const list = define(command, {
       return { outcomes: problems, notices };
     }
     const shownMissed = reached instanceof Problem ? [] : polled.missed.filter(({ entry }) => isAmongRows(entry, rows));
-    for (const { entry, cause } of shownMissed) warnOfOld(entry, reasonOfMissed(cause), context);
+    warnOfMissed(shownMissed, context);
     if (selection.isForIds) {
       const ids = rows.map(({ entry }) => executionIdOf(entry) ?? '');
       return { outcomes: problems, notices, forPeople: { raw: ids.join('\n') } };
@@ -151,9 +147,21 @@ const isAmongRows = (run: RunEntry, rows: readonly ListRow[]) => rows.some(({ en
 const isSameRun = (one: Entry, other: RunEntry) => executionIdOf(one) === other.executionId;
 
 /** For the documents. One sentence says it for all of them on stderr. */
-function warnOfOld(entry: RunEntry, reason: string, { warnings }: Invocation): void {
-  const message = `its status may be out of date because it couldn't be polled: ${reason}`;
-  warnings.push({ event: 'warning', name: 'status_unavailable', message, run: runOf(entry) });
+function warnOfMissed(missed: readonly Missed[], { warnings }: Invocation): void {
+  for (const { entry, cause } of missed) {
+    const message = `its status may be out of date because it couldn't be polled: ${reasonOfMissed(cause)}`;
+    warnings.push({ event: 'warning', name: 'status_unavailable', message, run: runOf(entry) });
+  }
+}
+
+function selectionOf(filter: EntryFilter, options: ListOptions, nowMs: number): Selection {
+  return {
+    filter,
+    statuses: options.status,
+    sinceMs: options.since?.(nowMs),
+    limit: limitOf(options),
+    isForIds: isForIds(options),
+  };
 }
 
 /** With `-q` people and their scripts get the ids alone, of all runs. */

@@ -65,7 +65,8 @@ describe('in a shell with job control', () => {
     screen.ctrlZ();
     await screen.sees(/Stopped/);
     screen.enter('fg');
-    await screen.sees(/^base URL of the service: $|^base URL of the service:$/);
+    const questions = async () => (await screen.lines()).filter((line) => line.startsWith('base URL of the service:'));
+    await vi.waitFor(async () => expect(await questions()).toHaveLength(2), { timeout: 10_000 });
     screen.enter(`${screen.emulator.url}${enter}pasted-api-key`);
     await screen.sees(/^API key/);
     expect(screen.written()).not.toContain('pasted-api-key');

@@ -121,7 +121,7 @@ export function factsOf(outcome: Outcome): OutcomeFacts {
     case 'in_doubt':
       return factsInDoubt(outcome);
     case 'skipped':
-      return { activeExecutionId: outcome.activeId };
+      return { activeExecutionId: outcome.activeExecutionId };
     case 'problem':
       return { fault: outcome.problem.facts.fault };
     case 'dry_run':

@@ -36,7 +36,7 @@ interface Common {
 /** A trigger that has no run, or none that we know. */
 type OfTrigger = Common & { target: Target; run?: undefined } & (
     | { kind: 'dry_run'; triggerInfo: TriggerInfo } // a dry run
-    | { kind: 'skipped'; triggerInfo: TriggerInfo; activeId?: string }
+    | { kind: 'skipped'; triggerInfo: TriggerInfo; activeExecutionId?: string }
     | NoRun
     | { kind: 'in_doubt'; inDoubt: InDoubtDetails } // without a start, as the journal has it
   );

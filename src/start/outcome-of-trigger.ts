@@ -96,7 +96,7 @@ export function outcomeWithoutRun(result: ResultWithoutRun, trigger: Trigger, po
   const active = waitEnd ? undefined : activeRunOf(fault, target, ports);
   if (active && ifActive === 'skip') {
     const skipped = triggerInfoOf('left_active', trigger, ports);
-    return { kind: 'skipped', target, triggerInfo: skipped, activeId: active.executionId };
+    return { kind: 'skipped', target, triggerInfo: skipped, activeExecutionId: active.executionId };
   }
   return {
     kind: 'no_run',

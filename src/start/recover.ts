@@ -17,7 +17,7 @@ export interface RecoverFlags {
 }
 
 /** An unresolved trigger, and what `recover` did about it. */
-interface Attempted {
+interface Recovered {
   trigger: UnresolvedTrigger;
   ageMs: number; // before it was sent
   result: TriggerResult | NotSent;
@@ -37,64 +37,64 @@ export async function recoverAll(
   ports: Ports,
   isSelected: (target: Target) => boolean = () => true,
 ): Promise<Recovery[]> {
-  const attempted = await attemptAll(flags, ports, isSelected);
-  const recoveries = attempted.map(
+  const recovered = await recoverEach(flags, ports, isSelected);
+  const recoveries = recovered.map(
     (each): Recovery => ({
       trigger: each.trigger,
       ageMs: each.ageMs,
-      outcome: asAnswer(outcomeOrProblem(each, flags, ports), flags),
+      outcome: withExitsZero(outcomeOrProblem(each, flags, ports), flags),
     }),
   );
   try {
     return await withStatuses(recoveries, ports);
   } catch (error) {
     // If the journal can't be read any more, what was sent is reported nevertheless.
-    problemIn(error);
+    problemOrThrow(error);
     return recoveries;
   }
 }
 
 /** Sends them newest first: if that one has a run, earlier ones aren't sent. */
-async function attemptAll(
+async function recoverEach(
   flags: RecoverFlags,
   ports: Ports,
   isSelected: (target: Target) => boolean,
-): Promise<Attempted[]> {
+): Promise<Recovered[]> {
   const { journal, baseUrl, clock } = ports;
-  const attempted: Attempted[] = [];
+  const recovered: Recovered[] = [];
   for (const trigger of journal.unresolved({ baseUrl }).filter(({ target }) => isSelected(target))) {
     const ageMs = ageOf(trigger, clock.nowMs());
     try {
-      attempted.push({ trigger, ageMs, result: await attempt(trigger, flags, ports) });
+      recovered.push({ trigger, ageMs, result: await recoverOne(trigger, flags, ports) });
     } catch (error) {
       // If nothing was sent, the problem ends the command. Otherwise the triggers that were sent are reported as well.
-      const isAnySent = attempted.some(({ result }) => result.kind !== 'left_alone' && result.kind !== 'dry_run');
+      const isAnySent = recovered.some(({ result }) => result.kind !== 'left_alone' && result.kind !== 'dry_run');
       if (!isAnySent) throw error;
-      attempted.push({ trigger, ageMs, result: { kind: 'problem', problem: problemIn(error) } });
+      recovered.push({ trigger, ageMs, result: { kind: 'problem', problem: problemOrThrow(error) } });
     }
   }
-  return attempted;
+  return recovered;
 }
 
 /** The same key finds the run, or starts it if the trigger never arrived. */
-async function attempt(
+async function recoverOne(
   trigger: UnresolvedTrigger,
   { dryRun, resend }: RecoverFlags,
   ports: Ports,
 ): Promise<TriggerResult | NotSent> {
   const account = await ports.account(trigger.idempotencyKey);
-  const reason = reasonNotToSend(trigger, account, resend, ports);
+  const reason = reasonNotToResend(trigger, account, resend, ports);
   if (reason) return { kind: 'left_alone', reason };
   if (dryRun) return { kind: 'dry_run' };
   try {
     return await send(trigger, ports);
   } catch (error) {
-    return { kind: 'problem', problem: problemIn(error) };
+    return { kind: 'problem', problem: problemOrThrow(error) };
   }
 }
 
 /** Why a trigger isn't sent again, if it isn't. */
-function reasonNotToSend(
+function reasonNotToResend(
   trigger: UnresolvedTrigger,
   account: string,
   resend: boolean | undefined,
@@ -119,21 +119,21 @@ async function send(trigger: UnresolvedTrigger, ports: Ports): Promise<TriggerRe
 }
 
 /** If the journal can't be read any more, what was sent is reported nevertheless. */
-function outcomeOrProblem(attempted: Attempted, flags: RecoverFlags, ports: Ports): TriggerOutcome {
+function outcomeOrProblem(recovered: Recovered, flags: RecoverFlags, ports: Ports): TriggerOutcome {
   try {
-    return outcomeOf(attempted, flags, ports);
+    return outcomeOf(recovered, flags, ports);
   } catch (error) {
-    return failed(attempted.trigger, problemIn(error));
+    return outcomeOfProblem(recovered.trigger, problemOrThrow(error));
   }
 }
 
 /** Throws any other error again, because that is a bug. */
-function problemIn(error: unknown): Problem {
+function problemOrThrow(error: unknown): Problem {
   if (error instanceof Problem) return error;
   throw error;
 }
 
-function outcomeOf({ trigger, result }: Attempted, { dryRun }: RecoverFlags, ports: Ports): TriggerOutcome {
+function outcomeOf({ trigger, result }: Recovered, { dryRun }: RecoverFlags, ports: Ports): TriggerOutcome {
   const { target } = trigger;
   switch (result.kind) {
     case 'has_run':
@@ -147,15 +147,15 @@ function outcomeOf({ trigger, result }: Attempted, { dryRun }: RecoverFlags, por
     case 'dry_run':
       return { kind: 'dry_run', target, triggerInfo: unknownTriggerInfo(trigger) };
     case 'problem':
-      return failed(trigger, result.problem);
+      return outcomeOfProblem(trigger, result.problem);
   }
 }
 
 const unknownTriggerInfo = ({ idempotencyKey }: UnresolvedTrigger) =>
   ({ attribution: 'in_doubt', idempotencyKey, isRepeatable: true }) as const;
 
-function failed(trigger: UnresolvedTrigger, error: Problem): TriggerOutcome {
-  const problem = error.with({ name: 'outcome_unknown' });
+function outcomeOfProblem(trigger: UnresolvedTrigger, cause: Problem): TriggerOutcome {
+  const problem = cause.with({ name: 'outcome_unknown' });
   return { kind: 'problem', target: trigger.target, triggerInfo: unknownTriggerInfo(trigger), problem };
 }
 
@@ -183,7 +183,7 @@ function recordedStatus(executionId: string, { journal, baseUrl }: Ports): RunSt
 }
 
 /** What was resolved, however it ended, is a success of `recover`; only a doubt that remains is not. */
-function asAnswer(outcome: TriggerOutcome, { dryRun }: RecoverFlags): TriggerOutcome {
+function withExitsZero(outcome: TriggerOutcome, { dryRun }: RecoverFlags): TriggerOutcome {
   const isResolved = outcome.kind !== 'in_doubt' || outcome.inDoubt.reason.kind === 'superseded';
   return isResolved || dryRun ? { ...outcome, exitsZero: true } : outcome;
 }
@@ -201,9 +201,9 @@ async function withStatuses(recoveries: readonly Recovery[], ports: Ports): Prom
     const some = recoveries.slice(index, index + statusesAtOnce);
     current.push(...(await Promise.all(some.map((recovery) => withStatus(recovery, ports)))));
   }
-  const found = current.flatMap(({ outcome }) => (outcome.kind === 'has_run' ? outcome : []));
+  const withRun = current.flatMap(({ outcome }) => (outcome.kind === 'has_run' ? outcome : []));
   await readErrors(
-    found.flatMap(({ run, status }) => (status ? { run, status } : [])),
+    withRun.flatMap(({ run, status }) => (status ? { run, status } : [])),
     ports,
   );
   return current.map((recovery) => ({ ...recovery, error: recordedError(recovery, ports) }));

@@ -77,7 +77,7 @@ async function nextTrigger(request: StartRequest, ports: Ports): Promise<Next> {
     const { executionId } = recorded;
     return { ...next, result: { kind: 'has_run', executionId, attribution: 'recorded_run' } };
   }
-  const reason = reasonNotToSend(recorded, account, ports);
+  const reason = reasonNotToReuseKey(recorded, account, ports);
   if (reason) return { ...next, result: { kind: 'in_doubt', reason } };
   const earlier = { ageMs: ageOf(recorded, clock.nowMs()), attempts: recorded.attempts };
   return {
@@ -99,7 +99,7 @@ function nextRepeat({ trigger, sinceMs }: SentTrigger, { journal, clock, ignores
 }
 
 /** Why a key that an earlier command left in doubt can't be sent again. */
-function reasonNotToSend(
+function reasonNotToReuseKey(
   recorded: UnresolvedTrigger,
   account: string,
   { clock, ignoresKeys, processes }: Ports,

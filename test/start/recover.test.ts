@@ -77,6 +77,7 @@ function createMachine() {
     const recoveries = await recoverAll(flags, connection);
     return {
       reported: recoveries.map((each) => `${each.trigger.idempotencyKey} ${resolutionOf(each)}`),
+      resolutions: recoveries.map(resolutionOf),
       sent: service.calls.trigger.map(({ idempotencyKey }) => idempotencyKey),
       recoveries,
       left: journal.unresolved({ baseUrl }).length,
@@ -159,18 +160,18 @@ describe('recover', () => {
   });
 
   test.each<[string, number, RecoverFlags, string]>([
-    ['5 minutes ahead', 5 * minute, {}, 'a found'],
-    ['6 minutes ahead', 6 * minute, {}, 'a withheld'],
-    ['2 days ahead', 48 * hour, {}, 'a withheld'],
-    ['2 days ahead, with --resend', 48 * hour, { resend: true }, 'a found'],
+    ['5 minutes ahead', 5 * minute, {}, 'found'],
+    ['6 minutes ahead', 6 * minute, {}, 'withheld'],
+    ['2 days ahead', 48 * hour, {}, 'withheld'],
+    ['2 days ahead, with --resend', 48 * hour, { resend: true }, 'found'],
   ])('sends a trigger from when the clock was %s only if it still has an age', async (_, aheadMs, flags, expected) => {
     const { lose, recover, clock } = createMachine();
     lose('a');
     clock.suspend(-aheadMs - minute);
-    const { reported, recoveries } = await recover([running()], flags);
-    expect(reported).toEqual([expected]);
+    const { resolutions, recoveries } = await recover([running()], flags);
+    expect(resolutions).toEqual([expected]);
     const said = recoveries.map((each) => `${diagnosticOf(each.outcome, plainHintContext)?.hint}`);
-    const isWithheld = expected === 'a withheld';
+    const isWithheld = expected === 'withheld';
     expect(said.map((hint) => /that began at|new idempotency key/.test(hint))).toEqual([false]);
     expect(said.map((hint) => hint.includes('--resend'))).toEqual([isWithheld]);
   });
@@ -185,16 +186,16 @@ describe('recover', () => {
   });
 
   test.each<[string, number, RecoverFlags, string[]]>([
-    ['an hour', hour, {}, ['a found']],
-    ['no longer by itself', hour + 1, {}, ['a withheld']],
-    ['almost a day with --resend', 24 * hour - 1, { resend: true }, ['a found']],
+    ['an hour', hour, {}, ['found']],
+    ['no longer by itself', hour + 1, {}, ['withheld']],
+    ['almost a day with --resend', 24 * hour - 1, { resend: true }, ['found']],
     ['no longer at all', 24 * hour, { resend: true }, []],
-    ['no time at all with --dry-run', 0, { dryRun: true }, ['a unresolved']],
+    ['no time at all with --dry-run', 0, { dryRun: true }, ['unresolved']],
   ])('sends a trigger for %s', async (_, ageMs, flags, expected) => {
     const { lose, recover, clock } = createMachine();
     lose('a');
     clock.suspend(ageMs - minute);
-    expect((await recover([running()], flags)).reported).toEqual(expected);
+    expect((await recover([running()], flags)).resolutions).toEqual(expected);
   });
 
   test('sends nothing under another API key', async () => {
@@ -204,36 +205,36 @@ describe('recover', () => {
   });
 
   test.each<[string, { conflict?: boolean; ignoresKeys?: boolean }, RecoverFlags, string]>([
-    ['keys are honored', {}, {}, 'a found'],
-    ['keys are honored, after a conflict', { conflict: true }, {}, 'a found'],
-    ['the same with --dry-run', { conflict: true }, { dryRun: true }, 'a unresolved'],
-    ['keys are ignored', { ignoresKeys: true }, {}, 'a withheld'],
-    ['keys are ignored, after a conflict', { ignoresKeys: true, conflict: true }, {}, 'a withheld'],
-    ['the same with --dry-run', { ignoresKeys: true, conflict: true }, { dryRun: true }, 'a withheld'],
-    ['keys are ignored, with --resend', { ignoresKeys: true }, { resend: true }, 'a found'],
+    ['keys are honored', {}, {}, 'found'],
+    ['keys are honored, after a conflict', { conflict: true }, {}, 'found'],
+    ['the same with --dry-run', { conflict: true }, { dryRun: true }, 'unresolved'],
+    ['keys are ignored', { ignoresKeys: true }, {}, 'withheld'],
+    ['keys are ignored, after a conflict', { ignoresKeys: true, conflict: true }, {}, 'withheld'],
+    ['the same with --dry-run', { ignoresKeys: true, conflict: true }, { dryRun: true }, 'withheld'],
+    ['keys are ignored, with --resend', { ignoresKeys: true }, { resend: true }, 'found'],
   ])('if %s', async (_, { conflict, ignoresKeys }, flags, expected) => {
     const { lose, recover, journal } = createMachine();
     lose('a');
     const key = { baseUrl, target, idempotencyKey: 'a' };
     if (conflict) journal.append({ type: 'in_doubt', ...key, reason: 'running', name: 'already_active' });
-    const { reported, sent } = await recover([running()], flags, { ignoresKeys });
-    expect([reported, sent.length]).toEqual([[expected], expected === 'a found' ? 1 : 0]);
+    const { resolutions, sent } = await recover([running()], flags, { ignoresKeys });
+    expect([resolutions, sent.length]).toEqual([[expected], expected === 'found' ? 1 : 0]);
   });
 
   test.each<[string, { ifActive?: IfActive; again?: IfActive }, RecoverFlags, string]>([
-    ['it was sent with skip', { ifActive: 'skip' }, {}, 'a withheld'],
-    ['the same with --resend', { ifActive: 'skip' }, { resend: true }, 'a found'],
-    ['the same with --dry-run', { ifActive: 'skip' }, { dryRun: true }, 'a withheld'],
-    ['it was sent with wait', { ifActive: 'wait' }, {}, 'a found'],
-    ['a record of an earlier version says nothing', {}, {}, 'a found'],
-    ['it was sent with skip and then without', { ifActive: 'skip', again: 'fail' }, {}, 'a found'],
+    ['it was sent with skip', { ifActive: 'skip' }, {}, 'withheld'],
+    ['the same with --resend', { ifActive: 'skip' }, { resend: true }, 'found'],
+    ['the same with --dry-run', { ifActive: 'skip' }, { dryRun: true }, 'withheld'],
+    ['it was sent with wait', { ifActive: 'wait' }, {}, 'found'],
+    ['a record of an earlier version says nothing', {}, {}, 'found'],
+    ['it was sent with skip and then without', { ifActive: 'skip', again: 'fail' }, {}, 'found'],
   ])('after a conflict, sends a late run only if it is wanted: %s', async (_, { ifActive, again }, flags, expected) => {
     const { lose, recover, journal } = createMachine();
     lose('a', { ifActive });
     if (again) lose('a', { ifActive: again });
     const key = { baseUrl, target, idempotencyKey: 'a' };
     journal.append({ type: 'in_doubt', ...key, reason: 'running', name: 'already_active' });
-    expect((await recover([running()], flags)).reported).toEqual([expected]);
+    expect((await recover([running()], flags)).resolutions).toEqual([expected]);
   });
 
   test('sends a trigger with skip once more, and after the conflict that it then meets only with --resend', async () => {

@@ -27,12 +27,12 @@ interface Flags {
 
 /** The start of an outcome, and what went wrong, if anything did. */
 function seenIn(outcome: TriggerOutcome, hintContext: HintContext) {
-  const words = diagnosticOf(outcome, hintContext);
+  const diagnostic = diagnosticOf(outcome, hintContext);
   const { how, started } = attributions[outcome.triggerInfo.attribution];
   const name = outcomeNameOf(outcome);
-  const { status, activeExecutionId: activeId } = factsOf(outcome);
-  const problem = words && { ...words, name: problemNameOf(outcome), exitCode: exitCodeOf(name), started };
-  return { problem, how, started, name, status: status?.status, activeId, run: outcome.run };
+  const { status, activeExecutionId } = factsOf(outcome);
+  const problem = diagnostic && { ...diagnostic, name: problemNameOf(outcome), exitCode: exitCodeOf(name), started };
+  return { problem, how, started, name, status: status?.status, activeExecutionId, run: outcome.run };
 }
 
 /** A machine on which triggers of one automation are sent, each by a process of its own. */
@@ -168,8 +168,8 @@ test.each([
     await trigger({ trigger: [running()] });
     clock.suspend(hours * 3600 * second);
     const script = { trigger: [conflict({ executionId: undefined })] };
-    const { how, activeId, calls } = await trigger(script, { ifActive: 'skip' });
-    expect([how, activeId, calls.status]).toEqual(['skipped', id, 0]);
+    const { how, activeExecutionId, calls } = await trigger(script, { ifActive: 'skip' });
+    expect([how, activeExecutionId, calls.status]).toEqual(['skipped', id, 0]);
   },
 );
 
@@ -249,37 +249,78 @@ describe('--if-active wait', () => {
   const lost = fault('lost');
   const other = `0${executionId.slice(1)}`;
 
-  test.each<[string, Answer<RunStatus>[], { ignoresKeys?: boolean; key?: string }, string, number]>([
-    ['keys are ignored', [lost, conflict()], { ignoresKeys: true }, '12 unknown', 1],
-    ['the 422 names no run', [lost, conflict({ executionId: undefined })], {}, '12 unknown', 2],
-    ['its run is then free', [lost, conflict(), running()], {}, 'started yes', 3],
-    ['its run was ours', [lost, conflict(), state('FAILED')], {}, 'started yes', 3],
-    ['its key was given', [lost, conflict(), running()], { key: 'k' }, 'found unknown', 3],
-    [
-      'its key was given, and the run has finished',
-      [lost, conflict(), state('FAILED')],
-      { key: 'k' },
-      'found unknown',
-      3,
-    ],
-    ['the same run is named again', [lost, conflict(), conflict()], {}, '12 unknown', 3],
-    ['it is refused then', [lost, conflict(), fault('no_credits')], {}, '12 unknown', 3],
-    ['a rate limit is met then', [lost, conflict(), fault('throttled'), running()], {}, 'started yes', 4],
-    [
-      'another run is named then',
-      [lost, conflict(), conflict({ executionId: other }), running()],
-      {},
-      'started yes',
-      4,
-    ],
-  ])('after a lost answer sends the same key again or is 12, where %s', async (_, script, given, expected, sent) => {
-    const { trigger, journal } = createTriggerHarness(given);
-    const flags = { ...wait, idempotencyKey: given.key };
-    const { how, started, problem, calls } = await trigger({ trigger: script, status: [state('COMPLETED')] }, flags);
-    expect(problem ? `${problem.exitCode} ${started}` : `${how} ${started}`).toBe(expected);
-    expect(calls.trigger).toHaveLength(sent);
-    expect(new Set(calls.trigger.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
-    expect(journal().unresolved({ baseUrl })).toHaveLength(problem ? 1 : 0);
+  interface AfterLostResponse {
+    where: string;
+    answers: Answer<RunStatus>[];
+    given?: { ignoresKeys?: boolean; idempotencyKey?: string };
+    sent: number;
+  }
+
+  async function triggerAfterLostResponse({ answers, given = {} }: AfterLostResponse) {
+    const { ignoresKeys, idempotencyKey } = given;
+    const { trigger, journal } = createTriggerHarness({ ignoresKeys });
+    const script = { trigger: answers, status: [state('COMPLETED')] };
+    const triggered = await trigger(script, { ...wait, idempotencyKey });
+    const keys = new Set(triggered.calls.trigger.map(({ idempotencyKey }) => idempotencyKey));
+    return { ...triggered, keys, unresolved: journal().unresolved({ baseUrl }) };
+  }
+
+  const free = [lost, conflict(), running()];
+  const oursHasFinished = [lost, conflict(), state('FAILED')];
+  const otherConflict = conflict({ executionId: other });
+
+  test.each<AfterLostResponse & { how: string; started: string }>([
+    { where: 'the active run has finished', answers: free, how: 'started', started: 'yes', sent: 3 },
+    { where: 'the active run was ours', answers: oursHasFinished, how: 'started', started: 'yes', sent: 3 },
+    {
+      where: 'the key was given',
+      answers: free,
+      given: { idempotencyKey: 'k' },
+      how: 'found',
+      started: 'unknown',
+      sent: 3,
+    },
+    {
+      where: 'the key was given, and its run has finished',
+      answers: oursHasFinished,
+      given: { idempotencyKey: 'k' },
+      how: 'found',
+      started: 'unknown',
+      sent: 3,
+    },
+    {
+      where: 'a rate limit is met then',
+      answers: [lost, conflict(), fault('throttled'), running()],
+      how: 'started',
+      started: 'yes',
+      sent: 4,
+    },
+    {
+      where: 'another run is named then',
+      answers: [lost, conflict(), otherConflict, running()],
+      how: 'started',
+      started: 'yes',
+      sent: 4,
+    },
+  ])('after a lost response sends the same key again, and has a run where $where', async (given) => {
+    const { how, started, calls, keys, unresolved } = await triggerAfterLostResponse(given);
+    expect({ how, started, sent: calls.trigger.length }).toEqual({
+      how: given.how,
+      started: given.started,
+      sent: given.sent,
+    });
+    expect([keys.size, unresolved.length]).toEqual([1, 0]);
+  });
+
+  test.each<AfterLostResponse>([
+    { where: 'keys are ignored', answers: [lost, conflict()], given: { ignoresKeys: true }, sent: 1 },
+    { where: 'the 422 names no run', answers: [lost, conflict({ executionId: undefined })], sent: 2 },
+    { where: 'the same run is named again', answers: [lost, conflict(), conflict()], sent: 3 },
+    { where: 'it is refused then', answers: [lost, conflict(), fault('no_credits')], sent: 3 },
+  ])('after a lost response ends in doubt (12) where $where', async (given) => {
+    const { problem, started, calls, keys, unresolved } = await triggerAfterLostResponse(given);
+    expect([problem?.exitCode, started, calls.trigger.length]).toEqual([12, 'unknown', given.sent]);
+    expect([keys.size, unresolved.length]).toEqual([1, 1]);
   });
 
   test.each([executionId, undefined])('comes no earlier than the refusal asks (active run: %s)', async (activeId) => {

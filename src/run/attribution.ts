@@ -9,8 +9,9 @@ interface AttributionRow {
 }
 
 /**
- * What shows whether this command started a run, and what follows. Only ids, idempotency keys and the end of a run show it,
- * never a time: the service's clocks may differ, and a request may act late (docs/service.md).
+ * What shows whether this command started a run, and what follows. Only ids, idempotency keys and
+ * the end of a run show it, never a time: the service's clocks may differ, and a request may act
+ * late (docs/service.md).
  */
 export const attributions = {
   generated_key: { how: 'started', started: 'yes' }, // nobody else has the key, so the run is ours
@@ -39,7 +40,10 @@ interface Sender {
   isOwnInDoubt: boolean; // the service may have acted on an attempt of this command
 }
 
-/** What it shows that the service answered an attempt with this run. Its times are not asked for: they decide nothing. */
+/**
+ * Whose run it is that the service returned for an attempt. Whether the run has finished counts,
+ * but none of its times.
+ */
 export function attributionOf(
   run: Pick<RunStatus, 'isFinal'> & { completedAt?: unknown },
   { userProvided, isRecovery, isOwnInDoubt }: Sender,
@@ -51,7 +55,10 @@ export function attributionOf(
   return 'generated_key';
 }
 
-/** What it shows that another process recorded a run for the key, though our attempts got none. */
+/**
+ * Whose run it is that another process recorded for the key, while the attempts of this command got
+ * none.
+ */
 export function attributionOfRecord({
   isRecovery,
   isOwnInDoubt,

@@ -9,8 +9,8 @@ import type { RunResult, RunStatus } from './service.ts';
 import type { IfActive } from './trigger.ts';
 
 /**
- * What became of one argument of a command, as facts alone. The exit code (`run/exit-of.ts`), the messages (`messages/of-outcome.ts`),
- * the document and the summary are each one function of it.
+ * What became of one argument of a command, as facts alone. The exit code (`run/exit-of.ts`), the
+ * messages (`messages/of-outcome.ts`), the document and the summary are each one function of it.
  */
 export type Outcome = OfTrigger | OfRun | OfCommand;
 
@@ -28,17 +28,17 @@ export function targetOf({ run, target }: Outcome): Target | undefined {
 
 interface Common {
   triggerInfo?: TriggerInfo; // in commands that trigger
-  exitsZero?: true; // it only says how things stand, so the command exits with 0 (`list`, `status`, `result`, `recover`)
+  exitsZero?: true; // the command only reports it, so it exits with 0 (`list`, `status`, `result`, `recover`)
   interruptedBy?: ExitName; // the signal that ended the command before this was done
   fields?: JsonObject; // what one command adds to `runctl` in its documents
 }
 
-/** A trigger that has no run, or none that we know. */
+/** The outcome of a trigger that has no run, or none whose id is known. */
 type OfTrigger = Common & { target: Target; run?: undefined } & (
-    | { kind: 'dry_run'; triggerInfo: TriggerInfo } // a dry run
-    | { kind: 'skipped'; triggerInfo: TriggerInfo; activeExecutionId?: string }
+    | { kind: 'dry_run'; triggerInfo: TriggerInfo } // `--dry-run`: nothing was sent
+    | { kind: 'skipped'; triggerInfo: TriggerInfo; activeExecutionId?: string } // `--if-active skip`: a run was active
     | NoRun
-    | { kind: 'in_doubt'; inDoubt: InDoubtDetails } // without a start, as the journal has it
+    | { kind: 'in_doubt'; inDoubt: InDoubtDetails } // `list` shows it without a `triggerInfo`, as it sends nothing
   );
 
 /** The trigger started no run. */
@@ -46,17 +46,19 @@ interface NoRun {
   kind: 'no_run';
   triggerInfo: TriggerInfo;
   fault: Fault;
-  active?: ActiveRun; // if it stood in the way, and nobody waited for it
+  active?: ActiveRun; // the run because of which it was refused, if this command didn't wait for that run
   waitEnd?: ActiveRunWaitEnd; // what ended the wait for it
   isOutage?: boolean; // the base URL has answered here before
-  isRepeatedRefusal?: boolean; // this idempotency key was refused like that before, so the service may repeat its answer
+  /** The idempotency key was refused like that before, so the service may only repeat its response. */
+  isRepeatedRefusal?: boolean;
 }
 
-/** A run that we know. */
+/** The outcome of a run whose id is known. */
 type OfRun = Common & { run: Run; target?: undefined } & (
     | HasRun
     | StatusKnown
-    | { kind: 'watch_ended'; end: WatchEnd; lastConfirmed?: LastConfirmed; isOwnRun?: boolean } // not followed to its end
+    // The watch ended before the run did.
+    | { kind: 'watch_ended'; end: WatchEnd; lastConfirmed?: LastConfirmed; isOwnRun?: boolean }
     | {
         kind: 'request_failed';
         resource: RunResource;
@@ -68,13 +70,13 @@ type OfRun = Common & { run: Run; target?: undefined } & (
     | { kind: 'not_found'; document: JsonObject } // a list has it, but the service no longer knows it
   );
 
-/** A trigger has a run, whose end nobody waits for. */
+/** A trigger has a run, and this command doesn't watch it. */
 interface HasRun {
   kind: 'has_run';
   triggerInfo: TriggerInfo;
   status?: RunStatus;
   requestFault?: Fault; // why its status can't be read now
-  lastConfirmed?: LastConfirmed; // what the journal has instead
+  lastConfirmed?: LastConfirmed; // the last status in the journal, if the current one can't be read
 }
 
 interface StatusKnown {
@@ -82,10 +84,13 @@ interface StatusKnown {
   status: RunStatus;
   result?: RunResult;
   requestFault?: Fault; // why there is no result
-  statusAgeMs?: number; // the status is that old
+  statusAgeMs?: number; // how old the status is, if this command didn't read it from the service
 }
 
-/** A command that is about no run, or failed before it was. */
+/**
+ * The outcome of a command that has no arguments with outcomes of their own, or that failed before
+ * it knew them.
+ */
 type OfCommand = Common &
   ({ run: Run; target?: undefined } | { target?: Target; run?: undefined }) &
   (
@@ -95,7 +100,7 @@ type OfCommand = Common &
 
 export type RunResource = 'status' | 'result';
 
-/** What became of a trigger. */
+/** What the JSON document says under `trigger`. */
 export interface TriggerInfo {
   attribution: Attribution; // what shows whether this command started a run
   idempotencyKey: string | null; // null before there was one
@@ -103,21 +108,24 @@ export interface TriggerInfo {
   endedAs?: string; // the status in which the run had finished before
 }
 
-/** What became of a trigger: every such outcome has a start. */
+/** What became of a trigger that this command sent, or decided not to send. */
 export type TriggerOutcome = RunOutcome & { triggerInfo: TriggerInfo };
 
-/** What became of a trigger whose outcome wasn't known. */
+/** What `recover` found out about an unresolved trigger. */
 export interface Recovery {
   trigger: UnresolvedTrigger;
   outcome: TriggerOutcome;
   ageMs: number; // of the trigger, before it was sent again; infinite if its record is dated in the future
-  error?: string; // of its run, if that was found and didn't complete
+  error?: string; // of its run, if that has finished without being COMPLETED
 }
 
 /** Why it isn't known whether a trigger started a run, and what the journal has of it. */
 export interface InDoubtDetails {
   reason: InDoubtReason;
-  /** When it was first sent (ISO 8601), and its age, which is infinite if the record is dated in the future. Undefined if the journal doesn't have it. */
+  /**
+   * When it was first sent (ISO 8601), and its age, which is infinite if the record is dated in the
+   * future. Undefined if the journal doesn't have it.
+   */
   recorded?: { at: string; ageMs: number };
   conflict?: Conflict;
   ifActive?: IfActive; // what the trigger was to do if another run was active
@@ -131,20 +139,20 @@ export interface Conflict {
 }
 
 export type InDoubtReason =
-  | { kind: 'no_response'; fault: Fault } // the answer, or that of a repeat
-  | { kind: 'signal' }
+  | { kind: 'no_response'; fault: Fault } // why the last attempt got no run
+  | { kind: 'signal' } // the user left before there was a valid response
   | { kind: 'expired' } // the service may have forgotten the key
-  | { kind: 'other_api_key' } // with this API key, it would be a new key
+  | { kind: 'other_api_key' } // the service has keys by API key, so with this one the key would be a new one
   | { kind: 'withheld' } // a second run, or a late one, could start: `recover --resend`
-  | { kind: 'sending'; process: string } // another process is at it
+  | { kind: 'sending'; process: string } // another process is sending it
   | { kind: 'superseded' } // a later trigger has a run
-  | { kind: 'listed'; isRecoverable: boolean }; // as the journal says, without asking
+  | { kind: 'listed'; isRecoverable: boolean }; // the journal says so, and nothing was sent
 
-/** The run that stood in the way. */
+/** The run because of which a trigger was refused. */
 export interface ActiveRun {
   executionId?: string; // undefined if nobody knows which one it is
   since?: string; // when it began, if it is known to be active
-  mayBeLost?: boolean; // an earlier trigger, whose answer was lost, may have started it
+  mayBeLost?: boolean; // an earlier trigger, whose response was lost, may have started it
 }
 
 /** `--timeout` has expired. The last poll may have taken longer. */
@@ -171,15 +179,16 @@ export type WatchEnd =
   | (TimedOut & { fault?: Fault }) // `fault`: the last failure, if there was one
   | { kind: 'gave_up'; giveUpAfterMs: number; fault: Fault }
   | { kind: 'polls_refused'; fault: Fault } // the service refused the polls for long enough, or at once
-  | { kind: 'signal'; askedUntilMs?: number }; // it was waiting until then, by the wall clock, because the service asked for that
+  | { kind: 'signal'; askedUntilMs?: number }; // until when it waited because of a `Retry-After`, by the wall clock
 
 /** A run that a command has, with what is known of it before it is polled. */
 export interface RunHandle {
   run: Run;
-  triggerResponse?: { status: RunStatus; retryAfterMs?: number }; // to the trigger that started it, in place of a first poll
+  /** The response to the trigger that started it, which takes the place of a first poll. */
+  triggerResponse?: { status: RunStatus; retryAfterMs?: number };
   lastConfirmed?(): LastConfirmed; // what the journal has
   sinceTriggerMs?(): number; // undefined if this machine didn't trigger it
 }
 
-/** A command that is about no run, with what it adds to `runctl` in its document. */
+/** The outcome of a command without runs. `fields` are what it adds to `runctl` in its document. */
 export const infoOutcome = (fields: JsonObject): OutcomeOf<'info'> => ({ kind: 'info', fields });

@@ -13,8 +13,9 @@ const lastMomentMs = 1_000;
 export const leastLimitMs = 1_000;
 
 /**
- * How long to wait after this many failures in a row if retries end in `leftMs`; undefined to give up now. Uses full jitter
- * (AWS, "Exponential Backoff And Jitter"). The last attempt is made when the time ends, but never before `Retry-After`.
+ * How long to wait after this many failures in a row if retries end in `leftMs`; undefined to give
+ * up now. Uses full jitter (AWS, "Exponential Backoff And Jitter"). The last attempt is made when
+ * the time ends, but never before `Retry-After`.
  */
 export function backoffMs(
   failures: number,
@@ -50,8 +51,8 @@ export interface RetryOptions extends RetryPorts {
 export type Retried<T> = Answer<T> & { isInterrupted?: boolean };
 
 /**
- * Makes attempts until one succeeds or can't be retried, or their time has passed. The first attempt is always made. Each is
- * told how much is left of the time without a valid response.
+ * Makes attempts until one succeeds or can't be retried, or their time has passed. The first
+ * attempt is always made. Each is told how much is left of the time without a valid response.
  */
 export async function retry<T>(
   attempt: (leftMs: number) => Promise<Answer<T>>,
@@ -117,7 +118,10 @@ export async function retry<T>(
 const failed = (fault: Fault): Retried<never> => ({ kind: 'fault', fault });
 const interrupted = (fault: Fault): Retried<never> => ({ kind: 'fault', fault, isInterrupted: true });
 
-/** Reads a refused API key again. Returns undefined if there is another one, and the interrupted fault if that took too long. */
+/**
+ * Reads a refused API key again. Returns undefined if there is another one, and the interrupted
+ * fault if that took too long.
+ */
 async function afterReadingApiKey(fault: Fault, { renewApiKey, signal }: RetryOptions): Promise<Fault | undefined> {
   if (fault.kind !== 'unauthorized' || !renewApiKey) return fault;
   const renewal = await unlessAborted(renewApiKey(fault), signal);

@@ -8,7 +8,10 @@ import { waitForActiveRun } from '../watch/watch-run.ts';
 
 /** The wait for the active run of an Automation, which has at most one, for `--if-active wait`. */
 export interface ActiveRunWait {
-  /** Waits after this refusal until it is worth trying again. Returns why not if something ends the wait first. */
+  /**
+   * Waits after this refusal until the trigger can be sent again. Returns what ended the wait if
+   * that came first.
+   */
   wait(fault: Fault, activeId: string | undefined): Promise<EndedWait | undefined>;
   hasFinished(executionId: string | undefined): boolean;
 }
@@ -27,7 +30,10 @@ export function createActiveRunWait(target: Target, ports: Ports): ActiveRunWait
   const { clock, random, signal, session, intervalMs, observe } = ports;
   const startMs = clock.elapsedMs();
   const timedOut = (): EndedWait => ({ end: session.timedOut() });
-  /** An active run that has finished or can't be polled. If it is named again, only time decides how long to wait. */
+  /**
+   * An active run that has finished or can't be polled. If it is named again, only time decides how
+   * long to wait.
+   */
   let passedId: string | undefined;
   let finishedId: string | undefined;
 
@@ -59,7 +65,9 @@ export function createActiveRunWait(target: Target, ports: Ports): ActiveRunWait
     return undefined;
   }
 
-  /** How long to wait before the next try if the active run can't be polled. Says so to the user. */
+  /**
+   * How long to wait before the next try if the active run can't be polled. Says so to the user.
+   */
   function announceWait(leftMs: number, refusedAtMs: number): number {
     const gapMs = intervalMs ?? jitter(pollGapMs(refusedAtMs - startMs), random);
     const nextMs = Math.min(Math.max(leastBetweenTriggersMs, gapMs), leftMs);

@@ -12,7 +12,9 @@ import { fetchOptional, fetchStatus, isOutage, recordNotFound } from '../watch/f
 import type { Ports } from '../watch/ports.ts';
 import type { ResultWithoutRun, StartRequest, Triggered, TriggerResult } from './trigger-result.ts';
 
-/** What became of a trigger: its run, if it has one, and what shows whether this command started it. */
+/**
+ * What became of a trigger: its run, if it has one, and what shows whether this command started it.
+ */
 export async function outcomeOfTrigger(result: TriggerResult, trigger: Trigger, ports: Ports): Promise<Triggered> {
   if (result.kind !== 'has_run') return { outcome: outcomeWithoutRun(result, trigger, ports) };
   const { executionId, attribution, response } = result;
@@ -33,7 +35,10 @@ function elapsedSince(clock: Clock): () => number {
   return () => clock.elapsedMs() - startMs;
 }
 
-/** The status, and with which one the run had finished before this command: it isn't mistaken for a new one. */
+/**
+ * The status, and with which one the run had finished before this command: it isn't mistaken for a
+ * new one.
+ */
 function withStatus(triggerInfo: TriggerInfo, status: RunStatus): { triggerInfo: TriggerInfo; status: RunStatus } {
   return {
     triggerInfo:
@@ -73,8 +78,8 @@ async function outcomeWithRecordedRun(run: Run, triggerInfo: TriggerInfo, ports:
 }
 
 /**
- * Asks once how a run stands that an earlier command may have started. A service may repeat its first response, in which a
- * run is RUNNING that failed hours ago.
+ * Asks once how a run stands that an earlier command may have started. A service may repeat its
+ * first response, in which a run is RUNNING that failed hours ago.
  */
 export async function withCurrentStatus(outcome: TriggerOutcome, ports: Ports): Promise<TriggerOutcome> {
   const isFound = outcome.kind === 'has_run' && attributions[outcome.triggerInfo.attribution].how === 'found';
@@ -110,7 +115,10 @@ export function outcomeWithoutRun(result: ResultWithoutRun, trigger: Trigger, po
   };
 }
 
-/** Was the same idempotency key refused like that by an earlier command? If it is in doubt, a new one could start a second run. */
+/**
+ * Was the same idempotency key refused like that by an earlier command? If it is in doubt, a new
+ * one could start a second run.
+ */
 function isRefusedAgain(fault: Fault, trigger: Trigger, { journal }: Ports): boolean {
   const mayBeRepeated = fault.kind === 'no_credits' || fault.kind === 'unauthorized';
   if (!trigger.userProvided || !mayBeRepeated || journal.findKey(trigger)) return false;
@@ -168,14 +176,18 @@ function conflictOf(
   return { activeExecutionId, isOthers };
 }
 
-/** What stands in the way: the run that the refusal names, else the last one here if it is unfinished. */
+/**
+ * The active run: the one that the refusal names, else the last one in the journal if that is
+ * unfinished.
+ */
 export function activeRunOf(fault: Fault, target: Target, ports: Ports): ActiveRun | undefined {
   if (fault.kind !== 'already_active') return undefined;
   const { journal, baseUrl } = ports;
   const named = fault.executionId;
   const executionId = named ?? lastUnfinished(target, ports);
   if (executionId === undefined) return { mayBeLost: journal.unresolved({ baseUrl, target }).length > 0 };
-  // Of a run that only the journal calls active, nobody knows whether it is.
+  // If only the journal says that this run is active, it may have finished since it was last
+  // polled, so no time is given.
   const since = named === undefined ? undefined : journal.find(named, { baseUrl })?.startedAt;
   return { executionId, since };
 }
@@ -195,7 +207,10 @@ function triggerInfoOf(attribution: Attribution, trigger: Trigger, ports: Ports)
   return { attribution, idempotencyKey, isRepeatable: isRepeatable(attribution, trigger, ports) };
 }
 
-/** Can the command line be repeated without a second run of this target? A generated key is new each time. */
+/**
+ * Can the command line be repeated without a second run of this target? A generated key is new each
+ * time.
+ */
 function isRepeatable(attribution: Attribution, trigger: Trigger, { journal, ignoresKeys }: Ports): boolean {
   const startedNone = attributions[attribution].started === 'no';
   if (!trigger.userProvided) return startedNone;

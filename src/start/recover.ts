@@ -29,8 +29,9 @@ type NotSent =
   | { kind: 'problem'; problem: Problem };
 
 /**
- * Resolves the triggers whose outcome is unknown. What became of them is only said once all are answered, because the run
- * that one of them met may turn out to be another one's.
+ * Resolves the triggers whose outcome is unknown. Their outcomes are only made once all are
+ * answered, because the active run that caused the refusal of one may turn out to be the run of
+ * another one.
  */
 export async function recoverAll(
   flags: RecoverFlags,
@@ -67,7 +68,8 @@ async function recoverEach(
     try {
       recovered.push({ trigger, ageMs, result: await recoverOne(trigger, flags, ports) });
     } catch (error) {
-      // If nothing was sent, the problem ends the command. Otherwise the triggers that were sent are reported as well.
+      // If nothing was sent, the problem ends the command. Otherwise the triggers that were sent
+      // are reported as well.
       const isAnySent = recovered.some(({ result }) => result.kind !== 'left_alone' && result.kind !== 'dry_run');
       if (!isAnySent) throw error;
       recovered.push({ trigger, ageMs, result: { kind: 'problem', problem: problemOrThrow(error) } });
@@ -104,7 +106,7 @@ function reasonNotToResend(
   if (process !== undefined) return { kind: 'sending', process };
   if (journal.hasLaterRun(trigger)) return { kind: 'superseded' };
   if (trigger.account !== account) return { kind: 'other_api_key' };
-  // It was to start nothing beside another run, and one was active.
+  // With `--if-active skip` it was to start no run while another one was active, and one was.
   const isSkipped = trigger.ifActive === 'skip' && trigger.conflict !== undefined;
   const isRisky = ignoresKeys || isSkipped || ageOf(trigger, clock.nowMs()) > defaults.recoverMaxAgeMs;
   return isRisky && !resend ? { kind: 'withheld' } : undefined;
@@ -159,12 +161,14 @@ function outcomeOfProblem(trigger: UnresolvedTrigger, cause: Problem): TriggerOu
   return { kind: 'problem', target: trigger.target, triggerInfo: unknownTriggerInfo(trigger), problem };
 }
 
-/** From then on it is resolved, and nothing is said of it again. */
+/** After this record the trigger counts as resolved, so no command mentions it again. */
 function recordSuperseded({ target, idempotencyKey }: UnresolvedTrigger, { journal, baseUrl }: Ports): void {
   journal.append({ type: 'superseded', baseUrl, target, idempotencyKey });
 }
 
-/** The run that the key has. A service may repeat its first response, in which the run is RUNNING. */
+/**
+ * The run that the key has. A service may repeat its first response, in which the run is RUNNING.
+ */
 function outcomeWithRun(
   { executionId, attribution, response }: TriggerResult & { kind: 'has_run' },
   { target, idempotencyKey }: UnresolvedTrigger,
@@ -182,7 +186,10 @@ function recordedStatus(executionId: string, { journal, baseUrl }: Ports): RunSt
   return { executionId, status, isFinal, document: { executionId, status } };
 }
 
-/** What was resolved, however it ended, is a success of `recover`; only a doubt that remains is not. */
+/**
+ * `recover` succeeds with whatever it resolved, even if that started no run. It fails with what
+ * stays in doubt.
+ */
 function withExitsZero(outcome: TriggerOutcome, { dryRun }: RecoverFlags): TriggerOutcome {
   const isResolved = outcome.kind !== 'in_doubt' || outcome.inDoubt.reason.kind === 'superseded';
   return isResolved || dryRun ? { ...outcome, exitsZero: true } : outcome;
@@ -192,8 +199,8 @@ function withExitsZero(outcome: TriggerOutcome, { dryRun }: RecoverFlags): Trigg
 const statusesAtOnce = 10;
 
 /**
- * Requests the status of each found run once, because nobody may be watching it, and the error of those that didn't
- * complete. Both are optional.
+ * Requests the status of each run once, because nobody may be watching it, and the error of those
+ * that didn't complete. Both are optional.
  */
 async function withStatuses(recoveries: readonly Recovery[], ports: Ports): Promise<Recovery[]> {
   const current: Recovery[] = [];

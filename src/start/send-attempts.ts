@@ -10,7 +10,10 @@ import { stopwatch } from '../system/clock.ts';
 
 /** What is known of the idempotency key before this command sends it. */
 export interface KeyHistory {
-  /** Earlier attempts whose outcome is unknown. The age is that of the first, and infinite if the clock was set back. */
+  /**
+   * Earlier attempts whose outcome is unknown. The age is that of the first, and infinite if the
+   * clock was set back.
+   */
   earlier?: { ageMs: number; attempts?: readonly string[]; isOwn?: boolean }; // `isOwn`: this command made them
   isRecovery?: boolean; // `recover` sends the key, to resolve the earlier attempts
   isRepeatable: boolean; // the service honors the key, so an attempt that it may have acted on can be repeated
@@ -23,7 +26,9 @@ export interface SendPorts extends RetryPorts {
   onRetry?: RetryOptions['onRetry'];
 }
 
-/** How the attempts of one trigger went: the last answer, and what it doesn't say of those before. */
+/**
+ * How the attempts of one trigger went: the last answer, and what it doesn't say of those before.
+ */
 export type Attempts = Retried<RunStatus> & AttemptsSoFar;
 
 interface AttemptsSoFar {
@@ -33,8 +38,9 @@ interface AttemptsSoFar {
 }
 
 /**
- * Sends a trigger until it has a run or no further attempt is worth it: every attempt has the same idempotency key and the
- * same bytes. The first one is recorded before it is sent. How they ended is recorded by `settle`.
+ * Sends a trigger until it has a run or no further attempt is worth it: every attempt has the same
+ * idempotency key and the same bytes. The first one is recorded before it is sent. How they ended
+ * is recorded by `settle`.
  */
 export async function sendAttempts(trigger: Trigger, history: KeyHistory, ports: SendPorts): Promise<Attempts> {
   const { record, clock } = ports;
@@ -44,7 +50,8 @@ export async function sendAttempts(trigger: Trigger, history: KeyHistory, ports:
   const soFar: AttemptsSoFar = {
     count: 0,
     isOwnInDoubt: earlier?.isOwn === true,
-    // Only `recover` has to resolve the attempts of an earlier command. Any other command reports on its own attempts.
+    // Only `recover` has to resolve the attempts of an earlier command. Any other command reports
+    // on its own attempts.
     isEarlierInDoubt: earlier !== undefined && isRecovery,
   };
 
@@ -63,7 +70,8 @@ export async function sendAttempts(trigger: Trigger, history: KeyHistory, ports:
   function obstacle(): Answer<never> | undefined {
     const mayHaveRun = soFar.isOwnInDoubt || earlier !== undefined;
     if (mayHaveRun && isTooOld()) return staleKey;
-    // If keys are ignored, every attempt may start a run, so of two processes only the first to record the key sends it.
+    // If keys are ignored, every attempt may start a run, so of two processes only the first to
+    // record the key sends it.
     return !isRepeatable && soFar.count === 1 && record.isTaken() ? takenKey : undefined;
   }
 
@@ -71,14 +79,16 @@ export async function sendAttempts(trigger: Trigger, history: KeyHistory, ports:
     ...ports,
     priority: 'trigger',
     isRetryable: (fault) => isRetryable(fault) && (isRepeatable || !soFar.isOwnInDoubt),
-    // With another API key the idempotency key would be a new one, so `startRun` decides whether it is sent with that.
+    // With another API key the idempotency key would be a new one, so `startRun` decides whether it
+    // is sent with that.
     renewApiKey: undefined,
   });
   return { ...last, ...soFar };
 }
 
 /**
- * Could a run have been started whose id we don't know? Only an id resolves that: a refusal may only concern the last attempt.
+ * Could a run have been started whose id we don't know? Only an id resolves that: a refusal may
+ * only concern the last attempt.
  *
  * | the last attempt ended with                             | nothing in doubt before | an attempt in doubt |
  * | ------------------------------------------------------- | ----------------------- | ------------------- |
@@ -88,18 +98,22 @@ export async function sendAttempts(trigger: Trigger, history: KeyHistory, ports:
  * | the key has a run of another target (`reused_key`)      | no                      | no                  |
  * | the key can't be sent (`stale_key`, `taken_key`)        | yes                     | yes                 |
  *
- * Which answers are refusals and which are lost is in the column `delivery` of `run/fault.ts`. After a lost response
- * `isOwnInDoubt` is true.
+ * Which answers are refusals and which are lost is in the column `delivery` of `run/fault.ts`.
+ * After a lost response `isOwnInDoubt` is true.
  */
 export function isInDoubt({ isOwnInDoubt, isEarlierInDoubt }: AttemptsSoFar, { kind }: Fault): boolean {
-  // The service repeats its first response to the key, so none of the attempts started a run of this target.
+  // The service repeats its first response to the key, so none of the attempts started a run of
+  // this target.
   if (kind === 'reused_key') return false;
   // Somebody has sent the key, and this command doesn't send it to find out what became of that.
   if (kind === 'stale_key' || kind === 'taken_key') return true;
   return isOwnInDoubt || isEarlierInDoubt;
 }
 
-/** One attempt. If the key was used for another target before, the response may name that target's run. */
+/**
+ * One attempt. If the key was used for another target before, the response may name that target's
+ * run.
+ */
 async function sendOnce(
   trigger: Trigger,
   { service, signal }: SendPorts,

@@ -9,8 +9,9 @@ import { type Attempts, isInDoubt, type SendPorts } from './send-attempts.ts';
 import type { TriggerResult } from './trigger-result.ts';
 
 /**
- * Records how the attempts of a trigger ended, and then reads whether another process has got a run with the same key. Never
- * the other way around: until their end is recorded, these attempts look like those of another process that is still sending.
+ * Records how the attempts of a trigger ended, and then reads whether another process has got a run
+ * with the same key. Never the other way around: until their end is recorded, these attempts look
+ * like those of another process that is still sending.
  */
 export async function settle(
   attempts: Attempts,
@@ -43,7 +44,10 @@ export async function settle(
   return { kind: 'in_doubt', reason: inDoubtReasonOf(failure.fault, recorded) };
 }
 
-/** How long to wait for another process that is sending the same key, and how old its attempt may be. */
+/**
+ * How long to wait for another process that is sending the same key, and how old its attempt may
+ * be.
+ */
 const othersMs = { wait: 5_000, between: 200, age: 60_000 };
 
 async function waitForOtherSenders({ record, clock, signal }: SendPorts): Promise<RecordedKey | undefined> {

@@ -15,7 +15,10 @@ import { sendPortsOf } from './send-trigger.ts';
 import { settle } from './settle.ts';
 import type { StartRequest, Triggered, TriggerResult } from './trigger-result.ts';
 
-/** Starts a run, unless its idempotency key has started one before. If another run is active, does what `--if-active` says. */
+/**
+ * Starts a run, unless its idempotency key has started one before. If another run is active, does
+ * what `--if-active` says.
+ */
 export async function startRun(request: StartRequest, ports: Ports): Promise<Triggered> {
   const { target } = request;
   if (ports.signal.aborted) return outcomeBeforeSending(request, ports);
@@ -32,7 +35,8 @@ export async function startRun(request: StartRequest, ports: Ports): Promise<Tri
     const sinceMs = stopwatch(ports.clock);
     const sendPorts = sendPortsOf(trigger, history, ports);
     const attempts = await sendAttempts(trigger, history, sendPorts);
-    // It is decided before `settle`, because the journal says whether this process may send the trigger again.
+    // It is decided before `settle`, because the journal says whether this process may send the
+    // trigger again.
     const conflict = conflictToWaitFor(attempts, trigger, activeRunWait);
     const result = await settle(attempts, { isLast: conflict === undefined }, trigger, sendPorts);
     if (isFirst && isStillUnresolved(result, history)) warnOfUnresolved(target, ports);
@@ -62,7 +66,10 @@ interface Next {
   result?: TriggerResult;
 }
 
-/** Each try has a new idempotency key, unless the user gave one, because a service may replay an old key's refusal. */
+/**
+ * Each try has a new idempotency key, unless the user gave one, because a service may replay an old
+ * key's refusal.
+ */
 async function nextTrigger(request: StartRequest, ports: Ports): Promise<Next> {
   const { target, body, idempotencyKey: given, ifActive } = request;
   const { baseUrl, journal, clock, ignoresKeys } = ports;
@@ -113,22 +120,32 @@ function reasonNotToReuseKey(
   return process === undefined ? { kind: 'withheld' } : { kind: 'sending', process };
 }
 
-/** Is the key, which an earlier command left in doubt, still so because this command's attempts started no run? */
+/**
+ * Is the key, which an earlier command left in doubt, still so because this command's attempts
+ * started no run?
+ */
 function isStillUnresolved(result: TriggerResult, { earlier }: KeyHistory): boolean {
   return earlier !== undefined && result.kind === 'no_run' && !result.isInterrupted;
 }
 
-/** The refusal of the last attempt, if `--if-active` says to wait and the trigger can be sent again after that run's end. */
+/**
+ * The refusal of the last attempt, if `--if-active` says to wait and the trigger can be sent again
+ * after that run's end.
+ */
 function conflictToWaitFor(attempts: Attempts, { ifActive }: Trigger, activeRunWait: ActiveRunWait): Fault | undefined {
   if (ifActive !== 'wait' || attempts.kind === 'ok' || attempts.isInterrupted) return undefined;
   const { fault } = attempts;
   if (fault.kind !== 'already_active') return undefined;
   if (!isInDoubt(attempts, fault)) return fault;
-  // An attempt in doubt may have started the active run, so the key is only sent again after the end of that very run.
+  // An attempt in doubt may have started the active run, so the key is only sent again after the
+  // end of that very run.
   return fault.executionId === undefined || activeRunWait.hasFinished(fault.executionId) ? undefined : fault;
 }
 
-/** Waits for the active run. Returns the result of the trigger if something ends the wait before that run does. */
+/**
+ * Waits for the active run. Returns the result of the trigger if something ends the wait before
+ * that run does.
+ */
 async function waitUntilInactive(
   conflict: Fault,
   trigger: Trigger,
@@ -149,7 +166,8 @@ async function waitUntilInactive(
 /** The API key was refused. Is the trigger sent again with another one that has been read since? */
 function isSentWithNewApiKey(result: TriggerResult, { trigger, history }: Next, hasMetConflict: boolean): boolean {
   if (result.kind !== 'no_run' || !result.hasNewApiKey) return false;
-  // The active run may be this idempotency key's, and for the service it would be a new one under the new API key.
+  // The active run may be this idempotency key's, and for the service it would be a new one under
+  // the new API key.
   const mayHaveRun = history.earlier !== undefined || (trigger.userProvided && hasMetConflict);
   return !mayHaveRun;
 }
@@ -167,7 +185,10 @@ const spentKey = ({ target, idempotencyKey }: Trigger): Fault => ({
   message: `the idempotency key ${idempotencyKey} belongs to a run of ${automationNameOf(target)} that has finished`,
 });
 
-/** Warns of the target's triggers whose outcome is unknown, but not of one that is being sent: `recover` resolves them. */
+/**
+ * Warns of the target's triggers whose outcome is unknown, but not of one that is being sent:
+ * `recover` resolves them.
+ */
 function warnOfUnresolved(target: Target, ports: Ports, exceptKey?: string): void {
   const { journal, baseUrl, processes, clock } = ports;
   const open = journal

@@ -20,7 +20,8 @@ interface RunOfTrigger {
   kind: 'has_run';
   executionId: string;
   attribution: Attribution;
-  response?: { status: RunStatus; retryAfterMs?: number }; // undefined if another process got it: the journal has the run
+  /** Undefined if another process got it, so that only the journal has the run. */
+  response?: { status: RunStatus; retryAfterMs?: number };
 }
 
 interface NoRunOfTrigger {

@@ -115,10 +115,16 @@ function checkVariables({ context }: Machine): Found {
   return warning(`runctl doesn't know ${names.join(', ')}`, 'see `runctl help settings`');
 }
 
-async function checkBaseUrl({ settings }: Machine): Promise<Found> {
+async function checkBaseUrl({ context, settings }: Machine): Promise<Found> {
   const given = await settings();
-  need('baseUrl', given);
-  return ok(shown(given.baseUrl));
+  const isEncrypted = need('baseUrl', given).startsWith('https:');
+  const message = shown(given.baseUrl);
+  // Node obeys it, and says so only where its warnings aren't switched off.
+  if (!isEncrypted || context.env.NODE_TLS_REJECT_UNAUTHORIZED !== '0') return ok(message);
+  return warning(
+    `${message}; with NODE_TLS_REJECT_UNAUTHORIZED=0 nobody checks that it is this host that gets the API key`,
+    'unset it, and name the file of your certificate authority in NODE_EXTRA_CA_CERTS',
+  );
 }
 
 async function checkApiKey({ settings }: Machine): Promise<Found> {

@@ -9,7 +9,7 @@ export function nearWords(typed: string, names: Iterable<string>): string[] {
   for (const word of new Set(names)) {
     if (word === typed) continue;
     const mostEdits = Math.min(typed.length, word.length) > longestShortWord ? 2 : 1;
-    const edits = editsBetween(typed.toLowerCase(), word.toLowerCase());
+    const edits = editsBetween(folded(typed), folded(word));
     if (edits > mostEdits || edits > fewest || isOpposite(typed, word)) continue;
     near = edits < fewest ? [word] : [...near, word];
     fewest = edits;
@@ -22,6 +22,9 @@ export function didYouMean(typed: string, names: Iterable<string>): string | und
   const near = nearWords(typed, names);
   return near.length > 0 ? `did you mean ${near.join(' or ')}?` : undefined;
 }
+
+/** macOS gives the names of files as letters and separate accents, which look the same. */
+const folded = (word: string) => word.normalize().toLowerCase();
 
 /** A wrong guess must not turn what was asked for into its opposite. */
 const isOpposite = (one: string, other: string) => one === `no-${other}` || other === `no-${one}`;

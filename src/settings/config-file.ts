@@ -110,7 +110,8 @@ export async function changeConfigFile(
   } catch (error) {
     if (error instanceof Problem) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
-    const elsewhere = 'set RUNCTL_CONFIG_DIR to a writable folder, or use the environment variable of the setting';
+    const elsewhere =
+      'set RUNCTL_CONFIG_DIR to a folder that only you can write to, or use the environment variable of the setting';
     throw usageProblem(
       `the config file ${path} can't be written (${code ?? message})`,
       (code === 'EACCES' && hintForRootOwned(path)) || elsewhere,

@@ -50,6 +50,12 @@ const rows: Row[] = [
   ['a bad setting for keys', 'settings failed 2', /RUNCTL_IDEM/, env({ RUNCTL_IDEMPOTENCY_KEYS: 'yes' })],
   ['a misspelt variable', 'variables warning 0', /RUNCTL_PROFLE.*help settings/, env({ RUNCTL_PROFLE: 'prod' })],
   ['a bad base URL', 'base_url failed 2', /RUNCTL_BASE_URL/, env({ RUNCTL_BASE_URL: 'api.example.com' })],
+  [
+    'a base URL whose certificate nobody checks',
+    'base_url warning 10',
+    /NODE_TLS_REJECT_UNAUTHORIZED=0.*NODE_EXTRA_CA_CERTS$/,
+    network('unknown authority', { NODE_TLS_REJECT_UNAUTHORIZED: '0' }),
+  ],
   ['no API key', 'api_key failed 2', /'runctl config'$/, env(noKey)],
   ['two API keys in the environment', 'api_key failed 2', /_FILE/, env({ RUNCTL_API_KEY_FILE: '/dev/null' })],
   ['the API key of another base URL', 'api_key failed 2', /https:\/\/a\.test/, config(bound, 0o600, noKey)],

@@ -1,7 +1,19 @@
 import { expect, test } from 'vitest';
 import { didYouMean, nearWords } from '../../src/run/near-words.ts';
 
-const known = ['trigger', 'status', 'result', 'watch', 'list', 'recover', 'all', 'no-color', 'import-eu', 'import-us'];
+const known = [
+  'trigger',
+  'status',
+  'result',
+  'watch',
+  'list',
+  'recover',
+  'all',
+  'no-color',
+  'import-eu',
+  'import-us',
+  'caf\u00e9',
+];
 
 test.each<[typed: string, near: string[], why: string]>([
   ['lsit', ['list'], 'two letters are swapped'],
@@ -14,6 +26,7 @@ test.each<[typed: string, near: string[], why: string]>([
   ['import-e', ['import-eu'], 'only the nearest words are named'],
   ['import-xu', ['import-eu'], 'only the nearest words are named'],
   ['import-xx', ['import-eu', 'import-us'], 'two words are equally near'],
+  ['cafe\u0301', ['caf\u00e9'], 'an accent is a character of its own'],
   ['start', [], 'a word of five letters may have one edit only'],
   ['poll', [], 'a word of five letters may have one edit only'],
   ['statistics', [], 'a word has more than two edits'],

@@ -82,7 +82,7 @@ define(agentStatus, {
 
 export const agent = new Command('agent')
   .description('use the discontinued Agent endpoints')
-  .helpCommand('help [command]', 'show the help of a command')
+  .helpCommand('help [command]', 'show help for a command')
   .addCommand(agentTrigger)
   .addCommand(agentStatus);
 

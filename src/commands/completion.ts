@@ -56,8 +56,8 @@ complete -c runctl -f -k -a '(__runctl_complete)'
 };
 
 const command = new Command('completion')
-  .description('print the completion script of a shell')
-  .addArgument(new Argument('<shell>', 'your shell').choices(shells));
+  .description('print a shell completion script')
+  .addArgument(new Argument('<shell>', 'bash, zsh or fish').choices(shells));
 
 export const completion = define(command, {
   examples: [

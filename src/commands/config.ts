@@ -52,7 +52,7 @@ const pathCommand = define(
 
 const command = new Command('config')
   .description('set up runctl: enter the settings and check them')
-  .helpCommand('help [command]', 'show the help of a command')
+  .helpCommand('help [command]', 'show help for a command')
   .addCommand(getCommand)
   .addCommand(setCommand)
   .addCommand(unsetCommand)

@@ -5,7 +5,7 @@ import type { Journal } from '../journal/journal.ts';
 import { createProcesses, senderOf } from '../journal/processes.ts';
 import { processText } from '../messages/of-in-doubt.ts';
 import type { ListRow } from '../output/tables.ts';
-import { type Entry, isOpen, statusOf, type UnresolvedTrigger } from '../run/entry.ts';
+import { ageOf, type Entry, isOpen, statusOf, type UnresolvedTrigger } from '../run/entry.ts';
 import { exitNameOfFault, type Fault, reasonOf, remedyOf, retryAfterHint } from '../run/fault.ts';
 import { nearWords } from '../run/near-words.ts';
 import { Problem, usageProblem } from '../run/problem.ts';
@@ -134,7 +134,7 @@ export function unknownNote(rows: readonly ListRow[], nowMs: number, journal: Jo
   if (unknown.length === 0 && sent)
     return `The trigger of ${automationNameOf(sent.target)} is still being sent by ${processText(sent.sender)}.`;
   const lost = unknown.filter((trigger) => isOpen(trigger, nowMs) && !trigger.isSuperseded).length;
-  if (lost === 0) return expiredNote(unknown);
+  if (lost === 0) return expiredNote(unknown, nowMs);
   const [verb, whose] = lost > 1 ? ['have', 'their runs'] : ['has', 'its run'];
   return `${count(lost, 'trigger')} ${verb} no recorded response; \`runctl recover\` finds or starts ${whose}, or says why not.`;
 }
@@ -150,9 +150,13 @@ export function triggersBeingSent(journal: Journal, baseUrl?: string) {
 }
 
 /** What is left to do about triggers that are too old to be recovered, or superseded. */
-function expiredNote([newest, ...others]: readonly UnresolvedTrigger[]): string | undefined {
+function expiredNote([newest, ...others]: readonly UnresolvedTrigger[], nowMs: number): string | undefined {
   if (!newest) return undefined;
   const name = automationNameOf(newest.target);
+  // A record that is dated in the future doesn't say when it was sent.
+  const isDated = Number.isFinite(ageOf(newest, nowMs));
+  const at = isDated ? ` at ${localTime(newest.at)}` : '';
   const more = others.length > 0 ? ` (and ${count(others.length, 'older one')})` : '';
-  return `The trigger of ${name} at ${localTime(newest.at)}${more} has no recorded response and isn't sent again; to know whether it started a run, look in the service for one that began then.`;
+  const began = isDated ? 'one that began then' : 'it';
+  return `The trigger of ${name}${at}${more} has no recorded response and isn't sent again; to know whether it started a run, look in the service for ${began}.`;
 }

@@ -73,9 +73,11 @@ function warnOfEarlier(
   const { status } = factsOf(outcome);
   const failure = requestFailureOf(outcome);
   if (failure && !isFollowed) {
-    const message = status
-      ? `${key}, which finished ${status.status}; the service no longer knows that run`
-      : `${key}, but its status can't be read: ${diagnosticOfFailedRequest(failure, hintContext).message}`;
+    const isDropped = failure.fault.kind === 'not_found';
+    const message =
+      isDropped && status
+        ? `${key}, which finished ${status.status}; the service no longer knows that run`
+        : `${key}, but its status can't be read: ${diagnosticOfFailedRequest(failure, hintContext).message}`;
     observe({ event: 'warning', name: 'status_unavailable', message, run });
   }
   if (!status?.isFinal || endedWell(status.status)) return;

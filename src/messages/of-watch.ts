@@ -83,8 +83,9 @@ function diagnosticOfSilence(
   const wait = retryAfterHint(fault);
   const silence = `no valid response for ${formatDuration(giveUpAfterMs)}, ${fault.message}`;
   const failure = `${automationNameOf(run.target)} couldn't be followed: ${silence}`;
+  const state = lastConfirmed?.status.isFinal ? '' : 'the run may still be running, ';
   return {
-    message: `${failure}; the run may still be running, ${lastConfirmedText(lastConfirmed)}${httpOf(fault)}`,
+    message: `${failure}; ${state}${lastConfirmedText(lastConfirmed)}${httpOf(fault)}`,
     hint: wait ? `${wait}, then: ${resume(run, hintContext)}` : (fault.hint ?? resume(run, hintContext)),
   };
 }

@@ -109,7 +109,7 @@ interface OutcomeFacts {
 export function factsOf(outcome: Outcome): OutcomeFacts {
   switch (outcome.kind) {
     case 'has_run':
-      return { status: outcome.status };
+      return { status: outcome.status, lastConfirmed: outcome.lastConfirmed };
     case 'status':
       return factsOfStatus(outcome);
     case 'watch_ended':

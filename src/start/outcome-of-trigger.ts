@@ -63,14 +63,13 @@ async function outcomeWithRecordedRun(run: Run, triggerInfo: TriggerInfo, ports:
   }
   const isOwnRun = await recordNotFound(run, fault, ports);
   const lastConfirmed = handle.lastConfirmed?.();
+  // A final status stays, so the journal says how it ended, whatever the service answers.
+  const recorded = lastConfirmed?.status.isFinal ? withStatus(triggerInfo, lastConfirmed.status) : undefined;
+  const outcome = { kind: 'has_run', run, triggerInfo, ...recorded, requestFault: fault, lastConfirmed } as const;
   // A 404 may come from a router, so it says as little as a 503.
-  if (fault.kind !== 'not_found')
-    return { outcome: { kind: 'has_run', run, triggerInfo, requestFault: fault, lastConfirmed }, handle };
-  // The service has dropped it, and the journal says how it ended.
-  if (lastConfirmed?.status.isFinal)
-    return {
-      outcome: { kind: 'has_run', run, ...withStatus(triggerInfo, lastConfirmed.status), requestFault: fault },
-    };
+  if (fault.kind !== 'not_found') return { outcome, handle };
+  // The service has dropped it, so there is nothing to follow.
+  if (recorded) return { outcome };
   return {
     outcome: { kind: 'request_failed', run, triggerInfo, resource: 'status', fault, lastConfirmed, isOwnRun },
     handle,

@@ -6,7 +6,7 @@ import { withMachine } from '../helpers/machine.ts';
 import { runProgram } from '../helpers/run-program.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
-import { accepted, baseUrl, projectId, status, triggered, uuid, weekly } from '../journal/records.ts';
+import { accepted, baseUrl, key, projectId, status, triggered, uuid, weekly } from '../journal/records.ts';
 
 /** What `list` prints on a machine whose journal has these records; `aheadMs` is how far they are dated in the future. */
 async function listedAfter(records: readonly NewRecord[], line = '', { aheadMs = 0 } = {}) {
@@ -140,4 +140,13 @@ test('a service that hangs holds up no list: after 30 s it is shown what is know
   ]);
   expect(documents[0].runctl.lastConfirmed.ageMs).toBeGreaterThanOrEqual(60_000);
   expect(stderr).toMatch(/^1 run .*30s$/m);
+});
+
+test('the note about a superseded trigger names the time of its record, unless that is in the future', async () => {
+  const records: NewRecord[] = [triggered(1), triggered(2), accepted(2), { type: 'superseded', ...key(1) }];
+  for (const [aheadMs, when] of [
+    [0, /The trigger of nightly at \d.*one that began then/],
+    [3_600_000, /The trigger of nightly has no recorded response.*look in the service for it\./],
+  ] as const)
+    expect((await listedAfter(records, '--offline', { aheadMs })).stderr).toMatch(when);
 });

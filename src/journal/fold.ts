@@ -88,7 +88,7 @@ function trigger({ keys, places }: State, record: RecordOf<'triggered'>, positio
     return;
   }
   if (known) known.place.use = undefined;
-  const place: Place = { isWhole: record.first === true };
+  const place: Place = { isWhole: record.first === true || known?.place.isWhole === true };
   places.push(place);
   const use: KeyUse = { position, attempts: [...(known?.attempts ?? []), { record, position }], place };
   place.use = use;

@@ -182,7 +182,8 @@ describe('the outcome of an attempt', () => {
     const superseded = folded(...records);
     expect(idsOf(superseded)).toEqual(['key-2', 'key-1']);
     expect(triggerOf(superseded)).toMatchObject({ attempts: [{ record: triggered(1) }], isSuperseded: true });
-    const again = folded(...records, { ...triggered(1), attempt: 'attempt-2' });
+    const again = folded(...records, { ...triggered(1), attempt: 'attempt-2', first: undefined });
+    expect(listed(again)).toMatchObject([{ entry: { idempotencyKey: 'key-1' }, isWhole: true }, { isWhole: true }]);
     expect(idsOf(again)).toEqual(['key-1', 'key-2']);
     const trigger = again.keys.get(triggerIdOf(key(1)));
     expect(trigger?.attempts.map(({ record }) => record.attempt)).toEqual(['attempt-1', 'attempt-2']);

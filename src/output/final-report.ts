@@ -5,7 +5,7 @@ import { diagnosticOf } from '../messages/of-outcome.ts';
 import type { RunEvent } from '../run/events.ts';
 import { isSignalExitName } from '../run/exit-codes.ts';
 import { factsOf, isOk, outcomeNameOf, problemNameOf } from '../run/exit-of.ts';
-import { type Outcome, type OutcomeOf, type RunOutcome, targetOf } from '../run/outcome.ts';
+import { type Outcome, type OutcomeOf, type RunOutcome, targetOf, type WatchEnd } from '../run/outcome.ts';
 import { endedWell, wordOf } from '../run/statuses.ts';
 import { type OutputOptions, type Result, themeOf } from './print.ts';
 import { withoutStatus } from './status-text.ts';
@@ -17,13 +17,20 @@ interface ReportOptions {
   project: string | undefined; // the project that a bare name means
 }
 
+/** What ends the watches of all runs together. */
+const endsAllWatches: Record<WatchEnd['kind'], boolean> = {
+  timed_out: true, // `--timeout` is one limit for the whole command
+  signal: true,
+  gave_up: false,
+  polls_refused: false,
+};
+
 /** The event that the command is done with a run. The other runs may take hours. */
 export function doneEvent(outcome: RunOutcome, pending: number, hintContext: HintContext): RunEvent {
   const { run } = outcome;
   const name = outcomeNameOf(outcome);
   const cause = problemNameOf(outcome);
-  // A signal or the timeout ends the watches of all runs together.
-  const endsAll = isSignalExitName(name) || name === 'timeout';
+  const endsAll = isSignalExitName(name) || (outcome.kind === 'watch_ended' && endsAllWatches[outcome.end.kind]);
   const failure = diagnosticOf(outcome, hintContext) ? { name: cause, endsAll } : undefined;
   return { event: 'run_done', ...(run ? { run } : { target: targetOf(outcome) }), pending, failure };
 }

@@ -21,17 +21,23 @@ interface PollerOptions {
 
 type Request<T> = (sending: RequestOptions) => Promise<Answer<T>>;
 
-/** With `isLast`, the timeout has passed and no further poll follows. */
-type Polled<T> = { kind: 'ok'; value: T; retryAfterMs?: number; isLast: boolean } | WatchEnd;
+type Polled<T> = { kind: 'ok'; value: T; retryAfterMs?: number } | WatchEnd;
+
+interface Sent<T> {
+  answer: Answer<T>;
+  isLast: boolean; // the timeout had passed, and this was the poll that is made after it
+  tookMs: number;
+}
 
 /** Polls one run for its status or its result, through outages, until there is a valid response or a reason to stop. */
 export class Poller {
   readonly #options: PollerOptions;
   readonly #ports: Ports;
-  readonly #tolerance: ReturnType<typeof createPollRetryPolicy>;
+  readonly #retryPolicy: ReturnType<typeof createPollRetryPolicy>;
   readonly #leftMs: () => number;
   #askedUntilMs: number | undefined; // when the wait requested by the service ends, by the wall clock
-  #isAskedBeyondTimeout = false; // the service wants no poll before the timeout
+  #isTimeUp = false; // no further poll is made, even if the machine sleeps now, which would add time
+  #lastFault: Fault | undefined; // of this call of `poll`
   #isRenewed = false;
   #failedAtMs = 0;
 
@@ -39,37 +45,60 @@ export class Poller {
     const { session } = ports;
     this.#options = options;
     this.#ports = ports;
-    this.#tolerance = createPollRetryPolicy(ports, options.sinceTriggerMs);
+    this.#retryPolicy = createPollRetryPolicy(ports, options.sinceTriggerMs);
     this.#leftMs = options.resource === 'result' ? session.leftForLastPollMs : session.leftMs;
   }
 
+  /** Waits until `ms` or the timeout has passed or the machine wakes up, but at least as long as `Retry-After` asks. */
+  wait(ms: number, retryAfterMs = 0): Promise<void> | undefined {
+    if (this.#limitReached()) return undefined;
+    const leastMs = cappedRetryAfterMs(retryAfterMs);
+    // The service wants no poll before the timeout.
+    if (leastMs > this.#leftMs()) this.#isTimeUp = true;
+    this.#noteWait(leastMs);
+    return this.#pauseFor(Math.max(ms, leastMs), leastMs);
+  }
+
   async poll<T>(request: Request<T>): Promise<Polled<T>> {
-    const { limiter, signal, session } = this.#ports;
-    const priority = priorityOf(this.#options.resource);
-    const permit = { priority, signal, leftMs: session.leftForLastPollMs, onWake: session.woke };
-    for (let lastFault: Fault | undefined; ; ) {
-      if (session.leftForLastPollMs() <= 0 || this.#isAskedBeyondTimeout) return this.#timedOut(lastFault);
-      const sent = await withPermit(limiter, permit, () => this.#attempt(request));
-      // The remaining time is for other runs, or the service asked for no poll until then.
-      if (!sent) await this.#pauseFor(this.#leftMs(), this.#leftMs());
+    const { signal } = this.#ports;
+    this.#lastFault = undefined;
+    for (;;) {
+      const end = this.#limitReached();
+      if (end) return end;
+      const sent = await this.#send(request);
       if (sent?.answer.kind === 'ok') return this.#accept(sent.answer, sent.isLast);
+      const fault = sent && !signal.aborted ? await this.#afterReadingApiKey(sent.answer.fault) : undefined;
       if (signal.aborted) return { kind: 'signal', askedUntilMs: this.#askedUntilMs };
-      if (sent) {
-        const fault = await this.#afterReadingApiKey(sent.answer.fault);
-        if (fault === undefined) continue;
-        if (signal.aborted) return { kind: 'signal', askedUntilMs: this.#askedUntilMs };
-        lastFault = fault;
-        const end = await this.#endOrWait(fault, sent);
-        if (end) return end;
-      } else if (this.#leftMs() <= 0) return this.#timedOut(lastFault);
+      if (!sent || !fault) continue;
+      const failure = await this.#endOrWait(fault, sent);
+      if (failure) return failure;
     }
   }
 
-  async #attempt<T>(request: Request<T>) {
+  /** The limit that ends this watch, if it has been reached. No other place decides that. */
+  #limitReached(): WatchEnd | undefined {
+    const isTimeUp = this.#isTimeUp || this.#ports.session.leftForLastPollMs() <= 0;
+    return isTimeUp ? this.#timedOut(this.#lastFault) : undefined;
+  }
+
+  /** Sends one poll. Returns undefined if it got no permit in time. */
+  async #send<T>(request: Request<T>): Promise<Sent<T> | undefined> {
+    const { limiter, signal, session } = this.#ports;
+    const priority = priorityOf(this.#options.resource);
+    const permit = { priority, signal, leftMs: session.leftForLastPollMs, onWake: session.woke };
+    const sent = await withPermit(limiter, permit, () => this.#attempt(request));
+    if (sent) return sent;
+    // The remaining time is for other runs, or the service asked for no poll until then.
+    await this.#pauseFor(this.#leftMs(), this.#leftMs());
+    if (this.#leftMs() <= 0) this.#isTimeUp = true;
+    return undefined;
+  }
+
+  async #attempt<T>(request: Request<T>): Promise<Sent<T>> {
     const { clock, session, requestTimeoutMs } = this.#ports;
     const isLast = this.#leftMs() <= 0;
     const restMs = isLast ? session.leftForLastPollMs() : this.#leftMs();
-    const timeoutMs = Math.min(requestTimeoutMs, restMs, Math.max(leastLimitMs, this.#tolerance.leftMs()));
+    const timeoutMs = Math.min(requestTimeoutMs, restMs, Math.max(leastLimitMs, this.#retryPolicy.leftMs()));
     this.#noteWait(0);
     const elapsedMs = stopwatch(clock);
     const answer = await request({ timeoutMs });
@@ -79,11 +108,12 @@ export class Poller {
   }
 
   #accept<T>(answer: Extract<Answer<T>, { kind: 'ok' }>, isLast: boolean): Polled<T> {
-    const afterMs = this.#tolerance.succeeded();
+    const afterMs = this.#retryPolicy.succeeded();
     this.#isRenewed = false;
+    if (isLast) this.#isTimeUp = true;
     const { run } = this.#options;
     if (afterMs !== undefined) this.#ports.observe({ event: 'service_back', run, afterMs });
-    return { ...answer, isLast };
+    return answer;
   }
 
   /** Reads a refused API key again. Returns undefined if there is another one, so that the next poll is due at once. */
@@ -92,7 +122,7 @@ export class Poller {
     const renewal = await this.#ports.renewApiKey(fault);
     if (renewal.kind === 'another') {
       // Of several API keys in a row, only the first gets the time of a refusal anew: a command may print one each time.
-      if (!this.#isRenewed) this.#tolerance.renewed();
+      if (!this.#isRenewed) this.#retryPolicy.renewed();
       this.#isRenewed = true;
       return undefined;
     }
@@ -101,26 +131,29 @@ export class Poller {
   }
 
   /** Returns why the watch ends with this failure, or waits until the next poll is due. */
-  async #endOrWait(
-    fault: Fault,
-    { isLast, tookMs }: { isLast: boolean; tookMs: number },
-  ): Promise<WatchEnd | undefined> {
+  async #endOrWait<T>(fault: Fault, { isLast, tookMs }: Sent<T>): Promise<WatchEnd | undefined> {
     const { clock, limiter, giveUpAfterMs, observe } = this.#ports;
     const { run, resource, lastConfirmed, isPermanent } = this.#options;
     this.#failedAtMs = clock.elapsedMs();
+    this.#lastFault = fault;
     if (isPermanent?.(fault)) return { kind: 'polls_refused', fault };
-    const verdict = this.#tolerance.failed(fault, tookMs);
-    if (verdict.kind === 'stop') return { kind: 'polls_refused', fault };
-    // A poll that the timeout cut short says nothing about the service.
-    if (isLast && this.#leftMs() <= 0) return this.#timedOut(fault.httpStatus === undefined ? undefined : fault);
-    if (verdict.kind === 'gave_up') return { kind: 'gave_up', giveUpAfterMs, fault };
-    const { kind: _, leastMs, ...failed } = verdict;
+    const decision = this.#retryPolicy.failed(fault, tookMs);
+    if (decision.kind === 'stop') return { kind: 'polls_refused', fault };
+    if (isLast && this.#leftMs() <= 0) {
+      this.#isTimeUp = true;
+      // A poll that the timeout cut short says nothing about the service.
+      if (fault.httpStatus === undefined) this.#lastFault = undefined;
+      return undefined;
+    }
+    if (decision.kind === 'gave_up') return { kind: 'gave_up', giveUpAfterMs, fault };
+    const { kind: _, leastMs, ...failed } = decision;
     if (fault.kind === 'throttled' || fault.httpStatus === 503) limiter.pausePolls(leastMs);
     if (this.#leftMs() > 0)
       observe({ event: 'attempt_failed', resource, run, lastConfirmed: lastConfirmed(), ...failed });
     this.#noteWait(leastMs);
     await this.#pauseFor(failed.retryInMs, leastMs);
-    return leastMs > 0 && this.#leftMs() <= 0 ? this.#timedOut(fault) : undefined;
+    if (leastMs > 0 && this.#leftMs() <= 0) this.#isTimeUp = true;
+    return undefined;
   }
 
   #timedOut(fault?: Fault): WatchEnd {
@@ -129,14 +162,6 @@ export class Poller {
     const passedMs = clock.elapsedMs() - this.#failedAtMs;
     const retryAfterMs = Math.max(0, (fault?.retryAfterMs ?? 0) - passedMs) || undefined;
     return { ...session.timedOut(), fault: fault && { ...fault, retryAfterMs } };
-  }
-
-  /** Waits until `ms` or the timeout has passed or the machine wakes up, but at least as long as `Retry-After` asks. */
-  wait(ms: number, retryAfterMs = 0): Promise<void> | undefined {
-    const leastMs = cappedRetryAfterMs(retryAfterMs);
-    this.#isAskedBeyondTimeout = leastMs > this.#leftMs();
-    this.#noteWait(leastMs);
-    return this.#pauseFor(Math.max(ms, leastMs), leastMs);
   }
 
   #noteWait(leastMs: number): void {

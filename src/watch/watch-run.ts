@@ -87,7 +87,7 @@ async function pollUntilFinal(
   { run, triggerResponse, sinceTriggerMs, ...found }: RunHandle,
   ports: Ports,
 ): Promise<FinishedPolls | EndedPolls> {
-  const { service, clock, random, signal, session, intervalMs, observe } = ports;
+  const { service, clock, random, signal, intervalMs, observe } = ports;
   const gapMs = (ageMs: number) => intervalMs ?? jitter(pollGapMs(ageMs), random);
   const watchedMs = stopwatch(clock);
   let status = triggerResponse?.status;
@@ -111,7 +111,6 @@ async function pollUntilFinal(
     statusAgeMs = stopwatch(clock);
     observe({ event: 'status', run, status, changed });
     if (status.isFinal) break;
-    if (polled.isLast) return { kind: 'ended', end: session.timedOut(), lastConfirmed: lastConfirmed() };
     delayMs = gapMs(ageMs(status, watchedMs(), clock));
   }
   return { kind: 'finished', status };

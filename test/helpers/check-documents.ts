@@ -1,5 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import { fieldsOf } from '../../src/output/field-paths.ts';
 import { documentSchema, type Schema } from '../../src/output/schemas.ts';
 
 // The schema is open, so that fields can be added: here what is ours is closed, so that none is added by mistake.
@@ -26,6 +27,15 @@ export function checkBySchema(document: unknown): void {
   const shown = JSON.stringify(document);
   if (!compiled(document)) throw new Error(`document: ${ajv.errorsText(compiled.errors)}\n${shown.slice(0, 2_000)}`);
   checkClaims(document);
+  checkFieldNames(document);
+}
+
+/** `--field` takes each name of the service that a document has. */
+function checkFieldNames(document: unknown): void {
+  const { command } = (document as { runctl: { command: string | null } }).runctl;
+  const taken = fieldsOf(command ?? '');
+  const refused = Object.keys(document as object).filter((name) => name in properties && !taken.includes(name));
+  if (refused.length > 0) throw new Error(`field-paths.ts: ${command} has no field ${refused}`);
 }
 
 /** No sentence says that nothing was started where that isn't so. */

@@ -169,7 +169,7 @@ describe('config unset', () => {
 
   test('of what is not stored says so and writes nothing, and of what is no setting is refused', async () => {
     const { run, path } = createConfig();
-    expect(await run('unset project')).toMatchObject({ code: 0, stderr: expect.stringContaining('not stored') });
+    expect(await run('unset project')).toMatchObject({ code: 0, stderr: expect.stringContaining('has no project') });
     expect([(await run('unset onExit')).code, existsSync(path)]).toEqual([2, false]);
   });
 });

@@ -46,7 +46,7 @@ function explanationOf({ target, fault, active }: OutcomeOf<'no_run'>, hintConte
       if (fault.page !== undefined) break;
       return {
         happened: isOfProject(fault) ? failure : `the service doesn't know ${name}; no run was started`,
-        remedy: `${didYouMeanLine(name, hintContext)}check the name, the project and the base URL: \`runctl config list\``,
+        remedy: `${didYouMeanLine(target, hintContext)}check the name, the project and the base URL: \`runctl config list\``,
       };
   }
   return { happened: failure, remedy: remedyOf(fault) };
@@ -56,8 +56,8 @@ const activeText = ({ since }: ActiveRun = {}) =>
   since === undefined ? 'is already running' : `has been running since ${localTime(since)}`;
 
 /** A question alone: a command that runs something nobody asked for isn't printed. */
-export function didYouMeanLine(name: string, { namesLike }: HintContext): string {
-  const near = namesLike(name);
+export function didYouMeanLine({ automationName }: Target, { namesLike }: HintContext): string {
+  const near = namesLike(automationName);
   return near.length > 0 ? `did you mean ${near.map(shellWord).join(' or ')}?\n` : '';
 }
 

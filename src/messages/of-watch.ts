@@ -170,7 +170,7 @@ const newKeyHint = 'if you still want this run, trigger again with a new idempot
 function notFoundHint({ target }: Run, isOwnRun: boolean | undefined, hintContext: HintContext): string {
   if (isOwnRun) return `perhaps the service was restored from a backup; ${newKeyHint}`;
   const listed = hintContext.hasJournal ? '; `runctl list` shows the runs of this machine' : '';
-  return `${didYouMeanLine(automationNameOf(target), hintContext)}check the id, the project and the automation${listed}`;
+  return `${didYouMeanLine(target, hintContext)}check the id, the project and the automation${listed}`;
 }
 
 /** The run has finished, but its result couldn't be read, or the user didn't wait for it. Undefined if that changes nothing. */

@@ -47,6 +47,8 @@ const rulesOfNames: readonly Rule[] = [
   ],
   [/[\n\u2028\u2029]/, 'contains a line break', 'separate names with spaces'],
   [/\p{Cc}/u, 'contains a control character', 'type the name instead of pasting it'],
+  // So Node reads what isn't UTF-8, such as the name of an old file.
+  [/\uFFFD/, "contains a character that isn't UTF-8", 'type the name, or convert it with iconv'],
   [/(?! )\p{White_Space}/u, 'contains a blank that is no plain space', 'type the spaces instead of pasting them'],
   [
     new RegExp(` ${dash}+[\\p{L}\\p{N}]`, 'u'),

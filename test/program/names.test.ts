@@ -60,6 +60,7 @@ test.each<[argv: string[], why: RegExp, next?: string | null]>([
   [['trigger', 'nightly\u2060'], /invisible character/],
   [['trigger', '\u00ADnightly'], /invisible character/],
   [['trigger', 'nightly\u0007x'], /control character/],
+  [['trigger', 'n\uFFFDchtlich'], /UTF-8/],
   [['trigger', 'list'], /is a command/],
   [['trigger', 'nightly', 'ls', 'help'], /"help" is a command/],
   [['recover', 'status'], /is a command/],

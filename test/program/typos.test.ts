@@ -26,6 +26,17 @@ test.each<[line: string, code: number, next: string | null]>([
   expect(stderr).toContain('did you mean import-us?');
 });
 
+test.each([
+  ['EU Asia', 'EU Aisa'],
+  // As macOS spells the names of files.
+  ['\u00e9t\u00e9', 'e\u0301te\u0301'],
+])('%j is meant by %j, which is shown in quotes', async (name, typed) => {
+  const { run } = await withMachine({ automations: { [name]: { duration: '1h' } } });
+  await run(['trigger', name]);
+  const { code, stderr } = await run(['trigger', typed]);
+  expect([code, stderr]).toEqual([6, expect.stringMatching(`did you mean '?${name}'?\\?`)]);
+});
+
 test('a name that is near to none that is known is not guessed, and neither is another than the one that is known', async () => {
   const { run } = await afterRuns();
   for (const line of ['trigger weekly', 'status weekly'])

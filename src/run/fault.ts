@@ -1,12 +1,15 @@
 import { formatDuration } from '../system/time-text.ts';
 import type { ExitName } from './exit-codes.ts';
 
-/** What happened to a request. With `unknown`, the service may have acted on it. */
+/**
+ * What happened to a request. After `unknown` the service may have acted on it, so whether a
+ * trigger is in doubt rests on this (`isInDoubt` in `start/send-attempts.ts`).
+ */
 type Delivery = 'not_sent' | 'refused' | 'unknown';
 
 /** What follows from a fault, whatever the request was. */
 interface FaultRow {
-  isRetryable?: true;
+  isRetryable?: true; // the next attempt may succeed
   delivery: Delivery;
   exit: ExitName; // if a trigger, `status` or `result` ends with it
   afterSilence?: ExitName; // if a watch gives up without a valid response; `unavailable` by default

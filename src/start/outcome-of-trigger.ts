@@ -22,7 +22,7 @@ export async function outcomeOfTrigger(result: TriggerResult, trigger: Trigger, 
   const triggerInfo = triggerInfoOf(attribution, trigger, ports);
   if (!response) return outcomeWithRecordedRun(run, triggerInfo, ports);
   const { status } = response;
-  const outcome: TriggerOutcome = { kind: 'has_run', run, ...withStatus(triggerInfo, status) };
+  const outcome: TriggerOutcome = { kind: 'has_run', run, ...statusFacts(triggerInfo, status) };
   // A response that may repeat an earlier one doesn't take the place of a first poll.
   const isEarlierRun = attributions[attribution].started === 'no' || (attribution === 'shared_key' && status.isFinal);
   if (isEarlierRun) return { outcome, handle: { run } };
@@ -39,7 +39,7 @@ function elapsedSince(clock: Clock): () => number {
  * The status, and with which one the run had finished before this command: it isn't mistaken for a
  * new one.
  */
-function withStatus(triggerInfo: TriggerInfo, status: RunStatus): { triggerInfo: TriggerInfo; status: RunStatus } {
+function statusFacts(triggerInfo: TriggerInfo, status: RunStatus): { triggerInfo: TriggerInfo; status: RunStatus } {
   return {
     triggerInfo:
       mayBeEarlierRun(triggerInfo.attribution) && status.isFinal
@@ -55,7 +55,7 @@ async function outcomeWithRecordedRun(run: Run, triggerInfo: TriggerInfo, ports:
   const handle = runHandleOf(run, journal.find(run.executionId, { baseUrl }), clock);
   const answer = await fetchStatus(handle, ports);
   if (answer.kind === 'ok')
-    return { outcome: { kind: 'has_run', run, ...withStatus(triggerInfo, answer.value) }, handle };
+    return { outcome: { kind: 'has_run', run, ...statusFacts(triggerInfo, answer.value) }, handle };
   const { fault } = answer;
   if (isAborted(fault)) {
     const interruptedBy = exitNameOfSignal(signal);
@@ -64,7 +64,7 @@ async function outcomeWithRecordedRun(run: Run, triggerInfo: TriggerInfo, ports:
   const isOwnRun = await recordNotFound(run, fault, ports);
   const lastConfirmed = handle.lastConfirmed?.();
   // A final status stays, so the journal says how it ended, whatever the service answers.
-  const recorded = lastConfirmed?.status.isFinal ? withStatus(triggerInfo, lastConfirmed.status) : undefined;
+  const recorded = lastConfirmed?.status.isFinal ? statusFacts(triggerInfo, lastConfirmed.status) : undefined;
   const outcome = { kind: 'has_run', run, triggerInfo, ...recorded, requestFault: fault, lastConfirmed } as const;
   // A 404 may come from a router, so it says as little as a 503.
   if (fault.kind !== 'not_found') return { outcome, handle };
@@ -87,7 +87,28 @@ export async function withCurrentStatus(outcome: TriggerOutcome, ports: Ports): 
   const status = await fetchOptional('status', run, ports);
   if (!status) return outcome;
   ports.journal.recordStatus(ports.baseUrl, run, status);
-  return status.isFinal ? { ...outcome, ...withStatus(triggerInfo, status) } : outcome;
+  return status.isFinal ? { ...outcome, ...statusFacts(triggerInfo, status) } : outcome;
+}
+
+/**
+ * The run that `recover` got. A service may repeat its first response, in which the run is RUNNING,
+ * so `recover` requests the status of all such runs later.
+ */
+export function outcomeOfRecoveredRun(
+  { executionId, attribution, response }: TriggerResult & { kind: 'has_run' },
+  { target, idempotencyKey }: Trigger,
+  ports: Ports,
+): TriggerOutcome {
+  const run = { target, executionId };
+  const triggerInfo = { attribution, idempotencyKey, isRepeatable: true };
+  const status = response?.status ?? recordedStatus(executionId, ports);
+  return { kind: 'has_run', run, triggerInfo, status };
+}
+
+function recordedStatus(executionId: string, { journal, baseUrl }: Ports): RunStatus {
+  const recorded = journal.find(executionId, { baseUrl });
+  const { status, isFinal } = recorded?.kind === 'run' ? recorded : { status: 'RUNNING', isFinal: false };
+  return { executionId, status, isFinal, document: { executionId, status } };
 }
 
 /** What became of a trigger that started no run, or of which nobody knows whether it did. */

@@ -4,10 +4,9 @@ import { defaults } from '../run/limits.ts';
 import type { InDoubtReason, OutcomeOf, Recovery, TriggerOutcome } from '../run/outcome.ts';
 import { Problem } from '../run/problem.ts';
 import type { Target } from '../run/run.ts';
-import type { RunStatus } from '../run/service.ts';
 import { fetchOptional, readErrors } from '../watch/fetch-run.ts';
 import type { Ports } from '../watch/ports.ts';
-import { outcomeInDoubt, outcomeWithoutRun } from './outcome-of-trigger.ts';
+import { outcomeInDoubt, outcomeOfRecoveredRun, outcomeWithoutRun } from './outcome-of-trigger.ts';
 import { sendTrigger } from './send-trigger.ts';
 import type { TriggerResult } from './trigger-result.ts';
 
@@ -139,7 +138,7 @@ function outcomeOf({ trigger, result }: Recovered, { dryRun }: RecoverFlags, por
   const { target } = trigger;
   switch (result.kind) {
     case 'has_run':
-      return outcomeWithRun(result, trigger, ports);
+      return outcomeOfRecoveredRun(result, trigger, ports);
     case 'no_run':
     case 'in_doubt':
       return outcomeWithoutRun(result, trigger, ports);
@@ -164,26 +163,6 @@ function outcomeOfProblem(trigger: UnresolvedTrigger, cause: Problem): TriggerOu
 /** After this record the trigger counts as resolved, so no command mentions it again. */
 function recordSuperseded({ target, idempotencyKey }: UnresolvedTrigger, { journal, baseUrl }: Ports): void {
   journal.append({ type: 'superseded', baseUrl, target, idempotencyKey });
-}
-
-/**
- * The run that the key has. A service may repeat its first response, in which the run is RUNNING.
- */
-function outcomeWithRun(
-  { executionId, attribution, response }: TriggerResult & { kind: 'has_run' },
-  { target, idempotencyKey }: UnresolvedTrigger,
-  ports: Ports,
-): TriggerOutcome {
-  const run = { target, executionId };
-  const triggerInfo = { attribution, idempotencyKey, isRepeatable: true };
-  const status = response?.status ?? recordedStatus(executionId, ports);
-  return { kind: 'has_run', run, triggerInfo, status };
-}
-
-function recordedStatus(executionId: string, { journal, baseUrl }: Ports): RunStatus {
-  const recorded = journal.find(executionId, { baseUrl });
-  const { status, isFinal } = recorded?.kind === 'run' ? recorded : { status: 'RUNNING', isFinal: false };
-  return { executionId, status, isFinal, document: { executionId, status } };
 }
 
 /**

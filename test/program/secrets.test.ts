@@ -144,6 +144,14 @@ describe('the key', () => {
   const atNowhere = { RUNCTL_BASE_URL: 'http://127.0.0.1:9' };
 });
 
+test('a warning that names a folder with the key in its name does not show it in the document', async () => {
+  const folder = `/dev/null/${key.replaceAll('/', '')}`;
+  const machine = await withMachine({}, { apiKey: key.replaceAll('/', '') });
+  const { documents } = await machine.run('trigger nightly --json', { env: { RUNCTL_STATE_DIR: folder } });
+  const said = JSON.stringify(documents[0].runctl.warnings);
+  expect([said.includes('[secret]'), leaked(said), said.includes(key.slice(-8))]).toEqual([true, [], false]);
+});
+
 describe('an API key that would be sent in a URL, or recorded, is refused before anything is', () => {
   const long = 'sk-live-0123456789abcdef';
   const full = `${projectId}/x${long}/${executionId}`;

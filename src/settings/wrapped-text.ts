@@ -6,6 +6,12 @@ const quotes = /^(?:"(.*)"|'(.*)'|“(.*)”|‘(.*)’)$/s;
 
 /** What came along with the value of a setting, as the end of a sentence that doesn't quote it; undefined for a bare value. */
 export function flawOfWrapped(text: string): { flaw: string; hint: string } | undefined {
+  // PowerShell and Windows editors write such files. The mark of UTF-16 isn't UTF-8, and each letter has a zero byte.
+  if (/^(?:\uFEFF|\uFFFD\uFFFD.\0)/s.test(text))
+    return {
+      flaw: 'has a byte order mark or is in UTF-16, as in a file that was written on Windows',
+      hint: 'save that file as UTF-8 without a byte order mark',
+    };
   if (isAssignment(text))
     return { flaw: 'is a whole line of an env file (NAME=value)', hint: 'give only what comes after the =' };
   const pasted = flawOfPaste(text);

@@ -99,7 +99,7 @@ describe('an API key', () => {
     ['hunter2\u0085x', 'ASCII'],
     [' hunter2', 'ASCII'],
     ['hunter2 ', 'ASCII'],
-    ['\ufeffhunter2', 'ASCII'],
+    ['\ufeffhunter2', 'byte order mark'],
     ['hunter2\u{1F511}', 'ASCII'],
   ])('%j is refused: %s', (text, why) => expect(flawOf('apiKey', text)).toContain(why));
 
@@ -150,6 +150,8 @@ describe.each(Object.entries(examples) as [keyof typeof examples, string][])(
       [`api_token = ${value}`, 'env file'],
       [`RUNCTL_API_KEY=${value}\nRUNCTL_PROJECT=${value}\n`, 'env file'],
       [`${value}\r`, 'carriage return'],
+      [`\uFEFF${value}`, 'byte order mark'],
+      [Buffer.from(`\uFEFF${value}`, 'utf16le').toString(), 'UTF-16'],
     ])('is named: %j, %s', (text, why) => expect(flawOf(key, text)).toContain(why));
 
     test('is nothing in the value alone', () => expect(flawOf(key, value)).toBeUndefined());

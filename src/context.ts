@@ -7,7 +7,7 @@ import type { Secrets } from './system/secrets.ts';
 export interface Sink {
   write(text: string): void;
   readonly isTTY: boolean; // a terminal, in whose foreground the command began, and not in CI
-  columns(): number; // the current width; 80 if unknown
+  columns(): number; // the current width in columns, or 80 if the width isn't known
   readonly colors: boolean;
   readonly closed: AbortSignal; // aborts with the reason `SIGPIPE` when the reader closes the pipe (`| head`)
   lost(): Error | undefined; // why output was lost, such as a full disk; a closed pipe isn't a loss
@@ -21,16 +21,22 @@ export interface Context {
   stdin(): Input; // opened by the first call
   terminal(): Terminal;
   stdout: Sink;
-  stderr: Sink; // hides every secret
+  stderr: Sink; // text that is written here has every secret hidden
   env: Env;
   clock: Clock;
   random(): number;
   secrets: Secrets;
   signal: AbortSignal; // the reason is SIGINT, SIGTERM or SIGHUP
   unicode: boolean;
-  /** May this process draw on its terminal, and ask there, at this moment? Not in the background, and not in CI. */
+  /**
+   * Whether this process may draw and ask on its terminal at this moment. It may not in the
+   * background, where the terminal belongs to the shell, and not in CI.
+   */
   isInteractive(): boolean;
-  /** How often this process went on after it was stopped. What it had drawn is then anywhere above the cursor. */
+  /**
+   * How often this process was continued after it was stopped. The shell has printed since, so what
+   * the process had drawn may stand anywhere above the cursor.
+   */
   resumptions(): number;
 }
 
@@ -46,7 +52,7 @@ export interface Invocation extends Context {
   rawStdout?: Sink; // set in a step of GitHub Actions, where `stdout` and `stderr` break the runner's commands
 }
 
-/** The context, in which nothing that is printed can give the runner of GitHub Actions a command. */
+/** Returns a context whose output can't give the runner of GitHub Actions a command. */
 export function guardFromRunner<C extends Context>(context: C): C & Pick<Invocation, 'rawStdout'> {
   const { env, stdout, stderr } = context;
   if (env.GITHUB_ACTIONS !== 'true') return context;

@@ -14,7 +14,10 @@ import { createSecrets } from './system/secrets.ts';
 const faultCode = exitCodeOf('internal_error');
 const signals = Object.entries(signalExits).map(([signal, name]) => [signal, exitCodeOf(name)] as const);
 
-/** At the exit, Node 20 restores the settings of each of these, and aborts if one has hung up and isn't closed. */
+/**
+ * At the exit, Node 20 restores the terminal settings of each of these file descriptors. It aborts
+ * if a terminal has hung up and its descriptor isn't closed.
+ */
 const terminals = [0, 1, 2].filter((fd) => isatty(fd));
 
 /** Runs this process's command line, and exits with its exit code. */
@@ -73,7 +76,7 @@ export async function runProcess(): Promise<void> {
   process.stdout.write('', (error?: NodeJS.ErrnoException | null) => {
     const lost = error && error.code !== 'EPIPE' ? error : stdout.lost();
     if (lost) stderr.write(`runctl: the output couldn't be written: ${lost.message}\n`);
-    // The stream tells of a reader that has left only after this.
+    // The stream reports only after this that its reader has closed the pipe.
     const isClosed = stdout.closed.aborted || error?.code === 'EPIPE';
     process.stderr.write('', () => end(exitCodeWithOutput(code, { lost, isClosed })));
   });

@@ -4,7 +4,10 @@ import { usageProblem } from '../run/problem.ts';
 import { quote } from '../run/quote.ts';
 import { isJsonObject } from '../system/json.ts';
 
-/** Throws a usage problem for a field that no document has: a script would read an empty value forever. */
+/**
+ * Throws a usage problem for a field that no document has, because a script would read an empty
+ * value forever.
+ */
 export async function checkFields(paths: readonly string[] = [], command: string): Promise<void> {
   const fields = fieldsOf(command);
   for (const path of paths) {
@@ -14,7 +17,8 @@ export async function checkFields(paths: readonly string[] = [], command: string
         `documents of ${command} have no field ${quote(first)}`,
         didYouMean(first, fields) ?? `fields: ${fields.join(', ')}`,
       );
-    // The service may add fields to its objects, but only runctl writes this one.
+    // Only runctl writes the object `runctl`, so its fields are known. The service may add fields
+    // to all others.
     if (first === 'runctl' && names.length > 0) await checkRunctlField(path);
   }
 }

@@ -4,7 +4,7 @@ import { quote } from '../run/quote.ts';
 import { detailsOf } from './command.ts';
 import type { ParsedCommand } from './parse-command-line.ts';
 
-/** Throws a usage problem about all arguments together that aren't names. */
+/** Throws one usage problem for all arguments that can't be names of automations. */
 export function checkNames({ command, args }: ParsedCommand, isCommand: (word: string) => boolean): void {
   const { flawOf } = detailsOf(command);
   if (!flawOf) return;
@@ -21,7 +21,10 @@ export function checkNames({ command, args }: ParsedCommand, isCommand: (word: s
   throw usageProblem(`${sentences.join('; ')}; nothing was sent`, hintOf(flaws));
 }
 
-/** What to do, and only then how a name that really is like this can be given. */
+/**
+ * Says first how to correct the names. The last line says how to pass a name that really is like
+ * this.
+ */
 function hintOf(flaws: readonly NameFlaw[]): string {
   const lines = flaws.flatMap(({ hint }) => hint ?? []);
   const isPerhapsName = flaws.some(({ isNoName }) => !isNoName);

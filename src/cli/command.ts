@@ -7,12 +7,15 @@ import type { SharedFlags } from './options.ts';
 
 export type Example = readonly [commandLine: string, about: string];
 
-/** What a command is besides what commander knows of it. */
+/** What a command needs in addition to what commander stores. */
 export interface Details<Args extends unknown[] = unknown[], Options = SharedFlags> {
   examples?: readonly Example[];
-  /** Words that the help explains below the options. */
+  /** The terms that the help explains below the options. */
   terms?: { title: string; rows: readonly (readonly [term: string, about: string])[] };
-  /** It triggers runs, so its failures say whether one may have been started. */
+  /**
+   * The command triggers runs, so its failures say whether a run may have been started. False by
+   * default.
+   */
   triggersRuns?: boolean;
   /** Why a text isn't taken for an argument. */
   flawOf?(text: string, among: Arguments): NameFlaw | undefined;
@@ -20,7 +23,10 @@ export interface Details<Args extends unknown[] = unknown[], Options = SharedFla
   whenMissing?(context: Context): string | undefined;
   /** A hint for one argument too many. */
   whenExcess?: string;
-  /** Of the program: what it answers to an empty command line; undefined if that is the help. */
+  /**
+   * Only for the program: handles an empty command line. Returns undefined if the help is to be
+   * shown.
+   */
   whenBare?(context: Invocation): Promise<Result | number | undefined>;
   /** Returns what to print, or the exit code if it printed all itself. Throws a `Problem`. */
   run?(args: Args, options: Options, context: Invocation): Promise<Result | number>;
@@ -46,7 +52,10 @@ export const detailsOf = (command: CommandUnknownOpts): Details => details.get(c
 export const findCommand = ({ commands }: CommandUnknownOpts, word: string): CommandUnknownOpts | undefined =>
   commands.find((command) => command.name() === word || command.aliases().includes(word));
 
-/** The name, behind its group's: `config list`. Empty for the program. */
+/**
+ * The name of a command after that of its group, such as `config list`. Empty for the program
+ * itself.
+ */
 export function pathOf(command: CommandUnknownOpts): string {
   if (!command.parent) return '';
   return `${pathOf(command.parent)} ${command.name()}`.trim();

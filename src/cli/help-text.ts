@@ -6,7 +6,10 @@ import { type Details, detailsOf, type Example } from './command.ts';
 import { common } from './options.ts';
 
 export const helpTopics = ['flags', 'settings', 'programs', 'troubleshooting', 'man'] as const;
-/** An agent looks for a page of its own, and there is a group of commands of that name. */
+/**
+ * A coding agent may ask for `help agents`. Its page is called `programs`, because `agent` is a
+ * group of commands.
+ */
 export const topicOf = (word: string | undefined) =>
   helpTopics.find((topic) => topic === (word === 'agents' ? 'programs' : word));
 
@@ -18,7 +21,7 @@ const readOn = [
 ];
 const moreFlags = ['Every command also takes the flags of `runctl help flags`.'];
 
-/** How commander writes help, in these colors. */
+/** The configuration with which commander writes help in the colors of the theme. */
 export const helpIn = (theme: Theme): HelpConfiguration => ({
   subcommandTerm: nameAndArguments,
   formatItem,
@@ -36,7 +39,9 @@ export const helpIn = (theme: Theme): HelpConfiguration => ({
 const withoutCommon = (command: CommandUnknownOpts) =>
   new Help().visibleOptions(command).filter(({ helpGroupHeading }) => helpGroupHeading !== common);
 
-/** What follows the options: what the command's words mean, where to read on, and examples. */
+/**
+ * The text below the options: what the terms of the command mean, where to read more, and examples.
+ */
 function moreOf(command: CommandUnknownOpts, columns: number, theme: Theme): string {
   const { terms, examples } = detailsOf(command);
   const sentences = command.parent ? moreFlags : readOn;
@@ -48,7 +53,10 @@ function moreOf(command: CommandUnknownOpts, columns: number, theme: Theme): str
   return parts.map((part) => `\n${part}\n`).join('');
 }
 
-/** An item and its meaning, below it on a narrow terminal, where commander would write past the edge. */
+/**
+ * One item of the help and its description. On a narrow terminal, the description stands below the
+ * item, because commander would write past the edge.
+ */
 function formatItem(term: string, width: number, about: string, help: Help): string {
   const { helpWidth: columns = 80, minWidthToWrap } = help;
   if (about === '' || columns - width - 4 >= minWidthToWrap)

@@ -6,7 +6,10 @@ import { durationOrZero, fieldPath, nonEmpty, positive, positiveDuration } from 
 
 export const common = 'Common:';
 
-/** The program without its commands: it has the flags that every command takes, before and behind its name. */
+/**
+ * The program without its commands. Its flags are those that every command takes, before or after
+ * the name of the command.
+ */
 export const root = new Command('runctl')
   .version(version, '-V, --version', 'show the version')
   .optionsGroup(common)
@@ -25,7 +28,7 @@ export type SharedFlags = ReturnType<typeof root.opts>;
 
 export const commonOptions = root.options.filter(({ helpGroupHeading }) => helpGroupHeading === common);
 
-// What several commands share.
+// Flags that several commands share.
 
 export const aboutAutomation = 'name, or <projectId>/<name>';
 export const aboutSelection = `${aboutAutomation} (default: all)`;

@@ -12,7 +12,7 @@ import { helpIn, helpOption, helpTopics, topicOf } from './help-text.ts';
 import { commonOptions, type SharedFlags } from './options.ts';
 import { type CommandLine, readWords } from './read-words.ts';
 
-/** The command of a command line, with its values. */
+/** A command with the arguments and options of a command line. */
 export interface ParsedCommand {
   command: CommandUnknownOpts;
   path: string; // the names of the command and its group: `config list`
@@ -30,7 +30,10 @@ interface HelpOutput {
 /** A hint for a missing argument, which may come from the journal. */
 type WhenMissing = (command: CommandUnknownOpts) => string | undefined;
 
-/** Parses a command line. Undefined if it asked for help or the version, which `output` has. Throws what it refuses. */
+/**
+ * Parses a command line. Returns undefined after it has printed help or the version to `output`.
+ * Throws a usage problem for a command line that is wrong.
+ */
 export function parse(
   argv: readonly string[],
   program: CommandUnknownOpts,
@@ -54,7 +57,7 @@ export function parse(
   return { command, path: pathOf(command), args: command.processedArgs, options };
 }
 
-/** An empty command line asks for help, and `--version --json` for the command. */
+/** An empty command line means `--help`, and `--version --json` means `version --json`. */
 function asCommand(argv: readonly string[]): readonly string[] {
   const [first, second, ...others] = argv;
   if (first === undefined) return ['--help'];
@@ -69,7 +72,10 @@ function pageOf({ command, operands, words }: CommandLine, program: CommandUnkno
   return { command, operands, words: words.map((word) => (word === asked ? topic : word)) };
 }
 
-/** Commander neither ends the process nor prints a refusal; help goes to `output`. */
+/**
+ * Configures commander so that it doesn't end the process or print errors, and prints help to
+ * `output`.
+ */
 function prepare(program: CommandUnknownOpts, output: HelpOutput): void {
   const theme = createTheme({ colors: output.colors ?? false, unicode: true });
   const help = helpIn(theme);
@@ -147,7 +153,7 @@ function problemOf(error: CommanderError, line: CommandLine, whenMissing: WhenMi
   }
 }
 
-/** A group of commands was named alone, or runctl itself was. */
+/** The command line has only the name of a group of commands, or no command. */
 function withoutSubcommand(command: CommandUnknownOpts, help: string): Problem {
   const path = pathOf(command);
   if (!path) return usageProblem('no command was given', help);
@@ -168,7 +174,10 @@ function excessArguments({ command, words }: CommandLine, otherwise: string): Pr
   return usageProblem(`${quote(dashed)} begins with a typographic dash`, didYouMeanFlag(dashed));
 }
 
-/** A project and a name are one argument. The UUID of an agent is an argument of its own. */
+/**
+ * A project and a name were typed as two arguments, but are one. The UUID of an agent is an
+ * argument of its own.
+ */
 function namedWithSpace({ command, operands: [projectId = '', name] }: CommandLine): string | undefined {
   const isAgent = command.parent?.name() === 'agent';
   return isUuid(projectId) && name !== undefined && !isAgent ? `write ${shellWord(`${projectId}/${name}`)}` : undefined;

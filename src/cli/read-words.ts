@@ -12,8 +12,9 @@ export interface CommandLine {
 }
 
 /**
- * Reads the words before commander does, which prints what it refuses: an unknown flag loses its value, as that may be a
- * secret, and a value that begins with a dash is refused, as it is more likely the next flag behind a variable that is unset.
+ * Reads the words before commander does, because commander prints what it refuses. The value of an
+ * unknown flag is removed, because it may be a secret. A value that begins with a dash is refused,
+ * because it is more likely the next flag after an unset variable.
  */
 export function readWords(argv: readonly string[], program: CommandUnknownOpts): CommandLine {
   const left = [...argv];
@@ -47,7 +48,10 @@ export function readWords(argv: readonly string[], program: CommandUnknownOpts):
 /** A dash alone is an operand: by convention it means standard input. */
 const isFlag = (word: string) => word.startsWith('-') && word !== '-';
 
-/** The command that is named among words which may not be understood. A flag's value names none. */
+/**
+ * Finds the command in a command line that may be wrong elsewhere. The value of a flag is not taken
+ * for a command.
+ */
 export function namedCommand(words: readonly string[], program: CommandUnknownOpts): CommandUnknownOpts | undefined {
   const left = [...words];
   let command = program;
@@ -59,7 +63,7 @@ export function namedCommand(words: readonly string[], program: CommandUnknownOp
   return command === program ? undefined : command;
 }
 
-/** A flag, and the value that it takes from the words that are left. */
+/** Returns a flag and its value, which is removed from the words that are left. */
 function readFlag(word: string, left: string[], command: CommandUnknownOpts, program: CommandUnknownOpts): string[] {
   const options = [...command.options, ...program.options];
   const { name, value, isLong } = partsOfFlag(word);
@@ -78,7 +82,7 @@ function readFlag(word: string, left: string[], command: CommandUnknownOpts, pro
   return [name];
 }
 
-/** `--name=value`, or a letter and what follows it: its value, or further letters. */
+/** Takes `--name=value` or `-nvalue` apart. What follows a letter is its value, or more letters. */
 function partsOfFlag(word: string): { name: string; value?: string; isLong: boolean } {
   const isLong = word.startsWith('--');
   const parts = isLong ? /^(--[^=]*)=(.*)$/s : /^(-.)(.+)$/s;
@@ -86,7 +90,7 @@ function partsOfFlag(word: string): { name: string; value?: string; isLong: bool
   return { name, value, isLong };
 }
 
-/** Its value, which may be the next word, is never repeated. */
+/** Throws a usage problem that doesn't repeat the value, because the value is an API key. */
 function checkNotForApiKey(flag: string): void {
   if (!isForApiKey(flag)) return;
   throw usageProblem(
@@ -103,7 +107,7 @@ const withoutValue = (flag: string, value: string) =>
 function takeValue(flag: string, left: string[], option: Option, command: CommandUnknownOpts): string[] {
   const value = left.shift();
   if (value !== undefined && !isFlag(value)) return [flag, value];
-  // A negative number is a value; what refuses it says why.
+  // A negative number is a value. The parser of this flag refuses it with a better message.
   if (/^-\.?\d/.test(value ?? '') && isRefused(option, value)) return [`${option.long}=${value}`];
   const hint = isRefused(option, value ?? '-x')
     ? `see \`runctl ${pathOf(command)} --help\``.replace('  ', ' ')
@@ -111,7 +115,7 @@ function takeValue(flag: string, left: string[], option: Option, command: Comman
   throw usageProblem(`${flag} needs a value (is a variable unset?)`, hint);
 }
 
-/** Would this value be refused, too, if it were given with `=`? */
+/** Whether the flag refuses this value even if it is given with `=`. */
 function isRefused(option: Option, value = ''): boolean {
   if (option.attributeName() === 'profile') return true;
   const key = storedKeys.find((key) => key === option.attributeName());

@@ -66,14 +66,15 @@ export async function runCli(
     const flags = connectionFlags(options);
     const withFlags = (line: string) => (connects(line) ? line + flags : line);
     own = invocationOf(options, { ...own, command: path, withFlags, typed: texts });
-    // `doctor` has them among its findings.
+    // `doctor` reports these warnings as findings.
     if (!/^(help|version|completion|doctor)$/.test(path)) warnOfVariables(own);
     await checkFields(options.field, path);
     output = options;
     const running = detailsOf(command).run?.(args, options, own) ?? 0;
     return end(await Promise.race([running, ...crash]), options, own);
   } catch (error) {
-    // The mistake may be an API key in the place of another argument.
+    // An API key may have been typed in the place of another argument, so it is hidden before the
+    // message is printed.
     for (const word of misplacedApiKeys(argv)) context.secrets.protect(word);
     return fail(error, output, own, command);
   }
@@ -85,7 +86,7 @@ function warnOfVariables(context: Invocation): void {
   if (names.length > 0) printSentence(`runctl: unknown ${word} ${names.join(', ')}`, context);
 }
 
-/** The invocation that reports to what these options ask for. */
+/** Makes an invocation with the reporter that these options ask for. */
 function invocationOf(
   output: OutputOptions,
   called: Omit<Invocation, 'reporter' | 'warnings'> & Partial<Invocation>,
@@ -94,7 +95,7 @@ function invocationOf(
   return { ...invocation, reporter: createReporter(output, invocation) };
 }
 
-/** Prints what the command has not printed itself. */
+/** Prints the result of a command, and returns the exit code. */
 function end(result: Result | number, output: OutputOptions, context: Invocation): number {
   if (typeof result !== 'number') {
     printResult(afterSignal(result, context), output, context);
@@ -107,7 +108,10 @@ function end(result: Result | number, output: OutputOptions, context: Invocation
   return typeof result === 'number' ? result : exitCodeNow(result, context);
 }
 
-/** A signal decides the documents as it decides the exit code, also if it came after an outcome was known. */
+/**
+ * After a signal, the documents must agree with the exit code, which the signal decides even if it
+ * came after an outcome was known.
+ */
 function afterSignal(result: Result, { signal }: Invocation): Result {
   if (!isInterrupted(signal)) return result;
   const { outcomes = [] } = result;
@@ -117,7 +121,10 @@ function afterSignal(result: Result, { signal }: Invocation): Result {
   return { ...result, outcomes: result.outcomes?.map((outcome) => ended.get(outcome) ?? outcome) };
 }
 
-/** The exit code at this moment. A signal decides, whatever else has happened; it may come while the result is printed. */
+/**
+ * The exit code at this moment. A signal decides over everything else. It may still come while the
+ * result is being printed, so this is called last.
+ */
 function exitCodeNow(result: Result, { signal, stdout }: Invocation): number {
   if (isInterrupted(signal)) return exitCodeOf(exitNameOfSignal(signal));
   return exitCodeWithOutput(exitCodeOfAll(exitNamesOf(result)), {
@@ -137,7 +144,7 @@ function fail(
   return end({ outcomes: [{ kind: 'problem', problem, triggerInfo }] }, output, context);
 }
 
-/** What is known of a trigger that failed before it was sent. */
+/** The `trigger` field for a command that failed before it sent a trigger. */
 function failedStart(problem: Problem): TriggerInfo {
   const isInDoubt = mayHaveStarted(problem);
   return { attribution: isInDoubt ? 'in_doubt' : 'no_run', idempotencyKey: null, isRepeatable: !isInDoubt };
@@ -155,11 +162,14 @@ function ownFault(error: unknown): Problem {
   });
 }
 
-/** Does this command line, which is suggested, reach the service? */
+/** Whether this suggested command line connects to the service. */
 const connects = (line: string): boolean =>
   /^runctl (?!(completion|config(?! list)|emulator|explain|help|version)\b)\w/.test(line) && !/ --help\b/.test(line);
 
-/** The flags that a suggested command needs to mean the same service and project: ` --profile staging`. */
+/**
+ * The flags with which a suggested command uses the same service and project, such as ` --profile
+ * staging`.
+ */
 export function connectionFlags(options: Readonly<Record<string, unknown>>): string {
   return repeatedFlags
     .map(({ key, flag }) => (typeof options[key] === 'string' ? ` ${flag} ${shellWord(options[key])}` : ''))

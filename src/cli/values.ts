@@ -2,7 +2,8 @@ import { InvalidArgumentError } from 'commander';
 import { flawOfAutomation } from '../connection/arguments.ts';
 import { parseDuration } from '../system/time-text.ts';
 
-// Each throws commander's InvalidArgumentError for a text that it refuses; the message says what to give.
+// These parsers throw commander's InvalidArgumentError for an invalid text. Its message says what
+// to type instead.
 
 /** Parses a duration into milliseconds. */
 export function duration(text: string): number {
@@ -20,7 +21,10 @@ function refuseNegative(text: string): void {
 const durationsLike = (text: string) =>
   /^0*[1-9]\d*$/.test(text) ? `${text}s, ${text}m or ${text}h` : '500ms, 30s, 5m, 1h30m or 2d';
 
-/** A time that was typed, as milliseconds since 1970; some are counted from now. */
+/**
+ * A time from the command line, as milliseconds since 1970. It is a function of the current time,
+ * because `2d` counts from now.
+ */
 export type Moment = (nowMs: number) => number;
 
 /** Parses a time: a duration before now, a local day, or a timestamp, which is local unless it has an offset. */
@@ -40,7 +44,7 @@ export function moment(text: string): Moment {
 
 const timestamp = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?) ?(Z|[+-]\d\d:?\d\d)?)?$/i;
 
-/** V8 takes November 31 for December 1. */
+/** V8 accepts November 31 and takes it for December 1. */
 const isDay = (day = '') => new Date(`${day}T00:00Z`).toISOString().startsWith(day);
 
 const daysAgo = { today: 0, yesterday: 1 };
@@ -48,7 +52,7 @@ const daysAgo = { today: 0, yesterday: 1 };
 const midnightOf = (nowMs: number, ago: number): number => {
   const day = new Date(nowMs);
   day.setDate(day.getDate() - ago);
-  // Last, as today may have no midnight: some clocks change at that hour.
+  // The time is set last, because a day may have no midnight where clocks change at that hour.
   return day.setHours(0, 0, 0, 0);
 };
 
@@ -92,7 +96,7 @@ export function fieldPath(text: string, earlier: string[] = []): string[] {
   return [...earlier, ...paths];
 }
 
-/** In an idempotency key, stands for the project and the name. */
+/** The placeholder that stands for the project and the name in an idempotency key. */
 export const automationPlaceholder = '{automation}';
 
 export function idempotencyKey(text: string): string {

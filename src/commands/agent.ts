@@ -14,7 +14,8 @@ import { resolveSettings } from '../settings/resolve.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
 import { localTime } from '../system/time-text.ts';
 
-// Agents are discontinued. Each command makes one request, which is neither repeated nor recorded.
+// The service has discontinued Agents. Each of these commands makes one request, which is neither
+// retried nor recorded.
 
 const agentTrigger = new Command('trigger')
   .description('trigger an agent (discontinued: `runctl trigger` replaces it)')

@@ -19,13 +19,16 @@ export interface Candidate {
   about?: string;
 }
 
-/** Where a value is typed: the name of its argument or option, without dashes and brackets, and its only values. */
+/**
+ * The argument or option whose value is typed. `name` has no dashes or brackets, and `choices` are
+ * its only values.
+ */
 interface ValuePlace {
   name: string;
   choices?: readonly string[];
 }
 
-/** The values that fit a place; `files` leaves it to the shell to complete file names. */
+/** Returns the values to offer, or `files` if the shell is to complete file names. */
 type ValuesOf = (place: ValuePlace) => Iterable<Candidate> | 'files';
 
 export function candidatesFor(
@@ -84,7 +87,7 @@ function placeOfOption(option: Option | undefined): ValuePlace | undefined {
 
 const placeOfArgument = (argument: Argument): ValuePlace => ({ name: argument.name(), choices: argument.argChoices });
 
-/** The long flags, and a short flag only if exactly that is typed. */
+/** The long flags. A short flag is offered only if exactly that flag has been typed. */
 function flagsOf(options: readonly Option[], typed: string): Candidate[] {
   return options.flatMap(({ short, long, description }) =>
     [short, long]

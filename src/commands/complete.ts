@@ -25,7 +25,10 @@ export interface TypedLine {
   quote: '' | "'" | '"';
 }
 
-/** Takes a command line apart as a shell does, up to the cursor: quotes and escapes, no expansion. */
+/**
+ * Splits a command line up to the cursor as a shell does. It follows quotes and escapes, but
+ * expands nothing.
+ */
 export function splitLine(line: string): TypedLine {
   const words: string[] = [];
   let word: string | undefined;
@@ -48,7 +51,8 @@ export function splitLine(line: string): TypedLine {
 }
 
 export function printCandidates(candidates: Candidate[], shell: Shell, { words, quote }: TypedLine): string {
-  // A name with a control character is not offered: it would break the line or the terminal.
+  // A name with a control character is not offered, because it would break the line or the
+  // terminal.
   const shown = candidates.filter(({ value }) => !/\p{Cc}/u.test(value));
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
   const lines = shown.map(({ value, about = '' }) => [value, about.replace(/[\u0000-\u001f\u007f]+/g, ' ')] as const);

@@ -5,7 +5,7 @@ export const shells = ['bash', 'zsh', 'fish'] as const;
 
 export type Shell = (typeof shells)[number];
 
-/** The script with which each shell asks `runctl __complete`, which knows all that there is to complete. */
+/** For each shell, the script that calls `runctl __complete`, which finds the candidates. */
 const completionScripts: Record<Shell, string> = {
   bash: `# runctl completion for bash: put this line into ~/.bashrc
 #   source <(runctl completion bash)

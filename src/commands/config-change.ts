@@ -39,14 +39,17 @@ export async function configSet(
   return changed(path, `Stored ${key} for ${sourceOf(profile.name, path)}.`, options);
 }
 
-/** Warns of each of these stored settings that has no effect, because something else overrides it. */
+/**
+ * Warns for each of these stored settings that has no effect, because a flag or a variable
+ * overrides it.
+ */
 export async function warnOfOverridden(
   stored: readonly StoredKey[],
   options: SettingFlags,
   context: Invocation,
 ): Promise<void> {
   const settings = await showSettings(options, context).catch((error: unknown) => {
-    // The setting is stored, even if the settings can't be read again.
+    // The setting has been stored, so this doesn't fail if the settings can't be read again.
     if (!(error instanceof Problem) || error.facts.name !== 'usage') throw error;
   });
   const warn = (message: string) => context.reporter.observe({ event: 'warning', name: 'setting_overridden', message });
@@ -58,7 +61,10 @@ export async function warnOfOverridden(
   }
 }
 
-/** `runctl config unset <key>`: removes whatever the profile holds under it; it is no error if that is nothing. */
+/**
+ * `runctl config unset <key>`: removes the key from the profile. It succeeds even if the profile
+ * doesn't have the key.
+ */
 export async function configUnset(name: string, options: ChangeOptions, context: Invocation): Promise<Result> {
   const { path, config, profile } = openProfile(options.profile, context);
   const isUnknown = unknownKeysIn(storedProfile(profile.name, config)).includes(name);
@@ -67,7 +73,7 @@ export async function configUnset(name: string, options: ChangeOptions, context:
   const stored = isTop ? config.profile : storedProfile(profile.name, config)?.[key];
   const where = isTop ? path : sourceOf(profile.name, path);
   if (stored === undefined) return changed(path, `Nothing to remove: ${where} has no ${key}.`, options);
-  // JSON has no undefined: the field is left out.
+  // JSON has no undefined, so the field is left out of the file.
   const remove = (config: ConfigFile) =>
     isTop ? { ...config, profile: undefined } : withProfile(config, profile, { [key]: undefined });
   await changeConfigFile(path, remove, context);
@@ -84,7 +90,7 @@ function checkIsThere(name: string | undefined, config: ConfigFile): asserts nam
   throw usageProblem(`there is no profile ${quote(name)}`, `create it: \`runctl config --profile ${shellWord(name)}\``);
 }
 
-/** The checked value to store. */
+/** Returns the value to store, after it was checked. */
 async function valueToStore(key: StoredKey, value: string | undefined, context: Invocation): Promise<string> {
   if (key === 'apiKey') return apiKeyToStore(value, context);
   if (value === undefined) throw missingValue(key);

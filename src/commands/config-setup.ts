@@ -44,7 +44,7 @@ export async function askSettings(options: { profile?: string }, context: Invoca
   const answers = await askUntilAccepted(stored, context);
   answers.project = await ask(projectQuestion, stored.project, context);
   const save = (now: ConfigFile) => {
-    // An API key that was typed for one base URL must not end up beside another.
+    // An API key that was typed for one base URL must not be stored with another one.
     if (isDeepStrictEqual(storedProfile(profile.name, now) ?? {}, stored)) return withProfile(now, profile, answers);
     throw usageProblem(
       `another command has changed profile ${quote(profile.name)}, so nothing was saved`,

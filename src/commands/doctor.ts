@@ -63,13 +63,16 @@ export const doctor = define(command, {
   },
 });
 
-/** What the checks examine. They write nothing, and only `answer` sends a request, once. */
+/**
+ * What the checks examine. The checks write nothing, and only `answer` sends a request, which is
+ * sent once.
+ */
 interface Machine {
   context: Invocation; // its reporter is silent, because every message is a finding
   flags: SettingFlags & { offline?: boolean };
   settings(): Promise<Settings>;
   answer(): ReturnType<typeof ask>;
-  /** Has this check passed? */
+  /** Whether the check with this name has passed. */
   passed(name: string): boolean;
 }
 
@@ -93,7 +96,7 @@ const checks = {
   open: { needs: ['base_url', 'journal'], find: checkOpen },
 } satisfies Record<string, Check>;
 
-/** The config file, and what has no check of its own. */
+/** Checks the config file, and settings that have no check of their own. */
 async function checkSettings({ context, flags, settings }: Machine): Promise<Found> {
   // Throws for a file that is invalid or that others can change, and for a profile that isn't in it.
   const { profile, requestTimeout, idempotencyKeys } = await settings();
@@ -137,7 +140,10 @@ async function checkApiKey({ settings }: Machine): Promise<Found> {
   return ok(isBound ? `${message}, sent only to that profile's base URL` : message);
 }
 
-/** It is never marked as right, as no request that starts nothing shows that a project exists. */
+/**
+ * A project is never reported as right, because only a request that starts a run shows that it
+ * exists.
+ */
 async function checkProject({ settings, answer, passed }: Machine): Promise<Found> {
   const { project } = await settings();
   if (valueIfGiven(project) === undefined) {
@@ -170,10 +176,11 @@ const pageHint = ({ page }: Fault) => page && 'find out what responded: a proxy,
 
 /** Asks the service for a run that can't exist. */
 async function ask(settings: Settings, flags: SettingFlags, context: Invocation) {
-  // A project that is refused has a check of its own.
+  // An invalid project is reported by its own check, so this one goes without it.
   const project = settings.project.problem ? {} : settings.project;
   const connection = await connectWith({ ...settings, project }, flags, context, { quiet: true });
-  // A command for the API key takes its own time.
+  // A command that prints the API key may take long, so it runs before the time of the request is
+  // measured.
   await connection.account();
   const askedMs = context.clock.elapsedMs();
   const answer = await probeService(connection);
@@ -211,7 +218,10 @@ function checkJournal({ context }: Machine): Found {
   return ok(folder);
 }
 
-/** Unresolved triggers, but for those that a process still sends, and unfinished runs. */
+/**
+ * Checks for unresolved triggers, except those that a process is still sending, and for unfinished
+ * runs.
+ */
 async function checkOpen({ context, settings }: Machine): Promise<Found> {
   const baseUrl = need('baseUrl', await settings());
   const journal = journalOf(context, { needed: true });
@@ -274,14 +284,14 @@ function problemOf(findings: readonly Finding[], options: OutputOptions): Proble
   if (!first?.exitName) return undefined;
   const { exitName: name, advice: hint } = first;
   if (wantsData(options)) return new Problem({ name, message: `${labelOf(first.name)}: ${first.message}`, hint });
-  // People have the list of checks, with what to do.
+  // Without `--json`, the list of checks has the messages and what to do.
   const message = `${count(all.length, 'check')} failed: ${all.map((each) => labelOf(each.name)).join(', ')}`;
   return new Problem({ name, message, hint: '`runctl help troubleshooting`' });
 }
 
 function verdict(findings: readonly Finding[]): string {
   const warnings = findings.filter(({ result }) => result === 'warning').length;
-  // What only a trigger meets, such as the size limit of a gateway, isn't among the checks.
+  // The checks can't find what only a trigger meets, such as the size limit of a gateway.
   const failed = warnings === 0 ? 'No check failed.' : `No check failed, with ${count(warnings, 'warning')}.`;
   return `${failed} No trigger was sent.`;
 }

@@ -30,7 +30,8 @@ export async function runChild(
     return await new Promise((resolve, reject) => {
       // Throws for a command line that is too long for the system.
       const child = spawn(file, args, { stdio: 'inherit', env: childEnv });
-      // Ctrl-C reaches the child by itself: a terminal sends it to every process before it.
+      // A terminal sends Ctrl-C to every process in its foreground, so it reaches the child without
+      // being passed on.
       onAbort(signal, () => signal.reason !== 'SIGINT' && child.kill(signal.reason));
       child.on('error', reject);
       child.on('close', (code, name) => resolve(code ?? 128 + (name ? constants.signals[name] : 0)));

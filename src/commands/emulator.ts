@@ -25,7 +25,7 @@ const command = new Command('emulator')
   .option('-q, --quiet', "don't print a line for every request");
 
 const apiKey = 'emulator-key';
-/** Any other UUID would do. */
+/** The project that the emulator suggests. It accepts any other UUID, too. */
 const projectId = '00000000-0000-4000-8000-000000000001';
 
 export const emulator = define(command, {
@@ -35,7 +35,10 @@ export const emulator = define(command, {
     ['runctl emulator', 'print export lines that point a shell at it'],
     ['runctl emulator --scenario bad-day --speed 1200 -- ./nightly.sh', 'test a script on a bad day'],
   ],
-  /** Runs until it is interrupted; with a command, until that has ended, and returns its exit code. */
+  /**
+   * Runs until it is interrupted. With a command, runs until that command has ended, and returns
+   * its exit code.
+   */
   async run([command], { scenario = defaultScenario, port, speed, quiet, project }, context) {
     if (project !== undefined && !isUuid(project))
       throw usageProblem(
@@ -46,7 +49,7 @@ export const emulator = define(command, {
     const automations: Automations = scenarios[scenario].automations;
     const { createService } = await import('../emulator/service.ts');
     const { startEmulator } = await import('../emulator/server.ts');
-    // The lines would be mixed with what the command draws on the terminal.
+    // The emulator's own lines would be mixed with what the command draws on the terminal.
     const isSilent = quiet || (command.length > 0 && stderr.isTTY);
     const running = await startEmulator({
       service: createService(automations, [apiKey]),
@@ -65,7 +68,7 @@ export const emulator = define(command, {
       if (!quiet) printSentence(greeting(automations), context);
       if (!signal.aborted) await new Promise<void>((resolve) => onAbort(signal, resolve));
       await running.close();
-      // A terminal shows Ctrl-C where the cursor is.
+      // A terminal shows `^C` where the cursor is, so the next text begins on a new line.
       if (stderr.isTTY) stderr.write('\n');
     }
     stderr.write(`${running.summary()}\n`);

@@ -12,7 +12,7 @@ export interface Found {
   exitName?: ExitName; // of a failed check
 }
 
-/** With the name of the check. */
+/** A result with the name of its check. */
 export interface Finding extends Found {
   name: string;
 }
@@ -36,7 +36,7 @@ export const reportOf = (findings: readonly Finding[]) =>
     advice: advice === undefined ? null : plainSentence(advice),
   }));
 
-/** `base_url` is the base URL. */
+/** The label of a check in the list: `base_url` becomes `base URL`. */
 export const labelOf = (name: string) =>
   name.replaceAll('_', ' ').replace(/\b(api|url)\b/g, (word) => word.toUpperCase());
 

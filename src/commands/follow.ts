@@ -11,13 +11,13 @@ import { defaults } from '../run/limits.ts';
 import type { RunHandle, RunOutcome, TriggerInfo } from '../run/outcome.ts';
 import { watchRun } from '../watch/watch-run.ts';
 
-// What `trigger` and `watch` share.
+// Functions that `trigger` and `watch` share.
 
 export interface FollowFlags extends OutputOptions, ConnectOptions {
   onFinal?: string;
 }
 
-/** `--timeout` counts from now. */
+/** Connects for a command that may follow runs. The time of `--timeout` begins now. */
 export const connectToFollow = (flags: FollowFlags, context: Invocation, need: JournalNeed): Promise<Connection> =>
   connect({ ...flags, timeout: flags.timeout ?? defaults.timeoutMs }, context, need);
 
@@ -29,7 +29,10 @@ interface Follower {
   done(outcome: RunOutcome): void; // called once for each run, when the command is done with it
 }
 
-/** Puts up a board, lets `act` follow so many runs, waits for their hooks, and reports what became of them. */
+/**
+ * Shows a board on a terminal while `act` follows this number of runs. Then waits for their
+ * `--on-final` commands and reports the outcomes.
+ */
 export async function followAndReport(
   count: number,
   flags: FollowFlags,

@@ -38,7 +38,8 @@ export const help = define(command, {
         },
       };
     }
-    // The build makes it from every command, and npm 12 no longer installs it for `man`.
+    // The build generates this page from the commands. npm 12 no longer installs it for `man`, so
+    // runctl prints it.
     if (topic === 'man') return { script: (await readFile(join(import.meta.dirname, 'runctl.1'), 'utf8')).trimEnd() };
     return {
       forPeople: {
@@ -49,8 +50,8 @@ export const help = define(command, {
 });
 
 /**
- * Markdown for a terminal: its paragraphs and list items are wrapped, and no backquotes are left, as a shell would execute
- * what is pasted with them. Blocks of code are indented instead.
+ * Fits Markdown to a terminal: paragraphs and list items are wrapped, blocks of code are indented,
+ * and backquotes become single quotes. A shell would execute what is pasted with backquotes.
  */
 function fitted(page: string, columns: number): string {
   const [prose = '', ...rest] = page.split(/^(```[\s\S]*?^```)$/m);

@@ -14,7 +14,7 @@ const commands = [
   ['runctl --help', 'show every command'],
 ] as const;
 
-/** For somebody who has set no base URL: what runctl is for, and the question whether to set it up now. */
+/** If no base URL is set, prints what runctl is for and asks whether to set it up now. */
 export async function introduce(context: Invocation): Promise<Result | number> {
   const { stdout } = context;
   const theme = themeOf(stdout, context);

@@ -17,7 +17,10 @@ import type { Missed } from './list-polls.ts';
 
 // The sentences of `runctl list`.
 
-/** What `--limit` leaves out, else which of the named automations have no such run. */
+/**
+ * Says that `--limit` leaves out runs. If it doesn't, says which of the named automations have no
+ * such run.
+ */
 export function omissionNote(
   names: readonly string[],
   automations: readonly NamedAutomation[],
@@ -31,7 +34,7 @@ export function omissionNote(
   return missing.length > 0 ? [`No runs of ${namesIn(missing)}.${nearNote(missing, recordedNames)}`] : [];
 }
 
-/** What was probably meant by the names that the journal has never seen. */
+/** Suggests names for those that the journal doesn't have. */
 function nearNote(names: readonly string[], recordedNames: () => ReadonlySet<string>): string {
   if (names.length === 0) return '';
   const all = recordedNames();
@@ -45,24 +48,24 @@ function moreNote(shown: number, limit: number | undefined): string {
   return `Showing the newest ${newest}; for more, add \`-n ${shown * 5}\`${orSince}.`;
 }
 
-/** Which runs are shown as they were last known, and why. */
+/** Says how many runs are shown with their last recorded status, and why. */
 export const unpolledNote = (missed: readonly Missed[]): string =>
   `${count(missed.length, 'run')} couldn't be polled: ${reasonsFor(missed)}`;
 
-/** With `--offline`: how many runs may have a status that was asked for, by now. */
+/** With `--offline`: says how many runs may have one of the requested statuses by now. */
 export function offlineNote(missed: readonly Missed[], statuses: readonly string[]): string {
   const verb = missed.length === 1 ? "wasn't" : "weren't";
   return `${count(missed.length, 'run')} ${verb} polled (\`--offline\`) and may be ${wantedOf(missed, statuses)}.`;
 }
 
-/** The statuses that runs may have by now which couldn't be polled. */
+/** The requested statuses that these runs may have by now. */
 function wantedOf(missed: readonly Missed[], statuses: readonly string[]): string {
   const isForgotten = missed.some(({ entry }) => entry.kind === 'not_found');
   const mayBe = statuses.filter((status) => status !== 'UNKNOWN' && (status !== 'NOT_FOUND' || isForgotten));
   return mayBe.join(' or ');
 }
 
-/** The problem that runs which couldn't be polled may have a status that was asked for. */
+/** The problem that runs may have one of the requested statuses but couldn't be polled. */
 export function mayMatchProblem(missed: readonly Missed[], statuses: readonly string[]): Problem {
   const first = missed[0]?.cause;
   const wanted = wantedOf(missed, statuses);
@@ -92,7 +95,7 @@ function reasonsFor(missed: readonly Missed[]): string {
   return reasons.slice(0, mostReasons).join('; ') + more;
 }
 
-/** Why there is nothing to list. */
+/** Says why there is nothing to list. With `--quiet`, it says nothing. */
 export function emptyNote(
   names: readonly string[],
   baseUrl: string | undefined,
@@ -124,7 +127,7 @@ export function checkStatuses(statuses: readonly string[] = [], entries: readonl
   throw usageProblem(`there is no status ${quote(odd)}`, `statuses are ${shownStatuses.join(', ')}`);
 }
 
-/** What `UNKNOWN` means, below the table. */
+/** Explains the status `UNKNOWN` below the table: what to do about these triggers. */
 export function unknownNote(rows: readonly ListRow[], nowMs: number, journal: Journal): string | undefined {
   const all = rows.flatMap(({ entry }) => (entry.kind === 'unresolved' ? entry : []));
   if (all.length === 0) return undefined;
@@ -149,7 +152,10 @@ export function triggersBeingSent(journal: Journal, baseUrl?: string) {
   });
 }
 
-/** What is left to do about triggers that are too old to be recovered, or superseded. */
+/**
+ * Says what to do about triggers that `recover` doesn't send, because they are too old or
+ * superseded.
+ */
 function expiredNote([newest, ...others]: readonly UnresolvedTrigger[], nowMs: number): string | undefined {
   if (!newest) return undefined;
   const name = automationNameOf(newest.target);

@@ -11,19 +11,22 @@ import { endedWell } from '../run/statuses.ts';
 import { need, type Settings } from '../settings/resolve.ts';
 import { readErrors, recordedErrorOf } from '../watch/fetch-run.ts';
 
-/** A run that a poll might have changed, and why there is no answer. */
+/** A run that couldn't be polled, though its status may have changed, and why. */
 export interface Missed {
   entry: RunEntry;
   cause: Fault | Problem;
 }
 
-/** The newest entries first, as they are known now. */
+/** The entries with their current statuses, newest first, and the runs that couldn't be polled. */
 export interface Polled {
   entries: readonly Entry[];
   missed: readonly Missed[];
 }
 
-/** Connects, or says which setting is missing. An API key that a command prints is only worth waiting for with `--status`. */
+/**
+ * Connects, or returns the problem of a missing setting. A command that prints the API key may be
+ * slow, so it is only run with `--status`, which needs current statuses.
+ */
 export async function connectToPoll(
   settings: Settings,
   { status, ...flags }: ConnectOptions & { status?: unknown },
@@ -66,7 +69,7 @@ export async function pollAll(
   const current = entries.map((entry) => currentOf(entry, refreshed));
   const missed = pollable.flatMap((entry) => {
     const cause = refreshed.faults.get(entry.executionId);
-    // The service still doesn't know it.
+    // If the service again says that it doesn't know the run, the poll has succeeded.
     const isConfirmed = entry.kind === 'not_found' && cause?.kind === 'not_found';
     return cause && !isConfirmed ? { entry, cause } : [];
   });
@@ -74,7 +77,10 @@ export async function pollAll(
   return { entries: isAnswered ? await withErrors(current, clock.nowMs(), reached) : current, missed };
 }
 
-/** With the errors of open runs that nobody has read yet. */
+/**
+ * Adds the errors of failed runs whose result hasn't been read yet. Only open runs are read,
+ * because there may be many others.
+ */
 async function withErrors(entries: readonly Entry[], nowMs: number, connection: Connection): Promise<Entry[]> {
   const isUnread = (entry: Entry): entry is KnownRun =>
     entry.kind === 'run' && entry.isFinal && !endedWell(entry.status) && entry.error === undefined;

@@ -13,12 +13,13 @@ export interface Selection {
 }
 
 /**
- * What the journal has of it, newest first: as much as is shown, and one more. With statuses, the runs that may have one of
- * them by now are extra.
+ * Reads the selected entries from the journal, newest first: as many as are shown and one more,
+ * which shows that some are left out. With statuses, runs that may have one of them by now are read
+ * in addition.
  */
 export function recordedIn(journal: Journal, selection: Selection, nowMs: number): Entry[] {
   const { filter, statuses, sinceMs, limit, isForIds } = selection;
-  // A run is recorded within moments of its start.
+  // A run may be recorded before or after the time of its start, but less than a day apart.
   const part = { ...filter, sinceMs: sinceMs && sinceMs - dayMs };
   const isExtra = (entry: Entry) => statuses !== undefined && isPollable(entry, statuses, nowMs);
   const otherRuns = statuses && journal.pollable(filter).filter(isExtra);
@@ -26,7 +27,7 @@ export function recordedIn(journal: Journal, selection: Selection, nowMs: number
   const recorded: Entry[] = [];
   let counted = 0;
   for (const entry of journal.entries({ ...part, hasRun, statuses, otherRuns })) {
-    // Only a poll says when this run started.
+    // This run has no recorded start, so only a poll shows whether it is selected.
     const mayBegin = isPollable(entry, statuses, nowMs) && startOf(entry) === undefined;
     if (!mayBegin && !hasStartedSince(entry, sinceMs)) continue;
     recorded.push(entry);
@@ -35,7 +36,7 @@ export function recordedIn(journal: Journal, selection: Selection, nowMs: number
   return recorded;
 }
 
-/** Is it part of the selection, as it is known now? */
+/** Whether an entry is selected, judged by its current status. */
 export const isSelected = (entry: Entry, { statuses, sinceMs }: Selection): boolean =>
   hasStartedSince(entry, sinceMs) && (statuses === undefined || statuses.includes(statusOf(entry).toUpperCase()));
 
@@ -44,7 +45,10 @@ const startOf = (entry: Entry) => (entry.kind === 'unresolved' ? undefined : ent
 const hasStartedSince = (entry: Entry, sinceMs = Number.NEGATIVE_INFINITY) =>
   Date.parse(startOf(entry) ?? entry.at) >= sinceMs;
 
-/** Can a poll change its status, and to one of these? A run never becomes UNKNOWN, and only a watch finds it NOT_FOUND. */
+/**
+ * Whether a poll can change the status of this entry to one of these. A run never becomes UNKNOWN,
+ * and only a watch records that a run is NOT_FOUND.
+ */
 export function isPollable(entry: Entry, statuses: readonly string[] | undefined, nowMs: number): entry is RunEntry {
   const isForgotten = entry.kind === 'not_found';
   if (!(isForgotten || isUnfinished(entry)) || !isOpen(entry, nowMs)) return false;

@@ -146,7 +146,7 @@ const isAmongRows = (run: RunEntry, rows: readonly ListRow[]) => rows.some(({ en
 
 const isSameRun = (one: Entry, other: RunEntry) => executionIdOf(one) === other.executionId;
 
-/** For the documents. One sentence says it for all of them on stderr. */
+/** Adds a warning to the document of each run. On stderr, one sentence covers all of them. */
 function warnOfMissed(missed: readonly Missed[], { warnings }: Invocation): void {
   for (const { entry, cause } of missed) {
     const message = `its status may be out of date because it couldn't be polled: ${reasonOfMissed(cause)}`;
@@ -164,13 +164,16 @@ function selectionOf(filter: EntryFilter, options: ListOptions, nowMs: number): 
   };
 }
 
-/** With `-q` people and their scripts get the ids alone, of all runs. */
+/** With `-q` and without `--json`, only the ids are printed, and by default those of all runs. */
 const isForIds = ({ quiet, ...output }: ListOptions) => quiet === true && !wantsData(output);
 
 const limitOf = ({ limit, since, ...output }: ListOptions) =>
   limit ?? (since || isForIds(output) ? Number.POSITIVE_INFINITY : defaults.listLimit);
 
-/** What the journal knows of a run or an unresolved trigger. None of it changes the exit code of the list. */
+/**
+ * The outcome for a run or an unresolved trigger of the journal. It never changes the exit code of
+ * the list.
+ */
 function outcomeOf({ entry, isOld }: ListRow, nowMs: number): Outcome {
   const { target, at, baseUrl, idempotencyKey = null } = entry;
   const fields = { list: { idempotencyKey, at, baseUrl } };

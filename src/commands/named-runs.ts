@@ -10,8 +10,9 @@ interface NamedRuns {
 }
 
 /**
- * The runs that were typed, or the last one if a person at a terminal typed none. Throws a usage problem for a script: if
- * a variable is unset, it would read another run than it means.
+ * The runs that were typed, or the last one if a person at a terminal typed none. A script that
+ * names no run gets a usage problem, because with an unset variable it would read another run than
+ * the one it means.
  */
 export function namedRuns(
   texts: readonly string[],

@@ -15,7 +15,10 @@ import { dayMs, formatAgo } from '../system/time-text.ts';
 import { introduce } from './introduction.ts';
 import { triggersBeingSent } from './list-notes.ts';
 
-/** A bare `runctl` on a terminal: what needs attention, or how to begin. Undefined elsewhere, where the help is shown. */
+/**
+ * Answers `runctl` without arguments on a terminal: what needs attention, or how to begin. Returns
+ * undefined elsewhere, where the help is shown.
+ */
 export async function showOverview(context: Invocation): Promise<Result | number | undefined> {
   const { env, stdout, stderr, clock } = context;
   if (!context.stdin().isTTY || !stdout.isTTY || !stderr.isTTY) return undefined;

@@ -11,9 +11,12 @@ import type { Outcome, RunHandle, RunResource } from '../run/outcome.ts';
 import { isOutage, recordNotFound } from '../watch/fetch-run.ts';
 import { namedRuns, sayLastRun } from './named-runs.ts';
 
-// What `status` and `result` share.
+// Functions that `status` and `result` share.
 
-/** Finds the run that the argument names. Its connection gives up soon, because somebody waits. */
+/**
+ * Finds the run that the argument names. Requests of this connection give up after 30 seconds by
+ * default, because a person waits for the answer.
+ */
 export async function findToRead(
   argument: string | undefined,
   flags: ConnectOptions & OutputOptions & { exitStatus?: boolean },

@@ -60,15 +60,17 @@ export const recover = define(command, {
       isSafeToRepeat: !options.resend,
       unreported: [],
       notices: isNothing ? [nothingFor(automations, connection)] : [],
-      // What isn't in the journal can't be recovered.
+      // Triggers whose records are missing in the journal can't be recovered, so the command must
+      // not succeed.
       exit: isIncomplete ? 'output_error' : 'ok',
     };
   },
 });
 
 /**
- * The first automation that the journal has never seen, if that is likely a mistake: it knows one with a similar name, or has
- * something to recover. On a new machine, a script may recover before its first trigger.
+ * The problem of the first named automation that the journal doesn't have, if that is likely a
+ * mistake: the journal has a similar name, or something to recover. Otherwise it is no problem,
+ * because on a new machine a script may run `recover` before its first trigger.
  */
 function unknownAutomation(
   named: readonly NamedAutomation[],
@@ -95,7 +97,7 @@ function nothingFor(names: readonly string[], { baseUrl, context }: Connection):
   return `Nothing to recover: no unresolved triggers${whose} from the last 24h ${journalPlace(baseUrl, context)}.`;
 }
 
-/** Says what became of a trigger. With `-q` only if a person must act. */
+/** Prints what became of a trigger. With `-q`, prints it only if a person must act. */
 function reportRecovery(recovery: Recovery, options: RecoverOptions, connection: Connection): void {
   const { hintContext, context, observe } = connection;
   const { outcome } = recovery;

@@ -54,7 +54,8 @@ async function showResult(handle: RunHandle, options: ResultOptions, connection:
   };
   const outcomes = [outcome];
   const unfinished = `the run hasn't finished yet. To watch it: \`runctl watch ${hintContext.argumentOf(run)}\``;
-  // An empty field looks like an empty output.
+  // With `--field`, the output of an unfinished run would look like an empty one, so a sentence
+  // says that it hasn't finished.
   const isUnnoticed = !isFinal && options.field !== undefined && !options.quiet;
   if (wantsData(options)) return { outcomes, hintContext, notices: isUnnoticed ? [unfinished] : [] };
   if (options.quiet) return { forPeople: { text: (_, { columns }) => bareOutput(result, columns === undefined) } };
@@ -70,7 +71,10 @@ async function showResult(handle: RunHandle, options: ResultOptions, connection:
   };
 }
 
-/** Only the status has duration and credits; a summary without them is better than none. */
+/**
+ * Reads the status, because only that has the duration and the credits. Returns undefined if it
+ * can't be read, because the summary is useful without them.
+ */
 async function fullStatusOf(run: Run, result: RunResult, connection: Connection): Promise<RunStatus | undefined> {
   const recorded = connection.journal.find(run.executionId, connection);
   const last = recorded?.kind === 'run' ? statusIn(recorded) : undefined;

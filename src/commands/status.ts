@@ -44,7 +44,7 @@ async function showStatus(handle: RunHandle, options: StatusOptions, connection:
   const outcomes = [options.exitStatus ? outcome : { ...outcome, exitsZero: true as const }];
   const isText = !wantsData(options);
   const isFailed = status.isFinal && outcomeNameOf(outcome) !== 'ok';
-  // Only the result has the error; a status without it is better than none.
+  // Only the result has the error. If the result can't be read, the status is shown without it.
   const isUnread = () => journal.find(run.executionId, { baseUrl })?.error === undefined;
   const isShown = isText && !options.quiet;
   const result = isFailed && (isShown || isUnread()) ? await readError(run, status, connection) : undefined;

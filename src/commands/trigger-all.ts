@@ -33,7 +33,8 @@ export function triggerAll(
       const hasLine = idsAreData && (id !== undefined || requests.length > 1);
       inOrder(index, () => hasLine && context.stdout.write(`${id ?? ''}\n`));
       const outcome = flags.watch ? started : await withCurrentStatus(started, boardConnection);
-      // That the service doesn't know its run any more is said in one sentence, at the end.
+      // If the request for the status failed, the error at the end says so, and this event would
+      // repeat it.
       if (outcome.kind !== 'request_failed')
         context.reporter.observe(triggeredEvent(outcome, flags.watch, boardConnection));
       const isFollowed = flags.watch && handle !== undefined;
@@ -68,7 +69,7 @@ function warnOfEarlier(
   const { how, started } = attributions[triggerInfo.attribution];
   if (!run || !mayBeEarlierRun(triggerInfo.attribution)) return;
   const name = automationNameOf(run.target);
-  // Whoever started a run that was found.
+  // The run may have been started by anyone who has this key, so the sentence doesn't say who.
   const key = how === 'found' ? `${name} has a run under this idempotency key` : `this idempotency key started ${name}`;
   const { status } = factsOf(outcome);
   const failure = requestFailureOf(outcome);
@@ -87,7 +88,10 @@ function warnOfEarlier(
   observe({ event: 'warning', name: 'replayed_failure', message, run });
 }
 
-/** Why the status of an earlier run isn't known, which changes nothing, as the run is known. */
+/**
+ * Why the status of an earlier run couldn't be read. It is only a warning, because the run itself
+ * is known.
+ */
 function requestFailureOf(outcome: TriggerOutcome) {
   if (outcome.kind !== 'has_run' || !outcome.requestFault) return undefined;
   const { run, requestFault: fault, lastConfirmed } = outcome;

@@ -41,7 +41,7 @@ const command = following(
 
 type TriggerOptions = OptionsOf<typeof command>;
 
-// A longer list would hide the example.
+// A longer list of names would push the example off the screen.
 const mostNamed = 8;
 
 export const trigger = define(command, {
@@ -67,7 +67,7 @@ export const trigger = define(command, {
   },
 });
 
-/** Throws a usage problem for a flag without the one that gives it a meaning. */
+/** Throws a usage problem for a flag that has no meaning without another flag. */
 function checkNeeded({ watch, ifActive, interval, onFinal }: TriggerOptions): void {
   if (onFinal !== undefined && !watch) throw usageProblem('--on-final needs --watch', 'add `--watch`');
   if (interval !== undefined && !watch && ifActive !== 'wait')
@@ -83,7 +83,10 @@ function nameKnown(context: Invocation): string | undefined {
   return `known on this machine: ${shown}\nsee \`runctl trigger --help\``;
 }
 
-/** Shows what would be sent. Without a given idempotency key, each command generates a new one. */
+/**
+ * Shows what would be sent. The idempotency key is shown only if it was given, because each command
+ * generates a new one.
+ */
 function dryRun(requests: readonly StartRequest[], { baseUrl }: Connection): Result {
   const sent = requests.map(({ target, body, idempotencyKey = randomUuid() }) => {
     const request = { method: 'POST', url: `${baseUrl}${triggerPath(target)}`, idempotencyKey, body: JSON.parse(body) };

@@ -26,7 +26,7 @@ import { stopwatch } from '../system/clock.ts';
 import { waitForActiveRun } from '../watch/watch-run.ts';
 import { type Finding, type Found, failed, findingLines, ok, reportOf, warning } from './finding.ts';
 
-/** What the service has shown. */
+/** What the trial has shown about the service. */
 interface KeyTrial {
   started?: RunStatus; // the response to the trigger
   conflict?: Fault; // the refusal of the repeat, because that run was active
@@ -90,7 +90,7 @@ async function tryKey(target: Target, say: (sentence: string) => void, connectio
   }
 }
 
-/** Why the repeat showed nothing. */
+/** Why the repeat doesn't show what the service does with idempotency keys. */
 function unrepeated({ fault, isInterrupted }: { fault: Fault; isInterrupted?: boolean }, target: Target): string {
   const second = `it may have started a second run of ${automationNameOf(target)}, which only the service can show`;
   if (deliveryOf(fault) === 'unknown') return `the repeat got no valid response: ${reasonOf(fault)}; ${second}`;
@@ -137,7 +137,7 @@ export async function showKeyTrial(
   const trial = await tryKey(target, say, connection);
   const { started, problem } = trial;
   const findings = findingsOf(trial, connection.settings);
-  // What failed is said as the problem.
+  // The finding that failed is printed as the problem of the outcome, so the list leaves it out.
   const shown = findings.filter(({ result }) => result !== 'failed');
   const subject = started ? { run: { target, executionId: started.executionId } } : { target };
   const fields = { doctor: reportOf(findings) };
@@ -158,7 +158,7 @@ async function isConfirmed(name: string, context: Invocation): Promise<boolean> 
   return /^y(es)?$/i.test(answer.trim());
 }
 
-/** One for each assumption of docs/service.md that the trial had to do with. */
+/** One finding for each assumption of docs/service.md that the trial could check. */
 function findingsOf(trial: KeyTrial, settings: Settings): Finding[] {
   const { started, conflict, ended, problem } = trial;
   const findings: Finding[] = [];
@@ -196,7 +196,7 @@ function keysFound(trial: KeyTrial, settings: Settings): Found {
   return warning(message, lineThatSets('ignored', settings));
 }
 
-/** How to make the setting say what the service does; undefined if it does. */
+/** How to change the setting so that it agrees with the service. Undefined if it already does. */
 function lineThatSets(treatment: KeyTreatment, { idempotencyKeys, profile }: Settings): string | undefined {
   if (valueIfGiven(idempotencyKeys) === treatment) return undefined;
   const where = profileFlag(profile.value ?? defaultProfile);

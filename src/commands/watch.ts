@@ -57,7 +57,10 @@ async function findRuns(named: RunArgument[], connection: Connection): Promise<R
   return runs;
 }
 
-/** Oldest first, and those that the service knows again. */
+/**
+ * The unfinished runs, oldest first. Runs that the service didn't know are included if it knows
+ * them again.
+ */
 async function unfinishedRuns(connection: Connection): Promise<RunHandle[]> {
   const { journal, baseUrl, clock } = connection;
   const open = journal.pollable({ baseUrl });
@@ -68,7 +71,10 @@ async function unfinishedRuns(connection: Connection): Promise<RunHandle[]> {
   return [...unfinished, ...again].reverse().map((entry) => runHandleOf(runOf(entry), entry, clock));
 }
 
-/** Follows each run once, and reports in the order given. */
+/**
+ * Follows each run once, even if it was named twice, and reports them in the order of the
+ * arguments.
+ */
 function followAll(runs: readonly RunHandle[], flags: FollowFlags, connection: Connection): Promise<Result> {
   const distinct = new Map(runs.map((handle) => [keyOf(handle), handle]));
   return followAndReport(distinct.size, flags, connection, async ({ follow, done }) => {

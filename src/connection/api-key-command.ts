@@ -29,7 +29,8 @@ export async function runApiKeyCommand(command: string, source: string, context:
   const key = acceptApiKey(text, source, context);
   const ownSecrets = createSecrets();
   for (const line of printed.split('\n')) ownSecrets.protect(line.trim());
-  // Messages may quote output of the command that wasn't read as the key.
+  // The messages of the command may quote a part of its output that wasn't read and so isn't hidden
+  // as the API key.
   if (stderrText !== '' && printed.length >= mostBytes)
     stderrText = '(its messages are left out: it printed more than 8 KiB)';
   for (const line of ownSecrets.scrub(stderrText).split('\n')) {

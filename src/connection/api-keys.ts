@@ -10,9 +10,15 @@ import { runApiKeyCommand } from './api-key-command.ts';
 export interface ApiKeys {
   /** The API key to send. An idempotency key keeps its first API key, which scopes it. Throws like `runApiKeyCommand`. */
   of(idempotencyKey?: string): Promise<ApiKey>;
-  /** Reads the API key again after the service refused one, at most every 30 seconds. */
+  /**
+   * Reads the API key again after the service has refused one. It is read at most every 30 seconds,
+   * because a command that prints it may be slow.
+   */
   renew(refused: Fault): Promise<Renewal>;
-  /** Sends the idempotency key with the API key in force from now on, because nothing that was sent with it is in doubt. */
+  /**
+   * From now on, sends this idempotency key with the current API key. That is safe, because no
+   * request with the idempotency key is in doubt.
+   */
   release(idempotencyKey: string): void;
 }
 
@@ -25,7 +31,10 @@ export function createApiKeys({ apiKey, ...settings }: Settings, context: Invoca
   const given = command === undefined ? need('apiKey', { apiKey, ...settings }) : undefined;
   const ofTriggers = new Map<string, Promise<ApiKey>>();
   let current: Promise<ApiKey> | undefined;
-  /** A higher version replaces a lower one, so a refusal of a lower one says nothing about the API key in force. */
+  /**
+   * Which reading of the API key this is. The refusal of an API key with a lower version says
+   * nothing about the current one.
+   */
   let version = 1;
   let reading: { atMs: number; result: Promise<Renewal> } | undefined;
 
@@ -54,7 +63,10 @@ export function createApiKeys({ apiKey, ...settings }: Settings, context: Invoca
     },
   };
 
-  /** Requests that begin meanwhile are sent with the old API key, and if it is refused, they wait for this reading. */
+  /**
+   * While the API key is read, other requests use the old one. If it is refused, they wait for the
+   * result of this reading.
+   */
   async function replace(): Promise<Renewal> {
     try {
       const value = await readAgain();

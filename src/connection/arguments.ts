@@ -23,7 +23,7 @@ export function parseRunArgument(text: string): RunArgument {
   const executionId = text.slice(cut + 1);
   const { projectId, automationName } = parseAutomationName(isUuid(executionId) ? text.slice(0, cut) : text);
   if (!isUuid(executionId)) return { kind: 'word', text, projectId, automationName };
-  // A project and an id without the name between them.
+  // This is a project and an id, without the name between them.
   if (projectId === undefined && isUuid(automationName)) {
     throw usageProblem(`${quote(text)} isn't a run`, 'in full it is <projectId>/<name>/<executionId>');
   }
@@ -32,7 +32,10 @@ export function parseRunArgument(text: string): RunArgument {
 
 export const isFromJournal = ({ kind }: RunArgument): boolean => kind === 'last' || kind === 'word';
 
-/** `<automationName>` with the project given beside it, or `<projectId>/<automationName>`. Throws a usage problem. */
+/**
+ * Parses `<projectId>/<automationName>`, or `<automationName>` in the project of the settings.
+ * Throws a usage problem.
+ */
 export function parseAutomationArgument(text: string, project: () => string): Target {
   const { projectId, automationName } = parseAutomationName(text);
   return { projectId: projectId ?? project(), automationName };
@@ -58,15 +61,19 @@ function splitName(text: string): { projectId?: string; automationName: string }
     : { automationName: text };
 }
 
-/** What is known of the arguments among which one stands. */
+/** The other arguments of a command line, which may show that one of them is a mistake. */
 export interface Arguments {
   others: readonly string[];
-  isCommand(word: string): boolean; // it is a command, and no automation that is known here
+  /** whether it is a command of runctl and not the name of an automation in the journal */
+  isCommand(word: string): boolean;
 }
 
 const alone: Arguments = { others: [], isCommand: () => false };
 
-/** Why an argument isn't taken for an automation, though it could be one's name: probably, it is a mistake. */
+/**
+ * The flaw of an argument that could be the name of an automation but is probably a mistake.
+ * Undefined if there is none.
+ */
 export function flawOfAutomation(text: string, { others, isCommand }: Arguments = alone): NameFlaw | undefined {
   const { projectId, automationName } = splitName(text);
   if (projectId !== undefined) return undefined;

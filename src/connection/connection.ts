@@ -9,7 +9,10 @@ import type { Ports } from '../watch/ports.ts';
 import { automationsIn } from './known-automations.ts';
 import { hasJournal } from './open-journal.ts';
 
-/** The service as a command reaches it, and this machine's record of it: all that starting and watching need. */
+/**
+ * Everything that starting and watching runs need: the invocation, the service and the journal of
+ * this machine.
+ */
 export interface Connection extends Ports {
   context: Invocation;
   settings: Settings;
@@ -18,7 +21,10 @@ export interface Connection extends Ports {
   usualDuration(target: Target): string | undefined;
 }
 
-/** The same connection in another context, such as one whose events are shown on a board. */
+/**
+ * Returns the same connection with another context, such as one whose reporter shows events on a
+ * board.
+ */
 export function inContext(connection: Connection, context: Invocation): Connection {
   return { ...connection, context, signal: context.signal, observe: context.reporter.observe };
 }
@@ -27,7 +33,10 @@ export function inContext(connection: Connection, context: Invocation): Connecti
 export const alsoEndedBy = (connection: Connection, signal: AbortSignal): Connection =>
   inContext(connection, endedBy(connection.context, signal));
 
-/** Names a run as an argument of a suggested command: by its full name if the journal doesn't have it, and in CI. */
+/**
+ * Makes what hints need. In a suggested command, a run is named by its id if the journal of this
+ * machine has it. In CI it is named in full, because the command is typed on another machine.
+ */
 export function hintContextOf({
   journal,
   baseUrl,

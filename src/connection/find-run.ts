@@ -18,7 +18,10 @@ import type { RunArgument } from './arguments.ts';
 import type { Connection } from './connection.ts';
 import { automationsIn } from './known-automations.ts';
 
-/** Finds the run that the argument names, and warns about a later trigger without a known run. Throws a usage problem. */
+/**
+ * Finds the run that the argument names. Warns about a later trigger whose run isn't known, because
+ * that run may be meant. Throws a usage problem if there is no such run.
+ */
 export async function findRun(named: RunArgument, connection: Connection): Promise<RunHandle> {
   const handle = await findNamed(named, connection);
   const { target } = handle.run;
@@ -142,7 +145,10 @@ function warnOfLaterTrigger(trigger: UnresolvedTrigger, context: Invocation): vo
   context.reporter.observe({ event: 'warning', name: 'unresolved_trigger', message, target });
 }
 
-/** Warns if a later trigger was refused because another run was active, as that one may be meant. */
+/**
+ * Warns if a later trigger was refused because another run was active, because the user may mean
+ * that run.
+ */
 function warnOfOtherRun({ target, executionId }: RunEntry, { journal, baseUrl, context }: Connection): void {
   const refused = journal.otherActiveRun(baseUrl, { target, executionId });
   if (!refused) return;

@@ -7,10 +7,16 @@ import { valueIfGiven } from '../settings/table.ts';
 import { journalOf } from './open-journal.ts';
 
 const mostRunsRead = 1000;
-/** So many runs are in as many of the newest files. Reading more would take longer than a suggestion is worth. */
+/**
+ * How many of the newest journal files are read for suggestions. Reading more would take longer
+ * than a suggestion is worth.
+ */
 const newestFiles = 4;
 
-/** The automations that can be suggested: a run of them is known, and they can be typed. */
+/**
+ * The automations that can be suggested, because the journal has a run of them and their names can
+ * be typed.
+ */
 export function automationsIn({ journal, baseUrl }: { journal: Journal; baseUrl: string | undefined }): Set<string> {
   const names = new Set<string>();
   let read = 0;
@@ -28,7 +34,7 @@ export function isAutomation(name: string, context: Invocation): boolean {
     const journal = journalOf(context, { quiet: true });
     return journal.entries({ baseUrl, automations: [{ automationName: name }], hasRun: true }).next().done !== true;
   } catch (error) {
-    // The commands that need the settings say what is wrong with them.
+    // A setting that is wrong is reported by the commands that need it.
     if (error instanceof Problem) return false;
     throw error;
   }

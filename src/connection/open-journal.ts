@@ -10,20 +10,32 @@ import { systemErrorText } from '../system/error-name.ts';
 import { groupVolumeAdvice, openOwn, repairableOf, UnsafePathError } from '../system/own-file.ts';
 
 export interface JournalNeed {
-  /** The command prints the journal, so an unreadable journal must not look like an empty one. */
+  /**
+   * The command prints what the journal has, so an unreadable journal is a problem and must not
+   * look like an empty one. False by default.
+   */
   needed?: boolean;
-  /** Don't warn, unless it is needed, or for a trigger, because `recover` may need its record. */
+  /**
+   * No warning if the journal can't be used, because the command works without it. By default there
+   * is one, because `recover` may need the record of a trigger.
+   */
   quiet?: boolean;
 }
 
 /** Is there a folder for the journal? */
 export const hasJournal = ({ env }: Invocation) => resolveStateFolder(env) !== undefined;
 
-/** Is it known that the journal lacks something, because it couldn't be written? */
+/**
+ * Whether this command has found that records are missing in the journal, because it couldn't be
+ * read or written.
+ */
 export const isJournalIncomplete = ({ warnings }: Invocation) =>
   warnings.some(({ name }) => name === 'journal_unavailable');
 
-/** Where nothing is recorded: there may be something in the journal of another user. */
+/**
+ * The place in a sentence such as `No runs recorded here`. It names the journal's folder, because
+ * the runs may be in the journal of another user.
+ */
 export function journalPlace(baseUrl: string | undefined, { env }: Invocation): string {
   const folder = resolveStateFolder(env) ?? 'no folder';
   const where = baseUrl === undefined ? '' : ` for ${baseUrl}`;
@@ -55,10 +67,13 @@ export function journalOf({ env, reporter, clock }: Invocation, { needed, quiet 
   });
 }
 
-/** A record may need as much. */
+/** The longest record needs about this much space. */
 const leastBytes = 4096;
 
-/** Why nothing can be added to the journal. Undefined if it can, or if the journal can't be read, which reading it reports. */
+/**
+ * Why nothing can be added to the journal. Undefined if records can be added, or if the journal
+ * can't be read, which is reported when it is read.
+ */
 export function journalTrouble(folder: string): Problem | undefined {
   const trouble = (lack: string, error: unknown) =>
     new Problem({
@@ -82,7 +97,7 @@ export function journalTrouble(folder: string): Problem | undefined {
   }
 }
 
-/** Throws if there is no room for a record in the newest file or in a new one. */
+/** Throws if a record fits neither into the newest file nor into a new one. */
 function checkSpace(folder: string, newest?: string): void {
   accessSync(folder, constants.W_OK);
   if (newest) accessSync(newest, constants.W_OK);
@@ -94,7 +109,10 @@ function checkSpace(folder: string, newest?: string): void {
   if (mostFileBytes() - startBytes < leastBytes) throw new Error('the file size limit is reached: ulimit -f');
 }
 
-/** How large this process may make a file. Only Linux says so. */
+/**
+ * The limit for the size of a file that this process writes (RLIMIT_FSIZE). Only Linux tells it
+ * without a helper process.
+ */
 function mostFileBytes(): number {
   try {
     const [, soft] = /^Max file size +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
@@ -112,14 +130,17 @@ function journalHint(error: unknown, folder: string): string {
   return hintForRootOwned(folder) ?? `make it belong to the user who runs runctl, or ${elsewhere}`;
 }
 
-/** What others can write to: all of it, not only what was found first. */
+/**
+ * A hint that names everything in the folder that others can write to, so that the user repairs it
+ * all at once.
+ */
 function hintForShared({ path, isOfGroupVolume }: UnsafePathError, folder: string): string {
   const inside = `set RUNCTL_STATE_DIR=${shellWord(`${folder}/runctl`)}, which runctl creates for you alone`;
   const files = namesIn(folder).map((name) => join(folder, name));
   const wrong = repairableOf([folder, path, ...files]);
   const others = wrong.filter((each) => !files.includes(each)).map(shellWord);
   const wrongFiles = wrong.filter((each) => files.includes(each)).map(shellWord);
-  // One pattern names them all.
+  // Several journal files are named by one pattern, because the list may be long.
   const shownFiles = wrongFiles.length > 1 ? [`${shellWord(folder)}/journal*.jsonl`] : wrongFiles;
   const repair = `\`chmod go-w ${[...others, ...shownFiles].join(' ')}\``;
   if (wrong.length === 0) return inside;

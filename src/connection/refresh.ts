@@ -7,13 +7,16 @@ import { formatDuration } from '../system/time-text.ts';
 import { pollOnce } from '../watch/fetch-run.ts';
 import type { Connection } from './connection.ts';
 
-/** By id: what the service says now of each run that it answered for, and why it didn't for each of the others. */
+/**
+ * The results of polling several runs, by id: the current status of each run, or the fault of the
+ * poll.
+ */
 export interface Refreshed {
   current: ReadonlyMap<string, KnownRun>;
   faults: ReadonlyMap<string, Fault>;
 }
 
-/** Polls each run once, for at most this long in all, and records the results. */
+/** Polls each run once and records the statuses. All polls together take at most `longestMs`. */
 export async function refreshRuns(
   runs: readonly RunEntry[],
   longestMs: number,
@@ -58,13 +61,16 @@ const tooSlow = (longestMs: number): Fault => ({
   hint: 'give it more time with `--give-up-after 5m`',
 });
 
-/** It got no permit from the rate limiter in time. The hint has time enough for as many runs, at the usual rate. */
+/**
+ * The rate limiter gave no permit in time. The hint names a time that is enough for this number of
+ * runs at the default rate.
+ */
 const tooMany = (longestMs: number, runs: number): Fault => ({
   kind: 'unsent',
   message: `${formatDuration(longestMs)} isn't enough to poll all runs`,
   hint: `give it more time with \`--give-up-after ${Math.max(5, Math.ceil(runs / defaults.rate / 60) + 1)}m\``,
 });
 
-/** What the journal has, or what the service says now. */
+/** An entry with the current status, or as the journal has it if the run wasn't polled. */
 export const currentOf = (entry: Entry, { current }: Refreshed): Entry =>
   current.get(executionIdOf(entry) ?? '') ?? entry;

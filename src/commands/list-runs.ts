@@ -19,7 +19,8 @@ export interface Selection {
  */
 export function recordedIn(journal: Journal, selection: Selection, nowMs: number): Entry[] {
   const { filter, statuses, sinceMs, limit, isForIds } = selection;
-  // A run may be recorded before or after the time of its start, but less than a day apart.
+  // A run is recorded soon after its start, so records from more than a day before `sinceMs` aren't
+  // needed.
   const part = { ...filter, sinceMs: sinceMs && sinceMs - dayMs };
   const isExtra = (entry: Entry) => statuses !== undefined && isPollable(entry, statuses, nowMs);
   const otherRuns = statuses && journal.pollable(filter).filter(isExtra);

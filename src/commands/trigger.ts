@@ -84,8 +84,8 @@ function nameKnown(context: Invocation): string | undefined {
 }
 
 /**
- * Shows what would be sent. The idempotency key is shown only if it was given, because each command
- * generates a new one.
+ * Shows what would be sent. An idempotency key that wasn't given is only an example, because each
+ * command generates a new one.
  */
 function dryRun(requests: readonly StartRequest[], { baseUrl }: Connection): Result {
   const sent = requests.map(({ target, body, idempotencyKey = randomUuid() }) => {

@@ -8,5 +8,5 @@ export interface HintContext {
   namesLike(name: string): string[]; // automations of this machine's journal, for a name that may have a typo
 }
 
-/** Where nothing is known of this machine. */
+/** The context for hints if nothing is known about this machine. */
 export const plainHintContext: HintContext = { argumentOf: fullArgumentOf, hasJournal: true, namesLike: () => [] };

@@ -15,14 +15,17 @@ const remedies: Record<string, string> = {
 const remedyOfErrorType = (type: string): string =>
   (Object.hasOwn(remedies, type) && remedies[type]) || 'start a new run:';
 
-/** What to do about a run, in a sentence; undefined if nothing. `project` is the one that a bare name means. */
+/**
+ * A sentence that says what to do about a failed run. Undefined if there is nothing to do.
+ * `project` is the project of a name without one.
+ */
 export function nextStepOf(
   { target }: Run,
   { status, isFinal }: { status: string; isFinal: boolean },
   errorType = '',
   project?: string,
 ): string | undefined {
-  // Nobody can say what to do about a status that this version doesn't know.
+  // For a status that this version doesn't know, there is no advice.
   if (!isFinal || endedWell(status) || !isKnownStatus(status)) return undefined;
   const name = target.projectId === project ? automationArgumentOf(target) : shellWord(fullNameOf(target));
   return `${remedyOfErrorType(errorType)} \`runctl trigger ${name} --watch\``;

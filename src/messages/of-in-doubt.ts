@@ -122,18 +122,27 @@ function nextSteps(trigger: TriggerInDoubt, retryAfterMs = 0): string {
   return lines.join('\n');
 }
 
-/** When it was first sent. Undefined if the journal doesn't say, or dates it in the future. */
+/**
+ * When a trigger was first sent. Undefined if the journal doesn't have it or dates it in the
+ * future.
+ */
 export const sentMsOf = (recorded: InDoubtDetails['recorded']): number | undefined =>
   recorded && Number.isFinite(recorded.ageMs) ? Date.parse(recorded.at) : undefined;
 
-/** The command that sends the trigger after this time. An active run may take hours to finish. */
+/**
+ * The command that sends the trigger again after this wait. `recover` alone doesn't send it if an
+ * active run must finish first, because that may take hours.
+ */
 function recoverIn(waitMs: number, trigger: TriggerInDoubt): string {
   const ageMs = (trigger.recorded?.ageMs ?? 0) + waitMs;
   const isWithheld = trigger.ignoresKeys || trigger.conflict !== undefined || ageMs > defaults.recoverMaxAgeMs;
   return isWithheld ? resendCommand(trigger.target) : '`runctl recover`';
 }
 
-/** What resolves it, or says why not. Of an older one, `recover` first says which run to look for. */
+/**
+ * The command that resolves the trigger, or says why it can't. For an older trigger, `recover`
+ * first says which run to look for.
+ */
 export const recoverCommandFor = (trigger: RecoverableTrigger): string =>
   isSkippedByOther(trigger) ? resendCommand(trigger.target) : '`runctl recover`';
 
@@ -168,7 +177,9 @@ export function triggerText(target: Target, { recorded }: { recorded?: InDoubtDe
   return `the trigger of ${automationNameOf(target)}${when}`;
 }
 
-/** Why `recover` sends it only with `--resend`: a second run, or a late one, could start. */
+/**
+ * Why `recover` sends it only with `--resend`. A second run, or one that is too late, could start.
+ */
 function withheldReason(trigger: TriggerInDoubt): string {
   const { ageMs = 0 } = trigger.recorded ?? {};
   if (trigger.ignoresKeys) return keysIgnored;
@@ -178,7 +189,7 @@ function withheldReason(trigger: TriggerInDoubt): string {
   return `it is ${age}, and if it never arrived, its run would start now`;
 }
 
-/** The trigger isn't sent, though its outcome is unknown: `recover` needs `--resend`. */
+/** The outcome is unknown, but `recover` sends the trigger only with `--resend`. */
 function diagnosticOfWithheld(trigger: TriggerInDoubt): Diagnostic {
   const { target, idempotencyKey } = trigger;
   const notSent = `${triggerText(target, trigger)} isn't sent again: ${withheldReason(trigger)}`;
@@ -189,7 +200,10 @@ function diagnosticOfWithheld(trigger: TriggerInDoubt): Diagnostic {
   };
 }
 
-/** The idempotency key was sent with another API key, and the outcome is unknown. With this API key, it is a new key. */
+/**
+ * The idempotency key was sent with another API key, and the outcome is unknown. The service scopes
+ * keys by API key, so with this one it would start another run.
+ */
 function diagnosticOfOtherApiKey(trigger: TriggerInDoubt): Diagnostic {
   const { target, idempotencyKey } = trigger;
   const happened = `the idempotency key ${idempotencyKey} was sent with another API key, and may have started a run`;
@@ -207,7 +221,7 @@ function withoutThatApiKey(trigger: TriggerInDoubt): string {
   return `${search}. After ${localTime(sentMs + defaults.keyRetentionMs)} runctl no longer asks about this trigger`;
 }
 
-/** An idempotency key whose outcome is unknown and that the service may have forgotten. */
+/** The outcome of the idempotency key is unknown, and the service may have forgotten the key. */
 function diagnosticOfExpired(trigger: TriggerInDoubt): Diagnostic {
   const { target, idempotencyKey } = trigger;
   const happened = `the idempotency key ${idempotencyKey} was first sent more than 24h ago`;
@@ -217,7 +231,7 @@ function diagnosticOfExpired(trigger: TriggerInDoubt): Diagnostic {
   };
 }
 
-/** `process 4711 on build-host`. */
+/** A process in a sentence, such as `process 4711 on build-host`. */
 export function processText(name: string): string {
   const [host = '', pid] = name.split(' ');
   return `process ${pid} on ${host.replace(/\/.*/s, '')}`;

@@ -5,12 +5,15 @@ import { diagnosticInDoubt } from './of-in-doubt.ts';
 import { diagnosticWithoutRun } from './of-trigger.ts';
 import { diagnosticOfFailedRequest, diagnosticOfUnreadResult, diagnosticOfWatchEnd } from './of-watch.ts';
 
-/** What people are told of an outcome. Undefined if nothing went wrong, or if the run's summary says it all. */
+/**
+ * The message for an outcome. Undefined if nothing went wrong, or if the summary of the run says
+ * what did.
+ */
 export function diagnosticOf(outcome: Outcome, hintContext: HintContext): Diagnostic | undefined {
   return diagnosticOfKind(outcome, hintContext) ?? (outcome.interruptedBy && diagnosticOfSignal(outcome, hintContext));
 }
 
-/** A signal came when nothing else was left to say. */
+/** The message for an outcome that has none of its own but was interrupted by a signal. */
 function diagnosticOfSignal({ run }: Outcome, { argumentOf }: HintContext): Diagnostic {
   return run
     ? { message: 'interrupted; the run continues', hint: `\`runctl watch ${argumentOf(run)}\`` }

@@ -9,7 +9,7 @@ import type { HintContext } from './hint-context.ts';
 import { searchHint, sentMsOf, triggerText, unresolvedText } from './of-in-doubt.ts';
 import { diagnosticOf } from './of-outcome.ts';
 
-/** How `recover` can resolve a trigger, in its documents. */
+/** The values of `resolution` in the documents of `recover`. */
 export const allResolutions = [
   'found',
   'refused',
@@ -39,7 +39,7 @@ function resolutionOf(outcome: TriggerOutcome): (typeof allResolutions)[number] 
   }
 }
 
-/** What the document of a trigger says of its recovery. */
+/** The field `recover` in the document of a trigger. */
 export function reportOfRecovery(recovery: Recovery, flags: { resend?: boolean }): JsonObject {
   const { trigger, outcome } = recovery;
   const untilMs = untilMsOf(recovery, flags);

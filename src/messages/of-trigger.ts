@@ -55,7 +55,10 @@ function explanationOf({ target, fault, active }: OutcomeOf<'no_run'>, hintConte
 const activeText = ({ since }: ActiveRun = {}) =>
   since === undefined ? 'is already running' : `has been running since ${localTime(since)}`;
 
-/** A question alone: a command that runs something nobody asked for isn't printed. */
+/**
+ * A line with similar names. It is only a question, because a printed command could start a run
+ * that nobody asked for.
+ */
 export function didYouMeanLine({ automationName }: Target, { namesLike }: HintContext): string {
   const near = namesLike(automationName);
   return near.length > 0 ? `did you mean ${near.map(shellWord).join(' or ')}?\n` : '';
@@ -69,7 +72,9 @@ function activeHint(target: Target, active: ActiveRun = {}, { argumentOf }: Hint
     : 'a schedule, a person or another machine may have started it; add `--if-active wait` or `--if-active skip`';
 }
 
-/** Only the service's message says that it is the project which isn't known. */
+/**
+ * Only the code of the service says that it doesn't know the project, rather than the Automation.
+ */
 const isOfProject = ({ serviceCode = '' }: Fault) => /project/i.test(serviceCode);
 
 /** How to find out more, if there is no better remedy. */

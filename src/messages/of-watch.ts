@@ -19,7 +19,7 @@ import { formatDuration, localTime } from '../system/time-text.ts';
 import type { HintContext } from './hint-context.ts';
 import { didYouMeanLine } from './of-trigger.ts';
 
-/** Why a run wasn't followed to its end. */
+/** The message for a run that wasn't followed to its end. */
 export function diagnosticOfWatchEnd(
   { run, triggerInfo, end, lastConfirmed, isOwnRun }: OutcomeOf<'watch_ended'>,
   hintContext: HintContext,
@@ -146,7 +146,8 @@ function diagnosticOfNotFoundRun({ run, triggerInfo, fault, lastConfirmed }: Not
   const { idempotencyKey } = triggerInfo;
   const name = automationNameOf(run.target);
   const state = lastConfirmed ? `, ${lastConfirmedText(lastConfirmed)}` : '';
-  // Whoever repeats the command gets the same key, and so the same run.
+  // A key that is derived from the old one is the same each time the command is repeated, so it
+  // starts only one run.
   const newKey = `${idempotencyKey?.slice(0, longestIdempotencyKey - 2)}-2`;
   const trigger = `runctl trigger ${shellWord(fullNameOf(run.target))}${flag} --idempotency-key ${shellWord(newKey)}`;
   const unknownRun = `the service doesn't know run ${run.executionId} of ${name}`;

@@ -32,12 +32,12 @@ interface BoardRow {
 
 type FailedPoll = Extract<RunEvent, { event: 'attempt_failed'; run: Run }>;
 
-/** More runs are only counted. */
+/** How many rows are shown. Further runs are only counted. */
 const mostRows = 10;
 
 /**
- * Shows followed runs on a terminal: a row for each, below their count if there are several. In the background, events go
- * to the log instead.
+ * Shows the runs that are followed on a terminal, one row for each. If there are several, a line
+ * above the rows counts them. While the process is in the background, events go to the log instead.
  */
 export function createBoard({ runs, usualDuration }: BoardOptions, log: Reporter, context: Invocation) {
   const { clock, stderr } = context;
@@ -54,7 +54,7 @@ export function createBoard({ runs, usualDuration }: BoardOptions, log: Reporter
       else log.observe(event);
       if (event.event === 'run_done') done += 1;
       if (event.event === 'warning' || !('run' in event) || !event.run) return;
-      // The active run that another one waits for has a row only where there is no other.
+      // The active run that a trigger waits for has a row only if the run isn't followed itself.
       if (event.isActiveRun && !isSingle) return;
       if (event.event === 'triggered' && !event.isWatched) return;
       if (event.event === 'run_done') removeRow(event.run);
@@ -72,14 +72,14 @@ export function createBoard({ runs, usualDuration }: BoardOptions, log: Reporter
   }
 
   function addRow(run: Run): BoardRow {
-    // Ours takes the place of the active run that it waited for.
+    // The new run takes the row of the active run that its trigger waited for.
     if (isSingle) rows.clear();
     const row = { run, startedAtMs: clock.nowMs(), usual: usualDuration(run.target) };
     rows.set(run.executionId, row);
     return row;
   }
 
-  /** A single run stays until the command ends and prints its summary. */
+  /** A single run keeps its row until the command ends and prints the summary. */
   function removeRow({ executionId }: Run): void {
     const { run, status } = rows.get(executionId) ?? {};
     if (isSingle || !run) return;
@@ -103,13 +103,14 @@ function update(row: BoardRow, event: RunEvent, clock: Clock): void {
     row.failure = undefined;
     row.status = event.status;
     const startMs = Date.parse(event.status.startedAt ?? '');
-    // If the service's clock is ahead of ours, the run would have a negative age.
+    // If the clock of the service is ahead of this machine's, the age would be negative, so it is
+    // 0.
     if (startMs <= clock.nowMs()) row.startedAtMs = startMs;
   }
   if (event.event === 'attempt_failed' && event.run) row.failure = { ...event, atMs: clock.elapsedMs() };
 }
 
-/** `nightly RUNNING 4m 12s · usually 5m`, aligned with the others. */
+/** One row, such as `nightly RUNNING 4m 12s · usually 5m`, aligned with the other rows. */
 function linesOf(rows: readonly BoardRow[], columns: number, clock: Clock, theme: Theme): string[] {
   const shown = rows.map((row) => ({
     row,

@@ -18,7 +18,10 @@ interface DocumentOptions {
   isSafeToRepeat?: boolean; // may the command line be repeated without a second run of any of its targets?
 }
 
-/** The line of `--json`: all fields of the service, and `runctl`. If status and result share a field, that of the status is newer. */
+/**
+ * The document that `--json` prints for an outcome: all fields of the service, and `runctl`. If the
+ * status and the result have the same field, that of the status is taken, because it is newer.
+ */
 export function documentOf(outcome: Outcome, context: DocumentContext, options: DocumentOptions = {}): JsonObject {
   const { run } = outcome;
   const target = targetOf(outcome);
@@ -85,7 +88,7 @@ function problemOf(outcome: Outcome, { message }: Diagnostic, fault: Fault | und
   };
 }
 
-/** The warnings about this run or this target, and about no other. */
+/** The warnings about this run or automation, and those that are about none. */
 function warningsOf(outcome: Outcome, { warnings, secrets }: DocumentContext): JsonObject[] {
   const { run } = outcome;
   const target = targetOf(outcome);
@@ -97,7 +100,10 @@ function warningsOf(outcome: Outcome, { warnings, secrets }: DocumentContext): J
   return warnings.filter(isMine).map(({ name, message }) => ({ name, message: secrets.scrub(plainSentence(message)) }));
 }
 
-/** After a rate limit, the same command is the next one, if repeating it starts no second run. */
+/**
+ * The next command to type, or undefined if a person has to look first. After a rate limit it is
+ * the same command, if repeating it starts no second run.
+ */
 function nextOf(
   diagnostic: Diagnostic,
   outcome: Outcome,
@@ -110,7 +116,9 @@ function nextOf(
   return isRepeatable ? context.commandLine : undefined;
 }
 
-/** What to type after a run that nothing went wrong with, except perhaps in the run itself. */
+/**
+ * The next command to type for an outcome without a problem, though the run itself may have failed.
+ */
 function nextAfter(outcome: Outcome, { argumentOf }: HintContext, context: DocumentContext): string | undefined {
   const { run } = outcome;
   if (!run) return undefined;

@@ -40,7 +40,10 @@ export const knownPaths: readonly string[] = [
   ...[...outcomes, 'problem.name', 'problem.message'].map((name) => `runctl.${name}`),
 ];
 
-/** The value at `summary.failedSteps` or `steps.0.name`: null below null, undefined if there is none. */
+/**
+ * The value at a path such as `summary.failedSteps` or `steps.0.name`. It is null if a parent is
+ * null, and undefined if there is no such field.
+ */
 export function valueAt(document: unknown, path: string): unknown {
   let value = document;
   for (const key of path.split('.')) {

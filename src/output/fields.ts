@@ -8,7 +8,10 @@ import { type WrapOptions, widestWord, wrap } from './wrap.ts';
 
 export type FieldRow = readonly [label: string, value: string | undefined];
 
-/** Two columns, without rows that have no value. A wide value continues below itself, or below its label. */
+/**
+ * Prints labels and values in two columns, and leaves out rows without a value. A long value
+ * continues on lines below, and on a narrow terminal it begins below its label.
+ */
 export function fields(rows: readonly FieldRow[], theme: Theme, { columns, indent = 0 }: WrapOptions = {}): string {
   const shown = rows.flatMap(([label, value]) => (value ? [[label, value.split(' ')] as const] : []));
   const width = Math.max(0, ...shown.map(([label]) => label.length));

@@ -25,7 +25,7 @@ const endsAllWatches: Record<WatchEnd['kind'], boolean> = {
   polls_refused: false,
 };
 
-/** The event that the command is done with a run. The other runs may take hours. */
+/** The event that the command has finished with one run, while others may take hours. */
 export function doneEvent(outcome: RunOutcome, pending: number, hintContext: HintContext): RunEvent {
   const { run } = outcome;
   const name = outcomeNameOf(outcome);
@@ -81,7 +81,7 @@ function nextOf(
 
 /** The number of runs with each status: `1 running · 12 completed · 2 failed`. */
 function countsOf(outcomes: readonly Outcome[], { symbols }: Theme): string {
-  // Our own words are in lower case, so that a status is never added to one of them.
+  // Words of runctl are in lower case, so they are never counted as a status of the service.
   const counts = new Map([
     ['RUNNING', 0],
     ['COMPLETED', 0],

@@ -9,10 +9,16 @@ import { type OutputOptions, printSentence } from './print.ts';
 import { createSentences, howRetried, isShownQuietly } from './sentences.ts';
 import { lastConfirmedText } from './status-text.ts';
 
-/** A log must not end with a retry in 50 ms while the service is away for a minute. */
+/**
+ * If the service will have been silent for this long before the next attempt, the log says so at
+ * once. Otherwise the last line during an outage would be about a retry in 50 ms.
+ */
 const silenceMs = 10_000;
 
-/** Writes to stderr: sentences, a line for each change of a run, and now and then a sign of life for CI. */
+/**
+ * Reports events on stderr: sentences, a line for each change of a run, and from time to time a
+ * sign of life, because CI systems end a job that is silent for long.
+ */
 export function createLogReporter(context: Invocation, { quiet }: OutputOptions = {}): Reporter {
   const { clock, stderr } = context;
   const startMs = clock.elapsedMs();
@@ -51,7 +57,7 @@ export function createLogReporter(context: Invocation, { quiet }: OutputOptions 
   }
 }
 
-/** The lines that were written about one run. */
+/** What the log has so far about one run. */
 interface LinesOfRun {
   lastMs: number; // when the last one was written
   signs: number; // how many signs of life in a row

@@ -49,7 +49,7 @@ export function createFinalHooks(command: string | undefined, context: Invocatio
 
 type Limit = <T>(action: () => Promise<T>) => Promise<T>;
 
-/** Runs at most this many actions at once, in the order in which they came. */
+/** Runs actions in the order in which they were added, at most this many at the same time. */
 export function createLimit(most: number): Limit {
   const waiting: (() => void)[] = [];
   let free = most;
@@ -108,6 +108,9 @@ function variablesOf({ run, triggerInfo }: OutcomeOf<'status'>, document: JsonOb
   return Object.fromEntries(Object.entries(given).map(([name, text]) => [name, variable(text)]));
 }
 
-/** Hooks build file names from it, and the service must not choose the folder. */
+/**
+ * Hooks build file names from the status, so one with a slash or a dot is left out: the service
+ * must not choose the folder.
+ */
 const statusIn = ({ status }: JsonObject) =>
   typeof status === 'string' && /^[a-z_]+$/i.test(status) ? status : undefined;

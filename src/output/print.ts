@@ -97,7 +97,7 @@ function printProblems(
   return problems.length > 0;
 }
 
-/** The others are counted. */
+/** How many problems are printed. Further ones are only counted. */
 const mostProblems = 9;
 
 export const exitNamesOf = ({ outcomes = [], exit = 'ok' }: Result): ExitName[] => [
@@ -117,7 +117,7 @@ function documentsOf({ outcomes = [], hintContext, isSafeToRepeat }: Result, con
 function problemsOf(outcomes: readonly Outcome[], hintContext = plainHintContext, { stdout }: Invocation) {
   const distinct = [...new Set(outcomes)];
   return distinct.flatMap((outcome) => {
-    // If the reader has left, nobody would read that message.
+    // The signal came because the reader of stdout has left, and that message would only repeat it.
     const isUnread = outcome.kind === 'watch_ended' && outcome.end.kind === 'signal' && stdout.closed.aborted;
     const diagnostic = outcome.exitsZero || isUnread ? undefined : diagnosticOf(outcome, hintContext);
     if (!diagnostic) return [];
@@ -126,7 +126,7 @@ function problemsOf(outcomes: readonly Outcome[], hintContext = plainHintContext
   });
 }
 
-/** One line for each document, so that a reader takes one and twenty in the same way. */
+/** Prints one line for each document, so that a script reads one and several in the same way. */
 function printDocuments(documents: readonly JsonObject[], { json, field = [] }: OutputOptions, context: Invocation) {
   const missing = new Set<string>();
   for (const document of documents) {
@@ -140,7 +140,10 @@ function printDocuments(documents: readonly JsonObject[], { json, field = [] }: 
   for (const path of missing) printSentence(`runctl: the document has no ${quote(path)}`, context);
 }
 
-/** Is a path perhaps a mistake? What runctl itself leaves out is known, and a failure has few fields of the service. */
+/**
+ * Whether a missing field may be a mistake in the path. It isn't one below `runctl`, which leaves
+ * out fields on purpose, nor after a failure, when the service sent few fields.
+ */
 function isUnexpectedlyMissing(document: JsonObject, path: string): boolean {
   if (valueAt(document, path) !== undefined) return false;
   const [name = ''] = path.split('.');
@@ -155,7 +158,10 @@ function textAt(document: JsonObject, path: string): string {
   return typeof value === 'string' ? value : stringifyJson(value);
 }
 
-/** Prints a line of data. The user asked for exactly this text, so a CI runner may see commands in it. */
+/**
+ * Prints a line of data. The user asked for exactly this text, so commands for a CI runner in it
+ * are not broken.
+ */
 function printLine(text: string, { stdout, rawStdout = stdout }: Invocation): void {
   rawStdout.write(`${stdout.isTTY ? sanitize(text) : text}\n`);
 }
@@ -168,7 +174,10 @@ function printJson(document: unknown, { stdout, rawStdout }: Invocation): void {
   else stdout.write(`${shown}\n`);
 }
 
-/** A code without a line on stderr would come from Node or the shell. On a terminal, the run itself is shown. */
+/**
+ * Says on stderr which runs didn't complete, because otherwise a failed exit code could also come
+ * from Node or the shell. On a terminal nothing is printed, because the run itself is shown there.
+ */
 function printVerdict(outcomes: readonly Outcome[], { stderr, warnings }: Invocation): void {
   const isReported = stderr.isTTY || warnings.some((warning) => warning.name === 'replayed_failure');
   const notCompleted = outcomes.filter((outcome) => /^(run_|still_running)/.test(commandExitNameOf(outcome)));
@@ -180,7 +189,10 @@ function printVerdict(outcomes: readonly Outcome[], { stderr, warnings }: Invoca
 
 const mostVerdicts = 10;
 
-/** What a mail from cron must have, as it may be all that is kept: the status, the first line of the error, and the id. */
+/**
+ * One line with the status, the first line of the error and the id. A mail from cron may be all
+ * that is kept of a run.
+ */
 function verdictOf(outcome: Outcome): string {
   const { status, result } = factsOf(outcome);
   const [error] = errorTextOf(result).split('\n');
@@ -214,7 +226,10 @@ export function printSentence(sentence: string, context: Invocation): void {
   stderr.write(`${renderMarkup(sentence, themeOf(stderr, context), wrapOptionsOf(stderr))}\n`);
 }
 
-/** Lines are broken for a terminal; in a log, a sentence stays on one line. */
+/**
+ * Lines are broken only for a terminal. In a log, a sentence stays on one line, so that it can be
+ * searched.
+ */
 export const wrapOptionsOf = ({ isTTY, columns }: Sink): WrapOptions => (isTTY ? { columns: columns() } : {});
 
 export const themeOf = ({ colors }: Sink, { unicode, withFlags }: Invocation): Theme =>

@@ -4,12 +4,14 @@ import type { BoardOptions } from './board.ts';
 import { createLogReporter } from './log-reporter.ts';
 import type { OutputOptions } from './print.ts';
 
-/** The reporter of a command. It writes to stderr, only warnings with `--quiet`. */
+/**
+ * Makes the reporter of a command, which writes to stderr. With `--quiet`, it writes only warnings.
+ */
 export function createReporter(options: OutputOptions, context: Invocation): Reporter {
   return keepingWarnings(createLogReporter(context, options), context);
 }
 
-/** The same reporter, which keeps the warnings for the documents. */
+/** Wraps a reporter so that warnings are also kept for the documents. */
 function keepingWarnings(reporter: Reporter, { warnings }: Invocation): Reporter {
   return {
     observe(event) {
@@ -23,7 +25,10 @@ function keepingWarnings(reporter: Reporter, { warnings }: Invocation): Reporter
   };
 }
 
-/** The context for following runs: on a terminal there is a board, and what is written stands above it. */
+/**
+ * Makes the context for following runs. On a terminal it has a board, and everything else is
+ * written above the board.
+ */
 export async function contextWithBoard(
   { quiet, debug }: OutputOptions & { debug?: boolean },
   follow: BoardOptions,

@@ -18,13 +18,16 @@ const listOf = (items: Schema) => ({ type: 'array', items });
 const orNull = (schema: Schema) => ({ anyOf: [schema, { type: 'null' }] });
 const mapOf = (additionalProperties: Schema) => ({ type: 'object', additionalProperties });
 
-/** An object that is open, as fields may be added to every object within `schema: 1`. */
+/**
+ * An object that may have other fields, because fields may be added to every object within `schema:
+ * 1`.
+ */
 function object(required: Schema, optional: Schema = {}, more: Schema = {}): Schema {
   return { type: 'object', properties: { ...required, ...optional }, required: Object.keys(required), ...more };
 }
 
 const outcomes = [...new Set(exitCodes.map(({ outcome }) => outcome))];
-/** How a run stands is no problem of the command. */
+/** Exit names that report the status of a run, so a document with them has no problem. */
 const withoutProblem = [...[...Object.values(endings), unknownEnding].map(({ exit }) => exit), 'still_running'];
 
 const confirmed = object({ status: text, ageMs: count });
@@ -87,7 +90,10 @@ const error = object({}, { type: textOrNull, message: textOrNull });
 /** Every document names its run or automation. */
 const names = { executionId: textOrNull, projectId: text, automationName: text, agentId: text };
 
-/** The fields that the service documents. A document has them as they were sent, and any others. */
+/**
+ * The fields that the service documents. They are printed as they were sent, and so is any other
+ * field.
+ */
 const ofService = {
   status: text,
   title: textOrNull,

@@ -7,7 +7,10 @@ import { endedWell } from '../run/statuses.ts';
 import type { Clock } from '../system/clock.ts';
 import { formatDuration } from '../system/time-text.ts';
 
-/** Turns events into sentences for people; undefined for an event without one, or that was reported already. */
+/**
+ * Turns events into sentences for people. Returns undefined for an event that has no sentence or
+ * was just reported.
+ */
 export function createSentences(clock: Clock): (event: RunEvent) => string | undefined {
   const warnings = new Set<string>();
   /** When the wait for the active run of each automation was last reported. */

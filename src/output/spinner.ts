@@ -3,12 +3,16 @@ import type { Context } from '../context.ts';
 import { eraseBelow } from './theme.ts';
 import { widthOf } from './width.ts';
 
-/** A log of the terminal, or a screen reader, gets at most one frame a second, and only if the text has changed. */
+/**
+ * A program that records the terminal, or a screen reader, gets at most one frame a second, and
+ * only if the text has changed.
+ */
 const redrawMs = 1000;
 
 /**
- * Text at the bottom that is redrawn. Its lines must fit into the terminal, the first beside two columns of spinner. It is
- * neither drawn nor erased in the background, where the terminal belongs to the shell.
+ * Text at the bottom of the terminal that is redrawn. Its lines must fit into the terminal, and the
+ * first one is two columns shorter because it begins with the spinner. It is neither drawn nor
+ * erased in the background, where the terminal belongs to the shell.
  */
 export function createSpinner(text: () => string, context: Context) {
   const { stderr, unicode } = context;
@@ -21,14 +25,14 @@ export function createSpinner(text: () => string, context: Context) {
   let drawnAtResumption = 0;
 
   return {
-    /** Keeps the text on the terminal until `stop`. */
+    /** Shows this text until it is replaced or `stop` is called. */
     draw() {
       if (timer) return;
       timer = setInterval(redrawSoon, redrawMs);
       terminal.on('resize', redrawResized);
       redraw();
     },
-    /** Has `write` write whole lines above the text. */
+    /** Calls `write`, whose complete lines appear above the text. */
     above(write: () => void) {
       erase();
       write();

@@ -7,13 +7,16 @@ import { sanitizeLine } from '../system/sanitize.ts';
 import { formatAgo, formatDuration } from '../system/time-text.ts';
 import type { Theme } from './theme.ts';
 
-/** Stands for what is not known. */
+/** The text for a value that isn't known. */
 const unknown = '–';
 
-/** So many characters of an id are enough for the eye, and for a run argument. */
+/**
+ * The number of characters to which an id is shortened. They are enough to recognize a run, and to
+ * name it on a command line.
+ */
 export const shortId = 8;
 
-/** How much of each id tells the runs apart. */
+/** The number of characters that distinguish these ids, at least `shortId`. */
 export function lengthOfIds(ids: readonly string[]): number {
   const distinct = new Set(ids);
   let length = shortId;
@@ -41,7 +44,7 @@ export function symbolOfStatus({ status, isFinal }: ShownStatus, { symbols }: Th
   return endedWell(status) ? symbols.ok : symbols.bad;
 }
 
-/** Shown in place of a status that isn't known. */
+/** The text in place of a status for an outcome that has none. */
 export function withoutStatus({ triggerInfo }: Outcome): string {
   switch (triggerInfo && attributions[triggerInfo.attribution].how) {
     case 'skipped':
@@ -60,7 +63,9 @@ export function lastConfirmedText(lastConfirmed: LastConfirmed | undefined): str
   return `last confirmed ${sanitizeLine(lastConfirmed.status.status)} ${formatAgo(lastConfirmed.ageMs)}`;
 }
 
-/** What a run has cost; `–` if it has finished and the service does not say. */
+/**
+ * The credits that a run has cost. It is `–` if the run has finished and the service doesn't say.
+ */
 export function creditsOf({ isFinal, creditsCharged }: RunStatus): string | undefined {
   if (creditsCharged !== undefined) return String(creditsCharged);
   return isFinal ? unknown : undefined;

@@ -55,7 +55,10 @@ function stepsLine(steps: RunResult['summary'], theme: Theme): string | undefine
   return counted === '' ? `of ${stepCount}` : `${counted} of ${stepCount}`;
 }
 
-/** The output alone, with a newline at its end; `raw` leaves it as the service sent it. */
+/**
+ * The output of a run, with a newline at its end. Without `raw`, it is made harmless for a
+ * terminal.
+ */
 export function bareOutput(result: RunResult | undefined, raw: boolean): string {
   const output = result?.output;
   if (!output) return '';

@@ -60,10 +60,13 @@ const wordOf = (text: string) =>
     .replace(/ (?=\d+[a-z]$)/, '')
     .replaceAll(/\s+/g, '_');
 
-/** If less is left for the last column, it says nothing and is left out. */
+/** If fewer columns are left for the last cell, it is left out, because it would say nothing. */
 const leastOfLast = 12;
 
-/** Columns that are empty or don't fit are left out. The last one is cut to what is left, others to a third of the width. */
+/**
+ * Lays out a table for a terminal. Columns that are empty or don't fit are left out. The last
+ * column is cut to the width that is left, and others to a third of the terminal.
+ */
 function forTerminal(columns: readonly FilledColumn[], theme: Theme, width: number): string[][] {
   let columnsLeft = width;
   return columns.flatMap(({ heading, cells }, at) => {

@@ -1,19 +1,19 @@
 import { flawOfPaste } from '../system/pasted-text.ts';
 import { isUuid } from './run.ts';
 
-/** Why a text isn't taken for a name. */
+/** Why a text isn't accepted as the name of an automation. */
 export interface NameFlaw {
-  /** A sentence whose subject is the text. */
+  /** The rest of a sentence whose subject is the text. */
   flaw: string;
   /** What to do instead. */
   hint?: string;
-  /** It can't be a name either if the project is given. */
+  /** The text isn't a name even if the project is typed before it. False by default. */
   isNoName?: boolean;
 }
 
 type Rule = readonly [pattern: RegExp, flaw: string, hint?: string];
 
-// A variation selector may end a name, as an emoji has one.
+// A variation selector isn't counted, because an emoji at the end of a name may have one.
 const invisible = '(?![\\uFE0E\\uFE0F])[\\p{Default_Ignorable_Code_Point}\\p{Cf}]';
 const quotes = '[\u2018-\u201F\u2039\u203A\u00AB\u00BB\u300C-\u300F]';
 const dash = '[\\p{Pd}\\u2043\\u2212]';
@@ -87,14 +87,16 @@ export const flawOfName = (name: string): NameFlaw | undefined => flawFromPaste(
 export const flawOfFilter = (name: string): NameFlaw | undefined =>
   (/\r$/.test(name) ? flawFromPaste(name) : undefined) ?? flawIn(rulesOfFilters, name);
 
-/** Does it begin with a dash that a chat made of `--`? */
+/**
+ * Whether a word begins with another dash, such as the one into which a chat program turns `--`.
+ */
 export const hasOtherDash = (word: string): boolean => leadingDashes.test(word) && !word.startsWith('-');
 
-/** What to say of a word with the wrong number or kind of dashes. */
+/** A hint for a word with the wrong number or kind of dashes. */
 export function didYouMeanFlag(word: string): string {
   const name = word.replace(leadingDashes, '');
   return `did you mean ${name.length === 1 ? '-' : '--'}${name}?`;
 }
 
-/** Can an automation be named without its project? */
+/** Whether this name can be typed without its project. */
 export const isPlainName = (name: string): boolean => !flawOfName(name) && !isUuid(name) && name !== '@last';

@@ -3,7 +3,9 @@ import { defaults } from './limits.ts';
 import type { Run, Target } from './run.ts';
 import type { Trigger } from './trigger.ts';
 
-/** What the records of the journal say together about one run or one trigger. Times are ISO 8601. */
+/**
+ * Everything that the records of the journal say about one run or one trigger. Times are ISO 8601.
+ */
 export type Entry = RunEntry | UnresolvedTrigger;
 export type RunEntry = KnownRun | NotFoundRun;
 
@@ -23,7 +25,9 @@ interface RecordedRun extends Recorded {
   error?: string; // its first line, if the result was read
 }
 
-/** A run with the status that was last recorded; the gravest final status stays. */
+/**
+ * A run with the status that was recorded last. A final status is only replaced by a graver one.
+ */
 export interface KnownRun extends RecordedRun {
   kind: 'run';
   status: string;
@@ -51,15 +55,19 @@ export type RecordedKey = { kind: 'run'; executionId: string } | UnresolvedTrigg
 
 export const clockSkewMs = 300_000; // how wrong a synchronized clock may be
 
-/** How long ago that was. Infinite if the clock was set back. */
+/**
+ * The age of a record. It is infinite if the record is dated in the future, because then the clock
+ * was set back.
+ */
 export function ageOf({ at }: { at: string }, nowMs: number): number {
   const sinceMs = nowMs - Date.parse(at);
   return sinceMs < -clockSkewMs ? Number.POSITIVE_INFINITY : sinceMs;
 }
 
 /**
- * Only what is younger than this can be open: an unfinished run, a trigger without an outcome. A run takes three
- * hours at most, and later the service may have dropped the idempotency key.
+ * Only younger entries can be open. An older run has finished, because a run takes three hours at
+ * most. An older trigger can't be sent again, because the service may have dropped its idempotency
+ * key.
  */
 export const openMs = defaults.keyRetentionMs;
 export const isOpen = ({ at }: { at: string }, nowMs: number): boolean => nowMs - Date.parse(at) < openMs;
@@ -70,17 +78,17 @@ export const isUnfinished = (entry: Entry): entry is KnownRun & { isFinal: false
 /** The run that an entry of the journal is about. */
 export const runOf = ({ target, executionId }: RunEntry): Run => ({ target, executionId });
 
-/** Undefined for a trigger without a known run. */
+/** The id of the run. Undefined for a trigger without a known run. */
 export const executionIdOf = (entry: Entry): string | undefined =>
   entry.kind === 'unresolved' ? undefined : entry.executionId;
 
-/** How it stands, in the word of the service or in ours. */
+/** The status of an entry: that of the service, or UNKNOWN or NOT_FOUND. */
 export function statusOf(entry: Entry): string {
   if (entry.kind === 'run') return entry.status;
   return entry.kind === 'unresolved' ? 'UNKNOWN' : 'NOT_FOUND';
 }
 
-/** What the journal knows of a run, in the form in which the service says it. */
+/** What the journal has of a run, as a document with the field names of the service. */
 export function documentOfEntry(entry: RunEntry): JsonObject {
   const { startedAt, completedAt, creditsCharged } = entry;
   const status = entry.kind === 'run' ? entry.status : undefined;

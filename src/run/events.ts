@@ -38,7 +38,7 @@ export interface FailedAttempt {
   fault: Fault;
   failures: number; // in a row
   silentMs: number; // time without a valid response
-  triedForMs: number; // how much longer attempts are made if none is answered
+  triedForMs: number; // how much longer attempts are made without a valid response
   retryInMs: number;
 }
 

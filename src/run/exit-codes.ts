@@ -1,4 +1,7 @@
-/** May the same `trigger` line be repeated without a second run? `own key`: with an idempotency key of one's own, for 24 hours. */
+/**
+ * Whether the same `trigger` line can be repeated without a second run. `own key` means that it can
+ * for 24 hours, if it has an `--idempotency-key`.
+ */
 type Repeat = 'yes' | 'own key' | 'no';
 
 export interface ExitRow {
@@ -9,7 +12,7 @@ export interface ExitRow {
   startsNoRun?: true; // after `trigger`: this command started no run of that automation
 }
 
-/** What the column means for this row, in a sentence. Empty if the code is none of a trigger. */
+/** A sentence about repeating the command. Empty if no trigger exits with this code. */
 export function repeatAdvice({ repeat, startsNoRun }: ExitRow): string {
   switch (repeat) {
     case 'yes':
@@ -27,7 +30,10 @@ export function repeatAdvice({ repeat, startsNoRun }: ExitRow): string {
 
 const resumeAdvice = 'Resume with `runctl watch @last`. If a trigger was interrupted, run `runctl recover`.';
 
-/** Every outcome with its exit code. `explain`, the documents, the man page and the recipes follow this table. */
+/**
+ * Every exit name with its exit code. `explain`, the documents, the man page and the recipes are
+ * made from this table.
+ */
 const table = {
   ok: { code: 0, repeat: 'no', meaning: 'success (`watch`: every run COMPLETED)', advice: 'Nothing to do.' },
   run_failed: {
@@ -193,7 +199,10 @@ export const signalExits = {
   SIGTERM: 'interrupted_terminated',
 } as const satisfies Record<string, ExitName>;
 
-/** The exit name for the signal that is the reason of an abort; `SIGPIPE` if the reader of stdout has left. */
+/**
+ * The exit name for the signal that aborted the command. The reason is `SIGPIPE` if the reader of
+ * stdout has left.
+ */
 export const exitNameOfSignal = ({ reason }: { reason: unknown }): ExitName =>
   reason === 'SIGPIPE' ? 'pipe_closed' : (signalExits[reason as keyof typeof signalExits] ?? 'interrupted');
 
@@ -202,7 +211,10 @@ const isSignalName = (name: ExitName): boolean => Object.values<ExitName>(signal
 /** Was the command ended by the user, or because its output pipe was closed? */
 export const isSignalExitName = (name: ExitName): boolean => isSignalName(name) || name === 'pipe_closed';
 
-/** The name that users see: the three signals share `interrupted`, and differ by their codes. */
+/**
+ * The name in documents. The three signals share the name `interrupted`, and their exit codes
+ * differ.
+ */
 export const publicNameOf = (name: ExitName): string => (isSignalName(name) ? 'interrupted' : name);
 
 /** A row of the table as `explain` prints it. */
@@ -212,7 +224,10 @@ export interface ExitCode extends ExitRow {
 
 export const exitCodes: readonly ExitCode[] = names.map((name) => ({ outcome: publicNameOf(name), ...table[name] }));
 
-/** A signal wins, then a trigger in doubt, then the first name other than ok. `pipe_closed` replaces ok and timeout. */
+/**
+ * The exit code of a command with several outcomes. A signal comes first, then a trigger in doubt,
+ * then the first name other than ok. A closed pipe replaces only ok and timeout.
+ */
 export function exitCodeOfAll(names: readonly ExitName[]): number {
   const own = names.filter((name) => name !== 'pipe_closed');
   const gravest =

@@ -6,7 +6,10 @@ import type { ProblemName } from './problem.ts';
 import type { RunResult, RunStatus } from './service.ts';
 import { endedWell, exitNameOfRun } from './statuses.ts';
 
-/** How it stands, by its name in the table of exit codes. */
+/**
+ * The name under which the JSON document reports this outcome (`runctl.outcome`). It is a name in
+ * the table of exit codes.
+ */
 export function outcomeNameOf(outcome: Outcome): ExitName {
   if (outcome.interruptedBy) return outcome.interruptedBy;
   switch (outcome.kind) {
@@ -45,13 +48,19 @@ function nameOfStatus({ status, requestFault }: OutcomeOf<'status'>): ExitName {
   return requestFault && endedWell(status.status) ? 'result_unavailable' : exitNameOfRun(status);
 }
 
-/** A trigger that is repeated must not turn a failed run into a success. */
+/**
+ * A trigger that found an earlier run exits as that run ended, because repeating a command must not
+ * turn a failed run into a success.
+ */
 function nameWithRun({ triggerInfo, status }: OutcomeOf<'has_run'>): ExitName {
   const isEarlier = attributions[triggerInfo.attribution].how !== 'started';
   return isEarlier && status?.isFinal ? exitNameOfRun(status) : 'ok';
 }
 
-/** `trigger --watch` has a run, whatever kept it from following it. */
+/**
+ * If `trigger --watch` couldn't follow its run, it exits with `watch_failed`, because the run was
+ * started. A timeout and a signal keep their own names.
+ */
 function nameOfWatchEnd({ triggerInfo, end }: OutcomeOf<'watch_ended'>): ExitName {
   const name = problemNameOfWatchEnd(end);
   return triggerInfo && name !== 'timeout' && !isSignalExitName(name) ? 'watch_failed' : name;
@@ -70,7 +79,10 @@ function problemNameOfWatchEnd(end: OutcomeOf<'watch_ended'>['end']): ExitName {
   }
 }
 
-/** The name of the problem in a document: the cause, if the outcome has one. */
+/**
+ * The name of the problem in the JSON document (`runctl.problem.name`). It is that of the cause, if
+ * the outcome has one.
+ */
 export function problemNameOf(outcome: Outcome): ProblemName {
   const name = outcomeNameOf(outcome);
   if (outcome.interruptedBy) return name;
@@ -83,11 +95,17 @@ export function problemNameOf(outcome: Outcome): ProblemName {
   return kind === 'other_api_key' ? kind : name;
 }
 
-/** With which name a command ends that has this outcome alone. */
+/**
+ * The exit name of a command whose only outcome this is. A command that only shows a status
+ * succeeds whatever the status is.
+ */
 export const commandExitNameOf = (outcome: Outcome): ExitName =>
   outcome.exitsZero && !outcome.interruptedBy ? 'ok' : outcomeNameOf(outcome);
 
-/** How it stands after a signal: a run that has finished stays as it is, and so does what was only asked for. */
+/**
+ * The outcome after a signal. It stays the same if the run has finished, or if the command only
+ * shows a status.
+ */
 export function endedBySignal(outcome: Outcome, interruptedBy: ExitName): Outcome {
   const isDone = outcome.interruptedBy || outcome.exitsZero || factsOf(outcome).status?.isFinal;
   if (isDone) return outcome;
@@ -98,14 +116,17 @@ export function endedBySignal(outcome: Outcome, interruptedBy: ExitName): Outcom
 export const isOk = (outcome: Outcome): boolean => exitCodeOf(commandExitNameOf(outcome)) === 0;
 
 interface OutcomeFacts {
-  status?: RunStatus; // the last one that is known
+  status?: RunStatus; // the last status that is known
   result?: RunResult;
-  fault?: Fault; // why it failed
+  fault?: Fault; // the request that failed
   lastConfirmed?: LastConfirmed; // if the status is older than this command
-  activeExecutionId?: string; // the run that stood in the way
+  activeExecutionId?: string; // the run that was active, so that none could be started
 }
 
-/** The facts that several kinds of outcome have, for whoever shows them all in the same way: documents and table rows. */
+/**
+ * Reads the facts that several kinds of outcome have, so that the JSON document and the tables need
+ * no switch of their own.
+ */
 export function factsOf(outcome: Outcome): OutcomeFacts {
   switch (outcome.kind) {
     case 'has_run':

@@ -14,7 +14,7 @@ interface FaultRow {
   exit: ExitName; // if a trigger, `status` or `result` ends with it
   afterSilence?: ExitName; // if a watch gives up without a valid response; `unavailable` by default
   doctor?: 'ok' | 'warning'; // the service itself responded; else the check fails with `exit` of a watch
-  says?: string; // a whole clause, in place of the message of the service
+  says?: string; // a complete sentence that is printed in place of the service's message
   remedy?: string;
 }
 
@@ -24,7 +24,7 @@ const connectionHint = 'check the network and the base URL: `runctl config list`
 const clientHint = "reinstall runctl, or update Node; if that doesn't help, report a bug with the output of `--debug`";
 
 const faults = {
-  /** No name, no connection. */
+  /** The host name couldn't be resolved, or there was no connection. */
   unreachable: { isRetryable: true, delivery: 'not_sent', exit: 'unavailable', remedy: connectionHint },
   /** The TLS handshake failed. */
   untrusted: { delivery: 'not_sent', exit: 'unavailable' },
@@ -32,23 +32,23 @@ const faults = {
   broken_tls: { delivery: 'unknown', exit: 'unavailable' },
   /** The HTTP client of this process failed before it sent anything, so a retry would fail, too. */
   client_failed: { delivery: 'not_sent', exit: 'unavailable', remedy: clientHint },
-  /** The same, after it may have sent something. */
+  /** The HTTP client of this process failed after it may have sent something. */
   broken_client: { delivery: 'unknown', exit: 'unavailable', remedy: clientHint },
-  /** 407, or no tunnel. */
+  /** The proxy responded with 407, or opened no tunnel to the service. */
   proxy_refused: { delivery: 'not_sent', exit: 'unavailable' },
-  /** It got no permit from the rate limiter in time. */
+  /** The request got no permit from the rate limiter in time. */
   unsent: {
     delivery: 'not_sent',
     exit: 'unavailable',
     remedy: 'give it more time with `--timeout`, or a higher `--rate`',
   },
-  /** HTTP can't carry it. */
+  /** The request has a text that HTTP can't transmit. */
   unsendable: { delivery: 'not_sent', exit: 'rejected', afterSilence: 'rejected' },
-  /** Broken off, or silent. */
+  /** The connection broke before the response was complete, or no response came in time. */
   lost: { isRetryable: true, delivery: 'unknown', exit: 'unavailable' },
-  /** 408, 425, 5xx, complete. */
+  /** A complete response with 408, 425 or 5xx. */
   unavailable: { isRetryable: true, delivery: 'unknown', exit: 'unavailable', says: 'the service is unavailable' },
-  /** 429, or 403 with `Retry-After`. */
+  /** A response with 429, or with 403 and `Retry-After`. */
   throttled: {
     isRetryable: true,
     delivery: 'refused',
@@ -57,10 +57,10 @@ const faults = {
     doctor: 'warning',
     says: 'the rate limit was reached',
   },
-  /** No JSON, or another document. */
+  /** A 2xx response that isn't JSON or is another document than expected. */
   unreadable: { isRetryable: true, delivery: 'unknown', exit: 'unavailable' },
   too_large: { delivery: 'unknown', exit: 'unavailable' },
-  /** 401, 403; but not with a page. */
+  /** A response with 401 or 403, unless it is an HTML page. */
   unauthorized: {
     delivery: 'refused',
     exit: 'unauthorized',
@@ -68,9 +68,12 @@ const faults = {
     says: 'the API key was refused',
     remedy: `${apiKeyHint}: replace it there`,
   },
-  /** The same, but the API key's file or command had none when it was read again, so another one may be on its way. */
+  /**
+   * The API key was refused, but when its file or command was read again, it had none. Another API
+   * key may be about to be stored there.
+   */
   unconfirmed_refusal: { delivery: 'refused', exit: 'unauthorized' },
-  /** 402. */
+  /** A response with 402. */
   no_credits: {
     delivery: 'refused',
     exit: 'no_credits',
@@ -78,32 +81,32 @@ const faults = {
     says: 'the AI credit balance is 0',
     remedy: 'top up the credits, then trigger again',
   },
-  /** 422 runAlreadyActive. */
+  /** A response with 422 `runAlreadyActive`. */
   already_active: { delivery: 'refused', exit: 'already_active', says: 'it is already running' },
-  /** No such run or Automation. */
+  /** The service doesn't know the run or the Automation. */
   not_found: { delivery: 'refused', exit: 'not_found', doctor: 'ok' },
-  /** 404 or 410 to a poll: perhaps from a router. */
+  /** A poll got 404 or 410 without the service's code, so the response may come from a router. */
   path_not_found: { delivery: 'refused', exit: 'not_found', remedy: addressHint },
-  /** The trigger may have started that run. */
+  /** The trigger was redirected to a run, which it may have started. */
   redirected_to_run: {
     delivery: 'unknown',
     exit: 'rejected',
     says: 'the service responded with a redirect to a run, not with its id',
   },
   redirected: { delivery: 'refused', exit: 'rejected', remedy: addressHint },
-  /** 409: the idempotency key is in progress. */
+  /** A response with 409: another request with the idempotency key is in progress. */
   in_progress: { isRetryable: true, delivery: 'unknown', exit: 'rejected' },
-  /** Any other complete refusal. */
+  /** Any other complete response that refuses the request. */
   rejected: { delivery: 'refused', exit: 'rejected' },
-  /** The idempotency key has started a run of another target. */
+  /** The idempotency key was used for another Automation. */
   reused_key: { delivery: 'refused', exit: 'rejected' },
   /** The service repeats its refusal of this idempotency key, though the run that it calls active has finished. */
   spent_key: { delivery: 'refused', exit: 'already_active' },
   /** The service may have forgotten the idempotency key. */
   stale_key: { delivery: 'not_sent', exit: 'outcome_unknown' },
-  /** Keys are ignored, and another process has recorded this idempotency key first. */
+  /** The service ignores idempotency keys, and another process was first to record this one. */
   taken_key: { delivery: 'not_sent', exit: 'outcome_unknown' },
-  /** Before it was sent. */
+  /** The command was interrupted before the request was sent. */
   aborted: { delivery: 'not_sent', exit: 'interrupted', afterSilence: 'interrupted' },
   aborted_in_flight: { delivery: 'unknown', exit: 'interrupted', afterSilence: 'interrupted' },
 } as const satisfies Record<string, FaultRow>;
@@ -118,11 +121,17 @@ export const exitNameOfFault = (fault: Fault): ExitName => rowOf(fault.kind).exi
 /** The exit name of a watch that gave up without a valid response. */
 export const exitNameAfterGivingUp = (fault: Fault): ExitName => rowOf(fault.kind).afterSilence ?? 'unavailable';
 
-/** What `doctor` finds if its request ends with this fault: an exit name if the check fails, as it does after a page. */
+/**
+ * The result of the check of `doctor` whose request ends with this fault. It is an exit name if the
+ * check fails, which it always does after an HTML page.
+ */
 export const doctorResultOf = (fault: Fault) =>
   fault.page === undefined ? (rowOf(fault.kind).doctor ?? exitNameAfterGivingUp(fault)) : 'unavailable';
 
-/** Does the service say that it doesn't know the project? With whatever status, as its interface has no code for that. */
+/**
+ * Whether the service says that it doesn't know the project. The HTTP status doesn't matter,
+ * because the interface documents none for that.
+ */
 export const isProjectUnknown = ({ serviceCode, page }: Fault): boolean =>
   page === undefined && /^project_?not_?found$/i.test(serviceCode ?? '');
 
@@ -189,10 +198,16 @@ const stopsEveryRequest: readonly FaultKind[] = [
   'broken_client',
 ];
 
-/** TLS, a proxy or this process stops every request: a retry helps only if the service was reached before. */
+/**
+ * Whether TLS, a proxy or this process stops every request. Then a retry helps only if the service
+ * was reached before.
+ */
 export const isOfConnection = ({ kind }: Fault): boolean => stopsEveryRequest.includes(kind);
 
-/** Is it a not-found so soon after the trigger that the service may not find its own new run yet? */
+/**
+ * Whether a run was not found so soon after its trigger that the service may not be able to read
+ * its own new run yet.
+ */
 export function isTooEarly({ kind }: Fault, sinceTriggerMs: number | undefined): boolean {
   const isNotFound = kind === 'not_found' || kind === 'path_not_found';
   return isNotFound && sinceTriggerMs !== undefined && Math.abs(sinceTriggerMs) < readAfterWriteMs;

@@ -2,7 +2,7 @@ export const defaults = {
   giveUpAfterMs: 600_000, // a deployment or a router takes less than this to come back
   readGiveUpAfterMs: 30_000, // `status` and `result`, for which somebody waits
   listGiveUpAfterMs: 30_000,
-  listGiveUpAtTerminalMs: 3_000, // what only decorates a list must not keep a person waiting for it
+  listGiveUpAtTerminalMs: 3_000, // current statuses are useful in a list, but not worth a longer wait
   timeoutMs: 11_700_000, // the service ends a run after 3 hours; this adds a margin
   recoverMaxAgeMs: 3_600_000,
   keyRetentionMs: 86_400_000, // docs/service.md, Idempotency keys work for Automations

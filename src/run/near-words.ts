@@ -1,8 +1,11 @@
-/** A word with a typo has at most this many edits: one in a short word, where two would fit almost any other. */
+/**
+ * How many edits a typo may have. In a short word it is one, because two would turn it into almost
+ * any other word.
+ */
 const longestShortWord = 5;
 const mostShown = 3;
 
-/** The known words that a mistyped one is nearest to, if it is near enough to any. */
+/** The names that are nearest to a mistyped one. Empty if none is near enough. */
 export function nearWords(typed: string, names: Iterable<string>): string[] {
   let near: string[] = [];
   let fewest = Number.POSITIVE_INFINITY;
@@ -26,12 +29,12 @@ export function didYouMean(typed: string, names: Iterable<string>): string | und
 /** macOS gives the names of files as letters and separate accents, which look the same. */
 const folded = (word: string) => word.normalize().toLowerCase();
 
-/** A wrong guess must not turn what was asked for into its opposite. */
+/** A word with `no-` before it means the opposite, so neither is suggested for the other. */
 const isOpposite = (one: string, other: string) => one === `no-${other}` || other === `no-${one}`;
 
 /** How many characters have to be inserted, removed, replaced, or swapped with the next one (optimal string alignment). */
 function editsBetween(one: string, other: string): number {
-  // Any number above 2 means the same.
+  // Distances above 2 are all the same to the caller, so counting stops there.
   if (Math.abs(one.length - other.length) > 2) return 3;
   let beforeLast: number[] = [];
   let last = Array.from({ length: other.length + 1 }, (_, column) => column);

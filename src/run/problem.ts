@@ -8,7 +8,7 @@ export const causesOfUnknown = ['idempotency_key_expired', 'other_api_key'] as c
 /** The name of a problem in documents. */
 export type ProblemName = ExitName | (typeof causesOfUnknown)[number];
 
-/** What people read of something that went wrong. */
+/** A message for people about something that went wrong. */
 export interface Diagnostic {
   message: string; // what happened and what it means for the run: one line, without a full stop
   choices?: readonly string[]; // what to choose from, one per line
@@ -51,9 +51,9 @@ export function usageProblem(message: string, hint?: string): Problem {
   return new Problem({ name: 'usage', message, hint });
 }
 
-/** The user ended the command before it was about a run. */
+/** The problem of a command that was interrupted before it had an outcome. */
 export const interruptedProblem = (name: ExitName): Problem => new Problem({ name, message: 'interrupted' });
 
-/** The first command in a hint that has no placeholder. */
+/** The first command in a hint that can be typed as it is, without a placeholder. */
 export const commandIn = ({ hint = '' }: Diagnostic): string | undefined =>
   typedIn(hint).find((typed) => /^runctl (?!.*<\w+>)/.test(typed));

@@ -16,8 +16,9 @@ export const shellWord = (text: string): string =>
   /^[\w./@%+=:,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
 /**
- * What is to be typed stands between backquotes in a sentence, and is printed between single quotes or alone on its line. A
- * quoted argument in it may have backquotes of its own.
+ * Matches a text that is to be typed. In the source of a sentence it stands between backquotes, and
+ * it is printed between single quotes or alone on its line. A quoted argument in it may have
+ * backquotes of its own.
  */
 const typedSource = /`((?:\\.|'[^']*'|[^`'\\])+)`/.source;
 
@@ -29,11 +30,17 @@ export const typedIn = (sentence: string): string[] =>
 export const withTyped = (sentence: string, shown: (typed: string) => string): string =>
   sentence.replace(new RegExp(typedSource, 'g'), (_, typed) => shown(typed));
 
-/** The words of a sentence. What is to be typed is one word, with whatever touches it. */
+/**
+ * Splits a sentence into words for wrapping. A text that is to be typed is one word, together with
+ * the punctuation around it.
+ */
 export const wordsIn = (sentence: string): string[] =>
   sentence.match(new RegExp(`[^\\s\`]*${typedSource}[^\\s\`]*|\\S+`, 'g')) ?? [];
 
-/** A sentence as data, on one line. A command alone has no quotes. */
+/**
+ * A sentence on one line, for JSON. Commands stand in single quotes, unless the sentence is only a
+ * command.
+ */
 export function plainSentence(sentence: string): string {
   const [typed = ''] = typedIn(sentence);
   return sentence === `\`${typed}\`` ? typed : withTyped(sentence, (typed) => `'${typed}'`);

@@ -35,7 +35,7 @@ export const quote = (text: string): string => JSON.stringify(text).replaceAll('
 /** A name that is unique across projects: `<projectId>/<name>`. */
 export const fullNameOf = ({ projectId, automationName }: Target): string => `${projectId}/${automationName}`;
 
-/** What a document says it is about. */
+/** The fields in which a document of the service may name its automation. */
 interface Named {
   projectId?: unknown;
   automationName?: unknown;
@@ -52,7 +52,7 @@ function lettersOf(name: string): string {
   return folded.replace(/[^\p{L}\p{N}]/gu, '') || folded;
 }
 
-/** The global `crypto` would load twice as much, and a trigger needs this module anyway. */
+/** The global `crypto` would load twice as much code, and a trigger needs this module anyway. */
 export const randomUuid = (): string => getBuiltinModule('node:crypto').randomUUID();
 
 /** How long a run took, from two of its times (ISO 8601). Undefined if one isn't known, or if it ended before it began. */

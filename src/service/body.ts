@@ -2,7 +2,10 @@ import { promisify } from 'node:util';
 import { parseJson } from '../system/json.ts';
 import { type HttpResponse, valuesOf } from './exchange.ts';
 
-/** The message begins with "it" or "its", and ends a sentence about the body. */
+/**
+ * A body that can't be read. The message begins with "it" or "its" and is the end of a sentence
+ * about the body.
+ */
 export class UnreadableBody extends Error {
   readonly tooLarge: boolean;
   readonly text: string; // the part that could be read

@@ -1,6 +1,6 @@
 import { type Exchange, type Headers, type Transport, valuesOf } from './exchange.ts';
 
-/** An allow-list, so that a secret in an unexpected header isn't shown. */
+/** The headers whose values are shown. All others are hidden, because one may contain a secret. */
 const shownHeaders = [
   'content-type',
   'content-length',

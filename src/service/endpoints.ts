@@ -10,7 +10,7 @@ export const resultPath = (run: Run): string => `${statusPath(run)}/result`;
 export const targetPath = ({ projectId, automationName }: Target): string =>
   `/v0/automation/${segment(projectId)}/${segment(automationName)}`;
 
-// A lone UTF-16 surrogate, which can't be in a URL, becomes U+FFFD.
+// A lone UTF-16 surrogate can't be in a URL, so it becomes U+FFFD.
 const segment = (text: string) => encodeURIComponent(text.toWellFormed());
 
 interface Asked {
@@ -27,7 +27,7 @@ export function runIdIn(location: string, { url, baseUrl, target }: Asked): stri
   if (place.host !== base.host || !['http:', 'https:'].includes(place.protocol)) return undefined;
   const prefix = base.pathname.replace(/\/$/, '');
   const path = place.pathname.startsWith(`${prefix}/`) ? place.pathname.slice(prefix.length) : place.pathname;
-  // A redirect may lead to what is below the run, such as its result.
+  // A redirect may lead to a resource below the run, such as its result.
   const segments = path.split('/');
   const { length } = target.split('/');
   const owner = segments.slice(0, length).join('/');

@@ -8,7 +8,7 @@ export interface ErrorBody {
   page?: string; // an HTML page's title or first words
   isJson: boolean;
   executionId?: string;
-  names(code: string): boolean; // anywhere in the body, whatever its `_`, `-` or capitals
+  names(code: string): boolean; // whether the body has this code anywhere, in any spelling with `_`, `-` or capitals
 }
 
 const codeFields = 'code errorCode error_code serviceCode name reason type error errors codes'.split(' ');
@@ -110,7 +110,10 @@ function withoutTags(text: string): string {
   return anyTag.test(text) ? text.replace(/<(style|script)[\s\S]*?(?:<\/\1>|$)|<[^>]*>/gi, ' ') : text;
 }
 
-/** The only id that the text calls a run's. Project ids and request ids look the same. */
+/**
+ * The id after a word such as `run`, if there is only one. Project ids and request ids look the
+ * same, so any other id isn't taken.
+ */
 function executionIn(text: string): string | undefined {
   const ids = [...text.matchAll(/\b(?:execution|run)(?:[_ ]?id)?\W{1,4}([\da-f-]{36})\b/gi)].map(([, id = '']) => id);
   const [id] = ids;

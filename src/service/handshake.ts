@@ -1,4 +1,4 @@
-// What undici doesn't tell about a TLS handshake.
+// Facts about a TLS handshake that undici doesn't report.
 import type { Socket } from 'node:net';
 import type { DetailedPeerCertificate, TLSSocket } from 'node:tls';
 import type { buildConnector } from 'undici';

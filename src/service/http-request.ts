@@ -20,7 +20,10 @@ export interface HttpOptions {
   scrub?(text: string): string; // hides the API key
 }
 
-/** An API key, and whether it is the first one that was read, the second, and so on. */
+/**
+ * An API key. `version` is 1 for the first one that was read, and grows each time another one is
+ * read.
+ */
 export interface ApiKey {
   value: string;
   version: number;
@@ -35,7 +38,7 @@ export interface RequestSpec<T> {
   read(document: JsonObject): T | undefined; // undefined if the document isn't the expected one
 }
 
-/** What people and the journal get of a document. */
+/** The parts of a document that are printed for people or written to the journal. */
 interface WithMessages {
   status: string;
   title?: string;
@@ -98,7 +101,10 @@ export function createRequester(options: HttpOptions) {
   };
 }
 
-/** A service may repeat the API key in its words. The document and the output stay as they were sent. */
+/**
+ * Hides the API key in these texts, because a service may repeat it in a message. The document and
+ * the output stay as they were sent.
+ */
 function withoutSecrets<T extends WithMessages>(value: T, scrub: (text: string) => string): T {
   const { status, title, message, error } = value;
   return {

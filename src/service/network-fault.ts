@@ -79,7 +79,10 @@ const clientHints: [RegExp, string][] = [
 // getaddrinfo(3): the problem is the name server, not the name.
 const dnsHint = "check this machine's DNS and network connection";
 
-/** If several addresses failed in different ways, the first of these is said. */
+/**
+ * The messages by error code. If several addresses failed in different ways, the first row that
+ * matches is printed.
+ */
 const networkMessages: Record<string, string> = {
   ENOTFOUND: "can't resolve $",
   EAI_AGAIN: "can't resolve $: no name server responded",
@@ -94,7 +97,7 @@ const networkMessages: Record<string, string> = {
   ENETUNREACH: 'no network to reach $',
 };
 
-/** A response that can't be read as HTTP. */
+/** The message for a response that can't be read as HTTP. */
 function oddResponse(causes: Cause[], { host }: Attempt): { message: string; hint: string } | undefined {
   const sender = `${host}, or a proxy in front of it,`;
   for (const { code, name, message } of causes) {

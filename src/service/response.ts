@@ -88,13 +88,19 @@ async function readErrorOf<T>(response: HttpResponse, { scrub }: Reading<T>): Pr
   }
 }
 
-/** Hides the API key in the headers. Not used for successful polls, to save CPU time. */
+/**
+ * Hides the API key in the headers. Successful polls skip this, because it takes CPU time and their
+ * headers aren't printed.
+ */
 function scrubbed<T>(response: HttpResponse, { scrub }: Reading<T>): HttpResponse {
   const headers = Object.keys(response.headers).map((name) => [name, valuesOf(response.headers, name).map(scrub)]);
   return { ...response, headers: Object.fromEntries(headers) };
 }
 
-/** An object with a `status` may also be a gateway's own error object. */
+/**
+ * The messages for a 2xx response with another document. An object with a `status` may also be the
+ * error object of a gateway.
+ */
 const wrongDocumentMessages: Record<Endpoint, string> = {
   trigger: 'the response has no executionId',
   status: "the response doesn't name this run with a status, and may not come from the service",

@@ -22,10 +22,10 @@ export interface TransportOptions {
   elapsedMs?(): number;
 }
 
-// New connections cost the service more than a request.
+// A connection is kept open, because opening one costs the service more than a request.
 const betweenRenewalsMs = 15_000;
 
-/** Could a new connection help? True after a failure, a 5xx or an HTML page. */
+/** Whether a new connection could help. That is so after a failure, a 5xx or an HTML page. */
 function hasFailed(exchange: Exchange): boolean {
   if (exchange.kind === 'failure') return exchange.failure.reason !== 'interrupted';
   const { status, headers } = exchange.response;
@@ -35,7 +35,10 @@ function hasFailed(exchange: Exchange): boolean {
 /** Resolves like the system. Node only loads the code for this if the host is a name, not an address. */
 const systemLookup: LookupFunction = (...query) => getBuiltinModule('node:dns').lookup(...query);
 
-/** Turns a name without an address into an error. Otherwise Node would throw in its own callback. */
+/**
+ * Makes an error of a name without an address, because otherwise Node would throw in its own
+ * callback.
+ */
 const withAddress =
   (lookup: LookupFunction): LookupFunction =>
   (hostname, options, callback) =>
@@ -50,13 +53,16 @@ const withAddress =
 export function createTransport(options: TransportOptions): Transport {
   const { origin, proxy, connections, connectTimeoutMs: timeoutMs, lookup = systemLookup } = options;
   const { elapsedMs = () => performance.now() } = options;
-  /** After each attempt that reached nobody, the next one waits for an address longer, or shorter again. */
+  /**
+   * After an attempt that reached no address, the next one waits longer for each address, and the
+   * one after that as long as before.
+   */
   let isPatient = false;
   const connecting = { origin, proxy, timeoutMs, lookup: withAddress(lookup), isPatient: () => isPatient };
   const open = (limit: number) => openConnections({ ...connecting, connections: limit });
 
   let shared: Promise<Connections> | undefined;
-  let isDoubtful = false; // a kept connection may lead to a dead host, while new ones would lead elsewhere
+  let isDoubtful = false; // a connection that was kept may lead to a dead host, while a new one would lead to another
   let renewedAtMs = Number.NEGATIVE_INFINITY;
   const leaveDoubtful = () => {
     if (!isDoubtful || elapsedMs() - renewedAtMs < betweenRenewalsMs) return;
@@ -79,7 +85,8 @@ export function createTransport(options: TransportOptions): Transport {
       try {
         opened = await connectionsFor(request.method);
       } catch (error) {
-        // undici can't be loaded, because the package may be being replaced. The next request tries again.
+        // undici couldn't be loaded, perhaps because the package is just being replaced. The next
+        // request tries again.
         shared = undefined;
         return { kind: 'failure', failure: { sent: false, reason: 'network', error } };
       }
@@ -130,7 +137,7 @@ function perform(
   });
 }
 
-/** Collects the response to one request, and calls `end` once with what came of it. */
+/** Collects the response to one request. Calls `end` once, with the response or the failure. */
 function readResponse(maxBytes: number, end: (exchange: Exchange) => void) {
   let sent = false;
   let head: Pick<HttpResponse, 'status' | 'headers'> | undefined;

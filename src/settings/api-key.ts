@@ -13,7 +13,7 @@ export const maskApiKey = (apiKey: string): string => (apiKey.length < 12 ? '***
 
 /** Distinguishes API keys without containing one: eight hexadecimal digits. */
 export function accountOf(apiKey: string): string {
-  // Loaded here because `status` needs no hash.
+  // Loaded here because loading takes time, and commands such as `status` need no hash.
   const { createHash } = getBuiltinModule('node:crypto');
   return createHash('sha256').update(`runctl-account:${apiKey}`).digest('hex').slice(0, 8);
 }
@@ -52,7 +52,10 @@ export function refuseApiKeyIn(texts: readonly unknown[], { secrets }: Context):
   throw usageProblem('the API key is part of another value; nothing was sent', 'leave it out of the command line');
 }
 
-/** Every API key passes through here first: it is hidden in all output, then checked. */
+/**
+ * Checks an API key after it was registered to be hidden in all output. Every API key that is read
+ * passes through here first.
+ */
 export function acceptApiKey(text: string, source: string, { secrets }: Context): Given<string> {
   for (const secret of [text.trim(), bareValue(text)]) secrets.protect(secret);
   return parseSetting('apiKey', text, source);
@@ -62,7 +65,8 @@ export async function readApiKeyInput(source: string, context: Context): Promise
   const stdin = context.stdin();
   if (!stdin.isTTY) return acceptText(readApiKey(stdin, 'the API key on standard input', context), source, context);
   if (!context.isInteractive()) {
-    // To read from the terminal would stop a command in the background, and show what is typed after `fg`.
+    // Reading from the terminal would stop a command in the background, and show what is typed
+    // after `fg`.
     const message = "can't ask for the API key in the background or with CI set";
     return { source, problem: usageProblem(message, 'read it from a file, with `< <file>` at the end of the line') };
   }
@@ -74,14 +78,15 @@ async function fromFile(path: string, source: string, context: Context): Promise
   const wrapped = flawOfWrapped(path);
   if (wrapped)
     return { source, problem: usageProblem(`the path of the key file (${source}) ${wrapped.flaw}`, wrapped.hint) };
-  // A pipe can be read only once.
+  // A pipe can be read only once, so its content can't be read again later.
   const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() === true;
   const read = () => readApiKeyFile(path, source, context);
   return { ...(await read()), again: isFile ? read : undefined };
 }
 
 function readApiKeyFile(path: string, source: string, context: Context): Promise<Given<string>> {
-  // A word without a slash or an extension may be the API key itself.
+  // A word without a slash or an extension may be the API key itself, so the message doesn't repeat
+  // it.
   const isPath = /\/|\.[a-z]{2,4}$/i.test(path);
   const file = isPath ? `the key file ${path}` : `the key file (${source})`;
   const reading = async () => {
@@ -106,7 +111,7 @@ function readApiKeyFile(path: string, source: string, context: Context): Promise
       );
     } finally {
       done.abort();
-      // What is written to the pipe later is for somebody else.
+      // The first line is enough. What is written to the pipe later is for another reader.
       stream?.destroy();
     }
   };
@@ -150,7 +155,7 @@ function readApiKey(stream: AsyncIterable<string | Buffer>, what: string, { sign
     return Buffer.concat(chunks).toString('utf8');
   };
   const failed = (error: NodeJS.ErrnoException) => {
-    // Standard input that is only open for writing, for instance.
+    // This happens, for example, if standard input is only open for writing.
     throw error.code === undefined ? error : usageProblem(`${what} can't be read (${error.code})`, hint);
   };
   return unlessInterrupted(read().catch(failed), signal);

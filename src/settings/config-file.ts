@@ -18,7 +18,7 @@ import { type StoredKey, storedKeys } from './table.ts';
 
 export type Profile = { [key in StoredKey]?: string };
 
-/** config.json. Unknown fields are kept. */
+/** The content of config.json. Unknown fields are kept, because a newer version may need them. */
 export interface ConfigFile {
   profile?: string;
   profiles?: Record<string, Profile>;
@@ -27,7 +27,7 @@ export interface ConfigFile {
 export interface ReadConfig {
   path: string | undefined;
   config: ConfigFile;
-  /** The file contains an API key, and its mode lets others read it. */
+  /** Whether the file contains an API key and its mode lets others read it. */
   isExposed: boolean;
   /** Why the file isn't used: others can change it. */
   distrust?: Problem;
@@ -81,7 +81,7 @@ export async function changeConfigFile(
   change: (config: ConfigFile) => ConfigFile,
   { clock, signal }: Pick<Context, 'clock' | 'signal'>,
 ): Promise<void> {
-  // Loaded here because it takes long, and only changes need it.
+  // Loaded here because it takes long to load, and only commands that change the file need it.
   const { default: Conf } = await import('conf');
   try {
     const file = existsSync(path) ? realpathSync(path) : path;

@@ -16,7 +16,7 @@ interface ChosenProfile {
 export interface ProfileInForce extends ChosenProfile {
   stored: Profile;
   storedSource: string;
-  /** Says what in it is no setting, and how to remove that. */
+  /** A sentence about fields of the profile that are no settings, and how to remove them. */
   unknown?: { message: string; advice: string };
   /** The config file, if it holds an API key that others can read. */
   exposedPath?: string;
@@ -50,8 +50,9 @@ export function readProfileInForce(flag: string | undefined, env: Env): ProfileI
 }
 
 /**
- * The config file and the current profile, which may not exist in it, for a command that changes them. If others can change
- * the file, it is repaired first. Throws a usage problem if it can't be, or if there can be no file.
+ * Reads the config file for a command that changes it, with the current profile, which may not
+ * exist yet. If others can change the file, its mode is repaired first. Throws a usage problem if
+ * that fails, or if there is no folder for the file.
  */
 export function openProfile(flag: string | undefined, context: Invocation) {
   const path = requireConfigFile(context);
@@ -78,12 +79,15 @@ function bare({ name, source }: ChosenProfile): ChosenProfile {
   return { name, source };
 }
 
-/** What is stored for a profile. Own properties only, because a profile may be called `constructor`. */
+/**
+ * What is stored for a profile. Only own properties are read, because a profile may be called
+ * `constructor`.
+ */
 export function storedProfile(name: string, { profiles = {} }: ConfigFile): Profile | undefined {
   return Object.hasOwn(profiles, name) ? profiles[name] : undefined;
 }
 
-/** What a profile holds that is no setting, perhaps no longer. */
+/** The keys in a profile that are no settings of this version. */
 export const unknownKeysIn = (profile: Profile = {}): string[] =>
   Object.keys(profile).filter((key) => !storedKeys.some((storedKey) => storedKey === key));
 
@@ -98,10 +102,10 @@ function unknownIn(name: string, stored: Profile | undefined): ProfileInForce['u
   };
 }
 
-/** How a command that is to be typed ends, so that it is about this profile. */
+/** The flag with which a printed command uses this profile. */
 export const profileFlag = (name: string) => (name === defaultProfile ? '' : ` --profile ${shellWord(name)}`);
 
-/** Throws a usage problem for a name that couldn't be typed again. */
+/** Throws a usage problem for a name that would be hard to type in a shell. */
 export function checkProfileName({ name, source }: ChosenProfile): void {
   if (!/^[^\p{C}\p{Z}-][^\p{C}\p{Z}]*$/u.test(name)) {
     throw usageProblem(

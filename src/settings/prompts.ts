@@ -20,7 +20,7 @@ export async function askLine(question: string, { signal, ...context }: Context)
   try {
     return await unlessInterrupted(typed, signal);
   } catch (error) {
-    // What is printed next starts on a new line.
+    // The next text must start on a new line.
     terminal.write('\n');
     throw error;
   } finally {
@@ -28,7 +28,10 @@ export async function askLine(question: string, { signal, ...context }: Context)
   }
 }
 
-/** On a terminal, they turn the marks around pasted text on and off. */
+/**
+ * Escape sequences that switch bracketed paste mode on and off, in which a terminal marks pasted
+ * text.
+ */
 const pasteMarks = ['\u001B[?2004h', '\u001B[?2004l'] as const;
 
 /** Asks for a line that is not shown; a pasted line break does not end it. Throws the interrupted problem on Ctrl-C. */
@@ -90,7 +93,7 @@ const controlActions: Record<string, KeyAction | undefined> = { c: 'cancel', d: 
 function keyActionOf(text: string | undefined, { name = '', ctrl }: Key, isPasting: boolean): KeyAction | undefined {
   if (name === 'paste-start') return 'start_paste';
   if (name === 'paste-end') return 'end_paste';
-  // An arrow key, for instance, has no text.
+  // Some keys, such as the arrow keys, have no text.
   if (text === undefined) return undefined;
   if (isPasting) return 'insert';
   if (name === 'return' || name === 'enter') return 'submit';

@@ -28,7 +28,10 @@ export interface SettingFlags {
   requestTimeout?: string;
 }
 
-/** The current value of every setting, or what is wrong with it. Only settings that a command requires can stop it. */
+/**
+ * The current value of every setting, or what is wrong with it. A setting that is wrong only stops
+ * commands that need it.
+ */
 export type Settings = { readonly [Name in SettingName]: Resolved<ValueOf<Name>> };
 
 /** All of them but the API key, which may come from a command that takes a while. */
@@ -44,7 +47,10 @@ export async function resolveSettings(flags: SettingFlags, context: Invocation):
   return resolveAll(flags, profile, context);
 }
 
-/** The same for commands that only show or change settings. Only warns about a file that others can change. */
+/**
+ * Resolves settings for commands that only show or change them. For a file that others can change
+ * it only warns, so that these commands can still be used to repair it.
+ */
 export async function showSettings(flags: SettingFlags, context: Invocation): Promise<Settings> {
   return resolveAll(flags, readProfileInForce(flags.profile, context.env), context);
 }
@@ -65,7 +71,7 @@ function warnOf({ exposedPath, distrust, unknown }: ProfileInForce, { reporter, 
   if (unknown && stderr.isTTY) warn('unknown_setting', `${unknown.message}: ${unknown.advice}`);
 }
 
-/** A profile's API key, or why it must not be sent to this base URL. */
+/** The API key of the profile, or the problem that it must not be sent to the current base URL. */
 function bindStoredKey(
   apiKey: Resolved<string>,
   profile: ProfileInForce,
@@ -88,7 +94,10 @@ function refuseUntrusted({ distrust }: ProfileInForce): void {
   if (distrust) throw distrust;
 }
 
-/** Why a profile's API key must not be sent to the current base URL: it is only for the one stored with it. */
+/**
+ * The problem that the API key of a profile is only for the base URL that is stored with it, and
+ * the current one is another.
+ */
 function misuseOfStoredKey(
   { name, stored, storedSource }: ProfileInForce,
   inForce: Resolved<string>,
@@ -132,7 +141,7 @@ function resolveOthers(flags: SettingFlags, env: Env, profile: ProfileInForce): 
   const isOfOtherService = stored.baseUrl && parseSetting('baseUrl', stored.baseUrl, '').value !== baseUrl.value;
   return {
     ...others,
-    // What a profile says about its service doesn't hold for another base URL.
+    // What a profile says about its service isn't true for another base URL.
     idempotencyKeys:
       isOfOtherService && idempotencyKeys.source === storedSource ? defaultOf('idempotencyKeys') : idempotencyKeys,
     profile: asShown({ value: name, source }),
@@ -148,7 +157,7 @@ function defaultOf<Key extends StoredKey>(key: Key): Resolved<ValueOf<Key>> {
 
 const asShown = (setting: Resolved<string> = {}): Resolved<string> => ({ ...setting, text: setting.value });
 
-/** The settings as shown, without the API key. */
+/** The settings as they are shown, with the API key masked. */
 export function maskSecrets(settings: Settings): Settings {
   const { value, command, source, problem } = settings.apiKey;
   const text = command === undefined ? value && maskApiKey(value) : `what '${command}' prints`;

@@ -20,7 +20,10 @@ export interface Setting {
   /** The variables that set it, highest priority first. */
   env: readonly [string, ...string[]];
   isStored?: boolean;
-  /** Suggested commands get its flag, to mean the same service and project. */
+  /**
+   * Suggested commands get the flag of this setting, so that they use the same service and project.
+   * False by default.
+   */
   isRepeated?: boolean;
   default?: string;
   about: string;
@@ -39,7 +42,10 @@ const stored = <Value>(setting: Omit<StoredSetting<Value>, 'isStored'>): StoredS
 
 export const defaultProfile = 'default';
 
-/** Every setting. The source for flags, help, the man page, error messages, `runctl config` and reading settings. */
+/**
+ * All settings. Flags, help, the man page, error messages, `runctl config` and the reading of
+ * settings are made from this table.
+ */
 export const settingTable = {
   apiKey: stored({
     name: 'API key',
@@ -145,7 +151,10 @@ export function parseSettingKey(text: string): SettingKey {
   return key;
 }
 
-/** A key and its value, as `config set` takes them. The API key never comes from the command line. */
+/**
+ * A key and its value, as `config set` takes them. The API key has no value here, because it is
+ * never typed on a command line.
+ */
 export const usageOf = (key: SettingKey) => (key === 'apiKey' ? key : `${key} <value>`);
 
 /** A setting that was set: its value, or why it is refused. The source names the flag, the variable or the profile. */
@@ -155,18 +164,21 @@ export type Given<Value> =
 
 export interface Resolved<Value = unknown> {
   value?: Value;
-  text?: string; // as it is shown and stored
+  text?: string; // the value as it is shown and stored
   source?: string;
   problem?: Problem;
-  /** Reads the API key again, in case it was replaced; undefined if it isn't there any more. */
+  /**
+   * Reads the API key again, because it may have been replaced. Undefined for a source that can't
+   * change, such as a variable.
+   */
   again?(): Promise<Given<string> | undefined>;
-  /** Instead of the API key's value, the shell command that prints it. */
+  /** The shell command that prints the API key, in place of a value. */
   command?: string;
 }
 
 const variables: readonly string[] = [
   ...Object.values<Setting>(settingTable).flatMap(({ env }) => env),
-  // Those of hooks.
+  // These variables are set for `--on-final` commands, so a nested runctl sees them.
   ...['STATUS', 'OUTCOME', 'EXIT_CODE', 'STARTED', 'EXECUTION_ID', 'AUTOMATION', 'COMMAND'].map(
     (name) => `RUNCTL_${name}`,
   ),
@@ -194,7 +206,10 @@ function variableLike(name: string): string | undefined {
   return /(?:KEY|TOKEN)$/i.test(name) ? 'RUNCTL_API_KEY' : undefined;
 }
 
-/** Checks a setting's text. Never throws: a refused setting only stops commands that need it. */
+/**
+ * Checks the text of a setting. Never throws, because a refused setting only stops commands that
+ * need it.
+ */
 export function parseSetting<Key extends StoredKey>(key: Key, text: string, source: string): Given<ValueOf<Key>> {
   const parsed = parseText(key, text);
   if ('value' in parsed) return { value: parsed.value, text: parsed.text ?? String(parsed.value), source };

@@ -2,7 +2,7 @@ import { exitNameOfSignal } from '../run/exit-codes.ts';
 import { interruptedProblem } from '../run/problem.ts';
 import { onAbort } from '../system/clock.ts';
 
-/** The outcome of `work`. Throws the interrupted problem as soon as `signal` aborts. */
+/** Returns the result of `work`. Throws the interrupted problem as soon as `signal` aborts. */
 export async function unlessInterrupted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   let forget = () => {};
   const interrupted = new Promise<never>((_, reject) => {

@@ -5,8 +5,8 @@ import { longestSecret, shortestSecret } from '../system/secrets.ts';
 import { parseDuration } from '../system/time-text.ts';
 
 /**
- * A setting's value, and its text if that isn't the value itself; or what is wrong with it, as the end of a sentence that
- * never quotes a possible API key.
+ * The value of a setting, with its text if that differs from the value. If the text is invalid,
+ * says what is wrong with it as the end of a sentence, which never quotes a possible API key.
  */
 export type Parsed<Value> = { value: Value; text?: string } | { flaw: string; hint?: string };
 
@@ -15,7 +15,10 @@ export function parseApiKey(text: string): Parsed<string> {
   return flaw ? { flaw } : { value: text };
 }
 
-/** If undici refuses a header, its error quotes the header, so such an API key must not reach it. */
+/**
+ * The error with which undici refuses a header quotes the header, so an API key with such a
+ * character must not reach undici.
+ */
 function flawOfApiKey(apiKey: string): string | undefined {
   if (apiKey === '') return 'is empty';
   if (/^https?:\/\//i.test(apiKey)) return 'is a URL';
@@ -40,19 +43,22 @@ export function parseBaseUrl(text: string): Parsed<string> {
   return { value: origin + trimSlashes(trimSlashes(pathname).replace(/\/v0$/, '')) };
 }
 
-/** What `localhost:42001` means; undefined for a text that isn't a host of this machine. It has nothing secret. */
+/**
+ * The URL for a text such as `localhost:42001`. Undefined for a text that isn't a host of this
+ * machine. The text has nothing secret, so messages may quote it.
+ */
 function localUrl(text: string): string | undefined {
   const { host, hostname } = URL.canParse(`http://${text}`) ? new URL(`http://${text}`) : { host: '', hostname: '' };
   return isLoopback(hostname) && !hasLateAt(text) ? `http://${host}` : undefined;
 }
 
-/** How the URL of a host begins, if it was typed without that. */
+/** The scheme for a host that was typed without one: http for this machine, https for any other. */
 export const schemeFor = (text: string) => (localUrl(text) ? 'http://' : 'https://');
 
 const trimSlashes = (path: string) => path.replace(/\/+$/, '');
 
 function flawOfBaseUrl(text: string): string | undefined {
-  // The URL parser drops these characters silently.
+  // The URL parser drops these characters without an error.
   if (/[^!-~]/.test(text) && /[\s\p{Cc}\p{Cf}]/u.test(text))
     return 'contains a space, or a control or invisible character';
   if (!/^https?:\/\//i.test(text)) return `doesn't begin with ${schemeFor(text)}`;
@@ -73,7 +79,7 @@ export function parseProject(text: string): Parsed<string> {
   return { flaw: 'is not a UUID', ...(dashed && { hint: `did you mean ${dashed}?` }) };
 }
 
-/** What a service may do with an idempotency key that it has seen before. */
+/** What the service may do with an idempotency key that it has seen before. */
 const keyTreatments = ['honored', 'ignored'] as const;
 export type KeyTreatment = (typeof keyTreatments)[number];
 

@@ -1,4 +1,7 @@
-/** `nowMs` is the wall clock, which can be changed. `elapsedMs` can't be changed, but may stop while the machine sleeps. */
+/**
+ * The clocks of the machine. `nowMs` is the wall clock, which can be changed. `elapsedMs` can't be
+ * changed, but may stop while the machine sleeps.
+ */
 export interface Clock {
   nowMs(): number;
   elapsedMs(): number;
@@ -12,7 +15,8 @@ export function stopwatch(clock: Clock): () => number {
   return () => Math.max(clock.elapsedMs() - startMs, clock.nowMs() - startWallMs);
 }
 
-// Timers stop while the machine sleeps. Short ones let polls continue soon after it wakes.
+// Timers stop while the machine sleeps, so a long wait is made of short timers. Then polls continue
+// soon after the machine wakes.
 const sliceMs = 5_000;
 /** If a wait ends this much too late, the machine slept or the process was stopped. */
 export const suspendedMs = 10_000;

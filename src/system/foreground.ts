@@ -2,15 +2,17 @@ import { readFileSync } from 'node:fs';
 import { getBuiltinModule, pid } from 'node:process';
 
 /**
- * Is the group of this process in the foreground of its terminal at this moment? Not in the background of a shell, nor
- * without a terminal of its own (`setsid`). `resumptions` counts how often the process went on after it was stopped.
+ * Whether this process is in the foreground of its terminal at this moment. It isn't in the
+ * background of a shell, nor without a controlling terminal (`setsid`). `resumptions` counts how
+ * often the process was continued after it was stopped.
  */
 export function createForeground(resumptions: () => number): () => boolean {
   let asked: { isInFront: boolean; atResumption: number } | undefined;
   return () => {
     const groups = groupsFromProc();
     if (groups) return isInFront(groups);
-    // Elsewhere it costs a process. A shell moves a command to the background only by stopping it first.
+    // Where there is no /proc, asking starts a process, so the answer is kept until the process was
+    // stopped. A shell moves a command to the background only by stopping it first.
     if (asked?.atResumption !== resumptions())
       asked = { isInFront: isInFront(groupsFromPs()), atResumption: resumptions() };
     return asked.isInFront;
@@ -35,7 +37,7 @@ function groupsFromProc(): Groups | undefined {
   }
 }
 
-/** Where `ps` doesn't say, the process counts as in the foreground. */
+/** If `ps` doesn't say, the process is taken to be in the foreground. */
 function groupsFromPs(): Groups {
   const { spawnSync } = getBuiltinModule('node:child_process');
   const { stdout } = spawnSync('ps', ['-o', 'pgid=,tpgid=', '-p', String(pid)], { encoding: 'utf8' });

@@ -9,7 +9,8 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-// A double holds any 15 digits. The exact parser costs ten times as much, so it must not run for every UUID.
+// A double holds any number of up to 15 digits. The exact parser takes ten times as long, so it
+// must not run for every UUID.
 const longNumber = /(?:^|[:,[])\s*-?(?:\d[\d.]{15}|[\d.]+[eE])/;
 
 /** Keeps a number that doesn't fit a double, such as an id above 2^53, as written. Throws `SyntaxError`. */

@@ -1,6 +1,7 @@
 /**
- * Is there an `@` behind the host of a URL? Then the password in it probably contains one of the characters that end the
- * host, and the URL parser takes the user name for the host. No part of such a URL may be shown or resolved.
+ * Whether there is an `@` after the host of a URL. Then the password in the URL probably contains
+ * one of the characters that end a host, and the URL parser takes the user name for the host. No
+ * part of such a URL may be shown or resolved.
  */
 export function hasLateAt(url: string): boolean {
   const withoutScheme = url.replace(/^[a-z][a-z\d+.-]*:\/\//i, '');

@@ -31,20 +31,25 @@ export class UnsafePathError extends Error {
   }
 }
 
-/** Else each mount of the volume lets the group write to everything in it again. */
+/**
+ * Without this setting, each mount of the volume lets the group write to everything in it again.
+ */
 export const groupVolumeAdvice = 'in Kubernetes, set `fsGroupChangePolicy: OnRootMismatch` beside fsGroup.';
 
 const isForeign = ({ uid }: Stats) => uid !== 0 && uid !== geteuid?.();
 const isShared = ({ mode }: Stats) => (mode & 0o022) !== 0;
 const sticky = 0o1000;
 
-/** May the user take the write access from others? A device, or a folder such as /tmp, is everybody's on purpose. */
+/**
+ * Whether the user can take the write access from others. A device, or a folder such as /tmp, is
+ * writable for everybody on purpose.
+ */
 function isRepairable(stat: Stats): boolean {
   const isEverybodys = !(stat.isFile() || stat.isDirectory()) || (stat.mode & sticky) !== 0;
   return isShared(stat) && stat.uid === geteuid?.() && !isEverybodys;
 }
 
-/** Those of these paths that others can write to, and that the user may take from them. */
+/** The paths that others can write to and whose mode the user may change. */
 export const repairableOf = (paths: readonly string[]): string[] =>
   [...new Set(paths)].filter((path) => existsSync(path) && isRepairable(statSync(path)));
 
@@ -56,7 +61,7 @@ function refuseUnsafe(path: string, stat: Stats): void {
 export function ownFolder(path: string): string {
   const folder = realpathSync(path);
   const stat = statSync(folder);
-  // Whatever else it is fails with ENOTDIR when it is used.
+  // A path to anything but a folder fails with ENOTDIR when it is used.
   if (stat.isDirectory()) refuseUnsafe(folder, stat);
   return folder;
 }
@@ -95,7 +100,10 @@ export function openOwn(path: string, flags: number): number {
   }
 }
 
-/** Reads a file into the memory that `allocate` gives, and no further than that reaches. Throws as `openOwn` does, and for a file above `mostMebibytes`. */
+/**
+ * Reads a file into the memory that `allocate` returns, and no more than fits into it. Throws as
+ * `openOwn` does, and for a file above `mostMebibytes`.
+ */
 export function readOwn(
   path: string,
   mostMebibytes: number,
@@ -139,7 +147,10 @@ export function fileAndFolder(path: string): [folder: string, file: string] {
   return [dirname(file), file];
 }
 
-/** Takes the write access to a file and its folder from others, as far as the user may. Returns the paths it changed. */
+/**
+ * Takes the write access to a file and its folder from others, if the user may change the modes.
+ * Returns the paths that were changed.
+ */
 export function repairOwn(path: string): string[] {
   const wrong = repairableOf(fileAndFolder(path));
   for (const each of wrong) chmodSync(each, statSync(each).mode & 0o7755);

@@ -1,6 +1,7 @@
 /**
- * What came along with a value from a file or from another program, which a shell leaves in place: the end of a sentence,
- * and what to do. It never quotes the text, which may be an API key.
+ * What was copied together with a value from a file or another program, and isn't removed by a
+ * shell: `flaw` is the end of a sentence, and `hint` says what to do. Neither quotes the text,
+ * which may be an API key.
  */
 export function flawOfPaste(text: string): { flaw: string; hint: string } | undefined {
   if (text.includes('\r'))

@@ -10,7 +10,8 @@ const unsafe = () =>
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
 const commandString = () => /(?:\u001B[P\]X^_]|[\u0090\u0098\u009D-\u009F])\P{Cc}*(?:\u0007|\u001B\\|\u009C)/gu;
 
-// Most text is plain, and the expressions for all other text take 1 ms to make.
+// Most text is plain, so it is tested first. The expressions for all other text take 1 ms to
+// compile.
 const isPlain = (text: string) => /^[\t\n -~]*$/.test(text);
 
 /** Text from the service, made harmless for a terminal: no escape sequences, no control characters but tab and newline. */

@@ -3,8 +3,8 @@ import { sanitize } from './sanitize.ts';
 export type Secrets = ReturnType<typeof createSecrets>;
 
 const mask = '[secret]';
-export const shortestSecret = 4; // shorter ones are part of ordinary words
-export const longestSecret = 2048; // of a longer one, V8 compiles no expression for all ways to escape it
+export const shortestSecret = 4; // shorter texts occur in ordinary words
+export const longestSecret = 2048; // for a longer one, V8 can't compile the expression that matches its escaped forms
 
 /** Hides API keys and proxy credentials: plain, percent-encoded, JSON-escaped, or as a complete Base64 text. */
 export function createSecrets() {
@@ -13,14 +13,15 @@ export function createSecrets() {
   return {
     protect(secret: string): void {
       if (secret.length < shortestSecret || secrets.includes(secret)) return;
-      // Longest first, because one may be part of another.
+      // The longest secret is replaced first, because another may be a part of it.
       secrets = [...secrets, secret].sort((one, another) => another.length - one.length);
       escapedSecrets = undefined;
     },
     /** The text must have complete lines, because half a secret can't be recognized. */
     scrub(text: string): string {
       const scrubbed = hide(text);
-      // Without what a terminal doesn't show, a secret may be whole again.
+      // A secret with characters in it that a terminal doesn't show would look complete there, so
+      // the sanitized text is searched, too.
       const visible = sanitize(scrubbed);
       const hidden = visible === scrubbed ? visible : hide(visible);
       return hidden === visible ? scrubbed : hidden;
@@ -67,7 +68,10 @@ function jsonEscaped(character: string): string {
 
 const literal = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 
-/** Words with 16 letters and digits in a row, some of each. Names, paths and UUIDs, with dashes or without, don't have them. */
+/**
+ * Words that have 16 letters and digits in a row, at least one of each, as API keys do. Names,
+ * paths and UUIDs don't.
+ */
 export function misplacedApiKeys(words: readonly string[]): string[] {
   return words
     .flatMap((word) => [word, ...word.split('=').slice(1)])

@@ -13,7 +13,7 @@ interface ShellCommand {
   hear(text: string, stream: 'stdout' | 'stderr'): void;
 }
 
-/** What a command needs of the world. */
+/** What running a command needs from the context. */
 interface World {
   env: Env;
   signal: AbortSignal; // stops the command
@@ -54,7 +54,8 @@ export function runShellCommand(asked: ShellCommand, { env, signal, clock }: Wor
       });
     }
     child.on('close', (code, killer) => end(failureOf(code, killer)));
-    // A background process may keep the output open forever.
+    // A background process may keep the output open forever, so the end of the command itself is
+    // enough.
     child.on('exit', (code, killer) => void clock.sleep(graceMs, done.signal).then(() => end(failureOf(code, killer))));
   });
 }
@@ -68,7 +69,7 @@ function killAll(child: ChildProcess, name: 'SIGTERM' | 'SIGKILL'): void {
   try {
     if (child.pid !== undefined) kill(-child.pid, name);
   } catch {
-    // At a terminal the command has no process group of its own.
+    // At a terminal the command has no process group of its own, so only the command is stopped.
     child.kill(name);
   }
 }
@@ -88,7 +89,7 @@ function start({ command, variables, input, isAtTerminal = false, hear }: ShellC
     // Both streams are missing if no more files can be opened.
     child[stream]?.setEncoding('utf8').on('data', (text: string) => hear(text, stream));
   }
-  // A command may close its input without reading it.
+  // A command may close its input without reading it, which is no failure.
   child.stdin?.on('error', () => {});
   child.stdin?.end(input);
   return child;

@@ -37,7 +37,7 @@ function inUnits(ms: number, large: keyof typeof unitsMs, small?: keyof typeof u
 
 export const formatAge = (ms: number): string => formatDuration(Math.floor(ms / unitsMs.s) * unitsMs.s);
 
-/** Its largest unit alone: `5m ago`. */
+/** An age with its largest unit alone, such as `5m ago`. */
 export const formatAgo = (ms: number): string =>
   ms < unitsMs.s ? 'just now' : `${formatAge(ms).replace(/ .*/, '')} ago`;
 

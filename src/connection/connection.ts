@@ -43,9 +43,13 @@ export function hintContextOf({
   context,
 }: Pick<Connection, 'journal' | 'baseUrl' | 'context'>): HintContext {
   const { CI, GITHUB_ACTIONS } = context.env;
+  let automations: ReadonlySet<string> | undefined;
   return {
     hasJournal: hasJournal(context),
-    namesLike: (name) => nearWords(name, automationsIn({ journal, baseUrl })),
+    namesLike(name) {
+      automations ??= automationsIn({ journal, baseUrl });
+      return nearWords(name, automations);
+    },
     argumentOf(run) {
       const isHere = !CI && !GITHUB_ACTIONS && journal.find(run.executionId, { baseUrl }) !== undefined;
       return isHere ? run.executionId : fullArgumentOf(run);

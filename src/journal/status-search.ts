@@ -2,9 +2,10 @@ import type { RunEntry } from '../run/entry.ts';
 import { finalStatuses } from '../run/statuses.ts';
 import { type JournalRecord, parseRecord } from './records.ts';
 
-// Parsing a year's lines takes ten times as long as searching them. So the ids of the runs and triggers that may have a
-// status are searched for first, then only their records are parsed. What is found may be too much, because the records are
-// folded afterwards, but never too little. Lines are searched in the form in which `JSON.stringify` writes them.
+// Parsing the lines of a year takes ten times as long as searching them. So the first reading only finds the ids of the runs
+// and the idempotency keys of the triggers that may have the status, and the second reading parses their lines. It may be too
+// many, because their records are folded afterwards, but never too few. Lines are searched in the form in which
+// `JSON.stringify` writes them.
 
 export interface StatusSearch {
   statuses?: readonly string[]; // in upper case
@@ -15,16 +16,13 @@ export interface StatusSearch {
 
 /** The records of what may have one of these statuses, oldest first. `read` gives the text of each file. */
 export function* recordsWithStatus(search: StatusSearch, read: () => Iterable<string>): Generator<JournalRecord> {
-  const { runs, triggers } = findIds(search, read);
-  if (runs.size === 0 && triggers.size === 0) return;
+  const { runs, keys } = findIds(search, read);
+  if (runs.size === 0 && keys.size === 0) return;
+  const isWanted = (line: string) =>
+    (runs.size > 0 && runs.has(idIn(line, runLabel))) || (keys.size > 0 && keys.has(idIn(line, keyLabel)));
   for (const text of read()) {
-    const starts = new Set<number>();
-    if (runs.size > 0)
-      for (const { id, at } of idsIn(text, runLabel)) if (runs.has(id)) starts.add(startOfLine(text, at));
-    if (triggers.size > 0)
-      for (const { id, at } of idsIn(text, keyLabel)) if (triggers.has(id)) starts.add(startOfLine(text, at));
-    for (const start of [...starts].sort((one, other) => one - other)) {
-      const record = parseRecord(lineFrom(text, start));
+    for (const line of text.split('\n')) {
+      const record = isWanted(line) ? parseRecord(line) : undefined;
       if (record) yield record;
     }
   }
@@ -33,82 +31,89 @@ export function* recordsWithStatus(search: StatusSearch, read: () => Iterable<st
 /** The ids of runs, and the idempotency keys of triggers. */
 interface Ids {
   runs: Set<string>;
-  triggers: Set<string>;
+  keys: Set<string>;
+}
+
+/** Looks for ids in the text of one file after the other. */
+interface Finder {
+  read(text: string): void;
+  addTo(ids: Ids): void;
 }
 
 function findIds(search: StatusSearch, read: () => Iterable<string>): Ids {
-  const { statuses = [], isUnfinished = statuses.includes('RUNNING'), otherRuns = [], baseUrl } = search;
-  const runs = new Set(otherRuns.map(({ executionId }) => idAt(JSON.stringify(executionId), 1).id));
-  const words = statuses.filter((status) => status !== 'RUNNING' && status !== 'UNKNOWN');
-  const searches = [
-    ...(words.length > 0 ? [createWordSearch(words, runs)] : []),
-    ...(isUnfinished ? [createUnfinishedSearch(baseUrl)] : []),
-  ];
-  const unresolved = statuses.includes('UNKNOWN') ? createUnresolvedSearch() : undefined;
-  if (searches.length > 0 || unresolved) {
-    for (const text of read()) {
-      for (const search of searches) search.read(text);
-      unresolved?.read(text);
-    }
-  }
-  for (const search of searches) for (const id of search.ids()) runs.add(id);
-  return { runs, triggers: new Set(unresolved?.ids()) };
+  const { otherRuns = [] } = search;
+  const ids: Ids = { runs: new Set(otherRuns.map(idOf)), keys: new Set() };
+  const finders = findersFor(search);
+  if (finders.length === 0) return ids;
+  for (const text of read()) for (const finder of finders) finder.read(text);
+  for (const finder of finders) finder.addTo(ids);
+  return ids;
 }
 
-/** The runs with a record that has one of the words: a status, in any case of letters, or `not_found`, a type of record. */
-function createWordSearch(words: readonly string[], ids: Set<string>) {
+function findersFor({ statuses = [], isUnfinished, baseUrl }: StatusSearch): Finder[] {
+  const finders: Finder[] = [];
+  const written = statuses.filter((status) => status !== 'RUNNING' && status !== 'UNKNOWN');
+  if (written.length > 0) finders.push(createStatusFinder(written));
+  if (isUnfinished ?? statuses.includes('RUNNING')) finders.push(createUnfinishedFinder(baseUrl));
+  if (statuses.includes('UNKNOWN')) finders.push(createUnresolvedFinder());
+  return finders;
+}
+
+/** The runs with a record that has one of these words: a status, in any case of letters, or `not_found`, a type of record. */
+function createStatusFinder(words: readonly string[]): Finder {
+  const runs = new Set<string>();
   const escaped = words.map((word) => JSON.stringify(word).replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
   const pattern = new RegExp(escaped.join('|'), 'gi');
   return {
-    read(text: string) {
+    read(text) {
       for (const { index } of text.matchAll(pattern)) {
-        const line = lineFrom(text, startOfLine(text, index));
-        for (const { id } of idsIn(line, runLabel)) ids.add(id);
+        const id = idIn(lineAround(text, index), runLabel);
+        if (id) runs.add(id);
       }
     },
-    ids: () => ids,
+    addTo(ids) {
+      for (const id of runs) ids.runs.add(id);
+    },
   };
 }
 
 /** The runs without a final status. Final statuses stay, so a run with one is never unfinished. */
-function createUnfinishedSearch(baseUrl: string | undefined) {
+function createUnfinishedFinder(baseUrl: string | undefined): Finder {
   const all = new Set<string>();
   const finished = new Set<string>();
   const itsUrl = `"baseUrl":${JSON.stringify(baseUrl)},`;
   const final = new RegExp(`"status":"(?:${finalStatuses.join('|')})"`);
-  /** Is it a whole record of this service? Another service may have a run with this id. */
-  const isOurs = (line: string): boolean => line.includes(itsUrl) && isWhole(line);
+  // Another service may have a run with this id.
+  const isFinal = (line: string) => final.test(line) && line.includes(itsUrl) && isWhole(line);
   return {
-    read(text: string) {
-      for (const { id, at, end } of idsIn(text, runLabel)) {
-        // As runctl writes it, the status stands behind the id.
-        const isFinished = final.test(lineFrom(text, end)) && isOurs(lineFrom(text, startOfLine(text, at)));
-        (isFinished ? finished : all).add(id);
+    read(text) {
+      for (const line of text.split('\n')) {
+        const id = idIn(line, runLabel);
+        if (id) (isFinal(line) ? finished : all).add(id);
       }
     },
-    *ids() {
-      for (const id of all) if (!finished.has(id)) yield id;
+    addTo(ids) {
+      for (const id of all) if (!finished.has(id)) ids.runs.add(id);
     },
   };
 }
 
 /** The triggers that weren't accepted. One that was has a run for good. */
-function createUnresolvedSearch() {
+function createUnresolvedFinder(): Finder {
   const keys = new Map<string, string>();
   const accepted = new Set<string>();
   return {
-    read(text: string) {
-      for (const { id, at, end } of idsIn(text, keyLabel)) {
-        const start = startOfLine(text, at);
-        const from = text.indexOf('"type":"', start);
-        // The base URL, the automation and the idempotency key.
-        const trigger = text.slice(text.indexOf('"baseUrl":', from), end);
-        if (text.startsWith('"type":"triggered"', from)) keys.set(trigger, id);
-        else if (text.startsWith('"type":"accepted"', from) && isWhole(lineFrom(text, start))) accepted.add(trigger);
+    read(text) {
+      for (const line of text.split('\n')) {
+        const isTriggered = line.includes('"type":"triggered"');
+        if (!isTriggered && !line.includes('"type":"accepted"')) continue;
+        const key = idIn(line, keyLabel);
+        if (isTriggered) keys.set(triggerIn(line), key);
+        else if (isWhole(line)) accepted.add(triggerIn(line));
       }
     },
-    *ids() {
-      for (const [trigger, key] of keys) if (!accepted.has(trigger)) yield key;
+    addTo(ids) {
+      for (const [trigger, key] of keys) if (!accepted.has(trigger)) ids.keys.add(key);
     },
   };
 }
@@ -116,23 +121,29 @@ function createUnresolvedSearch() {
 const runLabel = '"executionId":"';
 const keyLabel = '"idempotencyKey":"';
 
-/** The ids behind this label, each with where it begins and ends. */
-function* idsIn(text: string, label: string): Generator<{ id: string; at: number; end: number }> {
-  for (let at = text.indexOf(label); at !== -1; at = text.indexOf(label, at + label.length))
-    yield idAt(text, at + label.length);
+/**
+ * The id behind this label, or an empty text. In lower case, as the case of an id doesn't matter. With an escape, it is cut,
+ * and means others, too.
+ */
+function idIn(line: string, label: string): string {
+  const at = line.indexOf(label);
+  if (at === -1) return '';
+  const start = at + label.length;
+  return line.slice(start, line.indexOf('"', start)).toLowerCase();
 }
 
-/** In lower case, as the case of an id doesn't matter. With an escape, it is cut, and means others, too. */
-function idAt(text: string, at: number): { id: string; at: number; end: number } {
-  const end = text.indexOf('"', at);
-  return { id: text.slice(at, end).toLowerCase(), at, end };
+const idOf = ({ executionId }: RunEntry): string =>
+  idIn(`${runLabel}${JSON.stringify(executionId).slice(1)}`, runLabel);
+
+/** The base URL, the automation and the idempotency key, as they are written. */
+function triggerIn(line: string): string {
+  const end = line.indexOf('"', line.indexOf(keyLabel) + keyLabel.length);
+  return line.slice(line.indexOf('"baseUrl":'), end);
 }
 
-const startOfLine = (text: string, at: number): number => text.lastIndexOf('\n', at) + 1;
-
-function lineFrom(text: string, start: number): string {
-  const end = text.indexOf('\n', start);
-  return text.slice(start, end === -1 ? undefined : end);
+function lineAround(text: string, at: number): string {
+  const end = text.indexOf('\n', at);
+  return text.slice(text.lastIndexOf('\n', at) + 1, end === -1 ? undefined : end);
 }
 
 /** A torn line is no record, and an id that is cut means others, too. */

@@ -6,7 +6,7 @@ import { statusIn } from '../journal/run-handle.ts';
 import { type Entry, isOpen, type KnownRun, type RunEntry, runOf } from '../run/entry.ts';
 import type { Fault } from '../run/fault.ts';
 import { defaults } from '../run/limits.ts';
-import { Problem } from '../run/problem.ts';
+import { Problem, problemOrThrow } from '../run/problem.ts';
 import { endedWell } from '../run/statuses.ts';
 import { need, type Settings } from '../settings/resolve.ts';
 import { readErrors, recordedErrorOf } from '../watch/fetch-run.ts';
@@ -37,7 +37,7 @@ export async function connectToPoll(
     need('baseUrl', settings);
     if (command === undefined) need('apiKey', settings);
   } catch (error) {
-    return problemIn(error);
+    return problemOrThrow(error);
   }
   if (command !== undefined && status === undefined)
     return new Problem({ name: 'usage', message: "the command that prints the API key isn't run for a list" });
@@ -62,7 +62,7 @@ export async function pollAll(
   try {
     await reached.account();
   } catch (error) {
-    return missedBecause(problemIn(error));
+    return missedBecause(problemOrThrow(error));
   }
   const longestMs = giveUpAfter ?? (stdout.isTTY ? defaults.listGiveUpAtTerminalMs : defaults.listGiveUpAfterMs);
   const refreshed = await refreshRuns(pollable, longestMs, reached);
@@ -91,9 +91,4 @@ async function withErrors(entries: readonly Entry[], nowMs: number, connection: 
     const result = entry.kind === 'run' ? results.get(entry.executionId) : undefined;
     return result ? { ...entry, error: recordedErrorOf(result) } : entry;
   });
-}
-
-function problemIn(error: unknown): Problem {
-  if (error instanceof Problem) return error;
-  throw error;
 }

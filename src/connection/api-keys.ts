@@ -1,6 +1,6 @@
 import type { Invocation } from '../context.ts';
 import type { Fault } from '../run/fault.ts';
-import { Problem } from '../run/problem.ts';
+import { problemOrThrow } from '../run/problem.ts';
 import type { Renewal } from '../run/renewal.ts';
 import type { ApiKey } from '../service/http-request.ts';
 import { need, type Settings } from '../settings/resolve.ts';
@@ -75,8 +75,7 @@ export function createApiKeys({ apiKey, ...settings }: Settings, context: Invoca
       current = Promise.resolve({ value, version });
       return { kind: 'another' };
     } catch (error) {
-      if (error instanceof Problem) return { kind: 'unreadable', reason: error.message };
-      throw error;
+      return { kind: 'unreadable', reason: problemOrThrow(error).message };
     }
   }
 

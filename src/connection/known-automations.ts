@@ -1,7 +1,7 @@
 import type { Invocation } from '../context.ts';
 import type { Journal } from '../journal/journal.ts';
 import { isPlainName } from '../run/automation-name.ts';
-import { Problem } from '../run/problem.ts';
+import { problemOrThrow } from '../run/problem.ts';
 import { resolveWithoutApiKey } from '../settings/resolve.ts';
 import { valueIfGiven } from '../settings/table.ts';
 import { journalOf } from './open-journal.ts';
@@ -35,7 +35,7 @@ export function isAutomation(name: string, context: Invocation): boolean {
     return journal.entries({ baseUrl, automations: [{ automationName: name }], hasRun: true }).next().done !== true;
   } catch (error) {
     // A setting that is wrong is reported by the commands that need it.
-    if (error instanceof Problem) return false;
-    throw error;
+    problemOrThrow(error);
+    return false;
   }
 }

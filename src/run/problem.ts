@@ -43,6 +43,12 @@ export class Problem extends Error {
   }
 }
 
+/** The problem that was thrown. Throws any other error again, because that is a bug. */
+export function problemOrThrow(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  throw error;
+}
+
 export const mayHaveStarted = ({ facts }: Problem): boolean =>
   facts.name === 'outcome_unknown' || facts.started === 'unknown';
 

@@ -2,7 +2,7 @@ import { senderOf } from '../journal/processes.ts';
 import { ageOf, type UnresolvedTrigger } from '../run/entry.ts';
 import { defaults } from '../run/limits.ts';
 import type { InDoubtReason, OutcomeOf, Recovery, TriggerOutcome } from '../run/outcome.ts';
-import { Problem } from '../run/problem.ts';
+import { type Problem, problemOrThrow } from '../run/problem.ts';
 import type { Target } from '../run/run.ts';
 import { fetchOptional, readErrors } from '../watch/fetch-run.ts';
 import type { Ports } from '../watch/ports.ts';
@@ -126,12 +126,6 @@ function outcomeOrProblem(recovered: Recovered, flags: RecoverFlags, ports: Port
   } catch (error) {
     return outcomeOfProblem(recovered.trigger, problemOrThrow(error));
   }
-}
-
-/** Throws any other error again, because that is a bug. */
-function problemOrThrow(error: unknown): Problem {
-  if (error instanceof Problem) return error;
-  throw error;
 }
 
 function outcomeOf({ trigger, result }: Recovered, { dryRun }: RecoverFlags, ports: Ports): TriggerOutcome {

@@ -25,9 +25,10 @@ export function omissionNote(
   names: readonly string[],
   automations: readonly NamedAutomation[],
   { matching, rows }: { matching: readonly ListRow[]; rows: readonly ListRow[] },
-  { limit }: { limit?: number },
+  { limit, quiet }: { limit?: number; quiet?: boolean },
   recordedNames: () => ReadonlySet<string>,
 ): string[] {
+  if (quiet) return [];
   if (matching.length > rows.length) return [moreNote(rows.length, limit)];
   const isShown = (at: number) => rows.some(({ entry }) => isAmong(automations.slice(at, at + 1), entry.target));
   const missing = names.filter((_, at) => !isShown(at));
@@ -60,8 +61,8 @@ export function offlineNote(missed: readonly Missed[], statuses: readonly string
 
 /** The requested statuses that these runs may have by now. */
 function wantedOf(missed: readonly Missed[], statuses: readonly string[]): string {
-  const isForgotten = missed.some(({ entry }) => entry.kind === 'not_found');
-  const mayBe = statuses.filter((status) => status !== 'UNKNOWN' && (status !== 'NOT_FOUND' || isForgotten));
+  const isNotFound = missed.some(({ entry }) => entry.kind === 'not_found');
+  const mayBe = statuses.filter((status) => status !== 'UNKNOWN' && (status !== 'NOT_FOUND' || isNotFound));
   return mayBe.join(' or ');
 }
 

@@ -51,7 +51,7 @@ const hasStartedSince = (entry: Entry, sinceMs = Number.NEGATIVE_INFINITY) =>
  * and only a watch records that a run is NOT_FOUND.
  */
 export function isPollable(entry: Entry, statuses: readonly string[] | undefined, nowMs: number): entry is RunEntry {
-  const isForgotten = entry.kind === 'not_found';
-  if (!(isForgotten || isUnfinished(entry)) || !isOpen(entry, nowMs)) return false;
-  return statuses?.every((status) => status === 'UNKNOWN' || (!isForgotten && status === 'NOT_FOUND')) !== true;
+  const isNotFound = entry.kind === 'not_found';
+  if (!(isNotFound || isUnfinished(entry)) || !isOpen(entry, nowMs)) return false;
+  return statuses?.every((status) => status === 'UNKNOWN' || (!isNotFound && status === 'NOT_FOUND')) !== true;
 }

@@ -3,6 +3,7 @@ import { define, type OptionsOf } from '../cli/command.ts';
 import { aboutSelection, giveUpListingAfter } from '../cli/options.ts';
 import { moment, statusWords, whole } from '../cli/values.ts';
 import { flawOfSelection, parseAutomationNames } from '../connection/arguments.ts';
+import type { Connection } from '../connection/connection.ts';
 import { automationsIn } from '../connection/known-automations.ts';
 import { journalOf } from '../connection/open-journal.ts';
 import type { Invocation } from '../context.ts';
@@ -86,10 +87,7 @@ export const list = define(command, {
 
     const recorded = recordedIn(journal, selection, nowMs);
     checkStatuses(options.status, recorded);
-    const pollable = recorded.filter((entry) => isPollable(entry, options.status, nowMs));
-    const polled = await pollAll(recorded, pollable, reached, options, context);
-    if (context.signal.aborted) throw interruptedProblem(exitNameOfSignal(context.signal));
-
+    const polled = await pollSelected(recorded, reached, options, context);
     const recordedNames = () => automationsIn({ journal, baseUrl });
     const matching = rowsOf(polled, selection, nowMs);
     const rows = matching.slice(0, selection.limit);
@@ -108,7 +106,7 @@ export const list = define(command, {
     }
     const { runTable } = await import('../output/tables.ts');
     if (!mayMatch && shownMissed.length > 0) notices.push(unpolledNote(shownMissed));
-    if (!options.quiet) notices.push(...omissionNote(names, automations, { matching, rows }, options, recordedNames));
+    notices.push(...omissionNote(names, automations, { matching, rows }, options, recordedNames));
     return {
       outcomes: [...rows.map((row) => outcomeOf(row, nowMs)), ...problems],
       hintContext: { ...plainHintContext, argumentOf: ({ executionId }) => executionId },
@@ -122,6 +120,20 @@ export const list = define(command, {
 });
 
 const offlineProblem = new Problem({ name: 'usage', message: 'with `--offline` nothing is polled' });
+
+/** Polls the runs whose status may have changed. Throws the interrupted problem. */
+async function pollSelected(
+  recorded: readonly Entry[],
+  reached: Connection | Problem,
+  options: ListOptions,
+  context: Invocation,
+): Promise<Polled> {
+  const nowMs = context.clock.nowMs();
+  const pollable = recorded.filter((entry) => isPollable(entry, options.status, nowMs));
+  const polled = await pollAll(recorded, pollable, reached, options, context);
+  if (context.signal.aborted) throw interruptedProblem(exitNameOfSignal(context.signal));
+  return polled;
+}
 
 /** The entries that were asked for. A run is `isOld` if its status may have changed since it was recorded. */
 function rowsOf({ entries, missed }: Polled, selection: Selection, nowMs: number): ListRow[] {

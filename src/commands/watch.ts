@@ -65,9 +65,9 @@ async function unfinishedRuns(connection: Connection): Promise<RunHandle[]> {
   const { journal, baseUrl, clock } = connection;
   const open = journal.pollable({ baseUrl });
   const unfinished = open.filter(isUnfinished);
-  const forgotten = open.filter(({ kind }) => kind === 'not_found');
-  const { current } = await refreshRuns(forgotten, defaults.listGiveUpAtTerminalMs, connection);
-  const again = forgotten.filter(({ executionId }) => current.has(executionId));
+  const notFound = open.filter(({ kind }) => kind === 'not_found');
+  const { current } = await refreshRuns(notFound, defaults.listGiveUpAtTerminalMs, connection);
+  const again = notFound.filter(({ executionId }) => current.has(executionId));
   return [...unfinished, ...again].reverse().map((entry) => runHandleOf(runOf(entry), entry, clock));
 }
 

@@ -139,10 +139,13 @@ export const isProjectUnknown = ({ serviceCode, page }: Fault): boolean =>
 export const sentenceOf = (kind: FaultKind): string | undefined => rowOf(kind).says;
 
 /** What the user can do about a failed request, whatever the request was. */
-export const remedyOf = (fault: Fault) =>
-  fault.kind === 'unauthorized' && fault.httpStatus === 403
+export function remedyOf({ kind, httpStatus, page }: Fault): string | undefined {
+  // The page may not come from the service, so there may be credits.
+  if (kind === 'no_credits' && page !== undefined) return undefined;
+  return kind === 'unauthorized' && httpStatus === 403
     ? `${apiKeyHint}: give it access, or use another`
-    : rowOf(fault.kind).remedy;
+    : rowOf(kind).remedy;
+}
 
 /** Why a request failed. What it means follows from `kind` and `httpStatus` alone. */
 export interface Fault {

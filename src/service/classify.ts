@@ -52,6 +52,8 @@ const table: readonly StatusRow[] = [
   ['409',                  'always',            'in_progress',       'rejected'],
   ['400-499',              'a not-found code',  'not_found',         'rejected'],
   ['500 502-504 520-527',  'always',            'unavailable',       'unavailable'],
+  // A login portal sends 511 (RFC 6585 §6).
+  ['500-599',              'an HTML page',      'rejected',          'unreadable'],
 ];
 
 const rows = table.map(([statuses, condition, trigger, poll]) => ({

@@ -82,6 +82,8 @@ const ofTriggers: Row[] = [
     'exits 7: not_started, unauthorized', { next: config, says: /may not trigger nightly/ }],
   ['403 with Retry-After until it gives up', '', any(403, soon), 'exits 9: not_started, rate_limited', { next: again }],
   ['401 with Retry-After', '', any(401, soon), 'exits 7: not_started, unauthorized', { next: config }],
+  ["a portal's page with 402", '', faulty({ on: 'trigger', do: 'html', status: 402 }),
+    'exits 8: not_started, no_credits', { next: /^runctl doctor/ }],
   ['402', '', { credits: 0 }, 'exits 8: not_started, no_credits'],
   ['429 until it gives up', '', any(429), 'exits 9: not_started, rate_limited', { next: again }],
   ['429 for too long', '--timeout 10s', any(429, later), 'exits 9: not_started, rate_limited', { says: /wait 1d 3h/ }],

@@ -75,6 +75,7 @@ answer                    | trigger          | trigger in doubt | status        
 503-active                | ~outcome_unknown | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
 520-527                   | ~outcome_unknown | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
 501-active 505-active     | outcome_unknown  | outcome_unknown  | rejected      | ~unavailable  | ~result_unavailable
+501-html 511-html         | outcome_unknown  | outcome_unknown  | ~unavailable  | ~unavailable  | ~result_unavailable
 501 505-519 528-599       | outcome_unknown  | outcome_unknown  | rejected      | ~unavailable  | ~result_unavailable
 unresolvable refused      | ~unavailable     | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
 unreachable proxy-502     | ~unavailable     | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable

@@ -96,7 +96,10 @@ function reasonsFor(missed: readonly Missed[]): string {
   return reasons.slice(0, mostReasons).join('; ') + more;
 }
 
-/** Says why there is nothing to list. With `--quiet`, it says nothing. */
+/**
+ * Says why there is nothing to list. With `--quiet`, it says nothing. It neither does if records are
+ * missing in the journal, as nobody knows then what there is. A warning says that they are missing.
+ */
 export function emptyNote(
   names: readonly string[],
   baseUrl: string | undefined,
@@ -104,7 +107,7 @@ export function emptyNote(
   recordedNames: () => ReadonlySet<string>,
   context: Invocation,
 ): string[] {
-  if (quiet) return [];
+  if (quiet || isJournalIncomplete(context)) return [];
   const place = journalPlace(baseUrl, context);
   const filters = [
     names.length > 0 && ` of ${namesIn(names)}`,
@@ -113,10 +116,9 @@ export function emptyNote(
     since && ' since then',
   ];
   const isFiltered = filters.some(Boolean);
-  const start = isJournalIncomplete(context) ? '' : ' Start one with `runctl trigger <automation>`.';
-  const next = isFiltered ? ' `runctl list` shows all.' : start;
+  const next = isFiltered ? '`runctl list` shows all.' : 'Start one with `runctl trigger <automation>`.';
   const none = `No runs${filters.filter(Boolean).join('')} ${place}.${nearNote(names, recordedNames)}`;
-  return [`${none} Runs started on other machines aren't listed.${next}`];
+  return [`${none} Runs started on other machines aren't listed. ${next}`];
 }
 
 /** Throws a usage problem for a status that neither the documents nor a run have. */

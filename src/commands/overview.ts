@@ -1,4 +1,4 @@
-import { journalOf } from '../connection/open-journal.ts';
+import { isJournalIncomplete, journalOf } from '../connection/open-journal.ts';
 import type { Invocation } from '../context.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Result } from '../output/print.ts';
@@ -25,12 +25,15 @@ export async function showOverview(context: Invocation): Promise<Result | number
   const baseUrl = valueIfGiven(resolveWithoutApiKey({}, env).baseUrl);
   if (baseUrl === undefined) return introduce(context);
   const journal = journalOf(context, { needed: true });
-  if (journal.entries({ baseUrl }).next().done) return noRuns(await hasApiKey(context));
+  // Nobody knows whether all is well if records are missing.
+  const isIncomplete = isJournalIncomplete(context);
+  if (!isIncomplete && journal.entries({ baseUrl }).next().done) return noRuns(await hasApiKey(context));
   const nowMs = clock.nowMs();
   const entries = entriesInNeed(journal, baseUrl, nowMs);
+  const nothing = isIncomplete ? '' : allIsWell;
   return {
     forPeople: {
-      text: (theme, { columns = 80 }) => (entries.length > 0 ? linesOf(entries, nowMs, theme, columns) : allIsWell),
+      text: (theme, { columns = 80 }) => (entries.length > 0 ? linesOf(entries, nowMs, theme, columns) : nothing),
       next: '`runctl list` shows every run, `runctl --help` every command',
     },
   };

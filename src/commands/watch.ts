@@ -4,6 +4,7 @@ import { aboutRun, following } from '../cli/options.ts';
 import { flawOfRun, isFromJournal, parseRunArgument, type RunArgument } from '../connection/arguments.ts';
 import type { Connection } from '../connection/connection.ts';
 import { findRun } from '../connection/find-run.ts';
+import { isJournalIncomplete } from '../connection/open-journal.ts';
 import { refreshRuns } from '../connection/refresh.ts';
 import { runHandleOf } from '../journal/run-handle.ts';
 import type { Result } from '../output/print.ts';
@@ -43,7 +44,8 @@ export const watch = define(command, {
     const runs = options.all ? await unfinishedRuns(connection) : await findRuns(named, connection);
     if (isDefault) for (const { run } of runs) sayLastRun(run, context);
     if (runs.length === 0) {
-      return { forPeople: { note: options.quiet ? undefined : 'No unfinished runs.' } };
+      const isSilent = options.quiet || isJournalIncomplete(context);
+      return { forPeople: { note: isSilent ? undefined : 'No unfinished runs.' } };
     }
     return followAll(runs, options, connection);
   },

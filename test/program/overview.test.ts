@@ -66,6 +66,15 @@ test.each([
   expect([code, stdout, stderr]).toEqual([0, expect.stringMatching(said), expect.stringMatching(next)]);
 });
 
+test("where the journal can't be used, a bare `runctl` says that, and not that there is nothing", async () => {
+  const { env } = await withEmulator(scenario);
+  const screen = new ScreenStream(new Terminal({ cols: 80, rows: 30, allowProposedApi: true }));
+  const input = Object.assign(new PassThrough(), { isTTY: true });
+  const inForce = { ...env, RUNCTL_STATE_DIR: '/proc/nowhere/state' };
+  const { code, stdout, stderr } = await runProgram([], { env: inForce, screen, input });
+  expect([code, stdout, stderr]).toEqual([0, '', expect.stringMatching(/can't be written/)]);
+});
+
 test('in a pipe, a bare `runctl` shows the help', async () => {
   expect((await runProgram([])).stdout).toMatch(/^Usage: runctl/);
 });

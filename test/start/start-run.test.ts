@@ -323,6 +323,29 @@ describe('--if-active wait', () => {
     expect([keys.size, unresolved.length]).toEqual([1, 1]);
   });
 
+  test('leaves its key to `recover` only when it no longer waits to send it again', async () => {
+    const clock = createVirtualClock();
+    const folder = temporaryFolder();
+    const open = () => openJournal({ folder, nowMs: clock.nowMs, onTrouble: (what) => expect.unreachable(what) });
+    const senders = () =>
+      open()
+        .unresolved({ baseUrl })
+        .map((trigger) => trigger.senders.length);
+    const sendersWhileWaiting: number[][] = [];
+    const status: Service['status'] = async () => {
+      sendersWhileWaiting.push(senders());
+      return state('COMPLETED');
+    };
+    const service = { ...scriptedService({ trigger: [lost, conflict(), running()] }), status };
+    const connectionOf = (service: Service) =>
+      createConnection(service, { context: { ...createMemory(), clock }, journal: open() });
+    await startRun({ target, body: '{}', ...wait }, connectionOf(service));
+    expect([sendersWhileWaiting, senders()]).toEqual([[[1]], []]);
+    const unwatched = scriptedService({ trigger: [lost, conflict()] });
+    await startRun({ target, body: '{}', ifActive: 'fail' }, connectionOf(unwatched));
+    expect(senders()).toEqual([0]);
+  });
+
   test.each([executionId, undefined])('comes no earlier than the refusal asks (active run: %s)', async (activeId) => {
     const { trigger } = createTriggerHarness();
     const script = {

@@ -107,7 +107,7 @@ function triggerProblem(agentId: string, fault: Fault, hasKey: boolean, context:
   const name = `agent ${agentId}`;
   if (deliveryOf(fault) !== 'unknown')
     return problemOf(fault, `no run of ${name} was started: ${fault.message}`, context);
-  const message = `the trigger of ${name} got no valid response: ${fault.message}; a run may have been started`;
+  const message = `the response to the trigger of ${name} was lost: ${fault.message}; a run may have been started`;
   return problemOf(fault, message, context).with({
     ...(!isAborted(fault) && { name: 'outcome_unknown' }),
     started: 'unknown',

@@ -45,7 +45,7 @@ function diagnosticOfLost(fault: Fault, trigger: TriggerInDoubt): Diagnostic {
   const isRetry = deliveryOf(fault) === 'refused';
   const next = nextSteps(trigger, fault.retryAfterMs);
   return {
-    message: `the trigger of ${automationNameOf(target)} got no valid response${afterLoss(fault, trigger, isRetry)}`,
+    message: `the response to the trigger of ${automationNameOf(target)} was lost${afterLoss(fault, trigger, isRetry)}`,
     hint: fault.kind === 'unauthorized' ? hintAfterRefusal(fault, next, trigger) : next,
     needsPerson: ignoresKeys,
   };

@@ -9,7 +9,7 @@ const folder = process.argv[2] ?? join(root, 'package');
 
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
-for (const part of ['bin', 'dist', 'README.md', 'LICENSE'])
+for (const part of ['bin', 'dist', 'docs', 'README.md', 'LICENSE'])
   cpSync(join(root, part), join(folder, part), { recursive: true });
 const {
   scripts: _,

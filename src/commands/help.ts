@@ -51,7 +51,7 @@ export const help = define(command, {
 
 /**
  * Fits Markdown to a terminal: paragraphs and list items are wrapped, blocks of code are indented,
- * and backquotes become single quotes. A shell would execute what is pasted with backquotes.
+ * links become text, and backquotes become single quotes. A shell would execute what is pasted with backquotes.
  */
 function fitted(page: string, columns: number): string {
   const [prose = '', ...rest] = page.split(/^(```[\s\S]*?^```)$/m);
@@ -59,11 +59,14 @@ function fitted(page: string, columns: number): string {
   const wrapped = (text: string) =>
     text.replace(paragraph, (each) => {
       const indent = /^(?:- |\d+\. )/.exec(each)?.[0].length ?? 0;
-      const words = wordsIn(each).map((word) => withTyped(word, (typed) => `'${typed}'`));
+      const words = wordsIn(withoutLinks(each)).map((word) => withTyped(word, (typed) => `'${typed}'`));
       return wrap(words, { columns, indent, taken: 0 });
     });
   return [prose, ...rest].map((part, at) => (at % 2 === 0 ? wrapped(part) : indented(part))).join('');
 }
+
+/** With the file of each link in brackets. */
+const withoutLinks = (text: string) => text.replace(/\[([^\]]*)\]\(([^)#]*)[^)]*\)/g, '$1 (docs/$2)');
 
 const indented = (block: string) =>
   block

@@ -52,10 +52,12 @@ beforeAll(() => {
 }, 120_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('the package holds the program, its page and licenses, and nothing else', () => {
+test('the package holds the program, the documents and the licenses, and nothing else', () => {
   const dist = ['LICENSES.txt', 'runctl.1', ...entryPoints.map((name) => `${name}.cjs`)];
   const made = dist.map((name) => `dist/${name}`);
-  expect(paths.sort()).toEqual(['LICENSE', 'README.md', 'bin/runctl.js', 'package.json', ...made].sort());
+  const listed = execFileSync('git', ['ls-files', 'docs'], { cwd: root, encoding: 'utf8' });
+  const docs = listed.split('\n').filter(Boolean);
+  expect(paths.sort()).toEqual(['LICENSE', 'README.md', 'bin/runctl.js', 'package.json', ...docs, ...made].sort());
 });
 
 test('the program can be run as it is in the archive, whatever npm makes of it', () => {

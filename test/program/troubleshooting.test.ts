@@ -61,6 +61,27 @@ const troubles: Record<string, Trouble> = {
     ],
     shows: /RUNCTL_API_KEY[\s\S]*the API key was refused/,
   },
+  'Exit code 14, or an outage': {
+    scenario: { ...going, faults: [{ on: 'status', to: 20, during: { for: '30s' }, do: 'status', status: 503 }] },
+    before: [[['trigger', 'nightly', '--watch'], 14]],
+    shows: /RUNNING +nightly/,
+  },
+  'name a run, or @last': {
+    scenario: going,
+    before: [
+      [trigger, 0],
+      [['status'], 2],
+    ],
+    shows: /RUNNING +nightly/,
+  },
+  NOT_FOUND: {
+    scenario: { ...going, faults: [{ on: 'status', do: 'status', status: 422, body: { code: 'notFound' } }] },
+    before: [
+      [trigger, 0],
+      [['list', '--status', 'FAILED'], 10],
+    ],
+    shows: /the service doesn't know/,
+  },
   'It hangs': {
     scenario: going,
     before: [[trigger, 0]],
@@ -108,13 +129,16 @@ const troubles: Record<string, Trouble> = {
   },
 };
 
-test('on a terminal its sentences fit, and its words, its code and its tables are the same', async () => {
+test('on a terminal its sentences fit, and its words, its code and its tables are the same, and links are text', async () => {
   const screen = new ScreenStream(new Terminal({ cols: 50, rows: 30, allowProposedApi: true }));
   const { stdout } = await runProgram(['help', 'troubleshooting'], { screen });
   const shown = page.trimEnd();
-  const unmarked = shown.replace(/^```.*$/gm, '').replace(/`([^`]+)`/g, "'$1'");
+  const unmarked = shown
+    .replace(/^```.*$/gm, '')
+    .replace(/`([^`]+)`/g, "'$1'")
+    .replace(/\[([^\]]*)\]\(([^)#]*)[^)]*\)/g, '$1 (docs/$2)');
   expect(stdout.split(/\s+/).filter(Boolean)).toEqual(unmarked.split(/\s+/));
-  const isProse = (line: string) => !/^(?:[|#]| {4})|https?:|\]\(/.test(line);
+  const isProse = (line: string) => !/^(?:[|#]| {4})|https?:/.test(line);
   const code = [...shown.matchAll(/^```.*\n([\s\S]*?)^```$/gm)].flatMap(([, block = '']) => block.split('\n'));
   for (const line of code) expect(stdout.split('\n')).toContain(line && `    ${line}`);
   const prose = stdout.split('\n').filter(isProse);
@@ -123,7 +147,7 @@ test('on a terminal its sentences fit, and its words, its code and its tables ar
 
 /** Their causes are around the process: test/e2e/troubleshooting.test.ts tries them. */
 const aroundTheProcess = [
-  'Exit code 1, 9 or 124 without a message from runctl',
+  'Exit code 1 or 9 from Node, or 124 from timeout',
   'Out of memory, although there is enough',
   'A CI log full of repeated lines or control characters',
 ];

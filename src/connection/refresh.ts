@@ -4,7 +4,7 @@ import type { Fault } from '../run/fault.ts';
 import { defaults } from '../run/limits.ts';
 import type { Service } from '../run/service.ts';
 import { formatDuration } from '../system/time-text.ts';
-import { pollOnce } from '../watch/fetch-run.ts';
+import { fetchOnce } from '../watch/fetch-run.ts';
 import type { Connection } from './connection.ts';
 
 /**
@@ -35,7 +35,7 @@ export async function refreshRuns(
       isSent = true;
       return service.status(...asked);
     };
-    const answer = await pollOnce(run, { ...connection, signal, service: { ...service, status } });
+    const answer = await fetchOnce(run, { ...connection, signal, service: { ...service, status } });
     if (answer.kind === 'ok') {
       journal.recordStatus(baseUrl, run, answer.value);
       current.set(run.executionId, withReport(entry, answer.value, new Date(clock.nowMs()).toISOString()));

@@ -81,16 +81,16 @@ export const isUnresolved = ({ attempts, isSuperseded }: KeyUse): boolean => att
 /** Another attempt joins an unresolved trigger. After a refusal, the trigger starts over. */
 function trigger({ keys, places }: State, record: RecordOf<'triggered'>, position: number): void {
   const id = triggerIdOf(record);
-  const known = keys.get(id);
-  if (known?.executionId !== undefined) return;
-  if (known && isUnresolved(known)) {
-    known.attempts.push({ record, position });
+  const earlier = keys.get(id);
+  if (earlier?.executionId !== undefined) return;
+  if (earlier && isUnresolved(earlier)) {
+    earlier.attempts.push({ record, position });
     return;
   }
-  if (known) known.place.use = undefined;
-  const place: Place = { isWhole: record.first === true || known?.place.isWhole === true };
+  if (earlier) earlier.place.use = undefined;
+  const place: Place = { isWhole: record.first === true || earlier?.place.isWhole === true };
   places.push(place);
-  const use: KeyUse = { position, attempts: [...(known?.attempts ?? []), { record, position }], place };
+  const use: KeyUse = { position, attempts: [...(earlier?.attempts ?? []), { record, position }], place };
   place.use = use;
   // A `Map` keeps the order in which its keys were added.
   keys.delete(id);
@@ -100,16 +100,16 @@ function trigger({ keys, places }: State, record: RecordOf<'triggered'>, positio
 /** The run takes the place of its trigger, unless it was known before. */
 function accept(state: State, record: RecordOf<'accepted'>, position: number): void {
   const runId = runIdOf(record);
-  const isKnown = state.runs.has(runId);
+  const isListed = state.runs.has(runId);
   updateRun(state.runs, runId, record);
-  const known = state.keys.get(triggerIdOf(record)) ?? unrecordedUse(state, record, position);
-  if (known.executionId === undefined) {
-    known.executionId = record.executionId;
-    known.how = record.how;
-    known.attempts = [];
-    known.place.runId = isKnown ? undefined : runId;
-    known.place.isWhole &&= record.first === true;
-  } else if (!isKnown) {
+  const use = state.keys.get(triggerIdOf(record)) ?? unrecordedUse(state, record, position);
+  if (use.executionId === undefined) {
+    use.executionId = record.executionId;
+    use.how = record.how;
+    use.attempts = [];
+    use.place.runId = isListed ? undefined : runId;
+    use.place.isWhole &&= record.first === true;
+  } else if (!isListed) {
     state.places.push({ runId, isWhole: false });
   }
 }
@@ -124,68 +124,68 @@ function unrecordedUse({ keys, places }: State, record: RecordOf<'accepted'>, po
 
 /** A refusal only ends its own attempt, because another process may have sent the same key. */
 function resolve({ keys }: State, record: RecordOf<'refused' | 'reused_key' | 'superseded' | 'in_doubt'>): void {
-  const known = keys.get(triggerIdOf(record));
-  if (!known || !isUnresolved(known)) return;
+  const use = keys.get(triggerIdOf(record));
+  if (!use || !isUnresolved(use)) return;
   switch (record.type) {
     case 'superseded':
-      known.isSuperseded = true;
+      use.isSuperseded = true;
       break;
     case 'reused_key':
-      known.attempts = [];
+      use.attempts = [];
       break;
     case 'refused':
-      known.attempts = known.attempts.filter((attempt) => attempt.record.attempt !== record.attempt);
-      meetConflict(known, record);
+      use.attempts = use.attempts.filter((attempt) => attempt.record.attempt !== record.attempt);
+      noteConflict(use, record);
       break;
     case 'in_doubt':
-      markInDoubt(known, record);
+      markInDoubt(use, record);
   }
 }
 
-function markInDoubt(known: KeyUse, record: RecordOf<'in_doubt'>): void {
-  known.reason = record.reason;
-  meetConflict(known, record);
+function markInDoubt(use: KeyUse, record: RecordOf<'in_doubt'>): void {
+  use.reason = record.reason;
+  noteConflict(use, record);
   if (!record.isLast) return;
-  const ended = known.attempts.find((attempt) => attempt.record.attempt === record.attempt);
+  const ended = use.attempts.find((attempt) => attempt.record.attempt === record.attempt);
   if (ended) ended.hasEnded = true;
 }
 
-function meetConflict(known: KeyUse, { name, activeExecutionId }: RecordOf<'refused' | 'in_doubt'>): void {
+function noteConflict(use: KeyUse, { name, activeExecutionId }: RecordOf<'refused' | 'in_doubt'>): void {
   if (name === 'already_active')
-    known.conflict = { activeExecutionId: activeExecutionId ?? known.conflict?.activeExecutionId };
+    use.conflict = { activeExecutionId: activeExecutionId ?? use.conflict?.activeExecutionId };
 }
 
 function observe(state: State, record: RunRecord): void {
   const runId = runIdOf(record);
-  const isKnown = state.runs.has(runId);
+  const isListed = state.runs.has(runId);
   updateRun(state.runs, runId, record);
-  if (!isKnown) state.places.push({ runId, isWhole: record.first === true });
+  if (!isListed) state.places.push({ runId, isWhole: record.first === true });
 }
 
 type RunRecord = RecordOf<'accepted' | 'status' | 'not_found'>;
 
 /** Adds a record to what is known of its run, whose id is `runIdOf`. A final status stays, unless a graver one comes. */
 export function updateRun(runs: State['runs'], id: string, record: RunRecord): void {
-  const known = runs.get(id);
+  const earlier = runs.get(id);
   if (record.type === 'not_found') {
-    runs.set(id, forgotten(record, known));
+    runs.set(id, notFoundRun(record, earlier));
     return;
   }
   // There may be a hundred thousand of them, so a run that is known is changed in place.
-  const run = known?.kind === 'run' ? known : newRun(record, known);
+  const run = earlier?.kind === 'run' ? earlier : newRun(record, earlier);
   applyReport(run, record, record.at);
   if (record.type === 'accepted' && run.idempotencyKey === undefined) {
     run.idempotencyKey = record.idempotencyKey;
     run.at = record.at;
     run.account = record.account;
   }
-  if (run !== known) runs.set(id, run);
+  if (run !== earlier) runs.set(id, run);
 }
 
-function forgotten({ baseUrl, target, executionId, at }: RunRecord, known: RunEntry | undefined): RunEntry {
-  if (!known) return { kind: 'not_found', baseUrl, target, executionId, at };
-  if (known.kind === 'not_found' || known.isFinal) return known;
-  const { status: _, isFinal: __, statusAt: ___, ...rest } = known;
+function notFoundRun({ baseUrl, target, executionId, at }: RunRecord, earlier: RunEntry | undefined): RunEntry {
+  if (!earlier) return { kind: 'not_found', baseUrl, target, executionId, at };
+  if (earlier.kind === 'not_found' || earlier.isFinal) return earlier;
+  const { status: _, isFinal: __, statusAt: ___, ...rest } = earlier;
   return { ...rest, kind: 'not_found' };
 }
 
@@ -193,8 +193,8 @@ function forgotten({ baseUrl, target, executionId, at }: RunRecord, known: RunEn
 type Complete<T> = { [Name in keyof Required<T>]: T[Name] };
 
 // Copying the fields in a loop or with a spread would make reading a large journal several times slower.
-function newRun(first: RunEntry | RunRecord, known?: RunEntry): Complete<KnownRun> {
-  const { baseUrl, target, executionId, at } = known ?? first;
+function newRun(first: RunEntry | RunRecord, earlier?: RunEntry): Complete<KnownRun> {
+  const { baseUrl, target, executionId, at } = earlier ?? first;
   return {
     kind: 'run',
     baseUrl,
@@ -204,12 +204,12 @@ function newRun(first: RunEntry | RunRecord, known?: RunEntry): Complete<KnownRu
     status: 'RUNNING',
     isFinal: false,
     statusAt: at,
-    idempotencyKey: known?.idempotencyKey,
-    account: known?.account,
-    startedAt: known?.startedAt,
-    completedAt: known?.completedAt,
-    creditsCharged: known?.creditsCharged,
-    error: known?.error,
+    idempotencyKey: earlier?.idempotencyKey,
+    account: earlier?.account,
+    startedAt: earlier?.startedAt,
+    completedAt: earlier?.completedAt,
+    creditsCharged: earlier?.creditsCharged,
+    error: earlier?.error,
   };
 }
 
@@ -248,6 +248,20 @@ export function unresolvedOf({ attempts: all, isSuperseded, reason, conflict }: 
   // If one of the attempts was to start a run whether another one was active or not, a late run is wanted.
   const isSkip = all.every(({ record }) => record.ifActive === 'skip');
   const ifActive = isSkip ? ('skip' as const) : undefined;
-  const known = { baseUrl, account, target, idempotencyKey, body, userProvided, ifActive, at, reason, conflict };
-  return { kind: 'unresolved', ...known, attempts, senders, isSuperseded };
+  return {
+    kind: 'unresolved',
+    baseUrl,
+    account,
+    target,
+    idempotencyKey,
+    body,
+    userProvided,
+    ifActive,
+    at,
+    reason,
+    conflict,
+    attempts,
+    senders,
+    isSuperseded,
+  };
 }

@@ -64,21 +64,21 @@ export class Journal {
   }
 
   /** Records a status of a run, unless it says nothing new. */
-  recordStatus(baseUrl: string, { target, executionId }: Run, seen: RunStatus | RunResult, error?: string): void {
-    const known = this.find(executionId, { baseUrl });
-    const report = { ...seen, executionId, error };
-    if (known?.kind === 'run' && isEqual(withReport(known, report, known.statusAt), known)) return;
-    const earlier = known ?? this.find(executionId, { baseUrl, fresh: true });
+  recordStatus(baseUrl: string, { target, executionId }: Run, reported: RunStatus | RunResult, error?: string): void {
+    const recorded = this.find(executionId, { baseUrl });
+    const report = { ...reported, executionId, error };
+    if (recorded?.kind === 'run' && isEqual(withReport(recorded, report, recorded.statusAt), recorded)) return;
+    const earlier = recorded ?? this.find(executionId, { baseUrl, fresh: true });
     const first = earlier ? undefined : true;
     this.append({ type: 'status', baseUrl, target, ...report, first });
   }
 
   /** Records that the service doesn't know the run, if it is unfinished and `account` started it. Returns whether it is so. */
   markNotFound(baseUrl: string, { target, executionId }: Run, account: string): boolean {
-    const known = this.find(executionId, { baseUrl });
-    if (!known || known.account !== account) return false;
-    if (known.kind === 'not_found') return true;
-    return !known.isFinal && this.append({ type: 'not_found', baseUrl, target, executionId });
+    const recorded = this.find(executionId, { baseUrl });
+    if (!recorded || recorded.account !== account) return false;
+    if (recorded.kind === 'not_found') return true;
+    return !recorded.isFinal && this.append({ type: 'not_found', baseUrl, target, executionId });
   }
 
   /**

@@ -22,18 +22,18 @@ export async function fetchRun<Resource extends RunResource>(
   let missingPaths = 0;
   /** A gateway may return 404 instead of the service for a moment, so only the second 404 counts. */
   const isFirstMissingPath = ({ kind }: Fault) => kind === 'path_not_found' && ++missingPaths < 2;
-  const asked = await retry((timeoutMs) => fetchOnce(resource, run, ports, timeoutMs), {
+  const answer = await retry((timeoutMs) => sendRequest(resource, run, ports, timeoutMs), {
     ...ports,
     priority: priorityOf(resource),
     isRetryable: (fault) => isTooEarly(fault, sinceTriggerMs?.()) || isRetryable(fault) || isFirstMissingPath(fault),
     onRetry: (failed) =>
       ports.observe({ event: 'attempt_failed', resource, run, lastConfirmed: lastConfirmed?.(), ...failed }),
   });
-  return answerOf(asked);
+  return answerOf(answer);
 }
 
 /** Asks for a run's status, without retries. Only if the API key was refused and there is another one, it asks once more. */
-export async function pollOnce(run: Run, ports: Ports): Promise<Answer<RunStatus>> {
+export async function fetchOnce(run: Run, ports: Ports): Promise<Answer<RunStatus>> {
   const { service, signal } = ports;
   const once = { ...ports, priority: priorityOf('status'), isRetryable: () => false };
   return answerOf(await retry(() => service.status(run, signal), once));
@@ -45,13 +45,13 @@ function answerOf<T>(answer: Retried<T>): Answer<T> {
 }
 
 /** Asks for a run's status and records it. */
-export async function fetchStatus(found: RunHandle, ports: Ports): Promise<Answer<RunStatus>> {
-  const answer = await fetchRun('status', found, ports);
-  if (answer.kind === 'ok') ports.journal.recordStatus(ports.baseUrl, found.run, answer.value);
+export async function fetchStatus(handle: RunHandle, ports: Ports): Promise<Answer<RunStatus>> {
+  const answer = await fetchRun('status', handle, ports);
+  if (answer.kind === 'ok') ports.journal.recordStatus(ports.baseUrl, handle.run, answer.value);
   return answer;
 }
 
-const fetchOnce = <Resource extends RunResource>(
+const sendRequest = <Resource extends RunResource>(
   resource: Resource,
   run: Run,
   { service, signal }: Ports,
@@ -89,7 +89,7 @@ export async function fetchOptional<Resource extends RunResource>(
 ): Promise<Values[Resource] | undefined> {
   const sinceMs = stopwatch(ports.clock);
   const permit = { priority: priorityOf(resource), signal: ports.signal, leftMs: () => optionalRequestMs - sinceMs() };
-  const answer = await withPermit(ports.limiter, permit, () => fetchOnce(resource, run, ports, optionalRequestMs));
+  const answer = await withPermit(ports.limiter, permit, () => sendRequest(resource, run, ports, optionalRequestMs));
   return answer?.kind === 'ok' ? answer.value : undefined;
 }
 

@@ -15,11 +15,11 @@ import type { Ports } from './ports.ts';
 export type Watched = OutcomeOf<'status'> | OutcomeOf<'watch_ended'>;
 
 /** Follows one run until it has finished: polls, records its statuses, reads its result, reports events and warnings. */
-export async function watchRun(found: RunHandle, ports: Ports, triggerInfo?: TriggerInfo): Promise<Watched> {
-  const { run } = found;
+export async function watchRun(handle: RunHandle, ports: Ports, triggerInfo?: TriggerInfo): Promise<Watched> {
+  const { run } = handle;
   const { journal, baseUrl, session } = ports;
   // The response to the trigger shows that the settings are right.
-  if (found.triggerResponse) session.answered();
+  if (handle.triggerResponse) session.answered();
   const watching: Ports = {
     ...ports,
     observe(event) {
@@ -29,16 +29,16 @@ export async function watchRun(found: RunHandle, ports: Ports, triggerInfo?: Tri
       warnOfUnknownStatus(run, event.status, ports);
     },
   };
-  const polled = await pollUntilFinal(found, watching);
+  const polled = await pollUntilFinal(handle, watching);
   if (polled.kind === 'ended') return stopped(polled, { run, triggerInfo }, ports);
   const { status } = polled;
   watching.observe({ event: 'final', run, status });
-  const { result, requestFault } = await readResult(found, status, watching);
+  const { result, requestFault } = await readResult(handle, status, watching);
   const interruptedBy = requestFault && isAborted(requestFault) ? exitNameOfSignal(ports.signal) : undefined;
-  if (!result) return warned({ kind: 'status', run, triggerInfo, status, requestFault, interruptedBy }, ports);
+  if (!result) return withWarning({ kind: 'status', run, triggerInfo, status, requestFault, interruptedBy }, ports);
   const graver = withGraverStatus(status, result);
   journal.recordStatus(baseUrl, run, graver.status, recordedErrorOf(result));
-  return warned({ kind: 'status', run, triggerInfo, ...graver }, ports, {
+  return withWarning({ kind: 'status', run, triggerInfo, ...graver }, ports, {
     status: status.status,
     result: result.status,
   });
@@ -55,8 +55,8 @@ async function stopped(
 }
 
 /** Waits for another run to finish. Records only its final status: an unresolved trigger may have started it. */
-export async function waitForActiveRun(found: RunHandle, ports: Ports): Promise<FinishedPolls | EndedPolls> {
-  const { run } = found;
+export async function waitForActiveRun(handle: RunHandle, ports: Ports): Promise<FinishedPolls | EndedPolls> {
+  const { run } = handle;
   const waiting: Ports = {
     ...ports,
     observe(event) {
@@ -66,7 +66,7 @@ export async function waitForActiveRun(found: RunHandle, ports: Ports): Promise<
     },
   };
   const status = { executionId: run.executionId, status: 'RUNNING', isFinal: false, document: {} };
-  const polled = await pollUntilFinal({ ...found, triggerResponse: { status } }, waiting);
+  const polled = await pollUntilFinal({ ...handle, triggerResponse: { status } }, waiting);
   if (polled.kind === 'finished') ports.journal.recordStatus(ports.baseUrl, run, polled.status);
   return polled;
 }
@@ -84,7 +84,7 @@ interface EndedPolls {
 
 /** Polls until the run is finished or one of the reasons in `WatchEnd` stops it. */
 async function pollUntilFinal(
-  { run, triggerResponse, sinceTriggerMs, ...found }: RunHandle,
+  { run, triggerResponse, sinceTriggerMs, ...recorded }: RunHandle,
   ports: Ports,
 ): Promise<FinishedPolls | EndedPolls> {
   const { service, clock, random, signal, intervalMs, observe } = ports;
@@ -93,7 +93,7 @@ async function pollUntilFinal(
   let status = triggerResponse?.status;
   let retryAfterMs = triggerResponse?.retryAfterMs;
   let statusAgeMs = stopwatch(clock);
-  const lastConfirmed = () => (status ? { status, ageMs: statusAgeMs() } : found.lastConfirmed?.());
+  const lastConfirmed = () => (status ? { status, ageMs: statusAgeMs() } : recorded.lastConfirmed?.());
   const poller = new Poller({ run, resource: 'status', sinceTriggerMs, lastConfirmed }, ports);
 
   // A run that we just started needs no immediate poll, and runs started together are not polled together.
@@ -194,18 +194,22 @@ function warnOfUnknownStatus(run: Run, { status, isFinal }: RunStatus, { observe
 }
 
 /** The outcome, after a warning about what its status and its exit code don't say. */
-function warned(known: OutcomeOf<'status'>, ports: Ports, said?: { status: string; result: string }): Watched {
-  const warning = warningOf(known, said);
-  if (warning) ports.observe({ event: 'warning', ...warning, run: known.run });
-  return known;
+function withWarning(
+  outcome: OutcomeOf<'status'>,
+  ports: Ports,
+  reported?: { status: string; result: string },
+): Watched {
+  const warning = warningOf(outcome, reported);
+  if (warning) ports.observe({ event: 'warning', ...warning, run: outcome.run });
+  return outcome;
 }
 
 function warningOf(
   { status: { status }, result, requestFault }: OutcomeOf<'status'>,
-  said: { status: string; result: string } | undefined,
+  reported: { status: string; result: string } | undefined,
 ): { name: WarningName; message: string } | undefined {
-  if (said && !isSameStatus(said.status, said.result)) {
-    const message = `the service reports status ${said.status} for the run, but ${said.result} in its result, so the run counts as ${status}`;
+  if (reported && !isSameStatus(reported.status, reported.result)) {
+    const message = `the service reports status ${reported.status} for the run, but ${reported.result} in its result, so the run counts as ${status}`;
     return { name: 'conflicting_status', message };
   }
   if (result?.error && endedWell(status)) {

@@ -23,7 +23,10 @@ export interface LogPart {
   newestFirst?: boolean; // order of the files; each file's records are in the order in which they were written
 }
 
-/** What the journal can't be: it isn't used if others could have written it. */
+/**
+ * What can't be done with the journal. It isn't `used` if another user could have written to it, because its content can't be
+ * trusted.
+ */
 type Lack = 'read' | 'written' | 'used';
 
 export interface LogOptions {

@@ -13,7 +13,11 @@ interface Values {
   result: RunResult;
 }
 
-/** Asks for the status or the result of a run, with retries. */
+// The ways to ask for a run. A command that needs the answer uses `fetchRun`, or `fetchStatus`, which also records it. To poll
+// many runs at once, `fetchOnce` is right. What a command is complete without comes from `fetchOptional`. A watch uses `Poller`,
+// which outlives outages. `probeService` (connection/connection.ts) only asks whether the service accepts the API key.
+
+/** Fetches the status or the result of a run, for a command that can't do without it. Retries until `--give-up-after`. */
 export async function fetchRun<Resource extends RunResource>(
   resource: Resource,
   { run, sinceTriggerMs, lastConfirmed }: RunHandle,
@@ -32,7 +36,7 @@ export async function fetchRun<Resource extends RunResource>(
   return answerOf(answer);
 }
 
-/** Asks for a run's status, without retries. Only if the API key was refused and there is another one, it asks once more. */
+/** Fetches the status of one of many runs. It isn't retried, unless the API key was refused and there is another one. */
 export async function fetchOnce(run: Run, ports: Ports): Promise<Answer<RunStatus>> {
   const { service, signal } = ports;
   const once = { ...ports, priority: priorityOf('status'), isRetryable: () => false };
@@ -44,7 +48,7 @@ function answerOf<T>(answer: Retried<T>): Answer<T> {
   return answer.isInterrupted ? { kind: 'fault', fault: abortedFault } : answer;
 }
 
-/** Asks for a run's status and records it. */
+/** Fetches the status of a run as `fetchRun` does, and records it. */
 export async function fetchStatus(handle: RunHandle, ports: Ports): Promise<Answer<RunStatus>> {
   const answer = await fetchRun('status', handle, ports);
   if (answer.kind === 'ok') ports.journal.recordStatus(ports.baseUrl, handle.run, answer.value);
@@ -60,7 +64,10 @@ const sendRequest = <Resource extends RunResource>(
 
 export const priorityOf = (resource: RunResource): Priority => (resource === 'result' ? 'result' : 'poll');
 
-/** Records it if the service doesn't know an unfinished run of this API key. A 404 or 410 may come from a router. */
+/**
+ * Records that the service doesn't know an unfinished run that was started with this API key, and returns whether that is so.
+ * Only the service itself says `not_found`. A 404 or 410 without that may come from a router.
+ */
 export async function recordNotFound(
   run: Run,
   { kind }: Fault,
@@ -78,10 +85,13 @@ export function recordedErrorOf(result: RunResult): string | undefined {
   return line.slice(0, longestError) || (endedWell(result.status) ? undefined : '');
 }
 
-// What only decorates the answer must not keep the user waiting for it.
+// The user must not wait longer for what the output is complete without.
 const optionalRequestMs = 3_000;
 
-/** Asks once, for what the answer is more useful with, but complete without. Undefined if there is no response in time. */
+/**
+ * Makes one optional request, without retries and for at most three seconds. Returns undefined if it fails, because the output
+ * of the command is complete without it.
+ */
 export async function fetchOptional<Resource extends RunResource>(
   resource: Resource,
   run: Run,

@@ -12,7 +12,7 @@ type RetryDecision =
 
 /** A refusal counts once it has lasted this long: a deployment or a firewall may refuse for a moment. */
 const refusalMs = 30_000;
-/** The service may be back long before a longer `Retry-After` ends. */
+/** A longer `Retry-After` is cut to this, because an outage often ends before the time that the service announced. */
 const longestWaitMs = 600_000;
 
 /** How long a watch waits for a `Retry-After`, unless its timeout ends first. */

@@ -9,8 +9,8 @@ export const afterWakeMs = 30_000;
 export type WatchSession = ReturnType<typeof createWatchSession>;
 
 /**
- * `--timeout`, and what else the watches of one command share: whether the service was reached, and when the machine last woke.
- * The timeout counts from this call, even while the machine sleeps.
+ * Three facts that all watches of one command share: how much time `--timeout` leaves, whether the service has answered, and
+ * when the machine last woke from sleep. The timeout counts from this call, even while the machine sleeps.
  */
 export function createWatchSession(timeoutMs: number, clock: Clock) {
   const sinceMs = stopwatch(clock);

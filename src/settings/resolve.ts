@@ -20,13 +20,8 @@ import {
   valueIfGiven,
 } from './table.ts';
 
-export interface SettingFlags {
-  apiKeyFile?: string;
-  baseUrl?: string;
-  project?: string;
-  profile?: string;
-  requestTimeout?: string;
-}
+/** What was given with the flags of settings, by the name of the setting. */
+export type SettingFlags = { apiKeyFile?: string } & { [Name in Exclude<SettingName, 'apiKey'>]?: string };
 
 /**
  * The current value of every setting, or what is wrong with it. A setting that is wrong only stops

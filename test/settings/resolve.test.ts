@@ -7,6 +7,7 @@ import { systemClock } from '../../src/process.ts';
 import type { RunEvent } from '../../src/run/events.ts';
 import { acceptApiKey } from '../../src/settings/api-key.ts';
 import { need, resolveSettings, resolveWithoutApiKey, type SettingFlags } from '../../src/settings/resolve.ts';
+import type { StoredKey } from '../../src/settings/table.ts';
 import { createLeapingClock } from '../helpers/leaping-clock.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
@@ -36,7 +37,11 @@ const sources = {
     ['RUNCTL_REQUEST_TIMEOUT', '2s', 'RUNCTL_REQUEST_TIMEOUT'],
     ['profile', '3s', 'profile "default" in'],
   ],
-} as const;
+  idempotencyKeys: [
+    ['RUNCTL_IDEMPOTENCY_KEYS', 'ignored', 'RUNCTL_IDEMPOTENCY_KEYS'],
+    ['profile', 'honored', 'profile "default" in'],
+  ],
+} as const satisfies Record<Exclude<StoredKey, 'apiKeyCommand'>, readonly Source[]>;
 
 type Key = keyof typeof sources;
 type Source = readonly [from: string, value: string, name: string];

@@ -117,8 +117,12 @@ function unknownFlag(flag: string, { command }: CommandLine, otherwise: string):
   const options = [...command.options, ...(command.parent ? commonOptions : []), helpOption];
   const names = options.flatMap(({ long }) => (long ? withoutDashes(long) : []));
   const near = nearWords(withoutDashes(flag), names);
+  const message = `unknown option '${flag}'`;
+  // Before the command's name, its own options aren't known.
+  const isOfCommand = command.options.some(({ short, long }) => flag === short || flag === long);
+  if (isOfCommand) return usageProblem(message, `put ${flag} after ${pathOf(command)}`);
   const hint = near.length > 0 ? `did you mean ${near.map((name) => `--${name}`).join(' or ')}?` : otherwise;
-  return usageProblem(`unknown option '${flag}'`, hint);
+  return usageProblem(message, hint);
 }
 
 const withoutDashes = (flag: string) => flag.replace(/^--/, '');

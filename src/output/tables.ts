@@ -97,11 +97,14 @@ const finalColumns: readonly Column<RunOutcome>[] = [
     },
   },
   { heading: 'CREDITS', cell: (outcome) => ({ text: String(factsOf(outcome).status?.creditsCharged ?? '') }) },
-  {
-    heading: 'ERROR',
-    cell: (outcome) => ({ text: sanitizeLine(errorTextOf(factsOf(outcome).result).split('\n')[0] ?? '') }),
-  },
+  { heading: 'ERROR', cell: (outcome) => ({ text: sanitizeLine(errorOf(outcome).split('\n')[0] ?? '') }) },
 ];
+
+/** Why the run failed, or why there is none. */
+function errorOf(outcome: RunOutcome): string {
+  const { status, result, fault } = factsOf(outcome);
+  return errorTextOf(result) || (status ? '' : (fault?.message ?? ''));
+}
 
 /** The table of several runs at the end of a command. */
 export const finalTable = (outcomes: readonly RunOutcome[], theme: Theme, { columns }: WrapOptions): string =>

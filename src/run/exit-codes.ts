@@ -20,7 +20,7 @@ export function repeatAdvice({ repeat, startsNoRun }: ExitRow): string {
         ? 'If it names one automation, the same `trigger` line can be repeated: no run was started.'
         : '';
     case 'own key':
-      return 'The same `trigger` line can be repeated within 24h if it has an `--idempotency-key`, unless `idempotencyKeys` is `ignored`.';
+      return 'The same `trigger` line starts no second run within 24h if it has an `--idempotency-key`, unless `idempotencyKeys` is `ignored`.';
     case 'no':
       return startsNoRun
         ? 'Running the line again fails until that is fixed.'

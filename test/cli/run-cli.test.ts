@@ -196,7 +196,8 @@ test.each([
   ['trigger a -w=1', 'write -w without a value'],
   ['emulator -p 1', "for the port, type '--port 1'"],
   ['version --fast', "see 'runctl version --help'"],
-  ['--watch trigger nightly', "see 'runctl trigger --help'"],
+  ['--watch trigger nightly', 'put --watch after trigger'],
+  ['-w trigger nightly', 'put -w after trigger'],
   ['trigger a --profil x', 'did you mean --profile?'],
   ['nightly', "see 'runctl --help'"],
 ])('`runctl %s` is refused: %s', async (line, hint) => {

@@ -5,7 +5,7 @@ import type { Journal } from '../journal/journal.ts';
 import { createProcesses, senderOf } from '../journal/processes.ts';
 import { processText } from '../messages/of-in-doubt.ts';
 import type { ListRow } from '../output/tables.ts';
-import { ageOf, type Entry, isOpen, statusOf, type UnresolvedTrigger } from '../run/entry.ts';
+import { ageOf, type Entry, isOpen, type RunEntry, statusOf, type UnresolvedTrigger } from '../run/entry.ts';
 import { exitNameOfFault, type Fault, reasonOf, remedyOf, retryAfterHint } from '../run/fault.ts';
 import { nearWords } from '../run/near-words.ts';
 import { Problem, usageProblem } from '../run/problem.ts';
@@ -68,12 +68,12 @@ function wantedOf(missed: readonly Missed[], statuses: readonly string[]): strin
 
 /** The problem that runs may have one of the requested statuses but couldn't be polled. */
 export function mayMatchProblem(missed: readonly Missed[], statuses: readonly string[]): Problem {
-  const first = missed[0]?.cause;
+  const [{ entry, cause: first } = {}] = missed;
   const wanted = wantedOf(missed, statuses);
   const message = `${count(missed.length, 'run')} couldn't be polled and may be ${wanted}: ${reasonsFor(missed)}`;
   const names = new Set(missed.map(({ cause }) => (cause instanceof Problem ? 'unavailable' : exitNameOfFault(cause))));
   const [name] = names.size === 1 ? names : [];
-  const hint = first instanceof Problem ? first.facts.hint : first && hintFor(first);
+  const hint = first instanceof Problem ? first.facts.hint : entry && first && hintFor(first, entry);
   return new Problem({
     name: name === 'unauthorized' || name === 'rate_limited' ? name : 'unavailable',
     message,
@@ -82,8 +82,11 @@ export function mayMatchProblem(missed: readonly Missed[], statuses: readonly st
   });
 }
 
-const hintFor = (fault: Fault) =>
-  fault.hint ?? retryAfterHint(fault) ?? remedyOf(fault) ?? 'find the cause with `runctl doctor`';
+function hintFor(fault: Fault, { executionId }: RunEntry): string {
+  // `status` records a run that the service doesn't know as not found, which a list doesn't do.
+  if (fault.kind === 'not_found') return `\`runctl status ${executionId}\``;
+  return fault.hint ?? retryAfterHint(fault) ?? remedyOf(fault) ?? 'find the cause with `runctl doctor`';
+}
 
 export const reasonOfMissed = (cause: Fault | Problem): string =>
   cause instanceof Problem ? cause.facts.message : reasonOf(cause);

@@ -63,6 +63,15 @@ test.each(['', '-q', '--json'])(
   },
 );
 
+test('a run that the service does not know may have the status until `status`, which the hint names, has recorded that', async () => {
+  const { run } = await unseenFailure({ ...always(422), automation: 'a', body: { code: 'notFound', message: 'no such run' } });
+  const list = await run('list --status FAILED -q');
+  const [, hint = ''] = /runctl (status \S+)\n/.exec(list.stderr) ?? [];
+  expect([list.code, hint]).toEqual([10, expect.stringMatching(/^status /)]);
+  expect(await run(hint)).toMatchObject({ code: 6 });
+  expect(await run('list --status FAILED -q')).toMatchObject({ code: 0, stderr: '' });
+});
+
 test('what is polled is known: the failed runs are listed, with why they failed, and nothing is in doubt', async () => {
   const { run } = await unseenFailure();
   expect(await run('list --status COMPLETED')).toMatchObject({ code: 0, stderr: expect.stringContaining('No runs') });

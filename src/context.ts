@@ -9,7 +9,8 @@ export interface Sink {
   readonly isTTY: boolean; // a terminal, in whose foreground the command began, and not in CI
   columns(): number; // the current width in columns, or 80 if the width isn't known
   readonly colors: boolean;
-  readonly closed: AbortSignal; // aborts with the reason `SIGPIPE` when the reader closes the pipe (`| head`)
+  /** aborts with the reason `SIGPIPE` when the reader closes the pipe (`| head`) */
+  readonly closed: AbortSignal;
   lost(): Error | undefined; // why output was lost, such as a full disk; a closed pipe isn't a loss
 }
 
@@ -45,7 +46,10 @@ export interface Invocation extends Context {
   command: string | null; // such as `config list`; null before the command line is read
   commandLine: string; // in a form that can be typed again
   typed: readonly unknown[]; // arguments and values of flags, except the shell commands of hooks
-  /** A suggested command with the flags that it needs to reach the same service, such as ` --profile staging`. */
+  /**
+   * A suggested command with the flags that it needs to reach the same service, such as ` --profile
+   * staging`.
+   */
   withFlags(command: string): string;
   reporter: Reporter;
   warnings: WarningEvent[];

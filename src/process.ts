@@ -65,7 +65,8 @@ export async function runProcess(): Promise<void> {
     isInteractive,
     resumptions: () => resumptions,
   };
-  const crash = new Promise<never>((_, reject) => process.on('uncaughtException', reject)); // if unhandled, Node would exit with 1
+  // if unhandled, Node would exit with 1
+  const crash = new Promise<never>((_, reject) => process.on('uncaughtException', reject));
   crash.catch(leave);
   const code =
     argv[0] === '__complete'

@@ -37,7 +37,10 @@ export type OptionsOf<C> = C extends Command<infer _, infer Own> ? Own & SharedF
 
 const details = new WeakMap<CommandUnknownOpts, Details>();
 
-/** Adds to a command what commander doesn't know; the types of `args` and `options` follow from its definition. */
+/**
+ * Adds to a command what commander doesn't know; the types of `args` and `options` follow from its
+ * definition.
+ */
 export function define<Args extends unknown[], Own extends OptionValues>(
   command: Command<Args, Own>,
   ofCommand: Details<Args, Own & SharedFlags>,

@@ -27,7 +27,10 @@ import { detailsOf, findCommand, pathOf } from './command.ts';
 import { parse } from './parse-command-line.ts';
 import { namedCommand } from './read-words.ts';
 
-/** Runs one command line and returns the exit code. Never rejects; a promise in `crash` rejects with an uncaught error. */
+/**
+ * Runs one command line and returns the exit code. Never rejects; a promise in `crash` rejects with
+ * an uncaught error.
+ */
 export async function runCli(
   words: readonly string[],
   program: CommandUnknownOpts,

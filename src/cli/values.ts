@@ -27,7 +27,10 @@ const durationsLike = (text: string) =>
  */
 export type Moment = (nowMs: number) => number;
 
-/** Parses a time: a duration before now, a local day, or a timestamp, which is local unless it has an offset. */
+/**
+ * Parses a time: a duration before now, a local day, or a timestamp, which is local unless it has
+ * an offset.
+ */
 export function moment(text: string): Moment {
   refuseNegative(text);
   const agoMs = parseDuration(text);

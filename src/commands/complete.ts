@@ -3,7 +3,9 @@ import type { Env } from '../system/env.ts';
 import { type Candidate, candidatesFor, liveValues } from './complete-words.ts';
 import type { Shell } from './completion.ts';
 
-/** The candidates as the shell's script reads them; `:files` asks it for file names. Never throws. */
+/**
+ * The candidates as the shell's script reads them; `:files` asks it for file names. Never throws.
+ */
 export function answerCompletion([shell, ...typed]: readonly string[], program: CommandUnknownOpts, env: Env): string {
   try {
     const line = lineOf(shell as Shell, typed);
@@ -63,7 +65,10 @@ export function printCandidates(candidates: Candidate[], shell: Shell, { words, 
   return lines.map(([value, about]) => `${value}\t${about}\n`).join('');
 }
 
-/** Readline ends a word at `=` and `:` and before `@` (COMP_WORDBREAKS), and replaces only the last part. */
+/**
+ * Readline ends a word at `=` and `:` and before `@` (COMP_WORDBREAKS), and replaces only the last
+ * part.
+ */
 function forBash(value: string, typed: string, quote: TypedLine['quote']): string {
   if (quote === '"') return value.replace(/["$`\\!]/g, '\\$&');
   if (quote) return value.replaceAll("'", "'\\''");

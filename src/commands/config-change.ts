@@ -18,7 +18,10 @@ import { defaultProfile, parseSettingKey, parseText, type StoredKey, settingTabl
 
 type ChangeOptions = SettingFlags & OutputOptions;
 
-/** `runctl config set <key> [value]`: stores a setting in the current profile, which may not exist yet. */
+/**
+ * `runctl config set <key> [value]`: stores a setting in the current profile, which may not exist
+ * yet.
+ */
 export async function configSet(
   name: string,
   value: string | undefined,
@@ -100,7 +103,9 @@ async function valueToStore(key: StoredKey, value: string | undefined, context: 
   return parsed.text ?? String(parsed.value);
 }
 
-/** The API key never comes from the command line. `-` means standard input, as for `--api-key-file`. */
+/**
+ * The API key never comes from the command line. `-` means standard input, as for `--api-key-file`.
+ */
 async function apiKeyToStore(typed: string | undefined, context: Invocation): Promise<string> {
   if (typed !== undefined && typed !== '-') {
     throw usageProblem(

@@ -24,7 +24,10 @@ const [baseUrlQuestion, apiKeyQuestion, projectQuestion] = questions;
 
 type SetupQuestion = (typeof questions)[number];
 
-/** `runctl config` alone: asks for the settings that every command needs, stores them and returns their keys. */
+/**
+ * `runctl config` alone: asks for the settings that every command needs, stores them and returns
+ * their keys.
+ */
 export async function askSettings(options: { profile?: string }, context: Invocation): Promise<SetupQuestion['key'][]> {
   const { stderr } = context;
   if (!context.stdin().isTTY || !stderr.isTTY) {
@@ -59,7 +62,10 @@ export async function askSettings(options: { profile?: string }, context: Invoca
 
 type SetupAnswers = Partial<Record<SetupQuestion['key'], string>>;
 
-/** Asks for the base URL and the API key until the service takes them, or the same answer is given twice. */
+/**
+ * Asks for the base URL and the API key until the service takes them, or the same answer is given
+ * twice.
+ */
 async function askUntilAccepted(stored: Profile, context: Invocation): Promise<SetupAnswers> {
   const answers: SetupAnswers = {};
   for (const question of [baseUrlQuestion, apiKeyQuestion]) {
@@ -85,7 +91,10 @@ async function findFault(answers: SetupAnswers, context: Invocation): Promise<Fa
   return settingsFaultOf(await connectWith({ ...resolveWithoutApiKey({}, {}), ...typed }, {}, context));
 }
 
-/** Asks one question until the answer is valid. Returns what to store, or undefined for a setting that stays unset. */
+/**
+ * Asks one question until the answer is valid. Returns what to store, or undefined for a setting
+ * that stays unset.
+ */
 async function ask(question: SetupQuestion, stored: string | undefined, context: Invocation) {
   const isSecret = question.key === 'apiKey';
   const askForText = isSecret ? askHidden : askLine;
@@ -137,7 +146,10 @@ async function settingsFaultOf(connection: Connection): Promise<Fault | undefine
   return fault.kind === 'not_found' ? undefined : fault;
 }
 
-/** Polls with the current settings, which differ from the stored ones if a variable or a flag overrides them. */
+/**
+ * Polls with the current settings, which differ from the stored ones if a variable or a flag
+ * overrides them.
+ */
 export async function trySettings(options: { profile?: string }, context: Invocation): Promise<number> {
   const theme = themeOf(context.stderr, context);
   const connection = await connect(options, context);

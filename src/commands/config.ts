@@ -117,7 +117,10 @@ function lineOf({ text, source, problem }: Resolved, theme: Theme): string {
   return `${sanitizeLine(text)} ${theme.dim(`(${sanitizeLine(shortSource(source))})`)}`;
 }
 
-/** `runctl config path`: the path of the config file and the folder of the journal, whether or not they exist. */
+/**
+ * `runctl config path`: the path of the config file and the folder of the journal, whether or not
+ * they exist.
+ */
 async function configPath(context: Invocation): Promise<Result> {
   const path = requireConfigFile(context);
   const journal = resolveStateFolder(context.env);

@@ -98,7 +98,8 @@ const checks = {
 
 /** Checks the config file, and settings that have no check of their own. */
 async function checkSettings({ context, flags, settings }: Machine): Promise<Found> {
-  // Throws for a file that is invalid or that others can change, and for a profile that isn't in it.
+  // Throws for a file that is invalid or that others can change, and for a profile that isn't in
+  // it.
   const { profile, requestTimeout, idempotencyKeys } = await settings();
   for (const each of [requestTimeout, idempotencyKeys]) valueIfGiven<unknown>(each);
   const { path, config, isExposed } = readConfigFile(resolveConfigFile(context.env));
@@ -164,7 +165,8 @@ async function checkService({ flags, answer }: Machine): Promise<Found> {
   if (flags.offline) return skipped('skipped: --offline');
   const { responded, fault, outage } = await answer();
   const result = fault && !isProjectUnknown(fault) ? doctorResultOf(fault) : 'ok';
-  // "Not found" most likely means that the service checked and accepted the API key, but it isn't certain.
+  // "Not found" most likely means that the service checked and accepted the API key, but it isn't
+  // certain.
   if (!fault || result === 'ok') return ok(`${responded}, and seems to accept the API key`);
   const remedy = fault.hint ?? outage ?? pageHint(fault) ?? remedyOf(fault) ?? 'try again later';
   if (result !== 'warning') throw new Problem({ fault, name: result, message: reasonOf(fault), hint: remedy });
@@ -192,7 +194,10 @@ async function ask(settings: Settings, flags: SettingFlags, context: Invocation)
   return { fault, serviceTimeMs: answer.serviceTimeMs, responded, outage };
 }
 
-/** `Date` counts whole seconds. A clock that is wrong by more than this makes ages and times misleading. */
+/**
+ * `Date` counts whole seconds. A clock that is wrong by more than this makes ages and times
+ * misleading.
+ */
 const tolerableMs = 10_000;
 
 async function checkClock({ answer, context }: Machine): Promise<Found> {

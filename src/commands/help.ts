@@ -51,7 +51,8 @@ export const help = define(command, {
 
 /**
  * Fits Markdown to a terminal: paragraphs and list items are wrapped, blocks of code are indented,
- * links become text, and backquotes become single quotes. A shell would execute what is pasted with backquotes.
+ * links become text, and backquotes become single quotes. A shell would execute what is pasted with
+ * backquotes.
  */
 function fitted(page: string, columns: number): string {
   const [prose = '', ...rest] = page.split(/^(```[\s\S]*?^```)$/m);

@@ -100,8 +100,9 @@ function reasonsFor(missed: readonly Missed[]): string {
 }
 
 /**
- * Says why there is nothing to list. With `--quiet`, it says nothing. It neither does if records are
- * missing in the journal, as nobody knows then what there is. A warning says that they are missing.
+ * Says why there is nothing to list. With `--quiet`, it says nothing. It neither does if records
+ * are missing in the journal, as nobody knows then what there is. A warning says that they are
+ * missing.
  */
 export function emptyNote(
   names: readonly string[],
@@ -148,7 +149,9 @@ export function unknownNote(rows: readonly ListRow[], nowMs: number, journal: Jo
   return `${count(lost, 'trigger')} ${verb} no recorded response; \`runctl recover\` finds or starts ${whose}, or says why not.`;
 }
 
-/** The unresolved triggers that a process of this machine, or perhaps of another one, still sends. */
+/**
+ * The unresolved triggers that a process of this machine, or perhaps of another one, still sends.
+ */
 export function triggersBeingSent(journal: Journal, baseUrl?: string) {
   const processes = createProcesses();
   const nowMs = journal.nowMs();

@@ -135,7 +135,10 @@ async function pollSelected(
   return polled;
 }
 
-/** The entries that were asked for. A run is `isOld` if its status may have changed since it was recorded. */
+/**
+ * The entries that were asked for. A run is `isOld` if its status may have changed since it was
+ * recorded.
+ */
 function rowsOf({ entries, missed }: Polled, selection: Selection, nowMs: number): ListRow[] {
   const missedIds = new Set(missed.map(({ entry }) => entry.executionId));
   const isOld = (entry: Entry) => isUnfinished(entry) && (missedIds.has(entry.executionId) || !isOpen(entry, nowMs));
@@ -143,8 +146,8 @@ function rowsOf({ entries, missed }: Polled, selection: Selection, nowMs: number
 }
 
 /**
- * The result for runs that may have one of the statuses that were asked for. It is a problem, but with `--offline` the user
- * has chosen that, so a sentence is enough.
+ * The result for runs that may have one of the statuses that were asked for. It is a problem, but
+ * with `--offline` the user has chosen that, so a sentence is enough.
  */
 function mayMatchResult(
   missed: readonly Missed[],

@@ -56,7 +56,10 @@ async function hasApiKey(context: Invocation): Promise<boolean> {
 
 const allIsWell = 'Nothing is unresolved or unfinished, and nothing failed in the last 24 hours.\n';
 
-/** Unresolved triggers, unfinished runs, and automations whose newest finished run failed in the last 24 hours. */
+/**
+ * Unresolved triggers, unfinished runs, and automations whose newest finished run failed in the
+ * last 24 hours.
+ */
 function entriesInNeed(journal: Journal, baseUrl: string, nowMs: number): Entry[] {
   const sentKeys = new Set(triggersBeingSent(journal, baseUrl).map(({ idempotencyKey }) => idempotencyKey));
   const finished = new Set<string>(); // automations
@@ -81,7 +84,10 @@ function entriesInNeed(journal: Journal, baseUrl: string, nowMs: number): Entry[
 
 const mostLines = 10;
 
-/** Such as `✖ FAILED nightly 3h ago: step_failed: Step …  → runctl result 4b7c1234`, where all but the command may be cut. */
+/**
+ * Such as `✖ FAILED nightly 3h ago: step_failed: Step …  → runctl result 4b7c1234`, where all but
+ * the command may be cut.
+ */
 function linesOf(entries: readonly Entry[], nowMs: number, theme: Theme, columns: number): string {
   const { arrow } = theme.symbols;
   const rows = entries

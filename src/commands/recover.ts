@@ -129,7 +129,8 @@ function reportKindOf(
 ): 'warning' | 'problem' | 'failed_run' | 'sentence' | undefined {
   const { outcome } = recovery;
   if (quiet && isLeftToItsProcess(recovery)) return undefined;
-  // That a later trigger has a run is reported only once, and somebody has to look for the run of this one.
+  // That a later trigger has a run is reported only once, and somebody has to look for the run of
+  // this one.
   if (inDoubtReasonOf(outcome) === 'superseded') return dryRun ? 'sentence' : 'warning';
   if (outcome.kind === 'in_doubt' || outcome.kind === 'problem') return 'problem';
   // Nobody else may be watching a run that failed.

@@ -29,7 +29,8 @@ export function triggerAll(
       const { outcome: started, handle } = await startRun(request, boardConnection);
       starts.push(started.triggerInfo);
       const id = started.run?.executionId;
-      // With several arguments, line n belongs to argument n, so one without a run has an empty line.
+      // With several arguments, line n belongs to argument n, so one without a run has an empty
+      // line.
       const hasLine = idsAreData && (id !== undefined || requests.length > 1);
       inOrder(index, () => hasLine && context.stdout.write(`${id ?? ''}\n`));
       const outcome = flags.watch ? started : await withCurrentStatus(started, boardConnection);
@@ -59,7 +60,10 @@ function triggeredEvent(outcome: TriggerOutcome, isWatched = false, { hintContex
   return { event: 'triggered', how, run, status, argument, isWatched, idempotencyKey: idempotencyKey ?? undefined };
 }
 
-/** Warns about an older run that didn't complete or can't be read, so that it isn't mistaken for a new one. */
+/**
+ * Warns about an older run that didn't complete or can't be read, so that it isn't mistaken for a
+ * new one.
+ */
 function warnOfEarlier(
   outcome: TriggerOutcome,
   isFollowed: boolean | undefined,

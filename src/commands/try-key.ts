@@ -36,9 +36,10 @@ interface KeyTrial {
 }
 
 /**
- * Finds out what the service does with an idempotency key that it has seen. Starts a run and repeats the trigger at once,
- * and again after the run's end if the repeat is refused because the run is active. Starts two runs at most, because an
- * attempt that the service may have acted on isn't repeated.
+ * Finds out what the service does with an idempotency key that it has seen. Starts a run and
+ * repeats the trigger at once, and again after the run's end if the repeat is refused because the
+ * run is active. Starts two runs at most, because an attempt that the service may have acted on
+ * isn't repeated.
  */
 async function tryKey(target: Target, say: (sentence: string) => void, connection: Connection): Promise<KeyTrial> {
   const { baseUrl, clock, journal, processes, service, signal } = connection;
@@ -121,7 +122,10 @@ function unclearProblem(outcome: Outcome, { hintContext }: Connection): Problem 
   return problem.with({ name: 'outcome_unknown', shownName: name, hint });
 }
 
-/** Tries an idempotency key, and exits with 0 if it could be seen what the service does with it, else with 12. */
+/**
+ * Tries an idempotency key, and exits with 0 if it could be seen what the service does with it,
+ * else with 12.
+ */
 export async function showKeyTrial(
   automation: string,
   options: SettingFlags & OutputOptions & { yes?: boolean },

@@ -10,7 +10,10 @@ import { createWholeLines, runShellCommand } from '../system/shell-command.ts';
 const limitMs = 30_000;
 const mostBytes = 8 * 1024;
 
-/** Has the shell run `command`, whose first line of output is the API key. Throws a usage or the interrupted problem. */
+/**
+ * Has the shell run `command`, whose first line of output is the API key. Throws a usage or the
+ * interrupted problem.
+ */
 export async function runApiKeyCommand(command: string, source: string, context: Invocation): Promise<string> {
   const { stderr, signal } = context;
   let printed = '';

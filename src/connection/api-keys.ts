@@ -8,7 +8,10 @@ import { valueIfGiven } from '../settings/table.ts';
 import { runApiKeyCommand } from './api-key-command.ts';
 
 export interface ApiKeys {
-  /** The API key to send. An idempotency key keeps its first API key, which scopes it. Throws like `runApiKeyCommand`. */
+  /**
+   * The API key to send. An idempotency key keeps its first API key, which scopes it. Throws like
+   * `runApiKeyCommand`.
+   */
   of(idempotencyKey?: string): Promise<ApiKey>;
   /**
    * Reads the API key again after the service has refused one. It is read at most every 30 seconds,
@@ -24,7 +27,10 @@ export interface ApiKeys {
 
 const betweenReadingsMs = 30_000;
 
-/** Throws a usage problem if no API key is set. Runs a command only when the first API key is needed. */
+/**
+ * Throws a usage problem if no API key is set. Runs a command only when the first API key is
+ * needed.
+ */
 export function createApiKeys({ apiKey, ...settings }: Settings, context: Invocation): ApiKeys {
   const { clock } = context;
   const { command, source = '', again } = apiKey;

@@ -14,7 +14,10 @@ export type RunArgument =
   /** An automation's name, which means its last run, or the beginning of an id. */
   | { kind: 'word'; text: string; projectId?: string; automationName: string };
 
-/** `<executionId>` or a prefix of it, an automation, `@last`, or `[<projectId>/]<name>/<executionId>`. Throws a usage problem. */
+/**
+ * `<executionId>` or a prefix of it, an automation, `@last`, or
+ * `[<projectId>/]<name>/<executionId>`. Throws a usage problem.
+ */
 export function parseRunArgument(text: string): RunArgument {
   if (text === '') throw usageProblem("an empty argument isn't a run");
   if (text === '@last') return { kind: 'last' };
@@ -41,7 +44,10 @@ export function parseAutomationArgument(text: string, project: () => string): Ta
   return { projectId: projectId ?? project(), automationName };
 }
 
-/** The automations named on the command line: in the default project, or in every project if there is none. Throws a usage problem. */
+/**
+ * The automations named on the command line: in the default project, or in every project if there
+ * is none. Throws a usage problem.
+ */
 export const parseAutomationNames = (texts: readonly string[], projectId: string | undefined): NamedAutomation[] =>
   texts.map((text) => ({ projectId, ...parseAutomationName(text) }));
 

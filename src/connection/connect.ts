@@ -28,7 +28,10 @@ export interface ConnectOptions extends SettingFlags {
 
 const mostConnections = 64;
 
-/** Reads the settings and opens the journal; sends nothing. Throws a usage problem for a missing or invalid setting. */
+/**
+ * Reads the settings and opens the journal; sends nothing. Throws a usage problem for a missing or
+ * invalid setting.
+ */
 export async function connect(
   options: ConnectOptions,
   context: Invocation,
@@ -90,7 +93,8 @@ export async function connectWith(
   const { baseUrl, requestTimeoutMs } = http;
   const { clock, random, signal, reporter } = context;
   const journal = journalOf(context, { quiet: options.quiet, ...journalNeed });
-  // A failed read must not stop the following, because a state folder may be unavailable for a while.
+  // A failed read must not stop the following, because a state folder may be unavailable for a
+  // while.
   const lasting = journalNeed.needed ? journalOf(context, { quiet: true }) : journal;
   const { createHttpService } = await import('../service/http-service.ts');
   const ignoresKeys = valueIfGiven(settings.idempotencyKeys) === 'ignored';

@@ -58,8 +58,9 @@ export function hintContextOf({
 }
 
 /**
- * Asks for a run that can't exist, to check the settings without starting anything. If it isn't found, the service is there and accepts the API key. If nobody could be
- * reached, it tries once more, because the second attempt waits longer for each address of a host.
+ * Asks for a run that can't exist, to check the settings without starting anything. If it isn't
+ * found, the service is there and accepts the API key. If nobody could be reached, it tries once
+ * more, because the second attempt waits longer for each address of a host.
  */
 export async function probeService({ service, settings, signal }: Connection): Promise<Answer<RunStatus>> {
   const { value: projectId = randomUuid() } = settings.project;

@@ -130,7 +130,10 @@ function newestOf(entries: Iterable<Entry>): { run?: RunEntry; laterTrigger?: Un
   return { laterTrigger };
 }
 
-/** A name without a project must mean one automation. Only the newest entries are read, because there may be very many. */
+/**
+ * A name without a project must mean one automation. Only the newest entries are read, because
+ * there may be very many.
+ */
 function checkOnlyProject(run: RunEntry, automation: NamedAutomation, { journal, baseUrl }: Connection): void {
   let read = 0;
   for (const entry of journal.entries({ baseUrl, automations: [automation] })) {

@@ -42,7 +42,10 @@ export function journalPlace(baseUrl: string | undefined, { env }: Invocation): 
   return `recorded${where} (journal: ${folder})`;
 }
 
-/** Opens the journal. A failure is reported once; if the journal is `needed`, reading it throws the problem. */
+/**
+ * Opens the journal. A failure is reported once; if the journal is `needed`, reading it throws the
+ * problem.
+ */
 export function journalOf({ env, reporter, clock }: Invocation, { needed, quiet }: JournalNeed = {}): Journal {
   const folder = resolveStateFolder(env);
   if (needed && folder === undefined)

@@ -64,7 +64,9 @@ export async function startEmulator({ service, port = 0, speed = 1, nowMs, onReq
 
 const misdirected: EmulatedResponse = { reply: refusalReply(refusals.notLoopback) };
 
-/** Does the `Host` name this machine? A web page that attacks by DNS rebinding sends its own name. */
+/**
+ * Does the `Host` name this machine? A web page that attacks by DNS rebinding sends its own name.
+ */
 function isForLoopback({ headers }: IncomingMessage): boolean {
   const url = `http://${headers.host}`;
   return URL.canParse(url) && isLoopback(new URL(url).hostname);

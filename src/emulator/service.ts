@@ -5,10 +5,14 @@ import { jsonReply, type Refusal, type Reply, refusalReply, refusals } from './r
 import { bodyRefusal, type Route, routeOf, type ServiceRequest } from './request.ts';
 import { type EmulatedRun, executionAt, isFinished, type RunPlan, resultAt } from './run.ts';
 
-/** What happens to the runs of an automation, and to the requests about them. Times are by the emulator's clock. */
+/**
+ * What happens to the runs of an automation, and to the requests about them. Times are by the
+ * emulator's clock.
+ */
 export interface AutomationPlan extends RunPlan {
   refusal?: Refusal; // what every trigger gets, instead of a run
-  activeElsewhereMs?: number; // how long a run of somebody else is active, from the first trigger on
+  /** how long a run of somebody else is active, from the first trigger on */
+  activeElsewhereMs?: number;
   losesFirst?: readonly Route['kind'][]; // the first response to each such request is lost
   outages?: readonly Outage[];
   ignoresKeys?: boolean; // a repeated idempotency key starts another run

@@ -19,8 +19,9 @@ interface AppendOptions {
 }
 
 /**
- * Appends with one write, so that lines of several processes never mix. Begins with a line break, because a crash may have
- * left a torn line. Returns whether it started a new file. Throws the errors of node:fs and of `openOwn`.
+ * Appends with one write, so that lines of several processes never mix. Begins with a line break,
+ * because a crash may have left a torn line. Returns whether it started a new file. Throws the
+ * errors of node:fs and of `openOwn`.
  */
 export function appendLine(line: string, { folder: named, fileBytes, durable, sync }: AppendOptions): boolean {
   const folder = makeOwnFolder(named);
@@ -35,7 +36,8 @@ export function appendLine(line: string, { folder: named, fileBytes, durable, sy
     if (written < bytes.length) throw new Error(`only ${written} of ${bytes.length} bytes were written`);
     if (durable) syncFile(fd, sync);
   });
-  // A new file only survives a crash if its name is on disk, and its folder's name, which may also be new.
+  // A new file only survives a crash if its name is on disk, and its folder's name, which may also
+  // be new.
   const isNew = path !== newest?.path;
   if (isNew) for (const each of [folder, dirname(folder)]) syncFolder(each, sync);
   return isNew;

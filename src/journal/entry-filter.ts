@@ -9,7 +9,10 @@ export interface EntryFilter extends Pick<LogPart, 'sinceMs' | 'files'> {
   target?: Target;
   automations?: readonly NamedAutomation[]; // all if it is empty
   projectId?: string;
-  /** The beginning of `executionId`, in upper or lower case: the service may use another case than the user typed. */
+  /**
+   * The beginning of `executionId`, in upper or lower case: the service may use another case than
+   * the user typed.
+   */
   idPrefix?: string;
   hasRun?: boolean; // leaves out triggers without a run, which is faster
   statuses?: readonly string[]; // in upper case: only what has one of these, and `otherRuns`

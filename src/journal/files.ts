@@ -8,7 +8,10 @@ const mostMebibytes = 256;
 /** A larger file is followed by another. */
 export const fullFileBytes = 256 * 1024;
 
-/** So many of the newest files are always read and never removed, as a clock may have dated what they hold wrongly. */
+/**
+ * So many of the newest files are always read and never removed, as a clock may have dated what
+ * they hold wrongly.
+ */
 export const alwaysKept = 4;
 
 interface JournalFile {
@@ -18,7 +21,9 @@ interface JournalFile {
 
 export const fileNameOf = (number: number) => (number === 0 ? 'journal.jsonl' : `journal-${number}.jsonl`);
 
-/** Newest first; none if there is no such folder. Throws the errors of `ownFolder` and `readdir`. */
+/**
+ * Newest first; none if there is no such folder. Throws the errors of `ownFolder` and `readdir`.
+ */
 export function filesIn(path: string): JournalFile[] {
   try {
     const folder = ownFolder(path);
@@ -31,7 +36,10 @@ export function filesIn(path: string): JournalFile[] {
   }
 }
 
-/** Those of the journal's files that are there, whoever can write to the folder; none if it can't be read. */
+/**
+ * Those of the journal's files that are there, whoever can write to the folder; none if it can't be
+ * read.
+ */
 export function namesIn(folder: string): string[] {
   try {
     return journalNames(readdirSync(folder)).map(({ name }) => name);

@@ -6,7 +6,8 @@ import { type FieldsOf, type JournalRecord, type RecordOf, runIdOf, triggerIdOf 
 export interface KeyUse {
   position: number; // of its first record
   attempts: Attempt[]; // the attempts without an outcome, oldest first
-  isSuperseded?: true; // a later trigger has a run: the attempts only matter if the key is used again
+  /** a later trigger has a run: the attempts only matter if the key is used again */
+  isSuperseded?: true;
   executionId?: string; // the run that it started; never changes once known
   how?: RecordOf<'accepted'>['how']; // how it got that run
   reason?: string; // why an attempt is in doubt
@@ -21,7 +22,9 @@ interface Attempt {
   hasEnded?: true; // its process won't send the trigger again
 }
 
-/** A line of the list: a run by its `runIdOf`, else a trigger while it has attempts, else nothing. */
+/**
+ * A line of the list: a run by its `runIdOf`, else a trigger while it has attempts, else nothing.
+ */
 interface Place {
   runId?: string;
   use?: KeyUse;
@@ -41,8 +44,9 @@ export interface Listed {
 }
 
 /**
- * What these records say, oldest first. Older records may be missing. Which of two records is the later one is never decided
- * by their times, because a clock may have been set between them. Their positions among the records decide.
+ * What these records say, oldest first. Older records may be missing. Which of two records is the
+ * later one is never decided by their times, because a clock may have been set between them. Their
+ * positions among the records decide.
  */
 export function fold(records: Iterable<JournalRecord>): State {
   const state: State = { runs: new Map(), keys: new Map(), places: [] };
@@ -164,7 +168,10 @@ function observe(state: State, record: RunRecord): void {
 
 type RunRecord = RecordOf<'accepted' | 'status' | 'not_found'>;
 
-/** Adds a record to what is known of its run, whose id is `runIdOf`. A final status stays, unless a graver one comes. */
+/**
+ * Adds a record to what is known of its run, whose id is `runIdOf`. A final status stays, unless a
+ * graver one comes.
+ */
 export function updateRun(runs: State['runs'], id: string, record: RunRecord): void {
   const earlier = runs.get(id);
   if (record.type === 'not_found') {
@@ -192,7 +199,8 @@ function notFoundRun({ baseUrl, target, executionId, at }: RunRecord, earlier: R
 /** With every optional field, so that the compiler asks for a new one. */
 type Complete<T> = { [Name in keyof Required<T>]: T[Name] };
 
-// Copying the fields in a loop or with a spread would make reading a large journal several times slower.
+// Copying the fields in a loop or with a spread would make reading a large journal several times
+// slower.
 function newRun(first: RunEntry | RunRecord, earlier?: RunEntry): Complete<KnownRun> {
   const { baseUrl, target, executionId, at } = earlier ?? first;
   return {
@@ -215,7 +223,9 @@ function newRun(first: RunEntry | RunRecord, earlier?: RunEntry): Complete<Known
 
 type StatusReport = Partial<FieldsOf<'status'>>;
 
-/** Adds what was reported of a run at this time (ISO 8601). A report without a status means RUNNING. */
+/**
+ * Adds what was reported of a run at this time (ISO 8601). A report without a status means RUNNING.
+ */
 function applyReport(run: KnownRun, report: StatusReport, at: string): void {
   const status = report.status ?? 'RUNNING';
   run.startedAt = report.startedAt ?? run.startedAt;
@@ -245,7 +255,8 @@ export function unresolvedOf({ attempts: all, isSuperseded, reason, conflict }: 
   const senders = all.flatMap(({ record: { process, at }, hasEnded }) =>
     process && !hasEnded ? [{ process, at }] : [],
   );
-  // If one of the attempts was to start a run whether another one was active or not, a late run is wanted.
+  // If one of the attempts was to start a run whether another one was active or not, a late run is
+  // wanted.
   const isSkip = all.every(({ record }) => record.ifActive === 'skip');
   const ifActive = isSkip ? ('skip' as const) : undefined;
   return {

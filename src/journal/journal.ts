@@ -45,7 +45,10 @@ export class Journal {
   readonly nowMs: () => number;
   /** The runs that this process asked for or recorded. */
   readonly #remembered = new Map<string, RunEntry>();
-  /** The runs that the journal has no record of, each with another base URL that has its id, if there is one. */
+  /**
+   * The runs that the journal has no record of, each with another base URL that has its id, if
+   * there is one.
+   */
   readonly #missing = new Map<string, string | undefined>();
 
   constructor(log: Log, nowMs: () => number) {
@@ -73,7 +76,10 @@ export class Journal {
     this.append({ type: 'status', baseUrl, target, ...report, first });
   }
 
-  /** Records that the service doesn't know the run, if it is unfinished and `account` started it. Returns whether it is so. */
+  /**
+   * Records that the service doesn't know the run, if it is unfinished and `account` started it.
+   * Returns whether it is so.
+   */
   markNotFound(baseUrl: string, { target, executionId }: Run, account: string): boolean {
     const recorded = this.find(executionId, { baseUrl });
     if (!recorded || recorded.account !== account) return false;
@@ -82,8 +88,8 @@ export class Journal {
   }
 
   /**
-   * Newest first. If only part of the journal is read, entries that began earlier are left out. The newest files are read
-   * first, and the others only if the caller asks for more.
+   * Newest first. If only part of the journal is read, entries that began earlier are left out. The
+   * newest files are read first, and the others only if the caller asks for more.
    */
   *entries(filter: EntryFilter = {}): Generator<Entry> {
     const seen = new Set<string>();
@@ -104,7 +110,9 @@ export class Journal {
     }
   }
 
-  /** Does any record match? Of a trigger that was refused there is no entry, but there are records. */
+  /**
+   * Does any record match? Of a trigger that was refused there is no entry, but there are records.
+   */
   hasRecord(filter: EntryFilter): boolean {
     return this.#read(filter).next().done !== true;
   }
@@ -130,7 +138,10 @@ export class Journal {
     return this.pollable(filter).filter(isUnfinished);
   }
 
-  /** What a poll may change: the unfinished runs, and those that the service may know again, newest first. */
+  /**
+   * What a poll may change: the unfinished runs, and those that the service may know again, newest
+   * first.
+   */
   pollable(filter: EntryFilter): RunEntry[] {
     const entries = [...this.entries({ ...filter, isUnfinished: true, sinceMs: this.nowMs() - openMs })];
     const open = entries.filter(isWithoutEnd).filter((entry) => isOpen(entry, this.nowMs()));
@@ -170,7 +181,10 @@ export class Journal {
     if (run) this.#missing.delete(id);
   }
 
-  /** The last open refusal of a trigger, recorded after this run, that shows that another run of its target was active. */
+  /**
+   * The last open refusal of a trigger, recorded after this run, that shows that another run of its
+   * target was active.
+   */
   otherActiveRun(baseUrl: string, { target, executionId }: Run): RecordOf<'refused'> | undefined {
     const records = [...this.#read({ baseUrl, target, sinceMs: this.nowMs() - openMs })];
     const began = records.findIndex((record) => isOfRun(record, executionId));
@@ -197,8 +211,8 @@ export class Journal {
   }
 
   /**
-   * Does a later trigger of the target have a run that no earlier use of its key had started? It is later if its first
-   * record comes after this trigger's last attempt without an outcome.
+   * Does a later trigger of the target have a run that no earlier use of its key had started? It is
+   * later if its first record comes after this trigger's last attempt without an outcome.
    */
   hasLaterRun({ baseUrl, target, idempotencyKey }: TriggerKey): boolean {
     const keys = this.#openKeys({ baseUrl, target });
@@ -241,7 +255,8 @@ export class Journal {
     const sinceMs = this.nowMs() - pastFiles.ageMs;
     for (const entry of this.entries({ ...filter, files: pastFiles.files, hasRun: true })) {
       if (durationsMs.length >= mostPastRuns) break;
-      // The entries come in the order of their records, not of their times, because a clock may have been set.
+      // The entries come in the order of their records, not of their times, because a clock may
+      // have been set.
       if (Date.parse(entry.at) < sinceMs) continue;
       const durationMs = entry.kind === 'run' && endedWell(entry.status) ? durationMsOf(entry) : undefined;
       if (durationMs) durationsMs.push(durationMs);

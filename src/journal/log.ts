@@ -7,7 +7,9 @@ import { alwaysKept, filesIn, fullFileBytes, readFile } from './files.ts';
 import { hasText, type JournalRecord, type NewRecord, pathOf, recordsIn, storedRecord } from './records.ts';
 
 export interface Log {
-  /** Returns undefined if the record couldn't be written. A `triggered` record is on disk on return. */
+  /**
+   * Returns undefined if the record couldn't be written. A `triggered` record is on disk on return.
+   */
   append(record: NewRecord): JournalRecord | undefined;
   /** The records of each file, oldest first. A file that can't be read is reported. */
   read(part?: LogPart): Generator<JournalRecord[]>;
@@ -24,13 +26,14 @@ export interface LogPart {
 }
 
 /**
- * What can't be done with the journal. It isn't `used` if another user could have written to it, because its content can't be
- * trusted.
+ * What can't be done with the journal. It isn't `used` if another user could have written to it,
+ * because its content can't be trusted.
  */
 type Lack = 'read' | 'written' | 'used';
 
 export interface LogOptions {
-  folder: string | undefined; // created with the first record; undefined if there is nowhere to put it
+  /** created with the first record; undefined if there is nowhere to put it */
+  folder: string | undefined;
   nowMs(): number;
   /** Called once, with a clause for the user. If it throws, reading stops. */
   onTrouble(what: string, lack: Lack): void;
@@ -122,7 +125,10 @@ function prune(folder: string, nowMs: number): void {
 
 const yearMs = 365 * 24 * 3_600_000;
 
-/** Removes the oldest files until one has a record that is younger than a year. Throws the errors of `readOwn`. */
+/**
+ * Removes the oldest files until one has a record that is younger than a year. Throws the errors of
+ * `readOwn`.
+ */
 export function pruneFiles(folder: string, nowMs: number): void {
   const older = filesIn(folder).slice(alwaysKept);
   for (const { path } of older.reverse()) {

@@ -5,8 +5,9 @@ import { ageOf, type UnresolvedTrigger } from '../run/entry.ts';
 export type Processes = ReturnType<typeof createProcesses>;
 
 /**
- * Knows whether the process that wrote a record is still running. If this host has booted since then, it isn't. But two hosts
- * may have one name, and if the service ignores idempotency keys, a mistake about that would start a second run.
+ * Knows whether the process that wrote a record is still running. If this host has booted since
+ * then, it isn't. But two hosts may have one name, and if the service ignores idempotency keys, a
+ * mistake about that would start a second run.
  */
 export function createProcesses({ ignoresKeys = false }: { ignoresKeys?: boolean } = {}) {
   const host = hostOf();
@@ -27,7 +28,10 @@ export function createProcesses({ ignoresKeys = false }: { ignoresKeys?: boolean
 /** Most triggers have an outcome sooner. Sending one's key twice at once starts no second run. */
 const otherHostMs = 180_000;
 
-/** The process that still sends a trigger, if any. On another host or in another container, its age decides. */
+/**
+ * The process that still sends a trigger, if any. On another host or in another container, its age
+ * decides.
+ */
 export function senderOf(
   { senders }: Pick<UnresolvedTrigger, 'senders'>,
   { stateOf }: Processes,
@@ -57,9 +61,13 @@ function hostOf(): string {
 /** A zombie waits for its parent, which may never collect it in a container. */
 const endedStates = ['Z', 'X'];
 
-/** When a process started, in ticks since the boot, because ids are reused. Only Linux shows this without a program. */
+/**
+ * When a process started, in ticks since the boot, because ids are reused. Only Linux shows this
+ * without a program.
+ */
 function statOf(id: number): { state: string; start: string } {
-  // proc_pid_stat(5): the second field may contain anything, the third is the state, the 22nd the start time.
+  // proc_pid_stat(5): the second field may contain anything, the third is the state, the 22nd the
+  // start time.
   const stat = attempt(() => readFileSync(`/proc/${id}/stat`, 'utf8'));
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return { state: fields[0] ?? '', start: fields[19] ?? '' };

@@ -6,12 +6,18 @@ import type { RunStatus } from '../run/service.ts';
 import type { Trigger } from '../run/trigger.ts';
 import type { Journal } from './journal.ts';
 
-/** What must be recorded of a trigger, and when: a crash between two calls leaves what `recover` needs. */
+/**
+ * What must be recorded of a trigger, and when: a crash between two calls leaves what `recover`
+ * needs.
+ */
 export interface Recorder {
   sending(): void; // called before the first byte is sent; on disk when it returns
   /** Has another process recorded the same idempotency key first, at the same time as this one? */
   isTaken(): boolean;
-  /** The trigger was sent, and its outcome is unknown. `isLast`: this process will not send it again. */
+  /**
+   * The trigger was sent, and its outcome is unknown. `isLast`: this process will not send it
+   * again.
+   */
   inDoubt(fault: Fault, attempt: { isLast: boolean }): void;
   started(run: RunStatus, attribution: Attribution): void;
   refused(fault: Fault): void; // none of this command's attempts started a run
@@ -20,7 +26,8 @@ export interface Recorder {
 
 interface TriggerToRecord extends Trigger {
   isRepeat: boolean;
-  earlierAttempts?: readonly string[]; // what the journal had of this key when this command decided to send it
+  /** what the journal had of this key when this command decided to send it */
+  earlierAttempts?: readonly string[];
   process?: string; // its name from `Processes`
 }
 

@@ -20,13 +20,17 @@ const optionalFlag = <Value extends boolean = boolean>(): Field<Value, false> =>
 
 /** Identifies a trigger, together with `baseUrl` and `target`. */
 const key = { idempotencyKey: text() };
-/** There was no earlier record of this run or trigger, so a reader coming from the end can stop here. */
+/**
+ * There was no earlier record of this run or trigger, so a reader coming from the end can stop
+ * here.
+ */
 const first = { first: optionalFlag() };
 
 /**
- * The fields of each type of record in the order in which they are written. Every record also has `schema`, `at`, `type`,
- * `baseUrl` and `target`. The TypeScript types, the check of a line and what is written follow from this table. A name has
- * the same type in all records. Times are ISO 8601, as the service sent them.
+ * The fields of each type of record in the order in which they are written. Every record also has
+ * `schema`, `at`, `type`, `baseUrl` and `target`. The TypeScript types, the check of a line and
+ * what is written follow from this table. A name has the same type in all records. Times are ISO
+ * 8601, as the service sent them.
  */
 export const recordFields = {
   /** An attempt is about to be sent. */
@@ -99,7 +103,10 @@ export type NewRecord = {
   [Type in RecordType]: { type: Type; baseUrl: string; target: Target } & FieldsOf<Type>;
 }[RecordType];
 
-/** A record with when it was written (`at`, ISO 8601). In the file, `target` is a path, which parses faster. */
+/**
+ * A record with when it was written (`at`, ISO 8601). In the file, `target` is a path, which parses
+ * faster.
+ */
 export type JournalRecord = Stored<NewRecord>;
 export type RecordOf<T extends RecordType> = Extract<JournalRecord, { type: T }>;
 type Stored<R> = R extends NewRecord ? R & { schema: 1; at: string } : never;
@@ -112,7 +119,9 @@ export function storedRecord(record: NewRecord, at: string): JournalRecord {
   return { schema: 1, at, type, baseUrl, target, ...Object.fromEntries(fields) };
 }
 
-/** Identifies a run. Different services may use the same id, and the case of an id doesn't matter. */
+/**
+ * Identifies a run. Different services may use the same id, and the case of an id doesn't matter.
+ */
 export const runIdOf = ({ baseUrl, executionId }: { baseUrl: string; executionId: string }): string =>
   `${baseUrl}\n${executionId.toLowerCase()}`;
 
@@ -125,7 +134,9 @@ export const pathOf = (target: Target): string => `automation/${fullNameOf(targe
 const path = /^automation\/(?<projectId>[^/]+)\/(?<automationName>.+)$/s;
 const targets = new Map<string, Target>();
 
-/** The target of a path from `pathOf`; undefined for other text. Many records share a few targets. */
+/**
+ * The target of a path from `pathOf`; undefined for other text. Many records share a few targets.
+ */
 function parsePath(text: string): Target | undefined {
   const parsed = targets.get(text);
   if (parsed) return parsed;
@@ -149,8 +160,8 @@ const fieldTypes = [
 ];
 
 /**
- * Undefined if a line is torn, has another schema or has a field of the wrong type. The check is written by hand, because
- * valibot takes longer than the parsing itself.
+ * Undefined if a line is torn, has another schema or has a field of the wrong type. The check is
+ * written by hand, because valibot takes longer than the parsing itself.
  */
 export function parseRecord(line: string): JournalRecord | undefined {
   try {
@@ -165,7 +176,10 @@ export function parseRecord(line: string): JournalRecord | undefined {
 export const hasText = (bytes: Buffer, texts: readonly string[] | undefined): boolean =>
   !texts || texts.some((text) => bytes.includes(text));
 
-/** With `texts`, only the records of lines that contain one of them. Searching is ten times as fast as parsing. */
+/**
+ * With `texts`, only the records of lines that contain one of them. Searching is ten times as fast
+ * as parsing.
+ */
 export function recordsIn(bytes: Buffer, texts?: readonly string[]): JournalRecord[] {
   if (!hasText(bytes, texts)) return [];
   const lines = bytes.toString().split('\n');

@@ -4,7 +4,10 @@ import type { Run } from '../run/run.ts';
 import type { RunStatus } from '../run/service.ts';
 import type { Clock } from '../system/clock.ts';
 
-/** A run with what the journal knows of it. Another process may have triggered it, so its age is by the wall clock. */
+/**
+ * A run with what the journal knows of it. Another process may have triggered it, so its age is by
+ * the wall clock.
+ */
 export function runHandleOf(run: Run, entry: RunEntry | undefined, clock: Clock): RunHandle {
   if (!entry) return { run };
   const sinceMs = (time: string) => clock.nowMs() - Date.parse(time);

@@ -2,10 +2,11 @@ import type { RunEntry } from '../run/entry.ts';
 import { finalStatuses } from '../run/statuses.ts';
 import { type JournalRecord, parseRecord } from './records.ts';
 
-// Parsing the lines of a year takes ten times as long as searching them. So the first reading only finds the ids of the runs
-// and the idempotency keys of the triggers that may have the status, and the second reading parses their lines. It may be too
-// many, because their records are folded afterwards, but never too few. Lines are searched in the form in which
-// `JSON.stringify` writes them.
+// Parsing the lines of a year takes ten times as long as searching them. So the first reading only
+// finds the ids of the runs and the idempotency keys of the triggers that may have the status, and
+// the second reading parses their lines. It may be too many, because their records are folded
+// afterwards, but never too few. Lines are searched in the form in which `JSON.stringify` writes
+// them.
 
 export interface StatusSearch {
   statuses?: readonly string[]; // in upper case
@@ -14,7 +15,10 @@ export interface StatusSearch {
   baseUrl?: string;
 }
 
-/** The records of what may have one of these statuses, oldest first. `read` gives the text of each file. */
+/**
+ * The records of what may have one of these statuses, oldest first. `read` gives the text of each
+ * file.
+ */
 export function* recordsWithStatus(search: StatusSearch, read: () => Iterable<string>): Generator<JournalRecord> {
   const { runs, keys } = findIds(search, read);
   if (runs.size === 0 && keys.size === 0) return;
@@ -59,7 +63,10 @@ function findersFor({ statuses = [], isUnfinished, baseUrl }: StatusSearch): Fin
   return finders;
 }
 
-/** The runs with a record that has one of these words: a status, in any case of letters, or `not_found`, a type of record. */
+/**
+ * The runs with a record that has one of these words: a status, in any case of letters, or
+ * `not_found`, a type of record.
+ */
 function createStatusFinder(words: readonly string[]): Finder {
   const runs = new Set<string>();
   const escaped = words.map((word) => JSON.stringify(word).replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
@@ -122,8 +129,8 @@ const runLabel = '"executionId":"';
 const keyLabel = '"idempotencyKey":"';
 
 /**
- * The id behind this label, or an empty text. In lower case, as the case of an id doesn't matter. With an escape, it is cut,
- * and means others, too.
+ * The id behind this label, or an empty text. In lower case, as the case of an id doesn't matter.
+ * With an escape, it is cut, and means others, too.
  */
 function idIn(line: string, label: string): string {
   const at = line.indexOf(label);

@@ -57,7 +57,9 @@ function hintAfterRefusal({ hint }: Fault, next: string, trigger: TriggerInDoubt
   return `${apiKeyHint}; with the one that sent the trigger, ${next}\n${withoutThatApiKey(trigger)}`;
 }
 
-/** The rest of a sentence about a lost response: what followed it, and what that means for the run. */
+/**
+ * The rest of a sentence about a lost response: what followed it, and what that means for the run.
+ */
 function afterLoss(fault: Fault, trigger: TriggerInDoubt, isRetry: boolean): string {
   const facts = [...httpFactsOf(fault), `idempotency key ${trigger.idempotencyKey}`].join(', ');
   return `${failureText(fault, trigger, isRetry)} (${facts})${notRepeated(trigger)}`;
@@ -99,7 +101,10 @@ const keysIgnored = 'the service ignores idempotency keys, so a second run could
 
 const notRepeated = ({ ignoresKeys }: TriggerInDoubt) => (ignoresKeys ? `. It isn't sent again: ${keysIgnored}` : '');
 
-/** What to type now, what later, and what on another machine: one line each. The first command starts no second run. */
+/**
+ * What to type now, what later, and what on another machine: one line each. The first command
+ * starts no second run.
+ */
 function nextSteps(trigger: TriggerInDoubt, retryAfterMs = 0): string {
   const { target, conflict, recorded } = trigger;
   const again = recorded ? recoverIn(retryAfterMs, trigger) : triggerAgain(trigger);

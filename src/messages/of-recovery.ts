@@ -106,7 +106,10 @@ function sentenceInDoubt(
   }
 }
 
-/** The run of a trigger, and its status. It may be RUNNING only because a service repeats its first response. */
+/**
+ * The run of a trigger, and its status. It may be RUNNING only because a service repeats its first
+ * response.
+ */
 function runText(
   { triggerInfo, run, status }: OutcomeOf<'has_run'>,
   error: string | undefined,

@@ -42,7 +42,8 @@ function explanationOf({ target, fault, active }: OutcomeOf<'no_run'>, hintConte
     case 'spent_key':
       return { happened: `${fault.message}; no run was started`, remedy: 'trigger with a new idempotency key' };
     case 'not_found':
-      // A page may come from something other than the service, so it says nothing about the Automation.
+      // A page may come from something other than the service, so it says nothing about the
+      // Automation.
       if (fault.page !== undefined) break;
       return {
         happened: isOfProject(fault) ? failure : `the service doesn't know ${name}; no run was started`,
@@ -89,7 +90,10 @@ const keyReuseHint = ({ kind, serviceCode = '' }: Fault) =>
     ? 'use another `--idempotency-key`: this one was used for something else'
     : undefined;
 
-/** `--timeout` ended the wait for the active run, or would expire before the service allows another try. */
+/**
+ * `--timeout` ended the wait for the active run, or would expire before the service allows another
+ * try.
+ */
 function diagnosticOfWaitTimeout(target: Target, fault: Fault, { timeoutMs, passedMs }: TimedOut): Diagnostic {
   const limit = formatDuration(timeoutMs);
   const wait = retryAfterHint(fault);

@@ -130,7 +130,10 @@ function unreadText(resource: RunResource, run: Run, fault: Fault, lastConfirmed
   return `${failure}; the run is not affected${state}`;
 }
 
-/** Is it a run that an idempotency key started which the user gave, and that the service doesn't know any more? */
+/**
+ * Is it a run that an idempotency key started which the user gave, and that the service doesn't
+ * know any more?
+ */
 const isNotFoundRunOfKey = ({ kind }: Fault, triggerInfo: TriggerInfo | undefined): triggerInfo is TriggerInfo =>
   kind === 'not_found' && triggerInfo !== undefined && mayBeEarlierRun(triggerInfo.attribution);
 
@@ -167,14 +170,20 @@ function notFoundText(run: Run, fault: Fault, lastConfirmed: LastConfirmed | und
 
 const newKeyHint = 'if you still want this run, trigger again with a new idempotency key';
 
-/** What to do about a run that the service doesn't know. `isOwnRun`: the API key that asked is the one that started it. */
+/**
+ * What to do about a run that the service doesn't know. `isOwnRun`: the API key that asked is the
+ * one that started it.
+ */
 function notFoundHint({ target }: Run, isOwnRun: boolean | undefined, hintContext: HintContext): string {
   if (isOwnRun) return `perhaps the service was restored from a backup; ${newKeyHint}`;
   const listed = hintContext.hasJournal ? '; `runctl list` shows the runs of this machine' : '';
   return `${didYouMeanLine(target, hintContext)}check the id, the project and the automation${listed}`;
 }
 
-/** The run has finished, but its result couldn't be read, or the user didn't wait for it. Undefined if that changes nothing. */
+/**
+ * The run has finished, but its result couldn't be read, or the user didn't wait for it. Undefined
+ * if that changes nothing.
+ */
 export function diagnosticOfUnreadResult(
   { run, status, requestFault }: OutcomeOf<'status'>,
   hintContext: HintContext,

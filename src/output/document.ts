@@ -15,7 +15,8 @@ type DocumentContext = Pick<Invocation, 'command' | 'commandLine' | 'warnings' |
 
 interface DocumentOptions {
   hintContext?: HintContext;
-  isSafeToRepeat?: boolean; // may the command line be repeated without a second run of any of its targets?
+  /** may the command line be repeated without a second run of any of its targets? */
+  isSafeToRepeat?: boolean;
 }
 
 /**
@@ -37,7 +38,10 @@ export function documentOf(outcome: Outcome, context: DocumentContext, options: 
   return json;
 }
 
-/** The fields under `runctl`, in this order. JSON has no undefined, so a field that is undefined is left out. */
+/**
+ * The fields under `runctl`, in this order. JSON has no undefined, so a field that is undefined is
+ * left out.
+ */
 function runctlOf(outcome: Outcome, context: DocumentContext, options: DocumentOptions): JsonObject {
   const { hintContext = plainHintContext, isSafeToRepeat = outcome.triggerInfo?.isRepeatable ?? true } = options;
   const { command, secrets } = context;

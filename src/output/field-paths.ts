@@ -15,7 +15,10 @@ const fieldsOfCommands: Readonly<Record<string, readonly string[]>> = {
 };
 const ofAgent = ['executionId', 'agentId', 'status', 'title', 'message', 'startedAt', 'completedAt', 'createdAt'];
 
-/** The names with which a path of `--field` may begin: those of the service for this command, and `runctl`. */
+/**
+ * The names with which a path of `--field` may begin: those of the service for this command, and
+ * `runctl`.
+ */
 export function fieldsOf(command: string): readonly string[] {
   const names = command.startsWith('agent ') ? ofAgent : [...identity, ...(fieldsOfCommands[command] ?? [])];
   return [...names, 'runctl'];

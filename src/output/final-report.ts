@@ -35,7 +35,10 @@ export function doneEvent(outcome: RunOutcome, pending: number, hintContext: Hin
   return { event: 'run_done', ...(run ? { run } : { target: targetOf(outcome) }), pending, failure };
 }
 
-/** What is printed at the end of a command about runs: the summary of one, or the table of several with details of failures. */
+/**
+ * What is printed at the end of a command about runs: the summary of one, or the table of several
+ * with details of failures.
+ */
 export async function reportRuns(
   outcomes: readonly RunOutcome[],
   { quiet = false }: OutputOptions,

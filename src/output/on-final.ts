@@ -9,7 +9,10 @@ import { createWholeLines, runShellCommand } from '../system/shell-command.ts';
 const mostAtOnce = 8;
 const longestWaitMs = 600_000;
 
-/** The `--on-final` commands. Failures are reported, but don't change the exit code. Without a command, nothing runs. */
+/**
+ * The `--on-final` commands. Failures are reported, but don't change the exit code. Without a
+ * command, nothing runs.
+ */
 export function createFinalHooks(command: string | undefined, context: Invocation) {
   const { clock, reporter, signal } = context;
   const limited = createLimit(mostAtOnce);
@@ -67,8 +70,8 @@ export function createLimit(most: number): Limit {
 }
 
 /**
- * Runs a hook with the run's document on its standard input, and with its output on stderr. Returns why it failed, as the
- * end of a sentence.
+ * Runs a hook with the run's document on its standard input, and with its output on stderr. Returns
+ * why it failed, as the end of a sentence.
  */
 export async function runHook(
   command: string,

@@ -27,19 +27,30 @@ export const wantsData = ({ json, field }: OutputOptions) => Boolean(json || fie
 /** What a command returns. Each member says where it is printed, and with which flags. */
 export interface Result {
   /**
-   * What became of each argument. With every flag, they decide the exit code and which problems are printed on stderr. With
-   * `--json` or `--field`, stdout has one document for each of them.
+   * What became of each argument. With every flag, they decide the exit code and which problems are
+   * printed on stderr. With `--json` or `--field`, stdout has one document for each of them.
    */
   outcomes?: readonly Outcome[];
-  /** The outcomes whose problems are still to be printed. By default all, but `recover` prints each of its own at once. */
+  /**
+   * The outcomes whose problems are still to be printed. By default all, but `recover` prints each
+   * of its own at once.
+   */
   unreported?: readonly Outcome[];
-  /** What the hints of problems and documents need. By default, nothing is known of this machine. */
+  /**
+   * What the hints of problems and documents need. By default, nothing is known of this machine.
+   */
   hintContext?: HintContext;
-  /** May the command line be repeated without a second run? By default, if that is so for each outcome. */
+  /**
+   * May the command line be repeated without a second run? By default, if that is so for each
+   * outcome.
+   */
   isSafeToRepeat?: boolean;
   /** How the command ends if all its outcomes are well. By default `ok`. */
   exit?: ExitName;
-  /** On stdout with every flag: what a command prints that has no documents, such as a script. Sanitized only on a terminal. */
+  /**
+   * On stdout with every flag: what a command prints that has no documents, such as a script.
+   * Sanitized only on a terminal.
+   */
   script?: string;
   /** Printed without `--json` and `--field` only. */
   forPeople?: ResultForPeople;
@@ -49,9 +60,15 @@ export interface Result {
 
 /** What is printed in place of documents. */
 interface ResultForPeople {
-  /** On stdout: a bare value that scripts may read, too, such as an id or a path. Sanitized only on a terminal. */
+  /**
+   * On stdout: a bare value that scripts may read, too, such as an id or a path. Sanitized only on
+   * a terminal.
+   */
   raw?: string;
-  /** On stdout: in the colors and the width of the terminal, and in CI without commands to the runner. */
+  /**
+   * On stdout: in the colors and the width of the terminal, and in CI without commands to the
+   * runner.
+   */
   text?(theme: Theme, lines: WrapOptions): string;
   /** On stderr: a sentence. */
   note?: string;
@@ -59,7 +76,10 @@ interface ResultForPeople {
   next?: string;
 }
 
-/** Prints what a command returned: first what belongs on stdout, then the problems and sentences for stderr. */
+/**
+ * Prints what a command returned: first what belongs on stdout, then the problems and sentences for
+ * stderr.
+ */
 export function printResult(result: Result, output: OutputOptions, context: Invocation): void {
   const { outcomes = [], unreported = outcomes, script, notices = [] } = result;
   const forPeople = wantsData(output) ? {} : (result.forPeople ?? {});
@@ -111,8 +131,8 @@ function documentsOf({ outcomes = [], hintContext, isSafeToRepeat }: Result, con
 }
 
 /**
- * What went wrong, in the order of the arguments, and with the name of the automation if there are several. A run that was
- * named twice is reported once.
+ * What went wrong, in the order of the arguments, and with the name of the automation if there are
+ * several. A run that was named twice is reported once.
  */
 function problemsOf(outcomes: readonly Outcome[], hintContext = plainHintContext, { stdout }: Invocation) {
   const distinct = [...new Set(outcomes)];
@@ -202,7 +222,10 @@ function verdictOf(outcome: Outcome): string {
   return sanitizeLine(`${name} ${status?.status}${reason} (run ${outcome.run?.executionId})`);
 }
 
-/** Prints a message and its hint on stderr. `name` is the automation's, and left out if the message has it. */
+/**
+ * Prints a message and its hint on stderr. `name` is the automation's, and left out if the message
+ * has it.
+ */
 export function printDiagnostic({ message, choices = [], hint }: Diagnostic, context: Invocation, name?: string): void {
   const { stderr } = context;
   const hasName = name === undefined || message.includes(name);

@@ -60,7 +60,10 @@ const harmless: readonly WarningName[] = ['agents_discontinued', 'unknown_settin
 
 export const isShownQuietly = (event: RunEvent): boolean => event.event === 'warning' && !harmless.includes(event.name);
 
-/** Other runs may be watched for hours, so a failure is named at once. The full report comes at the end. */
+/**
+ * Other runs may be watched for hours, so a failure is named at once. The full report comes at the
+ * end.
+ */
 function doneSentence(event: RunEventOf<'run_done'>): string | undefined {
   const { failure, pending } = event;
   if (!failure || failure.endsAll || pending === 0) return undefined;

@@ -17,8 +17,9 @@ const redrawMs = 1000;
 export function createSpinner(text: () => string, context: Context) {
   const { stderr, unicode } = context;
   const terminal = context.terminal();
-  // ora makes the frames, but doesn't write them: its own timer draws twelve a second, and it doesn't know that a process can
-  // be in the background. Its `color` is set because it doesn't respect NO_COLOR.
+  // ora makes the frames, but doesn't write them: its own timer draws twelve a second, and it
+  // doesn't know that a process can be in the background. Its `color` is set because it doesn't
+  // respect NO_COLOR.
   const spinner = ora({ stream: terminal, spinner: unicode ? 'dots' : 'line', color: stderr.colors && 'cyan' });
   let timer: NodeJS.Timeout | undefined;
   let drawn = ''; // what is on the terminal, just above the cursor
@@ -62,7 +63,8 @@ export function createSpinner(text: () => string, context: Context) {
     const shown = fitting(text());
     if (shown === drawn && drawnAtResumption === context.resumptions()) return;
     spinner.text = shown;
-    // The cursor gets a line of its own, as terminals differ in where they leave it when they rewrap its line.
+    // The cursor gets a line of its own, as terminals differ in where they leave it when they
+    // rewrap its line.
     stderr.write(`${erasure()}${spinner.frame()}\n`);
     drawn = shown;
     drawnAtResumption = context.resumptions();

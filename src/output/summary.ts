@@ -14,7 +14,10 @@ interface RunFacts {
   isResultOnly?: boolean; // no status was read, so nothing is known of the credits
 }
 
-/** The summary for people. Without the `columns` of a terminal, the output is left as the service sent it. */
+/**
+ * The summary for people. Without the `columns` of a terminal, the output is left as the service
+ * sent it.
+ */
 export function summary(
   { run, status, result, isResultOnly }: RunFacts,
   theme: Theme,

@@ -42,7 +42,9 @@ interface FilledColumn {
   cells: readonly Cell[];
 }
 
-/** For `awk`: every column, and each cell a word, or `-` for none. Only the last column has blanks. */
+/**
+ * For `awk`: every column, and each cell a word, or `-` for none. Only the last column has blanks.
+ */
 function forPipe(columns: readonly FilledColumn[]): string[][] {
   return columns.map(({ heading, cells }, at) => {
     const isLast = at === columns.length - 1;

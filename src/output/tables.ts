@@ -23,7 +23,10 @@ export interface ListRow {
   isOld: boolean; // the run was unfinished, and its status couldn't be polled
 }
 
-/** On a terminal, which has `columns`, ids are as short as possible. Everywhere else they are complete. */
+/**
+ * On a terminal, which has `columns`, ids are as short as possible. Everywhere else they are
+ * complete.
+ */
 export function runTable(rows: readonly ListRow[], nowMs: number, theme: Theme, { columns }: WrapOptions): string {
   const ids = rows.flatMap(({ entry }) => executionIdOf(entry) ?? []);
   const idLength = columns === undefined ? Infinity : lengthOfIds(ids);

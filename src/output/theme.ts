@@ -5,7 +5,9 @@ import type { Env } from '../system/env.ts';
 import { sanitize } from '../system/sanitize.ts';
 import { type WrapOptions, wrap } from './wrap.ts';
 
-/** The styles of one stream: colors if it has them, and symbols that mean the same without color. */
+/**
+ * The styles of one stream: colors if it has them, and symbols that mean the same without color.
+ */
 export interface Theme {
   ok(text: string): string;
   bad(text: string): string;
@@ -60,8 +62,9 @@ export function createTheme({ colors, unicode, withFlags = plain }: ThemeOptions
 }
 
 /**
- * A sentence in which `what is to be typed` stands between single quotes and is never broken. A command alone, or behind a
- * colon at the end, stands on a line of its own without quotes, so that it can be pasted.
+ * A sentence in which `what is to be typed` stands between single quotes and is never broken. A
+ * command alone, or behind a colon at the end, stands on a line of its own without quotes, so that
+ * it can be pasted.
  */
 export function renderMarkup(sentence: string, theme: Theme, lines: WrapOptions = {}): string {
   const words = wordsIn(sanitize(sentence));
@@ -86,19 +89,28 @@ function commandAtEnd(words: readonly string[]): string | undefined {
 export const renderWord = (text: string, theme: Theme): string =>
   withTyped(text, (typed) => `'${theme.command(typed)}'`);
 
-/** May this stream be colored? FORCE_COLOR, then NO_COLOR, then what the stream is: the order Node itself follows. */
+/**
+ * May this stream be colored? FORCE_COLOR, then NO_COLOR, then what the stream is: the order Node
+ * itself follows.
+ */
 export function hasColors(stream: { isTTY?: boolean }, env: Env): boolean {
   if (env.FORCE_COLOR !== undefined) return env.FORCE_COLOR !== '0' && env.FORCE_COLOR !== 'false';
   if (env.NO_COLOR) return false;
   return stream.isTTY === true && env.TERM !== 'dumb';
 }
 
-/** Can more than ASCII be shown? The locale says so, as libc reads it; the Linux console and `dumb` cannot. */
+/**
+ * Can more than ASCII be shown? The locale says so, as libc reads it; the Linux console and `dumb`
+ * cannot.
+ */
 export function hasUnicode(env: Env): boolean {
   if (env.TERM === 'linux' || env.TERM === 'dumb') return false;
   const locale = env.LC_ALL || env.LC_CTYPE || env.LANG || '';
   return /utf-?8/i.test(locale) || Boolean(env.WT_SESSION || env.TERM_PROGRAM);
 }
 
-/** Erases the cursor's line and what is below it (ECMA-48). The cursor itself is never hidden, as a stop would leave it so. */
+/**
+ * Erases the cursor's line and what is below it (ECMA-48). The cursor itself is never hidden, as a
+ * stop would leave it so.
+ */
 export const eraseBelow = '\r\u001B[J';

@@ -16,7 +16,10 @@ const widthOfWord = (word: string) => stripVTControlCharacters(word).length;
 
 export const widestWord = (words: readonly string[]): number => Math.max(0, ...words.map(widthOfWord));
 
-/** Breaks words into lines. Ideographs count as one column, not two: the terminal then breaks a line itself. */
+/**
+ * Breaks words into lines. Ideographs count as one column, not two: the terminal then breaks a line
+ * itself.
+ */
 export function wrap(words: readonly string[], { columns, indent = 0, taken = indent }: WrapOptions): string {
   const [first = '', ...others] = words;
   let text = first;

@@ -16,11 +16,14 @@ interface AttributionRow {
 export const attributions = {
   generated_key: { how: 'started', started: 'yes' }, // nobody else has the key, so the run is ours
   shared_key: { how: 'found', started: 'unknown' }, // others may have sent a key that the user set
-  finished_run: { how: 'replayed', started: 'no' }, // no attempt was in doubt, and a new run is RUNNING
-  recorded_run: { how: 'replayed', started: 'no' }, // in the journal, and none of our attempts started a run
+  // no attempt was in doubt, and a new run is RUNNING
+  finished_run: { how: 'replayed', started: 'no' },
+  // in the journal, and none of our attempts started a run
+  recorded_run: { how: 'replayed', started: 'no' },
   recovered_run: { how: 'recovered', started: 'unknown' },
   recovered_earlier: { how: 'recovered', started: 'no' }, // the same, but `recover` itself can't have started it
-  agent_run: { how: 'started', started: 'unknown' }, // Agents are discontinued, so an answer may not mean a run
+  // Agents are discontinued, so an answer may not mean a run
+  agent_run: { how: 'started', started: 'unknown' },
   left_active: { how: 'skipped', started: 'no' },
   no_run: { how: 'not_started', started: 'no' },
   in_doubt: { how: 'unknown', started: 'unknown' },

@@ -73,7 +73,10 @@ function flawFromPaste(name: string): NameFlaw | undefined {
   return pasted && { flaw: pasted.flaw, hint: pasted.hint, isNoName: true };
 }
 
-/** Why a text can't be a segment of a path: a URL parser drops `.` and `..` even when percent-encoded. */
+/**
+ * Why a text can't be a segment of a path: a URL parser drops `.` and `..` even when
+ * percent-encoded.
+ */
 export function flawInPath(text: string): string | undefined {
   if (text === '') return 'is empty';
   if (text === '.' || text === '..') return "can't be sent in a path";

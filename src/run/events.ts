@@ -44,7 +44,9 @@ export interface FailedAttempt {
 
 /** Everything that happens while a command runs. The terminal and the log show the same events. */
 export type RunEvent = {
-  /** The event is about the active run that must finish before ours can start (`--if-active wait`). */
+  /**
+   * The event is about the active run that must finish before ours can start (`--if-active wait`).
+   */
   isActiveRun?: true;
 } & (
   | ({
@@ -65,7 +67,10 @@ export type RunEvent = {
       lastConfirmed?: LastConfirmed;
     })
   | { event: 'service_back'; run: Run; afterMs: number }
-  /** `active_run` waits for another run of the automation to finish. If its id is unknown, there is only a target. */
+  /**
+   * `active_run` waits for another run of the automation to finish. If its id is unknown, there is
+   * only a target.
+   */
   | {
       event: 'waiting';
       for: 'poll' | 'active_run';

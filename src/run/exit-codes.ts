@@ -241,7 +241,9 @@ export function exitCodeOfAll(names: readonly ExitName[]): number {
 
 export const exitCodeOf = (name: ExitName): number => table[name].code;
 
-/** The exit code if the output was lost, or if the output pipe was closed before the runs finished. */
+/**
+ * The exit code if the output was lost, or if the output pipe was closed before the runs finished.
+ */
 export function exitCodeWithOutput(exitCode: number, { lost, isClosed }: { lost?: Error; isClosed: boolean }): number {
   const replaced = (['ok', 'timeout', 'pipe_closed'] as const).map(exitCodeOf);
   if (lost && replaced.includes(exitCode)) return exitCodeOf('output_error');

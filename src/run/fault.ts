@@ -13,7 +13,8 @@ interface FaultRow {
   delivery: Delivery;
   exit: ExitName; // if a trigger, `status` or `result` ends with it
   afterSilence?: ExitName; // if a watch gives up without a valid response; `unavailable` by default
-  doctor?: 'ok' | 'warning'; // the service itself responded; else the check fails with `exit` of a watch
+  /** the service itself responded; else the check fails with `exit` of a watch */
+  doctor?: 'ok' | 'warning';
   says?: string; // a complete sentence that is printed in place of the service's message
   remedy?: string;
 }
@@ -100,7 +101,10 @@ const faults = {
   rejected: { delivery: 'refused', exit: 'rejected' },
   /** The idempotency key was used for another Automation. */
   reused_key: { delivery: 'refused', exit: 'rejected' },
-  /** The service repeats its refusal of this idempotency key, though the run that it calls active has finished. */
+  /**
+   * The service repeats its refusal of this idempotency key, though the run that it calls active
+   * has finished.
+   */
   spent_key: { delivery: 'refused', exit: 'already_active' },
   /** The service may have forgotten the idempotency key. */
   stale_key: { delivery: 'not_sent', exit: 'outcome_unknown' },
@@ -150,7 +154,10 @@ export function remedyOf({ kind, httpStatus, page }: Fault): string | undefined 
 /** Why a request failed. What it means follows from `kind` and `httpStatus` alone. */
 export interface Fault {
   kind: FaultKind;
-  /** What happened, in one clause that fits after "because" or a colon. `reasonOf` adds the HTTP facts. */
+  /**
+   * What happened, in one clause that fits after "because" or a colon. `reasonOf` adds the HTTP
+   * facts.
+   */
   message: string;
   hint?: string;
   httpStatus?: number;
@@ -168,13 +175,19 @@ type HttpFacts = Pick<Fault, 'httpStatus' | 'serviceCode'>;
 export const httpFactsOf = ({ httpStatus, serviceCode }: HttpFacts): string[] =>
   httpStatus === undefined ? [] : [['HTTP', httpStatus, serviceCode].filter(Boolean).join(' ')];
 
-/** The HTTP facts at the end of a sentence: ` (HTTP 422 runAlreadyActive)`. Empty if there was no response. */
+/**
+ * The HTTP facts at the end of a sentence: ` (HTTP 422 runAlreadyActive)`. Empty if there was no
+ * response.
+ */
 export const httpOf = (fault: HttpFacts): string =>
   httpFactsOf(fault)
     .map((facts) => ` (${facts})`)
     .join('');
 
-/** A hint with the wait that the service asked for. Undefined if it didn't ask for one, or if waiting doesn't help. */
+/**
+ * A hint with the wait that the service asked for. Undefined if it didn't ask for one, or if
+ * waiting doesn't help.
+ */
 export const retryAfterHint = ({ kind, retryAfterMs }: Fault) =>
   retryAfterMs && kind !== 'unauthorized' ? `the service asks to wait ${formatDuration(retryAfterMs)}` : undefined;
 

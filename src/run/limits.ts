@@ -2,7 +2,8 @@ export const defaults = {
   giveUpAfterMs: 600_000, // a deployment or a router takes less than this to come back
   readGiveUpAfterMs: 30_000, // `status` and `result`, for which somebody waits
   listGiveUpAfterMs: 30_000,
-  listGiveUpAtTerminalMs: 3_000, // current statuses are useful in a list, but not worth a longer wait
+  // current statuses are useful in a list, but not worth a longer wait
+  listGiveUpAtTerminalMs: 3_000,
   timeoutMs: 11_700_000, // the service ends a run after 3 hours; this adds a margin
   recoverMaxAgeMs: 3_600_000,
   keyRetentionMs: 86_400_000, // docs/service.md, Idempotency keys work for Automations
@@ -13,6 +14,9 @@ export const defaults = {
 
 export const longestIdempotencyKey = 255;
 
-/** A long wait is reported again after the first of these times, then after every further period of the second. */
+/**
+ * A long wait is reported again after the first of these times, then after every further period of
+ * the second.
+ */
 export const signOfLifeMs = 60_000;
 export const laterSignOfLifeMs = 300_000;

@@ -32,7 +32,10 @@ const folded = (word: string) => word.normalize().toLowerCase();
 /** A word with `no-` before it means the opposite, so neither is suggested for the other. */
 const isOpposite = (one: string, other: string) => one === `no-${other}` || other === `no-${one}`;
 
-/** How many characters have to be inserted, removed, replaced, or swapped with the next one (optimal string alignment). */
+/**
+ * How many characters have to be inserted, removed, replaced, or swapped with the next one (optimal
+ * string alignment).
+ */
 function editsBetween(one: string, other: string): number {
   // Distances above 2 are all the same to the caller, so counting stops there.
   if (Math.abs(one.length - other.length) > 2) return 3;

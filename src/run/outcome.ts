@@ -28,7 +28,8 @@ export function targetOf({ run, target }: Outcome): Target | undefined {
 
 interface Common {
   triggerInfo?: TriggerInfo; // in commands that trigger
-  exitsZero?: true; // the command only reports it, so it exits with 0 (`list`, `status`, `result`, `recover`)
+  /** the command only reports it, so it exits with 0 (`list`, `status`, `result`, `recover`) */
+  exitsZero?: true;
   interruptedBy?: ExitName; // the signal that ended the command before this was done
   fields?: JsonObject; // what one command adds to `runctl` in its documents
 }
@@ -49,7 +50,9 @@ interface NoRun {
   active?: ActiveRun; // the run because of which it was refused, if this command didn't wait for that run
   waitEnd?: ActiveRunWaitEnd; // what ended the wait for it
   isOutage?: boolean; // the base URL has answered here before
-  /** The idempotency key was refused like that before, so the service may only repeat its response. */
+  /**
+   * The idempotency key was refused like that before, so the service may only repeat its response.
+   */
   isRepeatedRefusal?: boolean;
 }
 
@@ -104,7 +107,8 @@ export type RunResource = 'status' | 'result';
 export interface TriggerInfo {
   attribution: Attribution; // what shows whether this command started a run
   idempotencyKey: string | null; // null before there was one
-  isRepeatable: boolean; // may the same command line be repeated without a second run of this target?
+  /** may the same command line be repeated without a second run of this target? */
+  isRepeatable: boolean;
   endedAs?: string; // the status in which the run had finished before
 }
 
@@ -115,7 +119,8 @@ export type TriggerOutcome = RunOutcome & { triggerInfo: TriggerInfo };
 export interface Recovery {
   trigger: UnresolvedTrigger;
   outcome: TriggerOutcome;
-  ageMs: number; // of the trigger, before it was sent again; infinite if its record is dated in the future
+  /** of the trigger, before it was sent again; infinite if its record is dated in the future */
+  ageMs: number;
   error?: string; // of its run, if that has finished without being COMPLETED
 }
 

@@ -12,8 +12,16 @@ export type ProblemName = ExitName | (typeof causesOfUnknown)[number];
 export interface Diagnostic {
   message: string; // what happened and what it means for the run: one line, without a full stop
   choices?: readonly string[]; // what to choose from, one per line
-  hint?: string; // what to fix, or the next command to type between backquotes, which stands alone on its line behind a colon
-  needsPerson?: boolean; // somebody has to look before the command in the hint is typed, so documents name none as the next
+  /**
+   * what to fix, or the next command to type between backquotes, which stands alone on its line
+   * behind a colon
+   */
+  hint?: string;
+  /**
+   * somebody has to look before the command in the hint is typed, so documents name none as the
+   * next
+   */
+  needsPerson?: boolean;
 }
 
 interface ProblemFacts extends Diagnostic {

@@ -21,7 +21,10 @@ export function withDashes(text: string): string | undefined {
   return parts?.slice(1).join('-');
 }
 
-/** The name as a message has it: quoted unless it is one plain word, so that it doesn't run into the sentence. */
+/**
+ * The name as a message has it: quoted unless it is one plain word, so that it doesn't run into the
+ * sentence.
+ */
 export const automationNameOf = ({ automationName }: { automationName: string }): string =>
   /^[\p{L}\p{N}_][\p{L}\p{N}._-]*$/u.test(automationName) ? automationName : quote(automationName);
 
@@ -29,7 +32,10 @@ export const automationNameOf = ({ automationName }: { automationName: string })
 export const namesIn = (names: readonly string[]): string =>
   names.map((automationName) => automationNameOf({ automationName })).join(', ');
 
-/** The text between double quotes, as JSON. Its backquotes are escaped: in a sentence they mark what is to be typed. */
+/**
+ * The text between double quotes, as JSON. Its backquotes are escaped: in a sentence they mark what
+ * is to be typed.
+ */
 export const quote = (text: string): string => JSON.stringify(text).replaceAll('`', '\\u0060');
 
 /** A name that is unique across projects: `<projectId>/<name>`. */
@@ -41,7 +47,10 @@ interface Named {
   automationName?: unknown;
 }
 
-/** Can this document be about `target`? Names are compared by letters and digits, as spellings differ. */
+/**
+ * Can this document be about `target`? Names are compared by letters and digits, as spellings
+ * differ.
+ */
 export const isNamedBy = (target: Target, { projectId, automationName }: Named): boolean =>
   isAlike(target.projectId, projectId) && isAlike(target.automationName, automationName);
 
@@ -55,7 +64,10 @@ function lettersOf(name: string): string {
 /** The global `crypto` would load twice as much code, and a trigger needs this module anyway. */
 export const randomUuid = (): string => getBuiltinModule('node:crypto').randomUUID();
 
-/** How long a run took, from two of its times (ISO 8601). Undefined if one isn't known, or if it ended before it began. */
+/**
+ * How long a run took, from two of its times (ISO 8601). Undefined if one isn't known, or if it
+ * ended before it began.
+ */
 export function durationMsOf(run: { startedAt?: string | null; completedAt?: string | null }): number | undefined {
   const tookMs = Date.parse(run.completedAt ?? '') - Date.parse(run.startedAt ?? '');
   return tookMs >= 0 ? tookMs : undefined;

@@ -4,7 +4,10 @@ import type { Fault } from './fault.ts';
 import type { Run } from './run.ts';
 import type { TriggerRequest } from './trigger.ts';
 
-/** The service as the program sees it. Each call is one request; whoever calls repeats it, and may shorten its timeout. */
+/**
+ * The service as the program sees it. Each call is one request; whoever calls repeats it, and may
+ * shorten its timeout.
+ */
 export interface Service {
   trigger(request: TriggerRequest, signal: AbortSignal, sending?: RequestOptions): Promise<Answer<RunStatus>>;
   status(run: Run, signal: AbortSignal, sending?: RequestOptions): Promise<Answer<RunStatus>>;
@@ -23,8 +26,9 @@ interface Dated {
 }
 
 /**
- * How a run stands, as the service or the journal says (`AutomationExecution` in docs/service.openapi.json). Missing and
- * malformed fields are left out. Times are ISO 8601 with an offset.
+ * How a run stands, as the service or the journal says (`AutomationExecution` in
+ * docs/service.openapi.json). Missing and malformed fields are left out. Times are ISO 8601 with an
+ * offset.
  */
 export interface RunStatus {
   executionId: string;

@@ -28,7 +28,10 @@ const normalize = (status: string) => status.trim().toUpperCase();
 
 export const isKnownStatus = (status: string): boolean => statuses.includes(normalize(status));
 
-/** Is it one of the final statuses that this version knows? Whether a run has finished, says `hasFinished`. */
+/**
+ * Is it one of the final statuses that this version knows? Whether a run has finished, says
+ * `hasFinished`.
+ */
 export const isFinalStatus = (status: string): boolean => finalStatusOf(status) !== undefined;
 
 interface ReportedRun {
@@ -38,8 +41,9 @@ interface ReportedRun {
 }
 
 /**
- * Has the run finished? Asked where a status is read, from the service or the journal; from there on, a run knows. A status
- * that this version doesn't know is final if the run has an end, which isn't before its start.
+ * Has the run finished? Asked where a status is read, from the service or the journal; from there
+ * on, a run knows. A status that this version doesn't know is final if the run has an end, which
+ * isn't before its start.
  */
 export function hasFinished({ status, startedAt = '', completedAt = '' }: ReportedRun): boolean {
   if (isKnownStatus(status)) return isFinalStatus(status);
@@ -70,7 +74,10 @@ export const graverStatus = (one: string, other: string): string =>
 
 export const isSameStatus = (one: string, other: string): boolean => normalize(one) === normalize(other);
 
-/** What can stand in the place of a status: what the service documents, and our words for what isn't known. */
+/**
+ * What can stand in the place of a status: what the service documents, and our words for what isn't
+ * known.
+ */
 export const shownStatuses: readonly string[] = [...statuses, 'UNKNOWN', 'NOT_FOUND'];
 
 /** A status in a sentence or a count: `timed out`. */

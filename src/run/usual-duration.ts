@@ -3,7 +3,10 @@ import { formatDuration } from '../system/time-text.ts';
 const fewestRuns = 3;
 const minuteMs = 60_000;
 
-/** `usually 5m`: the median of these durations, to the second, from a minute on to the minute. Undefined if there are too few. */
+/**
+ * `usually 5m`: the median of these durations, to the second, from a minute on to the minute.
+ * Undefined if there are too few.
+ */
 export function usualOf(durationsMs: readonly number[]): string | undefined {
   if (durationsMs.length < fewestRuns) return undefined;
   const ascending = durationsMs.toSorted((one, other) => one - other);

@@ -17,7 +17,10 @@ export class UnreadableBody extends Error {
   }
 }
 
-/** Unpacks gzip, the only coding that runctl asks for. Throws `UnreadableBody`, also if the result exceeds `maxBytes`. */
+/**
+ * Unpacks gzip, the only coding that runctl asks for. Throws `UnreadableBody`, also if the result
+ * exceeds `maxBytes`.
+ */
 export async function textOfBody({ body, headers }: HttpResponse, maxBytes: number): Promise<string> {
   const coding = valuesOf(headers, 'content-encoding').join(', ').trim().toLowerCase();
   if (body.length === 0 || coding === '' || coding === 'identity') return decode(body);

@@ -22,7 +22,10 @@ const conditions = {
   'Retry-After': ({ hasRetryAfter }: Refusal) => hasRetryAfter,
 };
 
-/** Is it the current or former name of status 422 (RFC 9110 §15.5.21)? Some frameworks use that as the code. */
+/**
+ * Is it the current or former name of status 422 (RFC 9110 §15.5.21)? Some frameworks use that as
+ * the code.
+ */
 const isNameOfStatus = (code: string) => /^unprocessable[_-]?(content|entity)/i.test(code);
 
 type StatusRow = [statuses: string, condition: keyof typeof conditions, trigger: FaultKind, poll: FaultKind];

@@ -15,7 +15,10 @@ export interface ConnectionOptions {
 
 export interface Connections {
   dispatcher: Dispatcher;
-  /** The alert with which the service refused the last TLS handshake after undici had sent a request. */
+  /**
+   * The alert with which the service refused the last TLS handshake after undici had sent a
+   * request.
+   */
   refusedHandshake(): Error | undefined;
   close(): Promise<void>; // once all requests have ended
   destroy(): void;
@@ -25,8 +28,9 @@ export interface Connections {
 const noDeadlines = { headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 20_000 };
 
 /**
- * How long an address of several may take to accept a connection, and how long all of it may take. Node tries one after
- * another, and gives each but the last 250 ms, which a slow line exceeds (nodejs/node#54359).
+ * How long an address of several may take to accept a connection, and how long all of it may take.
+ * Node tries one after another, and gives each but the last 250 ms, which a slow line exceeds
+ * (nodejs/node#54359).
  */
 const quick = { addressMs: 1_500, totalMs: 12_000 };
 /** After a failure: for a round trip of up to five seconds. */
@@ -35,8 +39,9 @@ const patient = { addressMs: 6_000, totalMs: Number.POSITIVE_INFINITY };
 const isNode20 = versions.node.startsWith('20.');
 
 /**
- * Node 20 ends 80 ms later if V8 is still optimizing the WebAssembly of undici's parser; newer versions don't wait. With the
- * flag, V8 refuses the compiled code of Node's own modules: when the first connection is there, all of them are loaded.
+ * Node 20 ends 80 ms later if V8 is still optimizing the WebAssembly of undici's parser; newer
+ * versions don't wait. With the flag, V8 refuses the compiled code of Node's own modules: when the
+ * first connection is there, all of them are loaded.
  */
 function withBaselineCompiler(connect: Connect): Connect {
   if (!isNode20) return connect;

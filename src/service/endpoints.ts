@@ -19,7 +19,10 @@ interface Asked {
   target: string; // the path of what is triggered
 }
 
-/** The run that a `Location` leads to. Undefined if it isn't one of the target's. A gateway may leave out the prefix. */
+/**
+ * The run that a `Location` leads to. Undefined if it isn't one of the target's. A gateway may
+ * leave out the prefix.
+ */
 export function runIdIn(location: string, { url, baseUrl, target }: Asked): string | undefined {
   if (!URL.canParse(location, url)) return undefined;
   const place = new URL(location, url);

@@ -1,14 +1,18 @@
 import { isUuid } from '../run/run.ts';
 import { isJsonObject } from '../system/json.ts';
 
-/** The body of an error response. Its shape is undocumented (docs/service.md, Error bodies of every usual shape). */
+/**
+ * The body of an error response. Its shape is undocumented (docs/service.md, Error bodies of every
+ * usual shape).
+ */
 export interface ErrorBody {
   code?: string;
   message?: string; // one line of at most 300 characters
   page?: string; // an HTML page's title or first words
   isJson: boolean;
   executionId?: string;
-  names(code: string): boolean; // whether the body has this code anywhere, in any spelling with `_`, `-` or capitals
+  /** whether the body has this code anywhere, in any spelling with `_`, `-` or capitals */
+  names(code: string): boolean;
 }
 
 const codeFields = 'code errorCode error_code serviceCode name reason type error errors codes'.split(' ');

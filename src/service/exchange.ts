@@ -20,7 +20,10 @@ export interface HttpResponse {
 }
 
 export interface ExchangeFailure {
-  /** Whether a byte was written to the connection. If not, the service can't have acted on the request. */
+  /**
+   * Whether a byte was written to the connection. If not, the service can't have acted on the
+   * request.
+   */
   sent: boolean;
   reason: 'deadline' | 'interrupted' | 'network';
   status?: number; // a response's head came, but not its whole body
@@ -50,7 +53,10 @@ export interface CertificateAtFault {
   isAlone: boolean; // the server sent no other
 }
 
-/** The error and all nested errors. undici and `net` may put the most useful one in any of these places. */
+/**
+ * The error and all nested errors. undici and `net` may put the most useful one in any of these
+ * places.
+ */
 export function causesOf(error: unknown, depth = 0): Cause[] {
   if (!(error instanceof Error) || depth > 5) return [];
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';

@@ -8,7 +8,10 @@ export type Connect = buildConnector.connector;
 
 export interface WatchedConnect {
   connect: Connect;
-  /** The alert with which the server refused the last handshake, although undici took it for complete. */
+  /**
+   * The alert with which the server refused the last handshake, although undici took it for
+   * complete.
+   */
   refusedHandshake(): Error | undefined;
 }
 
@@ -24,7 +27,8 @@ export function watchHandshakes(connect: Connect): WatchedConnect {
       const opening: unknown = connect(target, (...answer) => {
         const [error, socket] = answer;
         if (error) return done(withCertificate(error, leaf), null);
-        // Only a TLS 1.3 client sends its request before the server has checked the client's certificate.
+        // Only a TLS 1.3 client sends its request before the server has checked the client's
+        // certificate.
         if (isTls(socket) && socket.getProtocol() === 'TLSv1.3') {
           socket.once('error', (late: Error) => {
             if (refusesCertificate.test(late.message)) refusal = late;
@@ -46,9 +50,10 @@ const isTls = (socket: unknown): socket is TLSSocket & Socket =>
   typeof socket === 'object' && socket !== null && 'getPeerCertificate' in socket;
 
 /**
- * The alerts of RFC 8446 §6.2 about the certificate of a client (42 to 46, unknown_ca, access_denied, certificate_required).
- * A server that sends one hasn't completed the handshake, so it can't have passed on a request. TLS 1.3 has no
- * renegotiation, and Node doesn't offer to be asked for a certificate later.
+ * The alerts of RFC 8446 §6.2 about the certificate of a client (42 to 46, unknown_ca,
+ * access_denied, certificate_required). A server that sends one hasn't completed the handshake, so
+ * it can't have passed on a request. TLS 1.3 has no renegotiation, and Node doesn't offer to be
+ * asked for a certificate later.
  */
 const refusesCertificate = /SSL alert number (4[2-689]|116)\b/;
 

@@ -48,7 +48,9 @@ interface WithMessages {
 
 const mebibyte = 1024 * 1024;
 
-/** Makes one attempt at a request. Everything that goes wrong becomes a fault, and is never thrown. */
+/**
+ * Makes one attempt at a request. Everything that goes wrong becomes a fault, and is never thrown.
+ */
 export function createRequester(options: HttpOptions) {
   const { transport, baseUrl, proxy, hasExtraAuthorities, requestTimeoutMs, nowMs, scrub = (text) => text } = options;
   const { host, origin, pathname } = new URL(baseUrl);

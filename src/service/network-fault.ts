@@ -59,7 +59,10 @@ function unsendable(causes: Cause[]): Fault | undefined {
 
 const programmingErrors = /^(Type|Range|Reference|Syntax|Assertion|Compile|Link|Runtime)Error$/;
 
-/** A fault of the HTTP client in this process, such as too little memory for its parser: no connection failed. */
+/**
+ * A fault of the HTTP client in this process, such as too little memory for its parser: no
+ * connection failed.
+ */
 function clientFault(causes: Cause[], { sent }: ExchangeFailure): Fault | undefined {
   const cause = causes.find(({ name }) => programmingErrors.test(name));
   const isOfNetwork = causes.some(({ code, name }) => !/^$|^PROXY$/.test(code) && !programmingErrors.test(name));
@@ -101,7 +104,8 @@ const networkMessages: Record<string, string> = {
 function oddResponse(causes: Cause[], { host }: Attempt): { message: string; hint: string } | undefined {
   const sender = `${host}, or a proxy in front of it,`;
   for (const { code, name, message } of causes) {
-    // undici reads no further after a 100 (lib/dispatcher/client-h1.js), though RFC 9110 §15.2 allows one at any time.
+    // undici reads no further after a 100 (lib/dispatcher/client-h1.js), though RFC 9110 §15.2
+    // allows one at any time.
     if (message === 'bad response')
       return {
         message: `${sender} sent a "100 Continue" that runctl didn't ask for and can't read past`,

@@ -12,8 +12,9 @@ export interface ProxySettings {
 }
 
 /**
- * The proxy for `origin`, read from the environment like curl; undefined for localhost. `HTTP_PROXY` isn't read, because
- * only localhost uses plain HTTP. Throws a usage problem if it isn't the URL of a proxy that runctl can use.
+ * The proxy for `origin`, read from the environment like curl; undefined for localhost.
+ * `HTTP_PROXY` isn't read, because only localhost uses plain HTTP. Throws a usage problem if it
+ * isn't the URL of a proxy that runctl can use.
  */
 export function proxyFor(origin: string, env: Env): ProxySettings | undefined {
   const service = new URL(origin);
@@ -46,7 +47,10 @@ function isExcepted({ hostname, port }: URL, list: string): boolean {
     });
 }
 
-/** Is the host an IP address, and in this range (`192.0.2.0/24`), or this address, however it is written? */
+/**
+ * Is the host an IP address, and in this range (`192.0.2.0/24`), or this address, however it is
+ * written?
+ */
 function isAddressIn(host: string, range: string): boolean {
   const { BlockList, isIP } = getBuiltinModule('node:net');
   const [network = '', prefix, ...more] = range.split('/');

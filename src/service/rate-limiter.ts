@@ -2,15 +2,18 @@ import { type Clock, onAbort, pause } from '../system/clock.ts';
 
 export interface RateLimiter {
   /**
-   * Resolves when a permit is free, to the function that releases it after the request. Undefined if the time of the
-   * request passes first or its signal aborts.
+   * Resolves when a permit is free, to the function that releases it after the request. Undefined
+   * if the time of the request passes first or its signal aborts.
    */
   acquire(request: PermitRequest): Promise<(() => void) | undefined>;
   /** Gives results and polls no permit for this long. */
   pausePolls(ms: number): void;
 }
 
-/** In the order in which they are served. A trigger has a connection of its own, the others share theirs. */
+/**
+ * In the order in which they are served. A trigger has a connection of its own, the others share
+ * theirs.
+ */
 const priorities = ['trigger', 'result', 'poll'] as const;
 export type Priority = (typeof priorities)[number];
 
@@ -41,8 +44,8 @@ const longestPauseMs = 1000;
 const early = 'early';
 
 /**
- * Gives at most `perSecond` permits (may be a fraction) in any second, evenly, first come first served within a priority, and
- * no more at once than there are connections.
+ * Gives at most `perSecond` permits (may be a fraction) in any second, evenly, first come first
+ * served within a priority, and no more at once than there are connections.
  */
 export const createRateLimiter = (perSecond: number, clock: Clock, options: LimiterOptions = {}): RateLimiter =>
   new PriorityRateLimiter(perSecond, clock, options);
@@ -136,7 +139,10 @@ class PriorityRateLimiter implements RateLimiter {
     return Math.max(this.#nextPermitMs, first + this.#windowMs) - this.#clock.elapsedMs();
   }
 
-  /** How long until a request has waited too long. That is now for one that is held longer than it may wait. */
+  /**
+   * How long until a request has waited too long. That is now for one that is held longer than it
+   * may wait.
+   */
   #lateInMs({ priority, leftMs }: PermitRequest): number {
     return leftMs ? leftMs() - (priority === 'trigger' ? 0 : this.#heldMs()) : Number.POSITIVE_INFINITY;
   }
@@ -180,7 +186,9 @@ class PriorityRateLimiter implements RateLimiter {
   }
 }
 
-/** Makes the request when it gets a permit. Undefined if its time passes first or its signal aborts. */
+/**
+ * Makes the request when it gets a permit. Undefined if its time passes first or its signal aborts.
+ */
 export async function withPermit<T>(
   limiter: RateLimiter,
   request: PermitRequest,

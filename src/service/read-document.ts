@@ -59,7 +59,10 @@ export interface AgentStatus extends RunStatus {
   message?: string;
 }
 
-/** `AutomationExecution` in docs/service.openapi.json. Undefined without a status or an id, as no run is meant. */
+/**
+ * `AutomationExecution` in docs/service.openapi.json. Undefined without a status or an id, as no
+ * run is meant.
+ */
 export function readStatus(document: JsonObject): AgentStatus | undefined {
   const { success, output } = v.safeParse(execution, document);
   if (!success || output.executionId === undefined) return undefined;
@@ -81,7 +84,10 @@ export function readResult(document: JsonObject): (RunResult & { executionId?: s
   return success ? { ...output, isFinal: hasFinished(output), document } : undefined;
 }
 
-/** Undefined if the response is about another run (from a broken cache) or about none (from a gateway). */
+/**
+ * Undefined if the response is about another run (from a broken cache) or about none (from a
+ * gateway).
+ */
 export function ofRun<T extends { executionId?: string }>(
   { executionId }: Pick<Run, 'executionId'>,
   value: T | undefined,

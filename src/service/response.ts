@@ -13,7 +13,10 @@ interface Reading<T> {
   nowMs: number;
   read(document: JsonObject): T | undefined; // undefined if the document isn't the expected one
   runIdIn?(location: string): string | undefined;
-  /** Hides the API key. Must run before a message is cut to one line, because half a key wouldn't be recognized. */
+  /**
+   * Hides the API key. Must run before a message is cut to one line, because half a key wouldn't be
+   * recognized.
+   */
   scrub(text: string): string;
 }
 

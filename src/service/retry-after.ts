@@ -25,7 +25,10 @@ export function serviceTimeMs(headers: Headers): number | undefined {
     .find((ms) => ms !== undefined);
 }
 
-/** The longest requested wait (RFC 9110 §10.2.3), by the service's clock. Undefined if there is none. */
+/**
+ * The longest requested wait (RFC 9110 §10.2.3), by the service's clock. Undefined if there is
+ * none.
+ */
 export function retryAfterMs(headers: Headers, nowMs: number): number | undefined {
   const waits = valuesOf(headers, 'retry-after')
     .flatMap(waitsIn)

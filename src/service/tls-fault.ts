@@ -65,7 +65,10 @@ function certificateMessage(
   }
 }
 
-/** Either the authority isn't trusted, or the server left out the certificate between it and its own. */
+/**
+ * Either the authority isn't trusted, or the server left out the certificate between it and its
+ * own.
+ */
 function unknownIssuer(
   host: string,
   certificate: CertificateAtFault | undefined,

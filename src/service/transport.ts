@@ -32,7 +32,10 @@ function hasFailed(exchange: Exchange): boolean {
   return status >= 500 || valuesOf(headers, 'content-type').some((type) => /html/i.test(type));
 }
 
-/** Resolves like the system. Node only loads the code for this if the host is a name, not an address. */
+/**
+ * Resolves like the system. Node only loads the code for this if the host is a name, not an
+ * address.
+ */
 const systemLookup: LookupFunction = (...query) => getBuiltinModule('node:dns').lookup(...query);
 
 /**
@@ -62,7 +65,8 @@ export function createTransport(options: TransportOptions): Transport {
   const open = (limit: number) => openConnections({ ...connecting, connections: limit });
 
   let shared: Promise<Connections> | undefined;
-  let isDoubtful = false; // a connection that was kept may lead to a dead host, while a new one would lead to another
+  // a connection that was kept may lead to a dead host, while a new one would lead to another
+  let isDoubtful = false;
   let renewedAtMs = Number.NEGATIVE_INFINITY;
   const leaveDoubtful = () => {
     if (!isDoubtful || elapsedMs() - renewedAtMs < betweenRenewalsMs) return;
@@ -70,7 +74,8 @@ export function createTransport(options: TransportOptions): Transport {
     [shared, isDoubtful, renewedAtMs] = [undefined, false, elapsedMs()];
   };
   const connectionsFor = (method: HttpRequest['method']): Promise<Connections> => {
-    // The service may close a kept-alive socket just as we write, which would leave its trigger in doubt.
+    // The service may close a kept-alive socket just as we write, which would leave its trigger in
+    // doubt.
     if (method !== 'GET') return open(1);
     leaveDoubtful();
     shared ??= open(connections);
@@ -153,8 +158,8 @@ function readResponse(maxBytes: number, end: (exchange: Exchange) => void) {
     if (head) end({ kind: 'response', response: { ...head, body: Buffer.concat(chunks), truncated } });
   }
   const handler = (isDone: () => boolean, refusedHandshake: () => Error | undefined): Dispatcher.DispatchHandler => ({
-    // undici calls this right before it writes the first byte. It connects even after an abort, so a request
-    // that is over is stopped here.
+    // undici calls this right before it writes the first byte. It connects even after an abort, so
+    // a request that is over is stopped here.
     onRequestStart(started) {
       controller = started;
       if (isDone()) started.abort(new Error('too late'));

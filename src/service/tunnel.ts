@@ -33,7 +33,8 @@ async function openHttpTunnels(
     maxHeaderSize,
     // Otherwise a proxy that hangs on CONNECT would hold its connection for five minutes.
     headersTimeout: timeoutMs,
-    // undici would check the proxy's certificate against the name of the service that the tunnel leads to.
+    // undici would check the proxy's certificate against the name of the service that the tunnel
+    // leads to.
     connect: (target, done) => connect({ ...target, servername: undefined }, done),
   });
   const authorization = credentials && {

@@ -1,15 +1,21 @@
-// undici by the files that are used: whole, it takes 44 ms to load, and these take 17. They aren't its interface, so that
-// package.json pins its version.
+// undici by the files that are used: whole, it takes 44 ms to load, and these take 17. They aren't
+// its interface, so that package.json pins its version.
 import buildConnector from 'undici/lib/core/connect.js';
 import Client from 'undici/lib/dispatcher/client.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
 
 export { buildConnector, Pool };
 
-/** For response headers. Gateways add cookies of far more than the 16 KB that Node allows (nodejs/node#47246). */
+/**
+ * For response headers. Gateways add cookies of far more than the 16 KB that Node allows
+ * (nodejs/node#47246).
+ */
 export const maxHeaderSize = 256 * 1024;
 
-/** Loaded only for an HTTP proxy. A tunnel is opened with a method that only the package as a whole gives its dispatchers. */
+/**
+ * Loaded only for an HTTP proxy. A tunnel is opened with a method that only the package as a whole
+ * gives its dispatchers.
+ */
 export async function loadTunnelClient() {
   const { default: Dispatcher } = await import('undici/lib/dispatcher/dispatcher.js');
   const { default: connect } = await import('undici/lib/api/api-connect.js');
@@ -17,7 +23,10 @@ export async function loadTunnelClient() {
   return Client;
 }
 
-/** Loaded only for a SOCKS proxy. Unlike the agent around it, it prints no warning and takes a socket of ours. */
+/**
+ * Loaded only for a SOCKS proxy. Unlike the agent around it, it prints no warning and takes a
+ * socket of ours.
+ */
 export async function loadSocks5Client() {
   const { default: socks } = await import('undici/lib/core/socks5-client.js');
   return socks.Socks5Client;

@@ -8,7 +8,10 @@ import { flagSource, type Given, parseSetting, type Resolved, settingTable } fro
 import { unlessInterrupted } from './unless-interrupted.ts';
 import { bareValue, flawOfWrapped } from './wrapped-text.ts';
 
-/** An API key as shown: its last four characters, or none if the key is so short that they would reveal it. */
+/**
+ * An API key as shown: its last four characters, or none if the key is so short that they would
+ * reveal it.
+ */
 export const maskApiKey = (apiKey: string): string => (apiKey.length < 12 ? '****' : `****${apiKey.slice(-4)}`);
 
 /** Distinguishes API keys without containing one: eight hexadecimal digits. */
@@ -18,7 +21,10 @@ export function accountOf(apiKey: string): string {
   return createHash('sha256').update(`runctl-account:${apiKey}`).digest('hex').slice(0, 8);
 }
 
-/** Reads the first source that is set: flag, variables, profile. Doesn't run a command. Throws the interrupted problem. */
+/**
+ * Reads the first source that is set: flag, variables, profile. Doesn't run a command. Throws the
+ * interrupted problem.
+ */
 export async function resolveApiKey(
   apiKeyFile: string | undefined,
   command: Resolved<string>,
@@ -45,7 +51,10 @@ export async function resolveApiKey(
   return { command: value, source, problem };
 }
 
-/** Throws a usage problem if one of these texts, which will be sent or recorded, contains a known API key. */
+/**
+ * Throws a usage problem if one of these texts, which will be sent or recorded, contains a known
+ * API key.
+ */
 export function refuseApiKeyIn(texts: readonly unknown[], { secrets }: Context): void {
   const holdsSecret = (text: unknown) => typeof text === 'string' && secrets.scrub(text) !== text;
   if (!texts.some(holdsSecret)) return;
@@ -125,7 +134,10 @@ async function silence(file: string, done: AbortSignal, { clock }: Context): Pro
   throw usageProblem(`${file} is a pipe, and nothing was written to it`, 'write the API key to it, and close it');
 }
 
-/** Opens without waiting. A thread that opens a pipe without a writer would keep the process from exiting. */
+/**
+ * Opens without waiting. A thread that opens a pipe without a writer would keep the process from
+ * exiting.
+ */
 async function openKeyFile(path: string): Promise<{ stream: Readable; isPipe: boolean }> {
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   const stat = fstatSync(fd);
@@ -140,7 +152,10 @@ async function openKeyFile(path: string): Promise<{ stream: Readable; isPipe: bo
 
 const mostBytes = 64 * 1024;
 
-/** Reads all of a stream. Throws a usage problem if it is too large or unreadable, the interrupted one on a signal. */
+/**
+ * Reads all of a stream. Throws a usage problem if it is too large or unreadable, the interrupted
+ * one on a signal.
+ */
 function readApiKey(stream: AsyncIterable<string | Buffer>, what: string, { signal }: Context): Promise<string> {
   const hint = 'give the API key and nothing else';
   const read = async () => {

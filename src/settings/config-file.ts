@@ -36,7 +36,10 @@ export interface ReadConfig {
 const mostMebibytes = 16;
 const fixHint = 'fix it by hand, or move it away. It was not changed';
 
-/** Reads config.json. Without one, or if others can change it, nothing is set. Throws a usage problem if it is invalid. */
+/**
+ * Reads config.json. Without one, or if others can change it, nothing is set. Throws a usage
+ * problem if it is invalid.
+ */
 export function readConfigFile(path: string | undefined): ReadConfig {
   const nothing = { path, config: {}, isExposed: false };
   if (path === undefined) return nothing;
@@ -73,8 +76,8 @@ const busyTries = 100;
 const busyPauseMs = 50;
 
 /**
- * Replaces the file in one step, and keeps a link to it. Commands that change it at the same time do so one after the other.
- * Throws a usage problem if it can't be read or written.
+ * Replaces the file in one step, and keeps a link to it. Commands that change it at the same time
+ * do so one after the other. Throws a usage problem if it can't be read or written.
  */
 export async function changeConfigFile(
   path: string,
@@ -119,7 +122,10 @@ export async function changeConfigFile(
   }
 }
 
-/** Creates the file that keeps other commands from changing the config file. Returns false if there is one already. */
+/**
+ * Creates the file that keeps other commands from changing the config file. Returns false if there
+ * is one already.
+ */
 function createLock(path: string): boolean {
   try {
     closeSync(openSync(path, 'wx', 0o600));

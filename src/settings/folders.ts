@@ -6,7 +6,9 @@ import { partOwnedByRoot } from '../system/own-file.ts';
 import { settingTable } from './table.ts';
 import { flawOfWrapped } from './wrapped-text.ts';
 
-/** The variables whose folders contain ours, in order of priority, and the path from there to ours. */
+/**
+ * The variables whose folders contain ours, in order of priority, and the path from there to ours.
+ */
 const bases = {
   configFolder: { XDG_CONFIG_HOME: '', HOME: '.config' },
   stateFolder: { XDG_STATE_HOME: '', HOME: '.local/state' },
@@ -27,8 +29,8 @@ export function resolveConfigFile(env: Env): string | undefined {
 function findFolder(name: keyof typeof bases, env: Env) {
   const [own] = settingTable[name].env;
   if (env[own]) return { value: absolute(clean(env[own], own), own), source: own };
-  // XDG Base Directory Specification: a relative path is invalid and to be ignored. Where cron sets no home there is
-  // none: os.homedir() would make one up from the password file.
+  // XDG Base Directory Specification: a relative path is invalid and to be ignored. Where cron sets
+  // no home there is none: os.homedir() would make one up from the password file.
   for (const [source, way] of Object.entries(bases[name])) {
     const base = env[source];
     if (base && isAbsolute(base)) return { value: join(clean(base, source), way, 'runctl'), source };
@@ -36,7 +38,10 @@ function findFolder(name: keyof typeof bases, env: Env) {
   return undefined;
 }
 
-/** With a carriage return at its end, for instance, it would be another folder, which looks the same. */
+/**
+ * With a carriage return at its end, for instance, it would be another folder, which looks the
+ * same.
+ */
 function clean(path: string, source: string): string {
   const wrapped = flawOfWrapped(path);
   if (wrapped) throw usageProblem(`${source} ${wrapped.flaw}`, wrapped.hint);
@@ -45,13 +50,19 @@ function clean(path: string, source: string): string {
   return path;
 }
 
-/** From another folder, a relative path (or a `~` that no shell has replaced) would be another place. */
+/**
+ * From another folder, a relative path (or a `~` that no shell has replaced) would be another
+ * place.
+ */
 function absolute(path: string, source: string): string {
   if (isAbsolute(path)) return path;
   throw usageProblem(`${source} isn't an absolute path`, 'give a path that begins with /');
 }
 
-/** What to do about a path that the user may not read or write. Undefined unless root owns a part of it in the user's folder. */
+/**
+ * What to do about a path that the user may not read or write. Undefined unless root owns a part of
+ * it in the user's folder.
+ */
 export function hintForRootOwned(path: string): string | undefined {
   const part = partOwnedByRoot(path);
   if (part === undefined) return undefined;

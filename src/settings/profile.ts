@@ -23,7 +23,10 @@ export interface ProfileInForce extends ChosenProfile {
   distrust: ReadConfig['distrust'];
 }
 
-/** Reads the current profile. Throws a usage problem if the file can't be read or doesn't have the profile. */
+/**
+ * Reads the current profile. Throws a usage problem if the file can't be read or doesn't have the
+ * profile.
+ */
 export function readProfileInForce(flag: string | undefined, env: Env): ProfileInForce {
   const file = readConfigFile(resolveConfigFile(env));
   const { path, config, isExposed, distrust } = file;

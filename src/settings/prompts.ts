@@ -3,7 +3,10 @@ import type { Context } from '../context.ts';
 import { Problem } from '../run/problem.ts';
 import { unlessInterrupted } from './unless-interrupted.ts';
 
-/** Asks on the terminal for a line, which is shown and can be edited. Throws the interrupted problem on Ctrl-C and Ctrl-D. */
+/**
+ * Asks on the terminal for a line, which is shown and can be edited. Throws the interrupted problem
+ * on Ctrl-C and Ctrl-D.
+ */
 export async function askLine(question: string, { signal, ...context }: Context): Promise<string> {
   const terminal = context.terminal();
   const reader = createInterface({ input: context.stdin(), output: terminal });
@@ -34,7 +37,10 @@ export async function askLine(question: string, { signal, ...context }: Context)
  */
 const pasteMarks = ['\u001B[?2004h', '\u001B[?2004l'] as const;
 
-/** Asks for a line that is not shown; a pasted line break does not end it. Throws the interrupted problem on Ctrl-C. */
+/**
+ * Asks for a line that is not shown; a pasted line break does not end it. Throws the interrupted
+ * problem on Ctrl-C.
+ */
 export async function askHidden(question: string, context: Context): Promise<string> {
   const { stderr, signal, env } = context;
   const stdin = context.stdin();

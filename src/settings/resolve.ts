@@ -33,8 +33,8 @@ export type Settings = { readonly [Name in SettingName]: Resolved<ValueOf<Name>>
 export type SettingsWithoutApiKey = Omit<Settings, 'apiKey'>;
 
 /**
- * Takes each setting from flag, environment, profile or default. Throws for a bad config file, for one that others can
- * change, and for an interruption.
+ * Takes each setting from flag, environment, profile or default. Throws for a bad config file, for
+ * one that others can change, and for an interruption.
  */
 export async function resolveSettings(flags: SettingFlags, context: Invocation): Promise<Settings> {
   const profile = readProfileInForce(flags.profile, context.env);
@@ -159,7 +159,9 @@ export function maskSecrets(settings: Settings): Settings {
   return { ...settings, apiKey: { source, problem, text } };
 }
 
-/** The value of a setting that a command can't do without. Throws a usage problem if there is none. */
+/**
+ * The value of a setting that a command can't do without. Throws a usage problem if there is none.
+ */
 export function need<Key extends StoredKey>(
   key: Key,
   settings: Pick<Settings, Key | 'profile' | 'configFolder'>,

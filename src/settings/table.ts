@@ -157,7 +157,10 @@ export function parseSettingKey(text: string): SettingKey {
  */
 export const usageOf = (key: SettingKey) => (key === 'apiKey' ? key : `${key} <value>`);
 
-/** A setting that was set: its value, or why it is refused. The source names the flag, the variable or the profile. */
+/**
+ * A setting that was set: its value, or why it is refused. The source names the flag, the variable
+ * or the profile.
+ */
 export type Given<Value> =
   | { value: Value; text: string; source: string; problem?: undefined }
   | { value?: undefined; text?: undefined; source: string; problem: Problem };
@@ -185,8 +188,8 @@ const variables: readonly string[] = [
 ];
 
 /**
- * Variables that look like settings and are none, each with the one that was probably meant. Kubernetes sets RUNCTL_SERVICE_*
- * and RUNCTL_PORT* for a service called runctl.
+ * Variables that look like settings and are none, each with the one that was probably meant.
+ * Kubernetes sets RUNCTL_SERVICE_* and RUNCTL_PORT* for a service called runctl.
  */
 export function unknownVariables(env: Env): string[] {
   const names = Object.keys(env).filter((name) => /^RUNCTL_(?!SERVICE_|PORT)/i.test(name) && env[name]);

@@ -34,7 +34,10 @@ export function parseApiKeyCommand(text: string): Parsed<string> {
   return /\p{Cc}/u.test(text) ? { flaw: 'contains a line break or another control character' } : { value: text };
 }
 
-/** A base URL is stored without a trailing slash and without `/v0`, because every path begins with `/v0`. */
+/**
+ * A base URL is stored without a trailing slash and without `/v0`, because every path begins with
+ * `/v0`.
+ */
 export function parseBaseUrl(text: string): Parsed<string> {
   const flaw = flawOfBaseUrl(text);
   const url = localUrl(text);

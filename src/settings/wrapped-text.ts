@@ -9,7 +9,8 @@ const quotes = /^(?:"(.*)"|'(.*)'|“(.*)”|‘(.*)’)$/s;
  * that doesn't quote the value. Undefined for a value alone.
  */
 export function flawOfWrapped(text: string): { flaw: string; hint: string } | undefined {
-  // PowerShell and Windows editors write such files. The mark of UTF-16 isn't UTF-8, and each letter has a zero byte.
+  // PowerShell and Windows editors write such files. The mark of UTF-16 isn't UTF-8, and each
+  // letter has a zero byte.
   if (/^(?:\uFEFF|\uFFFD\uFFFD.\0)/s.test(text))
     return {
       flaw: 'has a byte order mark or is in UTF-16, as in a file that was written on Windows',

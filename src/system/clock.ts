@@ -5,10 +5,14 @@
 export interface Clock {
   nowMs(): number;
   elapsedMs(): number;
-  sleep(ms: number, signal?: AbortSignal): Promise<void>; // never rejects: resolves at once if `signal` aborts
+  /** never rejects: resolves at once if `signal` aborts */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** Returns a function that returns the milliseconds since this call, including time the machine was asleep. */
+/**
+ * Returns a function that returns the milliseconds since this call, including time the machine was
+ * asleep.
+ */
 export function stopwatch(clock: Clock): () => number {
   const startMs = clock.elapsedMs();
   const startWallMs = clock.nowMs();
@@ -21,7 +25,10 @@ const sliceMs = 5_000;
 /** If a wait ends this much too late, the machine slept or the process was stopped. */
 export const suspendedMs = 10_000;
 
-/** Waits `ms`, or at least `leastMs` and returns true if the machine slept or the process was stopped meanwhile. */
+/**
+ * Waits `ms`, or at least `leastMs` and returns true if the machine slept or the process was
+ * stopped meanwhile.
+ */
 export async function pause(ms: number, clock: Clock, signal: AbortSignal, leastMs = 0): Promise<boolean> {
   const startMs = clock.elapsedMs();
   let woke = false;
@@ -33,12 +40,14 @@ export async function pause(ms: number, clock: Clock, signal: AbortSignal, least
     const lateMs = clock.elapsedMs() + nextMs + suspendedMs;
     const lateWallMs = clock.nowMs() + nextMs + suspendedMs;
     await clock.sleep(nextMs, signal);
-    // Linux stops `elapsedMs` while the machine sleeps; macOS does not, and Ctrl-Z stops neither clock.
+    // Linux stops `elapsedMs` while the machine sleeps; macOS does not, and Ctrl-Z stops neither
+    // clock.
     woke ||= clock.elapsedMs() > lateMs || clock.nowMs() > lateWallMs;
   }
 }
 
-// An EventTarget goes through all its listeners whenever one is added, which is slow with thousands of runs on one signal.
+// An EventTarget goes through all its listeners whenever one is added, which is slow with thousands
+// of runs on one signal.
 const waiting = new WeakMap<AbortSignal, Set<() => void>>();
 
 /** Calls `act` when `signal` aborts. Returns a function that cancels this. */

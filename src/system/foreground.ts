@@ -26,7 +26,10 @@ interface Groups {
 
 const isInFront = ({ own, inFront }: Groups) => own === inFront;
 
-/** Fields 5 and 8 of proc(5). The second one, the name of the program, may contain blanks and brackets. */
+/**
+ * Fields 5 and 8 of proc(5). The second one, the name of the program, may contain blanks and
+ * brackets.
+ */
 function groupsFromProc(): Groups | undefined {
   try {
     const stat = readFileSync('/proc/self/stat', 'utf8');

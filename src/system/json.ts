@@ -13,7 +13,10 @@ export function isJsonObject(value: unknown): value is JsonObject {
 // must not run for every UUID.
 const longNumber = /(?:^|[:,[])\s*-?(?:\d[\d.]{15}|[\d.]+[eE])/;
 
-/** Keeps a number that doesn't fit a double, such as an id above 2^53, as written. Throws `SyntaxError`. */
+/**
+ * Keeps a number that doesn't fit a double, such as an id above 2^53, as written. Throws
+ * `SyntaxError`.
+ */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
   if (!longNumber.test(text)) return value;
@@ -23,7 +26,10 @@ export function parseJson(text: string): unknown {
 const keepDigits = (written: string): unknown =>
   isSafeNumber(written) ? Number(written) : new LosslessNumber(written);
 
-/** JSON in which nothing but a line feed ends a line, also for programs that split text at these characters (Python). */
+/**
+ * JSON in which nothing but a line feed ends a line, also for programs that split text at these
+ * characters (Python).
+ */
 export function stringifyJson(value: unknown, indent = 0): string {
   const json = stringify(value, null, indent) ?? 'null';
   return json.replace(/[\u0085\u2028\u2029]/g, escapeUnit);

@@ -14,8 +14,9 @@ import {
 import { dirname } from 'node:path';
 import { geteuid } from 'node:process';
 
-// The config file says what to run, and the journal what to send again. As ssh does with its files, runctl uses one only if
-// it and its folder, where the path really leads, belong to the user or root, and nobody else can write to them.
+// The config file says what to run, and the journal what to send again. As ssh does with its files,
+// runctl uses one only if it and its folder, where the path really leads, belong to the user or
+// root, and nobody else can write to them.
 
 /** A file or folder that belongs to another user, or that others can write to. */
 export class UnsafePathError extends Error {
@@ -66,7 +67,10 @@ export function ownFolder(path: string): string {
   return folder;
 }
 
-/** Creates a folder and its parents for the user alone, unless it is there. Returns and throws what `ownFolder` does. */
+/**
+ * Creates a folder and its parents for the user alone, unless it is there. Returns and throws what
+ * `ownFolder` does.
+ */
 export function makeOwnFolder(path: string): string {
   makeFolder(path);
   return ownFolder(path);
@@ -83,7 +87,10 @@ function makeFolder(path: string): void {
   }
 }
 
-/** Opens a regular file, or creates one for the user alone. Never waits for a named pipe. Throws as `ownFolder` does. */
+/**
+ * Opens a regular file, or creates one for the user alone. Never waits for a named pipe. Throws as
+ * `ownFolder` does.
+ */
 export function openOwn(path: string, flags: number): number {
   const isNew = (flags & constants.O_CREAT) !== 0 && !existsSync(path);
   const file = isNew ? path : realpathSync(path);
@@ -122,7 +129,10 @@ export function readOwn(
   }
 }
 
-/** The highest part of the path that root owns below a folder of the user, as after one use with sudo. */
+/**
+ * The highest part of the path that root owns below a folder of the user, as after one use with
+ * sudo.
+ */
 export function partOwnedByRoot(path: string): string | undefined {
   const parent = dirname(path);
   if (parent === path || isRoot()) return undefined;
@@ -132,7 +142,9 @@ export function partOwnedByRoot(path: string): string | undefined {
 
 const isRoot = () => geteuid?.() === 0;
 
-/** The user id of its owner. Undefined if there is no such path, or if the user may not look there. */
+/**
+ * The user id of its owner. Undefined if there is no such path, or if the user may not look there.
+ */
 function ownerOf(path: string): number | undefined {
   try {
     return statSync(path).uid;

@@ -6,7 +6,10 @@ const mask = '[secret]';
 export const shortestSecret = 4; // shorter texts occur in ordinary words
 export const longestSecret = 2048; // for a longer one, V8 can't compile the expression that matches its escaped forms
 
-/** Hides API keys and proxy credentials: plain, percent-encoded, JSON-escaped, or as a complete Base64 text. */
+/**
+ * Hides API keys and proxy credentials: plain, percent-encoded, JSON-escaped, or as a complete
+ * Base64 text.
+ */
 export function createSecrets() {
   let secrets: readonly string[] = [];
   let escapedSecrets: readonly RegExp[] | undefined;

@@ -22,7 +22,10 @@ interface World {
 
 const graceMs = 500;
 
-/** Waits for the command, but not for background processes. Returns why it failed, as the end of a sentence. */
+/**
+ * Waits for the command, but not for background processes. Returns why it failed, as the end of a
+ * sentence.
+ */
 export function runShellCommand(asked: ShellCommand, { env, signal, clock }: World): Promise<string | undefined> {
   return new Promise((resolve) => {
     const done = new AbortController();
@@ -79,7 +82,8 @@ function start({ command, variables, input, isAtTerminal = false, hear }: ShellC
   const { spawn } = getBuiltinModule('node:child_process');
   const child = spawn(command, {
     shell: true,
-    // Node uses a socket as a pipe, and bash thinks it is a remote shell if its standard input is a socket.
+    // Node uses a socket as a pipe, and bash thinks it is a remote shell if its standard input is a
+    // socket.
     stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     // The command gets a process group, so that the processes it starts are stopped with it.
     detached: !isAtTerminal,
@@ -99,8 +103,9 @@ const longestLine = 64 * 1024;
 const mostOutput = 1024 * 1024;
 
 /**
- * Passes on a shell command's output in complete lines. A spinner would draw over half a line, and half an API key or half
- * a CI runner command can't be recognized. For the same reason, a line that is too long is left out.
+ * Passes on a shell command's output in complete lines. A spinner would draw over half a line, and
+ * half an API key or half a CI runner command can't be recognized. For the same reason, a line that
+ * is too long is left out.
  */
 export function createWholeLines(write: (text: string) => void) {
   let line = ''; // the one that has not ended yet

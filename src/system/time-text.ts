@@ -7,7 +7,9 @@ const grammar = new RegExp(
   `^(?!$)(?:(?<d>${number})d)?(?:(?<h>${number})h)?(?:(?<m>${number})m)?(?:(?<s>${number})s)?(?:(?<ms>${number})ms)?$`,
 );
 
-/** The milliseconds of `500ms`, `30s` or `1h30m`, largest unit first; undefined for anything else. */
+/**
+ * The milliseconds of `500ms`, `30s` or `1h30m`, largest unit first; undefined for anything else.
+ */
 export function parseDuration(text: string): number | undefined {
   const parts = grammar.exec(text)?.groups;
   if (!parts) return undefined;
@@ -41,7 +43,10 @@ export const formatAge = (ms: number): string => formatDuration(Math.floor(ms / 
 export const formatAgo = (ms: number): string =>
   ms < unitsMs.s ? 'just now' : `${formatAge(ms).replace(/ .*/, '')} ago`;
 
-/** A time as people read it: local, with its offset from UTC, as git writes it: `2026-11-22 03:00:13 +0100`. */
+/**
+ * A time as people read it: local, with its offset from UTC, as git writes it: `2026-11-22 03:00:13
+ * +0100`.
+ */
 export function localTime(time: string | number): string {
   const date = new Date(time);
   const aheadMinutes = -date.getTimezoneOffset();

@@ -13,18 +13,24 @@ interface Values {
   result: RunResult;
 }
 
-// The ways to ask for a run. A command that needs the answer uses `fetchRun`, or `fetchStatus`, which also records it. To poll
-// many runs at once, `fetchOnce` is right. What a command is complete without comes from `fetchOptional`. A watch uses `Poller`,
-// which outlives outages. `probeService` (connection/connection.ts) only asks whether the service accepts the API key.
+// The ways to ask for a run. A command that needs the answer uses `fetchRun`, or `fetchStatus`,
+// which also records it. To poll many runs at once, `fetchOnce` is right. What a command is
+// complete without comes from `fetchOptional`. A watch uses `Poller`, which outlives outages.
+// `probeService` (connection/connection.ts) only asks whether the service accepts the API key.
 
-/** Fetches the status or the result of a run, for a command that can't do without it. Retries until `--give-up-after`. */
+/**
+ * Fetches the status or the result of a run, for a command that can't do without it. Retries until
+ * `--give-up-after`.
+ */
 export async function fetchRun<Resource extends RunResource>(
   resource: Resource,
   { run, sinceTriggerMs, lastConfirmed }: RunHandle,
   ports: Ports,
 ): Promise<Answer<Values[Resource]>> {
   let missingPaths = 0;
-  /** A gateway may return 404 instead of the service for a moment, so only the second 404 counts. */
+  /**
+   * A gateway may return 404 instead of the service for a moment, so only the second 404 counts.
+   */
   const isFirstMissingPath = ({ kind }: Fault) => kind === 'path_not_found' && ++missingPaths < 2;
   const answer = await retry((timeoutMs) => sendRequest(resource, run, ports, timeoutMs), {
     ...ports,
@@ -36,7 +42,10 @@ export async function fetchRun<Resource extends RunResource>(
   return answerOf(answer);
 }
 
-/** Fetches the status of one of many runs. It isn't retried, unless the API key was refused and there is another one. */
+/**
+ * Fetches the status of one of many runs. It isn't retried, unless the API key was refused and
+ * there is another one.
+ */
 export async function fetchOnce(run: Run, ports: Ports): Promise<Answer<RunStatus>> {
   const { service, signal } = ports;
   const once = { ...ports, priority: priorityOf('status'), isRetryable: () => false };
@@ -65,8 +74,9 @@ const sendRequest = <Resource extends RunResource>(
 export const priorityOf = (resource: RunResource): Priority => (resource === 'result' ? 'result' : 'poll');
 
 /**
- * Records that the service doesn't know an unfinished run that was started with this API key, and returns whether that is so.
- * Only the service itself says `not_found`. A 404 or 410 without that may come from a router.
+ * Records that the service doesn't know an unfinished run that was started with this API key, and
+ * returns whether that is so. Only the service itself says `not_found`. A 404 or 410 without that
+ * may come from a router.
  */
 export async function recordNotFound(
   run: Run,
@@ -78,7 +88,10 @@ export async function recordNotFound(
 
 const longestError = 200;
 
-/** What the journal keeps of an error: the start of its first line. Empty if a run failed without one. */
+/**
+ * What the journal keeps of an error: the start of its first line. Empty if a run failed without
+ * one.
+ */
 export function recordedErrorOf(result: RunResult): string | undefined {
   const [line = ''] = errorTextOf(result).split('\n');
   // Without an empty error, a run without one would be asked for it again and again.
@@ -89,8 +102,8 @@ export function recordedErrorOf(result: RunResult): string | undefined {
 const optionalRequestMs = 3_000;
 
 /**
- * Makes one optional request, without retries and for at most three seconds. Returns undefined if it fails, because the output
- * of the command is complete without it.
+ * Makes one optional request, without retries and for at most three seconds. Returns undefined if
+ * it fails, because the output of the command is complete without it.
  */
 export async function fetchOptional<Resource extends RunResource>(
   resource: Resource,
@@ -103,7 +116,10 @@ export async function fetchOptional<Resource extends RunResource>(
   return answer?.kind === 'ok' ? answer.value : undefined;
 }
 
-/** Reads the result of a run that finished with this status, and records its error. Undefined if it can't be read now. */
+/**
+ * Reads the result of a run that finished with this status, and records its error. Undefined if it
+ * can't be read now.
+ */
 export async function readError(run: Run, status: RunStatus, ports: Ports): Promise<RunResult | undefined> {
   const result = await fetchOptional('result', run, ports);
   // The result may lag behind the status.
@@ -114,8 +130,9 @@ export async function readError(run: Run, status: RunStatus, ports: Ports): Prom
 const mostErrors = 10;
 
 /**
- * For the commands that see runs finish without watching them: reads the errors of those that didn't complete, so that
- * `list` has them. Ten at most in one command, and none that the journal has. Returns the results by the id of their run.
+ * For the commands that see runs finish without watching them: reads the errors of those that
+ * didn't complete, so that `list` has them. Ten at most in one command, and none that the journal
+ * has. Returns the results by the id of their run.
  */
 export async function readErrors(
   finished: readonly { run: Run; status: RunStatus }[],
@@ -133,7 +150,10 @@ export async function readErrors(
   return results;
 }
 
-/** Is there no connection to a base URL that has answered here before, so that it most likely is right? */
+/**
+ * Is there no connection to a base URL that has answered here before, so that it most likely is
+ * right?
+ */
 export function isOutage({ kind, hint }: Fault, { journal, baseUrl }: Pick<Ports, 'journal' | 'baseUrl'>): boolean {
   const mayBe = kind === 'unreachable' && hint === undefined;
   return mayBe && journal.entries({ baseUrl, hasRun: true }).next().done !== true;

@@ -10,9 +10,15 @@ type RetryDecision =
   | { kind: 'stop' }
   | { kind: 'gave_up' };
 
-/** A refusal counts once it has lasted this long: a deployment or a firewall may refuse for a moment. */
+/**
+ * A refusal counts once it has lasted this long: a deployment or a firewall may refuse for a
+ * moment.
+ */
 const refusalMs = 30_000;
-/** A longer `Retry-After` is cut to this, because an outage often ends before the time that the service announced. */
+/**
+ * A longer `Retry-After` is cut to this, because an outage often ends before the time that the
+ * service announced.
+ */
 const longestWaitMs = 600_000;
 
 /** How long a watch waits for a `Retry-After`, unless its timeout ends first. */
@@ -48,7 +54,10 @@ export function createPollRetryPolicy(
     },
     /** A refusal of the new API key must last as long as one of the old key. */
     renewed: refusal.end,
-    /** Returns the time since the first of the failed polls, with all waits. Undefined if the last poll had a valid response. */
+    /**
+     * Returns the time since the first of the failed polls, with all waits. Undefined if the last
+     * poll had a valid response.
+     */
     succeeded(): number | undefined {
       const afterMs = failures > 0 ? clock.elapsedMs() - failingSinceMs : undefined;
       session.answered();

@@ -29,14 +29,19 @@ interface Sent<T> {
   tookMs: number;
 }
 
-/** Polls one run for its status or its result, through outages, until there is a valid response or a reason to stop. */
+/**
+ * Polls one run for its status or its result, through outages, until there is a valid response or a
+ * reason to stop.
+ */
 export class Poller {
   readonly #options: PollerOptions;
   readonly #ports: Ports;
   readonly #retryPolicy: ReturnType<typeof createPollRetryPolicy>;
   readonly #leftMs: () => number;
-  #askedUntilMs: number | undefined; // when the wait requested by the service ends, by the wall clock
-  #isTimeUp = false; // no further poll is made, even if the machine sleeps now, which would add time
+  /** when the wait requested by the service ends, by the wall clock */
+  #askedUntilMs: number | undefined;
+  // no further poll is made, even if the machine sleeps now, which would add time
+  #isTimeUp = false;
   #lastFault: Fault | undefined; // of this call of `poll`
   #isRenewed = false;
   #failedAtMs = 0;
@@ -49,7 +54,10 @@ export class Poller {
     this.#leftMs = options.resource === 'result' ? session.leftForLastPollMs : session.leftMs;
   }
 
-  /** Waits until `ms` or the timeout has passed or the machine wakes up, but at least as long as `Retry-After` asks. */
+  /**
+   * Waits until `ms` or the timeout has passed or the machine wakes up, but at least as long as
+   * `Retry-After` asks.
+   */
   wait(ms: number, retryAfterMs = 0): Promise<void> | undefined {
     if (this.#limitReached()) return undefined;
     const leastMs = cappedRetryAfterMs(retryAfterMs);
@@ -116,12 +124,16 @@ export class Poller {
     return answer;
   }
 
-  /** Reads a refused API key again. Returns undefined if there is another one, so that the next poll is due at once. */
+  /**
+   * Reads a refused API key again. Returns undefined if there is another one, so that the next poll
+   * is due at once.
+   */
   async #afterReadingApiKey(fault: Fault): Promise<Fault | undefined> {
     if (fault.kind !== 'unauthorized') return fault;
     const renewal = await this.#ports.renewApiKey(fault);
     if (renewal.kind === 'another') {
-      // Of several API keys in a row, only the first gets the time of a refusal anew: a command may print one each time.
+      // Of several API keys in a row, only the first gets the time of a refusal anew: a command may
+      // print one each time.
       if (!this.#isRenewed) this.#retryPolicy.renewed();
       this.#isRenewed = true;
       return undefined;

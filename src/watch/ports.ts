@@ -16,8 +16,12 @@ export interface Ports extends RetryPorts {
   processes: Processes;
   session: WatchSession;
   requestTimeoutMs: number;
-  intervalMs?: number; // `--interval`; undefined if the gap between two polls follows the age of the run
-  /** The fingerprint of the API key in force. An idempotency key keeps the API key that it was first sent with. */
+  /** `--interval`; undefined if the gap between two polls follows the age of the run */
+  intervalMs?: number;
+  /**
+   * The fingerprint of the API key in force. An idempotency key keeps the API key that it was first
+   * sent with.
+   */
   account(idempotencyKey?: string): Promise<string>;
   /** Reads the API key again after the service refused it. */
   renewApiKey(refused: Fault): Promise<Renewal>;

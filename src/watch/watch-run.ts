@@ -14,7 +14,10 @@ import type { Ports } from './ports.ts';
 
 export type Watched = OutcomeOf<'status'> | OutcomeOf<'watch_ended'>;
 
-/** Follows one run until it has finished: polls, records its statuses, reads its result, reports events and warnings. */
+/**
+ * Follows one run until it has finished: polls, records its statuses, reads its result, reports
+ * events and warnings.
+ */
 export async function watchRun(handle: RunHandle, ports: Ports, triggerInfo?: TriggerInfo): Promise<Watched> {
   const { run } = handle;
   const { journal, baseUrl, session } = ports;
@@ -54,7 +57,10 @@ async function stopped(
   return { kind: 'watch_ended', run, triggerInfo, end, lastConfirmed, isOwnRun, interruptedBy };
 }
 
-/** Waits for another run to finish. Records only its final status: an unresolved trigger may have started it. */
+/**
+ * Waits for another run to finish. Records only its final status: an unresolved trigger may have
+ * started it.
+ */
 export async function waitForActiveRun(handle: RunHandle, ports: Ports): Promise<FinishedPolls | EndedPolls> {
   const { run } = handle;
   const waiting: Ports = {
@@ -96,7 +102,8 @@ async function pollUntilFinal(
   const lastConfirmed = () => (status ? { status, ageMs: statusAgeMs() } : recorded.lastConfirmed?.());
   const poller = new Poller({ run, resource: 'status', sinceTriggerMs, lastConfirmed }, ports);
 
-  // A run that we just started needs no immediate poll, and runs started together are not polled together.
+  // A run that we just started needs no immediate poll, and runs started together are not polled
+  // together.
   const spread = intervalMs === undefined ? 1 - random() / 2 : 1;
   let delayMs = status ? spread * gapMs(0) : 0;
   if (status) observe({ event: 'status', run, status, changed: true });
@@ -138,7 +145,8 @@ async function readResult(
     const answer = await service.result(run, signal, sending);
     if (answer.kind === 'fault' || answer.value.isFinal) return answer;
     const { value: result } = answer;
-    // A result with the unknown status of a finished run is final, whether it says when the run ended or not.
+    // A result with the unknown status of a finished run is final, whether it says when the run
+    // ended or not.
     if (isSameStatus(result.status, status.status)) return { ...answer, value: { ...result, isFinal: true } };
     return { kind: 'fault', fault: { kind: 'unreadable', message: `the result still says ${result.status}` } };
   });

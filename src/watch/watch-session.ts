@@ -9,14 +9,16 @@ export const afterWakeMs = 30_000;
 export type WatchSession = ReturnType<typeof createWatchSession>;
 
 /**
- * Three facts that all watches of one command share: how much time `--timeout` leaves, whether the service has answered, and
- * when the machine last woke from sleep. The timeout counts from this call, even while the machine sleeps.
+ * Three facts that all watches of one command share: how much time `--timeout` leaves, whether the
+ * service has answered, and when the machine last woke from sleep. The timeout counts from this
+ * call, even while the machine sleeps.
  */
 export function createWatchSession(timeoutMs: number, clock: Clock) {
   const sinceMs = stopwatch(clock);
   const session = {
     timeoutMs,
-    isAnswered: false, // a poll got a valid response, so the settings are right and a refusal may pass
+    // a poll got a valid response, so the settings are right and a refusal may pass
+    isAnswered: false,
     wokeAtMs: Number.NEGATIVE_INFINITY, // by the clock that can't be changed
     leftMs: (): number => Math.max(timeoutMs - sinceMs(), session.wokeAtMs + afterWakeMs - clock.elapsedMs()),
     leftForLastPollMs: (): number => session.leftMs() + lastPollsMs,

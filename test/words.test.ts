@@ -172,7 +172,7 @@ const sections: Record<string, readonly Row[]> = {
     ['the rate limit lasts for longer than the retries', trigger, {
       scenario: faulty(asksToWait('trigger', 3600, 429)),
     }],
-    ['nothing listens', `trigger nightly ${brief} -q`, { env: { RUNCTL_BASE_URL: 'http://127.0.0.1:1' } }],
+    ['nothing listens', `trigger nightly ${brief}`, { env: { RUNCTL_BASE_URL: 'http://127.0.0.1:1' } }],
     ['nothing listens any more', `trigger nightly ${brief} -q`, { before: [trigger, isGone] }],
     ['its turn does not come in time', 'trigger a b --rate 0.001 --timeout 1m -q', { scenario: long }],
     ['a signal comes first', 'trigger nightly -q', { scenario: refuses(429, 'rateLimited'), signal: { at: 'pause' } }],

@@ -49,7 +49,9 @@ export function createSentences(clock: Clock): (event: RunEvent) => string | und
     const last = failed.get(name);
     if (last?.reason === reason && nowMs - last.atMs < signOfLifeMs) return undefined;
     failed.set(name, { reason, atMs: nowMs });
-    return `${name}: ${reason}; ${howRetried(event)}`;
+    // The first command of a new user may have a typing error in the base URL.
+    const check = event.fault.kind === 'unreachable' ? ' (`runctl config list` shows the base URL)' : '';
+    return `${name}: ${reason}; ${howRetried(event)}${check}`;
   }
 }
 

@@ -64,7 +64,11 @@ test.each(['', '-q', '--json'])(
 );
 
 test('a run that the service does not know may have the status until `status`, which the hint names, has recorded that', async () => {
-  const { run } = await unseenFailure({ ...always(422), automation: 'a', body: { code: 'notFound', message: 'no such run' } });
+  const { run } = await unseenFailure({
+    ...always(422),
+    automation: 'a',
+    body: { code: 'notFound', message: 'no such run' },
+  });
   const list = await run('list --status FAILED -q');
   const [, hint = ''] = /runctl (status \S+)\n/.exec(list.stderr) ?? [];
   expect([list.code, hint]).toEqual([10, expect.stringMatching(/^status /)]);

@@ -27,7 +27,7 @@ const command = following(
     .addOption(
       new Option(
         '--if-active <what>',
-        "if it's already running: fail (default), skip, or wait for it and then start",
+        "if it's already running: fail (default), skip, or wait for it (up to --timeout), then start",
       ).choices(['fail', 'skip', 'wait']),
     )
     .option('--dry-run', 'show what would be sent without sending it')

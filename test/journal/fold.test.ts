@@ -46,7 +46,10 @@ describe('a run or a trigger', () => {
     ['a run with an unknown status and no date as its end', [{ ...status(1, 'SKIPPED'), completedAt: 'soon' }], true],
     [
       'a run with an unknown status and an end before its start',
-      [{ ...status(1, 'SKIPPED'), startedAt: '2026-01-02T03:04:06Z', completedAt: '2026-01-02T03:04:05Z' }],
+      [
+        { ...status(1, 'RUNNING'), startedAt: '2026-01-02T03:04:06Z' },
+        { ...status(1, 'SKIPPED'), completedAt: '2026-01-02T03:04:05Z' },
+      ],
       true,
     ],
     ['a run that completed', [accepted(1), status(1, 'COMPLETED')], false],

@@ -345,6 +345,11 @@ test.each<[string, NewRecord[], string | undefined]>([
   ).toBe(expected);
 });
 
+test('a run is unfinished although another service has one with its id that has finished', () => {
+  const { open } = journalOf(first(status(1, 'RUNNING')), { ...status(1, 'FAILED'), baseUrl: elsewhere });
+  expect(idsOf(open().unfinished({ baseUrl }))).toEqual([uuid(1)]);
+});
+
 describe('durations', () => {
   const startedAt = '2026-11-21T03:00:00Z';
   const ended = (n: number, seconds: number, final = 'COMPLETED', target = nightly): NewRecord => {

@@ -265,6 +265,11 @@ describe('of the files', () => {
     ['the newest are read', { files: 2 }, [5, 6]],
     ['those since a time in the middle of one are read', { sinceMs: day(2) + hour }, [2, 3, 4, 5, 6]],
     ['those since the begin of one are read, with the one before', { sinceMs: day(2) }, [1, 2, 3, 4, 5, 6]],
+    [
+      'those since five minutes after the begin of one are read, with the one before, as the clock may have been off',
+      { sinceMs: day(2) + 300_000 },
+      [1, 2, 3, 4, 5, 6],
+    ],
     ['the newest four are read for a time after all were begun', { sinceMs: day(9) }, [3, 4, 5, 6]],
     ['all are read for a time before', { sinceMs: day(0) }, [1, 2, 3, 4, 5, 6]],
   ])('%s', (_, part, expected) => {

@@ -99,6 +99,7 @@ describe('before the first request a command ends with 2, and nothing is sent or
     ['prints nothing', 'true', 'is empty'],
     ['prints an empty line first', 'echo; echo "$KEY"', 'is empty'],
     ['prints what no API key is', 'echo "two words"', 'visible ASCII'],
+    ['prints it in quotes, which it says on stderr', 'echo "\'$KEY\'"; echo "the API key is $KEY" >&2', 'quotes'],
     ['prints a line of many kilobytes', 'head -c 3000000 /dev/zero | tr "\\0" x', 'RUNCTL_API_KEY_COMMAND'],
   ])('%s', async (_, command, why) => {
     const { run, emulator, journal } = await withCommand(command);

@@ -1,4 +1,5 @@
 // An idempotency key starts one run: where the service honors it, where it doesn't, and what is said of a run that it has.
+import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { loseResponse, type Scenario } from '../fault-kit/scenario.ts';
 import { withMachine } from '../helpers/machine.ts';
@@ -92,6 +93,7 @@ test('a run that the service forgot is reported in one sentence, and its key is 
     const ended = await run(given + flags);
     expect([ended.code, ended.stderr.match(/^[a-z].*$/gm)?.length]).toEqual([code, 1]);
     expect(ended.stderr).toMatch(new RegExp(`^ +runctl trigger .*/nightly${next}$`, 'm'));
+    expect((await run('list --offline')).stdout).toMatch(/^NOT_FOUND +nightly/m);
   }
 });
 
@@ -130,6 +132,24 @@ test('where keys are ignored nothing is sent again that may have arrived, and no
   }
 });
 
+test.runIf(process.platform === 'linux')(
+  'where keys are ignored, a process of another boot may be that of another host of the same name, and is waited for',
+  async () => {
+    const { run, journal, ids } = await withMachine({
+      automations: instant,
+      idempotencyKeys: 'ignored',
+      faults: [loss],
+    });
+    const known = { env: { RUNCTL_IDEMPOTENCY_KEYS: 'ignored' } };
+    expect((await run(trigger, known)).code).toBe(12);
+    const text = readFileSync(journal, 'utf8').replace(/(?<="process":"[^/"]+\/)[^/"]+/g, 'another-boot');
+    // The outcome was lost with the process.
+    writeFileSync(journal, text.replace(/^.*"in_doubt".*$/gm, ''));
+    const { code, stderr } = await run('recover --resend', known);
+    expect([code, stderr, ids().length]).toEqual([12, expect.stringContaining('is still being sent by process'), 1]);
+  },
+);
+
 test('where keys are ignored, one of several processes that use one at once sends it, and the others say that', async () => {
   const { run, ids, records } = await withMachine({
     automations: { '*': { duration: '10s' } },
@@ -144,6 +164,9 @@ test('where keys are ignored, one of several processes that use one at once send
     expect(stderr).toContain('is still being sent by process');
   }
   // The key has the run, and nothing is left to recover.
+  expect(ended.find(({ code }) => code === 0)?.documents).toMatchObject([
+    { runctl: { trigger: { safeToRepeat: true } } },
+  ]);
   expect(await run(`${given} --json`, known)).toMatchObject({ code: 0, documents: [{ executionId: ids()[0] }] });
   expect(records().filter(({ type }) => type === 'accepted')).toHaveLength(1);
 });

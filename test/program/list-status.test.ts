@@ -23,6 +23,7 @@ const causes: [string, Fault[], Record<string, string>, number, RegExp][] = [
   ['the service fails', [always(500)], {}, 10, /HTTP 500/],
   ['the connection is lost', [{ on: 'status', do: 'reset' }], {}, 10, /./],
   ['one is refused and the other is lost', [{ ...refused, automation: 'a' }, { ...always(500), automation: 'b' }], {}, 10, /401.*500|500.*401/],
+  ['one is lost and the other is refused', [{ ...always(500), automation: 'a' }, { ...refused, automation: 'b' }], {}, 10, /401.*500|500.*401/],
   ['no API key is set', [], { RUNCTL_API_KEY: '' }, 10, /no API key is set/],
   ['the command for the API key fails', [], { RUNCTL_API_KEY: '', RUNCTL_API_KEY_COMMAND: 'exit 3' }, 10, /the command that prints the API key/],
 ];
@@ -93,6 +94,13 @@ test.each(['UNKNOWN', 'NOT_FOUND'])(
     expect(emulator.requests).toHaveLength(requests);
   },
 );
+
+test('runs that are not asked about because the rate limit was reached have its code, too', async () => {
+  const { run } = await withMachine({ automations: { '*': { duration: '1h' } }, faults: [limited] });
+  await run(`trigger ${Array.from({ length: 40 }, (_, n) => `a${n}`).join(' ')}`);
+  const { code, stderr } = await run('list --status FAILED');
+  expect([code, stderr]).toEqual([9, expect.stringMatching(/^runctl: 40 runs .*HTTP 429/m)]);
+});
 
 test('four hundred runs take longer than a list polls: it says how many it could not poll, and --give-up-after gives it more time', async () => {
   const { run } = await withMachine({ automations: { '*': { duration: '1h', outcome: 'FAILED' } } });

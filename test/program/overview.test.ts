@@ -14,9 +14,10 @@ const scenario: Scenario = {
     '*': { duration: '2h', outcome: 'FAILED' },
     good: { duration: '1s' },
     bad: { duration: '1s', outcome: 'FAILED', error },
+    replaced: { duration: '1s' },
     mended: { duration: '1s', outcome: ['FAILED', 'COMPLETED'] },
   },
-  faults: [loseResponse({ automation: 'lost' })],
+  faults: [loseResponse({ automation: 'lost' }), loseResponse({ automation: 'replaced', to: 2 })],
 };
 const [bad, mended, lost] = ['trigger bad --watch', 'trigger mended --watch', 'trigger lost --give-up-after 1ms'];
 const many = Array.from({ length: 12 }, (_, n) => `a${n}`);
@@ -28,6 +29,8 @@ test.each<[string, [afterHours: number, line: string][], string[]]>([
   ['nothing if all is well', [[0, 'trigger good --watch']], []],
   ['an unfinished run', [[0, 'trigger long'], [1, '']], ['long, last seen 1h: watch']],
   ['an unresolved trigger', [[0, lost], [2, '']], ['lost 2h: recover']],
+  ['no trigger that a later one supersedes',
+    [[0, 'trigger replaced --give-up-after 1ms'], [1, 'trigger replaced --watch'], [0, 'recover']], []],
   ['nothing that is no longer open', [[0, lost], [0, 'trigger long'], [25, '']], []],
   ['a failure', [[0, bad], [3, '']], ['bad 3h: result']],
   ['no failure of the day before', [[0, bad], [25, '']], []],

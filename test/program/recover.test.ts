@@ -70,6 +70,7 @@ test('a trigger with --if-active skip that met a conflict starts no run later by
   const skipped = await run('trigger nightly --if-active skip --json');
   expect([skipped.code, ids().length]).toEqual([12, 1]);
   expect(skipped.stderr).toMatch(/runctl recover .*nightly --resend/);
+  expect(skipped.stderr, 'on another machine').toMatch(/runctl trigger .* --idempotency-key \S+ --if-active skip$/m);
   endRuns();
   const sent = keys().length;
   for (const line of ['recover -q', 'recover', 'recover --json']) {

@@ -50,7 +50,7 @@ test.each<[string, Scenario, code: number, runs: number, findings: string[], say
   ['asks for a wait', { ...short, faults: broken('trigger', 429, { nth: 2 }) }, 0, 1, seen],
   ['ignores keys', ignoring, 0, 2, ignored, /ignored: .*started a second run.*repeated before may have started two/],
   ['lets nobody poll', { ...refusing, faults: broken('status', 401) }, 12, 1, unseen, /API key was refused/],
-  ['has no credits', { credits: 0 }, 12, 0, ['idempotency_keys failed'], /HTTP 402/],
+  ['has no credits', { credits: 0 }, 12, 0, ['idempotency_keys failed'], /"no_credits".*HTTP 402/],
   ['loses the first answer', { ...short, faults: lost(1) }, 12, 1, ['idempotency_keys failed'], /look in the service/],
   [
     'loses the second answer',

@@ -24,6 +24,12 @@ const superseded = async (machine: Machine) => {
   expect((await machine.run('trigger nightly')).code).toBe(0);
 };
 
+/** Another machine has used the idempotency key, and its run has finished. */
+const usedElsewhere = async (machine: Machine) => {
+  await machine.elsewhere('trigger nightly --idempotency-key k');
+  machine.endRuns();
+};
+
 const sent = [{ type: 'triggered', process: expect.any(String) }, { type: 'accepted' }];
 const completed = { type: 'status', status: 'COMPLETED' };
 const failed = { type: 'status', status: 'FAILED' };
@@ -36,6 +42,13 @@ const table: Row[] = [
   ['trigger nightly', 'an accepted trigger', going, nothing, sent],
   ['trigger nightly', 'a refused trigger', { credits: 0 }, nothing, [{ type: 'triggered' }, { type: 'refused' }]],
   ['trigger nightly --watch', 'a trigger and the end of its run', failing, nothing, [...sent, failed, why]],
+  [
+    'trigger nightly --idempotency-key k',
+    'the end of the run that it found',
+    failing,
+    usedElsewhere,
+    [...sent, failed],
+  ],
   ['trigger nightly --dry-run', 'nothing', going, nothing, []],
   ['status @last', 'nothing of a run that is still running', going, started, []],
   ['status @last', 'the end', going, finished, [completed]],

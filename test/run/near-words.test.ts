@@ -29,6 +29,7 @@ test.each<[typed: string, near: string[], why: string]>([
   ['cafe\u0301', ['caf\u00e9'], 'an accent is a character of its own'],
   ['start', [], 'a word of five letters may have one edit only'],
   ['poll', [], 'a word of five letters may have one edit only'],
+  ['watcher', [], 'a word of five letters may have one edit only, however long what was typed is'],
   ['statistics', [], 'a word has more than two edits'],
   ['no-watch', [], 'the opposite is never what was meant'],
   ['color', [], 'the opposite is never what was meant'],

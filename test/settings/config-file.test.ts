@@ -118,6 +118,19 @@ describe('the config file', () => {
     expect(contentOf(path)).toEqual({ theme: 1, profile: 'prod' });
   });
 
+  test('keeps what another command has stored while this one waited for it', async () => {
+    const path = write('{"theme":1}');
+    writeFileSync(`${path}.lock`, '');
+    const memory = createMemory();
+    const sleep = async () => {
+      writeFileSync(path, '{"theme":2}');
+      rmSync(`${path}.lock`);
+    };
+    const waiting = { ...memory, clock: { ...memory.clock, sleep } };
+    await changeConfigFile(path, (config) => ({ ...config, profile: 'prod' }), waiting);
+    expect(contentOf(path)).toEqual({ theme: 2, profile: 'prod' });
+  });
+
   test('that is refused leaves no lock behind', async () => {
     const path = write('[]');
     await expect(chooseProd(path)).rejects.toThrow('it is not an object');

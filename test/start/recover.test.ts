@@ -84,7 +84,7 @@ function createMachine() {
       asked: { status: service.calls.status, result: service.calls.result },
     };
   }
-  return { clock, journal, lose, recover };
+  return { clock, journal, lose, recover, folder };
 }
 
 test("a journal that can't be read any more leaves the next trigger unresolved, and the others are reported", async () => {
@@ -204,6 +204,14 @@ describe('recover', () => {
     expect(await recover([])).toMatchObject({ reported: ['a other_api_key'], left: 1 });
   });
 
+  test('needs no API key to resolve a trigger that a later one with a run supersedes', async () => {
+    const { lose, recover, journal } = createMachine();
+    lose('a', { by: 'another' });
+    lose('b');
+    journal.append({ type: 'accepted', baseUrl, target, idempotencyKey: 'b', executionId });
+    expect(await recover([])).toMatchObject({ reported: ['a superseded'], left: 0 });
+  });
+
   test.each<[string, { conflict?: boolean; ignoresKeys?: boolean }, RecoverFlags, string]>([
     ['keys are honored', {}, {}, 'found'],
     ['keys are honored, after a conflict', { conflict: true }, {}, 'found'],
@@ -297,6 +305,19 @@ describe('recover', () => {
     expect(recoveries[0]?.outcome && diagnosticOf(recoveries[0].outcome, plainHintContext)?.hint).not.toContain(
       'perhaps',
     );
+  });
+
+  test('calls no run perhaps its own that another process has recorded meanwhile', async () => {
+    const { lose, recover, journal, folder, clock } = createMachine();
+    lose('a');
+    lose('b');
+    expect(journal.find(executionId, { baseUrl })).toBeUndefined();
+    const ofOther = openJournal({ folder, nowMs: clock.nowMs, onTrouble: (what) => expect.unreachable(what) });
+    ofOther.append({ type: 'accepted', baseUrl, target, idempotencyKey: 'a', executionId });
+    const { recoveries } = await recover([conflict]);
+    expect(recoveries.map((each) => sentenceOfRecovery(each, {}, plainHintContext))).toEqual([
+      expect.stringContaining(`another run was active (${executionId})`),
+    ]);
   });
 
   test('leaves a trigger to its process while that runs, and for 3 min to one on another host', async () => {

@@ -32,7 +32,8 @@ function seenIn(outcome: TriggerOutcome, hintContext: HintContext) {
   const name = outcomeNameOf(outcome);
   const { status, activeExecutionId } = factsOf(outcome);
   const problem = diagnostic && { ...diagnostic, name: problemNameOf(outcome), exitCode: exitCodeOf(name), started };
-  return { problem, how, started, name, status: status?.status, activeExecutionId, run: outcome.run };
+  const { endedAs } = outcome.triggerInfo;
+  return { problem, how, started, name, status: status?.status, activeExecutionId, run: outcome.run, endedAs };
 }
 
 /** A machine on which triggers of one automation are sent, each by a process of its own. */
@@ -114,6 +115,17 @@ test.each<[string, Answer<RunStatus>[], object]>([
   expect(await trigger({ trigger: script }, { idempotencyKey: 'k' })).toMatchObject(expected);
 });
 
+test.each([
+  ['given by the user', 'k', 'FAILED'],
+  ['generated', undefined, undefined],
+])(
+  'a failed run in the response to an idempotency key that was %s is an earlier run, or a new one',
+  async (_, idempotencyKey, endedAs) => {
+    const { trigger } = createTriggerHarness();
+    expect(await trigger({ trigger: [state('FAILED')] }, { idempotencyKey })).toMatchObject({ endedAs });
+  },
+);
+
 test.each<[string, Answer<RunStatus>, string, number]>([
   ['402', fault('no_credits', { httpStatus: 402 }), 'no_credits', 8],
   ['an active run', conflict(), 'already_active', 5],
@@ -126,6 +138,16 @@ test.each<[string, Answer<RunStatus>, string, number]>([
   expect(problem).toMatchObject({ exitCode, name, started: 'no' });
   expect(events).toContainEqual(expect.objectContaining({ name: 'unresolved_trigger' }));
   expect(journal().unresolved({ baseUrl })).toHaveLength(1);
+});
+
+test.each([
+  [23, { how: 'found' }],
+  [25, { problem: { exitCode: 12, name: 'idempotency_key_expired' } }],
+])('a given key that was left in doubt %i hours ago is sent again, or has expired', async (hours, expected) => {
+  const { trigger, clock } = createTriggerHarness();
+  await trigger({ trigger: [fault('lost')] }, { idempotencyKey: 'k' });
+  clock.suspend(hours * 3600 * second);
+  expect(await trigger({ trigger: [running()] }, { idempotencyKey: 'k' })).toMatchObject(expected);
 });
 
 test('a given key that was left in doubt is not sent again if keys are ignored', async () => {

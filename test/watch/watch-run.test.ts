@@ -195,6 +195,26 @@ describe('a limit', () => {
     expect(watched).toMatchObject({ end, lastConfirmed: { status: { status: 'RUNNING' } } });
   });
 
+  test('of a refusal begins anew with another API key', async () => {
+    const clock = createVirtualClock();
+    const isDuring = (from: number, to: number) =>
+      clock.elapsedMs() >= from * second && clock.elapsedMs() < to * second;
+    const service: Service = {
+      ...ended(),
+      status: async () => {
+        if (isDuring(10, 60)) return fault('unauthorized', { httpStatus: 401 });
+        return isDuring(0, 10) ? running() : state('COMPLETED');
+      },
+    };
+    let hasAnother = true;
+    const renewApiKey = async () => {
+      if (!hasAnother || isDuring(0, 30)) return { kind: 'same' } as const;
+      hasAnother = false;
+      return { kind: 'another' } as const;
+    };
+    expect(endOf((await watch(service, { renewApiKey }, { clock })).watched)).toBe('status');
+  });
+
   test('of time says how much has really passed, with the last poll', async () => {
     const clock = createVirtualClock();
     const service = scriptedService({});

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { loseResponse, type Scenario } from '../fault-kit/scenario.ts';
@@ -6,7 +7,7 @@ import { mapConcurrently } from '../helpers/map-concurrently.ts';
 import { needs } from '../helpers/needs.ts';
 import type { ProcessEnded } from '../helpers/run-process.ts';
 import { createBareMachine, python, withBareMachine } from './bare-machine.ts';
-import { type Block, readBlocks } from './blocks.ts';
+import { type Block, blockOf, readBlocks } from './blocks.ts';
 
 /** What no test can run, and why. */
 const notRunHere: Record<string, string> = {
@@ -15,7 +16,7 @@ const notRunHere: Record<string, string> = {
 };
 
 /** How a block is checked. One in another language fails the test below. */
-const languages = ['sh', 'text', 'console', 'crontab', 'ini', 'yaml', 'python', 'dockerfile', 'sbatch'];
+const languages = ['sh', 'text', 'console', 'crontab', 'ini', 'yaml', 'python', 'dockerfile', 'make', 'sbatch'];
 
 const blocks = readBlocks('run');
 const isRunHere = ({ language, text }: Block) =>
@@ -46,7 +47,8 @@ test('every block of these pages is of a language that is checked', () => {
   expect(blocks.length).toBeGreaterThan(20);
 });
 
-test.each(scripts)('the script at $place, under $heading, runs as printed', (block) => {
+test.for(scripts)('the script at $place, under $heading, runs as printed', (block, context) => {
+  if (block.text.startsWith('parallel')) needs(context, 'parallel');
   const { code, stderr } = ended.get(block) ?? {};
   expect(code, stderr).toBe(0);
 });
@@ -82,6 +84,14 @@ test('"Several hosts in the morning" names the host of each run that did not com
     code: 0,
     stdout: 'ops2.jsonl\toutcome_unknown\tresponse-lost\nops2.jsonl\trun_failed\tfailing\n',
   });
+});
+
+test('make runs the line of the Makefile', async (context) => {
+  needs(context, 'make');
+  const { folder, emulator, run, settings } = await withBareMachine();
+  writeFileSync(join(folder, 'Makefile'), blockOf('make and GNU parallel', 'make'));
+  expect(await run(['make', '--silent', 'nightly'], { env: settings })).toMatchObject({ code: 0 });
+  expect(emulator.runs()).toMatchObject([{ target: { automationName: 'nightly' } }]);
 });
 
 const lostAnswer = loseResponse({ nth: 1 });

@@ -9,7 +9,7 @@ export interface Sink {
   readonly isTTY: boolean; // a terminal, in whose foreground the command began, and not in CI
   columns(): number; // the current width in columns, or 80 if the width isn't known
   readonly colors: boolean;
-  /** aborts with the reason `SIGPIPE` when the reader closes the pipe (`| head`) */
+  /** Aborts with the reason `SIGPIPE` when the reader closes the pipe (`| head`) */
   readonly closed: AbortSignal;
   lost(): Error | undefined; // why output was lost, such as a full disk; a closed pipe isn't a loss
 }
@@ -47,8 +47,8 @@ export interface Invocation extends Context {
   commandLine: string; // in a form that can be typed again
   typed: readonly unknown[]; // arguments and values of flags, except the shell commands of hooks
   /**
-   * A suggested command with the flags that it needs to reach the same service, such as ` --profile
-   * staging`.
+   * A suggested command with the flags that it needs to reach the same service, such as
+   * ` --profile staging`.
    */
   withFlags(command: string): string;
   reporter: Reporter;

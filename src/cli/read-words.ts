@@ -7,7 +7,7 @@ import { findCommand, pathOf } from './command.ts';
 /** The words of a command line as commander takes them, and the command that they name. */
 export interface CommandLine {
   command: CommandUnknownOpts;
-  /** the words behind the command that are neither flags nor their values, up to a `--` */
+  /** The words behind the command that are neither flags nor their values, up to a `--`. */
   operands: string[];
   words: string[];
 }

@@ -170,8 +170,8 @@ const connects = (line: string): boolean =>
   /^runctl (?!(completion|config(?! list)|emulator|explain|help|version)\b)\w/.test(line) && !/ --help\b/.test(line);
 
 /**
- * The flags with which a suggested command uses the same service and project, such as ` --profile
- * staging`.
+ * The flags with which a suggested command uses the same service and project, such as
+ * ` --profile staging`.
  */
 export function connectionFlags(options: Readonly<Record<string, unknown>>): string {
   return repeatedFlags

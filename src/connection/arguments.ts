@@ -70,7 +70,7 @@ function splitName(text: string): { projectId?: string; automationName: string }
 /** The other arguments of a command line, which may show that one of them is a mistake. */
 export interface Arguments {
   others: readonly string[];
-  /** whether it is a command of runctl and not the name of an automation in the journal */
+  /** Whether it is a command of runctl and not the name of an automation in the journal. */
   isCommand(word: string): boolean;
 }
 

@@ -11,7 +11,7 @@ import { type EmulatedRun, executionAt, isFinished, type RunPlan, resultAt } fro
  */
 export interface AutomationPlan extends RunPlan {
   refusal?: Refusal; // what every trigger gets, instead of a run
-  /** how long a run of somebody else is active, from the first trigger on */
+  /** How long a run of somebody else is active, from the first trigger on. */
   activeElsewhereMs?: number;
   losesFirst?: readonly Route['kind'][]; // the first response to each such request is lost
   outages?: readonly Outage[];

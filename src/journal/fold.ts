@@ -6,7 +6,7 @@ import { type FieldsOf, type JournalRecord, type RecordOf, runIdOf, triggerIdOf 
 export interface KeyUse {
   position: number; // of its first record
   attempts: Attempt[]; // the attempts without an outcome, oldest first
-  /** a later trigger has a run: the attempts only matter if the key is used again */
+  /** A later trigger has a run: the attempts only matter if the key is used again. */
   isSuperseded?: true;
   executionId?: string; // the run that it started; never changes once known
   how?: RecordOf<'accepted'>['how']; // how it got that run

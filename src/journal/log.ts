@@ -32,7 +32,7 @@ export interface LogPart {
 type Lack = 'read' | 'written' | 'used';
 
 export interface LogOptions {
-  /** created with the first record; undefined if there is nowhere to put it */
+  /** Created with the first record; undefined if there is nowhere to put it. */
   folder: string | undefined;
   nowMs(): number;
   /** Called once, with a clause for the user. If it throws, reading stops. */

@@ -26,7 +26,7 @@ export interface Recorder {
 
 interface TriggerToRecord extends Trigger {
   isRepeat: boolean;
-  /** what the journal had of this key when this command decided to send it */
+  /** What the journal had of this key when this command decided to send it. */
   earlierAttempts?: readonly string[];
   process?: string; // its name from `Processes`
 }

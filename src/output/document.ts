@@ -15,7 +15,7 @@ type DocumentContext = Pick<Invocation, 'command' | 'commandLine' | 'warnings' |
 
 interface DocumentOptions {
   hintContext?: HintContext;
-  /** may the command line be repeated without a second run of any of its targets? */
+  /** May the command line be repeated without a second run of any of its targets? */
   isSafeToRepeat?: boolean;
 }
 

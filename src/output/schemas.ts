@@ -19,8 +19,8 @@ const orNull = (schema: Schema) => ({ anyOf: [schema, { type: 'null' }] });
 const mapOf = (additionalProperties: Schema) => ({ type: 'object', additionalProperties });
 
 /**
- * An object that may have other fields, because fields may be added to every object within `schema:
- * 1`.
+ * An object that may have other fields, because fields may be added to every object within
+ * `schema: 1`.
  */
 function object(required: Schema, optional: Schema = {}, more: Schema = {}): Schema {
   return { type: 'object', properties: { ...required, ...optional }, required: Object.keys(required), ...more };

@@ -44,10 +44,10 @@ export interface NotFoundRun extends RecordedRun {
 export interface UnresolvedTrigger extends Recorded, Trigger {
   kind: 'unresolved';
   attempts: readonly string[]; // the ids of those without an outcome, in the order of their records
-  /** the processes that may still send it, and since when */
+  /** The processes that may still send it, and since when. */
   senders: readonly { process: string; at: string }[];
   reason?: string; // why it isn't known; undefined if runctl was killed first
-  /** a repeat was refused because a run was active, perhaps its own */
+  /** A repeat was refused because a run was active, perhaps its own. */
   conflict?: { activeExecutionId?: string };
   isSuperseded?: true; // a later trigger has a run, so nobody sends this one again
 }

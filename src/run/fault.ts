@@ -13,7 +13,7 @@ interface FaultRow {
   delivery: Delivery;
   exit: ExitName; // if a trigger, `status` or `result` ends with it
   afterSilence?: ExitName; // if a watch gives up without a valid response; `unavailable` by default
-  /** the service itself responded; else the check fails with `exit` of a watch */
+  /** The service itself responded; else the check fails with `exit` of a watch. */
   doctor?: 'ok' | 'warning';
   says?: string; // a complete sentence that is printed in place of the service's message
   remedy?: string;

@@ -28,7 +28,7 @@ export function targetOf({ run, target }: Outcome): Target | undefined {
 
 interface Common {
   triggerInfo?: TriggerInfo; // in commands that trigger
-  /** the command only reports it, so it exits with 0 (`list`, `status`, `result`, `recover`) */
+  /** The command only reports it, so it exits with 0 (`list`, `status`, `result`, `recover`) */
   exitsZero?: true;
   interruptedBy?: ExitName; // the signal that ended the command before this was done
   fields?: JsonObject; // what one command adds to `runctl` in its documents
@@ -107,7 +107,7 @@ export type RunResource = 'status' | 'result';
 export interface TriggerInfo {
   attribution: Attribution; // what shows whether this command started a run
   idempotencyKey: string | null; // null before there was one
-  /** may the same command line be repeated without a second run of this target? */
+  /** May the same command line be repeated without a second run of this target? */
   isRepeatable: boolean;
   endedAs?: string; // the status in which the run had finished before
 }
@@ -119,7 +119,7 @@ export type TriggerOutcome = RunOutcome & { triggerInfo: TriggerInfo };
 export interface Recovery {
   trigger: UnresolvedTrigger;
   outcome: TriggerOutcome;
-  /** of the trigger, before it was sent again; infinite if its record is dated in the future */
+  /** Of the trigger, before it was sent again; infinite if its record is dated in the future. */
   ageMs: number;
   error?: string; // of its run, if that has finished without being COMPLETED
 }

@@ -14,7 +14,7 @@ export interface TriggerRequest {
 export interface Trigger extends TriggerRequest {
   baseUrl: string;
   account: string; // fingerprint of the API key: the service scopes idempotency keys by it
-  /** the user set the key, and may have used it before; otherwise runctl generated it */
+  /** The user set the key, and may have used it before; otherwise runctl generated it. */
   userProvided: boolean;
   ifActive?: IfActive;
 }

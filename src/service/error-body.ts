@@ -11,7 +11,7 @@ export interface ErrorBody {
   page?: string; // an HTML page's title or first words
   isJson: boolean;
   executionId?: string;
-  /** whether the body has this code anywhere, in any spelling with `_`, `-` or capitals */
+  /** Whether the body has this code anywhere, in any spelling with `_`, `-` or capitals. */
   names(code: string): boolean;
 }
 

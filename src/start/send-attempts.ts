@@ -12,12 +12,12 @@ import { stopwatch } from '../system/clock.ts';
 export interface KeyHistory {
   /**
    * Earlier attempts whose outcome is unknown. The age is that of the first, and infinite if the
-   * clock was set back.
+   * clock was set back. `isOwn`: this command made them.
    */
-  /** `isOwn`: this command made them */
   earlier?: { ageMs: number; attempts?: readonly string[]; isOwn?: boolean };
-  isRecovery?: boolean; // `recover` sends the key, to resolve the earlier attempts
-  /** the service honors the key, so an attempt that it may have acted on can be repeated */
+  /** `recover` sends the key, to resolve the earlier attempts. */
+  isRecovery?: boolean;
+  /** The service honors the key, so an attempt that it may have acted on can be repeated. */
   isRepeatable: boolean;
 }
 
@@ -92,14 +92,13 @@ export async function sendAttempts(trigger: Trigger, history: KeyHistory, ports:
  * Could a run have been started whose id we don't know? Only an id resolves that: a refusal may
  * only concern the last attempt.
  *
- * | the last attempt ended with                             | nothing in doubt before | an attempt
- * in doubt | | ------------------------------------------------------- | ----------------------- |
- * ------------------- | | 401, 402, 422 and other complete refusals; 429          | no
- * | yes                 | | nothing that was sent: no name, no connection, bad TLS  | no
- * | yes                 | | a lost response: timeout, reset, 5xx, 408, 409, no JSON | yes
- * | yes                 | | the key has a run of another target (`reused_key`)      | no
- * | no                  | | the key can't be sent (`stale_key`, `taken_key`)        | yes
- * | yes                 |
+ * | the last attempt ended with                             | nothing in doubt before | an attempt in doubt |
+ * | ------------------------------------------------------- | ----------------------- | ------------------- |
+ * | 401, 402, 422 and other complete refusals; 429          | no                      | yes                 |
+ * | nothing that was sent: no name, no connection, bad TLS  | no                      | yes                 |
+ * | a lost response: timeout, reset, 5xx, 408, 409, no JSON | yes                     | yes                 |
+ * | the key has a run of another target (`reused_key`)      | no                      | no                  |
+ * | the key can't be sent (`stale_key`, `taken_key`)        | yes                     | yes                 |
  *
  * Which answers are refusals and which are lost is in the column `delivery` of `run/fault.ts`.
  * After a lost response `isOwnInDoubt` is true.

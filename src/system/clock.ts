@@ -5,7 +5,7 @@
 export interface Clock {
   nowMs(): number;
   elapsedMs(): number;
-  /** never rejects: resolves at once if `signal` aborts */
+  /** Never rejects: resolves at once if `signal` aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 

@@ -44,8 +44,8 @@ export const formatAgo = (ms: number): string =>
   ms < unitsMs.s ? 'just now' : `${formatAge(ms).replace(/ .*/, '')} ago`;
 
 /**
- * A time as people read it: local, with its offset from UTC, as git writes it: `2026-11-22 03:00:13
- * +0100`.
+ * A time as people read it: local, with its offset from UTC, as git writes it:
+ * `2026-11-22 03:00:13 +0100`.
  */
 export function localTime(time: string | number): string {
   const date = new Date(time);

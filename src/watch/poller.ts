@@ -38,7 +38,7 @@ export class Poller {
   readonly #ports: Ports;
   readonly #retryPolicy: ReturnType<typeof createPollRetryPolicy>;
   readonly #leftMs: () => number;
-  /** when the wait requested by the service ends, by the wall clock */
+  /** When the wait requested by the service ends, by the wall clock. */
   #askedUntilMs: number | undefined;
   // no further poll is made, even if the machine sleeps now, which would add time
   #isTimeUp = false;

@@ -7,7 +7,8 @@ import type { OutputOptions } from '../output/print.ts';
 import { exitNameOfSignal } from '../run/exit-codes.ts';
 import { type Fault, isAborted } from '../run/fault.ts';
 import { defaults } from '../run/limits.ts';
-import type { Outcome, RunHandle, RunResource } from '../run/outcome.ts';
+import type { Outcome, RunHandle } from '../run/outcome.ts';
+import type { RunResource } from '../run/service.ts';
 import { isOutage, recordNotFound } from '../watch/fetch-run.ts';
 import { namedRuns, sayLastRun } from './named-runs.ts';
 

@@ -1,4 +1,5 @@
 import { isUuid, type Target } from '../run/run.ts';
+import type { Endpoint, RunResource } from '../run/service.ts';
 import { isJsonObject } from '../system/json.ts';
 import { type Refusal, refusals } from './reply.ts';
 
@@ -12,22 +13,25 @@ export interface ServiceRequest {
 /** The endpoint of a request, with its path parameters decoded. */
 export type Route =
   | { kind: 'trigger'; target: Target }
-  | { kind: 'status' | 'result'; target: Target; executionId: string }
+  | { kind: RunResource; target: Target; executionId: string }
   | { kind: 'none'; refusal: Refusal };
 
 const automation = '/v0/automation/(?<projectId>[^/]+)/(?<automationName>[^/]+)';
 const execution = `${automation}/executions/(?<executionId>[^/]+)`;
 
-const endpoints = [
-  { kind: 'trigger', method: 'POST', path: new RegExp(`^${automation}/trigger$`) },
-  { kind: 'status', method: 'GET', path: new RegExp(`^${execution}$`) },
-  { kind: 'result', method: 'GET', path: new RegExp(`^${execution}/result$`) },
-] as const;
+const endpoints: Record<Endpoint, { method: string; path: RegExp }> = {
+  trigger: { method: 'POST', path: new RegExp(`^${automation}/trigger$`) },
+  status: { method: 'GET', path: new RegExp(`^${execution}$`) },
+  result: { method: 'GET', path: new RegExp(`^${execution}/result$`) },
+};
+
+const endpointNames = Object.keys(endpoints) as Endpoint[];
 
 export function routeOf({ method, url }: { method: string; url: string }): Route {
   const path = url.replace(/\?.*/s, '');
-  const endpoint = endpoints.find((candidate) => candidate.path.test(path));
-  if (!endpoint) return notRouted(404, 'unknownPath', 'There is no such endpoint');
+  const kind = endpointNames.find((name) => endpoints[name].path.test(path));
+  if (kind === undefined) return notRouted(404, 'unknownPath', 'There is no such endpoint');
+  const endpoint = endpoints[kind];
   if (method !== endpoint.method) {
     const message = `This endpoint takes ${endpoint.method}, not ${method}`;
     return notRouted(405, 'methodNotAllowed', message, { allow: endpoint.method });
@@ -40,7 +44,7 @@ export function routeOf({ method, url }: { method: string; url: string }): Route
     parameters[name] = name.endsWith('Id') ? value.toLowerCase() : value;
   }
   const { projectId = '', automationName = '', executionId = '' } = parameters;
-  return { kind: endpoint.kind, target: { projectId, automationName }, executionId };
+  return { kind, target: { projectId, automationName }, executionId };
 }
 
 function notRouted(status: number, code: string, message: string, headers?: Refusal['headers']): Route {

@@ -104,7 +104,12 @@ function createAnswers(planOf: PlanOf, apiKeys: readonly string[]) {
     if (route.kind === 'trigger') return trigger(request, route.target, now);
     const run = find(route);
     if (!run) return refusalReply(refusals.notFound);
-    return jsonReply(200, route.kind === 'status' ? executionAt(run, now.emulatedMs) : resultAt(run, now.emulatedMs));
+    switch (route.kind) {
+      case 'status':
+        return jsonReply(200, executionAt(run, now.emulatedMs));
+      case 'result':
+        return jsonReply(200, resultAt(run, now.emulatedMs));
+    }
   }
 
   function trigger(request: ServiceRequest, target: Target, now: Now): Reply {

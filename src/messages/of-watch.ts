@@ -10,10 +10,11 @@ import {
   retryAfterHint,
 } from '../run/fault.ts';
 import { longestIdempotencyKey } from '../run/limits.ts';
-import type { LastConfirmed, OutcomeOf, RunResource, TriggerInfo, WatchEnd } from '../run/outcome.ts';
+import type { LastConfirmed, OutcomeOf, TriggerInfo, WatchEnd } from '../run/outcome.ts';
 import type { Diagnostic } from '../run/problem.ts';
 import { shellWord } from '../run/quote.ts';
 import { automationNameOf, fullNameOf, type Run } from '../run/run.ts';
+import type { RunResource } from '../run/service.ts';
 import { endedWell, isKnownStatus } from '../run/statuses.ts';
 import { formatDuration, localTime } from '../system/time-text.ts';
 import type { HintContext } from './hint-context.ts';
@@ -126,9 +127,14 @@ export function diagnosticOfFailedRequest(
 
 function unreadText(resource: RunResource, run: Run, fault: Fault, lastConfirmed: LastConfirmed | undefined): string {
   const state = lastConfirmed ? `, ${lastConfirmedText(lastConfirmed)}` : '';
-  const failure = `the ${resource} of ${automationNameOf(run.target)} couldn't be read: ${fault.message}`;
-  return `${failure}; the run is not affected${state}`;
+  return failedRequestTexts[resource](automationNameOf(run.target), fault.message) + state;
 }
+
+/** A text for each resource says whether the run is affected. */
+const failedRequestTexts: Record<RunResource, (name: string, cause: string) => string> = {
+  status: (name, cause) => `the status of ${name} couldn't be read: ${cause}; the run is not affected`,
+  result: (name, cause) => `the result of ${name} couldn't be read: ${cause}; the run is not affected`,
+};
 
 /**
  * Is it a run that an idempotency key started which the user gave, and that the service doesn't

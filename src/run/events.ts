@@ -1,8 +1,8 @@
 import type { HowTriggered } from './attribution.ts';
 import type { Fault } from './fault.ts';
-import type { LastConfirmed, RunResource } from './outcome.ts';
+import type { LastConfirmed } from './outcome.ts';
 import type { Run, Target } from './run.ts';
-import type { RunStatus } from './service.ts';
+import type { RunResource, RunStatus } from './service.ts';
 
 type RunOrTarget = { run: Run; target?: undefined } | { run?: undefined; target: Target };
 

@@ -5,7 +5,7 @@ import type { ExitName } from './exit-codes.ts';
 import type { Fault } from './fault.ts';
 import type { Problem } from './problem.ts';
 import type { Run, Target } from './run.ts';
-import type { RunResult, RunStatus } from './service.ts';
+import type { RunResource, RunResult, RunStatus } from './service.ts';
 import type { IfActive } from './trigger.ts';
 
 /**
@@ -100,8 +100,6 @@ type OfCommand = Common &
     | { kind: 'info'; document?: JsonObject } // `document`: what the service sent of an Agent
     | { kind: 'problem'; problem: Problem }
   );
-
-export type RunResource = 'status' | 'result';
 
 /** What the JSON document says under `trigger`. */
 export interface TriggerInfo {

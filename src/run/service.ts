@@ -14,6 +14,12 @@ export interface Service {
   result(run: Run, signal: AbortSignal, sending?: RequestOptions): Promise<Answer<RunResult>>;
 }
 
+/** Each call has an endpoint of its own. */
+export type Endpoint = keyof Service;
+
+/** What can be asked for of a run. */
+export type RunResource = Exclude<Endpoint, 'trigger'>;
+
 export interface RequestOptions {
   timeoutMs?: number; // shortens the configured timeout
 }

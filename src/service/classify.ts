@@ -1,7 +1,7 @@
 import type { FaultKind } from '../run/fault.ts';
+import type { Endpoint } from '../run/service.ts';
+import { endpoints } from './endpoints.ts';
 import type { ErrorBody } from './error-body.ts';
-
-export type Endpoint = 'trigger' | 'status' | 'result';
 
 interface Refusal {
   status: number;
@@ -69,7 +69,7 @@ const rows = table.map(([statuses, condition, trigger, poll]) => ({
 /** The kind of fault in an error response; `rejected` if no row matches. */
 export function kindOf(refusal: Refusal, endpoint: Endpoint): FaultKind {
   const row = rows.find(({ ranges, fits }) => ranges.some((range) => isWithin(refusal.status, range)) && fits(refusal));
-  return row?.[endpoint === 'trigger' ? 'trigger' : 'poll'] ?? 'rejected';
+  return row?.[endpoints[endpoint].statusColumn] ?? 'rejected';
 }
 
 const isWithin = (status: number, [from = 0, to = from]: number[]) => status >= from && status <= to;

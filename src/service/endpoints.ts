@@ -1,4 +1,19 @@
 import type { Run, Target } from '../run/run.ts';
+import type { Endpoint } from '../run/service.ts';
+import type { Priority } from './rate-limiter.ts';
+
+interface EndpointRow {
+  priority: Priority; // in the queue for permits
+  statusColumn: 'trigger' | 'poll'; // of the table of HTTP statuses in classify.ts
+  hasOutput: boolean; // the response has the output of a run, so it may be long
+}
+
+// biome-ignore format: a table
+export const endpoints: Record<Endpoint, EndpointRow> = {
+  trigger: { priority: 'trigger', statusColumn: 'trigger', hasOutput: false },
+  status:  { priority: 'poll',    statusColumn: 'poll',    hasOutput: false },
+  result:  { priority: 'result',  statusColumn: 'poll',    hasOutput: true },
+};
 
 /** Paths relative to the base URL (docs/service.openapi.json). */
 export const triggerPath = (target: Target): string => `${targetPath(target)}/trigger`;

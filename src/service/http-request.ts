@@ -1,7 +1,6 @@
-import type { Answer, RequestOptions, RunResult } from '../run/service.ts';
+import type { Answer, Endpoint, RequestOptions, RunResult } from '../run/service.ts';
 import type { JsonObject } from '../system/json.ts';
-import type { Endpoint } from './classify.ts';
-import { runIdIn } from './endpoints.ts';
+import { endpoints, runIdIn } from './endpoints.ts';
 import type { HttpRequest, Transport } from './exchange.ts';
 import { networkFaultOf } from './network-fault.ts';
 import type { ProxySettings } from './proxy.ts';
@@ -64,7 +63,7 @@ export function createRequester(options: HttpOptions) {
   ): Promise<Answer<T>> {
     const path = prefix + ofBase;
     const timeoutMs = Math.min(requestTimeoutMs, mostMs);
-    const maxBytes = endpoint === 'result' ? options.maxOutputBytes : mebibyte;
+    const maxBytes = endpoints[endpoint].hasOutput ? options.maxOutputBytes : mebibyte;
     const { idempotencyKey } = send ?? {};
     const apiKey = await options.apiKey(idempotencyKey);
     const request: HttpRequest = {

@@ -1,8 +1,8 @@
 import { type Fault, type FaultKind, sentenceOf } from '../run/fault.ts';
-import type { Answer } from '../run/service.ts';
+import type { Answer, Endpoint } from '../run/service.ts';
 import { isJsonObject, type JsonObject } from '../system/json.ts';
 import { readJson, textOfBody, UnreadableBody } from './body.ts';
-import { type Endpoint, kindOf } from './classify.ts';
+import { kindOf } from './classify.ts';
 import { type ErrorBody, pageIn, readErrorBody } from './error-body.ts';
 import { type Headers, type HttpResponse, valuesOf } from './exchange.ts';
 import { retryAfterMs, serviceTimeMs } from './retry-after.ts';
@@ -110,6 +110,13 @@ const wrongDocumentMessages: Record<Endpoint, string> = {
   result: "the response doesn't name this run with a status, and may not come from the service",
 };
 
+/** What the service refused, in a message. */
+const refusedSubjects: Record<Endpoint, string> = {
+  trigger: 'it',
+  status: 'the request',
+  result: 'the request',
+};
+
 const pageMessage = (page: string) => `the response is an HTML page, "${page}", and may not come from the service`;
 
 function refusalMessage(response: HttpResponse, body: ErrorBody, kind: FaultKind, endpoint: Endpoint): string {
@@ -124,7 +131,7 @@ function refusalMessage(response: HttpResponse, body: ErrorBody, kind: FaultKind
   if (kind === 'redirected') return redirectMessage(response);
   if (kind === 'unreadable') return 'the response is not JSON';
   if (response.status >= 500) return withMessage('the service reported an error', body);
-  return withMessage(`the service refused ${endpoint === 'trigger' ? 'it' : 'the request'}`, body);
+  return withMessage(`the service refused ${refusedSubjects[endpoint]}`, body);
 }
 
 const withMessage = (sentence: string, { message }: ErrorBody) => (message ? `${sentence}: ${message}` : sentence);

@@ -1,9 +1,10 @@
 import { abortedFault, type Fault, isRetryable, isTooEarly } from '../run/fault.ts';
-import type { RunHandle, RunResource } from '../run/outcome.ts';
+import type { RunHandle } from '../run/outcome.ts';
 import type { Run } from '../run/run.ts';
-import { type Answer, errorTextOf, type RunResult, type RunStatus } from '../run/service.ts';
+import { type Answer, errorTextOf, type RunResource, type RunResult, type RunStatus } from '../run/service.ts';
 import { endedWell } from '../run/statuses.ts';
-import { type Priority, withPermit } from '../service/rate-limiter.ts';
+import { endpoints } from '../service/endpoints.ts';
+import { withPermit } from '../service/rate-limiter.ts';
 import { type Retried, retry } from '../service/retry.ts';
 import { stopwatch } from '../system/clock.ts';
 import type { Ports } from './ports.ts';
@@ -34,7 +35,7 @@ export async function fetchRun<Resource extends RunResource>(
   const isFirstMissingPath = ({ kind }: Fault) => kind === 'path_not_found' && ++missingPaths < 2;
   const answer = await retry((timeoutMs) => sendRequest(resource, run, ports, timeoutMs), {
     ...ports,
-    priority: priorityOf(resource),
+    priority: endpoints[resource].priority,
     isRetryable: (fault) => isTooEarly(fault, sinceTriggerMs?.()) || isRetryable(fault) || isFirstMissingPath(fault),
     onRetry: (failed) =>
       ports.observe({ event: 'attempt_failed', resource, run, lastConfirmed: lastConfirmed?.(), ...failed }),
@@ -48,7 +49,7 @@ export async function fetchRun<Resource extends RunResource>(
  */
 export async function fetchOnce(run: Run, ports: Ports): Promise<Answer<RunStatus>> {
   const { service, signal } = ports;
-  const once = { ...ports, priority: priorityOf('status'), isRetryable: () => false };
+  const once = { ...ports, priority: endpoints.status.priority, isRetryable: () => false };
   return answerOf(await retry(() => service.status(run, signal), once));
 }
 
@@ -70,8 +71,6 @@ const sendRequest = <Resource extends RunResource>(
   { service, signal }: Ports,
   timeoutMs: number,
 ) => service[resource](run, signal, { timeoutMs }) as Promise<Answer<Values[Resource]>>;
-
-export const priorityOf = (resource: RunResource): Priority => (resource === 'result' ? 'result' : 'poll');
 
 /**
  * Records that the service doesn't know an unfinished run that was started with this API key, and
@@ -111,7 +110,8 @@ export async function fetchOptional<Resource extends RunResource>(
   ports: Ports,
 ): Promise<Values[Resource] | undefined> {
   const sinceMs = stopwatch(ports.clock);
-  const permit = { priority: priorityOf(resource), signal: ports.signal, leftMs: () => optionalRequestMs - sinceMs() };
+  const { priority } = endpoints[resource];
+  const permit = { priority, signal: ports.signal, leftMs: () => optionalRequestMs - sinceMs() };
   const answer = await withPermit(ports.limiter, permit, () => sendRequest(resource, run, ports, optionalRequestMs));
   return answer?.kind === 'ok' ? answer.value : undefined;
 }

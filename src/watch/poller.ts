@@ -1,23 +1,32 @@
 import type { Fault } from '../run/fault.ts';
 import { signOfLifeMs } from '../run/limits.ts';
-import type { LastConfirmed, RunResource, WatchEnd } from '../run/outcome.ts';
+import type { LastConfirmed, WatchEnd } from '../run/outcome.ts';
 import { refusalAfter } from '../run/renewal.ts';
 import type { Run } from '../run/run.ts';
-import type { Answer, RequestOptions } from '../run/service.ts';
+import type { Answer, RequestOptions, RunResource } from '../run/service.ts';
+import { endpoints } from '../service/endpoints.ts';
 import { withPermit } from '../service/rate-limiter.ts';
 import { leastLimitMs } from '../service/retry.ts';
 import { pause, stopwatch, suspendedMs } from '../system/clock.ts';
-import { priorityOf } from './fetch-run.ts';
 import { cappedRetryAfterMs, createPollRetryPolicy } from './poll-retry-policy.ts';
 import type { Ports } from './ports.ts';
 
 interface PollerOptions {
   run: Run;
-  resource: RunResource; // a result may also be read in the time for the last polls
+  resource: RunResource;
   sinceTriggerMs?(): number;
   lastConfirmed(): LastConfirmed | undefined; // the last status that is known
   isPermanent?(fault: Fault): boolean; // no further poll can change it
 }
+
+/**
+ * The time in which a poll may begin. A result may also be read in the time that is kept for the
+ * last polls after the timeout.
+ */
+const timeForPolls: Record<RunResource, 'leftMs' | 'leftForLastPollMs'> = {
+  status: 'leftMs',
+  result: 'leftForLastPollMs',
+};
 
 type Request<T> = (sending: RequestOptions) => Promise<Answer<T>>;
 
@@ -51,7 +60,7 @@ export class Poller {
     this.#options = options;
     this.#ports = ports;
     this.#retryPolicy = createPollRetryPolicy(ports, options.sinceTriggerMs);
-    this.#leftMs = options.resource === 'result' ? session.leftForLastPollMs : session.leftMs;
+    this.#leftMs = session[timeForPolls[options.resource]];
   }
 
   /**
@@ -92,7 +101,7 @@ export class Poller {
   /** Sends one poll. Returns undefined if it got no permit in time. */
   async #send<T>(request: Request<T>): Promise<Sent<T> | undefined> {
     const { limiter, signal, session } = this.#ports;
-    const priority = priorityOf(this.#options.resource);
+    const { priority } = endpoints[this.#options.resource];
     const permit = { priority, signal, leftMs: session.leftForLastPollMs, onWake: session.woke };
     const sent = await withPermit(limiter, permit, () => this.#attempt(request));
     if (sent) return sent;

@@ -1,4 +1,5 @@
 import type { RunPlan } from '../../src/emulator/run.ts';
+import type { Endpoint } from '../../src/run/service.ts';
 import { parseDuration } from '../../src/system/time-text.ts';
 
 /** What a test wants of the service, beyond what the scenarios of `runctl emulator` show. Everything is optional. */
@@ -34,7 +35,7 @@ export interface Plan extends Omit<RunPlan, 'durationMs' | 'outcome'> {
 
 /** Which requests a fault strikes. */
 export interface Condition {
-  on?: 'trigger' | 'status' | 'result' | 'any';
+  on?: Endpoint | 'any';
   automation?: string;
   /** Only while the run has a certain age. */
   during?: { after?: string; for?: string };

@@ -1,7 +1,8 @@
+import type { Endpoint } from '../../src/run/service.ts';
 import { type Fault, toMs } from './scenario.ts';
 
 export interface Circumstances {
-  kind: 'trigger' | 'status' | 'result';
+  kind: Endpoint;
   automationName: string;
   /** By the emulator's clock; undefined for a trigger and an unknown run. */
   ageMs?: number;

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/process.ts';
+import type { Endpoint } from '../../src/run/service.ts';
 import { accountOf } from '../../src/settings/api-key.ts';
 import type { Fault, Scenario } from '../fault-kit/scenario.ts';
 import type { LeapingClock } from '../helpers/leaping-clock.ts';
@@ -46,7 +47,7 @@ async function withCommand(command: string, scenario: Scenario) {
   };
 }
 
-const revokeAt = (nth: number, on: 'trigger' | 'status' | 'result'): Fault => ({ on, nth, do: 'revokeKey' });
+const revokeAt = (nth: number, on: Endpoint): Fault => ({ on, nth, do: 'revokeKey' });
 const refuseWith = (status: number, on: 'trigger' | 'status'): Fault => ({ on, nth: 1, do: 'status', status });
 const conflict = { code: 'runAlreadyActive', message: 'The Automation is already running' };
 

@@ -5,6 +5,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/process.ts';
+import type { Endpoint } from '../../src/run/service.ts';
 import type { FinalStatus } from '../../src/run/statuses.ts';
 import type { Scenario } from '../fault-kit/scenario.ts';
 import { createLeapingClock } from '../helpers/leaping-clock.ts';
@@ -12,14 +13,12 @@ import { withMachine } from '../helpers/machine.ts';
 import type { Ended, ProgramOptions } from '../helpers/run-program.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
-type Kind = 'trigger' | 'status' | 'result';
-
 interface Seen extends Ended {
   /** What the command sent, with the seconds since it began. */
-  sent: { kind: Kind; atS: number; url: string; headers: Readonly<Record<string, string | undefined>> }[];
+  sent: { kind: Endpoint; atS: number; url: string; headers: Readonly<Record<string, string | undefined>> }[];
 }
 
-const kindOf = ({ method, url }: { method: string; url: string }): Kind =>
+const kindOf = ({ method, url }: { method: string; url: string }): Endpoint =>
   method === 'POST' ? 'trigger' : url.endsWith('/result') ? 'result' : 'status';
 
 /** Types a line; of a `watch`, the runs have been started before. A run takes a minute. */
@@ -44,15 +43,15 @@ async function typed(line: string | string[], scenario: Scenario = {}, options: 
   return { ...ended, sent };
 }
 
-const of = ({ sent }: Seen, kind: Kind) => sent.filter((each) => each.kind === kind);
+const of = ({ sent }: Seen, kind: Endpoint) => sent.filter((each) => each.kind === kind);
 /** The seconds between one request of this kind and the next. */
-function gaps(seen: Seen, kind: Kind): number[] {
+function gaps(seen: Seen, kind: Endpoint): number[] {
   const times = of(seen, kind).map(({ atS }) => atS);
   return times.slice(1).map((atS, index) => atS - (times[index] ?? 0));
 }
 const lastAtS = ({ sent }: Seen) => sent.at(-1)?.atS ?? 0;
 
-const down = (on: Kind): Scenario => ({ faults: [{ on, do: 'status', status: 503 }] });
+const down = (on: Endpoint): Scenario => ({ faults: [{ on, do: 'status', status: 503 }] });
 const hanging = (nth?: number): Scenario => ({ faults: [{ on: 'status', nth, do: 'hang' }] });
 const path = { PATH: process.env.PATH };
 

@@ -1,6 +1,6 @@
 import { outcomeNameOf } from '../../src/run/exit-of.ts';
 import { exitNameOfFault } from '../../src/run/fault.ts';
-import type { RunResource } from '../../src/run/outcome.ts';
+import type { RunResource } from '../../src/run/service.ts';
 import { createRateLimiter } from '../../src/service/rate-limiter.ts';
 import type { KeyHistory } from '../../src/start/send-attempts.ts';
 import { fetchRun } from '../../src/watch/fetch-run.ts';

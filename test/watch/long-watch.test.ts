@@ -4,7 +4,7 @@ import { diagnosticOf } from '../../src/messages/of-outcome.ts';
 import { factsOf, outcomeNameOf } from '../../src/run/exit-of.ts';
 import type { Fault, FaultKind } from '../../src/run/fault.ts';
 import { defaults } from '../../src/run/limits.ts';
-import type { Answer, Service } from '../../src/run/service.ts';
+import type { Answer, RunResource, Service } from '../../src/run/service.ts';
 import { watchRun } from '../../src/watch/watch-run.ts';
 import { createWatchSession } from '../../src/watch/watch-session.ts';
 import { createConnection } from '../helpers/connection.ts';
@@ -18,7 +18,7 @@ vi.setConfig({ testTimeout: propertyTimeoutMs });
 
 interface Outage {
   /** Default both. */
-  on?: 'status' | 'result';
+  on?: RunResource;
   fromMs: number;
   forMs: number;
   kind: FaultKind;

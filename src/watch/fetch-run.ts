@@ -28,15 +28,22 @@ export async function fetchRun<Resource extends RunResource>(
   { run, sinceTriggerMs, lastConfirmed }: RunHandle,
   ports: Ports,
 ): Promise<Answer<Values[Resource]>> {
+  const isEarly = (fault: Fault) => isTooEarly(fault, sinceTriggerMs?.());
+  const isMissingPath = (fault: Fault) => fault.kind === 'path_not_found' && !isEarly(fault);
   let missingPaths = 0;
+  const attempt = async (timeoutMs: number) => {
+    const answer = await sendRequest(resource, run, ports, timeoutMs);
+    if (answer.kind === 'fault' && isMissingPath(answer.fault)) missingPaths += 1;
+    return answer;
+  };
   /**
    * A gateway may return 404 instead of the service for a moment, so only the second 404 counts.
    */
-  const isFirstMissingPath = ({ kind }: Fault) => kind === 'path_not_found' && ++missingPaths < 2;
-  const answer = await retry((timeoutMs) => sendRequest(resource, run, ports, timeoutMs), {
+  const isFirstMissingPath = (fault: Fault) => isMissingPath(fault) && missingPaths < 2;
+  const answer = await retry(attempt, {
     ...ports,
     priority: endpoints[resource].priority,
-    isRetryable: (fault) => isTooEarly(fault, sinceTriggerMs?.()) || isRetryable(fault) || isFirstMissingPath(fault),
+    isRetryable: (fault) => isEarly(fault) || isRetryable(fault) || isFirstMissingPath(fault),
     onRetry: (failed) =>
       ports.observe({ event: 'attempt_failed', resource, run, lastConfirmed: lastConfirmed?.(), ...failed }),
   });

@@ -43,6 +43,7 @@ export function createPollRetryPolicy(
       failures += 1;
       silentMs += waitMs + tookMs;
       waitMs = 0;
+      count(fault);
       if (endsWatch(fault)) return { kind: 'stop' };
       const { retryAfterMs = 0 } = fault;
       const triedForMs = isOfRefusal(fault) ? Math.min(leftMs(), refusal.leftMs()) : leftMs();
@@ -73,16 +74,26 @@ export function createPollRetryPolicy(
     return Math.max(giveUpAfterMs - silentMs, session.wokeAtMs + afterWakeMs - clock.elapsedMs());
   }
 
+  /** Notes what `endsWatch` asks for. */
+  function count(fault: Fault): void {
+    // Before the first valid response, a refusal ends the watch at once.
+    if (session.isAnswered && isOfRefusal(fault)) refusal.begin();
+    if (!session.isAnswered && isMissingPath(fault)) missingPaths += 1;
+  }
+
   function endsWatch(fault: Fault): boolean {
     if (fault.kind === 'unsendable') return true;
     if (isOfRefusal(fault)) return !session.isAnswered || refusal.hasLasted();
     if (session.isAnswered || isTooEarly(fault, sinceTriggerMs?.())) return false;
-    if (fault.kind === 'path_not_found') missingPaths += 1;
     return missingPaths > 1 || isOfConnection(fault);
   }
 
   function isOfRefusal(fault: Fault): boolean {
     return isRefusal(fault) && !isTooEarly(fault, sinceTriggerMs?.());
+  }
+
+  function isMissingPath(fault: Fault): boolean {
+    return fault.kind === 'path_not_found' && !isTooEarly(fault, sinceTriggerMs?.());
   }
 }
 
@@ -92,10 +103,11 @@ function createRefusal(clock: Clock, session: WatchSession) {
   const leftMs = () => (sinceMs ?? Number.POSITIVE_INFINITY) + refusalMs - clock.elapsedMs();
   return {
     leftMs,
-    hasLasted(): boolean {
+    /** The service has refused a poll. A period of refusal that has begun goes on. */
+    begin(): void {
       if (sinceMs === undefined || sinceMs <= session.wokeAtMs) sinceMs = clock.elapsedMs();
-      return leftMs() <= 0;
     },
+    hasLasted: () => leftMs() <= 0,
     end(): void {
       sinceMs = undefined;
     },

@@ -119,7 +119,7 @@ function sinkOf(stream: NodeJS.WriteStream, isTTY: boolean, env: Env, filter = (
   };
 }
 
-const longestTimerMs = 2 ** 31 - 1; // a longer delay makes Node's timer fire at once
+const maxTimerMs = 2 ** 31 - 1; // a longer delay makes Node's timer fire at once
 
 export const systemClock: Clock = {
   nowMs: Date.now,
@@ -132,7 +132,7 @@ export const systemClock: Clock = {
         forget?.();
         resolve();
       };
-      const timer = setTimeout(wake, Math.min(ms, longestTimerMs));
+      const timer = setTimeout(wake, Math.min(ms, maxTimerMs));
       const forget = signal && onAbort(signal, wake);
     });
   },

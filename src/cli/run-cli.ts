@@ -150,7 +150,7 @@ function fail(
 /** The `trigger` field for a command that failed before it sent a trigger. */
 function failedStart(problem: Problem): TriggerInfo {
   const isInDoubt = mayHaveStarted(problem);
-  return { attribution: isInDoubt ? 'in_doubt' : 'no_run', idempotencyKey: null, isRepeatable: !isInDoubt };
+  return { attribution: isInDoubt ? 'in_doubt' : 'no_run', idempotencyKey: null, isSafeToRepeat: !isInDoubt };
 }
 
 function ownFault(error: unknown): Problem {
@@ -179,6 +179,6 @@ export function connectionFlags(options: Readonly<Record<string, unknown>>): str
     .join('');
 }
 
-const repeatedFlags = Object.entries<Setting>(settingTable).flatMap(([key, { flag, isRepeated }]) =>
-  flag && isRepeated ? { key, flag: flag.split(' ')[0] } : [],
+const repeatedFlags = Object.entries<Setting>(settingTable).flatMap(([key, { flag, isForwarded }]) =>
+  flag && isForwarded ? { key, flag: flag.split(' ')[0] } : [],
 );

@@ -35,7 +35,7 @@ define(agentTrigger, {
     const key = { idempotencyKey: idempotencyKey ?? null };
     if (answer.kind === 'ok') {
       const { executionId, document } = answer.value;
-      const triggerInfo = { attribution: 'agent_run', ...key, isRepeatable: hasKey } as const;
+      const triggerInfo = { attribution: 'agent_run', ...key, isSafeToRepeat: hasKey } as const;
       return { outcomes: [{ kind: 'info', triggerInfo, document }], forPeople: { raw: executionId } };
     }
     const problem = triggerProblem(agentId, answer.fault, hasKey, context);
@@ -43,7 +43,7 @@ define(agentTrigger, {
     const triggerInfo = {
       attribution: isInDoubt ? 'in_doubt' : 'no_run',
       ...key,
-      isRepeatable: hasKey || !isInDoubt,
+      isSafeToRepeat: hasKey || !isInDoubt,
     } as const;
     return { outcomes: [{ kind: 'problem', problem, triggerInfo }] };
   },

@@ -103,7 +103,7 @@ function startingWith(typed: string, values: Iterable<Candidate> | 'files', befo
   return fitting.map(({ value, about }) => ({ value: before + value, about }));
 }
 
-const mostRuns = 50;
+const maxRuns = 50;
 
 export function liveValues(env: Env): ValuesOf {
   const journal = openJournal({ folder: resolveStateFolder(env), nowMs: Date.now, onTrouble: () => {} });
@@ -125,7 +125,7 @@ export function liveValues(env: Env): ValuesOf {
 }
 
 function automationValues(journal: Journal, baseUrl: string | undefined): Candidate[] {
-  return [...automationsIn({ journal, baseUrl })].slice(0, mostRuns).map((value) => ({ value }));
+  return [...automationsIn({ journal, baseUrl })].slice(0, maxRuns).map((value) => ({ value }));
 }
 
 function runsIn(journal: Journal, baseUrl: string | undefined): Candidate[] {
@@ -137,7 +137,7 @@ function runsIn(journal: Journal, baseUrl: string | undefined): Candidate[] {
   for (const entry of journal.entries({ baseUrl })) {
     const about = `${entry.target.automationName} ${statusOf(entry)} ${localTime(entry.at).slice(0, 16)}`;
     if (entry.kind !== 'unresolved') candidates.push({ value: entry.executionId, about });
-    if (candidates.length > mostRuns) break;
+    if (candidates.length > maxRuns) break;
   }
   return candidates;
 }

@@ -41,13 +41,13 @@ export const labelOf = (name: string) =>
   name.replaceAll('_', ' ').replace(/\b(api|url)\b/g, (word) => word.toUpperCase());
 
 /** On a narrower terminal, a message is printed below its label. */
-const leastColumns = 60;
+const minColumns = 60;
 
 /** A line for each finding, and one for its advice. */
 export function findingLines(findings: readonly Finding[], theme: Theme, { columns }: WrapOptions): string {
   const { ok, warn, bad, dot, arrow } = theme.symbols;
   const marks = { ok: theme.ok(ok), warning: theme.warn(warn), failed: theme.bad(bad), skipped: theme.dim(dot) };
-  const isNarrow = columns !== undefined && columns < leastColumns;
+  const isNarrow = columns !== undefined && columns < minColumns;
   const labelColumns = isNarrow ? 0 : Math.max(0, ...findings.map(({ name }) => name.length));
   const indent = isNarrow ? 4 : labelColumns + 4;
   const gap = isNarrow ? '\n    ' : '  ';

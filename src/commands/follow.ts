@@ -8,7 +8,7 @@ import { createFinalHooks } from '../output/on-final.ts';
 import type { OutputOptions, Result } from '../output/print.ts';
 import { contextWithBoard } from '../output/reporter.ts';
 import { defaults } from '../run/limits.ts';
-import type { RunHandle, RunOutcome, TriggerInfo } from '../run/outcome.ts';
+import type { RunHandle, TargetOutcome, TriggerInfo } from '../run/outcome.ts';
 import { watchRun } from '../watch/watch-run.ts';
 
 // Functions that `trigger` and `watch` share.
@@ -25,8 +25,8 @@ export const connectToFollow = (flags: FollowFlags, context: Invocation, need: J
 interface Follower {
   boardConnection: Connection; // its events are shown on the board if stderr is a terminal
   starts: TriggerInfo[]; // what has become of the triggers so far
-  follow(found: RunHandle, start?: TriggerInfo): Promise<RunOutcome>;
-  done(outcome: RunOutcome): void; // called once for each run, when the command is done with it
+  follow(found: RunHandle, start?: TriggerInfo): Promise<TargetOutcome>;
+  done(outcome: TargetOutcome): void; // called once for each run, when the command is done with it
 }
 
 /**
@@ -37,7 +37,7 @@ export async function followAndReport(
   count: number,
   flags: FollowFlags,
   connection: Connection,
-  act: (follower: Follower) => Promise<RunOutcome[]>,
+  act: (follower: Follower) => Promise<TargetOutcome[]>,
 ): Promise<Result> {
   const { usualDuration, hintContext, settings } = connection;
   const context = await contextWithBoard(flags, { runs: count, usualDuration }, connection.context);
@@ -51,7 +51,7 @@ export async function followAndReport(
     starts,
     async follow(found, start) {
       const outcome = await watchRun(found, watchConnection, start);
-      const isSafeToRepeat = starts.every(({ isRepeatable }) => isRepeatable);
+      const isSafeToRepeat = starts.every((info) => info.isSafeToRepeat);
       if (outcome.kind === 'status')
         hooks.start(outcome, documentOf(outcome, context, { hintContext, isSafeToRepeat }));
       return outcome;

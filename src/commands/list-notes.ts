@@ -13,7 +13,7 @@ import { count, quote } from '../run/quote.ts';
 import { automationNameOf, namesIn } from '../run/run.ts';
 import { shownStatuses } from '../run/statuses.ts';
 import { localTime } from '../system/time-text.ts';
-import type { Missed } from './list-polls.ts';
+import type { UnpolledRun } from './list-polls.ts';
 
 // The sentences of `runctl list`.
 
@@ -50,24 +50,24 @@ function moreNote(shown: number, limit: number | undefined): string {
 }
 
 /** Says how many runs are shown with their last recorded status, and why. */
-export const unpolledNote = (missed: readonly Missed[]): string =>
+export const unpolledNote = (missed: readonly UnpolledRun[]): string =>
   `${count(missed.length, 'run')} couldn't be polled: ${reasonsFor(missed)}`;
 
 /** With `--offline`: says how many runs may have one of the requested statuses by now. */
-export function offlineNote(missed: readonly Missed[], statuses: readonly string[]): string {
+export function offlineNote(missed: readonly UnpolledRun[], statuses: readonly string[]): string {
   const verb = missed.length === 1 ? "wasn't" : "weren't";
   return `${count(missed.length, 'run')} ${verb} polled (\`--offline\`) and may be ${wantedOf(missed, statuses)}.`;
 }
 
 /** The requested statuses that these runs may have by now. */
-function wantedOf(missed: readonly Missed[], statuses: readonly string[]): string {
+function wantedOf(missed: readonly UnpolledRun[], statuses: readonly string[]): string {
   const isNotFound = missed.some(({ entry }) => entry.kind === 'not_found');
   const mayBe = statuses.filter((status) => status !== 'UNKNOWN' && (status !== 'NOT_FOUND' || isNotFound));
   return mayBe.join(' or ');
 }
 
 /** The problem that runs may have one of the requested statuses but couldn't be polled. */
-export function mayMatchProblem(missed: readonly Missed[], statuses: readonly string[]): Problem {
+export function mayMatchProblem(missed: readonly UnpolledRun[], statuses: readonly string[]): Problem {
   const [{ entry, cause: first } = {}] = missed;
   const wanted = wantedOf(missed, statuses);
   const message = `${count(missed.length, 'run')} couldn't be polled and may be ${wanted}: ${reasonsFor(missed)}`;
@@ -91,12 +91,12 @@ function hintFor(fault: Fault, { executionId }: RunEntry): string {
 export const reasonOfMissed = (cause: Fault | Problem): string =>
   cause instanceof Problem ? cause.facts.message : reasonOf(cause);
 
-const mostReasons = 3;
+const maxReasons = 3;
 
-function reasonsFor(missed: readonly Missed[]): string {
+function reasonsFor(missed: readonly UnpolledRun[]): string {
   const reasons = [...new Set(missed.map(({ cause }) => reasonOfMissed(cause)))];
-  const more = reasons.length > mostReasons ? '; and other reasons' : '';
-  return reasons.slice(0, mostReasons).join('; ') + more;
+  const more = reasons.length > maxReasons ? '; and other reasons' : '';
+  return reasons.slice(0, maxReasons).join('; ') + more;
 }
 
 /**

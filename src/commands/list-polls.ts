@@ -7,20 +7,20 @@ import { type Entry, isOpen, type KnownRun, type RunEntry, runOf } from '../run/
 import type { Fault } from '../run/fault.ts';
 import { defaults } from '../run/limits.ts';
 import { Problem, problemOrThrow } from '../run/problem.ts';
-import { endedWell } from '../run/statuses.ts';
+import { isSuccess } from '../run/statuses.ts';
 import { need, type Settings } from '../settings/resolve.ts';
 import { readErrors, recordedErrorOf } from '../watch/fetch-run.ts';
 
 /** A run that couldn't be polled, though its status may have changed, and why. */
-export interface Missed {
+export interface UnpolledRun {
   entry: RunEntry;
   cause: Fault | Problem;
 }
 
 /** The entries with their current statuses, newest first, and the runs that couldn't be polled. */
-export interface Polled {
+export interface PolledList {
   entries: readonly Entry[];
-  missed: readonly Missed[];
+  missed: readonly UnpolledRun[];
 }
 
 /**
@@ -51,8 +51,8 @@ export async function pollAll(
   reached: Connection | Problem,
   { giveUpAfter }: ConnectOptions,
   { stdout, clock }: Invocation,
-): Promise<Polled> {
-  const missedBecause = (cause: Problem): Polled => ({
+): Promise<PolledList> {
+  const missedBecause = (cause: Problem): PolledList => ({
     entries,
     missed: pollable.map((entry) => ({ entry, cause })),
   });
@@ -64,8 +64,8 @@ export async function pollAll(
   } catch (error) {
     return missedBecause(problemOrThrow(error));
   }
-  const longestMs = giveUpAfter ?? (stdout.isTTY ? defaults.listGiveUpAtTerminalMs : defaults.listGiveUpAfterMs);
-  const refreshed = await refreshRuns(pollable, longestMs, reached);
+  const maxMs = giveUpAfter ?? (stdout.isTTY ? defaults.listGiveUpAtTerminalMs : defaults.listGiveUpAfterMs);
+  const refreshed = await refreshRuns(pollable, maxMs, reached);
   const current = entries.map((entry) => currentOf(entry, refreshed));
   const missed = pollable.flatMap((entry) => {
     const cause = refreshed.faults.get(entry.executionId);
@@ -83,7 +83,7 @@ export async function pollAll(
  */
 async function withErrors(entries: readonly Entry[], nowMs: number, connection: Connection): Promise<Entry[]> {
   const isUnread = (entry: Entry): entry is KnownRun =>
-    entry.kind === 'run' && entry.isFinal && !endedWell(entry.status) && entry.error === undefined;
+    entry.kind === 'run' && entry.isFinal && !isSuccess(entry.status) && entry.error === undefined;
   const unread = entries.filter(isUnread).filter((entry) => isOpen(entry, nowMs));
   const finished = unread.map((entry) => ({ run: runOf(entry), status: statusIn(entry) }));
   const results = await readErrors(finished, connection);

@@ -40,7 +40,7 @@ import {
   unknownNote,
   unpolledNote,
 } from './list-notes.ts';
-import { connectToPoll, type Missed, type Polled, pollAll } from './list-polls.ts';
+import { connectToPoll, type PolledList, pollAll, type UnpolledRun } from './list-polls.ts';
 import { isPollable, isSelected, recordedIn, type Selection } from './list-runs.ts';
 
 const command = new Command('list')
@@ -127,7 +127,7 @@ async function pollSelected(
   reached: Connection | Problem,
   options: ListOptions,
   context: Invocation,
-): Promise<Polled> {
+): Promise<PolledList> {
   const nowMs = context.clock.nowMs();
   const pollable = recorded.filter((entry) => isPollable(entry, options.status, nowMs));
   const polled = await pollAll(recorded, pollable, reached, options, context);
@@ -139,7 +139,7 @@ async function pollSelected(
  * The entries that were asked for. A run is `isOld` if its status may have changed since it was
  * recorded.
  */
-function rowsOf({ entries, missed }: Polled, selection: Selection, nowMs: number): ListRow[] {
+function rowsOf({ entries, missed }: PolledList, selection: Selection, nowMs: number): ListRow[] {
   const missedIds = new Set(missed.map(({ entry }) => entry.executionId));
   const isOld = (entry: Entry) => isUnfinished(entry) && (missedIds.has(entry.executionId) || !isOpen(entry, nowMs));
   return entries.filter((entry) => isSelected(entry, selection)).map((entry) => ({ entry, isOld: isOld(entry) }));
@@ -150,7 +150,7 @@ function rowsOf({ entries, missed }: Polled, selection: Selection, nowMs: number
  * with `--offline` the user has chosen that, so a sentence is enough.
  */
 function mayMatchResult(
-  missed: readonly Missed[],
+  missed: readonly UnpolledRun[],
   { status = [], offline }: ListOptions,
 ): { problems: OutcomeOf<'problem'>[]; notices: string[] } {
   if (offline) return { problems: [], notices: [offlineNote(missed, status)] };
@@ -162,7 +162,7 @@ const isAmongRows = (run: RunEntry, rows: readonly ListRow[]) => rows.some(({ en
 const isSameRun = (one: Entry, other: RunEntry) => executionIdOf(one) === other.executionId;
 
 /** Adds a warning to the document of each run. On stderr, one sentence covers all of them. */
-function warnOfMissed(missed: readonly Missed[], { warnings }: Invocation): void {
+function warnOfMissed(missed: readonly UnpolledRun[], { warnings }: Invocation): void {
   for (const { entry, cause } of missed) {
     const message = `its status may be out of date because it couldn't be polled: ${reasonOfMissed(cause)}`;
     warnings.push({ event: 'warning', name: 'status_unavailable', message, run: runOf(entry) });

@@ -7,7 +7,7 @@ import type { Theme } from '../output/theme.ts';
 import { cutTo, padTo, widthOf } from '../output/width.ts';
 import { type Entry, isOpen, isUnfinished, openMs, statusOf } from '../run/entry.ts';
 import { fullNameOf } from '../run/run.ts';
-import { endedWell } from '../run/statuses.ts';
+import { isSuccess } from '../run/statuses.ts';
 import { resolveWithoutApiKey, showSettings } from '../settings/resolve.ts';
 import { valueIfGiven } from '../settings/table.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
@@ -76,13 +76,13 @@ function entriesInNeed(journal: Journal, baseUrl: string, nowMs: number): Entry[
     } else if (entry.kind === 'run' && !finished.has(name)) {
       finished.add(name);
       const isRecent = nowMs - Date.parse(entry.completedAt ?? entry.at) < dayMs;
-      if (!endedWell(entry.status) && isRecent) failed.push(entry);
+      if (!isSuccess(entry.status) && isRecent) failed.push(entry);
     }
   }
   return [...unresolved, ...unfinished, ...failed];
 }
 
-const mostLines = 10;
+const maxLines = 10;
 
 /**
  * Such as `✖ FAILED nightly 3h ago: step_failed: Step …  → runctl result 4b7c1234`, where all but
@@ -91,7 +91,7 @@ const mostLines = 10;
 function linesOf(entries: readonly Entry[], nowMs: number, theme: Theme, columns: number): string {
   const { arrow } = theme.symbols;
   const rows = entries
-    .slice(0, mostLines)
+    .slice(0, maxLines)
     .map((entry) => ({ ...factsOf(entry, nowMs, theme), command: commandFor(entry) }));
   const widest = (cell: 'text' | 'command') => Math.max(...rows.map((row) => widthOf(row[cell])));
   const width = Math.min(widest('text'), columns - widthOf(`  ${arrow} `) - 2 - widest('command'));
@@ -99,7 +99,7 @@ function linesOf(entries: readonly Entry[], nowMs: number, theme: Theme, columns
     const shown = padTo(cutTo(text, width, theme), width);
     return `${style(symbol)} ${shown}  ${arrow} ${theme.busy(command)}\n`;
   });
-  const more = entries.length > mostLines ? `and ${entries.length - mostLines} more\n` : '';
+  const more = entries.length > maxLines ? `and ${entries.length - maxLines} more\n` : '';
   return lines.join('') + more;
 }
 

@@ -87,7 +87,7 @@ function unknownAutomation(
   return {
     kind: 'problem',
     target: projectId === undefined ? undefined : { projectId, automationName },
-    triggerInfo: { attribution: 'no_run', idempotencyKey: null, isRepeatable: true },
+    triggerInfo: { attribution: 'no_run', idempotencyKey: null, isSafeToRepeat: true },
     problem: new Problem({ name: 'not_found', message, hint }),
   };
 }

@@ -5,10 +5,10 @@ import { type Result, wantsData } from '../output/print.ts';
 import { attributions, mayBeEarlierRun } from '../run/attribution.ts';
 import type { RunEvent } from '../run/events.ts';
 import { factsOf } from '../run/exit-of.ts';
-import { type Outcome, type RunOutcome, type TriggerOutcome, targetOf } from '../run/outcome.ts';
+import { type Outcome, type TargetOutcome, type TriggerOutcome, targetOf } from '../run/outcome.ts';
 import { automationNameOf } from '../run/run.ts';
 import { beganAt } from '../run/service.ts';
-import { endedWell } from '../run/statuses.ts';
+import { isSuccess } from '../run/statuses.ts';
 import { withCurrentStatus } from '../start/outcome-of-trigger.ts';
 import { startRun } from '../start/start-run.ts';
 import type { StartRequest } from '../start/trigger-result.ts';
@@ -25,7 +25,7 @@ export function triggerAll(
   const inOrder = createInOrder();
   return followAndReport(requests.length, flags, connection, async ({ boardConnection, starts, follow, done }) => {
     const { context } = boardConnection;
-    const triggerOne = async (request: StartRequest, index: number): Promise<RunOutcome> => {
+    const triggerOne = async (request: StartRequest, index: number): Promise<TargetOutcome> => {
       const { outcome: started, handle } = await startRun(request, boardConnection);
       starts.push(started.triggerInfo);
       const id = started.run?.executionId;
@@ -85,7 +85,7 @@ function warnOfEarlier(
         : `${key}, but its status can't be read: ${diagnosticOfFailedRequest(failure, hintContext).message}`;
     observe({ event: 'warning', name: 'status_unavailable', message, run });
   }
-  if (!status?.isFinal || endedWell(status.status)) return;
+  if (!status?.isFinal || isSuccess(status.status)) return;
   const none = started === 'no' ? '; no new run was started' : '';
   const when = how === 'found' ? '' : ` ${beganAt(status)}`;
   const message = `${key}${when}, which finished ${status.status}${none}`;

@@ -8,7 +8,7 @@ import { automationsIn } from '../connection/known-automations.ts';
 import { journalOf } from '../connection/open-journal.ts';
 import type { Invocation } from '../context.ts';
 import type { Result } from '../output/print.ts';
-import { longestIdempotencyKey } from '../run/limits.ts';
+import { maxIdempotencyKey } from '../run/limits.ts';
 import { usageProblem } from '../run/problem.ts';
 import { shellWord } from '../run/quote.ts';
 import { automationNameOf, fullNameOf, randomUuid, type Target } from '../run/run.ts';
@@ -42,7 +42,7 @@ const command = following(
 type TriggerOptions = OptionsOf<typeof command>;
 
 // A longer list of names would push the example off the screen.
-const mostNamed = 8;
+const maxNamed = 8;
 
 export const trigger = define(command, {
   triggersRuns: true,
@@ -79,7 +79,7 @@ function nameKnown(context: Invocation): string | undefined {
   const baseUrl = valueIfGiven(resolveWithoutApiKey({}, context.env).baseUrl);
   const names = [...automationsIn({ journal: journalOf(context, { quiet: true }), baseUrl })];
   if (names.length === 0) return undefined;
-  const shown = names.slice(0, mostNamed).map(shellWord).join(', ');
+  const shown = names.slice(0, maxNamed).map(shellWord).join(', ');
   return `known on this machine: ${shown}\nsee \`runctl trigger --help\``;
 }
 
@@ -90,7 +90,7 @@ function nameKnown(context: Invocation): string | undefined {
 function dryRun(requests: readonly StartRequest[], { baseUrl }: Connection): Result {
   const sent = requests.map(({ target, body, idempotencyKey = randomUuid() }) => {
     const request = { method: 'POST', url: `${baseUrl}${triggerPath(target)}`, idempotencyKey, body: JSON.parse(body) };
-    const triggerInfo = { attribution: 'no_run', idempotencyKey, isRepeatable: true } as const;
+    const triggerInfo = { attribution: 'no_run', idempotencyKey, isSafeToRepeat: true } as const;
     return { request, outcome: { kind: 'dry_run', target, triggerInfo, fields: { request } } as const };
   });
   const text = sent.map(
@@ -120,8 +120,8 @@ function parseKeyTemplate(
   }
   return (target) => {
     const key = template.replaceAll(automationPlaceholder, encodeURIComponent(fullNameOf(target)));
-    if (key.length <= longestIdempotencyKey) return key;
-    const message = `the idempotency key for ${automationNameOf(target)} is longer than ${longestIdempotencyKey} characters`;
+    if (key.length <= maxIdempotencyKey) return key;
+    const message = `the idempotency key for ${automationNameOf(target)} is longer than ${maxIdempotencyKey} characters`;
     throw usageProblem(message, 'choose a shorter one');
   };
 }

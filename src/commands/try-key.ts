@@ -46,7 +46,7 @@ async function tryKey(target: Target, say: (sentence: string) => void, connectio
   const idempotencyKey = randomUuid();
   const account = await connection.account(idempotencyKey);
   const trigger: Trigger = { baseUrl, account, target, idempotencyKey, userProvided: false, body: '{}' };
-  const first = await sendTrigger(trigger, { isRepeatable: false }, connection);
+  const first = await sendTrigger(trigger, { honorsKeys: false }, connection);
   if (first.kind !== 'has_run')
     return { problem: unclearProblem(outcomeWithoutRun(first, trigger, connection), connection) };
   if (!first.response) throw new Error('another process has the same generated key');
@@ -55,7 +55,7 @@ async function tryKey(target: Target, say: (sentence: string) => void, connectio
   // The response to the trigger shows that the settings are right.
   connection.session.answered();
   const run: Run = { target, executionId: first.executionId };
-  const record = createRecorder(journal, { ...trigger, isRepeat: true, process: processes.own });
+  const record = createRecorder(journal, { ...trigger, wasSentBefore: true, process: processes.own });
   say(
     `started run ${run.executionId} of ${automationNameOf(target)}; repeating the trigger with the same idempotency key`,
   );

@@ -10,7 +10,7 @@ import { runHandleOf } from '../journal/run-handle.ts';
 import type { Result } from '../output/print.ts';
 import { isUnfinished, runOf } from '../run/entry.ts';
 import { defaults } from '../run/limits.ts';
-import type { RunHandle, RunOutcome } from '../run/outcome.ts';
+import type { RunHandle, TargetOutcome } from '../run/outcome.ts';
 import { usageProblem } from '../run/problem.ts';
 import { connectToFollow, type FollowFlags, followAndReport } from './follow.ts';
 import { namedRuns, sayLastRun } from './named-runs.ts';
@@ -80,7 +80,7 @@ async function unfinishedRuns(connection: Connection): Promise<RunHandle[]> {
 function followAll(runs: readonly RunHandle[], flags: FollowFlags, connection: Connection): Promise<Result> {
   const distinct = new Map(runs.map((handle) => [keyOf(handle), handle]));
   return followAndReport(distinct.size, flags, connection, async ({ follow, done }) => {
-    const followOne = async (handle: RunHandle): Promise<RunOutcome> => {
+    const followOne = async (handle: RunHandle): Promise<TargetOutcome> => {
       const outcome = await follow(handle);
       done(outcome);
       return outcome;

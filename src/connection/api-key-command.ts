@@ -8,7 +8,7 @@ import { createSecrets } from '../system/secrets.ts';
 import { createWholeLines, runShellCommand } from '../system/shell-command.ts';
 
 const limitMs = 30_000;
-const mostBytes = 8 * 1024;
+const maxBytes = 8 * 1024;
 
 /**
  * Has the shell run `command`, whose first line of output is the API key. Throws a usage or the
@@ -22,7 +22,7 @@ export async function runApiKeyCommand(command: string, source: string, context:
     stderrText += text;
   });
   const hear = (text: string, from: 'stdout' | 'stderr') => {
-    if (from === 'stdout') printed = (printed + text).slice(0, mostBytes);
+    if (from === 'stdout') printed = (printed + text).slice(0, maxBytes);
     else messages.push(text);
   };
   const failure = await runShellCommand({ command, limitMs, isAtTerminal: stderr.isTTY, hear }, context);
@@ -34,14 +34,14 @@ export async function runApiKeyCommand(command: string, source: string, context:
   for (const line of printed.split('\n')) ownSecrets.protect(line.trim());
   // The messages of the command may quote a part of its output that wasn't read and so isn't hidden
   // as the API key.
-  if (stderrText !== '' && printed.length >= mostBytes)
+  if (stderrText !== '' && printed.length >= maxBytes)
     stderrText = '(its messages are left out: it printed more than 8 KiB)';
   for (const line of ownSecrets.scrub(stderrText).split('\n')) {
     if (line.trim() !== '') stderr.write(`API key command: ${sanitizeLine(line)}\n`);
   }
   const hint = 'its first line of output must be the API key: try it in a shell';
   if (failure) throw usageProblem(`the command that prints the API key (${source}) ${failure}`, hint);
-  if (text.length >= mostBytes) throw usageProblem(`the command (${source}) doesn't print a valid API key`, hint);
+  if (text.length >= maxBytes) throw usageProblem(`the command (${source}) doesn't print a valid API key`, hint);
   refuseApiKeyIn(context.typed, context);
   return valueIfGiven(key) ?? '';
 }

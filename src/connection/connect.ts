@@ -26,7 +26,7 @@ export interface ConnectOptions extends SettingFlags {
   interval?: number; // milliseconds
 }
 
-const mostConnections = 64;
+const maxConnections = 64;
 
 /**
  * Reads the settings and opens the journal; sends nothing. Throws a usage problem for a missing or
@@ -59,7 +59,7 @@ export async function openHttp(
   // The HTTP code takes 20 ms to load. Help and refused command lines don't need it.
   const { createTransport } = await import('../service/transport.ts');
   // Little's law, for responses that take up to a second.
-  const connections = Math.min(mostConnections, Math.max(4, Math.ceil(rate * 1.3)));
+  const connections = Math.min(maxConnections, Math.max(4, Math.ceil(rate * 1.3)));
   const wire = createTransport({
     origin,
     proxy,

@@ -52,7 +52,7 @@ async function findNamed(named: RunArgument, connection: Connection): Promise<Ru
   }
 }
 
-const mostEntriesRead = 1000;
+const maxEntriesRead = 1000;
 
 const inFull = 'name it in full as <projectId>/<name>/<executionId>';
 
@@ -137,7 +137,7 @@ function newestOf(entries: Iterable<Entry>): { run?: RunEntry; laterTrigger?: Un
 function checkOnlyProject(run: RunEntry, automation: NamedAutomation, { journal, baseUrl }: Connection): void {
   let read = 0;
   for (const entry of journal.entries({ baseUrl, automations: [automation] })) {
-    if (++read > mostEntriesRead) return;
+    if (++read > maxEntriesRead) return;
     if (entry.kind !== 'unresolved') checkSameProject(run, entry);
   }
 }
@@ -179,7 +179,7 @@ function checkSameProject({ target: one }: Entry, { target: other }: Entry): voi
 }
 
 /** How many runs are shown to choose from. */
-const mostListed = 10;
+const maxListed = 10;
 
 const isIdPrefix = (text: string) => /^[\da-f-]{4,35}$/i.test(text);
 
@@ -188,18 +188,18 @@ function findByPrefix(text: string, { journal, baseUrl, context }: Connection): 
   const runs: RunEntry[] = [];
   for (const entry of journal.entries({ baseUrl, idPrefix: text })) {
     if (entry.kind !== 'unresolved') runs.push(entry);
-    if (runs.length > mostListed) break;
+    if (runs.length > maxListed) break;
   }
   const [first, ...others] = runs;
   if (!first) return undefined;
   if (others.length === 0) return runHandleOf(runOf(first), first, context.clock);
-  const shown = runs.slice(0, mostListed);
+  const shown = runs.slice(0, maxListed);
   const idLength = lengthOfIds(shown.map(({ executionId }) => executionId));
   const choices = shown.map(({ target, executionId, startedAt, at }) => {
     const ago = formatAgo(context.clock.nowMs() - Date.parse(startedAt ?? at));
     return `${executionId.slice(0, idLength)}  ${automationNameOf(target)}, ${ago}`;
   });
-  const number = runs.length > mostListed ? `more than ${mostListed}` : runs.length;
+  const number = runs.length > maxListed ? `more than ${maxListed}` : runs.length;
   const problem = usageProblem(`${number} runs begin with ${quote(text)}`, 'type more characters of the id');
   throw problem.with({ choices });
 }

@@ -6,7 +6,7 @@ import { resolveWithoutApiKey } from '../settings/resolve.ts';
 import { valueIfGiven } from '../settings/table.ts';
 import { journalOf } from './open-journal.ts';
 
-const mostRunsRead = 1000;
+const maxRunsRead = 1000;
 /**
  * How many of the newest journal files are read for suggestions. Reading more would take longer
  * than a suggestion is worth.
@@ -22,7 +22,7 @@ export function automationsIn({ journal, baseUrl }: { journal: Journal; baseUrl:
   let read = 0;
   for (const { target } of journal.entries({ baseUrl, hasRun: true, files: newestFiles })) {
     if (isPlainName(target.automationName)) names.add(target.automationName);
-    if (++read >= mostRunsRead) break;
+    if (++read >= maxRunsRead) break;
   }
   return names;
 }

@@ -71,7 +71,7 @@ export function journalOf({ env, reporter, clock }: Invocation, { needed, quiet 
 }
 
 /** The longest record needs about this much space. */
-const leastBytes = 4096;
+const minBytes = 4096;
 
 /**
  * Why nothing can be added to the journal. Undefined if records can be added, or if the journal
@@ -106,17 +106,17 @@ function checkSpace(folder: string, newest?: string): void {
   if (newest) accessSync(newest, constants.W_OK);
   const { blocks, bavail, bsize } = statfsSync(newest ?? folder);
   if (blocks === 0) throw new Error('no file can be made there');
-  if (bavail * bsize < leastBytes) throw new Error('the disk is full');
+  if (bavail * bsize < minBytes) throw new Error('the disk is full');
   const size = newest ? statSync(newest).size : 0;
   const startBytes = size > fullFileBytes ? 0 : size;
-  if (mostFileBytes() - startBytes < leastBytes) throw new Error('the file size limit is reached: ulimit -f');
+  if (maxFileBytes() - startBytes < minBytes) throw new Error('the file size limit is reached: ulimit -f');
 }
 
 /**
  * The limit for the size of a file that this process writes (RLIMIT_FSIZE). Only Linux tells it
  * without a helper process.
  */
-function mostFileBytes(): number {
+function maxFileBytes(): number {
   try {
     const [, soft] = /^Max file size +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
     return soft === undefined ? Number.POSITIVE_INFINITY : Number(soft);

@@ -16,10 +16,10 @@ export interface Refreshed {
   faults: ReadonlyMap<string, Fault>;
 }
 
-/** Polls each run once and records the statuses. All polls together take at most `longestMs`. */
+/** Polls each run once and records the statuses. All polls together take at most `maxMs`. */
 export async function refreshRuns(
   runs: readonly RunEntry[],
-  longestMs: number,
+  maxMs: number,
   connection: Connection,
 ): Promise<Refreshed> {
   const { context, service, limiter, journal, baseUrl, clock } = connection;
@@ -45,19 +45,19 @@ export async function refreshRuns(
       if (httpStatus !== 429 && httpStatus !== 503) return;
       pausedBy = answer.fault;
       limiter.pausePolls(retryAfterMs);
-    } else faults.set(run.executionId, isSent ? tooSlow(longestMs) : (pausedBy ?? tooMany(longestMs, runs.length)));
+    } else faults.set(run.executionId, isSent ? tooSlow(maxMs) : (pausedBy ?? tooMany(maxMs, runs.length)));
   };
   const polls = runs.map(poll);
-  const timer = clock.sleep(longestMs, end.signal);
+  const timer = clock.sleep(maxMs, end.signal);
   await Promise.race([Promise.all(polls), timer]);
   end.abort();
   await Promise.all(polls);
   return { current, faults };
 }
 
-const tooSlow = (longestMs: number): Fault => ({
+const tooSlow = (maxMs: number): Fault => ({
   kind: 'lost',
-  message: `no response within ${formatDuration(longestMs)}`,
+  message: `no response within ${formatDuration(maxMs)}`,
   hint: 'give it more time with `--give-up-after 5m`',
 });
 
@@ -65,9 +65,9 @@ const tooSlow = (longestMs: number): Fault => ({
  * The rate limiter gave no permit in time. The hint names a time that is enough for this number of
  * runs at the default rate.
  */
-const tooMany = (longestMs: number, runs: number): Fault => ({
+const tooMany = (maxMs: number, runs: number): Fault => ({
   kind: 'unsent',
-  message: `${formatDuration(longestMs)} isn't enough to poll all runs`,
+  message: `${formatDuration(maxMs)} isn't enough to poll all runs`,
   hint: `give it more time with \`--give-up-after ${Math.max(5, Math.ceil(runs / defaults.rate / 60) + 1)}m\``,
 });
 

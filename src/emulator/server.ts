@@ -18,7 +18,7 @@ export interface EmulatorOptions {
 
 /** Only this machine can reach the emulator. */
 const host = '127.0.0.1';
-const mostBodyBytes = 2 ** 20;
+const maxBodyBytes = 2 ** 20;
 
 /** Serves a service over HTTP. Throws a usage problem for a port that is in use. */
 export async function startEmulator({ service, port = 0, speed = 1, nowMs, onRequest }: EmulatorOptions) {
@@ -83,7 +83,7 @@ async function readRequest(incoming: IncomingMessage): Promise<ServiceRequest | 
       chunks.push(chunk);
       bytes += chunk.length;
       // Any page in a browser on this machine may send requests.
-      if (bytes > mostBodyBytes) return undefined;
+      if (bytes > maxBodyBytes) return undefined;
     }
   } catch {
     return undefined;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ownFolder, readOwn } from '../system/own-file.ts';
 
 /** A larger file isn't a journal, and would take too much memory. */
-const mostMebibytes = 256;
+const maxMebibytes = 256;
 
 /** A larger file is followed by another. */
 export const fullFileBytes = 256 * 1024;
@@ -57,4 +57,4 @@ function journalNames(names: readonly string[]): { name: string; number: number 
 
 /** Throws the errors of `readOwn`. */
 export const readFile = (path: string, roomFor?: (size: number) => Buffer): Buffer =>
-  readOwn(path, mostMebibytes, roomFor).bytes;
+  readOwn(path, maxMebibytes, roomFor).bytes;

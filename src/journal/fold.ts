@@ -53,10 +53,10 @@ export function fold(records: Iterable<JournalRecord>): State {
   let position = 0;
   for (const record of records) {
     position += 1;
-    if (record.type === 'triggered') trigger(state, record, position);
-    else if (record.type === 'accepted') accept(state, record, position);
-    else if (record.type === 'status' || record.type === 'not_found') observe(state, record);
-    else resolve(state, record);
+    if (record.type === 'triggered') applyTriggered(state, record, position);
+    else if (record.type === 'accepted') applyAccepted(state, record, position);
+    else if (record.type === 'status' || record.type === 'not_found') applyStatus(state, record);
+    else applyEnd(state, record);
   }
   return state;
 }
@@ -76,14 +76,14 @@ export function listed({ runs, places }: State): Listed[] {
 /** Only the runs, from records that name one, in half the time. */
 export function foldRuns(records: Iterable<JournalRecord>): State {
   const state: State = { runs: new Map(), keys: new Map(), places: [] };
-  for (const record of records) if ('executionId' in record) observe(state, record);
+  for (const record of records) if ('executionId' in record) applyStatus(state, record);
   return state;
 }
 
 export const isUnresolved = ({ attempts, isSuperseded }: KeyUse): boolean => attempts.length > 0 && !isSuperseded;
 
 /** Another attempt joins an unresolved trigger. After a refusal, the trigger starts over. */
-function trigger({ keys, places }: State, record: RecordOf<'triggered'>, position: number): void {
+function applyTriggered({ keys, places }: State, record: RecordOf<'triggered'>, position: number): void {
   const id = triggerIdOf(record);
   const earlier = keys.get(id);
   if (earlier?.executionId !== undefined) return;
@@ -102,7 +102,7 @@ function trigger({ keys, places }: State, record: RecordOf<'triggered'>, positio
 }
 
 /** The run takes the place of its trigger, unless it was known before. */
-function accept(state: State, record: RecordOf<'accepted'>, position: number): void {
+function applyAccepted(state: State, record: RecordOf<'accepted'>, position: number): void {
   const runId = runIdOf(record);
   const isListed = state.runs.has(runId);
   updateRun(state.runs, runId, record);
@@ -127,7 +127,7 @@ function unrecordedUse({ keys, places }: State, record: RecordOf<'accepted'>, po
 }
 
 /** A refusal only ends its own attempt, because another process may have sent the same key. */
-function resolve({ keys }: State, record: RecordOf<'refused' | 'reused_key' | 'superseded' | 'in_doubt'>): void {
+function applyEnd({ keys }: State, record: RecordOf<'refused' | 'reused_key' | 'superseded' | 'in_doubt'>): void {
   const use = keys.get(triggerIdOf(record));
   if (!use || !isUnresolved(use)) return;
   switch (record.type) {
@@ -159,7 +159,7 @@ function noteConflict(use: KeyUse, { name, activeExecutionId }: RecordOf<'refuse
     use.conflict = { activeExecutionId: activeExecutionId ?? use.conflict?.activeExecutionId };
 }
 
-function observe(state: State, record: RunRecord): void {
+function applyStatus(state: State, record: RunRecord): void {
   const runId = runIdOf(record);
   const isListed = state.runs.has(runId);
   updateRun(state.runs, runId, record);

@@ -12,7 +12,7 @@ import {
 import type { ExitName } from '../run/exit-codes.ts';
 import { durationMsOf, type Run, type Target } from '../run/run.ts';
 import type { RunResult, RunStatus } from '../run/service.ts';
-import { endedWell, hasFinished } from '../run/statuses.ts';
+import { hasFinished, isSuccess } from '../run/statuses.ts';
 import type { TriggerKey } from '../run/trigger.ts';
 import { type EntryFilter, isMatch, textsOf } from './entry-filter.ts';
 import {
@@ -35,7 +35,7 @@ const newestFiles = [2, 16];
 /** Which of an automation's earlier runs predict how long the next one takes. */
 const pastFiles = { files: 16, ageMs: 90 * 24 * 3_600_000 };
 /** How many earlier runs say how long the next one takes. */
-const mostPastRuns = 20;
+const maxPastRuns = 20;
 
 /** This machine's journal. Throws only what `onTrouble` throws. What can't be read is unknown. */
 export const openJournal = (options: LogOptions): Journal => new Journal(openLog(options), options.nowMs);
@@ -254,11 +254,11 @@ export class Journal {
     const durationsMs: number[] = [];
     const sinceMs = this.nowMs() - pastFiles.ageMs;
     for (const entry of this.entries({ ...filter, files: pastFiles.files, hasRun: true })) {
-      if (durationsMs.length >= mostPastRuns) break;
+      if (durationsMs.length >= maxPastRuns) break;
       // The entries come in the order of their records, not of their times, because a clock may
       // have been set.
       if (Date.parse(entry.at) < sinceMs) continue;
-      const durationMs = entry.kind === 'run' && endedWell(entry.status) ? durationMsOf(entry) : undefined;
+      const durationMs = entry.kind === 'run' && isSuccess(entry.status) ? durationMsOf(entry) : undefined;
       if (durationMs) durationsMs.push(durationMs);
     }
     return durationsMs;

@@ -25,7 +25,7 @@ export interface Recorder {
 }
 
 interface TriggerToRecord extends Trigger {
-  isRepeat: boolean;
+  wasSentBefore: boolean;
   /** What the journal had of this key when this command decided to send it. */
   earlierAttempts?: readonly string[];
   process?: string; // its name from `Processes`
@@ -33,17 +33,17 @@ interface TriggerToRecord extends Trigger {
 
 /** Writes what becomes of a trigger to the journal. */
 export function createRecorder(journal: Journal, trigger: TriggerToRecord): Recorder {
-  const { baseUrl, target, idempotencyKey, userProvided, isRepeat, earlierAttempts = [] } = trigger;
+  const { baseUrl, target, idempotencyKey, userProvided, wasSentBefore, earlierAttempts = [] } = trigger;
   const key = { baseUrl, target, idempotencyKey };
   const attempt = randomUuid();
   let isWritten = false;
-  let isInDoubt = isRepeat;
+  let isInDoubt = wasSentBefore;
 
   return {
     sending: writeTriggered,
     isTaken() {
       // Nobody else has a generated key.
-      if (!userProvided && !isRepeat) return false;
+      if (!userProvided && !wasSentBefore) return false;
       const recorded = journal.findKey(key);
       if (recorded?.kind !== 'unresolved') return recorded?.kind === 'run';
       const own = recorded.attempts.indexOf(attempt);
@@ -71,7 +71,7 @@ export function createRecorder(journal: Journal, trigger: TriggerToRecord): Reco
   };
 
   function writeTriggered(): void {
-    const first = isRepeat ? undefined : true;
+    const first = wasSentBefore ? undefined : true;
     isWritten = journal.append({ type: 'triggered', ...trigger, attempt, first });
   }
 }

@@ -1,6 +1,6 @@
 import { automationArgumentOf, shellWord } from '../run/quote.ts';
 import { fullNameOf, type Run } from '../run/run.ts';
-import { endedWell, isKnownStatus } from '../run/statuses.ts';
+import { isKnownStatus, isSuccess } from '../run/statuses.ts';
 
 /** What the user can do about each error type of a result (docs/service.openapi.json). */
 const remedies: Record<string, string> = {
@@ -26,7 +26,7 @@ export function nextStepOf(
   project?: string,
 ): string | undefined {
   // For a status that this version doesn't know, there is no advice.
-  if (!isFinal || endedWell(status) || !isKnownStatus(status)) return undefined;
+  if (!isFinal || isSuccess(status) || !isKnownStatus(status)) return undefined;
   const name = target.projectId === project ? automationArgumentOf(target) : shellWord(fullNameOf(target));
   return `${remedyOfErrorType(errorType)} \`runctl trigger ${name} --watch\``;
 }

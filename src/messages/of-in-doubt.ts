@@ -42,7 +42,7 @@ export function diagnosticInDoubt({ target, triggerInfo, inDoubt }: OutcomeOf<'i
 function diagnosticOfLost(fault: Fault, trigger: TriggerInDoubt): Diagnostic {
   const { target, ignoresKeys } = trigger;
   // A refusal can only be that of a retry, because otherwise the trigger wouldn't be in doubt.
-  const isRetry = deliveryOf(fault) === 'refused';
+  const isRetry = deliveryOf(fault) === 'not_acted';
   const next = nextSteps(trigger, fault.retryAfterMs);
   return {
     message: `the response to the trigger of ${automationNameOf(target)} was lost${afterLoss(fault, trigger, isRetry)}`,

@@ -9,13 +9,13 @@ import {
   remedyOf,
   retryAfterHint,
 } from '../run/fault.ts';
-import { longestIdempotencyKey } from '../run/limits.ts';
+import { maxIdempotencyKey } from '../run/limits.ts';
 import type { LastConfirmed, OutcomeOf, TriggerInfo, WatchEnd } from '../run/outcome.ts';
 import type { Diagnostic } from '../run/problem.ts';
 import { shellWord } from '../run/quote.ts';
 import { automationNameOf, fullNameOf, type Run } from '../run/run.ts';
 import type { RunResource } from '../run/service.ts';
-import { endedWell, isKnownStatus } from '../run/statuses.ts';
+import { isKnownStatus, isSuccess } from '../run/statuses.ts';
 import { formatDuration, localTime } from '../system/time-text.ts';
 import type { HintContext } from './hint-context.ts';
 import { didYouMeanLine } from './of-trigger.ts';
@@ -157,7 +157,7 @@ function diagnosticOfNotFoundRun({ run, triggerInfo, fault, lastConfirmed }: Not
   const state = lastConfirmed ? `, ${lastConfirmedText(lastConfirmed)}` : '';
   // A key that is derived from the old one is the same each time the command is repeated, so it
   // starts only one run.
-  const newKey = `${idempotencyKey?.slice(0, longestIdempotencyKey - 2)}-2`;
+  const newKey = `${idempotencyKey?.slice(0, maxIdempotencyKey - 2)}-2`;
   const trigger = `runctl trigger ${shellWord(fullNameOf(run.target))}${flag} --idempotency-key ${shellWord(newKey)}`;
   const unknownRun = `the service doesn't know run ${run.executionId} of ${name}`;
   return {
@@ -198,7 +198,7 @@ export function diagnosticOfUnreadResult(
   const happened = `${automationNameOf(run.target)} finished ${status.status}, but its result`;
   const hint = again('result', run, hintContext);
   if (isAborted(requestFault)) return { message: `interrupted; ${happened} was not read`, hint };
-  if (!endedWell(status.status)) return undefined;
+  if (!isSuccess(status.status)) return undefined;
   const hints: Partial<Record<FaultKind, string>> = {
     too_large: `results of up to 64 MiB can be read; to see the run: ${again('status', run, hintContext)}`,
     unauthorized: requestFault.hint ?? remedyOf(requestFault),

@@ -33,7 +33,7 @@ interface BoardRow {
 type FailedPoll = Extract<RunEvent, { event: 'attempt_failed'; run: Run }>;
 
 /** How many rows are shown. Further runs are only counted. */
-const mostRows = 10;
+const maxRows = 10;
 
 /**
  * Shows the runs that are followed on a terminal, one row for each. If there are several, a line
@@ -91,9 +91,9 @@ export function createBoard({ runs, usualDuration }: BoardOptions, log: Reporter
   function boardText(): string {
     // Spinner or indent take two columns, and some terminals wrap a line that fills the last one.
     const columns = Math.max(1, stderr.columns() - 3);
-    const lines = linesOf([...rows.values()].slice(0, mostRows), columns, clock, theme);
+    const lines = linesOf([...rows.values()].slice(0, maxRows), columns, clock, theme);
     if (isSingle) return lines.join('');
-    const more = rows.size > mostRows ? [cutTo(`and ${rows.size - mostRows} more`, columns, theme)] : [];
+    const more = rows.size > maxRows ? [cutTo(`and ${rows.size - maxRows} more`, columns, theme)] : [];
     return [cutTo(`${done} of ${runs} done`, columns, theme), ...lines, ...more].join('\n  ');
   }
 }

@@ -43,7 +43,7 @@ export function documentOf(outcome: Outcome, context: DocumentContext, options: 
  * left out.
  */
 function runctlOf(outcome: Outcome, context: DocumentContext, options: DocumentOptions): JsonObject {
-  const { hintContext = plainHintContext, isSafeToRepeat = outcome.triggerInfo?.isRepeatable ?? true } = options;
+  const { hintContext = plainHintContext, isSafeToRepeat = outcome.triggerInfo?.isSafeToRepeat ?? true } = options;
   const { command, secrets } = context;
   const { status, fault, lastConfirmed, activeExecutionId } = factsOf(outcome);
   const diagnostic = diagnosticOf(outcome, hintContext);
@@ -116,8 +116,8 @@ function nextOf(
 ): string | undefined {
   const named = diagnostic.needsPerson ? undefined : commandIn(diagnostic);
   if (named !== undefined) return context.withFlags(named);
-  const isRepeatable = outcomeNameOf(outcome) === 'rate_limited' && outcome.triggerInfo && isSafeToRepeat;
-  return isRepeatable ? context.commandLine : undefined;
+  const isCommandRepeatable = outcomeNameOf(outcome) === 'rate_limited' && outcome.triggerInfo && isSafeToRepeat;
+  return isCommandRepeatable ? context.commandLine : undefined;
 }
 
 /**

@@ -5,8 +5,8 @@ import { diagnosticOf } from '../messages/of-outcome.ts';
 import type { RunEvent } from '../run/events.ts';
 import { isSignalExitName } from '../run/exit-codes.ts';
 import { factsOf, isOk, outcomeNameOf, problemNameOf } from '../run/exit-of.ts';
-import { type Outcome, type OutcomeOf, type RunOutcome, targetOf, type WatchEnd } from '../run/outcome.ts';
-import { endedWell, wordOf } from '../run/statuses.ts';
+import { type Outcome, type OutcomeOf, type TargetOutcome, targetOf, type WatchEnd } from '../run/outcome.ts';
+import { isSuccess, wordOf } from '../run/statuses.ts';
 import { type OutputOptions, type Result, themeOf } from './print.ts';
 import { withoutStatus } from './status-text.ts';
 import { summary } from './summary.ts';
@@ -26,7 +26,7 @@ const endsAllWatches: Record<WatchEnd['kind'], boolean> = {
 };
 
 /** The event that the command has finished with one run, while others may take hours. */
-export function doneEvent(outcome: RunOutcome, pending: number, hintContext: HintContext): RunEvent {
+export function doneEvent(outcome: TargetOutcome, pending: number, hintContext: HintContext): RunEvent {
   const { run } = outcome;
   const name = outcomeNameOf(outcome);
   const cause = problemNameOf(outcome);
@@ -40,7 +40,7 @@ export function doneEvent(outcome: RunOutcome, pending: number, hintContext: Hin
  * with details of failures.
  */
 export async function reportRuns(
-  outcomes: readonly RunOutcome[],
+  outcomes: readonly TargetOutcome[],
   { quiet = false }: OutputOptions,
   { hintContext, project }: ReportOptions,
   context: Invocation,
@@ -77,7 +77,7 @@ function nextOf(
   project: string | undefined,
 ): string | undefined {
   const { endedAs = 'COMPLETED' } = outcome?.triggerInfo ?? {};
-  if (!endedWell(endedAs)) return 'for a new run, use a new idempotency key';
+  if (!isSuccess(endedAs)) return 'for a new run, use a new idempotency key';
   if (outcome?.kind !== 'status' || diagnosticOf(outcome, hintContext)) return undefined;
   return nextStepOf(outcome.run, outcome.status, outcome.result?.error?.type, project);
 }

@@ -1,7 +1,7 @@
 import type { Invocation } from '../context.ts';
 import { type Reporter, type RunEvent, subjectOf } from '../run/events.ts';
 import { reasonOf } from '../run/fault.ts';
-import { laterSignOfLifeMs, signOfLifeMs } from '../run/limits.ts';
+import { heartbeatMs, laterSignOfLifeMs } from '../run/limits.ts';
 import { automationNameOf } from '../run/run.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
 import { formatDuration, localTime } from '../system/time-text.ts';
@@ -47,7 +47,7 @@ export function createLogReporter(context: Invocation, { quiet }: OutputOptions 
     if (isLongSilence(event) && !written.hasToldSilence) {
       reported.set(executionId, { lastMs, signs: 0, hasToldSilence: true });
     } else if (isSignOfLife(event)) {
-      const gapMs = written.signs > 0 ? laterSignOfLifeMs : signOfLifeMs;
+      const gapMs = written.signs > 0 ? laterSignOfLifeMs : heartbeatMs;
       if (lastMs - written.lastMs < gapMs) return;
       reported.set(executionId, { ...written, lastMs, signs: written.signs + 1 });
     } else {

@@ -6,8 +6,8 @@ import { isInterrupted } from '../system/clock.ts';
 import { isJsonObject, type JsonObject, stringifyJson } from '../system/json.ts';
 import { createWholeLines, runShellCommand } from '../system/shell-command.ts';
 
-const mostAtOnce = 8;
-const longestWaitMs = 600_000;
+const maxAtOnce = 8;
+const maxWaitMs = 600_000;
 
 /**
  * The `--on-final` commands. Failures are reported, but don't change the exit code. Without a
@@ -15,7 +15,7 @@ const longestWaitMs = 600_000;
  */
 export function createFinalHooks(command: string | undefined, context: Invocation) {
   const { clock, reporter, signal } = context;
-  const limited = createLimit(mostAtOnce);
+  const limited = createLimit(maxAtOnce);
   const tooLate = new AbortController();
   const running = new Set<Promise<void>>();
 
@@ -43,7 +43,7 @@ export function createFinalHooks(command: string | undefined, context: Invocatio
     async waitForAll() {
       if (running.size === 0) return;
       const allEnded = new AbortController();
-      void clock.sleep(longestWaitMs, allEnded.signal).then(() => tooLate.abort('the time limit for hooks expired'));
+      void clock.sleep(maxWaitMs, allEnded.signal).then(() => tooLate.abort('the time limit for hooks expired'));
       await Promise.all(running);
       allEnded.abort();
     },
@@ -91,11 +91,11 @@ export async function runHook(
 }
 
 // Linux can't start a process with a variable of more than 128 KiB or with NUL in one.
-const longestVariable = 32_000;
+const maxVariable = 32_000;
 const variable = (text: unknown) =>
   String(text ?? '')
     .replaceAll('\0', '')
-    .slice(0, longestVariable);
+    .slice(0, maxVariable);
 
 function variablesOf({ run, triggerInfo }: OutcomeOf<'status'>, document: JsonObject, command: string | null) {
   const { exitCode, outcome } = isJsonObject(document.runctl) ? document.runctl : {};

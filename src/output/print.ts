@@ -111,14 +111,14 @@ function printProblems(
   context: Invocation,
 ): boolean {
   const problems = problemsOf(outcomes, hintContext, context);
-  for (const { diagnostic, name } of problems.slice(0, mostProblems)) printDiagnostic(diagnostic, context, name);
-  const more = problems.length - mostProblems;
+  for (const { diagnostic, name } of problems.slice(0, maxProblems)) printDiagnostic(diagnostic, context, name);
+  const more = problems.length - maxProblems;
   if (more > 0) printSentence(`runctl: and ${count(more, 'more problem')}; \`runctl list\` shows every run`, context);
   return problems.length > 0;
 }
 
 /** How many problems are printed. Further ones are only counted. */
-const mostProblems = 9;
+const maxProblems = 9;
 
 export const exitNamesOf = ({ outcomes = [], exit = 'ok' }: Result): ExitName[] => [
   ...outcomes.map(commandExitNameOf),
@@ -126,7 +126,7 @@ export const exitNamesOf = ({ outcomes = [], exit = 'ok' }: Result): ExitName[] 
 ];
 
 function documentsOf({ outcomes = [], hintContext, isSafeToRepeat }: Result, context: Invocation): JsonObject[] {
-  const isSafe = isSafeToRepeat ?? outcomes.every(({ triggerInfo }) => triggerInfo?.isRepeatable ?? true);
+  const isSafe = isSafeToRepeat ?? outcomes.every(({ triggerInfo }) => triggerInfo?.isSafeToRepeat ?? true);
   return outcomes.map((outcome) => documentOf(outcome, context, { hintContext, isSafeToRepeat: isSafe }));
 }
 
@@ -204,10 +204,10 @@ function printVerdict(outcomes: readonly Outcome[], { stderr, warnings }: Invoca
   if (isReported || notCompleted.length === 0) return;
   const completed = outcomes.filter((outcome) => commandExitNameOf(outcome) === 'ok').length;
   if (outcomes.length > 1) stderr.write(`runctl: ${completed} of ${count(outcomes.length, 'run')} completed\n`);
-  for (const outcome of notCompleted.slice(0, mostVerdicts)) stderr.write(`runctl: ${verdictOf(outcome)}\n`);
+  for (const outcome of notCompleted.slice(0, maxVerdicts)) stderr.write(`runctl: ${verdictOf(outcome)}\n`);
 }
 
-const mostVerdicts = 10;
+const maxVerdicts = 10;
 
 /**
  * One line with the status, the first line of the error and the id. A mail from cron may be all

@@ -2,7 +2,7 @@ import { allResolutions } from '../messages/of-recovery.ts';
 import { attributions } from '../run/attribution.ts';
 import { exitCodes } from '../run/exit-codes.ts';
 import { causesOfUnknown } from '../run/problem.ts';
-import { endings, unknownEnding } from '../run/statuses.ts';
+import { finalStatusTable, unknownFinalStatus } from '../run/statuses.ts';
 import type { JsonObject } from '../system/json.ts';
 
 export type Schema = JsonObject;
@@ -28,7 +28,10 @@ function object(required: Schema, optional: Schema = {}, more: Schema = {}): Sch
 
 const outcomes = [...new Set(exitCodes.map(({ outcome }) => outcome))];
 /** Exit names that report the status of a run, so a document with them has no problem. */
-const withoutProblem = [...[...Object.values(endings), unknownEnding].map(({ exit }) => exit), 'still_running'];
+const withoutProblem = [
+  ...[...Object.values(finalStatusTable), unknownFinalStatus].map(({ exit }) => exit),
+  'still_running',
+];
 
 const confirmed = object({ status: text, ageMs: count });
 const warning = object({ name: text, message: text });

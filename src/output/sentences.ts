@@ -1,9 +1,9 @@
 import type { FailedAttempt, RunEvent, WarningName } from '../run/events.ts';
 import { reasonOf } from '../run/fault.ts';
-import { laterSignOfLifeMs, signOfLifeMs } from '../run/limits.ts';
+import { heartbeatMs, laterSignOfLifeMs } from '../run/limits.ts';
 import { automationNameOf, type Target } from '../run/run.ts';
 import { beganAt } from '../run/service.ts';
-import { endedWell } from '../run/statuses.ts';
+import { isSuccess } from '../run/statuses.ts';
 import type { Clock } from '../system/clock.ts';
 import { formatDuration } from '../system/time-text.ts';
 
@@ -47,7 +47,7 @@ export function createSentences(clock: Clock): (event: RunEvent) => string | und
     const reason = reasonOf(event.fault);
     const nowMs = clock.elapsedMs();
     const last = failed.get(name);
-    if (last?.reason === reason && nowMs - last.atMs < signOfLifeMs) return undefined;
+    if (last?.reason === reason && nowMs - last.atMs < heartbeatMs) return undefined;
     failed.set(name, { reason, atMs: nowMs });
     // The first command of a new user may have a typing error in the base URL.
     const check = event.fault.kind === 'unreachable' ? ' (`runctl config list` shows the base URL)' : '';
@@ -91,7 +91,7 @@ function triggeredSentence(event: RunEventOf<'triggered'>): string | undefined {
   };
   const { executionId } = run;
   // An earlier run that failed has a warning of its own.
-  if (status?.isFinal && how !== 'started') return endedWell(status.status) ? sentences[how] : undefined;
+  if (status?.isFinal && how !== 'started') return isSuccess(status.status) ? sentences[how] : undefined;
   if (isWatched) return `${sentences[how]}: ${executionId}`;
   return `${sentences[how]}; to watch it: \`runctl watch ${argument ?? executionId}\``;
 }

@@ -2,7 +2,7 @@ import { attributions } from '../run/attribution.ts';
 import type { LastConfirmed, Outcome } from '../run/outcome.ts';
 import { durationMsOf } from '../run/run.ts';
 import type { RunStatus } from '../run/service.ts';
-import { endedWell } from '../run/statuses.ts';
+import { isSuccess } from '../run/statuses.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
 import { formatAgo, formatDuration } from '../system/time-text.ts';
 import type { Theme } from './theme.ts';
@@ -32,7 +32,7 @@ export interface ShownStatus {
 
 export function colorOfStatus({ status, isFinal }: ShownStatus, theme: Theme): (text: string) => string {
   if (!isFinal) return theme.busy;
-  return endedWell(status) ? theme.ok : theme.bad;
+  return isSuccess(status) ? theme.ok : theme.bad;
 }
 
 /** A status with its symbol, in its color. */
@@ -41,7 +41,7 @@ export const markedStatus = (shown: ShownStatus, theme: Theme): string =>
 
 export function symbolOfStatus({ status, isFinal }: ShownStatus, { symbols }: Theme): string {
   if (!isFinal) return symbols.running;
-  return endedWell(status) ? symbols.ok : symbols.bad;
+  return isSuccess(status) ? symbols.ok : symbols.bad;
 }
 
 /** The text in place of a status for an outcome that has none. */

@@ -1,6 +1,6 @@
 import type { Run } from '../run/run.ts';
 import { errorTextOf, type RunResult, type RunStatus } from '../run/service.ts';
-import { endedWell } from '../run/statuses.ts';
+import { isSuccess } from '../run/statuses.ts';
 import { sanitize, sanitizeLine } from '../system/sanitize.ts';
 import { fields } from './fields.ts';
 import { creditsOf, durationOf, markedStatus } from './status-text.ts';
@@ -25,7 +25,7 @@ export function summary(
 ): string {
   const took = durationOf({ ...status, completedAt: status.completedAt ?? result?.completedAt });
   const name = theme.strong(sanitizeLine(run.target.automationName));
-  const word = endedWell(status.status) ? 'in' : 'after';
+  const word = isSuccess(status.status) ? 'in' : 'after';
   const time = took ? ` ${theme.dim(`${word} ${took}`)}` : '';
   const rows = fields(
     [

@@ -63,7 +63,7 @@ const wordOf = (text: string) =>
     .replaceAll(/\s+/g, '_');
 
 /** If fewer columns are left for the last cell, it is left out, because it would say nothing. */
-const leastOfLast = 12;
+const minOfLast = 12;
 
 /**
  * Lays out a table for a terminal. Columns that are empty or don't fit are left out. The last
@@ -79,7 +79,7 @@ function forTerminal(columns: readonly FilledColumn[], theme: Theme, width: numb
       ...cells.map(({ text, symbol, style = String }) => ({ text: symbol ? `${symbol} ${text}` : text, style })),
     ];
     const taken = Math.min(widest(shown.map(({ text }) => text)), isLast ? columnsLeft : Math.floor(width / 3));
-    if (taken > columnsLeft || (isLast && columnsLeft < leastOfLast)) return [];
+    if (taken > columnsLeft || (isLast && columnsLeft < minOfLast)) return [];
     columnsLeft -= taken + gap.length;
     return [shown.map(({ text, style }) => style(padTo(cutTo(text, taken, theme), taken)))];
   });

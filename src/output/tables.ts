@@ -1,6 +1,6 @@
 import { type Entry, executionIdOf, isUnfinished, type RunEntry, statusOf } from '../run/entry.ts';
 import { factsOf } from '../run/exit-of.ts';
-import { type RunOutcome, targetOf } from '../run/outcome.ts';
+import { type TargetOutcome, targetOf } from '../run/outcome.ts';
 import type { Target } from '../run/run.ts';
 import { errorTextOf } from '../run/service.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
@@ -82,7 +82,7 @@ function tookOf({ entry, isOld }: ListRow, nowMs: number): string | undefined {
   return durationOf({ startedAt, completedAt: isRunning ? new Date(nowMs).toISOString() : completedAt });
 }
 
-const finalColumns: readonly Column<RunOutcome>[] = [
+const finalColumns: readonly Column<TargetOutcome>[] = [
   {
     heading: 'STATUS',
     cell(outcome, theme) {
@@ -104,11 +104,11 @@ const finalColumns: readonly Column<RunOutcome>[] = [
 ];
 
 /** Why the run failed, or why there is none. */
-function errorOf(outcome: RunOutcome): string {
+function errorOf(outcome: TargetOutcome): string {
   const { status, result, fault } = factsOf(outcome);
   return errorTextOf(result) || (status ? '' : (fault?.message ?? ''));
 }
 
 /** The table of several runs at the end of a command. */
-export const finalTable = (outcomes: readonly RunOutcome[], theme: Theme, { columns }: WrapOptions): string =>
+export const finalTable = (outcomes: readonly TargetOutcome[], theme: Theme, { columns }: WrapOptions): string =>
   table(finalColumns, outcomes, theme, columns);

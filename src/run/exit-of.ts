@@ -4,7 +4,7 @@ import { exitNameAfterGivingUp, exitNameOfFault, type Fault } from './fault.ts';
 import type { LastConfirmed, Outcome, OutcomeOf } from './outcome.ts';
 import type { ProblemName } from './problem.ts';
 import type { RunResult, RunStatus } from './service.ts';
-import { endedWell, exitNameOfRun } from './statuses.ts';
+import { exitNameOfRun, isSuccess } from './statuses.ts';
 
 /**
  * The name under which the JSON document reports this outcome (`runctl.outcome`). It is a name in
@@ -45,7 +45,7 @@ function nameInDoubt({ inDoubt }: OutcomeOf<'in_doubt'>): ExitName {
 }
 
 function nameOfStatus({ status, requestFault }: OutcomeOf<'status'>): ExitName {
-  return requestFault && endedWell(status.status) ? 'result_unavailable' : exitNameOfRun(status);
+  return requestFault && isSuccess(status.status) ? 'result_unavailable' : exitNameOfRun(status);
 }
 
 /**

@@ -2,20 +2,21 @@ import { formatDuration } from '../system/time-text.ts';
 import type { ExitName } from './exit-codes.ts';
 
 /**
- * What happened to a request. After `unknown` the service may have acted on it, so whether a
- * trigger is in doubt rests on this (`isInDoubt` in `start/send-attempts.ts`).
+ * What happened to a request. `not_sent`: it never left this machine. `not_acted`: the service, or a
+ * proxy before it, refused it. After `unknown` the service may have acted on it, so whether a trigger
+ * is in doubt rests on this (`isInDoubt` in `start/send-attempts.ts`).
  */
-type Delivery = 'not_sent' | 'refused' | 'unknown';
+type Delivery = 'not_sent' | 'not_acted' | 'unknown';
 
 /** What follows from a fault, whatever the request was. */
 interface FaultRow {
   isRetryable?: true; // the next attempt may succeed
   delivery: Delivery;
   exit: ExitName; // if a trigger, `status` or `result` ends with it
-  afterSilence?: ExitName; // if a watch gives up without a valid response; `unavailable` by default
+  exitAfterGivingUp?: ExitName; // if a watch gives up without a valid response; `unavailable` by default
   /** The service itself responded; else the check fails with `exit` of a watch. */
   doctor?: 'ok' | 'warning';
-  says?: string; // a complete sentence that is printed in place of the service's message
+  message?: string; // a complete sentence that is printed in place of the service's message
   remedy?: string;
 }
 
@@ -44,75 +45,75 @@ const faults = {
     remedy: 'give it more time with `--timeout`, or a higher `--rate`',
   },
   /** The request has a text that HTTP can't transmit. */
-  unsendable: { delivery: 'not_sent', exit: 'rejected', afterSilence: 'rejected' },
+  unsendable: { delivery: 'not_sent', exit: 'rejected', exitAfterGivingUp: 'rejected' },
   /** The connection broke before the response was complete, or no response came in time. */
   lost: { isRetryable: true, delivery: 'unknown', exit: 'unavailable' },
   /** A complete response with 408, 425 or 5xx. */
-  unavailable: { isRetryable: true, delivery: 'unknown', exit: 'unavailable', says: 'the service is unavailable' },
+  unavailable: { isRetryable: true, delivery: 'unknown', exit: 'unavailable', message: 'the service is unavailable' },
   /** A response with 429, or with 403 and `Retry-After`. */
   throttled: {
     isRetryable: true,
-    delivery: 'refused',
+    delivery: 'not_acted',
     exit: 'rate_limited',
-    afterSilence: 'rate_limited',
+    exitAfterGivingUp: 'rate_limited',
     doctor: 'warning',
-    says: 'the rate limit was reached',
+    message: 'the rate limit was reached',
   },
   /** A 2xx response that isn't JSON or is another document than expected. */
   unreadable: { isRetryable: true, delivery: 'unknown', exit: 'unavailable' },
   too_large: { delivery: 'unknown', exit: 'unavailable' },
   /** A response with 401 or 403, unless it is an HTML page. */
   unauthorized: {
-    delivery: 'refused',
+    delivery: 'not_acted',
     exit: 'unauthorized',
-    afterSilence: 'unauthorized',
-    says: 'the API key was refused',
+    exitAfterGivingUp: 'unauthorized',
+    message: 'the API key was refused',
     remedy: `${apiKeyHint}: replace it there`,
   },
   /**
    * The API key was refused, but when its file or command was read again, it had none. Another API
    * key may be about to be stored there.
    */
-  unconfirmed_refusal: { delivery: 'refused', exit: 'unauthorized' },
+  unconfirmed_refusal: { delivery: 'not_acted', exit: 'unauthorized' },
   /** A response with 402. */
   no_credits: {
-    delivery: 'refused',
+    delivery: 'not_acted',
     exit: 'no_credits',
     doctor: 'warning',
-    says: 'the AI credit balance is 0',
+    message: 'the AI credit balance is 0',
     remedy: 'top up the credits, then trigger again',
   },
   /** A response with 422 `runAlreadyActive`. */
-  already_active: { delivery: 'refused', exit: 'already_active', says: 'it is already running' },
+  already_active: { delivery: 'not_acted', exit: 'already_active', message: 'it is already running' },
   /** The service doesn't know the run or the Automation. */
-  not_found: { delivery: 'refused', exit: 'not_found', doctor: 'ok' },
+  not_found: { delivery: 'not_acted', exit: 'not_found', doctor: 'ok' },
   /** A poll got 404 or 410 without the service's code, so the response may come from a router. */
-  path_not_found: { delivery: 'refused', exit: 'not_found', remedy: addressHint },
+  path_not_found: { delivery: 'not_acted', exit: 'not_found', remedy: addressHint },
   /** The trigger was redirected to a run, which it may have started. */
   redirected_to_run: {
     delivery: 'unknown',
     exit: 'rejected',
-    says: 'the service responded with a redirect to a run, not with its id',
+    message: 'the service responded with a redirect to a run, not with its id',
   },
-  redirected: { delivery: 'refused', exit: 'rejected', remedy: addressHint },
+  redirected: { delivery: 'not_acted', exit: 'rejected', remedy: addressHint },
   /** A response with 409: another request with the idempotency key is in progress. */
   in_progress: { isRetryable: true, delivery: 'unknown', exit: 'rejected' },
   /** Any other complete response that refuses the request. */
-  rejected: { delivery: 'refused', exit: 'rejected' },
+  rejected: { delivery: 'not_acted', exit: 'rejected' },
   /** The idempotency key was used for another Automation. */
-  reused_key: { delivery: 'refused', exit: 'rejected' },
+  reused_key: { delivery: 'not_acted', exit: 'rejected' },
   /**
    * The service repeats its refusal of this idempotency key, though the run that it calls active
    * has finished.
    */
-  spent_key: { delivery: 'refused', exit: 'already_active' },
+  spent_key: { delivery: 'not_acted', exit: 'already_active' },
   /** The service may have forgotten the idempotency key. */
   stale_key: { delivery: 'not_sent', exit: 'outcome_unknown' },
   /** The service ignores idempotency keys, and another process was first to record this one. */
   taken_key: { delivery: 'not_sent', exit: 'outcome_unknown' },
   /** The command was interrupted before the request was sent. */
-  aborted: { delivery: 'not_sent', exit: 'interrupted', afterSilence: 'interrupted' },
-  aborted_in_flight: { delivery: 'unknown', exit: 'interrupted', afterSilence: 'interrupted' },
+  aborted: { delivery: 'not_sent', exit: 'interrupted', exitAfterGivingUp: 'interrupted' },
+  aborted_in_flight: { delivery: 'unknown', exit: 'interrupted', exitAfterGivingUp: 'interrupted' },
 } as const satisfies Record<string, FaultRow>;
 
 export type FaultKind = keyof typeof faults;
@@ -123,7 +124,7 @@ const rowOf = (kind: FaultKind): FaultRow => faults[kind];
 export const exitNameOfFault = (fault: Fault): ExitName => rowOf(fault.kind).exit;
 
 /** The exit name of a watch that gave up without a valid response. */
-export const exitNameAfterGivingUp = (fault: Fault): ExitName => rowOf(fault.kind).afterSilence ?? 'unavailable';
+export const exitNameAfterGivingUp = (fault: Fault): ExitName => rowOf(fault.kind).exitAfterGivingUp ?? 'unavailable';
 
 /**
  * The result of the check of `doctor` whose request ends with this fault. It is an exit name if the
@@ -140,7 +141,7 @@ export const isProjectUnknown = ({ serviceCode, page }: Fault): boolean =>
   page === undefined && /^project_?not_?found$/i.test(serviceCode ?? '');
 
 /** The complete message for a refusal. Undefined if the service's message is quoted. */
-export const sentenceOf = (kind: FaultKind): string | undefined => rowOf(kind).says;
+export const sentenceOf = (kind: FaultKind): string | undefined => rowOf(kind).message;
 
 /** What the user can do about a failed request, whatever the request was. */
 export function remedyOf({ kind, httpStatus, page }: Fault): string | undefined {
@@ -204,7 +205,7 @@ export function deliveryOf(fault: Fault): Delivery {
 
 const readAfterWriteMs = 30_000;
 
-export const isRefusal = ({ kind }: Fault): boolean => kind === 'unauthorized' || kind === 'not_found';
+export const isAuthOrNotFound = ({ kind }: Fault): boolean => kind === 'unauthorized' || kind === 'not_found';
 
 const stopsEveryRequest: readonly FaultKind[] = [
   'untrusted',

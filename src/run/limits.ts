@@ -12,11 +12,11 @@ export const defaults = {
   listLimit: 20,
 } as const;
 
-export const longestIdempotencyKey = 255;
+export const maxIdempotencyKey = 255;
 
 /**
  * A long wait is reported again after the first of these times, then after every further period of
  * the second.
  */
-export const signOfLifeMs = 60_000;
+export const heartbeatMs = 60_000;
 export const laterSignOfLifeMs = 300_000;

@@ -2,8 +2,8 @@
  * How many edits a typo may have. In a short word it is one, because two would turn it into almost
  * any other word.
  */
-const longestShortWord = 5;
-const mostShown = 3;
+const maxShortWord = 5;
+const maxShown = 3;
 
 /** The names that are nearest to a mistyped one. Empty if none is near enough. */
 export function nearWords(typed: string, names: Iterable<string>): string[] {
@@ -11,13 +11,13 @@ export function nearWords(typed: string, names: Iterable<string>): string[] {
   let fewest = Number.POSITIVE_INFINITY;
   for (const word of new Set(names)) {
     if (word === typed) continue;
-    const mostEdits = Math.min(typed.length, word.length) > longestShortWord ? 2 : 1;
+    const mostEdits = Math.min(typed.length, word.length) > maxShortWord ? 2 : 1;
     const edits = editsBetween(folded(typed), folded(word));
     if (edits > mostEdits || edits > fewest || isOpposite(typed, word)) continue;
     near = edits < fewest ? [word] : [...near, word];
     fewest = edits;
   }
-  return near.slice(0, mostShown);
+  return near.slice(0, maxShown);
 }
 
 /** `did you mean a or b?`, as a hint; undefined if no known word is near. */

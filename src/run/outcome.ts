@@ -17,10 +17,10 @@ export type Outcome = OfTrigger | OfRun | OfCommand;
 export type OutcomeOf<Kind extends Outcome['kind']> = Extract<Outcome, { kind: Kind }>;
 
 /** The outcome of an argument that names an automation or a run. */
-export type RunOutcome = Outcome & ({ target: Target } | { run: Run });
+export type TargetOutcome = Outcome & ({ target: Target } | { run: Run });
 
 /** The automation that an outcome is about: that of its run, if it has one. */
-export function targetOf(outcome: RunOutcome): Target;
+export function targetOf(outcome: TargetOutcome): Target;
 export function targetOf(outcome: Outcome): Target | undefined;
 export function targetOf({ run, target }: Outcome): Target | undefined {
   return run ? run.target : target;
@@ -106,12 +106,12 @@ export interface TriggerInfo {
   attribution: Attribution; // what shows whether this command started a run
   idempotencyKey: string | null; // null before there was one
   /** May the same command line be repeated without a second run of this target? */
-  isRepeatable: boolean;
+  isSafeToRepeat: boolean;
   endedAs?: string; // the status in which the run had finished before
 }
 
 /** What became of a trigger that this command sent, or decided not to send. */
-export type TriggerOutcome = RunOutcome & { triggerInfo: TriggerInfo };
+export type TriggerOutcome = TargetOutcome & { triggerInfo: TriggerInfo };
 
 /** What `recover` found out about an unresolved trigger. */
 export interface Recovery {

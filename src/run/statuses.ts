@@ -1,25 +1,25 @@
 import type { ExitName } from './exit-codes.ts';
 
 /** What follows from a final status. */
-interface Ending {
-  endedWell: boolean; // a success for people, scripts and hooks
-  gravity: number; // if status and result differ, the graver one counts
+interface FinalStatusRow {
+  isSuccess: boolean; // a success for people, scripts and hooks
+  severity: number; // if status and result differ, the graver one counts
   exit: ExitName;
 }
 
 // biome-ignore format: a table
-export const endings = {
-  COMPLETED: { endedWell: true,  gravity: 0, exit: 'ok' },
-  FAILED:    { endedWell: false, gravity: 4, exit: 'run_failed' },
-  TIMED_OUT: { endedWell: false, gravity: 3, exit: 'run_timed_out' },
-  CANCELLED: { endedWell: false, gravity: 2, exit: 'run_cancelled' },
-} as const satisfies Record<string, Ending>;
+export const finalStatusTable = {
+  COMPLETED: { isSuccess: true,  severity: 0, exit: 'ok' },
+  FAILED:    { isSuccess: false, severity: 4, exit: 'run_failed' },
+  TIMED_OUT: { isSuccess: false, severity: 3, exit: 'run_timed_out' },
+  CANCELLED: { isSuccess: false, severity: 2, exit: 'run_cancelled' },
+} as const satisfies Record<string, FinalStatusRow>;
 
 /** A run that has finished with a status that this version doesn't know. */
-export const unknownEnding: Ending = { endedWell: false, gravity: 1, exit: 'run_ended' };
+export const unknownFinalStatus: FinalStatusRow = { isSuccess: false, severity: 1, exit: 'run_ended' };
 
-export type FinalStatus = keyof typeof endings;
-export const finalStatuses = Object.keys(endings) as FinalStatus[];
+export type FinalStatus = keyof typeof finalStatusTable;
+export const finalStatuses = Object.keys(finalStatusTable) as FinalStatus[];
 
 export const statuses: readonly string[] = ['RUNNING', ...finalStatuses];
 
@@ -56,21 +56,21 @@ export function finalStatusOf(status: string): FinalStatus | undefined {
 }
 
 /** What follows from the status of a run that has finished. */
-function endingOf(status: string): Ending {
+function rowOf(status: string): FinalStatusRow {
   const final = finalStatusOf(status);
-  return final ? endings[final] : unknownEnding;
+  return final ? finalStatusTable[final] : unknownFinalStatus;
 }
 
-export const endedWell = (status: string): boolean => endingOf(status).endedWell;
+export const isSuccess = (status: string): boolean => rowOf(status).isSuccess;
 
 /** The exit name for a run with this status: `still_running` while it is unfinished. */
 export function exitNameOfRun({ status, isFinal }: { status: string; isFinal: boolean }): ExitName {
-  return isFinal ? endingOf(status).exit : 'still_running';
+  return isFinal ? rowOf(status).exit : 'still_running';
 }
 
 /** The graver of two statuses with which a run has finished. */
 export const graverStatus = (one: string, other: string): string =>
-  endingOf(other).gravity > endingOf(one).gravity ? other : one;
+  rowOf(other).severity > rowOf(one).severity ? other : one;
 
 export const isSameStatus = (one: string, other: string): boolean => normalize(one) === normalize(other);
 

@@ -3,7 +3,7 @@ import type { Endpoint } from '../run/service.ts';
 import { endpoints } from './endpoints.ts';
 import type { ErrorBody } from './error-body.ts';
 
-interface Refusal {
+interface ErrorResponse {
   status: number;
   body: ErrorBody;
   leadsToRun: boolean; // its `Location` is a run of the target
@@ -12,14 +12,14 @@ interface Refusal {
 
 const conditions = {
   always: () => true,
-  'Location of a run': ({ leadsToRun }: Refusal) => leadsToRun,
-  runAlreadyActive: ({ body }: Refusal) => body.names('runAlreadyActive'),
-  'a not-found code': ({ body }: Refusal) =>
+  'Location of a run': ({ leadsToRun }: ErrorResponse) => leadsToRun,
+  runAlreadyActive: ({ body }: ErrorResponse) => body.names('runAlreadyActive'),
+  'a not-found code': ({ body }: ErrorResponse) =>
     body.isJson && (body.names('notFound') || /not_?found$/i.test(body.code ?? '')),
-  'JSON, no code': ({ body }: Refusal) => body.isJson && (body.code === undefined || isNameOfStatus(body.code)),
-  'no JSON': ({ body }: Refusal) => !body.isJson,
-  'an HTML page': ({ body }: Refusal) => body.page !== undefined,
-  'Retry-After': ({ hasRetryAfter }: Refusal) => hasRetryAfter,
+  'JSON, no code': ({ body }: ErrorResponse) => body.isJson && (body.code === undefined || isNameOfStatus(body.code)),
+  'no JSON': ({ body }: ErrorResponse) => !body.isJson,
+  'an HTML page': ({ body }: ErrorResponse) => body.page !== undefined,
+  'Retry-After': ({ hasRetryAfter }: ErrorResponse) => hasRetryAfter,
 };
 
 /**
@@ -67,7 +67,7 @@ const rows = table.map(([statuses, condition, trigger, poll]) => ({
 }));
 
 /** The kind of fault in an error response; `rejected` if no row matches. */
-export function kindOf(refusal: Refusal, endpoint: Endpoint): FaultKind {
+export function kindOf(refusal: ErrorResponse, endpoint: Endpoint): FaultKind {
   const row = rows.find(({ ranges, fits }) => ranges.some((range) => isWithin(refusal.status, range)) && fits(refusal));
   return row?.[endpoints[endpoint].statusColumn] ?? 'rejected';
 }

@@ -10,7 +10,7 @@ export interface ConnectionOptions {
   connections: number; // at most
   timeoutMs: number; // for opening a connection
   lookup: LookupFunction;
-  isPatient(): boolean; // is asked for each connection
+  usesLongConnectTimeout(): boolean; // is asked for each connection
 }
 
 export interface Connections {
@@ -54,7 +54,7 @@ function withBaselineCompiler(connect: Connect): Connect {
 
 /** Opens connections to one origin when they are needed, directly or through a proxy. */
 export async function openConnections(options: ConnectionOptions): Promise<Connections> {
-  const { origin, proxy, connections, timeoutMs, lookup, isPatient } = options;
+  const { origin, proxy, connections, timeoutMs, lookup, usesLongConnectTimeout } = options;
   const { buildConnector, Pool, maxHeaderSize } = await import('./undici.ts');
   const connectWithin = ({ addressMs, totalMs }: typeof quick) =>
     buildConnector({
@@ -64,7 +64,7 @@ export async function openConnections(options: ConnectionOptions): Promise<Conne
       allowH2: false,
     });
   const [quickly, patiently] = [connectWithin(quick), connectWithin(patient)];
-  const directly = watchHandshakes((target, done) => (isPatient() ? patiently : quickly)(target, done));
+  const directly = watchHandshakes((target, done) => (usesLongConnectTimeout() ? patiently : quickly)(target, done));
   const openPool = (connect: Connect) =>
     new Pool(origin, { ...noDeadlines, maxHeaderSize, connections, connect: withBaselineCompiler(connect) });
 

@@ -59,10 +59,10 @@ export function createRequester(options: HttpOptions) {
   return async function ask<T extends WithMessages>(
     { endpoint, target, path: ofBase, send, read }: RequestSpec<T>,
     signal: AbortSignal,
-    { timeoutMs: mostMs = requestTimeoutMs }: RequestOptions = {},
+    { timeoutMs: maxMs = requestTimeoutMs }: RequestOptions = {},
   ): Promise<Answer<T>> {
     const path = prefix + ofBase;
-    const timeoutMs = Math.min(requestTimeoutMs, mostMs);
+    const timeoutMs = Math.min(requestTimeoutMs, maxMs);
     const maxBytes = endpoints[endpoint].hasOutput ? options.maxOutputBytes : mebibyte;
     const { idempotencyKey } = send ?? {};
     const apiKey = await options.apiKey(idempotencyKey);

@@ -57,9 +57,9 @@ function isAddressIn(host: string, range: string): boolean {
   const address = bare(network);
   if (isIP(host) === 0 || isIP(address) === 0 || more.length > 0) return false;
   const familyOf = (text: string) => (isIP(text) === 4 ? 'ipv4' : 'ipv6');
-  const mostBits = isIP(address) === 4 ? 32 : 128;
-  const bits = prefix === undefined ? mostBits : Number(/^\d{1,3}$/.exec(prefix)?.[0] ?? Number.NaN);
-  if (!(bits <= mostBits)) return false;
+  const maxBits = isIP(address) === 4 ? 32 : 128;
+  const bits = prefix === undefined ? maxBits : Number(/^\d{1,3}$/.exec(prefix)?.[0] ?? Number.NaN);
+  if (!(bits <= maxBits)) return false;
   // Node would find each IPv4 address in `::/0`, too.
   if (isIP(host) === 4 && isIP(address) === 6 && bits < 96) return false;
   const addresses = new BlockList();

@@ -34,12 +34,12 @@ interface Waiting extends PermitRequest {
 }
 
 /** More triggers at once would only wait for each other. */
-const mostTriggers = 64;
+const maxTriggers = 64;
 // Requests arrive less evenly than they are sent, so a second counts as 5% longer.
 const margin = 1.05;
 /** How many permits missed by a busy process it can make up for. */
 const busyMs = 100;
-const longestPauseMs = 1000;
+const maxPauseMs = 1000;
 // The reason for cutting a pause short. An abort without a reason creates an error with a stack.
 const early = 'early';
 
@@ -125,7 +125,7 @@ class PriorityRateLimiter implements RateLimiter {
   }
 
   #isFree(priority: Priority): boolean {
-    if (priority === 'trigger') return this.#taken.trigger < mostTriggers;
+    if (priority === 'trigger') return this.#taken.trigger < maxTriggers;
     return this.#taken.shared < this.#connections && this.#heldMs() <= 0;
   }
 
@@ -164,7 +164,7 @@ class PriorityRateLimiter implements RateLimiter {
   }
 
   #endLate(): void {
-    let soonestMs = longestPauseMs;
+    let soonestMs = maxPauseMs;
     for (const waiting of this.#allWaiting()) {
       const lateMs = this.#lateInMs(waiting);
       if (lateMs <= 0) waiting.end();

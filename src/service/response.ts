@@ -21,7 +21,7 @@ interface Reading<T> {
 }
 
 const errorBodyBytes = 1024 * 1024;
-const longestScrubbed = 64 * 1024;
+const maxScrubbed = 64 * 1024;
 const requestIdHeaders = ['x-request-id', 'request-id', 'x-correlation-id', 'x-amzn-requestid', 'cf-ray'];
 
 /** Reads the response to a request (docs/service.openapi.json). */
@@ -42,7 +42,7 @@ async function readSuccess<T>(raw: HttpResponse, reading: Reading<T>): Promise<A
     );
   } catch (error) {
     if (!(error instanceof UnreadableBody)) throw error;
-    const page = pageIn(reading.scrub(error.text.slice(0, longestScrubbed)));
+    const page = pageIn(reading.scrub(error.text.slice(0, maxScrubbed)));
     const message = page ? pageMessage(page) : `the response body can't be read: ${error.message}`;
     return faultOf(error.tooLarge ? 'too_large' : 'unreadable', message, page);
   }

@@ -6,11 +6,11 @@ import { type Clock, onAbort, pause, stopwatch, suspendedMs } from '../system/cl
 import { type Priority, type RateLimiter, withPermit } from './rate-limiter.ts';
 
 const firstBackoffMs = 500;
-const longestBackoffMs = 15_000;
-const shortestBackoffMs = 50;
+const maxBackoffMs = 15_000;
+const minBackoffMs = 50;
 const lastMomentMs = 1_000;
 // The rest of `giveUpAfterMs` may be too short for any response.
-export const leastLimitMs = 1_000;
+export const minLimitMs = 1_000;
 
 /**
  * How long to wait after this many failures in a row if retries end in `leftMs`; undefined to give
@@ -24,8 +24,8 @@ export function backoffMs(
   random: () => number,
 ): number | undefined {
   if (leftMs <= 0 || retryAfterMs > leftMs) return undefined;
-  const ceilingMs = Math.min(longestBackoffMs, firstBackoffMs * 2 ** Math.min(failures - 1, 20));
-  return Math.min(leftMs, Math.max(shortestBackoffMs, random() * ceilingMs, retryAfterMs));
+  const ceilingMs = Math.min(maxBackoffMs, firstBackoffMs * 2 ** Math.min(failures - 1, 20));
+  return Math.min(leftMs, Math.max(minBackoffMs, random() * ceilingMs, retryAfterMs));
 }
 
 export interface RetryPorts {
@@ -108,7 +108,7 @@ export async function retry<T>(
       const nowMs = clock.elapsedMs();
       silentSinceMs = silentSinceMs === undefined ? nowMs : silentSinceMs + nowMs - queuedAtMs;
       const tookMs = stopwatch(clock);
-      const answer = await attempt(Math.max(leastLimitMs, Math.ceil(giveUpAfterMs - silentMs())));
+      const answer = await attempt(Math.max(minLimitMs, Math.ceil(giveUpAfterMs - silentMs())));
       if (tookMs() > requestTimeoutMs + suspendedMs) silentSinceMs = undefined;
       return answer;
     });

@@ -60,8 +60,14 @@ export function createTransport(options: TransportOptions): Transport {
    * After an attempt that reached no address, the next one waits longer for each address, and the
    * one after that as long as before.
    */
-  let isPatient = false;
-  const connecting = { origin, proxy, timeoutMs, lookup: withAddress(lookup), isPatient: () => isPatient };
+  let usesLongConnectTimeout = false;
+  const connecting = {
+    origin,
+    proxy,
+    timeoutMs,
+    lookup: withAddress(lookup),
+    usesLongConnectTimeout: () => usesLongConnectTimeout,
+  };
   const open = (limit: number) => openConnections({ ...connecting, connections: limit });
 
   let shared: Promise<Connections> | undefined;
@@ -85,7 +91,7 @@ export function createTransport(options: TransportOptions): Transport {
   return {
     async exchange(request, signal) {
       if (signal.aborted) return { kind: 'failure', failure: { sent: false, reason: 'interrupted' } };
-      const wasPatient = isPatient;
+      const wasPatient = usesLongConnectTimeout;
       let opened: Connections;
       try {
         opened = await connectionsFor(request.method);
@@ -98,7 +104,7 @@ export function createTransport(options: TransportOptions): Transport {
       try {
         const exchange = await perform(opened, origin, request, signal);
         isDoubtful ||= hasFailed(exchange);
-        if (isUnsent(exchange)) isPatient = !wasPatient;
+        if (isUnsent(exchange)) usesLongConnectTimeout = !wasPatient;
         return exchange;
       } finally {
         if (request.method !== 'GET') opened.destroy();

@@ -127,10 +127,10 @@ function readApiKeyFile(path: string, source: string, context: Context): Promise
   return acceptText(reading(), source, context);
 }
 
-const longestSilenceMs = 30_000;
+const maxSilenceMs = 30_000;
 
 async function silence(file: string, done: AbortSignal, { clock }: Context): Promise<never> {
-  await clock.sleep(longestSilenceMs, done);
+  await clock.sleep(maxSilenceMs, done);
   throw usageProblem(`${file} is a pipe, and nothing was written to it`, 'write the API key to it, and close it');
 }
 
@@ -150,7 +150,7 @@ async function openKeyFile(path: string): Promise<{ stream: Readable; isPipe: bo
   return { stream: new Socket({ fd, writable: false }), isPipe: true };
 }
 
-const mostBytes = 64 * 1024;
+const maxBytes = 64 * 1024;
 
 /**
  * Reads all of a stream. Throws a usage problem if it is too large or unreadable, the interrupted
@@ -164,7 +164,7 @@ function readApiKey(stream: AsyncIterable<string | Buffer>, what: string, { sign
     for await (const chunk of stream) {
       const part = Buffer.from(chunk as Buffer);
       bytes += part.length;
-      if (bytes > mostBytes) throw usageProblem(`${what} is larger than ${mostBytes / 1024} KiB`, hint);
+      if (bytes > maxBytes) throw usageProblem(`${what} is larger than ${maxBytes / 1024} KiB`, hint);
       chunks.push(part);
     }
     return Buffer.concat(chunks).toString('utf8');

@@ -33,7 +33,7 @@ export interface ReadConfig {
   distrust?: Problem;
 }
 
-const mostMebibytes = 16;
+const maxMebibytes = 16;
 const fixHint = 'fix it by hand, or move it away. It was not changed';
 
 /**
@@ -44,7 +44,7 @@ export function readConfigFile(path: string | undefined): ReadConfig {
   const nothing = { path, config: {}, isExposed: false };
   if (path === undefined) return nothing;
   try {
-    const { bytes, mode } = readOwn(path, mostMebibytes);
+    const { bytes, mode } = readOwn(path, maxMebibytes);
     const config = parseConfig(bytes.toString(), path);
     const holdsKey = Object.values(config.profiles ?? {}).some(({ apiKey }) => apiKey);
     return { path, config, isExposed: holdsKey && (mode & 0o077) !== 0 };

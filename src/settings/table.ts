@@ -24,7 +24,7 @@ export interface Setting {
    * Suggested commands get the flag of this setting, so that they use the same service and project.
    * False by default.
    */
-  isRepeated?: boolean;
+  isForwarded?: boolean;
   default?: string;
   about: string;
 }
@@ -63,7 +63,7 @@ export const settingTable = {
     hint: 'use a command like `pass show runctl`',
   }),
   baseUrl: stored({
-    isRepeated: true,
+    isForwarded: true,
     name: 'base URL',
     flag: '--base-url <url>',
     env: ['RUNCTL_BASE_URL'],
@@ -72,7 +72,7 @@ export const settingTable = {
     hint: 'use a URL like https://api.example.com',
   }),
   project: stored({
-    isRepeated: true,
+    isForwarded: true,
     name: 'project',
     flag: '--project <uuid>',
     env: ['RUNCTL_PROJECT'],
@@ -81,7 +81,7 @@ export const settingTable = {
     hint: 'use a UUID like 123e4567-e89b-42d3-a456-426614174000',
   }),
   profile: {
-    isRepeated: true,
+    isForwarded: true,
     name: 'profile',
     flag: '--profile <name>',
     env: ['RUNCTL_PROFILE'],

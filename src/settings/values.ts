@@ -1,7 +1,7 @@
 import { isUuid, withDashes } from '../run/run.ts';
 import { hasLateAt } from '../system/late-at.ts';
 import { isLoopback } from '../system/loopback.ts';
-import { longestSecret, shortestSecret } from '../system/secrets.ts';
+import { maxSecret, minSecret } from '../system/secrets.ts';
 import { parseDuration } from '../system/time-text.ts';
 
 /**
@@ -22,8 +22,8 @@ export function parseApiKey(text: string): Parsed<string> {
 function flawOfApiKey(apiKey: string): string | undefined {
   if (apiKey === '') return 'is empty';
   if (/^https?:\/\//i.test(apiKey)) return 'is a URL';
-  if (apiKey.length < shortestSecret) return `is shorter than ${shortestSecret} characters`;
-  if (apiKey.length > longestSecret) return `is longer than ${longestSecret} characters`;
+  if (apiKey.length < minSecret) return `is shorter than ${minSecret} characters`;
+  if (apiKey.length > maxSecret) return `is longer than ${maxSecret} characters`;
   if (/[\r\n]/.test(apiKey)) return 'contains a line break';
   if (/[^\x21-\x7e]/.test(apiKey)) return "contains a space or another character that isn't visible ASCII";
   return undefined;
@@ -91,14 +91,14 @@ export function parseKeyTreatment(text: string): Parsed<KeyTreatment> {
   return value === undefined ? { flaw: `must be ${keyTreatments.join(' or ')}` } : { value };
 }
 
-const shortestTimeoutMs = 100;
-const longestTimeoutMs = 600_000;
+const minTimeoutMs = 100;
+const maxTimeoutMs = 600_000;
 
 /** Milliseconds. */
 export function parseRequestTimeout(text: string): Parsed<number> {
   const ms = parseDuration(text);
   if (/^-\.?\d/.test(text)) return { flaw: "can't be negative" };
   if (ms === undefined) return { flaw: 'is not a duration' };
-  if (ms < shortestTimeoutMs || ms > longestTimeoutMs) return { flaw: 'is not between 100ms and 10m' };
+  if (ms < minTimeoutMs || ms > maxTimeoutMs) return { flaw: 'is not between 100ms and 10m' };
   return { value: ms, text };
 }

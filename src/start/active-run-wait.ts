@@ -22,9 +22,9 @@ interface EndedWait {
 }
 
 /** With less time left, a trigger couldn't get a response in time. */
-const leastForTriggerMs = 1_000;
+const minForTriggerMs = 1_000;
 /** The shortest time between triggers while we don't know which run is active. */
-const leastBetweenTriggersMs = 5_000;
+const minBetweenTriggersMs = 5_000;
 
 export function createActiveRunWait(target: Target, ports: Ports): ActiveRunWait {
   const { clock, random, signal, session, intervalMs, observe } = ports;
@@ -43,7 +43,7 @@ export function createActiveRunWait(target: Target, ports: Ports): ActiveRunWait
       const { retryAfterMs = 0 } = fault;
       const refusedAtMs = clock.elapsedMs();
       const leftMs = session.leftMs();
-      if (leftMs < leastForTriggerMs || retryAfterMs > leftMs) return timedOut();
+      if (leftMs < minForTriggerMs || retryAfterMs > leftMs) return timedOut();
       const isToBePolled = activeId !== undefined && activeId !== passedId;
       const ended = isToBePolled ? await pollUntilFinished(activeId) : undefined;
       if (ended) return ended;
@@ -51,7 +51,7 @@ export function createActiveRunWait(target: Target, ports: Ports): ActiveRunWait
       const restMs = Math.max(waitMs, refusedAtMs + retryAfterMs - clock.elapsedMs());
       if (await pause(restMs, clock, signal, retryAfterMs)) session.woke();
       if (signal.aborted) return { end: { kind: 'signal' } };
-      return session.leftMs() < leastForTriggerMs ? timedOut() : undefined;
+      return session.leftMs() < minForTriggerMs ? timedOut() : undefined;
     },
   };
 
@@ -70,7 +70,7 @@ export function createActiveRunWait(target: Target, ports: Ports): ActiveRunWait
    */
   function announceWait(leftMs: number, refusedAtMs: number): number {
     const gapMs = intervalMs ?? jitter(pollGapMs(refusedAtMs - startMs), random);
-    const nextMs = Math.min(Math.max(leastBetweenTriggersMs, gapMs), leftMs);
+    const nextMs = Math.min(Math.max(minBetweenTriggersMs, gapMs), leftMs);
     observe({ event: 'waiting', for: 'active_run', target, nextMs });
     return nextMs;
   }

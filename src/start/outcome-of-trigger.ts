@@ -10,12 +10,12 @@ import type { Trigger } from '../run/trigger.ts';
 import type { Clock } from '../system/clock.ts';
 import { fetchOptional, fetchStatus, isOutage, recordNotFound } from '../watch/fetch-run.ts';
 import type { Ports } from '../watch/ports.ts';
-import type { ResultWithoutRun, StartRequest, Triggered, TriggerResult } from './trigger-result.ts';
+import type { ResultWithoutRun, StartRequest, StartResult, TriggerResult } from './trigger-result.ts';
 
 /**
  * What became of a trigger: its run, if it has one, and what shows whether this command started it.
  */
-export async function outcomeOfTrigger(result: TriggerResult, trigger: Trigger, ports: Ports): Promise<Triggered> {
+export async function outcomeOfTrigger(result: TriggerResult, trigger: Trigger, ports: Ports): Promise<StartResult> {
   if (result.kind !== 'has_run') return { outcome: outcomeWithoutRun(result, trigger, ports) };
   const { executionId, attribution, response } = result;
   const run = { target: trigger.target, executionId };
@@ -50,7 +50,7 @@ function statusFacts(triggerInfo: TriggerInfo, status: RunStatus): { triggerInfo
 }
 
 /** The journal has the run, so it is named even if its status can't be read. */
-async function outcomeWithRecordedRun(run: Run, triggerInfo: TriggerInfo, ports: Ports): Promise<Triggered> {
+async function outcomeWithRecordedRun(run: Run, triggerInfo: TriggerInfo, ports: Ports): Promise<StartResult> {
   const { journal, baseUrl, clock, signal } = ports;
   const handle = runHandleOf(run, journal.find(run.executionId, { baseUrl }), clock);
   const answer = await fetchStatus(handle, ports);
@@ -100,7 +100,7 @@ export function outcomeOfRecoveredRun(
   ports: Ports,
 ): TriggerOutcome {
   const run = { target, executionId };
-  const triggerInfo = { attribution, idempotencyKey, isRepeatable: true };
+  const triggerInfo = { attribution, idempotencyKey, isSafeToRepeat: true };
   const status = response?.status ?? recordedStatus(executionId, ports);
   return { kind: 'has_run', run, triggerInfo, status };
 }
@@ -146,11 +146,11 @@ function isRefusedAgain(fault: Fault, trigger: Trigger, { journal }: Ports): boo
 }
 
 /** A signal came before anything was sent. */
-export function outcomeBeforeSending({ target, idempotencyKey }: StartRequest, ports: Ports): Triggered {
+export function outcomeBeforeSending({ target, idempotencyKey }: StartRequest, ports: Ports): StartResult {
   const triggerInfo: TriggerInfo = {
     attribution: 'no_run',
     idempotencyKey: idempotencyKey ?? null,
-    isRepeatable: true,
+    isSafeToRepeat: true,
   };
   return { outcome: interruptedOutcome(target, triggerInfo, ports) };
 }
@@ -224,14 +224,14 @@ function lastUnfinished(target: Target, { journal, baseUrl, clock }: Ports): str
 
 function triggerInfoOf(attribution: Attribution, trigger: Trigger, ports: Ports): TriggerInfo {
   const { idempotencyKey } = trigger;
-  return { attribution, idempotencyKey, isRepeatable: isRepeatable(attribution, trigger, ports) };
+  return { attribution, idempotencyKey, isSafeToRepeat: isSafeToRepeat(attribution, trigger, ports) };
 }
 
 /**
  * Can the command line be repeated without a second run of this target? A generated key is new each
  * time.
  */
-function isRepeatable(attribution: Attribution, trigger: Trigger, { journal, ignoresKeys }: Ports): boolean {
+function isSafeToRepeat(attribution: Attribution, trigger: Trigger, { journal, ignoresKeys }: Ports): boolean {
   const startedNone = attributions[attribution].started === 'no';
   if (!trigger.userProvided) return startedNone;
   if (!ignoresKeys) return true;

@@ -116,7 +116,7 @@ async function send(trigger: UnresolvedTrigger, ports: Ports): Promise<TriggerRe
   const ageMs = ageOf(trigger, ports.clock.nowMs());
   // A record that is dated in the future has no age. It is only sent because the user says so.
   const earlier = { ageMs: Number.isFinite(ageMs) ? ageMs : 0, attempts: trigger.attempts };
-  return sendTrigger(trigger, { earlier, isRecovery: true, isRepeatable: !ports.ignoresKeys }, ports);
+  return sendTrigger(trigger, { earlier, isRecovery: true, honorsKeys: !ports.ignoresKeys }, ports);
 }
 
 /** If the journal can't be read any more, what was sent is reported nevertheless. */
@@ -147,7 +147,7 @@ function outcomeOf({ trigger, result }: Recovered, { dryRun }: RecoverFlags, por
 }
 
 const unknownTriggerInfo = ({ idempotencyKey }: UnresolvedTrigger) =>
-  ({ attribution: 'in_doubt', idempotencyKey, isRepeatable: true }) as const;
+  ({ attribution: 'in_doubt', idempotencyKey, isSafeToRepeat: true }) as const;
 
 function outcomeOfProblem(trigger: UnresolvedTrigger, cause: Problem): TriggerOutcome {
   const problem = cause.with({ name: 'outcome_unknown' });

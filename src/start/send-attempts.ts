@@ -18,7 +18,7 @@ export interface KeyHistory {
   /** `recover` sends the key, to resolve the earlier attempts. */
   isRecovery?: boolean;
   /** The service honors the key, so an attempt that it may have acted on can be repeated. */
-  isRepeatable: boolean;
+  honorsKeys: boolean;
 }
 
 export interface SendPorts extends RetryPorts {
@@ -46,7 +46,7 @@ interface AttemptsSoFar {
  */
 export async function sendAttempts(trigger: Trigger, history: KeyHistory, ports: SendPorts): Promise<Attempts> {
   const { record, clock } = ports;
-  const { earlier, isRecovery = false, isRepeatable } = history;
+  const { earlier, isRecovery = false, honorsKeys } = history;
   const sinceMs = stopwatch(clock);
   const isTooOld = () => (earlier?.ageMs ?? 0) + sinceMs() > defaults.keyRetentionMs;
   const soFar: AttemptsSoFar = {
@@ -74,13 +74,13 @@ export async function sendAttempts(trigger: Trigger, history: KeyHistory, ports:
     if (mayHaveRun && isTooOld()) return staleKey;
     // If keys are ignored, every attempt may start a run, so of two processes only the first to
     // record the key sends it.
-    return !isRepeatable && soFar.count === 1 && record.isTaken() ? takenKey : undefined;
+    return !honorsKeys && soFar.count === 1 && record.isTaken() ? takenKey : undefined;
   }
 
   const last = await retry(attempt, {
     ...ports,
     priority: 'trigger',
-    isRetryable: (fault) => isRetryable(fault) && (isRepeatable || !soFar.isOwnInDoubt),
+    isRetryable: (fault) => isRetryable(fault) && (honorsKeys || !soFar.isOwnInDoubt),
     // With another API key the idempotency key would be a new one, so `startRun` decides whether it
     // is sent with that.
     renewApiKey: undefined,

@@ -15,12 +15,12 @@ export async function sendTrigger(trigger: Trigger, history: KeyHistory, ports: 
 export function sendPortsOf(trigger: Trigger, { earlier }: KeyHistory, ports: Ports): SendPorts {
   const { journal, processes, session, observe } = ports;
   const { target } = trigger;
-  const isRepeat = earlier !== undefined;
+  const wasSentBefore = earlier !== undefined;
   return {
     ...ports,
     record: createRecorder(journal, {
       ...trigger,
-      isRepeat,
+      wasSentBefore,
       earlierAttempts: earlier?.attempts,
       process: processes.own,
     }),

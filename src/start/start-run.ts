@@ -13,13 +13,13 @@ import { activeRunOf, outcomeBeforeSending, outcomeOfTrigger } from './outcome-o
 import { type Attempts, isInDoubt, type KeyHistory, sendAttempts } from './send-attempts.ts';
 import { sendPortsOf } from './send-trigger.ts';
 import { settle } from './settle.ts';
-import type { StartRequest, Triggered, TriggerResult } from './trigger-result.ts';
+import type { StartRequest, StartResult, TriggerResult } from './trigger-result.ts';
 
 /**
  * Starts a run, unless its idempotency key has started one before. If another run is active, does
  * what `--if-active` says.
  */
-export async function startRun(request: StartRequest, ports: Ports): Promise<Triggered> {
+export async function startRun(request: StartRequest, ports: Ports): Promise<StartResult> {
   const { target } = request;
   if (ports.signal.aborted) return outcomeBeforeSending(request, ports);
   const activeRunWait = createActiveRunWait(target, ports);
@@ -77,7 +77,7 @@ async function nextTrigger(request: StartRequest, ports: Ports): Promise<Next> {
   const account = await ports.account(idempotencyKey);
   const userProvided = given !== undefined;
   const trigger: Trigger = { baseUrl, account, target, idempotencyKey, userProvided, body, ifActive };
-  const next = { trigger, history: { isRepeatable: !ignoresKeys } };
+  const next = { trigger, history: { honorsKeys: !ignoresKeys } };
   const recorded = userProvided ? journal.findKey(trigger) : undefined;
   if (!recorded) return next;
   if (recorded.kind === 'run') {
@@ -99,7 +99,7 @@ function nextRepeat({ trigger, sinceMs }: SentTrigger, { journal, clock, ignores
   const recorded = journal.findKey(trigger);
   const recordedAgeMs = recorded?.kind === 'unresolved' ? ageOf(recorded, clock.nowMs()) : 0;
   const earlier = { ageMs: Math.max(sinceMs(), recordedAgeMs), isOwn: true };
-  const next = { trigger, history: { earlier, isRepeatable: !ignoresKeys } };
+  const next = { trigger, history: { earlier, honorsKeys: !ignoresKeys } };
   if (recorded?.kind !== 'run') return next;
   const { executionId } = recorded;
   return { ...next, result: { kind: 'has_run', executionId, attribution: 'shared_key' } };

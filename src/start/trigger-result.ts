@@ -35,7 +35,7 @@ interface NoRunOfTrigger {
 export type ResultWithoutRun = Exclude<TriggerResult, { kind: 'has_run' }>;
 
 /** What became of a request to start a run. */
-export interface Triggered {
+export interface StartResult {
   outcome: TriggerOutcome;
   handle?: RunHandle; // the run to follow
 }

@@ -26,16 +26,16 @@ const sliceMs = 5_000;
 export const suspendedMs = 10_000;
 
 /**
- * Waits `ms`, or at least `leastMs` and returns true if the machine slept or the process was
+ * Waits `ms`, or at least `minMs` and returns true if the machine slept or the process was
  * stopped meanwhile.
  */
-export async function pause(ms: number, clock: Clock, signal: AbortSignal, leastMs = 0): Promise<boolean> {
+export async function pause(ms: number, clock: Clock, signal: AbortSignal, minMs = 0): Promise<boolean> {
   const startMs = clock.elapsedMs();
   let woke = false;
   for (;;) {
     if (signal.aborted) return false;
     const pausedMs = clock.elapsedMs() - startMs;
-    if (pausedMs >= ms || (woke && pausedMs >= leastMs)) return woke;
+    if (pausedMs >= ms || (woke && pausedMs >= minMs)) return woke;
     const nextMs = Math.ceil(Math.min(sliceMs, ms - pausedMs));
     const lateMs = clock.elapsedMs() + nextMs + suspendedMs;
     const lateWallMs = clock.nowMs() + nextMs + suspendedMs;

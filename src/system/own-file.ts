@@ -109,17 +109,17 @@ export function openOwn(path: string, flags: number): number {
 
 /**
  * Reads a file into the memory that `allocate` returns, and no more than fits into it. Throws as
- * `openOwn` does, and for a file above `mostMebibytes`.
+ * `openOwn` does, and for a file above `maxMebibytes`.
  */
 export function readOwn(
   path: string,
-  mostMebibytes: number,
+  maxMebibytes: number,
   allocate: (size: number) => Buffer = Buffer.allocUnsafe,
 ): { bytes: Buffer; mode: number } {
   const fd = openOwn(path, constants.O_RDONLY);
   try {
     const { size, mode } = fstatSync(fd);
-    if (size > mostMebibytes * 1024 * 1024) throw new Error(`${path} is larger than ${mostMebibytes} MiB`);
+    if (size > maxMebibytes * 1024 * 1024) throw new Error(`${path} is larger than ${maxMebibytes} MiB`);
     const bytes = allocate(size);
     return { bytes: bytes.subarray(0, readSync(fd, bytes)), mode };
   } finally {

@@ -3,8 +3,8 @@ import { sanitize } from './sanitize.ts';
 export type Secrets = ReturnType<typeof createSecrets>;
 
 const mask = '[secret]';
-export const shortestSecret = 4; // shorter texts occur in ordinary words
-export const longestSecret = 2048; // for a longer one, V8 can't compile the expression that matches its escaped forms
+export const minSecret = 4; // shorter texts occur in ordinary words
+export const maxSecret = 2048; // for a longer one, V8 can't compile the expression that matches its escaped forms
 
 /**
  * Hides API keys and proxy credentials: plain, percent-encoded, JSON-escaped, or as a complete
@@ -15,7 +15,7 @@ export function createSecrets() {
   let escapedSecrets: readonly RegExp[] | undefined;
   return {
     protect(secret: string): void {
-      if (secret.length < shortestSecret || secrets.includes(secret)) return;
+      if (secret.length < minSecret || secrets.includes(secret)) return;
       // The longest secret is replaced first, because another may be a part of it.
       secrets = [...secrets, secret].sort((one, another) => another.length - one.length);
       escapedSecrets = undefined;
@@ -39,7 +39,7 @@ export function createSecrets() {
     // Few texts contain such a character, and the expressions take milliseconds to compile.
     if (secrets.length === 0 || !/[%\\]/.test(scrubbed)) return scrubbed;
     escapedSecrets ??= secrets
-      .filter(({ length }) => length <= longestSecret)
+      .filter(({ length }) => length <= maxSecret)
       .flatMap(escapedSpellings)
       .map((spelling) => new RegExp(spelling, 'gi'));
     for (const escaped of escapedSecrets) scrubbed = scrubbed.replace(escaped, mask);

@@ -99,8 +99,8 @@ function start({ command, variables, input, isAtTerminal = false, hear }: ShellC
   return child;
 }
 
-const longestLine = 64 * 1024;
-const mostOutput = 1024 * 1024;
+const maxLine = 64 * 1024;
+const maxOutput = 1024 * 1024;
 
 /**
  * Passes on a shell command's output in complete lines. A spinner would draw over half a line, and
@@ -109,19 +109,18 @@ const mostOutput = 1024 * 1024;
  */
 export function createWholeLines(write: (text: string) => void) {
   let line = ''; // the one that has not ended yet
-  let charactersLeft = mostOutput;
+  let charactersLeft = maxOutput;
   const show = (text: string) => {
     if (charactersLeft <= 0) return;
     charactersLeft -= text.length;
     write(charactersLeft > 0 ? text : `${text}(the rest of its output is left out)\n`);
   };
-  const shown = (text: string) =>
-    text.length > longestLine ? '(a line longer than 64 KiB is left out)\n' : `${text}\n`;
+  const shown = (text: string) => (text.length > maxLine ? '(a line longer than 64 KiB is left out)\n' : `${text}\n`);
   return {
     push(text: string) {
       const [end = '', ...others] = text.split('\n');
       const lines = [line + end, ...others];
-      line = (lines.pop() ?? '').slice(0, longestLine + 1);
+      line = (lines.pop() ?? '').slice(0, maxLine + 1);
       if (lines.length > 0) show(lines.map(shown).join(''));
     },
     end() {

@@ -2,7 +2,7 @@ import { abortedFault, type Fault, isRetryable, isTooEarly } from '../run/fault.
 import type { RunHandle } from '../run/outcome.ts';
 import type { Run } from '../run/run.ts';
 import { type Answer, errorTextOf, type RunResource, type RunResult, type RunStatus } from '../run/service.ts';
-import { endedWell } from '../run/statuses.ts';
+import { isSuccess } from '../run/statuses.ts';
 import { endpoints } from '../service/endpoints.ts';
 import { withPermit } from '../service/rate-limiter.ts';
 import { type Retried, retry } from '../service/retry.ts';
@@ -92,7 +92,7 @@ export async function recordNotFound(
   return kind === 'not_found' && journal.markNotFound(baseUrl, run, await account());
 }
 
-const longestError = 200;
+const maxError = 200;
 
 /**
  * What the journal keeps of an error: the start of its first line. Empty if a run failed without
@@ -101,7 +101,7 @@ const longestError = 200;
 export function recordedErrorOf(result: RunResult): string | undefined {
   const [line = ''] = errorTextOf(result).split('\n');
   // Without an empty error, a run without one would be asked for it again and again.
-  return line.slice(0, longestError) || (endedWell(result.status) ? undefined : '');
+  return line.slice(0, maxError) || (isSuccess(result.status) ? undefined : '');
 }
 
 // The user must not wait longer for what the output is complete without.
@@ -134,7 +134,7 @@ export async function readError(run: Run, status: RunStatus, ports: Ports): Prom
   return result;
 }
 
-const mostErrors = 10;
+const maxErrors = 10;
 
 /**
  * For the commands that see runs finish without watching them: reads the errors of those that
@@ -146,14 +146,14 @@ export async function readErrors(
   ports: Ports,
 ): Promise<ReadonlyMap<string, RunResult>> {
   const { journal, baseUrl } = ports;
-  const failed = finished.filter(({ status }) => status.isFinal && !endedWell(status.status));
+  const failed = finished.filter(({ status }) => status.isFinal && !isSuccess(status.status));
   const unread = failed.filter(({ run }) => journal.find(run.executionId, { baseUrl })?.error === undefined);
   const results = new Map<string, RunResult>();
   const read = async ({ run, status }: { run: Run; status: RunStatus }) => {
     const result = await readError(run, status, ports);
     if (result) results.set(run.executionId, result);
   };
-  await Promise.all(unread.slice(0, mostErrors).map(read));
+  await Promise.all(unread.slice(0, maxErrors).map(read));
   return results;
 }
 

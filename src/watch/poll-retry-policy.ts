@@ -1,5 +1,5 @@
 import type { FailedAttempt } from '../run/events.ts';
-import { type Fault, isOfConnection, isRefusal, isTooEarly } from '../run/fault.ts';
+import { type Fault, isAuthOrNotFound, isOfConnection, isTooEarly } from '../run/fault.ts';
 import { backoffMs } from '../service/retry.ts';
 import type { Clock } from '../system/clock.ts';
 import type { Ports } from './ports.ts';
@@ -19,10 +19,10 @@ const refusalMs = 30_000;
  * A longer `Retry-After` is cut to this, because an outage often ends before the time that the
  * service announced.
  */
-const longestWaitMs = 600_000;
+const maxWaitMs = 600_000;
 
 /** How long a watch waits for a `Retry-After`, unless its timeout ends first. */
-export const cappedRetryAfterMs = (retryAfterMs: number): number => Math.min(retryAfterMs, longestWaitMs);
+export const cappedRetryAfterMs = (retryAfterMs: number): number => Math.min(retryAfterMs, maxWaitMs);
 
 /** Decides after every failed poll whether the watch continues. */
 export function createPollRetryPolicy(
@@ -89,7 +89,7 @@ export function createPollRetryPolicy(
   }
 
   function isOfRefusal(fault: Fault): boolean {
-    return isRefusal(fault) && !isTooEarly(fault, sinceTriggerMs?.());
+    return isAuthOrNotFound(fault) && !isTooEarly(fault, sinceTriggerMs?.());
   }
 
   function isMissingPath(fault: Fault): boolean {

@@ -1,12 +1,12 @@
 import type { Fault } from '../run/fault.ts';
-import { signOfLifeMs } from '../run/limits.ts';
+import { heartbeatMs } from '../run/limits.ts';
 import type { LastConfirmed, WatchEnd } from '../run/outcome.ts';
 import { refusalAfter } from '../run/renewal.ts';
 import type { Run } from '../run/run.ts';
 import type { Answer, RequestOptions, RunResource } from '../run/service.ts';
 import { endpoints } from '../service/endpoints.ts';
 import { withPermit } from '../service/rate-limiter.ts';
-import { leastLimitMs } from '../service/retry.ts';
+import { minLimitMs } from '../service/retry.ts';
 import { pause, stopwatch, suspendedMs } from '../system/clock.ts';
 import { cappedRetryAfterMs, createPollRetryPolicy } from './poll-retry-policy.ts';
 import type { Ports } from './ports.ts';
@@ -30,7 +30,7 @@ const timeForPolls: Record<RunResource, 'leftMs' | 'leftForLastPollMs'> = {
 
 type Request<T> = (sending: RequestOptions) => Promise<Answer<T>>;
 
-type Polled<T> = { kind: 'ok'; value: T; retryAfterMs?: number } | WatchEnd;
+type PollResult<T> = { kind: 'ok'; value: T; retryAfterMs?: number } | WatchEnd;
 
 interface Sent<T> {
   answer: Answer<T>;
@@ -76,7 +76,7 @@ export class Poller {
     return this.#pauseFor(Math.max(ms, leastMs), leastMs);
   }
 
-  async poll<T>(request: Request<T>): Promise<Polled<T>> {
+  async poll<T>(request: Request<T>): Promise<PollResult<T>> {
     const { signal } = this.#ports;
     this.#lastFault = undefined;
     for (;;) {
@@ -115,7 +115,7 @@ export class Poller {
     const { clock, session, requestTimeoutMs } = this.#ports;
     const isLast = this.#leftMs() <= 0;
     const restMs = isLast ? session.leftForLastPollMs() : this.#leftMs();
-    const timeoutMs = Math.min(requestTimeoutMs, restMs, Math.max(leastLimitMs, this.#retryPolicy.leftMs()));
+    const timeoutMs = Math.min(requestTimeoutMs, restMs, Math.max(minLimitMs, this.#retryPolicy.leftMs()));
     this.#noteWait(0);
     const elapsedMs = stopwatch(clock);
     const answer = await request({ timeoutMs });
@@ -124,7 +124,7 @@ export class Poller {
     return { answer, isLast, tookMs: hasSlept ? 0 : Math.min(timeoutMs, elapsedMs()) };
   }
 
-  #accept<T>(answer: Extract<Answer<T>, { kind: 'ok' }>, isLast: boolean): Polled<T> {
+  #accept<T>(answer: Extract<Answer<T>, { kind: 'ok' }>, isLast: boolean): PollResult<T> {
     const afterMs = this.#retryPolicy.succeeded();
     this.#isRenewed = false;
     if (isLast) this.#isTimeUp = true;
@@ -208,8 +208,8 @@ export class Poller {
       nextMs,
       askedUntilMs: this.#askedUntilMs,
     });
-    const isWhole = nextMs <= signOfLifeMs || leastMs > 0;
-    return pause(isWhole ? nextMs : signOfLifeMs, clock, signal, leastMs).then((woke) => {
+    const isWhole = nextMs <= heartbeatMs || leastMs > 0;
+    return pause(isWhole ? nextMs : heartbeatMs, clock, signal, leastMs).then((woke) => {
       if (woke) session.woke();
       return woke ? undefined : this.#pauseUntil(atMs, leastMs);
     });

@@ -4,7 +4,7 @@ import { abortedFault, type Fault, isAborted, reasonOf } from '../run/fault.ts';
 import type { LastConfirmed, OutcomeOf, RunHandle, TriggerInfo, WatchEnd } from '../run/outcome.ts';
 import type { Run } from '../run/run.ts';
 import { type Answer, errorTextOf, type RunResult, type RunStatus } from '../run/service.ts';
-import { endedWell, graverStatus, isKnownStatus, isSameStatus } from '../run/statuses.ts';
+import { graverStatus, isKnownStatus, isSameStatus, isSuccess } from '../run/statuses.ts';
 import { type Clock, stopwatch } from '../system/clock.ts';
 import { formatDuration, localTime } from '../system/time-text.ts';
 import { recordedErrorOf, recordNotFound } from './fetch-run.ts';
@@ -12,13 +12,13 @@ import { jitter, pollGapMs } from './poll-gap.ts';
 import { Poller } from './poller.ts';
 import type { Ports } from './ports.ts';
 
-export type Watched = OutcomeOf<'status'> | OutcomeOf<'watch_ended'>;
+export type WatchOutcome = OutcomeOf<'status'> | OutcomeOf<'watch_ended'>;
 
 /**
  * Follows one run until it has finished: polls, records its statuses, reads its result, reports
  * events and warnings.
  */
-export async function watchRun(handle: RunHandle, ports: Ports, triggerInfo?: TriggerInfo): Promise<Watched> {
+export async function watchRun(handle: RunHandle, ports: Ports, triggerInfo?: TriggerInfo): Promise<WatchOutcome> {
   const { run } = handle;
   const { journal, baseUrl, session } = ports;
   // The response to the trigger shows that the settings are right.
@@ -51,7 +51,7 @@ async function stopped(
   { end, lastConfirmed }: EndedPolls,
   { run, triggerInfo }: Pick<OutcomeOf<'watch_ended'>, 'run' | 'triggerInfo'>,
   ports: Ports,
-): Promise<Watched> {
+): Promise<WatchOutcome> {
   const isOwnRun = end.kind === 'polls_refused' && (await recordNotFound(run, end.fault, ports));
   const interruptedBy = end.kind === 'signal' ? exitNameOfSignal(ports.signal) : undefined;
   return { kind: 'watch_ended', run, triggerInfo, end, lastConfirmed, isOwnRun, interruptedBy };
@@ -123,11 +123,11 @@ async function pollUntilFinal(
   return { kind: 'finished', status };
 }
 
-const longestAgeMs = 48 * 3_600_000;
+const maxAgeMs = 48 * 3_600_000;
 
 function ageMs({ startedAt = '' }: RunStatus, watchedMs: number, clock: Clock): number {
   const age = clock.nowMs() - Date.parse(startedAt);
-  return age >= watchedMs && age < longestAgeMs ? age : watchedMs;
+  return age >= watchedMs && age < maxAgeMs ? age : watchedMs;
 }
 
 /** Reads the result of a run that has finished. */
@@ -206,7 +206,7 @@ function withWarning(
   outcome: OutcomeOf<'status'>,
   ports: Ports,
   reported?: { status: string; result: string },
-): Watched {
+): WatchOutcome {
   const warning = warningOf(outcome, reported);
   if (warning) ports.observe({ event: 'warning', ...warning, run: outcome.run });
   return outcome;
@@ -220,11 +220,11 @@ function warningOf(
     const message = `the service reports status ${reported.status} for the run, but ${reported.result} in its result, so the run counts as ${status}`;
     return { name: 'conflicting_status', message };
   }
-  if (result?.error && endedWell(status)) {
+  if (result?.error && isSuccess(status)) {
     const message = `the run finished ${status}, though its result has an error: ${errorTextOf(result)}`;
     return { name: 'completed_with_error', message };
   }
-  if (!requestFault || isAborted(requestFault) || endedWell(status)) return undefined;
+  if (!requestFault || isAborted(requestFault) || isSuccess(status)) return undefined;
   const message = `the run finished ${status}, but its result couldn't be read: ${reasonOf(requestFault)}`;
   return { name: 'result_unavailable', message };
 }

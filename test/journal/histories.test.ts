@@ -138,7 +138,7 @@ function trigger(journal: Journal, sent: Map<number, Recorder>, number: number, 
   let record = sent.get(number);
   if (!record) {
     if (known?.kind === 'run') return;
-    const identity = { ...key(number), account, body: '{}', userProvided: true, isRepeat: known !== undefined };
+    const identity = { ...key(number), account, body: '{}', userProvided: true, wasSentBefore: known !== undefined };
     record = createRecorder(journal, identity);
     record.sending();
     sent.set(number, record);
@@ -157,7 +157,7 @@ function start(journal: Journal, number: number): void {
     account,
     body: '{}',
     userProvided: false,
-    isRepeat: false,
+    wasSentBefore: false,
   });
   record.sending();
   record.started({ executionId: uuid(number), status: 'RUNNING', isFinal: false, document: {} }, 'generated_key');

@@ -166,7 +166,7 @@ describe('a file system that', () => {
     (code) => {
       const { journal, folder, troubles } = openBroken({ code });
       const trigger = { ...key(1), account, userProvided: false, body: '{}' };
-      const record = createRecorder(journal, { ...trigger, isRepeat: false });
+      const record = createRecorder(journal, { ...trigger, wasSentBefore: false });
       record.sending();
       record.started({ executionId: uuid(1), status: 'RUNNING', isFinal: false, document: {} }, 'generated_key');
       const types = linesIn(folder).flatMap((line) => (line === '' ? [] : JSON.parse(line).type));
@@ -218,7 +218,7 @@ describe('on the disk', () => {
       const ports = {
         service: { trigger: answer },
         limiter: createRateLimiter(10, clock),
-        record: createRecorder(journal, { ...trigger, isRepeat: false }),
+        record: createRecorder(journal, { ...trigger, wasSentBefore: false }),
         clock,
         random: () => 0,
         signal: new AbortController().signal,

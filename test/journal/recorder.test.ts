@@ -7,7 +7,7 @@ import { fault } from '../helpers/scripted-service.ts';
 import { accepted, account, baseUrl, idOf, key, nightly, refused, status, triggered, uuid, weekly } from './records.ts';
 import { createStateFolder, linesIn } from './state-folder.ts';
 
-const ours = { ...key(1), account, body: '{}', userProvided: false, isRepeat: false };
+const ours = { ...key(1), account, body: '{}', userProvided: false, wasSentBefore: false };
 
 describe('a trigger in doubt', () => {
   const process = 'host 1 1';
@@ -71,7 +71,7 @@ describe('a run that was accepted', () => {
   test.each([
     ['with a key that the user gave', { userProvided: true }, false],
     ['after an answer was lost', {}, true],
-    ['after an earlier process was left in doubt', { isRepeat: true }, false],
+    ['after an earlier process was left in doubt', { wasSentBefore: true }, false],
   ])('%s stays finished where another process saw it finish before the answer came', (_, trigger, isLost) => {
     const { open } = createStateFolder();
     const journal = open();
@@ -162,10 +162,10 @@ describe('an attempt', () => {
     ['another process has its run already', { userProvided: true }, [triggered(1), accepted(1)], true],
     ['an earlier attempt was refused', { userProvided: true }, [triggered(1), refused(1)], false],
     ['it has a key of our own', {}, [triggered(1)], false],
-    ['it is to resolve that attempt', { isRepeat: true, earlierAttempts: ['attempt-1'] }, [triggered(1)], false],
+    ['it is to resolve that attempt', { wasSentBefore: true, earlierAttempts: ['attempt-1'] }, [triggered(1)], false],
     [
       'it is to resolve an attempt, and another process is at it',
-      { isRepeat: true, earlierAttempts: ['attempt-1'] },
+      { wasSentBefore: true, earlierAttempts: ['attempt-1'] },
       [triggered(1), { ...triggered(1), attempt: 'attempt-2' }],
       true,
     ],

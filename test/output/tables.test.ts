@@ -4,7 +4,7 @@ import { finalTable, type ListRow, runTable } from '../../src/output/tables.ts';
 import { createTheme } from '../../src/output/theme.ts';
 import { widthOf } from '../../src/output/width.ts';
 import type { Entry, KnownRun } from '../../src/run/entry.ts';
-import type { RunOutcome } from '../../src/run/outcome.ts';
+import type { TargetOutcome } from '../../src/run/outcome.ts';
 import type { RunStatus } from '../../src/run/service.ts';
 import { isFinalStatus } from '../../src/run/statuses.ts';
 import { minute } from '../helpers/durations.ts';
@@ -139,8 +139,8 @@ describe('several runs that end', () => {
   });
   const error = { type: 'step_failed', message: 'Step "import" failed\nin line 3' };
   const about = (name: string) => ({ run: { target: of(name), executionId } });
-  const refused = { attribution: 'no_run', idempotencyKey: null, isRepeatable: true } as const;
-  const rows: RunOutcome[] = [
+  const refused = { attribution: 'no_run', idempotencyKey: null, isSafeToRepeat: true } as const;
+  const rows: TargetOutcome[] = [
     { kind: 'status', ...about('north'), status: state('COMPLETED', { ...times, creditsCharged: 12 }) },
     {
       kind: 'status',

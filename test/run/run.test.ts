@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { automationNameOf, fullNameOf, isNamedBy, isUuid } from '../../src/run/run.ts';
-import { endedWell, finalStatusOf, graverStatus, isFinalStatus, isKnownStatus } from '../../src/run/statuses.ts';
+import { finalStatusOf, graverStatus, isFinalStatus, isKnownStatus, isSuccess } from '../../src/run/statuses.ts';
 import { executionId, projectId, target } from '../helpers/scripted-service.ts';
 
 describe('a status', () => {
@@ -25,7 +25,7 @@ describe('a status', () => {
     ['completed', 'COMPLETED', true],
     ['RUNNING', undefined, false],
   ])('"%s" is the documented %s, and a success: %s', (status, final, success) => {
-    expect([finalStatusOf(status), endedWell(status)]).toEqual([final, success]);
+    expect([finalStatusOf(status), isSuccess(status)]).toEqual([final, success]);
   });
 
   const byGravity = ['FAILED', 'TIMED_OUT', 'CANCELLED', 'SKIPPED', 'COMPLETED'];

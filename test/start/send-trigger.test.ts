@@ -512,7 +512,7 @@ describe('a key that another process recorded first', () => {
     ['is sending it', [{ process: 'host 7 1', at: '2026-11-22T03:00:00Z' }], { kind: 'sending', process: 'host 7 1' }],
     ['has ended', [], { kind: 'withheld' }],
   ])("isn't sent if keys are ignored, and the other process %s", async (_, senders, reason) => {
-    const history = { isRepeatable: false };
+    const history = { honorsKeys: false };
     const readKey: Given['readKey'] = (open) => ({ ...open(1000), senders });
     const { result, sent, records, clock } = await triggered([running()], { ...given, history, readKey });
     expect(result).toEqual({ kind: 'in_doubt', reason });
@@ -585,7 +585,7 @@ describe('a service that ignores keys', () => {
     ['but after a 429', [fault('throttled'), running()], 'has_run', 2],
     ['but after a connection that was not made', [fault('unreachable'), running()], 'has_run', 2],
   ])('is sent nothing again %s', async (_, answers, kind, attempts) => {
-    const { result, sent } = await triggered(answers, { history: { isRepeatable: false } });
+    const { result, sent } = await triggered(answers, { history: { honorsKeys: false } });
     expect([result.kind, sent.length]).toEqual([kind, attempts]);
   });
 });

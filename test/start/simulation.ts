@@ -14,9 +14,9 @@ import { triggerPath } from '../../src/service/endpoints.ts';
 import { createRateLimiter } from '../../src/service/rate-limiter.ts';
 import { recoverAll } from '../../src/start/recover.ts';
 import { startRun } from '../../src/start/start-run.ts';
-import type { Triggered } from '../../src/start/trigger-result.ts';
+import type { StartResult } from '../../src/start/trigger-result.ts';
 import type { Clock } from '../../src/system/clock.ts';
-import { type Watched, watchRun } from '../../src/watch/watch-run.ts';
+import { type WatchOutcome, watchRun } from '../../src/watch/watch-run.ts';
 import { createWatchSession } from '../../src/watch/watch-session.ts';
 import { baseUrl, createConnection } from '../helpers/connection.ts';
 import { createMemory } from '../helpers/memory-context.ts';
@@ -51,9 +51,9 @@ export interface Use {
 
 /** What the program said. */
 export interface Outcome {
-  start?: Triggered;
+  start?: StartResult;
   recoveries?: Recovery[];
-  followed?: Watched;
+  followed?: WatchOutcome;
   isKilled?: true;
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createSecrets, longestSecret, misplacedApiKeys } from '../../src/system/secrets.ts';
+import { createSecrets, maxSecret, misplacedApiKeys } from '../../src/system/secrets.ts';
 import { anyCharacter } from '../helpers/any-character.ts';
 import { encodings } from '../helpers/encodings.ts';
 import { cpuMsOf } from '../helpers/real-time.ts';
@@ -106,7 +106,7 @@ test.each(['/', '[', 'a'])(
   'the longest API key is hidden, and one that is too long breaks nothing: %s',
   (character) => {
     const secrets = createSecrets();
-    const longest = character.repeat(longestSecret);
+    const longest = character.repeat(maxSecret);
     secrets.protect(character.repeat(100_000));
     secrets.protect(longest);
     expect(secrets.scrub(`% ${encodeURIComponent(longest)} ${JSON.stringify(longest)}`)).toBe('% [secret] "[secret]"');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { RequestOptions, Service } from '../../src/run/service.ts';
 import type { RateLimiter } from '../../src/service/rate-limiter.ts';
-import type { Watched } from '../../src/watch/watch-run.ts';
+import type { WatchOutcome } from '../../src/watch/watch-run.ts';
 import { hour, minute, second } from '../helpers/durations.ts';
 import { executionId, fault, resultOf, run, running, scriptedService, state } from '../helpers/scripted-service.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
@@ -11,7 +11,7 @@ const ended = (...statuses: Parameters<typeof scriptedService>[0]['status'] & ob
   scriptedService({ status: [...statuses, state('COMPLETED')], result: [resultOf('COMPLETED')] });
 const known = { executionId, status: 'RUNNING', isFinal: false, document: {} };
 
-const endOf = (watched: Watched) => (watched.kind === 'watch_ended' ? watched.end.kind : watched.kind);
+const endOf = (watched: WatchOutcome) => (watched.kind === 'watch_ended' ? watched.end.kind : watched.kind);
 
 describe('a watch', () => {
   test.each(['COMPLETED', 'FAILED', 'TIMED_OUT', 'CANCELLED'])(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Answer, RunStatus, Service } from '../../src/run/service.ts';
 import { createRateLimiter } from '../../src/service/rate-limiter.ts';
-import { type Watched, watchRun } from '../../src/watch/watch-run.ts';
+import { type WatchOutcome, watchRun } from '../../src/watch/watch-run.ts';
 import { createWatchSession } from '../../src/watch/watch-session.ts';
 import { createConnection } from '../helpers/connection.ts';
 import { minute, second } from '../helpers/durations.ts';
@@ -52,7 +52,7 @@ async function watchTogether({ runs, perSecond = 10, timeoutMs = 10 * second, ..
   return { watched, polls, clocked, endMs: clock.elapsedMs() };
 }
 
-const endOf = (watched: Watched) => (watched.kind === 'watch_ended' ? watched.end.kind : watched.kind);
+const endOf = (watched: WatchOutcome) => (watched.kind === 'watch_ended' ? watched.end.kind : watched.kind);
 
 describe('runs that are watched together', () => {
   test('send no more requests in any second than the rate, from the first to the last', async () => {

@@ -17,7 +17,7 @@ import { readConfigFile } from '../settings/config-file.ts';
 import { resolveConfigFile, resolveStateFolder } from '../settings/folders.ts';
 import { readProfileInForce, shortSource } from '../settings/profile.ts';
 import { need, resolveSettings, type SettingFlags, type Settings } from '../settings/resolve.ts';
-import { type Resolved, unknownVariables, valueIfGiven } from '../settings/table.ts';
+import { type Resolved, type StoredKey, storedKeys, unknownVariables, valueIfGiven } from '../settings/table.ts';
 import { formatDuration } from '../system/time-text.ts';
 import { isOutage } from '../watch/fetch-run.ts';
 import { type Finding, type Found, failed, findingLines, labelOf, ok, reportOf, skipped, warning } from './finding.ts';
@@ -96,12 +96,16 @@ const checks = {
   open: { needs: ['base_url', 'journal'], find: checkOpen },
 } satisfies Record<string, Check>;
 
+const keysWithOwnCheck: readonly StoredKey[] = ['apiKey', 'apiKeyCommand', 'baseUrl', 'project'];
+
 /** Checks the config file, and settings that have no check of their own. */
 async function checkSettings({ context, flags, settings }: Machine): Promise<Found> {
   // Throws for a file that is invalid or that others can change, and for a profile that isn't in
   // it.
-  const { profile, requestTimeout, idempotencyKeys } = await settings();
-  for (const each of [requestTimeout, idempotencyKeys]) valueIfGiven<unknown>(each);
+  const resolved = await settings();
+  for (const key of storedKeys) {
+    if (!keysWithOwnCheck.includes(key)) valueIfGiven<unknown>(resolved[key]);
+  }
   const { path, config, isExposed } = readConfigFile(resolveConfigFile(context.env));
   if (path === undefined) return ok('no config file: HOME is not set');
   const advice = `\`chmod 600 ${shellWord(path)}\``;
@@ -109,7 +113,7 @@ async function checkSettings({ context, flags, settings }: Machine): Promise<Fou
   const { unknown } = readProfileInForce(flags.profile, context.env);
   if (unknown) return warning(unknown.message, unknown.advice);
   const isEmpty = Object.keys(config.profiles ?? {}).length === 0;
-  const message = isEmpty ? `no profile in ${path}` : `profile ${quote(profile.value ?? '')} in ${path}`;
+  const message = isEmpty ? `no profile in ${path}` : `profile ${quote(resolved.profile.value ?? '')} in ${path}`;
   return ok(message);
 }
 

@@ -6,17 +6,18 @@ import { networkFaultOf } from './network-fault.ts';
 import type { ProxySettings } from './proxy.ts';
 import { answerOf } from './response.ts';
 
+// Nothing is optional, so that the compiler asks `openHttp` for each.
 export interface HttpOptions {
   transport: Transport;
   baseUrl: string; // without `/v0` or a trailing slash
-  proxy?: ProxySettings;
-  hasExtraAuthorities?: boolean; // NODE_EXTRA_CA_CERTS is set
+  proxy: ProxySettings | undefined;
+  hasExtraAuthorities: boolean; // NODE_EXTRA_CA_CERTS is set
   apiKey(idempotencyKey?: string): Promise<ApiKey>; // its errors are thrown by every call
   requestTimeoutMs: number;
   maxOutputBytes: number;
   userAgent: string;
   nowMs(): number;
-  scrub?(text: string): string; // hides the API key
+  scrub(text: string): string; // hides the API key
 }
 
 /**
@@ -51,7 +52,7 @@ const mebibyte = 1024 * 1024;
  * Makes one attempt at a request. Everything that goes wrong becomes a fault, and is never thrown.
  */
 export function createRequester(options: HttpOptions) {
-  const { transport, baseUrl, proxy, hasExtraAuthorities, requestTimeoutMs, nowMs, scrub = (text) => text } = options;
+  const { transport, baseUrl, proxy, hasExtraAuthorities, requestTimeoutMs, nowMs, scrub } = options;
   const { host, origin, pathname } = new URL(baseUrl);
   const prefix = pathname.replace(/\/$/, '');
   const headers = { accept: 'application/json', 'accept-encoding': 'gzip', 'user-agent': options.userAgent };

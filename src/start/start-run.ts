@@ -71,12 +71,12 @@ interface Next {
  * key's refusal.
  */
 async function nextTrigger(request: StartRequest, ports: Ports): Promise<Next> {
-  const { target, body, idempotencyKey: given, ifActive } = request;
+  const { idempotencyKey: given } = request;
   const { baseUrl, journal, clock, ignoresKeys } = ports;
   const idempotencyKey = given ?? randomUuid();
   const account = await ports.account(idempotencyKey);
   const userProvided = given !== undefined;
-  const trigger: Trigger = { baseUrl, account, target, idempotencyKey, userProvided, body, ifActive };
+  const trigger: Trigger = { ...request, baseUrl, account, idempotencyKey, userProvided };
   const next = { trigger, history: { honorsKeys: !ignoresKeys } };
   const recorded = userProvided ? journal.findKey(trigger) : undefined;
   if (!recorded) return next;

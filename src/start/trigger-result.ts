@@ -9,8 +9,8 @@ import type { IfActive } from '../run/trigger.ts';
 export interface StartRequest {
   target: Target;
   body: string; // the exact bytes
-  idempotencyKey?: string; // given by the user
-  ifActive?: IfActive;
+  idempotencyKey: string | undefined; // given by the user
+  ifActive: IfActive | undefined;
 }
 
 /** How a trigger ended: does it have a run? */

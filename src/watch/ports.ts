@@ -7,7 +7,10 @@ import type { Service } from '../run/service.ts';
 import type { RetryPorts } from '../service/retry.ts';
 import type { WatchSession } from './watch-session.ts';
 
-/** What triggering and watching need of the world. A `Connection` is one. */
+/**
+ * What triggering and watching need of the world. A `Connection` is one. What it adds to
+ * `RetryPorts` isn't optional, so that the compiler asks `connectWith` for each.
+ */
 export interface Ports extends RetryPorts {
   baseUrl: string;
   service: Service;
@@ -17,7 +20,7 @@ export interface Ports extends RetryPorts {
   session: WatchSession;
   requestTimeoutMs: number;
   /** `--interval`; undefined if the gap between two polls follows the age of the run */
-  intervalMs?: number;
+  intervalMs: number | undefined;
   /**
    * The fingerprint of the API key in force. An idempotency key keeps the API key that it was first
    * sent with.
@@ -28,5 +31,5 @@ export interface Ports extends RetryPorts {
   /** Sends the idempotency key with the API key in force from now on. */
   releaseApiKey(idempotencyKey: string): void;
   observe(event: RunEvent): void;
-  debug?(line: string): void;
+  debug: ((line: string) => void) | undefined;
 }

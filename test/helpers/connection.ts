@@ -43,6 +43,8 @@ export function createConnection(
     session: createWatchSession(Number.POSITIVE_INFINITY, clock),
     requestTimeoutMs: 30_000,
     giveUpAfterMs: 600_000,
+    intervalMs: undefined,
+    debug: undefined,
     usualDuration: () => undefined,
     clock,
     random,

@@ -88,6 +88,8 @@ export function scriptedTransport(script: string, clock: VirtualClock): Scripted
     transport,
     baseUrl: 'https://service.test',
     proxy: { origin: 'http://proxy.test:3128', variable: 'HTTPS_PROXY' },
+    hasExtraAuthorities: false,
+    scrub: (text) => text,
     apiKey: async () => ({ value: 'key', version: 1 }),
     requestTimeoutMs: 30_000,
     maxOutputBytes: 1000,

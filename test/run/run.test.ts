@@ -1,6 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { automationNameOf, fullNameOf, isNamedBy, isUuid } from '../../src/run/run.ts';
-import { finalStatusOf, graverStatus, isFinalStatus, isKnownStatus, isSuccess } from '../../src/run/statuses.ts';
+import {
+  finalStatusOf,
+  finalStatusTable,
+  graverStatus,
+  isFinalStatus,
+  isKnownStatus,
+  isSuccess,
+  unknownFinalStatus,
+} from '../../src/run/statuses.ts';
 import { executionId, projectId, target } from '../helpers/scripted-service.ts';
 
 describe('a status', () => {
@@ -28,14 +36,23 @@ describe('a status', () => {
     expect([finalStatusOf(status), isSuccess(status)]).toEqual([final, success]);
   });
 
-  const byGravity = ['FAILED', 'TIMED_OUT', 'CANCELLED', 'SKIPPED', 'COMPLETED'];
+  /** SKIPPED is one that this version doesn't know. */
+  const allRows = Object.entries<{ severity: number }>({ ...finalStatusTable, SKIPPED: unknownFinalStatus });
+  const bySeverity = allRows.sort(([, one], [, other]) => other.severity - one.severity).map(([status]) => status);
 
-  test.each(byGravity.flatMap((graver, index) => byGravity.slice(index + 1).map((other) => [graver, other] as const)))(
-    'of %s and %s the first is the graver',
-    (graver, other) => {
-      expect([graverStatus(graver, other), graverStatus(other, graver)]).toEqual([graver, graver]);
-    },
-  );
+  test('has a severity of its own, so that of two statuses one counts', () => {
+    expect(new Set(allRows.map(([, { severity }]) => severity)).size).toBe(allRows.length);
+  });
+
+  test('is gravest if it is FAILED, and least grave if it is COMPLETED', () => {
+    expect([bySeverity[0], bySeverity.at(-1)]).toEqual(['FAILED', 'COMPLETED']);
+  });
+
+  test.each(
+    bySeverity.flatMap((graver, index) => bySeverity.slice(index + 1).map((other) => [graver, other] as const)),
+  )('of %s and %s the first is the graver', (graver, other) => {
+    expect([graverStatus(graver, other), graverStatus(other, graver)]).toEqual([graver, graver]);
+  });
 });
 
 test.each([

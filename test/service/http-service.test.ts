@@ -36,6 +36,9 @@ function answering({ text = '', ...response }: Sent = {}, options: Partial<HttpO
     maxOutputBytes: 1000,
     userAgent: 'runctl/test',
     nowMs: () => nowMs,
+    proxy: undefined,
+    hasExtraAuthorities: false,
+    scrub: (text) => text,
     ...options,
   });
   const ask = {

@@ -169,6 +169,9 @@ export function createSimulatedService({ clock, random, hostSkewMs, latencyMs, .
     return createHttpService({
       transport,
       baseUrl: 'https://service.test',
+      proxy: undefined,
+      hasExtraAuthorities: false,
+      scrub: (text) => text,
       apiKey: async () => ({ value: apiKey, version: 1 }),
       userAgent: 'test',
       nowMs,

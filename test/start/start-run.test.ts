@@ -11,6 +11,7 @@ import type { TriggerOutcome } from '../../src/run/outcome.ts';
 import type { Answer, RunStatus, Service } from '../../src/run/service.ts';
 import type { IfActive } from '../../src/run/trigger.ts';
 import { startRun } from '../../src/start/start-run.ts';
+import type { StartRequest } from '../../src/start/trigger-result.ts';
 import { createWatchSession } from '../../src/watch/watch-session.ts';
 import { baseUrl, createConnection } from '../helpers/connection.ts';
 import { second } from '../helpers/durations.ts';
@@ -24,6 +25,8 @@ interface Flags {
   ifActive?: IfActive;
   timeoutMs?: number;
 }
+
+const request: StartRequest = { target, body: '{}', idempotencyKey: undefined, ifActive: undefined };
 
 /** The start of an outcome, and what went wrong, if anything did. */
 function seenIn(outcome: TriggerOutcome, hintContext: HintContext) {
@@ -66,7 +69,7 @@ function createTriggerHarness({ ignoresKeys = false } = {}) {
       journal: journal(),
       session: createWatchSession(timeoutMs, clock),
     });
-    const { outcome, handle } = await startRun({ target, body: '{}', ...flags }, connection);
+    const { outcome, handle } = await startRun({ ...request, ...flags }, connection);
     const seen = seenIn(outcome, hintContextOf(connection));
     return { ...seen, found: handle, calls: service.calls, triggeredAtMs, events };
   }
@@ -361,10 +364,10 @@ describe('--if-active wait', () => {
     const service = { ...scriptedService({ trigger: [lost, conflict(), running()] }), status };
     const connectionOf = (service: Service) =>
       createConnection(service, { context: { ...createMemory(), clock }, journal: open() });
-    await startRun({ target, body: '{}', ...wait }, connectionOf(service));
+    await startRun({ ...request, ...wait }, connectionOf(service));
     expect([sendersWhileWaiting, senders()]).toEqual([[[1]], []]);
     const unwatched = scriptedService({ trigger: [lost, conflict()] });
-    await startRun({ target, body: '{}', ifActive: 'fail' }, connectionOf(unwatched));
+    await startRun({ ...request, ifActive: 'fail' }, connectionOf(unwatched));
     expect(senders()).toEqual([0]);
   });
 
@@ -399,7 +402,7 @@ describe('--if-active wait', () => {
       return state('COMPLETED', { executionId });
     };
     const connection = createConnection({ ...service, status }, { context: { ...createMemory(), clock } });
-    const { outcome } = await startRun({ target, body: '{}', ...wait }, connection);
+    const { outcome } = await startRun({ ...request, ...wait }, connection);
     expect([problemNameOf(outcome), service.calls.trigger.length]).toEqual(['idempotency_key_expired', 3]);
   });
 

@@ -16,12 +16,14 @@ const update = 'UPDATE_WORDS=1 npx vitest run test/words.test.ts';
 
 type Outcome = 'FAILED' | 'TIMED_OUT' | 'CANCELLED';
 const lasts = (duration: string): Scenario => ({ automations: { '*': { duration } } });
-const ends = (outcome: Outcome, type?: string): Scenario => ({
-  automations: { '*': { duration: '1m', outcome, ...(type && { error: { type, message: 'no' } }) } },
+const ends = (finalStatus: Outcome, type?: string): Scenario => ({
+  automations: { '*': { duration: '1m', finalStatus, ...(type && { error: { type, message: 'no' } }) } },
 });
 const long = lasts('3h');
 const short = lasts('1m');
-const failsOrNot: Scenario = { automations: { '*': { duration: '1m' }, bad: { duration: '2m', outcome: 'FAILED' } } };
+const failsOrNot: Scenario = {
+  automations: { '*': { duration: '1m' }, bad: { duration: '2m', finalStatus: 'FAILED' } },
+};
 /** Runs of three hours. */
 const faulty = (...faults: Fault[]): Scenario => ({ ...long, faults });
 const responds = (on: Fault['on'], status: number, body?: object, headers = {}): Fault => ({
@@ -130,7 +132,7 @@ const sections: Record<string, readonly Row[]> = {
     ['it loses its environment', 'watch @last -q', after(ends('FAILED', 'lease_lost'), trigger)],
     ['it takes too long', 'watch @last -q', after(ends('TIMED_OUT'), trigger)],
     ['it is cancelled', 'watch @last -q', after(ends('CANCELLED'), trigger)],
-    ['it ends in a way of its own', 'watch @last', after({ automations: { '*': { duration: '1m', outcome: 'SKIPPED' } } }, trigger)],
+    ['it ends in a way of its own', 'watch @last', after({ automations: { '*': { duration: '1m', finalStatus: 'SKIPPED' } } }, trigger)],
     ['it completes oddly', `watch nightly/${id}`, {
       scenario: faulty({ ...responds('status', 200, run('PAUSED')), nth: 1 }, responds('any', 200, failedStep)),
     }],
@@ -138,7 +140,7 @@ const sections: Record<string, readonly Row[]> = {
       scenario: faulty(responds('status', 200, run('COMPLETED')), responds('result', 200, run('FAILED'))),
     }],
     ['one of several is refused', 'trigger good bad elsewhere --watch', {
-      scenario: { automations: { good: { duration: '1m' }, bad: { duration: '2m', outcome: 'FAILED' } } },
+      scenario: { automations: { good: { duration: '1m' }, bad: { duration: '2m', finalStatus: 'FAILED' } } },
     }],
     ['one of several has its API key refused', 'trigger a b --watch -q', {
       scenario: { ...short, faults: [{ ...responds('status', 401), automation: 'a' }] },

@@ -97,7 +97,7 @@ function uuidOf(text: string, what: string): string {
 /** Warns at every use, as scripts that still use Agents no longer start anything. */
 async function connectToAgents(options: SharedFlags, context: Invocation) {
   const message = 'Agents are discontinued: `runctl trigger <automation>` replaces them';
-  context.reporter.observe({ event: 'warning', name: 'agents_discontinued', message });
+  context.reporter.emit({ event: 'warning', name: 'agents_discontinued', message });
   const { http } = await openHttp(await resolveSettings(options, context), options, context);
   const { createAgentService } = await import('../service/agent-service.ts');
   return createAgentService(http);

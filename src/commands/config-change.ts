@@ -55,7 +55,7 @@ export async function warnOfOverridden(
     // The setting has been stored, so this doesn't fail if the settings can't be read again.
     if (!(error instanceof Problem) || error.facts.name !== 'usage') throw error;
   });
-  const warn = (message: string) => context.reporter.observe({ event: 'warning', name: 'setting_overridden', message });
+  const warn = (message: string) => context.reporter.emit({ event: 'warning', name: 'setting_overridden', message });
   for (const key of stored) {
     const { source, value } = settings?.[key === 'apiKeyCommand' ? 'apiKey' : key] ?? {};
     if (source?.startsWith('RUNCTL_')) warn(`${source} in the environment overrides the stored ${key}`);

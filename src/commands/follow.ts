@@ -58,7 +58,7 @@ export async function followAndReport(
     },
     done(outcome) {
       pending = Math.max(0, pending - 1);
-      context.reporter.observe(doneEvent(outcome, pending, hintContext));
+      context.reporter.emit(doneEvent(outcome, pending, hintContext));
     },
   };
   try {

@@ -99,14 +99,14 @@ function nothingFor(names: readonly string[], { baseUrl, context }: Connection):
 
 /** Prints what became of a trigger. With `-q`, prints it only if a person must act. */
 function reportRecovery(recovery: Recovery, options: RecoverOptions, connection: Connection): void {
-  const { hintContext, context, observe } = connection;
+  const { hintContext, context, emit } = connection;
   const { outcome } = recovery;
   const { run } = outcome;
   const message = sentenceOfRecovery(recovery, options, hintContext);
   if (run && !options.quiet && !wantsData(options)) context.stdout.write(`${run.executionId}\n`);
   switch (reportKindOf(recovery, options)) {
     case 'warning':
-      observe({ event: 'warning', name: 'superseded_trigger', message, target: targetOf(outcome) });
+      emit({ event: 'warning', name: 'superseded_trigger', message, target: targetOf(outcome) });
       break;
     case 'problem':
       printDiagnostic({ ...diagnosticOf(outcome, hintContext), message }, context);

@@ -37,7 +37,7 @@ export function triggerAll(
       // If the request for the status failed, the error at the end says so, and this event would
       // repeat it.
       if (outcome.kind !== 'request_failed')
-        context.reporter.observe(triggeredEvent(outcome, flags.watch, boardConnection));
+        context.reporter.emit(triggeredEvent(outcome, flags.watch, boardConnection));
       const isFollowed = flags.watch && handle !== undefined;
       const end = isFollowed ? await follow(handle, outcome.triggerInfo) : outcome;
       warnOfEarlier(outcome, isFollowed, boardConnection);
@@ -67,7 +67,7 @@ function triggeredEvent(outcome: TriggerOutcome, isWatched = false, { hintContex
 function warnOfEarlier(
   outcome: TriggerOutcome,
   isFollowed: boolean | undefined,
-  { hintContext, observe }: Connection,
+  { hintContext, emit }: Connection,
 ): void {
   const { run, triggerInfo } = outcome;
   const { how, started } = attributions[triggerInfo.attribution];
@@ -83,13 +83,13 @@ function warnOfEarlier(
       isDropped && status
         ? `${key}, which finished ${status.status}; the service no longer knows that run`
         : `${key}, but its status can't be read: ${diagnosticOfFailedRequest(failure, hintContext).message}`;
-    observe({ event: 'warning', name: 'status_unavailable', message, run });
+    emit({ event: 'warning', name: 'status_unavailable', message, run });
   }
   if (!status?.isFinal || isSuccess(status.status)) return;
   const none = started === 'no' ? '; no new run was started' : '';
   const when = how === 'found' ? '' : ` ${beganAt(status)}`;
   const message = `${key}${when}, which finished ${status.status}${none}`;
-  observe({ event: 'warning', name: 'replayed_failure', message, run });
+  emit({ event: 'warning', name: 'replayed_failure', message, run });
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Invocation } from '../context.ts';
+import type { ApiKeyReload } from '../run/api-key-reload.ts';
 import type { Fault } from '../run/fault.ts';
 import { problemOrThrow } from '../run/problem.ts';
-import type { Renewal } from '../run/renewal.ts';
 import type { ApiKey } from '../service/http-request.ts';
 import { need, type Settings } from '../settings/resolve.ts';
 import { valueIfGiven } from '../settings/table.ts';
@@ -17,7 +17,7 @@ export interface ApiKeys {
    * Reads the API key again after the service has refused one. It is read at most every 30 seconds,
    * because a command that prints it may be slow.
    */
-  renew(refused: Fault): Promise<Renewal>;
+  reload(refused: Fault): Promise<ApiKeyReload>;
   /**
    * From now on, sends this idempotency key with the current API key. That is safe, because no
    * request with the idempotency key is in doubt.
@@ -42,7 +42,7 @@ export function createApiKeys({ apiKey, ...settings }: Settings, context: Invoca
    * nothing about the current one.
    */
   let version = 1;
-  let reading: { atMs: number; result: Promise<Renewal> } | undefined;
+  let reading: { atMs: number; result: Promise<ApiKeyReload> } | undefined;
 
   function inForce(): Promise<ApiKey> {
     current ??= readFirst().then((value) => ({ value, version }));
@@ -56,13 +56,13 @@ export function createApiKeys({ apiKey, ...settings }: Settings, context: Invoca
       ofTriggers.set(idempotencyKey, own);
       return own;
     },
-    async renew({ apiKeyVersion = version }) {
-      if (apiKeyVersion < version) return { kind: 'another' };
+    async reload({ apiKeyVersion = version }) {
+      if (apiKeyVersion < version) return { kind: 'changed' };
       const nowMs = clock.elapsedMs();
       if (!reading || nowMs - reading.atMs >= betweenReadingsMs) reading = { atMs: nowMs, result: replace() };
       const result = await reading.result;
-      if (apiKeyVersion < version) return { kind: 'another' };
-      return result.kind === 'another' ? { kind: 'same' } : result;
+      if (apiKeyVersion < version) return { kind: 'changed' };
+      return result.kind === 'changed' ? { kind: 'same' } : result;
     },
     release(idempotencyKey) {
       ofTriggers.delete(idempotencyKey);
@@ -73,13 +73,13 @@ export function createApiKeys({ apiKey, ...settings }: Settings, context: Invoca
    * While the API key is read, other requests use the old one. If it is refused, they wait for the
    * result of this reading.
    */
-  async function replace(): Promise<Renewal> {
+  async function replace(): Promise<ApiKeyReload> {
     try {
       const value = await readAgain();
       if (value === undefined || value === (await inForce()).value) return { kind: 'same' };
       version += 1;
       current = Promise.resolve({ value, version });
-      return { kind: 'another' };
+      return { kind: 'changed' };
     } catch (error) {
       return { kind: 'unreadable', reason: problemOrThrow(error).message };
     }

@@ -105,7 +105,7 @@ export async function connectWith(
     service: createHttpService(http),
     journal,
     account: async (idempotencyKey) => accountOf((await apiKeys.of(idempotencyKey)).value),
-    renewApiKey: apiKeys.renew,
+    reloadApiKey: apiKeys.reload,
     releaseApiKey: apiKeys.release,
     ignoresKeys,
     processes: createProcesses({ ignoresKeys }),
@@ -119,7 +119,7 @@ export async function connectWith(
     clock,
     random,
     signal,
-    observe: reporter.observe,
+    emit: reporter.emit,
     debug,
   };
 }

@@ -26,7 +26,7 @@ export interface Connection extends Ports {
  * board.
  */
 export function inContext(connection: Connection, context: Invocation): Connection {
-  return { ...connection, context, signal: context.signal, observe: context.reporter.observe };
+  return { ...connection, context, signal: context.signal, emit: context.reporter.emit };
 }
 
 /** The same connection, but its requests also end with this signal. */

@@ -145,7 +145,7 @@ function checkOnlyProject(run: RunEntry, automation: NamedAutomation, { journal,
 function warnOfLaterTrigger(trigger: UnresolvedTrigger, context: Invocation): void {
   const { target } = trigger;
   const message = `${lostTrigger(trigger)} (${hintForRun(trigger, context)}). This is the run before it`;
-  context.reporter.observe({ event: 'warning', name: 'unresolved_trigger', message, target });
+  context.reporter.emit({ event: 'warning', name: 'unresolved_trigger', message, target });
 }
 
 /**
@@ -161,7 +161,7 @@ function warnOfOtherRun({ target, executionId }: RunEntry, { journal, baseUrl, c
     ? `. To watch the other: \`runctl watch ${fullArgumentOf({ target, executionId: activeExecutionId })}\``
     : '';
   const message = `another run of ${name} was active at ${localTime(refused.at)}. This is the last one that this machine knows${follow}`;
-  context.reporter.observe({ event: 'warning', name: 'other_run', message, target });
+  context.reporter.emit({ event: 'warning', name: 'other_run', message, target });
 }
 
 const lostTrigger = ({ target }: UnresolvedTrigger) =>

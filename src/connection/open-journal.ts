@@ -50,7 +50,7 @@ export function journalOf({ env, reporter, clock }: Invocation, { needed, quiet 
   const folder = resolveStateFolder(env);
   if (needed && folder === undefined)
     throw usageProblem('there is no folder for the journal', 'set HOME or RUNCTL_STATE_DIR');
-  const warn = (message: string) => reporter.observe({ event: 'warning', name: 'journal_unavailable', message });
+  const warn = (message: string) => reporter.emit({ event: 'warning', name: 'journal_unavailable', message });
   const trouble = needed && folder ? journalTrouble(folder) : undefined;
   if (trouble) warn(`${trouble.message}, so runs and triggers may be missing: ${trouble.facts.hint}`);
   return openJournal({

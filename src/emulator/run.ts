@@ -4,7 +4,7 @@ import type { JsonObject } from '../system/json.ts';
 /** What happens in a run. */
 export interface RunPlan {
   durationMs?: number; // 20 s by default
-  outcome?: string; // the final status: COMPLETED by default
+  finalStatus?: string; // the final status: COMPLETED by default
   steps?: { count?: number; failed?: number; skipped?: number };
   output?: string | null;
   error?: { type: string; message: string } | null;
@@ -24,10 +24,10 @@ export interface EmulatedRun {
 
 export const isFinished = ({ endsAtMs }: EmulatedRun, nowMs: number): boolean => nowMs >= endsAtMs;
 
-const outcomeOf = ({ plan }: EmulatedRun): string => plan.outcome ?? 'COMPLETED';
+const finalStatusOf = ({ plan }: EmulatedRun): string => plan.finalStatus ?? 'COMPLETED';
 
 export const statusAt = (run: EmulatedRun, nowMs: number): string =>
-  isFinished(run, nowMs) ? outcomeOf(run) : 'RUNNING';
+  isFinished(run, nowMs) ? finalStatusOf(run) : 'RUNNING';
 
 export const creditsOf = ({ plan }: EmulatedRun): number => plan.creditsCharged ?? 12;
 
@@ -54,8 +54,8 @@ export function executionAt(run: EmulatedRun, nowMs: number): JsonObject {
 /** `AutomationResult` in docs/service.openapi.json. */
 export function resultAt(run: EmulatedRun, nowMs: number): JsonObject {
   const { executionId, target, plan, endsAtMs } = run;
-  const outcome = outcomeOf(run);
-  const { count = 3, failed = outcome === 'FAILED' ? 1 : 0, skipped = 0 } = plan.steps ?? {};
+  const finalStatus = finalStatusOf(run);
+  const { count = 3, failed = finalStatus === 'FAILED' ? 1 : 0, skipped = 0 } = plan.steps ?? {};
   if (!isFinished(run, nowMs)) {
     const summary = { stepCount: count, succeededSteps: 0, failedSteps: 0, skippedSteps: 0 };
     return { executionId, ...target, status: 'RUNNING', output: null, summary, error: null, completedAt: null };
@@ -64,18 +64,18 @@ export function resultAt(run: EmulatedRun, nowMs: number): JsonObject {
   return {
     executionId,
     ...target,
-    status: outcome,
-    output: plan.output === undefined ? defaultOutput(outcome) : plan.output,
+    status: finalStatus,
+    output: plan.output === undefined ? defaultOutput(finalStatus) : plan.output,
     summary: { stepCount: count, succeededSteps: succeeded, failedSteps: failed, skippedSteps: skipped },
-    error: outcome === 'COMPLETED' ? null : (plan.error ?? defaultError(outcome)),
+    error: finalStatus === 'COMPLETED' ? null : (plan.error ?? defaultError(finalStatus)),
     completedAt: shown(run, endsAtMs),
   };
 }
 
-const defaultOutput = (outcome: string) => (outcome === 'COMPLETED' ? 'The report was sent to 3 people.' : null);
+const defaultOutput = (status: string) => (status === 'COMPLETED' ? 'The report was sent to 3 people.' : null);
 
-function defaultError(outcome: string): RunPlan['error'] {
-  if (outcome === 'TIMED_OUT') return { type: 'timed_out', message: 'The run exceeded the time limit' };
-  if (outcome === 'FAILED') return { type: 'step_failed', message: 'Step "Send the report": the mail server said no' };
+function defaultError(status: string): RunPlan['error'] {
+  if (status === 'TIMED_OUT') return { type: 'timed_out', message: 'The run exceeded the time limit' };
+  if (status === 'FAILED') return { type: 'step_failed', message: 'Step "Send the report": the mail server said no' };
   return null;
 }

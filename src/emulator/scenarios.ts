@@ -19,7 +19,7 @@ export const scenarios = {
     automations: {
       '*': {
         durationMs: 8 * secondMs,
-        outcome: 'FAILED',
+        finalStatus: 'FAILED',
         steps: { count: 4, failed: 1, skipped: 1 },
         error: { type: 'step_failed', message: 'Step "Post to the ledger": the ledger answered 403' },
         creditsCharged: 5,
@@ -54,9 +54,9 @@ export const scenarios = {
       'an automation for each exit code of trigger --watch, within 10 seconds: completes=0, fails=1, times-out=3, is-cancelled=4, already-running=5, deleted=6, forbidden=7, no-credits=8, rate-limited=9, disabled=11, response-lost=12, is-skipped=15',
     automations: {
       completes: ends,
-      fails: { ...ends, outcome: 'FAILED' },
-      'times-out': { ...ends, outcome: 'TIMED_OUT' },
-      'is-cancelled': { ...ends, outcome: 'CANCELLED', steps: { skipped: 2 } },
+      fails: { ...ends, finalStatus: 'FAILED' },
+      'times-out': { ...ends, finalStatus: 'TIMED_OUT' },
+      'is-cancelled': { ...ends, finalStatus: 'CANCELLED', steps: { skipped: 2 } },
       'already-running': { activeElsewhereMs: hourMs },
       deleted: { refusal: refusals.unknownAutomation },
       forbidden: { refusal: refusals.forbidden },
@@ -64,7 +64,7 @@ export const scenarios = {
       'rate-limited': { refusal: { ...refusals.rateLimited, headers: { 'retry-after': '3600' } } },
       disabled: { refusal: refusals.disabled },
       'response-lost': { losesFirst: ['trigger'], checksActiveFirst: true },
-      'is-skipped': { ...ends, outcome: 'SKIPPED', steps: { skipped: 3 } },
+      'is-skipped': { ...ends, finalStatus: 'SKIPPED', steps: { skipped: 3 } },
     },
   },
   'keys-ignored': {

@@ -49,9 +49,9 @@ export function createBoard({ runs, usualDuration }: BoardOptions, log: Reporter
   const spinner = createSpinner(boardText, context);
 
   return {
-    observe(event) {
+    emit(event) {
       if (context.isInteractive()) say(sentenceOf(event));
-      else log.observe(event);
+      else log.emit(event);
       if (event.event === 'run_done') done += 1;
       if (event.event === 'warning' || !('run' in event) || !event.run) return;
       // The active run that a trigger waits for has a row only if the run isn't followed itself.

@@ -27,7 +27,7 @@ export function createLogReporter(context: Invocation, { quiet }: OutputOptions 
   const named = new Set<string>();
 
   return {
-    observe(event) {
+    emit(event) {
       if (quiet && !isShownQuietly(event)) return;
       const sentence = sentenceOf(event);
       if (sentence && event.event === 'triggered' && event.run) named.add(event.run.executionId);

@@ -29,7 +29,7 @@ export function createFinalHooks(command: string | undefined, context: Invocatio
     if (!how) return;
     const code = isInterrupted(signal) ? '' : "; the exit code is still the run's";
     const message = `the --on-final command for run ${run.executionId} of ${automationNameOf(run.target)} ${how}${code}`;
-    reporter.observe({ event: 'warning', name: 'hook_failed', message, run });
+    reporter.emit({ event: 'warning', name: 'hook_failed', message, run });
   }
 
   return {

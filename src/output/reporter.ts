@@ -14,10 +14,10 @@ export function createReporter(options: OutputOptions, context: Invocation): Rep
 /** Wraps a reporter so that warnings are also kept for the documents. */
 function keepingWarnings(reporter: Reporter, { warnings }: Invocation): Reporter {
   return {
-    observe(event) {
+    emit(event) {
       const isNew = event.event === 'warning' && !warnings.some(({ message }) => message === event.message);
       if (isNew) warnings.push(event);
-      reporter.observe(event);
+      reporter.emit(event);
     },
     stop() {
       reporter.stop();

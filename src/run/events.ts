@@ -97,8 +97,8 @@ export function subjectOf(event: RunEvent): { target: Target; executionId?: stri
 }
 
 export interface Reporter {
-  observe(event: RunEvent): void;
+  emit(event: RunEvent): void;
   stop(): void;
 }
 
-export const silentReporter: Reporter = { observe() {}, stop() {} };
+export const silentReporter: Reporter = { emit() {}, stop() {} };

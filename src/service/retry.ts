@@ -1,6 +1,6 @@
+import { type ApiKeyReload, faultAfterReload } from '../run/api-key-reload.ts';
 import type { FailedAttempt } from '../run/events.ts';
 import { abortedFault, type Fault, isAborted, isRetryable } from '../run/fault.ts';
-import { type Renewal, refusalAfter } from '../run/renewal.ts';
 import type { Answer } from '../run/service.ts';
 import { type Clock, onAbort, pause, stopwatch, suspendedMs } from '../system/clock.ts';
 import { type Priority, type RateLimiter, withPermit } from './rate-limiter.ts';
@@ -43,7 +43,7 @@ export interface RetryOptions extends RetryPorts {
   priority: Priority;
   isRetryable?(fault: Fault): boolean;
   /** Reads a refused API key again. If there is another one, the next attempt is made at once. */
-  renewApiKey?(refused: Fault): Promise<Renewal>;
+  reloadApiKey?(refused: Fault): Promise<ApiKeyReload>;
   onRetry?(failed: FailedAttempt): void; // called before each wait
 }
 
@@ -122,11 +122,11 @@ const interrupted = (fault: Fault): Retried<never> => ({ kind: 'fault', fault, i
  * Reads a refused API key again. Returns undefined if there is another one, and the interrupted
  * fault if that took too long.
  */
-async function afterReadingApiKey(fault: Fault, { renewApiKey, signal }: RetryOptions): Promise<Fault | undefined> {
-  if (fault.kind !== 'unauthorized' || !renewApiKey) return fault;
-  const renewal = await unlessAborted(renewApiKey(fault), signal);
-  if (!renewal) return abortedFault;
-  return renewal.kind === 'another' ? undefined : refusalAfter(fault, renewal);
+async function afterReadingApiKey(fault: Fault, { reloadApiKey, signal }: RetryOptions): Promise<Fault | undefined> {
+  if (fault.kind !== 'unauthorized' || !reloadApiKey) return fault;
+  const reload = await unlessAborted(reloadApiKey(fault), signal);
+  if (!reload) return abortedFault;
+  return reload.kind === 'changed' ? undefined : faultAfterReload(fault, reload);
 }
 
 /** Undefined as soon as the signal aborts. */

@@ -61,7 +61,7 @@ export function openProfile(flag: string | undefined, context: Invocation) {
   const path = requireConfigFile(context);
   for (const repaired of repairOwn(path)) {
     const message = `other users could write to ${repaired} until now: check what is stored with \`runctl config list\``;
-    context.reporter.observe({ event: 'warning', name: 'config_untrusted', message });
+    context.reporter.emit({ event: 'warning', name: 'config_untrusted', message });
   }
   const file = readConfigFile(path);
   if (file.distrust) throw file.distrust;

@@ -59,7 +59,7 @@ async function resolveAll(flags: SettingFlags, profile: ProfileInForce, context:
 }
 
 function warnOf({ exposedPath, distrust, unknown }: ProfileInForce, { reporter, stderr }: Invocation): void {
-  const warn = (name: WarningName, message: string) => reporter.observe({ event: 'warning', name, message });
+  const warn = (name: WarningName, message: string) => reporter.emit({ event: 'warning', name, message });
   if (distrust) warn('config_untrusted', `${distrust.message}: ${distrust.facts.hint}`);
   else if (exposedPath)
     warn('exposed_api_key', `others can read the API key in ${exposedPath}: \`chmod 600 ${shellWord(exposedPath)}\``);

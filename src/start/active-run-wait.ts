@@ -27,7 +27,7 @@ const minForTriggerMs = 1_000;
 const minBetweenTriggersMs = 5_000;
 
 export function createActiveRunWait(target: Target, ports: Ports): ActiveRunWait {
-  const { clock, random, signal, session, intervalMs, observe } = ports;
+  const { clock, random, signal, session, intervalMs, emit } = ports;
   const startMs = clock.elapsedMs();
   const timedOut = (): EndedWait => ({ end: session.timedOut() });
   /**
@@ -71,7 +71,7 @@ export function createActiveRunWait(target: Target, ports: Ports): ActiveRunWait
   function announceWait(leftMs: number, refusedAtMs: number): number {
     const gapMs = intervalMs ?? jitter(pollGapMs(refusedAtMs - startMs), random);
     const nextMs = Math.min(Math.max(minBetweenTriggersMs, gapMs), leftMs);
-    observe({ event: 'waiting', for: 'active_run', target, nextMs });
+    emit({ event: 'waiting', for: 'active_run', target, nextMs });
     return nextMs;
   }
 }

@@ -1,7 +1,7 @@
 import type { Recorder } from '../journal/recorder.ts';
+import type { ApiKeyReload } from '../run/api-key-reload.ts';
 import { deliveryOf, type Fault, type FaultKind, isRetryable } from '../run/fault.ts';
 import { defaults } from '../run/limits.ts';
-import type { Renewal } from '../run/renewal.ts';
 import { isNamedBy } from '../run/run.ts';
 import type { Answer, RunStatus, Service } from '../run/service.ts';
 import type { Trigger } from '../run/trigger.ts';
@@ -24,7 +24,7 @@ export interface KeyHistory {
 export interface SendPorts extends RetryPorts {
   service: Pick<Service, 'trigger'>;
   record: Recorder;
-  renewApiKey(refused: Fault): Promise<Renewal>;
+  reloadApiKey(refused: Fault): Promise<ApiKeyReload>;
   onRetry?: RetryOptions['onRetry'];
 }
 
@@ -83,7 +83,7 @@ export async function sendAttempts(trigger: Trigger, history: KeyHistory, ports:
     isRetryable: (fault) => isRetryable(fault) && (honorsKeys || !soFar.isOwnInDoubt),
     // With another API key the idempotency key would be a new one, so `startRun` decides whether it
     // is sent with that.
-    renewApiKey: undefined,
+    reloadApiKey: undefined,
   });
   return { ...last, ...soFar };
 }

@@ -13,7 +13,7 @@ export async function sendTrigger(trigger: Trigger, history: KeyHistory, ports: 
 }
 
 export function sendPortsOf(trigger: Trigger, { earlier }: KeyHistory, ports: Ports): SendPorts {
-  const { journal, processes, session, observe } = ports;
+  const { journal, processes, session, emit } = ports;
   const { target } = trigger;
   const wasSentBefore = earlier !== undefined;
   return {
@@ -24,7 +24,7 @@ export function sendPortsOf(trigger: Trigger, { earlier }: KeyHistory, ports: Po
       earlierAttempts: earlier?.attempts,
       process: processes.own,
     }),
-    onRetry: (failed) => observe({ event: 'attempt_failed', resource: 'trigger', target, ...failed }),
+    onRetry: (failed) => emit({ event: 'attempt_failed', resource: 'trigger', target, ...failed }),
     leftMs: session.leftMs,
   };
 }

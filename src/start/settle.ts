@@ -1,8 +1,8 @@
+import { faultAfterReload } from '../run/api-key-reload.ts';
 import { attributionOf, attributionOfRecord } from '../run/attribution.ts';
 import { ageOf, type RecordedKey } from '../run/entry.ts';
 import { abortedFault, type Fault } from '../run/fault.ts';
 import type { InDoubtReason } from '../run/outcome.ts';
-import { refusalAfter } from '../run/renewal.ts';
 import type { Trigger } from '../run/trigger.ts';
 import { stopwatch } from '../system/clock.ts';
 import { type Attempts, isInDoubt, type SendPorts } from './send-attempts.ts';
@@ -67,10 +67,10 @@ interface Failure {
 }
 
 /** Says of a refusal of the API key whether there is another one by now. */
-async function afterReadingApiKey(refused: Fault, { renewApiKey, signal }: SendPorts): Promise<Failure> {
-  const renewal = await renewApiKey(refused);
+async function afterReadingApiKey(refused: Fault, { reloadApiKey, signal }: SendPorts): Promise<Failure> {
+  const reload = await reloadApiKey(refused);
   if (signal.aborted) return { fault: refused, isInterrupted: true };
-  return { fault: refusalAfter(refused, renewal), hasNewApiKey: renewal.kind === 'another' };
+  return { fault: faultAfterReload(refused, reload), hasNewApiKey: reload.kind === 'changed' };
 }
 
 function inDoubtReasonOf(fault: Fault, recorded: RecordedKey | undefined): InDoubtReason {

@@ -198,5 +198,5 @@ function warnOfUnresolved(target: Target, ports: Ports, exceptKey?: string): voi
   if (!newest) return;
   const earlier = `an earlier trigger of ${automationNameOf(target)} may or may not have started a run`;
   const message = `${earlier}: resolve it with ${recoverCommandFor(newest)}`;
-  ports.observe({ event: 'warning', name: 'unresolved_trigger', message, target });
+  ports.emit({ event: 'warning', name: 'unresolved_trigger', message, target });
 }

@@ -45,7 +45,7 @@ export async function fetchRun<Resource extends RunResource>(
     priority: endpoints[resource].priority,
     isRetryable: (fault) => isEarly(fault) || isRetryable(fault) || isFirstMissingPath(fault),
     onRetry: (failed) =>
-      ports.observe({ event: 'attempt_failed', resource, run, lastConfirmed: lastConfirmed?.(), ...failed }),
+      ports.emit({ event: 'attempt_failed', resource, run, lastConfirmed: lastConfirmed?.(), ...failed }),
   });
   return answerOf(answer);
 }

@@ -1,7 +1,7 @@
+import { faultAfterReload } from '../run/api-key-reload.ts';
 import type { Fault } from '../run/fault.ts';
 import { heartbeatMs } from '../run/limits.ts';
 import type { LastConfirmed, WatchEnd } from '../run/outcome.ts';
-import { refusalAfter } from '../run/renewal.ts';
 import type { Run } from '../run/run.ts';
 import type { Answer, RequestOptions, RunResource } from '../run/service.ts';
 import { endpoints } from '../service/endpoints.ts';
@@ -129,7 +129,7 @@ export class Poller {
     this.#isRenewed = false;
     if (isLast) this.#isTimeUp = true;
     const { run } = this.#options;
-    if (afterMs !== undefined) this.#ports.observe({ event: 'service_back', run, afterMs });
+    if (afterMs !== undefined) this.#ports.emit({ event: 'service_back', run, afterMs });
     return answer;
   }
 
@@ -139,21 +139,21 @@ export class Poller {
    */
   async #afterReadingApiKey(fault: Fault): Promise<Fault | undefined> {
     if (fault.kind !== 'unauthorized') return fault;
-    const renewal = await this.#ports.renewApiKey(fault);
-    if (renewal.kind === 'another') {
+    const reload = await this.#ports.reloadApiKey(fault);
+    if (reload.kind === 'changed') {
       // Of several API keys in a row, only the first gets the time of a refusal anew: a command may
       // print one each time.
       if (!this.#isRenewed) this.#retryPolicy.renewed();
       this.#isRenewed = true;
       return undefined;
     }
-    const refusal = refusalAfter(fault, renewal);
-    return renewal.kind === 'unreadable' ? { ...refusal, kind: 'unconfirmed_refusal' } : refusal;
+    const refusal = faultAfterReload(fault, reload);
+    return reload.kind === 'unreadable' ? { ...refusal, kind: 'unconfirmed_refusal' } : refusal;
   }
 
   /** Returns why the watch ends with this failure, or waits until the next poll is due. */
   async #endOrWait<T>(fault: Fault, { isLast, tookMs }: Sent<T>): Promise<WatchEnd | undefined> {
-    const { clock, limiter, giveUpAfterMs, observe } = this.#ports;
+    const { clock, limiter, giveUpAfterMs, emit } = this.#ports;
     const { run, resource, lastConfirmed, isPermanent } = this.#options;
     this.#failedAtMs = clock.elapsedMs();
     this.#lastFault = fault;
@@ -169,8 +169,7 @@ export class Poller {
     if (decision.kind === 'gave_up') return { kind: 'gave_up', giveUpAfterMs, fault };
     const { kind: _, leastMs, ...failed } = decision;
     if (fault.kind === 'throttled' || fault.httpStatus === 503) limiter.pausePolls(leastMs);
-    if (this.#leftMs() > 0)
-      observe({ event: 'attempt_failed', resource, run, lastConfirmed: lastConfirmed(), ...failed });
+    if (this.#leftMs() > 0) emit({ event: 'attempt_failed', resource, run, lastConfirmed: lastConfirmed(), ...failed });
     this.#noteWait(leastMs);
     await this.#pauseFor(failed.retryInMs, leastMs);
     if (leastMs > 0 && this.#leftMs() <= 0) this.#isTimeUp = true;
@@ -196,11 +195,11 @@ export class Poller {
   }
 
   #pauseUntil(atMs: number, leastMs: number): Promise<void> | undefined {
-    const { clock, signal, session, observe } = this.#ports;
+    const { clock, signal, session, emit } = this.#ports;
     const nextMs = atMs - clock.elapsedMs();
     if (nextMs <= 0 || signal.aborted) return undefined;
     const { run, lastConfirmed } = this.#options;
-    observe({
+    emit({
       event: 'waiting',
       for: 'poll',
       run,

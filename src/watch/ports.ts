@@ -1,8 +1,8 @@
 import type { Journal } from '../journal/journal.ts';
 import type { Processes } from '../journal/processes.ts';
+import type { ApiKeyReload } from '../run/api-key-reload.ts';
 import type { RunEvent } from '../run/events.ts';
 import type { Fault } from '../run/fault.ts';
-import type { Renewal } from '../run/renewal.ts';
 import type { Service } from '../run/service.ts';
 import type { RetryPorts } from '../service/retry.ts';
 import type { WatchSession } from './watch-session.ts';
@@ -27,9 +27,9 @@ export interface Ports extends RetryPorts {
    */
   account(idempotencyKey?: string): Promise<string>;
   /** Reads the API key again after the service refused it. */
-  renewApiKey(refused: Fault): Promise<Renewal>;
+  reloadApiKey(refused: Fault): Promise<ApiKeyReload>;
   /** Sends the idempotency key with the API key in force from now on. */
   releaseApiKey(idempotencyKey: string): void;
-  observe(event: RunEvent): void;
+  emit(event: RunEvent): void;
   debug: ((line: string) => void) | undefined;
 }

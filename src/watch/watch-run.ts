@@ -25,7 +25,7 @@ export async function watchRun(handle: RunHandle, ports: Ports, triggerInfo?: Tr
   if (handle.triggerResponse) session.answered();
   const watching: Ports = {
     ...ports,
-    observe(event) {
+    emit(event) {
       if (event.event !== 'status' || !event.changed) return show(event, run, ports);
       journal.recordStatus(baseUrl, run, event.status);
       show(event, run, ports);
@@ -35,7 +35,7 @@ export async function watchRun(handle: RunHandle, ports: Ports, triggerInfo?: Tr
   const polled = await pollUntilFinal(handle, watching);
   if (polled.kind === 'ended') return stopped(polled, { run, triggerInfo }, ports);
   const { status } = polled;
-  watching.observe({ event: 'final', run, status });
+  watching.emit({ event: 'final', run, status });
   const { result, requestFault } = await readResult(handle, status, watching);
   const interruptedBy = requestFault && isAborted(requestFault) ? exitNameOfSignal(ports.signal) : undefined;
   if (!result) return withWarning({ kind: 'status', run, triggerInfo, status, requestFault, interruptedBy }, ports);
@@ -65,7 +65,7 @@ export async function waitForActiveRun(handle: RunHandle, ports: Ports): Promise
   const { run } = handle;
   const waiting: Ports = {
     ...ports,
-    observe(event) {
+    emit(event) {
       if (event.event === 'status' && event.status.isFinal) return;
       const shown = event.event === 'waiting' && event.run ? ({ ...event, for: 'active_run' } as const) : event;
       show({ ...shown, isActiveRun: true }, run, ports);
@@ -93,7 +93,7 @@ async function pollUntilFinal(
   { run, triggerResponse, sinceTriggerMs, ...recorded }: RunHandle,
   ports: Ports,
 ): Promise<FinishedPolls | EndedPolls> {
-  const { service, clock, random, signal, intervalMs, observe } = ports;
+  const { service, clock, random, signal, intervalMs, emit } = ports;
   const gapMs = (ageMs: number) => intervalMs ?? jitter(pollGapMs(ageMs), random);
   const watchedMs = stopwatch(clock);
   let status = triggerResponse?.status;
@@ -106,7 +106,7 @@ async function pollUntilFinal(
   // together.
   const spread = intervalMs === undefined ? 1 - random() / 2 : 1;
   let delayMs = status ? spread * gapMs(0) : 0;
-  if (status) observe({ event: 'status', run, status, changed: true });
+  if (status) emit({ event: 'status', run, status, changed: true });
   // docs/service.md, Final statuses stay.
   while (!status?.isFinal) {
     await poller.wait(delayMs, retryAfterMs);
@@ -116,7 +116,7 @@ async function pollUntilFinal(
     status = polled.value;
     retryAfterMs = polled.retryAfterMs;
     statusAgeMs = stopwatch(clock);
-    observe({ event: 'status', run, status, changed });
+    emit({ event: 'status', run, status, changed });
     if (status.isFinal) break;
     delayMs = gapMs(ageMs(status, watchedMs(), clock));
   }
@@ -175,12 +175,12 @@ function withGraverStatus(status: RunStatus, result: RunResult): { status: RunSt
 }
 
 /** Shows an event, and says so if the service asked for a long wait. */
-function show(event: RunEvent, run: Run, { observe, debug }: Ports): void {
+function show(event: RunEvent, run: Run, { emit, debug }: Ports): void {
   if (event.event === 'waiting' && event.run && event.askedUntilMs !== undefined && event.nextMs > minuteMs)
-    observe({ event: 'warning', name: 'retry_after', message: waitText(event.nextMs, event.askedUntilMs), run });
+    emit({ event: 'warning', name: 'retry_after', message: waitText(event.nextMs, event.askedUntilMs), run });
   if (event.event === 'waiting') debug?.(`next poll of ${run.executionId} in ${Math.round(event.nextMs)} ms`);
   if (event.event === 'attempt_failed') debug?.(`${event.fault.kind}: ${event.fault.message}`);
-  observe(event);
+  emit(event);
 }
 
 const minuteMs = 60_000;
@@ -194,11 +194,11 @@ function waitText(nextMs: number, untilMs: number): string {
   return `the service asked for a wait; polling resumes in ${wait}, at ${at}`;
 }
 
-function warnOfUnknownStatus(run: Run, { status, isFinal }: RunStatus, { observe }: Ports): void {
+function warnOfUnknownStatus(run: Run, { status, isFinal }: RunStatus, { emit }: Ports): void {
   if (isKnownStatus(status)) return;
   const what = isFinal ? 'the run has finished' : 'still watching';
   const message = `${status} is a status this version doesn't know; ${what}`;
-  observe({ event: 'warning', name: 'unknown_status', message, run });
+  emit({ event: 'warning', name: 'unknown_status', message, run });
 }
 
 /** The outcome, after a warning about what its status and its exit code don't say. */
@@ -208,7 +208,7 @@ function withWarning(
   reported?: { status: string; result: string },
 ): WatchOutcome {
   const warning = warningOf(outcome, reported);
-  if (warning) ports.observe({ event: 'warning', ...warning, run: outcome.run });
+  if (warning) ports.emit({ event: 'warning', ...warning, run: outcome.run });
   return outcome;
 }
 

@@ -23,7 +23,7 @@ function createMachine(
   const warnings: string[] = [];
   const hints: string[] = [];
   const reporter: Reporter = {
-    observe: (event) => event.event === 'warning' && warnings.push(event.message),
+    emit: (event) => event.event === 'warning' && warnings.push(event.message),
     stop() {},
   };
   const context = { ...createMemory(env), reporter };

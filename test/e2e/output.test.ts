@@ -12,7 +12,9 @@ import { entry, runCommand, runProcess } from '../helpers/run-process.ts';
 import { runProgram } from '../helpers/run-program.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
-const ending = (outcome: 'COMPLETED' | 'FAILED'): Scenario => ({ automations: { '*': { duration: '1ms', outcome } } });
+const ending = (finalStatus: 'COMPLETED' | 'FAILED'): Scenario => ({
+  automations: { '*': { duration: '1ms', finalStatus } },
+});
 const megabyte: Scenario = { automations: { '*': { duration: '1ms', output: 'x'.repeat(1_000_000) } } };
 const watching = ['trigger', 'weekly', '--watch', '--interval', '20ms', '--json'];
 

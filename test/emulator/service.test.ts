@@ -40,11 +40,11 @@ describe('a run', () => {
     ['FAILED', 'step_failed', 1],
     ['TIMED_OUT', 'timed_out', 0],
     ['CANCELLED', undefined, 0],
-  ] as const)('that is planned to end %s does', (outcome, errorType, failedSteps) => {
-    const { trigger, status, result, pass } = withPlan({ outcome });
+  ] as const)('that is planned to end %s does', (finalStatus, errorType, failedSteps) => {
+    const { trigger, status, result, pass } = withPlan({ finalStatus });
     const { executionId } = trigger().json();
     pass(20_000);
-    expect(status(executionId).json().status).toBe(outcome);
+    expect(status(executionId).json().status).toBe(finalStatus);
     const { error, summary, output } = result(executionId).json();
     expect([error?.type, summary.failedSteps, output]).toEqual([errorType, failedSteps, null]);
   });

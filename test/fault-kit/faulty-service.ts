@@ -46,9 +46,9 @@ export function createFaultyService(scenario: Scenario, apiKey: string, random: 
     if (route.kind === 'none') return reply;
     const plan = planOf(route.target.automationName);
     const started = service.runs()[before];
-    if (started && Array.isArray(plan?.outcome)) {
-      const outcome = plan.outcome[Math.min(runsOf(started.target).length, plan.outcome.length) - 1];
-      started.plan = { ...started.plan, outcome };
+    if (started && Array.isArray(plan?.finalStatus)) {
+      const finalStatus = plan.finalStatus[Math.min(runsOf(started.target).length, plan.finalStatus.length) - 1];
+      started.plan = { ...started.plan, finalStatus };
     }
     const executionId = activeIdFor(reply, route.target, now);
     if (executionId) return { ...reply, body: JSON.stringify({ ...JSON.parse(reply.body), executionId }) };
@@ -151,11 +151,11 @@ export function createFaultyService(scenario: Scenario, apiKey: string, random: 
 /** What the emulator can do by itself. */
 function plansOf({ automations = { '*': {} }, idempotencyKeys, order }: Scenario): Record<string, AutomationPlan> {
   const common = { ignoresKeys: idempotencyKeys === 'ignored', checksActiveFirst: order === 'activeFirst' };
-  const planOf = ({ duration, outcome, ...plan }: Plan): AutomationPlan => ({
+  const planOf = ({ duration, finalStatus, ...plan }: Plan): AutomationPlan => ({
     ...plan,
     ...common,
     durationMs: duration === undefined ? undefined : toMs(duration),
-    outcome: [outcome].flat()[0],
+    finalStatus: [finalStatus].flat()[0],
   });
   return Object.fromEntries(Object.entries(automations).map(([name, plan]) => [name, planOf(plan)]));
 }

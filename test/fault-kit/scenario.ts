@@ -21,10 +21,10 @@ export interface Scenario {
   apiKeys?: readonly string[];
 }
 
-export interface Plan extends Omit<RunPlan, 'durationMs' | 'outcome'> {
+export interface Plan extends Omit<RunPlan, 'durationMs' | 'finalStatus'> {
   duration?: string;
   /** A list: the first run gets the first one, the second run the second, and later runs the last. */
-  outcome?: string | readonly string[];
+  finalStatus?: string | readonly string[];
   /** For so long after the trigger, the run can't be found. */
   statusLate?: string;
   /** For so long after the run has finished, its result still says RUNNING. */

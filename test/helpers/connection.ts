@@ -33,7 +33,7 @@ export function createConnection(
     baseUrl,
     service,
     account: async () => account,
-    renewApiKey: async () => ({ kind: 'same' }),
+    reloadApiKey: async () => ({ kind: 'same' }),
     releaseApiKey() {},
     journal: openJournal({ folder: undefined, nowMs: clock.nowMs, onTrouble() {} }),
     ignoresKeys: false,
@@ -49,7 +49,7 @@ export function createConnection(
     clock,
     random,
     signal,
-    observe: reporter.observe,
+    emit: reporter.emit,
     ...parts,
   };
 }

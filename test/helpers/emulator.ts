@@ -8,7 +8,7 @@ import { temporaryFolder } from './temporary-folder.ts';
 /** Runs that go on until the test ends them with `endRuns`, that have finished at the first poll, and that end as FAILED. */
 export const going: Scenario = { automations: { '*': { duration: '1h' } } };
 export const quick: Scenario = { automations: { '*': { duration: '1ms' } } };
-export const failing: Scenario = { automations: { '*': { duration: '1s', outcome: 'FAILED' } } };
+export const failing: Scenario = { automations: { '*': { duration: '1s', finalStatus: 'FAILED' } } };
 
 /**
  * An emulator that lives as long as the test, the environment that points a program at it, and its clock, for a program

@@ -13,7 +13,7 @@ type Run = (line: string | readonly string[], options?: ProgramOptions) => Promi
  * A machine beside a service that does what the scenario says, until the test is over. `run` types a command on it, whose
  * waits take no time:
  *
- *     const { run, emulator } = await withMachine({ automations: { '*': { outcome: 'FAILED' } } });
+ *     const { run, emulator } = await withMachine({ automations: { '*': { finalStatus: 'FAILED' } } });
  *     const { code, stdout, stderr, documents } = await run('trigger nightly --watch --json');
  *
  * A line is split at its blanks; a list of words isn't. `env` in the options replaces single variables.

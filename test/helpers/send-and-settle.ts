@@ -7,10 +7,10 @@ import type { TriggerResult } from '../../src/start/trigger-result.ts';
 export async function sendAndSettle(
   trigger: Trigger,
   history: Partial<KeyHistory> & { isLast?: boolean },
-  ports: Omit<SendPorts, 'renewApiKey'>,
+  ports: Omit<SendPorts, 'reloadApiKey'>,
 ): Promise<TriggerResult> {
   const { isLast = true, ...known } = history;
-  const sendPorts: SendPorts = { renewApiKey: async () => ({ kind: 'same' }), ...ports };
+  const sendPorts: SendPorts = { reloadApiKey: async () => ({ kind: 'same' }), ...ports };
   const attempts = await sendAttempts(trigger, { honorsKeys: true, ...known }, sendPorts);
   return settle(attempts, { isLast }, trigger, sendPorts);
 }

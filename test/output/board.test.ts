@@ -75,33 +75,33 @@ test.each([
   [80, 'usually 5m', 'nightly RUNNING 4m 12s · usually 5m'],
   [34, 'usually 5m', 'nightly RUNNING 4m 12s · usual…'],
 ])('on %i columns a run has one row, with how long it usually takes: %s', async (columns, usual, row) => {
-  const { observe, sleep, lines } = onBoard({ columns, usual });
-  observe(status(nightly));
+  const { emit, sleep, lines } = onBoard({ columns, usual });
+  emit(status(nightly));
   await sleep(252_000);
   expect((await lines()).map((line) => line.slice(2))).toEqual([row]);
 });
 
 test('a run that began in the future of this clock is shown with how long it was watched', async () => {
-  const { observe, sleep, lines } = onBoard();
+  const { emit, sleep, lines } = onBoard();
   const ahead = { ...state('RUNNING'), startedAt: '2999-01-01T00:00:00Z' };
-  observe({ ...status(nightly), status: ahead });
+  emit({ ...status(nightly), status: ahead });
   await sleep(252_000);
   expect((await lines()).at(-1)).toMatch(/RUNNING 4m 12s$/);
 });
 
 test('several runs have rows in columns, and one that is done leaves a line above them', async () => {
-  const { observe, lines } = onBoard({ runs: 3 });
-  for (const event of [status(nightly), status(weekly, 'QUEUED'), status(third)]) observe(event);
+  const { emit, lines } = onBoard({ runs: 3 });
+  for (const event of [status(nightly), status(weekly, 'QUEUED'), status(third)]) emit(event);
   const rows = ['  nightly       RUNNING 0s', '  weekly-report QUEUED  0s'];
   expect((await lines()).slice(1)).toEqual([...rows, '  third         RUNNING 0s']);
-  for (const event of [ends(third), done(third)]) observe(event);
+  for (const event of [ends(third), done(third)]) emit(event);
   expect(await lines()).toEqual(['✖ FAILED third id-third', expect.stringMatching(/^. 1 of 3 done$/), ...rows]);
 });
 
 test('one of several that got no run is named at once, and counted', async () => {
-  const { observe, lines } = onBoard({ runs: 2 });
-  observe(status(nightly));
-  observe({
+  const { emit, lines } = onBoard({ runs: 2 });
+  emit(status(nightly));
+  emit({
     event: 'run_done',
     ...weekly,
     run: undefined,
@@ -113,8 +113,8 @@ test('one of several that got no run is named at once, and counted', async () =>
 });
 
 test('of more than ten runs, the others are only counted', async () => {
-  const { observe, lines } = onBoard({ runs: 12 });
-  for (let n = 0; n < 12; n++) observe(status(runOf(`run-${n}`)));
+  const { emit, lines } = onBoard({ runs: 12 });
+  for (let n = 0; n < 12; n++) emit(status(runOf(`run-${n}`)));
   const shown = await lines();
   expect([shown.length, shown.at(-2), shown.at(-1)]).toEqual([12, '  run-9 RUNNING 0s', '  and 2 more']);
 });
@@ -122,33 +122,33 @@ test('of more than ten runs, the others are only counted', async () => {
 test.each([1, 2])(
   'one of %i runs shows what is wrong at the first failed poll, and what was confirmed from the second on',
   async (runs) => {
-    const { observe, sleep, lines } = onBoard({ runs });
-    for (const event of [status(nightly), failed(nightly, 1)]) observe(event);
+    const { emit, sleep, lines } = onBoard({ runs });
+    for (const event of [status(nightly), failed(nightly, 1)]) emit(event);
     expect((await lines()).at(-1)).toMatch(/RUNNING 0s · ⚠ the service answered 502; .* 10m$/);
-    observe(failed(nightly, 2));
+    emit(failed(nightly, 2));
     await sleep(3_000);
     expect((await lines()).at(-1)).toMatch(/nightly RUNNING 3s · ⚠ .* 15s ago: the service answered 502$/);
-    observe(status(nightly));
+    emit(status(nightly));
     expect((await lines()).at(-1)).toMatch(/nightly RUNNING 3s$/);
     // The result may be long in coming, too.
-    for (const event of [ends(nightly), failed(nightly, 2)]) observe(event);
+    for (const event of [ends(nightly), failed(nightly, 2)]) emit(event);
     expect((await lines()).at(-1)).toMatch(/nightly FAILED · ⚠ /);
   },
 );
 
 test('a finished run shows how long it took, however long its result is in coming', async () => {
-  const { observe, sleep, lines } = onBoard({ usual: 'usually 5m' });
+  const { emit, sleep, lines } = onBoard({ usual: 'usually 5m' });
   const times = { startedAt: '1970-01-01T00:00:00Z', completedAt: '1970-01-01T00:00:07Z' };
-  observe({ ...ends(nightly), status: { ...state('FAILED'), ...times } } as RunEvent);
+  emit({ ...ends(nightly), status: { ...state('FAILED'), ...times } } as RunEvent);
   await sleep(252_000);
   expect((await lines()).map((line) => line.slice(2))).toEqual(['nightly FAILED 7s']);
 });
 
 test('a frame is drawn only if the text has changed, at most once a second, and the cursor is never hidden', async () => {
-  const { observe, sleep, lines, written } = onBoard();
+  const { emit, sleep, lines, written } = onBoard();
   const frames = () => written().split('nightly').length - 1;
-  observe(status(nightly));
-  for (let n = 0; n < 20; n++) observe(status(nightly));
+  emit(status(nightly));
+  for (let n = 0; n < 20; n++) emit(status(nightly));
   for (let n = 0; n < 3; n++) await lines();
   expect(frames()).toBe(1);
   await sleep(1_000);
@@ -159,22 +159,22 @@ test('a frame is drawn only if the text has changed, at most once a second, and 
 });
 
 test('a board that was stopped and goes on in the background leaves the lines of the shell alone, and writes its own', async () => {
-  const { observe, sleep, resume, lines, stop, written } = onBoard({ runs: 2 });
-  for (const event of [status(nightly), status(weekly)]) observe(event);
+  const { emit, sleep, resume, lines, stop, written } = onBoard({ runs: 2 });
+  for (const event of [status(nightly), status(weekly)]) emit(event);
   await lines();
   resume('bg', '^Z\n[1]+  Stopped\n$ bg\n');
   const before = written();
   await sleep(90_000);
   await lines();
-  for (const event of [ends(nightly), done(nightly)]) observe(event);
+  for (const event of [ends(nightly), done(nightly)]) emit(event);
   stop();
   const after = written().slice(before.length);
   expect(after).toMatch(/^\S+ \S+ \+0000 nightly FAILED\n$/);
 });
 
 test('a board that was stopped and goes on in the foreground is drawn below the lines of the shell', async () => {
-  const { observe, resume, lines, stop } = onBoard();
-  observe(status(nightly));
+  const { emit, resume, lines, stop } = onBoard();
+  emit(status(nightly));
   await lines();
   const shellLines = ['^Z', '[1]+  Stopped', '$ fg', 'runctl watch'];
   resume('fg', `${shellLines.join('\n')}\n`);
@@ -185,9 +185,9 @@ test('a board that was stopped and goes on in the foreground is drawn below the 
 });
 
 test('a run that is only triggered has no row', async () => {
-  const { observe, lines } = onBoard();
-  observe({ event: 'triggered', how: 'started', run: nightly, isWatched: false });
-  observe(done(nightly));
+  const { emit, lines } = onBoard();
+  emit({ event: 'triggered', how: 'started', run: nightly, isWatched: false });
+  emit(done(nightly));
   expect(await lines()).toEqual([expect.stringMatching(/^started nightly/), '    runctl watch id-nightly']);
 });
 
@@ -195,10 +195,10 @@ test.each([
   [1, /. nightly RUNNING 0s/],
   [2, /^$/],
 ])('the active run that one of %i waits for has a row while there is no other: %s', async (runs, row) => {
-  const { observe, lines } = onBoard({ runs });
-  observe({ ...status(nightly), isActiveRun: true });
+  const { emit, lines } = onBoard({ runs });
+  emit({ ...status(nightly), isActiveRun: true });
   expect((await lines()).join()).toMatch(row);
-  observe(status(weekly));
+  emit(status(weekly));
   expect((await lines()).join()).not.toContain('nightly');
 });
 
@@ -213,9 +213,9 @@ test.each([
 ])('a board %s fits, and leaves nothing behind', async (_, sizes, maxLength) => {
   await fc.assert(
     fc.asyncProperty(names, sizes, fc.array(size, { maxLength }), async (automations, [columns, rows], resizes) => {
-      const { observe, above, stop, lines, resize, stderr } = onBoard({ columns, rows, runs: 9 });
-      for (const each of automations) observe(status(runOf(each)));
-      observe(failed(runOf(automations[0] ?? ''), 2));
+      const { emit, above, stop, lines, resize, stderr } = onBoard({ columns, rows, runs: 9 });
+      for (const each of automations) emit(status(runOf(each)));
+      emit(failed(runOf(automations[0] ?? ''), 2));
       above(() => stderr.write('above\n'));
       for (const [width, height] of resizes) {
         expect(await lines()).toHaveLength(Math.min(rows - 1, automations.length + 2));

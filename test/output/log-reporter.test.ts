@@ -34,9 +34,9 @@ const done = (pending: number) =>
 describe('a sentence of a log', () => {
   test('is written of a wait for another run every five minutes', async () => {
     const memory = createMemory();
-    const { observe } = createLogReporter(memory);
+    const { emit } = createLogReporter(memory);
     for (let second = 0; second <= 660; second += 5) {
-      observe({ event: 'waiting', for: 'active_run', target, nextMs: 1_000 });
+      emit({ event: 'waiting', for: 'active_run', target, nextMs: 1_000 });
       await memory.clock.sleep(5_000);
     }
     expect(memory.err().match(/^nightly /gm)).toHaveLength(3);
@@ -44,21 +44,21 @@ describe('a sentence of a log', () => {
 
   test('is written of a warning once', () => {
     const memory = createMemory();
-    const { observe } = createLogReporter(memory);
-    for (const message of ['a', 'b', 'a']) observe({ event: 'warning', name: 'hook_failed', message });
+    const { emit } = createLogReporter(memory);
+    for (const message of ['a', 'b', 'a']) emit({ event: 'warning', name: 'hook_failed', message });
     expect(memory.err()).toBe('runctl: a\nrunctl: b\n');
   });
 
   test('is written with --quiet of warnings that need somebody', () => {
     const memory = createMemory();
-    const { observe } = createLogReporter(memory, { quiet: true });
-    observe({ event: 'triggered', run, isWatched: true, how: 'started' });
-    observe({ event: 'warning', name: 'unknown_status', message: 'PAUSED is unknown', run });
-    observe({ event: 'warning', name: 'agents_discontinued', message: 'Agents are discontinued' });
-    observe({ event: 'warning', name: 'hook_failed', message: 'it ended with 1', run });
-    observe({ event: 'warning', name: 'unresolved_trigger', message: 'recover it', target });
-    observe({ event: 'warning', name: 'replayed_failure', message: 'no new run', run });
-    observe({ event: 'status', run, status: state('RUNNING'), changed: true });
+    const { emit } = createLogReporter(memory, { quiet: true });
+    emit({ event: 'triggered', run, isWatched: true, how: 'started' });
+    emit({ event: 'warning', name: 'unknown_status', message: 'PAUSED is unknown', run });
+    emit({ event: 'warning', name: 'agents_discontinued', message: 'Agents are discontinued' });
+    emit({ event: 'warning', name: 'hook_failed', message: 'it ended with 1', run });
+    emit({ event: 'warning', name: 'unresolved_trigger', message: 'recover it', target });
+    emit({ event: 'warning', name: 'replayed_failure', message: 'no new run', run });
+    emit({ event: 'status', run, status: state('RUNNING'), changed: true });
     expect(memory.err()).toBe('runctl: it ended with 1\nrunctl: recover it\nrunctl: no new run\n');
   });
 });
@@ -66,7 +66,7 @@ describe('a sentence of a log', () => {
 describe('a log', () => {
   test('begins each line about a run with the time and the name, on stderr', () => {
     const memory = createMemory();
-    createLogReporter(memory).observe({ event: 'final', run, status: state('COMPLETED') });
+    createLogReporter(memory).emit({ event: 'final', run, status: state('COMPLETED') });
     expect([memory.err(), memory.out()]).toEqual(['2026-01-02 03:04:05 +0000 nightly COMPLETED\n', '']);
   });
 
@@ -85,16 +85,16 @@ describe('a log', () => {
     ['a wait just begun', waiting],
   ])('says nothing of %s', (_, event) => {
     const memory = createMemory();
-    createLogReporter(memory).observe(event);
+    createLogReporter(memory).emit(event);
     expect(memory.err()).toBe('');
   });
 
   /** The minutes at which a line is written when the same happens every five seconds. */
   const minutesOf = async (event: RunEvent, minutes: number) => {
     const memory = createMemory();
-    const { observe } = createLogReporter(memory);
+    const { emit } = createLogReporter(memory);
     for (let second = 0; second <= minutes * 60; second += 5) {
-      observe(event);
+      emit(event);
       await memory.clock.sleep(5_000);
     }
     return [...memory.err().matchAll(/ (\d\d):(\d\d):05 /g)].map(
@@ -113,19 +113,19 @@ describe('a log', () => {
 
   test('tells of the silence of each outage', () => {
     const memory = createMemory();
-    const { observe } = createLogReporter(memory);
+    const { emit } = createLogReporter(memory);
     const back: RunEvent = { event: 'service_back', run, afterMs: 12_000 };
-    for (const event of [failed(7, 8_000), back, failed(7, 8_000)]) observe(event);
+    for (const event of [failed(7, 8_000), back, failed(7, 8_000)]) emit(event);
     expect(memory.err().match(/ no valid response /g)).toHaveLength(2);
   });
 
   test('holds neither a line break, an escape nor a control character of the service', () => {
     const memory = createMemory();
-    const { observe } = createLogReporter(memory);
+    const { emit } = createLogReporter(memory);
     const hostile = 'a\r\nb\u001B[2Jc\u202Ed\u0007';
     const named = { ...run, target: { ...run.target, automationName: hostile } };
-    observe({ event: 'status', run: named, status: state(hostile), changed: true });
-    observe({
+    emit({ event: 'status', run: named, status: state(hostile), changed: true });
+    emit({
       event: 'attempt_failed',
       resource: 'status',
       fault: fault('lost', { message: hostile }).fault,
@@ -136,7 +136,7 @@ describe('a log', () => {
       run,
       lastConfirmed: { status: state(hostile), ageMs: 0 },
     });
-    observe({ event: 'warning', name: 'hook_failed', message: hostile });
+    emit({ event: 'warning', name: 'hook_failed', message: hostile });
     expect(memory.err().split('\n')).toHaveLength(4);
     expect(memory.err().replaceAll('\n', '')).not.toMatch(/[\p{Cc}\u202E]/u);
   });

@@ -139,7 +139,7 @@ describe('the hooks for runs that finished', () => {
   test('are not run after a signal, and that is said', async () => {
     const events: RunEvent[] = [];
     const memory = createMemory({ PATH: process.env.PATH });
-    const reporter = { ...silentReporter, observe: (event: RunEvent) => void events.push(event) };
+    const reporter = { ...silentReporter, emit: (event: RunEvent) => void events.push(event) };
     const hooks = createFinalHooks('exit 3', { ...memory, clock: systemClock, reporter });
     memory.interrupt('SIGTERM');
     void hooks.start(finished, {});

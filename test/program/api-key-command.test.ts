@@ -139,7 +139,7 @@ test.each([
   ['list --status FAILED', 1],
 ])('with an unfinished run, `%s` runs the command %i times', async (line, times) => {
   const { run, ran, env, endRuns } = await withCommand(`${count}; echo "$KEY"`, {
-    automations: { '*': { duration: '1h', outcome: 'FAILED' } },
+    automations: { '*': { duration: '1h', finalStatus: 'FAILED' } },
   });
   await run(trigger, { env: { RUNCTL_API_KEY: env.RUNCTL_API_KEY, RUNCTL_API_KEY_COMMAND: '' } });
   endRuns();

@@ -41,7 +41,7 @@ const any = (status: number, fault?: object) => faulty(answer(status, fault));
 const polls = (status: number, fault = {}) => any(status, { on: 'status', ...fault });
 const result = (status: number) => any(status, { on: 'result' });
 const runs = (plan: Plan): Scenario => ({ automations: { '*': plan } });
-const short = (outcome: Plan['outcome'] = 'COMPLETED') => runs({ duration: '50ms', outcome });
+const short = (finalStatus: Plan['finalStatus'] = 'COMPLETED') => runs({ duration: '50ms', finalStatus });
 const lostFirst = faulty(loseResponse({ nth: 1 }));
 const hanging = faulty({ do: 'hang', acts: true });
 const hangs = (on: Fault['on']) => faulty({ on, do: 'hang' });
@@ -200,11 +200,11 @@ const ofSeveral: Row[] = [
     'exits 12: not_started, not_found; then unknown, outcome_unknown', { really: 1, next: recover }],
   ['one idempotency key for both', '--idempotency-key k', {}, 'exits 2: not_started, usage'],
   ['an idempotency key for each that replays both', '--idempotency-key k-{automation}',
-    { automations: { nightly: { outcome: 'FAILED' }, weekly: {} } },
+    { automations: { nightly: { finalStatus: 'FAILED' }, weekly: {} } },
     'exits 1: replayed, run_failed, warns of replayed_failure; then replayed, ok',
     { earlier: 'trigger nightly weekly --idempotency-key k-{automation}', isFinished: true }],
   ['one is CANCELLED while both are watched', '--watch --interval 1s',
-    { automations: { nightly: { duration: '50ms' }, weekly: { duration: '50ms', outcome: 'CANCELLED' } } },
+    { automations: { nightly: { duration: '50ms' }, weekly: { duration: '50ms', finalStatus: 'CANCELLED' } } },
     'exits 4: started, ok; then started, run_cancelled'],
   ['a turn that does not come before --timeout', '--rate 0.1 --timeout 2s', {},
     'exits 10: started, ok; then not_started, unavailable', { says: /weekly .*'--timeout'/ }],
@@ -213,7 +213,7 @@ const ofSeveral: Row[] = [
   ['one is refused, then a signal', '--watch --interval 20ms', { automations: { weekly: { duration: '1h' } } },
     'exits 130: not_started, interrupted; then started, interrupted', { interruptAt: 4, says: /doesn't know nightly/ }],
   ['one is FAILED, then a signal', '--watch --interval 20ms',
-    { automations: { nightly: { duration: '1ms', outcome: 'FAILED' }, weekly: { duration: '1h' } } },
+    { automations: { nightly: { duration: '1ms', finalStatus: 'FAILED' }, weekly: { duration: '1h' } } },
     'exits 130: started, run_failed; then started, interrupted', { interruptAt: 12 }],
 ];
 
@@ -224,15 +224,15 @@ const ofWatchedTriggers: Row[] = [
   ['TIMED_OUT', '', short('TIMED_OUT'), 'exits 3: started, run_timed_out'],
   ['CANCELLED', '', short('CANCELLED'), 'exits 4: started, run_cancelled'],
   ['SKIPPED', '', short('SKIPPED'), 'exits 15: started, run_ended, warns of unknown_status', { next: /^runctl result/ }],
-  ['SKIPPED without an end', '--timeout 1m', runs({ duration: '50ms', outcome: 'SKIPPED', extra: { completedAt: null } }),
+  ['SKIPPED without an end', '--timeout 1m', runs({ duration: '50ms', finalStatus: 'SKIPPED', extra: { completedAt: null } }),
     'exits 124: started, timeout, warns of unknown_status'],
   ['SKIPPED with an end before its start', '--timeout 1m',
-    runs({ duration: '50ms', outcome: 'SKIPPED', extra: { completedAt: '2001-01-01T00:00:00Z' } }),
+    runs({ duration: '50ms', finalStatus: 'SKIPPED', extra: { completedAt: '2001-01-01T00:00:00Z' } }),
     'exits 124: started, timeout, warns of unknown_status'],
   ['SKIPPED, no result', '', { ...short('SKIPPED'), ...result(401) },
     'exits 15: started, run_ended, warns of unknown_status, warns of result_unavailable'],
   ['FAILED with the error type timed_out', '',
-    runs({ duration: '50ms', outcome: 'FAILED', error: { type: 'timed_out', message: '' } }),
+    runs({ duration: '50ms', finalStatus: 'FAILED', error: { type: 'timed_out', message: '' } }),
     'exits 1: started, run_failed'],
   ['no result', '', { ...short(), ...result(401) }, 'exits 13: started, result_unavailable because of unauthorized'],
   ['FAILED, no result', '', { ...short('FAILED'), ...result(401) },
@@ -277,7 +277,7 @@ const ofOthers: Row[] = [
   ['FAILED', 'status @last --exit-status', short('FAILED'), 'exits 1: run_failed', finished],
   ['SKIPPED', 'status @last --exit-status', short('SKIPPED'), 'exits 15: run_ended', finished],
   ['SKIPPED without an end', 'status @last --exit-status',
-    runs({ duration: '1ms', outcome: 'SKIPPED', extra: { completedAt: null } }), 'exits 16: still_running', finished],
+    runs({ duration: '1ms', finalStatus: 'SKIPPED', extra: { completedAt: null } }), 'exits 16: still_running', finished],
   ['SKIPPED', 'result @last', short('SKIPPED'), 'exits 0: run_ended', finished],
   ['SKIPPED', 'watch nightly', short('SKIPPED'), 'exits 15: run_ended, warns of unknown_status', finished],
   ['SKIPPED', 'list', short('SKIPPED'), 'exits 0: run_ended', { earlier: 'trigger nightly --watch' }],

@@ -148,13 +148,13 @@ describe('--on-final gives its command', () => {
     ['trigger nightly --watch', 'COMPLETED', 'trigger COMPLETED ok 0 yes nightly'],
     ['trigger nightly --watch --idempotency-key k', 'FAILED', 'trigger FAILED run_failed 1 unknown nightly'],
     ['watch nightly', 'TIMED_OUT', 'watch TIMED_OUT run_timed_out 3 no nightly'],
-  ])('every variable of `%s`, and the document', async (line, outcome, given) => {
+  ])('every variable of `%s`, and the document', async (line, finalStatus, given) => {
     const folder = temporaryFolder();
     const [values, input] = [join(folder, 'values'), join(folder, 'input')];
     const hook = `echo ${variables.map((name) => `"$RUNCTL_${name}"`).join(' ')} > "${values}"; cat > "${input}"`;
     // A hook is a process, which takes real time.
     const options = { clock: systemClock, env: path };
-    const scenario = { automations: { '*': { duration: '1ms', outcome } } };
+    const scenario = { automations: { '*': { duration: '1ms', finalStatus } } };
     const seen = await typed(
       [...line.split(' '), '--interval', '20ms', '--on-final', hook, '--json'],
       scenario,

@@ -38,7 +38,7 @@ test('a trigger that an earlier command left in doubt is one trigger, first sent
 test.each(['--watch -q', '--watch', '--watch --json', '-q', '--json', '--field status'])(
   'a run of a given key that failed earlier is said to be an old one, once, with its time: %s',
   async (flags) => {
-    const { run, ids } = await withMachine({ automations: { '*': { outcome: 'FAILED', duration: '1ms' } } });
+    const { run, ids } = await withMachine({ automations: { '*': { finalStatus: 'FAILED', duration: '1ms' } } });
     const old = / at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+0000, which finished FAILED/g;
     expect((await run(`${given} --watch`)).stderr).not.toMatch(old);
     const { code, stderr, documents } = await run(`${given} ${flags}`);

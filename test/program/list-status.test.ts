@@ -5,7 +5,7 @@ import { type Machine, withMachine } from '../helpers/machine.ts';
 
 /** A run that has failed since it was triggered, of which nobody here knows, beside an older one that is known to. */
 async function unseenFailure(...faults: readonly Fault[]): Promise<Machine> {
-  const automations = { a: { duration: '1h', outcome: 'FAILED' }, b: { duration: '1h', outcome: 'FAILED' } };
+  const automations = { a: { duration: '1h', finalStatus: 'FAILED' }, b: { duration: '1h', finalStatus: 'FAILED' } };
   const machine = await withMachine({ automations, faults });
   for (const name of ['a', 'b']) await machine.run(`trigger ${name}`);
   machine.endRuns();
@@ -103,7 +103,7 @@ test('runs that are not asked about because the rate limit was reached have its 
 });
 
 test('four hundred runs take longer than a list polls: it says how many it could not poll, and --give-up-after gives it more time', async () => {
-  const { run } = await withMachine({ automations: { '*': { duration: '1h', outcome: 'FAILED' } } });
+  const { run } = await withMachine({ automations: { '*': { duration: '1h', finalStatus: 'FAILED' } } });
   const names = Array.from({ length: 400 }, (_, n) => `a${n}`).join(' ');
   await run(`trigger --rate 1000 ${names}`);
   const { code, stdout, stderr } = await run('list --status FAILED -q --give-up-after 3s');

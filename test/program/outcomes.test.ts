@@ -56,7 +56,7 @@ const random = () => 0.5;
 
 /** A service whose runs end so. */
 const serviceOf = (status: Status, more: Scenario = {}): Scenario => ({
-  automations: { '*': status === 'RUNNING' ? { duration: '3h' } : { duration: '20s', outcome: status } },
+  automations: { '*': status === 'RUNNING' ? { duration: '3h' } : { duration: '20s', finalStatus: status } },
   ...more,
 });
 

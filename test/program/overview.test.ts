@@ -11,11 +11,11 @@ import { ScreenStream } from '../helpers/screen-stream.ts';
 const error = { type: 'step_failed', message: 'Step "Post" failed, which takes more words than fit into a line' };
 const scenario: Scenario = {
   automations: {
-    '*': { duration: '2h', outcome: 'FAILED' },
+    '*': { duration: '2h', finalStatus: 'FAILED' },
     good: { duration: '1s' },
-    bad: { duration: '1s', outcome: 'FAILED', error },
+    bad: { duration: '1s', finalStatus: 'FAILED', error },
     replaced: { duration: '1s' },
-    mended: { duration: '1s', outcome: ['FAILED', 'COMPLETED'] },
+    mended: { duration: '1s', finalStatus: ['FAILED', 'COMPLETED'] },
   },
   faults: [loseResponse({ automation: 'lost' }), loseResponse({ automation: 'replaced', to: 2 })],
 };

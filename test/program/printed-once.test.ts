@@ -95,7 +95,7 @@ test('what to do about a failed run names the automation as short as it can be t
 
 test('what is warned of one run is in its document, and in no other', async () => {
   const { run } = await machine({
-    automations: { '*': { duration: '1s', outcome: 'FAILED' } },
+    automations: { '*': { duration: '1s', finalStatus: 'FAILED' } },
     faults: [loseResponse({ automation: 'a', nth: 2 }), { on: 'result', automation: 'a', do: 'status', status: 404 }],
   });
   await run('trigger a b --watch');

@@ -11,7 +11,7 @@ const hasty = 'trigger nightly --give-up-after 1ms';
 
 describe('a found run that failed', () => {
   const failed: Scenario = {
-    automations: { '*': { outcome: 'FAILED', duration: '1m' } },
+    automations: { '*': { finalStatus: 'FAILED', duration: '1m' } },
     faults: [loseResponse({ nth: 1 })],
   };
 

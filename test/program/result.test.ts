@@ -9,7 +9,7 @@ import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 /** A machine on which one run of nightly has been started, which has ended since unless it is to go on. */
 async function withRun({ hasEnded = true } = {}) {
-  const plan = { duration: '1m', outcome: 'FAILED', output: 'half of it', error: null } as const;
+  const plan = { duration: '1m', finalStatus: 'FAILED', output: 'half of it', error: null } as const;
   const machine = await withMachine({ automations: { '*': plan } });
   await machine.run('trigger nightly');
   if (hasEnded) machine.endRuns();
@@ -78,7 +78,9 @@ test.each([
 );
 
 test('the next command in a document reaches the same service', async () => {
-  const { run, emulator, ids } = await withMachine({ automations: { '*': { duration: '1ms', outcome: 'FAILED' } } });
+  const { run, emulator, ids } = await withMachine({
+    automations: { '*': { duration: '1ms', finalStatus: 'FAILED' } },
+  });
   const line = `trigger nightly --watch --base-url ${emulator.url} --json`;
   const { documents } = await run(line, { env: { RUNCTL_BASE_URL: '' } });
   expect(documents).toMatchObject([{ runctl: { next: `runctl result ${ids()[0]} --base-url ${emulator.url}` } }]);

@@ -23,7 +23,7 @@ interface Sample {
 const watched = ['trigger', 'nightly', '--watch', '--interval', '5s'];
 const failing: Scenario = {
   automations: {
-    '*': { duration: '1m', outcome: 'FAILED', error: { type: 'step_failed', message: 'Step "mail" failed' } },
+    '*': { duration: '1m', finalStatus: 'FAILED', error: { type: 'step_failed', message: 'Step "mail" failed' } },
   },
 };
 
@@ -110,7 +110,7 @@ test('every command prints documents that are as the schema says', async () => {
     `agent status ${executionId} ${executionId}`,
   ];
   const { env, clock } = await withEmulator({
-    automations: { '*': {}, failing: { outcome: 'FAILED' } },
+    automations: { '*': {}, failing: { finalStatus: 'FAILED' } },
     faults: [loseResponse({ automation: 'lost', to: 2 })],
   });
   for (const line of lines) {

@@ -62,7 +62,7 @@ describe('a run that is named twice', () => {
     [' -q', []],
     [' --give-up-after 1ms', [{ on: 'status', do: 'status', status: 503 }]],
   ])('is reported once: `watch%s` %j', async (flags, faults) => {
-    const { run, endRuns } = await withMachine({ ...runs('10m', { outcome: 'FAILED' }), faults });
+    const { run, endRuns } = await withMachine({ ...runs('10m', { finalStatus: 'FAILED' }), faults });
     for (const name of ['a', 'b']) await run(`trigger ${name}`);
     endRuns();
     const watched = async (names: string) => {
@@ -74,7 +74,7 @@ describe('a run that is named twice', () => {
   });
 
   test('is one to those who look for the next step', async () => {
-    const { run, ids, endRuns } = await withMachine(runs('10m', { outcome: 'FAILED' }));
+    const { run, ids, endRuns } = await withMachine(runs('10m', { finalStatus: 'FAILED' }));
     await run('trigger a');
     endRuns();
     expect(await run(`watch a ${ids()[0]}`)).toMatchObject({

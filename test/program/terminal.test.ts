@@ -16,7 +16,7 @@ const failsWithEscapes: Scenario = {
   automations: {
     '*': {
       duration: '1ms',
-      outcome: 'FAILED',
+      finalStatus: 'FAILED',
       error: { type: 'step_failed', message: `Step "Post": ${esc}[2J${esc}]0;owned${bell}the ledger answered 403` },
     },
   },

@@ -7,7 +7,7 @@ import { type Machine, withMachine } from '../helpers/machine.ts';
 
 const loseFirst: Scenario = { ...going, faults: [loseResponse({ nth: 1 })] };
 const longError: Scenario = {
-  automations: { '*': { duration: '1h', outcome: 'FAILED', error: { type: 'x', message: 'long '.repeat(200) } } },
+  automations: { '*': { duration: '1h', finalStatus: 'FAILED', error: { type: 'x', message: 'long '.repeat(200) } } },
 };
 
 const nothing = () => {};
@@ -110,7 +110,7 @@ test('a record of a year with six digits, to which no time can be added, is skip
 // Every 1.x shares a state folder with every other (docs/reference.md, Stability).
 test('what a newer version has written into the journal is kept and skipped', async () => {
   const { run, journal, records } = await withMachine({
-    automations: { ...going.automations, quick: { duration: '1ms', outcome: 'FAILED' } },
+    automations: { ...going.automations, quick: { duration: '1ms', finalStatus: 'FAILED' } },
     faults: [loseResponse({ automation: 'weekly' })],
   });
   await run('trigger quick --watch');

@@ -59,7 +59,7 @@ test.each(commands.filter((command) => command !== missed))(
 );
 
 test('if a run fails, the mail names it and says how to see why', async () => {
-  const machine = await withBareMachine({ automations: { nightly: { duration: '1ms', outcome: 'FAILED' } } });
+  const machine = await withBareMachine({ automations: { nightly: { duration: '1ms', finalStatus: 'FAILED' } } });
   const { code, stdout } = await asCron(machine, nightly);
   expect(code).toBe(exitCodeOf('run_failed'));
   expect(stdout).toContain('FAILED nightly');
@@ -86,7 +86,7 @@ test.each([
 
 test('in the morning somebody is told if no run completed in the night, and only then', async () => {
   const machine = await withBareMachine({
-    automations: { nightly: { duration: '1ms', outcome: ['FAILED', 'COMPLETED'] } },
+    automations: { nightly: { duration: '1ms', finalStatus: ['FAILED', 'COMPLETED'] } },
   });
   const told = { stdout: 'no nightly run completed tonight\n' };
   const nothing = { stdout: '', stderr: '' };
@@ -126,7 +126,7 @@ test.each(['1ms', '5s'])(
   'a trigger without a response is recovered, and its run mailed if it fails after %s',
   async (duration) => {
     const { emulator, ...machine } = await withBareMachine({
-      automations: { sync: { duration, outcome: 'FAILED' } },
+      automations: { sync: { duration, finalStatus: 'FAILED' } },
       faults: [{ on: 'trigger', to: 1, do: 'status', status: 501, acts: true }],
     });
     const sync = await machine.run(['runctl', 'trigger', 'sync'], { env: machine.settings });

@@ -119,7 +119,7 @@ describe('the task of a Slurm array', () => {
   });
 
   test('does not requeue itself where no repeat helps', async () => {
-    const { runTask, requeued } = await withArray({ automations: { '*': { duration: '1ms', outcome: 'FAILED' } } });
+    const { runTask, requeued } = await withArray({ automations: { '*': { duration: '1ms', finalStatus: 'FAILED' } } });
     expect((await runTask('n1')).code).toBe(exitCodeOf('run_failed'));
     expect((await runTask('n2', { RUNCTL_API_KEY: 'wrong-key' })).code).toBe(exitCodeOf('unauthorized'));
     expect(requeued()).toBe('');
@@ -152,7 +152,7 @@ print(json.dumps({word.arg: ast.literal_eval(word.value) for word in operator.ke
   const argv = ['bash', '--norc', '-c', task.bash_command.replace('{{ run_id }}', runId)];
   const once = [`nightly-${runId}`];
   expect(await runTwice(argv)).toEqual({ codes: [0, 0], keys: once });
-  const failsFirst: Scenario = { automations: { '*': { duration: '1ms', outcome: ['FAILED', 'COMPLETED'] } } };
+  const failsFirst: Scenario = { automations: { '*': { duration: '1ms', finalStatus: ['FAILED', 'COMPLETED'] } } };
   expect(await runTwice(argv, failsFirst)).toEqual({ codes: [1, 1], keys: once });
   expect([task.append_env, task.retries]).toEqual([true, 3]);
 });

@@ -74,7 +74,7 @@ test.each([
 test('"Several hosts in the morning" names the host of each run that did not complete, or may not have', async () => {
   const script = scripts.find(({ heading }) => heading === 'Several hosts in the morning')?.text ?? '';
   const { env, install, run, settings } = await withBareMachine({
-    automations: { failing: { duration: '1ms', outcome: 'FAILED' }, 'response-lost': {} },
+    automations: { failing: { duration: '1ms', finalStatus: 'FAILED' }, 'response-lost': {} },
     faults: [{ on: 'trigger', automation: 'response-lost', do: 'status', status: 501 }],
   });
   install('ssh', 'RUNCTL_STATE_DIR="$RUNCTL_STATE_DIR-$2"; shift 2; exec "$@"');
@@ -102,7 +102,7 @@ test.for<[what: string, Scenario, code: number, stdout: RegExp]>([
   ['stops where there are no credits', { credits: 0 }, 8, /^no_credits .+\n$/],
   [
     'stops after a final status that it does not know',
-    { automations: { '*': { duration: '1ms', outcome: 'SKIPPED' } } },
+    { automations: { '*': { duration: '1ms', finalStatus: 'SKIPPED' } } },
     15,
     /^run_ended .+\n$/,
   ],

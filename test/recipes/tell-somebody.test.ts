@@ -8,8 +8,8 @@ import { blockOf } from './blocks.ts';
 const mailing = blockOf('Tell somebody', 'sh', 'runctl');
 const pinging = blockOf('Tell somebody', 'sh', 'set');
 
-const withOutcome = (outcome: 'COMPLETED' | 'FAILED'): Scenario => ({
-  automations: { '*': { duration: '1ms', outcome } },
+const withOutcome = (finalStatus: 'COMPLETED' | 'FAILED'): Scenario => ({
+  automations: { '*': { duration: '1ms', finalStatus } },
 });
 
 test.each([

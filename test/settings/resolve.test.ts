@@ -251,7 +251,7 @@ describe('the API key of a profile', () => {
   ])('in a file of mode %o leads to the warnings %j', async (mode, warnings) => {
     const folder = withConfig({ profiles: { default: { apiKey: 'test-key-123' } } }, mode);
     const events: RunEvent[] = [];
-    const reporter = { observe: (event: RunEvent) => void events.push(event), stop() {} };
+    const reporter = { emit: (event: RunEvent) => void events.push(event), stop() {} };
     await resolveSettings({}, { ...createMemory({ RUNCTL_CONFIG_DIR: folder }), reporter });
     expect(events).toMatchObject(warnings.map((name) => ({ event: 'warning', name })));
     expect(JSON.stringify(events)).toMatch(mode === 0o600 ? /^\[\]$/ : /chmod 600/);

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { ApiKeyReload } from '../../src/run/api-key-reload.ts';
 import { attributions } from '../../src/run/attribution.ts';
 import type { RecordedKey, UnresolvedTrigger } from '../../src/run/entry.ts';
 import { deliveryOf, type FaultKind } from '../../src/run/fault.ts';
 import type { InDoubtReason } from '../../src/run/outcome.ts';
-import type { Renewal } from '../../src/run/renewal.ts';
 import type { Answer, RunStatus } from '../../src/run/service.ts';
 import type { Trigger } from '../../src/run/trigger.ts';
 import { createRateLimiter } from '../../src/service/rate-limiter.ts';
@@ -441,10 +441,10 @@ describe('what an answer shows of the start', () => {
 
 describe('a refused API key', () => {
   const refusal = fault('unauthorized', { httpStatus: 401 });
-  const withRenewal = (renewal: Renewal): Given => ({ ports: { renewApiKey: async () => renewal } });
+  const withRenewal = (renewal: ApiKeyReload): Given => ({ ports: { reloadApiKey: async () => renewal } });
 
-  test.each<[string, Renewal, boolean]>([
-    ['another one', { kind: 'another' }, true],
+  test.each<[string, ApiKeyReload, boolean]>([
+    ['another one', { kind: 'changed' }, true],
     ['the same', { kind: 'same' }, false],
     ['none', { kind: 'unreadable', reason: 'ENOENT' }, false],
   ])('is read again, and there is %s', async (_, renewal, hasNewApiKey) => {
@@ -454,7 +454,7 @@ describe('a refused API key', () => {
   });
 
   test('leaves a trigger in doubt with the API key that it was first sent with', async () => {
-    const { result, sent } = await triggered([lost, refusal, running()], withRenewal({ kind: 'another' }));
+    const { result, sent } = await triggered([lost, refusal, running()], withRenewal({ kind: 'changed' }));
     const message = expect.stringContaining('there is a new API key');
     expect(result).toMatchObject({ kind: 'in_doubt', reason: { kind: 'no_response', fault: { message } } });
     expect(sent).toHaveLength(2);
@@ -465,11 +465,11 @@ describe('a refused API key', () => {
     ['may have started one', [lost, refusal], { kind: 'in_doubt', reason: { kind: 'signal' } }],
   ])('ends as interrupted if the user leaves while it is read again: the trigger %s', async (_, answers, expected) => {
     const interrupt = new AbortController();
-    const renewApiKey = async (): Promise<Renewal> => {
+    const reloadApiKey = async (): Promise<ApiKeyReload> => {
       interrupt.abort('SIGINT');
-      return { kind: 'another' };
+      return { kind: 'changed' };
     };
-    const { result } = await triggered(answers, { ports: { signal: interrupt.signal, renewApiKey } });
+    const { result } = await triggered(answers, { ports: { signal: interrupt.signal, reloadApiKey } });
     expect(result).toMatchObject(expected);
     expect(result).not.toHaveProperty('hasNewApiKey');
   });

@@ -70,7 +70,7 @@ export function createSimulatedService({ clock, random, hostSkewMs, latencyMs, .
       idempotencyKeys: options.idempotencyKeys,
       apiKeys,
       automations: {
-        '*': { duration: `${options.durationMs}ms`, outcome: options.outcomes ?? [...finalStatuses] },
+        '*': { duration: `${options.durationMs}ms`, finalStatus: options.outcomes ?? [...finalStatuses] },
       },
     },
     'api-key-0',
@@ -182,8 +182,14 @@ export function createSimulatedService({ clock, random, hostSkewMs, latencyMs, .
   const runs = (): TrueRun[] =>
     emulated.runs().map(({ executionId, idempotencyKey, startedAtMs, endsAtMs, plan }) => {
       const began = beganAtMs.get(executionId) ?? Number.NaN;
-      const { outcome = 'COMPLETED' } = plan;
-      return { executionId, idempotencyKey, outcome, beganAtMs: began, endsAtMs: began + endsAtMs - startedAtMs };
+      const { finalStatus = 'COMPLETED' } = plan;
+      return {
+        executionId,
+        idempotencyKey,
+        outcome: finalStatus,
+        beganAtMs: began,
+        endsAtMs: began + endsAtMs - startedAtMs,
+      };
     });
 
   /** A schedule, or somebody who has no idempotency keys, starts a run, unless one is active. */

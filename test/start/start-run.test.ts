@@ -61,7 +61,7 @@ function createTriggerHarness({ ignoresKeys = false } = {}) {
       },
     };
     const events: RunEvent[] = [];
-    const reporter: Reporter = { observe: (event) => events.push(event), stop() {} };
+    const reporter: Reporter = { emit: (event) => events.push(event), stop() {} };
     const connection = createConnection(timed, {
       context: { ...context, reporter },
       ignoresKeys,

@@ -21,7 +21,7 @@ interface Setting {
   limiter?: RateLimiter;
 }
 
-interface Asked extends Pick<RunHandle, 'sinceTriggerMs'>, Partial<Pick<Ports, 'giveUpAfterMs' | 'renewApiKey'>> {
+interface Asked extends Pick<RunHandle, 'sinceTriggerMs'>, Partial<Pick<Ports, 'giveUpAfterMs' | 'reloadApiKey'>> {
   timeoutMs?: number;
   /** Between two polls; undefined if it goes by the age of the run. */
   intervalMs?: number;
@@ -53,7 +53,7 @@ export async function watch(
       limiter,
       random: () => chance,
       session: createWatchSession(timeoutMs, clock),
-      observe: (event) => events.push(event),
+      emit: (event) => events.push(event),
       intervalMs: 10 * second,
       ...ports,
     }),

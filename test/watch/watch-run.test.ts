@@ -207,12 +207,12 @@ describe('a limit', () => {
       },
     };
     let hasAnother = true;
-    const renewApiKey = async () => {
+    const reloadApiKey = async () => {
       if (!hasAnother || isDuring(0, 30)) return { kind: 'same' } as const;
       hasAnother = false;
-      return { kind: 'another' } as const;
+      return { kind: 'changed' } as const;
     };
-    expect(endOf((await watch(service, { renewApiKey }, { clock })).watched)).toBe('status');
+    expect(endOf((await watch(service, { reloadApiKey }, { clock })).watched)).toBe('status');
   });
 
   test('of time says how much has really passed, with the last poll', async () => {

@@ -48,7 +48,7 @@ describe('a conflict after a lost answer', () => {
   });
 
   test('with a run that the journal has as the run of another key never calls it perhaps its own', async () => {
-    const { run, ids } = await withMachine({
+    const { run, ids, clock } = await withMachine({
       namesActiveRun: true,
       faults: [...(lost.faults ?? []), { on: 'trigger', nth: 2, do: 'status', status: 502 }],
     });
@@ -56,11 +56,12 @@ describe('a conflict after a lost answer', () => {
     const [id] = ids();
     expect((await run(trigger)).stderr).toContain(`run ${id} was already active, perhaps its own`);
     expect(await run('recover --resend')).toMatchObject({ code: 12, stdout: `${id}\n` });
-    for (const line of ['recover', 'recover --resend'])
-      expect(await run(line)).toMatchObject({
-        code: 12,
-        stderr: expect.not.stringMatching(/perhaps|may be the one/),
-      });
+    for (const line of ['recover', 'recover --resend', 'recover']) {
+      const { code, stderr } = await run(line);
+      expect([line, code, stderr]).toEqual([line, 12, expect.not.stringMatching(/perhaps|may be the one/)]);
+      // The last one is too old to be sent.
+      if (line === 'recover --resend') clock.leap(2 * 3_600_000);
+    }
     expect(ids()).toHaveLength(1);
   });
 });

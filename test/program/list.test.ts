@@ -111,6 +111,11 @@ test('a status that is none is refused, but one that the service has made up is 
   expect(documents).toMatchObject([{ runctl: { list: { idempotencyKey: 'key-2' } } }]);
 });
 
+test('a run of over a day ago is not asked about, and its status is the last one that was confirmed', async () => {
+  const { documents } = await listedAfter([triggered(1), accepted(1)], '--json', { aheadMs: -25 * 3_600_000 });
+  expect(documents[0].runctl.lastConfirmed).toEqual({ status: 'RUNNING', ageMs: 25 * 3_600_000 });
+});
+
 test('a status is no younger than now, also if the clock was set back', async () => {
   const { documents } = await listedAfter([triggered(1), accepted(1)], '--offline --json', { aheadMs: 3_600_000 });
   expect(documents[0].runctl.lastConfirmed.ageMs).toBe(0);

@@ -313,5 +313,7 @@ describe('the API key', () => {
     const resolving = resolveSettings({ apiKeyFile: path }, { ...createMemory(), clock: systemClock });
     await writeFile(path, 'test-key-123\n');
     expect(need('apiKey', await resolving)).toBe('test-key-123');
+    // Nobody writes it a second time, so a refusal doesn't wait for that.
+    expect((await resolving).apiKey.again).toBeUndefined();
   });
 });

@@ -24,6 +24,13 @@ describe('a watch', () => {
     },
   );
 
+  test('takes a result with the same unknown status as that of a run that has finished, also without its end', async () => {
+    const status = [state('SKIPPED', { isFinal: true })];
+    const service = scriptedService({ status, result: [resultOf('SKIPPED')] });
+    expect((await watch(service)).watched).toMatchObject({ kind: 'status', result: { status: 'SKIPPED' } });
+    expect(service.calls.result).toBe(1);
+  });
+
   test('asks for the result alone if the run had finished as its trigger was answered', async () => {
     const service = scriptedService({ result: [resultOf('FAILED')] });
     const { watched } = await watch(service, { known: { ...known, status: 'FAILED', isFinal: true } });

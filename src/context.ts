@@ -6,12 +6,15 @@ import type { Secrets } from './system/secrets.ts';
 
 export interface Sink {
   write(text: string): void;
-  readonly isTTY: boolean; // a terminal, in whose foreground the command began, and not in CI
-  columns(): number; // the current width in columns, or 80 if the width isn't known
+  /** A terminal, in whose foreground the command began, and not in CI. */
+  readonly isTTY: boolean;
+  /** The current width in columns, or 80 if the width isn't known. */
+  columns(): number;
   readonly colors: boolean;
   /** Aborts with the reason `SIGPIPE` when the reader closes the pipe (`| head`) */
   readonly closed: AbortSignal;
-  lost(): Error | undefined; // why output was lost, such as a full disk; a closed pipe isn't a loss
+  /** Why output was lost, such as a full disk; a closed pipe isn't a loss. */
+  lost(): Error | undefined;
 }
 
 export type Input = NodeJS.ReadableStream & { isTTY?: boolean; setRawMode?(raw: boolean): unknown };
@@ -19,15 +22,18 @@ export type Terminal = NodeJS.WritableStream & { readonly columns: number; reado
 
 /** The outside world. Only `process.ts` touches `process`. */
 export interface Context {
-  stdin(): Input; // opened by the first call
+  /** Opened by the first call. */
+  stdin(): Input;
   terminal(): Terminal;
   stdout: Sink;
-  stderr: Sink; // text that is written here has every secret hidden
+  /** Text that is written here has every secret hidden. */
+  stderr: Sink;
   env: Env;
   clock: Clock;
   random(): number;
   secrets: Secrets;
-  signal: AbortSignal; // the reason is SIGINT, SIGTERM or SIGHUP
+  /** The reason is SIGINT, SIGTERM or SIGHUP. */
+  signal: AbortSignal;
   unicode: boolean;
   /**
    * Whether this process may draw and ask on its terminal at this moment. It may not in the
@@ -43,9 +49,12 @@ export interface Context {
 
 /** The outside world, and how runctl was called. Only `cli/run-cli.ts` makes one. */
 export interface Invocation extends Context {
-  command: string | null; // such as `config list`; null before the command line is read
-  commandLine: string; // in a form that can be typed again
-  typed: readonly unknown[]; // arguments and values of flags, except the shell commands of hooks
+  /** Such as `config list`; null before the command line is read. */
+  command: string | null;
+  /** In a form that can be typed again. */
+  commandLine: string;
+  /** Arguments and values of flags, except the shell commands of hooks. */
+  typed: readonly unknown[];
   /**
    * A suggested command with the flags that it needs to reach the same service, such as
    * ` --profile staging`.
@@ -53,7 +62,8 @@ export interface Invocation extends Context {
   withFlags(command: string): string;
   reporter: Reporter;
   warnings: WarningEvent[];
-  rawStdout?: Sink; // set in a step of GitHub Actions, where `stdout` and `stderr` break the runner's commands
+  /** Set in a step of GitHub Actions, where `stdout` and `stderr` break the runner's commands. */
+  rawStdout?: Sink;
 }
 
 /** Returns a context whose output can't give the runner of GitHub Actions a command. */

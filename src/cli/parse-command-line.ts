@@ -15,7 +15,8 @@ import { type CommandLine, readWords } from './read-words.ts';
 /** A command with the arguments and options of a command line. */
 export interface ParsedCommand {
   command: CommandUnknownOpts;
-  path: string; // the names of the command and its group: `config list`
+  /** The names of the command and its group: `config list`. */
+  path: string;
   args: unknown[];
   options: SharedFlags & Record<string, unknown>;
 }

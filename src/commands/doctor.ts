@@ -68,7 +68,8 @@ export const doctor = define(command, {
  * sent once.
  */
 interface Machine {
-  context: Invocation; // its reporter is silent, because every message is a finding
+  /** Its reporter is silent, because every message is a finding. */
+  context: Invocation;
   flags: SettingFlags & { offline?: boolean };
   settings(): Promise<Settings>;
   answer(): ReturnType<typeof ask>;

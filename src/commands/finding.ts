@@ -9,7 +9,8 @@ export interface Found {
   result: 'ok' | 'warning' | 'failed' | 'skipped';
   message: string;
   advice?: string;
-  exitName?: ExitName; // of a failed check
+  /** Of a failed check. */
+  exitName?: ExitName;
 }
 
 /** A result with the name of its check. */

@@ -23,10 +23,13 @@ export const connectToFollow = (flags: FollowFlags, context: Invocation, need: J
 
 /** How the runs of one command are followed. */
 interface Follower {
-  boardConnection: Connection; // its events are shown on the board if stderr is a terminal
-  starts: TriggerInfo[]; // what has become of the triggers so far
+  /** Its events are shown on the board if stderr is a terminal. */
+  boardConnection: Connection;
+  /** What has become of the triggers so far. */
+  starts: TriggerInfo[];
   follow(found: RunHandle, start?: TriggerInfo): Promise<TargetOutcome>;
-  done(outcome: TargetOutcome): void; // called once for each run, when the command is done with it
+  /** Called once for each run, when the command is done with it. */
+  done(outcome: TargetOutcome): void;
 }
 
 /**

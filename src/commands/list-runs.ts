@@ -6,10 +6,13 @@ import { dayMs } from '../system/time-text.ts';
 /** Which runs and triggers `runctl list` was asked for. */
 export interface Selection {
   filter: EntryFilter;
-  statuses?: readonly string[]; // in upper case; all if undefined
-  sinceMs?: number; // milliseconds since 1970
+  /** In upper case; all if undefined. */
+  statuses?: readonly string[];
+  /** Milliseconds since 1970. */
+  sinceMs?: number;
   limit: number;
-  isForIds: boolean; // triggers without a run have no id to print
+  /** Triggers without a run have no id to print. */
+  isForIds: boolean;
 }
 
 /**

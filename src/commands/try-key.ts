@@ -28,11 +28,16 @@ import { type Finding, type Found, failed, findingLines, ok, reportOf, warning }
 
 /** What the trial has shown about the service. */
 interface KeyTrial {
-  started?: RunStatus; // the response to the trigger
-  conflict?: Fault; // the refusal of the repeat, because that run was active
-  ended?: RunStatus; // how that run finished; it is waited for only after a conflict
-  repeated?: RunStatus; // the response to the repeat
-  problem?: Problem; // why it isn't known what the service does with the idempotency key
+  /** The response to the trigger. */
+  started?: RunStatus;
+  /** The refusal of the repeat, because that run was active. */
+  conflict?: Fault;
+  /** How that run finished; it is waited for only after a conflict. */
+  ended?: RunStatus;
+  /** The response to the repeat. */
+  repeated?: RunStatus;
+  /** Why it isn't known what the service does with the idempotency key. */
+  problem?: Problem;
 }
 
 /**

@@ -18,12 +18,16 @@ import { type JournalNeed, journalOf } from './open-journal.ts';
 
 /** The flags that decide how the service is reached. */
 export interface ConnectOptions extends SettingFlags {
-  rate?: number; // requests per second
+  /** Requests per second. */
+  rate?: number;
   debug?: boolean;
   quiet?: boolean;
-  timeout?: number; // of the command, in milliseconds; 0 means no limit
-  giveUpAfter?: number; // milliseconds
-  interval?: number; // milliseconds
+  /** Of the command, in milliseconds; 0 means no limit. */
+  timeout?: number;
+  /** Milliseconds. */
+  giveUpAfter?: number;
+  /** Milliseconds. */
+  interval?: number;
 }
 
 const maxConnections = 64;

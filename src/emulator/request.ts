@@ -5,8 +5,10 @@ import { type Refusal, refusals } from './reply.ts';
 
 export interface ServiceRequest {
   method: string;
-  url: string; // path and query as sent
-  headers: Readonly<Record<string, string | undefined>>; // names in lower case
+  /** Path and query as sent. */
+  url: string;
+  /** Names in lower case. */
+  headers: Readonly<Record<string, string | undefined>>;
   body: string;
 }
 

@@ -3,8 +3,10 @@ import type { JsonObject } from '../system/json.ts';
 
 /** What happens in a run. */
 export interface RunPlan {
-  durationMs?: number; // 20 s by default
-  finalStatus?: string; // the final status: COMPLETED by default
+  /** 20 s by default. */
+  durationMs?: number;
+  /** The final status: COMPLETED by default. */
+  finalStatus?: string;
   steps?: { count?: number; failed?: number; skipped?: number };
   output?: string | null;
   error?: { type: string; message: string } | null;
@@ -16,8 +18,10 @@ export interface EmulatedRun {
   target: Target;
   executionId: string;
   idempotencyKey?: string;
-  shownAtMs: number; // when it started, by the clock of its caller, in ms since 1970
-  startedAtMs: number; // by the emulator's clock, as every other time, in ms since 1970
+  /** When it started, by the clock of its caller, in ms since 1970. */
+  shownAtMs: number;
+  /** By the emulator's clock, as every other time, in ms since 1970. */
+  startedAtMs: number;
   endsAtMs: number;
   plan: RunPlan;
 }

@@ -10,8 +10,10 @@ import { createSummary } from './summary.ts';
 
 export interface EmulatorOptions {
   service: EmulatedService;
-  port?: number; // any free one by default
-  speed?: number; // seconds of the emulator's clock in a real second; above 0
+  /** Any free one by default. */
+  port?: number;
+  /** Seconds of the emulator's clock in a real second; above 0. */
+  speed?: number;
   nowMs(): number;
   onRequest?(line: string): void;
 }

@@ -10,20 +10,25 @@ import { type EmulatedRun, executionAt, isFinished, type RunPlan, resultAt } fro
  * emulator's clock.
  */
 export interface AutomationPlan extends RunPlan {
-  refusal?: Refusal; // what every trigger gets, instead of a run
+  /** What every trigger gets, instead of a run. */
+  refusal?: Refusal;
   /** How long a run of somebody else is active, from the first trigger on. */
   activeElsewhereMs?: number;
-  losesFirst?: readonly Route['kind'][]; // the first response to each such request is lost
+  /** The first response to each such request is lost. */
+  losesFirst?: readonly Route['kind'][];
   outages?: readonly Outage[];
-  ignoresKeys?: boolean; // a repeated idempotency key starts another run
-  checksActiveFirst?: boolean; // before the idempotency key
+  /** A repeated idempotency key starts another run. */
+  ignoresKeys?: boolean;
+  /** Before the idempotency key. */
+  checksActiveFirst?: boolean;
 }
 
 /** What polls get while their run is of a certain age. */
 export interface Outage {
   afterMs: number;
   untilMs: number;
-  reply?: Reply; // without one, the connection is lost
+  /** Without one, the connection is lost. */
+  reply?: Reply;
 }
 
 /** The plans by the automations' names. `*` is any other name, which isn't found without it. */
@@ -32,13 +37,16 @@ export type Automations = Readonly<Record<string, AutomationPlan>>;
 /** The two clocks, in milliseconds since 1970. */
 export interface Now {
   realMs: number;
-  emulatedMs: number; // runs follow it
+  /** Runs follow it. */
+  emulatedMs: number;
 }
 
 export interface EmulatedResponse {
   reply: Reply;
-  note?: string; // what goes wrong on the way
-  send?(response: ServerResponse, reply: Reply): void; // as a whole by default
+  /** What goes wrong on the way. */
+  note?: string;
+  /** As a whole by default. */
+  send?(response: ServerResponse, reply: Reply): void;
 }
 
 export interface EmulatedService {

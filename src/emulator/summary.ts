@@ -4,8 +4,10 @@ import { executionIdIn, type Reply } from './reply.ts';
 import type { Route } from './request.ts';
 
 interface SeenRun {
-  isKnown: boolean; // a response that names it has reached the client
-  isRead: boolean; // its result has
+  /** A response that names it has reached the client. */
+  isKnown: boolean;
+  /** Its result has. */
+  isRead: boolean;
 }
 
 /** What a client asked for and what it was told. */

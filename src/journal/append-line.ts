@@ -13,8 +13,10 @@ export interface Sync {
 
 interface AppendOptions {
   folder: string;
-  fileBytes: number; // if a file is larger, the next one is started
-  durable: boolean; // must the line be on disk on return?
+  /** If a file is larger, the next one is started. */
+  fileBytes: number;
+  /** Must the line be on disk on return? */
+  durable: boolean;
   sync: Sync;
 }
 

@@ -7,17 +7,21 @@ import { type JournalRecord, pathOf } from './records.ts';
 export interface EntryFilter extends Pick<LogPart, 'sinceMs' | 'files'> {
   baseUrl?: string;
   target?: Target;
-  automations?: readonly NamedAutomation[]; // all if it is empty
+  /** All if it is empty. */
+  automations?: readonly NamedAutomation[];
   projectId?: string;
   /**
    * The beginning of `executionId`, in upper or lower case: the service may use another case than
    * the user typed.
    */
   idPrefix?: string;
-  hasRun?: boolean; // leaves out triggers without a run, which is faster
-  statuses?: readonly string[]; // in upper case: only what has one of these, and `otherRuns`
+  /** Leaves out triggers without a run, which is faster. */
+  hasRun?: boolean;
+  /** In upper case: only what has one of these, and `otherRuns`. */
+  statuses?: readonly string[];
   otherRuns?: readonly RunEntry[];
-  isUnfinished?: boolean; // only runs without a final status
+  /** Only runs without a final status. */
+  isUnfinished?: boolean;
 }
 
 /** An automation as named on a command line. Without a project, it means every project. */

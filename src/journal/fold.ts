@@ -4,14 +4,20 @@ import { type FieldsOf, type JournalRecord, type RecordOf, runIdOf, triggerIdOf 
 
 /** What is known of an idempotency key of one target. */
 export interface KeyUse {
-  position: number; // of its first record
-  attempts: Attempt[]; // the attempts without an outcome, oldest first
+  /** Of its first record. */
+  position: number;
+  /** The attempts without an outcome, oldest first. */
+  attempts: Attempt[];
   /** A later trigger has a run: the attempts only matter if the key is used again. */
   isSuperseded?: true;
-  executionId?: string; // the run that it started; never changes once known
-  how?: RecordOf<'accepted'>['how']; // how it got that run
-  reason?: string; // why an attempt is in doubt
-  conflict?: { activeExecutionId?: string }; // a repeat was refused because a run was active
+  /** The run that it started; never changes once known. */
+  executionId?: string;
+  /** How it got that run. */
+  how?: RecordOf<'accepted'>['how'];
+  /** Why an attempt is in doubt. */
+  reason?: string;
+  /** A repeat was refused because a run was active. */
+  conflict?: { activeExecutionId?: string };
   place: Place;
 }
 
@@ -19,7 +25,8 @@ export interface KeyUse {
 interface Attempt {
   record: RecordOf<'triggered'>;
   position: number;
-  hasEnded?: true; // its process won't send the trigger again
+  /** Its process won't send the trigger again. */
+  hasEnded?: true;
 }
 
 /**
@@ -28,13 +35,17 @@ interface Attempt {
 interface Place {
   runId?: string;
   use?: KeyUse;
-  isWhole: boolean; // its first records were folded, so no older record can change or move it
+  /** Its first records were folded, so no older record can change or move it. */
+  isWhole: boolean;
 }
 
 export interface State {
-  runs: Map<string, RunEntry>; // by `runIdOf`
-  keys: Map<string, KeyUse>; // by `triggerIdOf`, in the order of their first unresolved attempts
-  places: Place[]; // in the order of their first records
+  /** By `runIdOf`. */
+  runs: Map<string, RunEntry>;
+  /** By `triggerIdOf`, in the order of their first unresolved attempts. */
+  keys: Map<string, KeyUse>;
+  /** In the order of their first records. */
+  places: Place[];
 }
 
 /** An entry, and whether older records could change it. */

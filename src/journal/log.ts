@@ -19,10 +19,14 @@ export interface Log {
 
 /** Which part of the journal is read. */
 export interface LogPart {
-  sinceMs?: number; // milliseconds since 1970; skips files that have nothing from then on
-  files?: number; // this many of the newest files
-  texts?: readonly string[]; // only lines that contain one of these
-  newestFirst?: boolean; // order of the files; each file's records are in the order in which they were written
+  /** Milliseconds since 1970; skips files that have nothing from then on. */
+  sinceMs?: number;
+  /** This many of the newest files. */
+  files?: number;
+  /** Only lines that contain one of these. */
+  texts?: readonly string[];
+  /** Order of the files; each file's records are in the order in which they were written. */
+  newestFirst?: boolean;
 }
 
 /**

@@ -11,7 +11,8 @@ import type { Journal } from './journal.ts';
  * needs.
  */
 export interface Recorder {
-  sending(): void; // called before the first byte is sent; on disk when it returns
+  /** Called before the first byte is sent; on disk when it returns. */
+  sending(): void;
   /** Has another process recorded the same idempotency key first, at the same time as this one? */
   isTaken(): boolean;
   /**
@@ -20,15 +21,18 @@ export interface Recorder {
    */
   inDoubt(fault: Fault, attempt: { isLast: boolean }): void;
   started(run: RunStatus, attribution: Attribution): void;
-  refused(fault: Fault): void; // none of this command's attempts started a run
-  readKey(): RecordedKey | undefined; // another process may have sent the key, too
+  /** None of this command's attempts started a run. */
+  refused(fault: Fault): void;
+  /** Another process may have sent the key, too. */
+  readKey(): RecordedKey | undefined;
 }
 
 interface TriggerToRecord extends Trigger {
   wasSentBefore: boolean;
   /** What the journal had of this key when this command decided to send it. */
   earlierAttempts?: readonly string[];
-  process?: string; // its name from `Processes`
+  /** Its name from `Processes`. */
+  process?: string;
 }
 
 /** Writes what becomes of a trigger to the journal. */

@@ -7,7 +7,8 @@ import type { IfActive, TriggerKey } from '../run/trigger.ts';
 interface Field<Value, IsRequired extends boolean> {
   type: 'string' | 'number' | 'boolean';
   isRequired: IsRequired;
-  value?: Value; // only its type is used
+  /** Only its type is used. */
+  value?: Value;
 }
 
 const text = <Value extends string = string>(): Field<Value, true> => ({ type: 'string', isRequired: true });

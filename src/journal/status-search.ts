@@ -9,9 +9,12 @@ import { type JournalRecord, parseRecord } from './records.ts';
 // them.
 
 export interface StatusSearch {
-  statuses?: readonly string[]; // in upper case
-  isUnfinished?: boolean; // the runs without a final status
-  otherRuns?: readonly RunEntry[]; // whose records are wanted in any case
+  /** In upper case. */
+  statuses?: readonly string[];
+  /** The runs without a final status. */
+  isUnfinished?: boolean;
+  /** Whose records are wanted in any case. */
+  otherRuns?: readonly RunEntry[];
   baseUrl?: string;
 }
 

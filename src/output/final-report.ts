@@ -14,7 +14,8 @@ import type { Theme } from './theme.ts';
 
 interface ReportOptions {
   hintContext: HintContext;
-  project: string | undefined; // the project that a bare name means
+  /** The project that a bare name means. */
+  project: string | undefined;
 }
 
 /** What ends the watches of all runs together. */

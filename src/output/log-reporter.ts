@@ -59,9 +59,12 @@ export function createLogReporter(context: Invocation, { quiet }: OutputOptions 
 
 /** What the log has so far about one run. */
 interface LinesOfRun {
-  lastMs: number; // when the last one was written
-  signs: number; // how many signs of life in a row
-  hasToldSilence: boolean; // whether one of them told of silence
+  /** When the last one was written. */
+  lastMs: number;
+  /** How many signs of life in a row. */
+  signs: number;
+  /** Whether one of them told of silence. */
+  hasToldSilence: boolean;
 }
 
 /** Will the service have been silent for `silenceMs` before the next attempt? */

@@ -11,7 +11,8 @@ interface RunFacts {
   run: Run;
   status: RunStatus;
   result?: RunResult;
-  isResultOnly?: boolean; // no status was read, so nothing is known of the credits
+  /** No status was read, so nothing is known of the credits. */
+  isResultOnly?: boolean;
 }
 
 /**

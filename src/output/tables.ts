@@ -20,7 +20,8 @@ import type { WrapOptions } from './wrap.ts';
 /** A line of the list. */
 export interface ListRow {
   entry: Entry;
-  isOld: boolean; // the run was unfinished, and its status couldn't be polled
+  /** The run was unfinished, and its status couldn't be polled. */
+  isOld: boolean;
 }
 
 /**

@@ -5,7 +5,8 @@ export type HowTriggered = (typeof attributions)[Attribution]['how'];
 
 interface AttributionRow {
   how: 'started' | 'recovered' | 'found' | 'replayed' | 'skipped' | 'not_started' | 'unknown';
-  started: 'yes' | 'no' | 'unknown'; // whether this command started a run
+  /** Whether this command started a run. */
+  started: 'yes' | 'no' | 'unknown';
 }
 
 /**
@@ -40,7 +41,8 @@ export function mayBeEarlierRun(attribution: Attribution): boolean {
 interface Sender {
   userProvided: boolean;
   isRecovery?: boolean;
-  isOwnInDoubt: boolean; // the service may have acted on an attempt of this command
+  /** The service may have acted on an attempt of this command. */
+  isOwnInDoubt: boolean;
 }
 
 /**

@@ -12,17 +12,21 @@ export type RunEntry = KnownRun | NotFoundRun;
 interface Recorded {
   baseUrl: string;
   target: Target;
-  at: string; // when it was triggered or first seen
+  /** When it was triggered or first seen. */
+  at: string;
 }
 
 interface RecordedRun extends Recorded {
   executionId: string;
-  idempotencyKey?: string; // if this machine started it
-  account?: string; // fingerprint of the API key that started it
+  /** If this machine started it. */
+  idempotencyKey?: string;
+  /** Fingerprint of the API key that started it. */
+  account?: string;
   startedAt?: string;
   completedAt?: string;
   creditsCharged?: number;
-  error?: string; // its first line, if the result was read
+  /** Its first line, if the result was read. */
+  error?: string;
 }
 
 /**
@@ -31,8 +35,10 @@ interface RecordedRun extends Recorded {
 export interface KnownRun extends RecordedRun {
   kind: 'run';
   status: string;
-  isFinal: boolean; // the status is final
-  statusAt: string; // when that status was recorded
+  /** The status is final. */
+  isFinal: boolean;
+  /** When that status was recorded. */
+  statusAt: string;
 }
 
 /** The service said that it doesn't know the run. A later status makes it known again. */
@@ -43,13 +49,16 @@ export interface NotFoundRun extends RecordedRun {
 /** A trigger whose outcome isn't known: it may have started a run. */
 export interface UnresolvedTrigger extends Recorded, Trigger {
   kind: 'unresolved';
-  attempts: readonly string[]; // the ids of those without an outcome, in the order of their records
+  /** The ids of those without an outcome, in the order of their records. */
+  attempts: readonly string[];
   /** The processes that may still send it, and since when. */
   senders: readonly { process: string; at: string }[];
-  reason?: string; // why it isn't known; undefined if runctl was killed first
+  /** Why it isn't known; undefined if runctl was killed first. */
+  reason?: string;
   /** A repeat was refused because a run was active, perhaps its own. */
   conflict?: { activeExecutionId?: string };
-  isSuperseded?: true; // a later trigger has a run, so nobody sends this one again
+  /** A later trigger has a run, so nobody sends this one again. */
+  isSuperseded?: true;
 }
 
 /** What became of an idempotency key, as far as it is recorded. */

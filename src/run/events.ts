@@ -36,9 +36,12 @@ export interface WarningEvent {
 
 export interface FailedAttempt {
   fault: Fault;
-  failures: number; // in a row
-  silentMs: number; // time without a valid response
-  triedForMs: number; // how much longer attempts are made without a valid response
+  /** In a row. */
+  failures: number;
+  /** Time without a valid response. */
+  silentMs: number;
+  /** How much longer attempts are made without a valid response. */
+  triedForMs: number;
   retryInMs: number;
 }
 

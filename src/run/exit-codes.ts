@@ -6,10 +6,12 @@ type Repeat = 'yes' | 'own key' | 'no';
 
 export interface ExitRow {
   code: number;
-  meaning: string; // one clause
+  /** One clause. */
+  meaning: string;
   advice: string;
   repeat: Repeat;
-  startsNoRun?: true; // after `trigger`: this command started no run of that automation
+  /** After `trigger`: this command started no run of that automation. */
+  startsNoRun?: true;
 }
 
 /** A sentence about repeating the command. Empty if no trigger exits with this code. */
@@ -219,7 +221,8 @@ export const publicNameOf = (name: ExitName): string => (isSignalName(name) ? 'i
 
 /** A row of the table as `explain` prints it. */
 export interface ExitCode extends ExitRow {
-  outcome: string; // its name in documents
+  /** Its name in documents. */
+  outcome: string;
 }
 
 export const exitCodes: readonly ExitCode[] = names.map((name) => ({ outcome: publicNameOf(name), ...table[name] }));

@@ -116,11 +116,15 @@ export function endedBySignal(outcome: Outcome, interruptedBy: ExitName): Outcom
 export const isOk = (outcome: Outcome): boolean => exitCodeOf(commandExitNameOf(outcome)) === 0;
 
 interface OutcomeFacts {
-  status?: RunStatus; // the last status that is known
+  /** The last status that is known. */
+  status?: RunStatus;
   result?: RunResult;
-  fault?: Fault; // the request that failed
-  lastConfirmed?: LastConfirmed; // if the status is older than this command
-  activeExecutionId?: string; // the run that was active, so that none could be started
+  /** The request that failed. */
+  fault?: Fault;
+  /** If the status is older than this command. */
+  lastConfirmed?: LastConfirmed;
+  /** The run that was active, so that none could be started. */
+  activeExecutionId?: string;
 }
 
 /**

@@ -10,13 +10,17 @@ type Delivery = 'not_sent' | 'not_acted' | 'unknown';
 
 /** What follows from a fault, whatever the request was. */
 interface FaultRow {
-  isRetryable?: true; // the next attempt may succeed
+  /** The next attempt may succeed. */
+  isRetryable?: true;
   delivery: Delivery;
-  exit: ExitName; // if a trigger, `status` or `result` ends with it
-  exitAfterGivingUp?: ExitName; // if a watch gives up without a valid response; `unavailable` by default
+  /** If a trigger, `status` or `result` ends with it. */
+  exit: ExitName;
+  /** If a watch gives up without a valid response; `unavailable` by default. */
+  exitAfterGivingUp?: ExitName;
   /** The service itself responded; else the check fails with `exit` of a watch. */
   doctor?: 'ok' | 'warning';
-  message?: string; // a complete sentence that is printed in place of the service's message
+  /** A complete sentence that is printed in place of the service's message. */
+  message?: string;
   remedy?: string;
 }
 
@@ -164,10 +168,14 @@ export interface Fault {
   httpStatus?: number;
   serviceCode?: string;
   requestId?: string;
-  retryAfterMs?: number; // from `Retry-After`
-  executionId?: string; // the active run that a 422 names
-  apiKeyVersion?: number; // which API key was refused, if it has been read several times
-  page?: string; // the title of an HTML page, which something other than the service may have sent
+  /** From `Retry-After`. */
+  retryAfterMs?: number;
+  /** The active run that a 422 names. */
+  executionId?: string;
+  /** Which API key was refused, if it has been read several times. */
+  apiKeyVersion?: number;
+  /** The title of an HTML page, which something other than the service may have sent. */
+  page?: string;
 }
 
 type HttpFacts = Pick<Fault, 'httpStatus' | 'serviceCode'>;

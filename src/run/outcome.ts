@@ -27,11 +27,14 @@ export function targetOf({ run, target }: Outcome): Target | undefined {
 }
 
 interface Common {
-  triggerInfo?: TriggerInfo; // in commands that trigger
+  /** In commands that trigger. */
+  triggerInfo?: TriggerInfo;
   /** The command only reports it, so it exits with 0 (`list`, `status`, `result`, `recover`) */
   exitsZero?: true;
-  interruptedBy?: ExitName; // the signal that ended the command before this was done
-  fields?: JsonObject; // what one command adds to `runctl` in its documents
+  /** The signal that ended the command before this was done. */
+  interruptedBy?: ExitName;
+  /** What one command adds to `runctl` in its documents. */
+  fields?: JsonObject;
 }
 
 /** The outcome of a trigger that has no run, or none whose id is known. */
@@ -47,9 +50,12 @@ interface NoRun {
   kind: 'no_run';
   triggerInfo: TriggerInfo;
   fault: Fault;
-  active?: ActiveRun; // the run because of which it was refused, if this command didn't wait for that run
-  waitEnd?: ActiveRunWaitEnd; // what ended the wait for it
-  isOutage?: boolean; // the base URL has answered here before
+  /** The run because of which it was refused, if this command didn't wait for that run. */
+  active?: ActiveRun;
+  /** What ended the wait for it. */
+  waitEnd?: ActiveRunWaitEnd;
+  /** The base URL has answered here before. */
+  isOutage?: boolean;
   /**
    * The idempotency key was refused like that before, so the service may only repeat its response.
    */
@@ -78,16 +84,20 @@ interface HasRun {
   kind: 'has_run';
   triggerInfo: TriggerInfo;
   status?: RunStatus;
-  requestFault?: Fault; // why its status can't be read now
-  lastConfirmed?: LastConfirmed; // the last status in the journal, if the current one can't be read
+  /** Why its status can't be read now. */
+  requestFault?: Fault;
+  /** The last status in the journal, if the current one can't be read. */
+  lastConfirmed?: LastConfirmed;
 }
 
 interface StatusKnown {
   kind: 'status';
   status: RunStatus;
   result?: RunResult;
-  requestFault?: Fault; // why there is no result
-  statusAgeMs?: number; // how old the status is, if this command didn't read it from the service
+  /** Why there is no result. */
+  requestFault?: Fault;
+  /** How old the status is, if this command didn't read it from the service. */
+  statusAgeMs?: number;
 }
 
 /**
@@ -103,11 +113,14 @@ type OfCommand = Common &
 
 /** What the JSON document says under `trigger`. */
 export interface TriggerInfo {
-  attribution: Attribution; // what shows whether this command started a run
-  idempotencyKey: string | null; // null before there was one
+  /** What shows whether this command started a run. */
+  attribution: Attribution;
+  /** Null before there was one. */
+  idempotencyKey: string | null;
   /** May the same command line be repeated without a second run of this target? */
   isSafeToRepeat: boolean;
-  endedAs?: string; // the status in which the run had finished before
+  /** The status in which the run had finished before. */
+  endedAs?: string;
 }
 
 /** What became of a trigger that this command sent, or decided not to send. */
@@ -119,7 +132,8 @@ export interface Recovery {
   outcome: TriggerOutcome;
   /** Of the trigger, before it was sent again; infinite if its record is dated in the future. */
   ageMs: number;
-  error?: string; // of its run, if that has finished without being COMPLETED
+  /** Of its run, if that has finished without being COMPLETED. */
+  error?: string;
 }
 
 /** Why it isn't known whether a trigger started a run, and what the journal has of it. */
@@ -131,14 +145,17 @@ export interface InDoubtDetails {
    */
   recorded?: { at: string; ageMs: number };
   conflict?: Conflict;
-  ifActive?: IfActive; // what the trigger was to do if another run was active
-  ignoresKeys: boolean; // the service ignores idempotency keys
+  /** What the trigger was to do if another run was active. */
+  ifActive?: IfActive;
+  /** The service ignores idempotency keys. */
+  ignoresKeys: boolean;
 }
 
 /** A repeat was refused because a run was active, perhaps its own. */
 export interface Conflict {
   activeExecutionId?: string;
-  isOthers: boolean; // the journal has that run as another key's
+  /** The journal has that run as another key's. */
+  isOthers: boolean;
 }
 
 export type InDoubtReason =
@@ -153,16 +170,20 @@ export type InDoubtReason =
 
 /** The run because of which a trigger was refused. */
 export interface ActiveRun {
-  executionId?: string; // undefined if nobody knows which one it is
-  since?: string; // when it began, if it is known to be active
-  mayBeLost?: boolean; // an earlier trigger, whose response was lost, may have started it
+  /** Undefined if nobody knows which one it is. */
+  executionId?: string;
+  /** When it began, if it is known to be active. */
+  since?: string;
+  /** An earlier trigger, whose response was lost, may have started it. */
+  mayBeLost?: boolean;
 }
 
 /** `--timeout` has expired. The last poll may have taken longer. */
 export interface TimedOut {
   kind: 'timed_out';
   timeoutMs: number;
-  passedMs: number; // since the command began
+  /** Since the command began. */
+  passedMs: number;
 }
 
 /** What ended the wait for another run of the automation to finish. */
@@ -189,8 +210,10 @@ export interface RunHandle {
   run: Run;
   /** The response to the trigger that started it, which takes the place of a first poll. */
   triggerResponse?: { status: RunStatus; retryAfterMs?: number };
-  lastConfirmed?(): LastConfirmed; // what the journal has
-  sinceTriggerMs?(): number; // undefined if this machine didn't trigger it
+  /** What the journal has. */
+  lastConfirmed?(): LastConfirmed;
+  /** Undefined if this machine didn't trigger it. */
+  sinceTriggerMs?(): number;
 }
 
 /** The outcome of a command without runs. `fields` are what it adds to `runctl` in its document. */

@@ -10,8 +10,10 @@ export type ProblemName = ExitName | (typeof causesOfUnknown)[number];
 
 /** A message for people about something that went wrong. */
 export interface Diagnostic {
-  message: string; // what happened and what it means for the run: one line, without a full stop
-  choices?: readonly string[]; // what to choose from, one per line
+  /** What happened and what it means for the run: one line, without a full stop. */
+  message: string;
+  /** What to choose from, one per line. */
+  choices?: readonly string[];
   /**
    * what to fix, or the next command to type between backquotes, which stands alone on its line
    * behind a colon
@@ -26,9 +28,12 @@ export interface Diagnostic {
 
 interface ProblemFacts extends Diagnostic {
   name: ExitName;
-  shownName?: ProblemName; // in documents, if it says more than that of the exit code
-  started?: 'unknown'; // a run may have been started whose id isn't known, as always with `outcome_unknown`
-  fault?: Fault; // the request that failed
+  /** In documents, if it says more than that of the exit code. */
+  shownName?: ProblemName;
+  /** A run may have been started whose id isn't known, as always with `outcome_unknown`. */
+  started?: 'unknown';
+  /** The request that failed. */
+  fault?: Fault;
   cause?: unknown;
 }
 

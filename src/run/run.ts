@@ -2,13 +2,15 @@ import { getBuiltinModule } from 'node:process';
 
 /** An Automation. */
 export interface Target {
-  projectId: string; // UUID, lower case
+  /** UUID, lower case. */
+  projectId: string;
   automationName: string;
 }
 
 export interface Run {
   target: Target;
-  executionId: string; // exactly as the service writes it, because case may matter to it
+  /** Exactly as the service writes it, because case may matter to it. */
+  executionId: string;
 }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

@@ -21,14 +21,16 @@ export type Endpoint = keyof Service;
 export type RunResource = Exclude<Endpoint, 'trigger'>;
 
 export interface RequestOptions {
-  timeoutMs?: number; // shortens the configured timeout
+  /** Shortens the configured timeout. */
+  timeoutMs?: number;
 }
 
 /** What one request got. */
 export type Answer<T> = Dated & ({ kind: 'ok'; value: T; retryAfterMs?: number } | { kind: 'fault'; fault: Fault });
 
 interface Dated {
-  serviceTimeMs?: number; // the response's `Date` in whole seconds, as milliseconds since 1970
+  /** The response's `Date` in whole seconds, as milliseconds since 1970. */
+  serviceTimeMs?: number;
 }
 
 /**
@@ -39,23 +41,28 @@ interface Dated {
 export interface RunStatus {
   executionId: string;
   status: string;
-  isFinal: boolean; // the status is final
+  /** The status is final. */
+  isFinal: boolean;
   startedAt?: string;
   completedAt?: string;
   createdAt?: string;
   creditsCharged?: number;
-  document: JsonObject; // as the service sent it
+  /** As the service sent it. */
+  document: JsonObject;
 }
 
 /** `AutomationResult` in docs/service.openapi.json. Missing and malformed fields are left out. */
 export interface RunResult {
   status: string;
-  isFinal: boolean; // the status is final
-  output?: string; // as JSON if it wasn't text
+  /** The status is final. */
+  isFinal: boolean;
+  /** As JSON if it wasn't text. */
+  output?: string;
   summary?: { stepCount?: number; succeededSteps?: number; failedSteps?: number; skippedSteps?: number };
   error?: { type?: string; message?: string };
   completedAt?: string;
-  document: JsonObject; // as the service sent it
+  /** As the service sent it. */
+  document: JsonObject;
 }
 
 /** When a run began, as the end of a clause: `at 2026-11-22 03:00:13 +0100`. */

@@ -2,8 +2,10 @@ import type { ExitName } from './exit-codes.ts';
 
 /** What follows from a final status. */
 interface FinalStatusRow {
-  isSuccess: boolean; // a success for people, scripts and hooks
-  severity: number; // if status and result differ, the graver one counts
+  /** A success for people, scripts and hooks. */
+  isSuccess: boolean;
+  /** If status and result differ, the graver one counts. */
+  severity: number;
   exit: ExitName;
 }
 

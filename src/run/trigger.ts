@@ -7,13 +7,15 @@ export type IfActive = 'fail' | 'skip' | 'wait';
 export interface TriggerRequest {
   target: Target;
   idempotencyKey: string;
-  body: string; // the exact bytes
+  /** The exact bytes. */
+  body: string;
 }
 
 /** One start of a run. Every attempt sends the same idempotency key and the same bytes. */
 export interface Trigger extends TriggerRequest {
   baseUrl: string;
-  account: string; // fingerprint of the API key: the service scopes idempotency keys by it
+  /** Fingerprint of the API key: the service scopes idempotency keys by it. */
+  account: string;
   /** The user set the key, and may have used it before; otherwise runctl generated it. */
   userProvided: boolean;
   ifActive?: IfActive;

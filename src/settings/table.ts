@@ -167,7 +167,8 @@ export type Given<Value> =
 
 export interface Resolved<Value = unknown> {
   value?: Value;
-  text?: string; // the value as it is shown and stored
+  /** The value as it is shown and stored. */
+  text?: string;
   source?: string;
   problem?: Problem;
   /**

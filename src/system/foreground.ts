@@ -21,7 +21,8 @@ export function createForeground(resumptions: () => number): () => boolean {
 
 interface Groups {
   own: number;
-  inFront: number; // -1 if the process has no terminal
+  /** -1 if the process has no terminal. */
+  inFront: number;
 }
 
 const isInFront = ({ own, inFront }: Groups) => own === inFront;

@@ -6,17 +6,22 @@ import { formatDuration } from './time-text.ts';
 
 interface ShellCommand {
   command: string;
-  variables?: Readonly<Record<string, string>>; // added to runctl's environment
-  input?: string; // its standard input; /dev/null by default
-  limitMs?: number; // the command is stopped after this time
-  isAtTerminal?: boolean; // the command can ask for a password, but processes that it starts aren't stopped with it
+  /** Added to runctl's environment. */
+  variables?: Readonly<Record<string, string>>;
+  /** Its standard input; /dev/null by default. */
+  input?: string;
+  /** The command is stopped after this time. */
+  limitMs?: number;
+  /** The command can ask for a password, but processes that it starts aren't stopped with it. */
+  isAtTerminal?: boolean;
   hear(text: string, stream: 'stdout' | 'stderr'): void;
 }
 
 /** What running a command needs from the context. */
 interface World {
   env: Env;
-  signal: AbortSignal; // stops the command
+  /** Stops the command. */
+  signal: AbortSignal;
   clock: Clock;
 }
 

@@ -1,6 +1,6 @@
 import { type ApiKeyReload, faultAfterReload } from '../run/api-key-reload.ts';
 import type { FailedAttempt } from '../run/events.ts';
-import { abortedFault, type Fault, isAborted, isRetryable } from '../run/fault.ts';
+import { abortedFault, type Fault, isAborted, isRetryable as isRetryableFault } from '../run/fault.ts';
 import type { Answer } from '../run/service.ts';
 import { type Clock, onAbort, pause, stopwatch, suspendedMs } from '../system/clock.ts';
 import { type Priority, type RateLimiter, withPermit } from './rate-limiter.ts';
@@ -64,15 +64,16 @@ export async function retry<T>(
     random,
     signal,
     giveUpAfterMs,
+    priority,
     onRetry,
+    isRetryable = isRetryableFault,
     requestTimeoutMs = Number.POSITIVE_INFINITY,
+    leftMs = () => Number.POSITIVE_INFINITY,
   } = options;
-  const { isRetryable: isWorthRetrying = isRetryable, priority } = options;
-  const leftMs = options.leftMs ?? (() => Number.POSITIVE_INFINITY);
+  const silence = createSilence(clock);
   let failures = 0;
-  let silentSinceMs: number | undefined;
-  const silentMs = () => (silentSinceMs === undefined ? 0 : clock.elapsedMs() - silentSinceMs);
-  for (let last: Fault | undefined; ; ) {
+  let last: Fault | undefined;
+  for (;;) {
     if (last && leftMs() < lastMomentMs) return failed(last);
     const answer = await attemptWithPermit();
     if (!answer) return withoutPermit(last);
@@ -81,18 +82,18 @@ export async function retry<T>(
     const fault = await afterReadingApiKey(last, options);
     if (!fault) {
       // The service has responded, and reading the API key may have taken long.
-      silentSinceMs = undefined;
+      silence.end();
       continue;
     }
     if (isAborted(fault)) return interrupted(fault);
-    if (!isWorthRetrying(fault)) return failed(fault);
+    if (!isRetryable(fault)) return failed(fault);
     failures += 1;
-    const triedForMs = Math.min(giveUpAfterMs - silentMs(), leftMs() - lastMomentMs);
+    const triedForMs = Math.min(giveUpAfterMs - silence.elapsedMs(), leftMs() - lastMomentMs);
     const delayMs = backoffMs(failures, fault, triedForMs, random);
     if (delayMs === undefined) return failed(fault);
-    onRetry?.({ fault, failures, silentMs: silentMs(), triedForMs, retryInMs: delayMs });
+    onRetry?.({ fault, failures, silentMs: silence.elapsedMs(), triedForMs, retryInMs: delayMs });
     // After a sleep or a stop, the time without a valid response counts from the next attempt.
-    if (await pause(delayMs, clock, signal, fault.retryAfterMs)) silentSinceMs = undefined;
+    if (await pause(delayMs, clock, signal, fault.retryAfterMs)) silence.end();
   }
 
   function withoutPermit(last: Fault | undefined): Retried<never> {
@@ -104,15 +105,28 @@ export async function retry<T>(
     const queuedAtMs = clock.elapsedMs();
     const request = { priority, signal, leftMs: () => leftMs() - lastMomentMs };
     return withPermit(limiter, request, async () => {
-      // Waiting for the rate limiter's permit doesn't count as silence of the service.
-      const nowMs = clock.elapsedMs();
-      silentSinceMs = silentSinceMs === undefined ? nowMs : silentSinceMs + nowMs - queuedAtMs;
+      silence.beginOrContinue(clock.elapsedMs() - queuedAtMs);
       const tookMs = stopwatch(clock);
-      const answer = await attempt(Math.max(minLimitMs, Math.ceil(giveUpAfterMs - silentMs())));
-      if (tookMs() > requestTimeoutMs + suspendedMs) silentSinceMs = undefined;
+      const answer = await attempt(Math.max(minLimitMs, Math.ceil(giveUpAfterMs - silence.elapsedMs())));
+      if (tookMs() > requestTimeoutMs + suspendedMs) silence.end();
       return answer;
     });
   }
+}
+
+/** Measures the time without a valid response, from the first attempt. */
+function createSilence(clock: Clock) {
+  let sinceMs: number | undefined;
+  return {
+    elapsedMs: () => (sinceMs === undefined ? 0 : clock.elapsedMs() - sinceMs),
+    /** Waiting for the rate limiter's permit, `queuedMs`, doesn't count as silence of the service. */
+    beginOrContinue(queuedMs: number): void {
+      sinceMs = sinceMs === undefined ? clock.elapsedMs() : sinceMs + queuedMs;
+    },
+    end(): void {
+      sinceMs = undefined;
+    },
+  };
 }
 
 const failed = (fault: Fault): Retried<never> => ({ kind: 'fault', fault });

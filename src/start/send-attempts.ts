@@ -36,7 +36,7 @@ export type Attempts = Retried<RunStatus> & AttemptsSoFar;
 interface AttemptsSoFar {
   count: number;
   isOwnInDoubt: boolean; // the service may have acted on an attempt of this command
-  isEarlierInDoubt: boolean; // or on one of an earlier command, which `recover` is to resolve
+  isRecovery: boolean; // or on one of an earlier command, which `recover` is to resolve
 }
 
 /**
@@ -54,13 +54,14 @@ export async function sendAttempts(trigger: Trigger, history: KeyHistory, ports:
     isOwnInDoubt: earlier?.isOwn === true,
     // Only `recover` has to resolve the attempts of an earlier command. Any other command reports
     // on its own attempts.
-    isEarlierInDoubt: earlier !== undefined && isRecovery,
+    isRecovery,
   };
 
   async function attempt(leftMs: number): Promise<Answer<RunStatus>> {
-    if (soFar.count === 0) record.sending();
+    const isFirst = soFar.count === 0;
+    if (isFirst) record.sending();
     soFar.count += 1;
-    const answer = obstacle() ?? (await sendOnce(trigger, ports, leftMs));
+    const answer = obstacle(isFirst) ?? (await sendOnce(trigger, ports, leftMs));
     if (answer.kind === 'ok' || soFar.isOwnInDoubt || deliveryOf(answer.fault) !== 'unknown') return answer;
     soFar.isOwnInDoubt = true;
     // After a fault that can't be retried, no attempt follows, so `settle` records it at once.
@@ -69,12 +70,12 @@ export async function sendAttempts(trigger: Trigger, history: KeyHistory, ports:
   }
 
   /** Why the idempotency key can't be sent. */
-  function obstacle(): Answer<never> | undefined {
+  function obstacle(isFirst: boolean): Answer<never> | undefined {
     const mayHaveRun = soFar.isOwnInDoubt || earlier !== undefined;
     if (mayHaveRun && isTooOld()) return staleKey;
     // If keys are ignored, every attempt may start a run, so of two processes only the first to
     // record the key sends it.
-    return !honorsKeys && soFar.count === 1 && record.isTaken() ? takenKey : undefined;
+    return !honorsKeys && isFirst && record.isTaken() ? takenKey : undefined;
   }
 
   const last = await retry(attempt, {
@@ -103,13 +104,13 @@ export async function sendAttempts(trigger: Trigger, history: KeyHistory, ports:
  * Which answers are refusals and which are lost is in the column `delivery` of `run/fault.ts`.
  * After a lost response `isOwnInDoubt` is true.
  */
-export function isInDoubt({ isOwnInDoubt, isEarlierInDoubt }: AttemptsSoFar, { kind }: Fault): boolean {
+export function isInDoubt({ isOwnInDoubt, isRecovery }: AttemptsSoFar, { kind }: Fault): boolean {
   // The service repeats its first response to the key, so none of the attempts started a run of
   // this target.
   if (kind === 'reused_key') return false;
   // Somebody has sent the key, and this command doesn't send it to find out what became of that.
   if (kind === 'stale_key' || kind === 'taken_key') return true;
-  return isOwnInDoubt || isEarlierInDoubt;
+  return isOwnInDoubt || isRecovery;
 }
 
 /**

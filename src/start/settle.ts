@@ -20,7 +20,7 @@ export async function settle(
   ports: SendPorts,
 ): Promise<TriggerResult> {
   const { record } = ports;
-  const { isOwnInDoubt, isEarlierInDoubt: isRecovery, isInterrupted } = attempts;
+  const { isOwnInDoubt, isRecovery, isInterrupted } = attempts;
   if (attempts.kind === 'ok') {
     const { value: status, retryAfterMs } = attempts;
     const attribution = attributionOf(status, { userProvided, isRecovery, isOwnInDoubt });
@@ -28,18 +28,18 @@ export async function settle(
     return { kind: 'has_run', executionId: status.executionId, attribution, response: { status, retryAfterMs } };
   }
   const { fault } = attempts;
-  const isUnknown = isInDoubt(attempts, fault);
-  const mayHaveStarted = isOwnInDoubt && isUnknown;
+  const isTriggerInDoubt = isInDoubt(attempts, fault);
+  const mayHaveStarted = isOwnInDoubt && isTriggerInDoubt;
   if (mayHaveStarted) record.inDoubt(fault, { isLast });
   // There is no record of a trigger that was never sent.
   else if (attempts.count > 0) record.refused(isInterrupted ? abortedFault : fault);
-  const recorded = isUnknown || isRecovery ? record.readKey() : await waitForOtherSenders(ports);
+  const recorded = isTriggerInDoubt || isRecovery ? record.readKey() : await waitForOtherSenders(ports);
   if (recorded?.kind === 'run') {
     const attribution = attributionOfRecord({ isRecovery, isOwnInDoubt: mayHaveStarted });
     return { kind: 'has_run', executionId: recorded.executionId, attribution };
   }
   const failure = fault.kind === 'unauthorized' ? await afterReadingApiKey(fault, ports) : { fault, isInterrupted };
-  if (!isUnknown) return { kind: 'no_run', ...failure };
+  if (!isTriggerInDoubt) return { kind: 'no_run', ...failure };
   if (failure.isInterrupted) return { kind: 'in_doubt', reason: { kind: 'signal' } };
   return { kind: 'in_doubt', reason: inDoubtReasonOf(failure.fault, recorded) };
 }

@@ -49,8 +49,7 @@ export class Poller {
   readonly #leftMs: () => number;
   /** When the wait requested by the service ends, by the wall clock. */
   #askedUntilMs: number | undefined;
-  // no further poll is made, even if the machine sleeps now, which would add time
-  #isTimeUp = false;
+  #isTimeUp = false; // set by `#endTime`
   #lastFault: Fault | undefined; // of this call of `poll`
   #isRenewed = false;
   #failedAtMs = 0;
@@ -71,7 +70,7 @@ export class Poller {
     if (this.#limitReached()) return undefined;
     const leastMs = cappedRetryAfterMs(retryAfterMs);
     // The service wants no poll before the timeout.
-    if (leastMs > this.#leftMs()) this.#isTimeUp = true;
+    if (leastMs > this.#leftMs()) this.#endTime();
     this.#noteWait(leastMs);
     return this.#pauseFor(Math.max(ms, leastMs), leastMs);
   }
@@ -92,10 +91,18 @@ export class Poller {
     }
   }
 
-  /** The limit that ends this watch, if it has been reached. No other place decides that. */
+  /**
+   * The limit that ends this watch, if it has been reached. No poll is made and no wait begins after
+   * that, so another limit is one more line here.
+   */
   #limitReached(): WatchEnd | undefined {
     const isTimeUp = this.#isTimeUp || this.#ports.session.leftForLastPollMs() <= 0;
     return isTimeUp ? this.#timedOut(this.#lastFault) : undefined;
+  }
+
+  /** From now on no poll is made, even if the machine sleeps, which would add time. */
+  #endTime(): void {
+    this.#isTimeUp = true;
   }
 
   /** Sends one poll. Returns undefined if it got no permit in time. */
@@ -107,7 +114,7 @@ export class Poller {
     if (sent) return sent;
     // The remaining time is for other runs, or the service asked for no poll until then.
     await this.#pauseFor(this.#leftMs(), this.#leftMs());
-    if (this.#leftMs() <= 0) this.#isTimeUp = true;
+    if (this.#leftMs() <= 0) this.#endTime();
     return undefined;
   }
 
@@ -127,7 +134,7 @@ export class Poller {
   #accept<T>(answer: Extract<Answer<T>, { kind: 'ok' }>, isLast: boolean): PollResult<T> {
     const afterMs = this.#retryPolicy.succeeded();
     this.#isRenewed = false;
-    if (isLast) this.#isTimeUp = true;
+    if (isLast) this.#endTime();
     const { run } = this.#options;
     if (afterMs !== undefined) this.#ports.emit({ event: 'service_back', run, afterMs });
     return answer;
@@ -161,18 +168,20 @@ export class Poller {
     const decision = this.#retryPolicy.failed(fault, tookMs);
     if (decision.kind === 'stop') return { kind: 'polls_refused', fault };
     if (isLast && this.#leftMs() <= 0) {
-      this.#isTimeUp = true;
+      this.#endTime();
       // A poll that the timeout cut short says nothing about the service.
       if (fault.httpStatus === undefined) this.#lastFault = undefined;
-      return undefined;
+      return this.#limitReached();
     }
     if (decision.kind === 'gave_up') return { kind: 'gave_up', giveUpAfterMs, fault };
+    const end = this.#limitReached();
+    if (end) return end;
     const { kind: _, leastMs, ...failed } = decision;
     if (fault.kind === 'throttled' || fault.httpStatus === 503) limiter.pausePolls(leastMs);
     if (this.#leftMs() > 0) emit({ event: 'attempt_failed', resource, run, lastConfirmed: lastConfirmed(), ...failed });
     this.#noteWait(leastMs);
     await this.#pauseFor(failed.retryInMs, leastMs);
-    if (leastMs > 0 && this.#leftMs() <= 0) this.#isTimeUp = true;
+    if (leastMs > 0 && this.#leftMs() <= 0) this.#endTime();
     return undefined;
   }
 

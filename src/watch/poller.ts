@@ -92,8 +92,8 @@ export class Poller {
   }
 
   /**
-   * The limit that ends this watch, if it has been reached. No poll is made and no wait begins after
-   * that, so another limit is one more line here.
+   * The limit that ends this watch, if it has been reached. It is asked before each poll and before
+   * the wait for the next one, so another limit is one more line here.
    */
   #limitReached(): WatchEnd | undefined {
     const isTimeUp = this.#isTimeUp || this.#ports.session.leftForLastPollMs() <= 0;

@@ -26,8 +26,8 @@ interface Follower {
   /** Its events are shown on the board if stderr is a terminal. */
   boardConnection: Connection;
   /** What has become of the triggers so far. */
-  starts: TriggerInfo[];
-  follow(found: RunHandle, start?: TriggerInfo): Promise<TargetOutcome>;
+  triggerInfos: TriggerInfo[];
+  follow(handle: RunHandle, triggerInfo?: TriggerInfo): Promise<TargetOutcome>;
   /** Called once for each run, when the command is done with it. */
   done(outcome: TargetOutcome): void;
 }
@@ -47,14 +47,14 @@ export async function followAndReport(
   const hooks = createFinalHooks(flags.onFinal, context);
   const boardConnection = inContext(connection, context);
   const watchConnection = alsoEndedBy(boardConnection, context.stdout.closed);
-  const starts: TriggerInfo[] = [];
+  const triggerInfos: TriggerInfo[] = [];
   let pending = count;
   const follower: Follower = {
     boardConnection,
-    starts,
-    async follow(found, start) {
-      const outcome = await watchRun(found, watchConnection, start);
-      const isSafeToRepeat = starts.every((info) => info.isSafeToRepeat);
+    triggerInfos,
+    async follow(handle, triggerInfo) {
+      const outcome = await watchRun(handle, watchConnection, triggerInfo);
+      const isSafeToRepeat = triggerInfos.every((info) => info.isSafeToRepeat);
       if (outcome.kind === 'status')
         hooks.start(outcome, documentOf(outcome, context, { hintContext, isSafeToRepeat }));
       return outcome;

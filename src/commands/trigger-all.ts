@@ -23,31 +23,36 @@ export function triggerAll(
   // Print ids in the order of the arguments, unless stdout is for the run's summary or other data.
   const idsAreData = !flags.watch && !wantsData(flags);
   const inOrder = createInOrder();
-  return followAndReport(requests.length, flags, connection, async ({ boardConnection, starts, follow, done }) => {
-    const { context } = boardConnection;
-    const triggerOne = async (request: StartRequest, index: number): Promise<TargetOutcome> => {
-      const { outcome: started, handle } = await startRun(request, boardConnection);
-      starts.push(started.triggerInfo);
-      const id = started.run?.executionId;
-      // With several arguments, line n belongs to argument n, so one without a run has an empty
-      // line.
-      const hasLine = idsAreData && (id !== undefined || requests.length > 1);
-      inOrder(index, () => hasLine && context.stdout.write(`${id ?? ''}\n`));
-      const outcome = flags.watch ? started : await withCurrentStatus(started, boardConnection);
-      // If the request for the status failed, the error at the end says so, and this event would
-      // repeat it.
-      if (outcome.kind !== 'request_failed')
-        context.reporter.emit(triggeredEvent(outcome, flags.watch, boardConnection));
-      const isFollowed = flags.watch && handle !== undefined;
-      const end = isFollowed ? await follow(handle, outcome.triggerInfo) : outcome;
-      warnOfEarlier(outcome, isFollowed, boardConnection);
-      if (flags.watch) done(end);
-      return end;
-    };
-    const outcomes = await Promise.all(requests.map(triggerOne));
-    if (idsAreData) await printLostIds(outcomes, context);
-    return outcomes;
-  });
+  return followAndReport(
+    requests.length,
+    flags,
+    connection,
+    async ({ boardConnection, triggerInfos, follow, done }) => {
+      const { context } = boardConnection;
+      const triggerOne = async (request: StartRequest, index: number): Promise<TargetOutcome> => {
+        const { outcome: started, handle } = await startRun(request, boardConnection);
+        triggerInfos.push(started.triggerInfo);
+        const id = started.run?.executionId;
+        // With several arguments, line n belongs to argument n, so one without a run has an empty
+        // line.
+        const hasLine = idsAreData && (id !== undefined || requests.length > 1);
+        inOrder(index, () => hasLine && context.stdout.write(`${id ?? ''}\n`));
+        const outcome = flags.watch ? started : await withCurrentStatus(started, boardConnection);
+        // If the request for the status failed, the error at the end says so, and this event would
+        // repeat it.
+        if (outcome.kind !== 'request_failed')
+          context.reporter.emit(triggeredEvent(outcome, flags.watch, boardConnection));
+        const isFollowed = flags.watch && handle !== undefined;
+        const end = isFollowed ? await follow(handle, outcome.triggerInfo) : outcome;
+        warnOfEarlier(outcome, isFollowed, boardConnection);
+        if (flags.watch) done(end);
+        return end;
+      };
+      const outcomes = await Promise.all(requests.map(triggerOne));
+      if (idsAreData) await printLostIds(outcomes, context);
+      return outcomes;
+    },
+  );
 }
 
 function triggeredEvent(outcome: TriggerOutcome, isWatched = false, { hintContext }: Connection): RunEvent {

@@ -11,9 +11,9 @@ export function nearWords(typed: string, names: Iterable<string>): string[] {
   let fewest = Number.POSITIVE_INFINITY;
   for (const word of new Set(names)) {
     if (word === typed) continue;
-    const mostEdits = Math.min(typed.length, word.length) > maxShortWord ? 2 : 1;
+    const maxEdits = Math.min(typed.length, word.length) > maxShortWord ? 2 : 1;
     const edits = editsBetween(folded(typed), folded(word));
-    if (edits > mostEdits || edits > fewest || isOpposite(typed, word)) continue;
+    if (edits > maxEdits || edits > fewest || isOpposite(typed, word)) continue;
     near = edits < fewest ? [word] : [...near, word];
     fewest = edits;
   }

@@ -9,9 +9,9 @@ import type { TriggerRequest } from './trigger.ts';
  * shorten its timeout.
  */
 export interface Service {
-  trigger(request: TriggerRequest, signal: AbortSignal, sending?: RequestOptions): Promise<Answer<RunStatus>>;
-  status(run: Run, signal: AbortSignal, sending?: RequestOptions): Promise<Answer<RunStatus>>;
-  result(run: Run, signal: AbortSignal, sending?: RequestOptions): Promise<Answer<RunResult>>;
+  trigger(request: TriggerRequest, signal: AbortSignal, options?: RequestOptions): Promise<Answer<RunStatus>>;
+  status(run: Run, signal: AbortSignal, options?: RequestOptions): Promise<Answer<RunStatus>>;
+  result(run: Run, signal: AbortSignal, options?: RequestOptions): Promise<Answer<RunResult>>;
 }
 
 /** Each call has an endpoint of its own. */

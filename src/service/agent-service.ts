@@ -4,7 +4,7 @@ import { type AgentStatus, ofRun, readStarted, readStatus } from './read-documen
 
 /** The discontinued Agent endpoints. Each call is one request; the ids are UUIDs. */
 export function createAgentService(options: HttpOptions) {
-  const ask = createRequester(options);
+  const request = createRequester(options);
   const pathOf = (agentId: string) => `/v0/agent/${agentId}`;
   return {
     trigger(
@@ -13,7 +13,7 @@ export function createAgentService(options: HttpOptions) {
       signal: AbortSignal,
     ): Promise<Answer<RunStatus>> {
       const target = pathOf(agentId);
-      return ask({ endpoint: 'trigger', target, path: `${target}/trigger`, send, read: readStarted }, signal);
+      return request({ endpoint: 'trigger', target, path: `${target}/trigger`, send, read: readStarted }, signal);
     },
     status(
       { agentId, executionId }: { agentId: string; executionId: string },
@@ -22,7 +22,7 @@ export function createAgentService(options: HttpOptions) {
       const target = pathOf(agentId);
       const path = `${target}/executions/${executionId}`;
       const read: RequestSpec<AgentStatus>['read'] = (document) => ofRun({ executionId }, readStatus(document));
-      return ask({ endpoint: 'status', target, path, read }, signal);
+      return request({ endpoint: 'status', target, path, read }, signal);
     },
   };
 }

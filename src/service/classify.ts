@@ -6,7 +6,8 @@ import type { ErrorBody } from './error-body.ts';
 interface ErrorResponse {
   status: number;
   body: ErrorBody;
-  leadsToRun: boolean; // its `Location` is a run of the target
+  /** Its `Location` is a run of the target. */
+  leadsToRun: boolean;
   hasRetryAfter: boolean;
 }
 

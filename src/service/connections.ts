@@ -7,10 +7,13 @@ import type { ProxySettings } from './proxy.ts';
 export interface ConnectionOptions {
   origin: string;
   proxy?: ProxySettings;
-  connections: number; // at most
-  timeoutMs: number; // for opening a connection
+  /** At most. */
+  connections: number;
+  /** For opening a connection. */
+  timeoutMs: number;
   lookup: LookupFunction;
-  usesLongConnectTimeout(): boolean; // is asked for each connection
+  /** Is asked for each connection. */
+  usesLongConnectTimeout(): boolean;
 }
 
 export interface Connections {
@@ -20,7 +23,8 @@ export interface Connections {
    * request.
    */
   refusedHandshake(): Error | undefined;
-  close(): Promise<void>; // once all requests have ended
+  /** Once all requests have ended. */
+  close(): Promise<void>;
   destroy(): void;
 }
 

@@ -3,9 +3,12 @@ import type { Endpoint } from '../run/service.ts';
 import type { Priority } from './rate-limiter.ts';
 
 interface EndpointRow {
-  priority: Priority; // in the queue for permits
-  statusColumn: 'trigger' | 'poll'; // of the table of HTTP statuses in classify.ts
-  hasOutput: boolean; // the response has the output of a run, so it may be long
+  /** In the queue for permits. */
+  priority: Priority;
+  /** Of the table of HTTP statuses in classify.ts. */
+  statusColumn: 'trigger' | 'poll';
+  /** The response has the output of a run, so it may be long. */
+  hasOutput: boolean;
 }
 
 // biome-ignore format: a table
@@ -29,9 +32,12 @@ export const targetPath = ({ projectId, automationName }: Target): string =>
 const segment = (text: string) => encodeURIComponent(text.toWellFormed());
 
 interface Asked {
-  url: string; // of the request
-  baseUrl: string; // without `/v0`
-  target: string; // the path of what is triggered
+  /** Of the request. */
+  url: string;
+  /** Without `/v0`. */
+  baseUrl: string;
+  /** The path of what is triggered. */
+  target: string;
 }
 
 /**

@@ -7,8 +7,10 @@ import { isJsonObject } from '../system/json.ts';
  */
 export interface ErrorBody {
   code?: string;
-  message?: string; // one line of at most 300 characters
-  page?: string; // an HTML page's title or first words
+  /** One line of at most 300 characters. */
+  message?: string;
+  /** An HTML page's title or first words. */
+  page?: string;
   isJson: boolean;
   executionId?: string;
   /** Whether the body has this code anywhere, in any spelling with `_`, `-` or capitals. */
@@ -62,7 +64,8 @@ export function readErrorBody(text: string, { isHtml = false } = {}): ErrorBody 
 interface BodyTexts {
   /** Texts by field name, outermost first, so that `{error:{code}}` and `{code}` are read alike. */
   strings: Map<string, string[]>;
-  flags: string[]; // names of fields that aren't empty: `{runAlreadyActive:true}`
+  /** Names of fields that aren't empty: `{runAlreadyActive:true}`. */
+  flags: string[];
 }
 
 /** Strings in a list belong to the list's field: `{errors:["runAlreadyActive"]}`. */

@@ -1,9 +1,11 @@
 export interface HttpRequest {
   method: 'GET' | 'POST';
-  path: string; // from the root of the origin, percent-encoded
+  /** From the root of the origin, percent-encoded. */
+  path: string;
   headers: Record<string, string>;
   body?: string;
-  timeoutMs: number; // for the whole attempt, from connecting to the last byte of the body
+  /** For the whole attempt, from connecting to the last byte of the body. */
+  timeoutMs: number;
   maxBytes: number;
 }
 
@@ -16,7 +18,8 @@ export interface HttpResponse {
   status: number;
   headers: Headers;
   body: Buffer;
-  truncated: boolean; // the body was longer than `maxBytes` and was cut there
+  /** The body was longer than `maxBytes` and was cut there. */
+  truncated: boolean;
 }
 
 export interface ExchangeFailure {
@@ -26,7 +29,8 @@ export interface ExchangeFailure {
    */
   sent: boolean;
   reason: 'deadline' | 'interrupted' | 'network';
-  status?: number; // a response's head came, but not its whole body
+  /** A response's head came, but not its whole body. */
+  status?: number;
   error?: unknown;
 }
 
@@ -40,17 +44,22 @@ export interface Transport {
 export interface Cause {
   code: string;
   message: string;
-  name: string; // of its class
-  data: string; // what an HTTP parser couldn't read
+  /** Of its class. */
+  name: string;
+  /** What an HTTP parser couldn't read. */
+  data: string;
   certificate?: CertificateAtFault;
 }
 
 /** The certificate that keeps a TLS server from being trusted. */
 export interface CertificateAtFault {
   name: string;
-  issuer: string; // the name of the authority that signed it
-  isOfHost: boolean; // or else of an authority
-  isAlone: boolean; // the server sent no other
+  /** The name of the authority that signed it. */
+  issuer: string;
+  /** Or else of an authority. */
+  isOfHost: boolean;
+  /** The server sent no other. */
+  isAlone: boolean;
 }
 
 /**

@@ -9,15 +9,19 @@ import { answerOf } from './response.ts';
 // Nothing is optional, so that the compiler asks `openHttp` for each.
 export interface HttpOptions {
   transport: Transport;
-  baseUrl: string; // without `/v0` or a trailing slash
+  /** Without `/v0` or a trailing slash. */
+  baseUrl: string;
   proxy: ProxySettings | undefined;
-  hasExtraAuthorities: boolean; // NODE_EXTRA_CA_CERTS is set
-  apiKey(idempotencyKey?: string): Promise<ApiKey>; // its errors are thrown by every call
+  /** NODE_EXTRA_CA_CERTS is set. */
+  hasExtraAuthorities: boolean;
+  /** Its errors are thrown by every call. */
+  apiKey(idempotencyKey?: string): Promise<ApiKey>;
   requestTimeoutMs: number;
   maxOutputBytes: number;
   userAgent: string;
   nowMs(): number;
-  scrub(text: string): string; // hides the API key
+  /** Hides the API key. */
+  scrub(text: string): string;
 }
 
 /**
@@ -32,10 +36,12 @@ export interface ApiKey {
 /** One request. Paths are relative to the base URL. */
 export interface RequestSpec<T> {
   endpoint: Endpoint;
-  target: string; // the path of what is triggered, to which a `Location` must lead
+  /** The path of what is triggered, to which a `Location` must lead. */
+  target: string;
   path: string;
   send?: { body: string; idempotencyKey?: string };
-  read(document: JsonObject): T | undefined; // undefined if the document isn't the expected one
+  /** Undefined if the document isn't the expected one. */
+  read(document: JsonObject): T | undefined;
 }
 
 /** The parts of a document that are printed for people or written to the journal. */
@@ -57,17 +63,17 @@ export function createRequester(options: HttpOptions) {
   const prefix = pathname.replace(/\/$/, '');
   const headers = { accept: 'application/json', 'accept-encoding': 'gzip', 'user-agent': options.userAgent };
 
-  return async function ask<T extends WithMessages>(
-    { endpoint, target, path: ofBase, send, read }: RequestSpec<T>,
+  return async function request<T extends WithMessages>(
+    { endpoint, target, path: relativePath, send, read }: RequestSpec<T>,
     signal: AbortSignal,
-    { timeoutMs: maxMs = requestTimeoutMs }: RequestOptions = {},
+    { timeoutMs: shorterMs = requestTimeoutMs }: RequestOptions = {},
   ): Promise<Answer<T>> {
-    const path = prefix + ofBase;
-    const timeoutMs = Math.min(requestTimeoutMs, maxMs);
+    const path = prefix + relativePath;
+    const timeoutMs = Math.min(requestTimeoutMs, shorterMs);
     const maxBytes = endpoints[endpoint].hasOutput ? options.maxOutputBytes : mebibyte;
     const { idempotencyKey } = send ?? {};
     const apiKey = await options.apiKey(idempotencyKey);
-    const request: HttpRequest = {
+    const httpRequest: HttpRequest = {
       method: send ? 'POST' : 'GET',
       path,
       body: send?.body,
@@ -80,7 +86,7 @@ export function createRequester(options: HttpOptions) {
       timeoutMs,
       maxBytes,
     };
-    const exchange = await transport.exchange(request, signal);
+    const exchange = await transport.exchange(httpRequest, signal);
     if (exchange.kind === 'failure') {
       return {
         kind: 'fault',

@@ -6,24 +6,28 @@ import { ofRun, readResult, readStarted, readStatus } from './read-document.ts';
 
 /** The service over HTTP. Everything that goes wrong becomes a fault, and is never thrown. */
 export function createHttpService(options: HttpOptions): Service {
-  const ask = createRequester(options);
+  const request = createRequester(options);
   return {
-    trigger({ target, ...send }, signal, sending) {
+    trigger({ target, ...send }, signal, options) {
       const path = triggerPath(target);
-      return ask({ endpoint: 'trigger', target: targetPath(target), path, send, read: readStarted }, signal, sending);
+      return request(
+        { endpoint: 'trigger', target: targetPath(target), path, send, read: readStarted },
+        signal,
+        options,
+      );
     },
-    status(run, signal, sending) {
+    status(run, signal, options) {
       const spec = { endpoint: 'status', target: targetPath(run.target), path: statusPath(run) } as const;
-      return ask({ ...spec, read: (document) => ofRun(run, readStatus(document)) }, signal, sending);
+      return request({ ...spec, read: (document) => ofRun(run, readStatus(document)) }, signal, options);
     },
-    result(run, signal, sending) {
+    result(run, signal, options) {
       const spec = { endpoint: 'result', target: targetPath(run.target), path: resultPath(run) } as const;
       const read = (document: JsonObject) => {
         const result = readResult(document);
         // While a run is in progress, only the status is meaningful.
         return ofRun(run, result, result && !result.isFinal);
       };
-      return ask({ ...spec, read }, signal, sending);
+      return request({ ...spec, read }, signal, options);
     },
   };
 }

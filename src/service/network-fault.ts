@@ -9,7 +9,8 @@ interface Attempt {
   host: string;
   proxy?: ProxySettings;
   timeoutMs: number;
-  hasExtraAuthorities?: boolean; // NODE_EXTRA_CA_CERTS is set
+  /** NODE_EXTRA_CA_CERTS is set. */
+  hasExtraAuthorities?: boolean;
 }
 
 /** `sent` alone decides whether the service may have acted on a trigger. */

@@ -5,10 +5,13 @@ import { hasLateAt } from '../system/late-at.ts';
 import { isLoopback } from '../system/loopback.ts';
 
 export interface ProxySettings {
-  origin: string; // without a path or query, which are ignored, as in curl
+  /** Without a path or query, which are ignored, as in curl. */
+  origin: string;
   isSocks?: boolean;
-  credentials?: string; // `user:password`, decoded
-  variable: string; // the environment variable that names it
+  /** `user:password`, decoded. */
+  credentials?: string;
+  /** The environment variable that names it. */
+  variable: string;
 }
 
 /**

@@ -18,15 +18,18 @@ const priorities = ['trigger', 'result', 'poll'] as const;
 export type Priority = (typeof priorities)[number];
 
 interface LimiterOptions {
-  connections?: number; // shared by results and polls
+  /** Shared by results and polls. */
+  connections?: number;
 }
 
 /** A request that waits for a permit. */
 interface PermitRequest {
   priority: Priority;
   signal: AbortSignal;
-  leftMs?(): number; // how much longer it may wait; forever if undefined
-  onWake?(): void; // the machine slept while it waited
+  /** How much longer it may wait; forever if undefined. */
+  leftMs?(): number;
+  /** The machine slept while it waited. */
+  onWake?(): void;
 }
 
 interface Waiting extends PermitRequest {

@@ -11,7 +11,8 @@ interface Reading<T> {
   endpoint: Endpoint;
   maxBytes: number;
   nowMs: number;
-  read(document: JsonObject): T | undefined; // undefined if the document isn't the expected one
+  /** Undefined if the document isn't the expected one. */
+  read(document: JsonObject): T | undefined;
   runIdIn?(location: string): string | undefined;
   /**
    * Hides the API key. Must run before a message is cut to one line, because half a key wouldn't be

@@ -33,10 +33,12 @@ export interface RetryPorts {
   clock: Clock;
   random(): number;
   signal: AbortSignal;
-  giveUpAfterMs: number; // time without a valid response after which attempts end
+  /** Time without a valid response after which attempts end. */
+  giveUpAfterMs: number;
   /** The time limit of an attempt. If one takes much longer, the machine slept. */
   requestTimeoutMs?: number;
-  leftMs?(): number; // time left for the whole command; no attempt starts in the last second
+  /** Time left for the whole command; no attempt starts in the last second. */
+  leftMs?(): number;
 }
 
 export interface RetryOptions extends RetryPorts {
@@ -44,7 +46,8 @@ export interface RetryOptions extends RetryPorts {
   isRetryable?(fault: Fault): boolean;
   /** Reads a refused API key again. If there is another one, the next attempt is made at once. */
   reloadApiKey?(refused: Fault): Promise<ApiKeyReload>;
-  onRetry?(failed: FailedAttempt): void; // called before each wait
+  /** Called before each wait. */
+  onRetry?(failed: FailedAttempt): void;
 }
 
 /** The last answer. `isInterrupted`: the user left, so no further attempt was made. */

@@ -16,9 +16,11 @@ import type { ProxySettings } from './proxy.ts';
 export interface TransportOptions {
   origin: string;
   proxy?: ProxySettings;
-  connections: number; // how many connections the polls share
+  /** How many connections the polls share. */
+  connections: number;
   connectTimeoutMs: number;
-  lookup?: LookupFunction; // how names are resolved; by default by the system
+  /** How names are resolved; by default by the system. */
+  lookup?: LookupFunction;
   elapsedMs?(): number;
 }
 

@@ -9,7 +9,8 @@ type Target = Pick<buildConnector.Options, 'hostname' | 'host' | 'port' | 'proto
 /** Opens tunnels through a proxy. Its errors are all a `ProxyFailure`. */
 export interface Tunnels {
   open(target: Target): Promise<Socket>;
-  destroy(): void; // also ends what is being opened
+  /** Also ends what is being opened. */
+  destroy(): void;
 }
 
 export async function openTunnels(proxy: ProxySettings, toProxy: WatchedConnect, timeoutMs: number): Promise<Tunnels> {

@@ -18,7 +18,8 @@ export interface ActiveRunWait {
 
 interface EndedWait {
   end: ActiveRunWaitEnd;
-  fault?: Fault; // of the polls of the active run, if they ended the wait
+  /** Of the polls of the active run, if they ended the wait. */
+  fault?: Fault;
 }
 
 /** With less time left, a trigger couldn't get a response in time. */

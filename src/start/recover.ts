@@ -12,13 +12,15 @@ import type { TriggerResult } from './trigger-result.ts';
 
 export interface RecoverFlags {
   dryRun?: boolean;
-  resend?: boolean; // send triggers even if that may start a second run, or a late one
+  /** Send triggers even if that may start a second run, or a late one. */
+  resend?: boolean;
 }
 
 /** An unresolved trigger, and what `recover` did about it. */
 interface Recovered {
   trigger: UnresolvedTrigger;
-  ageMs: number; // before it was sent
+  /** Before it was sent. */
+  ageMs: number;
   result: TriggerResult | NotSent;
 }
 

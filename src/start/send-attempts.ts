@@ -35,8 +35,10 @@ export type Attempts = Retried<RunStatus> & AttemptsSoFar;
 
 interface AttemptsSoFar {
   count: number;
-  isOwnInDoubt: boolean; // the service may have acted on an attempt of this command
-  isRecovery: boolean; // or on one of an earlier command, which `recover` is to resolve
+  /** The service may have acted on an attempt of this command. */
+  isOwnInDoubt: boolean;
+  /** Or on one of an earlier command, which `recover` is to resolve. */
+  isRecovery: boolean;
 }
 
 /**

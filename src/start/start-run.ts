@@ -56,7 +56,8 @@ export async function startRun(request: StartRequest, ports: Ports): Promise<Sta
 
 interface SentTrigger {
   trigger: Trigger;
-  sinceMs(): number; // since it was first sent
+  /** Since it was first sent. */
+  sinceMs(): number;
 }
 
 /** What to send next or, if that can't be sent, its result. */

@@ -8,8 +8,10 @@ import type { IfActive } from '../run/trigger.ts';
 /** What to start. */
 export interface StartRequest {
   target: Target;
-  body: string; // the exact bytes
-  idempotencyKey: string | undefined; // given by the user
+  /** The exact bytes. */
+  body: string;
+  /** Given by the user. */
+  idempotencyKey: string | undefined;
   ifActive: IfActive | undefined;
 }
 
@@ -26,10 +28,14 @@ interface RunOfTrigger {
 
 interface NoRunOfTrigger {
   kind: 'no_run';
-  fault: Fault; // why the last attempt failed
-  isInterrupted?: boolean; // the user left
-  hasNewApiKey?: boolean; // the API key was refused, and there is another one by now
-  waitEnd?: ActiveRunWaitEnd; // what ended the wait for another run
+  /** Why the last attempt failed. */
+  fault: Fault;
+  /** The user left. */
+  isInterrupted?: boolean;
+  /** The API key was refused, and there is another one by now. */
+  hasNewApiKey?: boolean;
+  /** What ended the wait for another run. */
+  waitEnd?: ActiveRunWaitEnd;
 }
 
 export type ResultWithoutRun = Exclude<TriggerResult, { kind: 'has_run' }>;
@@ -37,5 +43,6 @@ export type ResultWithoutRun = Exclude<TriggerResult, { kind: 'has_run' }>;
 /** What became of a request to start a run. */
 export interface StartResult {
   outcome: TriggerOutcome;
-  handle?: RunHandle; // the run to follow
+  /** The run to follow. */
+  handle?: RunHandle;
 }

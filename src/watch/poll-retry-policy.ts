@@ -6,7 +6,7 @@ import type { Ports } from './ports.ts';
 import { afterWakeMs, type WatchSession } from './watch-session.ts';
 
 type RetryDecision =
-  | ({ kind: 'retry'; leastMs: number } & FailedAttempt) // `leastMs` is what `Retry-After` asks for
+  | ({ kind: 'retry'; minMs: number } & FailedAttempt) // `minMs` is what `Retry-After` asks for
   | { kind: 'stop' }
   | { kind: 'gave_up' };
 
@@ -49,9 +49,9 @@ export function createPollRetryPolicy(
       const triedForMs = isOfRefusal(fault) ? Math.min(leftMs(), refusal.leftMs()) : leftMs();
       const backoff = backoffMs(failures, {}, triedForMs, random);
       if (backoff === undefined) return { kind: 'gave_up' };
-      const leastMs = cappedRetryAfterMs(retryAfterMs);
-      if (leastMs === 0) waitMs = backoff;
-      return { kind: 'retry', leastMs, fault, failures, silentMs, triedForMs, retryInMs: Math.max(leastMs, backoff) };
+      const minMs = cappedRetryAfterMs(retryAfterMs);
+      if (minMs === 0) waitMs = backoff;
+      return { kind: 'retry', minMs, fault, failures, silentMs, triedForMs, retryInMs: Math.max(minMs, backoff) };
     },
     /** A refusal of the new API key must last as long as one of the old key. */
     renewed: refusal.end,

@@ -15,8 +15,10 @@ interface PollerOptions {
   run: Run;
   resource: RunResource;
   sinceTriggerMs?(): number;
-  lastConfirmed(): LastConfirmed | undefined; // the last status that is known
-  isPermanent?(fault: Fault): boolean; // no further poll can change it
+  /** The last status that is known. */
+  lastConfirmed(): LastConfirmed | undefined;
+  /** No further poll can change it. */
+  isPermanent?(fault: Fault): boolean;
 }
 
 /**
@@ -28,13 +30,14 @@ const timeForPolls: Record<RunResource, 'leftMs' | 'leftForLastPollMs'> = {
   result: 'leftForLastPollMs',
 };
 
-type Request<T> = (sending: RequestOptions) => Promise<Answer<T>>;
+type Request<T> = (options: RequestOptions) => Promise<Answer<T>>;
 
 type PollResult<T> = { kind: 'ok'; value: T; retryAfterMs?: number } | WatchEnd;
 
 interface Sent<T> {
   answer: Answer<T>;
-  isLast: boolean; // the timeout had passed, and this was the poll that is made after it
+  /** The timeout had passed, and this was the poll that is made after it. */
+  isLast: boolean;
   tookMs: number;
 }
 
@@ -68,11 +71,11 @@ export class Poller {
    */
   wait(ms: number, retryAfterMs = 0): Promise<void> | undefined {
     if (this.#limitReached()) return undefined;
-    const leastMs = cappedRetryAfterMs(retryAfterMs);
+    const minMs = cappedRetryAfterMs(retryAfterMs);
     // The service wants no poll before the timeout.
-    if (leastMs > this.#leftMs()) this.#endTime();
-    this.#noteWait(leastMs);
-    return this.#pauseFor(Math.max(ms, leastMs), leastMs);
+    if (minMs > this.#leftMs()) this.#endTime();
+    this.#noteWait(minMs);
+    return this.#pauseFor(Math.max(ms, minMs), minMs);
   }
 
   async poll<T>(request: Request<T>): Promise<PollResult<T>> {
@@ -176,12 +179,12 @@ export class Poller {
     if (decision.kind === 'gave_up') return { kind: 'gave_up', giveUpAfterMs, fault };
     const end = this.#limitReached();
     if (end) return end;
-    const { kind: _, leastMs, ...failed } = decision;
-    if (fault.kind === 'throttled' || fault.httpStatus === 503) limiter.pausePolls(leastMs);
+    const { kind: _, minMs, ...failed } = decision;
+    if (fault.kind === 'throttled' || fault.httpStatus === 503) limiter.pausePolls(minMs);
     if (this.#leftMs() > 0) emit({ event: 'attempt_failed', resource, run, lastConfirmed: lastConfirmed(), ...failed });
-    this.#noteWait(leastMs);
-    await this.#pauseFor(failed.retryInMs, leastMs);
-    if (leastMs > 0 && this.#leftMs() <= 0) this.#endTime();
+    this.#noteWait(minMs);
+    await this.#pauseFor(failed.retryInMs, minMs);
+    if (minMs > 0 && this.#leftMs() <= 0) this.#endTime();
     return undefined;
   }
 
@@ -193,17 +196,17 @@ export class Poller {
     return { ...session.timedOut(), fault: fault && { ...fault, retryAfterMs } };
   }
 
-  #noteWait(leastMs: number): void {
-    this.#askedUntilMs = leastMs > 0 ? this.#ports.clock.nowMs() + Math.min(leastMs, this.#leftMs()) : undefined;
+  #noteWait(minMs: number): void {
+    this.#askedUntilMs = minMs > 0 ? this.#ports.clock.nowMs() + Math.min(minMs, this.#leftMs()) : undefined;
   }
 
   /** Not async, because each of thousands of waiting runs would keep one more frame in memory. */
-  #pauseFor(ms: number, leastMs: number): Promise<void> | undefined {
+  #pauseFor(ms: number, minMs: number): Promise<void> | undefined {
     const atMs = this.#ports.clock.elapsedMs() + Math.min(ms, this.#leftMs());
-    return this.#pauseUntil(atMs, Math.min(leastMs, this.#leftMs()));
+    return this.#pauseUntil(atMs, Math.min(minMs, this.#leftMs()));
   }
 
-  #pauseUntil(atMs: number, leastMs: number): Promise<void> | undefined {
+  #pauseUntil(atMs: number, minMs: number): Promise<void> | undefined {
     const { clock, signal, session, emit } = this.#ports;
     const nextMs = atMs - clock.elapsedMs();
     if (nextMs <= 0 || signal.aborted) return undefined;
@@ -216,10 +219,10 @@ export class Poller {
       nextMs,
       askedUntilMs: this.#askedUntilMs,
     });
-    const isWhole = nextMs <= heartbeatMs || leastMs > 0;
-    return pause(isWhole ? nextMs : heartbeatMs, clock, signal, leastMs).then((woke) => {
+    const isWhole = nextMs <= heartbeatMs || minMs > 0;
+    return pause(isWhole ? nextMs : heartbeatMs, clock, signal, minMs).then((woke) => {
       if (woke) session.woke();
-      return woke ? undefined : this.#pauseUntil(atMs, leastMs);
+      return woke ? undefined : this.#pauseUntil(atMs, minMs);
     });
   }
 }

@@ -14,8 +14,10 @@ import type { WatchSession } from './watch-session.ts';
 export interface Ports extends RetryPorts {
   baseUrl: string;
   service: Service;
-  ignoresKeys: boolean; // the setting says that the service ignores idempotency keys
-  journal: Journal; // this machine's record of the service
+  /** The setting says that the service ignores idempotency keys. */
+  ignoresKeys: boolean;
+  /** This machine's record of the service. */
+  journal: Journal;
   processes: Processes;
   session: WatchSession;
   requestTimeoutMs: number;

@@ -85,7 +85,8 @@ interface FinishedPolls {
 interface EndedPolls {
   kind: 'ended';
   end: WatchEnd;
-  lastConfirmed?: LastConfirmed; // the last status that is known
+  /** The last status that is known. */
+  lastConfirmed?: LastConfirmed;
 }
 
 /** Polls until the run is finished or one of the reasons in `WatchEnd` stops it. */
@@ -110,7 +111,7 @@ async function pollUntilFinal(
   // docs/service.md, Final statuses stay.
   while (!status?.isFinal) {
     await poller.wait(delayMs, retryAfterMs);
-    const polled = await poller.poll((sending) => service.status(run, signal, sending));
+    const polled = await poller.poll((options) => service.status(run, signal, options));
     if (polled.kind !== 'ok') return { kind: 'ended', end: polled, lastConfirmed: lastConfirmed() };
     const changed = polled.value.status !== status?.status;
     status = polled.value;
@@ -141,8 +142,8 @@ async function readResult(
   const lastConfirmed = () => ({ status, ageMs: statusAgeMs() });
   const isPermanent = ({ kind }: Fault) => kind === 'too_large';
   const poller = new Poller({ run, resource: 'result', sinceTriggerMs, lastConfirmed, isPermanent }, ports);
-  const polled = await poller.poll(async (sending): Promise<Answer<RunResult>> => {
-    const answer = await service.result(run, signal, sending);
+  const polled = await poller.poll(async (options): Promise<Answer<RunResult>> => {
+    const answer = await service.result(run, signal, options);
     if (answer.kind === 'fault' || answer.value.isFinal) return answer;
     const { value: result } = answer;
     // A result with the unknown status of a finished run is final, whether it says when the run

@@ -131,7 +131,7 @@ function reportKindOf(
   if (quiet && isLeftToItsProcess(recovery)) return undefined;
   // That a later trigger has a run is reported only once, and somebody has to look for the run of
   // this one.
-  if (inDoubtReasonOf(outcome) === 'superseded') return dryRun ? 'sentence' : 'warning';
+  if (inDoubtKindOf(outcome) === 'superseded') return dryRun ? 'sentence' : 'warning';
   if (outcome.kind === 'in_doubt' || outcome.kind === 'problem') return 'problem';
   // Nobody else may be watching a run that failed.
   if (outcome.run && outcomeNameOf(outcome) !== 'ok') return 'failed_run';
@@ -140,9 +140,9 @@ function reportKindOf(
 
 const isSentenceShown = ({ dryRun, quiet, ...output }: RecoverOptions) => !wantsData(output) && (dryRun || !quiet);
 
-const inDoubtReasonOf = (outcome: TriggerOutcome) =>
+const inDoubtKindOf = (outcome: TriggerOutcome) =>
   outcome.kind === 'in_doubt' ? outcome.inDoubt.reason.kind : undefined;
 
 /** Another process is still sending it, and hasn't been for so long that a person should look. */
 const isLeftToItsProcess = ({ outcome, ageMs }: Recovery) =>
-  inDoubtReasonOf(outcome) === 'sending' && ageMs <= defaults.recoverMaxAgeMs;
+  inDoubtKindOf(outcome) === 'sending' && ageMs <= defaults.recoverMaxAgeMs;

@@ -7,7 +7,7 @@ import { Problem, usageProblem } from '../run/problem.ts';
 import { shellWord } from '../run/quote.ts';
 import { hintForRootOwned, resolveStateFolder } from '../settings/folders.ts';
 import { systemErrorText } from '../system/error-name.ts';
-import { groupVolumeAdvice, openOwn, repairableOf, UnsafePathError } from '../system/own-file.ts';
+import { groupVolumeHint, openOwn, repairableOf, UnsafePathError } from '../system/own-file.ts';
 
 export interface JournalNeed {
   /**
@@ -147,7 +147,7 @@ function hintForShared({ path, isOfGroupVolume }: UnsafePathError, folder: strin
   const shownFiles = wrongFiles.length > 1 ? [`${shellWord(folder)}/journal*.jsonl`] : wrongFiles;
   const repair = `\`chmod go-w ${[...others, ...shownFiles].join(' ')}\``;
   if (wrong.length === 0) return inside;
-  if (isOfGroupVolume) return `${groupVolumeAdvice} Then:\n${repair}`;
+  if (isOfGroupVolume) return groupVolumeHint(repair);
   return files.length === 0 ? `${inside}, or: ${repair}` : repair;
 }
 

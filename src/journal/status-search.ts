@@ -1,5 +1,6 @@
 import type { RunEntry } from '../run/entry.ts';
 import { finalStatuses } from '../run/statuses.ts';
+import { escapeRegExp } from '../system/regexp.ts';
 import { type JournalRecord, parseRecord } from './records.ts';
 
 // Parsing the lines of a year takes ten times as long as searching them. So the first reading only
@@ -72,7 +73,7 @@ function findersFor({ statuses = [], isUnfinished, baseUrl }: StatusSearch): Fin
  */
 function createStatusFinder(words: readonly string[]): Finder {
   const runs = new Set<string>();
-  const escaped = words.map((word) => JSON.stringify(word).replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
+  const escaped = words.map((word) => escapeRegExp(JSON.stringify(word)));
   const pattern = new RegExp(escaped.join('|'), 'gi');
   return {
     read(text) {

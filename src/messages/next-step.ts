@@ -2,13 +2,15 @@ import { automationArgumentOf, shellWord } from '../run/quote.ts';
 import { fullNameOf, type Run } from '../run/run.ts';
 import { isKnownStatus, isSuccess } from '../run/statuses.ts';
 
+const lostEnvironment = "the run lost its environment, which isn't the Automation's fault; start a new run:";
+
 /** What the user can do about each error type of a result (docs/service.openapi.json). */
 const remedies: Record<string, string> = {
   step_failed: 'fix the failing step, then:',
   timed_out: 'runs are limited to 3 hours; split the work, then:',
   not_runnable: 'fix the Automation, then:',
-  lease_lost: "the run lost its environment, which isn't the Automation's fault; start a new run:",
-  reaped: "the run lost its environment, which isn't the Automation's fault; start a new run:",
+  lease_lost: lostEnvironment,
+  reaped: lostEnvironment,
   run_failed: 'start a new run:',
 };
 

@@ -106,10 +106,13 @@ function diagnosticOfWaitTimeout(target: Target, fault: Fault, { timeoutMs, pass
   };
 }
 
+/** Why polling was given up. */
+export const silenceText = (giveUpAfterMs: number, fault: Fault): string =>
+  `no valid response for ${formatDuration(giveUpAfterMs)}, ${fault.message}`;
+
 /** The wait for the active run ended because nothing more could be learned about it. */
 function diagnosticOfUnpolledActiveRun(target: Target, fault: Fault, giveUpAfterMs: number): Diagnostic {
-  const silence = `no valid response for ${formatDuration(giveUpAfterMs)}, ${fault.message}`;
-  const happened = `${automationNameOf(target)} is already running, but that run couldn't be polled: ${silence}`;
+  const happened = `${automationNameOf(target)} is already running, but that run couldn't be polled: ${silenceText(giveUpAfterMs, fault)}`;
   return {
     message: `${happened}; no run was started${httpOf(fault)}`,
     hint: fault.hint ?? retryAfterHint(fault) ?? causeHint(fault),

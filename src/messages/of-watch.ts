@@ -18,7 +18,7 @@ import type { RunResource } from '../run/service.ts';
 import { isKnownStatus, isSuccess } from '../run/statuses.ts';
 import { formatDuration, localTime } from '../system/time-text.ts';
 import type { HintContext } from './hint-context.ts';
-import { didYouMeanLine } from './of-trigger.ts';
+import { didYouMeanLine, silenceText } from './of-trigger.ts';
 
 /** The message for a run that wasn't followed to its end. */
 export function diagnosticOfWatchEnd(
@@ -82,8 +82,7 @@ function diagnosticOfSilence(
   hintContext: HintContext,
 ): Diagnostic {
   const wait = retryAfterHint(fault);
-  const silence = `no valid response for ${formatDuration(giveUpAfterMs)}, ${fault.message}`;
-  const failure = `${automationNameOf(run.target)} couldn't be followed: ${silence}`;
+  const failure = `${automationNameOf(run.target)} couldn't be followed: ${silenceText(giveUpAfterMs, fault)}`;
   const state = lastConfirmed?.status.isFinal ? '' : 'the run may still be running, ';
   return {
     message: `${failure}; ${state}${lastConfirmedText(lastConfirmed)}${httpOf(fault)}`,

@@ -44,7 +44,7 @@ async function openHttpTunnels(
   return {
     destroy: () => void client.destroy(),
     async open({ host, port, protocol }) {
-      const path = port ? String(host) : `${host}:${protocol === 'https:' ? 443 : 80}`;
+      const path = port ? String(host) : `${host}:${portOf({ port, protocol })}`;
       const headers = { host: String(host), 'proxy-connection': 'keep-alive', ...authorization };
       const { statusCode, headers: answer, socket } = await client.connect({ path, headers });
       if (statusCode === 200) return socket as Socket;
@@ -80,9 +80,7 @@ async function openSocksTunnels(
         await new Promise<unknown>((resolve, reject) => {
           const client = new Socks5Client(socket, { username, password });
           client.on('error', reject).on('close', () => reject(closed()));
-          client.on('authenticated', () =>
-            client.connect(hostname, Number(port || (protocol === 'https:' ? 443 : 80))),
-          );
+          client.on('authenticated', () => client.connect(hostname, portOf({ port, protocol })));
           client.on('connected', resolve).handshake();
         });
         return socket;
@@ -93,6 +91,9 @@ async function openSocksTunnels(
     },
   };
 }
+
+const portOf = ({ port, protocol }: Pick<Target, 'port' | 'protocol'>): number =>
+  Number(port || (protocol === 'https:' ? 443 : 80));
 
 const coded = (code: string, message: string) => Object.assign(new Error(message), { code });
 const timedOut = () => coded('UND_ERR_HEADERS_TIMEOUT', "the proxy didn't respond in time");

@@ -7,7 +7,7 @@ import { shellWord } from '../run/quote.ts';
 import { isJsonObject, type JsonObject } from '../system/json.ts';
 import {
   fileAndFolder,
-  groupVolumeAdvice,
+  groupVolumeHint,
   makeOwnFolder,
   readOwn,
   repairableOf,
@@ -65,7 +65,7 @@ function unsafeProblem({ message, isOfGroupVolume }: UnsafePathError, path: stri
   const elsewhere = 'name a folder of your own with RUNCTL_CONFIG_DIR';
   const wrong = repairableOf(fileAndFolder(path));
   const repair = `\`chmod go-w ${wrong.map(shellWord).join(' ')}\``;
-  const hint = isOfGroupVolume ? `${groupVolumeAdvice} Then:\n${repair}` : `${elsewhere}, or: ${repair}`;
+  const hint = isOfGroupVolume ? groupVolumeHint(repair) : `${elsewhere}, or: ${repair}`;
   return usageProblem(
     `${message}, and the config file says what to run and where to send the API key`,
     wrong.length > 0 ? hint : elsewhere,

@@ -33,9 +33,11 @@ export class UnsafePathError extends Error {
 }
 
 /**
- * Without this setting, each mount of the volume lets the group write to everything in it again.
+ * The hint to a command that repairs the modes in such a volume. Without the setting, each mount
+ * lets the group write to everything in it again.
  */
-export const groupVolumeAdvice = 'in Kubernetes, set `fsGroupChangePolicy: OnRootMismatch` beside fsGroup.';
+export const groupVolumeHint = (repair: string): string =>
+  `in Kubernetes, set \`fsGroupChangePolicy: OnRootMismatch\` beside fsGroup. Then:\n${repair}`;
 
 const isForeign = ({ uid }: Stats) => uid !== 0 && uid !== geteuid?.();
 const isShared = ({ mode }: Stats) => (mode & 0o022) !== 0;

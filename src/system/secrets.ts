@@ -1,3 +1,4 @@
+import { escapeRegExp } from './regexp.ts';
 import { sanitize } from './sanitize.ts';
 
 export type Secrets = ReturnType<typeof createSecrets>;
@@ -58,18 +59,16 @@ const escapedSpellings = (secret: string) =>
 
 function percentEncoded(character: string): string {
   const bytes = Buffer.from(character).toString('hex').replace(/../g, '%$&');
-  return `(?:${literal(character)}|${bytes})`;
+  return `(?:${escapeRegExp(character)}|${bytes})`;
 }
 
 function jsonEscaped(character: string): string {
   const units = [...Array(character.length).keys()].map((index) => character.charCodeAt(index));
   const coded = units.map((unit) => `\\\\u${unit.toString(16).padStart(4, '0')}`).join('');
   // Some write `\/`. A backslash is always escaped, so several of them can only be read one way.
-  const short = character === '/' ? '\\\\?/' : literal(JSON.stringify(character).slice(1, -1));
+  const short = character === '/' ? '\\\\?/' : escapeRegExp(JSON.stringify(character).slice(1, -1));
   return `(?:${short}|${coded})`;
 }
-
-const literal = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 
 /**
  * Words that have 16 letters and digits in a row, at least one of each, as API keys do. Names,

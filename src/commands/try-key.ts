@@ -12,7 +12,7 @@ import { deliveryOf, type Fault, httpOf, isRetryable, reasonOf } from '../run/fa
 import { defaults } from '../run/limits.ts';
 import type { Outcome } from '../run/outcome.ts';
 import { Problem, usageProblem } from '../run/problem.ts';
-import { automationNameOf, type Run, randomUuid, type Target } from '../run/run.ts';
+import { automationNameOf, isSameId, type Run, randomUuid, type Target } from '../run/run.ts';
 import type { RunStatus } from '../run/service.ts';
 import type { Trigger } from '../run/trigger.ts';
 import { retry } from '../service/retry.ts';
@@ -108,8 +108,7 @@ function unclear(reason: string, signal: AbortSignal): Problem {
   return new Problem({ name, message: `couldn't find out whether the service honors idempotency keys: ${reason}` });
 }
 
-const isHonoredIn = ({ started, repeated }: KeyTrial) =>
-  started?.executionId.toLowerCase() === repeated?.executionId.toLowerCase();
+const isHonoredIn = ({ started, repeated }: KeyTrial) => isSameId(started?.executionId, repeated?.executionId);
 
 /** A refused trigger says nothing about idempotency keys. */
 function unclearProblem(outcome: Outcome, { hintContext }: Connection): Problem {
@@ -185,7 +184,7 @@ function newRun({ executionId, status, isFinal }: RunStatus): Found {
 
 function activeRun(conflict: Fault, { executionId }: RunStatus): Found {
   const refusal = `while the run was active, a trigger was refused${httpOf(conflict)}`;
-  return conflict.executionId?.toLowerCase() === executionId.toLowerCase()
+  return isSameId(conflict.executionId, executionId)
     ? ok(`${refusal}, and the response named the run`)
     : warning(
         `${refusal}, but the response didn't name the run`,

@@ -10,7 +10,7 @@ import {
   type UnresolvedTrigger,
 } from '../run/entry.ts';
 import type { ExitName } from '../run/exit-codes.ts';
-import { durationMsOf, type Run, type Target } from '../run/run.ts';
+import { durationMsOf, isSameId, type Run, type Target } from '../run/run.ts';
 import type { RunResult, RunStatus } from '../run/service.ts';
 import { hasFinished, isSuccess } from '../run/statuses.ts';
 import type { TriggerKey } from '../run/trigger.ts';
@@ -273,8 +273,6 @@ const isEqual = (one: object, other: object) => JSON.stringify(one) === JSON.str
 const isWithoutEnd = (entry: Entry): entry is RunEntry => isUnfinished(entry) || entry.kind === 'not_found';
 
 const idOf = (entry: Entry) => (entry.kind === 'unresolved' ? triggerIdOf(entry) : runIdOf(entry));
-
-const isSameId = (one: string, other: string) => one.toLowerCase() === other.toLowerCase();
 
 const isOfRun = (record: JournalRecord, executionId: string) =>
   'executionId' in record && isSameId(record.executionId, executionId);

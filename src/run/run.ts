@@ -43,6 +43,10 @@ export const quote = (text: string): string => JSON.stringify(text).replaceAll('
 /** A name that is unique across projects: `<projectId>/<name>`. */
 export const fullNameOf = ({ projectId, automationName }: Target): string => `${projectId}/${automationName}`;
 
+/** The case of the letters of an id doesn't matter. */
+export const isSameId = (one: string | undefined, other: string | undefined): boolean =>
+  one?.toLowerCase() === other?.toLowerCase();
+
 /** The fields in which a document of the service may name its automation. */
 interface Named {
   projectId?: unknown;

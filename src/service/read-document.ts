@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { isUuid, type Run } from '../run/run.ts';
+import { isSameId, isUuid, type Run } from '../run/run.ts';
 import type { RunResult, RunStatus } from '../run/service.ts';
 import { hasFinished } from '../run/statuses.ts';
 import { type JsonObject, stringifyJson } from '../system/json.ts';
@@ -94,5 +94,5 @@ export function ofRun<T extends { executionId?: string }>(
   mayLackId = false,
 ): T | undefined {
   const named = value?.executionId ?? (mayLackId ? executionId : undefined);
-  return named?.toLowerCase() === executionId.toLowerCase() ? value : undefined;
+  return isSameId(named, executionId) ? value : undefined;
 }

@@ -1,4 +1,4 @@
-import type { Command, CommandUnknownOpts, OptionValues } from 'commander';
+import type { Command, CommandUnknownOpts, Option, OptionValues } from 'commander';
 import type { Arguments } from '../connection/arguments.ts';
 import type { Context, Invocation } from '../context.ts';
 import type { Result } from '../output/print.ts';
@@ -54,6 +54,12 @@ export const detailsOf = (command: CommandUnknownOpts): Details => details.get(c
 
 export const findCommand = ({ commands }: CommandUnknownOpts, word: string): CommandUnknownOpts | undefined =>
   commands.find((command) => command.name() === word || command.aliases().includes(word));
+
+/** A dash alone is an operand: by convention it means standard input. */
+export const isFlag = (word: string): boolean => word.startsWith('-') && word !== '-';
+
+export const findOption = (options: readonly Option[], flag: string): Option | undefined =>
+  options.find(({ short, long }) => flag === short || flag === long);
 
 /**
  * The name of a command after that of its group, such as `config list`. Empty for the program

@@ -7,7 +7,7 @@ import { type Problem, usageProblem } from '../run/problem.ts';
 import { quote, shellWord } from '../run/quote.ts';
 import { isUuid } from '../run/run.ts';
 import { flawOfPaste } from '../system/pasted-text.ts';
-import { detailsOf, findCommand, pathOf } from './command.ts';
+import { detailsOf, findCommand, findOption, pathOf } from './command.ts';
 import { helpIn, helpOption, helpTopics, topicOf } from './help-text.ts';
 import { commonOptions, type SharedFlags } from './options.ts';
 import { type CommandLine, readWords } from './read-words.ts';
@@ -120,8 +120,7 @@ function unknownFlag(flag: string, { command }: CommandLine, otherwise: string):
   const near = nearWords(withoutDashes(flag), names);
   const message = `unknown option '${flag}'`;
   // Before the command's name, its own options aren't known.
-  const isOfCommand = command.options.some(({ short, long }) => flag === short || flag === long);
-  if (isOfCommand) return usageProblem(message, `put ${flag} after ${pathOf(command)}`);
+  if (findOption(command.options, flag)) return usageProblem(message, `put ${flag} after ${pathOf(command)}`);
   const hint = near.length > 0 ? `did you mean ${near.map((name) => `--${name}`).join(' or ')}?` : otherwise;
   return usageProblem(message, hint);
 }

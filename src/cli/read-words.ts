@@ -2,7 +2,7 @@ import type { CommandUnknownOpts, Option } from 'commander';
 import { didYouMeanFlag } from '../run/automation-name.ts';
 import { usageProblem } from '../run/problem.ts';
 import { parseSetting, storedKeys } from '../settings/table.ts';
-import { findCommand, pathOf } from './command.ts';
+import { findCommand, findOption, isFlag, pathOf } from './command.ts';
 
 /** The words of a command line as commander takes them, and the command that they name. */
 export interface CommandLine {
@@ -46,9 +46,6 @@ export function readWords(argv: readonly string[], program: CommandUnknownOpts):
   return { command, operands, words: [...words, ...left] };
 }
 
-/** A dash alone is an operand: by convention it means standard input. */
-const isFlag = (word: string) => word.startsWith('-') && word !== '-';
-
 /**
  * Finds the command in a command line that may be wrong elsewhere. The value of a flag is not taken
  * for a command.
@@ -58,7 +55,7 @@ export function namedCommand(words: readonly string[], program: CommandUnknownOp
   let command = program;
   for (let word = left.shift(); word !== undefined && word !== '--'; word = left.shift()) {
     const options = [...command.options, ...program.options];
-    if (options.some(({ short, long, required }) => required && (word === short || word === long))) left.shift();
+    if (findOption(options, word)?.required) left.shift();
     else command = findCommand(command, word) ?? command;
   }
   return command === program ? undefined : command;
@@ -70,7 +67,7 @@ function readFlag(word: string, left: string[], command: CommandUnknownOpts, pro
   const { name, value, isLong } = partsOfFlag(word);
   if (!isLong && options.some(({ long }) => long === `-${word}`))
     throw usageProblem(`unknown option '${word}'`, didYouMeanFlag(word));
-  const option = options.find(({ short, long }) => name === short || name === long);
+  const option = findOption(options, name);
   if (!option) {
     checkNotForApiKey(isLong ? name : word);
     return [word.replace(/=.*/s, '')];

@@ -1,5 +1,5 @@
 import type { Argument, CommandUnknownOpts, Option } from 'commander';
-import { findCommand } from '../cli/command.ts';
+import { findCommand, findOption, isFlag } from '../cli/command.ts';
 import { helpOption } from '../cli/help-text.ts';
 import { automationsIn } from '../connection/known-automations.ts';
 import { type Journal, openJournal } from '../journal/journal.ts';
@@ -66,8 +66,7 @@ function findPlace(words: readonly string[], program: CommandUnknownOpts) {
     if (ofOption) ofOption = undefined;
     else if (isPastOptions) given++;
     else if (word === '--') isPastOptions = true;
-    else if (word.startsWith('-') && word !== '-')
-      ofOption = placeOfOption(findOption([...command.options, ...program.options], word));
+    else if (isFlag(word)) ofOption = placeOfOption(findOption([...command.options, ...program.options], word));
     else if (inner) command = inner;
     else given++;
   }
@@ -77,9 +76,6 @@ function findPlace(words: readonly string[], program: CommandUnknownOpts) {
   const place = ofOption ?? (argument && placeOfArgument(argument));
   return { command, place, wantsValue: ofOption !== undefined, isPastOptions };
 }
-
-const findOption = (options: readonly Option[], flag: string) =>
-  options.find(({ short, long }) => flag === short || flag === long);
 
 function placeOfOption(option: Option | undefined): ValuePlace | undefined {
   return option?.required ? { name: option.name(), choices: option.argChoices } : undefined;

@@ -186,9 +186,7 @@ async function ask(settings: Settings, flags: SettingFlags, context: Invocation)
   // An invalid project is reported by its own check, so this one goes without it.
   const project = settings.project.problem ? {} : settings.project;
   const connection = await connectWith({ ...settings, project }, flags, context, { quiet: true });
-  // A command that prints the API key may take long, so it runs before the time of the request is
-  // measured.
-  await connection.account();
+  await connection.readApiKey();
   const askedMs = context.clock.elapsedMs();
   const answer = await probeService(connection);
   const took = formatDuration(context.clock.elapsedMs() - askedMs);

@@ -60,7 +60,7 @@ export async function pollAll(
   const isCommandNeeded = pollable.length > 0 || reached.settings.apiKey.command === undefined;
   if (!isCommandNeeded) return { entries, missed: [] };
   try {
-    await reached.account();
+    await reached.readApiKey();
   } catch (error) {
     return missedBecause(problemOrThrow(error));
   }

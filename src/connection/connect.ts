@@ -109,6 +109,9 @@ export async function connectWith(
     service: createHttpService(http),
     journal,
     account: async (idempotencyKey) => accountOf((await apiKeys.of(idempotencyKey)).value),
+    async readApiKey() {
+      await apiKeys.of();
+    },
     reloadApiKey: apiKeys.reload,
     releaseApiKey: apiKeys.release,
     ignoresKeys,

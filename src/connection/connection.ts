@@ -17,6 +17,11 @@ export interface Connection extends Ports {
   context: Invocation;
   settings: Settings;
   hintContext: HintContext;
+  /**
+   * Reads the API key. A command that prints it may be slow, so this is called before the time of a
+   * request is measured.
+   */
+  readApiKey(): Promise<void>;
   /** How long the target's runs usually take, as `usually 5m`; undefined if that isn't known. */
   usualDuration(target: Target): string | undefined;
 }

@@ -49,7 +49,7 @@ const cases = {
   'empty script': () => [emptyScript],
   '`--version`': () => [program, '--version'],
   '`explain 12`': () => [program, 'explain', '12'],
-  '`status`': () => [program, 'status'],
+  '`status`': () => [program, 'status', '@last'],
   '`list`': () => [program, 'list'],
   // A name of its own: one that is running would be refused.
   '`trigger`': () => [program, 'trigger', `bench-${++triggers}`],

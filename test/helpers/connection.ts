@@ -33,6 +33,7 @@ export function createConnection(
     baseUrl,
     service,
     account: async () => account,
+    readApiKey: async () => {},
     reloadApiKey: async () => ({ kind: 'same' }),
     releaseApiKey() {},
     journal: openJournal({ folder: undefined, nowMs: clock.nowMs, onTrouble() {} }),

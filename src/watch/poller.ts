@@ -96,7 +96,7 @@ export class Poller {
 
   /**
    * The limit that ends this watch, if it has been reached. It is asked before each poll and before
-   * the wait for the next one, so another limit is one more line here.
+   * the wait for the next one. Another limit is checked here, and nowhere else.
    */
   #limitReached(): WatchEnd | undefined {
     const isTimeUp = this.#isTimeUp || this.#ports.session.leftForLastPollMs() <= 0;

@@ -18,7 +18,7 @@ const scenario = {
     },
     invoices: {
       duration: '3s',
-      outcome: ['COMPLETED', 'COMPLETED', 'COMPLETED', 'FAILED'],
+      finalStatus: ['COMPLETED', 'COMPLETED', 'COMPLETED', 'FAILED'],
       steps: { count: 5, failed: 1, skipped: 2 },
       error: { type: 'step_failed', message: 'Step "Post to the ledger": the ledger answered 403' },
       creditsCharged: 9,

@@ -25,7 +25,7 @@ const late = fc.constantFrom('0s', '3s');
 const plan = fc.record(
   {
     duration: fc.constantFrom('0s', '1s', '20s'),
-    outcome: fc.array(fc.constantFrom(...finalStatuses), { minLength: 1 }),
+    finalStatus: fc.array(fc.constantFrom(...finalStatuses), { minLength: 1 }),
     statusLate: late,
     resultLate: late,
   },

@@ -48,7 +48,7 @@ const resume = (run: Run, hintContext: HintContext) => again('watch', run, hintC
 const askedWait = (untilMs: number | undefined): string =>
   untilMs === undefined ? '' : ` (it was waiting until ${localTime(untilMs)}, as the service had asked)`;
 
-const lastConfirmedText = (lastConfirmed: LastConfirmed | undefined) =>
+const lastConfirmedClause = (lastConfirmed: LastConfirmed | undefined) =>
   lastConfirmed
     ? `last confirmed ${lastConfirmed.status.status} ${formatDuration(lastConfirmed.ageMs)} ago`
     : 'its status was never confirmed';
@@ -64,7 +64,7 @@ function diagnosticOfTimeout(
   const http = fault ? httpOf(fault) : '';
   const happened = `stopped watching ${automationNameOf(run.target)} after ${formatDuration(passedMs)}${cause}`;
   return {
-    message: `${happened}; ${whetherItContinues(lastConfirmed)}${lastConfirmedText(lastConfirmed)}${http}`,
+    message: `${happened}; ${whetherItContinues(lastConfirmed)}${lastConfirmedClause(lastConfirmed)}${http}`,
     hint: wait ? `${wait}, then: ${resume(run, hintContext)}` : resume(run, hintContext),
   };
 }
@@ -85,7 +85,7 @@ function diagnosticOfSilence(
   const failure = `${automationNameOf(run.target)} couldn't be followed: ${silenceText(giveUpAfterMs, fault)}`;
   const state = lastConfirmed?.status.isFinal ? '' : 'the run may still be running, ';
   return {
-    message: `${failure}; ${state}${lastConfirmedText(lastConfirmed)}${httpOf(fault)}`,
+    message: `${failure}; ${state}${lastConfirmedClause(lastConfirmed)}${httpOf(fault)}`,
     hint: wait ? `${wait}, then: ${resume(run, hintContext)}` : (fault.hint ?? resume(run, hintContext)),
   };
 }
@@ -125,7 +125,7 @@ export function diagnosticOfFailedRequest(
 }
 
 function unreadText(resource: RunResource, run: Run, fault: Fault, lastConfirmed: LastConfirmed | undefined): string {
-  const state = lastConfirmed ? `, ${lastConfirmedText(lastConfirmed)}` : '';
+  const state = lastConfirmed ? `, ${lastConfirmedClause(lastConfirmed)}` : '';
   return failedRequestTexts[resource](automationNameOf(run.target), fault.message) + state;
 }
 
@@ -153,7 +153,7 @@ interface NotFoundRun {
 function diagnosticOfNotFoundRun({ run, triggerInfo, fault, lastConfirmed }: NotFoundRun, flag = ''): Diagnostic {
   const { idempotencyKey } = triggerInfo;
   const name = automationNameOf(run.target);
-  const state = lastConfirmed ? `, ${lastConfirmedText(lastConfirmed)}` : '';
+  const state = lastConfirmed ? `, ${lastConfirmedClause(lastConfirmed)}` : '';
   // A key that is derived from the old one is the same each time the command is repeated, so it
   // starts only one run.
   const newKey = `${idempotencyKey?.slice(0, maxIdempotencyKey - 2)}-2`;
@@ -168,7 +168,7 @@ function diagnosticOfNotFoundRun({ run, triggerInfo, fault, lastConfirmed }: Not
 function notFoundText(run: Run, fault: Fault, lastConfirmed: LastConfirmed | undefined): string {
   const name = automationNameOf(run.target);
   if (lastConfirmed)
-    return `the service doesn't know run ${run.executionId} of ${name}, ${lastConfirmedText(lastConfirmed)}`;
+    return `the service doesn't know run ${run.executionId} of ${name}, ${lastConfirmedClause(lastConfirmed)}`;
   const orElse = fault.kind === 'path_not_found' ? ', or the base URL is wrong' : '';
   return `${name} has no run ${run.executionId}${orElse}`;
 }

@@ -1,7 +1,7 @@
 import type { Command, CommandUnknownOpts, Option, OptionValues } from 'commander';
 import type { Arguments } from '../connection/arguments.ts';
 import type { Context, Invocation } from '../context.ts';
-import type { Result } from '../output/print.ts';
+import type { Result } from '../output/result.ts';
 import type { NameFlaw } from '../run/automation-name.ts';
 import type { SharedFlags } from './options.ts';
 

@@ -2,15 +2,10 @@ import type { CommandUnknownOpts } from 'commander';
 import { version } from '../../package.json';
 import { isAutomation } from '../connection/known-automations.ts';
 import { type Context, guardFromRunner, type Invocation } from '../context.ts';
-import {
-  exitNamesOf,
-  type OutputOptions,
-  printNextStep,
-  printResult,
-  printSentence,
-  type Result,
-} from '../output/print.ts';
+import { printNextStep, printSentence } from '../output/print-message.ts';
+import { printResult } from '../output/print-result.ts';
 import { createReporter } from '../output/reporter.ts';
+import { exitNamesOf, type OutputOptions, type Result } from '../output/result.ts';
 import { loadColors } from '../output/theme.ts';
 import { silentReporter } from '../run/events.ts';
 import { exitCodeOf, exitCodeOfAll, exitCodeWithOutput, exitNameOfSignal } from '../run/exit-codes.ts';

@@ -1,5 +1,5 @@
 import type { Invocation } from '../context.ts';
-import type { OutputOptions, Result } from '../output/print.ts';
+import type { OutputOptions, Result } from '../output/result.ts';
 import { infoOutcome } from '../run/outcome.ts';
 import { Problem, usageProblem } from '../run/problem.ts';
 import { quote, shellWord } from '../run/quote.ts';

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { define } from '../cli/command.ts';
 import type { Invocation } from '../context.ts';
 import { fields } from '../output/fields.ts';
-import type { Result } from '../output/print.ts';
+import type { Result } from '../output/result.ts';
 import type { Theme } from '../output/theme.ts';
 import { infoOutcome } from '../run/outcome.ts';
 import { usageProblem } from '../run/problem.ts';

@@ -2,7 +2,7 @@ import { Command, Option } from 'commander';
 import { define } from '../cli/command.ts';
 import { automation } from '../cli/values.ts';
 import type { Invocation } from '../context.ts';
-import { type OutputOptions, type Result, wantsData } from '../output/print.ts';
+import { type OutputOptions, type Result, wantsData } from '../output/result.ts';
 import { silentReporter } from '../run/events.ts';
 import { isSignalExitName } from '../run/exit-codes.ts';
 import type { Outcome } from '../run/outcome.ts';

@@ -3,7 +3,7 @@ import { define } from '../cli/command.ts';
 import { positive, whole } from '../cli/values.ts';
 import { scenarioNames, scenarios } from '../emulator/scenarios.ts';
 import type { Automations } from '../emulator/service.ts';
-import { printSentence } from '../output/print.ts';
+import { printSentence } from '../output/print-message.ts';
 import { usageProblem } from '../run/problem.ts';
 import { quote, shellWord } from '../run/quote.ts';
 import { isUuid } from '../run/run.ts';

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { define } from '../cli/command.ts';
 import { fields } from '../output/fields.ts';
-import type { Result } from '../output/print.ts';
+import type { Result } from '../output/result.ts';
 import { renderMarkup, renderWord, type Theme } from '../output/theme.ts';
 import { type WrapOptions, widestPage } from '../output/wrap.ts';
 import { type ExitCode, exitCodes, repeatAdvice } from '../run/exit-codes.ts';

@@ -5,7 +5,7 @@ import { define } from '../cli/command.ts';
 import { helpTopics } from '../cli/help-text.ts';
 import { commonOptions } from '../cli/options.ts';
 import { type FieldRow, fields } from '../output/fields.ts';
-import type { Result } from '../output/print.ts';
+import type { Result } from '../output/result.ts';
 import { renderMarkup, type Theme } from '../output/theme.ts';
 import { type WrapOptions, widestPage, wrap } from '../output/wrap.ts';
 import { plainSentence, withTyped, wordsIn } from '../run/quote.ts';

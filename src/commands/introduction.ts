@@ -1,7 +1,8 @@
 import type { Invocation } from '../context.ts';
 import { fields } from '../output/fields.ts';
-import { type Result, themeOf, wrapOptionsOf } from '../output/print.ts';
-import { renderMarkup } from '../output/theme.ts';
+import type { Result } from '../output/result.ts';
+import { renderMarkup, themeOf } from '../output/theme.ts';
+import { wrapOptionsOf } from '../output/wrap.ts';
 import { askLine } from '../settings/prompts.ts';
 import { setUp } from './config.ts';
 

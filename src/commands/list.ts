@@ -10,7 +10,7 @@ import type { Invocation } from '../context.ts';
 import type { EntryFilter } from '../journal/entry-filter.ts';
 import { statusIn } from '../journal/run-handle.ts';
 import { plainHintContext } from '../messages/hint-context.ts';
-import { wantsData } from '../output/print.ts';
+import { wantsData } from '../output/result.ts';
 import type { ListRow } from '../output/tables.ts';
 import {
   ageOf,

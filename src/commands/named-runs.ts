@@ -1,5 +1,6 @@
 import type { Invocation } from '../context.ts';
-import { type OutputOptions, printSentence, wantsData } from '../output/print.ts';
+import { printSentence } from '../output/print-message.ts';
+import { type OutputOptions, wantsData } from '../output/result.ts';
 import { usageProblem } from '../run/problem.ts';
 import { automationNameOf, type Run } from '../run/run.ts';
 

@@ -1,7 +1,7 @@
 import { isJournalIncomplete, journalOf } from '../connection/open-journal.ts';
 import type { Invocation } from '../context.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { Result } from '../output/print.ts';
+import type { Result } from '../output/result.ts';
 import { colorOfStatus, shortId, symbolOfStatus } from '../output/status-text.ts';
 import type { Theme } from '../output/theme.ts';
 import { cutTo, padTo, widthOf } from '../output/width.ts';

@@ -3,7 +3,7 @@ import { type ConnectOptions, connect } from '../connection/connect.ts';
 import type { Connection } from '../connection/connection.ts';
 import { findRun } from '../connection/find-run.ts';
 import type { Invocation } from '../context.ts';
-import type { OutputOptions } from '../output/print.ts';
+import type { OutputOptions } from '../output/result.ts';
 import { exitNameOfSignal } from '../run/exit-codes.ts';
 import { type Fault, isAborted } from '../run/fault.ts';
 import { defaults } from '../run/limits.ts';

@@ -9,7 +9,8 @@ import { isJournalIncomplete, journalPlace } from '../connection/open-journal.ts
 import { isAmong, type NamedAutomation } from '../journal/entry-filter.ts';
 import { diagnosticOf } from '../messages/of-outcome.ts';
 import { reportOfRecovery, sentenceOfRecovery } from '../messages/of-recovery.ts';
-import { printDiagnostic, printSentence, wantsData } from '../output/print.ts';
+import { printDiagnostic, printSentence } from '../output/print-message.ts';
+import { wantsData } from '../output/result.ts';
 import { outcomeNameOf } from '../run/exit-of.ts';
 import { defaults } from '../run/limits.ts';
 import { didYouMean } from '../run/near-words.ts';

@@ -4,7 +4,7 @@ import { aboutRun, giveUpReadingAfter } from '../cli/options.ts';
 import { flawOfRun } from '../connection/arguments.ts';
 import type { Connection } from '../connection/connection.ts';
 import { statusIn } from '../journal/run-handle.ts';
-import { type Result, wantsData } from '../output/print.ts';
+import { type Result, wantsData } from '../output/result.ts';
 import { bareOutput, summary } from '../output/summary.ts';
 import type { OutcomeOf, RunHandle } from '../run/outcome.ts';
 import type { Run } from '../run/run.ts';

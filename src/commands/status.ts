@@ -4,7 +4,7 @@ import { aboutRun, giveUpReadingAfter } from '../cli/options.ts';
 import { flawOfRun } from '../connection/arguments.ts';
 import type { Connection } from '../connection/connection.ts';
 import { statusFields } from '../output/fields.ts';
-import { type Result, wantsData } from '../output/print.ts';
+import { type Result, wantsData } from '../output/result.ts';
 import { outcomeNameOf } from '../run/exit-of.ts';
 import type { OutcomeOf, RunHandle } from '../run/outcome.ts';
 import { fetchStatus, readError } from '../watch/fetch-run.ts';

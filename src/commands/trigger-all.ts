@@ -1,7 +1,7 @@
 import type { Connection } from '../connection/connection.ts';
 import type { Invocation } from '../context.ts';
 import { diagnosticOfFailedRequest } from '../messages/of-watch.ts';
-import { type Result, wantsData } from '../output/print.ts';
+import { type Result, wantsData } from '../output/result.ts';
 import { attributions, mayBeEarlierRun } from '../run/attribution.ts';
 import type { RunEvent } from '../run/events.ts';
 import { factsOf } from '../run/exit-of.ts';

@@ -7,7 +7,7 @@ import type { Connection } from '../connection/connection.ts';
 import { automationsIn } from '../connection/known-automations.ts';
 import { journalOf } from '../connection/open-journal.ts';
 import type { Invocation } from '../context.ts';
-import type { Result } from '../output/print.ts';
+import type { Result } from '../output/result.ts';
 import { maxIdempotencyKey } from '../run/limits.ts';
 import { usageProblem } from '../run/problem.ts';
 import { shellWord } from '../run/quote.ts';

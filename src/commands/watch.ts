@@ -7,7 +7,7 @@ import { findRun } from '../connection/find-run.ts';
 import { isJournalIncomplete } from '../connection/open-journal.ts';
 import { refreshRuns } from '../connection/refresh.ts';
 import { runHandleOf } from '../journal/run-handle.ts';
-import type { Result } from '../output/print.ts';
+import type { Result } from '../output/result.ts';
 import { isUnfinished, runOf } from '../run/entry.ts';
 import { defaults } from '../run/limits.ts';
 import type { RunHandle, TargetOutcome } from '../run/outcome.ts';

@@ -6,12 +6,12 @@ import type { RunStatus } from '../run/service.ts';
 import type { Clock } from '../system/clock.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
 import { formatAge, formatAgo } from '../system/time-text.ts';
-import { themeOf, wrapOptionsOf } from './print.ts';
 import { createSentences, howRetried } from './sentences.ts';
 import { createSpinner } from './spinner.ts';
 import { durationOf, markedStatus, shortId } from './status-text.ts';
-import { renderMarkup, type Theme } from './theme.ts';
+import { renderMarkup, type Theme, themeOf } from './theme.ts';
 import { cutTo, padTo, widthOf } from './width.ts';
+import { wrapOptionsOf } from './wrap.ts';
 
 export interface BoardOptions {
   /** How many runs are followed together. */

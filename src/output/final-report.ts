@@ -7,10 +7,10 @@ import { isSignalExitName } from '../run/exit-codes.ts';
 import { factsOf, isOk, outcomeNameOf, problemNameOf } from '../run/exit-of.ts';
 import { type Outcome, type OutcomeOf, type TargetOutcome, targetOf, type WatchEnd } from '../run/outcome.ts';
 import { isSuccess, wordOf } from '../run/statuses.ts';
-import { type OutputOptions, type Result, themeOf } from './print.ts';
+import type { OutputOptions, Result } from './result.ts';
 import { withoutStatus } from './status-text.ts';
 import { summary } from './summary.ts';
-import type { Theme } from './theme.ts';
+import { type Theme, themeOf } from './theme.ts';
 
 interface ReportOptions {
   hintContext: HintContext;

@@ -5,7 +5,8 @@ import { heartbeatMs, laterSignOfLifeMs } from '../run/limits.ts';
 import { automationNameOf } from '../run/run.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
 import { formatDuration, localTime } from '../system/time-text.ts';
-import { type OutputOptions, printSentence } from './print.ts';
+import { printSentence } from './print-message.ts';
+import type { OutputOptions } from './result.ts';
 import { createSentences, howRetried, isShownQuietly } from './sentences.ts';
 import { lastConfirmedText } from './status-text.ts';
 

@@ -2,7 +2,7 @@ import type { Invocation, Sink } from '../context.ts';
 import type { Reporter } from '../run/events.ts';
 import type { BoardOptions } from './board.ts';
 import { createLogReporter } from './log-reporter.ts';
-import type { OutputOptions } from './print.ts';
+import type { OutputOptions } from './result.ts';
 
 /**
  * Makes the reporter of a command, which writes to stderr. With `--quiet`, it writes only warnings.

@@ -1,5 +1,5 @@
 import type { ChalkInstance } from 'chalk';
-import type { Invocation } from '../context.ts';
+import type { Invocation, Sink } from '../context.ts';
 import { typedIn, withTyped, wordsIn } from '../run/quote.ts';
 import type { Env } from '../system/env.ts';
 import { sanitize } from '../system/sanitize.ts';
@@ -60,6 +60,10 @@ export function createTheme({ colors, unicode, withFlags = plain }: ThemeOptions
   const command = (text: string) => busy(withFlags(text.replaceAll(/[\n\t]/g, ' ')));
   return { ok, bad, warn, busy, dim, strong, command, symbols: unicode ? symbols : ascii };
 }
+
+/** The theme of a stream in which commands get the flags of this invocation. */
+export const themeOf = ({ colors }: Sink, { unicode, withFlags }: Invocation): Theme =>
+  createTheme({ colors, unicode, withFlags });
 
 /**
  * A sentence in which `what is to be typed` stands between single quotes and is never broken. A

@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
+import type { Sink } from '../context.ts';
 
 /** A page of help is no wider than this, in a pipe and on the widest terminal. */
 export const widestPage = 100;
@@ -11,6 +12,12 @@ export interface WrapOptions {
   /** The columns that are taken on the first line already; by default `indent`. */
   taken?: number;
 }
+
+/**
+ * How lines are broken for this stream. In a log, a sentence stays on one line, so that it can be
+ * searched, and only a terminal has `columns`.
+ */
+export const wrapOptionsOf = ({ isTTY, columns }: Sink): WrapOptions => (isTTY ? { columns: columns() } : {});
 
 const widthOfWord = (word: string) => stripVTControlCharacters(word).length;
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { define } from '../../src/cli/command.ts';
 import { runCli } from '../../src/cli/run-cli.ts';
 import type { Invocation } from '../../src/context.ts';
-import type { Result } from '../../src/output/print.ts';
+import type { Result } from '../../src/output/result.ts';
 import { usageProblem } from '../../src/run/problem.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { target } from '../helpers/scripted-service.ts';

@@ -1,0 +1,120 @@
+import type { Invocation } from '../context.ts';
+import { type HintContext, plainHintContext } from '../messages/hint-context.ts';
+import { diagnosticOf } from '../messages/of-outcome.ts';
+import { commandExitNameOf, factsOf } from '../run/exit-of.ts';
+import { type Outcome, targetOf } from '../run/outcome.ts';
+import { count } from '../run/quote.ts';
+import { automationNameOf } from '../run/run.ts';
+import { errorTextOf } from '../run/service.ts';
+import { sanitizeLine } from '../system/sanitize.ts';
+import { printDocuments, printLine } from './print-data.ts';
+import { printDiagnostic, printNextStep, printSentence } from './print-message.ts';
+import { type OutputOptions, type Result, type ResultForPeople, wantsData } from './result.ts';
+import { themeOf } from './theme.ts';
+import { wrapOptionsOf } from './wrap.ts';
+
+/**
+ * Prints what a command returned: first what belongs on stdout, then the problems and sentences for
+ * stderr.
+ */
+export function printResult(result: Result, output: OutputOptions, context: Invocation): void {
+  const { outcomes = [], unreported = outcomes, script, notices = [] } = result;
+  if (wantsData(output)) printDocuments(result, output, context);
+  if (script !== undefined) printLine(script, context);
+  const { raw, text, note, next } = forPeopleIn(result, output);
+  if (raw !== undefined) printLine(raw, context);
+  const hasText = printText(text, context);
+  const hasProblems = printProblems(unreported, result.hintContext, context);
+  // The text on stdout says how a run ended, so nothing else has to.
+  if (!hasProblems && !hasText) printFailedRuns([...new Set(outcomes)], context);
+  for (const sentence of notices) printSentence(sentence, context);
+  if (note) printSentence(note, context);
+  if (next) printNextStep(next, context);
+}
+
+function forPeopleIn({ forPeople = {} }: Result, output: OutputOptions): ResultForPeople {
+  return wantsData(output) ? {} : forPeople;
+}
+
+/** Returns whether there was anything to print. */
+function printText(text: ResultForPeople['text'], context: Invocation): boolean {
+  const { stdout } = context;
+  const shown = text?.(themeOf(stdout, context), wrapOptionsOf(stdout)) ?? '';
+  stdout.write(shown);
+  return shown !== '';
+}
+
+/** How many problems are printed. Further ones are only counted. */
+const maxProblems = 9;
+
+/** Returns whether there was anything to print. */
+function printProblems(
+  outcomes: readonly Outcome[],
+  hintContext: HintContext | undefined,
+  context: Invocation,
+): boolean {
+  const problems = problemsOf(outcomes, hintContext, context);
+  for (const { diagnostic, name } of problems.slice(0, maxProblems)) {
+    printDiagnostic(diagnostic, context, name);
+  }
+  const more = problems.length - maxProblems;
+  if (more > 0) {
+    const counted = count(more, 'more problem');
+    printSentence(`runctl: and ${counted}; \`runctl list\` shows every run`, context);
+  }
+  return problems.length > 0;
+}
+
+/**
+ * What went wrong, in the order of the arguments, and with the name of the automation if there are
+ * several. A run that was named twice is reported once.
+ */
+function problemsOf(outcomes: readonly Outcome[], hintContext = plainHintContext, { stdout }: Invocation) {
+  const distinct = [...new Set(outcomes)];
+  return distinct.flatMap((outcome) => {
+    if (outcome.exitsZero) return [];
+    // The signal came because the reader of stdout has left, and the message would only repeat it.
+    const isStopped = outcome.kind === 'watch_ended' && outcome.end.kind === 'signal';
+    if (isStopped && stdout.closed.aborted) return [];
+    const diagnostic = diagnosticOf(outcome, hintContext);
+    if (!diagnostic) return [];
+    const target = targetOf(outcome);
+    const name = target && distinct.length > 1 ? automationNameOf(target) : undefined;
+    return { diagnostic, name };
+  });
+}
+
+/** How many failed runs are named. */
+const maxFailedRuns = 10;
+
+/**
+ * Says on stderr which runs didn't complete, because otherwise a failed exit code could also come
+ * from Node or the shell. On a terminal nothing is printed, because the run itself is shown there.
+ */
+function printFailedRuns(outcomes: readonly Outcome[], { stderr, warnings }: Invocation): void {
+  const isReported = warnings.some((warning) => warning.name === 'replayed_failure');
+  if (stderr.isTTY || isReported) return;
+  const exitNames = outcomes.map(commandExitNameOf);
+  const failed = outcomes.filter((_, index) => /^(run_|still_running)/.test(exitNames[index] ?? ''));
+  if (failed.length === 0) return;
+  if (outcomes.length > 1) {
+    const completed = exitNames.filter((name) => name === 'ok').length;
+    stderr.write(`runctl: ${completed} of ${count(outcomes.length, 'run')} completed\n`);
+  }
+  for (const outcome of failed.slice(0, maxFailedRuns)) {
+    stderr.write(`runctl: ${failedRunLine(outcome)}\n`);
+  }
+}
+
+/**
+ * One line with the status, the first line of the error and the id. A mail from cron may be all
+ * that is kept of a run.
+ */
+function failedRunLine(outcome: Outcome): string {
+  const { status, result } = factsOf(outcome);
+  const [error] = errorTextOf(result).split('\n');
+  const target = targetOf(outcome);
+  const name = target ? automationNameOf(target) : 'the run';
+  const reason = error ? `: ${error}` : '';
+  return sanitizeLine(`${name} ${status?.status}${reason} (run ${outcome.run?.executionId})`);
+}

@@ -73,7 +73,10 @@ export function guardFromRunner<C extends Context>(context: C): C & Pick<Invocat
   return { ...context, rawStdout: stdout, stdout: guarded(stdout), stderr: guarded(stderr) };
 }
 
-const guarded = (sink: Sink): Sink => ({ ...sink, write: (text) => sink.write(withoutCommands(text)) });
+const guarded = (sink: Sink): Sink => ({
+  ...sink,
+  write: (text) => sink.write(withoutCommands(text)),
+});
 
 export const endedBy = <C extends Context>(context: C, signal: AbortSignal): C => ({
   ...context,

@@ -9,7 +9,9 @@ if ((first === '--version' || first === '-V') && rest.length === 0) {
 } else {
   import('./process.ts')
     .then(({ runProcess }) => runProcess())
-    .catch((error: Error) => fail(70, `the installation is broken: ${error.message.split('\n')[0]}`));
+    .catch((error: Error) =>
+      fail(70, `the installation is broken: ${error.message.split('\n')[0]}`),
+    );
 }
 
 /** Writes without process.stdout, which takes longer to load than everything else. */

@@ -12,7 +12,9 @@ import { createForeground } from './system/foreground.ts';
 import { createSecrets } from './system/secrets.ts';
 
 const faultCode = exitCodeOf('internal_error');
-const signals = Object.entries(signalExits).map(([signal, name]) => [signal, exitCodeOf(name)] as const);
+const signals = Object.entries(signalExits).map(
+  ([signal, name]) => [signal, exitCodeOf(name)] as const,
+);
 
 /**
  * At the exit, Node 20 restores the terminal settings of each of these file descriptors. It aborts
@@ -100,7 +102,12 @@ function end(code: number): never {
   process.exit(code);
 }
 
-function sinkOf(stream: NodeJS.WriteStream, isTTY: boolean, env: Env, filter = (text: string) => text): Sink {
+function sinkOf(
+  stream: NodeJS.WriteStream,
+  isTTY: boolean,
+  env: Env,
+  filter = (text: string) => text,
+): Sink {
   const closed = new AbortController();
   let lost: Error | undefined;
   stream.on('error', (error: NodeJS.ErrnoException) => {

@@ -16,7 +16,9 @@ import { versionCommand } from './commands/version.ts';
 import { watch } from './commands/watch.ts';
 
 root
-  .description('Start an Automation run, follow it until it finishes, and get an exit code you can trust.')
+  .description(
+    'Start an Automation run, follow it until it finishes, and get an exit code you can trust.',
+  )
   .commandsGroup('Start and watch runs:')
   .addCommand(trigger)
   .addCommand(status)

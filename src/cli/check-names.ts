@@ -5,7 +5,10 @@ import { detailsOf } from './command.ts';
 import type { ParsedCommand } from './parse-command-line.ts';
 
 /** Throws one usage problem for all arguments that can't be names of automations. */
-export function checkNames({ command, args }: ParsedCommand, isCommand: (word: string) => boolean): void {
+export function checkNames(
+  { command, args }: ParsedCommand,
+  isCommand: (word: string) => boolean,
+): void {
   const { flawOf } = detailsOf(command);
   if (!flawOf) return;
   const texts = args

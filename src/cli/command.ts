@@ -52,7 +52,10 @@ export function define<Args extends unknown[], Own extends OptionValues>(
 
 export const detailsOf = (command: CommandUnknownOpts): Details => details.get(command) ?? {};
 
-export const findCommand = ({ commands }: CommandUnknownOpts, word: string): CommandUnknownOpts | undefined =>
+export const findCommand = (
+  { commands }: CommandUnknownOpts,
+  word: string,
+): CommandUnknownOpts | undefined =>
   commands.find((command) => command.name() === word || command.aliases().includes(word));
 
 /** A dash alone is an operand: by convention it means standard input. */

@@ -32,7 +32,8 @@ export const helpIn = (theme: Theme): HelpConfiguration => ({
   styleDescriptionText: (text) => renderWord(text, theme),
   visibleOptions: withoutCommon,
   formatHelp: (command, help) =>
-    Help.prototype.formatHelp.call(help, command, help) + moreOf(command, help.helpWidth ?? 80, theme),
+    Help.prototype.formatHelp.call(help, command, help) +
+    moreOf(command, help.helpWidth ?? 80, theme),
 });
 
 /** The flags that every command takes stand once, in `runctl help flags`. */
@@ -72,12 +73,19 @@ function nameAndArguments(command: CommandUnknownOpts): string {
   return [[command.name(), ...command.aliases()].join('|'), ...words].join(' ');
 }
 
-function termsOf({ title, rows }: NonNullable<Details['terms']>, columns: number, theme: Theme): string {
+function termsOf(
+  { title, rows }: NonNullable<Details['terms']>,
+  columns: number,
+  theme: Theme,
+): string {
   return `${theme.strong(`${title}:`)}\n${fields(rows, theme, { columns, indent: 2 }).trimEnd()}`;
 }
 
 function examplesOf(examples: readonly Example[], columns: number, theme: Theme): string {
-  const width = Math.max(0, ...examples.map(([{ length }]) => length).filter((length) => length <= columns / 2));
+  const width = Math.max(
+    0,
+    ...examples.map(([{ length }]) => length).filter((length) => length <= columns / 2),
+  );
   const lines = examples.map(([command, about]) =>
     command.length <= width && 6 + width + about.length <= columns
       ? `  ${theme.busy(command)}${' '.repeat(width - command.length)}  # ${about}`

@@ -26,7 +26,9 @@ export const root = new Command('runctl')
 
 export type SharedFlags = ReturnType<typeof root.opts>;
 
-export const commonOptions = root.options.filter(({ helpGroupHeading }) => helpGroupHeading === common);
+export const commonOptions = root.options.filter(
+  ({ helpGroupHeading }) => helpGroupHeading === common,
+);
 
 // Flags that several commands share.
 
@@ -37,10 +39,15 @@ export const aboutRun =
 
 export const asTyped = (ms: number) => formatDuration(ms).replace(' ', '');
 
-const giveUpAfterOption = (afterMs: number, about = 'give up after this long without a valid response', other = '') =>
-  new Option('--give-up-after <duration>', `${about} (default: ${asTyped(afterMs)}${other})`).argParser(
-    positiveDuration,
-  );
+const giveUpAfterOption = (
+  afterMs: number,
+  about = 'give up after this long without a valid response',
+  other = '',
+) =>
+  new Option(
+    '--give-up-after <duration>',
+    `${about} (default: ${asTyped(afterMs)}${other})`,
+  ).argParser(positiveDuration);
 
 export const giveUpAfter = giveUpAfterOption(defaults.giveUpAfterMs);
 export const giveUpReadingAfter = giveUpAfterOption(defaults.readGiveUpAfterMs);
@@ -51,7 +58,9 @@ export const giveUpListingAfter = giveUpAfterOption(
 );
 
 /** Adds the flags of commands that follow runs. */
-export const following = <Args extends unknown[], Own extends OptionValues>(command: Command<Args, Own>) =>
+export const following = <Args extends unknown[], Own extends OptionValues>(
+  command: Command<Args, Own>,
+) =>
   command
     .optionsGroup('Following:')
     .option(
@@ -60,6 +69,10 @@ export const following = <Args extends unknown[], Own extends OptionValues>(comm
       durationOrZero,
     )
     .addOption(giveUpAfter)
-    .option('--interval <duration>', 'fixed time between polls (default: adaptive)', positiveDuration)
+    .option(
+      '--interval <duration>',
+      'fixed time between polls (default: adaptive)',
+      positiveDuration,
+    )
     .option('--rate <number>', `maximum requests per second (default: ${defaults.rate})`, positive)
     .option('--on-final <command>', 'run this shell command for each finished run', nonEmpty);

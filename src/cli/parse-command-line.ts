@@ -62,11 +62,16 @@ export function parse(
 function asCommand(argv: readonly string[]): readonly string[] {
   const [first, second, ...others] = argv;
   if (first === undefined) return ['--help'];
-  return /^(-V|--version)$/.test(first) && second?.startsWith('-') ? ['version', second, ...others] : argv;
+  return /^(-V|--version)$/.test(first) && second?.startsWith('-')
+    ? ['version', second, ...others]
+    : argv;
 }
 
 /** `help config set` means `config set --help`, unless it names a topic. */
-function pageOf({ command, operands, words }: CommandLine, program: CommandUnknownOpts): CommandLine {
+function pageOf(
+  { command, operands, words }: CommandLine,
+  program: CommandUnknownOpts,
+): CommandLine {
   const [asked] = operands;
   const topic = topicOf(asked);
   if (!topic) return readWords([...words.toSpliced(words.indexOf('help'), 1), '--help'], program);
@@ -103,10 +108,16 @@ const commandHints: ReadonlyMap<string, string> = new Map([
   ['run', 'did you mean trigger?'],
 ]);
 
-function unknownCommand({ command, operands: [word = ''] }: CommandLine, otherwise: string): Problem {
+function unknownCommand(
+  { command, operands: [word = ''] }: CommandLine,
+  otherwise: string,
+): Problem {
   const names = command.commands.flatMap((inner) => [inner.name(), ...inner.aliases()]);
   const path = `${pathOf(command)} ${word}`.trim();
-  return usageProblem(`unknown command '${path}'`, commandHints.get(word) ?? didYouMean(word, names) ?? otherwise);
+  return usageProblem(
+    `unknown command '${path}'`,
+    commandHints.get(word) ?? didYouMean(word, names) ?? otherwise,
+  );
 }
 
 function unknownTopic(line: CommandLine): Problem {
@@ -120,8 +131,10 @@ function unknownFlag(flag: string, { command }: CommandLine, otherwise: string):
   const near = nearWords(withoutDashes(flag), names);
   const message = `unknown option '${flag}'`;
   // Before the command's name, its own options aren't known.
-  if (findOption(command.options, flag)) return usageProblem(message, `put ${flag} after ${pathOf(command)}`);
-  const hint = near.length > 0 ? `did you mean ${near.map((name) => `--${name}`).join(' or ')}?` : otherwise;
+  if (findOption(command.options, flag))
+    return usageProblem(message, `put ${flag} after ${pathOf(command)}`);
+  const hint =
+    near.length > 0 ? `did you mean ${near.map((name) => `--${name}`).join(' or ')}?` : otherwise;
   return usageProblem(message, hint);
 }
 
@@ -174,7 +187,8 @@ function missingArgument(command: CommandUnknownOpts, message: string, otherwise
 
 function excessArguments({ command, words }: CommandLine, otherwise: string): Problem {
   const dashed = words.find(hasOtherDash);
-  if (dashed === undefined) return usageProblem(`too many arguments for '${pathOf(command)}'`, otherwise);
+  if (dashed === undefined)
+    return usageProblem(`too many arguments for '${pathOf(command)}'`, otherwise);
   return usageProblem(`${quote(dashed)} begins with a typographic dash`, didYouMeanFlag(dashed));
 }
 
@@ -182,9 +196,14 @@ function excessArguments({ command, words }: CommandLine, otherwise: string): Pr
  * A project and a name were typed as two arguments, but are one. The UUID of an agent is an
  * argument of its own.
  */
-function namedWithSpace({ command, operands: [projectId = '', name] }: CommandLine): string | undefined {
+function namedWithSpace({
+  command,
+  operands: [projectId = '', name],
+}: CommandLine): string | undefined {
   const isAgent = command.parent?.name() === 'agent';
-  return isUuid(projectId) && name !== undefined && !isAgent ? `write ${shellWord(`${projectId}/${name}`)}` : undefined;
+  return isUuid(projectId) && name !== undefined && !isAgent
+    ? `write ${shellWord(`${projectId}/${name}`)}`
+    : undefined;
 }
 
 /** Such as `invalid value for --timeout: "5" (say 5s, 5m or 5h)`. */

@@ -50,7 +50,10 @@ export function readWords(argv: readonly string[], program: CommandUnknownOpts):
  * Finds the command in a command line that may be wrong elsewhere. The value of a flag is not taken
  * for a command.
  */
-export function namedCommand(words: readonly string[], program: CommandUnknownOpts): CommandUnknownOpts | undefined {
+export function namedCommand(
+  words: readonly string[],
+  program: CommandUnknownOpts,
+): CommandUnknownOpts | undefined {
   const left = [...words];
   let command = program;
   for (let word = left.shift(); word !== undefined && word !== '--'; word = left.shift()) {
@@ -62,7 +65,12 @@ export function namedCommand(words: readonly string[], program: CommandUnknownOp
 }
 
 /** Returns a flag and its value, which is removed from the words that are left. */
-function readFlag(word: string, left: string[], command: CommandUnknownOpts, program: CommandUnknownOpts): string[] {
+function readFlag(
+  word: string,
+  left: string[],
+  command: CommandUnknownOpts,
+  program: CommandUnknownOpts,
+): string[] {
   const options = [...command.options, ...program.options];
   const { name, value, isLong } = partsOfFlag(word);
   if (!isLong && options.some(({ long }) => long === `-${word}`))
@@ -74,7 +82,8 @@ function readFlag(word: string, left: string[], command: CommandUnknownOpts, pro
   }
   if (option.required) return value === undefined ? takeValue(word, left, option, command) : [word];
   if (value === undefined) return [word];
-  if (isLong || value.startsWith('=')) throw usageProblem(`${name} takes no value`, withoutValue(name, value));
+  if (isLong || value.startsWith('='))
+    throw usageProblem(`${name} takes no value`, withoutValue(name, value));
   // `-wq` means `-w -q`.
   left.unshift(`-${value}`);
   return [name];
@@ -100,9 +109,16 @@ function checkNotForApiKey(flag: string): void {
 const isForApiKey = (flag: string) => /^--?(?:(?:api|access|auth)[-_]?)?(?:key|token)$/i.test(flag);
 
 const withoutValue = (flag: string, value: string) =>
-  /^=?(?:false|no|off|0)$/i.test(value) ? `${flag} is off by default: leave it out` : `write ${flag} without a value`;
+  /^=?(?:false|no|off|0)$/i.test(value)
+    ? `${flag} is off by default: leave it out`
+    : `write ${flag} without a value`;
 
-function takeValue(flag: string, left: string[], option: Option, command: CommandUnknownOpts): string[] {
+function takeValue(
+  flag: string,
+  left: string[],
+  option: Option,
+  command: CommandUnknownOpts,
+): string[] {
   const value = left.shift();
   if (value !== undefined && !isFlag(value)) return [flag, value];
   // A negative number is a value. The parser of this flag refuses it with a better message.

@@ -8,7 +8,12 @@ import { createReporter } from '../output/reporter.ts';
 import { exitNamesOf, type OutputOptions, type Result } from '../output/result.ts';
 import { loadColors } from '../output/theme.ts';
 import { silentReporter } from '../run/events.ts';
-import { exitCodeOf, exitCodeOfAll, exitCodeWithOutput, exitNameOfSignal } from '../run/exit-codes.ts';
+import {
+  exitCodeOf,
+  exitCodeOfAll,
+  exitCodeWithOutput,
+  exitNameOfSignal,
+} from '../run/exit-codes.ts';
 import { endedBySignal } from '../run/exit-of.ts';
 import type { TriggerInfo } from '../run/outcome.ts';
 import { mayHaveStarted, Problem } from '../run/problem.ts';
@@ -54,7 +59,9 @@ export async function runCli(
     await loadColors(context.stdout, context.stderr);
     const overview = argv.length === 0 ? await detailsOf(program).whenBare?.(own) : undefined;
     if (overview !== undefined) return end(overview, {}, own);
-    const parsed = parse(argv, program, context.stdout, (typed) => detailsOf(typed).whenMissing?.(context));
+    const parsed = parse(argv, program, context.stdout, (typed) =>
+      detailsOf(typed).whenMissing?.(context),
+    );
     if (!parsed) return 0;
     const { path, args, options } = parsed;
     const { onFinal: _, ...shown } = options;
@@ -115,7 +122,9 @@ function afterSignal(result: Result, { signal }: Invocation): Result {
   const { outcomes = [] } = result;
   const interruptedBy = exitNameOfSignal(signal);
   // A run that was named twice has one outcome, which is reported once.
-  const ended = new Map(outcomes.map((outcome) => [outcome, endedBySignal(outcome, interruptedBy)]));
+  const ended = new Map(
+    outcomes.map((outcome) => [outcome, endedBySignal(outcome, interruptedBy)]),
+  );
   return { ...result, outcomes: result.outcomes?.map((outcome) => ended.get(outcome) ?? outcome) };
 }
 
@@ -145,7 +154,11 @@ function fail(
 /** The `trigger` field for a command that failed before it sent a trigger. */
 function failedStart(problem: Problem): TriggerInfo {
   const isInDoubt = mayHaveStarted(problem);
-  return { attribution: isInDoubt ? 'in_doubt' : 'no_run', idempotencyKey: null, isSafeToRepeat: !isInDoubt };
+  return {
+    attribution: isInDoubt ? 'in_doubt' : 'no_run',
+    idempotencyKey: null,
+    isSafeToRepeat: !isInDoubt,
+  };
 }
 
 function ownFault(error: unknown): Problem {
@@ -162,7 +175,8 @@ function ownFault(error: unknown): Problem {
 
 /** Whether this suggested command line connects to the service. */
 const connects = (line: string): boolean =>
-  /^runctl (?!(completion|config(?! list)|emulator|explain|help|version)\b)\w/.test(line) && !/ --help\b/.test(line);
+  /^runctl (?!(completion|config(?! list)|emulator|explain|help|version)\b)\w/.test(line) &&
+  !/ --help\b/.test(line);
 
 /**
  * The flags with which a suggested command uses the same service and project, such as
@@ -170,10 +184,12 @@ const connects = (line: string): boolean =>
  */
 export function connectionFlags(options: Readonly<Record<string, unknown>>): string {
   return repeatedFlags
-    .map(({ key, flag }) => (typeof options[key] === 'string' ? ` ${flag} ${shellWord(options[key])}` : ''))
+    .map(({ key, flag }) =>
+      typeof options[key] === 'string' ? ` ${flag} ${shellWord(options[key])}` : '',
+    )
     .join('');
 }
 
-const repeatedFlags = Object.entries<Setting>(settingTable).flatMap(([key, { flag, isForwarded }]) =>
-  flag && isForwarded ? { key, flag: flag.split(' ')[0] } : [],
+const repeatedFlags = Object.entries<Setting>(settingTable).flatMap(
+  ([key, { flag, isForwarded }]) => (flag && isForwarded ? { key, flag: flag.split(' ')[0] } : []),
 );

@@ -45,7 +45,8 @@ export function moment(text: string): Moment {
   return () => atMs;
 }
 
-const timestamp = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?) ?(Z|[+-]\d\d:?\d\d)?)?$/i;
+const timestamp =
+  /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?) ?(Z|[+-]\d\d:?\d\d)?)?$/i;
 
 /** V8 accepts November 31 and takes it for December 1. */
 const isDay = (day = '') => new Date(`${day}T00:00Z`).toISOString().startsWith(day);
@@ -59,7 +60,8 @@ const midnightOf = (nowMs: number, ago: number): number => {
   return day.setHours(0, 0, 0, 0);
 };
 
-const daysLike = (text: string) => (/^\d+$/.test(text) ? `${text}h or ${text}d` : '2d for two days ago');
+const daysLike = (text: string) =>
+  /^\d+$/.test(text) ? `${text}h or ${text}d` : '2d for two days ago';
 
 /** Parses a duration into milliseconds; `0` needs no unit. */
 export const durationOrZero = (text: string) => (text === '0' ? 0 : duration(text));
@@ -105,7 +107,9 @@ export const automationPlaceholder = '{automation}';
 export function idempotencyKey(text: string): string {
   if (text === '') throw new InvalidArgumentError('is a variable unset?');
   if (/[<>{}$]/.test(text.replaceAll(automationPlaceholder, '')))
-    throw new InvalidArgumentError(`leave out < > { } $, as the only placeholder is ${automationPlaceholder}`);
+    throw new InvalidArgumentError(
+      `leave out < > { } $, as the only placeholder is ${automationPlaceholder}`,
+    );
   // The key is sent in a header.
   if (!/^[\x21-\x7e]{1,255}$/.test(text)) {
     throw new InvalidArgumentError('give 1 to 255 visible ASCII characters without spaces');

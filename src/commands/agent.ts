@@ -6,7 +6,15 @@ import { openHttp } from '../connection/connect.ts';
 import type { Invocation } from '../context.ts';
 import { type FieldRow, fields } from '../output/fields.ts';
 import { exitNameOfSignal } from '../run/exit-codes.ts';
-import { deliveryOf, exitNameOfFault, type Fault, httpOf, isAborted, remedyOf, retryAfterHint } from '../run/fault.ts';
+import {
+  deliveryOf,
+  exitNameOfFault,
+  type Fault,
+  httpOf,
+  isAborted,
+  remedyOf,
+  retryAfterHint,
+} from '../run/fault.ts';
 import { mayHaveStarted, Problem, usageProblem } from '../run/problem.ts';
 import { quote } from '../run/quote.ts';
 import { isUuid } from '../run/run.ts';
@@ -36,7 +44,10 @@ define(agentTrigger, {
     if (answer.kind === 'ok') {
       const { executionId, document } = answer.value;
       const triggerInfo = { attribution: 'agent_run', ...key, isSafeToRepeat: hasKey } as const;
-      return { outcomes: [{ kind: 'info', triggerInfo, document }], forPeople: { raw: executionId } };
+      return {
+        outcomes: [{ kind: 'info', triggerInfo, document }],
+        forPeople: { raw: executionId },
+      };
     }
     const problem = triggerProblem(agentId, answer.fault, hasKey, context);
     const isInDoubt = mayHaveStarted(problem);
@@ -90,7 +101,10 @@ export const agent = new Command('agent')
 /** A UUID in lower case. `what` names it in the message. Throws a usage problem. */
 function uuidOf(text: string, what: string): string {
   if (!isUuid(text))
-    throw usageProblem(`${quote(text)} is not ${what}`, 'give a UUID, or leave out `agent` for an Automation');
+    throw usageProblem(
+      `${quote(text)} is not ${what}`,
+      'give a UUID, or leave out `agent` for an Automation',
+    );
   return text.toLowerCase();
 }
 
@@ -103,7 +117,12 @@ async function connectToAgents(options: SharedFlags, context: Invocation) {
   return createAgentService(http);
 }
 
-function triggerProblem(agentId: string, fault: Fault, hasKey: boolean, context: Invocation): Problem {
+function triggerProblem(
+  agentId: string,
+  fault: Fault,
+  hasKey: boolean,
+  context: Invocation,
+): Problem {
   const name = `agent ${agentId}`;
   if (deliveryOf(fault) !== 'unknown')
     return problemOf(fault, `no run of ${name} was started: ${fault.message}`, context);
@@ -122,6 +141,10 @@ function problemOf(fault: Fault, message: string, { signal }: Invocation): Probl
     fault,
     name: isAborted(fault) ? exitNameOfSignal(signal) : exitNameOfFault(fault),
     message: message + httpOf(fault),
-    hint: fault.hint ?? retryAfterHint(fault) ?? remedyOf(fault) ?? 'add `--debug` to see the request and the response',
+    hint:
+      fault.hint ??
+      retryAfterHint(fault) ??
+      remedyOf(fault) ??
+      'add `--debug` to see the request and the response',
   });
 }

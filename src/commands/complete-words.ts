@@ -66,7 +66,8 @@ function findPlace(words: readonly string[], program: CommandUnknownOpts) {
     if (ofOption) ofOption = undefined;
     else if (isPastOptions) given++;
     else if (word === '--') isPastOptions = true;
-    else if (isFlag(word)) ofOption = placeOfOption(findOption([...command.options, ...program.options], word));
+    else if (isFlag(word))
+      ofOption = placeOfOption(findOption([...command.options, ...program.options], word));
     else if (inner) command = inner;
     else given++;
   }
@@ -81,7 +82,10 @@ function placeOfOption(option: Option | undefined): ValuePlace | undefined {
   return option?.required ? { name: option.name(), choices: option.argChoices } : undefined;
 }
 
-const placeOfArgument = (argument: Argument): ValuePlace => ({ name: argument.name(), choices: argument.argChoices });
+const placeOfArgument = (argument: Argument): ValuePlace => ({
+  name: argument.name(),
+  choices: argument.argChoices,
+});
 
 /** The long flags. A short flag is offered only if exactly that flag has been typed. */
 function flagsOf(options: readonly Option[], typed: string): Candidate[] {
@@ -93,7 +97,11 @@ function flagsOf(options: readonly Option[], typed: string): Candidate[] {
   );
 }
 
-function startingWith(typed: string, values: Iterable<Candidate> | 'files', before = ''): Candidate[] | 'files' {
+function startingWith(
+  typed: string,
+  values: Iterable<Candidate> | 'files',
+  before = '',
+): Candidate[] | 'files' {
   if (values === 'files') return 'files';
   const fitting = [...values].filter(({ value }) => value.startsWith(typed));
   return fitting.map(({ value, about }) => ({ value: before + value, about }));
@@ -102,7 +110,11 @@ function startingWith(typed: string, values: Iterable<Candidate> | 'files', befo
 const maxRuns = 50;
 
 export function liveValues(env: Env): ValuesOf {
-  const journal = openJournal({ folder: resolveStateFolder(env), nowMs: Date.now, onTrouble: () => {} });
+  const journal = openJournal({
+    folder: resolveStateFolder(env),
+    nowMs: Date.now,
+    onTrouble: () => {},
+  });
   const sources: Record<string, () => Iterable<Candidate> | 'files'> = {
     automation: () => automationValues(journal, addressIn(env)),
     run: () => runsIn(journal, addressIn(env)),
@@ -140,7 +152,10 @@ function runsIn(journal: Journal, baseUrl: string | undefined): Candidate[] {
 
 function profilesIn(env: Env): Candidate[] {
   const { config } = readConfigFile(resolveConfigFile(env));
-  return Object.entries(config.profiles ?? {}).map(([value, { baseUrl }]) => ({ value, about: baseUrl }));
+  return Object.entries(config.profiles ?? {}).map(([value, { baseUrl }]) => ({
+    value,
+    about: baseUrl,
+  }));
 }
 
 function addressIn(env: Env): string | undefined {

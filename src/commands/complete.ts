@@ -6,7 +6,11 @@ import type { Shell } from './completion.ts';
 /**
  * The candidates as the shell's script reads them; `:files` asks it for file names. Never throws.
  */
-export function answerCompletion([shell, ...typed]: readonly string[], program: CommandUnknownOpts, env: Env): string {
+export function answerCompletion(
+  [shell, ...typed]: readonly string[],
+  program: CommandUnknownOpts,
+  env: Env,
+): string {
   try {
     const line = lineOf(shell as Shell, typed);
     const candidates = candidatesFor(line.words, program, liveValues(env));
@@ -52,15 +56,24 @@ export function splitLine(line: string): TypedLine {
   return { words: [...words, word ?? ''], quote };
 }
 
-export function printCandidates(candidates: Candidate[], shell: Shell, { words, quote }: TypedLine): string {
+export function printCandidates(
+  candidates: Candidate[],
+  shell: Shell,
+  { words, quote }: TypedLine,
+): string {
   // A name with a control character is not offered, because it would break the line or the
   // terminal.
   const shown = candidates.filter(({ value }) => !/\p{Cc}/u.test(value));
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
-  const lines = shown.map(({ value, about = '' }) => [value, about.replace(/[\u0000-\u001f\u007f]+/g, ' ')] as const);
-  if (shell === 'bash') return lines.map(([value]) => `${forBash(value, words.at(-1) ?? '', quote)}\n`).join('');
+  const lines = shown.map(
+    ({ value, about = '' }) => [value, about.replace(/[\u0000-\u001f\u007f]+/g, ' ')] as const,
+  );
+  if (shell === 'bash')
+    return lines.map(([value]) => `${forBash(value, words.at(-1) ?? '', quote)}\n`).join('');
   if (shell === 'zsh') {
-    return lines.map(([value, about]) => `${value.replace(/[\\:]/g, '\\$&')}${about && `:${about}`}\n`).join('');
+    return lines
+      .map(([value, about]) => `${value.replace(/[\\:]/g, '\\$&')}${about && `:${about}`}\n`)
+      .join('');
   }
   return lines.map(([value, about]) => `${value}\t${about}\n`).join('');
 }

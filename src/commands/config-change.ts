@@ -14,7 +14,13 @@ import {
   withProfile,
 } from '../settings/profile.ts';
 import { type SettingFlags, showSettings } from '../settings/resolve.ts';
-import { defaultProfile, parseSettingKey, parseText, type StoredKey, settingTable } from '../settings/table.ts';
+import {
+  defaultProfile,
+  parseSettingKey,
+  parseText,
+  type StoredKey,
+  settingTable,
+} from '../settings/table.ts';
 
 type ChangeOptions = SettingFlags & OutputOptions;
 
@@ -55,10 +61,12 @@ export async function warnOfOverridden(
     // The setting has been stored, so this doesn't fail if the settings can't be read again.
     if (!(error instanceof Problem) || error.facts.name !== 'usage') throw error;
   });
-  const warn = (message: string) => context.reporter.emit({ event: 'warning', name: 'setting_overridden', message });
+  const warn = (message: string) =>
+    context.reporter.emit({ event: 'warning', name: 'setting_overridden', message });
   for (const key of stored) {
     const { source, value } = settings?.[key === 'apiKeyCommand' ? 'apiKey' : key] ?? {};
-    if (source?.startsWith('RUNCTL_')) warn(`${source} in the environment overrides the stored ${key}`);
+    if (source?.startsWith('RUNCTL_'))
+      warn(`${source} in the environment overrides the stored ${key}`);
     else if (key === 'apiKeyCommand' && value !== undefined)
       warn('the stored apiKey overrides the stored apiKeyCommand: `runctl config unset apiKey`');
   }
@@ -68,14 +76,19 @@ export async function warnOfOverridden(
  * `runctl config unset <key>`: removes the key from the profile. It succeeds even if the profile
  * doesn't have the key.
  */
-export async function configUnset(name: string, options: ChangeOptions, context: Invocation): Promise<Result> {
+export async function configUnset(
+  name: string,
+  options: ChangeOptions,
+  context: Invocation,
+): Promise<Result> {
   const { path, config, profile } = openProfile(options.profile, context);
   const isUnknown = unknownKeysIn(storedProfile(profile.name, config)).includes(name);
   const key = isUnknown ? (name as StoredKey) : parseSettingKey(name);
   const isTop = key === 'profile';
   const stored = isTop ? config.profile : storedProfile(profile.name, config)?.[key];
   const where = isTop ? path : sourceOf(profile.name, path);
-  if (stored === undefined) return changed(path, `Nothing to remove: ${where} has no ${key}.`, options);
+  if (stored === undefined)
+    return changed(path, `Nothing to remove: ${where} has no ${key}.`, options);
   // JSON has no undefined, so the field is left out of the file.
   const remove = (config: ConfigFile) =>
     isTop ? { ...config, profile: undefined } : withProfile(config, profile, { [key]: undefined });
@@ -84,17 +97,27 @@ export async function configUnset(name: string, options: ChangeOptions, context:
 }
 
 function changed(path: string, note: string, { quiet }: ChangeOptions): Result {
-  return { outcomes: [infoOutcome({ config: { path } })], forPeople: { note: quiet ? undefined : note } };
+  return {
+    outcomes: [infoOutcome({ config: { path } })],
+    forPeople: { note: quiet ? undefined : note },
+  };
 }
 
 function checkIsThere(name: string | undefined, config: ConfigFile): asserts name is string {
   if (name === undefined) throw missingValue('profile');
   if (name === defaultProfile || storedProfile(name, config)) return;
-  throw usageProblem(`there is no profile ${quote(name)}`, `create it: \`runctl config --profile ${shellWord(name)}\``);
+  throw usageProblem(
+    `there is no profile ${quote(name)}`,
+    `create it: \`runctl config --profile ${shellWord(name)}\``,
+  );
 }
 
 /** Returns the value to store, after it was checked. */
-async function valueToStore(key: StoredKey, value: string | undefined, context: Invocation): Promise<string> {
+async function valueToStore(
+  key: StoredKey,
+  value: string | undefined,
+  context: Invocation,
+): Promise<string> {
   if (key === 'apiKey') return apiKeyToStore(value, context);
   if (value === undefined) throw missingValue(key);
   const parsed = parseText<StoredKey>(key, value);

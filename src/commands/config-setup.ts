@@ -10,7 +10,13 @@ import { interruptedProblem, Problem, usageProblem } from '../run/problem.ts';
 import { quote, shellWord } from '../run/quote.ts';
 import { maskApiKey } from '../settings/api-key.ts';
 import { type ConfigFile, changeConfigFile, type Profile } from '../settings/config-file.ts';
-import { checkProfileName, openProfile, profileFlag, storedProfile, withProfile } from '../settings/profile.ts';
+import {
+  checkProfileName,
+  openProfile,
+  profileFlag,
+  storedProfile,
+  withProfile,
+} from '../settings/profile.ts';
 import { askHidden, askLine } from '../settings/prompts.ts';
 import { resolveWithoutApiKey } from '../settings/resolve.ts';
 import { parseText, settingTable, valueIfGiven } from '../settings/table.ts';
@@ -29,7 +35,10 @@ type SetupQuestion = (typeof questions)[number];
  * `runctl config` alone: asks for the settings that every command needs, stores them and returns
  * their keys.
  */
-export async function askSettings(options: { profile?: string }, context: Invocation): Promise<SetupQuestion['key'][]> {
+export async function askSettings(
+  options: { profile?: string },
+  context: Invocation,
+): Promise<SetupQuestion['key'][]> {
   const { stderr } = context;
   if (!context.stdin().isTTY || !stderr.isTTY) {
     throw usageProblem(
@@ -49,7 +58,8 @@ export async function askSettings(options: { profile?: string }, context: Invoca
   answers.project = await ask(projectQuestion, stored.project, context);
   const save = (now: ConfigFile) => {
     // An API key that was typed for one base URL must not be stored with another one.
-    if (isDeepStrictEqual(storedProfile(profile.name, now) ?? {}, stored)) return withProfile(now, profile, answers);
+    if (isDeepStrictEqual(storedProfile(profile.name, now) ?? {}, stored))
+      return withProfile(now, profile, answers);
     throw usageProblem(
       `another command has changed profile ${quote(profile.name)}, so nothing was saved`,
       `\`runctl config${profileFlag(profile.name)}\``,
@@ -78,7 +88,10 @@ async function askUntilAccepted(stored: Profile, context: Invocation): Promise<S
     if (!fault) return answers;
     const question = fault.kind === 'unauthorized' ? apiKeyQuestion : baseUrlQuestion;
     const { name } = settingTable[question.key];
-    printSentence(`That doesn't work: ${reasonOf(fault)}. Type another ${name}, or press Enter to keep it.`, context);
+    printSentence(
+      `That doesn't work: ${reasonOf(fault)}. Type another ${name}, or press Enter to keep it.`,
+      context,
+    );
     const answer = await ask(question, answers[question.key], context);
     if (answer === answers[question.key]) return answers;
     answers[question.key] = answer;
@@ -88,8 +101,13 @@ async function askUntilAccepted(stored: Profile, context: Invocation): Promise<S
 /** Why the service cannot be used with these answers; undefined if it accepts them. */
 async function findFault(answers: SetupAnswers, context: Invocation): Promise<Fault | undefined> {
   const source = 'as typed';
-  const typed = { apiKey: { value: answers.apiKey ?? '', source }, baseUrl: { value: answers.baseUrl ?? '', source } };
-  return settingsFaultOf(await connectWith({ ...resolveWithoutApiKey({}, {}), ...typed }, {}, context));
+  const typed = {
+    apiKey: { value: answers.apiKey ?? '', source },
+    baseUrl: { value: answers.baseUrl ?? '', source },
+  };
+  return settingsFaultOf(
+    await connectWith({ ...resolveWithoutApiKey({}, {}), ...typed }, {}, context),
+  );
 }
 
 /**
@@ -111,7 +129,11 @@ async function ask(question: SetupQuestion, stored: string | undefined, context:
   }
 }
 
-function promptOf({ key, asks }: SetupQuestion, stored: string | undefined, context: Invocation): string {
+function promptOf(
+  { key, asks }: SetupQuestion,
+  stored: string | undefined,
+  context: Invocation,
+): string {
   const theme = themeOf(context.stderr, context);
   const shown = stored && key === 'apiKey' ? maskApiKey(stored) : stored;
   const inBrackets = shown ? theme.dim(` [${shown}]`) : '';
@@ -133,7 +155,8 @@ function answerIn(
 }
 
 /** Adds the scheme, as `api.example.com` and `localhost:8080` are often typed without it. */
-const withScheme = (text: string) => (/^[\w.-]+(:\d+)?(\/|$)/.test(text) ? schemeFor(text) + text : text);
+const withScheme = (text: string) =>
+  /^[\w.-]+(:\d+)?(\/|$)/.test(text) ? schemeFor(text) + text : text;
 
 async function settingsFaultOf(connection: Connection): Promise<Fault | undefined> {
   const { context, settings } = connection;
@@ -143,7 +166,8 @@ async function settingsFaultOf(connection: Connection): Promise<Fault | undefine
   if (answer.kind !== 'fault') return undefined;
   const { fault } = answer;
   // Without a project, the request was about one that can't exist.
-  if (isProjectUnknown(fault)) return valueIfGiven(settings.project) === undefined ? undefined : fault;
+  if (isProjectUnknown(fault))
+    return valueIfGiven(settings.project) === undefined ? undefined : fault;
   return fault.kind === 'not_found' ? undefined : fault;
 }
 
@@ -151,7 +175,10 @@ async function settingsFaultOf(connection: Connection): Promise<Fault | undefine
  * Polls with the current settings, which differ from the stored ones if a variable or a flag
  * overrides them.
  */
-export async function trySettings(options: { profile?: string }, context: Invocation): Promise<number> {
+export async function trySettings(
+  options: { profile?: string },
+  context: Invocation,
+): Promise<number> {
   const theme = themeOf(context.stderr, context);
   const connection = await connect(options, context);
   const { settings, baseUrl } = connection;
@@ -163,12 +190,18 @@ export async function trySettings(options: { profile?: string }, context: Invoca
       name: exitNameOfFault(fault),
       message: `the settings are saved but don't work: ${reasonOf(fault)}`,
       // `runctl config` alone doesn't get the flags that are added to other commands.
-      hint: fault.hint ?? `\`runctl config list\` shows them; to change them: \`runctl config${profile}\``,
+      hint:
+        fault.hint ??
+        `\`runctl config list\` shows them; to change them: \`runctl config${profile}\``,
       fault,
     });
   }
-  printSentence(`${theme.symbols.ok} ${new URL(baseUrl).host} responds and seems to accept the API key.`, context);
-  if (project) printSentence("The project isn't verified: only a trigger can show that it exists.", context);
+  printSentence(
+    `${theme.symbols.ok} ${new URL(baseUrl).host} responds and seems to accept the API key.`,
+    context,
+  );
+  if (project)
+    printSentence("The project isn't verified: only a trigger can show that it exists.", context);
   const automation = project ? '<automation>' : '<projectId>/<automation>';
   printNextStep(`\`runctl trigger ${automation} --watch\``, context);
   return 0;

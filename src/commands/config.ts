@@ -11,7 +11,13 @@ import { readConfigFile } from '../settings/config-file.ts';
 import { resolveConfigFile, resolveStateFolder } from '../settings/folders.ts';
 import { requireConfigFile, shortSource } from '../settings/profile.ts';
 import { maskSecrets, type SettingFlags, showSettings } from '../settings/resolve.ts';
-import { parseSettingKey, type Resolved, settingKeys, settingTable, usageOf } from '../settings/table.ts';
+import {
+  parseSettingKey,
+  type Resolved,
+  settingKeys,
+  settingTable,
+  usageOf,
+} from '../settings/table.ts';
 import type { JsonObject } from '../system/json.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
 import { configSet, configUnset, warnOfOverridden } from './config-change.ts';
@@ -19,10 +25,13 @@ import { configSet, configUnset, warnOfOverridden } from './config-change.ts';
 const aboutKey = settingKeys.join(', ');
 const whenMissing = () => `settings: ${aboutKey}`;
 
-const getCommand = define(new Command('get').description('print a setting').argument('<key>', aboutKey), {
-  whenMissing,
-  run: ([key], options, context) => configGet(key, options, context),
-});
+const getCommand = define(
+  new Command('get').description('print a setting').argument('<key>', aboutKey),
+  {
+    whenMissing,
+    run: ([key], options, context) => configGet(key, options, context),
+  },
+);
 
 const setCommand = define(
   new Command('set')
@@ -36,17 +45,25 @@ const setCommand = define(
   },
 );
 
-const unsetCommand = define(new Command('unset').description('remove a stored setting').argument('<key>', aboutKey), {
-  whenMissing,
-  run: ([key], options, context) => configUnset(key, options, context),
-});
+const unsetCommand = define(
+  new Command('unset').description('remove a stored setting').argument('<key>', aboutKey),
+  {
+    whenMissing,
+    run: ([key], options, context) => configUnset(key, options, context),
+  },
+);
 
-const listCommand = define(new Command('list').description('show every setting and where it comes from'), {
-  run: (_, options, context) => configList(options, context),
-});
+const listCommand = define(
+  new Command('list').description('show every setting and where it comes from'),
+  {
+    run: (_, options, context) => configList(options, context),
+  },
+);
 
 const pathCommand = define(
-  new Command('path').description('print the path of the config file, and the folder of the journal'),
+  new Command('path').description(
+    'print the path of the config file, and the folder of the journal',
+  ),
   { run: (_, __, context) => configPath(context) },
 );
 
@@ -63,7 +80,10 @@ export const config = define(command, {
   examples: [
     ['runctl config', 'enter the settings and check them'],
     ['runctl config set apiKey < key.txt', 'store the API key from a file'],
-    ['runctl config set baseUrl https://staging.example.com --profile staging', 'store a setting in another profile'],
+    [
+      'runctl config set baseUrl https://staging.example.com --profile staging',
+      'store a setting in another profile',
+    ],
     ['runctl config list', 'show every setting and where it comes from'],
   ],
   run: (_, options, context) => setUp(options, context),
@@ -78,7 +98,11 @@ export async function setUp(options: SettingFlags, context: Invocation): Promise
 }
 
 /** `runctl config get <key>`: the current value of a setting. An API key is masked. */
-async function configGet(name: string, options: SettingFlags, context: Invocation): Promise<Result> {
+async function configGet(
+  name: string,
+  options: SettingFlags,
+  context: Invocation,
+): Promise<Result> {
   const key = parseSettingKey(name);
   const { [key]: setting } = maskSecrets(await showSettings(options, context));
   if (setting.problem) throw setting.problem;
@@ -87,28 +111,41 @@ async function configGet(name: string, options: SettingFlags, context: Invocatio
     const hint = `set ${settingTable[key].env[0]}, or store it: \`runctl config set ${usageOf(key)}\``;
     throw usageProblem(`${key} is not set`, hint);
   }
-  return { outcomes: [infoOutcome({ config: { [key]: factsOfSettings(setting) } })], forPeople: { raw: text } };
+  return {
+    outcomes: [infoOutcome({ config: { [key]: factsOfSettings(setting) } })],
+    forPeople: { raw: text },
+  };
 }
 
 /** `runctl config list`: every setting and where it comes from. An API key is masked. */
 async function configList(options: SettingFlags, context: Invocation): Promise<Result> {
   const shown = maskSecrets(await showSettings(options, context));
   const settings = Object.entries(shown);
-  const document = Object.fromEntries(settings.map(([name, setting]) => [name, factsOfSettings(setting)]));
-  const rowsOf = (theme: Theme) => settings.map(([name, setting]) => [name, lineOf(setting, theme)] as const);
+  const document = Object.fromEntries(
+    settings.map(([name, setting]) => [name, factsOfSettings(setting)]),
+  );
+  const rowsOf = (theme: Theme) =>
+    settings.map(([name, setting]) => [name, lineOf(setting, theme)] as const);
   const { config } = readConfigFile(resolveConfigFile(context.env));
   const others = Object.keys(config.profiles ?? {}).filter((name) => name !== shown.profile.value);
   return {
     outcomes: [infoOutcome({ config: document })],
     forPeople: {
       text: (theme, lines) => fields(rowsOf(theme), theme, lines),
-      note: others.length > 0 ? `Other profiles: ${others.join(', ')} (choose one with \`--profile\`).` : undefined,
+      note:
+        others.length > 0
+          ? `Other profiles: ${others.join(', ')} (choose one with \`--profile\`).`
+          : undefined,
     },
   };
 }
 
 function factsOfSettings({ text, source, problem }: Resolved): JsonObject {
-  return { value: text ?? null, source: source ?? null, ...(problem && { problem: plainSentence(problem.message) }) };
+  return {
+    value: text ?? null,
+    source: source ?? null,
+    ...(problem && { problem: plainSentence(problem.message) }),
+  };
 }
 
 function lineOf({ text, source, problem }: Resolved, theme: Theme): string {
@@ -125,5 +162,8 @@ async function configPath(context: Invocation): Promise<Result> {
   const path = requireConfigFile(context);
   const journal = resolveStateFolder(context.env);
   const lines = [path, ...(journal === undefined ? [] : [journal])];
-  return { outcomes: [infoOutcome({ config: { path, journal } })], forPeople: { raw: lines.join('\n') } };
+  return {
+    outcomes: [infoOutcome({ config: { path, journal } })],
+    forPeople: { raw: lines.join('\n') },
+  };
 }

@@ -3,7 +3,14 @@ import { probeService } from '../connection/connection.ts';
 import { journalOf, journalTrouble } from '../connection/open-journal.ts';
 import type { Invocation } from '../context.ts';
 import { exitNameOfSignal } from '../run/exit-codes.ts';
-import { doctorResultOf, type Fault, isAborted, isProjectUnknown, reasonOf, remedyOf } from '../run/fault.ts';
+import {
+  doctorResultOf,
+  type Fault,
+  isAborted,
+  isProjectUnknown,
+  reasonOf,
+  remedyOf,
+} from '../run/fault.ts';
 import { interruptedProblem, Problem } from '../run/problem.ts';
 import { count, quote, shellWord } from '../run/quote.ts';
 import { maskApiKey } from '../settings/api-key.ts';
@@ -11,7 +18,13 @@ import { readConfigFile } from '../settings/config-file.ts';
 import { resolveConfigFile, resolveStateFolder } from '../settings/folders.ts';
 import { readProfileInForce, shortSource } from '../settings/profile.ts';
 import { need, type SettingFlags, type Settings } from '../settings/resolve.ts';
-import { type Resolved, type StoredKey, storedKeys, unknownVariables, valueIfGiven } from '../settings/table.ts';
+import {
+  type Resolved,
+  type StoredKey,
+  storedKeys,
+  unknownVariables,
+  valueIfGiven,
+} from '../settings/table.ts';
 import { formatDuration } from '../system/time-text.ts';
 import { isOutage } from '../watch/fetch-run.ts';
 import { type Found, ok, skipped, warning } from './finding.ts';
@@ -70,7 +83,9 @@ async function checkSettings({ context, flags, settings }: Machine): Promise<Fou
   const { unknown } = readProfileInForce(flags.profile, context.env);
   if (unknown) return warning(unknown.message, unknown.advice);
   const isEmpty = Object.keys(config.profiles ?? {}).length === 0;
-  const message = isEmpty ? `no profile in ${path}` : `profile ${quote(resolved.profile.value ?? '')} in ${path}`;
+  const message = isEmpty
+    ? `no profile in ${path}`
+    : `profile ${quote(resolved.profile.value ?? '')} in ${path}`;
   return ok(message);
 }
 
@@ -109,7 +124,8 @@ async function checkApiKey({ settings }: Machine): Promise<Found> {
 async function checkProject({ settings, answer, passed }: Machine): Promise<Found> {
   const { project } = await settings();
   if (valueIfGiven(project) === undefined) {
-    const advice = 'store it with `runctl config set project <uuid>`, or name automations as <projectId>/<name>';
+    const advice =
+      'store it with `runctl config set project <uuid>`, or name automations as <projectId>/<name>';
     return warning('not set: needed for automations given by name', advice);
   }
   const { fault } = passed('service') ? await answer() : {};
@@ -130,12 +146,14 @@ async function checkService({ flags, answer }: Machine): Promise<Found> {
   // certain.
   if (!fault || result === 'ok') return ok(`${responded}, and seems to accept the API key`);
   const remedy = fault.hint ?? outage ?? pageHint(fault) ?? remedyOf(fault) ?? 'try again later';
-  if (result !== 'warning') throw new Problem({ fault, name: result, message: reasonOf(fault), hint: remedy });
+  if (result !== 'warning')
+    throw new Problem({ fault, name: result, message: reasonOf(fault), hint: remedy });
   const message = `${responded}, but whether it accepts the API key isn't known: ${reasonOf(fault)}`;
   return warning(message, remedy);
 }
 
-const pageHint = ({ page }: Fault) => page && 'find out what responded: a proxy, a gateway or a login page';
+const pageHint = ({ page }: Fault) =>
+  page && 'find out what responded: a proxy, a gateway or a login page';
 
 /** Asks the service for a run that can't exist. */
 export async function ask(settings: Settings, flags: SettingFlags, context: Invocation) {
@@ -149,7 +167,8 @@ export async function ask(settings: Settings, flags: SettingFlags, context: Invo
   const fault = answer.kind === 'fault' ? answer.fault : undefined;
   if (fault && isAborted(fault)) throw interruptedProblem(exitNameOfSignal(context.signal));
   const responded = `${new URL(connection.baseUrl).host} responded in ${took}`;
-  const outage = fault && isOutage(fault, connection) ? 'the service or the network may be down' : undefined;
+  const outage =
+    fault && isOutage(fault, connection) ? 'the service or the network may be down' : undefined;
   return { fault, serviceTimeMs: answer.serviceTimeMs, responded, outage };
 }
 

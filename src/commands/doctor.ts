@@ -10,7 +10,15 @@ import { Problem, usageProblem } from '../run/problem.ts';
 import { count } from '../run/quote.ts';
 import { resolveSettings, type SettingFlags } from '../settings/resolve.ts';
 import { ask, type Check, checks, type Machine } from './doctor-checks.ts';
-import { type Finding, type Found, failed, findingLines, labelOf, reportOf, skipped } from './finding.ts';
+import {
+  type Finding,
+  type Found,
+  failed,
+  findingLines,
+  labelOf,
+  reportOf,
+  skipped,
+} from './finding.ts';
 import { showKeyTrial } from './try-key.ts';
 
 const command = new Command('doctor')
@@ -41,7 +49,9 @@ export const doctor = define(command, {
     // Problems come last, because that is where users look when the command exits.
     printed.sort((one, other) => severity[one.result] - severity[other.result]);
     const fields = { doctor: reportOf(findings) };
-    const outcome: Outcome = problem ? { kind: 'problem', problem, fields } : { kind: 'info', fields };
+    const outcome: Outcome = problem
+      ? { kind: 'problem', problem, fields }
+      : { kind: 'info', fields };
     return {
       outcomes: [outcome],
       forPeople: {
@@ -53,12 +63,16 @@ export const doctor = define(command, {
 });
 
 /** Runs the checks. Throws only the interrupted problem. */
-async function diagnose(flags: SettingFlags & { offline?: boolean }, outer: Invocation): Promise<Finding[]> {
+async function diagnose(
+  flags: SettingFlags & { offline?: boolean },
+  outer: Invocation,
+): Promise<Finding[]> {
   const context = { ...outer, reporter: silentReporter };
   const settings = once(() => resolveSettings(flags, context));
   const answer = once(async () => ask(await settings(), flags, context));
   const findings: Finding[] = [];
-  const passed = (name: string) => findings.some((finding) => finding.name === name && isPassed(finding));
+  const passed = (name: string) =>
+    findings.some((finding) => finding.name === name && isPassed(finding));
   const machine: Machine = { context, flags, settings, answer, passed };
   for (const [name, { needs = [], find }] of Object.entries<Check>(checks)) {
     const obstacle = findings.find((each) => needs.includes(each.name) && !isPassed(each));
@@ -68,7 +82,11 @@ async function diagnose(flags: SettingFlags & { offline?: boolean }, outer: Invo
     findings.push({ name, ...found });
   }
   const { scrub } = outer.secrets;
-  return findings.map((each) => ({ ...each, message: scrub(each.message), advice: each.advice && scrub(each.advice) }));
+  return findings.map((each) => ({
+    ...each,
+    message: scrub(each.message),
+    advice: each.advice && scrub(each.advice),
+  }));
 }
 
 function once<T>(make: () => Promise<T>): () => Promise<T> {
@@ -98,7 +116,8 @@ function problemOf(findings: readonly Finding[], options: OutputOptions): Proble
   const [first] = all;
   if (!first?.exitName) return undefined;
   const { exitName: name, advice: hint } = first;
-  if (wantsData(options)) return new Problem({ name, message: `${labelOf(first.name)}: ${first.message}`, hint });
+  if (wantsData(options))
+    return new Problem({ name, message: `${labelOf(first.name)}: ${first.message}`, hint });
   // Without `--json`, the list of checks has the messages and what to do.
   const message = `${count(all.length, 'check')} failed: ${all.map((each) => labelOf(each.name)).join(', ')}`;
   return new Problem({ name, message, hint: '`runctl help troubleshooting`' });
@@ -107,6 +126,7 @@ function problemOf(findings: readonly Finding[], options: OutputOptions): Proble
 function verdict(findings: readonly Finding[]): string {
   const warnings = findings.filter(({ result }) => result === 'warning').length;
   // The checks can't find what only a trigger meets, such as the size limit of a gateway.
-  const failed = warnings === 0 ? 'No check failed.' : `No check failed, with ${count(warnings, 'warning')}.`;
+  const failed =
+    warnings === 0 ? 'No check failed.' : `No check failed, with ${count(warnings, 'warning')}.`;
   return `${failed} No trigger was sent.`;
 }

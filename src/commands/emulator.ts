@@ -15,7 +15,11 @@ const defaultScenario = 'happy';
 const command = new Command('emulator')
   .description('run a local copy of the service to try scripts')
   .argument('[command...]', 'command to run against it, after -- (runctl exits with its exit code)')
-  .addOption(new Option('--scenario <name>', `scenario to play (default: ${defaultScenario})`).choices(scenarioNames))
+  .addOption(
+    new Option('--scenario <name>', `scenario to play (default: ${defaultScenario})`).choices(
+      scenarioNames,
+    ),
+  )
   .option('--port <n>', 'port to listen on (default: any free one)', whole(0, 65_535))
   .option(
     '--speed <factor>',
@@ -33,7 +37,10 @@ export const emulator = define(command, {
   examples: [
     ['runctl emulator -- runctl trigger nightly --watch', 'try runctl without an account'],
     ['runctl emulator', 'print export lines that point a shell at it'],
-    ['runctl emulator --scenario bad-day --speed 1200 -- ./nightly.sh', 'test a script on a bad day'],
+    [
+      'runctl emulator --scenario bad-day --speed 1200 -- ./nightly.sh',
+      'test a script on a bad day',
+    ],
   ],
   /**
    * Runs until it is interrupted. With a command, runs until that command has ended, and returns
@@ -58,13 +65,18 @@ export const emulator = define(command, {
       nowMs: clock.nowMs,
       onRequest: isSilent ? undefined : (line) => stderr.write(`${sanitizeLine(line)}\n`),
     });
-    const settings = { RUNCTL_BASE_URL: running.url, RUNCTL_API_KEY: apiKey, RUNCTL_PROJECT: projectId };
+    const settings = {
+      RUNCTL_BASE_URL: running.url,
+      RUNCTL_API_KEY: apiKey,
+      RUNCTL_PROJECT: projectId,
+    };
     let exitCode = 0;
     if (command.length > 0) {
       const { runChild } = await import('./emulator-child.ts');
       exitCode = await runChild(command, settings, context).finally(running.close);
     } else {
-      for (const [variable, value] of Object.entries(settings)) stdout.write(`export ${variable}=${value}\n`);
+      for (const [variable, value] of Object.entries(settings))
+        stdout.write(`export ${variable}=${value}\n`);
       if (!quiet) printSentence(greeting(automations), context);
       if (!signal.aborted) await new Promise<void>((resolve) => onAbort(signal, resolve));
       await running.close();

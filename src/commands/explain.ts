@@ -20,11 +20,17 @@ export const explain = define(command, {
     ['runctl explain 12', 'explain one, and what to do about it'],
   ],
   async run([asked]): Promise<Result> {
-    const rows = exitCodes.filter(({ code, outcome }) => [undefined, String(code), outcome].includes(asked));
+    const rows = exitCodes.filter(({ code, outcome }) =>
+      [undefined, String(code), outcome].includes(asked),
+    );
     if (asked !== undefined && rows.length === 0) {
       const names = exitCodes.map(({ outcome }) => outcome);
-      const otherwise = '`runctl explain` lists the exit codes, and any other comes from the shell or a signal';
-      throw usageProblem(`there is no exit code ${quote(asked)}`, didYouMean(asked, names) ?? otherwise);
+      const otherwise =
+        '`runctl explain` lists the exit codes, and any other comes from the shell or a signal';
+      throw usageProblem(
+        `there is no exit code ${quote(asked)}`,
+        didYouMean(asked, names) ?? otherwise,
+      );
     }
     return {
       outcomes: [infoOutcome({ explain: rows.map(rowAsData) })],
@@ -55,7 +61,10 @@ function exitCodeBlock(row: ExitCode, theme: Theme, { columns }: WrapOptions) {
 function exitCodeTable(theme: Theme, lines: WrapOptions): string {
   const rows = exitCodes.map(
     ({ code, outcome, meaning, repeat }) =>
-      [`${String(code).padStart(3)}  ${outcome}`, `${renderWord(meaning, theme)} (repeat: ${repeat})`] as const,
+      [
+        `${String(code).padStart(3)}  ${outcome}`,
+        `${renderWord(meaning, theme)} (repeat: ${repeat})`,
+      ] as const,
   );
   const repeat =
     '"repeat": can the same `trigger` line be repeated without a second run? "own key": within 24h, if it has an `--idempotency-key`.';

@@ -20,7 +20,11 @@ export interface Finding extends Found {
 
 export const ok = (message: string): Found => ({ result: 'ok', message });
 export const skipped = (message: string): Found => ({ result: 'skipped', message });
-export const warning = (message: string, advice?: string): Found => ({ result: 'warning', message, advice });
+export const warning = (message: string, advice?: string): Found => ({
+  result: 'warning',
+  message,
+  advice,
+});
 export const failed = ({ facts }: Problem): Found => ({
   result: 'failed',
   message: facts.message,
@@ -45,9 +49,18 @@ export const labelOf = (name: string) =>
 const minColumns = 60;
 
 /** A line for each finding, and one for its advice. */
-export function findingLines(findings: readonly Finding[], theme: Theme, { columns }: WrapOptions): string {
+export function findingLines(
+  findings: readonly Finding[],
+  theme: Theme,
+  { columns }: WrapOptions,
+): string {
   const { ok, warn, bad, dot, arrow } = theme.symbols;
-  const marks = { ok: theme.ok(ok), warning: theme.warn(warn), failed: theme.bad(bad), skipped: theme.dim(dot) };
+  const marks = {
+    ok: theme.ok(ok),
+    warning: theme.warn(warn),
+    failed: theme.bad(bad),
+    skipped: theme.dim(dot),
+  };
   const isNarrow = columns !== undefined && columns < minColumns;
   const labelColumns = isNarrow ? 0 : Math.max(0, ...findings.map(({ name }) => name.length));
   const indent = isNarrow ? 4 : labelColumns + 4;
@@ -56,7 +69,9 @@ export function findingLines(findings: readonly Finding[], theme: Theme, { colum
     const label = theme.strong(labelOf(name).padEnd(labelColumns));
     const text = renderMarkup(message, theme, { columns, indent });
     const line = `${marks[result]} ${label}${gap}${text}\n`;
-    return advice ? `${line}  ${arrow} ${renderMarkup(advice, theme, { columns, indent: 4 })}\n` : line;
+    return advice
+      ? `${line}  ${arrow} ${renderMarkup(advice, theme, { columns, indent: 4 })}\n`
+      : line;
   });
   return lines.join('');
 }

@@ -18,7 +18,11 @@ export interface FollowFlags extends OutputOptions, ConnectOptions {
 }
 
 /** Connects for a command that may follow runs. The time of `--timeout` begins now. */
-export const connectToFollow = (flags: FollowFlags, context: Invocation, need: JournalNeed): Promise<Connection> =>
+export const connectToFollow = (
+  flags: FollowFlags,
+  context: Invocation,
+  need: JournalNeed,
+): Promise<Connection> =>
   connect({ ...flags, timeout: flags.timeout ?? defaults.timeoutMs }, context, need);
 
 /** How the runs of one command are followed. */
@@ -67,7 +71,12 @@ export async function followAndReport(
   try {
     const outcomes = await act(follower);
     await hooks.waitForAll();
-    return await reportRuns(outcomes, flags, { hintContext, project: settings.project.value }, context);
+    return await reportRuns(
+      outcomes,
+      flags,
+      { hintContext, project: settings.project.value },
+      context,
+    );
   } finally {
     context.reporter.stop();
   }

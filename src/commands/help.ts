@@ -34,16 +34,19 @@ export const help = define(command, {
       const markdown = page.trimEnd();
       return {
         forPeople: {
-          text: (_, { columns }) => `${columns === undefined ? markdown : fitted(markdown, columns)}\n`,
+          text: (_, { columns }) =>
+            `${columns === undefined ? markdown : fitted(markdown, columns)}\n`,
         },
       };
     }
     // The build generates this page from the commands. npm 12 no longer installs it for `man`, so
     // runctl prints it.
-    if (topic === 'man') return { script: (await readFile(join(import.meta.dirname, 'runctl.1'), 'utf8')).trimEnd() };
+    if (topic === 'man')
+      return { script: (await readFile(join(import.meta.dirname, 'runctl.1'), 'utf8')).trimEnd() };
     return {
       forPeople: {
-        text: (theme, { columns = widestPage }) => pages[topic](theme, { columns: Math.min(columns, widestPage) }),
+        text: (theme, { columns = widestPage }) =>
+          pages[topic](theme, { columns: Math.min(columns, widestPage) }),
       },
     };
   },
@@ -60,14 +63,19 @@ function fitted(page: string, columns: number): string {
   const wrapped = (text: string) =>
     text.replace(paragraph, (each) => {
       const indent = /^(?:- |\d+\. )/.exec(each)?.[0].length ?? 0;
-      const words = wordsIn(withoutLinks(each)).map((word) => withTyped(word, (typed) => `'${typed}'`));
+      const words = wordsIn(withoutLinks(each)).map((word) =>
+        withTyped(word, (typed) => `'${typed}'`),
+      );
       return wrap(words, { columns, indent, taken: 0 });
     });
-  return [prose, ...rest].map((part, at) => (at % 2 === 0 ? wrapped(part) : indented(part))).join('');
+  return [prose, ...rest]
+    .map((part, at) => (at % 2 === 0 ? wrapped(part) : indented(part)))
+    .join('');
 }
 
 /** With the file of each link in brackets. */
-const withoutLinks = (text: string) => text.replace(/\[([^\]]*)\]\(([^)#]*)[^)]*\)/g, '$1 (docs/$2)');
+const withoutLinks = (text: string) =>
+  text.replace(/\[([^\]]*)\]\(([^)#]*)[^)]*\)/g, '$1 (docs/$2)');
 
 const indented = (block: string) =>
   block
@@ -88,23 +96,39 @@ const pages: Record<Exclude<Topic, keyof typeof documents | 'man'>, Page> = {
         theme,
         lines,
       ),
-      ...Object.entries<Setting>(settingTable).map(([key, setting]) => settingBlock(key, setting, theme, lines)),
+      ...Object.entries<Setting>(settingTable).map(([key, setting]) =>
+        settingBlock(key, setting, theme, lines),
+      ),
     ].join('\n'),
   flags: (theme, lines) =>
     [
-      paragraph('Every command takes these flags. They can also come before the command.', theme, lines),
+      paragraph(
+        'Every command takes these flags. They can also come before the command.',
+        theme,
+        lines,
+      ),
       fields(
         commonOptions.map(({ flags, description }) => [flags, description]),
         theme,
         { columns: lines.columns, indent: 2 },
       ),
-      paragraph('`runctl help settings` has the variables and config keys for the same settings.', theme, lines),
+      paragraph(
+        '`runctl help settings` has the variables and config keys for the same settings.',
+        theme,
+        lines,
+      ),
     ].join('\n'),
 };
 
-const paragraph = (text: string, theme: Theme, lines: WrapOptions) => `${renderMarkup(text, theme, lines)}\n`;
+const paragraph = (text: string, theme: Theme, lines: WrapOptions) =>
+  `${renderMarkup(text, theme, lines)}\n`;
 
-function settingBlock(key: string, setting: Setting, theme: Theme, { columns }: WrapOptions): string {
+function settingBlock(
+  key: string,
+  setting: Setting,
+  theme: Theme,
+  { columns }: WrapOptions,
+): string {
   const { name, flag, env, isStored, default: fallback, about } = setting;
   const rows: FieldRow[] = [
     ['flag', flag],

@@ -21,7 +21,8 @@ export async function introduce(context: Invocation): Promise<Result | number> {
   const theme = themeOf(stdout, context);
   const lines = wrapOptionsOf(stdout);
   const about = 'Start Automation runs, follow them, and get an exit code you can trust.';
-  const withoutAccount = 'Try it without an account: `runctl emulator -- runctl trigger nightly --watch`';
+  const withoutAccount =
+    'Try it without an account: `runctl emulator -- runctl trigger nightly --watch`';
   stdout.write(`${renderMarkup(about, theme, lines)}\n\n`);
   stdout.write(
     fields(

@@ -23,7 +23,10 @@ export function namedRuns(
   if (texts.length > 0) return { texts, isDefault: false };
   const isForScript = exitStatus || quiet || wantsData(output);
   if (!isForScript && stdin().isTTY && stdout.isTTY) return { texts: ['@last'], isDefault: true };
-  throw usageProblem('name a run, or @last', 'a variable may be unset, and runs are not read from a pipe');
+  throw usageProblem(
+    'name a run, or @last',
+    'a variable may be unset, and runs are not read from a pipe',
+  );
 }
 
 /** Says on stderr which run the command took. */

@@ -27,13 +27,15 @@ export async function showOverview(context: Invocation): Promise<Result | number
   const journal = journalOf(context, { needed: true });
   // Nobody knows whether all is well if records are missing.
   const isIncomplete = isJournalIncomplete(context);
-  if (!isIncomplete && journal.entries({ baseUrl }).next().done) return noRuns(await hasApiKey(context));
+  if (!isIncomplete && journal.entries({ baseUrl }).next().done)
+    return noRuns(await hasApiKey(context));
   const nowMs = clock.nowMs();
   const entries = entriesInNeed(journal, baseUrl, nowMs);
   const nothing = isIncomplete ? '' : allIsWell;
   return {
     forPeople: {
-      text: (theme, { columns = 80 }) => (entries.length > 0 ? linesOf(entries, nowMs, theme, columns) : nothing),
+      text: (theme, { columns = 80 }) =>
+        entries.length > 0 ? linesOf(entries, nowMs, theme, columns) : nothing,
       next: '`runctl list` shows every run, `runctl --help` every command',
     },
   };
@@ -61,7 +63,9 @@ const allIsWell = 'Nothing is unresolved or unfinished, and nothing failed in th
  * last 24 hours.
  */
 function entriesInNeed(journal: Journal, baseUrl: string, nowMs: number): Entry[] {
-  const sentKeys = new Set(triggersBeingSent(journal, baseUrl).map(({ idempotencyKey }) => idempotencyKey));
+  const sentKeys = new Set(
+    triggersBeingSent(journal, baseUrl).map(({ idempotencyKey }) => idempotencyKey),
+  );
   const finished = new Set<string>(); // automations
   const unresolved: Entry[] = [];
   const unfinished: Entry[] = [];

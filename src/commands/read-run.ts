@@ -27,7 +27,9 @@ export async function findToRead(
   const [text = '@last'] = texts;
   const named = parseRunArgument(text);
   const { giveUpAfter = defaults.readGiveUpAfterMs } = flags;
-  const connection = await connect({ ...flags, giveUpAfter }, context, { needed: isFromJournal(named) });
+  const connection = await connect({ ...flags, giveUpAfter }, context, {
+    needed: isFromJournal(named),
+  });
   const handle = await findRun(named, connection);
   if (isDefault) sayLastRun(handle.run, context);
   return { handle, connection };
@@ -41,7 +43,13 @@ export async function unreadOutcome(
   connection: Connection,
 ): Promise<Outcome> {
   if (isAborted(fault)) {
-    return { kind: 'request_failed', run, resource, fault, interruptedBy: exitNameOfSignal(connection.signal) };
+    return {
+      kind: 'request_failed',
+      run,
+      resource,
+      fault,
+      interruptedBy: exitNameOfSignal(connection.signal),
+    };
   }
   const isOwnRun = await recordNotFound(run, fault, connection);
   return {

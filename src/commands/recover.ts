@@ -21,7 +21,9 @@ import { valueIfGiven } from '../settings/table.ts';
 import { recoverAll } from '../start/recover.ts';
 
 const command = new Command('recover')
-  .description('resolve triggers whose response was lost: find the run, or start it if the request never arrived')
+  .description(
+    'resolve triggers whose response was lost: find the run, or start it if the request never arrived',
+  )
   .argument('[automation...]', aboutSelection)
   .option('--dry-run', 'list unresolved triggers without sending anything')
   .option(
@@ -139,7 +141,8 @@ function reportKindOf(
   return 'sentence';
 }
 
-const isSentenceShown = ({ dryRun, quiet, ...output }: RecoverOptions) => !wantsData(output) && (dryRun || !quiet);
+const isSentenceShown = ({ dryRun, quiet, ...output }: RecoverOptions) =>
+  !wantsData(output) && (dryRun || !quiet);
 
 const inDoubtKindOf = (outcome: TriggerOutcome) =>
   outcome.kind === 'in_doubt' ? outcome.inDoubt.reason.kind : undefined;

@@ -35,12 +35,19 @@ export const result = define(command, {
 });
 
 /** Reads the result of a run and prints it. */
-async function showResult(handle: RunHandle, options: ResultOptions, connection: Connection): Promise<Result> {
+async function showResult(
+  handle: RunHandle,
+  options: ResultOptions,
+  connection: Connection,
+): Promise<Result> {
   const { journal, baseUrl, hintContext } = connection;
   const { run } = handle;
   const answer = await fetchRun('result', handle, connection);
   if (answer.kind === 'fault')
-    return { outcomes: [await unreadOutcome('result', handle, answer.fault, connection)], hintContext };
+    return {
+      outcomes: [await unreadOutcome('result', handle, answer.fault, connection)],
+      hintContext,
+    };
   const { value: result } = answer;
   const { status, isFinal, completedAt } = result;
   if (isFinal) journal.recordStatus(baseUrl, run, result, recordedErrorOf(result));
@@ -57,10 +64,17 @@ async function showResult(handle: RunHandle, options: ResultOptions, connection:
   // With `--field`, the output of an unfinished run would look like an empty one, so a sentence
   // says that it hasn't finished.
   const isUnnoticed = !isFinal && options.field !== undefined && !options.quiet;
-  if (wantsData(options)) return { outcomes, hintContext, notices: isUnnoticed ? [unfinished] : [] };
-  if (options.quiet) return { forPeople: { text: (_, { columns }) => bareOutput(result, columns === undefined) } };
+  if (wantsData(options))
+    return { outcomes, hintContext, notices: isUnnoticed ? [unfinished] : [] };
+  if (options.quiet)
+    return { forPeople: { text: (_, { columns }) => bareOutput(result, columns === undefined) } };
   const fullStatus = await fullStatusOf(run, result, connection);
-  const shown = { run, result, status: fullStatus ?? asResult, isResultOnly: fullStatus === undefined };
+  const shown = {
+    run,
+    result,
+    status: fullStatus ?? asResult,
+    isResultOnly: fullStatus === undefined,
+  };
   return {
     outcomes,
     hintContext,
@@ -75,11 +89,19 @@ async function showResult(handle: RunHandle, options: ResultOptions, connection:
  * Reads the status, because only that has the duration and the credits. Returns undefined if it
  * can't be read, because the summary is useful without them.
  */
-async function fullStatusOf(run: Run, result: RunResult, connection: Connection): Promise<RunStatus | undefined> {
+async function fullStatusOf(
+  run: Run,
+  result: RunResult,
+  connection: Connection,
+): Promise<RunStatus | undefined> {
   const recorded = connection.journal.find(run.executionId, connection);
   const last = recorded?.kind === 'run' ? statusIn(recorded) : undefined;
   const now = (await fetchOptional('status', run, connection)) ?? last;
   if (!now) return undefined;
   const { status, isFinal } = result;
-  return { ...now, isFinal, status: isFinal && now.isFinal ? graverStatus(status, now.status) : status };
+  return {
+    ...now,
+    isFinal,
+    status: isFinal && now.isFinal ? graverStatus(status, now.status) : status,
+  };
 }

@@ -24,7 +24,10 @@ export const status = define(command, {
   examples: [
     ['runctl status @last', 'show the status of the last run'],
     ['runctl status nightly --field status', 'print the bare status, for a script'],
-    ['runctl status nightly --exit-status', "exit with the run's code, or with 16 if it hasn't finished"],
+    [
+      'runctl status nightly --exit-status',
+      "exit with the run's code, or with 16 if it hasn't finished",
+    ],
   ],
   async run([run], options, context) {
     const { handle, connection } = await findToRead(run, options, context);
@@ -33,12 +36,19 @@ export const status = define(command, {
 });
 
 /** Polls a run and prints its status. */
-async function showStatus(handle: RunHandle, options: StatusOptions, connection: Connection): Promise<Result> {
+async function showStatus(
+  handle: RunHandle,
+  options: StatusOptions,
+  connection: Connection,
+): Promise<Result> {
   const { context, journal, baseUrl, hintContext } = connection;
   const { run } = handle;
   const answer = await fetchStatus(handle, connection);
   if (answer.kind === 'fault')
-    return { outcomes: [await unreadOutcome('status', handle, answer.fault, connection)], hintContext };
+    return {
+      outcomes: [await unreadOutcome('status', handle, answer.fault, connection)],
+      hintContext,
+    };
   const { value: status } = answer;
   const outcome: OutcomeOf<'status'> = { kind: 'status', run, status };
   const outcomes = [options.exitStatus ? outcome : { ...outcome, exitsZero: true as const }];
@@ -47,14 +57,16 @@ async function showStatus(handle: RunHandle, options: StatusOptions, connection:
   // Only the result has the error. If the result can't be read, the status is shown without it.
   const isUnread = () => journal.find(run.executionId, { baseUrl })?.error === undefined;
   const isShown = isText && !options.quiet;
-  const result = isFailed && (isShown || isUnread()) ? await readError(run, status, connection) : undefined;
+  const result =
+    isFailed && (isShown || isUnread()) ? await readError(run, status, connection) : undefined;
   if (isText && !isShown) return { exit: options.exitStatus ? outcomeNameOf(outcome) : 'ok' };
   const usual = !status.isFinal && isShown ? connection.usualDuration(run.target) : undefined;
   return {
     outcomes,
     hintContext,
     forPeople: {
-      text: (theme, lines) => statusFields({ run, status, result, usual }, context.clock.nowMs(), theme, lines),
+      text: (theme, lines) =>
+        statusFields({ run, status, result, usual }, context.clock.nowMs(), theme, lines),
       next: isFailed ? `\`runctl result ${hintContext.argumentOf(run)}\`` : undefined,
     },
   };

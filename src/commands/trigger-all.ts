@@ -55,14 +55,26 @@ export function triggerAll(
   );
 }
 
-function triggeredEvent(outcome: TriggerOutcome, isWatched = false, { hintContext }: Connection): RunEvent {
+function triggeredEvent(
+  outcome: TriggerOutcome,
+  isWatched = false,
+  { hintContext }: Connection,
+): RunEvent {
   const { run, triggerInfo } = outcome;
   const { attribution, idempotencyKey } = triggerInfo;
   const { how } = attributions[attribution];
   if (!run) return { event: 'triggered', how, target: targetOf(outcome), isWatched };
   const { status } = factsOf(outcome);
   const argument = hintContext.argumentOf(run);
-  return { event: 'triggered', how, run, status, argument, isWatched, idempotencyKey: idempotencyKey ?? undefined };
+  return {
+    event: 'triggered',
+    how,
+    run,
+    status,
+    argument,
+    isWatched,
+    idempotencyKey: idempotencyKey ?? undefined,
+  };
 }
 
 /**
@@ -79,7 +91,10 @@ function warnOfEarlier(
   if (!run || !mayBeEarlierRun(triggerInfo.attribution)) return;
   const name = automationNameOf(run.target);
   // The run may have been started by anyone who has this key, so the sentence doesn't say who.
-  const key = how === 'found' ? `${name} has a run under this idempotency key` : `this idempotency key started ${name}`;
+  const key =
+    how === 'found'
+      ? `${name} has a run under this idempotency key`
+      : `this idempotency key started ${name}`;
   const { status } = factsOf(outcome);
   const failure = requestFailureOf(outcome);
   if (failure && !isFollowed) {
@@ -108,7 +123,10 @@ function requestFailureOf(outcome: TriggerOutcome) {
 }
 
 /** Prints the ids of the started runs on stderr if they couldn't be written to stdout. */
-async function printLostIds(outcomes: readonly Outcome[], { stdout, stderr, clock }: Invocation): Promise<void> {
+async function printLostIds(
+  outcomes: readonly Outcome[],
+  { stdout, stderr, clock }: Invocation,
+): Promise<void> {
   // A failed write shows up in the next turn of the event loop.
   await clock.sleep(0);
   if (!stdout.closed.aborted) return;

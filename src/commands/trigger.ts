@@ -51,7 +51,10 @@ export const trigger = define(command, {
     ['id=$(runctl trigger nightly)', 'start a run, keep its id'],
     ['runctl trigger nightly --watch', 'follow it and exit with its code'],
     ['runctl trigger nightly --if-active skip', "exit with 0 if it's running"],
-    ['runctl trigger nightly --idempotency-key "nightly-$(date +%F)"', 'start at most one run a day'],
+    [
+      'runctl trigger nightly --idempotency-key "nightly-$(date +%F)"',
+      'start at most one run a day',
+    ],
   ],
   whenMissing: nameKnown,
   async run([names], options, context) {
@@ -61,15 +64,23 @@ export const trigger = define(command, {
     const project = () => need('project', connection.settings);
     const requests = names.map((name) => {
       const target = parseAutomationArgument(name, project);
-      return { target, body: '{}', idempotencyKey: idempotencyKeyOf(target), ifActive: options.ifActive };
+      return {
+        target,
+        body: '{}',
+        idempotencyKey: idempotencyKeyOf(target),
+        ifActive: options.ifActive,
+      };
     });
-    return options.dryRun ? dryRun(requests, connection) : triggerAll(requests, options, connection);
+    return options.dryRun
+      ? dryRun(requests, connection)
+      : triggerAll(requests, options, connection);
   },
 });
 
 /** Throws a usage problem for a flag that has no meaning without another flag. */
 function checkNeeded({ watch, ifActive, interval, onFinal }: TriggerOptions): void {
-  if (onFinal !== undefined && !watch) throw usageProblem('--on-final needs --watch', 'add `--watch`');
+  if (onFinal !== undefined && !watch)
+    throw usageProblem('--on-final needs --watch', 'add `--watch`');
   if (interval !== undefined && !watch && ifActive !== 'wait')
     throw usageProblem('--interval needs --watch or --if-active wait', 'add `--watch`');
 }
@@ -89,9 +100,17 @@ function nameKnown(context: Invocation): string | undefined {
  */
 function dryRun(requests: readonly StartRequest[], { baseUrl }: Connection): Result {
   const sent = requests.map(({ target, body, idempotencyKey = randomUuid() }) => {
-    const request = { method: 'POST', url: `${baseUrl}${triggerPath(target)}`, idempotencyKey, body: JSON.parse(body) };
+    const request = {
+      method: 'POST',
+      url: `${baseUrl}${triggerPath(target)}`,
+      idempotencyKey,
+      body: JSON.parse(body),
+    };
     const triggerInfo = { attribution: 'no_run', idempotencyKey, isSafeToRepeat: true } as const;
-    return { request, outcome: { kind: 'dry_run', target, triggerInfo, fields: { request } } as const };
+    return {
+      request,
+      outcome: { kind: 'dry_run', target, triggerInfo, fields: { request } } as const,
+    };
   });
   const text = sent.map(
     ({ request: { method, url, idempotencyKey, body } }) =>

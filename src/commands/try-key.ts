@@ -25,7 +25,15 @@ import { outcomeWithoutRun } from '../start/outcome-of-trigger.ts';
 import { sendTrigger } from '../start/send-trigger.ts';
 import { stopwatch } from '../system/clock.ts';
 import { waitForActiveRun } from '../watch/watch-run.ts';
-import { type Finding, type Found, failed, findingLines, ok, reportOf, warning } from './finding.ts';
+import {
+  type Finding,
+  type Found,
+  failed,
+  findingLines,
+  ok,
+  reportOf,
+  warning,
+} from './finding.ts';
 
 /** What the trial has shown about the service. */
 interface KeyTrial {
@@ -47,11 +55,22 @@ interface KeyTrial {
  * run is active. Starts two runs at most, because an attempt that the service may have acted on
  * isn't repeated.
  */
-async function tryKey(target: Target, say: (sentence: string) => void, connection: Connection): Promise<KeyTrial> {
+async function tryKey(
+  target: Target,
+  say: (sentence: string) => void,
+  connection: Connection,
+): Promise<KeyTrial> {
   const { baseUrl, clock, journal, processes, service, signal } = connection;
   const idempotencyKey = randomUuid();
   const account = await connection.account(idempotencyKey);
-  const trigger: Trigger = { baseUrl, account, target, idempotencyKey, userProvided: false, body: '{}' };
+  const trigger: Trigger = {
+    baseUrl,
+    account,
+    target,
+    idempotencyKey,
+    userProvided: false,
+    body: '{}',
+  };
   const first = await sendTrigger(trigger, { honorsKeys: false }, connection);
   if (first.kind !== 'has_run')
     return { problem: unclearProblem(outcomeWithoutRun(first, trigger, connection), connection) };
@@ -61,24 +80,37 @@ async function tryKey(target: Target, say: (sentence: string) => void, connectio
   // The response to the trigger shows that the settings are right.
   connection.session.answered();
   const run: Run = { target, executionId: first.executionId };
-  const record = createRecorder(journal, { ...trigger, wasSentBefore: true, process: processes.own });
+  const record = createRecorder(journal, {
+    ...trigger,
+    wasSentBefore: true,
+    process: processes.own,
+  });
   say(
     `started run ${run.executionId} of ${automationNameOf(target)}; repeating the trigger with the same idempotency key`,
   );
   let answer = await repeat();
   if (answer.kind !== 'ok' && answer.fault.kind === 'already_active') {
     trial.conflict = answer.fault;
-    say('the repeat was refused because that run is active; it is repeated once more after the run finishes');
+    say(
+      'the repeat was refused because that run is active; it is repeated once more after the run finishes',
+    );
     const polled = await waitForActiveRun({ run, sinceTriggerMs }, connection);
     if (polled.kind === 'ended') {
       const { end, lastConfirmed } = polled;
-      const diagnostic = diagnosticOf({ kind: 'watch_ended', run, end, lastConfirmed }, connection.hintContext);
-      return { ...trial, problem: unclear(`the run couldn't be followed to its end: ${diagnostic?.message}`, signal) };
+      const diagnostic = diagnosticOf(
+        { kind: 'watch_ended', run, end, lastConfirmed },
+        connection.hintContext,
+      );
+      return {
+        ...trial,
+        problem: unclear(`the run couldn't be followed to its end: ${diagnostic?.message}`, signal),
+      };
     }
     trial.ended = polled.status;
     answer = await repeat();
   }
-  if (answer.kind !== 'ok') return { ...trial, problem: unclear(unrepeated(answer, target), signal) };
+  if (answer.kind !== 'ok')
+    return { ...trial, problem: unclear(unrepeated(answer, target), signal) };
   trial.repeated = answer.value;
   record.started(answer.value, isHonoredIn(trial) ? 'recorded_run' : 'generated_key');
   return trial;
@@ -98,18 +130,26 @@ async function tryKey(target: Target, say: (sentence: string) => void, connectio
 }
 
 /** Why the repeat doesn't show what the service does with idempotency keys. */
-function unrepeated({ fault, isInterrupted }: { fault: Fault; isInterrupted?: boolean }, target: Target): string {
+function unrepeated(
+  { fault, isInterrupted }: { fault: Fault; isInterrupted?: boolean },
+  target: Target,
+): string {
   const second = `it may have started a second run of ${automationNameOf(target)}, which only the service can show`;
-  if (deliveryOf(fault) === 'unknown') return `the repeat got no valid response: ${reasonOf(fault)}; ${second}`;
+  if (deliveryOf(fault) === 'unknown')
+    return `the repeat got no valid response: ${reasonOf(fault)}; ${second}`;
   return isInterrupted ? 'interrupted' : `the repeat didn't return a run: ${reasonOf(fault)}`;
 }
 
 function unclear(reason: string, signal: AbortSignal): Problem {
   const name = signal.aborted ? exitNameOfSignal(signal) : 'outcome_unknown';
-  return new Problem({ name, message: `couldn't find out whether the service honors idempotency keys: ${reason}` });
+  return new Problem({
+    name,
+    message: `couldn't find out whether the service honors idempotency keys: ${reason}`,
+  });
 }
 
-const isHonoredIn = ({ started, repeated }: KeyTrial) => isSameId(started?.executionId, repeated?.executionId);
+const isHonoredIn = ({ started, repeated }: KeyTrial) =>
+  isSameId(started?.executionId, repeated?.executionId);
 
 /** A refused trigger says nothing about idempotency keys. */
 function unclearProblem(outcome: Outcome, { hintContext }: Connection): Problem {
@@ -161,9 +201,13 @@ export async function showKeyTrial(
 
 async function isConfirmed(name: string, context: Invocation): Promise<boolean> {
   const what = `this starts one run of ${name}, or two if the service ignores idempotency keys`;
-  if (!context.stdin().isTTY || !context.stderr.isTTY) throw usageProblem(what, 'add `--yes` to allow it');
+  if (!context.stdin().isTTY || !context.stderr.isTTY)
+    throw usageProblem(what, 'add `--yes` to allow it');
   const { askLine } = await import('../settings/prompts.ts');
-  const answer = await askLine(`${what[0]?.toUpperCase()}${what.slice(1)}. Continue? [y/N] `, context);
+  const answer = await askLine(
+    `${what[0]?.toUpperCase()}${what.slice(1)}. Continue? [y/N] `,
+    context,
+  );
   return /^y(es)?$/i.test(answer.trim());
 }
 
@@ -174,7 +218,10 @@ function findingsOf(trial: KeyTrial, settings: Settings): Finding[] {
   if (started) findings.push({ name: 'new_run', ...newRun(started) });
   if (started && conflict) findings.push({ name: 'active_run', ...activeRun(conflict, started) });
   if (ended) findings.push({ name: 'run_status', ...ok(`the run finished ${ended.status}`) });
-  findings.push({ name: 'idempotency_keys', ...(problem ? failed(problem) : keysFound(trial, settings)) });
+  findings.push({
+    name: 'idempotency_keys',
+    ...(problem ? failed(problem) : keysFound(trial, settings)),
+  });
   return findings;
 }
 
@@ -206,7 +253,10 @@ function keysFound(trial: KeyTrial, settings: Settings): Found {
 }
 
 /** How to change the setting so that it agrees with the service. Undefined if it already does. */
-function lineThatSets(treatment: KeyTreatment, { idempotencyKeys, profile }: Settings): string | undefined {
+function lineThatSets(
+  treatment: KeyTreatment,
+  { idempotencyKeys, profile }: Settings,
+): string | undefined {
   if (valueIfGiven(idempotencyKeys) === treatment) return undefined;
   const where = profileFlag(profile.value ?? defaultProfile);
   const command = `runctl config set idempotencyKeys ${treatment}${where}`;

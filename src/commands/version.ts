@@ -9,5 +9,8 @@ import { infoOutcome } from '../run/outcome.ts';
 const versions = { runctl, node: ofNode.node, platform: `${platform}-${arch}`, undici };
 
 export const versionCommand = define(new Command('version').description('show the version'), {
-  run: async () => ({ outcomes: [infoOutcome({ version: versions })], forPeople: { raw: versions.runctl } }),
+  run: async () => ({
+    outcomes: [infoOutcome({ version: versions })],
+    forPeople: { raw: versions.runctl },
+  }),
 });

@@ -1,7 +1,12 @@
 import { Command } from 'commander';
 import { define } from '../cli/command.ts';
 import { aboutRun, following } from '../cli/options.ts';
-import { flawOfRun, isFromJournal, parseRunArgument, type RunArgument } from '../connection/arguments.ts';
+import {
+  flawOfRun,
+  isFromJournal,
+  parseRunArgument,
+  type RunArgument,
+} from '../connection/arguments.ts';
 import type { Connection } from '../connection/connection.ts';
 import { findRun } from '../connection/find-run.ts';
 import { isJournalIncomplete } from '../connection/open-journal.ts';
@@ -28,7 +33,10 @@ export const watch = define(command, {
     ['runctl watch @last', 'follow the last run'],
     ['runctl watch nightly weekly', 'follow the last runs of two automations'],
     ['runctl watch --all', 'follow every unfinished run'],
-    ['runctl watch @last --timeout 10m --quiet', 'print only errors, and exit with 124 after ten minutes'],
+    [
+      'runctl watch @last --timeout 10m --quiet',
+      'print only errors, and exit with 124 after ten minutes',
+    ],
     [
       'runctl watch @last --on-final \'notify-send runctl "$RUNCTL_STATUS"\'',
       'run a command when the run has finished',
@@ -70,14 +78,20 @@ async function unfinishedRuns(connection: Connection): Promise<RunHandle[]> {
   const notFound = open.filter(({ kind }) => kind === 'not_found');
   const { current } = await refreshRuns(notFound, defaults.listGiveUpAtTerminalMs, connection);
   const again = notFound.filter(({ executionId }) => current.has(executionId));
-  return [...unfinished, ...again].reverse().map((entry) => runHandleOf(runOf(entry), entry, clock));
+  return [...unfinished, ...again]
+    .reverse()
+    .map((entry) => runHandleOf(runOf(entry), entry, clock));
 }
 
 /**
  * Follows each run once, even if it was named twice, and reports them in the order of the
  * arguments.
  */
-function followAll(runs: readonly RunHandle[], flags: FollowFlags, connection: Connection): Promise<Result> {
+function followAll(
+  runs: readonly RunHandle[],
+  flags: FollowFlags,
+  connection: Connection,
+): Promise<Result> {
   const distinct = new Map(runs.map((handle) => [keyOf(handle), handle]));
   return followAndReport(distinct.size, flags, connection, async ({ follow, done }) => {
     const followOne = async (handle: RunHandle): Promise<TargetOutcome> => {

@@ -41,15 +41,22 @@ export function routeOf({ method, url }: { method: string; url: string }): Route
   const parameters: Record<string, string> = {};
   for (const [name, encoded] of Object.entries(endpoint.path.exec(path)?.groups ?? {})) {
     const value = unlessThrown(() => decodeURIComponent(encoded));
-    if (value === undefined) return notRouted(400, 'malformedPath', `${name} is not percent-encoded UTF-8`);
-    if (name.endsWith('Id') && !isUuid(value)) return notRouted(400, 'invalidId', `${name} is not a UUID`);
+    if (value === undefined)
+      return notRouted(400, 'malformedPath', `${name} is not percent-encoded UTF-8`);
+    if (name.endsWith('Id') && !isUuid(value))
+      return notRouted(400, 'invalidId', `${name} is not a UUID`);
     parameters[name] = name.endsWith('Id') ? value.toLowerCase() : value;
   }
   const { projectId = '', automationName = '', executionId = '' } = parameters;
   return { kind, target: { projectId, automationName }, executionId };
 }
 
-function notRouted(status: number, code: string, message: string, headers?: Refusal['headers']): Route {
+function notRouted(
+  status: number,
+  code: string,
+  message: string,
+  headers?: Refusal['headers'],
+): Route {
   return { kind: 'none', refusal: { status, code, message, headers } };
 }
 

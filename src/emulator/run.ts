@@ -62,7 +62,15 @@ export function resultAt(run: EmulatedRun, nowMs: number): JsonObject {
   const { count = 3, failed = finalStatus === 'FAILED' ? 1 : 0, skipped = 0 } = plan.steps ?? {};
   if (!isFinished(run, nowMs)) {
     const summary = { stepCount: count, succeededSteps: 0, failedSteps: 0, skippedSteps: 0 };
-    return { executionId, ...target, status: 'RUNNING', output: null, summary, error: null, completedAt: null };
+    return {
+      executionId,
+      ...target,
+      status: 'RUNNING',
+      output: null,
+      summary,
+      error: null,
+      completedAt: null,
+    };
   }
   const succeeded = count - failed - skipped;
   return {
@@ -70,16 +78,24 @@ export function resultAt(run: EmulatedRun, nowMs: number): JsonObject {
     ...target,
     status: finalStatus,
     output: plan.output === undefined ? defaultOutput(finalStatus) : plan.output,
-    summary: { stepCount: count, succeededSteps: succeeded, failedSteps: failed, skippedSteps: skipped },
+    summary: {
+      stepCount: count,
+      succeededSteps: succeeded,
+      failedSteps: failed,
+      skippedSteps: skipped,
+    },
     error: finalStatus === 'COMPLETED' ? null : (plan.error ?? defaultError(finalStatus)),
     completedAt: shown(run, endsAtMs),
   };
 }
 
-const defaultOutput = (status: string) => (status === 'COMPLETED' ? 'The report was sent to 3 people.' : null);
+const defaultOutput = (status: string) =>
+  status === 'COMPLETED' ? 'The report was sent to 3 people.' : null;
 
 function defaultError(status: string): RunPlan['error'] {
-  if (status === 'TIMED_OUT') return { type: 'timed_out', message: 'The run exceeded the time limit' };
-  if (status === 'FAILED') return { type: 'step_failed', message: 'Step "Send the report": the mail server said no' };
+  if (status === 'TIMED_OUT')
+    return { type: 'timed_out', message: 'The run exceeded the time limit' };
+  if (status === 'FAILED')
+    return { type: 'step_failed', message: 'Step "Send the report": the mail server said no' };
   return null;
 }

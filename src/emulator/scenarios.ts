@@ -21,7 +21,10 @@ export const scenarios = {
         durationMs: 8 * secondMs,
         finalStatus: 'FAILED',
         steps: { count: 4, failed: 1, skipped: 1 },
-        error: { type: 'step_failed', message: 'Step "Post to the ledger": the ledger answered 403' },
+        error: {
+          type: 'step_failed',
+          message: 'Step "Post to the ledger": the ledger answered 403',
+        },
         creditsCharged: 5,
       },
     },
@@ -40,7 +43,11 @@ export const scenarios = {
           { afterMs: hourMs, untilMs: 85 * minuteMs, reply: tooMany },
           { afterMs: 2 * hourMs, untilMs: 145 * minuteMs, reply: badGateway },
           { afterMs: 145 * minuteMs, untilMs: 150 * minuteMs },
-          { afterMs: 150 * minuteMs, untilMs: 155 * minuteMs, reply: htmlReply(200, 'Sign in to the proxy') },
+          {
+            afterMs: 150 * minuteMs,
+            untilMs: 155 * minuteMs,
+            reply: htmlReply(200, 'Sign in to the proxy'),
+          },
         ],
       },
     },
@@ -68,14 +75,16 @@ export const scenarios = {
     },
   },
   'keys-ignored': {
-    about: 'like lost-answer, but idempotency keys are ignored: repeating a trigger of quick starts a second run',
+    about:
+      'like lost-answer, but idempotency keys are ignored: repeating a trigger of quick starts a second run',
     automations: {
       '*': { losesFirst: ['trigger'], ignoresKeys: true },
       quick: { durationMs: 10, losesFirst: ['trigger'], ignoresKeys: true },
     },
   },
   active: {
-    about: 'the automation is already running, started elsewhere, for another 15 seconds (try --if-active wait)',
+    about:
+      'the automation is already running, started elsewhere, for another 15 seconds (try --if-active wait)',
     automations: { '*': { ...ends, activeElsewhereMs: 15 * secondMs } },
   },
 } satisfies Record<string, { about: string; automations: Automations }>;

@@ -23,7 +23,13 @@ const host = '127.0.0.1';
 const maxBodyBytes = 2 ** 20;
 
 /** Serves a service over HTTP. Throws a usage problem for a port that is in use. */
-export async function startEmulator({ service, port = 0, speed = 1, nowMs, onRequest }: EmulatorOptions) {
+export async function startEmulator({
+  service,
+  port = 0,
+  speed = 1,
+  nowMs,
+  onRequest,
+}: EmulatorOptions) {
   const startedMs = nowMs();
   const emulatedMs = () => startedMs + (nowMs() - startedMs) * speed;
   const summary = createSummary();
@@ -54,7 +60,10 @@ export async function startEmulator({ service, port = 0, speed = 1, nowMs, onReq
     /** Every run as it is now, oldest first. */
     runs,
     /** What it has seen, in one line. */
-    summary: () => summary.line(runs().flatMap(({ executionId, status }) => (status === 'RUNNING' ? [] : executionId))),
+    summary: () =>
+      summary.line(
+        runs().flatMap(({ executionId, status }) => (status === 'RUNNING' ? [] : executionId)),
+      ),
     /** Also ends connections that hang. */
     close: () =>
       new Promise<void>((resolve) => {
@@ -77,7 +86,10 @@ function isForLoopback({ headers }: IncomingMessage): boolean {
 /** Reads a whole request; undefined if the caller left in the middle of it, or sends too much. */
 async function readRequest(incoming: IncomingMessage): Promise<ServiceRequest | undefined> {
   const { method = '', url = '' } = incoming;
-  const headers = Object.entries(incoming.headers).map(([name, value]) => [name, value?.toString()]);
+  const headers = Object.entries(incoming.headers).map(([name, value]) => [
+    name,
+    value?.toString(),
+  ]);
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {
@@ -90,7 +102,12 @@ async function readRequest(incoming: IncomingMessage): Promise<ServiceRequest | 
   } catch {
     return undefined;
   }
-  return { method, url, headers: Object.fromEntries(headers), body: Buffer.concat(chunks).toString() };
+  return {
+    method,
+    url,
+    headers: Object.fromEntries(headers),
+    body: Buffer.concat(chunks).toString(),
+  };
 }
 
 export function sendWhole(response: ServerResponse, { status, headers, body }: Reply): void {
@@ -98,8 +115,13 @@ export function sendWhole(response: ServerResponse, { status, headers, body }: R
 }
 
 /** The line for a request, such as `trigger nightly: 201 RUNNING a5663ff0`. */
-function lineOf({ method, url }: ServiceRequest, route: Route, { reply, note }: EmulatedResponse): string {
-  const asked = route.kind === 'none' ? `${method} ${url}` : `${route.kind} ${route.target.automationName}`;
+function lineOf(
+  { method, url }: ServiceRequest,
+  route: Route,
+  { reply, note }: EmulatedResponse,
+): string {
+  const asked =
+    route.kind === 'none' ? `${method} ${url}` : `${route.kind} ${route.target.automationName}`;
   // The status of the run, or the code of the error.
   const [, word] = /"(?:status|code)":"(\w+)"/.exec(reply.body) ?? [];
   const facts = [reply.status, word, executionIdIn(reply)?.slice(0, 8), note && `(${note})`];

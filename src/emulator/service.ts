@@ -59,7 +59,8 @@ type PlanOf = (target: Target) => AutomationPlan | undefined;
 
 /** The service, with what goes wrong on the way to it: only requests and time change it. */
 export function createService(automations: Automations, apiKeys: readonly string[]) {
-  const planOf: PlanOf = ({ automationName: name }) => automations[Object.hasOwn(automations, name) ? name : '*'];
+  const planOf: PlanOf = ({ automationName: name }) =>
+    automations[Object.hasOwn(automations, name) ? name : '*'];
   const { answer, runs, find } = createAnswers(planOf, apiKeys);
   const seen = new Set<string>(); // requests that can lose a response, which they do only once
 
@@ -68,7 +69,9 @@ export function createService(automations: Automations, apiKeys: readonly string
     const outage = outageOf(route, now);
     if (outage?.reply) return { reply: outage.reply, note: 'outage' };
     const reply = answer(request, now);
-    return outage || isLost(request, route, reply) ? { reply, note: 'response lost', send: reset } : { reply };
+    return outage || isLost(request, route, reply)
+      ? { reply, note: 'response lost', send: reset }
+      : { reply };
   }
 
   function outageOf(route: Route, { emulatedMs }: Now): Outage | undefined {
@@ -127,7 +130,8 @@ function createAnswers(planOf: PlanOf, apiKeys: readonly string[]) {
     if (refusal) return refusalReply(refusal);
     const { activeElsewhereMs, ignoresKeys, checksActiveFirst } = plan;
     const name = fullNameOf(target);
-    if (activeElsewhereMs && !latest.has(name)) start(target, { durationMs: activeElsewhereMs }, now);
+    if (activeElsewhereMs && !latest.has(name))
+      start(target, { durationMs: activeElsewhereMs }, now);
 
     const last = latest.get(name);
     const isActive = last && !isFinished(last, now.emulatedMs);
@@ -144,8 +148,17 @@ function createAnswers(planOf: PlanOf, apiKeys: readonly string[]) {
     return reply;
   }
 
-  function start(target: Target, plan: RunPlan, { realMs, emulatedMs }: Now, idempotencyKey?: string) {
-    const times = { shownAtMs: realMs, startedAtMs: emulatedMs, endsAtMs: emulatedMs + (plan.durationMs ?? 20_000) };
+  function start(
+    target: Target,
+    plan: RunPlan,
+    { realMs, emulatedMs }: Now,
+    idempotencyKey?: string,
+  ) {
+    const times = {
+      shownAtMs: realMs,
+      startedAtMs: emulatedMs,
+      endsAtMs: emulatedMs + (plan.durationMs ?? 20_000),
+    };
     const run: EmulatedRun = { target, executionId: randomUUID(), idempotencyKey, ...times, plan };
     runs.set(run.executionId, run);
     latest.set(fullNameOf(target), run);

@@ -36,7 +36,8 @@ export function createSummary() {
         const run = runs.get(executionId);
         if (!run) return;
         run.isKnown = true;
-        if (route.kind === 'result' && !reply.body.includes('"status":"RUNNING"')) run.isRead = true;
+        if (route.kind === 'result' && !reply.body.includes('"status":"RUNNING"'))
+          run.isRead = true;
       };
     },
 

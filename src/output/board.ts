@@ -39,7 +39,11 @@ const maxRows = 10;
  * Shows the runs that are followed on a terminal, one row for each. If there are several, a line
  * above the rows counts them. While the process is in the background, events go to the log instead.
  */
-export function createBoard({ runs, usualDuration }: BoardOptions, log: Reporter, context: Invocation) {
+export function createBoard(
+  { runs, usualDuration }: BoardOptions,
+  log: Reporter,
+  context: Invocation,
+) {
   const { clock, stderr } = context;
   const theme = themeOf(stderr, context);
   const sentenceOf = createSentences(clock);
@@ -93,7 +97,8 @@ export function createBoard({ runs, usualDuration }: BoardOptions, log: Reporter
     const columns = Math.max(1, stderr.columns() - 3);
     const lines = linesOf([...rows.values()].slice(0, maxRows), columns, clock, theme);
     if (isSingle) return lines.join('');
-    const more = rows.size > maxRows ? [cutTo(`and ${rows.size - maxRows} more`, columns, theme)] : [];
+    const more =
+      rows.size > maxRows ? [cutTo(`and ${rows.size - maxRows} more`, columns, theme)] : [];
     return [cutTo(`${done} of ${runs} done`, columns, theme), ...lines, ...more].join('\n  ');
   }
 }
@@ -107,7 +112,8 @@ function update(row: BoardRow, event: RunEvent, clock: Clock): void {
     // 0.
     if (startMs <= clock.nowMs()) row.startedAtMs = startMs;
   }
-  if (event.event === 'attempt_failed' && event.run) row.failure = { ...event, atMs: clock.elapsedMs() };
+  if (event.event === 'attempt_failed' && event.run)
+    row.failure = { ...event, atMs: clock.elapsedMs() };
 }
 
 /** One row, such as `nightly RUNNING 4m 12s · usually 5m`, aligned with the other rows. */
@@ -119,7 +125,9 @@ function linesOf(rows: readonly BoardRow[], columns: number, clock: Clock, theme
   }));
   const widest = (cell: 'name' | 'status') => Math.max(...shown.map((each) => widthOf(each[cell])));
   return shown.map(({ row, name, status }) => {
-    const head = [padTo(name, widest('name')), padTo(status, widest('status')), timeOf(row, clock)].join(' ').trimEnd();
+    const head = [padTo(name, widest('name')), padTo(status, widest('status')), timeOf(row, clock)]
+      .join(' ')
+      .trimEnd();
     const note = noteOf(row, clock, theme);
     const line = cutTo(note ? `${head} ${theme.symbols.dot} ${note}` : head, columns, theme);
     return row.failure ? theme.warn(line) : line;
@@ -132,7 +140,11 @@ function timeOf({ status, startedAtMs }: BoardRow, clock: Clock): string {
   return formatAge(clock.nowMs() - startedAtMs);
 }
 
-function noteOf({ failure, usual, status }: BoardRow, clock: Clock, { symbols }: Theme): string | undefined {
+function noteOf(
+  { failure, usual, status }: BoardRow,
+  clock: Clock,
+  { symbols }: Theme,
+): string | undefined {
   if (!failure) return status?.isFinal ? undefined : usual;
   const { lastConfirmed, atMs, fault } = failure;
   const reason = sanitizeLine(reasonOf(fault));

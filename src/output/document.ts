@@ -11,7 +11,10 @@ import { plainSentence } from '../run/quote.ts';
 import { durationMsOf, fullNameOf } from '../run/run.ts';
 import type { JsonObject } from '../system/json.ts';
 
-type DocumentContext = Pick<Invocation, 'command' | 'commandLine' | 'warnings' | 'secrets' | 'withFlags'>;
+type DocumentContext = Pick<
+  Invocation,
+  'command' | 'commandLine' | 'warnings' | 'secrets' | 'withFlags'
+>;
 
 interface DocumentOptions {
   hintContext?: HintContext;
@@ -23,7 +26,11 @@ interface DocumentOptions {
  * The document that `--json` prints for an outcome: all fields of the service, and `runctl`. If the
  * status and the result have the same field, that of the status is taken, because it is newer.
  */
-export function documentOf(outcome: Outcome, context: DocumentContext, options: DocumentOptions = {}): JsonObject {
+export function documentOf(
+  outcome: Outcome,
+  context: DocumentContext,
+  options: DocumentOptions = {},
+): JsonObject {
   const { run } = outcome;
   const target = targetOf(outcome);
   const { status, result } = factsOf(outcome);
@@ -42,8 +49,15 @@ export function documentOf(outcome: Outcome, context: DocumentContext, options: 
  * The fields under `runctl`, in this order. JSON has no undefined, so a field that is undefined is
  * left out.
  */
-function runctlOf(outcome: Outcome, context: DocumentContext, options: DocumentOptions): JsonObject {
-  const { hintContext = plainHintContext, isSafeToRepeat = outcome.triggerInfo?.isSafeToRepeat ?? true } = options;
+function runctlOf(
+  outcome: Outcome,
+  context: DocumentContext,
+  options: DocumentOptions,
+): JsonObject {
+  const {
+    hintContext = plainHintContext,
+    isSafeToRepeat = outcome.triggerInfo?.isSafeToRepeat ?? true,
+  } = options;
   const { command, secrets } = context;
   const { status, fault, lastConfirmed, activeExecutionId } = factsOf(outcome);
   const diagnostic = diagnosticOf(outcome, hintContext);
@@ -66,7 +80,10 @@ function runctlOf(outcome: Outcome, context: DocumentContext, options: DocumentO
   };
 }
 
-function triggerOf(triggerInfo: TriggerInfo | undefined, isSafeToRepeat: boolean): JsonObject | undefined {
+function triggerOf(
+  triggerInfo: TriggerInfo | undefined,
+  isSafeToRepeat: boolean,
+): JsonObject | undefined {
   if (!triggerInfo) return undefined;
   const { attribution, idempotencyKey } = triggerInfo;
   return { ...attributions[attribution], idempotencyKey, safeToRepeat: isSafeToRepeat };
@@ -78,7 +95,12 @@ const lastConfirmedOf = ({ status, ageMs }: LastConfirmed) => ({
 });
 
 /** A problem may quote a service that sent the API key back, so its texts are scrubbed. */
-function problemOf(outcome: Outcome, { message }: Diagnostic, fault: Fault | undefined, { secrets }: DocumentContext) {
+function problemOf(
+  outcome: Outcome,
+  { message }: Diagnostic,
+  fault: Fault | undefined,
+  { secrets }: DocumentContext,
+) {
   const name = problemNameOf(outcome);
   const isExitName = name !== 'idempotency_key_expired' && name !== 'other_api_key';
   const { httpStatus, serviceCode, requestId, retryAfterMs }: Partial<Fault> = fault ?? {};
@@ -101,7 +123,9 @@ function warningsOf(outcome: Outcome, { warnings, secrets }: DocumentContext): J
     if (!warning.target) return true;
     return target !== undefined && fullNameOf(warning.target) === fullNameOf(target);
   };
-  return warnings.filter(isMine).map(({ name, message }) => ({ name, message: secrets.scrub(plainSentence(message)) }));
+  return warnings
+    .filter(isMine)
+    .map(({ name, message }) => ({ name, message: secrets.scrub(plainSentence(message)) }));
 }
 
 /**
@@ -116,14 +140,19 @@ function nextOf(
 ): string | undefined {
   const named = diagnostic.needsPerson ? undefined : commandIn(diagnostic);
   if (named !== undefined) return context.withFlags(named);
-  const isCommandRepeatable = outcomeNameOf(outcome) === 'rate_limited' && outcome.triggerInfo && isSafeToRepeat;
+  const isCommandRepeatable =
+    outcomeNameOf(outcome) === 'rate_limited' && outcome.triggerInfo && isSafeToRepeat;
   return isCommandRepeatable ? context.commandLine : undefined;
 }
 
 /**
  * The next command to type for an outcome without a problem, though the run itself may have failed.
  */
-function nextAfter(outcome: Outcome, { argumentOf }: HintContext, context: DocumentContext): string | undefined {
+function nextAfter(
+  outcome: Outcome,
+  { argumentOf }: HintContext,
+  context: DocumentContext,
+): string | undefined {
   const { run } = outcome;
   if (!run) return undefined;
   const { status } = factsOf(outcome);

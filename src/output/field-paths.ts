@@ -1,7 +1,15 @@
 import { isJsonObject } from '../system/json.ts';
 
 const identity = ['executionId', 'projectId', 'automationName'];
-const ofStatus = ['status', 'title', 'message', 'startedAt', 'completedAt', 'createdAt', 'creditsCharged'];
+const ofStatus = [
+  'status',
+  'title',
+  'message',
+  'startedAt',
+  'completedAt',
+  'createdAt',
+  'creditsCharged',
+];
 const ofResult = ['status', 'summary', 'output', 'error', 'completedAt'];
 const ofBoth = [...new Set([...ofStatus, ...ofResult])];
 
@@ -13,14 +21,25 @@ const fieldsOfCommands: Readonly<Record<string, readonly string[]>> = {
   list: ['status', 'startedAt', 'completedAt', 'creditsCharged'],
   recover: ofStatus,
 };
-const ofAgent = ['executionId', 'agentId', 'status', 'title', 'message', 'startedAt', 'completedAt', 'createdAt'];
+const ofAgent = [
+  'executionId',
+  'agentId',
+  'status',
+  'title',
+  'message',
+  'startedAt',
+  'completedAt',
+  'createdAt',
+];
 
 /**
  * The names with which a path of `--field` may begin: those of the service for this command, and
  * `runctl`.
  */
 export function fieldsOf(command: string): readonly string[] {
-  const names = command.startsWith('agent ') ? ofAgent : [...identity, ...(fieldsOfCommands[command] ?? [])];
+  const names = command.startsWith('agent ')
+    ? ofAgent
+    : [...identity, ...(fieldsOfCommands[command] ?? [])];
   return [...names, 'runctl'];
 }
 

@@ -12,22 +12,34 @@ export type FieldRow = readonly [label: string, value: string | undefined];
  * Prints labels and values in two columns, and leaves out rows without a value. A long value
  * continues on lines below, and on a narrow terminal it begins below its label.
  */
-export function fields(rows: readonly FieldRow[], theme: Theme, { columns, indent = 0 }: WrapOptions = {}): string {
-  const shown = rows.flatMap(([label, value]) => (value ? [[label, value.split(' ')] as const] : []));
+export function fields(
+  rows: readonly FieldRow[],
+  theme: Theme,
+  { columns, indent = 0 }: WrapOptions = {},
+): string {
+  const shown = rows.flatMap(([label, value]) =>
+    value ? [[label, value.split(' ')] as const] : [],
+  );
   const width = Math.max(0, ...shown.map(([label]) => label.length));
   const margin = ' '.repeat(indent);
   const valueColumn = indent + width + 2;
   return shown
     .map(([label, words]) => {
       const fits = columns === undefined || valueColumn + widestWord(words) <= columns;
-      if (fits) return `${margin}${theme.dim(label.padEnd(width))}  ${wrap(words, { columns, indent: valueColumn })}\n`;
+      if (fits)
+        return `${margin}${theme.dim(label.padEnd(width))}  ${wrap(words, { columns, indent: valueColumn })}\n`;
       return `${margin}${theme.dim(label)}\n${margin}  ${wrap(words, { columns, indent: indent + 2 })}\n`;
     })
     .join('');
 }
 
 export function statusFields(
-  { run, status, result, usual }: { run: Run; status: RunStatus; result?: RunResult; usual?: string },
+  {
+    run,
+    status,
+    result,
+    usual,
+  }: { run: Run; status: RunStatus; result?: RunResult; usual?: string },
   nowMs: number,
   theme: Theme,
   lines: WrapOptions,
@@ -52,7 +64,11 @@ export function statusFields(
 }
 
 /** How long an unfinished run has taken: `4m 12s (usually 5m)`. */
-function soFar({ startedAt }: RunStatus, usual: string | undefined, nowMs: number): string | undefined {
+function soFar(
+  { startedAt }: RunStatus,
+  usual: string | undefined,
+  nowMs: number,
+): string | undefined {
   const took = durationOf({ startedAt, completedAt: new Date(nowMs).toISOString() });
   return took && usual ? `${took} (${usual})` : took;
 }

@@ -5,7 +5,13 @@ import { diagnosticOf } from '../messages/of-outcome.ts';
 import type { RunEvent } from '../run/events.ts';
 import { isSignalExitName } from '../run/exit-codes.ts';
 import { factsOf, isOk, outcomeNameOf, problemNameOf } from '../run/exit-of.ts';
-import { type Outcome, type OutcomeOf, type TargetOutcome, targetOf, type WatchEnd } from '../run/outcome.ts';
+import {
+  type Outcome,
+  type OutcomeOf,
+  type TargetOutcome,
+  targetOf,
+  type WatchEnd,
+} from '../run/outcome.ts';
 import { isSuccess, wordOf } from '../run/statuses.ts';
 import type { OutputOptions, Result } from './result.ts';
 import { withoutStatus } from './status-text.ts';
@@ -27,13 +33,23 @@ const endsAllWatches: Record<WatchEnd['kind'], boolean> = {
 };
 
 /** The event that the command has finished with one run, while others may take hours. */
-export function doneEvent(outcome: TargetOutcome, pending: number, hintContext: HintContext): RunEvent {
+export function doneEvent(
+  outcome: TargetOutcome,
+  pending: number,
+  hintContext: HintContext,
+): RunEvent {
   const { run } = outcome;
   const name = outcomeNameOf(outcome);
   const cause = problemNameOf(outcome);
-  const endsAll = isSignalExitName(name) || (outcome.kind === 'watch_ended' && endsAllWatches[outcome.end.kind]);
+  const endsAll =
+    isSignalExitName(name) || (outcome.kind === 'watch_ended' && endsAllWatches[outcome.end.kind]);
   const failure = diagnosticOf(outcome, hintContext) ? { name: cause, endsAll } : undefined;
-  return { event: 'run_done', ...(run ? { run } : { target: targetOf(outcome) }), pending, failure };
+  return {
+    event: 'run_done',
+    ...(run ? { run } : { target: targetOf(outcome) }),
+    pending,
+    failure,
+  };
 }
 
 /**

@@ -43,7 +43,11 @@ export function createLogReporter(context: Invocation, { quiet }: OutputOptions 
     const { target, executionId = '' } = subjectOf(event) ?? {};
     const text = changeOf(event, named.has(executionId));
     if (!target || text === undefined) return;
-    const written = reported.get(executionId) ?? { lastMs: startMs, signs: 0, hasToldSilence: false };
+    const written = reported.get(executionId) ?? {
+      lastMs: startMs,
+      signs: 0,
+      hasToldSilence: false,
+    };
     const lastMs = clock.elapsedMs();
     if (isLongSilence(event) && !written.hasToldSilence) {
       reported.set(executionId, { lastMs, signs: 0, hasToldSilence: true });
@@ -54,7 +58,9 @@ export function createLogReporter(context: Invocation, { quiet }: OutputOptions 
     } else {
       reported.set(executionId, { lastMs, signs: 0, hasToldSilence: false });
     }
-    stderr.write(`${localTime(clock.nowMs())} ${sanitizeLine(automationNameOf(target))} ${sanitizeLine(text)}\n`);
+    stderr.write(
+      `${localTime(clock.nowMs())} ${sanitizeLine(automationNameOf(target))} ${sanitizeLine(text)}\n`,
+    );
   }
 }
 

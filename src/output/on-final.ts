@@ -19,7 +19,11 @@ export function createFinalHooks(command: string | undefined, context: Invocatio
   const tooLate = new AbortController();
   const running = new Set<Promise<void>>();
 
-  async function runFor(outcome: OutcomeOf<'status'>, document: JsonObject, shellCommand: string): Promise<void> {
+  async function runFor(
+    outcome: OutcomeOf<'status'>,
+    document: JsonObject,
+    shellCommand: string,
+  ): Promise<void> {
     const { run } = outcome;
     const how = await limited(async () => {
       if (isInterrupted(signal)) return 'was not run: interrupted';
@@ -43,7 +47,9 @@ export function createFinalHooks(command: string | undefined, context: Invocatio
     async waitForAll() {
       if (running.size === 0) return;
       const allEnded = new AbortController();
-      void clock.sleep(maxWaitMs, allEnded.signal).then(() => tooLate.abort('the time limit for hooks expired'));
+      void clock
+        .sleep(maxWaitMs, allEnded.signal)
+        .then(() => tooLate.abort('the time limit for hooks expired'));
       await Promise.all(running);
       allEnded.abort();
     },
@@ -97,7 +103,11 @@ const variable = (text: unknown) =>
     .replaceAll('\0', '')
     .slice(0, maxVariable);
 
-function variablesOf({ run, triggerInfo }: OutcomeOf<'status'>, document: JsonObject, command: string | null) {
+function variablesOf(
+  { run, triggerInfo }: OutcomeOf<'status'>,
+  document: JsonObject,
+  command: string | null,
+) {
   const { exitCode, outcome } = isJsonObject(document.runctl) ? document.runctl : {};
   const given = {
     RUNCTL_COMMAND: command,

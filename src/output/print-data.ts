@@ -11,7 +11,11 @@ import type { OutputOptions, Result } from './result.ts';
  * Prints one line for each document, so that a script reads one and several in the same way: JSON,
  * or the values of `--field`, separated by tabs.
  */
-export function printDocuments(result: Result, { json, field: paths = [] }: OutputOptions, context: Invocation): void {
+export function printDocuments(
+  result: Result,
+  { json, field: paths = [] }: OutputOptions,
+  context: Invocation,
+): void {
   const documents = documentsOf(result, context);
   if (json) {
     for (const document of documents) printJson(document, context);
@@ -20,7 +24,9 @@ export function printDocuments(result: Result, { json, field: paths = [] }: Outp
   for (const document of documents) {
     printLine(paths.map((path) => textAt(document, path)).join('\t'), context);
   }
-  const missing = documents.flatMap((document) => paths.filter((path) => isUnexpectedlyMissing(document, path)));
+  const missing = documents.flatMap((document) =>
+    paths.filter((path) => isUnexpectedlyMissing(document, path)),
+  );
   for (const path of new Set(missing)) {
     printSentence(`runctl: the document has no ${quote(path)}`, context);
   }
@@ -28,7 +34,9 @@ export function printDocuments(result: Result, { json, field: paths = [] }: Outp
 
 function documentsOf(result: Result, context: Invocation): JsonObject[] {
   const { outcomes = [], hintContext } = result;
-  const isEachSafeToRepeat = outcomes.every(({ triggerInfo }) => triggerInfo?.isSafeToRepeat ?? true);
+  const isEachSafeToRepeat = outcomes.every(
+    ({ triggerInfo }) => triggerInfo?.isSafeToRepeat ?? true,
+  );
   const { isSafeToRepeat = isEachSafeToRepeat } = result;
   return outcomes.map((outcome) => documentOf(outcome, context, { hintContext, isSafeToRepeat }));
 }

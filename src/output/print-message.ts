@@ -8,7 +8,11 @@ import { wrapOptionsOf } from './wrap.ts';
  * Prints a message and its hint on stderr. `name` is the automation's, and is left out if the
  * message has it.
  */
-export function printDiagnostic({ message, choices = [], hint }: Diagnostic, context: Invocation, name?: string): void {
+export function printDiagnostic(
+  { message, choices = [], hint }: Diagnostic,
+  context: Invocation,
+  name?: string,
+): void {
   const { stderr } = context;
   const hasName = name === undefined || message.includes(name);
   const prefix = hasName ? 'runctl:' : `runctl: ${sanitizeLine(name)}:`;

@@ -69,7 +69,11 @@ function printProblems(
  * What went wrong, in the order of the arguments, and with the name of the automation if there are
  * several. A run that was named twice is reported once.
  */
-function problemsOf(outcomes: readonly Outcome[], hintContext = plainHintContext, { stdout }: Invocation) {
+function problemsOf(
+  outcomes: readonly Outcome[],
+  hintContext = plainHintContext,
+  { stdout }: Invocation,
+) {
   const distinct = [...new Set(outcomes)];
   return distinct.flatMap((outcome) => {
     if (outcome.exitsZero) return [];
@@ -95,7 +99,9 @@ function printFailedRuns(outcomes: readonly Outcome[], { stderr, warnings }: Inv
   const isReported = warnings.some((warning) => warning.name === 'replayed_failure');
   if (stderr.isTTY || isReported) return;
   const exitNames = outcomes.map(commandExitNameOf);
-  const failed = outcomes.filter((_, index) => /^(run_|still_running)/.test(exitNames[index] ?? ''));
+  const failed = outcomes.filter((_, index) =>
+    /^(run_|still_running)/.test(exitNames[index] ?? ''),
+  );
   if (failed.length === 0) return;
   if (outcomes.length > 1) {
     const completed = exitNames.filter((name) => name === 'ok').length;

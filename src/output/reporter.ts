@@ -15,7 +15,8 @@ export function createReporter(options: OutputOptions, context: Invocation): Rep
 function keepingWarnings(reporter: Reporter, { warnings }: Invocation): Reporter {
   return {
     emit(event) {
-      const isNew = event.event === 'warning' && !warnings.some(({ message }) => message === event.message);
+      const isNew =
+        event.event === 'warning' && !warnings.some(({ message }) => message === event.message);
       if (isNew) warnings.push(event);
       reporter.emit(event);
     },
@@ -40,7 +41,10 @@ export async function contextWithBoard(
   if (quiet || debug || !hasBoard) return context;
   const { createBoard } = await import('./board.ts');
   const board = createBoard(follow, createLogReporter(context), context);
-  const above = (sink: Sink): Sink => ({ ...sink, write: (text) => board.above(() => sink.write(text)) });
+  const above = (sink: Sink): Sink => ({
+    ...sink,
+    write: (text) => board.above(() => sink.write(text)),
+  });
   return {
     ...context,
     reporter: keepingWarnings(board, context),

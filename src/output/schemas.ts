@@ -23,7 +23,12 @@ const mapOf = (additionalProperties: Schema) => ({ type: 'object', additionalPro
  * `schema: 1`.
  */
 function object(required: Schema, optional: Schema = {}, more: Schema = {}): Schema {
-  return { type: 'object', properties: { ...required, ...optional }, required: Object.keys(required), ...more };
+  return {
+    type: 'object',
+    properties: { ...required, ...optional },
+    required: Object.keys(required),
+    ...more,
+  };
 }
 
 const outcomes = [...new Set(exitCodes.map(({ outcome }) => outcome))];
@@ -38,7 +43,10 @@ const warning = object({ name: text, message: text });
 const setting = object({ value: textOrNull, source: textOrNull }, { problem: text });
 
 const problem = object(
-  { name: oneOf(...outcomes.filter((name) => !withoutProblem.includes(name)), ...causesOfUnknown), message: text },
+  {
+    name: oneOf(...outcomes.filter((name) => !withoutProblem.includes(name)), ...causesOfUnknown),
+    message: text,
+  },
   { httpStatus: whole, serviceCode: text, requestId: text, retryAfterMs: count },
 );
 
@@ -51,14 +59,28 @@ const trigger = object({
 
 const reports = {
   list: object({ idempotencyKey: textOrNull, at: time, baseUrl: text }),
-  recover: object({ at: time, resolution: oneOf(...allResolutions), reason: textOrNull }, { until: time }),
+  recover: object(
+    { at: time, resolution: oneOf(...allResolutions), reason: textOrNull },
+    { until: time },
+  ),
   config: mapOf({ anyOf: [setting, text] }),
   explain: listOf(
-    object({ code: whole, outcome: text, meaning: text, advice: text, repeat: oneOf('yes', 'own key', 'no') }),
+    object({
+      code: whole,
+      outcome: text,
+      meaning: text,
+      advice: text,
+      repeat: oneOf('yes', 'own key', 'no'),
+    }),
   ),
   version: object({ runctl: text, node: text, platform: text, undici: text }),
   doctor: listOf(
-    object({ name: text, result: oneOf('ok', 'warning', 'failed', 'skipped'), message: text, advice: textOrNull }),
+    object({
+      name: text,
+      result: oneOf('ok', 'warning', 'failed', 'skipped'),
+      message: text,
+      advice: textOrNull,
+    }),
   ),
   request: object({ method: text, url: text, body: mapOf({}), idempotencyKey: text }),
 };
@@ -72,7 +94,14 @@ const runctl = object(
     next: textOrNull,
     warnings: listOf(warning),
   },
-  { durationMs: count, trigger, problem, activeExecutionId: text, lastConfirmed: confirmed, ...reports },
+  {
+    durationMs: count,
+    trigger,
+    problem,
+    activeExecutionId: text,
+    lastConfirmed: confirmed,
+    ...reports,
+  },
   {
     if: { properties: { outcome: oneOf(...withoutProblem) } },
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
@@ -88,7 +117,10 @@ const runctl = object(
   },
 );
 
-const summary = object({}, { stepCount: count, succeededSteps: count, failedSteps: count, skippedSteps: count });
+const summary = object(
+  {},
+  { stepCount: count, succeededSteps: count, failedSteps: count, skippedSteps: count },
+);
 const error = object({}, { type: textOrNull, message: textOrNull });
 /** Every document names its run or automation. */
 const names = { executionId: textOrNull, projectId: text, automationName: text, agentId: text };

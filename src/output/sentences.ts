@@ -21,7 +21,8 @@ export function createSentences(clock: Clock): (event: RunEvent) => string | und
   return (event) => {
     if (event.event === 'warning') return warningSentence(event.message);
     if (event.event === 'waiting' && event.for === 'active_run') return waitSentence(event);
-    if (event.event === 'attempt_failed' && event.resource === 'trigger') return failureSentence(event);
+    if (event.event === 'attempt_failed' && event.resource === 'trigger')
+      return failureSentence(event);
     if (event.event === 'triggered') return triggeredSentence(event);
     return event.event === 'run_done' ? doneSentence(event) : undefined;
   };
@@ -50,7 +51,8 @@ export function createSentences(clock: Clock): (event: RunEvent) => string | und
     if (last?.reason === reason && nowMs - last.atMs < heartbeatMs) return undefined;
     failed.set(name, { reason, atMs: nowMs });
     // The first command of a new user may have a typing error in the base URL.
-    const check = event.fault.kind === 'unreachable' ? ' (`runctl config list` shows the base URL)' : '';
+    const check =
+      event.fault.kind === 'unreachable' ? ' (`runctl config list` shows the base URL)' : '';
     return `${name}: ${reason}; ${howRetried(event)}${check}`;
   }
 }
@@ -58,9 +60,14 @@ export function createSentences(clock: Clock): (event: RunEvent) => string | und
 type RunEventOf<Name extends RunEvent['event']> = Extract<RunEvent, { event: Name }>;
 
 /** Warnings that need no action, which `--quiet` leaves out. */
-const harmless: readonly WarningName[] = ['agents_discontinued', 'unknown_setting', 'unknown_status'];
+const harmless: readonly WarningName[] = [
+  'agents_discontinued',
+  'unknown_setting',
+  'unknown_status',
+];
 
-export const isShownQuietly = (event: RunEvent): boolean => event.event === 'warning' && !harmless.includes(event.name);
+export const isShownQuietly = (event: RunEvent): boolean =>
+  event.event === 'warning' && !harmless.includes(event.name);
 
 /**
  * Other runs may be watched for hours, so a failure is named at once. The full report comes at the
@@ -91,7 +98,8 @@ function triggeredSentence(event: RunEventOf<'triggered'>): string | undefined {
   };
   const { executionId } = run;
   // An earlier run that failed has a warning of its own.
-  if (status?.isFinal && how !== 'started') return isSuccess(status.status) ? sentences[how] : undefined;
+  if (status?.isFinal && how !== 'started')
+    return isSuccess(status.status) ? sentences[how] : undefined;
   if (isWatched) return `${sentences[how]}: ${executionId}`;
   return `${sentences[how]}; to watch it: \`runctl watch ${argument ?? executionId}\``;
 }

@@ -20,7 +20,11 @@ export function createSpinner(text: () => string, context: Context) {
   // ora makes the frames, but doesn't write them: its own timer draws twelve a second, and it
   // doesn't know that a process can be in the background. Its `color` is set because it doesn't
   // respect NO_COLOR.
-  const spinner = ora({ stream: terminal, spinner: unicode ? 'dots' : 'line', color: stderr.colors && 'cyan' });
+  const spinner = ora({
+    stream: terminal,
+    spinner: unicode ? 'dots' : 'line',
+    color: stderr.colors && 'cyan',
+  });
   let timer: NodeJS.Timeout | undefined;
   let drawn = ''; // what is on the terminal, just above the cursor
   let drawnAtResumption = 0;
@@ -87,7 +91,10 @@ export function createSpinner(text: () => string, context: Context) {
     if (drawn === '' || !isBelow) return '';
     // A terminal that became narrower has rewrapped the lines.
     const widths = `  ${drawn}`.split('\n').map(widthOf);
-    const rows = widths.reduce((sum, width) => sum + Math.max(1, Math.ceil(width / stderr.columns())), 0);
+    const rows = widths.reduce(
+      (sum, width) => sum + Math.max(1, Math.ceil(width / stderr.columns())),
+      0,
+    );
     return `\u001B[${rows}A${eraseBelow}`;
   }
 

@@ -30,7 +30,10 @@ export interface ShownStatus {
   isFinal: boolean;
 }
 
-export function colorOfStatus({ status, isFinal }: ShownStatus, theme: Theme): (text: string) => string {
+export function colorOfStatus(
+  { status, isFinal }: ShownStatus,
+  theme: Theme,
+): (text: string) => string {
   if (!isFinal) return theme.busy;
   return isSuccess(status) ? theme.ok : theme.bad;
 }

@@ -20,7 +20,10 @@ export function table<Row>(
   theme: Theme,
   width: number | undefined,
 ): string {
-  const filled = columns.map(({ heading, cell }) => ({ heading, cells: rows.map((row) => cell(row, theme)) }));
+  const filled = columns.map(({ heading, cell }) => ({
+    heading,
+    cells: rows.map((row) => cell(row, theme)),
+  }));
   const laidOut = width === undefined ? forPipe(filled) : forTerminal(filled, theme, width);
   return ['headings', ...rows]
     .map(
@@ -35,7 +38,8 @@ export function table<Row>(
 
 const gap = '  ';
 
-const widest = (texts: readonly string[]) => texts.reduce((most, text) => Math.max(most, widthOf(text)), 0);
+const widest = (texts: readonly string[]) =>
+  texts.reduce((most, text) => Math.max(most, widthOf(text)), 0);
 
 interface FilledColumn {
   heading: string;
@@ -76,9 +80,15 @@ function forTerminal(columns: readonly FilledColumn[], theme: Theme, width: numb
     const isLast = at === columns.length - 1;
     const shown = [
       { text: heading, style: theme.dim },
-      ...cells.map(({ text, symbol, style = String }) => ({ text: symbol ? `${symbol} ${text}` : text, style })),
+      ...cells.map(({ text, symbol, style = String }) => ({
+        text: symbol ? `${symbol} ${text}` : text,
+        style,
+      })),
     ];
-    const taken = Math.min(widest(shown.map(({ text }) => text)), isLast ? columnsLeft : Math.floor(width / 3));
+    const taken = Math.min(
+      widest(shown.map(({ text }) => text)),
+      isLast ? columnsLeft : Math.floor(width / 3),
+    );
     if (taken > columnsLeft || (isLast && columnsLeft < minOfLast)) return [];
     columnsLeft -= taken + gap.length;
     return [shown.map(({ text, style }) => style(padTo(cutTo(text, taken, theme), taken)))];

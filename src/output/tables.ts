@@ -28,14 +28,20 @@ export interface ListRow {
  * On a terminal, which has `columns`, ids are as short as possible. Everywhere else they are
  * complete.
  */
-export function runTable(rows: readonly ListRow[], nowMs: number, theme: Theme, { columns }: WrapOptions): string {
+export function runTable(
+  rows: readonly ListRow[],
+  nowMs: number,
+  theme: Theme,
+  { columns }: WrapOptions,
+): string {
   const ids = rows.flatMap(({ entry }) => executionIdOf(entry) ?? []);
   const idLength = columns === undefined ? Infinity : lengthOfIds(ids);
   const since = (time: string) => ({ text: formatAgo(nowMs - Date.parse(time)) });
   const listColumns: readonly Column<ListRow>[] = [
     {
       heading: 'STATUS',
-      cell: ({ entry }, theme) => (entry.kind === 'run' ? statusCell(entry, theme) : doubtful(statusOf(entry), theme)),
+      cell: ({ entry }, theme) =>
+        entry.kind === 'run' ? statusCell(entry, theme) : doubtful(statusOf(entry), theme),
     },
     { heading: 'AUTOMATION', cell: ({ entry }) => automationCell(entry) },
     {
@@ -49,16 +55,23 @@ export function runTable(rows: readonly ListRow[], nowMs: number, theme: Theme, 
     { heading: 'TOOK', cell: (row) => ({ text: tookOf(row, nowMs) ?? '' }) },
     {
       heading: 'POLLED',
-      cell: ({ entry, isOld }) => (entry.kind === 'run' && isOld ? since(entry.statusAt) : { text: '' }),
+      cell: ({ entry, isOld }) =>
+        entry.kind === 'run' && isOld ? since(entry.statusAt) : { text: '' },
     },
-    { heading: 'CREDITS', cell: ({ entry }) => ({ text: String(timesOf(entry).creditsCharged ?? '') }) },
+    {
+      heading: 'CREDITS',
+      cell: ({ entry }) => ({ text: String(timesOf(entry).creditsCharged ?? '') }),
+    },
     {
       heading: 'ORIGIN',
       cell: ({ entry }) => ({ text: entry.idempotencyKey === undefined ? 'elsewhere' : '' }),
     },
     {
       heading: 'ERROR',
-      cell: ({ entry }, { bad }) => ({ text: sanitizeLine(timesOf(entry).error ?? ''), style: bad }),
+      cell: ({ entry }, { bad }) => ({
+        text: sanitizeLine(timesOf(entry).error ?? ''),
+        style: bad,
+      }),
     },
   ];
   return table(listColumns, rows, theme, columns);
@@ -66,7 +79,9 @@ export function runTable(rows: readonly ListRow[], nowMs: number, theme: Theme, 
 
 const timesOf = (entry: Entry): Partial<RunEntry> => (entry.kind === 'unresolved' ? {} : entry);
 
-const automationCell = ({ target }: { target: Target }): Cell => ({ text: sanitizeLine(target.automationName) });
+const automationCell = ({ target }: { target: Target }): Cell => ({
+  text: sanitizeLine(target.automationName),
+});
 
 const statusCell = (shown: ShownStatus, theme: Theme): Cell => ({
   text: sanitizeLine(shown.status),
@@ -74,13 +89,20 @@ const statusCell = (shown: ShownStatus, theme: Theme): Cell => ({
   style: colorOfStatus(shown, theme),
 });
 
-const doubtful = (text: string, { symbols, warn }: Theme): Cell => ({ text, symbol: symbols.warn, style: warn });
+const doubtful = (text: string, { symbols, warn }: Theme): Cell => ({
+  text,
+  symbol: symbols.warn,
+  style: warn,
+});
 
 /** How long a run took, or has been running if it was polled just now. */
 function tookOf({ entry, isOld }: ListRow, nowMs: number): string | undefined {
   const isRunning = isUnfinished(entry) && !isOld;
   const { startedAt, completedAt } = timesOf(entry);
-  return durationOf({ startedAt, completedAt: isRunning ? new Date(nowMs).toISOString() : completedAt });
+  return durationOf({
+    startedAt,
+    completedAt: isRunning ? new Date(nowMs).toISOString() : completedAt,
+  });
 }
 
 const finalColumns: readonly Column<TargetOutcome>[] = [
@@ -100,8 +122,14 @@ const finalColumns: readonly Column<TargetOutcome>[] = [
       return { text: (status?.isFinal && durationOf({ ...status, completedAt })) || '' };
     },
   },
-  { heading: 'CREDITS', cell: (outcome) => ({ text: String(factsOf(outcome).status?.creditsCharged ?? '') }) },
-  { heading: 'ERROR', cell: (outcome) => ({ text: sanitizeLine(errorOf(outcome).split('\n')[0] ?? '') }) },
+  {
+    heading: 'CREDITS',
+    cell: (outcome) => ({ text: String(factsOf(outcome).status?.creditsCharged ?? '') }),
+  },
+  {
+    heading: 'ERROR',
+    cell: (outcome) => ({ text: sanitizeLine(errorOf(outcome).split('\n')[0] ?? '') }),
+  },
 ];
 
 /** Why the run failed, or why there is none. */
@@ -111,5 +139,8 @@ function errorOf(outcome: TargetOutcome): string {
 }
 
 /** The table of several runs at the end of a command. */
-export const finalTable = (outcomes: readonly TargetOutcome[], theme: Theme, { columns }: WrapOptions): string =>
-  table(finalColumns, outcomes, theme, columns);
+export const finalTable = (
+  outcomes: readonly TargetOutcome[],
+  theme: Theme,
+  { columns }: WrapOptions,
+): string => table(finalColumns, outcomes, theme, columns);

@@ -56,7 +56,14 @@ export async function loadColors(...streams: { colors: boolean }[]): Promise<voi
 
 /** Uses the terminal's own sixteen colors, which its user has made readable on dark or light. */
 export function createTheme({ colors, unicode, withFlags = plain }: ThemeOptions): Theme {
-  const { green: ok, red: bad, yellow: warn, cyan: busy, dim, bold: strong } = (colors && chalk) || uncolored;
+  const {
+    green: ok,
+    red: bad,
+    yellow: warn,
+    cyan: busy,
+    dim,
+    bold: strong,
+  } = (colors && chalk) || uncolored;
   const command = (text: string) => busy(withFlags(text.replaceAll(/[\n\t]/g, ' ')));
   return { ok, bad, warn, busy, dim, strong, command, symbols: unicode ? symbols : ascii };
 }

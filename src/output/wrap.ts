@@ -17,17 +17,22 @@ export interface WrapOptions {
  * How lines are broken for this stream. In a log, a sentence stays on one line, so that it can be
  * searched, and only a terminal has `columns`.
  */
-export const wrapOptionsOf = ({ isTTY, columns }: Sink): WrapOptions => (isTTY ? { columns: columns() } : {});
+export const wrapOptionsOf = ({ isTTY, columns }: Sink): WrapOptions =>
+  isTTY ? { columns: columns() } : {};
 
 const widthOfWord = (word: string) => stripVTControlCharacters(word).length;
 
-export const widestWord = (words: readonly string[]): number => Math.max(0, ...words.map(widthOfWord));
+export const widestWord = (words: readonly string[]): number =>
+  Math.max(0, ...words.map(widthOfWord));
 
 /**
  * Breaks words into lines. Ideographs count as one column, not two: the terminal then breaks a line
  * itself.
  */
-export function wrap(words: readonly string[], { columns, indent = 0, taken = indent }: WrapOptions): string {
+export function wrap(
+  words: readonly string[],
+  { columns, indent = 0, taken = indent }: WrapOptions,
+): string {
   const [first = '', ...others] = words;
   let text = first;
   let column = taken + widthOfWord(first);

@@ -13,7 +13,10 @@ export function createAgentService(options: HttpOptions) {
       signal: AbortSignal,
     ): Promise<Answer<RunStatus>> {
       const target = pathOf(agentId);
-      return request({ endpoint: 'trigger', target, path: `${target}/trigger`, send, read: readStarted }, signal);
+      return request(
+        { endpoint: 'trigger', target, path: `${target}/trigger`, send, read: readStarted },
+        signal,
+      );
     },
     status(
       { agentId, executionId }: { agentId: string; executionId: string },
@@ -21,7 +24,8 @@ export function createAgentService(options: HttpOptions) {
     ): Promise<Answer<AgentStatus>> {
       const target = pathOf(agentId);
       const path = `${target}/executions/${executionId}`;
-      const read: RequestSpec<AgentStatus>['read'] = (document) => ofRun({ executionId }, readStatus(document));
+      const read: RequestSpec<AgentStatus>['read'] = (document) =>
+        ofRun({ executionId }, readStatus(document));
       return request({ endpoint: 'status', target, path, read }, signal);
     },
   };

@@ -21,16 +21,23 @@ export class UnreadableBody extends Error {
  * Unpacks gzip, the only coding that runctl asks for. Throws `UnreadableBody`, also if the result
  * exceeds `maxBytes`.
  */
-export async function textOfBody({ body, headers }: HttpResponse, maxBytes: number): Promise<string> {
+export async function textOfBody(
+  { body, headers }: HttpResponse,
+  maxBytes: number,
+): Promise<string> {
   const coding = valuesOf(headers, 'content-encoding').join(', ').trim().toLowerCase();
   if (body.length === 0 || coding === '' || coding === 'identity') return decode(body);
-  if (coding !== 'gzip' && coding !== 'x-gzip') throw new UnreadableBody(`its encoding "${coding}" is unknown`);
+  if (coding !== 'gzip' && coding !== 'x-gzip')
+    throw new UnreadableBody(`its encoding "${coding}" is unknown`);
   const { gunzip } = await import('node:zlib');
   try {
     return decode(await promisify(gunzip)(body, { maxOutputLength: maxBytes }));
   } catch (error) {
-    const tooLarge = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
-    throw new UnreadableBody(tooLarge ? largerThan(maxBytes) : 'its gzip coding is broken', { tooLarge });
+    const tooLarge =
+      error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
+    throw new UnreadableBody(tooLarge ? largerThan(maxBytes) : 'its gzip coding is broken', {
+      tooLarge,
+    });
   }
 }
 

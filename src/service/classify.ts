@@ -17,7 +17,8 @@ const conditions = {
   runAlreadyActive: ({ body }: ErrorResponse) => body.names('runAlreadyActive'),
   'a not-found code': ({ body }: ErrorResponse) =>
     body.isJson && (body.names('notFound') || /not_?found$/i.test(body.code ?? '')),
-  'JSON, no code': ({ body }: ErrorResponse) => body.isJson && (body.code === undefined || isNameOfStatus(body.code)),
+  'JSON, no code': ({ body }: ErrorResponse) =>
+    body.isJson && (body.code === undefined || isNameOfStatus(body.code)),
   'no JSON': ({ body }: ErrorResponse) => !body.isJson,
   'an HTML page': ({ body }: ErrorResponse) => body.page !== undefined,
   'Retry-After': ({ hasRetryAfter }: ErrorResponse) => hasRetryAfter,
@@ -29,7 +30,12 @@ const conditions = {
  */
 const isNameOfStatus = (code: string) => /^unprocessable[_-]?(content|entity)/i.test(code);
 
-type StatusRow = [statuses: string, condition: keyof typeof conditions, trigger: FaultKind, poll: FaultKind];
+type StatusRow = [
+  statuses: string,
+  condition: keyof typeof conditions,
+  trigger: FaultKind,
+  poll: FaultKind,
+];
 
 /** The first matching row decides. */
 // biome-ignore format: a table
@@ -69,8 +75,11 @@ const rows = table.map(([statuses, condition, trigger, poll]) => ({
 
 /** The kind of fault in an error response; `rejected` if no row matches. */
 export function kindOf(refusal: ErrorResponse, endpoint: Endpoint): FaultKind {
-  const row = rows.find(({ ranges, fits }) => ranges.some((range) => isWithin(refusal.status, range)) && fits(refusal));
+  const row = rows.find(
+    ({ ranges, fits }) => ranges.some((range) => isWithin(refusal.status, range)) && fits(refusal),
+  );
   return row?.[endpoints[endpoint].statusColumn] ?? 'rejected';
 }
 
-const isWithin = (status: number, [from = 0, to = from]: number[]) => status >= from && status <= to;
+const isWithin = (status: number, [from = 0, to = from]: number[]) =>
+  status >= from && status <= to;

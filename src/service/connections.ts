@@ -68,14 +68,26 @@ export async function openConnections(options: ConnectionOptions): Promise<Conne
       allowH2: false,
     });
   const [quickly, patiently] = [connectWithin(quick), connectWithin(patient)];
-  const directly = watchHandshakes((target, done) => (usesLongConnectTimeout() ? patiently : quickly)(target, done));
+  const directly = watchHandshakes((target, done) =>
+    (usesLongConnectTimeout() ? patiently : quickly)(target, done),
+  );
   const openPool = (connect: Connect) =>
-    new Pool(origin, { ...noDeadlines, maxHeaderSize, connections, connect: withBaselineCompiler(connect) });
+    new Pool(origin, {
+      ...noDeadlines,
+      maxHeaderSize,
+      connections,
+      connect: withBaselineCompiler(connect),
+    });
 
   if (!proxy) {
     const pool = openPool(directly.connect);
     const destroy = () => void pool.destroy();
-    return { dispatcher: pool, refusedHandshake: directly.refusedHandshake, close: () => pool.close(), destroy };
+    return {
+      dispatcher: pool,
+      refusedHandshake: directly.refusedHandshake,
+      close: () => pool.close(),
+      destroy,
+    };
   }
   const { openTunnels } = await import('./tunnel.ts');
   const tunnels = await openTunnels(proxy, directly, timeoutMs);
@@ -83,7 +95,9 @@ export async function openConnections(options: ConnectionOptions): Promise<Conne
   const pool = openPool((target, done) => {
     tunnels.open(target).then(
       (socket) =>
-        target.protocol === 'https:' ? inside.connect({ ...target, httpSocket: socket }, done) : done(null, socket),
+        target.protocol === 'https:'
+          ? inside.connect({ ...target, httpSocket: socket }, done)
+          : done(null, socket),
       (error) => done(error, null),
     );
   });

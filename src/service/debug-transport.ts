@@ -45,5 +45,7 @@ function outcomeOf(exchange: Exchange): string {
 }
 
 function shown(headers: Headers): string {
-  return shownHeaders.flatMap((name) => valuesOf(headers, name).map((value) => ` ${name}=${value}`)).join('');
+  return shownHeaders
+    .flatMap((name) => valuesOf(headers, name).map((value) => ` ${name}=${value}`))
+    .join('');
 }

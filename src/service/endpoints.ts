@@ -21,7 +21,8 @@ export const endpoints: Record<Endpoint, EndpointRow> = {
 /** Paths relative to the base URL (docs/service.openapi.json). */
 export const triggerPath = (target: Target): string => `${targetPath(target)}/trigger`;
 
-export const statusPath = (run: Run): string => `${targetPath(run.target)}/executions/${segment(run.executionId)}`;
+export const statusPath = (run: Run): string =>
+  `${targetPath(run.target)}/executions/${segment(run.executionId)}`;
 
 export const resultPath = (run: Run): string => `${statusPath(run)}/result`;
 
@@ -50,7 +51,9 @@ export function runIdIn(location: string, { url, baseUrl, target }: Asked): stri
   const base = new URL(baseUrl);
   if (place.host !== base.host || !['http:', 'https:'].includes(place.protocol)) return undefined;
   const prefix = base.pathname.replace(/\/$/, '');
-  const path = place.pathname.startsWith(`${prefix}/`) ? place.pathname.slice(prefix.length) : place.pathname;
+  const path = place.pathname.startsWith(`${prefix}/`)
+    ? place.pathname.slice(prefix.length)
+    : place.pathname;
   // A redirect may lead to a resource below the run, such as its result.
   const segments = path.split('/');
   const { length } = target.split('/');

@@ -17,9 +17,25 @@ export interface ErrorBody {
   names(code: string): boolean;
 }
 
-const codeFields = 'code errorCode error_code serviceCode name reason type error errors codes'.split(' ');
-const messageFields = ['message', 'detail', 'error_description', 'description', 'error', 'title', 'reason', 'errors'];
-const idFields = ['executionId', 'activeExecutionId', 'runningExecutionId', 'execution_id', 'runId'];
+const codeFields =
+  'code errorCode error_code serviceCode name reason type error errors codes'.split(' ');
+const messageFields = [
+  'message',
+  'detail',
+  'error_description',
+  'description',
+  'error',
+  'title',
+  'reason',
+  'errors',
+];
+const idFields = [
+  'executionId',
+  'activeExecutionId',
+  'runningExecutionId',
+  'execution_id',
+  'runId',
+];
 
 /** `isHtml`: the headers say so. */
 export function readErrorBody(text: string, { isHtml = false } = {}): ErrorBody {
@@ -80,7 +96,8 @@ function collect(value: unknown, texts: BodyTexts, depth: number, field = 'messa
       if (typeof inner === 'string') note(name, inner, texts);
       if (inner) texts.flags.push(name);
     }
-    for (const [name, inner] of fields) if (typeof inner !== 'string') collect(inner, texts, depth + 1, name);
+    for (const [name, inner] of fields)
+      if (typeof inner !== 'string') collect(inner, texts, depth + 1, name);
   }
 }
 
@@ -114,7 +131,9 @@ export function pageIn(text: string, { isHtml = false } = {}): string | undefine
 const titleOf = (page: string) => /<title[^>]*>([^<]*)/i.exec(page)?.[1];
 
 function withoutTags(text: string): string {
-  return anyTag.test(text) ? text.replace(/<(style|script)[\s\S]*?(?:<\/\1>|$)|<[^>]*>/gi, ' ') : text;
+  return anyTag.test(text)
+    ? text.replace(/<(style|script)[\s\S]*?(?:<\/\1>|$)|<[^>]*>/gi, ' ')
+    : text;
 }
 
 /**
@@ -122,9 +141,13 @@ function withoutTags(text: string): string {
  * same, so any other id isn't taken.
  */
 function executionIn(text: string): string | undefined {
-  const ids = [...text.matchAll(/\b(?:execution|run)(?:[_ ]?id)?\W{1,4}([\da-f-]{36})\b/gi)].map(([, id = '']) => id);
+  const ids = [...text.matchAll(/\b(?:execution|run)(?:[_ ]?id)?\W{1,4}([\da-f-]{36})\b/gi)].map(
+    ([, id = '']) => id,
+  );
   const [id] = ids;
-  return new Set(ids.map((each) => each.toLowerCase())).size === 1 && id && isUuid(id) ? id : undefined;
+  return new Set(ids.map((each) => each.toLowerCase())).size === 1 && id && isUuid(id)
+    ? id
+    : undefined;
 }
 
 function oneLine(text: string): string {

@@ -12,7 +12,8 @@ export interface HttpRequest {
 /** Names are in lower case. A repeated header is a list. */
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-export const valuesOf = (headers: Headers, name: string): readonly string[] => [headers[name] ?? []].flat();
+export const valuesOf = (headers: Headers, name: string): readonly string[] =>
+  [headers[name] ?? []].flat();
 
 export interface HttpResponse {
   status: number;
@@ -34,7 +35,9 @@ export interface ExchangeFailure {
   error?: unknown;
 }
 
-export type Exchange = { kind: 'response'; response: HttpResponse } | { kind: 'failure'; failure: ExchangeFailure };
+export type Exchange =
+  | { kind: 'response'; response: HttpResponse }
+  | { kind: 'failure'; failure: ExchangeFailure };
 
 export interface Transport {
   /** Never rejects, and ends within `timeoutMs` or when `signal` aborts. */
@@ -70,7 +73,8 @@ export function causesOf(error: unknown, depth = 0): Cause[] {
   if (!(error instanceof Error) || depth > 5) return [];
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   const data = 'data' in error && typeof error.data === 'string' ? error.data : '';
-  const certificate = 'certificate' in error ? (error.certificate as CertificateAtFault) : undefined;
+  const certificate =
+    'certificate' in error ? (error.certificate as CertificateAtFault) : undefined;
   const bundled = error instanceof AggregateError ? error.errors : [];
   return [
     { code, message: error.message, name: error.name, data, certificate },

@@ -59,14 +59,20 @@ const refusesCertificate = /SSL alert number (4[2-689]|116)\b/;
 
 function withCertificate(error: Error, leaf: DetailedPeerCertificate | undefined): Error {
   const code = 'code' in error ? String(error.code) : '';
-  return leaf?.subject ? Object.assign(error, { certificate: certificateAtFault(code, leaf) }) : error;
+  return leaf?.subject
+    ? Object.assign(error, { certificate: certificateAtFault(code, leaf) })
+    : error;
 }
 
 /** The certificate that isn't valid now, or the last one that the server sent. */
 function certificateAtFault(code: string, leaf: DetailedPeerCertificate): CertificateAtFault {
   const chain: DetailedPeerCertificate[] = [];
   // An authority at the top is its own issuer.
-  for (let next: typeof leaf | undefined = leaf; next && !chain.includes(next); next = next.issuerCertificate)
+  for (
+    let next: typeof leaf | undefined = leaf;
+    next && !chain.includes(next);
+    next = next.issuerCertificate
+  )
     chain.push(next);
   const nowMs = Date.now();
   const isInvalid: Record<string, (certificate: DetailedPeerCertificate) => boolean> = {

@@ -58,10 +58,15 @@ const mebibyte = 1024 * 1024;
  * Makes one attempt at a request. Everything that goes wrong becomes a fault, and is never thrown.
  */
 export function createRequester(options: HttpOptions) {
-  const { transport, baseUrl, proxy, hasExtraAuthorities, requestTimeoutMs, nowMs, scrub } = options;
+  const { transport, baseUrl, proxy, hasExtraAuthorities, requestTimeoutMs, nowMs, scrub } =
+    options;
   const { host, origin, pathname } = new URL(baseUrl);
   const prefix = pathname.replace(/\/$/, '');
-  const headers = { accept: 'application/json', 'accept-encoding': 'gzip', 'user-agent': options.userAgent };
+  const headers = {
+    accept: 'application/json',
+    'accept-encoding': 'gzip',
+    'user-agent': options.userAgent,
+  };
 
   return async function request<T extends WithMessages>(
     { endpoint, target, path: relativePath, send, read }: RequestSpec<T>,
@@ -120,6 +125,9 @@ function withoutSecrets<T extends WithMessages>(value: T, scrub: (text: string) 
     status: scrub(status),
     title: title && scrub(title),
     message: message && scrub(message),
-    error: error && { type: error.type && scrub(error.type), message: error.message && scrub(error.message) },
+    error: error && {
+      type: error.type && scrub(error.type),
+      message: error.message && scrub(error.message),
+    },
   };
 }

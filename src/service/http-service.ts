@@ -17,11 +17,23 @@ export function createHttpService(options: HttpOptions): Service {
       );
     },
     status(run, signal, options) {
-      const spec = { endpoint: 'status', target: targetPath(run.target), path: statusPath(run) } as const;
-      return request({ ...spec, read: (document) => ofRun(run, readStatus(document)) }, signal, options);
+      const spec = {
+        endpoint: 'status',
+        target: targetPath(run.target),
+        path: statusPath(run),
+      } as const;
+      return request(
+        { ...spec, read: (document) => ofRun(run, readStatus(document)) },
+        signal,
+        options,
+      );
     },
     result(run, signal, options) {
-      const spec = { endpoint: 'result', target: targetPath(run.target), path: resultPath(run) } as const;
+      const spec = {
+        endpoint: 'result',
+        target: targetPath(run.target),
+        path: resultPath(run),
+      } as const;
       const read = (document: JsonObject) => {
         const result = readResult(document);
         // While a run is in progress, only the status is meaningful.

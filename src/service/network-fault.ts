@@ -21,7 +21,8 @@ export function networkFaultOf(failure: ExchangeFailure, attempt: Attempt): Faul
   }
   if (failure.reason === 'deadline') {
     const limit = formatDuration(timeoutMs);
-    if (failure.sent) return { kind: 'lost', message: `${host} didn't finish its response within ${limit}` };
+    if (failure.sent)
+      return { kind: 'lost', message: `${host} didn't finish its response within ${limit}` };
     const through = proxy ? ` through ${proxyNameOf(proxy)}` : '';
     const message = `no connection to ${host}${through} within ${limit}`;
     return { kind: 'unreachable', message, hint: proxy && hintFor(proxy) };
@@ -66,7 +67,9 @@ const programmingErrors = /^(Type|Range|Reference|Syntax|Assertion|Compile|Link|
  */
 function clientFault(causes: Cause[], { sent }: ExchangeFailure): Fault | undefined {
   const cause = causes.find(({ name }) => programmingErrors.test(name));
-  const isOfNetwork = causes.some(({ code, name }) => !/^$|^PROXY$/.test(code) && !programmingErrors.test(name));
+  const isOfNetwork = causes.some(
+    ({ code, name }) => !/^$|^PROXY$/.test(code) && !programmingErrors.test(name),
+  );
   if (!cause || isOfNetwork) return undefined;
   return {
     kind: sent ? 'broken_client' : 'client_failed',
@@ -77,7 +80,10 @@ function clientFault(causes: Cause[], { sent }: ExchangeFailure): Fault | undefi
 
 const clientHints: [RegExp, string][] = [
   [/not defined/i, 'start Node without --jitless, which turns WebAssembly off'],
-  [/out of memory|allocat/i, 'set NODE_OPTIONS=--disable-wasm-trap-handler, or raise the memory limit (ulimit -v)'],
+  [
+    /out of memory|allocat/i,
+    'set NODE_OPTIONS=--disable-wasm-trap-handler, or raise the memory limit (ulimit -v)',
+  ],
 ];
 
 // getaddrinfo(3): the problem is the name server, not the name.
@@ -102,7 +108,10 @@ const networkMessages: Record<string, string> = {
 };
 
 /** The message for a response that can't be read as HTTP. */
-function oddResponse(causes: Cause[], { host }: Attempt): { message: string; hint: string } | undefined {
+function oddResponse(
+  causes: Cause[],
+  { host }: Attempt,
+): { message: string; hint: string } | undefined {
   const sender = `${host}, or a proxy in front of it,`;
   for (const { code, name, message } of causes) {
     // undici reads no further after a 100 (lib/dispatcher/client-h1.js), though RFC 9110 §15.2
@@ -115,14 +124,21 @@ function oddResponse(causes: Cause[], { host }: Attempt): { message: string; hin
     if (code === 'UND_ERR_HEADERS_OVERFLOW')
       return { message: `${sender} sent response headers of more than 256 KB`, hint: askServer };
     if (name === 'HTTPParserError' || code.startsWith('HPE_'))
-      return { message: `${sender} sent a response that isn't HTTP (${message})`, hint: "check the base URL's port" };
+      return {
+        message: `${sender} sent a response that isn't HTTP (${message})`,
+        hint: "check the base URL's port",
+      };
   }
   return undefined;
 }
 
 const askServer = 'ask whoever runs the server, or the proxy, to change that';
 
-function networkMessage(causes: Cause[], { sent, status }: ExchangeFailure, { host }: Attempt): string {
+function networkMessage(
+  causes: Cause[],
+  { sent, status }: ExchangeFailure,
+  { host }: Attempt,
+): string {
   const codes = causes.map(({ code }) => code);
   const [, template] = Object.entries(networkMessages).find(([code]) => codes.includes(code)) ?? [];
   const reason = causes.find(({ code }) => code !== 'PROXY')?.message ?? 'no reason given';

@@ -13,9 +13,11 @@ export class ProxyFailure extends Error {
 
 export const isOfProxy = (causes: Cause[]) => causes.some(({ code }) => code === 'PROXY');
 
-export const proxyNameOf = ({ origin, variable }: ProxySettings) => `the proxy ${new URL(origin).host} (${variable})`;
+export const proxyNameOf = ({ origin, variable }: ProxySettings) =>
+  `the proxy ${new URL(origin).host} (${variable})`;
 
-export const hintFor = ({ variable }: ProxySettings) => `check ${variable}; hosts that need no proxy go in NO_PROXY`;
+export const hintFor = ({ variable }: ProxySettings) =>
+  `check ${variable}; hosts that need no proxy go in NO_PROXY`;
 
 /** An HTTP proxy responded to CONNECT with another status than 200. */
 export class RefusedTunnel extends Error {
@@ -56,9 +58,14 @@ function refusalOfSocks(causes: Cause[], proxy: ProxySettings, host: string): Fa
   if (!cause) return undefined;
   const [, reply] = /^UND_ERR_SOCKS5_REPLY_(\d+)$/.exec(cause.code) ?? [];
   if (reply === '2') return forbids(proxy, host, '');
-  if (reply !== undefined) return doesNotReach(proxy, host, cause.message.replace(/^SOCKS5 connection failed: /, ''));
+  if (reply !== undefined)
+    return doesNotReach(proxy, host, cause.message.replace(/^SOCKS5 connection failed: /, ''));
   if (cause.code.startsWith('UND_ERR_SOCKS5_AUTH')) return wantsCredentials(proxy);
-  return { kind: 'proxy_refused', message: `${proxyNameOf(proxy)} doesn't speak SOCKS5`, hint: hintFor(proxy) };
+  return {
+    kind: 'proxy_refused',
+    message: `${proxyNameOf(proxy)} doesn't speak SOCKS5`,
+    hint: hintFor(proxy),
+  };
 }
 
 function wantsCredentials(proxy: ProxySettings, status?: string, schemes = ''): Fault {

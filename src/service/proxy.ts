@@ -21,11 +21,14 @@ export interface ProxySettings {
  */
 export function proxyFor(origin: string, env: Env): ProxySettings | undefined {
   const service = new URL(origin);
-  const variable = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'].find((name) => env[name]);
+  const variable = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'].find(
+    (name) => env[name],
+  );
   if (variable === undefined || isLoopback(service.hostname)) return undefined;
   if (isExcepted(service, env.no_proxy || env.NO_PROXY || '')) return undefined;
   const text = (env[variable] ?? '').trim();
-  if (hasLateAt(text)) throw usageProblem(`the proxy address in ${variable} has an @ after its host`, escapeHint);
+  if (hasLateAt(text))
+    throw usageProblem(`the proxy address in ${variable} has an @ after its host`, escapeHint);
   const address = parseProxy(text);
   if (address) return { ...address, variable };
   throw usageProblem(
@@ -74,7 +77,8 @@ function isAddressIn(host: string, range: string): boolean {
 const bare = (host: string) => host.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
 
 function parseProxy(text: string): Omit<ProxySettings, 'variable'> | undefined {
-  const [, scheme = 'http', rest = ''] = /^(?:(https?|socks(?:5h?)?):\/\/)?(?!.*:\/\/)(.*)$/is.exec(text) ?? [];
+  const [, scheme = 'http', rest = ''] =
+    /^(?:(https?|socks(?:5h?)?):\/\/)?(?!.*:\/\/)(.*)$/is.exec(text) ?? [];
   const isSocks = /^socks/i.test(scheme);
   // Only the URL of a known scheme is normalized, but with one, its default port would be dropped.
   const url = `${isSocks ? 'http' : scheme}://${rest}`;
@@ -82,7 +86,9 @@ function parseProxy(text: string): Omit<ProxySettings, 'variable'> | undefined {
   if (rest === '' || !URL.canParse(url) || !URL.canParse(asSocks)) return undefined;
   const { origin, hostname, username, password } = new URL(url);
   const { port } = new URL(asSocks);
-  const address = isSocks ? { origin: `socks5://${hostname}:${port || 1080}`, isSocks } : { origin };
+  const address = isSocks
+    ? { origin: `socks5://${hostname}:${port || 1080}`, isSocks }
+    : { origin };
   if (!username && !password) return address;
   try {
     return { ...address, credentials: `${decoded(username)}:${decoded(password)}` };

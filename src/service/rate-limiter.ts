@@ -50,8 +50,11 @@ const early = 'early';
  * Gives at most `perSecond` permits (may be a fraction) in any second, evenly, first come first
  * served within a priority, and no more at once than there are connections.
  */
-export const createRateLimiter = (perSecond: number, clock: Clock, options: LimiterOptions = {}): RateLimiter =>
-  new PriorityRateLimiter(perSecond, clock, options);
+export const createRateLimiter = (
+  perSecond: number,
+  clock: Clock,
+  options: LimiterOptions = {},
+): RateLimiter => new PriorityRateLimiter(perSecond, clock, options);
 
 class PriorityRateLimiter implements RateLimiter {
   readonly #clock: Clock;
@@ -63,12 +66,20 @@ class PriorityRateLimiter implements RateLimiter {
   #nextPermitMs = Number.NEGATIVE_INFINITY;
   #heldUntilMs = Number.NEGATIVE_INFINITY; // results and polls
   readonly #taken = { trigger: 0, shared: 0 };
-  readonly #queues = { trigger: new Set<Waiting>(), result: new Set<Waiting>(), poll: new Set<Waiting>() };
+  readonly #queues = {
+    trigger: new Set<Waiting>(),
+    result: new Set<Waiting>(),
+    poll: new Set<Waiting>(),
+  };
   #nextCheckMs = Number.NEGATIVE_INFINITY; // whether one of thousands has waited too long
   #isServing = false;
   #alarm = new AbortController();
 
-  constructor(perSecond: number, clock: Clock, { connections = Number.POSITIVE_INFINITY }: LimiterOptions) {
+  constructor(
+    perSecond: number,
+    clock: Clock,
+    { connections = Number.POSITIVE_INFINITY }: LimiterOptions,
+  ) {
     this.#clock = clock;
     this.#connections = connections;
     this.#most = Math.max(1, Math.floor(perSecond));
@@ -116,7 +127,8 @@ class PriorityRateLimiter implements RateLimiter {
     this.#givenMs.push(nowMs);
     if (this.#givenMs.length > this.#most) this.#givenMs.shift();
     // One permit may be reserved, because a result is requested as soon as its run is final.
-    this.#nextPermitMs = Math.max(this.#nextPermitMs, nowMs - Math.max(this.#betweenMs, busyMs)) + this.#betweenMs;
+    this.#nextPermitMs =
+      Math.max(this.#nextPermitMs, nowMs - Math.max(this.#betweenMs, busyMs)) + this.#betweenMs;
     return () => {
       this.#taken[pool] -= 1;
       if (this.#dueInMs() <= 0) this.#alarm.abort(early);
@@ -138,7 +150,8 @@ class PriorityRateLimiter implements RateLimiter {
 
   /** How long until the rate allows another request. */
   #dueInMs(): number {
-    const first = this.#givenMs.length < this.#most ? Number.NEGATIVE_INFINITY : (this.#givenMs[0] ?? 0);
+    const first =
+      this.#givenMs.length < this.#most ? Number.NEGATIVE_INFINITY : (this.#givenMs[0] ?? 0);
     return Math.max(this.#nextPermitMs, first + this.#windowMs) - this.#clock.elapsedMs();
   }
 
@@ -147,7 +160,9 @@ class PriorityRateLimiter implements RateLimiter {
    * may wait.
    */
   #lateInMs({ priority, leftMs }: PermitRequest): number {
-    return leftMs ? leftMs() - (priority === 'trigger' ? 0 : this.#heldMs()) : Number.POSITIVE_INFINITY;
+    return leftMs
+      ? leftMs() - (priority === 'trigger' ? 0 : this.#heldMs())
+      : Number.POSITIVE_INFINITY;
   }
 
   async #serve(): Promise<void> {
@@ -180,7 +195,11 @@ class PriorityRateLimiter implements RateLimiter {
   async #waitForChange(): Promise<void> {
     const times = [this.#dueInMs(), this.#heldMs(), this.#nextCheckMs - this.#clock.elapsedMs()];
     this.#alarm = new AbortController();
-    const woke = await pause(Math.min(...times.filter((ms) => ms > 0)), this.#clock, this.#alarm.signal);
+    const woke = await pause(
+      Math.min(...times.filter((ms) => ms > 0)),
+      this.#clock,
+      this.#alarm.signal,
+    );
     if (woke) for (const { onWake } of this.#allWaiting()) onWake?.();
   }
 

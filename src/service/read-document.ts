@@ -11,7 +11,9 @@ const count = maybe(v.pipe(v.number(), v.integer(), v.minValue(0)));
 // docs/service.md, Times without an offset are UTC, and before 1971 they are none.
 const isTime = (time: string) => new Date(time).getUTCFullYear() > 1970;
 const withOffset = (time: string) => (/([zZ]|[+-]\d\d(:?\d\d)?)$/.test(time) ? time : `${time}Z`);
-const timestamp = maybe(v.pipe(v.string(), v.regex(/^\d{4}-\d\d-\d\dT/), v.transform(withOffset), v.check(isTime)));
+const timestamp = maybe(
+  v.pipe(v.string(), v.regex(/^\d{4}-\d\d-\d\dT/), v.transform(withOffset), v.check(isTime)),
+);
 const amount = v.union([
   v.pipe(v.number(), v.finite(), v.minValue(0)),
   v.pipe(v.string(), v.regex(/^\d+(\.\d+)?$/), v.transform(Number)),
@@ -40,7 +42,9 @@ const result = v.object({
   executionId: maybe(uuid),
   status,
   output: v.optional(output),
-  summary: maybe(v.object({ stepCount: count, succeededSteps: count, failedSteps: count, skippedSteps: count })),
+  summary: maybe(
+    v.object({ stepCount: count, succeededSteps: count, failedSteps: count, skippedSteps: count }),
+  ),
   error: maybe(
     v.union([
       v.object({ type: text, message: text }),
@@ -79,7 +83,9 @@ export function readStarted(document: JsonObject): RunStatus | undefined {
 }
 
 /** `AutomationResult` in docs/service.openapi.json. Undefined without a status. */
-export function readResult(document: JsonObject): (RunResult & { executionId?: string }) | undefined {
+export function readResult(
+  document: JsonObject,
+): (RunResult & { executionId?: string }) | undefined {
   const { success, output } = v.safeParse(result, document);
   return success ? { ...output, isFinal: hasFinished(output), document } : undefined;
 }

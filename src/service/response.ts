@@ -23,12 +23,20 @@ interface Reading<T> {
 
 const errorBodyBytes = 1024 * 1024;
 const maxScrubbed = 64 * 1024;
-const requestIdHeaders = ['x-request-id', 'request-id', 'x-correlation-id', 'x-amzn-requestid', 'cf-ray'];
+const requestIdHeaders = [
+  'x-request-id',
+  'request-id',
+  'x-correlation-id',
+  'x-amzn-requestid',
+  'cf-ray',
+];
 
 /** Reads the response to a request (docs/service.openapi.json). */
 export async function answerOf<T>(raw: HttpResponse, reading: Reading<T>): Promise<Answer<T>> {
   const isSuccess = raw.status >= 200 && raw.status < 300;
-  const answer = await (isSuccess ? readSuccess(raw, reading) : readRefusal(scrubbed(raw, reading), reading));
+  const answer = await (isSuccess
+    ? readSuccess(raw, reading)
+    : readRefusal(scrubbed(raw, reading), reading));
   return { ...answer, serviceTimeMs: serviceTimeMs(raw.headers) };
 }
 
@@ -36,10 +44,13 @@ async function readSuccess<T>(raw: HttpResponse, reading: Reading<T>): Promise<A
   try {
     const document = createdRun(raw, reading) ?? (await readJson(raw, reading.maxBytes));
     const value = isJsonObject(document) ? reading.read(document) : undefined;
-    if (value !== undefined) return { kind: 'ok', value, retryAfterMs: retryAfterMs(raw.headers, reading.nowMs) };
+    if (value !== undefined)
+      return { kind: 'ok', value, retryAfterMs: retryAfterMs(raw.headers, reading.nowMs) };
     return faultOf(
       'unreadable',
-      isJsonObject(document) ? wrongDocumentMessages[reading.endpoint] : 'the response is not a JSON object',
+      isJsonObject(document)
+        ? wrongDocumentMessages[reading.endpoint]
+        : 'the response is not a JSON object',
     );
   } catch (error) {
     if (!(error instanceof UnreadableBody)) throw error;
@@ -51,13 +62,21 @@ async function readSuccess<T>(raw: HttpResponse, reading: Reading<T>): Promise<A
   function faultOf(kind: FaultKind, message: string, page?: string): Answer<T> {
     return {
       kind: 'fault',
-      fault: { ...factsOfResponse(scrubbed(raw, reading), reading), kind, message: reading.scrub(message), page },
+      fault: {
+        ...factsOfResponse(scrubbed(raw, reading), reading),
+        kind,
+        message: reading.scrub(message),
+        page,
+      },
     };
   }
 }
 
 /** The response to a trigger may have a `Location` instead of a body. */
-function createdRun<T>({ body, headers }: HttpResponse, { endpoint, runIdIn }: Reading<T>): JsonObject | undefined {
+function createdRun<T>(
+  { body, headers }: HttpResponse,
+  { endpoint, runIdIn }: Reading<T>,
+): JsonObject | undefined {
   const [location] = valuesOf(headers, 'location');
   if (endpoint !== 'trigger' || body.length > 0 || location === undefined) return undefined;
   const executionId = runIdIn?.(location);
@@ -67,7 +86,9 @@ function createdRun<T>({ body, headers }: HttpResponse, { endpoint, runIdIn }: R
 async function readRefusal<T>(response: HttpResponse, reading: Reading<T>): Promise<Answer<T>> {
   const { status, headers } = response;
   const body = await readErrorOf(response, reading);
-  const leadsToRun = valuesOf(headers, 'location').some((location) => reading.runIdIn?.(location) !== undefined);
+  const leadsToRun = valuesOf(headers, 'location').some(
+    (location) => reading.runIdIn?.(location) !== undefined,
+  );
   const hasRetryAfter = valuesOf(headers, 'retry-after').some((value) => value !== '');
   const kind = kindOf({ status, body, leadsToRun, hasRetryAfter }, reading.endpoint);
   const fault: Fault = {
@@ -85,7 +106,9 @@ async function readErrorOf<T>(response: HttpResponse, { scrub }: Reading<T>): Pr
   const body = response.body.subarray(0, errorBodyBytes);
   const isHtml = valuesOf(response.headers, 'content-type').some((type) => /\bhtml\b/i.test(type));
   try {
-    return readErrorBody(scrub(await textOfBody({ ...response, body }, errorBodyBytes)), { isHtml });
+    return readErrorBody(scrub(await textOfBody({ ...response, body }, errorBodyBytes)), {
+      isHtml,
+    });
   } catch {
     // A firewall may compress its page in a way that runctl didn't ask for.
     return readErrorBody(isHtml ? '<html>' : '', { isHtml });
@@ -97,7 +120,10 @@ async function readErrorOf<T>(response: HttpResponse, { scrub }: Reading<T>): Pr
  * headers aren't printed.
  */
 function scrubbed<T>(response: HttpResponse, { scrub }: Reading<T>): HttpResponse {
-  const headers = Object.keys(response.headers).map((name) => [name, valuesOf(response.headers, name).map(scrub)]);
+  const headers = Object.keys(response.headers).map((name) => [
+    name,
+    valuesOf(response.headers, name).map(scrub),
+  ]);
   return { ...response, headers: Object.fromEntries(headers) };
 }
 
@@ -118,11 +144,18 @@ const refusedSubjects: Record<Endpoint, string> = {
   result: 'the request',
 };
 
-const pageMessage = (page: string) => `the response is an HTML page, "${page}", and may not come from the service`;
+const pageMessage = (page: string) =>
+  `the response is an HTML page, "${page}", and may not come from the service`;
 
-function refusalMessage(response: HttpResponse, body: ErrorBody, kind: FaultKind, endpoint: Endpoint): string {
+function refusalMessage(
+  response: HttpResponse,
+  body: ErrorBody,
+  kind: FaultKind,
+  endpoint: Endpoint,
+): string {
   // Only the service redirects to a run or names an active one, so a page says nothing more.
-  const isOfService = kind === 'redirected' || kind === 'redirected_to_run' || kind === 'already_active';
+  const isOfService =
+    kind === 'redirected' || kind === 'redirected_to_run' || kind === 'already_active';
   if (body.page && !isOfService) return pageMessage(body.page);
   const sentence = sentenceOf(kind);
   if (sentence !== undefined) {
@@ -135,7 +168,8 @@ function refusalMessage(response: HttpResponse, body: ErrorBody, kind: FaultKind
   return withMessage(`the service refused ${refusedSubjects[endpoint]}`, body);
 }
 
-const withMessage = (sentence: string, { message }: ErrorBody) => (message ? `${sentence}: ${message}` : sentence);
+const withMessage = (sentence: string, { message }: ErrorBody) =>
+  message ? `${sentence}: ${message}` : sentence;
 
 function redirectMessage({ headers }: HttpResponse): string {
   const [location] = valuesOf(headers, 'location');
@@ -144,13 +178,20 @@ function redirectMessage({ headers }: HttpResponse): string {
   return `the service responded with a redirect${target}, which runctl doesn't follow ${reason}`;
 }
 
-const originOf = (location: string): string => (URL.canParse(location) ? new URL(location).origin : 'another path');
+const originOf = (location: string): string =>
+  URL.canParse(location) ? new URL(location).origin : 'another path';
 
 function factsOfResponse<T>({ status, headers }: HttpResponse, { nowMs }: Reading<T>) {
-  return { httpStatus: status, requestId: requestIdOf(headers), retryAfterMs: retryAfterMs(headers, nowMs) };
+  return {
+    httpStatus: status,
+    requestId: requestIdOf(headers),
+    retryAfterMs: retryAfterMs(headers, nowMs),
+  };
 }
 
 function requestIdOf(headers: Headers): string | undefined {
-  const value = requestIdHeaders.flatMap((name) => valuesOf(headers, name)).find((candidate) => candidate);
+  const value = requestIdHeaders
+    .flatMap((name) => valuesOf(headers, name))
+    .find((candidate) => candidate);
   return value?.replace(/[^\x21-\x7e]/g, '').slice(0, 200) || undefined;
 }

@@ -32,7 +32,9 @@ export function serviceTimeMs(headers: Headers): number | undefined {
 export function retryAfterMs(headers: Headers, nowMs: number): number | undefined {
   const waits = valuesOf(headers, 'retry-after')
     .flatMap(waitsIn)
-    .map((wait) => ('ms' in wait ? wait.ms : Math.max(0, wait.untilMs - (serviceTimeMs(headers) ?? nowMs))));
+    .map((wait) =>
+      'ms' in wait ? wait.ms : Math.max(0, wait.untilMs - (serviceTimeMs(headers) ?? nowMs)),
+    );
   return waits.length === 0 ? undefined : Math.max(...waits);
 }
 

@@ -1,6 +1,11 @@
 import { type ApiKeyReload, faultAfterReload } from '../run/api-key-reload.ts';
 import type { FailedAttempt } from '../run/events.ts';
-import { abortedFault, type Fault, isAborted, isRetryable as isRetryableFault } from '../run/fault.ts';
+import {
+  abortedFault,
+  type Fault,
+  isAborted,
+  isRetryable as isRetryableFault,
+} from '../run/fault.ts';
 import type { Answer } from '../run/service.ts';
 import { type Clock, onAbort, pause, stopwatch, suspendedMs } from '../system/clock.ts';
 import { type Priority, type RateLimiter, withPermit } from './rate-limiter.ts';
@@ -110,7 +115,9 @@ export async function retry<T>(
     return withPermit(limiter, request, async () => {
       silence.beginOrContinue(clock.elapsedMs() - queuedAtMs);
       const tookMs = stopwatch(clock);
-      const answer = await attempt(Math.max(minLimitMs, Math.ceil(giveUpAfterMs - silence.elapsedMs())));
+      const answer = await attempt(
+        Math.max(minLimitMs, Math.ceil(giveUpAfterMs - silence.elapsedMs())),
+      );
       if (tookMs() > requestTimeoutMs + suspendedMs) silence.end();
       return answer;
     });
@@ -133,13 +140,20 @@ function createSilence(clock: Clock) {
 }
 
 const failed = (fault: Fault): Retried<never> => ({ kind: 'fault', fault });
-const interrupted = (fault: Fault): Retried<never> => ({ kind: 'fault', fault, isInterrupted: true });
+const interrupted = (fault: Fault): Retried<never> => ({
+  kind: 'fault',
+  fault,
+  isInterrupted: true,
+});
 
 /**
  * Reads a refused API key again. Returns undefined if there is another one, and the interrupted
  * fault if that took too long.
  */
-async function afterReadingApiKey(fault: Fault, { reloadApiKey, signal }: RetryOptions): Promise<Fault | undefined> {
+async function afterReadingApiKey(
+  fault: Fault,
+  { reloadApiKey, signal }: RetryOptions,
+): Promise<Fault | undefined> {
   if (fault.kind !== 'unauthorized' || !reloadApiKey) return fault;
   const reload = await unlessAborted(reloadApiKey(fault), signal);
   if (!reload) return abortedFault;
@@ -155,4 +169,7 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | un
   });
 }
 
-const unsentFault: Fault = { kind: 'unsent', message: '`--timeout` expired before it could be sent' };
+const unsentFault: Fault = {
+  kind: 'unsent',
+  message: '`--timeout` expired before it could be sent',
+};

@@ -43,11 +43,20 @@ function certificateMessage(
         hint: "check this machine's clock, or renew the certificate on the server",
       };
     case 'CERT_NOT_YET_VALID':
-      return { message: `${subject} is not yet valid`, hint: "check this machine's clock: it may be slow" };
+      return {
+        message: `${subject} is not yet valid`,
+        hint: "check this machine's clock: it may be slow",
+      };
     case 'ERR_TLS_CERT_ALTNAME_INVALID':
-      return { message: `${host} presented a certificate for another host`, hint: 'check the base URL' };
+      return {
+        message: `${host} presented a certificate for another host`,
+        hint: 'check the base URL',
+      };
     case 'CERT_REVOKED':
-      return { message: `${subject} has been revoked`, hint: 'ask whoever runs the server to replace it' };
+      return {
+        message: `${subject} has been revoked`,
+        hint: 'ask whoever runs the server to replace it',
+      };
     case 'DEPTH_ZERO_SELF_SIGNED_CERT':
       return {
         message: `the certificate for ${host} is self-signed`,
@@ -59,7 +68,11 @@ function certificateMessage(
     case 'UNABLE_TO_GET_ISSUER_CERT':
     case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
     case 'CERT_UNTRUSTED':
-      return unknownIssuer(host, certificate && { ...certificate, isAlone: false }, hasExtraAuthorities);
+      return unknownIssuer(
+        host,
+        certificate && { ...certificate, isAlone: false },
+        hasExtraAuthorities,
+      );
     default:
       return undefined;
   }
@@ -94,13 +107,20 @@ function handshakeMessage({ code, message }: Cause, host: string): TlsMessage | 
   if (/wrong version number|packet length too long|http request/i.test(message))
     return { message: `${host} doesn't speak HTTPS`, hint: "check the base URL's scheme and port" };
   const [, alert = ''] = /SSL alert number (\d+)/.exec(message) ?? [];
-  const [, failure = otherFailure] = handshakeFailures.find(([form]) => form.test(alert) || form.test(message)) ?? [];
-  return { message: `${failure.message.replace('$', host)} (${reasonIn(message)})`, hint: failure.hint };
+  const [, failure = otherFailure] =
+    handshakeFailures.find(([form]) => form.test(alert) || form.test(message)) ?? [];
+  return {
+    message: `${failure.message.replace('$', host)} (${reasonIn(message)})`,
+    hint: failure.hint,
+  };
 }
 
 const serverHint = 'ask whoever runs the server, or a proxy in front of it, about its TLS settings';
 const otherFailure = { message: 'the TLS handshake with $ failed', hint: serverHint };
-const oldTls = { message: "$ and this machine's Node have no TLS version in common", hint: serverHint };
+const oldTls = {
+  message: "$ and this machine's Node have no TLS version in common",
+  hint: serverHint,
+};
 const wantsCertificate = {
   message: "$ wants a client certificate, which runctl can't send",
   hint: 'use a base URL that needs none, or a local proxy that sends it, such as stunnel',
@@ -111,7 +131,10 @@ const handshakeFailures: [RegExp, TlsMessage][] = [
   [/^(116|4[1-689])$/, wantsCertificate],
   [
     /^40$/,
-    { message: '$ refused the TLS handshake: it may want a client certificate, or other ciphers', hint: serverHint },
+    {
+      message: '$ refused the TLS handshake: it may want a client certificate, or other ciphers',
+      hint: serverHint,
+    },
   ],
   [/^(70|86)$|alert protocol version|unsupported protocol|wrong ssl version/i, oldTls],
   [
@@ -121,7 +144,10 @@ const handshakeFailures: [RegExp, TlsMessage][] = [
   [/^112$/, { message: '$ serves no site of that name', hint: 'check the base URL' }],
   [
     /^120$/,
-    { message: "$ doesn't offer HTTP/1.1, and runctl speaks no other version", hint: 'allow HTTP/1.1 on the server' },
+    {
+      message: "$ doesn't offer HTTP/1.1, and runctl speaks no other version",
+      hint: 'allow HTTP/1.1 on the server',
+    },
   ],
 ];
 

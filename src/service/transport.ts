@@ -56,7 +56,13 @@ const withAddress =
 
 /** Sends requests to one origin. Polls share connections, and every trigger has its own. */
 export function createTransport(options: TransportOptions): Transport {
-  const { origin, proxy, connections, connectTimeoutMs: timeoutMs, lookup = systemLookup } = options;
+  const {
+    origin,
+    proxy,
+    connections,
+    connectTimeoutMs: timeoutMs,
+    lookup = systemLookup,
+  } = options;
   const { elapsedMs = () => performance.now() } = options;
   /**
    * After an attempt that reached no address, the next one waits longer for each address, and the
@@ -92,7 +98,8 @@ export function createTransport(options: TransportOptions): Transport {
 
   return {
     async exchange(request, signal) {
-      if (signal.aborted) return { kind: 'failure', failure: { sent: false, reason: 'interrupted' } };
+      if (signal.aborted)
+        return { kind: 'failure', failure: { sent: false, reason: 'interrupted' } };
       const wasPatient = usesLongConnectTimeout;
       let opened: Connections;
       try {
@@ -116,7 +123,9 @@ export function createTransport(options: TransportOptions): Transport {
 }
 
 const isUnsent = (exchange: Exchange) =>
-  exchange.kind === 'failure' && !exchange.failure.sent && exchange.failure.reason !== 'interrupted';
+  exchange.kind === 'failure' &&
+  !exchange.failure.sent &&
+  exchange.failure.reason !== 'interrupted';
 
 function perform(
   { dispatcher, refusedHandshake }: Connections,
@@ -163,9 +172,13 @@ function readResponse(maxBytes: number, end: (exchange: Exchange) => void) {
     controller?.abort(new Error(reason));
   }
   function answer(truncated: boolean): void {
-    if (head) end({ kind: 'response', response: { ...head, body: Buffer.concat(chunks), truncated } });
+    if (head)
+      end({ kind: 'response', response: { ...head, body: Buffer.concat(chunks), truncated } });
   }
-  const handler = (isDone: () => boolean, refusedHandshake: () => Error | undefined): Dispatcher.DispatchHandler => ({
+  const handler = (
+    isDone: () => boolean,
+    refusedHandshake: () => Error | undefined,
+  ): Dispatcher.DispatchHandler => ({
     // undici calls this right before it writes the first byte. It connects even after an abort, so
     // a request that is over is stopped here.
     onRequestStart(started) {

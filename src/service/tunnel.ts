@@ -13,13 +13,19 @@ export interface Tunnels {
   destroy(): void;
 }
 
-export async function openTunnels(proxy: ProxySettings, toProxy: WatchedConnect, timeoutMs: number): Promise<Tunnels> {
+export async function openTunnels(
+  proxy: ProxySettings,
+  toProxy: WatchedConnect,
+  timeoutMs: number,
+): Promise<Tunnels> {
   const openKind = proxy.isSocks ? openSocksTunnels : openHttpTunnels;
   const tunnels = await openKind(proxy, toProxy, timeoutMs);
   return {
     destroy: tunnels.destroy,
     open: (target) =>
-      tunnels.open(target).catch((error) => Promise.reject(new ProxyFailure(toProxy.refusedHandshake() ?? error))),
+      tunnels
+        .open(target)
+        .catch((error) => Promise.reject(new ProxyFailure(toProxy.refusedHandshake() ?? error))),
   };
 }
 
@@ -63,7 +69,12 @@ async function openSocksTunnels(
   const { loadSocks5Client } = await import('./undici.ts');
   const Socks5Client = await loadSocks5Client();
   const { hostname, host, port } = new URL(origin);
-  const address = { hostname: hostname.replace(/^\[(.*)\]$/, '$1'), host, port: port || '1080', protocol: 'http:' };
+  const address = {
+    hostname: hostname.replace(/^\[(.*)\]$/, '$1'),
+    host,
+    port: port || '1080',
+    protocol: 'http:',
+  };
   const [, username, password] = /^(.*?):(.*)$/s.exec(credentials ?? '') ?? [];
   const opening = new Set<Socket>();
   return {

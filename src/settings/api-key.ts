@@ -12,7 +12,8 @@ import { bareValue, flawOfWrapped } from './wrapped-text.ts';
  * An API key as shown: its last four characters, or none if the key is so short that they would
  * reveal it.
  */
-export const maskApiKey = (apiKey: string): string => (apiKey.length < 12 ? '****' : `****${apiKey.slice(-4)}`);
+export const maskApiKey = (apiKey: string): string =>
+  apiKey.length < 12 ? '****' : `****${apiKey.slice(-4)}`;
 
 /** Distinguishes API keys without containing one: eight hexadecimal digits. */
 export function accountOf(apiKey: string): string {
@@ -36,7 +37,9 @@ export async function resolveApiKey(
   const { [variable]: text, [fileVariable]: path } = env;
   if (apiKeyFile === '-') return readApiKeyInput(flagSource('apiKey'), context);
   if (apiKeyFile !== undefined) return fromFile(apiKeyFile, flagSource('apiKey'), context);
-  const [first, second] = [variable, fileVariable, settingTable.apiKeyCommand.env[0]].filter((name) => env[name]);
+  const [first, second] = [variable, fileVariable, settingTable.apiKeyCommand.env[0]].filter(
+    (name) => env[name],
+  );
   if (first && second) {
     return {
       source: first,
@@ -46,7 +49,8 @@ export async function resolveApiKey(
   if (text) return acceptApiKey(text, variable, context);
   if (path) return fromFile(path, fileVariable, context);
   const isOfProfile = command.source === storedSource;
-  if (stored.apiKey && (isOfProfile || !command.source)) return acceptApiKey(stored.apiKey, storedSource, context);
+  if (stored.apiKey && (isOfProfile || !command.source))
+    return acceptApiKey(stored.apiKey, storedSource, context);
   const { value, source, problem } = command;
   return { command: value, source, problem };
 }
@@ -58,7 +62,10 @@ export async function resolveApiKey(
 export function refuseApiKeyIn(texts: readonly unknown[], { secrets }: Context): void {
   const holdsSecret = (text: unknown) => typeof text === 'string' && secrets.scrub(text) !== text;
   if (!texts.some(holdsSecret)) return;
-  throw usageProblem('the API key is part of another value; nothing was sent', 'leave it out of the command line');
+  throw usageProblem(
+    'the API key is part of another value; nothing was sent',
+    'leave it out of the command line',
+  );
 }
 
 /**
@@ -72,12 +79,16 @@ export function acceptApiKey(text: string, source: string, { secrets }: Context)
 
 export async function readApiKeyInput(source: string, context: Context): Promise<Given<string>> {
   const stdin = context.stdin();
-  if (!stdin.isTTY) return acceptText(readApiKey(stdin, 'the API key on standard input', context), source, context);
+  if (!stdin.isTTY)
+    return acceptText(readApiKey(stdin, 'the API key on standard input', context), source, context);
   if (!context.isInteractive()) {
     // Reading from the terminal would stop a command in the background, and show what is typed
     // after `fg`.
     const message = "can't ask for the API key in the background or with CI set";
-    return { source, problem: usageProblem(message, 'read it from a file, with `< <file>` at the end of the line') };
+    return {
+      source,
+      problem: usageProblem(message, 'read it from a file, with `< <file>` at the end of the line'),
+    };
   }
   const { askHidden } = await import('./prompts.ts');
   return acceptText(askHidden('API key: ', context), source, context);
@@ -86,7 +97,10 @@ export async function readApiKeyInput(source: string, context: Context): Promise
 async function fromFile(path: string, source: string, context: Context): Promise<Resolved<string>> {
   const wrapped = flawOfWrapped(path);
   if (wrapped)
-    return { source, problem: usageProblem(`the path of the key file (${source}) ${wrapped.flaw}`, wrapped.hint) };
+    return {
+      source,
+      problem: usageProblem(`the path of the key file (${source}) ${wrapped.flaw}`, wrapped.hint),
+    };
   // A pipe can be read only once, so its content can't be read again later.
   const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() === true;
   const read = () => readApiKeyFile(path, source, context);
@@ -105,13 +119,17 @@ function readApiKeyFile(path: string, source: string, context: Context): Promise
       const opened = await openKeyFile(path);
       stream = opened.stream;
       const read = readApiKey(stream, file, context);
-      return await (opened.isPipe ? Promise.race([read, silence(file, done.signal, context)]) : read);
+      return await (opened.isPipe
+        ? Promise.race([read, silence(file, done.signal, context)])
+        : read);
     } catch (error) {
       if (error instanceof Problem) throw error;
       const { code, message } = error as NodeJS.ErrnoException;
       if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG')
         throw usageProblem(
-          isPath ? `there is no file ${path} (${source})` : `there is no file with the name in ${source}`,
+          isPath
+            ? `there is no file ${path} (${source})`
+            : `there is no file with the name in ${source}`,
           'give the path of a file that contains the API key and nothing else',
         );
       throw usageProblem(
@@ -131,7 +149,10 @@ const maxSilenceMs = 30_000;
 
 async function silence(file: string, done: AbortSignal, { clock }: Context): Promise<never> {
   await clock.sleep(maxSilenceMs, done);
-  throw usageProblem(`${file} is a pipe, and nothing was written to it`, 'write the API key to it, and close it');
+  throw usageProblem(
+    `${file} is a pipe, and nothing was written to it`,
+    'write the API key to it, and close it',
+  );
 }
 
 /**
@@ -156,7 +177,11 @@ const maxBytes = 64 * 1024;
  * Reads all of a stream. Throws a usage problem if it is too large or unreadable, the interrupted
  * one on a signal.
  */
-function readApiKey(stream: AsyncIterable<string | Buffer>, what: string, { signal }: Context): Promise<string> {
+function readApiKey(
+  stream: AsyncIterable<string | Buffer>,
+  what: string,
+  { signal }: Context,
+): Promise<string> {
   const hint = 'give the API key and nothing else';
   const read = async () => {
     const chunks: Buffer[] = [];
@@ -164,19 +189,26 @@ function readApiKey(stream: AsyncIterable<string | Buffer>, what: string, { sign
     for await (const chunk of stream) {
       const part = Buffer.from(chunk as Buffer);
       bytes += part.length;
-      if (bytes > maxBytes) throw usageProblem(`${what} is larger than ${maxBytes / 1024} KiB`, hint);
+      if (bytes > maxBytes)
+        throw usageProblem(`${what} is larger than ${maxBytes / 1024} KiB`, hint);
       chunks.push(part);
     }
     return Buffer.concat(chunks).toString('utf8');
   };
   const failed = (error: NodeJS.ErrnoException) => {
     // This happens, for example, if standard input is only open for writing.
-    throw error.code === undefined ? error : usageProblem(`${what} can't be read (${error.code})`, hint);
+    throw error.code === undefined
+      ? error
+      : usageProblem(`${what} can't be read (${error.code})`, hint);
   };
   return unlessInterrupted(read().catch(failed), signal);
 }
 
-async function acceptText(reading: Promise<string>, source: string, context: Context): Promise<Given<string>> {
+async function acceptText(
+  reading: Promise<string>,
+  source: string,
+  context: Context,
+): Promise<Given<string>> {
   try {
     return acceptApiKey(await reading, source, context);
   } catch (error) {

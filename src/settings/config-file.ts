@@ -49,7 +49,8 @@ export function readConfigFile(path: string | undefined): ReadConfig {
     const holdsKey = Object.values(config.profiles ?? {}).some(({ apiKey }) => apiKey);
     return { path, config, isExposed: holdsKey && (mode & 0o077) !== 0 };
   } catch (error) {
-    if (error instanceof UnsafePathError) return { ...nothing, distrust: unsafeProblem(error, path) };
+    if (error instanceof UnsafePathError)
+      return { ...nothing, distrust: unsafeProblem(error, path) };
     if (error instanceof Problem) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
     // Some users set RUNCTL_CONFIG_DIR=/dev/null to have no config file.

@@ -33,7 +33,8 @@ function findFolder(name: keyof typeof bases, env: Env) {
   // no home there is none: os.homedir() would make one up from the password file.
   for (const [source, way] of Object.entries(bases[name])) {
     const base = env[source];
-    if (base && isAbsolute(base)) return { value: join(clean(base, source), way, 'runctl'), source };
+    if (base && isAbsolute(base))
+      return { value: join(clean(base, source), way, 'runctl'), source };
   }
   return undefined;
 }
@@ -45,8 +46,10 @@ function findFolder(name: keyof typeof bases, env: Env) {
 function clean(path: string, source: string): string {
   const wrapped = flawOfWrapped(path);
   if (wrapped) throw usageProblem(`${source} ${wrapped.flaw}`, wrapped.hint);
-  if (/\p{Cc}/u.test(path)) throw usageProblem(`${source} contains a control character`, 'give a path without it');
-  if (path !== path.trim()) throw usageProblem(`${source} begins or ends with a space`, 'give a path without it');
+  if (/\p{Cc}/u.test(path))
+    throw usageProblem(`${source} contains a control character`, 'give a path without it');
+  if (path !== path.trim())
+    throw usageProblem(`${source} begins or ends with a space`, 'give a path without it');
   return path;
 }
 

@@ -38,7 +38,9 @@ export function readProfileInForce(flag: string | undefined, env: Env): ProfileI
     const existing = names.length > 0 ? `known profiles: ${names.join(', ')}\n` : '';
     throw usageProblem(
       `there is no profile ${quote(name)} (${source}) in ${path ?? 'any config file'}`,
-      path ? `${existing}create it: \`runctl config --profile ${shellWord(name)}\`` : 'set HOME or RUNCTL_CONFIG_DIR',
+      path
+        ? `${existing}create it: \`runctl config --profile ${shellWord(name)}\``
+        : 'set HOME or RUNCTL_CONFIG_DIR',
     );
   }
   return {
@@ -68,7 +70,11 @@ export function openProfile(flag: string | undefined, context: Invocation) {
   return { path, config: file.config, profile: chooseProfile(flag, context.env, file) };
 }
 
-function chooseProfile(flag: string | undefined, env: Env, { path, config }: ReadConfig): ChosenProfile {
+function chooseProfile(
+  flag: string | undefined,
+  env: Env,
+  { path, config }: ReadConfig,
+): ChosenProfile {
   const [variable] = settingTable.profile.env;
   if (flag !== undefined) return bare({ name: flag, source: flagSource('profile') });
   if (env[variable]) return bare({ name: env[variable], source: variable });
@@ -106,7 +112,8 @@ function unknownIn(name: string, stored: Profile | undefined): ProfileInForce['u
 }
 
 /** The flag with which a printed command uses this profile. */
-export const profileFlag = (name: string) => (name === defaultProfile ? '' : ` --profile ${shellWord(name)}`);
+export const profileFlag = (name: string) =>
+  name === defaultProfile ? '' : ` --profile ${shellWord(name)}`;
 
 /** Throws a usage problem for a name that would be hard to type in a shell. */
 export function checkProfileName({ name, source }: ChosenProfile): void {
@@ -125,7 +132,11 @@ export function sourceOf(profile: string, path: string | undefined): string {
   return `profile ${quote(profile)} in ${path}`;
 }
 
-export function withProfile(config: ConfigFile, { name }: ChosenProfile, changes: Profile): ConfigFile {
+export function withProfile(
+  config: ConfigFile,
+  { name }: ChosenProfile,
+  changes: Profile,
+): ConfigFile {
   const profile = { ...storedProfile(name, config), ...changes };
   return { ...config, profiles: { ...config.profiles, [name]: profile } };
 }
@@ -133,6 +144,7 @@ export function withProfile(config: ConfigFile, { name }: ChosenProfile, changes
 /** The path of the config file. Throws a usage problem if there is no folder for one. */
 export function requireConfigFile({ env }: Context): string {
   const path = resolveConfigFile(env);
-  if (path === undefined) throw usageProblem('there is no folder for a config file', 'set HOME or RUNCTL_CONFIG_DIR');
+  if (path === undefined)
+    throw usageProblem('there is no folder for a config file', 'set HOME or RUNCTL_CONFIG_DIR');
   return path;
 }

@@ -13,7 +13,9 @@ export async function askLine(question: string, { signal, ...context }: Context)
   // After Ctrl-Z and `fg`, Node has paused the input, and without input the process would exit.
   reader.on('SIGCONT', () => reader.resume());
   const typed = new Promise<string>((resolve, reject) => {
-    reader.once('close', () => reject(new Problem({ name: 'interrupted', message: 'interrupted' })));
+    reader.once('close', () =>
+      reject(new Problem({ name: 'interrupted', message: 'interrupted' })),
+    );
     reader.question(question, (text) => {
       resolve(text);
       // What was pasted after the line break may be the API key, and would be shown.
@@ -71,7 +73,12 @@ export async function askHidden(question: string, context: Context): Promise<str
           submit();
           break;
         case 'cancel':
-          reject(new Problem({ name: 'interrupted', message: 'interrupted before an API key was given' }));
+          reject(
+            new Problem({
+              name: 'interrupted',
+              message: 'interrupted before an API key was given',
+            }),
+          );
           break;
       }
     };
@@ -93,10 +100,18 @@ export async function askHidden(question: string, context: Context): Promise<str
 
 type KeyAction = 'start_paste' | 'end_paste' | 'insert' | 'delete' | 'clear' | 'submit' | 'cancel';
 
-const controlActions: Record<string, KeyAction | undefined> = { c: 'cancel', d: 'submit', u: 'clear' };
+const controlActions: Record<string, KeyAction | undefined> = {
+  c: 'cancel',
+  d: 'submit',
+  u: 'clear',
+};
 
 /** What a key does to the hidden line. Undefined if it does nothing. */
-function keyActionOf(text: string | undefined, { name = '', ctrl }: Key, isPasting: boolean): KeyAction | undefined {
+function keyActionOf(
+  text: string | undefined,
+  { name = '', ctrl }: Key,
+  isPasting: boolean,
+): KeyAction | undefined {
   if (name === 'paste-start') return 'start_paste';
   if (name === 'paste-end') return 'end_paste';
   // Some keys, such as the arrow keys, have no text.

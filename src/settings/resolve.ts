@@ -21,7 +21,9 @@ import {
 } from './table.ts';
 
 /** What was given with the flags of settings, by the name of the setting. */
-export type SettingFlags = { apiKeyFile?: string } & { [Name in Exclude<SettingName, 'apiKey'>]?: string };
+export type SettingFlags = { apiKeyFile?: string } & {
+  [Name in Exclude<SettingName, 'apiKey'>]?: string;
+};
 
 /**
  * The current value of every setting, or what is wrong with it. A setting that is wrong only stops
@@ -50,19 +52,34 @@ export async function showSettings(flags: SettingFlags, context: Invocation): Pr
   return resolveAll(flags, readProfileInForce(flags.profile, context.env), context);
 }
 
-async function resolveAll(flags: SettingFlags, profile: ProfileInForce, context: Invocation): Promise<Settings> {
+async function resolveAll(
+  flags: SettingFlags,
+  profile: ProfileInForce,
+  context: Invocation,
+): Promise<Settings> {
   warnOf(profile, context);
   const others = resolveOthers(flags, context.env, profile);
   const apiKey = await resolveApiKey(flags.apiKeyFile, others.apiKeyCommand, profile, context);
-  const isStored = (apiKey.value ?? apiKey.command) !== undefined && apiKey.source === profile.storedSource;
-  return { apiKey: isStored ? bindStoredKey(apiKey, profile, others.baseUrl, context) : apiKey, ...others };
+  const isStored =
+    (apiKey.value ?? apiKey.command) !== undefined && apiKey.source === profile.storedSource;
+  return {
+    apiKey: isStored ? bindStoredKey(apiKey, profile, others.baseUrl, context) : apiKey,
+    ...others,
+  };
 }
 
-function warnOf({ exposedPath, distrust, unknown }: ProfileInForce, { reporter, stderr }: Invocation): void {
-  const warn = (name: WarningName, message: string) => reporter.emit({ event: 'warning', name, message });
+function warnOf(
+  { exposedPath, distrust, unknown }: ProfileInForce,
+  { reporter, stderr }: Invocation,
+): void {
+  const warn = (name: WarningName, message: string) =>
+    reporter.emit({ event: 'warning', name, message });
   if (distrust) warn('config_untrusted', `${distrust.message}: ${distrust.facts.hint}`);
   else if (exposedPath)
-    warn('exposed_api_key', `others can read the API key in ${exposedPath}: \`chmod 600 ${shellWord(exposedPath)}\``);
+    warn(
+      'exposed_api_key',
+      `others can read the API key in ${exposedPath}: \`chmod 600 ${shellWord(exposedPath)}\``,
+    );
   if (unknown && stderr.isTTY) warn('unknown_setting', `${unknown.message}: ${unknown.advice}`);
 }
 
@@ -120,7 +137,11 @@ export function resolveWithoutApiKey(flags: SettingFlags, env: Env): SettingsWit
   return resolveOthers(flags, env, profile);
 }
 
-function resolveOthers(flags: SettingFlags, env: Env, profile: ProfileInForce): SettingsWithoutApiKey {
+function resolveOthers(
+  flags: SettingFlags,
+  env: Env,
+  profile: ProfileInForce,
+): SettingsWithoutApiKey {
   const { name, source, stored, storedSource } = profile;
   const resolve = <Key extends StoredKey>(key: Key): Resolved<ValueOf<Key>> => {
     const { [key as StoredKey]: typed }: { [key in StoredKey]?: string } = flags;
@@ -131,14 +152,19 @@ function resolveOthers(flags: SettingFlags, env: Env, profile: ProfileInForce): 
     return defaultOf(key);
   };
   const keys = storedKeys.filter((key) => key !== 'apiKey');
-  const others = Object.fromEntries(keys.map((key) => [key, resolve(key)])) as SettingsWithoutApiKey;
+  const others = Object.fromEntries(
+    keys.map((key) => [key, resolve(key)]),
+  ) as SettingsWithoutApiKey;
   const { baseUrl, idempotencyKeys } = others;
-  const isOfOtherService = stored.baseUrl && parseSetting('baseUrl', stored.baseUrl, '').value !== baseUrl.value;
+  const isOfOtherService =
+    stored.baseUrl && parseSetting('baseUrl', stored.baseUrl, '').value !== baseUrl.value;
   return {
     ...others,
     // What a profile says about its service isn't true for another base URL.
     idempotencyKeys:
-      isOfOtherService && idempotencyKeys.source === storedSource ? defaultOf('idempotencyKeys') : idempotencyKeys,
+      isOfOtherService && idempotencyKeys.source === storedSource
+        ? defaultOf('idempotencyKeys')
+        : idempotencyKeys,
     profile: asShown({ value: name, source }),
     configFolder: asShown(findConfigFolder(env)),
     stateFolder: asShown(findStateFolder(env)),
@@ -150,7 +176,10 @@ function defaultOf<Key extends StoredKey>(key: Key): Resolved<ValueOf<Key>> {
   return text === undefined ? {} : parseSetting(key, text, 'default');
 }
 
-const asShown = (setting: Resolved<string> = {}): Resolved<string> => ({ ...setting, text: setting.value });
+const asShown = (setting: Resolved<string> = {}): Resolved<string> => ({
+  ...setting,
+  text: setting.value,
+});
 
 /** The settings as they are shown, with the API key masked. */
 export function maskSecrets(settings: Settings): Settings {

@@ -114,7 +114,8 @@ export const settingTable = {
     name: 'setting idempotencyKeys',
     env: ['RUNCTL_IDEMPOTENCY_KEYS'],
     default: 'honored',
-    about: '`honored` or `ignored`: what the service does with idempotency keys (`runctl doctor --try-key` finds out)',
+    about:
+      '`honored` or `ignored`: what the service does with idempotency keys (`runctl doctor --try-key` finds out)',
     parse: parseKeyTreatment,
     hint: 'use `honored` or `ignored`',
   }),
@@ -133,7 +134,9 @@ export type ValueOf<Name> = Name extends StoredKey
   : string;
 
 const entries = Object.entries<Setting>(settingTable) as [SettingName, Setting][];
-export const settingKeys = entries.flatMap(([name, { isStored }]) => (isStored ? (name as SettingKey) : []));
+export const settingKeys = entries.flatMap(([name, { isStored }]) =>
+  isStored ? (name as SettingKey) : [],
+);
 export const storedKeys = settingKeys.filter((key): key is StoredKey => key !== 'profile');
 
 /** A key as `runctl config` accepts it. Throws a usage problem that lists the keys. */
@@ -147,7 +150,10 @@ export function parseSettingKey(text: string): SettingKey {
       didYouMean(name, settingKeys) ?? `settings: ${settingKeys.join(', ')}`,
     );
   if (value !== undefined)
-    throw usageProblem('a setting and its value are two arguments', `\`runctl config set ${usageOf(key)}\``);
+    throw usageProblem(
+      'a setting and its value are two arguments',
+      `\`runctl config set ${usageOf(key)}\``,
+    );
   return key;
 }
 
@@ -193,7 +199,9 @@ const variables: readonly string[] = [
  * Kubernetes sets RUNCTL_SERVICE_* and RUNCTL_PORT* for a service called runctl.
  */
 export function unknownVariables(env: Env): string[] {
-  const names = Object.keys(env).filter((name) => /^RUNCTL_(?!SERVICE_|PORT)/i.test(name) && env[name]);
+  const names = Object.keys(env).filter(
+    (name) => /^RUNCTL_(?!SERVICE_|PORT)/i.test(name) && env[name],
+  );
   return names
     .filter((name) => !variables.includes(name))
     .map((name) => {
@@ -214,11 +222,19 @@ function variableLike(name: string): string | undefined {
  * Checks the text of a setting. Never throws, because a refused setting only stops commands that
  * need it.
  */
-export function parseSetting<Key extends StoredKey>(key: Key, text: string, source: string): Given<ValueOf<Key>> {
+export function parseSetting<Key extends StoredKey>(
+  key: Key,
+  text: string,
+  source: string,
+): Given<ValueOf<Key>> {
   const parsed = parseText(key, text);
-  if ('value' in parsed) return { value: parsed.value, text: parsed.text ?? String(parsed.value), source };
+  if ('value' in parsed)
+    return { value: parsed.value, text: parsed.text ?? String(parsed.value), source };
   const { name, hint }: StoredSetting<unknown> = settingTable[key];
-  return { source, problem: usageProblem(`the ${name} (${source}) ${parsed.flaw}`, parsed.hint ?? hint) };
+  return {
+    source,
+    problem: usageProblem(`the ${name} (${source}) ${parsed.flaw}`, parsed.hint ?? hint),
+  };
 }
 
 /** The value of a text, from whatever source, or what is wrong with it. */
@@ -236,4 +252,5 @@ export function valueIfGiven<Value>({ value, problem }: Resolved<Value>): Value 
   return value;
 }
 
-export const flagSource = (key: SettingKey) => `flag ${(settingTable[key] as Setting).flag?.split(' ')[0]}`;
+export const flagSource = (key: SettingKey) =>
+  `flag ${(settingTable[key] as Setting).flag?.split(' ')[0]}`;

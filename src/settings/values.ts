@@ -25,13 +25,16 @@ function flawOfApiKey(apiKey: string): string | undefined {
   if (apiKey.length < minSecret) return `is shorter than ${minSecret} characters`;
   if (apiKey.length > maxSecret) return `is longer than ${maxSecret} characters`;
   if (/[\r\n]/.test(apiKey)) return 'contains a line break';
-  if (/[^\x21-\x7e]/.test(apiKey)) return "contains a space or another character that isn't visible ASCII";
+  if (/[^\x21-\x7e]/.test(apiKey))
+    return "contains a space or another character that isn't visible ASCII";
   return undefined;
 }
 
 export function parseApiKeyCommand(text: string): Parsed<string> {
   if (text.trim() === '') return { flaw: 'is empty' };
-  return /\p{Cc}/u.test(text) ? { flaw: 'contains a line break or another control character' } : { value: text };
+  return /\p{Cc}/u.test(text)
+    ? { flaw: 'contains a line break or another control character' }
+    : { value: text };
 }
 
 /**
@@ -51,7 +54,9 @@ export function parseBaseUrl(text: string): Parsed<string> {
  * machine. The text has nothing secret, so messages may quote it.
  */
 function localUrl(text: string): string | undefined {
-  const { host, hostname } = URL.canParse(`http://${text}`) ? new URL(`http://${text}`) : { host: '', hostname: '' };
+  const { host, hostname } = URL.canParse(`http://${text}`)
+    ? new URL(`http://${text}`)
+    : { host: '', hostname: '' };
   return isLoopback(hostname) && !hasLateAt(text) ? `http://${host}` : undefined;
 }
 
@@ -65,7 +70,8 @@ function flawOfBaseUrl(text: string): string | undefined {
   if (/[^!-~]/.test(text) && /[\s\p{Cc}\p{Cf}]/u.test(text))
     return 'contains a space, or a control or invisible character';
   if (!/^https?:\/\//i.test(text)) return `doesn't begin with ${schemeFor(text)}`;
-  if (hasLateAt(text)) return 'must not contain a user name or password (in a path, write @ as %40)';
+  if (hasLateAt(text))
+    return 'must not contain a user name or password (in a path, write @ as %40)';
   if (!URL.canParse(text)) return 'is not a valid URL';
   const { protocol, hostname, username, password } = new URL(text);
   if (!/^(?:[\w.-]+|\[[\da-f:.]+\])$/i.test(hostname)) return 'is not a valid URL';

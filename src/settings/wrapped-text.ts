@@ -17,12 +17,17 @@ export function flawOfWrapped(text: string): { flaw: string; hint: string } | un
       hint: 'save that file as UTF-8 without a byte order mark',
     };
   if (isAssignment(text))
-    return { flaw: 'is a whole line of an env file (NAME=value)', hint: 'give only what comes after the =' };
+    return {
+      flaw: 'is a whole line of an env file (NAME=value)',
+      hint: 'give only what comes after the =',
+    };
   const pasted = flawOfPaste(text);
   if (pasted) return pasted;
   // No value of a setting has quotes around it. The name of an automation may, so `flawOfPaste`,
   // which also checks names, doesn't look for them.
-  return quotes.test(text.trim()) ? { flaw: 'has quotes around it', hint: 'leave out the quotes' } : undefined;
+  return quotes.test(text.trim())
+    ? { flaw: 'has quotes around it', hint: 'leave out the quotes' }
+    : undefined;
 }
 
 /** The value without what was copied together with it. It is as secret as the whole text. */

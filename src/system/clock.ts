@@ -29,7 +29,12 @@ export const suspendedMs = 10_000;
  * Waits `ms`, or at least `minMs` and returns true if the machine slept or the process was
  * stopped meanwhile.
  */
-export async function pause(ms: number, clock: Clock, signal: AbortSignal, minMs = 0): Promise<boolean> {
+export async function pause(
+  ms: number,
+  clock: Clock,
+  signal: AbortSignal,
+  minMs = 0,
+): Promise<boolean> {
   const startMs = clock.elapsedMs();
   let woke = false;
   for (;;) {
@@ -66,4 +71,5 @@ function listen(signal: AbortSignal): Set<() => void> {
   return acts;
 }
 
-export const isInterrupted = ({ aborted, reason }: AbortSignal) => aborted && String(reason).startsWith('SIG');
+export const isInterrupted = ({ aborted, reason }: AbortSignal) =>
+  aborted && String(reason).startsWith('SIG');

@@ -44,7 +44,9 @@ function groupsFromProc(): Groups | undefined {
 /** If `ps` doesn't say, the process is taken to be in the foreground. */
 function groupsFromPs(): Groups {
   const { spawnSync } = getBuiltinModule('node:child_process');
-  const { stdout } = spawnSync('ps', ['-o', 'pgid=,tpgid=', '-p', String(pid)], { encoding: 'utf8' });
+  const { stdout } = spawnSync('ps', ['-o', 'pgid=,tpgid=', '-p', String(pid)], {
+    encoding: 'utf8',
+  });
   const [own = 0, inFront = own] = (stdout ?? '').trim().split(/\s+/).filter(Boolean).map(Number);
   return { own, inFront };
 }

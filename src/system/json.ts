@@ -36,4 +36,5 @@ export function stringifyJson(value: unknown, indent = 0): string {
 }
 
 /** A UTF-16 unit as JSON can write it: `\u2028`. */
-export const escapeUnit = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+export const escapeUnit = (unit: string): string =>
+  `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;

@@ -121,7 +121,8 @@ export function readOwn(
   const fd = openOwn(path, constants.O_RDONLY);
   try {
     const { size, mode } = fstatSync(fd);
-    if (size > maxMebibytes * 1024 * 1024) throw new Error(`${path} is larger than ${maxMebibytes} MiB`);
+    if (size > maxMebibytes * 1024 * 1024)
+      throw new Error(`${path} is larger than ${maxMebibytes} MiB`);
     const bytes = allocate(size);
     return { bytes: bytes.subarray(0, readSync(fd, bytes)), mode };
   } finally {

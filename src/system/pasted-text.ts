@@ -10,6 +10,9 @@ export function flawOfPaste(text: string): { flaw: string; hint: string } | unde
       hint: 'convert that file to Unix line ends, for example with dos2unix',
     };
   if (/^(["']).*\1$/s.test(text) && text.length > 1)
-    return { flaw: 'has quotes around it', hint: 'leave out the quotes (with jq, use -r; env files need none)' };
+    return {
+      flaw: 'has quotes around it',
+      hint: 'leave out the quotes (with jq, use -r; env files need none)',
+    };
   return undefined;
 }

@@ -9,7 +9,8 @@ const unsafe = () =>
 // A command string (ECMA-48 §5.6) such as a window title, with its content; Node strips only the
 // frame of some.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
-const commandString = () => /(?:\u001B[P\]X^_]|[\u0090\u0098\u009D-\u009F])\P{Cc}*(?:\u0007|\u001B\\|\u009C)/gu;
+const commandString = () =>
+  /(?:\u001B[P\]X^_]|[\u0090\u0098\u009D-\u009F])\P{Cc}*(?:\u0007|\u001B\\|\u009C)/gu;
 
 // Most text is plain, so it is tested first. The expressions for all other text take 1 ms to
 // compile.
@@ -21,7 +22,9 @@ const isPlain = (text: string) => /^[\t\n -~]*$/.test(text);
  */
 export function sanitize(text: string): string {
   if (isPlain(text)) return text;
-  return stripVTControlCharacters(text.replace(commandString(), '')).replace(/\r\n?/g, '\n').replace(unsafe(), '');
+  return stripVTControlCharacters(text.replace(commandString(), ''))
+    .replace(/\r\n?/g, '\n')
+    .replace(unsafe(), '');
 }
 
 export function sanitizeLine(text: string): string {
@@ -33,7 +36,9 @@ export function sanitizeLine(text: string): string {
  * stays the same.
  */
 export function sanitizeJson(json: string): string {
-  return isPlain(json) ? json : json.replace(unsafe(), (character) => character.split('').map(escapeUnit).join(''));
+  return isPlain(json)
+    ? json
+    : json.replace(unsafe(), (character) => character.split('').map(escapeUnit).join(''));
 }
 
 /**

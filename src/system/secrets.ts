@@ -80,4 +80,5 @@ export function misplacedApiKeys(words: readonly string[]): string[] {
     .filter((word) => word.match(/[a-z\d]{16,}/gi)?.some(isLikeApiKey));
 }
 
-const isLikeApiKey = (text: string) => /\d/.test(text) && /[a-z]/i.test(text) && !/^[\da-f]{32}$/i.test(text);
+const isLikeApiKey = (text: string) =>
+  /\d/.test(text) && /[a-z]/i.test(text) && !/^[\da-f]{32}$/i.test(text);

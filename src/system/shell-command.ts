@@ -31,7 +31,10 @@ const graceMs = 500;
  * Waits for the command, but not for background processes. Returns why it failed, as the end of a
  * sentence.
  */
-export function runShellCommand(asked: ShellCommand, { env, signal, clock }: World): Promise<string | undefined> {
+export function runShellCommand(
+  asked: ShellCommand,
+  { env, signal, clock }: World,
+): Promise<string | undefined> {
   return new Promise((resolve) => {
     const done = new AbortController();
     let stopReason: string | undefined;
@@ -54,17 +57,24 @@ export function runShellCommand(asked: ShellCommand, { env, signal, clock }: Wor
       killAll(child, 'SIGTERM');
       void clock.sleep(graceMs, done.signal).then(() => killAll(child, 'SIGKILL'));
     };
-    forget = onAbort(signal, () => stop(isInterrupted(signal) ? 'was interrupted' : 'took too long and was stopped'));
+    forget = onAbort(signal, () =>
+      stop(isInterrupted(signal) ? 'was interrupted' : 'took too long and was stopped'),
+    );
     const { limitMs } = asked;
     if (limitMs !== undefined) {
       void clock.sleep(limitMs, done.signal).then(() => {
-        if (!done.signal.aborted) stop(`took longer than ${formatDuration(limitMs)} and was stopped`);
+        if (!done.signal.aborted)
+          stop(`took longer than ${formatDuration(limitMs)} and was stopped`);
       });
     }
     child.on('close', (code, killer) => end(failureOf(code, killer)));
     // A background process may keep the output open forever, so the end of the command itself is
     // enough.
-    child.on('exit', (code, killer) => void clock.sleep(graceMs, done.signal).then(() => end(failureOf(code, killer))));
+    child.on(
+      'exit',
+      (code, killer) =>
+        void clock.sleep(graceMs, done.signal).then(() => end(failureOf(code, killer))),
+    );
   });
 }
 
@@ -82,7 +92,10 @@ function killAll(child: ChildProcess, name: 'SIGTERM' | 'SIGKILL'): void {
   }
 }
 
-function start({ command, variables, input, isAtTerminal = false, hear }: ShellCommand, env: Env): ChildProcess {
+function start(
+  { command, variables, input, isAtTerminal = false, hear }: ShellCommand,
+  env: Env,
+): ChildProcess {
   // Loaded here because it takes 7 ms and few users have such a command.
   const { spawn } = getBuiltinModule('node:child_process');
   const child = spawn(command, {
@@ -120,7 +133,8 @@ export function createWholeLines(write: (text: string) => void) {
     charactersLeft -= text.length;
     write(charactersLeft > 0 ? text : `${text}(the rest of its output is left out)\n`);
   };
-  const shown = (text: string) => (text.length > maxLine ? '(a line longer than 64 KiB is left out)\n' : `${text}\n`);
+  const shown = (text: string) =>
+    text.length > maxLine ? '(a line longer than 64 KiB is left out)\n' : `${text}\n`;
   return {
     push(text: string) {
       const [end = '', ...others] = text.split('\n');

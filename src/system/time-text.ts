@@ -37,7 +37,8 @@ function inUnits(ms: number, large: keyof typeof unitsMs, small?: keyof typeof u
   return few > 0 ? `${many}${large} ${few}${small}` : `${many}${large}`;
 }
 
-export const formatAge = (ms: number): string => formatDuration(Math.floor(ms / unitsMs.s) * unitsMs.s);
+export const formatAge = (ms: number): string =>
+  formatDuration(Math.floor(ms / unitsMs.s) * unitsMs.s);
 
 /** An age with its largest unit alone, such as `5m ago`. */
 export const formatAgo = (ms: number): string =>
@@ -50,7 +51,10 @@ export const formatAgo = (ms: number): string =>
 export function localTime(time: string | number): string {
   const date = new Date(time);
   const aheadMinutes = -date.getTimezoneOffset();
-  const local = new Date(date.getTime() + aheadMinutes * 60_000).toISOString().slice(0, 19).replace('T', ' ');
+  const local = new Date(date.getTime() + aheadMinutes * 60_000)
+    .toISOString()
+    .slice(0, 19)
+    .replace('T', ' ');
   const [hours, minutes] = [Math.floor(Math.abs(aheadMinutes) / 60), Math.abs(aheadMinutes) % 60];
   const sign = aheadMinutes < 0 ? '-' : '+';
   return `${local} ${sign}${[hours, minutes].map((part) => String(part).padStart(2, '0')).join('')}`;

@@ -57,12 +57,10 @@ export function createBoard(
       if (context.isInteractive()) say(sentenceOf(event));
       else log.emit(event);
       if (event.event === 'run_done') done += 1;
-      if (event.event === 'warning' || !('run' in event) || !event.run) return;
-      // The active run that a trigger waits for has a row only if the run isn't followed itself.
-      if (event.isActiveRun && !isSingle) return;
-      if (event.event === 'triggered' && !event.isWatched) return;
-      if (event.event === 'run_done') removeRow(event.run);
-      else update(rows.get(event.run.executionId) ?? addRow(event.run), event, clock);
+      const run = runInRow(event);
+      if (!run) return;
+      if (event.event === 'run_done') removeRow(run);
+      else update(rows.get(run.executionId) ?? addRow(run), event, clock);
       if (rows.size > 0) spinner.draw();
     },
     above: spinner.above,
@@ -75,6 +73,15 @@ export function createBoard(
     spinner.above(() => stderr.write(`${lines}\n`));
   }
 
+  /** The run whose row shows this event. Undefined if the board doesn't show it. */
+  function runInRow(event: RunEvent): Run | undefined {
+    if (event.event === 'warning' || !('run' in event)) return undefined;
+    // The active run that a trigger waits for has a row only if it is the only one.
+    if (event.isActiveRun && !isSingle) return undefined;
+    if (event.event === 'triggered' && !event.isWatched) return undefined;
+    return event.run;
+  }
+
   function addRow(run: Run): BoardRow {
     // The new run takes the row of the active run that its trigger waited for.
     if (isSingle) rows.clear();
@@ -85,9 +92,10 @@ export function createBoard(
 
   /** A single run keeps its row until the command ends and prints the summary. */
   function removeRow({ executionId }: Run): void {
-    const { run, status } = rows.get(executionId) ?? {};
-    if (isSingle || !run) return;
+    const row = rows.get(executionId);
+    if (isSingle || !row) return;
     rows.delete(executionId);
+    const { run, status } = row;
     if (!status?.isFinal || !context.isInteractive()) return;
     spinner.above(() => stderr.write(`${finishedLine(run, status, theme)}\n`));
   }
@@ -108,28 +116,30 @@ function update(row: BoardRow, event: RunEvent, clock: Clock): void {
     row.failure = undefined;
     row.status = event.status;
     const startMs = Date.parse(event.status.startedAt ?? '');
-    // If the clock of the service is ahead of this machine's, the age would be negative, so it is
-    // 0.
+    // A start in the future isn't used, because the age would be negative: the service's clock is
+    // ahead of this machine's.
     if (startMs <= clock.nowMs()) row.startedAtMs = startMs;
   }
-  if (event.event === 'attempt_failed' && event.run)
+  if (event.event === 'attempt_failed' && event.run) {
     row.failure = { ...event, atMs: clock.elapsedMs() };
+  }
 }
 
-/** One row, such as `nightly RUNNING 4m 12s · usually 5m`, aligned with the other rows. */
+/** A line for each row, such as `nightly RUNNING 4m 12s · usually 5m`, with aligned columns. */
 function linesOf(rows: readonly BoardRow[], columns: number, clock: Clock, theme: Theme): string[] {
-  const shown = rows.map((row) => ({
-    row,
-    name: cutTo(sanitizeLine(row.run.target.automationName), Math.floor(columns / 3), theme),
-    status: sanitizeLine(row.status?.status ?? 'polling'),
-  }));
-  const widest = (cell: 'name' | 'status') => Math.max(...shown.map((each) => widthOf(each[cell])));
-  return shown.map(({ row, name, status }) => {
-    const head = [padTo(name, widest('name')), padTo(status, widest('status')), timeOf(row, clock)]
-      .join(' ')
-      .trimEnd();
-    const note = noteOf(row, clock, theme);
-    const line = cutTo(note ? `${head} ${theme.symbols.dot} ${note}` : head, columns, theme);
+  const maxName = Math.floor(columns / 3);
+  const names = rows.map(({ run }) =>
+    cutTo(sanitizeLine(run.target.automationName), maxName, theme),
+  );
+  const statuses = rows.map(({ status }) => sanitizeLine(status?.status ?? 'polling'));
+  const nameColumns = Math.max(...names.map(widthOf));
+  const statusColumns = Math.max(...statuses.map(widthOf));
+  return rows.map((row, index) => {
+    const name = padTo(names[index] ?? '', nameColumns);
+    const status = padTo(statuses[index] ?? '', statusColumns);
+    const text = `${name} ${status} ${timeOf(row, clock)}`.trimEnd();
+    const detail = detailOf(row, clock, theme);
+    const line = cutTo(detail ? `${text} ${theme.symbols.dot} ${detail}` : text, columns, theme);
     return row.failure ? theme.warn(line) : line;
   });
 }
@@ -140,19 +150,16 @@ function timeOf({ status, startedAtMs }: BoardRow, clock: Clock): string {
   return formatAge(clock.nowMs() - startedAtMs);
 }
 
-function noteOf(
-  { failure, usual, status }: BoardRow,
-  clock: Clock,
-  { symbols }: Theme,
-): string | undefined {
+/** How long the run usually takes, or why it can't be polled. Undefined if there is nothing to say. */
+function detailOf(row: BoardRow, clock: Clock, { symbols }: Theme): string | undefined {
+  const { failure, usual, status } = row;
   if (!failure) return status?.isFinal ? undefined : usual;
-  const { lastConfirmed, atMs, fault } = failure;
-  const reason = sanitizeLine(reasonOf(fault));
+  const reason = sanitizeLine(reasonOf(failure.fault));
   if (failure.failures === 1) return `${symbols.warn} ${reason}; ${howRetried(failure)}`;
-  const confirmed = lastConfirmed
-    ? `confirmed ${formatAgo(lastConfirmed.ageMs + clock.elapsedMs() - atMs)}`
-    : 'not confirmed yet';
-  return `${symbols.warn} ${confirmed}: ${reason}`;
+  const { lastConfirmed } = failure;
+  if (!lastConfirmed) return `${symbols.warn} not confirmed yet: ${reason}`;
+  const ageMs = lastConfirmed.ageMs + clock.elapsedMs() - failure.atMs;
+  return `${symbols.warn} confirmed ${formatAgo(ageMs)}: ${reason}`;
 }
 
 function finishedLine({ target, executionId }: Run, status: RunStatus, theme: Theme): string {

@@ -2,6 +2,7 @@ import type { Invocation } from '../context.ts';
 import { type HintContext, plainHintContext } from '../messages/hint-context.ts';
 import { diagnosticOf } from '../messages/of-outcome.ts';
 import { attributions } from '../run/attribution.ts';
+import type { WarningEvent } from '../run/events.ts';
 import { exitCodeOf, publicNameOf } from '../run/exit-codes.ts';
 import { commandExitNameOf, factsOf, outcomeNameOf, problemNameOf } from '../run/exit-of.ts';
 import type { Fault } from '../run/fault.ts';
@@ -17,32 +18,39 @@ type DocumentContext = Pick<
 >;
 
 interface DocumentOptions {
+  /** By default, nothing is known of this machine. */
   hintContext?: HintContext;
   /** May the command line be repeated without a second run of any of its targets? */
-  isSafeToRepeat?: boolean;
+  isSafeToRepeat: boolean;
 }
 
 /**
  * The document that `--json` prints for an outcome: all fields of the service, and `runctl`. If the
- * status and the result have the same field, that of the status is taken, because it is newer.
+ * status and the result have the same field, the value of the status is taken, because it is newer.
  */
 export function documentOf(
   outcome: Outcome,
   context: DocumentContext,
-  options: DocumentOptions = {},
+  options: DocumentOptions,
 ): JsonObject {
   const { run } = outcome;
-  const target = targetOf(outcome);
   const { status, result } = factsOf(outcome);
+  const sentWithoutStatus = 'document' in outcome ? outcome.document : undefined;
   const json: JsonObject = {
-    ...(target && { executionId: run?.executionId ?? null, ...target }),
+    ...identityOf(outcome),
     ...result?.document,
-    ...(status ? status.document : 'document' in outcome && outcome.document),
+    ...(status?.document ?? sentWithoutStatus),
     runctl: runctlOf(outcome, context, options),
   };
-  // The document names the run, even if the answer of the service does not.
+  // The document names the run, even if the response of the service does not.
   if (run && typeof json.executionId !== 'string') json.executionId = run.executionId;
   return json;
+}
+
+/** The fields that name the run and its automation. Empty if the outcome is about neither. */
+function identityOf(outcome: Outcome): JsonObject {
+  const target = targetOf(outcome);
+  return target ? { executionId: outcome.run?.executionId ?? null, ...target } : {};
 }
 
 /**
@@ -52,25 +60,20 @@ export function documentOf(
 function runctlOf(
   outcome: Outcome,
   context: DocumentContext,
-  options: DocumentOptions,
+  { hintContext = plainHintContext, isSafeToRepeat }: DocumentOptions,
 ): JsonObject {
-  const {
-    hintContext = plainHintContext,
-    isSafeToRepeat = outcome.triggerInfo?.isSafeToRepeat ?? true,
-  } = options;
-  const { command, secrets } = context;
   const { status, fault, lastConfirmed, activeExecutionId } = factsOf(outcome);
   const diagnostic = diagnosticOf(outcome, hintContext);
   const next = diagnostic
-    ? nextOf(diagnostic, outcome, isSafeToRepeat, context)
-    : nextAfter(outcome, hintContext, context);
+    ? nextAfterProblem(diagnostic, outcome, isSafeToRepeat, context)
+    : nextWithoutProblem(outcome, hintContext, context);
   return {
     schema: 1,
-    command,
+    command: context.command,
     exitCode: exitCodeOf(commandExitNameOf(outcome)),
     outcome: publicNameOf(outcomeNameOf(outcome)),
     durationMs: outcome.run && status?.isFinal ? durationMsOf(status) : undefined,
-    next: next === undefined ? null : secrets.scrub(next),
+    next: next === undefined ? null : context.secrets.scrub(next),
     trigger: triggerOf(outcome.triggerInfo, isSafeToRepeat),
     problem: diagnostic && problemOf(outcome, diagnostic, fault, context),
     warnings: warningsOf(outcome, context),
@@ -116,39 +119,39 @@ function problemOf(
 
 /** The warnings about this run or automation, and those that are about none. */
 function warningsOf(outcome: Outcome, { warnings, secrets }: DocumentContext): JsonObject[] {
-  const { run } = outcome;
-  const target = targetOf(outcome);
-  const isMine = (warning: (typeof warnings)[number]) => {
-    if (warning.run) return warning.run.executionId === run?.executionId;
-    if (!warning.target) return true;
-    return target !== undefined && fullNameOf(warning.target) === fullNameOf(target);
-  };
   return warnings
-    .filter(isMine)
+    .filter((warning) => concerns(warning, outcome))
     .map(({ name, message }) => ({ name, message: secrets.scrub(plainSentence(message)) }));
+}
+
+function concerns(warning: WarningEvent, outcome: Outcome): boolean {
+  if (warning.run) return warning.run.executionId === outcome.run?.executionId;
+  if (!warning.target) return true;
+  const target = targetOf(outcome);
+  return target !== undefined && fullNameOf(warning.target) === fullNameOf(target);
 }
 
 /**
  * The next command to type, or undefined if a person has to look first. After a rate limit it is
  * the same command, if repeating it starts no second run.
  */
-function nextOf(
+function nextAfterProblem(
   diagnostic: Diagnostic,
   outcome: Outcome,
   isSafeToRepeat: boolean,
   context: DocumentContext,
 ): string | undefined {
-  const named = diagnostic.needsPerson ? undefined : commandIn(diagnostic);
-  if (named !== undefined) return context.withFlags(named);
-  const isCommandRepeatable =
-    outcomeNameOf(outcome) === 'rate_limited' && outcome.triggerInfo && isSafeToRepeat;
-  return isCommandRepeatable ? context.commandLine : undefined;
+  const suggested = diagnostic.needsPerson ? undefined : commandIn(diagnostic);
+  if (suggested !== undefined) return context.withFlags(suggested);
+  const isRateLimited = outcomeNameOf(outcome) === 'rate_limited';
+  return isRateLimited && outcome.triggerInfo && isSafeToRepeat ? context.commandLine : undefined;
 }
 
 /**
- * The next command to type for an outcome without a problem, though the run itself may have failed.
+ * The next command to type for an outcome without a problem: watch a run that hasn't finished, or
+ * read the result of one that failed.
  */
-function nextAfter(
+function nextWithoutProblem(
   outcome: Outcome,
   { argumentOf }: HintContext,
   context: DocumentContext,
@@ -157,6 +160,6 @@ function nextAfter(
   if (!run) return undefined;
   const { status } = factsOf(outcome);
   if (!status?.isFinal) return context.withFlags(`runctl watch ${argumentOf(run)}`);
-  const isRead = outcomeNameOf(outcome) === 'ok' || context.command === 'result';
-  return isRead ? undefined : context.withFlags(`runctl result ${argumentOf(run)}`);
+  const needsNothing = outcomeNameOf(outcome) === 'ok' || context.command === 'result';
+  return needsNothing ? undefined : context.withFlags(`runctl result ${argumentOf(run)}`);
 }

@@ -44,12 +44,8 @@ export function doneEvent(
   const endsAll =
     isSignalExitName(name) || (outcome.kind === 'watch_ended' && endsAllWatches[outcome.end.kind]);
   const failure = diagnosticOf(outcome, hintContext) ? { name: cause, endsAll } : undefined;
-  return {
-    event: 'run_done',
-    ...(run ? { run } : { target: targetOf(outcome) }),
-    pending,
-    failure,
-  };
+  const subject = run ? { run } : { target: targetOf(outcome) };
+  return { event: 'run_done', ...subject, pending, failure };
 }
 
 /**

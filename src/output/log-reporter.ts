@@ -1,7 +1,8 @@
 import type { Invocation } from '../context.ts';
-import { type Reporter, type RunEvent, subjectOf } from '../run/events.ts';
+import { type FailedAttempt, type Reporter, type RunEvent, subjectOf } from '../run/events.ts';
 import { reasonOf } from '../run/fault.ts';
-import { heartbeatMs, laterSignOfLifeMs } from '../run/limits.ts';
+import { heartbeatMs, laterHeartbeatMs } from '../run/limits.ts';
+import type { LastConfirmed } from '../run/outcome.ts';
 import { automationNameOf } from '../run/run.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
 import { formatDuration, localTime } from '../system/time-text.ts';
@@ -17,15 +18,15 @@ import { lastConfirmedText } from './status-text.ts';
 const silenceMs = 10_000;
 
 /**
- * Reports events on stderr: sentences, a line for each change of a run, and from time to time a
- * sign of life, because CI systems end a job that is silent for long.
+ * Reports events on stderr: sentences, a line for each change of a run, and heartbeats, because CI
+ * systems end a job that prints nothing for long.
  */
 export function createLogReporter(context: Invocation, { quiet }: OutputOptions = {}): Reporter {
   const { clock, stderr } = context;
   const startMs = clock.elapsedMs();
   const sentenceOf = createSentences(clock);
-  const reported = new Map<string, LinesOfRun>();
-  const named = new Set<string>();
+  const histories = new Map<string, LineHistory>(); // by the run's id
+  const named = new Set<string>(); // the ids that a sentence has printed
 
   return {
     emit(event) {
@@ -33,69 +34,78 @@ export function createLogReporter(context: Invocation, { quiet }: OutputOptions 
       const sentence = sentenceOf(event);
       if (sentence && event.event === 'triggered' && event.run) named.add(event.run.executionId);
       if (sentence) printSentence(sentence, context);
-      else writeChange(event);
-      if (event.event === 'run_done') reported.delete(event.run?.executionId ?? '');
+      else writeLine(event);
+      if (event.event === 'run_done') histories.delete(event.run?.executionId ?? '');
     },
     stop() {},
   };
 
-  function writeChange(event: RunEvent): void {
+  function writeLine(event: RunEvent): void {
     const { target, executionId = '' } = subjectOf(event) ?? {};
-    const text = changeOf(event, named.has(executionId));
+    const text = textOf(event, named.has(executionId));
     if (!target || text === undefined) return;
-    const written = reported.get(executionId) ?? {
-      lastMs: startMs,
-      signs: 0,
-      hasToldSilence: false,
-    };
-    const lastMs = clock.elapsedMs();
-    if (isLongSilence(event) && !written.hasToldSilence) {
-      reported.set(executionId, { lastMs, signs: 0, hasToldSilence: true });
-    } else if (isSignOfLife(event)) {
-      const gapMs = written.signs > 0 ? laterSignOfLifeMs : heartbeatMs;
-      if (lastMs - written.lastMs < gapMs) return;
-      reported.set(executionId, { ...written, lastMs, signs: written.signs + 1 });
-    } else {
-      reported.set(executionId, { lastMs, signs: 0, hasToldSilence: false });
-    }
-    stderr.write(
-      `${localTime(clock.nowMs())} ${sanitizeLine(automationNameOf(target))} ${sanitizeLine(text)}\n`,
-    );
+    const nowMs = clock.elapsedMs();
+    const earlier = histories.get(executionId) ?? firstLine(startMs);
+    const history = historyWith(event, earlier, nowMs);
+    if (!history) return;
+    histories.set(executionId, history);
+    const name = sanitizeLine(automationNameOf(target));
+    stderr.write(`${localTime(clock.nowMs())} ${name} ${sanitizeLine(text)}\n`);
   }
 }
 
-/** What the log has so far about one run. */
-interface LinesOfRun {
-  /** When the last one was written. */
+/** What decides whether another line about the same run is due. */
+interface LineHistory {
+  /** When the last line was written. */
   lastMs: number;
-  /** How many signs of life in a row. */
-  signs: number;
-  /** Whether one of them told of silence. */
-  hasToldSilence: boolean;
+  /** How many heartbeats the last lines are. */
+  heartbeats: number;
+  /** The last lines say that the service is silent. */
+  hasReportedSilence: boolean;
+}
+
+const firstLine = (lastMs: number): LineHistory => ({
+  lastMs,
+  heartbeats: 0,
+  hasReportedSilence: false,
+});
+
+/** The history after a line about this event. Undefined if the event is a heartbeat and isn't due. */
+function historyWith(
+  event: RunEvent,
+  earlier: LineHistory,
+  nowMs: number,
+): LineHistory | undefined {
+  if (isLongSilence(event) && !earlier.hasReportedSilence) {
+    return { lastMs: nowMs, heartbeats: 0, hasReportedSilence: true };
+  }
+  if (!isHeartbeat(event)) return firstLine(nowMs);
+  const gapMs = earlier.heartbeats > 0 ? laterHeartbeatMs : heartbeatMs;
+  if (nowMs - earlier.lastMs < gapMs) return undefined;
+  return { ...earlier, lastMs: nowMs, heartbeats: earlier.heartbeats + 1 };
 }
 
 /** Will the service have been silent for `silenceMs` before the next attempt? */
 const isLongSilence = (event: RunEvent) =>
   event.event === 'attempt_failed' && event.silentMs + event.retryInMs >= silenceMs;
 
-function isSignOfLife(event: RunEvent): boolean {
-  return event.event === 'waiting' || (event.event === 'attempt_failed' && event.failures > 1);
-}
+/** Only repeats that nothing has changed. */
+const isHeartbeat = (event: RunEvent) =>
+  event.event === 'waiting' || (event.event === 'attempt_failed' && event.failures > 1);
 
-function changeOf(event: RunEvent, isNamed: boolean): string | undefined {
+/**
+ * The text of a line, after the time and the name. `isNamed`: the id of the run was printed before.
+ * Undefined for an event that has no line.
+ */
+function textOf(event: RunEvent, isNamed: boolean): string | undefined {
   switch (event.event) {
     case 'status': {
       const { run, status, changed } = event;
       if (!changed || status.isFinal) return undefined;
       return isNamed ? status.status : `${status.status} (run ${run.executionId})`;
     }
-    case 'attempt_failed': {
-      if (event.resource === 'trigger') return undefined;
-      const { failures, silentMs, fault, lastConfirmed } = event;
-      const silence = failures > 1 ? ` for ${formatDuration(silentMs)}` : '';
-      const reason = `no valid response${silence}: ${reasonOf(fault)}`;
-      return `${reason}; ${lastConfirmedText(lastConfirmed)}; ${howRetried(event)}`;
-    }
+    case 'attempt_failed':
+      return event.resource === 'trigger' ? undefined : failedPollText(event);
     case 'service_back':
       return `responds again after ${formatDuration(event.afterMs)}`;
     case 'waiting':
@@ -105,4 +115,11 @@ function changeOf(event: RunEvent, isNamed: boolean): string | undefined {
     default:
       return undefined;
   }
+}
+
+function failedPollText(event: FailedAttempt & { lastConfirmed?: LastConfirmed }): string {
+  const { failures, silentMs, fault, lastConfirmed } = event;
+  const silence = failures > 1 ? ` for ${formatDuration(silentMs)}` : '';
+  const reason = `no valid response${silence}: ${reasonOf(fault)}`;
+  return `${reason}; ${lastConfirmedText(lastConfirmed)}; ${howRetried(event)}`;
 }

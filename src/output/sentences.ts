@@ -1,6 +1,6 @@
 import type { FailedAttempt, RunEvent, WarningName } from '../run/events.ts';
 import { reasonOf } from '../run/fault.ts';
-import { heartbeatMs, laterSignOfLifeMs } from '../run/limits.ts';
+import { heartbeatMs, laterHeartbeatMs } from '../run/limits.ts';
 import { automationNameOf, type Target } from '../run/run.ts';
 import { beganAt } from '../run/service.ts';
 import { isSuccess } from '../run/statuses.ts';
@@ -38,7 +38,7 @@ export function createSentences(clock: Clock): (event: RunEvent) => string | und
     const name = automationNameOf(event.target ?? event.run.target);
     const nowMs = clock.elapsedMs();
     const lastMs = waitReportedAtMs.get(name);
-    if (lastMs !== undefined && nowMs - lastMs < laterSignOfLifeMs) return undefined;
+    if (lastMs !== undefined && nowMs - lastMs < laterHeartbeatMs) return undefined;
     waitReportedAtMs.set(name, nowMs);
     return `${name} is already running; waiting for that run to finish`;
   }
@@ -51,9 +51,9 @@ export function createSentences(clock: Clock): (event: RunEvent) => string | und
     if (last?.reason === reason && nowMs - last.atMs < heartbeatMs) return undefined;
     failed.set(name, { reason, atMs: nowMs });
     // The first command of a new user may have a typing error in the base URL.
-    const check =
-      event.fault.kind === 'unreachable' ? ' (`runctl config list` shows the base URL)' : '';
-    return `${name}: ${reason}; ${howRetried(event)}${check}`;
+    const isUnreachable = event.fault.kind === 'unreachable';
+    const where = isUnreachable ? ' (`runctl config list` shows the base URL)' : '';
+    return `${name}: ${reason}; ${howRetried(event)}${where}`;
   }
 }
 
@@ -89,17 +89,29 @@ function triggeredSentence(event: RunEventOf<'triggered'>): string | undefined {
   const { how, run, target, status, argument, isWatched } = event;
   const name = automationNameOf(target ?? run.target);
   if (how === 'skipped') return `${name} is already running; skipped, no run was started`;
-  // A failure is reported when the command ends, and `recover` reports its runs itself.
-  if (!run || how === 'not_started' || how === 'unknown' || how === 'recovered') return undefined;
-  const sentences = {
-    started: `started ${name}`,
-    found: `${name} has a run under the idempotency key ${event.idempotencyKey}`,
-    replayed: `this idempotency key started ${name} ${beganAt(status)}; no new run was started`,
-  };
-  const { executionId } = run;
-  // An earlier run that failed has a warning of its own.
-  if (status?.isFinal && how !== 'started')
-    return isSuccess(status.status) ? sentences[how] : undefined;
-  if (isWatched) return `${sentences[how]}: ${executionId}`;
-  return `${sentences[how]}; to watch it: \`runctl watch ${argument ?? executionId}\``;
+  const sentence = runSentence(event, name);
+  if (!run || sentence === undefined) return undefined;
+  if (how !== 'started' && status?.isFinal) {
+    // An earlier run that failed has a warning of its own.
+    return isSuccess(status.status) ? sentence : undefined;
+  }
+  if (isWatched) return `${sentence}: ${run.executionId}`;
+  return `${sentence}; to watch it: \`runctl watch ${argument ?? run.executionId}\``;
+}
+
+/** How the trigger got its run. Undefined if another text says so. */
+function runSentence(event: RunEventOf<'triggered'>, name: string): string | undefined {
+  switch (event.how) {
+    case 'started':
+      return `started ${name}`;
+    case 'found':
+      return `${name} has a run under the idempotency key ${event.idempotencyKey}`;
+    case 'replayed': {
+      const began = beganAt(event.status);
+      return `this idempotency key started ${name} ${began}; no new run was started`;
+    }
+    default:
+      // A failure is reported when the command ends, and `recover` reports its runs itself.
+      return undefined;
+  }
 }

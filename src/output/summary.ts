@@ -24,10 +24,6 @@ export function summary(
   theme: Theme,
   { columns }: WrapOptions,
 ): string {
-  const took = durationOf({ ...status, completedAt: status.completedAt ?? result?.completedAt });
-  const name = theme.strong(sanitizeLine(run.target.automationName));
-  const word = isSuccess(status.status) ? 'in' : 'after';
-  const time = took ? ` ${theme.dim(`${word} ${took}`)}` : '';
   const rows = fields(
     [
       ['error', result?.error && theme.bad(sanitizeLine(errorTextOf(result)))],
@@ -38,9 +34,18 @@ export function summary(
     theme,
     { columns, indent: 2 },
   );
+  const heading = `${headingOf({ run, status, result }, theme)}\n`;
   const output = bareOutput(result, columns === undefined);
-  const head = `${markedStatus(status, theme)} ${name}${time}\n`;
-  return output ? `${head}${rows}\n${output}` : head + rows;
+  return output ? `${heading}${rows}\n${output}` : heading + rows;
+}
+
+/** Such as `✔ COMPLETED nightly in 4m 12s`. */
+function headingOf({ run, status, result }: RunFacts, theme: Theme): string {
+  const heading = `${markedStatus(status, theme)} ${theme.strong(sanitizeLine(run.target.automationName))}`;
+  const took = durationOf({ ...status, completedAt: status.completedAt ?? result?.completedAt });
+  if (!took) return heading;
+  const word = isSuccess(status.status) ? 'in' : 'after';
+  return `${heading} ${theme.dim(`${word} ${took}`)}`;
 }
 
 function stepsLine(steps: RunResult['summary'], theme: Theme): string | undefined {

@@ -119,7 +119,8 @@ const finalColumns: readonly Column<TargetOutcome>[] = [
     cell(outcome) {
       const { status, result } = factsOf(outcome);
       const completedAt = status?.completedAt ?? result?.completedAt;
-      return { text: (status?.isFinal && durationOf({ ...status, completedAt })) || '' };
+      const took = status?.isFinal ? durationOf({ ...status, completedAt }) : undefined;
+      return { text: took ?? '' };
     },
   },
   {

@@ -19,4 +19,4 @@ export const maxIdempotencyKey = 255;
  * the second.
  */
 export const heartbeatMs = 60_000;
-export const laterSignOfLifeMs = 300_000;
+export const laterHeartbeatMs = 300_000;

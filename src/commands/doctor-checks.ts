@@ -1,6 +1,6 @@
 import { connectWith } from '../connection/connect.ts';
 import { probeService } from '../connection/connection.ts';
-import { journalOf, journalTrouble } from '../connection/open-journal.ts';
+import { journalOf, journalTrouble, noFolderProblem } from '../connection/open-journal.ts';
 import type { Invocation } from '../context.ts';
 import { exitNameOfSignal } from '../run/exit-codes.ts';
 import {
@@ -190,10 +190,7 @@ async function checkClock({ answer, context }: Machine): Promise<Found> {
 
 function checkJournal({ context }: Machine): Found {
   const folder = resolveStateFolder(context.env);
-  if (folder === undefined) {
-    const message = 'there is no folder for the journal';
-    throw new Problem({ name: 'output_error', message, hint: 'set HOME or RUNCTL_STATE_DIR' });
-  }
+  if (folder === undefined) throw noFolderProblem('output_error');
   const trouble = journalTrouble(folder);
   if (trouble) throw trouble;
   // Throws if it can't be read.

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { Invocation } from '../context.ts';
 import { filesIn, fullFileBytes, namesIn } from '../journal/files.ts';
 import { type Journal, openJournal } from '../journal/journal.ts';
-import { Problem, usageProblem } from '../run/problem.ts';
+import { Problem } from '../run/problem.ts';
 import { shellWord } from '../run/quote.ts';
 import { hintForRootOwned, resolveStateFolder } from '../settings/folders.ts';
 import { systemErrorText } from '../system/error-name.ts';
@@ -48,8 +48,7 @@ export function journalPlace(baseUrl: string | undefined, { env }: Invocation): 
  */
 export function journalOf({ env, reporter, clock }: Invocation, { needed, quiet }: JournalNeed = {}): Journal {
   const folder = resolveStateFolder(env);
-  if (needed && folder === undefined)
-    throw usageProblem('there is no folder for the journal', 'set HOME or RUNCTL_STATE_DIR');
+  if (needed && folder === undefined) throw noFolderProblem('usage');
   const warn = (message: string) => reporter.emit({ event: 'warning', name: 'journal_unavailable', message });
   const trouble = needed && folder ? journalTrouble(folder) : undefined;
   if (trouble) warn(`${trouble.message}, so runs and triggers may be missing: ${trouble.facts.hint}`);
@@ -69,6 +68,18 @@ export function journalOf({ env, reporter, clock }: Invocation, { needed, quiet 
     },
   });
 }
+
+/**
+ * The problem that no setting names a folder for the journal. To a command that needs the journal, a
+ * setting is missing (`usage`). To `doctor`, the journal can't be used (`output_error`), as after
+ * any other failure of its check.
+ */
+export const noFolderProblem = (name: 'usage' | 'output_error'): Problem =>
+  new Problem({
+    name,
+    message: 'there is no folder for the journal',
+    hint: 'set HOME or RUNCTL_STATE_DIR',
+  });
 
 /** The longest record needs about this much space. */
 const minBytes = 4096;

@@ -37,54 +37,56 @@ export interface TypedLine {
  */
 export function splitLine(line: string): TypedLine {
   const words: string[] = [];
-  let word: string | undefined;
+  let word: string | undefined; // undefined between two words
   let quote: TypedLine['quote'] = '';
   for (let i = 0; i < line.length; i++) {
     const character = line.charAt(i);
-    if (quote === "'" ? false : character === '\\') word = (word ?? '') + line.charAt(++i);
-    else if (quote) {
-      if (character === quote) quote = '';
-      else word += character;
-    } else if (character === "'" || character === '"') {
+    if (character === '\\' && quote !== "'") {
+      i += 1;
+      word = (word ?? '') + line.charAt(i);
+    } else if (quote !== '' && character === quote) {
+      quote = '';
+    } else if (quote === '' && (character === "'" || character === '"')) {
       quote = character;
       word ??= '';
-    } else if (/\s/.test(character)) {
+    } else if (quote === '' && /\s/.test(character)) {
       if (word !== undefined) words.push(word);
       word = undefined;
-    } else word = (word ?? '') + character;
+    } else {
+      word = (word ?? '') + character;
+    }
   }
   return { words: [...words, word ?? ''], quote };
 }
 
-export function printCandidates(
-  candidates: Candidate[],
-  shell: Shell,
-  { words, quote }: TypedLine,
-): string {
-  // A name with a control character is not offered, because it would break the line or the
-  // terminal.
-  const shown = candidates.filter(({ value }) => !/\p{Cc}/u.test(value));
+export function printCandidates(candidates: Candidate[], shell: Shell, line: TypedLine): string {
+  return candidates
+    .filter(({ value }) => isPrintable(value))
+    .map((candidate) => `${candidateLine(candidate, shell, line)}\n`)
+    .join('');
+}
+
+/** A name with a control character isn't offered, because it would break the line or the terminal. */
+const isPrintable = (value: string) => !/\p{Cc}/u.test(value);
+
+function candidateLine({ value, about = '' }: Candidate, shell: Shell, line: TypedLine): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
-  const lines = shown.map(
-    ({ value, about = '' }) => [value, about.replace(/[\u0000-\u001f\u007f]+/g, ' ')] as const,
-  );
-  if (shell === 'bash')
-    return lines.map(([value]) => `${forBash(value, words.at(-1) ?? '', quote)}\n`).join('');
-  if (shell === 'zsh') {
-    return lines
-      .map(([value, about]) => `${value.replace(/[\\:]/g, '\\$&')}${about && `:${about}`}\n`)
-      .join('');
-  }
-  return lines.map(([value, about]) => `${value}\t${about}\n`).join('');
+  const description = about.replace(/[\u0000-\u001f\u007f]+/g, ' ');
+  if (shell === 'bash') return forBash(value, line);
+  if (shell === 'fish') return `${value}\t${description}`;
+  const escaped = value.replace(/[\\:]/g, '\\$&');
+  return description ? `${escaped}:${description}` : escaped;
 }
 
 /**
  * Readline ends a word at `=` and `:` and before `@` (COMP_WORDBREAKS), and replaces only the last
  * part.
  */
-function forBash(value: string, typed: string, quote: TypedLine['quote']): string {
+function forBash(value: string, { words, quote }: TypedLine): string {
   if (quote === '"') return value.replace(/["$`\\!]/g, '\\$&');
-  if (quote) return value.replaceAll("'", "'\\''");
-  const kept = typed.length - typed.replace(/^.*(?:[=:]|(?=@))/s, '').length;
+  if (quote === "'") return value.replaceAll("'", "'\\''");
+  const typed = words.at(-1) ?? '';
+  const lastPart = typed.replace(/^.*(?:[=:]|(?=@))/s, '');
+  const kept = typed.length - lastPart.length;
   return value.slice(kept).replace(/[^\w@%+=:,./-]/gu, '\\$&');
 }

@@ -8,8 +8,8 @@ const unsafe = () =>
 
 // A command string (ECMA-48 §5.6) such as a window title, with its content; Node strips only the
 // frame of some.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
 const commandString = () =>
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
   /(?:\u001B[P\]X^_]|[\u0090\u0098\u009D-\u009F])\P{Cc}*(?:\u0007|\u001B\\|\u009C)/gu;
 
 // Most text is plain, so it is tested first. The expressions for all other text take 1 ms to

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { scripts, version } from '../package.json';
 import { asTyped } from '../src/cli/options.ts';
 import { program } from '../src/program.ts';
-import { exitCodes } from '../src/run/exit-codes.ts';
+import { exitCodeOf, exitCodes } from '../src/run/exit-codes.ts';
 import { defaults } from '../src/run/limits.ts';
 import { finalStatuses } from '../src/run/statuses.ts';
 import { type Setting, settingTable } from '../src/settings/table.ts';
@@ -52,14 +52,13 @@ const sections: Record<string, () => string> = {
 const tableOfScripts: Record<string, string> = {
   'test:unit': 'test each module from source; builds nothing',
   'test:program': 'test whole commands from source, inside the test process',
-  'test:e2e': 'test the built program as a process, and the recipes; builds first if a source is newer',
+  'test:e2e': 'test the built program as a process, and the recipes',
   'test:watch': 'run the unit tests again after every change',
   'test:coverage': 'measure the coverage of the tests that need no build',
   'test:mutation':
-    'find what the tests of a file miss: `MUTATION_TESTS=test/service npm run test:mutation src/service/body.ts` (a minute)',
-  'test:faults': 'try every fault with every command, each in its own process (about a minute)',
-  update:
-    'write anew what tests compare: `test/words.txt`, the tables and samples in the docs, and more; read the diff',
+    'find what the tests of a file miss: `MUTATION_TESTS=test/service npm run test:mutation src/service/body.ts`',
+  'test:faults': 'try every fault with every command, each in its own process',
+  update: 'renew what tests compare, such as `test/words.txt` and the tables in the docs; read the diff',
   pack: 'build and pack `runctl-<version>.tgz`, with its SHA-256 next to it',
   picture: 'draw the pictures in the docs from the running program',
   bench: 'run one benchmark, named after `--`',
@@ -164,16 +163,23 @@ test.each(['README.md', 'docs/reference.md'])('%s names the codes after which a 
 const seconds = (ms: number) => `${ms / 1000} seconds`;
 const minutes = (ms: number) => `${ms / 60_000} minutes`;
 const hours = (ms: number) => `${ms / 3_600_000} hours`;
-const { giveUpAfterMs, readGiveUpAfterMs, timeoutMs, keyRetentionMs } = defaults;
+const { giveUpAfterMs, readGiveUpAfterMs, timeoutMs, keyRetentionMs, rate } = defaults;
+const listMs = [defaults.listGiveUpAtTerminalMs, defaults.listGiveUpAfterMs];
 const gaps = [`${100 * (pollGapMs(100_000) / 100_000)}%`, `${pollGapMs(0) / 1000}`, seconds(pollGapMs(timeoutMs))];
 
 test.each<[page: string, sentence: string, numbers: string[]]>([
+  ['README.md', 'A watch survives', [minutes(giveUpAfterMs)]],
   ['README.md', 'honors the `Idempotency-Key`', [hours(keyRetentionMs)]],
   ['docs/service.md', 'assumes the same for Automations', [hours(keyRetentionMs)]],
+  ['docs/reference.md', 'polls each unfinished run', [hours(keyRetentionMs)]],
+  ['docs/reference.md', 'on a terminal, and', listMs.map(seconds)],
+  ['docs/reference.md', 'It waits for `--timeout`', [asTyped(timeoutMs), `${exitCodeOf('already_active')}`]],
   ['docs/reference.md', 'the time without a valid response', [minutes(giveUpAfterMs), seconds(readGiveUpAfterMs)]],
+  ['docs/reference.md', 'requests per second', [`${rate}`, '2000', seconds((2000 / rate) * 1000)]],
   ['docs/reference.md', 'never retries before `Retry-After`', [minutes(cappedRetryAfterMs(timeoutMs))]],
   ['docs/reference.md', 'time between polls', gaps],
   ['docs/reference.md', 'unresolved triggers stay open', [hours(keyRetentionMs)]],
+  ['docs/recipes.md', 'For thousands of runs', [`${rate}`]],
   ['docs/troubleshooting.md', '`--give-up-after`)', [minutes(giveUpAfterMs), asTyped(timeoutMs)]],
 ])('in %s the numbers of the sentence with "%s" are those of the program', (page, words, numbers) => {
   const sentences = textOf(page)

@@ -1,4 +1,4 @@
-import type { Argument, CommandUnknownOpts, Option } from 'commander';
+import type { CommandUnknownOpts, Option } from 'commander';
 import { findCommand, findOption, isFlag } from '../cli/command.ts';
 import { helpOption } from '../cli/help-text.ts';
 import { automationsIn } from '../connection/known-automations.ts';
@@ -31,61 +31,85 @@ interface ValuePlace {
 /** Returns the values to offer, or `files` if the shell is to complete file names. */
 type ValuesOf = (place: ValuePlace) => Iterable<Candidate> | 'files';
 
+/** The candidates for the last of these words, which is typed up to the cursor. */
 export function candidatesFor(
   words: readonly string[],
   program: CommandUnknownOpts,
   valuesOf: ValuesOf,
 ): Candidate[] | 'files' {
-  const current = words.at(-1) ?? '';
-  const { command, place, wantsValue, isPastOptions } = findPlace(words.slice(0, -1), program);
-  const options = [...command.options, ...(command === program ? [] : program.options), helpOption];
-  const isOption = current.startsWith('-') && !wantsValue && !isPastOptions;
-  const [, flag, typed = ''] = (isOption && /^(--[^=]+)=(.*)$/s.exec(current)) || [];
-  if (flag) {
-    const ofFlag = placeOfOption(findOption(options, flag));
-    return startingWith(typed, ofFlag ? valuesOf(ofFlag) : [], `${flag}=`);
+  const typed = words.at(-1) ?? '';
+  const { command, option, argument, isPastOptions } = readPlace(words.slice(0, -1), program);
+  if (option) return startingWith(typed, valuesOf(option));
+  if (typed.startsWith('-') && !isPastOptions) {
+    const programOptions = command === program ? [] : program.options;
+    return optionCandidates(typed, [...command.options, ...programOptions, helpOption], valuesOf);
   }
-  if (isOption) return startingWith(current, flagsOf(options, current));
-  if (!wantsValue && command.commands.length > 0) {
-    const inner = command.createHelp().visibleCommands(command);
-    return startingWith(
-      current,
-      inner.map((each) => ({ value: each.name(), about: each.description() })),
-    );
-  }
-  return startingWith(current, place ? valuesOf(place) : []);
+  if (command.commands.length > 0) return startingWith(typed, subcommandsOf(command));
+  return startingWith(typed, argument ? valuesOf(argument) : []);
 }
 
-function findPlace(words: readonly string[], program: CommandUnknownOpts) {
+/** What the word after these words can be. */
+interface Place {
+  command: CommandUnknownOpts;
+  /** The option whose value comes next. */
+  option: ValuePlace | undefined;
+  /** The argument that comes next, unless it is the value of an option. */
+  argument: ValuePlace | undefined;
+  /** After a `--`, words that begin with a dash are arguments. */
+  isPastOptions: boolean;
+}
+
+function readPlace(words: readonly string[], program: CommandUnknownOpts): Place {
   let command = program;
-  let given = 0;
-  let ofOption: ValuePlace | undefined;
+  let operands = 0;
+  let option: ValuePlace | undefined;
   let isPastOptions = false;
   for (const word of words) {
-    const inner = findCommand(command, word);
-    if (ofOption) ofOption = undefined;
-    else if (isPastOptions) given++;
-    else if (word === '--') isPastOptions = true;
-    else if (isFlag(word))
-      ofOption = placeOfOption(findOption([...command.options, ...program.options], word));
-    else if (inner) command = inner;
-    else given++;
+    const subcommand = findCommand(command, word);
+    if (option) {
+      option = undefined;
+    } else if (isPastOptions) {
+      operands += 1;
+    } else if (word === '--') {
+      isPastOptions = true;
+    } else if (isFlag(word)) {
+      option = placeOfOption(findOption([...command.options, ...program.options], word));
+    } else if (subcommand) {
+      command = subcommand;
+    } else {
+      operands += 1;
+    }
   }
-  const args = command.registeredArguments;
-  const last = args.at(-1);
-  const argument = args[given] ?? (last?.variadic ? last : undefined);
-  const place = ofOption ?? (argument && placeOfArgument(argument));
-  return { command, place, wantsValue: ofOption !== undefined, isPastOptions };
+  return { command, option, argument: argumentAt(operands, command), isPastOptions };
+}
+
+/** The argument at this index. A variadic argument takes all operands that follow. */
+function argumentAt(index: number, command: CommandUnknownOpts): ValuePlace | undefined {
+  const all = command.registeredArguments;
+  const last = all.at(-1);
+  const argument = all[index] ?? (last?.variadic ? last : undefined);
+  return argument && { name: argument.name(), choices: argument.argChoices };
 }
 
 function placeOfOption(option: Option | undefined): ValuePlace | undefined {
   return option?.required ? { name: option.name(), choices: option.argChoices } : undefined;
 }
 
-const placeOfArgument = (argument: Argument): ValuePlace => ({
-  name: argument.name(),
-  choices: argument.argChoices,
-});
+function optionCandidates(
+  typed: string,
+  options: readonly Option[],
+  valuesOf: ValuesOf,
+): Candidate[] | 'files' {
+  const [, flag, value = ''] = /^(--[^=]+)=(.*)$/s.exec(typed) ?? [];
+  if (flag === undefined) return startingWith(typed, flagsOf(options, typed));
+  const place = placeOfOption(findOption(options, flag));
+  return startingWith(value, place ? valuesOf(place) : [], `${flag}=`);
+}
+
+function subcommandsOf(command: CommandUnknownOpts): Candidate[] {
+  const visible = command.createHelp().visibleCommands(command);
+  return visible.map((each) => ({ value: each.name(), about: each.description() }));
+}
 
 /** The long flags. A short flag is offered only if exactly that flag has been typed. */
 function flagsOf(options: readonly Option[], typed: string): Candidate[] {
@@ -109,6 +133,10 @@ function startingWith(
 
 const maxRuns = 50;
 
+/**
+ * The values that this machine knows, by the name of the argument or option. Values of any other
+ * name are offered only if they are its `choices`.
+ */
 export function liveValues(env: Env): ValuesOf {
   const journal = openJournal({
     folder: resolveStateFolder(env),
@@ -116,8 +144,8 @@ export function liveValues(env: Env): ValuesOf {
     onTrouble: () => {},
   });
   const sources: Record<string, () => Iterable<Candidate> | 'files'> = {
-    automation: () => automationValues(journal, addressIn(env)),
-    run: () => runsIn(journal, addressIn(env)),
+    automation: () => automationValues(journal, baseUrlIn(env)),
+    run: () => runsIn(journal, baseUrlIn(env)),
     profile: () => profilesIn(env),
     code: () =>
       exitCodes.flatMap(({ code, outcome, meaning }) => [
@@ -129,7 +157,10 @@ export function liveValues(env: Env): ValuesOf {
     field: () => knownPaths.map((value) => ({ value })),
     'api-key-file': () => 'files',
   };
-  return ({ name, choices }) => choices?.map((value) => ({ value })) ?? sources[name]?.() ?? [];
+  return ({ name, choices }) => {
+    if (choices) return choices.map((value) => ({ value }));
+    return sources[name]?.() ?? [];
+  };
 }
 
 function automationValues(journal: Journal, baseUrl: string | undefined): Candidate[] {
@@ -158,6 +189,6 @@ function profilesIn(env: Env): Candidate[] {
   }));
 }
 
-function addressIn(env: Env): string | undefined {
+function baseUrlIn(env: Env): string | undefined {
   return valueIfGiven(resolveWithoutApiKey({}, env).baseUrl);
 }

@@ -73,9 +73,13 @@ function candidateLine({ value, about = '' }: Candidate, shell: Shell, line: Typ
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
   const description = about.replace(/[\u0000-\u001f\u007f]+/g, ' ');
   if (shell === 'bash') return forBash(value, line);
-  if (shell === 'fish') return `${value}\t${description}`;
+  if (shell === 'zsh') return forZsh(value, description);
+  return `${value}\t${description}`;
+}
+
+function forZsh(value: string, description: string): string {
   const escaped = value.replace(/[\\:]/g, '\\$&');
-  return description ? `${escaped}:${description}` : escaped;
+  return description === '' ? escaped : `${escaped}:${description}`;
 }
 
 /**

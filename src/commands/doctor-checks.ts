@@ -27,49 +27,46 @@ import {
 } from '../settings/table.ts';
 import { formatDuration } from '../system/time-text.ts';
 import { isOutage } from '../watch/fetch-run.ts';
-import { type Found, ok, skipped, warning } from './finding.ts';
+import { type CheckResult, ok, skipped, warning } from './finding.ts';
 import { triggersBeingSent } from './list-notes.ts';
 
 // What `runctl doctor` checks.
 
-/**
- * What the checks examine. The checks write nothing, and only `answer` sends a request, which is
- * sent once.
- */
-export interface Machine {
+/** What the checks read. They write nothing, and only `probe` sends a request, which is sent once. */
+export interface CheckContext {
   /** Its reporter is silent, because every message is a finding. */
   context: Invocation;
   flags: SettingFlags & { offline?: boolean };
   settings(): Promise<Settings>;
-  answer(): ReturnType<typeof ask>;
+  probe(): ReturnType<typeof sendProbe>;
   /** Whether the check with this name has passed. */
-  passed(name: string): boolean;
+  hasPassed(name: string): boolean;
 }
 
 export interface Check {
   /** The check is skipped if one of these failed or was skipped. */
   needs?: readonly string[];
   /** Throws a Problem if the check fails. */
-  find(machine: Machine): Found | Promise<Found>;
+  run(context: CheckContext): CheckResult | Promise<CheckResult>;
 }
 
 /** In the order in which they are made and reported. */
 export const checks = {
-  settings: { find: checkSettings },
-  variables: { find: checkVariables },
-  base_url: { needs: ['settings'], find: checkBaseUrl },
-  api_key: { needs: ['settings'], find: checkApiKey },
-  service: { needs: ['base_url', 'api_key'], find: checkService },
-  project: { needs: ['settings'], find: checkProject },
-  clock: { needs: ['service'], find: checkClock },
-  journal: { find: checkJournal },
-  open: { needs: ['base_url', 'journal'], find: checkOpen },
+  settings: { run: checkSettings },
+  variables: { run: checkVariables },
+  base_url: { needs: ['settings'], run: checkBaseUrl },
+  api_key: { needs: ['settings'], run: checkApiKey },
+  service: { needs: ['base_url', 'api_key'], run: checkService },
+  project: { needs: ['settings'], run: checkProject },
+  clock: { needs: ['service'], run: checkClock },
+  journal: { run: checkJournal },
+  open: { needs: ['base_url', 'journal'], run: checkOpen },
 } satisfies Record<string, Check>;
 
 const keysWithOwnCheck: readonly StoredKey[] = ['apiKey', 'apiKeyCommand', 'baseUrl', 'project'];
 
 /** Checks the config file, and settings that have no check of their own. */
-async function checkSettings({ context, flags, settings }: Machine): Promise<Found> {
+async function checkSettings({ context, flags, settings }: CheckContext): Promise<CheckResult> {
   // Throws for a file that is invalid or that others can change, and for a profile that isn't in
   // it.
   const resolved = await settings();
@@ -89,16 +86,16 @@ async function checkSettings({ context, flags, settings }: Machine): Promise<Fou
   return ok(message);
 }
 
-function checkVariables({ context }: Machine): Found {
+function checkVariables({ context }: CheckContext): CheckResult {
   const names = unknownVariables(context.env);
   if (names.length === 0) return ok('no unknown RUNCTL_ variables');
   return warning(`runctl doesn't know ${names.join(', ')}`, 'see `runctl help settings`');
 }
 
-async function checkBaseUrl({ context, settings }: Machine): Promise<Found> {
-  const given = await settings();
-  const isEncrypted = need('baseUrl', given).startsWith('https:');
-  const message = shown(given.baseUrl);
+async function checkBaseUrl({ context, settings }: CheckContext): Promise<CheckResult> {
+  const resolved = await settings();
+  const isEncrypted = need('baseUrl', resolved).startsWith('https:');
+  const message = valueAndSource(resolved.baseUrl);
   // Node obeys it, and says so only where its warnings aren't switched off.
   if (!isEncrypted || context.env.NODE_TLS_REJECT_UNAUTHORIZED !== '0') return ok(message);
   return warning(
@@ -107,12 +104,12 @@ async function checkBaseUrl({ context, settings }: Machine): Promise<Found> {
   );
 }
 
-async function checkApiKey({ settings }: Machine): Promise<Found> {
-  const given = await settings();
-  const { command, source } = given.apiKey;
+async function checkApiKey({ settings }: CheckContext): Promise<CheckResult> {
+  const resolved = await settings();
+  const { command, source } = resolved.apiKey;
   // The text of a command is hidden, too, because it may contain a token.
-  if (command !== undefined) return ok(shown({ source, text: 'printed by a command' }));
-  const message = shown({ source, text: maskApiKey(need('apiKey', given)) });
+  if (command !== undefined) return ok(valueAndSource({ source, text: 'printed by a command' }));
+  const message = valueAndSource({ source, text: maskApiKey(need('apiKey', resolved)) });
   const isBound = source?.startsWith('profile ');
   return ok(isBound ? `${message}, sent only to that profile's base URL` : message);
 }
@@ -121,74 +118,82 @@ async function checkApiKey({ settings }: Machine): Promise<Found> {
  * A project is never reported as right, because only a request that starts a run shows that it
  * exists.
  */
-async function checkProject({ settings, answer, passed }: Machine): Promise<Found> {
+async function checkProject({ settings, probe, hasPassed }: CheckContext): Promise<CheckResult> {
   const { project } = await settings();
   if (valueIfGiven(project) === undefined) {
     const advice =
       'store it with `runctl config set project <uuid>`, or name automations as <projectId>/<name>';
     return warning('not set: needed for automations given by name', advice);
   }
-  const { fault } = passed('service') ? await answer() : {};
+  const { fault } = hasPassed('service') ? await probe() : {};
   if (!fault || !isProjectUnknown(fault))
-    return skipped(`${shown(project)}, not verified: only a trigger can show that it exists`);
-  const message = `${shown(project)}: ${reasonOf(fault)}`;
+    return skipped(
+      `${valueAndSource(project)}, not verified: only a trigger can show that it exists`,
+    );
+  const message = `${valueAndSource(project)}: ${reasonOf(fault)}`;
   const hint = 'see where it comes from: `runctl config list`';
   throw new Problem({ fault, name: 'not_found', message, hint });
 }
 
-const shown = ({ text, source }: Resolved) => `${text} (${shortSource(source)})`;
+const valueAndSource = ({ text, source }: Resolved) => `${text} (${shortSource(source)})`;
 
-async function checkService({ flags, answer }: Machine): Promise<Found> {
+async function checkService({ flags, probe }: CheckContext): Promise<CheckResult> {
   if (flags.offline) return skipped('skipped: --offline');
-  const { responded, fault, outage } = await answer();
-  const result = fault && !isProjectUnknown(fault) ? doctorResultOf(fault) : 'ok';
+  const { responded, fault, outageHint } = await probe();
   // "Not found" most likely means that the service checked and accepted the API key, but it isn't
   // certain.
+  const result = fault && !isProjectUnknown(fault) ? doctorResultOf(fault) : 'ok';
   if (!fault || result === 'ok') return ok(`${responded}, and seems to accept the API key`);
-  const remedy = fault.hint ?? outage ?? pageHint(fault) ?? remedyOf(fault) ?? 'try again later';
-  if (result !== 'warning')
-    throw new Problem({ fault, name: result, message: reasonOf(fault), hint: remedy });
-  const message = `${responded}, but whether it accepts the API key isn't known: ${reasonOf(fault)}`;
-  return warning(message, remedy);
+  const hint = fault.hint ?? outageHint ?? pageHint(fault) ?? remedyOf(fault) ?? 'try again later';
+  const reason = reasonOf(fault);
+  if (result !== 'warning') throw new Problem({ fault, name: result, message: reason, hint });
+  return warning(`${responded}, but whether it accepts the API key isn't known: ${reason}`, hint);
 }
 
 const pageHint = ({ page }: Fault) =>
   page && 'find out what responded: a proxy, a gateway or a login page';
 
-/** Asks the service for a run that can't exist. */
-export async function ask(settings: Settings, flags: SettingFlags, context: Invocation) {
+/**
+ * Sends the only request of the checks, for a run that can't exist. Throws the interrupted problem.
+ */
+export async function sendProbe(settings: Settings, flags: SettingFlags, context: Invocation) {
+  const { clock, signal } = context;
   // An invalid project is reported by its own check, so this one goes without it.
   const project = settings.project.problem ? {} : settings.project;
   const connection = await connectWith({ ...settings, project }, flags, context, { quiet: true });
   await connection.readApiKey();
-  const askedMs = context.clock.elapsedMs();
+  const sentMs = clock.elapsedMs();
   const answer = await probeService(connection);
-  const took = formatDuration(context.clock.elapsedMs() - askedMs);
+  const took = formatDuration(clock.elapsedMs() - sentMs);
   const fault = answer.kind === 'fault' ? answer.fault : undefined;
-  if (fault && isAborted(fault)) throw interruptedProblem(exitNameOfSignal(context.signal));
-  const responded = `${new URL(connection.baseUrl).host} responded in ${took}`;
-  const outage =
-    fault && isOutage(fault, connection) ? 'the service or the network may be down' : undefined;
-  return { fault, serviceTimeMs: answer.serviceTimeMs, responded, outage };
+  if (fault && isAborted(fault)) throw interruptedProblem(exitNameOfSignal(signal));
+  const hasOutage = fault !== undefined && isOutage(fault, connection);
+  return {
+    fault,
+    serviceTimeMs: answer.serviceTimeMs,
+    /** The beginning of a sentence. */
+    responded: `${new URL(connection.baseUrl).host} responded in ${took}`,
+    outageHint: hasOutage ? 'the service or the network may be down' : undefined,
+  };
 }
 
 /**
  * `Date` counts whole seconds. A clock that is wrong by more than this makes ages and times
  * misleading.
  */
-const tolerableMs = 10_000;
+const maxClockErrorMs = 10_000;
 
-async function checkClock({ answer, context }: Machine): Promise<Found> {
-  const { serviceTimeMs } = await answer();
+async function checkClock({ probe, context }: CheckContext): Promise<CheckResult> {
+  const { serviceTimeMs } = await probe();
   if (serviceTimeMs === undefined) return skipped("the service doesn't send its time");
   const offMs = context.clock.nowMs() - serviceTimeMs;
-  if (Math.abs(offMs) <= tolerableMs) return ok("agrees with the service's clock");
+  if (Math.abs(offMs) <= maxClockErrorMs) return ok("agrees with the service's clock");
   const side = offMs > 0 ? 'ahead of' : 'behind';
   const message = `this machine's clock is ${formatDuration(Math.abs(offMs))} ${side} the service's`;
   return warning(message, 'set the clock of this machine, with NTP for example');
 }
 
-function checkJournal({ context }: Machine): Found {
+function checkJournal({ context }: CheckContext): CheckResult {
   const folder = resolveStateFolder(context.env);
   if (folder === undefined) throw noFolderProblem('output_error');
   const trouble = journalTrouble(folder);
@@ -202,17 +207,18 @@ function checkJournal({ context }: Machine): Found {
  * Checks for unresolved triggers, except those that a process is still sending, and for unfinished
  * runs.
  */
-async function checkOpen({ context, settings }: Machine): Promise<Found> {
+async function checkOpen({ context, settings }: CheckContext): Promise<CheckResult> {
   const baseUrl = need('baseUrl', await settings());
   const journal = journalOf(context, { needed: true });
   const sent = triggersBeingSent(journal, baseUrl).length;
   const unresolved = journal.unresolved({ baseUrl }).length - sent;
   const unfinished = journal.unfinished({ baseUrl }).length;
-  const message = [
+  const counts = [
     count(unresolved, 'unresolved trigger'),
-    ...(sent > 0 ? [`${count(sent, 'trigger')} being sent`] : []),
+    sent > 0 ? `${count(sent, 'trigger')} being sent` : '',
     count(unfinished, 'unfinished run'),
-  ].join(', ');
+  ];
+  const message = counts.filter((text) => text !== '').join(', ');
   if (unresolved > 0) return warning(message, '`runctl recover`');
-  return { ...ok(message), ...(unfinished > 0 && { advice: '`runctl watch --all`' }) };
+  return unfinished > 0 ? { ...ok(message), advice: '`runctl watch --all`' } : ok(message);
 }

@@ -9,10 +9,10 @@ import type { Outcome } from '../run/outcome.ts';
 import { Problem, usageProblem } from '../run/problem.ts';
 import { count } from '../run/quote.ts';
 import { resolveSettings, type SettingFlags } from '../settings/resolve.ts';
-import { ask, type Check, checks, type Machine } from './doctor-checks.ts';
+import { type Check, type CheckContext, checks, sendProbe } from './doctor-checks.ts';
 import {
+  type CheckResult,
   type Finding,
-  type Found,
   failed,
   findingLines,
   labelOf,
@@ -56,7 +56,7 @@ export const doctor = define(command, {
       outcomes: [outcome],
       forPeople: {
         text: (theme, lines) => findingLines(printed, theme, lines),
-        note: problem || options.quiet ? undefined : verdict(findings),
+        note: problem || options.quiet ? undefined : successNote(findings),
       },
     };
   },
@@ -69,26 +69,27 @@ async function diagnose(
 ): Promise<Finding[]> {
   const context = { ...outer, reporter: silentReporter };
   const settings = once(() => resolveSettings(flags, context));
-  const answer = once(async () => ask(await settings(), flags, context));
+  const probe = once(async () => sendProbe(await settings(), flags, context));
   const findings: Finding[] = [];
-  const passed = (name: string) =>
+  const hasPassed = (name: string) =>
     findings.some((finding) => finding.name === name && isPassed(finding));
-  const machine: Machine = { context, flags, settings, answer, passed };
-  for (const [name, { needs = [], find }] of Object.entries<Check>(checks)) {
-    const obstacle = findings.find((each) => needs.includes(each.name) && !isPassed(each));
-    const found = obstacle
-      ? skipped(`skipped until the ${labelOf(obstacle.name)} check passes`)
-      : await orFailed(() => find(machine));
-    findings.push({ name, ...found });
+  const checkContext: CheckContext = { context, flags, settings, probe, hasPassed };
+  for (const [name, { needs = [], run }] of Object.entries<Check>(checks)) {
+    const missing = needs.find((need) => !hasPassed(need));
+    const result = missing
+      ? skipped(`skipped until the ${labelOf(missing)} check passes`)
+      : await resultOf(() => run(checkContext));
+    findings.push({ name, ...result });
   }
-  const { scrub } = outer.secrets;
-  return findings.map((each) => ({
-    ...each,
-    message: scrub(each.message),
-    advice: each.advice && scrub(each.advice),
-  }));
+  return findings.map((finding) => withoutSecrets(finding, outer));
 }
 
+function withoutSecrets(finding: Finding, { secrets }: Invocation): Finding {
+  const { message, advice } = finding;
+  return { ...finding, message: secrets.scrub(message), advice: advice && secrets.scrub(advice) };
+}
+
+/** Calls `make` at the first call only, and returns its promise at every call. */
 function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => {
@@ -99,9 +100,10 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
 
 const isPassed = ({ result }: Finding) => result === 'ok' || result === 'warning';
 
-async function orFailed(find: () => Found | Promise<Found>): Promise<Found> {
+/** The result of a check, also if it throws a problem. Throws the interrupted problem. */
+async function resultOf(run: () => CheckResult | Promise<CheckResult>): Promise<CheckResult> {
   try {
-    return await find();
+    return await run();
   } catch (error) {
     if (!(error instanceof Problem) || isSignalExitName(error.facts.name)) throw error;
     return failed(error);
@@ -112,21 +114,25 @@ const severity = { ok: 0, skipped: 0, warning: 1, failed: 2 };
 
 /** The first check that failed decides, because what failed after it may follow from it. */
 function problemOf(findings: readonly Finding[], options: OutputOptions): Problem | undefined {
-  const all = findings.filter(({ result }) => result === 'failed');
-  const [first] = all;
+  const failedChecks = findings.filter(({ result }) => result === 'failed');
+  const [first] = failedChecks;
   if (!first?.exitName) return undefined;
-  const { exitName: name, advice: hint } = first;
-  if (wantsData(options))
-    return new Problem({ name, message: `${labelOf(first.name)}: ${first.message}`, hint });
+  const { exitName: name, message, advice: hint } = first;
+  if (wantsData(options)) {
+    return new Problem({ name, message: `${labelOf(first.name)}: ${message}`, hint });
+  }
   // Without `--json`, the list of checks has the messages and what to do.
-  const message = `${count(all.length, 'check')} failed: ${all.map((each) => labelOf(each.name)).join(', ')}`;
-  return new Problem({ name, message, hint: '`runctl help troubleshooting`' });
+  const labels = failedChecks.map((each) => labelOf(each.name)).join(', ');
+  return new Problem({
+    name,
+    message: `${count(failedChecks.length, 'check')} failed: ${labels}`,
+    hint: '`runctl help troubleshooting`',
+  });
 }
 
-function verdict(findings: readonly Finding[]): string {
+function successNote(findings: readonly Finding[]): string {
   const warnings = findings.filter(({ result }) => result === 'warning').length;
   // The checks can't find what only a trigger meets, such as the size limit of a gateway.
-  const failed =
-    warnings === 0 ? 'No check failed.' : `No check failed, with ${count(warnings, 'warning')}.`;
-  return `${failed} No trigger was sent.`;
+  const withWarnings = warnings === 0 ? '' : `, with ${count(warnings, 'warning')}`;
+  return `No check failed${withWarnings}. No trigger was sent.`;
 }

@@ -4,8 +4,8 @@ import type { ExitName } from '../run/exit-codes.ts';
 import type { Problem } from '../run/problem.ts';
 import { plainSentence } from '../run/quote.ts';
 
-/** What a check found, and what to do about it. */
-export interface Found {
+/** What a check has shown, and what to do about it. */
+export interface CheckResult {
   result: 'ok' | 'warning' | 'failed' | 'skipped';
   message: string;
   advice?: string;
@@ -14,18 +14,18 @@ export interface Found {
 }
 
 /** A result with the name of its check. */
-export interface Finding extends Found {
+export interface Finding extends CheckResult {
   name: string;
 }
 
-export const ok = (message: string): Found => ({ result: 'ok', message });
-export const skipped = (message: string): Found => ({ result: 'skipped', message });
-export const warning = (message: string, advice?: string): Found => ({
+export const ok = (message: string): CheckResult => ({ result: 'ok', message });
+export const skipped = (message: string): CheckResult => ({ result: 'skipped', message });
+export const warning = (message: string, advice?: string): CheckResult => ({
   result: 'warning',
   message,
   advice,
 });
-export const failed = ({ facts }: Problem): Found => ({
+export const failed = ({ facts }: Problem): CheckResult => ({
   result: 'failed',
   message: facts.message,
   advice: facts.hint,

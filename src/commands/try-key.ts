@@ -26,8 +26,8 @@ import { sendTrigger } from '../start/send-trigger.ts';
 import { stopwatch } from '../system/clock.ts';
 import { waitForActiveRun } from '../watch/watch-run.ts';
 import {
+  type CheckResult,
   type Finding,
-  type Found,
   failed,
   findingLines,
   ok,
@@ -225,12 +225,12 @@ function findingsOf(trial: KeyTrial, settings: Settings): Finding[] {
   return findings;
 }
 
-function newRun({ executionId, status, isFinal }: RunStatus): Found {
+function newRun({ executionId, status, isFinal }: RunStatus): CheckResult {
   const message = `the response to the trigger names run ${executionId}, which is ${status}`;
   return isFinal ? warning(`${message}, though it is new`) : ok(message);
 }
 
-function activeRun(conflict: Fault, { executionId }: RunStatus): Found {
+function activeRun(conflict: Fault, { executionId }: RunStatus): CheckResult {
   const refusal = `while the run was active, a trigger was refused${httpOf(conflict)}`;
   return isSameId(conflict.executionId, executionId)
     ? ok(`${refusal}, and the response named the run`)
@@ -240,7 +240,7 @@ function activeRun(conflict: Fault, { executionId }: RunStatus): Found {
       );
 }
 
-function keysFound(trial: KeyTrial, settings: Settings): Found {
+function keysFound(trial: KeyTrial, settings: Settings): CheckResult {
   const ids = [trial.started, trial.repeated].map((each) => each?.executionId);
   if (isHonoredIn(trial)) {
     const message = `honored: the repeated trigger returned the same run (${ids[0]})`;

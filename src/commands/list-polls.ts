@@ -2,7 +2,7 @@ import { type ConnectOptions, connectWith } from '../connection/connect.ts';
 import type { Connection } from '../connection/connection.ts';
 import { currentOf, refreshRuns } from '../connection/refresh.ts';
 import type { Invocation } from '../context.ts';
-import { statusIn } from '../journal/run-handle.ts';
+import { snapshotIn } from '../journal/run-handle.ts';
 import { type Entry, isOpen, type KnownRun, type RunEntry, runOf } from '../run/entry.ts';
 import type { Fault } from '../run/fault.ts';
 import { defaults } from '../run/limits.ts';
@@ -85,7 +85,7 @@ async function withErrors(entries: readonly Entry[], nowMs: number, connection: 
   const isUnread = (entry: Entry): entry is KnownRun =>
     entry.kind === 'run' && entry.isFinal && !isSuccess(entry.status) && entry.error === undefined;
   const unread = entries.filter(isUnread).filter((entry) => isOpen(entry, nowMs));
-  const finished = unread.map((entry) => ({ run: runOf(entry), status: statusIn(entry) }));
+  const finished = unread.map((entry) => ({ run: runOf(entry), snapshot: snapshotIn(entry) }));
   const results = await readErrors(finished, connection);
   return entries.map((entry) => {
     const result = entry.kind === 'run' ? results.get(entry.executionId) : undefined;

@@ -8,7 +8,7 @@ import { automationsIn } from '../connection/known-automations.ts';
 import { journalOf } from '../connection/open-journal.ts';
 import type { Invocation } from '../context.ts';
 import type { EntryFilter } from '../journal/entry-filter.ts';
-import { statusIn } from '../journal/run-handle.ts';
+import { snapshotIn } from '../journal/run-handle.ts';
 import { plainHintContext } from '../messages/hint-context.ts';
 import { wantsData } from '../output/result.ts';
 import type { ListRow } from '../output/tables.ts';
@@ -199,7 +199,7 @@ function outcomeOf({ entry, isOld }: ListRow, nowMs: number): Outcome {
   if (entry.kind === 'not_found')
     return { kind: 'not_found', run, document: documentOfEntry(entry), exitsZero: true, fields };
   const statusAgeMs = isOld ? nowMs - Date.parse(entry.statusAt) : undefined;
-  return { kind: 'status', run, status: statusIn(entry), statusAgeMs, exitsZero: true, fields };
+  return { kind: 'status', run, snapshot: snapshotIn(entry), statusAgeMs, exitsZero: true, fields };
 }
 
 function inDoubtOf(entry: UnresolvedTrigger, nowMs: number): InDoubtDetails {

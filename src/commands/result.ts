@@ -3,12 +3,12 @@ import { define, type OptionsOf } from '../cli/command.ts';
 import { aboutRun, giveUpReadingAfter } from '../cli/options.ts';
 import { flawOfRun } from '../connection/arguments.ts';
 import type { Connection } from '../connection/connection.ts';
-import { statusIn } from '../journal/run-handle.ts';
+import { snapshotIn } from '../journal/run-handle.ts';
 import { type Result, wantsData } from '../output/result.ts';
 import { bareOutput, summary } from '../output/summary.ts';
 import type { OutcomeOf, RunHandle } from '../run/outcome.ts';
 import type { Run } from '../run/run.ts';
-import type { RunResult, RunStatus } from '../run/service.ts';
+import type { RunResult, RunSnapshot } from '../run/service.ts';
 import { graverStatus } from '../run/statuses.ts';
 import { fetchOptional, fetchRun, recordedErrorOf } from '../watch/fetch-run.ts';
 import { findToRead, unreadOutcome } from './read-run.ts';
@@ -55,7 +55,7 @@ async function showResult(
   const outcome: OutcomeOf<'status'> = {
     kind: 'status',
     run,
-    status: asResult,
+    snapshot: asResult,
     result,
     exitsZero: true,
   };
@@ -68,12 +68,12 @@ async function showResult(
     return { outcomes, hintContext, notices: isUnnoticed ? [unfinished] : [] };
   if (options.quiet)
     return { forPeople: { text: (_, { columns }) => bareOutput(result, columns === undefined) } };
-  const fullStatus = await fullStatusOf(run, result, connection);
+  const full = await fullSnapshotOf(run, result, connection);
   const shown = {
     run,
     result,
-    status: fullStatus ?? asResult,
-    isResultOnly: fullStatus === undefined,
+    snapshot: full ?? asResult,
+    isResultOnly: full === undefined,
   };
   return {
     outcomes,
@@ -89,13 +89,13 @@ async function showResult(
  * Reads the status, because only that has the duration and the credits. Returns undefined if it
  * can't be read, because the summary is useful without them.
  */
-async function fullStatusOf(
+async function fullSnapshotOf(
   run: Run,
   result: RunResult,
   connection: Connection,
-): Promise<RunStatus | undefined> {
+): Promise<RunSnapshot | undefined> {
   const recorded = connection.journal.find(run.executionId, connection);
-  const last = recorded?.kind === 'run' ? statusIn(recorded) : undefined;
+  const last = recorded?.kind === 'run' ? snapshotIn(recorded) : undefined;
   const now = (await fetchOptional('status', run, connection)) ?? last;
   if (!now) return undefined;
   const { status, isFinal } = result;

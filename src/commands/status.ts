@@ -49,24 +49,24 @@ async function showStatus(
       outcomes: [await unreadOutcome('status', handle, answer.fault, connection)],
       hintContext,
     };
-  const { value: status } = answer;
-  const outcome: OutcomeOf<'status'> = { kind: 'status', run, status };
+  const { value: snapshot } = answer;
+  const outcome: OutcomeOf<'status'> = { kind: 'status', run, snapshot };
   const outcomes = [options.exitStatus ? outcome : { ...outcome, exitsZero: true as const }];
   const isText = !wantsData(options);
-  const isFailed = status.isFinal && outcomeNameOf(outcome) !== 'ok';
+  const isFailed = snapshot.isFinal && outcomeNameOf(outcome) !== 'ok';
   // Only the result has the error. If the result can't be read, the status is shown without it.
   const isUnread = () => journal.find(run.executionId, { baseUrl })?.error === undefined;
   const isShown = isText && !options.quiet;
   const result =
-    isFailed && (isShown || isUnread()) ? await readError(run, status, connection) : undefined;
+    isFailed && (isShown || isUnread()) ? await readError(run, snapshot, connection) : undefined;
   if (isText && !isShown) return { exit: options.exitStatus ? outcomeNameOf(outcome) : 'ok' };
-  const usual = !status.isFinal && isShown ? connection.usualDuration(run.target) : undefined;
+  const usual = !snapshot.isFinal && isShown ? connection.usualDuration(run.target) : undefined;
   return {
     outcomes,
     hintContext,
     forPeople: {
       text: (theme, lines) =>
-        statusFields({ run, status, result, usual }, context.clock.nowMs(), theme, lines),
+        statusFields({ run, snapshot, result, usual }, context.clock.nowMs(), theme, lines),
       next: isFailed ? `\`runctl result ${hintContext.argumentOf(run)}\`` : undefined,
     },
   };

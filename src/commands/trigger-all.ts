@@ -64,13 +64,13 @@ function triggeredEvent(
   const { attribution, idempotencyKey } = triggerInfo;
   const { how } = attributions[attribution];
   if (!run) return { event: 'triggered', how, target: targetOf(outcome), isWatched };
-  const { status } = factsOf(outcome);
+  const { snapshot } = factsOf(outcome);
   const argument = hintContext.argumentOf(run);
   return {
     event: 'triggered',
     how,
     run,
-    status,
+    snapshot,
     argument,
     isWatched,
     idempotencyKey: idempotencyKey ?? undefined,
@@ -95,20 +95,20 @@ function warnOfEarlier(
     how === 'found'
       ? `${name} has a run under this idempotency key`
       : `this idempotency key started ${name}`;
-  const { status } = factsOf(outcome);
+  const { snapshot } = factsOf(outcome);
   const failure = requestFailureOf(outcome);
   if (failure && !isFollowed) {
     const isDropped = failure.fault.kind === 'not_found';
     const message =
-      isDropped && status
-        ? `${key}, which finished ${status.status}; the service no longer knows that run`
+      isDropped && snapshot
+        ? `${key}, which finished ${snapshot.status}; the service no longer knows that run`
         : `${key}, but its status can't be read: ${diagnosticOfFailedRequest(failure, hintContext).message}`;
     emit({ event: 'warning', name: 'status_unavailable', message, run });
   }
-  if (!status?.isFinal || isSuccess(status.status)) return;
+  if (!snapshot?.isFinal || isSuccess(snapshot.status)) return;
   const none = started === 'no' ? '; no new run was started' : '';
-  const when = how === 'found' ? '' : ` ${beganAt(status)}`;
-  const message = `${key}${when}, which finished ${status.status}${none}`;
+  const when = how === 'found' ? '' : ` ${beganAt(snapshot)}`;
+  const message = `${key}${when}, which finished ${snapshot.status}${none}`;
   emit({ event: 'warning', name: 'replayed_failure', message, run });
 }
 

@@ -14,7 +14,7 @@ import { defaults } from '../run/limits.ts';
 import type { Outcome } from '../run/outcome.ts';
 import { Problem, usageProblem } from '../run/problem.ts';
 import { automationNameOf, isSameId, type Run, randomUuid, type Target } from '../run/run.ts';
-import type { RunStatus } from '../run/service.ts';
+import type { RunSnapshot } from '../run/service.ts';
 import type { Trigger } from '../run/trigger.ts';
 import { retry } from '../service/retry.ts';
 import { profileFlag } from '../settings/profile.ts';
@@ -38,13 +38,13 @@ import {
 /** What the trial has shown about the service. */
 interface KeyTrial {
   /** The response to the trigger. */
-  started?: RunStatus;
+  started?: RunSnapshot;
   /** The refusal of the repeat, because that run was active. */
   conflict?: Fault;
   /** How that run finished; it is waited for only after a conflict. */
-  ended?: RunStatus;
+  ended?: RunSnapshot;
   /** The response to the repeat. */
-  repeated?: RunStatus;
+  repeated?: RunSnapshot;
   /** Why it isn't known what the service does with the idempotency key. */
   problem?: Problem;
 }
@@ -75,7 +75,7 @@ async function tryKey(
   if (first.kind !== 'has_run')
     return { problem: unclearProblem(outcomeWithoutRun(first, trigger, connection), connection) };
   if (!first.response) throw new Error('another process has the same generated key');
-  const trial: KeyTrial = { started: first.response.status };
+  const trial: KeyTrial = { started: first.response.snapshot };
   const sinceTriggerMs = stopwatch(clock);
   // The response to the trigger shows that the settings are right.
   connection.session.answered();
@@ -106,7 +106,7 @@ async function tryKey(
         problem: unclear(`the run couldn't be followed to its end: ${diagnostic?.message}`, signal),
       };
     }
-    trial.ended = polled.status;
+    trial.ended = polled.snapshot;
     answer = await repeat();
   }
   if (answer.kind !== 'ok')
@@ -225,12 +225,12 @@ function findingsOf(trial: KeyTrial, settings: Settings): Finding[] {
   return findings;
 }
 
-function newRun({ executionId, status, isFinal }: RunStatus): CheckResult {
+function newRun({ executionId, status, isFinal }: RunSnapshot): CheckResult {
   const message = `the response to the trigger names run ${executionId}, which is ${status}`;
   return isFinal ? warning(`${message}, though it is new`) : ok(message);
 }
 
-function activeRun(conflict: Fault, { executionId }: RunStatus): CheckResult {
+function activeRun(conflict: Fault, { executionId }: RunSnapshot): CheckResult {
   const refusal = `while the run was active, a trigger was refused${httpOf(conflict)}`;
   return isSameId(conflict.executionId, executionId)
     ? ok(`${refusal}, and the response named the run`)

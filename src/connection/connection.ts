@@ -3,7 +3,7 @@ import type { HintContext } from '../messages/hint-context.ts';
 import { nearWords } from '../run/near-words.ts';
 import { fullArgumentOf } from '../run/quote.ts';
 import { type Run, randomUuid, type Target } from '../run/run.ts';
-import type { Answer, RunStatus } from '../run/service.ts';
+import type { Answer, RunSnapshot } from '../run/service.ts';
 import type { Settings } from '../settings/resolve.ts';
 import type { Ports } from '../watch/ports.ts';
 import { automationsIn } from './known-automations.ts';
@@ -67,7 +67,7 @@ export function hintContextOf({
  * found, the service is there and accepts the API key. If nobody could be reached, it tries once
  * more, because the second attempt waits longer for each address of a host.
  */
-export async function probeService({ service, settings, signal }: Connection): Promise<Answer<RunStatus>> {
+export async function probeService({ service, settings, signal }: Connection): Promise<Answer<RunSnapshot>> {
   const { value: projectId = randomUuid() } = settings.project;
   const run: Run = { target: { projectId, automationName: 'runctl-settings-check' }, executionId: randomUuid() };
   const answer = await service.status(run, signal);

@@ -11,7 +11,7 @@ import {
 } from '../run/entry.ts';
 import type { ExitName } from '../run/exit-codes.ts';
 import { durationMsOf, isSameId, type Run, type Target } from '../run/run.ts';
-import type { RunResult, RunStatus } from '../run/service.ts';
+import type { RunResult, RunSnapshot } from '../run/service.ts';
 import { hasFinished, isSuccess } from '../run/statuses.ts';
 import type { TriggerKey } from '../run/trigger.ts';
 import { type EntryFilter, isMatch, textsOf } from './entry-filter.ts';
@@ -67,7 +67,7 @@ export class Journal {
   }
 
   /** Records a status of a run, unless it says nothing new. */
-  recordStatus(baseUrl: string, { target, executionId }: Run, reported: RunStatus | RunResult, error?: string): void {
+  recordStatus(baseUrl: string, { target, executionId }: Run, reported: RunSnapshot | RunResult, error?: string): void {
     const recorded = this.find(executionId, { baseUrl });
     const report = { ...reported, executionId, error };
     if (recorded?.kind === 'run' && isEqual(withReport(recorded, report, recorded.statusAt), recorded)) return;

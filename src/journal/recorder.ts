@@ -2,7 +2,7 @@ import { type Attribution, attributions } from '../run/attribution.ts';
 import type { RecordedKey } from '../run/entry.ts';
 import { exitNameOfFault, type Fault } from '../run/fault.ts';
 import { randomUuid } from '../run/run.ts';
-import type { RunStatus } from '../run/service.ts';
+import type { RunSnapshot } from '../run/service.ts';
 import type { Trigger } from '../run/trigger.ts';
 import type { Journal } from './journal.ts';
 
@@ -20,7 +20,7 @@ export interface Recorder {
    * again.
    */
   inDoubt(fault: Fault, attempt: { isLast: boolean }): void;
-  started(run: RunStatus, attribution: Attribution): void;
+  started(run: RunSnapshot, attribution: Attribution): void;
   /** None of this command's attempts started a run. */
   refused(fault: Fault): void;
   /** Another process may have sent the key, too. */

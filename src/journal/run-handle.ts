@@ -1,7 +1,7 @@
 import { documentOfEntry, type KnownRun, type RunEntry } from '../run/entry.ts';
 import type { RunHandle } from '../run/outcome.ts';
 import type { Run } from '../run/run.ts';
-import type { RunStatus } from '../run/service.ts';
+import type { RunSnapshot } from '../run/service.ts';
 import type { Clock } from '../system/clock.ts';
 
 /**
@@ -14,13 +14,15 @@ export function runHandleOf(run: Run, entry: RunEntry | undefined, clock: Clock)
   const { idempotencyKey, at } = entry;
   return {
     run,
-    ...(entry.kind === 'run' && { lastConfirmed: () => ({ status: statusIn(entry), ageMs: sinceMs(entry.statusAt) }) }),
+    ...(entry.kind === 'run' && {
+      lastConfirmed: () => ({ snapshot: snapshotIn(entry), ageMs: sinceMs(entry.statusAt) }),
+    }),
     ...(idempotencyKey !== undefined && { sinceTriggerMs: () => sinceMs(at) }),
   };
 }
 
-/** What the journal knows of a run, in the form in which the service says it. */
-export function statusIn(entry: KnownRun): RunStatus {
+/** What the journal knows of a run, as the service would report it. */
+export function snapshotIn(entry: KnownRun): RunSnapshot {
   const { executionId, status, isFinal, startedAt, completedAt, creditsCharged } = entry;
   const document = documentOfEntry(entry);
   return { executionId, status, isFinal, startedAt, completedAt, creditsCharged, document };

@@ -111,13 +111,13 @@ function sentenceInDoubt(
  * response.
  */
 function runText(
-  { triggerInfo, run, status }: OutcomeOf<'has_run'>,
+  { triggerInfo, run, snapshot }: OutcomeOf<'has_run'>,
   error: string | undefined,
   { argumentOf }: HintContext,
 ): string {
   const isEarlier = attributions[triggerInfo.attribution].started === 'no';
   const hasRun = `${isEarlier ? 'had started run' : 'was sent again; its run is'} ${run.executionId}`;
-  if (!status?.isFinal) return `${hasRun}; to watch it: \`runctl watch ${argumentOf(run)}\``;
+  if (!snapshot?.isFinal) return `${hasRun}; to watch it: \`runctl watch ${argumentOf(run)}\``;
   const reason = error === undefined ? '' : `: ${error}`;
-  return `${hasRun}, which finished ${status.status}${reason}`;
+  return `${hasRun}, which finished ${snapshot.status}${reason}`;
 }

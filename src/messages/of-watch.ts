@@ -50,7 +50,7 @@ const askedWait = (untilMs: number | undefined): string =>
 
 const lastConfirmedClause = (lastConfirmed: LastConfirmed | undefined) =>
   lastConfirmed
-    ? `last confirmed ${lastConfirmed.status.status} ${formatDuration(lastConfirmed.ageMs)} ago`
+    ? `last confirmed ${lastConfirmed.snapshot.status} ${formatDuration(lastConfirmed.ageMs)} ago`
     : 'its status was never confirmed';
 
 function diagnosticOfTimeout(
@@ -70,8 +70,8 @@ function diagnosticOfTimeout(
 }
 
 function whetherItContinues(lastConfirmed: LastConfirmed | undefined): string {
-  if (lastConfirmed?.status.isFinal) return '';
-  const isKnown = lastConfirmed === undefined || isKnownStatus(lastConfirmed.status.status);
+  if (lastConfirmed?.snapshot.isFinal) return '';
+  const isKnown = lastConfirmed === undefined || isKnownStatus(lastConfirmed.snapshot.status);
   return isKnown ? 'the run continues, ' : 'the run may have finished, ';
 }
 
@@ -83,7 +83,7 @@ function diagnosticOfSilence(
 ): Diagnostic {
   const wait = retryAfterHint(fault);
   const failure = `${automationNameOf(run.target)} couldn't be followed: ${silenceText(giveUpAfterMs, fault)}`;
-  const state = lastConfirmed?.status.isFinal ? '' : 'the run may still be running, ';
+  const state = lastConfirmed?.snapshot.isFinal ? '' : 'the run may still be running, ';
   return {
     message: `${failure}; ${state}${lastConfirmedClause(lastConfirmed)}${httpOf(fault)}`,
     hint: wait ? `${wait}, then: ${resume(run, hintContext)}` : (fault.hint ?? resume(run, hintContext)),
@@ -190,14 +190,14 @@ function notFoundHint({ target }: Run, isOwnRun: boolean | undefined, hintContex
  * if that changes nothing.
  */
 export function diagnosticOfUnreadResult(
-  { run, status, requestFault }: OutcomeOf<'status'>,
+  { run, snapshot, requestFault }: OutcomeOf<'status'>,
   hintContext: HintContext,
 ): Diagnostic | undefined {
   if (!requestFault) return undefined;
-  const happened = `${automationNameOf(run.target)} finished ${status.status}, but its result`;
+  const happened = `${automationNameOf(run.target)} finished ${snapshot.status}, but its result`;
   const hint = again('result', run, hintContext);
   if (isAborted(requestFault)) return { message: `interrupted; ${happened} was not read`, hint };
-  if (!isSuccess(status.status)) return undefined;
+  if (!isSuccess(snapshot.status)) return undefined;
   const hints: Partial<Record<FaultKind, string>> = {
     too_large: `results of up to 64 MiB can be read; to see the run: ${again('status', run, hintContext)}`,
     unauthorized: requestFault.hint ?? remedyOf(requestFault),

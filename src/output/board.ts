@@ -2,7 +2,7 @@ import type { Invocation } from '../context.ts';
 import type { Reporter, RunEvent } from '../run/events.ts';
 import { reasonOf } from '../run/fault.ts';
 import type { Run, Target } from '../run/run.ts';
-import type { RunStatus } from '../run/service.ts';
+import type { RunSnapshot } from '../run/service.ts';
 import type { Clock } from '../system/clock.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
 import { formatAge, formatAgo } from '../system/time-text.ts';
@@ -23,7 +23,7 @@ export interface BoardOptions {
 interface BoardRow {
   run: Run;
   /** The last status, if there was one. */
-  status?: RunStatus;
+  snapshot?: RunSnapshot;
   startedAtMs: number;
   usual: string | undefined;
   /** The last poll, if it failed. */
@@ -95,9 +95,9 @@ export function createBoard(
     const row = rows.get(executionId);
     if (isSingle || !row) return;
     rows.delete(executionId);
-    const { run, status } = row;
-    if (!status?.isFinal || !context.isInteractive()) return;
-    spinner.above(() => stderr.write(`${finishedLine(run, status, theme)}\n`));
+    const { run, snapshot } = row;
+    if (!snapshot?.isFinal || !context.isInteractive()) return;
+    spinner.above(() => stderr.write(`${finishedLine(run, snapshot, theme)}\n`));
   }
 
   function boardText(): string {
@@ -114,8 +114,8 @@ export function createBoard(
 function update(row: BoardRow, event: RunEvent, clock: Clock): void {
   if (event.event === 'status' || event.event === 'final') {
     row.failure = undefined;
-    row.status = event.status;
-    const startMs = Date.parse(event.status.startedAt ?? '');
+    row.snapshot = event.snapshot;
+    const startMs = Date.parse(event.snapshot.startedAt ?? '');
     // A start in the future isn't used, because the age would be negative: the service's clock is
     // ahead of this machine's.
     if (startMs <= clock.nowMs()) row.startedAtMs = startMs;
@@ -131,7 +131,7 @@ function linesOf(rows: readonly BoardRow[], columns: number, clock: Clock, theme
   const names = rows.map(({ run }) =>
     cutTo(sanitizeLine(run.target.automationName), maxName, theme),
   );
-  const statuses = rows.map(({ status }) => sanitizeLine(status?.status ?? 'polling'));
+  const statuses = rows.map(({ snapshot }) => sanitizeLine(snapshot?.status ?? 'polling'));
   const nameColumns = Math.max(...names.map(widthOf));
   const statusColumns = Math.max(...statuses.map(widthOf));
   return rows.map((row, index) => {
@@ -145,15 +145,15 @@ function linesOf(rows: readonly BoardRow[], columns: number, clock: Clock, theme
 }
 
 /** How long the run took, or the time since its start. */
-function timeOf({ status, startedAtMs }: BoardRow, clock: Clock): string {
-  if (status?.isFinal) return durationOf(status) ?? '';
+function timeOf({ snapshot, startedAtMs }: BoardRow, clock: Clock): string {
+  if (snapshot?.isFinal) return durationOf(snapshot) ?? '';
   return formatAge(clock.nowMs() - startedAtMs);
 }
 
 /** How long the run usually takes, or why it can't be polled. Undefined if there is nothing to say. */
 function detailOf(row: BoardRow, clock: Clock, { symbols }: Theme): string | undefined {
-  const { failure, usual, status } = row;
-  if (!failure) return status?.isFinal ? undefined : usual;
+  const { failure, usual, snapshot } = row;
+  if (!failure) return snapshot?.isFinal ? undefined : usual;
   const reason = sanitizeLine(reasonOf(failure.fault));
   if (failure.failures === 1) return `${symbols.warn} ${reason}; ${howRetried(failure)}`;
   const { lastConfirmed } = failure;
@@ -162,9 +162,9 @@ function detailOf(row: BoardRow, clock: Clock, { symbols }: Theme): string | und
   return `${symbols.warn} confirmed ${formatAgo(ageMs)}: ${reason}`;
 }
 
-function finishedLine({ target, executionId }: Run, status: RunStatus, theme: Theme): string {
-  const took = durationOf(status);
+function finishedLine({ target, executionId }: Run, snapshot: RunSnapshot, theme: Theme): string {
+  const took = durationOf(snapshot);
   const time = took ? ` ${theme.dim(took)}` : '';
   const id = theme.dim(executionId.slice(0, shortId));
-  return `${markedStatus(status, theme)} ${sanitizeLine(target.automationName)}${time} ${id}`;
+  return `${markedStatus(snapshot, theme)} ${sanitizeLine(target.automationName)}${time} ${id}`;
 }

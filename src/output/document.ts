@@ -34,12 +34,12 @@ export function documentOf(
   options: DocumentOptions,
 ): JsonObject {
   const { run } = outcome;
-  const { status, result } = factsOf(outcome);
+  const { snapshot, result } = factsOf(outcome);
   const sentWithoutStatus = 'document' in outcome ? outcome.document : undefined;
   const json: JsonObject = {
     ...identityOf(outcome),
     ...result?.document,
-    ...(status?.document ?? sentWithoutStatus),
+    ...(snapshot?.document ?? sentWithoutStatus),
     runctl: runctlOf(outcome, context, options),
   };
   // The document names the run, even if the response of the service does not.
@@ -62,7 +62,7 @@ function runctlOf(
   context: DocumentContext,
   { hintContext = plainHintContext, isSafeToRepeat }: DocumentOptions,
 ): JsonObject {
-  const { status, fault, lastConfirmed, activeExecutionId } = factsOf(outcome);
+  const { snapshot, fault, lastConfirmed, activeExecutionId } = factsOf(outcome);
   const diagnostic = diagnosticOf(outcome, hintContext);
   const next = diagnostic
     ? nextAfterProblem(diagnostic, outcome, isSafeToRepeat, context)
@@ -72,7 +72,7 @@ function runctlOf(
     command: context.command,
     exitCode: exitCodeOf(commandExitNameOf(outcome)),
     outcome: publicNameOf(outcomeNameOf(outcome)),
-    durationMs: outcome.run && status?.isFinal ? durationMsOf(status) : undefined,
+    durationMs: outcome.run && snapshot?.isFinal ? durationMsOf(snapshot) : undefined,
     next: next === undefined ? null : context.secrets.scrub(next),
     trigger: triggerOf(outcome.triggerInfo, isSafeToRepeat),
     problem: diagnostic && problemOf(outcome, diagnostic, fault, context),
@@ -92,8 +92,8 @@ function triggerOf(
   return { ...attributions[attribution], idempotencyKey, safeToRepeat: isSafeToRepeat };
 }
 
-const lastConfirmedOf = ({ status, ageMs }: LastConfirmed) => ({
-  status: status.status,
+const lastConfirmedOf = ({ snapshot, ageMs }: LastConfirmed) => ({
+  status: snapshot.status,
   ageMs: Math.max(0, Math.round(ageMs)),
 });
 
@@ -158,8 +158,8 @@ function nextWithoutProblem(
 ): string | undefined {
   const { run } = outcome;
   if (!run) return undefined;
-  const { status } = factsOf(outcome);
-  if (!status?.isFinal) return context.withFlags(`runctl watch ${argumentOf(run)}`);
+  const { snapshot } = factsOf(outcome);
+  if (!snapshot?.isFinal) return context.withFlags(`runctl watch ${argumentOf(run)}`);
   const needsNothing = outcomeNameOf(outcome) === 'ok' || context.command === 'result';
   return needsNothing ? undefined : context.withFlags(`runctl result ${argumentOf(run)}`);
 }

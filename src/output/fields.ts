@@ -1,5 +1,5 @@
 import type { Run } from '../run/run.ts';
-import { errorTextOf, type RunResult, type RunStatus } from '../run/service.ts';
+import { errorTextOf, type RunResult, type RunSnapshot } from '../run/service.ts';
 import { sanitize, sanitizeLine } from '../system/sanitize.ts';
 import { formatAgo, localTime } from '../system/time-text.ts';
 import { colorOfStatus, creditsOf, durationOf } from './status-text.ts';
@@ -36,26 +36,26 @@ export function fields(
 export function statusFields(
   {
     run,
-    status,
+    snapshot,
     result,
     usual,
-  }: { run: Run; status: RunStatus; result?: RunResult; usual?: string },
+  }: { run: Run; snapshot: RunSnapshot; result?: RunResult; usual?: string },
   nowMs: number,
   theme: Theme,
   lines: WrapOptions,
 ): string {
   const { target } = run;
-  const isFinished = status.isFinal;
+  const isFinished = snapshot.isFinal;
   return fields(
     [
-      ['status', colorOfStatus(status, theme)(sanitizeLine(status.status))],
+      ['status', colorOfStatus(snapshot, theme)(sanitizeLine(snapshot.status))],
       ['automation', sanitize(target.automationName)],
       ['project', target.projectId],
       ['run', run.executionId],
-      ['started', when(status.startedAt, nowMs)],
-      ['finished', isFinished ? when(status.completedAt, nowMs) : undefined],
-      ['duration', isFinished ? durationOf(status) : soFar(status, usual, nowMs)],
-      ['credits', creditsOf(status)],
+      ['started', when(snapshot.startedAt, nowMs)],
+      ['finished', isFinished ? when(snapshot.completedAt, nowMs) : undefined],
+      ['duration', isFinished ? durationOf(snapshot) : soFar(snapshot, usual, nowMs)],
+      ['credits', creditsOf(snapshot)],
       ['error', sanitizeLine(errorTextOf(result))],
     ],
     theme,
@@ -65,7 +65,7 @@ export function statusFields(
 
 /** How long an unfinished run has taken: `4m 12s (usually 5m)`. */
 function soFar(
-  { startedAt }: RunStatus,
+  { startedAt }: RunSnapshot,
   usual: string | undefined,
   nowMs: number,
 ): string | undefined {

@@ -92,7 +92,7 @@ function nextOf(
   const { endedAs = 'COMPLETED' } = outcome?.triggerInfo ?? {};
   if (!isSuccess(endedAs)) return 'for a new run, use a new idempotency key';
   if (outcome?.kind !== 'status' || diagnosticOf(outcome, hintContext)) return undefined;
-  return nextStepOf(outcome.run, outcome.status, outcome.result?.error?.type, project);
+  return nextStepOf(outcome.run, outcome.snapshot, outcome.result?.error?.type, project);
 }
 
 /** The number of runs with each status: `1 running · 12 completed · 2 failed`. */
@@ -103,7 +103,7 @@ function countsOf(outcomes: readonly Outcome[], { symbols }: Theme): string {
     ['COMPLETED', 0],
   ]);
   for (const outcome of outcomes) {
-    const word = factsOf(outcome).status?.status ?? withoutStatus(outcome);
+    const word = factsOf(outcome).snapshot?.status ?? withoutStatus(outcome);
     counts.set(word, (counts.get(word) ?? 0) + 1);
   }
   return [...counts]

@@ -100,18 +100,18 @@ const isHeartbeat = (event: RunEvent) =>
 function textOf(event: RunEvent, isNamed: boolean): string | undefined {
   switch (event.event) {
     case 'status': {
-      const { run, status, changed } = event;
-      if (!changed || status.isFinal) return undefined;
-      return isNamed ? status.status : `${status.status} (run ${run.executionId})`;
+      const { run, snapshot, changed } = event;
+      if (!changed || snapshot.isFinal) return undefined;
+      return isNamed ? snapshot.status : `${snapshot.status} (run ${run.executionId})`;
     }
     case 'attempt_failed':
       return event.resource === 'trigger' ? undefined : failedPollText(event);
     case 'service_back':
       return `responds again after ${formatDuration(event.afterMs)}`;
     case 'waiting':
-      return event.run && event.lastConfirmed && `still ${event.lastConfirmed.status.status}`;
+      return event.run && event.lastConfirmed && `still ${event.lastConfirmed.snapshot.status}`;
     case 'final':
-      return event.status.status;
+      return event.snapshot.status;
     default:
       return undefined;
   }

@@ -117,10 +117,10 @@ function printFailedRuns(outcomes: readonly Outcome[], { stderr, warnings }: Inv
  * that is kept of a run.
  */
 function failedRunLine(outcome: Outcome): string {
-  const { status, result } = factsOf(outcome);
+  const { snapshot, result } = factsOf(outcome);
   const [error] = errorTextOf(result).split('\n');
   const target = targetOf(outcome);
   const name = target ? automationNameOf(target) : 'the run';
   const reason = error ? `: ${error}` : '';
-  return sanitizeLine(`${name} ${status?.status}${reason} (run ${outcome.run?.executionId})`);
+  return sanitizeLine(`${name} ${snapshot?.status}${reason} (run ${outcome.run?.executionId})`);
 }

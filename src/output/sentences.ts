@@ -86,14 +86,14 @@ export function howRetried({ fault, retryInMs, triedForMs }: FailedAttempt): str
 }
 
 function triggeredSentence(event: RunEventOf<'triggered'>): string | undefined {
-  const { how, run, target, status, argument, isWatched } = event;
+  const { how, run, target, snapshot, argument, isWatched } = event;
   const name = automationNameOf(target ?? run.target);
   if (how === 'skipped') return `${name} is already running; skipped, no run was started`;
   const sentence = runSentence(event, name);
   if (!run || sentence === undefined) return undefined;
-  if (how !== 'started' && status?.isFinal) {
+  if (how !== 'started' && snapshot?.isFinal) {
     // An earlier run that failed has a warning of its own.
-    return isSuccess(status.status) ? sentence : undefined;
+    return isSuccess(snapshot.status) ? sentence : undefined;
   }
   if (isWatched) return `${sentence}: ${run.executionId}`;
   return `${sentence}; to watch it: \`runctl watch ${argument ?? run.executionId}\``;
@@ -107,7 +107,7 @@ function runSentence(event: RunEventOf<'triggered'>, name: string): string | und
     case 'found':
       return `${name} has a run under the idempotency key ${event.idempotencyKey}`;
     case 'replayed': {
-      const began = beganAt(event.status);
+      const began = beganAt(event.snapshot);
       return `this idempotency key started ${name} ${began}; no new run was started`;
     }
     default:

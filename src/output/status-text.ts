@@ -1,7 +1,7 @@
 import { attributions } from '../run/attribution.ts';
 import type { LastConfirmed, Outcome } from '../run/outcome.ts';
 import { durationMsOf } from '../run/run.ts';
-import type { RunStatus } from '../run/service.ts';
+import type { RunSnapshot } from '../run/service.ts';
 import { isSuccess } from '../run/statuses.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
 import { formatAgo, formatDuration } from '../system/time-text.ts';
@@ -63,13 +63,13 @@ export function withoutStatus({ triggerInfo }: Outcome): string {
 
 export function lastConfirmedText(lastConfirmed: LastConfirmed | undefined): string {
   if (!lastConfirmed) return 'not confirmed yet';
-  return `last confirmed ${sanitizeLine(lastConfirmed.status.status)} ${formatAgo(lastConfirmed.ageMs)}`;
+  return `last confirmed ${sanitizeLine(lastConfirmed.snapshot.status)} ${formatAgo(lastConfirmed.ageMs)}`;
 }
 
 /**
  * The credits that a run has cost. It is `–` if the run has finished and the service doesn't say.
  */
-export function creditsOf({ isFinal, creditsCharged }: RunStatus): string | undefined {
+export function creditsOf({ isFinal, creditsCharged }: RunSnapshot): string | undefined {
   if (creditsCharged !== undefined) return String(creditsCharged);
   return isFinal ? unknown : undefined;
 }

@@ -1,5 +1,5 @@
 import type { Run } from '../run/run.ts';
-import { errorTextOf, type RunResult, type RunStatus } from '../run/service.ts';
+import { errorTextOf, type RunResult, type RunSnapshot } from '../run/service.ts';
 import { isSuccess } from '../run/statuses.ts';
 import { sanitize, sanitizeLine } from '../system/sanitize.ts';
 import { fields } from './fields.ts';
@@ -9,7 +9,7 @@ import type { WrapOptions } from './wrap.ts';
 
 interface RunFacts {
   run: Run;
-  status: RunStatus;
+  snapshot: RunSnapshot;
   result?: RunResult;
   /** No status was read, so nothing is known of the credits. */
   isResultOnly?: boolean;
@@ -20,7 +20,7 @@ interface RunFacts {
  * sent it.
  */
 export function summary(
-  { run, status, result, isResultOnly }: RunFacts,
+  { run, snapshot, result, isResultOnly }: RunFacts,
   theme: Theme,
   { columns }: WrapOptions,
 ): string {
@@ -28,23 +28,26 @@ export function summary(
     [
       ['error', result?.error && theme.bad(sanitizeLine(errorTextOf(result)))],
       ['steps', stepsLine(result?.isFinal ? result.summary : undefined, theme)],
-      ['credits', isResultOnly ? undefined : creditsOf(status)],
+      ['credits', isResultOnly ? undefined : creditsOf(snapshot)],
       ['run', run.executionId],
     ],
     theme,
     { columns, indent: 2 },
   );
-  const heading = `${headingOf({ run, status, result }, theme)}\n`;
+  const heading = `${headingOf({ run, snapshot, result }, theme)}\n`;
   const output = bareOutput(result, columns === undefined);
   return output ? `${heading}${rows}\n${output}` : heading + rows;
 }
 
 /** Such as `✔ COMPLETED nightly in 4m 12s`. */
-function headingOf({ run, status, result }: RunFacts, theme: Theme): string {
-  const heading = `${markedStatus(status, theme)} ${theme.strong(sanitizeLine(run.target.automationName))}`;
-  const took = durationOf({ ...status, completedAt: status.completedAt ?? result?.completedAt });
+function headingOf({ run, snapshot, result }: RunFacts, theme: Theme): string {
+  const heading = `${markedStatus(snapshot, theme)} ${theme.strong(sanitizeLine(run.target.automationName))}`;
+  const took = durationOf({
+    ...snapshot,
+    completedAt: snapshot.completedAt ?? result?.completedAt,
+  });
   if (!took) return heading;
-  const word = isSuccess(status.status) ? 'in' : 'after';
+  const word = isSuccess(snapshot.status) ? 'in' : 'after';
   return `${heading} ${theme.dim(`${word} ${took}`)}`;
 }
 

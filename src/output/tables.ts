@@ -109,23 +109,23 @@ const finalColumns: readonly Column<TargetOutcome>[] = [
   {
     heading: 'STATUS',
     cell(outcome, theme) {
-      const { status } = factsOf(outcome);
-      return status ? statusCell(status, theme) : doubtful(withoutStatus(outcome), theme);
+      const { snapshot } = factsOf(outcome);
+      return snapshot ? statusCell(snapshot, theme) : doubtful(withoutStatus(outcome), theme);
     },
   },
   { heading: 'AUTOMATION', cell: (outcome) => automationCell({ target: targetOf(outcome) }) },
   {
     heading: 'DURATION',
     cell(outcome) {
-      const { status, result } = factsOf(outcome);
-      const completedAt = status?.completedAt ?? result?.completedAt;
-      const took = status?.isFinal ? durationOf({ ...status, completedAt }) : undefined;
+      const { snapshot, result } = factsOf(outcome);
+      const completedAt = snapshot?.completedAt ?? result?.completedAt;
+      const took = snapshot?.isFinal ? durationOf({ ...snapshot, completedAt }) : undefined;
       return { text: took ?? '' };
     },
   },
   {
     heading: 'CREDITS',
-    cell: (outcome) => ({ text: String(factsOf(outcome).status?.creditsCharged ?? '') }),
+    cell: (outcome) => ({ text: String(factsOf(outcome).snapshot?.creditsCharged ?? '') }),
   },
   {
     heading: 'ERROR',
@@ -135,8 +135,8 @@ const finalColumns: readonly Column<TargetOutcome>[] = [
 
 /** Why the run failed, or why there is none. */
 function errorOf(outcome: TargetOutcome): string {
-  const { status, result, fault } = factsOf(outcome);
-  return errorTextOf(result) || (status ? '' : (fault?.message ?? ''));
+  const { snapshot, result, fault } = factsOf(outcome);
+  return errorTextOf(result) || (snapshot ? '' : (fault?.message ?? ''));
 }
 
 /** The table of several runs at the end of a command. */

@@ -1,4 +1,4 @@
-import type { RunStatus } from './service.ts';
+import type { RunSnapshot } from './service.ts';
 
 /** How a trigger can end. */
 export type HowTriggered = (typeof attributions)[Attribution]['how'];
@@ -50,7 +50,7 @@ interface Sender {
  * but none of its times.
  */
 export function attributionOf(
-  run: Pick<RunStatus, 'isFinal'> & { completedAt?: unknown },
+  run: Pick<RunSnapshot, 'isFinal'> & { completedAt?: unknown },
   { userProvided, isRecovery, isOwnInDoubt }: Sender,
 ): Attribution {
   const hasFinished = run.isFinal || run.completedAt !== undefined;

@@ -2,7 +2,7 @@ import type { HowTriggered } from './attribution.ts';
 import type { Fault } from './fault.ts';
 import type { LastConfirmed } from './outcome.ts';
 import type { Run, Target } from './run.ts';
-import type { RunResource, RunStatus } from './service.ts';
+import type { RunResource, RunSnapshot } from './service.ts';
 
 type RunOrTarget = { run: Run; target?: undefined } | { run?: undefined; target: Target };
 
@@ -55,12 +55,12 @@ export type RunEvent = {
   | ({
       event: 'triggered';
       how: HowTriggered;
-      status?: RunStatus;
+      snapshot?: RunSnapshot;
       argument?: string;
       idempotencyKey?: string;
       isWatched: boolean; // the command watches the run next, if there is one
     } & RunOrTarget)
-  | { event: 'status'; run: Run; status: RunStatus; changed: boolean }
+  | { event: 'status'; run: Run; snapshot: RunSnapshot; changed: boolean }
   | (FailedAttempt & { event: 'attempt_failed'; resource: 'trigger'; run?: undefined; target: Target })
   | (FailedAttempt & {
       event: 'attempt_failed';
@@ -85,7 +85,7 @@ export type RunEvent = {
     }
   | { event: 'waiting'; for: 'active_run'; run?: undefined; target: Target; nextMs: number }
   | WarningEvent
-  | { event: 'final'; run: Run; status: RunStatus }
+  | { event: 'final'; run: Run; snapshot: RunSnapshot }
   /** Sent once for each requested run, when this command is done with it. */
   | ({
       event: 'run_done';

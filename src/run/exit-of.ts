@@ -3,7 +3,7 @@ import { type ExitName, exitCodeOf, isSignalExitName } from './exit-codes.ts';
 import { exitNameAfterGivingUp, exitNameOfFault, type Fault } from './fault.ts';
 import type { LastConfirmed, Outcome, OutcomeOf } from './outcome.ts';
 import type { ProblemName } from './problem.ts';
-import type { RunResult, RunStatus } from './service.ts';
+import type { RunResult, RunSnapshot } from './service.ts';
 import { exitNameOfRun, isSuccess } from './statuses.ts';
 
 /**
@@ -44,17 +44,17 @@ function nameInDoubt({ inDoubt }: OutcomeOf<'in_doubt'>): ExitName {
   return inDoubt.reason.kind === 'superseded' ? 'ok' : 'outcome_unknown';
 }
 
-function nameOfStatus({ status, requestFault }: OutcomeOf<'status'>): ExitName {
-  return requestFault && isSuccess(status.status) ? 'result_unavailable' : exitNameOfRun(status);
+function nameOfStatus({ snapshot, requestFault }: OutcomeOf<'status'>): ExitName {
+  return requestFault && isSuccess(snapshot.status) ? 'result_unavailable' : exitNameOfRun(snapshot);
 }
 
 /**
  * A trigger that found an earlier run exits as that run ended, because repeating a command must not
  * turn a failed run into a success.
  */
-function nameWithRun({ triggerInfo, status }: OutcomeOf<'has_run'>): ExitName {
+function nameWithRun({ triggerInfo, snapshot }: OutcomeOf<'has_run'>): ExitName {
   const isEarlier = attributions[triggerInfo.attribution].how !== 'started';
-  return isEarlier && status?.isFinal ? exitNameOfRun(status) : 'ok';
+  return isEarlier && snapshot?.isFinal ? exitNameOfRun(snapshot) : 'ok';
 }
 
 /**
@@ -107,7 +107,7 @@ export const commandExitNameOf = (outcome: Outcome): ExitName =>
  * shows a status.
  */
 export function endedBySignal(outcome: Outcome, interruptedBy: ExitName): Outcome {
-  const isDone = outcome.interruptedBy || outcome.exitsZero || factsOf(outcome).status?.isFinal;
+  const isDone = outcome.interruptedBy || outcome.exitsZero || factsOf(outcome).snapshot?.isFinal;
   if (isDone) return outcome;
   if (outcome.kind === 'watch_ended') return { ...outcome, interruptedBy, end: { kind: 'signal' } as const };
   return { ...outcome, interruptedBy };
@@ -117,7 +117,7 @@ export const isOk = (outcome: Outcome): boolean => exitCodeOf(commandExitNameOf(
 
 interface OutcomeFacts {
   /** The last status that is known. */
-  status?: RunStatus;
+  snapshot?: RunSnapshot;
   result?: RunResult;
   /** The request that failed. */
   fault?: Fault;
@@ -134,7 +134,7 @@ interface OutcomeFacts {
 export function factsOf(outcome: Outcome): OutcomeFacts {
   switch (outcome.kind) {
     case 'has_run':
-      return { status: outcome.status, lastConfirmed: outcome.lastConfirmed };
+      return { snapshot: outcome.snapshot, lastConfirmed: outcome.lastConfirmed };
     case 'status':
       return factsOfStatus(outcome);
     case 'watch_ended':
@@ -156,14 +156,14 @@ export function factsOf(outcome: Outcome): OutcomeFacts {
   }
 }
 
-function factsOfStatus({ status, result, requestFault, statusAgeMs }: OutcomeOf<'status'>): OutcomeFacts {
-  const lastConfirmed = statusAgeMs === undefined ? undefined : { status, ageMs: statusAgeMs };
-  return { status, result, fault: requestFault, lastConfirmed };
+function factsOfStatus({ snapshot, result, requestFault, statusAgeMs }: OutcomeOf<'status'>): OutcomeFacts {
+  const lastConfirmed = statusAgeMs === undefined ? undefined : { snapshot, ageMs: statusAgeMs };
+  return { snapshot, result, fault: requestFault, lastConfirmed };
 }
 
 function factsOfWatchEnd({ end, lastConfirmed }: OutcomeOf<'watch_ended'>): OutcomeFacts {
   const fault = 'fault' in end ? end.fault : undefined;
-  return { status: lastConfirmed?.status, lastConfirmed, fault };
+  return { snapshot: lastConfirmed?.snapshot, lastConfirmed, fault };
 }
 
 function factsWithoutRun({ fault, active }: OutcomeOf<'no_run'>): OutcomeFacts {

@@ -5,7 +5,7 @@ import type { ExitName } from './exit-codes.ts';
 import type { Fault } from './fault.ts';
 import type { Problem } from './problem.ts';
 import type { Run, Target } from './run.ts';
-import type { RunResource, RunResult, RunStatus } from './service.ts';
+import type { RunResource, RunResult, RunSnapshot } from './service.ts';
 import type { IfActive } from './trigger.ts';
 
 /**
@@ -83,7 +83,7 @@ type OfRun = Common & { run: Run; target?: undefined } & (
 interface HasRun {
   kind: 'has_run';
   triggerInfo: TriggerInfo;
-  status?: RunStatus;
+  snapshot?: RunSnapshot;
   /** Why its status can't be read now. */
   requestFault?: Fault;
   /** The last status in the journal, if the current one can't be read. */
@@ -92,7 +92,7 @@ interface HasRun {
 
 interface StatusKnown {
   kind: 'status';
-  status: RunStatus;
+  snapshot: RunSnapshot;
   result?: RunResult;
   /** Why there is no result. */
   requestFault?: Fault;
@@ -194,7 +194,7 @@ export type ActiveRunWaitEnd =
 
 /** The last status that is known, and how old it is. */
 export interface LastConfirmed {
-  status: RunStatus;
+  snapshot: RunSnapshot;
   ageMs: number;
 }
 
@@ -209,7 +209,7 @@ export type WatchEnd =
 export interface RunHandle {
   run: Run;
   /** The response to the trigger that started it, which takes the place of a first poll. */
-  triggerResponse?: { status: RunStatus; retryAfterMs?: number };
+  triggerResponse?: { snapshot: RunSnapshot; retryAfterMs?: number };
   /** What the journal has. */
   lastConfirmed?(): LastConfirmed;
   /** Undefined if this machine didn't trigger it. */

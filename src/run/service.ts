@@ -9,8 +9,8 @@ import type { TriggerRequest } from './trigger.ts';
  * shorten its timeout.
  */
 export interface Service {
-  trigger(request: TriggerRequest, signal: AbortSignal, options?: RequestOptions): Promise<Answer<RunStatus>>;
-  status(run: Run, signal: AbortSignal, options?: RequestOptions): Promise<Answer<RunStatus>>;
+  trigger(request: TriggerRequest, signal: AbortSignal, options?: RequestOptions): Promise<Answer<RunSnapshot>>;
+  status(run: Run, signal: AbortSignal, options?: RequestOptions): Promise<Answer<RunSnapshot>>;
   result(run: Run, signal: AbortSignal, options?: RequestOptions): Promise<Answer<RunResult>>;
 }
 
@@ -34,11 +34,11 @@ interface Dated {
 }
 
 /**
- * How a run stands, as the service or the journal says (`AutomationExecution` in
+ * What the service or the journal says of a run at one moment (`AutomationExecution` in
  * docs/service.openapi.json). Missing and malformed fields are left out. Times are ISO 8601 with an
  * offset.
  */
-export interface RunStatus {
+export interface RunSnapshot {
   executionId: string;
   status: string;
   /** The status is final. */
@@ -66,7 +66,7 @@ export interface RunResult {
 }
 
 /** When a run began, as the end of a clause: `at 2026-11-22 03:00:13 +0100`. */
-export function beganAt({ startedAt, createdAt = startedAt }: Partial<RunStatus> = {}): string {
+export function beganAt({ startedAt, createdAt = startedAt }: Partial<RunSnapshot> = {}): string {
   return createdAt === undefined ? 'before' : `at ${localTime(createdAt)}`;
 }
 

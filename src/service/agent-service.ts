@@ -1,4 +1,4 @@
-import type { Answer, RunStatus } from '../run/service.ts';
+import type { Answer, RunSnapshot } from '../run/service.ts';
 import { createRequester, type HttpOptions, type RequestSpec } from './http-request.ts';
 import { type AgentStatus, ofRun, readStarted, readStatus } from './read-document.ts';
 
@@ -11,7 +11,7 @@ export function createAgentService(options: HttpOptions) {
       agentId: string,
       send: NonNullable<RequestSpec<unknown>['send']>,
       signal: AbortSignal,
-    ): Promise<Answer<RunStatus>> {
+    ): Promise<Answer<RunSnapshot>> {
       const target = pathOf(agentId);
       return request(
         { endpoint: 'trigger', target, path: `${target}/trigger`, send, read: readStarted },

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { isSameId, isUuid, type Run } from '../run/run.ts';
-import type { RunResult, RunStatus } from '../run/service.ts';
+import type { RunResult, RunSnapshot } from '../run/service.ts';
 import { hasFinished } from '../run/statuses.ts';
 import { type JsonObject, stringifyJson } from '../system/json.ts';
 
@@ -58,7 +58,7 @@ const result = v.object({
 });
 
 /** With the fields that only Agents have. */
-export interface AgentStatus extends RunStatus {
+export interface AgentStatus extends RunSnapshot {
   title?: string;
   message?: string;
 }
@@ -75,7 +75,7 @@ export function readStatus(document: JsonObject): AgentStatus | undefined {
 }
 
 /** The run in the response to a trigger. Without a status, it is RUNNING. */
-export function readStarted(document: JsonObject): RunStatus | undefined {
+export function readStarted(document: JsonObject): RunSnapshot | undefined {
   const run = readStatus(document) ?? readStatus({ ...document, status: 'RUNNING' });
   if (!run) return undefined;
   const { executionId, status } = run;

@@ -5,7 +5,7 @@ import { exitNameOfSignal } from '../run/exit-codes.ts';
 import { abortedFault, exitNameOfFault, type Fault, isAborted } from '../run/fault.ts';
 import type { ActiveRun, Conflict, InDoubtReason, TriggerInfo, TriggerOutcome } from '../run/outcome.ts';
 import type { Run, Target } from '../run/run.ts';
-import type { RunStatus } from '../run/service.ts';
+import type { RunSnapshot } from '../run/service.ts';
 import type { Trigger } from '../run/trigger.ts';
 import type { Clock } from '../system/clock.ts';
 import { fetchOptional, fetchStatus, isOutage, recordNotFound } from '../watch/fetch-run.ts';
@@ -21,10 +21,10 @@ export async function outcomeOfTrigger(result: TriggerResult, trigger: Trigger, 
   const run = { target: trigger.target, executionId };
   const triggerInfo = triggerInfoOf(attribution, trigger, ports);
   if (!response) return outcomeWithRecordedRun(run, triggerInfo, ports);
-  const { status } = response;
-  const outcome: TriggerOutcome = { kind: 'has_run', run, ...statusFacts(triggerInfo, status) };
+  const { snapshot } = response;
+  const outcome: TriggerOutcome = { kind: 'has_run', run, ...statusFacts(triggerInfo, snapshot) };
   // A response that may repeat an earlier one doesn't take the place of a first poll.
-  const isEarlierRun = attributions[attribution].started === 'no' || (attribution === 'shared_key' && status.isFinal);
+  const isEarlierRun = attributions[attribution].started === 'no' || (attribution === 'shared_key' && snapshot.isFinal);
   if (isEarlierRun) return { outcome, handle: { run } };
   return { outcome, handle: { run, triggerResponse: response, sinceTriggerMs: elapsedSince(ports.clock) } };
 }
@@ -39,13 +39,16 @@ function elapsedSince(clock: Clock): () => number {
  * The status, and with which one the run had finished before this command: it isn't mistaken for a
  * new one.
  */
-function statusFacts(triggerInfo: TriggerInfo, status: RunStatus): { triggerInfo: TriggerInfo; status: RunStatus } {
+function statusFacts(
+  triggerInfo: TriggerInfo,
+  snapshot: RunSnapshot,
+): { triggerInfo: TriggerInfo; snapshot: RunSnapshot } {
   return {
     triggerInfo:
-      mayBeEarlierRun(triggerInfo.attribution) && status.isFinal
-        ? { ...triggerInfo, endedAs: status.status }
+      mayBeEarlierRun(triggerInfo.attribution) && snapshot.isFinal
+        ? { ...triggerInfo, endedAs: snapshot.status }
         : triggerInfo,
-    status,
+    snapshot,
   };
 }
 
@@ -64,7 +67,7 @@ async function outcomeWithRecordedRun(run: Run, triggerInfo: TriggerInfo, ports:
   const isOwnRun = await recordNotFound(run, fault, ports);
   const lastConfirmed = handle.lastConfirmed?.();
   // A final status stays, so the journal says how it ended, whatever the service answers.
-  const recorded = lastConfirmed?.status.isFinal ? statusFacts(triggerInfo, lastConfirmed.status) : undefined;
+  const recorded = lastConfirmed?.snapshot.isFinal ? statusFacts(triggerInfo, lastConfirmed.snapshot) : undefined;
   const outcome = { kind: 'has_run', run, triggerInfo, ...recorded, requestFault: fault, lastConfirmed } as const;
   // A 404 may come from a router, so it says as little as a 503.
   if (fault.kind !== 'not_found') return { outcome, handle };
@@ -82,12 +85,12 @@ async function outcomeWithRecordedRun(run: Run, triggerInfo: TriggerInfo, ports:
  */
 export async function withCurrentStatus(outcome: TriggerOutcome, ports: Ports): Promise<TriggerOutcome> {
   const isFound = outcome.kind === 'has_run' && attributions[outcome.triggerInfo.attribution].how === 'found';
-  if (!isFound || outcome.status?.isFinal) return outcome;
+  if (!isFound || outcome.snapshot?.isFinal) return outcome;
   const { run, triggerInfo } = outcome;
-  const status = await fetchOptional('status', run, ports);
-  if (!status) return outcome;
-  ports.journal.recordStatus(ports.baseUrl, run, status);
-  return status.isFinal ? { ...outcome, ...statusFacts(triggerInfo, status) } : outcome;
+  const snapshot = await fetchOptional('status', run, ports);
+  if (!snapshot) return outcome;
+  ports.journal.recordStatus(ports.baseUrl, run, snapshot);
+  return snapshot.isFinal ? { ...outcome, ...statusFacts(triggerInfo, snapshot) } : outcome;
 }
 
 /**
@@ -101,11 +104,11 @@ export function outcomeOfRecoveredRun(
 ): TriggerOutcome {
   const run = { target, executionId };
   const triggerInfo = { attribution, idempotencyKey, isSafeToRepeat: true };
-  const status = response?.status ?? recordedStatus(executionId, ports);
-  return { kind: 'has_run', run, triggerInfo, status };
+  const snapshot = response?.snapshot ?? recordedStatus(executionId, ports);
+  return { kind: 'has_run', run, triggerInfo, snapshot };
 }
 
-function recordedStatus(executionId: string, { journal, baseUrl }: Ports): RunStatus {
+function recordedStatus(executionId: string, { journal, baseUrl }: Ports): RunSnapshot {
   const recorded = journal.find(executionId, { baseUrl });
   const { status, isFinal } = recorded?.kind === 'run' ? recorded : { status: 'RUNNING', isFinal: false };
   return { executionId, status, isFinal, document: { executionId, status } };

@@ -185,7 +185,7 @@ async function withStatuses(recoveries: readonly Recovery[], ports: Ports): Prom
   }
   const withRun = current.flatMap(({ outcome }) => (outcome.kind === 'has_run' ? outcome : []));
   await readErrors(
-    withRun.flatMap(({ run, status }) => (status ? { run, status } : [])),
+    withRun.flatMap(({ run, snapshot }) => (snapshot ? { run, snapshot } : [])),
     ports,
   );
   return current.map((recovery) => ({ ...recovery, error: recordedError(recovery, ports) }));
@@ -193,15 +193,15 @@ async function withStatuses(recoveries: readonly Recovery[], ports: Ports): Prom
 
 async function withStatus(recovery: Recovery, ports: Ports): Promise<Recovery> {
   const { outcome } = recovery;
-  if (outcome.kind !== 'has_run' || outcome.status?.isFinal) return recovery;
-  const status = await fetchOptional('status', outcome.run, ports);
-  if (!status) return recovery;
-  ports.journal.recordStatus(ports.baseUrl, outcome.run, status);
-  const current: OutcomeOf<'has_run'> & TriggerOutcome = { ...outcome, status };
+  if (outcome.kind !== 'has_run' || outcome.snapshot?.isFinal) return recovery;
+  const snapshot = await fetchOptional('status', outcome.run, ports);
+  if (!snapshot) return recovery;
+  ports.journal.recordStatus(ports.baseUrl, outcome.run, snapshot);
+  const current: OutcomeOf<'has_run'> & TriggerOutcome = { ...outcome, snapshot };
   return { ...recovery, outcome: current };
 }
 
 function recordedError({ outcome }: Recovery, { journal, baseUrl }: Ports): string | undefined {
-  if (outcome.kind !== 'has_run' || !outcome.status?.isFinal) return undefined;
+  if (outcome.kind !== 'has_run' || !outcome.snapshot?.isFinal) return undefined;
   return journal.find(outcome.run.executionId, { baseUrl })?.error || undefined;
 }

@@ -3,7 +3,7 @@ import type { ApiKeyReload } from '../run/api-key-reload.ts';
 import { deliveryOf, type Fault, type FaultKind, isRetryable } from '../run/fault.ts';
 import { defaults } from '../run/limits.ts';
 import { isNamedBy } from '../run/run.ts';
-import type { Answer, RunStatus, Service } from '../run/service.ts';
+import type { Answer, RunSnapshot, Service } from '../run/service.ts';
 import type { Trigger } from '../run/trigger.ts';
 import { type Retried, type RetryOptions, type RetryPorts, retry } from '../service/retry.ts';
 import { stopwatch } from '../system/clock.ts';
@@ -31,7 +31,7 @@ export interface SendPorts extends RetryPorts {
 /**
  * How the attempts of one trigger went: the last answer, and what it doesn't say of those before.
  */
-export type Attempts = Retried<RunStatus> & AttemptsSoFar;
+export type Attempts = Retried<RunSnapshot> & AttemptsSoFar;
 
 interface AttemptsSoFar {
   count: number;
@@ -59,7 +59,7 @@ export async function sendAttempts(trigger: Trigger, history: KeyHistory, ports:
     isRecovery,
   };
 
-  async function attempt(leftMs: number): Promise<Answer<RunStatus>> {
+  async function attempt(leftMs: number): Promise<Answer<RunSnapshot>> {
     const isFirst = soFar.count === 0;
     if (isFirst) record.sending();
     soFar.count += 1;
@@ -123,7 +123,7 @@ async function sendOnce(
   trigger: Trigger,
   { service, signal }: SendPorts,
   timeoutMs: number,
-): Promise<Answer<RunStatus>> {
+): Promise<Answer<RunSnapshot>> {
   const answer = await service.trigger(trigger, signal, { timeoutMs });
   const isReused = trigger.userProvided && answer.kind === 'ok' && !isNamedBy(trigger.target, answer.value.document);
   return isReused ? reusedKey(answer.value) : answer;
@@ -138,7 +138,7 @@ const staleKey = ownFault(
 
 const takenKey = ownFault('taken_key', 'another process is sending the same idempotency key');
 
-function reusedKey({ executionId, document }: RunStatus): Answer<never> {
+function reusedKey({ executionId, document }: RunSnapshot): Answer<never> {
   const { automationName } = document;
   return ownFault('reused_key', `the idempotency key has started a run of ${automationName} before (${executionId})`);
 }

@@ -22,10 +22,10 @@ export async function settle(
   const { record } = ports;
   const { isOwnInDoubt, isRecovery, isInterrupted } = attempts;
   if (attempts.kind === 'ok') {
-    const { value: status, retryAfterMs } = attempts;
-    const attribution = attributionOf(status, { userProvided, isRecovery, isOwnInDoubt });
-    record.started(status, attribution);
-    return { kind: 'has_run', executionId: status.executionId, attribution, response: { status, retryAfterMs } };
+    const { value: snapshot, retryAfterMs } = attempts;
+    const attribution = attributionOf(snapshot, { userProvided, isRecovery, isOwnInDoubt });
+    record.started(snapshot, attribution);
+    return { kind: 'has_run', executionId: snapshot.executionId, attribution, response: { snapshot, retryAfterMs } };
   }
   const { fault } = attempts;
   const isTriggerInDoubt = isInDoubt(attempts, fault);

@@ -2,7 +2,7 @@ import type { Attribution } from '../run/attribution.ts';
 import type { Fault } from '../run/fault.ts';
 import type { ActiveRunWaitEnd, InDoubtReason, RunHandle, TriggerOutcome } from '../run/outcome.ts';
 import type { Target } from '../run/run.ts';
-import type { RunStatus } from '../run/service.ts';
+import type { RunSnapshot } from '../run/service.ts';
 import type { IfActive } from '../run/trigger.ts';
 
 /** What to start. */
@@ -23,7 +23,7 @@ interface RunOfTrigger {
   executionId: string;
   attribution: Attribution;
   /** Undefined if another process got it, so that only the journal has the run. */
-  response?: { status: RunStatus; retryAfterMs?: number };
+  response?: { snapshot: RunSnapshot; retryAfterMs?: number };
 }
 
 interface NoRunOfTrigger {

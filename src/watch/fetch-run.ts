@@ -1,7 +1,7 @@
 import { abortedFault, type Fault, isRetryable, isTooEarly } from '../run/fault.ts';
 import type { RunHandle } from '../run/outcome.ts';
 import type { Run } from '../run/run.ts';
-import { type Answer, errorTextOf, type RunResource, type RunResult, type RunStatus } from '../run/service.ts';
+import { type Answer, errorTextOf, type RunResource, type RunResult, type RunSnapshot } from '../run/service.ts';
 import { isSuccess } from '../run/statuses.ts';
 import { endpoints } from '../service/endpoints.ts';
 import { withPermit } from '../service/rate-limiter.ts';
@@ -10,7 +10,7 @@ import { stopwatch } from '../system/clock.ts';
 import type { Ports } from './ports.ts';
 
 interface Values {
-  status: RunStatus;
+  status: RunSnapshot;
   result: RunResult;
 }
 
@@ -54,7 +54,7 @@ export async function fetchRun<Resource extends RunResource>(
  * Fetches the status of one of many runs. It isn't retried, unless the API key was refused and
  * there is another one.
  */
-export async function fetchOnce(run: Run, ports: Ports): Promise<Answer<RunStatus>> {
+export async function fetchOnce(run: Run, ports: Ports): Promise<Answer<RunSnapshot>> {
   const { service, signal } = ports;
   const once = { ...ports, priority: endpoints.status.priority, isRetryable: () => false };
   return answerOf(await retry(() => service.status(run, signal), once));
@@ -66,7 +66,7 @@ function answerOf<T>(answer: Retried<T>): Answer<T> {
 }
 
 /** Fetches the status of a run as `fetchRun` does, and records it. */
-export async function fetchStatus(handle: RunHandle, ports: Ports): Promise<Answer<RunStatus>> {
+export async function fetchStatus(handle: RunHandle, ports: Ports): Promise<Answer<RunSnapshot>> {
   const answer = await fetchRun('status', handle, ports);
   if (answer.kind === 'ok') ports.journal.recordStatus(ports.baseUrl, handle.run, answer.value);
   return answer;
@@ -127,10 +127,10 @@ export async function fetchOptional<Resource extends RunResource>(
  * Reads the result of a run that finished with this status, and records its error. Undefined if it
  * can't be read now.
  */
-export async function readError(run: Run, status: RunStatus, ports: Ports): Promise<RunResult | undefined> {
+export async function readError(run: Run, snapshot: RunSnapshot, ports: Ports): Promise<RunResult | undefined> {
   const result = await fetchOptional('result', run, ports);
   // The result may lag behind the status.
-  if (result?.isFinal) ports.journal.recordStatus(ports.baseUrl, run, status, recordedErrorOf(result));
+  if (result?.isFinal) ports.journal.recordStatus(ports.baseUrl, run, snapshot, recordedErrorOf(result));
   return result;
 }
 
@@ -142,15 +142,15 @@ const maxErrors = 10;
  * has. Returns the results by the id of their run.
  */
 export async function readErrors(
-  finished: readonly { run: Run; status: RunStatus }[],
+  finished: readonly { run: Run; snapshot: RunSnapshot }[],
   ports: Ports,
 ): Promise<ReadonlyMap<string, RunResult>> {
   const { journal, baseUrl } = ports;
-  const failed = finished.filter(({ status }) => status.isFinal && !isSuccess(status.status));
+  const failed = finished.filter(({ snapshot }) => snapshot.isFinal && !isSuccess(snapshot.status));
   const unread = failed.filter(({ run }) => journal.find(run.executionId, { baseUrl })?.error === undefined);
   const results = new Map<string, RunResult>();
-  const read = async ({ run, status }: { run: Run; status: RunStatus }) => {
-    const result = await readError(run, status, ports);
+  const read = async ({ run, snapshot }: { run: Run; snapshot: RunSnapshot }) => {
+    const result = await readError(run, snapshot, ports);
     if (result) results.set(run.executionId, result);
   };
   await Promise.all(unread.slice(0, maxErrors).map(read));

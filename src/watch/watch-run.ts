@@ -3,7 +3,7 @@ import { exitNameOfSignal } from '../run/exit-codes.ts';
 import { abortedFault, type Fault, isAborted, reasonOf } from '../run/fault.ts';
 import type { LastConfirmed, OutcomeOf, RunHandle, TriggerInfo, WatchEnd } from '../run/outcome.ts';
 import type { Run } from '../run/run.ts';
-import { type Answer, errorTextOf, type RunResult, type RunStatus } from '../run/service.ts';
+import { type Answer, errorTextOf, type RunResult, type RunSnapshot } from '../run/service.ts';
 import { graverStatus, isKnownStatus, isSameStatus, isSuccess } from '../run/statuses.ts';
 import { type Clock, stopwatch } from '../system/clock.ts';
 import { formatDuration, localTime } from '../system/time-text.ts';
@@ -27,22 +27,22 @@ export async function watchRun(handle: RunHandle, ports: Ports, triggerInfo?: Tr
     ...ports,
     emit(event) {
       if (event.event !== 'status' || !event.changed) return show(event, run, ports);
-      journal.recordStatus(baseUrl, run, event.status);
+      journal.recordStatus(baseUrl, run, event.snapshot);
       show(event, run, ports);
-      warnOfUnknownStatus(run, event.status, ports);
+      warnOfUnknownStatus(run, event.snapshot, ports);
     },
   };
   const polled = await pollUntilFinal(handle, watching);
   if (polled.kind === 'ended') return stopped(polled, { run, triggerInfo }, ports);
-  const { status } = polled;
-  watching.emit({ event: 'final', run, status });
-  const { result, requestFault } = await readResult(handle, status, watching);
+  const { snapshot } = polled;
+  watching.emit({ event: 'final', run, snapshot });
+  const { result, requestFault } = await readResult(handle, snapshot, watching);
   const interruptedBy = requestFault && isAborted(requestFault) ? exitNameOfSignal(ports.signal) : undefined;
-  if (!result) return withWarning({ kind: 'status', run, triggerInfo, status, requestFault, interruptedBy }, ports);
-  const graver = withGraverStatus(status, result);
-  journal.recordStatus(baseUrl, run, graver.status, recordedErrorOf(result));
+  if (!result) return withWarning({ kind: 'status', run, triggerInfo, snapshot, requestFault, interruptedBy }, ports);
+  const graver = withGraverStatus(snapshot, result);
+  journal.recordStatus(baseUrl, run, graver.snapshot, recordedErrorOf(result));
   return withWarning({ kind: 'status', run, triggerInfo, ...graver }, ports, {
-    status: status.status,
+    status: snapshot.status,
     result: result.status,
   });
 }
@@ -66,20 +66,20 @@ export async function waitForActiveRun(handle: RunHandle, ports: Ports): Promise
   const waiting: Ports = {
     ...ports,
     emit(event) {
-      if (event.event === 'status' && event.status.isFinal) return;
+      if (event.event === 'status' && event.snapshot.isFinal) return;
       const shown = event.event === 'waiting' && event.run ? ({ ...event, for: 'active_run' } as const) : event;
       show({ ...shown, isActiveRun: true }, run, ports);
     },
   };
-  const status = { executionId: run.executionId, status: 'RUNNING', isFinal: false, document: {} };
-  const polled = await pollUntilFinal({ ...handle, triggerResponse: { status } }, waiting);
-  if (polled.kind === 'finished') ports.journal.recordStatus(ports.baseUrl, run, polled.status);
+  const snapshot = { executionId: run.executionId, status: 'RUNNING', isFinal: false, document: {} };
+  const polled = await pollUntilFinal({ ...handle, triggerResponse: { snapshot } }, waiting);
+  if (polled.kind === 'finished') ports.journal.recordStatus(ports.baseUrl, run, polled.snapshot);
   return polled;
 }
 
 interface FinishedPolls {
   kind: 'finished';
-  status: RunStatus;
+  snapshot: RunSnapshot;
 }
 
 interface EndedPolls {
@@ -97,36 +97,36 @@ async function pollUntilFinal(
   const { service, clock, random, signal, intervalMs, emit } = ports;
   const gapMs = (ageMs: number) => intervalMs ?? jitter(pollGapMs(ageMs), random);
   const watchedMs = stopwatch(clock);
-  let status = triggerResponse?.status;
+  let snapshot = triggerResponse?.snapshot;
   let retryAfterMs = triggerResponse?.retryAfterMs;
   let statusAgeMs = stopwatch(clock);
-  const lastConfirmed = () => (status ? { status, ageMs: statusAgeMs() } : recorded.lastConfirmed?.());
+  const lastConfirmed = () => (snapshot ? { snapshot, ageMs: statusAgeMs() } : recorded.lastConfirmed?.());
   const poller = new Poller({ run, resource: 'status', sinceTriggerMs, lastConfirmed }, ports);
 
   // A run that we just started needs no immediate poll, and runs started together are not polled
   // together.
   const spread = intervalMs === undefined ? 1 - random() / 2 : 1;
-  let delayMs = status ? spread * gapMs(0) : 0;
-  if (status) emit({ event: 'status', run, status, changed: true });
+  let delayMs = snapshot ? spread * gapMs(0) : 0;
+  if (snapshot) emit({ event: 'status', run, snapshot, changed: true });
   // docs/service.md, Final statuses stay.
-  while (!status?.isFinal) {
+  while (!snapshot?.isFinal) {
     await poller.wait(delayMs, retryAfterMs);
     const polled = await poller.poll((options) => service.status(run, signal, options));
     if (polled.kind !== 'ok') return { kind: 'ended', end: polled, lastConfirmed: lastConfirmed() };
-    const changed = polled.value.status !== status?.status;
-    status = polled.value;
+    const changed = polled.value.status !== snapshot?.status;
+    snapshot = polled.value;
     retryAfterMs = polled.retryAfterMs;
     statusAgeMs = stopwatch(clock);
-    emit({ event: 'status', run, status, changed });
-    if (status.isFinal) break;
-    delayMs = gapMs(ageMs(status, watchedMs(), clock));
+    emit({ event: 'status', run, snapshot, changed });
+    if (snapshot.isFinal) break;
+    delayMs = gapMs(ageMs(snapshot, watchedMs(), clock));
   }
-  return { kind: 'finished', status };
+  return { kind: 'finished', snapshot };
 }
 
 const maxAgeMs = 48 * 3_600_000;
 
-function ageMs({ startedAt = '' }: RunStatus, watchedMs: number, clock: Clock): number {
+function ageMs({ startedAt = '' }: RunSnapshot, watchedMs: number, clock: Clock): number {
   const age = clock.nowMs() - Date.parse(startedAt);
   return age >= watchedMs && age < maxAgeMs ? age : watchedMs;
 }
@@ -134,12 +134,12 @@ function ageMs({ startedAt = '' }: RunStatus, watchedMs: number, clock: Clock): 
 /** Reads the result of a run that has finished. */
 async function readResult(
   { run, sinceTriggerMs }: RunHandle,
-  status: RunStatus,
+  snapshot: RunSnapshot,
   ports: Ports,
 ): Promise<{ result: RunResult; requestFault?: undefined } | { result?: undefined; requestFault: Fault }> {
   const { service, clock, signal } = ports;
   const statusAgeMs = stopwatch(clock);
-  const lastConfirmed = () => ({ status, ageMs: statusAgeMs() });
+  const lastConfirmed = () => ({ snapshot, ageMs: statusAgeMs() });
   const isPermanent = ({ kind }: Fault) => kind === 'too_large';
   const poller = new Poller({ run, resource: 'result', sinceTriggerMs, lastConfirmed, isPermanent }, ports);
   const polled = await poller.poll(async (options): Promise<Answer<RunResult>> => {
@@ -148,7 +148,7 @@ async function readResult(
     const { value: result } = answer;
     // A result with the unknown status of a finished run is final, whether it says when the run
     // ended or not.
-    if (isSameStatus(result.status, status.status)) return { ...answer, value: { ...result, isFinal: true } };
+    if (isSameStatus(result.status, snapshot.status)) return { ...answer, value: { ...result, isFinal: true } };
     return { kind: 'fault', fault: { kind: 'unreadable', message: `the result still says ${result.status}` } };
   });
   switch (polled.kind) {
@@ -166,11 +166,11 @@ async function readResult(
 const timeoutFault: Fault = { kind: 'lost', message: '`--timeout` expired' };
 
 /** A failed run is never hidden: if status and result differ, the more serious one counts. */
-function withGraverStatus(status: RunStatus, result: RunResult): { status: RunStatus; result: RunResult } {
-  if (isSameStatus(status.status, result.status)) return { status, result };
-  const graver = graverStatus(status.status, result.status);
+function withGraverStatus(snapshot: RunSnapshot, result: RunResult): { snapshot: RunSnapshot; result: RunResult } {
+  if (isSameStatus(snapshot.status, result.status)) return { snapshot, result };
+  const graver = graverStatus(snapshot.status, result.status);
   return {
-    status: { ...status, status: graver, document: { ...status.document, status: graver } },
+    snapshot: { ...snapshot, status: graver, document: { ...snapshot.document, status: graver } },
     result: { ...result, status: graver, document: { ...result.document, status: graver } },
   };
 }
@@ -195,7 +195,7 @@ function waitText(nextMs: number, untilMs: number): string {
   return `the service asked for a wait; polling resumes in ${wait}, at ${at}`;
 }
 
-function warnOfUnknownStatus(run: Run, { status, isFinal }: RunStatus, { emit }: Ports): void {
+function warnOfUnknownStatus(run: Run, { status, isFinal }: RunSnapshot, { emit }: Ports): void {
   if (isKnownStatus(status)) return;
   const what = isFinal ? 'the run has finished' : 'still watching';
   const message = `${status} is a status this version doesn't know; ${what}`;
@@ -214,7 +214,7 @@ function withWarning(
 }
 
 function warningOf(
-  { status: { status }, result, requestFault }: OutcomeOf<'status'>,
+  { snapshot: { status }, result, requestFault }: OutcomeOf<'status'>,
   reported: { status: string; result: string } | undefined,
 ): { name: WarningName; message: string } | undefined {
   if (reported && !isSameStatus(reported.status, reported.result)) {

@@ -1,5 +1,5 @@
 import type { Fault } from '../../src/run/fault.ts';
-import type { Answer, RunResult, RunStatus, Service } from '../../src/run/service.ts';
+import type { Answer, RunResult, RunSnapshot, Service } from '../../src/run/service.ts';
 import { isFinalStatus } from '../../src/run/statuses.ts';
 import type { TriggerRequest } from '../../src/run/trigger.ts';
 
@@ -8,11 +8,11 @@ export const projectId = '0b6f2a64-90f5-4ed2-8c8e-5f0a9f3ad001';
 export const target = { projectId, automationName: 'nightly' } as const;
 export const run = { target, executionId };
 
-export function running(fields: Partial<RunStatus> = {}): Answer<RunStatus> {
+export function running(fields: Partial<RunSnapshot> = {}): Answer<RunSnapshot> {
   return state('RUNNING', fields);
 }
 
-export function state(status: string, fields: Partial<RunStatus> = {}): Answer<RunStatus> {
+export function state(status: string, fields: Partial<RunSnapshot> = {}): Answer<RunSnapshot> {
   const isFinal = isFinalStatus(status);
   return { kind: 'ok', value: { executionId, status, isFinal, document: { executionId, status }, ...fields } };
 }
@@ -30,8 +30,8 @@ type Script<T> = readonly Answer<T>[];
 
 /** Answers from a script, its last line for ever after. A call without a script fails the test. */
 export function scriptedService(scripts: {
-  trigger?: Script<RunStatus>;
-  status?: Script<RunStatus>;
+  trigger?: Script<RunSnapshot>;
+  status?: Script<RunSnapshot>;
   result?: Script<RunResult>;
 }): Service & { calls: { trigger: TriggerRequest[]; status: number; result: number } } {
   const calls = { trigger: [] as TriggerRequest[], status: 0, result: 0 };

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Journal } from '../../src/journal/journal.ts';
 import { type NewRecord, pathOf } from '../../src/journal/records.ts';
 import { type Entry, openMs, statusOf } from '../../src/run/entry.ts';
-import type { RunStatus } from '../../src/run/service.ts';
+import type { RunSnapshot } from '../../src/run/service.ts';
 import { isFinalStatus } from '../../src/run/statuses.ts';
 import {
   accepted,
@@ -39,7 +39,7 @@ const again = { ...triggered(1), attempt: 'attempt-2', first: undefined };
 const first = (record: NewRecord) => ({ ...record, first: true }) as NewRecord;
 const idsOf = (entries: Iterable<Entry>) => Array.from(entries, idOf);
 const statusIn = (entry: Entry | undefined) => entry && statusOf(entry);
-const reported = (status: string, fields: Partial<RunStatus> = {}): RunStatus => ({
+const reported = (status: string, fields: Partial<RunSnapshot> = {}): RunSnapshot => ({
   executionId: uuid(1),
   status,
   isFinal: isFinalStatus(status),
@@ -221,7 +221,7 @@ describe('a status', () => {
 
   test('that says less than is known is not recorded', () => {
     const { open, recorded } = journalOf();
-    const record = (fields: Partial<RunStatus>, error?: string) =>
+    const record = (fields: Partial<RunSnapshot>, error?: string) =>
       open().recordStatus(baseUrl, run, reported('FAILED', fields), error);
     record({ startedAt: 'S', completedAt: 'C' });
     record({ completedAt: 'C' });

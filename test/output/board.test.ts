@@ -52,8 +52,9 @@ function onBoard({ columns = 80, rows = 24, runs = 1, usual = '' } = {}) {
 
 const runOf = (name: string): Run => ({ target: { ...target, automationName: name }, executionId: `id-${name}` });
 const state = (status: string) => ({ executionId: 'id', status, isFinal: status === 'FAILED', document: {} });
-const status = (run: Run, word = 'RUNNING') => ({ event: 'status', run, status: state(word), changed: true }) as const;
-const ends = (run: Run): RunEvent => ({ event: 'final', run, status: state('FAILED') });
+const status = (run: Run, word = 'RUNNING') =>
+  ({ event: 'status', run, snapshot: state(word), changed: true }) as const;
+const ends = (run: Run): RunEvent => ({ event: 'final', run, snapshot: state('FAILED') });
 const done = (run: Run): RunEvent => ({ event: 'run_done', run, pending: 1 });
 const failed = (run: Run, failures: number): RunEvent => {
   const fault = { kind: 'unavailable', message: 'the service answered 502' } as const;
@@ -65,7 +66,7 @@ const failed = (run: Run, failures: number): RunEvent => {
     fault,
     failures,
     ...times,
-    lastConfirmed: { status: state('RUNNING'), ageMs: 12_000 },
+    lastConfirmed: { snapshot: state('RUNNING'), ageMs: 12_000 },
   };
 };
 const [nightly, weekly, third] = [runOf('nightly'), runOf('weekly-report'), runOf('third')] as const;
@@ -84,7 +85,7 @@ test.each([
 test('a run that began in the future of this clock is shown with how long it was watched', async () => {
   const { emit, sleep, lines } = onBoard();
   const ahead = { ...state('RUNNING'), startedAt: '2999-01-01T00:00:00Z' };
-  emit({ ...status(nightly), status: ahead });
+  emit({ ...status(nightly), snapshot: ahead });
   await sleep(252_000);
   expect((await lines()).at(-1)).toMatch(/RUNNING 4m 12s$/);
 });
@@ -139,7 +140,7 @@ test.each([1, 2])(
 test('a finished run shows how long it took, however long its result is in coming', async () => {
   const { emit, sleep, lines } = onBoard({ usual: 'usually 5m' });
   const times = { startedAt: '1970-01-01T00:00:00Z', completedAt: '1970-01-01T00:00:07Z' };
-  emit({ ...ends(nightly), status: { ...state('FAILED'), ...times } } as RunEvent);
+  emit({ ...ends(nightly), snapshot: { ...state('FAILED'), ...times } } as RunEvent);
   await sleep(252_000);
   expect((await lines()).map((line) => line.slice(2))).toEqual(['nightly FAILED 7s']);
 });

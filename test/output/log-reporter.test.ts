@@ -11,7 +11,7 @@ const state = (status: string) => ({
   isFinal: isFinalStatus(status),
   document: {},
 });
-const known = { run, lastConfirmed: { status: state('RUNNING'), ageMs: 15_000 } };
+const known = { run, lastConfirmed: { snapshot: state('RUNNING'), ageMs: 15_000 } };
 const failed = (failures: number, silentMs: number): RunEvent => {
   const { fault: gateway } = fault('unavailable', { message: 'the service answered 502' });
   return {
@@ -58,7 +58,7 @@ describe('a sentence of a log', () => {
     emit({ event: 'warning', name: 'hook_failed', message: 'it ended with 1', run });
     emit({ event: 'warning', name: 'unresolved_trigger', message: 'recover it', target });
     emit({ event: 'warning', name: 'replayed_failure', message: 'no new run', run });
-    emit({ event: 'status', run, status: state('RUNNING'), changed: true });
+    emit({ event: 'status', run, snapshot: state('RUNNING'), changed: true });
     expect(memory.err()).toBe('runctl: it ended with 1\nrunctl: recover it\nrunctl: no new run\n');
   });
 });
@@ -66,15 +66,15 @@ describe('a sentence of a log', () => {
 describe('a log', () => {
   test('begins each line about a run with the time and the name, on stderr', () => {
     const memory = createMemory();
-    createLogReporter(memory).emit({ event: 'final', run, status: state('COMPLETED') });
+    createLogReporter(memory).emit({ event: 'final', run, snapshot: state('COMPLETED') });
     expect([memory.err(), memory.out()]).toEqual(['2026-01-02 03:04:05 +0000 nightly COMPLETED\n', '']);
   });
 
   test.each<[string, RunEvent]>([
-    ['a poll that changes nothing', { event: 'status', run, status: state('RUNNING'), changed: false }],
+    ['a poll that changes nothing', { event: 'status', run, snapshot: state('RUNNING'), changed: false }],
     [
       'the poll that finds the end, which is reported as that',
-      { event: 'status', run, status: state('FAILED'), changed: true },
+      { event: 'status', run, snapshot: state('FAILED'), changed: true },
     ],
     [
       'a trigger that failed, which is reported at the end',
@@ -124,7 +124,7 @@ describe('a log', () => {
     const { emit } = createLogReporter(memory);
     const hostile = 'a\r\nb\u001B[2Jc\u202Ed\u0007';
     const named = { ...run, target: { ...run.target, automationName: hostile } };
-    emit({ event: 'status', run: named, status: state(hostile), changed: true });
+    emit({ event: 'status', run: named, snapshot: state(hostile), changed: true });
     emit({
       event: 'attempt_failed',
       resource: 'status',
@@ -134,7 +134,7 @@ describe('a log', () => {
       triedForMs: 600_000,
       retryInMs: 1,
       run,
-      lastConfirmed: { status: state(hostile), ageMs: 0 },
+      lastConfirmed: { snapshot: state(hostile), ageMs: 0 },
     });
     emit({ event: 'warning', name: 'hook_failed', message: hostile });
     expect(memory.err().split('\n')).toHaveLength(4);

@@ -18,7 +18,7 @@ const clock = createFastClock();
 const finished: OutcomeOf<'status'> = {
   kind: 'status',
   run,
-  status: { executionId: run.executionId, status: 'COMPLETED', isFinal: true, document: {} },
+  snapshot: { executionId: run.executionId, status: 'COMPLETED', isFinal: true, document: {} },
 };
 
 /** Runs a hook; returns why it failed, and what was written to stderr, piece by piece. */

@@ -28,12 +28,12 @@ const untimed = state('COMPLETED', { startedAt: undefined, completedAt: undefine
 const startedOnly = state('CANCELLED', { completedAt: undefined });
 
 test.each<[string, Parameters<typeof summary>[0], RegExp]>([
-  ['whose end only the result has', { run, status: startedOnly, result: result('CANCELLED', times) }, / 4m 12s\n/],
-  ['without times', { run, status: state('COMPLETED', { startedAt: undefined }) }, /^✔ COMPLETED nightly\n/],
-  ['whose cost is not known', { run, status: state('COMPLETED') }, / –\n/],
+  ['whose end only the result has', { run, snapshot: startedOnly, result: result('CANCELLED', times) }, / 4m 12s\n/],
+  ['without times', { run, snapshot: state('COMPLETED', { startedAt: undefined }) }, /^✔ COMPLETED nightly\n/],
+  ['whose cost is not known', { run, snapshot: state('COMPLETED') }, / –\n/],
   [
     'with the result alone',
-    { run, status: untimed, result: result('COMPLETED'), isResultOnly: true },
+    { run, snapshot: untimed, result: result('COMPLETED'), isResultOnly: true },
     /^✔ COMPLETED nightly\n +\w+ +[\da-f-]{36}\n$/,
   ],
 ])('a run %s', (_, watched, text) => expect(summary(watched, plain, {})).toMatch(text));
@@ -44,7 +44,7 @@ test.each([
   [{ stepCount: 0, succeededSteps: 0 }, '0 0'],
   [{ stepCount: 4, succeededSteps: 3, failedSteps: 0, skippedSteps: 1 }, '3 0 1 4'],
 ])('steps of which only %j is known', (steps, numbers) => {
-  const watched = { run, status: state('COMPLETED'), result: result('COMPLETED', { summary: steps }) };
+  const watched = { run, snapshot: state('COMPLETED'), result: result('COMPLETED', { summary: steps }) };
   const [, line] = summary(watched, plain, {}).split('\n');
   expect(line?.match(/\d+/g)?.join(' ')).toBe(numbers);
 });
@@ -53,7 +53,7 @@ describe('the text of the service', () => {
   const hostile = 'a\u001B[2Jb\u202Ec\r\nd\u0007';
   const watched = {
     run: { ...run, target: { ...run.target, automationName: hostile } },
-    status: state('COMPLETED'),
+    snapshot: state('COMPLETED'),
     result: result('COMPLETED', { output: hostile, error: { type: hostile, message: hostile } }),
   };
 

@@ -5,7 +5,7 @@ import { createTheme } from '../../src/output/theme.ts';
 import { widthOf } from '../../src/output/width.ts';
 import type { Entry, KnownRun } from '../../src/run/entry.ts';
 import type { TargetOutcome } from '../../src/run/outcome.ts';
-import type { RunStatus } from '../../src/run/service.ts';
+import type { RunSnapshot } from '../../src/run/service.ts';
 import { isFinalStatus } from '../../src/run/statuses.ts';
 import { minute } from '../helpers/durations.ts';
 import { executionId, target } from '../helpers/scripted-service.ts';
@@ -133,7 +133,7 @@ test('every line is as wide as the terminal at the most, and the columns stand s
 describe('several runs that end', () => {
   const of = (automationName: string) => ({ ...target, automationName });
   const times = { startedAt: '2026-11-21T02:00:00Z', completedAt: '2026-11-21T02:06:00Z' };
-  const state = (status: string, facts: Partial<RunStatus> = {}): RunStatus => ({
+  const state = (status: string, facts: Partial<RunSnapshot> = {}): RunSnapshot => ({
     ...{ executionId, status, isFinal: isFinalStatus(status), document: {} },
     ...facts,
   });
@@ -141,14 +141,14 @@ describe('several runs that end', () => {
   const about = (name: string) => ({ run: { target: of(name), executionId } });
   const refused = { attribution: 'no_run', idempotencyKey: null, isSafeToRepeat: true } as const;
   const rows: TargetOutcome[] = [
-    { kind: 'status', ...about('north'), status: state('COMPLETED', { ...times, creditsCharged: 12 }) },
+    { kind: 'status', ...about('north'), snapshot: state('COMPLETED', { ...times, creditsCharged: 12 }) },
     {
       kind: 'status',
       ...about('a-rather-long-name-of-an-automation'),
-      status: state('FAILED', { startedAt: times.startedAt }),
+      snapshot: state('FAILED', { startedAt: times.startedAt }),
       result: { status: 'FAILED', isFinal: true, error, completedAt: times.completedAt, document: {} },
     },
-    { kind: 'status', ...about('west'), status: state('RUNNING', times) },
+    { kind: 'status', ...about('west'), snapshot: state('RUNNING', times) },
     { kind: 'no_run', target: of('east'), triggerInfo: refused, fault: { kind: 'no_credits', message: '' } },
   ];
   const tableAt = (columns?: number) => linesOf(finalTable(rows, plain, { columns }));

@@ -160,7 +160,7 @@ function checkLater({ machine }: Use, superseded: string, { sent }: Past): void 
 export function checkFollowed(use: Use, { followed }: Outcome, { simulation, options }: Past): void {
   if (!followed) return;
   const run = simulation.service.runs().find(({ executionId }) => executionId === followed.run.executionId);
-  const { status = 'nothing' } = factsOf(followed).status ?? {};
+  const { status = 'nothing' } = factsOf(followed).snapshot ?? {};
   if (!isFinalStatus(status)) {
     expect(diagnosticOf(followed, plainHintContext), 'a watch without an end has a reason').toBeDefined();
     return;

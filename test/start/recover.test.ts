@@ -8,7 +8,7 @@ import { attributions } from '../../src/run/attribution.ts';
 import type { Recovery } from '../../src/run/outcome.ts';
 import { usageProblem } from '../../src/run/problem.ts';
 import type { Target } from '../../src/run/run.ts';
-import type { Answer, RunStatus } from '../../src/run/service.ts';
+import type { Answer, RunSnapshot } from '../../src/run/service.ts';
 import type { IfActive } from '../../src/run/trigger.ts';
 import { type RecoverFlags, recoverAll } from '../../src/start/recover.ts';
 import { account, baseUrl, createConnection } from '../helpers/connection.ts';
@@ -61,13 +61,13 @@ function createMachine() {
   }
 
   async function recover(
-    trigger: Answer<RunStatus>[],
+    trigger: Answer<RunSnapshot>[],
     flags: RecoverFlags = {},
     {
       stateOf = () => 'ended',
       ignoresKeys,
       status = running(),
-    }: Partial<Pick<Processes, 'stateOf'>> & { ignoresKeys?: boolean; status?: Answer<RunStatus> } = {},
+    }: Partial<Pick<Processes, 'stateOf'>> & { ignoresKeys?: boolean; status?: Answer<RunSnapshot> } = {},
   ) {
     const service = scriptedService({ trigger, status: [status], result: [failure] });
     const connection = createConnection(service, {
@@ -257,7 +257,7 @@ describe('recover', () => {
     expect((await recover([running()], { resend: true })).reported).toEqual(['a found']);
   });
 
-  test.each<[string, Answer<RunStatus>, Answer<RunStatus>, string | undefined, object]>([
+  test.each<[string, Answer<RunSnapshot>, Answer<RunSnapshot>, string | undefined, object]>([
     [
       'says that it runs, and the service that it failed',
       running(),
@@ -281,7 +281,7 @@ describe('recover', () => {
     const recovered = await recover([response], {}, { status });
     expect(recovered).toMatchObject({ reported: ['a found'], asked });
     const isFailed = expected === 'FAILED';
-    expect(recovered.recoveries).toMatchObject([{ outcome: { exitsZero: true, status: { status: expected } } }]);
+    expect(recovered.recoveries).toMatchObject([{ outcome: { exitsZero: true, snapshot: { status: expected } } }]);
     expect(recovered.recoveries[0]?.error).toBe(isFailed ? 'step_failed: Step 2 failed' : undefined);
     expect(journal.find(executionId, { baseUrl })).toMatchObject({ status: expected });
   });
@@ -330,7 +330,7 @@ describe('recover', () => {
     expect((await recover([running()], {}, { stateOf: () => 'unknown' })).reported).toEqual(['a found']);
   });
 
-  test.each<[string, Answer<RunStatus>[], string]>([
+  test.each<[string, Answer<RunSnapshot>[], string]>([
     ['running', [running()], 'unknown'],
     ['finished', [state('FAILED')], 'no'],
     ['finished, after a lost answer', [fault('lost'), state('FAILED')], 'unknown'],

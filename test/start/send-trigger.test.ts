@@ -5,7 +5,7 @@ import { attributions } from '../../src/run/attribution.ts';
 import type { RecordedKey, UnresolvedTrigger } from '../../src/run/entry.ts';
 import { deliveryOf, type FaultKind } from '../../src/run/fault.ts';
 import type { InDoubtReason } from '../../src/run/outcome.ts';
-import type { Answer, RunStatus } from '../../src/run/service.ts';
+import type { Answer, RunSnapshot } from '../../src/run/service.ts';
 import type { Trigger } from '../../src/run/trigger.ts';
 import { createRateLimiter } from '../../src/service/rate-limiter.ts';
 import type { KeyHistory, SendPorts } from '../../src/start/send-attempts.ts';
@@ -39,7 +39,7 @@ interface Given {
 type History = Partial<KeyHistory> & { isLast?: boolean };
 
 async function triggered(
-  script: Answer<RunStatus>[],
+  script: Answer<RunSnapshot>[],
   { ports, history = {}, userProvided = false, ...given }: Given = {},
 ) {
   const service = scriptedService({ trigger: script });
@@ -95,7 +95,7 @@ const lost = fault('lost');
 describe('one trigger', () => {
   interface Case {
     what: string;
-    answers: Answer<RunStatus>[];
+    answers: Answer<RunSnapshot>[];
     result: TriggerResult['kind'];
     records: string[];
   }
@@ -221,7 +221,7 @@ describe('one trigger', () => {
     expect(result).toEqual(expected);
   });
 
-  test.each<[string, Answer<RunStatus>, TriggerResult, string[]]>([
+  test.each<[string, Answer<RunSnapshot>, TriggerResult, string[]]>([
     [
       'nothing was sent',
       fault('unreachable'),
@@ -285,7 +285,7 @@ describe('what an answer shows of the start', () => {
 
   interface ShownCase {
     what: string;
-    answers: Answer<RunStatus>[];
+    answers: Answer<RunSnapshot>[];
     given?: Given;
     how: string;
     started: string;
@@ -385,7 +385,7 @@ describe('what an answer shows of the start', () => {
 
   interface ConflictCase {
     when: string;
-    answers: Answer<RunStatus>[];
+    answers: Answer<RunSnapshot>[];
     given?: Given;
     result: TriggerResult['kind'];
     records: string[];
@@ -425,7 +425,7 @@ describe('what an answer shows of the start', () => {
     expect([ended.result.kind, ended.records]).toEqual([result, records]);
   });
 
-  test.each<[string, Answer<RunStatus>]>([
+  test.each<[string, Answer<RunSnapshot>]>([
     ['402', fault('no_credits', { httpStatus: 402 })],
     ['no connection', fault('unreachable')],
   ])('a refusal is this command’s own, whatever an earlier one left in doubt: %s', async (_, answer) => {
@@ -460,7 +460,7 @@ describe('a refused API key', () => {
     expect(sent).toHaveLength(2);
   });
 
-  test.each<[string, Answer<RunStatus>[], object]>([
+  test.each<[string, Answer<RunSnapshot>[], object]>([
     ['started no run', [refusal], { kind: 'no_run', isInterrupted: true }],
     ['may have started one', [lost, refusal], { kind: 'in_doubt', reason: { kind: 'signal' } }],
   ])('ends as interrupted if the user leaves while it is read again: the trigger %s', async (_, answers, expected) => {
@@ -580,7 +580,7 @@ describe('a key that another process has sent, too', () => {
 });
 
 describe('a service that ignores keys', () => {
-  test.each<[string, Answer<RunStatus>[], TriggerResult['kind'], number]>([
+  test.each<[string, Answer<RunSnapshot>[], TriggerResult['kind'], number]>([
     ['after a lost response', [lost, running()], 'in_doubt', 1],
     ['but after a 429', [fault('throttled'), running()], 'has_run', 2],
     ['but after a connection that was not made', [fault('unreachable'), running()], 'has_run', 2],
@@ -612,10 +612,10 @@ describe('any sequence of answers', () => {
   const faults = kinds.map((kind) => fault(kind));
   const reusedKey = running({ document: { automationName: 'weekly' } });
   const sequences = fc.array(fc.constantFrom(...faults, running(), reusedKey), { minLength: 1, maxLength: 8 });
-  const isLost = (answer: Answer<RunStatus>) => answer.kind === 'fault' && deliveryOf(answer.fault) === 'unknown';
+  const isLost = (answer: Answer<RunSnapshot>) => answer.kind === 'fault' && deliveryOf(answer.fault) === 'unknown';
 
   /** What is true of a trigger that received these answers. */
-  function resultAfter(received: Answer<RunStatus>[]): TriggerResult['kind'] {
+  function resultAfter(received: Answer<RunSnapshot>[]): TriggerResult['kind'] {
     const last = received.at(-1);
     // That answer is about all attempts with the key.
     if (last === reusedKey) return 'no_run';
@@ -627,7 +627,7 @@ describe('any sequence of answers', () => {
     const property = fc.asyncProperty(sequences, async (answers) => {
       const { result, sent } = await triggered(answers, { userProvided: true });
       // The script repeats its last answer.
-      const received = sent.map((_, index) => answers[Math.min(index, answers.length - 1)] as Answer<RunStatus>);
+      const received = sent.map((_, index) => answers[Math.min(index, answers.length - 1)] as Answer<RunSnapshot>);
       expect(result.kind).toBe(resultAfter(received));
     });
     await fc.assert(property, { numRuns: propertyRuns(3000) });

@@ -8,7 +8,7 @@ import type { Reporter, RunEvent } from '../../src/run/events.ts';
 import { exitCodeOf } from '../../src/run/exit-codes.ts';
 import { factsOf, outcomeNameOf, problemNameOf } from '../../src/run/exit-of.ts';
 import type { TriggerOutcome } from '../../src/run/outcome.ts';
-import type { Answer, RunStatus, Service } from '../../src/run/service.ts';
+import type { Answer, RunSnapshot, Service } from '../../src/run/service.ts';
 import type { IfActive } from '../../src/run/trigger.ts';
 import { startRun } from '../../src/start/start-run.ts';
 import type { StartRequest } from '../../src/start/trigger-result.ts';
@@ -33,10 +33,10 @@ function seenIn(outcome: TriggerOutcome, hintContext: HintContext) {
   const diagnostic = diagnosticOf(outcome, hintContext);
   const { how, started } = attributions[outcome.triggerInfo.attribution];
   const name = outcomeNameOf(outcome);
-  const { status, activeExecutionId } = factsOf(outcome);
+  const { snapshot, activeExecutionId } = factsOf(outcome);
   const problem = diagnostic && { ...diagnostic, name: problemNameOf(outcome), exitCode: exitCodeOf(name), started };
   const { endedAs } = outcome.triggerInfo;
-  return { problem, how, started, name, status: status?.status, activeExecutionId, run: outcome.run, endedAs };
+  return { problem, how, started, name, status: snapshot?.status, activeExecutionId, run: outcome.run, endedAs };
 }
 
 /** A machine on which triggers of one automation are sent, each by a process of its own. */
@@ -109,7 +109,7 @@ describe('a key that started a run before', () => {
   });
 });
 
-test.each<[string, Answer<RunStatus>[], object]>([
+test.each<[string, Answer<RunSnapshot>[], object]>([
   ['after a lost answer', [fault('lost'), state('FAILED')], { started: 'unknown', name: 'run_failed' }],
   ['at once', [state('FAILED')], { started: 'no', name: 'run_failed' }],
   ['at once, running', [running()], { started: 'unknown', name: 'ok' }],
@@ -129,7 +129,7 @@ test.each([
   },
 );
 
-test.each<[string, Answer<RunStatus>, string, number]>([
+test.each<[string, Answer<RunSnapshot>, string, number]>([
   ['402', fault('no_credits', { httpStatus: 402 }), 'no_credits', 8],
   ['an active run', conflict(), 'already_active', 5],
 ])('a given key that an earlier command left in doubt stays unresolved after %s', async (_, answer, name, exitCode) => {
@@ -276,7 +276,7 @@ describe('--if-active wait', () => {
 
   interface AfterLostResponse {
     where: string;
-    answers: Answer<RunStatus>[];
+    answers: Answer<RunSnapshot>[];
     given?: { ignoresKeys?: boolean; idempotencyKey?: string };
     sent: number;
   }

@@ -46,8 +46,8 @@ function finishedRuns(statuses: readonly string[], service: Service) {
   const journal = openJournal({ folder: temporaryFolder(), nowMs: context.clock.nowMs, onTrouble });
   const finished = statuses.map((status, n) => {
     const executionId = `run-${n}`;
-    const seen = { run: { target, executionId }, status: { executionId, status, isFinal: true, document: {} } };
-    journal.recordStatus(baseUrl, seen.run, seen.status);
+    const seen = { run: { target, executionId }, snapshot: { executionId, status, isFinal: true, document: {} } };
+    journal.recordStatus(baseUrl, seen.run, seen.snapshot);
     return seen;
   });
   const errorOf = (n: number) => journal.find(`run-${n}`, { baseUrl })?.error;

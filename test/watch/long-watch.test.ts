@@ -63,10 +63,10 @@ async function watch(endsAtMs: number, outages: Outage[], flags: Flags = {}) {
     ...limits,
   });
   const watched = await watchRun({ run }, connection);
-  const { status, result } = factsOf(watched);
+  const { snapshot, result } = factsOf(watched);
   return {
     problem: diagnosticOf(watched, plainHintContext) && outcomeNameOf(watched),
-    status,
+    status: snapshot,
     result,
     requests: sentAtMs.length,
     sentAtMs,
@@ -90,7 +90,13 @@ describe('a watch of three hours', () => {
   });
 
   test('through the bad day of its life ends with the truth, asks no more often, and sees the end as soon', async () => {
-    const { problem, status, result, requests, lagMs } = await watch(end, [
+    const {
+      problem,
+      status: snapshot,
+      result,
+      requests,
+      lagMs,
+    } = await watch(end, [
       { fromMs: 0, forMs: 20 * second, kind: 'unreachable' },
       { fromMs: hour, forMs: 9 * minute, kind: 'throttled', fields: { retryAfterMs: 2 * second } },
       { fromMs: 1.5 * hour, forMs: 9 * minute, kind: 'unavailable', fields: { httpStatus: 502 } },
@@ -100,7 +106,7 @@ describe('a watch of three hours', () => {
       { fromMs: 2.95 * hour, forMs: 2 * minute, kind: 'untrusted' },
     ]);
     expect(problem).toBeUndefined();
-    expect([status?.status, result?.status]).toEqual(['COMPLETED', 'COMPLETED']);
+    expect([snapshot?.status, result?.status]).toEqual(['COMPLETED', 'COMPLETED']);
     expect(requests).toBeLessThan(1_000);
     expect(lagMs).toBeLessThan(17 * second);
   });

@@ -1,7 +1,7 @@
 import type { RunEvent } from '../../src/run/events.ts';
 import type { RunHandle } from '../../src/run/outcome.ts';
 import type { Run } from '../../src/run/run.ts';
-import type { RunStatus, Service } from '../../src/run/service.ts';
+import type { RunSnapshot, Service } from '../../src/run/service.ts';
 import { createRateLimiter, type RateLimiter } from '../../src/service/rate-limiter.ts';
 import type { Ports } from '../../src/watch/ports.ts';
 import { watchRun } from '../../src/watch/watch-run.ts';
@@ -26,7 +26,7 @@ interface Asked extends Pick<RunHandle, 'sinceTriggerMs'>, Partial<Pick<Ports, '
   /** Between two polls; undefined if it goes by the age of the run. */
   intervalMs?: number;
   /** What the trigger of the run was answered with. */
-  known?: RunStatus;
+  known?: RunSnapshot;
   retryAfterMs?: number;
 }
 
@@ -44,7 +44,7 @@ export async function watch(
   }: Setting = {},
 ) {
   const events: RunEvent[] = [];
-  const triggerResponse = known && { status: known, retryAfterMs };
+  const triggerResponse = known && { snapshot: known, retryAfterMs };
   const watched = await watchRun(
     { run: followed, triggerResponse, sinceTriggerMs },
     createConnection(service, {

@@ -19,7 +19,7 @@ describe('a watch', () => {
     async (status) => {
       const service = scriptedService({ status: [running(), state(status)], result: [resultOf(status)] });
       const { watched, names } = await watch(service);
-      expect(watched).toMatchObject({ kind: 'status', run, status: { status }, result: { output: 'done' } });
+      expect(watched).toMatchObject({ kind: 'status', run, snapshot: { status }, result: { output: 'done' } });
       expect(names).toEqual(['status', 'status', 'final']);
     },
   );
@@ -34,13 +34,13 @@ describe('a watch', () => {
   test('asks for the result alone if the run had finished as its trigger was answered', async () => {
     const service = scriptedService({ result: [resultOf('FAILED')] });
     const { watched } = await watch(service, { known: { ...known, status: 'FAILED', isFinal: true } });
-    expect(watched).toMatchObject({ kind: 'status', status: { status: 'FAILED' }, result: { status: 'FAILED' } });
+    expect(watched).toMatchObject({ kind: 'status', snapshot: { status: 'FAILED' }, result: { status: 'FAILED' } });
   });
 
   test('reports the status that its trigger was answered with, and of every later one whether it is new', async () => {
     const { events } = await watch(ended(running(), state('PAUSED'), state('PAUSED')), { known });
     const reported = events.flatMap((event) =>
-      event.event === 'status' ? [`${event.status.status} ${event.changed}`] : [],
+      event.event === 'status' ? [`${event.snapshot.status} ${event.changed}`] : [],
     );
     expect(reported).toEqual(['RUNNING true', 'RUNNING false', 'PAUSED true', 'PAUSED false', 'COMPLETED true']);
   });
@@ -118,7 +118,7 @@ describe('an outage', () => {
         silentMs: 2000,
         triedForMs: 598_000,
         retryInMs: 250,
-        lastConfirmed: { status: { status: 'RUNNING' }, ageMs: 12_000 },
+        lastConfirmed: { snapshot: { status: 'RUNNING' }, ageMs: 12_000 },
         fault: { kind: 'lost' },
       },
       {
@@ -126,7 +126,7 @@ describe('an outage', () => {
         silentMs: 2250,
         triedForMs: 597_750,
         retryInMs: 500,
-        lastConfirmed: { status: { status: 'RUNNING' }, ageMs: 12_250 },
+        lastConfirmed: { snapshot: { status: 'RUNNING' }, ageMs: 12_250 },
       },
       { failures: 3, silentMs: 2750, triedForMs: 597_250, retryInMs: 7000, fault: { retryAfterMs: 7000 } },
       { failures: 4, silentMs: 2750, retryInMs: 2000 },
@@ -142,7 +142,7 @@ describe('an outage', () => {
 
   test('of ten minutes ends the watch, which keeps what was confirmed last', async () => {
     const { watched } = await watch(scriptedService({ status: [running(), fault('unavailable')] }));
-    const lastConfirmed = { status: { status: 'RUNNING' }, ageMs: 10 * minute + 10 * second };
+    const lastConfirmed = { snapshot: { status: 'RUNNING' }, ageMs: 10 * minute + 10 * second };
     const end = { kind: 'gave_up', giveUpAfterMs: 10 * minute, fault: { kind: 'unavailable' } };
     expect(watched).toMatchObject({ kind: 'watch_ended', end, lastConfirmed });
   });
@@ -188,7 +188,7 @@ describe('a limit', () => {
     async (_, retryAfterMs, leftMs) => {
       const service = scriptedService({ status: [running(), fault('throttled', { retryAfterMs })] });
       const { watched, elapsedMs } = await watch(service, { timeoutMs: 9 * minute });
-      const lastConfirmed = { status: { status: 'RUNNING' } };
+      const lastConfirmed = { snapshot: { status: 'RUNNING' } };
       expect(watched).toMatchObject({ end: { kind: 'timed_out', timeoutMs: 9 * minute }, lastConfirmed });
       expect(watched).toMatchObject({ end: { fault: { retryAfterMs: leftMs } } });
       expect([elapsedMs, service.calls.status]).toEqual([9 * minute, 2]);
@@ -199,7 +199,7 @@ describe('a limit', () => {
     const service = scriptedService({ status: [running(), fault('unauthorized', { httpStatus: 401 })] });
     const { watched } = await watch(service, { timeoutMs: 20 * second });
     const end = { kind: 'timed_out', fault: { kind: 'unauthorized' } };
-    expect(watched).toMatchObject({ end, lastConfirmed: { status: { status: 'RUNNING' } } });
+    expect(watched).toMatchObject({ end, lastConfirmed: { snapshot: { status: 'RUNNING' } } });
   });
 
   test('of a refusal begins anew with another API key', async () => {
@@ -264,7 +264,7 @@ describe('a result', () => {
     const service = scriptedService({ status: [state(status)], result: [resultOf(byResult)] });
     const { watched, events } = await watch(service);
     expect(watched).toMatchObject({
-      status: { executionId, status: graver, isFinal: true, document: { executionId, status: graver } },
+      snapshot: { executionId, status: graver, isFinal: true, document: { executionId, status: graver } },
       result: { status: graver, isFinal: true, output: 'done', document: { status: graver, output: 'done' } },
     });
     const message = expect.stringMatching(`${status} for the run, but ${byResult} .* as ${graver}`);
@@ -280,18 +280,20 @@ describe('a result', () => {
     const service = scriptedService({ status: [running(), state('COMPLETED')], result: [resultOf('RUNNING')] });
     const { watched, events } = await watch(service, { giveUpAfterMs: 20 * second });
     const requestFault = { kind: 'unreadable', message: expect.stringContaining('RUNNING') };
-    expect(watched).toMatchObject({ kind: 'status', status: { status: 'COMPLETED' }, requestFault });
+    expect(watched).toMatchObject({ kind: 'status', snapshot: { status: 'COMPLETED' }, requestFault });
     expect(service.calls.result).toBe(8);
     const failures = events.filter(({ event }) => event === 'attempt_failed').slice(0, 2);
-    const status = { status: 'COMPLETED' };
-    expect(failures).toMatchObject([0, 250].map((ageMs) => ({ resource: 'result', lastConfirmed: { status, ageMs } })));
+    const snapshot = { status: 'COMPLETED' };
+    expect(failures).toMatchObject(
+      [0, 250].map((ageMs) => ({ resource: 'result', lastConfirmed: { snapshot, ageMs } })),
+    );
   });
 
   test('whose turn does not come before the timeout leaves the run its status', async () => {
     const service = scriptedService({ status: [state('COMPLETED')] });
     const { watched } = await watch(service, { timeoutMs: 10 * second }, { rate: 1 / 60 });
     const requestFault = { kind: 'lost', message: expect.stringContaining('--timeout') };
-    expect(watched).toMatchObject({ kind: 'status', status: { status: 'COMPLETED' }, requestFault });
+    expect(watched).toMatchObject({ kind: 'status', snapshot: { status: 'COMPLETED' }, requestFault });
   });
 });
 
@@ -376,6 +378,6 @@ describe('an interrupt', () => {
     const { service, signal } = interrupting(late, nth);
     const { watched } = await watch(service, {}, { signal });
     const requestFault = { kind: 'aborted' };
-    expect(watched).toMatchObject({ kind: 'status', status: { status: 'COMPLETED' }, requestFault });
+    expect(watched).toMatchObject({ kind: 'status', snapshot: { status: 'COMPLETED' }, requestFault });
   });
 });

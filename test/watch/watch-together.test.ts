@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Answer, RunStatus, Service } from '../../src/run/service.ts';
+import type { Answer, RunSnapshot, Service } from '../../src/run/service.ts';
 import { createRateLimiter } from '../../src/service/rate-limiter.ts';
 import { type WatchOutcome, watchRun } from '../../src/watch/watch-run.ts';
 import { createWatchSession } from '../../src/watch/watch-session.ts';
@@ -13,7 +13,7 @@ interface Together {
   perSecond?: number;
   timeoutMs?: number;
   /** What the service answers to a poll of this run (from 0), RUNNING unless given; `limitMs` is the poll's own limit. */
-  answer?(index: number, atMs: number, limitMs: number): Promise<Answer<RunStatus>> | Answer<RunStatus> | undefined;
+  answer?(index: number, atMs: number, limitMs: number): Promise<Answer<RunSnapshot>> | Answer<RunSnapshot> | undefined;
   /** How long ago this run was started. */
   ageMs?(index: number): number;
 }
@@ -65,7 +65,7 @@ describe('runs that are watched together', () => {
     expect(endMs).toBe(15 * second);
     expect(clocked(10 * second, 16 * second).length).toBeGreaterThanOrEqual(19);
     expect(new Set(watched.map(endOf))).toEqual(new Set(['timed_out']));
-    expect(watched[0]).toMatchObject({ lastConfirmed: { status: { status: 'RUNNING' } } });
+    expect(watched[0]).toMatchObject({ lastConfirmed: { snapshot: { status: 'RUNNING' } } });
   });
 
   test('end as soon as every one has had its last poll', async () => {

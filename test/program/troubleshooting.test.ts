@@ -103,7 +103,7 @@ const troubles: Record<string, Trouble> = {
     ],
     shows: /COMPLETED +nightly[\s\S]*COMPLETED +nightly/,
   },
-  'No run where there should be one': {
+  'UNKNOWN, or no run where there should be one': {
     scenario: lost,
     before: [[trigger, 12]],
     shows: /UNKNOWN +nightly/,

@@ -57,8 +57,8 @@ export const giveUpListingAfter = giveUpAfterOption(
   `; on a terminal: ${asTyped(defaults.listGiveUpAtTerminalMs)}`,
 );
 
-/** Adds the flags of commands that follow runs. */
-export const following = <Args extends unknown[], Own extends OptionValues>(
+/** Adds the flags of commands that watch runs. */
+export const withWatchFlags = <Args extends unknown[], Own extends OptionValues>(
   command: Command<Args, Own>,
 ) =>
   command

@@ -12,22 +12,22 @@ import { isSuccess } from '../run/statuses.ts';
 import { withCurrentStatus } from '../start/outcome-of-trigger.ts';
 import { startRun } from '../start/start-run.ts';
 import type { StartRequest } from '../start/trigger-result.ts';
-import { type FollowFlags, followAndReport } from './follow.ts';
+import { type WatchFlags, watchAndReport } from './watch-and-report.ts';
 
-/** Starts runs, and follows them with `--watch`. */
+/** Starts runs, and watches them with `--watch`. */
 export function triggerAll(
   requests: readonly StartRequest[],
-  flags: FollowFlags & { watch?: boolean },
+  flags: WatchFlags & { watch?: boolean },
   connection: Connection,
 ): Promise<Result> {
   // Print ids in the order of the arguments, unless stdout is for the run's summary or other data.
   const idsAreData = !flags.watch && !wantsData(flags);
   const inOrder = createInOrder();
-  return followAndReport(
+  return watchAndReport(
     requests.length,
     flags,
     connection,
-    async ({ boardConnection, triggerInfos, follow, done }) => {
+    async ({ boardConnection, triggerInfos, watch, done }) => {
       const { context } = boardConnection;
       const triggerOne = async (request: StartRequest, index: number): Promise<TargetOutcome> => {
         const { outcome: started, handle } = await startRun(request, boardConnection);
@@ -42,9 +42,9 @@ export function triggerAll(
         // repeat it.
         if (outcome.kind !== 'request_failed')
           context.reporter.emit(triggeredEvent(outcome, flags.watch, boardConnection));
-        const isFollowed = flags.watch && handle !== undefined;
-        const end = isFollowed ? await follow(handle, outcome.triggerInfo) : outcome;
-        warnOfEarlier(outcome, isFollowed, boardConnection);
+        const isWatched = flags.watch && handle !== undefined;
+        const end = isWatched ? await watch(handle, outcome.triggerInfo) : outcome;
+        warnOfEarlier(outcome, isWatched, boardConnection);
         if (flags.watch) done(end);
         return end;
       };
@@ -83,7 +83,7 @@ function triggeredEvent(
  */
 function warnOfEarlier(
   outcome: TriggerOutcome,
-  isFollowed: boolean | undefined,
+  isWatched: boolean | undefined,
   { hintContext, emit }: Connection,
 ): void {
   const { run, triggerInfo } = outcome;
@@ -97,7 +97,7 @@ function warnOfEarlier(
       : `this idempotency key started ${name}`;
   const { snapshot } = factsOf(outcome);
   const failure = requestFailureOf(outcome);
-  if (failure && !isFollowed) {
+  if (failure && !isWatched) {
     const isDropped = failure.fault.kind === 'not_found';
     const message =
       isDropped && snapshot

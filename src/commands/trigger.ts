@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import { define, type OptionsOf } from '../cli/command.ts';
-import { aboutAutomation, following } from '../cli/options.ts';
+import { aboutAutomation, withWatchFlags } from '../cli/options.ts';
 import { automationPlaceholder, idempotencyKey } from '../cli/values.ts';
 import { flawOfAutomation, parseAutomationArgument } from '../connection/arguments.ts';
 import type { Connection } from '../connection/connection.ts';
@@ -16,10 +16,10 @@ import { triggerPath } from '../service/endpoints.ts';
 import { need, resolveWithoutApiKey } from '../settings/resolve.ts';
 import { valueIfGiven } from '../settings/table.ts';
 import type { StartRequest } from '../start/trigger-result.ts';
-import { connectToFollow } from './follow.ts';
 import { triggerAll } from './trigger-all.ts';
+import { connectToWatch } from './watch-and-report.ts';
 
-const command = following(
+const command = withWatchFlags(
   new Command('trigger')
     .description('start a run, and with --watch follow it until it finishes')
     .argument('<automation...>', aboutAutomation)
@@ -60,7 +60,7 @@ export const trigger = define(command, {
   async run([names], options, context) {
     checkNeeded(options);
     const idempotencyKeyOf = parseKeyTemplate(options, names.length);
-    const connection = await connectToFollow(options, context, { quiet: false });
+    const connection = await connectToWatch(options, context, { quiet: false });
     const project = () => need('project', connection.settings);
     const requests = names.map((name) => {
       const target = parseAutomationArgument(name, project);

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { define } from '../cli/command.ts';
-import { aboutRun, following } from '../cli/options.ts';
+import { aboutRun, withWatchFlags } from '../cli/options.ts';
 import {
   flawOfRun,
   isFromJournal,
@@ -17,10 +17,10 @@ import { isUnfinished, runOf } from '../run/entry.ts';
 import { defaults } from '../run/limits.ts';
 import type { RunHandle, TargetOutcome } from '../run/outcome.ts';
 import { usageProblem } from '../run/problem.ts';
-import { connectToFollow, type FollowFlags, followAndReport } from './follow.ts';
 import { namedRuns, sayLastRun } from './named-runs.ts';
+import { connectToWatch, type WatchFlags, watchAndReport } from './watch-and-report.ts';
 
-const command = following(
+const command = withWatchFlags(
   new Command('watch')
     .description('follow runs until they finish and print summaries')
     .argument('[run...]', aboutRun)
@@ -48,14 +48,14 @@ export const watch = define(command, {
     const { texts, isDefault } = options.all ? noRuns : namedRuns(runArguments, options, context);
     const named = texts.map(parseRunArgument);
     const needed = options.all || named.some(isFromJournal);
-    const connection = await connectToFollow(options, context, { needed });
+    const connection = await connectToWatch(options, context, { needed });
     const runs = options.all ? await unfinishedRuns(connection) : await findRuns(named, connection);
     if (isDefault) for (const { run } of runs) sayLastRun(run, context);
     if (runs.length === 0) {
       const isSilent = options.quiet || isJournalIncomplete(context);
       return { forPeople: { note: isSilent ? undefined : 'No unfinished runs.' } };
     }
-    return followAll(runs, options, connection);
+    return watchAll(runs, options, connection);
   },
 });
 
@@ -84,23 +84,23 @@ async function unfinishedRuns(connection: Connection): Promise<RunHandle[]> {
 }
 
 /**
- * Follows each run once, even if it was named twice, and reports them in the order of the
+ * Watches each run once, even if it was named twice, and reports them in the order of the
  * arguments.
  */
-function followAll(
+function watchAll(
   runs: readonly RunHandle[],
-  flags: FollowFlags,
+  flags: WatchFlags,
   connection: Connection,
 ): Promise<Result> {
   const distinct = new Map(runs.map((handle) => [keyOf(handle), handle]));
-  return followAndReport(distinct.size, flags, connection, async ({ follow, done }) => {
-    const followOne = async (handle: RunHandle): Promise<TargetOutcome> => {
-      const outcome = await follow(handle);
-      done(outcome);
+  return watchAndReport(distinct.size, flags, connection, async (watcher) => {
+    const watchOne = async (handle: RunHandle): Promise<TargetOutcome> => {
+      const outcome = await watcher.watch(handle);
+      watcher.done(outcome);
       return outcome;
     };
-    const follows = new Map([...distinct].map(([key, handle]) => [key, followOne(handle)]));
-    return Promise.all(runs.flatMap((handle) => follows.get(keyOf(handle)) ?? []));
+    const watches = new Map([...distinct].map(([key, handle]) => [key, watchOne(handle)]));
+    return Promise.all(runs.flatMap((handle) => watches.get(keyOf(handle)) ?? []));
   });
 }
 

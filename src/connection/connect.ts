@@ -97,7 +97,7 @@ export async function connectWith(
   const { baseUrl, requestTimeoutMs } = http;
   const { clock, random, signal, reporter } = context;
   const journal = journalOf(context, { quiet: options.quiet, ...journalNeed });
-  // A failed read must not stop the following, because a state folder may be unavailable for a
+  // A failed read must not stop a watch, because a state folder may be unavailable for a
   // while.
   const lasting = journalNeed.needed ? journalOf(context, { quiet: true }) : journal;
   const { createHttpService } = await import('../service/http-service.ts');

@@ -157,10 +157,10 @@ function warnOfOtherRun({ target, executionId }: RunEntry, { journal, baseUrl, c
   if (!refused) return;
   const name = automationNameOf(target);
   const { activeExecutionId } = refused;
-  const follow = activeExecutionId
+  const watchHint = activeExecutionId
     ? `. To watch the other: \`runctl watch ${fullArgumentOf({ target, executionId: activeExecutionId })}\``
     : '';
-  const message = `another run of ${name} was active at ${localTime(refused.at)}. This is the last one that this machine knows${follow}`;
+  const message = `another run of ${name} was active at ${localTime(refused.at)}. This is the last one that this machine knows${watchHint}`;
   context.reporter.emit({ event: 'warning', name: 'other_run', message, target });
 }
 

@@ -12,4 +12,8 @@ export interface HintContext {
 }
 
 /** The context for hints if nothing is known about this machine. */
-export const plainHintContext: HintContext = { argumentOf: fullArgumentOf, hasJournal: true, namesLike: () => [] };
+export const plainHintContext: HintContext = {
+  argumentOf: fullArgumentOf,
+  hasJournal: true,
+  namesLike: () => [],
+};

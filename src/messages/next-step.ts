@@ -2,7 +2,8 @@ import { automationArgumentOf, shellWord } from '../run/quote.ts';
 import { fullNameOf, type Run } from '../run/run.ts';
 import { isKnownStatus, isSuccess } from '../run/statuses.ts';
 
-const lostEnvironment = "the run lost its environment, which isn't the Automation's fault; start a new run:";
+const lostEnvironment =
+  "the run lost its environment, which isn't the Automation's fault; start a new run:";
 
 /** What the user can do about each error type of a result (docs/service.openapi.json). */
 const remedies: Record<string, string> = {
@@ -29,6 +30,7 @@ export function nextStepOf(
 ): string | undefined {
   // For a status that this version doesn't know, there is no advice.
   if (!isFinal || isSuccess(status) || !isKnownStatus(status)) return undefined;
-  const name = target.projectId === project ? automationArgumentOf(target) : shellWord(fullNameOf(target));
+  const name =
+    target.projectId === project ? automationArgumentOf(target) : shellWord(fullNameOf(target));
   return `${remedyOfErrorType(errorType)} \`runctl trigger ${name} --watch\``;
 }

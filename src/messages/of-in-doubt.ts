@@ -13,7 +13,11 @@ interface TriggerInDoubt extends InDoubtDetails {
   idempotencyKey: string;
 }
 
-export function diagnosticInDoubt({ target, triggerInfo, inDoubt }: OutcomeOf<'in_doubt'>): Diagnostic | undefined {
+export function diagnosticInDoubt({
+  target,
+  triggerInfo,
+  inDoubt,
+}: OutcomeOf<'in_doubt'>): Diagnostic | undefined {
   const { reason } = inDoubt;
   const trigger = { ...inDoubt, target, idempotencyKey: triggerInfo?.idempotencyKey ?? '' };
   switch (reason.kind) {
@@ -28,7 +32,9 @@ export function diagnosticInDoubt({ target, triggerInfo, inDoubt }: OutcomeOf<'i
     case 'withheld':
       return diagnosticOfWithheld(trigger);
     case 'sending':
-      return { message: `${triggerText(target, inDoubt)} is still being sent by ${processText(reason.process)}` };
+      return {
+        message: `${triggerText(target, inDoubt)} is still being sent by ${processText(reason.process)}`,
+      };
     case 'listed':
       return {
         message: `this trigger of ${automationNameOf(target)} has no recorded response; it may have started a run`,
@@ -72,7 +78,8 @@ function failureText(fault: Fault, { conflict }: TriggerInDoubt, isRetry: boolea
     const retryFailed = isRetry ? ', and the retry failed' : '';
     return `${retryFailed}: ${message}; a run may have been started`;
   }
-  if (executionId === undefined) return ', and on the retry a run was already active, perhaps its own';
+  if (executionId === undefined)
+    return ', and on the retry a run was already active, perhaps its own';
   return conflict?.isOthers
     ? `, and on the retry another run was active (${executionId}), so this trigger may have started one, too`
     : `, and on the retry run ${executionId} was already active, perhaps its own`;
@@ -99,7 +106,8 @@ function diagnosticOfInterrupted(trigger: TriggerInDoubt): Diagnostic {
 
 const keysIgnored = 'the service ignores idempotency keys, so a second run could start';
 
-const notRepeated = ({ ignoresKeys }: TriggerInDoubt) => (ignoresKeys ? `. It isn't sent again: ${keysIgnored}` : '');
+const notRepeated = ({ ignoresKeys }: TriggerInDoubt) =>
+  ignoresKeys ? `. It isn't sent again: ${keysIgnored}` : '';
 
 /**
  * What to type now, what later, and what on another machine: one line each. The first command
@@ -140,7 +148,8 @@ export const sentMsOf = (recorded: InDoubtDetails['recorded']): number | undefin
  */
 function recoverIn(waitMs: number, trigger: TriggerInDoubt): string {
   const ageMs = (trigger.recorded?.ageMs ?? 0) + waitMs;
-  const isWithheld = trigger.ignoresKeys || trigger.conflict !== undefined || ageMs > defaults.recoverMaxAgeMs;
+  const isWithheld =
+    trigger.ignoresKeys || trigger.conflict !== undefined || ageMs > defaults.recoverMaxAgeMs;
   return isWithheld ? resendCommand(trigger.target) : '`runctl recover`';
 }
 
@@ -155,10 +164,12 @@ export const recoverCommandFor = (trigger: RecoverableTrigger): string =>
 type RecoverableTrigger = UnresolvedTrigger | TriggerInDoubt;
 
 /** With `--if-active skip`, a trigger starts no run while another one is active, and one was. */
-const isSkippedByOther = ({ ifActive, conflict }: RecoverableTrigger) => ifActive === 'skip' && conflict !== undefined;
+const isSkippedByOther = ({ ifActive, conflict }: RecoverableTrigger) =>
+  ifActive === 'skip' && conflict !== undefined;
 
 /** Names the automation, so that no other trigger is sent. */
-const resendCommand = (target: Target) => `\`runctl recover ${shellWord(fullNameOf(target))} --resend\``;
+const resendCommand = (target: Target) =>
+  `\`runctl recover ${shellWord(fullNameOf(target))} --resend\``;
 
 function triggerAgain({ target, idempotencyKey, ifActive }: TriggerInDoubt): string {
   const skip = ifActive === 'skip' ? ' --if-active skip' : '';
@@ -176,7 +187,10 @@ export function searchHint(target: Target, { recorded, conflict }: InDoubtDetail
 }
 
 /** The trigger in a sentence, with the time at which it was first sent. */
-export function triggerText(target: Target, { recorded }: { recorded?: InDoubtDetails['recorded'] }): string {
+export function triggerText(
+  target: Target,
+  { recorded }: { recorded?: InDoubtDetails['recorded'] },
+): string {
   const sentMs = sentMsOf(recorded);
   const when = sentMs === undefined ? '' : ` at ${localTime(sentMs)}`;
   return `the trigger of ${automationNameOf(target)}${when}`;
@@ -190,7 +204,9 @@ function withheldReason(trigger: TriggerInDoubt): string {
   if (trigger.ignoresKeys) return keysIgnored;
   if (isSkippedByOther(trigger))
     return 'another run was active, and with `--if-active skip` it was to start none beside that';
-  const age = Number.isFinite(ageMs) ? `${formatDuration(ageMs)} old` : "dated in the future, so its age isn't known";
+  const age = Number.isFinite(ageMs)
+    ? `${formatDuration(ageMs)} old`
+    : "dated in the future, so its age isn't known";
   return `it is ${age}, and if it never arrived, its run would start now`;
 }
 

@@ -3,14 +3,21 @@ import type { Diagnostic } from '../run/problem.ts';
 import type { HintContext } from './hint-context.ts';
 import { diagnosticInDoubt } from './of-in-doubt.ts';
 import { diagnosticWithoutRun } from './of-trigger.ts';
-import { diagnosticOfFailedRequest, diagnosticOfUnreadResult, diagnosticOfWatchEnd } from './of-watch.ts';
+import {
+  diagnosticOfFailedRequest,
+  diagnosticOfUnreadResult,
+  diagnosticOfWatchEnd,
+} from './of-watch.ts';
 
 /**
  * The message for an outcome. Undefined if nothing went wrong, or if the summary of the run says
  * what did.
  */
 export function diagnosticOf(outcome: Outcome, hintContext: HintContext): Diagnostic | undefined {
-  return diagnosticOfKind(outcome, hintContext) ?? (outcome.interruptedBy && diagnosticOfSignal(outcome, hintContext));
+  return (
+    diagnosticOfKind(outcome, hintContext) ??
+    (outcome.interruptedBy && diagnosticOfSignal(outcome, hintContext))
+  );
 }
 
 /** The message for an outcome that has none of its own but was interrupted by a signal. */

@@ -32,7 +32,9 @@ function resolutionOf(outcome: TriggerOutcome): (typeof allResolutions)[number] 
     case 'in_doubt': {
       const { kind } = outcome.inDoubt.reason;
       if (kind === 'sending') return 'left';
-      return kind === 'superseded' || kind === 'other_api_key' || kind === 'withheld' ? kind : 'failed';
+      return kind === 'superseded' || kind === 'other_api_key' || kind === 'withheld'
+        ? kind
+        : 'failed';
     }
     default:
       return 'failed';
@@ -52,14 +54,21 @@ export function reportOfRecovery(recovery: Recovery, flags: { resend?: boolean }
 }
 
 /** Until when `recover` would send the trigger. */
-function untilMsOf({ trigger, outcome, ageMs }: Recovery, { resend }: { resend?: boolean }): number | undefined {
+function untilMsOf(
+  { trigger, outcome, ageMs }: Recovery,
+  { resend }: { resend?: boolean },
+): number | undefined {
   const sentMs = sentMsOf({ at: trigger.at, ageMs });
   if (outcome.kind !== 'dry_run' || sentMs === undefined) return undefined;
   return sentMs + (resend ? defaults.keyRetentionMs : defaults.recoverMaxAgeMs);
 }
 
 /** What became of a trigger, in a sentence. */
-export function sentenceOfRecovery(recovery: Recovery, flags: { resend?: boolean }, hintContext: HintContext): string {
+export function sentenceOfRecovery(
+  recovery: Recovery,
+  flags: { resend?: boolean },
+  hintContext: HintContext,
+): string {
   const { trigger, outcome, ageMs, error } = recovery;
   const subject = triggerText(trigger.target, { recorded: { at: trigger.at, ageMs } });
   switch (outcome.kind) {
@@ -71,7 +80,8 @@ export function sentenceOfRecovery(recovery: Recovery, flags: { resend?: boolean
       const untilMs = untilMsOf(recovery, flags);
       const limit = untilMs === undefined ? '' : `, until ${localTime(untilMs)}`;
       const { reason } = trigger;
-      const details = reason === undefined ? 'it has no recorded response' : `last attempt: ${reason}`;
+      const details =
+        reason === undefined ? 'it has no recorded response' : `last attempt: ${reason}`;
       return `${subject} would be sent again${limit} (${details})`;
     }
     case 'in_doubt':

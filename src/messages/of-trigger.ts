@@ -1,4 +1,11 @@
-import { exitNameOfFault, type Fault, httpOf, isAborted, remedyOf, retryAfterHint } from '../run/fault.ts';
+import {
+  exitNameOfFault,
+  type Fault,
+  httpOf,
+  isAborted,
+  remedyOf,
+  retryAfterHint,
+} from '../run/fault.ts';
 import type { ActiveRun, OutcomeOf, TimedOut } from '../run/outcome.ts';
 import type { Diagnostic } from '../run/problem.ts';
 import { shellWord } from '../run/quote.ts';
@@ -7,17 +14,24 @@ import { formatDuration, localTime } from '../system/time-text.ts';
 import type { HintContext } from './hint-context.ts';
 
 /** A trigger that definitely started no run. */
-export function diagnosticWithoutRun(outcome: OutcomeOf<'no_run'>, hintContext: HintContext): Diagnostic {
+export function diagnosticWithoutRun(
+  outcome: OutcomeOf<'no_run'>,
+  hintContext: HintContext,
+): Diagnostic {
   const { target, fault, waitEnd, isOutage, isRepeatedRefusal, interruptedBy } = outcome;
   if (interruptedBy && isAborted(fault)) return { message: 'interrupted; no run was started' };
-  if (waitEnd?.kind === 'gave_up') return diagnosticOfUnpolledActiveRun(target, fault, waitEnd.giveUpAfterMs);
+  if (waitEnd?.kind === 'gave_up')
+    return diagnosticOfUnpolledActiveRun(target, fault, waitEnd.giveUpAfterMs);
   if (waitEnd?.kind === 'timed_out' && fault.kind === 'already_active')
     return diagnosticOfWaitTimeout(target, fault, waitEnd);
   const { happened, remedy } = explanationOf(outcome, hintContext);
   const message = happened + httpOf(fault);
   if (isOutage) return { message, hint: outageHint };
-  const hint = fault.hint ?? retryAfterHint(fault) ?? keyReuseHint(fault) ?? remedy ?? causeHint(fault);
-  return isRepeatedRefusal ? { message, hint: `${hint}\n${repeatedHint}`, needsPerson: true } : { message, hint };
+  const hint =
+    fault.hint ?? retryAfterHint(fault) ?? keyReuseHint(fault) ?? remedy ?? causeHint(fault);
+  return isRepeatedRefusal
+    ? { message, hint: `${hint}\n${repeatedHint}`, needsPerson: true }
+    : { message, hint };
 }
 
 const repeatedHint =
@@ -30,7 +44,10 @@ interface Explanation {
   remedy?: string;
 }
 
-function explanationOf({ target, fault, active }: OutcomeOf<'no_run'>, hintContext: HintContext): Explanation {
+function explanationOf(
+  { target, fault, active }: OutcomeOf<'no_run'>,
+  hintContext: HintContext,
+): Explanation {
   const name = automationNameOf(target);
   const failure = `no run of ${name} was started: ${fault.message}`;
   switch (fault.kind) {
@@ -40,13 +57,18 @@ function explanationOf({ target, fault, active }: OutcomeOf<'no_run'>, hintConte
         remedy: activeHint(target, active, hintContext),
       };
     case 'spent_key':
-      return { happened: `${fault.message}; no run was started`, remedy: 'trigger with a new idempotency key' };
+      return {
+        happened: `${fault.message}; no run was started`,
+        remedy: 'trigger with a new idempotency key',
+      };
     case 'not_found':
       // A page may come from something other than the service, so it says nothing about the
       // Automation.
       if (fault.page !== undefined) break;
       return {
-        happened: isOfProject(fault) ? failure : `the service doesn't know ${name}; no run was started`,
+        happened: isOfProject(fault)
+          ? failure
+          : `the service doesn't know ${name}; no run was started`,
         remedy: `${didYouMeanLine(target, hintContext)}check the name, the project and the base URL: \`runctl config list\``,
       };
   }
@@ -80,8 +102,10 @@ const isOfProject = ({ serviceCode = '' }: Fault) => /project/i.test(serviceCode
 
 /** How to find out more, if there is no better remedy. */
 function causeHint(fault: Fault): string {
-  if (fault.kind === 'throttled') return 'try again later, or keep trying longer with `--give-up-after`';
-  if (exitNameOfFault(fault) === 'rejected' && !fault.page) return 'add `--debug` to see the request and the response';
+  if (fault.kind === 'throttled')
+    return 'try again later, or keep trying longer with `--give-up-after`';
+  if (exitNameOfFault(fault) === 'rejected' && !fault.page)
+    return 'add `--debug` to see the request and the response';
   return '`runctl doctor` finds the cause';
 }
 
@@ -94,7 +118,11 @@ const keyReuseHint = ({ kind, serviceCode = '' }: Fault) =>
  * `--timeout` ended the wait for the active run, or would expire before the service allows another
  * try.
  */
-function diagnosticOfWaitTimeout(target: Target, fault: Fault, { timeoutMs, passedMs }: TimedOut): Diagnostic {
+function diagnosticOfWaitTimeout(
+  target: Target,
+  fault: Fault,
+  { timeoutMs, passedMs }: TimedOut,
+): Diagnostic {
   const limit = formatDuration(timeoutMs);
   const wait = retryAfterHint(fault);
   const happened = wait
@@ -111,7 +139,11 @@ export const silenceText = (giveUpAfterMs: number, fault: Fault): string =>
   `no valid response for ${formatDuration(giveUpAfterMs)}, ${fault.message}`;
 
 /** The wait for the active run ended because nothing more could be learned about it. */
-function diagnosticOfUnpolledActiveRun(target: Target, fault: Fault, giveUpAfterMs: number): Diagnostic {
+function diagnosticOfUnpolledActiveRun(
+  target: Target,
+  fault: Fault,
+  giveUpAfterMs: number,
+): Diagnostic {
   const happened = `${automationNameOf(target)} is already running, but that run couldn't be polled: ${silenceText(giveUpAfterMs, fault)}`;
   return {
     message: `${happened}; no run was started${httpOf(fault)}`,

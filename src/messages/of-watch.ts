@@ -20,7 +20,7 @@ import { formatDuration, localTime } from '../system/time-text.ts';
 import type { HintContext } from './hint-context.ts';
 import { didYouMeanLine, silenceText } from './of-trigger.ts';
 
-/** The message for a run that wasn't followed to its end. */
+/** The message for a run that wasn't watched to its end. */
 export function diagnosticOfWatchEnd(
   { run, triggerInfo, end, lastConfirmed, isOwnRun }: OutcomeOf<'watch_ended'>,
   hintContext: HintContext,
@@ -42,11 +42,14 @@ export function diagnosticOfWatchEnd(
   }
 }
 
-const again = (command: string, run: Run, { argumentOf }: HintContext) => `\`runctl ${command} ${argumentOf(run)}\``;
+const again = (command: string, run: Run, { argumentOf }: HintContext) =>
+  `\`runctl ${command} ${argumentOf(run)}\``;
 const resume = (run: Run, hintContext: HintContext) => again('watch', run, hintContext);
 
 const askedWait = (untilMs: number | undefined): string =>
-  untilMs === undefined ? '' : ` (it was waiting until ${localTime(untilMs)}, as the service had asked)`;
+  untilMs === undefined
+    ? ''
+    : ` (it was waiting until ${localTime(untilMs)}, as the service had asked)`;
 
 const lastConfirmedClause = (lastConfirmed: LastConfirmed | undefined) =>
   lastConfirmed
@@ -86,7 +89,9 @@ function diagnosticOfSilence(
   const state = lastConfirmed?.snapshot.isFinal ? '' : 'the run may still be running, ';
   return {
     message: `${failure}; ${state}${lastConfirmedClause(lastConfirmed)}${httpOf(fault)}`,
-    hint: wait ? `${wait}, then: ${resume(run, hintContext)}` : (fault.hint ?? resume(run, hintContext)),
+    hint: wait
+      ? `${wait}, then: ${resume(run, hintContext)}`
+      : (fault.hint ?? resume(run, hintContext)),
   };
 }
 
@@ -119,27 +124,38 @@ export function diagnosticOfFailedRequest(
     ? notFoundText(run, fault, lastConfirmed)
     : unreadText(resource, run, fault, lastConfirmed);
   const message = happened + httpOf(fault);
-  if (isOutage) return { message, hint: `the service or the network may be down; try again: ${retry}` };
+  if (isOutage)
+    return { message, hint: `the service or the network may be down; try again: ${retry}` };
   const hint = fault.hint ?? retryAfterHint(fault) ?? remedyOf(fault);
   return { message, hint: hint ?? (isNotFound ? notFoundHint(run, isOwnRun, hintContext) : retry) };
 }
 
-function unreadText(resource: RunResource, run: Run, fault: Fault, lastConfirmed: LastConfirmed | undefined): string {
+function unreadText(
+  resource: RunResource,
+  run: Run,
+  fault: Fault,
+  lastConfirmed: LastConfirmed | undefined,
+): string {
   const state = lastConfirmed ? `, ${lastConfirmedClause(lastConfirmed)}` : '';
   return failedRequestTexts[resource](automationNameOf(run.target), fault.message) + state;
 }
 
 /** A text for each resource says whether the run is affected. */
 const failedRequestTexts: Record<RunResource, (name: string, cause: string) => string> = {
-  status: (name, cause) => `the status of ${name} couldn't be read: ${cause}; the run is not affected`,
-  result: (name, cause) => `the result of ${name} couldn't be read: ${cause}; the run is not affected`,
+  status: (name, cause) =>
+    `the status of ${name} couldn't be read: ${cause}; the run is not affected`,
+  result: (name, cause) =>
+    `the result of ${name} couldn't be read: ${cause}; the run is not affected`,
 };
 
 /**
  * Is it a run that an idempotency key started which the user gave, and that the service doesn't
  * know any more?
  */
-const isNotFoundRunOfKey = ({ kind }: Fault, triggerInfo: TriggerInfo | undefined): triggerInfo is TriggerInfo =>
+const isNotFoundRunOfKey = (
+  { kind }: Fault,
+  triggerInfo: TriggerInfo | undefined,
+): triggerInfo is TriggerInfo =>
   kind === 'not_found' && triggerInfo !== undefined && mayBeEarlierRun(triggerInfo.attribution);
 
 interface NotFoundRun {
@@ -150,7 +166,10 @@ interface NotFoundRun {
 }
 
 /** The key that started it never starts another run, so only a new one does. */
-function diagnosticOfNotFoundRun({ run, triggerInfo, fault, lastConfirmed }: NotFoundRun, flag = ''): Diagnostic {
+function diagnosticOfNotFoundRun(
+  { run, triggerInfo, fault, lastConfirmed }: NotFoundRun,
+  flag = '',
+): Diagnostic {
   const { idempotencyKey } = triggerInfo;
   const name = automationNameOf(run.target);
   const state = lastConfirmed ? `, ${lastConfirmedClause(lastConfirmed)}` : '';
@@ -179,7 +198,11 @@ const newKeyHint = 'if you still want this run, trigger again with a new idempot
  * What to do about a run that the service doesn't know. `isOwnRun`: the API key that asked is the
  * one that started it.
  */
-function notFoundHint({ target }: Run, isOwnRun: boolean | undefined, hintContext: HintContext): string {
+function notFoundHint(
+  { target }: Run,
+  isOwnRun: boolean | undefined,
+  hintContext: HintContext,
+): string {
   if (isOwnRun) return `perhaps the service was restored from a backup; ${newKeyHint}`;
   const listed = hintContext.hasJournal ? '; `runctl list` shows the runs of this machine' : '';
   return `${didYouMeanLine(target, hintContext)}check the id, the project and the automation${listed}`;

@@ -14,7 +14,7 @@ import { cutTo, padTo, widthOf } from './width.ts';
 import { wrapOptionsOf } from './wrap.ts';
 
 export interface BoardOptions {
-  /** How many runs are followed together. */
+  /** How many runs are watched together. */
   runs: number;
   /** `usually 5m`; undefined if that isn't known. */
   usualDuration(target: Target): string | undefined;
@@ -36,7 +36,7 @@ type FailedPoll = Extract<RunEvent, { event: 'attempt_failed'; run: Run }>;
 const maxRows = 10;
 
 /**
- * Shows the runs that are followed on a terminal, one row for each. If there are several, a line
+ * Shows the runs that are watched on a terminal, one row for each. If there are several, a line
  * above the rows counts them. While the process is in the background, events go to the log instead.
  */
 export function createBoard(

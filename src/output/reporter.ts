@@ -27,12 +27,12 @@ function keepingWarnings(reporter: Reporter, { warnings }: Invocation): Reporter
 }
 
 /**
- * Makes the context for following runs. On a terminal it has a board, and everything else is
+ * Makes the context for watching runs. On a terminal it has a board, and everything else is
  * written above the board.
  */
 export async function contextWithBoard(
   { quiet, debug }: OutputOptions & { debug?: boolean },
-  follow: BoardOptions,
+  boardOptions: BoardOptions,
   context: Invocation,
 ): Promise<Invocation> {
   const { stdout, rawStdout, stderr, env } = context;
@@ -40,7 +40,7 @@ export async function contextWithBoard(
   const hasBoard = stderr.isTTY && context.terminal().columns > 0 && env.TERM !== 'dumb';
   if (quiet || debug || !hasBoard) return context;
   const { createBoard } = await import('./board.ts');
-  const board = createBoard(follow, createLogReporter(context), context);
+  const board = createBoard(boardOptions, createLogReporter(context), context);
   const above = (sink: Sink): Sink => ({
     ...sink,
     write: (text) => board.above(() => sink.write(text)),

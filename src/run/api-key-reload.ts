@@ -12,7 +12,10 @@ export function faultAfterReload(fault: Fault, reload: ApiKeyReload): Fault {
     case 'changed':
       return { ...fault, message: `${fault.message}, and there is a new API key` };
     case 'unreadable':
-      return { ...fault, message: `${fault.message}, and it can't be read again: ${reload.reason}` };
+      return {
+        ...fault,
+        message: `${fault.message}, and it can't be read again: ${reload.reason}`,
+      };
     case 'same':
       return fault;
   }

@@ -49,7 +49,11 @@ const rulesOfNames: readonly Rule[] = [
   [/\p{Cc}/u, 'contains a control character', 'type the name instead of pasting it'],
   // So Node reads what isn't UTF-8, such as the name of an old file.
   [/\uFFFD/, "contains a character that isn't UTF-8", 'type the name, or convert it with iconv'],
-  [/(?! )\p{White_Space}/u, 'contains a blank that is no plain space', 'type the spaces instead of pasting them'],
+  [
+    /(?! )\p{White_Space}/u,
+    'contains a blank that is no plain space',
+    'type the spaces instead of pasting them',
+  ],
   [
     new RegExp(` ${dash}+[\\p{L}\\p{N}]`, 'u'),
     'contains a blank and a dash, as before a flag',
@@ -65,7 +69,11 @@ const rulesOfNames: readonly Rule[] = [
 function flawIn(rules: readonly Rule[], name: string): NameFlaw | undefined {
   const [, flaw, hint] = rules.find(([pattern]) => pattern.test(name)) ?? [];
   if (flaw === undefined) return undefined;
-  return { flaw, hint: hasOtherDash(name) ? didYouMeanFlag(name) : hint, isNoName: blankText.test(name) };
+  return {
+    flaw,
+    hint: hasOtherDash(name) ? didYouMeanFlag(name) : hint,
+    isNoName: blankText.test(name),
+  };
 }
 
 function flawFromPaste(name: string): NameFlaw | undefined {
@@ -84,7 +92,8 @@ export function flawInPath(text: string): string | undefined {
 }
 
 /** The flaw of a name without its project that would start a run if it were a mistake. */
-export const flawOfName = (name: string): NameFlaw | undefined => flawFromPaste(name) ?? flawIn(rulesOfNames, name);
+export const flawOfName = (name: string): NameFlaw | undefined =>
+  flawFromPaste(name) ?? flawIn(rulesOfNames, name);
 
 /** The flaw of a name that only selects what is shown. */
 export const flawOfFilter = (name: string): NameFlaw | undefined =>
@@ -93,7 +102,8 @@ export const flawOfFilter = (name: string): NameFlaw | undefined =>
 /**
  * Whether a word begins with another dash, such as the one into which a chat program turns `--`.
  */
-export const hasOtherDash = (word: string): boolean => leadingDashes.test(word) && !word.startsWith('-');
+export const hasOtherDash = (word: string): boolean =>
+  leadingDashes.test(word) && !word.startsWith('-');
 
 /** A hint for a word with the wrong number or kind of dashes. */
 export function didYouMeanFlag(word: string): string {
@@ -102,4 +112,5 @@ export function didYouMeanFlag(word: string): string {
 }
 
 /** Whether this name can be typed without its project. */
-export const isPlainName = (name: string): boolean => !flawOfName(name) && !isUuid(name) && name !== '@last';
+export const isPlainName = (name: string): boolean =>
+  !flawOfName(name) && !isUuid(name) && name !== '@last';

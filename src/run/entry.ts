@@ -81,7 +81,8 @@ export function ageOf({ at }: { at: string }, nowMs: number): number {
  * key.
  */
 export const openMs = defaults.keyRetentionMs;
-export const isOpen = ({ at }: { at: string }, nowMs: number): boolean => nowMs - Date.parse(at) < openMs;
+export const isOpen = ({ at }: { at: string }, nowMs: number): boolean =>
+  nowMs - Date.parse(at) < openMs;
 
 export const isUnfinished = (entry: Entry): entry is KnownRun & { isFinal: false } =>
   entry.kind === 'run' && !entry.isFinal;

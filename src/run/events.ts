@@ -61,7 +61,12 @@ export type RunEvent = {
       isWatched: boolean; // the command watches the run next, if there is one
     } & RunOrTarget)
   | { event: 'status'; run: Run; snapshot: RunSnapshot; changed: boolean }
-  | (FailedAttempt & { event: 'attempt_failed'; resource: 'trigger'; run?: undefined; target: Target })
+  | (FailedAttempt & {
+      event: 'attempt_failed';
+      resource: 'trigger';
+      run?: undefined;
+      target: Target;
+    })
   | (FailedAttempt & {
       event: 'attempt_failed';
       resource: RunResource;

@@ -30,14 +30,20 @@ export function repeatAdvice({ repeat, startsNoRun }: ExitRow): string {
   }
 }
 
-const resumeAdvice = 'Resume with `runctl watch @last`. If a trigger was interrupted, run `runctl recover`.';
+const resumeAdvice =
+  'Resume with `runctl watch @last`. If a trigger was interrupted, run `runctl recover`.';
 
 /**
  * Every exit name with its exit code. `explain`, the documents, the man page and the recipes are
  * made from this table.
  */
 const table = {
-  ok: { code: 0, repeat: 'no', meaning: 'success (`watch`: every run COMPLETED)', advice: 'Nothing to do.' },
+  ok: {
+    code: 0,
+    repeat: 'no',
+    meaning: 'success (`watch`: every run COMPLETED)',
+    advice: 'Nothing to do.',
+  },
   run_failed: {
     code: 1,
     repeat: 'no',
@@ -50,13 +56,15 @@ const table = {
     repeat: 'no',
     startsNoRun: true,
     meaning: 'wrong arguments or settings, so nothing was sent',
-    advice: 'The message names the argument or setting. `runctl <command> --help` shows what is accepted.',
+    advice:
+      'The message names the argument or setting. `runctl <command> --help` shows what is accepted.',
   },
   run_timed_out: {
     code: 3,
     repeat: 'no',
     meaning: 'the run finished TIMED_OUT',
-    advice: 'The service stops a run after 3 hours. Make the Automation do less in one run, then trigger it again.',
+    advice:
+      'The service stops a run after 3 hours. Make the Automation do less in one run, then trigger it again.',
   },
   run_cancelled: {
     code: 4,
@@ -68,7 +76,8 @@ const table = {
     code: 5,
     repeat: 'yes',
     startsNoRun: true,
-    meaning: 'the automation is already running (with `--if-active wait`: still running when `--timeout` expired)',
+    meaning:
+      'the automation is already running (with `--if-active wait`: still running when `--timeout` expired)',
     advice:
       'An Automation can have one active run. Choose what to do about it with `--if-active wait` or `skip`. `runctl help troubleshooting` has more.',
   },
@@ -77,7 +86,8 @@ const table = {
     repeat: 'no',
     startsNoRun: true,
     meaning: 'no such automation or run',
-    advice: 'Check the id, the project and the automation name. `runctl list` shows the runs recorded on this machine.',
+    advice:
+      'Check the id, the project and the automation name. `runctl list` shows the runs recorded on this machine.',
   },
   unauthorized: {
     code: 7,
@@ -105,7 +115,8 @@ const table = {
     code: 10,
     repeat: 'yes',
     startsNoRun: true,
-    meaning: 'no valid response after all retries, or a failure that no retry can fix (certificate, proxy)',
+    meaning:
+      'no valid response after all retries, or a failure that no retry can fix (certificate, proxy)',
     advice:
       'Run `runctl doctor` to find the cause. A run that was being watched continues: resume with `runctl watch @last`. `runctl help troubleshooting` has more.',
   },
@@ -114,7 +125,8 @@ const table = {
     repeat: 'no',
     startsNoRun: true,
     meaning: 'the service refused the request for another reason',
-    advice: 'Read the message. `--json` prints it as data, and `--debug` prints the request and the response.',
+    advice:
+      'Read the message. `--json` prints it as data, and `--debug` prints the request and the response.',
   },
   outcome_unknown: {
     code: 12,
@@ -139,7 +151,8 @@ const table = {
     code: 15,
     repeat: 'no',
     meaning: "the run finished with a status that this version doesn't know",
-    advice: 'Read its output with `runctl result @last`. A newer version of runctl may know the status.',
+    advice:
+      'Read its output with `runctl result @last`. A newer version of runctl may know the status.',
   },
   still_running: {
     code: 16,
@@ -151,7 +164,8 @@ const table = {
     code: 70,
     repeat: 'own key',
     meaning: 'a bug in runctl',
-    advice: 'Please report it, with the message and the version. If a trigger was cut short, run `runctl recover`.',
+    advice:
+      'Please report it, with the message and the version. If a trigger was cut short, run `runctl recover`.',
   },
   output_error: {
     code: 74,
@@ -206,12 +220,16 @@ export const signalExits = {
  * stdout has left.
  */
 export const exitNameOfSignal = ({ reason }: { reason: unknown }): ExitName =>
-  reason === 'SIGPIPE' ? 'pipe_closed' : (signalExits[reason as keyof typeof signalExits] ?? 'interrupted');
+  reason === 'SIGPIPE'
+    ? 'pipe_closed'
+    : (signalExits[reason as keyof typeof signalExits] ?? 'interrupted');
 
-const isSignalName = (name: ExitName): boolean => Object.values<ExitName>(signalExits).includes(name);
+const isSignalName = (name: ExitName): boolean =>
+  Object.values<ExitName>(signalExits).includes(name);
 
 /** Was the command ended by the user, or because its output pipe was closed? */
-export const isSignalExitName = (name: ExitName): boolean => isSignalName(name) || name === 'pipe_closed';
+export const isSignalExitName = (name: ExitName): boolean =>
+  isSignalName(name) || name === 'pipe_closed';
 
 /**
  * The name in documents. The three signals share the name `interrupted`, and their exit codes
@@ -225,7 +243,10 @@ export interface ExitCode extends ExitRow {
   outcome: string;
 }
 
-export const exitCodes: readonly ExitCode[] = names.map((name) => ({ outcome: publicNameOf(name), ...table[name] }));
+export const exitCodes: readonly ExitCode[] = names.map((name) => ({
+  outcome: publicNameOf(name),
+  ...table[name],
+}));
 
 /**
  * The exit code of a command with several outcomes. A signal comes first, then a trigger in doubt,
@@ -247,7 +268,10 @@ export const exitCodeOf = (name: ExitName): number => table[name].code;
 /**
  * The exit code if the output was lost, or if the output pipe was closed before the runs finished.
  */
-export function exitCodeWithOutput(exitCode: number, { lost, isClosed }: { lost?: Error; isClosed: boolean }): number {
+export function exitCodeWithOutput(
+  exitCode: number,
+  { lost, isClosed }: { lost?: Error; isClosed: boolean },
+): number {
   const replaced = (['ok', 'timeout', 'pipe_closed'] as const).map(exitCodeOf);
   if (lost && replaced.includes(exitCode)) return exitCodeOf('output_error');
   return isClosed && exitCode === exitCodeOf('timeout') ? exitCodeOf('pipe_closed') : exitCode;

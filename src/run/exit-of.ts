@@ -45,7 +45,9 @@ function nameInDoubt({ inDoubt }: OutcomeOf<'in_doubt'>): ExitName {
 }
 
 function nameOfStatus({ snapshot, requestFault }: OutcomeOf<'status'>): ExitName {
-  return requestFault && isSuccess(snapshot.status) ? 'result_unavailable' : exitNameOfRun(snapshot);
+  return requestFault && isSuccess(snapshot.status)
+    ? 'result_unavailable'
+    : exitNameOfRun(snapshot);
 }
 
 /**
@@ -58,8 +60,8 @@ function nameWithRun({ triggerInfo, snapshot }: OutcomeOf<'has_run'>): ExitName 
 }
 
 /**
- * If `trigger --watch` couldn't follow its run, it exits with `watch_failed`, because the run was
- * started. A timeout and a signal keep their own names.
+ * If `trigger --watch` couldn't watch its run to the end, it exits with `watch_failed`, because the
+ * run was started. A timeout and a signal keep their own names.
  */
 function nameOfWatchEnd({ triggerInfo, end }: OutcomeOf<'watch_ended'>): ExitName {
   const name = problemNameOfWatchEnd(end);
@@ -87,7 +89,8 @@ export function problemNameOf(outcome: Outcome): ProblemName {
   const name = outcomeNameOf(outcome);
   if (outcome.interruptedBy) return name;
   if (outcome.kind === 'watch_ended') return problemNameOfWatchEnd(outcome.end);
-  if (outcome.kind === 'status' && outcome.requestFault) return exitNameOfFault(outcome.requestFault);
+  if (outcome.kind === 'status' && outcome.requestFault)
+    return exitNameOfFault(outcome.requestFault);
   if (outcome.kind === 'problem') return outcome.problem.facts.shownName ?? name;
   if (outcome.kind !== 'in_doubt') return name;
   const { kind } = outcome.inDoubt.reason;
@@ -109,7 +112,8 @@ export const commandExitNameOf = (outcome: Outcome): ExitName =>
 export function endedBySignal(outcome: Outcome, interruptedBy: ExitName): Outcome {
   const isDone = outcome.interruptedBy || outcome.exitsZero || factsOf(outcome).snapshot?.isFinal;
   if (isDone) return outcome;
-  if (outcome.kind === 'watch_ended') return { ...outcome, interruptedBy, end: { kind: 'signal' } as const };
+  if (outcome.kind === 'watch_ended')
+    return { ...outcome, interruptedBy, end: { kind: 'signal' } as const };
   return { ...outcome, interruptedBy };
 }
 
@@ -156,7 +160,12 @@ export function factsOf(outcome: Outcome): OutcomeFacts {
   }
 }
 
-function factsOfStatus({ snapshot, result, requestFault, statusAgeMs }: OutcomeOf<'status'>): OutcomeFacts {
+function factsOfStatus({
+  snapshot,
+  result,
+  requestFault,
+  statusAgeMs,
+}: OutcomeOf<'status'>): OutcomeFacts {
   const lastConfirmed = statusAgeMs === undefined ? undefined : { snapshot, ageMs: statusAgeMs };
   return { snapshot, result, fault: requestFault, lastConfirmed };
 }

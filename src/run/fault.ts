@@ -27,11 +27,17 @@ interface FaultRow {
 export const apiKeyHint = '`runctl config list` shows where the API key comes from';
 const addressHint = 'check the base URL: `runctl config list`';
 const connectionHint = 'check the network and the base URL: `runctl config list`';
-const clientHint = "reinstall runctl, or update Node; if that doesn't help, report a bug with the output of `--debug`";
+const clientHint =
+  "reinstall runctl, or update Node; if that doesn't help, report a bug with the output of `--debug`";
 
 const faults = {
   /** The host name couldn't be resolved, or there was no connection. */
-  unreachable: { isRetryable: true, delivery: 'not_sent', exit: 'unavailable', remedy: connectionHint },
+  unreachable: {
+    isRetryable: true,
+    delivery: 'not_sent',
+    exit: 'unavailable',
+    remedy: connectionHint,
+  },
   /** The TLS handshake failed. */
   untrusted: { delivery: 'not_sent', exit: 'unavailable' },
   /** TLS failed after the handshake. */
@@ -53,7 +59,12 @@ const faults = {
   /** The connection broke before the response was complete, or no response came in time. */
   lost: { isRetryable: true, delivery: 'unknown', exit: 'unavailable' },
   /** A complete response with 408, 425 or 5xx. */
-  unavailable: { isRetryable: true, delivery: 'unknown', exit: 'unavailable', message: 'the service is unavailable' },
+  unavailable: {
+    isRetryable: true,
+    delivery: 'unknown',
+    exit: 'unavailable',
+    message: 'the service is unavailable',
+  },
   /** A response with 429, or with 403 and `Retry-After`. */
   throttled: {
     isRetryable: true,
@@ -88,7 +99,11 @@ const faults = {
     remedy: 'top up the credits, then trigger again',
   },
   /** A response with 422 `runAlreadyActive`. */
-  already_active: { delivery: 'not_acted', exit: 'already_active', message: 'it is already running' },
+  already_active: {
+    delivery: 'not_acted',
+    exit: 'already_active',
+    message: 'it is already running',
+  },
   /** The service doesn't know the run or the Automation. */
   not_found: { delivery: 'not_acted', exit: 'not_found', doctor: 'ok' },
   /** A poll got 404 or 410 without the service's code, so the response may come from a router. */
@@ -128,14 +143,17 @@ const rowOf = (kind: FaultKind): FaultRow => faults[kind];
 export const exitNameOfFault = (fault: Fault): ExitName => rowOf(fault.kind).exit;
 
 /** The exit name of a watch that gave up without a valid response. */
-export const exitNameAfterGivingUp = (fault: Fault): ExitName => rowOf(fault.kind).exitAfterGivingUp ?? 'unavailable';
+export const exitNameAfterGivingUp = (fault: Fault): ExitName =>
+  rowOf(fault.kind).exitAfterGivingUp ?? 'unavailable';
 
 /**
  * The result of the check of `doctor` whose request ends with this fault. It is an exit name if the
  * check fails, which it always does after an HTML page.
  */
 export const doctorResultOf = (fault: Fault) =>
-  fault.page === undefined ? (rowOf(fault.kind).doctor ?? exitNameAfterGivingUp(fault)) : 'unavailable';
+  fault.page === undefined
+    ? (rowOf(fault.kind).doctor ?? exitNameAfterGivingUp(fault))
+    : 'unavailable';
 
 /**
  * Whether the service says that it doesn't know the project. The HTTP status doesn't matter,
@@ -198,13 +216,16 @@ export const httpOf = (fault: HttpFacts): string =>
  * waiting doesn't help.
  */
 export const retryAfterHint = ({ kind, retryAfterMs }: Fault) =>
-  retryAfterMs && kind !== 'unauthorized' ? `the service asks to wait ${formatDuration(retryAfterMs)}` : undefined;
+  retryAfterMs && kind !== 'unauthorized'
+    ? `the service asks to wait ${formatDuration(retryAfterMs)}`
+    : undefined;
 
 export const reasonOf = (fault: Fault): string => fault.message + httpOf(fault);
 
 export const isRetryable = (fault: Fault): boolean => rowOf(fault.kind).isRetryable === true;
 
-export const isAborted = ({ kind }: Fault): boolean => kind === 'aborted' || kind === 'aborted_in_flight';
+export const isAborted = ({ kind }: Fault): boolean =>
+  kind === 'aborted' || kind === 'aborted_in_flight';
 
 export function deliveryOf(fault: Fault): Delivery {
   // A gateway also returns 5xx if it loses the service after passing on the request.
@@ -213,7 +234,8 @@ export function deliveryOf(fault: Fault): Delivery {
 
 const readAfterWriteMs = 30_000;
 
-export const isAuthOrNotFound = ({ kind }: Fault): boolean => kind === 'unauthorized' || kind === 'not_found';
+export const isAuthOrNotFound = ({ kind }: Fault): boolean =>
+  kind === 'unauthorized' || kind === 'not_found';
 
 const stopsEveryRequest: readonly FaultKind[] = [
   'untrusted',

@@ -71,7 +71,8 @@ export function usageProblem(message: string, hint?: string): Problem {
 }
 
 /** The problem of a command that was interrupted before it had an outcome. */
-export const interruptedProblem = (name: ExitName): Problem => new Problem({ name, message: 'interrupted' });
+export const interruptedProblem = (name: ExitName): Problem =>
+  new Problem({ name, message: 'interrupted' });
 
 /** The first command in a hint that can be typed as it is, without a placeholder. */
 export const commandIn = ({ hint = '' }: Diagnostic): string | undefined =>

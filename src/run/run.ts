@@ -41,7 +41,8 @@ export const namesIn = (names: readonly string[]): string =>
 export const quote = (text: string): string => JSON.stringify(text).replaceAll('`', '\\u0060');
 
 /** A name that is unique across projects: `<projectId>/<name>`. */
-export const fullNameOf = ({ projectId, automationName }: Target): string => `${projectId}/${automationName}`;
+export const fullNameOf = ({ projectId, automationName }: Target): string =>
+  `${projectId}/${automationName}`;
 
 /** The case of the letters of an id doesn't matter. */
 export const isSameId = (one: string | undefined, other: string | undefined): boolean =>
@@ -60,7 +61,8 @@ interface Named {
 export const isNamedBy = (target: Target, { projectId, automationName }: Named): boolean =>
   isAlike(target.projectId, projectId) && isAlike(target.automationName, automationName);
 
-const isAlike = (ours: string, theirs: unknown) => typeof theirs !== 'string' || lettersOf(theirs) === lettersOf(ours);
+const isAlike = (ours: string, theirs: unknown) =>
+  typeof theirs !== 'string' || lettersOf(theirs) === lettersOf(ours);
 
 function lettersOf(name: string): string {
   const folded = name.normalize('NFKC').toLowerCase();
@@ -74,7 +76,10 @@ export const randomUuid = (): string => getBuiltinModule('node:crypto').randomUU
  * How long a run took, from two of its times (ISO 8601). Undefined if one isn't known, or if it
  * ended before it began.
  */
-export function durationMsOf(run: { startedAt?: string | null; completedAt?: string | null }): number | undefined {
+export function durationMsOf(run: {
+  startedAt?: string | null;
+  completedAt?: string | null;
+}): number | undefined {
   const tookMs = Date.parse(run.completedAt ?? '') - Date.parse(run.startedAt ?? '');
   return tookMs >= 0 ? tookMs : undefined;
 }

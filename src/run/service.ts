@@ -9,7 +9,11 @@ import type { TriggerRequest } from './trigger.ts';
  * shorten its timeout.
  */
 export interface Service {
-  trigger(request: TriggerRequest, signal: AbortSignal, options?: RequestOptions): Promise<Answer<RunSnapshot>>;
+  trigger(
+    request: TriggerRequest,
+    signal: AbortSignal,
+    options?: RequestOptions,
+  ): Promise<Answer<RunSnapshot>>;
   status(run: Run, signal: AbortSignal, options?: RequestOptions): Promise<Answer<RunSnapshot>>;
   result(run: Run, signal: AbortSignal, options?: RequestOptions): Promise<Answer<RunResult>>;
 }
@@ -26,7 +30,8 @@ export interface RequestOptions {
 }
 
 /** What one request got. */
-export type Answer<T> = Dated & ({ kind: 'ok'; value: T; retryAfterMs?: number } | { kind: 'fault'; fault: Fault });
+export type Answer<T> = Dated &
+  ({ kind: 'ok'; value: T; retryAfterMs?: number } | { kind: 'fault'; fault: Fault });
 
 interface Dated {
   /** The response's `Date` in whole seconds, as milliseconds since 1970. */
@@ -58,7 +63,12 @@ export interface RunResult {
   isFinal: boolean;
   /** As JSON if it wasn't text. */
   output?: string;
-  summary?: { stepCount?: number; succeededSteps?: number; failedSteps?: number; skippedSteps?: number };
+  summary?: {
+    stepCount?: number;
+    succeededSteps?: number;
+    failedSteps?: number;
+    skippedSteps?: number;
+  };
   error?: { type?: string; message?: string };
   completedAt?: string;
   /** As the service sent it. */

@@ -18,7 +18,11 @@ export const finalStatusTable = {
 } as const satisfies Record<string, FinalStatusRow>;
 
 /** A run that has finished with a status that this version doesn't know. */
-export const unknownFinalStatus: FinalStatusRow = { isSuccess: false, severity: 1, exit: 'run_ended' };
+export const unknownFinalStatus: FinalStatusRow = {
+  isSuccess: false,
+  severity: 1,
+  exit: 'run_ended',
+};
 
 export type FinalStatus = keyof typeof finalStatusTable;
 export const finalStatuses = Object.keys(finalStatusTable) as FinalStatus[];
@@ -74,7 +78,8 @@ export function exitNameOfRun({ status, isFinal }: { status: string; isFinal: bo
 export const graverStatus = (one: string, other: string): string =>
   rowOf(other).severity > rowOf(one).severity ? other : one;
 
-export const isSameStatus = (one: string, other: string): boolean => normalize(one) === normalize(other);
+export const isSameStatus = (one: string, other: string): boolean =>
+  normalize(one) === normalize(other);
 
 /**
  * What can stand in the place of a status: what the service documents, and our words for what isn't

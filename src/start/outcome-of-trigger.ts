@@ -3,19 +3,34 @@ import { type Attribution, attributions, mayBeEarlierRun } from '../run/attribut
 import { ageOf, isOpen } from '../run/entry.ts';
 import { exitNameOfSignal } from '../run/exit-codes.ts';
 import { abortedFault, exitNameOfFault, type Fault, isAborted } from '../run/fault.ts';
-import type { ActiveRun, Conflict, InDoubtReason, TriggerInfo, TriggerOutcome } from '../run/outcome.ts';
+import type {
+  ActiveRun,
+  Conflict,
+  InDoubtReason,
+  TriggerInfo,
+  TriggerOutcome,
+} from '../run/outcome.ts';
 import type { Run, Target } from '../run/run.ts';
 import type { RunSnapshot } from '../run/service.ts';
 import type { Trigger } from '../run/trigger.ts';
 import type { Clock } from '../system/clock.ts';
 import { fetchOptional, fetchStatus, isOutage, recordNotFound } from '../watch/fetch-run.ts';
 import type { Ports } from '../watch/ports.ts';
-import type { ResultWithoutRun, StartRequest, StartResult, TriggerResult } from './trigger-result.ts';
+import type {
+  ResultWithoutRun,
+  StartRequest,
+  StartResult,
+  TriggerResult,
+} from './trigger-result.ts';
 
 /**
  * What became of a trigger: its run, if it has one, and what shows whether this command started it.
  */
-export async function outcomeOfTrigger(result: TriggerResult, trigger: Trigger, ports: Ports): Promise<StartResult> {
+export async function outcomeOfTrigger(
+  result: TriggerResult,
+  trigger: Trigger,
+  ports: Ports,
+): Promise<StartResult> {
   if (result.kind !== 'has_run') return { outcome: outcomeWithoutRun(result, trigger, ports) };
   const { executionId, attribution, response } = result;
   const run = { target: trigger.target, executionId };
@@ -24,9 +39,14 @@ export async function outcomeOfTrigger(result: TriggerResult, trigger: Trigger, 
   const { snapshot } = response;
   const outcome: TriggerOutcome = { kind: 'has_run', run, ...statusFacts(triggerInfo, snapshot) };
   // A response that may repeat an earlier one doesn't take the place of a first poll.
-  const isEarlierRun = attributions[attribution].started === 'no' || (attribution === 'shared_key' && snapshot.isFinal);
+  const isEarlierRun =
+    attributions[attribution].started === 'no' ||
+    (attribution === 'shared_key' && snapshot.isFinal);
   if (isEarlierRun) return { outcome, handle: { run } };
-  return { outcome, handle: { run, triggerResponse: response, sinceTriggerMs: elapsedSince(ports.clock) } };
+  return {
+    outcome,
+    handle: { run, triggerResponse: response, sinceTriggerMs: elapsedSince(ports.clock) },
+  };
 }
 
 /** Setting the wall clock doesn't change this time. */
@@ -53,7 +73,11 @@ function statusFacts(
 }
 
 /** The journal has the run, so it is named even if its status can't be read. */
-async function outcomeWithRecordedRun(run: Run, triggerInfo: TriggerInfo, ports: Ports): Promise<StartResult> {
+async function outcomeWithRecordedRun(
+  run: Run,
+  triggerInfo: TriggerInfo,
+  ports: Ports,
+): Promise<StartResult> {
   const { journal, baseUrl, clock, signal } = ports;
   const handle = runHandleOf(run, journal.find(run.executionId, { baseUrl }), clock);
   const answer = await fetchStatus(handle, ports);
@@ -62,19 +86,46 @@ async function outcomeWithRecordedRun(run: Run, triggerInfo: TriggerInfo, ports:
   const { fault } = answer;
   if (isAborted(fault)) {
     const interruptedBy = exitNameOfSignal(signal);
-    return { outcome: { kind: 'request_failed', run, triggerInfo, resource: 'status', fault, interruptedBy }, handle };
+    return {
+      outcome: {
+        kind: 'request_failed',
+        run,
+        triggerInfo,
+        resource: 'status',
+        fault,
+        interruptedBy,
+      },
+      handle,
+    };
   }
   const isOwnRun = await recordNotFound(run, fault, ports);
   const lastConfirmed = handle.lastConfirmed?.();
   // A final status stays, so the journal says how it ended, whatever the service answers.
-  const recorded = lastConfirmed?.snapshot.isFinal ? statusFacts(triggerInfo, lastConfirmed.snapshot) : undefined;
-  const outcome = { kind: 'has_run', run, triggerInfo, ...recorded, requestFault: fault, lastConfirmed } as const;
+  const recorded = lastConfirmed?.snapshot.isFinal
+    ? statusFacts(triggerInfo, lastConfirmed.snapshot)
+    : undefined;
+  const outcome = {
+    kind: 'has_run',
+    run,
+    triggerInfo,
+    ...recorded,
+    requestFault: fault,
+    lastConfirmed,
+  } as const;
   // A 404 may come from a router, so it says as little as a 503.
   if (fault.kind !== 'not_found') return { outcome, handle };
-  // The service has dropped it, so there is nothing to follow.
+  // The service has dropped it, so there is nothing to watch.
   if (recorded) return { outcome };
   return {
-    outcome: { kind: 'request_failed', run, triggerInfo, resource: 'status', fault, lastConfirmed, isOwnRun },
+    outcome: {
+      kind: 'request_failed',
+      run,
+      triggerInfo,
+      resource: 'status',
+      fault,
+      lastConfirmed,
+      isOwnRun,
+    },
     handle,
   };
 }
@@ -83,8 +134,12 @@ async function outcomeWithRecordedRun(run: Run, triggerInfo: TriggerInfo, ports:
  * Asks once how a run stands that an earlier command may have started. A service may repeat its
  * first response, in which a run is RUNNING that failed hours ago.
  */
-export async function withCurrentStatus(outcome: TriggerOutcome, ports: Ports): Promise<TriggerOutcome> {
-  const isFound = outcome.kind === 'has_run' && attributions[outcome.triggerInfo.attribution].how === 'found';
+export async function withCurrentStatus(
+  outcome: TriggerOutcome,
+  ports: Ports,
+): Promise<TriggerOutcome> {
+  const isFound =
+    outcome.kind === 'has_run' && attributions[outcome.triggerInfo.attribution].how === 'found';
   if (!isFound || outcome.snapshot?.isFinal) return outcome;
   const { run, triggerInfo } = outcome;
   const snapshot = await fetchOptional('status', run, ports);
@@ -110,12 +165,17 @@ export function outcomeOfRecoveredRun(
 
 function recordedStatus(executionId: string, { journal, baseUrl }: Ports): RunSnapshot {
   const recorded = journal.find(executionId, { baseUrl });
-  const { status, isFinal } = recorded?.kind === 'run' ? recorded : { status: 'RUNNING', isFinal: false };
+  const { status, isFinal } =
+    recorded?.kind === 'run' ? recorded : { status: 'RUNNING', isFinal: false };
   return { executionId, status, isFinal, document: { executionId, status } };
 }
 
 /** What became of a trigger that started no run, or of which nobody knows whether it did. */
-export function outcomeWithoutRun(result: ResultWithoutRun, trigger: Trigger, ports: Ports): TriggerOutcome {
+export function outcomeWithoutRun(
+  result: ResultWithoutRun,
+  trigger: Trigger,
+  ports: Ports,
+): TriggerOutcome {
   if (result.kind === 'in_doubt') return outcomeInDoubt(result.reason, trigger, ports);
   const { target, ifActive } = trigger;
   const { fault, waitEnd } = result;
@@ -149,7 +209,10 @@ function isRefusedAgain(fault: Fault, trigger: Trigger, { journal }: Ports): boo
 }
 
 /** A signal came before anything was sent. */
-export function outcomeBeforeSending({ target, idempotencyKey }: StartRequest, ports: Ports): StartResult {
+export function outcomeBeforeSending(
+  { target, idempotencyKey }: StartRequest,
+  ports: Ports,
+): StartResult {
   const triggerInfo: TriggerInfo = {
     attribution: 'no_run',
     idempotencyKey: idempotencyKey ?? null,
@@ -159,11 +222,25 @@ export function outcomeBeforeSending({ target, idempotencyKey }: StartRequest, p
 }
 
 /** The user left, and nothing that was sent can have started a run. */
-function interruptedOutcome(target: Target, triggerInfo: TriggerInfo, { signal }: Ports): TriggerOutcome {
-  return { kind: 'no_run', target, triggerInfo, fault: abortedFault, interruptedBy: exitNameOfSignal(signal) };
+function interruptedOutcome(
+  target: Target,
+  triggerInfo: TriggerInfo,
+  { signal }: Ports,
+): TriggerOutcome {
+  return {
+    kind: 'no_run',
+    target,
+    triggerInfo,
+    fault: abortedFault,
+    interruptedBy: exitNameOfSignal(signal),
+  };
 }
 
-export function outcomeInDoubt(reason: InDoubtReason, trigger: Trigger, ports: Ports): TriggerOutcome {
+export function outcomeInDoubt(
+  reason: InDoubtReason,
+  trigger: Trigger,
+  ports: Ports,
+): TriggerOutcome {
   const { journal, ignoresKeys, clock, signal } = ports;
   const recordedKey = journal.findKey(trigger);
   const recorded = recordedKey?.kind === 'unresolved' ? recordedKey : undefined;
@@ -189,7 +266,10 @@ function conflictOf(
   { idempotencyKey }: Trigger,
   { journal, baseUrl }: Ports,
 ): Conflict | undefined {
-  const fault = reason.kind === 'no_response' && reason.fault.kind === 'already_active' ? reason.fault : undefined;
+  const fault =
+    reason.kind === 'no_response' && reason.fault.kind === 'already_active'
+      ? reason.fault
+      : undefined;
   if (!recorded && !fault) return undefined;
   const activeExecutionId = fault?.executionId ?? recorded?.activeExecutionId;
   if (activeExecutionId === undefined) return { isOthers: false };
@@ -208,7 +288,8 @@ export function activeRunOf(fault: Fault, target: Target, ports: Ports): ActiveR
   const { journal, baseUrl } = ports;
   const named = fault.executionId;
   const executionId = named ?? lastUnfinished(target, ports);
-  if (executionId === undefined) return { mayBeLost: journal.unresolved({ baseUrl, target }).length > 0 };
+  if (executionId === undefined)
+    return { mayBeLost: journal.unresolved({ baseUrl, target }).length > 0 };
   // If only the journal says that this run is active, it may have finished since it was last
   // polled, so no time is given.
   const since = named === undefined ? undefined : journal.find(named, { baseUrl })?.startedAt;
@@ -227,14 +308,22 @@ function lastUnfinished(target: Target, { journal, baseUrl, clock }: Ports): str
 
 function triggerInfoOf(attribution: Attribution, trigger: Trigger, ports: Ports): TriggerInfo {
   const { idempotencyKey } = trigger;
-  return { attribution, idempotencyKey, isSafeToRepeat: isSafeToRepeat(attribution, trigger, ports) };
+  return {
+    attribution,
+    idempotencyKey,
+    isSafeToRepeat: isSafeToRepeat(attribution, trigger, ports),
+  };
 }
 
 /**
  * Can the command line be repeated without a second run of this target? A generated key is new each
  * time.
  */
-function isSafeToRepeat(attribution: Attribution, trigger: Trigger, { journal, ignoresKeys }: Ports): boolean {
+function isSafeToRepeat(
+  attribution: Attribution,
+  trigger: Trigger,
+  { journal, ignoresKeys }: Ports,
+): boolean {
   const startedNone = attributions[attribution].started === 'no';
   if (!trigger.userProvided) return startedNone;
   if (!ignoresKeys) return true;

@@ -64,16 +64,24 @@ async function recoverEach(
 ): Promise<Recovered[]> {
   const { journal, baseUrl, clock } = ports;
   const recovered: Recovered[] = [];
-  for (const trigger of journal.unresolved({ baseUrl }).filter(({ target }) => isSelected(target))) {
+  for (const trigger of journal
+    .unresolved({ baseUrl })
+    .filter(({ target }) => isSelected(target))) {
     const ageMs = ageOf(trigger, clock.nowMs());
     try {
       recovered.push({ trigger, ageMs, result: await recoverOne(trigger, flags, ports) });
     } catch (error) {
       // If nothing was sent, the problem ends the command. Otherwise the triggers that were sent
       // are reported as well.
-      const isAnySent = recovered.some(({ result }) => result.kind !== 'left_alone' && result.kind !== 'dry_run');
+      const isAnySent = recovered.some(
+        ({ result }) => result.kind !== 'left_alone' && result.kind !== 'dry_run',
+      );
       if (!isAnySent) throw error;
-      recovered.push({ trigger, ageMs, result: { kind: 'problem', problem: problemOrThrow(error) } });
+      recovered.push({
+        trigger,
+        ageMs,
+        result: { kind: 'problem', problem: problemOrThrow(error) },
+      });
     }
   }
   return recovered;
@@ -109,7 +117,8 @@ function reasonNotToResend(
   if (trigger.account !== account) return { kind: 'other_api_key' };
   // With `--if-active skip` it was to start no run while another one was active, and one was.
   const isSkipped = trigger.ifActive === 'skip' && trigger.conflict !== undefined;
-  const isRisky = ignoresKeys || isSkipped || ageOf(trigger, clock.nowMs()) > defaults.recoverMaxAgeMs;
+  const isRisky =
+    ignoresKeys || isSkipped || ageOf(trigger, clock.nowMs()) > defaults.recoverMaxAgeMs;
   return isRisky && !resend ? { kind: 'withheld' } : undefined;
 }
 
@@ -130,7 +139,11 @@ function outcomeOrProblem(recovered: Recovered, flags: RecoverFlags, ports: Port
   }
 }
 
-function outcomeOf({ trigger, result }: Recovered, { dryRun }: RecoverFlags, ports: Ports): TriggerOutcome {
+function outcomeOf(
+  { trigger, result }: Recovered,
+  { dryRun }: RecoverFlags,
+  ports: Ports,
+): TriggerOutcome {
   const { target } = trigger;
   switch (result.kind) {
     case 'has_run':
@@ -153,11 +166,19 @@ const unknownTriggerInfo = ({ idempotencyKey }: UnresolvedTrigger) =>
 
 function outcomeOfProblem(trigger: UnresolvedTrigger, cause: Problem): TriggerOutcome {
   const problem = cause.with({ name: 'outcome_unknown' });
-  return { kind: 'problem', target: trigger.target, triggerInfo: unknownTriggerInfo(trigger), problem };
+  return {
+    kind: 'problem',
+    target: trigger.target,
+    triggerInfo: unknownTriggerInfo(trigger),
+    problem,
+  };
 }
 
 /** After this record the trigger counts as resolved, so no command mentions it again. */
-function recordSuperseded({ target, idempotencyKey }: UnresolvedTrigger, { journal, baseUrl }: Ports): void {
+function recordSuperseded(
+  { target, idempotencyKey }: UnresolvedTrigger,
+  { journal, baseUrl }: Ports,
+): void {
   journal.append({ type: 'superseded', baseUrl, target, idempotencyKey });
 }
 

@@ -46,7 +46,11 @@ interface AttemptsSoFar {
  * idempotency key and the same bytes. The first one is recorded before it is sent. How they ended
  * is recorded by `settle`.
  */
-export async function sendAttempts(trigger: Trigger, history: KeyHistory, ports: SendPorts): Promise<Attempts> {
+export async function sendAttempts(
+  trigger: Trigger,
+  history: KeyHistory,
+  ports: SendPorts,
+): Promise<Attempts> {
   const { record, clock } = ports;
   const { earlier, isRecovery = false, honorsKeys } = history;
   const sinceMs = stopwatch(clock);
@@ -64,7 +68,8 @@ export async function sendAttempts(trigger: Trigger, history: KeyHistory, ports:
     if (isFirst) record.sending();
     soFar.count += 1;
     const answer = obstacle(isFirst) ?? (await sendOnce(trigger, ports, leftMs));
-    if (answer.kind === 'ok' || soFar.isOwnInDoubt || deliveryOf(answer.fault) !== 'unknown') return answer;
+    if (answer.kind === 'ok' || soFar.isOwnInDoubt || deliveryOf(answer.fault) !== 'unknown')
+      return answer;
     soFar.isOwnInDoubt = true;
     // After a fault that can't be retried, no attempt follows, so `settle` records it at once.
     if (isRetryable(answer.fault)) record.inDoubt(answer.fault, { isLast: false });
@@ -125,11 +130,17 @@ async function sendOnce(
   timeoutMs: number,
 ): Promise<Answer<RunSnapshot>> {
   const answer = await service.trigger(trigger, signal, { timeoutMs });
-  const isReused = trigger.userProvided && answer.kind === 'ok' && !isNamedBy(trigger.target, answer.value.document);
+  const isReused =
+    trigger.userProvided &&
+    answer.kind === 'ok' &&
+    !isNamedBy(trigger.target, answer.value.document);
   return isReused ? reusedKey(answer.value) : answer;
 }
 
-const ownFault = (kind: FaultKind, message: string): Answer<never> => ({ kind: 'fault', fault: { kind, message } });
+const ownFault = (kind: FaultKind, message: string): Answer<never> => ({
+  kind: 'fault',
+  fault: { kind, message },
+});
 
 const staleKey = ownFault(
   'stale_key',
@@ -140,5 +151,8 @@ const takenKey = ownFault('taken_key', 'another process is sending the same idem
 
 function reusedKey({ executionId, document }: RunSnapshot): Answer<never> {
   const { automationName } = document;
-  return ownFault('reused_key', `the idempotency key has started a run of ${automationName} before (${executionId})`);
+  return ownFault(
+    'reused_key',
+    `the idempotency key has started a run of ${automationName} before (${executionId})`,
+  );
 }

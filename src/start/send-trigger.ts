@@ -6,7 +6,11 @@ import { settle } from './settle.ts';
 import type { TriggerResult } from './trigger-result.ts';
 
 /** Sends a trigger, with retries, and records what became of it. */
-export async function sendTrigger(trigger: Trigger, history: KeyHistory, ports: Ports): Promise<TriggerResult> {
+export async function sendTrigger(
+  trigger: Trigger,
+  history: KeyHistory,
+  ports: Ports,
+): Promise<TriggerResult> {
   const sendPorts = sendPortsOf(trigger, history, ports);
   const attempts = await sendAttempts(trigger, history, sendPorts);
   return settle(attempts, { isLast: true }, trigger, sendPorts);

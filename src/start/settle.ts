@@ -25,7 +25,12 @@ export async function settle(
     const { value: snapshot, retryAfterMs } = attempts;
     const attribution = attributionOf(snapshot, { userProvided, isRecovery, isOwnInDoubt });
     record.started(snapshot, attribution);
-    return { kind: 'has_run', executionId: snapshot.executionId, attribution, response: { snapshot, retryAfterMs } };
+    return {
+      kind: 'has_run',
+      executionId: snapshot.executionId,
+      attribution,
+      response: { snapshot, retryAfterMs },
+    };
   }
   const { fault } = attempts;
   const isTriggerInDoubt = isInDoubt(attempts, fault);
@@ -33,12 +38,16 @@ export async function settle(
   if (mayHaveStarted) record.inDoubt(fault, { isLast });
   // There is no record of a trigger that was never sent.
   else if (attempts.count > 0) record.refused(isInterrupted ? abortedFault : fault);
-  const recorded = isTriggerInDoubt || isRecovery ? record.readKey() : await waitForOtherSenders(ports);
+  const recorded =
+    isTriggerInDoubt || isRecovery ? record.readKey() : await waitForOtherSenders(ports);
   if (recorded?.kind === 'run') {
     const attribution = attributionOfRecord({ isRecovery, isOwnInDoubt: mayHaveStarted });
     return { kind: 'has_run', executionId: recorded.executionId, attribution };
   }
-  const failure = fault.kind === 'unauthorized' ? await afterReadingApiKey(fault, ports) : { fault, isInterrupted };
+  const failure =
+    fault.kind === 'unauthorized'
+      ? await afterReadingApiKey(fault, ports)
+      : { fault, isInterrupted };
   if (!isTriggerInDoubt) return { kind: 'no_run', ...failure };
   if (failure.isInterrupted) return { kind: 'in_doubt', reason: { kind: 'signal' } };
   return { kind: 'in_doubt', reason: inDoubtReasonOf(failure.fault, recorded) };
@@ -50,11 +59,16 @@ export async function settle(
  */
 const othersMs = { wait: 5_000, between: 200, age: 60_000 };
 
-async function waitForOtherSenders({ record, clock, signal }: SendPorts): Promise<RecordedKey | undefined> {
+async function waitForOtherSenders({
+  record,
+  clock,
+  signal,
+}: SendPorts): Promise<RecordedKey | undefined> {
   const waitedMs = stopwatch(clock);
   for (;;) {
     const recorded = record.readKey();
-    const isYoung = recorded?.kind === 'unresolved' && ageOf(recorded, clock.nowMs()) < othersMs.age;
+    const isYoung =
+      recorded?.kind === 'unresolved' && ageOf(recorded, clock.nowMs()) < othersMs.age;
     if (!isYoung || waitedMs() >= othersMs.wait || signal.aborted) return recorded;
     await clock.sleep(othersMs.between, signal);
   }
@@ -67,7 +81,10 @@ interface Failure {
 }
 
 /** Says of a refusal of the API key whether there is another one by now. */
-async function afterReadingApiKey(refused: Fault, { reloadApiKey, signal }: SendPorts): Promise<Failure> {
+async function afterReadingApiKey(
+  refused: Fault,
+  { reloadApiKey, signal }: SendPorts,
+): Promise<Failure> {
   const reload = await reloadApiKey(refused);
   if (signal.aborted) return { fault: refused, isInterrupted: true };
   return { fault: faultAfterReload(refused, reload), hasNewApiKey: reload.kind === 'changed' };

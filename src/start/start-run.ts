@@ -96,7 +96,10 @@ async function nextTrigger(request: StartRequest, ports: Ports): Promise<Next> {
 }
 
 /** The same trigger again, unless another process has got its run meanwhile. */
-function nextRepeat({ trigger, sinceMs }: SentTrigger, { journal, clock, ignoresKeys }: Ports): Next {
+function nextRepeat(
+  { trigger, sinceMs }: SentTrigger,
+  { journal, clock, ignoresKeys }: Ports,
+): Next {
   const recorded = journal.findKey(trigger);
   const recordedAgeMs = recorded?.kind === 'unresolved' ? ageOf(recorded, clock.nowMs()) : 0;
   const earlier = { ageMs: Math.max(sinceMs(), recordedAgeMs), isOwn: true };
@@ -133,14 +136,20 @@ function isStillUnresolved(result: TriggerResult, { earlier }: KeyHistory): bool
  * The refusal of the last attempt, if `--if-active` says to wait and the trigger can be sent again
  * after that run's end.
  */
-function conflictToWaitFor(attempts: Attempts, { ifActive }: Trigger, activeRunWait: ActiveRunWait): Fault | undefined {
+function conflictToWaitFor(
+  attempts: Attempts,
+  { ifActive }: Trigger,
+  activeRunWait: ActiveRunWait,
+): Fault | undefined {
   if (ifActive !== 'wait' || attempts.kind === 'ok' || attempts.isInterrupted) return undefined;
   const { fault } = attempts;
   if (fault.kind !== 'already_active') return undefined;
   if (!isInDoubt(attempts, fault)) return fault;
   // An attempt in doubt may have started the active run, so the key is only sent again after the
   // end of that very run.
-  return fault.executionId === undefined || activeRunWait.hasFinished(fault.executionId) ? undefined : fault;
+  return fault.executionId === undefined || activeRunWait.hasFinished(fault.executionId)
+    ? undefined
+    : fault;
 }
 
 /**
@@ -155,7 +164,10 @@ async function waitUntilInactive(
 ): Promise<TriggerResult | undefined> {
   if (trigger.userProvided && activeRunWait.hasFinished(conflict.executionId))
     return { kind: 'no_run', fault: spentKey(trigger) };
-  const ended = await activeRunWait.wait(conflict, activeRunOf(conflict, trigger.target, ports)?.executionId);
+  const ended = await activeRunWait.wait(
+    conflict,
+    activeRunOf(conflict, trigger.target, ports)?.executionId,
+  );
   if (!ended) return undefined;
   const isInterrupted = ended.end.kind === 'signal';
   if (isInDoubt && isInterrupted) return { kind: 'in_doubt', reason: { kind: 'signal' } };
@@ -165,7 +177,11 @@ async function waitUntilInactive(
 }
 
 /** The API key was refused. Is the trigger sent again with another one that has been read since? */
-function isSentWithNewApiKey(result: TriggerResult, { trigger, history }: Next, hasMetConflict: boolean): boolean {
+function isSentWithNewApiKey(
+  result: TriggerResult,
+  { trigger, history }: Next,
+  hasMetConflict: boolean,
+): boolean {
   if (result.kind !== 'no_run' || !result.hasNewApiKey) return false;
   // The active run may be this idempotency key's, and for the service it would be a new one under
   // the new API key.

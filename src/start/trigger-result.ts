@@ -16,7 +16,10 @@ export interface StartRequest {
 }
 
 /** How a trigger ended: does it have a run? */
-export type TriggerResult = RunOfTrigger | NoRunOfTrigger | { kind: 'in_doubt'; reason: InDoubtReason };
+export type TriggerResult =
+  | RunOfTrigger
+  | NoRunOfTrigger
+  | { kind: 'in_doubt'; reason: InDoubtReason };
 
 interface RunOfTrigger {
   kind: 'has_run';
@@ -43,6 +46,6 @@ export type ResultWithoutRun = Exclude<TriggerResult, { kind: 'has_run' }>;
 /** What became of a request to start a run. */
 export interface StartResult {
   outcome: TriggerOutcome;
-  /** The run to follow. */
+  /** The run, if it can be watched. */
   handle?: RunHandle;
 }

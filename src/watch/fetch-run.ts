@@ -1,7 +1,13 @@
 import { abortedFault, type Fault, isRetryable, isTooEarly } from '../run/fault.ts';
 import type { RunHandle } from '../run/outcome.ts';
 import type { Run } from '../run/run.ts';
-import { type Answer, errorTextOf, type RunResource, type RunResult, type RunSnapshot } from '../run/service.ts';
+import {
+  type Answer,
+  errorTextOf,
+  type RunResource,
+  type RunResult,
+  type RunSnapshot,
+} from '../run/service.ts';
 import { isSuccess } from '../run/statuses.ts';
 import { endpoints } from '../service/endpoints.ts';
 import { withPermit } from '../service/rate-limiter.ts';
@@ -45,7 +51,13 @@ export async function fetchRun<Resource extends RunResource>(
     priority: endpoints[resource].priority,
     isRetryable: (fault) => isEarly(fault) || isRetryable(fault) || isFirstMissingPath(fault),
     onRetry: (failed) =>
-      ports.emit({ event: 'attempt_failed', resource, run, lastConfirmed: lastConfirmed?.(), ...failed }),
+      ports.emit({
+        event: 'attempt_failed',
+        resource,
+        run,
+        lastConfirmed: lastConfirmed?.(),
+        ...failed,
+      }),
   });
   return answerOf(answer);
 }
@@ -119,7 +131,9 @@ export async function fetchOptional<Resource extends RunResource>(
   const sinceMs = stopwatch(ports.clock);
   const { priority } = endpoints[resource];
   const permit = { priority, signal: ports.signal, leftMs: () => optionalRequestMs - sinceMs() };
-  const answer = await withPermit(ports.limiter, permit, () => sendRequest(resource, run, ports, optionalRequestMs));
+  const answer = await withPermit(ports.limiter, permit, () =>
+    sendRequest(resource, run, ports, optionalRequestMs),
+  );
   return answer?.kind === 'ok' ? answer.value : undefined;
 }
 
@@ -127,10 +141,15 @@ export async function fetchOptional<Resource extends RunResource>(
  * Reads the result of a run that finished with this status, and records its error. Undefined if it
  * can't be read now.
  */
-export async function readError(run: Run, snapshot: RunSnapshot, ports: Ports): Promise<RunResult | undefined> {
+export async function readError(
+  run: Run,
+  snapshot: RunSnapshot,
+  ports: Ports,
+): Promise<RunResult | undefined> {
   const result = await fetchOptional('result', run, ports);
   // The result may lag behind the status.
-  if (result?.isFinal) ports.journal.recordStatus(ports.baseUrl, run, snapshot, recordedErrorOf(result));
+  if (result?.isFinal)
+    ports.journal.recordStatus(ports.baseUrl, run, snapshot, recordedErrorOf(result));
   return result;
 }
 
@@ -147,7 +166,9 @@ export async function readErrors(
 ): Promise<ReadonlyMap<string, RunResult>> {
   const { journal, baseUrl } = ports;
   const failed = finished.filter(({ snapshot }) => snapshot.isFinal && !isSuccess(snapshot.status));
-  const unread = failed.filter(({ run }) => journal.find(run.executionId, { baseUrl })?.error === undefined);
+  const unread = failed.filter(
+    ({ run }) => journal.find(run.executionId, { baseUrl })?.error === undefined,
+  );
   const results = new Map<string, RunResult>();
   const read = async ({ run, snapshot }: { run: Run; snapshot: RunSnapshot }) => {
     const result = await readError(run, snapshot, ports);
@@ -161,7 +182,10 @@ export async function readErrors(
  * Is there no connection to a base URL that has answered here before, so that it most likely is
  * right?
  */
-export function isOutage({ kind, hint }: Fault, { journal, baseUrl }: Pick<Ports, 'journal' | 'baseUrl'>): boolean {
+export function isOutage(
+  { kind, hint }: Fault,
+  { journal, baseUrl }: Pick<Ports, 'journal' | 'baseUrl'>,
+): boolean {
   const mayBe = kind === 'unreachable' && hint === undefined;
   return mayBe && journal.entries({ baseUrl, hasRun: true }).next().done !== true;
 }

@@ -22,7 +22,8 @@ const refusalMs = 30_000;
 const maxWaitMs = 600_000;
 
 /** How long a watch waits for a `Retry-After`, unless its timeout ends first. */
-export const cappedRetryAfterMs = (retryAfterMs: number): number => Math.min(retryAfterMs, maxWaitMs);
+export const cappedRetryAfterMs = (retryAfterMs: number): number =>
+  Math.min(retryAfterMs, maxWaitMs);
 
 /** Decides after every failed poll whether the watch continues. */
 export function createPollRetryPolicy(
@@ -51,7 +52,15 @@ export function createPollRetryPolicy(
       if (backoff === undefined) return { kind: 'gave_up' };
       const minMs = cappedRetryAfterMs(retryAfterMs);
       if (minMs === 0) waitMs = backoff;
-      return { kind: 'retry', minMs, fault, failures, silentMs, triedForMs, retryInMs: Math.max(minMs, backoff) };
+      return {
+        kind: 'retry',
+        minMs,
+        fault,
+        failures,
+        silentMs,
+        triedForMs,
+        retryInMs: Math.max(minMs, backoff),
+      };
     },
     /** A refusal of the new API key must last as long as one of the old key. */
     renewed: refusal.end,

@@ -86,7 +86,8 @@ export class Poller {
       if (end) return end;
       const sent = await this.#send(request);
       if (sent?.answer.kind === 'ok') return this.#accept(sent.answer, sent.isLast);
-      const fault = sent && !signal.aborted ? await this.#afterReadingApiKey(sent.answer.fault) : undefined;
+      const fault =
+        sent && !signal.aborted ? await this.#afterReadingApiKey(sent.answer.fault) : undefined;
       if (signal.aborted) return { kind: 'signal', askedUntilMs: this.#askedUntilMs };
       if (!sent || !fault) continue;
       const failure = await this.#endOrWait(fault, sent);
@@ -125,7 +126,11 @@ export class Poller {
     const { clock, session, requestTimeoutMs } = this.#ports;
     const isLast = this.#leftMs() <= 0;
     const restMs = isLast ? session.leftForLastPollMs() : this.#leftMs();
-    const timeoutMs = Math.min(requestTimeoutMs, restMs, Math.max(minLimitMs, this.#retryPolicy.leftMs()));
+    const timeoutMs = Math.min(
+      requestTimeoutMs,
+      restMs,
+      Math.max(minLimitMs, this.#retryPolicy.leftMs()),
+    );
     this.#noteWait(0);
     const elapsedMs = stopwatch(clock);
     const answer = await request({ timeoutMs });
@@ -181,7 +186,8 @@ export class Poller {
     if (end) return end;
     const { kind: _, minMs, ...failed } = decision;
     if (fault.kind === 'throttled' || fault.httpStatus === 503) limiter.pausePolls(minMs);
-    if (this.#leftMs() > 0) emit({ event: 'attempt_failed', resource, run, lastConfirmed: lastConfirmed(), ...failed });
+    if (this.#leftMs() > 0)
+      emit({ event: 'attempt_failed', resource, run, lastConfirmed: lastConfirmed(), ...failed });
     this.#noteWait(minMs);
     await this.#pauseFor(failed.retryInMs, minMs);
     if (minMs > 0 && this.#leftMs() <= 0) this.#endTime();
@@ -197,7 +203,8 @@ export class Poller {
   }
 
   #noteWait(minMs: number): void {
-    this.#askedUntilMs = minMs > 0 ? this.#ports.clock.nowMs() + Math.min(minMs, this.#leftMs()) : undefined;
+    this.#askedUntilMs =
+      minMs > 0 ? this.#ports.clock.nowMs() + Math.min(minMs, this.#leftMs()) : undefined;
   }
 
   /** Not async, because each of thousands of waiting runs would keep one more frame in memory. */

@@ -18,7 +18,11 @@ export type WatchOutcome = OutcomeOf<'status'> | OutcomeOf<'watch_ended'>;
  * Follows one run until it has finished: polls, records its statuses, reads its result, reports
  * events and warnings.
  */
-export async function watchRun(handle: RunHandle, ports: Ports, triggerInfo?: TriggerInfo): Promise<WatchOutcome> {
+export async function watchRun(
+  handle: RunHandle,
+  ports: Ports,
+  triggerInfo?: TriggerInfo,
+): Promise<WatchOutcome> {
   const { run } = handle;
   const { journal, baseUrl, session } = ports;
   // The response to the trigger shows that the settings are right.
@@ -37,8 +41,13 @@ export async function watchRun(handle: RunHandle, ports: Ports, triggerInfo?: Tr
   const { snapshot } = polled;
   watching.emit({ event: 'final', run, snapshot });
   const { result, requestFault } = await readResult(handle, snapshot, watching);
-  const interruptedBy = requestFault && isAborted(requestFault) ? exitNameOfSignal(ports.signal) : undefined;
-  if (!result) return withWarning({ kind: 'status', run, triggerInfo, snapshot, requestFault, interruptedBy }, ports);
+  const interruptedBy =
+    requestFault && isAborted(requestFault) ? exitNameOfSignal(ports.signal) : undefined;
+  if (!result)
+    return withWarning(
+      { kind: 'status', run, triggerInfo, snapshot, requestFault, interruptedBy },
+      ports,
+    );
   const graver = withGraverStatus(snapshot, result);
   journal.recordStatus(baseUrl, run, graver.snapshot, recordedErrorOf(result));
   return withWarning({ kind: 'status', run, triggerInfo, ...graver }, ports, {
@@ -61,17 +70,26 @@ async function stopped(
  * Waits for another run to finish. Records only its final status: an unresolved trigger may have
  * started it.
  */
-export async function waitForActiveRun(handle: RunHandle, ports: Ports): Promise<FinishedPolls | EndedPolls> {
+export async function waitForActiveRun(
+  handle: RunHandle,
+  ports: Ports,
+): Promise<FinishedPolls | EndedPolls> {
   const { run } = handle;
   const waiting: Ports = {
     ...ports,
     emit(event) {
       if (event.event === 'status' && event.snapshot.isFinal) return;
-      const shown = event.event === 'waiting' && event.run ? ({ ...event, for: 'active_run' } as const) : event;
+      const shown =
+        event.event === 'waiting' && event.run ? ({ ...event, for: 'active_run' } as const) : event;
       show({ ...shown, isActiveRun: true }, run, ports);
     },
   };
-  const snapshot = { executionId: run.executionId, status: 'RUNNING', isFinal: false, document: {} };
+  const snapshot = {
+    executionId: run.executionId,
+    status: 'RUNNING',
+    isFinal: false,
+    document: {},
+  };
   const polled = await pollUntilFinal({ ...handle, triggerResponse: { snapshot } }, waiting);
   if (polled.kind === 'finished') ports.journal.recordStatus(ports.baseUrl, run, polled.snapshot);
   return polled;
@@ -100,7 +118,8 @@ async function pollUntilFinal(
   let snapshot = triggerResponse?.snapshot;
   let retryAfterMs = triggerResponse?.retryAfterMs;
   let statusAgeMs = stopwatch(clock);
-  const lastConfirmed = () => (snapshot ? { snapshot, ageMs: statusAgeMs() } : recorded.lastConfirmed?.());
+  const lastConfirmed = () =>
+    snapshot ? { snapshot, ageMs: statusAgeMs() } : recorded.lastConfirmed?.();
   const poller = new Poller({ run, resource: 'status', sinceTriggerMs, lastConfirmed }, ports);
 
   // A run that we just started needs no immediate poll, and runs started together are not polled
@@ -136,20 +155,29 @@ async function readResult(
   { run, sinceTriggerMs }: RunHandle,
   snapshot: RunSnapshot,
   ports: Ports,
-): Promise<{ result: RunResult; requestFault?: undefined } | { result?: undefined; requestFault: Fault }> {
+): Promise<
+  { result: RunResult; requestFault?: undefined } | { result?: undefined; requestFault: Fault }
+> {
   const { service, clock, signal } = ports;
   const statusAgeMs = stopwatch(clock);
   const lastConfirmed = () => ({ snapshot, ageMs: statusAgeMs() });
   const isPermanent = ({ kind }: Fault) => kind === 'too_large';
-  const poller = new Poller({ run, resource: 'result', sinceTriggerMs, lastConfirmed, isPermanent }, ports);
+  const poller = new Poller(
+    { run, resource: 'result', sinceTriggerMs, lastConfirmed, isPermanent },
+    ports,
+  );
   const polled = await poller.poll(async (options): Promise<Answer<RunResult>> => {
     const answer = await service.result(run, signal, options);
     if (answer.kind === 'fault' || answer.value.isFinal) return answer;
     const { value: result } = answer;
     // A result with the unknown status of a finished run is final, whether it says when the run
     // ended or not.
-    if (isSameStatus(result.status, snapshot.status)) return { ...answer, value: { ...result, isFinal: true } };
-    return { kind: 'fault', fault: { kind: 'unreadable', message: `the result still says ${result.status}` } };
+    if (isSameStatus(result.status, snapshot.status))
+      return { ...answer, value: { ...result, isFinal: true } };
+    return {
+      kind: 'fault',
+      fault: { kind: 'unreadable', message: `the result still says ${result.status}` },
+    };
   });
   switch (polled.kind) {
     case 'ok':
@@ -166,7 +194,10 @@ async function readResult(
 const timeoutFault: Fault = { kind: 'lost', message: '`--timeout` expired' };
 
 /** A failed run is never hidden: if status and result differ, the more serious one counts. */
-function withGraverStatus(snapshot: RunSnapshot, result: RunResult): { snapshot: RunSnapshot; result: RunResult } {
+function withGraverStatus(
+  snapshot: RunSnapshot,
+  result: RunResult,
+): { snapshot: RunSnapshot; result: RunResult } {
   if (isSameStatus(snapshot.status, result.status)) return { snapshot, result };
   const graver = graverStatus(snapshot.status, result.status);
   return {
@@ -177,9 +208,20 @@ function withGraverStatus(snapshot: RunSnapshot, result: RunResult): { snapshot:
 
 /** Shows an event, and says so if the service asked for a long wait. */
 function show(event: RunEvent, run: Run, { emit, debug }: Ports): void {
-  if (event.event === 'waiting' && event.run && event.askedUntilMs !== undefined && event.nextMs > minuteMs)
-    emit({ event: 'warning', name: 'retry_after', message: waitText(event.nextMs, event.askedUntilMs), run });
-  if (event.event === 'waiting') debug?.(`next poll of ${run.executionId} in ${Math.round(event.nextMs)} ms`);
+  if (
+    event.event === 'waiting' &&
+    event.run &&
+    event.askedUntilMs !== undefined &&
+    event.nextMs > minuteMs
+  )
+    emit({
+      event: 'warning',
+      name: 'retry_after',
+      message: waitText(event.nextMs, event.askedUntilMs),
+      run,
+    });
+  if (event.event === 'waiting')
+    debug?.(`next poll of ${run.executionId} in ${Math.round(event.nextMs)} ms`);
   if (event.event === 'attempt_failed') debug?.(`${event.fault.kind}: ${event.fault.message}`);
   emit(event);
 }

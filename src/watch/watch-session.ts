@@ -20,7 +20,8 @@ export function createWatchSession(timeoutMs: number, clock: Clock) {
     // a poll got a valid response, so the settings are right and a refusal may pass
     isAnswered: false,
     wokeAtMs: Number.NEGATIVE_INFINITY, // by the clock that can't be changed
-    leftMs: (): number => Math.max(timeoutMs - sinceMs(), session.wokeAtMs + afterWakeMs - clock.elapsedMs()),
+    leftMs: (): number =>
+      Math.max(timeoutMs - sinceMs(), session.wokeAtMs + afterWakeMs - clock.elapsedMs()),
     leftForLastPollMs: (): number => session.leftMs() + lastPollsMs,
     timedOut: (): TimedOut => ({ kind: 'timed_out', timeoutMs, passedMs: sinceMs() }),
     answered() {

@@ -13,38 +13,38 @@ import { watchRun } from '../watch/watch-run.ts';
 
 // Functions that `trigger` and `watch` share.
 
-export interface FollowFlags extends OutputOptions, ConnectOptions {
+export interface WatchFlags extends OutputOptions, ConnectOptions {
   onFinal?: string;
 }
 
-/** Connects for a command that may follow runs. The time of `--timeout` begins now. */
-export const connectToFollow = (
-  flags: FollowFlags,
+/** Connects for a command that may watch runs. The time of `--timeout` begins now. */
+export const connectToWatch = (
+  flags: WatchFlags,
   context: Invocation,
   need: JournalNeed,
 ): Promise<Connection> =>
   connect({ ...flags, timeout: flags.timeout ?? defaults.timeoutMs }, context, need);
 
-/** How the runs of one command are followed. */
-interface Follower {
+/** How the runs of one command are watched. */
+interface Watcher {
   /** Its events are shown on the board if stderr is a terminal. */
   boardConnection: Connection;
-  /** What has become of the triggers so far. */
+  /** How the triggers so far have ended. */
   triggerInfos: TriggerInfo[];
-  follow(handle: RunHandle, triggerInfo?: TriggerInfo): Promise<TargetOutcome>;
+  watch(handle: RunHandle, triggerInfo?: TriggerInfo): Promise<TargetOutcome>;
   /** Called once for each run, when the command is done with it. */
   done(outcome: TargetOutcome): void;
 }
 
 /**
- * Shows a board on a terminal while `act` follows this number of runs. Then waits for their
+ * Shows a board on a terminal while `act` watches this number of runs. Then waits for their
  * `--on-final` commands and reports the outcomes.
  */
-export async function followAndReport(
+export async function watchAndReport(
   count: number,
-  flags: FollowFlags,
+  flags: WatchFlags,
   connection: Connection,
-  act: (follower: Follower) => Promise<TargetOutcome[]>,
+  act: (watcher: Watcher) => Promise<TargetOutcome[]>,
 ): Promise<Result> {
   const { usualDuration, hintContext, settings } = connection;
   const context = await contextWithBoard(flags, { runs: count, usualDuration }, connection.context);
@@ -53,10 +53,10 @@ export async function followAndReport(
   const watchConnection = alsoEndedBy(boardConnection, context.stdout.closed);
   const triggerInfos: TriggerInfo[] = [];
   let pending = count;
-  const follower: Follower = {
+  const watcher: Watcher = {
     boardConnection,
     triggerInfos,
-    async follow(handle, triggerInfo) {
+    async watch(handle, triggerInfo) {
       const outcome = await watchRun(handle, watchConnection, triggerInfo);
       const isSafeToRepeat = triggerInfos.every((info) => info.isSafeToRepeat);
       if (outcome.kind === 'status')
@@ -69,7 +69,7 @@ export async function followAndReport(
     },
   };
   try {
-    const outcomes = await act(follower);
+    const outcomes = await act(watcher);
     await hooks.waitForAll();
     return await reportRuns(
       outcomes,

@@ -20,19 +20,8 @@ export async function runChild(
   { env, signal, stderr }: Context,
 ): Promise<number> {
   if (file === '') throw usageProblem('the command is empty', 'give the command after `--`');
-  const hidden = {
-    RUNCTL_API_KEY_FILE: undefined,
-    RUNCTL_API_KEY_COMMAND: undefined,
-    RUNCTL_PROFILE: undefined,
-  };
-  const direct = { NO_PROXY: '127.0.0.1,localhost', no_proxy: '127.0.0.1,localhost' };
-  const stateFolder = await mkdtemp(join(tmpdir(), 'runctl-')).catch((error: Error) => {
-    throw usageProblem(
-      `temporary files can't be written: ${error.message}`,
-      'set `TMPDIR` to a writable folder',
-    );
-  });
-  const childEnv = { ...env, ...settings, ...hidden, ...direct, RUNCTL_STATE_DIR: stateFolder };
+  const stateFolder = await makeStateFolder();
+  const childEnv = { ...env, ...settings, ...overriding, RUNCTL_STATE_DIR: stateFolder };
   try {
     return await new Promise((resolve, reject) => {
       // Throws for a command line that is too long for the system.
@@ -41,18 +30,15 @@ export async function runChild(
       // being passed on.
       onAbort(signal, () => signal.reason !== 'SIGINT' && child.kill(signal.reason));
       child.on('error', reject);
-      child.on('close', (code, name) =>
-        resolve(code ?? 128 + (name ? constants.signals[name] : 0)),
-      );
+      child.on('close', (code, killer) => resolve(code ?? 128 + numberOf(killer)));
     });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const shownFile = file.slice(0, 80);
-    if (code !== 'ENOENT')
-      throw usageProblem(
-        `the command ${shownFile} can't be started: ${message}`,
-        'try it in a shell',
-      );
+    if (code !== 'ENOENT') {
+      const problem = `the command ${shownFile} can't be started: ${message}`;
+      throw usageProblem(problem, 'try it in a shell');
+    }
     const isScenario = Object.hasOwn(scenarios, file);
     const hint = isScenario ? ` (did you mean 'runctl emulator --scenario ${file}'?)` : '';
     stderr.write(`runctl: command not found: ${shownFile}${hint}\n`);
@@ -61,3 +47,23 @@ export async function runChild(
     await rm(stateFolder, { recursive: true, force: true });
   }
 }
+
+/** Variables with which the command would use another API key, or reach the emulator by a proxy. */
+const overriding = {
+  RUNCTL_API_KEY_FILE: undefined,
+  RUNCTL_API_KEY_COMMAND: undefined,
+  RUNCTL_PROFILE: undefined,
+  NO_PROXY: '127.0.0.1,localhost',
+  no_proxy: '127.0.0.1,localhost',
+};
+
+function makeStateFolder(): Promise<string> {
+  return mkdtemp(join(tmpdir(), 'runctl-')).catch((error: Error) => {
+    throw usageProblem(
+      `temporary files can't be written: ${error.message}`,
+      'set `TMPDIR` to a writable folder',
+    );
+  });
+}
+
+const numberOf = (signal: NodeJS.Signals | null) => (signal ? constants.signals[signal] : 0);

@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import { define } from '../cli/command.ts';
 import { positive, whole } from '../cli/values.ts';
+import type { Invocation } from '../context.ts';
 import { scenarioNames, scenarios } from '../emulator/scenarios.ts';
 import type { Automations } from '../emulator/service.ts';
 import { printSentence } from '../output/print-message.ts';
@@ -47,18 +48,15 @@ export const emulator = define(command, {
    * its exit code.
    */
   async run([command], { scenario = defaultScenario, port, speed, quiet, project }, context) {
-    if (project !== undefined && !isUuid(project))
-      throw usageProblem(
-        `${quote(project)} isn't a project ID (a UUID)`,
-        `for the port, type \`--port ${shellWord(project)}\``,
-      );
-    const { stdout, stderr, signal, clock } = context;
+    if (project !== undefined && !isUuid(project)) throw notProjectId(project);
+    const { stderr, clock } = context;
     const automations: Automations = scenarios[scenario].automations;
     const { createService } = await import('../emulator/service.ts');
     const { startEmulator } = await import('../emulator/server.ts');
+    const hasCommand = command.length > 0;
     // The emulator's own lines would be mixed with what the command draws on the terminal.
-    const isSilent = quiet || (command.length > 0 && stderr.isTTY);
-    const running = await startEmulator({
+    const isSilent = quiet || (hasCommand && stderr.isTTY);
+    const server = await startEmulator({
       service: createService(automations, [apiKey]),
       port,
       speed,
@@ -66,29 +64,43 @@ export const emulator = define(command, {
       onRequest: isSilent ? undefined : (line) => stderr.write(`${sanitizeLine(line)}\n`),
     });
     const settings = {
-      RUNCTL_BASE_URL: running.url,
+      RUNCTL_BASE_URL: server.url,
       RUNCTL_API_KEY: apiKey,
       RUNCTL_PROJECT: projectId,
     };
-    let exitCode = 0;
-    if (command.length > 0) {
-      const { runChild } = await import('./emulator-child.ts');
-      exitCode = await runChild(command, settings, context).finally(running.close);
-    } else {
-      for (const [variable, value] of Object.entries(settings))
-        stdout.write(`export ${variable}=${value}\n`);
-      if (!quiet) printSentence(greeting(automations), context);
-      if (!signal.aborted) await new Promise<void>((resolve) => onAbort(signal, resolve));
-      await running.close();
-      // A terminal shows `^C` where the cursor is, so the next text begins on a new line.
-      if (stderr.isTTY) stderr.write('\n');
-    }
-    stderr.write(`${running.summary()}\n`);
+    const run = hasCommand
+      ? (await import('./emulator-child.ts')).runChild(command, settings, context)
+      : waitForInterrupt(settings, quiet ? undefined : listeningSentence(automations), context);
+    const exitCode = await run.finally(server.close);
+    // A terminal shows `^C` where the cursor is, so the next text begins on a new line.
+    if (!hasCommand && stderr.isTTY) stderr.write('\n');
+    stderr.write(`${server.summary()}\n`);
     return exitCode;
   },
 });
 
-function greeting(automations: Automations): string {
+const notProjectId = (project: string) =>
+  usageProblem(
+    `${quote(project)} isn't a project ID (a UUID)`,
+    `for the port, type \`--port ${shellWord(project)}\``,
+  );
+
+/** Prints the settings as a shell reads them, and returns an exit code after a signal. */
+async function waitForInterrupt(
+  settings: Record<string, string>,
+  sentence: string | undefined,
+  context: Invocation,
+): Promise<number> {
+  const { stdout, signal } = context;
+  for (const [variable, value] of Object.entries(settings)) {
+    stdout.write(`export ${variable}=${value}\n`);
+  }
+  if (sentence !== undefined) printSentence(sentence, context);
+  if (!signal.aborted) await new Promise<void>((resolve) => onAbort(signal, resolve));
+  return 0;
+}
+
+function listeningSentence(automations: Automations): string {
   const [first] = Object.keys(automations);
   const [which, name] = first === '*' ? ['any name works', 'nightly'] : ['for example', first];
   return `Listening until Ctrl-C. Paste these lines into another terminal, then start a run (${which}): \`runctl trigger ${name} --watch\``;

@@ -63,66 +63,75 @@ const allIsWell = 'Nothing is unresolved or unfinished, and nothing failed in th
  * last 24 hours.
  */
 function entriesInNeed(journal: Journal, baseUrl: string, nowMs: number): Entry[] {
+  const entries = [...journal.entries({ baseUrl, sinceMs: nowMs - openMs })];
+  const open = entries.filter((entry) => isOpen(entry, nowMs));
   const sentKeys = new Set(
     triggersBeingSent(journal, baseUrl).map(({ idempotencyKey }) => idempotencyKey),
   );
-  const finished = new Set<string>(); // automations
-  const unresolved: Entry[] = [];
-  const unfinished: Entry[] = [];
-  const failed: Entry[] = [];
-  for (const entry of journal.entries({ baseUrl, sinceMs: nowMs - openMs })) {
-    const name = fullNameOf(entry.target);
-    if (entry.kind === 'unresolved') {
-      const isSent = sentKeys.has(entry.idempotencyKey);
-      if (isOpen(entry, nowMs) && !isSent && !entry.isSuperseded) unresolved.push(entry);
-    } else if (isUnfinished(entry)) {
-      if (isOpen(entry, nowMs)) unfinished.push(entry);
-    } else if (entry.kind === 'run' && !finished.has(name)) {
-      finished.add(name);
-      const isRecent = nowMs - Date.parse(entry.completedAt ?? entry.at) < dayMs;
-      if (!isSuccess(entry.status) && isRecent) failed.push(entry);
-    }
-  }
+  const unresolved = open
+    .filter((entry) => entry.kind === 'unresolved')
+    .filter((entry) => !entry.isSuperseded && !sentKeys.has(entry.idempotencyKey));
+  const unfinished = open.filter(isUnfinished);
+  const failed = newestFinishedRuns(entries).filter((run) => {
+    const agoMs = nowMs - Date.parse(run.completedAt ?? run.at);
+    return !isSuccess(run.status) && agoMs < dayMs;
+  });
   return [...unresolved, ...unfinished, ...failed];
+}
+
+/** The newest finished run of each automation. The entries begin with the newest one. */
+function newestFinishedRuns(entries: readonly Entry[]) {
+  const finished = entries.filter((entry) => entry.kind === 'run').filter(({ isFinal }) => isFinal);
+  const names = new Set<string>();
+  return finished.filter(({ target }) => {
+    const name = fullNameOf(target);
+    if (names.has(name)) return false;
+    names.add(name);
+    return true;
+  });
 }
 
 const maxLines = 10;
 
 /**
- * Such as `✖ FAILED nightly 3h ago: step_failed: Step …  → runctl result 4b7c1234`, where all but
- * the command may be cut.
+ * Lines such as `✖ FAILED nightly 3h ago: step_failed: Step …  → runctl result 4b7c1234`, where all
+ * but the command may be cut.
  */
 function linesOf(entries: readonly Entry[], nowMs: number, theme: Theme, columns: number): string {
-  const { arrow } = theme.symbols;
-  const rows = entries
-    .slice(0, maxLines)
-    .map((entry) => ({ ...factsOf(entry, nowMs, theme), command: commandFor(entry) }));
-  const widest = (cell: 'text' | 'command') => Math.max(...rows.map((row) => widthOf(row[cell])));
-  const width = Math.min(widest('text'), columns - widthOf(`  ${arrow} `) - 2 - widest('command'));
-  const lines = rows.map(({ symbol, style, text, command }) => {
-    const shown = padTo(cutTo(text, width, theme), width);
-    return `${style(symbol)} ${shown}  ${arrow} ${theme.busy(command)}\n`;
+  const shown = entries.slice(0, maxLines);
+  const texts = shown.map((entry) => textOf(entry, nowMs));
+  const commands = shown.map(commandFor);
+  const arrow = `  ${theme.symbols.arrow} `;
+  const commandColumns = widest(commands);
+  // The symbol and the blank behind it take two columns.
+  const textColumns = Math.min(widest(texts), columns - 2 - widthOf(arrow) - commandColumns);
+  const lines = shown.map((entry, index) => {
+    const text = padTo(cutTo(texts[index] ?? '', textColumns, theme), textColumns);
+    return `${symbolOf(entry, theme)} ${text}${arrow}${theme.busy(commands[index] ?? '')}\n`;
   });
   const more = entries.length > maxLines ? `and ${entries.length - maxLines} more\n` : '';
   return lines.join('') + more;
 }
 
-function factsOf(entry: Entry, nowMs: number, theme: Theme) {
-  const run = entry.kind === 'run' ? entry : undefined;
-  const { completedAt, statusAt, error } = run ?? {};
-  const ago = formatAgo(nowMs - Date.parse(completedAt ?? statusAt ?? entry.at));
-  // An overview polls nothing, so an unfinished run may have finished since.
-  const when = isUnfinished(entry) ? `, last seen ${ago}` : ` ${ago}`;
-  const about = `${statusOf(entry)} ${entry.target.automationName}${when}`;
-  return {
-    text: sanitizeLine(error ? `${about}: ${error}` : about),
-    symbol: run ? symbolOfStatus(run, theme) : theme.symbols.warn,
-    style: run ? colorOfStatus(run, theme) : theme.warn,
-  };
+const widest = (texts: readonly string[]) => Math.max(...texts.map(widthOf));
+
+function symbolOf(entry: Entry, theme: Theme): string {
+  if (entry.kind !== 'run') return theme.warn(theme.symbols.warn);
+  return colorOfStatus(entry, theme)(symbolOfStatus(entry, theme));
 }
 
+function textOf(entry: Entry, nowMs: number): string {
+  const run = entry.kind === 'run' ? entry : undefined;
+  const ago = formatAgo(nowMs - Date.parse(run?.completedAt ?? run?.statusAt ?? entry.at));
+  // An overview polls nothing, so an unfinished run may have finished since.
+  const when = isUnfinished(entry) ? `, last seen ${ago}` : ` ${ago}`;
+  const reason = run?.error ? `: ${run.error}` : '';
+  return sanitizeLine(`${statusOf(entry)} ${entry.target.automationName}${when}${reason}`);
+}
+
+/** What to type next. */
 function commandFor(entry: Entry): string {
   if (entry.kind === 'unresolved') return 'runctl recover';
-  const isFinal = entry.kind === 'run' && entry.isFinal;
-  return `runctl ${isFinal ? 'result' : 'watch'} ${entry.executionId.slice(0, shortId)}`;
+  const command = entry.kind === 'run' && entry.isFinal ? 'result' : 'watch';
+  return `runctl ${command} ${entry.executionId.slice(0, shortId)}`;
 }

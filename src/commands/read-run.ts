@@ -36,29 +36,23 @@ export async function findToRead(
 }
 
 /** The outcome if the status or the result of a run couldn't be read. */
-export async function unreadOutcome(
+export async function requestFailedOutcome(
   resource: RunResource,
   { run, lastConfirmed }: RunHandle,
   fault: Fault,
   connection: Connection,
 ): Promise<Outcome> {
   if (isAborted(fault)) {
-    return {
-      kind: 'request_failed',
-      run,
-      resource,
-      fault,
-      interruptedBy: exitNameOfSignal(connection.signal),
-    };
+    const interruptedBy = exitNameOfSignal(connection.signal);
+    return { kind: 'request_failed', run, resource, fault, interruptedBy };
   }
-  const isOwnRun = await recordNotFound(run, fault, connection);
   return {
     kind: 'request_failed',
     run,
     resource,
     fault,
+    isOwnRun: await recordNotFound(run, fault, connection),
     lastConfirmed: lastConfirmed?.(),
-    isOwnRun,
     isOutage: isOutage(fault, connection),
   };
 }

@@ -11,7 +11,7 @@ import type { Run } from '../run/run.ts';
 import type { RunResult, RunSnapshot } from '../run/service.ts';
 import { graverStatus } from '../run/statuses.ts';
 import { fetchOptional, fetchRun, recordedErrorOf } from '../watch/fetch-run.ts';
-import { findToRead, unreadOutcome } from './read-run.ts';
+import { findToRead, requestFailedOutcome } from './read-run.ts';
 
 const command = new Command('result')
   .description("print a run's output, step summary and error")
@@ -43,46 +43,44 @@ async function showResult(
   const { journal, baseUrl, hintContext } = connection;
   const { run } = handle;
   const answer = await fetchRun('result', handle, connection);
-  if (answer.kind === 'fault')
-    return {
-      outcomes: [await unreadOutcome('result', handle, answer.fault, connection)],
-      hintContext,
-    };
+  if (answer.kind === 'fault') {
+    const outcome = await requestFailedOutcome('result', handle, answer.fault, connection);
+    return { outcomes: [outcome], hintContext };
+  }
   const { value: result } = answer;
-  const { status, isFinal, completedAt } = result;
+  const { isFinal } = result;
   if (isFinal) journal.recordStatus(baseUrl, run, result, recordedErrorOf(result));
-  const asResult = { executionId: run.executionId, status, isFinal, completedAt, document: {} };
-  const outcome: OutcomeOf<'status'> = {
-    kind: 'status',
-    run,
-    snapshot: asResult,
-    result,
-    exitsZero: true,
-  };
-  const outcomes = [outcome];
+  const snapshot = snapshotFrom(result, run);
+  const outcome: OutcomeOf<'status'> = { kind: 'status', run, snapshot, result, exitsZero: true };
   const unfinished = `the run hasn't finished yet. To watch it: \`runctl watch ${hintContext.argumentOf(run)}\``;
-  // With `--field`, the output of an unfinished run would look like an empty one, so a sentence
-  // says that it hasn't finished.
-  const isUnnoticed = !isFinal && options.field !== undefined && !options.quiet;
-  if (wantsData(options))
-    return { outcomes, hintContext, notices: isUnnoticed ? [unfinished] : [] };
-  if (options.quiet)
+  if (wantsData(options)) {
+    // With `--field`, the output of an unfinished run would look like an empty one, so a sentence
+    // says that it hasn't finished.
+    const needsNotice = !isFinal && options.field !== undefined && !options.quiet;
+    return { outcomes: [outcome], hintContext, notices: needsNotice ? [unfinished] : [] };
+  }
+  if (options.quiet) {
     return { forPeople: { text: (_, { columns }) => bareOutput(result, columns === undefined) } };
+  }
   const full = await fullSnapshotOf(run, result, connection);
-  const shown = {
-    run,
-    result,
-    snapshot: full ?? asResult,
-    isResultOnly: full === undefined,
-  };
+  const isResultOnly = full === undefined;
+  const facts = { run, result, snapshot: full ?? snapshot, isResultOnly };
   return {
-    outcomes,
+    outcomes: [outcome],
     hintContext,
     forPeople: {
-      text: (theme, lines) => summary(shown, theme, lines),
+      text: (theme, lines) => summary(facts, theme, lines),
       note: isFinal ? undefined : unfinished,
     },
   };
+}
+
+/** The status that a result has. It adds no fields to the document, because the result has them. */
+function snapshotFrom(
+  { status, isFinal, completedAt }: RunResult,
+  { executionId }: Run,
+): RunSnapshot {
+  return { executionId, status, isFinal, completedAt, document: {} };
 }
 
 /**
@@ -99,9 +97,6 @@ async function fullSnapshotOf(
   const now = (await fetchOptional('status', run, connection)) ?? last;
   if (!now) return undefined;
   const { status, isFinal } = result;
-  return {
-    ...now,
-    isFinal,
-    status: isFinal && now.isFinal ? graverStatus(status, now.status) : status,
-  };
+  if (!isFinal || !now.isFinal) return { ...now, isFinal, status };
+  return { ...now, status: graverStatus(status, now.status) };
 }

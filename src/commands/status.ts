@@ -7,8 +7,9 @@ import { statusFields } from '../output/fields.ts';
 import { type Result, wantsData } from '../output/result.ts';
 import { outcomeNameOf } from '../run/exit-of.ts';
 import type { OutcomeOf, RunHandle } from '../run/outcome.ts';
+import type { Run } from '../run/run.ts';
 import { fetchStatus, readError } from '../watch/fetch-run.ts';
-import { findToRead, unreadOutcome } from './read-run.ts';
+import { findToRead, requestFailedOutcome } from './read-run.ts';
 
 const command = new Command('status')
   .description("show a run's current status")
@@ -41,33 +42,34 @@ async function showStatus(
   options: StatusOptions,
   connection: Connection,
 ): Promise<Result> {
-  const { context, journal, baseUrl, hintContext } = connection;
+  const { context, hintContext } = connection;
   const { run } = handle;
   const answer = await fetchStatus(handle, connection);
-  if (answer.kind === 'fault')
-    return {
-      outcomes: [await unreadOutcome('status', handle, answer.fault, connection)],
-      hintContext,
-    };
+  if (answer.kind === 'fault') {
+    const outcome = await requestFailedOutcome('status', handle, answer.fault, connection);
+    return { outcomes: [outcome], hintContext };
+  }
   const { value: snapshot } = answer;
   const outcome: OutcomeOf<'status'> = { kind: 'status', run, snapshot };
-  const outcomes = [options.exitStatus ? outcome : { ...outcome, exitsZero: true as const }];
-  const isText = !wantsData(options);
-  const isFailed = snapshot.isFinal && outcomeNameOf(outcome) !== 'ok';
+  const isForPeople = !wantsData(options) && !options.quiet;
+  const hasFailed = snapshot.isFinal && outcomeNameOf(outcome) !== 'ok';
+  const needsError = hasFailed && (isForPeople || !hasRecordedError(run, connection));
   // Only the result has the error. If the result can't be read, the status is shown without it.
-  const isUnread = () => journal.find(run.executionId, { baseUrl })?.error === undefined;
-  const isShown = isText && !options.quiet;
-  const result =
-    isFailed && (isShown || isUnread()) ? await readError(run, snapshot, connection) : undefined;
-  if (isText && !isShown) return { exit: options.exitStatus ? outcomeNameOf(outcome) : 'ok' };
-  const usual = !snapshot.isFinal && isShown ? connection.usualDuration(run.target) : undefined;
+  const result = needsError ? await readError(run, snapshot, connection) : undefined;
+  if (options.quiet && !wantsData(options)) {
+    return { exit: options.exitStatus ? outcomeNameOf(outcome) : 'ok' };
+  }
+  const usual = isForPeople && !snapshot.isFinal ? connection.usualDuration(run.target) : undefined;
+  const facts = { run, snapshot, result, usual };
   return {
-    outcomes,
+    outcomes: [options.exitStatus ? outcome : { ...outcome, exitsZero: true as const }],
     hintContext,
     forPeople: {
-      text: (theme, lines) =>
-        statusFields({ run, snapshot, result, usual }, context.clock.nowMs(), theme, lines),
-      next: isFailed ? `\`runctl result ${hintContext.argumentOf(run)}\`` : undefined,
+      text: (theme, lines) => statusFields(facts, context.clock.nowMs(), theme, lines),
+      next: hasFailed ? `\`runctl result ${hintContext.argumentOf(run)}\`` : undefined,
     },
   };
 }
+
+const hasRecordedError = ({ executionId }: Run, { journal, baseUrl }: Connection) =>
+  journal.find(executionId, { baseUrl })?.error !== undefined;

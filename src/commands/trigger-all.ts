@@ -5,14 +5,20 @@ import { type Result, wantsData } from '../output/result.ts';
 import { attributions, mayBeEarlierRun } from '../run/attribution.ts';
 import type { RunEvent } from '../run/events.ts';
 import { factsOf } from '../run/exit-of.ts';
-import { type Outcome, type TargetOutcome, type TriggerOutcome, targetOf } from '../run/outcome.ts';
+import {
+  type Outcome,
+  type RunHandle,
+  type TargetOutcome,
+  type TriggerOutcome,
+  targetOf,
+} from '../run/outcome.ts';
 import { automationNameOf } from '../run/run.ts';
 import { beganAt } from '../run/service.ts';
 import { isSuccess } from '../run/statuses.ts';
 import { withCurrentStatus } from '../start/outcome-of-trigger.ts';
 import { startRun } from '../start/start-run.ts';
 import type { StartRequest } from '../start/trigger-result.ts';
-import { type WatchFlags, watchAndReport } from './watch-and-report.ts';
+import { type Watcher, type WatchFlags, watchAndReport } from './watch-and-report.ts';
 
 /** Starts runs, and watches them with `--watch`. */
 export function triggerAll(
@@ -20,60 +26,78 @@ export function triggerAll(
   flags: WatchFlags & { watch?: boolean },
   connection: Connection,
 ): Promise<Result> {
-  // Print ids in the order of the arguments, unless stdout is for the run's summary or other data.
-  const idsAreData = !flags.watch && !wantsData(flags);
+  const isWatched = flags.watch ?? false;
+  // Ids are printed in the order of the arguments, unless stdout is for summaries or documents.
+  const printsIds = !isWatched && !wantsData(flags);
   const inOrder = createInOrder();
-  return watchAndReport(
-    requests.length,
-    flags,
-    connection,
-    async ({ boardConnection, triggerInfos, watch, done }) => {
-      const { context } = boardConnection;
-      const triggerOne = async (request: StartRequest, index: number): Promise<TargetOutcome> => {
-        const { outcome: started, handle } = await startRun(request, boardConnection);
-        triggerInfos.push(started.triggerInfo);
-        const id = started.run?.executionId;
-        // With several arguments, line n belongs to argument n, so one without a run has an empty
-        // line.
-        const hasLine = idsAreData && (id !== undefined || requests.length > 1);
-        inOrder(index, () => hasLine && context.stdout.write(`${id ?? ''}\n`));
-        const outcome = flags.watch ? started : await withCurrentStatus(started, boardConnection);
-        // If the request for the status failed, the error at the end says so, and this event would
-        // repeat it.
-        if (outcome.kind !== 'request_failed')
-          context.reporter.emit(triggeredEvent(outcome, flags.watch, boardConnection));
-        const isWatched = flags.watch && handle !== undefined;
-        const end = isWatched ? await watch(handle, outcome.triggerInfo) : outcome;
-        warnOfEarlier(outcome, isWatched, boardConnection);
-        if (flags.watch) done(end);
-        return end;
-      };
-      const outcomes = await Promise.all(requests.map(triggerOne));
-      if (idsAreData) await printLostIds(outcomes, context);
-      return outcomes;
-    },
-  );
+  return watchAndReport(requests.length, flags, connection, async (watcher) => {
+    const { boardConnection } = watcher;
+    const { context } = boardConnection;
+    const triggerOne = async (request: StartRequest, index: number): Promise<TargetOutcome> => {
+      const { outcome: started, handle } = await startRun(request, boardConnection);
+      watcher.triggerInfos.push(started.triggerInfo);
+      inOrder(index, () => {
+        if (printsIds) printId(started, requests.length, context);
+      });
+      if (isWatched) return watchOne(started, handle, watcher);
+      const outcome = await withCurrentStatus(started, boardConnection);
+      reportTriggered(outcome, false, boardConnection);
+      warnOfEarlierRun(outcome, false, boardConnection);
+      return outcome;
+    };
+    const outcomes = await Promise.all(requests.map(triggerOne));
+    if (printsIds) await printLostIds(outcomes, context);
+    return outcomes;
+  });
+}
+
+/** Watches the run of a trigger to its end, if it has one. */
+async function watchOne(
+  started: TriggerOutcome,
+  handle: RunHandle | undefined,
+  { boardConnection, watch, done }: Watcher,
+): Promise<TargetOutcome> {
+  reportTriggered(started, true, boardConnection);
+  const end = handle ? await watch(handle, started.triggerInfo) : started;
+  warnOfEarlierRun(started, handle !== undefined, boardConnection);
+  done(end);
+  return end;
+}
+
+/**
+ * Prints the id of a run on a line of its own. With several arguments, line n belongs to argument
+ * n, so an argument without a run has an empty line.
+ */
+function printId({ run }: TriggerOutcome, argumentCount: number, { stdout }: Invocation): void {
+  if (run || argumentCount > 1) stdout.write(`${run?.executionId ?? ''}\n`);
+}
+
+function reportTriggered(
+  outcome: TriggerOutcome,
+  isWatched: boolean,
+  connection: Connection,
+): void {
+  // If the status couldn't be read, the error at the end says so, and this event would repeat it.
+  if (outcome.kind === 'request_failed') return;
+  connection.emit(triggeredEvent(outcome, isWatched, connection));
 }
 
 function triggeredEvent(
   outcome: TriggerOutcome,
-  isWatched = false,
+  isWatched: boolean,
   { hintContext }: Connection,
 ): RunEvent {
   const { run, triggerInfo } = outcome;
-  const { attribution, idempotencyKey } = triggerInfo;
-  const { how } = attributions[attribution];
+  const { how } = attributions[triggerInfo.attribution];
   if (!run) return { event: 'triggered', how, target: targetOf(outcome), isWatched };
-  const { snapshot } = factsOf(outcome);
-  const argument = hintContext.argumentOf(run);
   return {
     event: 'triggered',
     how,
     run,
-    snapshot,
-    argument,
+    snapshot: factsOf(outcome).snapshot,
+    argument: hintContext.argumentOf(run),
     isWatched,
-    idempotencyKey: idempotencyKey ?? undefined,
+    idempotencyKey: triggerInfo.idempotencyKey ?? undefined,
   };
 }
 
@@ -81,45 +105,47 @@ function triggeredEvent(
  * Warns about an older run that didn't complete or can't be read, so that it isn't mistaken for a
  * new one.
  */
-function warnOfEarlier(
+function warnOfEarlierRun(
   outcome: TriggerOutcome,
-  isWatched: boolean | undefined,
-  { hintContext, emit }: Connection,
+  isWatched: boolean,
+  connection: Connection,
 ): void {
   const { run, triggerInfo } = outcome;
-  const { how, started } = attributions[triggerInfo.attribution];
   if (!run || !mayBeEarlierRun(triggerInfo.attribution)) return;
   const name = automationNameOf(run.target);
+  const { how, started } = attributions[triggerInfo.attribution];
   // The run may have been started by anyone who has this key, so the sentence doesn't say who.
-  const key =
+  const sentence =
     how === 'found'
       ? `${name} has a run under this idempotency key`
       : `this idempotency key started ${name}`;
   const { snapshot } = factsOf(outcome);
-  const failure = requestFailureOf(outcome);
-  if (failure && !isWatched) {
-    const isDropped = failure.fault.kind === 'not_found';
-    const message =
-      isDropped && snapshot
-        ? `${key}, which finished ${snapshot.status}; the service no longer knows that run`
-        : `${key}, but its status can't be read: ${diagnosticOfFailedRequest(failure, hintContext).message}`;
-    emit({ event: 'warning', name: 'status_unavailable', message, run });
-  }
+  if (!isWatched) warnOfUnreadStatus(outcome, sentence, connection);
   if (!snapshot?.isFinal || isSuccess(snapshot.status)) return;
-  const none = started === 'no' ? '; no new run was started' : '';
   const when = how === 'found' ? '' : ` ${beganAt(snapshot)}`;
-  const message = `${key}${when}, which finished ${snapshot.status}${none}`;
-  emit({ event: 'warning', name: 'replayed_failure', message, run });
+  const noNewRun = started === 'no' ? '; no new run was started' : '';
+  const message = `${sentence}${when}, which finished ${snapshot.status}${noNewRun}`;
+  connection.emit({ event: 'warning', name: 'replayed_failure', message, run });
 }
 
 /**
- * Why the status of an earlier run couldn't be read. It is only a warning, because the run itself
- * is known.
+ * Warns if the status of an earlier run couldn't be read. It is only a warning, because the run
+ * itself is known.
  */
-function requestFailureOf(outcome: TriggerOutcome) {
-  if (outcome.kind !== 'has_run' || !outcome.requestFault) return undefined;
-  const { run, requestFault: fault, lastConfirmed } = outcome;
-  return { run, resource: 'status', fault, lastConfirmed } as const;
+function warnOfUnreadStatus(
+  outcome: TriggerOutcome,
+  sentence: string,
+  { hintContext, emit }: Connection,
+): void {
+  if (outcome.kind !== 'has_run' || !outcome.requestFault) return;
+  const { run, snapshot, requestFault: fault, lastConfirmed } = outcome;
+  const failure = { run, resource: 'status', fault, lastConfirmed } as const;
+  const clause =
+    fault.kind === 'not_found' && snapshot
+      ? `which finished ${snapshot.status}; the service no longer knows that run`
+      : `but its status can't be read: ${diagnosticOfFailedRequest(failure, hintContext).message}`;
+  const message = `${sentence}, ${clause}`;
+  emit({ event: 'warning', name: 'status_unavailable', message, run });
 }
 
 /** Prints the ids of the started runs on stderr if they couldn't be written to stdout. */

@@ -26,7 +26,7 @@ export const connectToWatch = (
   connect({ ...flags, timeout: flags.timeout ?? defaults.timeoutMs }, context, need);
 
 /** How the runs of one command are watched. */
-interface Watcher {
+export interface Watcher {
   /** Its events are shown on the board if stderr is a terminal. */
   boardConnection: Connection;
   /** How the triggers so far have ended. */

@@ -11,13 +11,14 @@ import { accountOf, refuseApiKeyIn } from '../settings/api-key.ts';
 import { need, resolveSettings, type SettingFlags, type Settings } from '../settings/resolve.ts';
 import { valueIfGiven } from '../settings/table.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
+import type { WatchOptions } from '../watch/ports.ts';
 import { createWatchSession } from '../watch/watch-session.ts';
 import { createApiKeys } from './api-keys.ts';
 import { type Connection, hintContextOf } from './connection.ts';
 import { type JournalNeed, journalOf } from './open-journal.ts';
 
 /** The flags that decide how the service is reached. */
-export interface ConnectOptions extends SettingFlags {
+export interface ConnectOptions extends SettingFlags, WatchOptions {
   /** Requests per second. */
   rate?: number;
   debug?: boolean;
@@ -26,8 +27,6 @@ export interface ConnectOptions extends SettingFlags {
   timeout?: number;
   /** Milliseconds. */
   giveUpAfter?: number;
-  /** Milliseconds. */
-  interval?: number;
 }
 
 const maxConnections = 64;
@@ -122,7 +121,7 @@ export async function connectWith(
     session: createWatchSession(options.timeout || Number.POSITIVE_INFINITY, clock),
     requestTimeoutMs,
     giveUpAfterMs: options.giveUpAfter ?? defaults.giveUpAfterMs,
-    intervalMs: options.interval,
+    watchOptions: options,
     clock,
     random,
     signal,

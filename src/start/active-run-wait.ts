@@ -28,7 +28,7 @@ const minForTriggerMs = 1_000;
 const minBetweenTriggersMs = 5_000;
 
 export function createActiveRunWait(target: Target, ports: Ports): ActiveRunWait {
-  const { clock, random, signal, session, intervalMs, emit } = ports;
+  const { clock, random, signal, session, watchOptions, emit } = ports;
   const startMs = clock.elapsedMs();
   const timedOut = (): EndedWait => ({ end: session.timedOut() });
   /**
@@ -70,7 +70,7 @@ export function createActiveRunWait(target: Target, ports: Ports): ActiveRunWait
    * How long to wait before the next try if the active run can't be polled. Says so to the user.
    */
   function announceWait(leftMs: number, refusedAtMs: number): number {
-    const gapMs = intervalMs ?? jitter(pollGapMs(refusedAtMs - startMs), random);
+    const gapMs = watchOptions.interval ?? jitter(pollGapMs(refusedAtMs - startMs), random);
     const nextMs = Math.min(Math.max(minBetweenTriggersMs, gapMs), leftMs);
     emit({ event: 'waiting', for: 'active_run', target, nextMs });
     return nextMs;

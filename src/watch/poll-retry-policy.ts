@@ -1,14 +1,20 @@
 import type { FailedAttempt } from '../run/events.ts';
 import { type Fault, isAuthOrNotFound, isOfConnection, isTooEarly } from '../run/fault.ts';
+import type { WatchEnd } from '../run/outcome.ts';
 import { backoffMs } from '../service/retry.ts';
 import type { Clock } from '../system/clock.ts';
 import type { Ports } from './ports.ts';
 import { afterWakeMs, type WatchSession } from './watch-session.ts';
 
-type RetryDecision =
-  | ({ kind: 'retry'; minMs: number } & FailedAttempt) // `minMs` is what `Retry-After` asks for
-  | { kind: 'stop' }
-  | { kind: 'gave_up' };
+/** The run is polled again. */
+export interface PollRetry {
+  kind: 'retry';
+  /** What `Retry-After` asks for. */
+  minMs: number;
+  failed: FailedAttempt;
+}
+
+type RetryDecision = PollRetry | Extract<WatchEnd, { kind: 'polls_refused' | 'gave_up' }>;
 
 /**
  * A refusal counts once it has lasted this long: a deployment or a firewall may refuse for a
@@ -32,34 +38,31 @@ export function createPollRetryPolicy(
 ) {
   let failures = 0;
   let failingSinceMs = 0;
-  let silentMs = 0; // waiting for a `Retry-After` or in the queue does not count
-  let waitMs = 0;
+  let silentMs = 0; // without the waits that the service asked for and those for a permit
+  let backoffToCountMs = 0; // the last wait, which is silence if the next poll fails, too
   let missingPaths = 0;
   const refusal = createRefusal(clock, session);
 
   return {
     leftMs,
+    /** The poll failed after `tookMs`. */
     failed(fault: Fault, tookMs: number): RetryDecision {
       if (failures === 0) failingSinceMs = clock.elapsedMs() - tookMs;
       failures += 1;
-      silentMs += waitMs + tookMs;
-      waitMs = 0;
+      silentMs += backoffToCountMs + tookMs;
+      backoffToCountMs = 0;
       count(fault);
-      if (endsWatch(fault)) return { kind: 'stop' };
-      const { retryAfterMs = 0 } = fault;
+      if (endsWatch(fault)) return { kind: 'polls_refused', fault };
       const triedForMs = isOfRefusal(fault) ? Math.min(leftMs(), refusal.leftMs()) : leftMs();
       const backoff = backoffMs(failures, {}, triedForMs, random);
-      if (backoff === undefined) return { kind: 'gave_up' };
-      const minMs = cappedRetryAfterMs(retryAfterMs);
-      if (minMs === 0) waitMs = backoff;
+      if (backoff === undefined) return { kind: 'gave_up', giveUpAfterMs, fault };
+      const minMs = cappedRetryAfterMs(fault.retryAfterMs ?? 0);
+      if (minMs === 0) backoffToCountMs = backoff;
+      const retryInMs = Math.max(minMs, backoff);
       return {
         kind: 'retry',
         minMs,
-        fault,
-        failures,
-        silentMs,
-        triedForMs,
-        retryInMs: Math.max(minMs, backoff),
+        failed: { fault, failures, silentMs, triedForMs, retryInMs },
       };
     },
     /** A refusal of the new API key must last as long as one of the old key. */
@@ -73,17 +76,19 @@ export function createPollRetryPolicy(
       session.answered();
       failures = 0;
       silentMs = 0;
-      waitMs = 0;
+      backoffToCountMs = 0;
       refusal.end();
       return afterMs;
     },
   };
 
+  /** How much longer polls may fail. */
   function leftMs(): number {
-    return Math.max(giveUpAfterMs - silentMs, session.wokeAtMs + afterWakeMs - clock.elapsedMs());
+    const leftAfterWakeMs = session.wokeAtMs + afterWakeMs - clock.elapsedMs();
+    return Math.max(giveUpAfterMs - silentMs, leftAfterWakeMs);
   }
 
-  /** Notes what `endsWatch` asks for. */
+  /** Counts what `endsWatch` asks for. */
   function count(fault: Fault): void {
     // Before the first valid response, a refusal ends the watch at once.
     if (session.isAnswered && isOfRefusal(fault)) refusal.begin();

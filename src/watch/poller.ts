@@ -1,23 +1,22 @@
 import { faultAfterReload } from '../run/api-key-reload.ts';
 import type { Fault } from '../run/fault.ts';
-import { heartbeatMs } from '../run/limits.ts';
 import type { LastConfirmed, WatchEnd } from '../run/outcome.ts';
 import type { Run } from '../run/run.ts';
 import type { Answer, RequestOptions, RunResource } from '../run/service.ts';
 import { endpoints } from '../service/endpoints.ts';
 import { withPermit } from '../service/rate-limiter.ts';
 import { minLimitMs } from '../service/retry.ts';
-import { pause, stopwatch, suspendedMs } from '../system/clock.ts';
-import { cappedRetryAfterMs, createPollRetryPolicy } from './poll-retry-policy.ts';
+import { stopwatch, suspendedMs } from '../system/clock.ts';
+import { PollPause } from './poll-pause.ts';
+import { cappedRetryAfterMs, createPollRetryPolicy, type PollRetry } from './poll-retry-policy.ts';
 import type { Ports } from './ports.ts';
 
 interface PollerOptions {
   run: Run;
   resource: RunResource;
   sinceTriggerMs?(): number;
-  /** The last status that is known. */
   lastConfirmed(): LastConfirmed | undefined;
-  /** No further poll can change it. */
+  /** No further poll can change this fault. */
   isPermanent?(fault: Fault): boolean;
 }
 
@@ -34,9 +33,10 @@ type Request<T> = (options: RequestOptions) => Promise<Answer<T>>;
 
 type PollResult<T> = { kind: 'ok'; value: T; retryAfterMs?: number } | WatchEnd;
 
-interface Sent<T> {
+/** A poll that was sent. */
+interface SentPoll<T> {
   answer: Answer<T>;
-  /** The timeout had passed, and this was the poll that is made after it. */
+  /** The timeout had expired, and this was the one poll that is made after it. */
   isLast: boolean;
   tookMs: number;
 }
@@ -50,19 +50,18 @@ export class Poller {
   readonly #ports: Ports;
   readonly #retryPolicy: ReturnType<typeof createPollRetryPolicy>;
   readonly #leftMs: () => number;
-  /** When the wait requested by the service ends, by the wall clock. */
-  #askedUntilMs: number | undefined;
+  readonly #pause: PollPause;
   #isTimeUp = false; // set by `#endTime`
   #lastFault: Fault | undefined; // of this call of `poll`
-  #isRenewed = false;
-  #failedAtMs = 0;
+  #failedAtMs = 0; // when `#lastFault` came
+  #hasNewApiKey = false; // and there was no valid response since
 
   constructor(options: PollerOptions, ports: Ports) {
-    const { session } = ports;
     this.#options = options;
     this.#ports = ports;
     this.#retryPolicy = createPollRetryPolicy(ports, options.sinceTriggerMs);
-    this.#leftMs = session[timeForPolls[options.resource]];
+    this.#leftMs = ports.session[timeForPolls[options.resource]];
+    this.#pause = new PollPause(options, this.#leftMs, ports);
   }
 
   /**
@@ -74,24 +73,25 @@ export class Poller {
     const minMs = cappedRetryAfterMs(retryAfterMs);
     // The service wants no poll before the timeout.
     if (minMs > this.#leftMs()) this.#endTime();
-    this.#noteWait(minMs);
-    return this.#pauseFor(Math.max(ms, minMs), minMs);
+    this.#pause.noteAsked(minMs);
+    return this.#pause.pauseFor(Math.max(ms, minMs), minMs);
   }
 
   async poll<T>(request: Request<T>): Promise<PollResult<T>> {
-    const { signal } = this.#ports;
     this.#lastFault = undefined;
     for (;;) {
       const end = this.#limitReached();
       if (end) return end;
       const sent = await this.#send(request);
       if (sent?.answer.kind === 'ok') return this.#accept(sent.answer, sent.isLast);
-      const fault =
-        sent && !signal.aborted ? await this.#afterReadingApiKey(sent.answer.fault) : undefined;
-      if (signal.aborted) return { kind: 'signal', askedUntilMs: this.#askedUntilMs };
+      const fault = sent && (await this.#afterReadingApiKey(sent.answer.fault));
+      if (this.#ports.signal.aborted)
+        return { kind: 'signal', askedUntilMs: this.#pause.askedUntilMs };
+      // The poll got no permit in time, or there is a new API key, so the next poll is due.
       if (!sent || !fault) continue;
-      const failure = await this.#endOrWait(fault, sent);
-      if (failure) return failure;
+      const next = this.#nextAfter(fault, sent);
+      if (next.kind !== 'retry') return next;
+      await this.#waitToRetry(next);
     }
   }
 
@@ -101,7 +101,7 @@ export class Poller {
    */
   #limitReached(): WatchEnd | undefined {
     const isTimeUp = this.#isTimeUp || this.#ports.session.leftForLastPollMs() <= 0;
-    return isTimeUp ? this.#timedOut(this.#lastFault) : undefined;
+    return isTimeUp ? this.#timedOut() : undefined;
   }
 
   /** From now on no poll is made, even if the machine sleeps, which would add time. */
@@ -110,28 +110,25 @@ export class Poller {
   }
 
   /** Sends one poll. Returns undefined if it got no permit in time. */
-  async #send<T>(request: Request<T>): Promise<Sent<T> | undefined> {
+  async #send<T>(request: Request<T>): Promise<SentPoll<T> | undefined> {
     const { limiter, signal, session } = this.#ports;
     const { priority } = endpoints[this.#options.resource];
     const permit = { priority, signal, leftMs: session.leftForLastPollMs, onWake: session.woke };
     const sent = await withPermit(limiter, permit, () => this.#attempt(request));
     if (sent) return sent;
     // The remaining time is for other runs, or the service asked for no poll until then.
-    await this.#pauseFor(this.#leftMs(), this.#leftMs());
+    await this.#pause.pauseFor(this.#leftMs(), this.#leftMs());
     if (this.#leftMs() <= 0) this.#endTime();
     return undefined;
   }
 
-  async #attempt<T>(request: Request<T>): Promise<Sent<T>> {
+  async #attempt<T>(request: Request<T>): Promise<SentPoll<T>> {
     const { clock, session, requestTimeoutMs } = this.#ports;
     const isLast = this.#leftMs() <= 0;
     const restMs = isLast ? session.leftForLastPollMs() : this.#leftMs();
-    const timeoutMs = Math.min(
-      requestTimeoutMs,
-      restMs,
-      Math.max(minLimitMs, this.#retryPolicy.leftMs()),
-    );
-    this.#noteWait(0);
+    const silenceLeftMs = Math.max(minLimitMs, this.#retryPolicy.leftMs());
+    const timeoutMs = Math.min(requestTimeoutMs, restMs, silenceLeftMs);
+    this.#pause.noteAsked(0);
     const elapsedMs = stopwatch(clock);
     const answer = await request({ timeoutMs });
     const hasSlept = elapsedMs() > timeoutMs + suspendedMs;
@@ -141,7 +138,7 @@ export class Poller {
 
   #accept<T>(answer: Extract<Answer<T>, { kind: 'ok' }>, isLast: boolean): PollResult<T> {
     const afterMs = this.#retryPolicy.succeeded();
-    this.#isRenewed = false;
+    this.#hasNewApiKey = false;
     if (isLast) this.#endTime();
     const { run } = this.#options;
     if (afterMs !== undefined) this.#ports.emit({ event: 'service_back', run, afterMs });
@@ -153,83 +150,62 @@ export class Poller {
    * is due at once.
    */
   async #afterReadingApiKey(fault: Fault): Promise<Fault | undefined> {
-    if (fault.kind !== 'unauthorized') return fault;
-    const reload = await this.#ports.reloadApiKey(fault);
+    const { reloadApiKey, signal } = this.#ports;
+    if (fault.kind !== 'unauthorized' || signal.aborted) return fault;
+    const reload = await reloadApiKey(fault);
     if (reload.kind === 'changed') {
-      // Of several API keys in a row, only the first gets the time of a refusal anew: a command may
-      // print one each time.
-      if (!this.#isRenewed) this.#retryPolicy.renewed();
-      this.#isRenewed = true;
+      // Of several API keys in a row, only the first begins a new period of refusal, because a
+      // command may print another one each time.
+      if (!this.#hasNewApiKey) this.#retryPolicy.renewed();
+      this.#hasNewApiKey = true;
       return undefined;
     }
     const refusal = faultAfterReload(fault, reload);
     return reload.kind === 'unreadable' ? { ...refusal, kind: 'unconfirmed_refusal' } : refusal;
   }
 
-  /** Returns why the watch ends with this failure, or waits until the next poll is due. */
-  async #endOrWait<T>(fault: Fault, { isLast, tookMs }: Sent<T>): Promise<WatchEnd | undefined> {
-    const { clock, limiter, giveUpAfterMs, emit } = this.#ports;
-    const { run, resource, lastConfirmed, isPermanent } = this.#options;
-    this.#failedAtMs = clock.elapsedMs();
+  /** What follows a failed poll: another one, or the end of the watch. */
+  #nextAfter<T>(fault: Fault, { isLast, tookMs }: SentPoll<T>): PollRetry | WatchEnd {
+    this.#failedAtMs = this.#ports.clock.elapsedMs();
     this.#lastFault = fault;
-    if (isPermanent?.(fault)) return { kind: 'polls_refused', fault };
-    const decision = this.#retryPolicy.failed(fault, tookMs);
-    if (decision.kind === 'stop') return { kind: 'polls_refused', fault };
+    if (this.#options.isPermanent?.(fault)) return { kind: 'polls_refused', fault };
+    const next = this.#retryPolicy.failed(fault, tookMs);
+    if (next.kind === 'polls_refused') return next;
     if (isLast && this.#leftMs() <= 0) {
-      this.#endTime();
       // A poll that the timeout cut short says nothing about the service.
       if (fault.httpStatus === undefined) this.#lastFault = undefined;
-      return this.#limitReached();
+      return this.#timedOut();
     }
-    if (decision.kind === 'gave_up') return { kind: 'gave_up', giveUpAfterMs, fault };
-    const end = this.#limitReached();
-    if (end) return end;
-    const { kind: _, minMs, ...failed } = decision;
+    if (next.kind === 'gave_up') return next;
+    return this.#limitReached() ?? next;
+  }
+
+  async #waitToRetry({ minMs, failed }: PollRetry): Promise<void> {
+    const { limiter, emit } = this.#ports;
+    const { run, resource, lastConfirmed } = this.#options;
+    const { fault, retryInMs } = failed;
     if (fault.kind === 'throttled' || fault.httpStatus === 503) limiter.pausePolls(minMs);
     if (this.#leftMs() > 0)
-      emit({ event: 'attempt_failed', resource, run, lastConfirmed: lastConfirmed(), ...failed });
-    this.#noteWait(minMs);
-    await this.#pauseFor(failed.retryInMs, minMs);
+      emit({
+        event: 'attempt_failed',
+        resource,
+        run,
+        lastConfirmed: lastConfirmed(),
+        ...failed,
+      });
+    this.#pause.noteAsked(minMs);
+    await this.#pause.pauseFor(retryInMs, minMs);
+    // The wait that the service asked for has used up the time.
     if (minMs > 0 && this.#leftMs() <= 0) this.#endTime();
-    return undefined;
   }
 
-  #timedOut(fault?: Fault): WatchEnd {
-    const { clock, session } = this.#ports;
+  #timedOut(): WatchEnd {
+    const timedOut = this.#ports.session.timedOut();
+    const fault = this.#lastFault;
+    if (!fault) return timedOut;
     // Part of what `Retry-After` asked for has passed.
-    const passedMs = clock.elapsedMs() - this.#failedAtMs;
-    const retryAfterMs = Math.max(0, (fault?.retryAfterMs ?? 0) - passedMs) || undefined;
-    return { ...session.timedOut(), fault: fault && { ...fault, retryAfterMs } };
-  }
-
-  #noteWait(minMs: number): void {
-    this.#askedUntilMs =
-      minMs > 0 ? this.#ports.clock.nowMs() + Math.min(minMs, this.#leftMs()) : undefined;
-  }
-
-  /** Not async, because each of thousands of waiting runs would keep one more frame in memory. */
-  #pauseFor(ms: number, minMs: number): Promise<void> | undefined {
-    const atMs = this.#ports.clock.elapsedMs() + Math.min(ms, this.#leftMs());
-    return this.#pauseUntil(atMs, Math.min(minMs, this.#leftMs()));
-  }
-
-  #pauseUntil(atMs: number, minMs: number): Promise<void> | undefined {
-    const { clock, signal, session, emit } = this.#ports;
-    const nextMs = atMs - clock.elapsedMs();
-    if (nextMs <= 0 || signal.aborted) return undefined;
-    const { run, lastConfirmed } = this.#options;
-    emit({
-      event: 'waiting',
-      for: 'poll',
-      run,
-      lastConfirmed: lastConfirmed(),
-      nextMs,
-      askedUntilMs: this.#askedUntilMs,
-    });
-    const isWhole = nextMs <= heartbeatMs || minMs > 0;
-    return pause(isWhole ? nextMs : heartbeatMs, clock, signal, minMs).then((woke) => {
-      if (woke) session.woke();
-      return woke ? undefined : this.#pauseUntil(atMs, minMs);
-    });
+    const passedMs = this.#ports.clock.elapsedMs() - this.#failedAtMs;
+    const retryAfterMs = Math.max(0, (fault.retryAfterMs ?? 0) - passedMs) || undefined;
+    return { ...timedOut, fault: { ...fault, retryAfterMs } };
   }
 }

@@ -8,6 +8,15 @@ import type { RetryPorts } from '../service/retry.ts';
 import type { WatchSession } from './watch-session.ts';
 
 /**
+ * The flags that nothing but polling reads. `connect` passes them on as one object, so a new flag
+ * is a field here, and its `.option()`.
+ */
+export interface WatchOptions {
+  /** Milliseconds. Undefined if the gap between two polls depends on the age of the run. */
+  interval?: number;
+}
+
+/**
  * What triggering and watching need of the world. A `Connection` is one. What it adds to
  * `RetryPorts` isn't optional, so that the compiler asks `connectWith` for each.
  */
@@ -20,9 +29,8 @@ export interface Ports extends RetryPorts {
   journal: Journal;
   processes: Processes;
   session: WatchSession;
+  watchOptions: WatchOptions;
   requestTimeoutMs: number;
-  /** `--interval`; undefined if the gap between two polls follows the age of the run */
-  intervalMs: number | undefined;
   /**
    * The fingerprint of the API key in force. An idempotency key keeps the API key that it was first
    * sent with.

@@ -1,21 +1,25 @@
-import type { RunEvent, WarningName } from '../run/events.ts';
 import { exitNameOfSignal } from '../run/exit-codes.ts';
-import { abortedFault, type Fault, isAborted, reasonOf } from '../run/fault.ts';
+import { isAborted } from '../run/fault.ts';
 import type { LastConfirmed, OutcomeOf, RunHandle, TriggerInfo, WatchEnd } from '../run/outcome.ts';
 import type { Run } from '../run/run.ts';
-import { type Answer, errorTextOf, type RunResult, type RunSnapshot } from '../run/service.ts';
-import { graverStatus, isKnownStatus, isSameStatus, isSuccess } from '../run/statuses.ts';
+import type { RunSnapshot } from '../run/service.ts';
 import { type Clock, stopwatch } from '../system/clock.ts';
-import { formatDuration, localTime } from '../system/time-text.ts';
 import { recordedErrorOf, recordNotFound } from './fetch-run.ts';
 import { jitter, pollGapMs } from './poll-gap.ts';
 import { Poller } from './poller.ts';
 import type { Ports } from './ports.ts';
+import { readResult, withGraverStatus } from './read-result.ts';
+import {
+  emitWatchEvent,
+  warnOfResult,
+  warnOfUnknownStatus,
+  warnOfUnreadResult,
+} from './watch-events.ts';
 
 export type WatchOutcome = OutcomeOf<'status'> | OutcomeOf<'watch_ended'>;
 
 /**
- * Follows one run until it has finished: polls, records its statuses, reads its result, reports
+ * Watches one run until it has finished: polls, records its statuses, reads its result, and emits
  * events and warnings.
  */
 export async function watchRun(
@@ -24,41 +28,46 @@ export async function watchRun(
   triggerInfo?: TriggerInfo,
 ): Promise<WatchOutcome> {
   const { run } = handle;
-  const { journal, baseUrl, session } = ports;
+  const { journal, baseUrl, session, signal } = ports;
   // The response to the trigger shows that the settings are right.
   if (handle.triggerResponse) session.answered();
-  const watching: Ports = {
-    ...ports,
-    emit(event) {
-      if (event.event !== 'status' || !event.changed) return show(event, run, ports);
-      journal.recordStatus(baseUrl, run, event.snapshot);
-      show(event, run, ports);
-      warnOfUnknownStatus(run, event.snapshot, ports);
-    },
-  };
-  const polled = await pollUntilFinal(handle, watching);
-  if (polled.kind === 'ended') return stopped(polled, { run, triggerInfo }, ports);
+  const watchPorts = recordingStatuses(run, ports);
+  const polled = await pollUntilFinal(handle, watchPorts);
+  if (polled.kind === 'ended') return outcomeOfEndedPolls(polled, run, triggerInfo, ports);
+
   const { snapshot } = polled;
-  watching.emit({ event: 'final', run, snapshot });
-  const { result, requestFault } = await readResult(handle, snapshot, watching);
-  const interruptedBy =
-    requestFault && isAborted(requestFault) ? exitNameOfSignal(ports.signal) : undefined;
-  if (!result)
-    return withWarning(
-      { kind: 'status', run, triggerInfo, snapshot, requestFault, interruptedBy },
-      ports,
-    );
-  const graver = withGraverStatus(snapshot, result);
-  journal.recordStatus(baseUrl, run, graver.snapshot, recordedErrorOf(result));
-  return withWarning({ kind: 'status', run, triggerInfo, ...graver }, ports, {
-    status: snapshot.status,
-    result: result.status,
-  });
+  watchPorts.emit({ event: 'final', run, snapshot });
+  const answer = await readResult(handle, snapshot, watchPorts);
+  if (answer.kind === 'fault') {
+    const requestFault = answer.fault;
+    warnOfUnreadResult(run, snapshot, requestFault, ports);
+    const interruptedBy = isAborted(requestFault) ? exitNameOfSignal(signal) : undefined;
+    return { kind: 'status', run, triggerInfo, snapshot, requestFault, interruptedBy };
+  }
+  const graver = withGraverStatus(snapshot, answer.value);
+  journal.recordStatus(baseUrl, run, graver.snapshot, recordedErrorOf(graver.result));
+  const reported = { status: snapshot.status, inResult: answer.value.status };
+  warnOfResult(run, reported, graver, ports);
+  return { kind: 'status', run, triggerInfo, ...graver };
 }
 
-async function stopped(
+/** The same ports, but each new status is recorded, and a warning follows an unknown one. */
+function recordingStatuses(run: Run, ports: Ports): Ports {
+  return {
+    ...ports,
+    emit(event) {
+      const isNewStatus = event.event === 'status' && event.changed;
+      if (isNewStatus) ports.journal.recordStatus(ports.baseUrl, run, event.snapshot);
+      emitWatchEvent(event, run, ports);
+      if (isNewStatus) warnOfUnknownStatus(run, event.snapshot, ports);
+    },
+  };
+}
+
+async function outcomeOfEndedPolls(
   { end, lastConfirmed }: EndedPolls,
-  { run, triggerInfo }: Pick<OutcomeOf<'watch_ended'>, 'run' | 'triggerInfo'>,
+  run: Run,
+  triggerInfo: TriggerInfo | undefined,
   ports: Ports,
 ): Promise<WatchOutcome> {
   const isOwnRun = end.kind === 'polls_refused' && (await recordNotFound(run, end.fault, ports));
@@ -67,21 +76,21 @@ async function stopped(
 }
 
 /**
- * Waits for another run to finish. Records only its final status: an unresolved trigger may have
- * started it.
+ * Waits for another run to finish. Records only its final status, because an unresolved trigger may
+ * have started it.
  */
 export async function waitForActiveRun(
   handle: RunHandle,
   ports: Ports,
 ): Promise<FinishedPolls | EndedPolls> {
   const { run } = handle;
-  const waiting: Ports = {
+  const waitPorts: Ports = {
     ...ports,
     emit(event) {
       if (event.event === 'status' && event.snapshot.isFinal) return;
-      const shown =
-        event.event === 'waiting' && event.run ? ({ ...event, for: 'active_run' } as const) : event;
-      show({ ...shown, isActiveRun: true }, run, ports);
+      const isWait = event.event === 'waiting' && event.run !== undefined;
+      const shown = isWait ? ({ ...event, for: 'active_run' } as const) : event;
+      emitWatchEvent({ ...shown, isActiveRun: true }, run, ports);
     },
   };
   const snapshot = {
@@ -90,7 +99,7 @@ export async function waitForActiveRun(
     isFinal: false,
     document: {},
   };
-  const polled = await pollUntilFinal({ ...handle, triggerResponse: { snapshot } }, waiting);
+  const polled = await pollUntilFinal({ ...handle, triggerResponse: { snapshot } }, waitPorts);
   if (polled.kind === 'finished') ports.journal.recordStatus(ports.baseUrl, run, polled.snapshot);
   return polled;
 }
@@ -103,31 +112,27 @@ interface FinishedPolls {
 interface EndedPolls {
   kind: 'ended';
   end: WatchEnd;
-  /** The last status that is known. */
   lastConfirmed?: LastConfirmed;
 }
 
-/** Polls until the run is finished or one of the reasons in `WatchEnd` stops it. */
+/** Polls until the run has finished, or until something in `WatchEnd` ends the polls first. */
 async function pollUntilFinal(
-  { run, triggerResponse, sinceTriggerMs, ...recorded }: RunHandle,
+  handle: RunHandle,
   ports: Ports,
 ): Promise<FinishedPolls | EndedPolls> {
-  const { service, clock, random, signal, intervalMs, emit } = ports;
-  const gapMs = (ageMs: number) => intervalMs ?? jitter(pollGapMs(ageMs), random);
+  const { run, triggerResponse, sinceTriggerMs } = handle;
+  const { service, clock, signal, emit } = ports;
   const watchedMs = stopwatch(clock);
   let snapshot = triggerResponse?.snapshot;
   let retryAfterMs = triggerResponse?.retryAfterMs;
-  let statusAgeMs = stopwatch(clock);
+  let snapshotAgeMs = stopwatch(clock);
   const lastConfirmed = () =>
-    snapshot ? { snapshot, ageMs: statusAgeMs() } : recorded.lastConfirmed?.();
+    snapshot ? { snapshot, ageMs: snapshotAgeMs() } : handle.lastConfirmed?.();
   const poller = new Poller({ run, resource: 'status', sinceTriggerMs, lastConfirmed }, ports);
 
-  // A run that we just started needs no immediate poll, and runs started together are not polled
-  // together.
-  const spread = intervalMs === undefined ? 1 - random() / 2 : 1;
-  let delayMs = snapshot ? spread * gapMs(0) : 0;
   if (snapshot) emit({ event: 'status', run, snapshot, changed: true });
-  // docs/service.md, Final statuses stay.
+  let delayMs = snapshot ? firstGapMs(ports) : 0;
+  // A final status never changes (docs/service.md, Final statuses stay).
   while (!snapshot?.isFinal) {
     await poller.wait(delayMs, retryAfterMs);
     const polled = await poller.poll((options) => service.status(run, signal, options));
@@ -135,139 +140,33 @@ async function pollUntilFinal(
     const changed = polled.value.status !== snapshot?.status;
     snapshot = polled.value;
     retryAfterMs = polled.retryAfterMs;
-    statusAgeMs = stopwatch(clock);
+    snapshotAgeMs = stopwatch(clock);
     emit({ event: 'status', run, snapshot, changed });
-    if (snapshot.isFinal) break;
-    delayMs = gapMs(ageMs(snapshot, watchedMs(), clock));
+    delayMs = gapMs(ageMs(snapshot, watchedMs(), clock), ports);
   }
   return { kind: 'finished', snapshot };
 }
 
+/** The time until the next poll of a run of this age. */
+function gapMs(ageMs: number, { watchOptions, random }: Ports): number {
+  return watchOptions.interval ?? jitter(pollGapMs(ageMs), random);
+}
+
+/**
+ * The time until the first poll of a run that was just started. It varies more than the later ones,
+ * so that runs that were started together aren't polled together.
+ */
+function firstGapMs(ports: Ports): number {
+  const { watchOptions, random } = ports;
+  const share = watchOptions.interval === undefined ? 1 - random() / 2 : 1;
+  return share * gapMs(0, ports);
+}
+
+/** An older start isn't believed: no run takes this long, so the clocks must differ. */
 const maxAgeMs = 48 * 3_600_000;
 
+/** How long the run has been running. If its start can't be right, how long it has been watched. */
 function ageMs({ startedAt = '' }: RunSnapshot, watchedMs: number, clock: Clock): number {
   const age = clock.nowMs() - Date.parse(startedAt);
   return age >= watchedMs && age < maxAgeMs ? age : watchedMs;
-}
-
-/** Reads the result of a run that has finished. */
-async function readResult(
-  { run, sinceTriggerMs }: RunHandle,
-  snapshot: RunSnapshot,
-  ports: Ports,
-): Promise<
-  { result: RunResult; requestFault?: undefined } | { result?: undefined; requestFault: Fault }
-> {
-  const { service, clock, signal } = ports;
-  const statusAgeMs = stopwatch(clock);
-  const lastConfirmed = () => ({ snapshot, ageMs: statusAgeMs() });
-  const isPermanent = ({ kind }: Fault) => kind === 'too_large';
-  const poller = new Poller(
-    { run, resource: 'result', sinceTriggerMs, lastConfirmed, isPermanent },
-    ports,
-  );
-  const polled = await poller.poll(async (options): Promise<Answer<RunResult>> => {
-    const answer = await service.result(run, signal, options);
-    if (answer.kind === 'fault' || answer.value.isFinal) return answer;
-    const { value: result } = answer;
-    // A result with the unknown status of a finished run is final, whether it says when the run
-    // ended or not.
-    if (isSameStatus(result.status, snapshot.status))
-      return { ...answer, value: { ...result, isFinal: true } };
-    return {
-      kind: 'fault',
-      fault: { kind: 'unreadable', message: `the result still says ${result.status}` },
-    };
-  });
-  switch (polled.kind) {
-    case 'ok':
-      return { result: polled.value };
-    case 'signal':
-      return { requestFault: abortedFault };
-    case 'timed_out':
-      return { requestFault: polled.fault ?? timeoutFault };
-    default:
-      return { requestFault: polled.fault };
-  }
-}
-
-const timeoutFault: Fault = { kind: 'lost', message: '`--timeout` expired' };
-
-/** A failed run is never hidden: if status and result differ, the more serious one counts. */
-function withGraverStatus(
-  snapshot: RunSnapshot,
-  result: RunResult,
-): { snapshot: RunSnapshot; result: RunResult } {
-  if (isSameStatus(snapshot.status, result.status)) return { snapshot, result };
-  const graver = graverStatus(snapshot.status, result.status);
-  return {
-    snapshot: { ...snapshot, status: graver, document: { ...snapshot.document, status: graver } },
-    result: { ...result, status: graver, document: { ...result.document, status: graver } },
-  };
-}
-
-/** Shows an event, and says so if the service asked for a long wait. */
-function show(event: RunEvent, run: Run, { emit, debug }: Ports): void {
-  if (
-    event.event === 'waiting' &&
-    event.run &&
-    event.askedUntilMs !== undefined &&
-    event.nextMs > minuteMs
-  )
-    emit({
-      event: 'warning',
-      name: 'retry_after',
-      message: waitText(event.nextMs, event.askedUntilMs),
-      run,
-    });
-  if (event.event === 'waiting')
-    debug?.(`next poll of ${run.executionId} in ${Math.round(event.nextMs)} ms`);
-  if (event.event === 'attempt_failed') debug?.(`${event.fault.kind}: ${event.fault.message}`);
-  emit(event);
-}
-
-const minuteMs = 60_000;
-const roundMs = 10_000;
-
-/** Said even with `--quiet`, because nothing else happens meanwhile. */
-function waitText(nextMs: number, untilMs: number): string {
-  // Runs that get the same wait together are reported together.
-  const rounded = (ms: number) => Math.ceil(ms / roundMs) * roundMs;
-  const [wait, at] = [formatDuration(rounded(nextMs)), localTime(rounded(untilMs))];
-  return `the service asked for a wait; polling resumes in ${wait}, at ${at}`;
-}
-
-function warnOfUnknownStatus(run: Run, { status, isFinal }: RunSnapshot, { emit }: Ports): void {
-  if (isKnownStatus(status)) return;
-  const what = isFinal ? 'the run has finished' : 'still watching';
-  const message = `${status} is a status this version doesn't know; ${what}`;
-  emit({ event: 'warning', name: 'unknown_status', message, run });
-}
-
-/** The outcome, after a warning about what its status and its exit code don't say. */
-function withWarning(
-  outcome: OutcomeOf<'status'>,
-  ports: Ports,
-  reported?: { status: string; result: string },
-): WatchOutcome {
-  const warning = warningOf(outcome, reported);
-  if (warning) ports.emit({ event: 'warning', ...warning, run: outcome.run });
-  return outcome;
-}
-
-function warningOf(
-  { snapshot: { status }, result, requestFault }: OutcomeOf<'status'>,
-  reported: { status: string; result: string } | undefined,
-): { name: WarningName; message: string } | undefined {
-  if (reported && !isSameStatus(reported.status, reported.result)) {
-    const message = `the service reports status ${reported.status} for the run, but ${reported.result} in its result, so the run counts as ${status}`;
-    return { name: 'conflicting_status', message };
-  }
-  if (result?.error && isSuccess(status)) {
-    const message = `the run finished ${status}, though its result has an error: ${errorTextOf(result)}`;
-    return { name: 'completed_with_error', message };
-  }
-  if (!requestFault || isAborted(requestFault) || isSuccess(status)) return undefined;
-  const message = `the run finished ${status}, but its result couldn't be read: ${reasonOf(requestFault)}`;
-  return { name: 'result_unavailable', message };
 }

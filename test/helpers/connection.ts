@@ -44,7 +44,7 @@ export function createConnection(
     session: createWatchSession(Number.POSITIVE_INFINITY, clock),
     requestTimeoutMs: 30_000,
     giveUpAfterMs: 600_000,
-    intervalMs: undefined,
+    watchOptions: {},
     debug: undefined,
     usualDuration: () => undefined,
     clock,

@@ -91,7 +91,12 @@ const watch: Runner = async (script, given = {}) => {
   const sinceTriggerMs = given.isOurs || given.isOfAnotherProcess ? () => clock.elapsedMs() : undefined;
   const session = createWatchSession(timeoutMs, clock);
   if (given.isOurs) session.answered();
-  const connection = createConnection(service, { ...ports, session, giveUpAfterMs, intervalMs });
+  const connection = createConnection(service, {
+    ...ports,
+    session,
+    giveUpAfterMs,
+    watchOptions: { interval: intervalMs },
+  });
   return ended(outcomeNameOf(await watchRun({ run, sinceTriggerMs }, connection)));
 };
 

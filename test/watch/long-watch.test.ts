@@ -5,6 +5,7 @@ import { factsOf, outcomeNameOf } from '../../src/run/exit-of.ts';
 import type { Fault, FaultKind } from '../../src/run/fault.ts';
 import { defaults } from '../../src/run/limits.ts';
 import type { Answer, RunResource, Service } from '../../src/run/service.ts';
+import type { WatchOptions } from '../../src/watch/ports.ts';
 import { watchRun } from '../../src/watch/watch-run.ts';
 import { createWatchSession } from '../../src/watch/watch-session.ts';
 import { createConnection } from '../helpers/connection.ts';
@@ -30,7 +31,7 @@ interface Outage {
 interface Flags {
   timeoutMs?: number;
   giveUpAfterMs?: number;
-  intervalMs?: number;
+  watchOptions?: WatchOptions;
 }
 
 /** Watches a run that ends after `endsAtMs` with the program's own schedule and these flags, through outages. */
@@ -149,7 +150,7 @@ describe('a watch of three hours', () => {
   test('lasts fifty hours without a limit', async () => {
     const { problem, requests } = await watch(50 * hour, [], {
       timeoutMs: Number.POSITIVE_INFINITY,
-      intervalMs: 5 * minute,
+      watchOptions: { interval: 5 * minute },
     });
     expect(problem).toBeUndefined();
     expect(requests).toBe(50 * 12 + 2);

@@ -21,10 +21,10 @@ interface Setting {
   limiter?: RateLimiter;
 }
 
-interface Asked extends Pick<RunHandle, 'sinceTriggerMs'>, Partial<Pick<Ports, 'giveUpAfterMs' | 'reloadApiKey'>> {
+interface Asked
+  extends Pick<RunHandle, 'sinceTriggerMs'>,
+    Partial<Pick<Ports, 'giveUpAfterMs' | 'reloadApiKey' | 'watchOptions'>> {
   timeoutMs?: number;
-  /** Between two polls; undefined if it goes by the age of the run. */
-  intervalMs?: number;
   /** What the trigger of the run was answered with. */
   known?: RunSnapshot;
   retryAfterMs?: number;
@@ -54,7 +54,7 @@ export async function watch(
       random: () => chance,
       session: createWatchSession(timeoutMs, clock),
       emit: (event) => events.push(event),
-      intervalMs: 10 * second,
+      watchOptions: { interval: 10 * second },
       ...ports,
     }),
   );

@@ -47,7 +47,7 @@ describe('a watch', () => {
 
   test('reports every minute that it waits, however rarely it polls', async () => {
     const service = ended(running());
-    const { events } = await watch(service, { intervalMs: 2.5 * minute });
+    const { events } = await watch(service, { watchOptions: { interval: 2.5 * minute } });
     const waits = events.flatMap((event) => (event.event === 'waiting' ? [event.nextMs] : []));
     expect(waits).toEqual([2.5 * minute, 1.5 * minute, 0.5 * minute]);
     expect(service.calls.status).toBe(2);
@@ -65,7 +65,7 @@ describe('a watch', () => {
       const clock = createVirtualClock();
       const began = clock.nowMs() + ms;
       const startedAt = Number.isNaN(began) ? 'yesterday' : new Date(began).toISOString();
-      const { elapsedMs } = await watch(ended(running({ startedAt })), { intervalMs: undefined }, { clock });
+      const { elapsedMs } = await watch(ended(running({ startedAt })), { watchOptions: {} }, { clock });
       expect(elapsedMs).toBe(seconds * second);
     },
   );
@@ -73,7 +73,7 @@ describe('a watch', () => {
   test('of a run that began in the future of this clock polls no more often than of one that began at no known time', async () => {
     const tookWith = async (fields: Parameters<typeof running>[0]) => {
       const polls = Array.from({ length: 60 }, () => running(fields));
-      return (await watch(ended(...polls), { intervalMs: undefined })).elapsedMs;
+      return (await watch(ended(...polls), { watchOptions: {} })).elapsedMs;
     };
     expect(await tookWith({ startedAt: '2999-01-01T00:00:00Z' })).toBe(await tookWith({}));
   });
@@ -86,8 +86,8 @@ describe('a watch', () => {
     [0.999, undefined, 1.6511],
   ])(
     'of a run of our own begins by chance (%f) earlier than planned, unless that is fixed (%s)',
-    async (chance, intervalMs, seconds) => {
-      const { elapsedMs } = await watch(ended(), { known, intervalMs }, { chance });
+    async (chance, interval, seconds) => {
+      const { elapsedMs } = await watch(ended(), { known, watchOptions: { interval } }, { chance });
       expect(elapsedMs / second).toBeCloseTo(seconds, 2);
     },
   );

@@ -1,0 +1,50 @@
+import type { Fault } from '../run/fault.ts';
+import { automationNameOf } from '../run/run.ts';
+import type { RunSnapshot } from '../run/service.ts';
+import type { Trigger } from '../run/trigger.ts';
+
+// The faults that starting and watching a run find themselves, rather than the HTTP client. A fault
+// needs a clause that says what happened, so they are made here.
+
+/** The service may have forgotten the idempotency key. */
+export const staleKeyFault: Fault = {
+  kind: 'stale_key',
+  message:
+    'the idempotency key was first sent more than 24h ago, and the service may have forgotten it',
+};
+
+/** Another process was first to record the idempotency key. */
+export const takenKeyFault: Fault = {
+  kind: 'taken_key',
+  message: 'another process is sending the same idempotency key',
+};
+
+/** The idempotency key was used for another Automation, whose run the service returned. */
+export const reusedKeyFault = ({ executionId, document }: RunSnapshot): Fault => ({
+  kind: 'reused_key',
+  message: `the idempotency key has started a run of ${document.automationName} before (${executionId})`,
+});
+
+/** The service repeats the refusal of this key, although the run that it names has finished. */
+export const spentKeyFault = ({ target, idempotencyKey }: Trigger): Fault => ({
+  kind: 'spent_key',
+  message: `the idempotency key ${idempotencyKey} belongs to a run of ${automationNameOf(target)} that has finished`,
+});
+
+/**
+ * The API key was refused and there is another one, but the service would take the idempotency key
+ * for a new one if it came with that.
+ */
+export const withUnusedApiKeyHint = (fault: Fault): Fault => ({
+  ...fault,
+  hint: "it isn't used for this idempotency key, because a second run could start. If no run is active, trigger again",
+});
+
+/** The time for reading a result has passed, and no request failed before. */
+export const resultTimeoutFault: Fault = { kind: 'lost', message: '`--timeout` expired' };
+
+/** The run has finished, but its result says that it hasn't. */
+export const unfinishedResultFault = (status: string): Fault => ({
+  kind: 'unreadable',
+  message: `the result still says ${status}`,
+});

@@ -124,11 +124,16 @@ function triggerProblem(
   context: Invocation,
 ): Problem {
   const name = `agent ${agentId}`;
-  if (deliveryOf(fault) !== 'unknown')
+  if (deliveryOf(fault) !== 'unknown') {
     return problemOf(fault, `no run of ${name} was started: ${fault.message}`, context);
-  const message = `the response to the trigger of ${name} was lost: ${fault.message}; a run may have been started`;
-  return problemOf(fault, message, context).with({
-    ...(!isAborted(fault) && { name: 'outcome_unknown' }),
+  }
+  const problem = problemOf(
+    fault,
+    `the response to the trigger of ${name} was lost: ${fault.message}; a run may have been started`,
+    context,
+  );
+  return problem.with({
+    name: isAborted(fault) ? problem.facts.name : 'outcome_unknown',
     started: 'unknown',
     hint: hasKey
       ? 'repeat the same line: its idempotency key keeps a second run from starting'

@@ -37,15 +37,15 @@ export async function configSet(
   const key = parseSettingKey(name);
   const { path, config, profile } = openProfile(options.profile, context);
   if (key === 'profile') {
-    checkIsThere(value, config);
+    checkProfileExists(value, config);
     await changeConfigFile(path, (config) => ({ ...config, profile: value }), context);
-    return changed(path, `Now using profile ${quote(value)}.`, options);
+    return changedResult(path, `Now using profile ${quote(value)}.`, options);
   }
   checkProfileName(profile);
   const text = await valueToStore(key, value, context);
   await changeConfigFile(path, (config) => withProfile(config, profile, { [key]: text }), context);
   await warnOfOverridden([key], options, context);
-  return changed(path, `Stored ${key} for ${sourceOf(profile.name, path)}.`, options);
+  return changedResult(path, `Stored ${key} for ${sourceOf(profile.name, path)}.`, options);
 }
 
 /**
@@ -64,11 +64,14 @@ export async function warnOfOverridden(
   const warn = (message: string) =>
     context.reporter.emit({ event: 'warning', name: 'setting_overridden', message });
   for (const key of stored) {
-    const { source, value } = settings?.[key === 'apiKeyCommand' ? 'apiKey' : key] ?? {};
-    if (source?.startsWith('RUNCTL_'))
+    // A command that prints the API key is resolved as the API key.
+    const resolvedKey = key === 'apiKeyCommand' ? 'apiKey' : key;
+    const { source, value } = settings?.[resolvedKey] ?? {};
+    if (source?.startsWith('RUNCTL_')) {
       warn(`${source} in the environment overrides the stored ${key}`);
-    else if (key === 'apiKeyCommand' && value !== undefined)
+    } else if (key === 'apiKeyCommand' && value !== undefined) {
       warn('the stored apiKey overrides the stored apiKeyCommand: `runctl config unset apiKey`');
+    }
   }
 }
 
@@ -84,26 +87,28 @@ export async function configUnset(
   const { path, config, profile } = openProfile(options.profile, context);
   const isUnknown = unknownKeysIn(storedProfile(profile.name, config)).includes(name);
   const key = isUnknown ? (name as StoredKey) : parseSettingKey(name);
-  const isTop = key === 'profile';
-  const stored = isTop ? config.profile : storedProfile(profile.name, config)?.[key];
-  const where = isTop ? path : sourceOf(profile.name, path);
+  const isTopLevel = key === 'profile';
+  const stored = isTopLevel ? config.profile : storedProfile(profile.name, config)?.[key];
+  const where = isTopLevel ? path : sourceOf(profile.name, path);
   if (stored === undefined)
-    return changed(path, `Nothing to remove: ${where} has no ${key}.`, options);
+    return changedResult(path, `Nothing to remove: ${where} has no ${key}.`, options);
   // JSON has no undefined, so the field is left out of the file.
   const remove = (config: ConfigFile) =>
-    isTop ? { ...config, profile: undefined } : withProfile(config, profile, { [key]: undefined });
+    isTopLevel
+      ? { ...config, profile: undefined }
+      : withProfile(config, profile, { [key]: undefined });
   await changeConfigFile(path, remove, context);
-  return changed(path, `Removed ${key} from ${where}.`, options);
+  return changedResult(path, `Removed ${key} from ${where}.`, options);
 }
 
-function changed(path: string, note: string, { quiet }: ChangeOptions): Result {
+function changedResult(path: string, note: string, { quiet }: ChangeOptions): Result {
   return {
     outcomes: [infoOutcome({ config: { path } })],
     forPeople: { note: quiet ? undefined : note },
   };
 }
 
-function checkIsThere(name: string | undefined, config: ConfigFile): asserts name is string {
+function checkProfileExists(name: string | undefined, config: ConfigFile): asserts name is string {
   if (name === undefined) throw missingValue('profile');
   if (name === defaultProfile || storedProfile(name, config)) return;
   throw usageProblem(

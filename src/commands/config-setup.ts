@@ -23,9 +23,9 @@ import { parseText, settingTable, valueIfGiven } from '../settings/table.ts';
 import { schemeFor } from '../settings/values.ts';
 
 const questions = [
-  { key: 'baseUrl', asks: 'base URL of the service', isNeeded: true },
-  { key: 'apiKey', asks: 'API key (it is not shown)', isNeeded: true },
-  { key: 'project', asks: 'project ID (UUID, optional; - to clear)', isNeeded: false },
+  { key: 'baseUrl', prompt: 'base URL of the service', isNeeded: true },
+  { key: 'apiKey', prompt: 'API key (it is not shown)', isNeeded: true },
+  { key: 'project', prompt: 'project ID (UUID, optional; - to clear)', isNeeded: false },
 ] as const;
 const [baseUrlQuestion, apiKeyQuestion, projectQuestion] = questions;
 
@@ -55,7 +55,7 @@ export async function askSettings(
     context,
   );
   const answers = await askUntilAccepted(stored, context);
-  answers.project = await ask(projectQuestion, stored.project, context);
+  answers.project = await askQuestion(projectQuestion, stored.project, context);
   const save = (now: ConfigFile) => {
     // An API key that was typed for one base URL must not be stored with another one.
     if (isDeepStrictEqual(storedProfile(profile.name, now) ?? {}, stored))
@@ -81,7 +81,7 @@ async function askUntilAccepted(stored: Profile, context: Invocation): Promise<S
   const answers: SetupAnswers = {};
   for (const question of [baseUrlQuestion, apiKeyQuestion]) {
     if (question.key === 'apiKey' && stored.apiKeyCommand) return answers;
-    answers[question.key] = await ask(question, stored[question.key], context);
+    answers[question.key] = await askQuestion(question, stored[question.key], context);
   }
   for (;;) {
     const fault = await findFault(answers, context);
@@ -92,7 +92,7 @@ async function askUntilAccepted(stored: Profile, context: Invocation): Promise<S
       `That doesn't work: ${reasonOf(fault)}. Type another ${name}, or press Enter to keep it.`,
       context,
     );
-    const answer = await ask(question, answers[question.key], context);
+    const answer = await askQuestion(question, answers[question.key], context);
     if (answer === answers[question.key]) return answers;
     answers[question.key] = answer;
   }
@@ -105,21 +105,24 @@ async function findFault(answers: SetupAnswers, context: Invocation): Promise<Fa
     apiKey: { value: answers.apiKey ?? '', source },
     baseUrl: { value: answers.baseUrl ?? '', source },
   };
-  return settingsFaultOf(
-    await connectWith({ ...resolveWithoutApiKey({}, {}), ...typed }, {}, context),
-  );
+  const settings = { ...resolveWithoutApiKey({}, {}), ...typed };
+  return settingsFaultOf(await connectWith(settings, {}, context));
 }
 
 /**
  * Asks one question until the answer is valid. Returns what to store, or undefined for a setting
  * that stays unset.
  */
-async function ask(question: SetupQuestion, stored: string | undefined, context: Invocation) {
+async function askQuestion(
+  question: SetupQuestion,
+  stored: string | undefined,
+  context: Invocation,
+) {
   const isSecret = question.key === 'apiKey';
-  const askForText = isSecret ? askHidden : askLine;
+  const ask = isSecret ? askHidden : askLine;
   for (;;) {
-    const text = (await askForText(promptOf(question, stored, context), context)).trim();
-    const answer = answerIn(text, question, stored);
+    const text = (await ask(promptOf(question, stored, context), context)).trim();
+    const answer = parseAnswer(text, question, stored);
     if ('flaw' in answer) {
       printSentence(`The ${settingTable[question.key].name} ${answer.flaw}`, context);
       continue;
@@ -130,23 +133,27 @@ async function ask(question: SetupQuestion, stored: string | undefined, context:
 }
 
 function promptOf(
-  { key, asks }: SetupQuestion,
+  { key, prompt }: SetupQuestion,
   stored: string | undefined,
   context: Invocation,
 ): string {
   const theme = themeOf(context.stderr, context);
   const shown = stored && key === 'apiKey' ? maskApiKey(stored) : stored;
   const inBrackets = shown ? theme.dim(` [${shown}]`) : '';
-  return `${theme.strong(asks)}${inBrackets}: `;
+  return `${theme.strong(prompt)}${inBrackets}: `;
 }
 
-/** What was answered, or what is wrong with it, as the rest of a sentence. */
-function answerIn(
+/**
+ * The value to store, or what is wrong with the answer, as the end of a sentence. An empty answer
+ * keeps what is stored.
+ */
+function parseAnswer(
   text: string,
   { key, isNeeded }: SetupQuestion,
   stored: string | undefined,
 ): { value: string | undefined } | { flaw: string } {
-  if (text === '') return stored || !isNeeded ? { value: stored } : { flaw: 'is required.' };
+  const isRequired = isNeeded && !stored;
+  if (text === '') return isRequired ? { flaw: 'is required.' } : { value: stored };
   if (text === '-' && !isNeeded) return { value: undefined };
   const parsed = parseText(key, key === 'baseUrl' ? withScheme(text) : text);
   if ('value' in parsed) return parsed;
@@ -158,6 +165,7 @@ function answerIn(
 const withScheme = (text: string) =>
   /^[\w.-]+(:\d+)?(\/|$)/.test(text) ? schemeFor(text) + text : text;
 
+/** Why the service can't be used with these settings. Throws the interrupted problem. */
 async function settingsFaultOf(connection: Connection): Promise<Fault | undefined> {
   const { context, settings } = connection;
   const { signal } = context;
@@ -165,15 +173,18 @@ async function settingsFaultOf(connection: Connection): Promise<Fault | undefine
   if (signal.aborted) throw interruptedProblem(exitNameOfSignal(signal));
   if (answer.kind !== 'fault') return undefined;
   const { fault } = answer;
-  // Without a project, the request was about one that can't exist.
-  if (isProjectUnknown(fault))
-    return valueIfGiven(settings.project) === undefined ? undefined : fault;
+  if (isProjectUnknown(fault)) {
+    // Without a project, the request was about one that can't exist.
+    const hasProject = valueIfGiven(settings.project) !== undefined;
+    return hasProject ? fault : undefined;
+  }
+  // The run that was asked for can't exist.
   return fault.kind === 'not_found' ? undefined : fault;
 }
 
 /**
- * Polls with the current settings, which differ from the stored ones if a variable or a flag
- * overrides them.
+ * Sends a request with the current settings, which differ from the stored ones if a variable or a
+ * flag overrides them. Says what to type next, or throws the problem. Returns the exit code.
  */
 export async function trySettings(
   options: { profile?: string },

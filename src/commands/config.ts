@@ -22,11 +22,11 @@ import type { JsonObject } from '../system/json.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
 import { configSet, configUnset, warnOfOverridden } from './config-change.ts';
 
-const aboutKey = settingKeys.join(', ');
-const whenMissing = () => `settings: ${aboutKey}`;
+const keyHelp = settingKeys.join(', ');
+const whenMissing = () => `settings: ${keyHelp}`;
 
 const getCommand = define(
-  new Command('get').description('print a setting').argument('<key>', aboutKey),
+  new Command('get').description('print a setting').argument('<key>', keyHelp),
   {
     whenMissing,
     run: ([key], options, context) => configGet(key, options, context),
@@ -36,7 +36,7 @@ const getCommand = define(
 const setCommand = define(
   new Command('set')
     .description('store a setting; `set apiKey` asks for it, or reads it from a pipe')
-    .argument('<key>', aboutKey)
+    .argument('<key>', keyHelp)
     .argument('[value]', 'what to store'),
   {
     whenMissing,
@@ -46,7 +46,7 @@ const setCommand = define(
 );
 
 const unsetCommand = define(
-  new Command('unset').description('remove a stored setting').argument('<key>', aboutKey),
+  new Command('unset').description('remove a stored setting').argument('<key>', keyHelp),
   {
     whenMissing,
     run: ([key], options, context) => configUnset(key, options, context),
@@ -112,7 +112,7 @@ async function configGet(
     throw usageProblem(`${key} is not set`, hint);
   }
   return {
-    outcomes: [infoOutcome({ config: { [key]: factsOfSettings(setting) } })],
+    outcomes: [infoOutcome({ config: { [key]: documentOfSetting(setting) } })],
     forPeople: { raw: text },
   };
 }
@@ -122,10 +122,10 @@ async function configList(options: SettingFlags, context: Invocation): Promise<R
   const shown = maskSecrets(await showSettings(options, context));
   const settings = Object.entries(shown);
   const document = Object.fromEntries(
-    settings.map(([name, setting]) => [name, factsOfSettings(setting)]),
+    settings.map(([name, setting]) => [name, documentOfSetting(setting)]),
   );
   const rowsOf = (theme: Theme) =>
-    settings.map(([name, setting]) => [name, lineOf(setting, theme)] as const);
+    settings.map(([name, setting]) => [name, textOf(setting, theme)] as const);
   const { config } = readConfigFile(resolveConfigFile(context.env));
   const others = Object.keys(config.profiles ?? {}).filter((name) => name !== shown.profile.value);
   return {
@@ -140,15 +140,15 @@ async function configList(options: SettingFlags, context: Invocation): Promise<R
   };
 }
 
-function factsOfSettings({ text, source, problem }: Resolved): JsonObject {
+function documentOfSetting({ text, source, problem }: Resolved): JsonObject {
   return {
     value: text ?? null,
     source: source ?? null,
-    ...(problem && { problem: plainSentence(problem.message) }),
+    problem: problem && plainSentence(problem.message),
   };
 }
 
-function lineOf({ text, source, problem }: Resolved, theme: Theme): string {
+function textOf({ text, source, problem }: Resolved, theme: Theme): string {
   if (problem) return theme.bad(`refused: ${sanitizeLine(problem.message)}`);
   if (text === undefined) return theme.dim('not set');
   return `${sanitizeLine(text)} ${theme.dim(`(${sanitizeLine(shortSource(source))})`)}`;
@@ -161,7 +161,7 @@ function lineOf({ text, source, problem }: Resolved, theme: Theme): string {
 async function configPath(context: Invocation): Promise<Result> {
   const path = requireConfigFile(context);
   const journal = resolveStateFolder(context.env);
-  const lines = [path, ...(journal === undefined ? [] : [journal])];
+  const lines = journal === undefined ? [path] : [path, journal];
   return {
     outcomes: [infoOutcome({ config: { path, journal } })],
     forPeople: { raw: lines.join('\n') },

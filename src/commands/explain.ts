@@ -20,16 +20,16 @@ export const explain = define(command, {
     ['runctl explain 12', 'explain one, and what to do about it'],
   ],
   async run([asked]): Promise<Result> {
-    const rows = exitCodes.filter(({ code, outcome }) =>
-      [undefined, String(code), outcome].includes(asked),
+    const rows = exitCodes.filter(
+      ({ code, outcome }) => asked === undefined || asked === String(code) || asked === outcome,
     );
     if (asked !== undefined && rows.length === 0) {
       const names = exitCodes.map(({ outcome }) => outcome);
-      const otherwise =
+      const listHint =
         '`runctl explain` lists the exit codes, and any other comes from the shell or a signal';
       throw usageProblem(
         `there is no exit code ${quote(asked)}`,
-        didYouMean(asked, names) ?? otherwise,
+        didYouMean(asked, names) ?? listHint,
       );
     }
     return {

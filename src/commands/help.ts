@@ -34,50 +34,63 @@ export const help = define(command, {
       const markdown = page.trimEnd();
       return {
         forPeople: {
-          text: (_, { columns }) =>
-            `${columns === undefined ? markdown : fitted(markdown, columns)}\n`,
+          text(_, { columns }) {
+            return `${columns === undefined ? markdown : wrapMarkdown(markdown, columns)}\n`;
+          },
         },
       };
     }
-    // The build generates this page from the commands. npm 12 no longer installs it for `man`, so
-    // runctl prints it.
-    if (topic === 'man')
-      return { script: (await readFile(join(import.meta.dirname, 'runctl.1'), 'utf8')).trimEnd() };
+    if (topic === 'man') return { script: await readManPage() };
     return {
       forPeople: {
-        text: (theme, { columns = widestPage }) =>
-          pages[topic](theme, { columns: Math.min(columns, widestPage) }),
+        text(theme, { columns = widestPage }) {
+          return pages[topic](theme, { columns: Math.min(columns, widestPage) });
+        },
       },
     };
   },
 });
 
 /**
+ * The build generates this page from the commands. npm 12 no longer installs it for `man`, so
+ * runctl prints it.
+ */
+async function readManPage(): Promise<string> {
+  const page = await readFile(join(import.meta.dirname, 'runctl.1'), 'utf8');
+  return page.trimEnd();
+}
+
+/**
  * Fits Markdown to a terminal: paragraphs and list items are wrapped, blocks of code are indented,
  * links become text, and backquotes become single quotes. A shell would execute what is pasted with
  * backquotes.
  */
-function fitted(page: string, columns: number): string {
-  const [prose = '', ...rest] = page.split(/^(```[\s\S]*?^```)$/m);
-  const paragraph = /^(?![|#]).+(?:\n(?![|#]|- |\d+\. ).+)*/gm;
-  const wrapped = (text: string) =>
-    text.replace(paragraph, (each) => {
-      const indent = /^(?:- |\d+\. )/.exec(each)?.[0].length ?? 0;
-      const words = wordsIn(withoutLinks(each)).map((word) =>
-        withTyped(word, (typed) => `'${typed}'`),
-      );
-      return wrap(words, { columns, indent, taken: 0 });
-    });
-  return [prose, ...rest]
-    .map((part, at) => (at % 2 === 0 ? wrapped(part) : indented(part)))
+function wrapMarkdown(page: string, columns: number): string {
+  // Every second part is a block of code, because the expression captures it.
+  const parts = page.split(/^(```[\s\S]*?^```)$/m);
+  return parts
+    .map((part, index) => (index % 2 === 0 ? wrapProse(part, columns) : indentCode(part)))
     .join('');
 }
 
-/** With the file of each link in brackets. */
+/** A paragraph or a list item, but no heading and no row of a table. */
+const paragraphForm = /^(?![|#]).+(?:\n(?![|#]|- |\d+\. ).+)*/gm;
+
+function wrapProse(text: string, columns: number): string {
+  return text.replace(paragraphForm, (paragraph) => {
+    const [bullet = ''] = /^(?:- |\d+\. )/.exec(paragraph) ?? [];
+    const words = wordsIn(withoutLinks(paragraph)).map((word) =>
+      withTyped(word, (typed) => `'${typed}'`),
+    );
+    return wrap(words, { columns, indent: bullet.length, taken: 0 });
+  });
+}
+
+/** Replaces each link by its text, with its file in brackets. */
 const withoutLinks = (text: string) =>
   text.replace(/\[([^\]]*)\]\(([^)#]*)[^)]*\)/g, '$1 (docs/$2)');
 
-const indented = (block: string) =>
+const indentCode = (block: string) =>
   block
     .replace(/^```.*\n?/gm, '')
     .trimEnd()
@@ -129,12 +142,14 @@ function settingBlock(
   theme: Theme,
   { columns }: WrapOptions,
 ): string {
-  const { name, flag, env, isStored, default: fallback, about } = setting;
+  const { name, flag, env, isStored, default: defaultText, about } = setting;
   const rows: FieldRow[] = [
     ['flag', flag],
     ['environment', env.join(', ')],
     ['config key', isStored ? key : undefined],
-    ['default', fallback && plainSentence(fallback)],
+    ['default', defaultText && plainSentence(defaultText)],
   ];
-  return `${theme.strong(name)}: ${renderMarkup(about, theme, { columns, indent: 2, taken: name.length + 2 })}\n${fields(rows, theme, { columns, indent: 2 })}`;
+  const taken = name.length + 2;
+  const text = renderMarkup(about, theme, { columns, indent: 2, taken });
+  return `${theme.strong(name)}: ${text}\n${fields(rows, theme, { columns, indent: 2 })}`;
 }

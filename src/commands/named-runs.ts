@@ -29,6 +29,6 @@ export function namedRuns(
   );
 }
 
-/** Says on stderr which run the command took. */
-export const sayLastRun = ({ target, executionId }: Run, context: Invocation): void =>
+/** Prints on stderr which run the command took. */
+export const printLastRun = ({ target, executionId }: Run, context: Invocation): void =>
   printSentence(`Using the last run: ${automationNameOf(target)} ${executionId}`, context);

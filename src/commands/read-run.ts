@@ -10,7 +10,7 @@ import { defaults } from '../run/limits.ts';
 import type { Outcome, RunHandle } from '../run/outcome.ts';
 import type { RunResource } from '../run/service.ts';
 import { isOutage, recordNotFound } from '../watch/fetch-run.ts';
-import { namedRuns, sayLastRun } from './named-runs.ts';
+import { namedRuns, printLastRun } from './named-runs.ts';
 
 // Functions that `status` and `result` share.
 
@@ -31,7 +31,7 @@ export async function findToRead(
     needed: isFromJournal(named),
   });
   const handle = await findRun(named, connection);
-  if (isDefault) sayLastRun(handle.run, context);
+  if (isDefault) printLastRun(handle.run, context);
   return { handle, connection };
 }
 

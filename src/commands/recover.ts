@@ -56,13 +56,13 @@ export const recover = define(command, {
       outcomes.push({ ...recovery.outcome, fields: { recover } });
     }
     const isIncomplete = isJournalIncomplete(context);
-    const isNothing = outcomes.length === 0 && !options.quiet && !isIncomplete;
+    const hasNothing = outcomes.length === 0 && !options.quiet && !isIncomplete;
     return {
       outcomes,
       hintContext: connection.hintContext,
       isSafeToRepeat: !options.resend,
       unreported: [],
-      notices: isNothing ? [nothingFor(automations, connection)] : [],
+      notices: hasNothing ? [nothingToRecover(automations, connection)] : [],
       // Triggers whose records are missing in the journal can't be recovered, so the command must
       // not succeed.
       exit: isIncomplete ? 'output_error' : 'ok',
@@ -95,7 +95,7 @@ function unknownAutomation(
   };
 }
 
-function nothingFor(names: readonly string[], { baseUrl, context }: Connection): string {
+function nothingToRecover(names: readonly string[], { baseUrl, context }: Connection): string {
   const whose = names.length > 0 ? ` of ${namesIn(names)}` : '';
   return `Nothing to recover: no unresolved triggers${whose} from the last 24h ${journalPlace(baseUrl, context)}.`;
 }
@@ -131,7 +131,7 @@ function reportKindOf(
   { dryRun, quiet }: RecoverOptions,
 ): 'warning' | 'problem' | 'failed_run' | 'sentence' | undefined {
   const { outcome } = recovery;
-  if (quiet && isLeftToItsProcess(recovery)) return undefined;
+  if (quiet && isStillBeingSent(recovery)) return undefined;
   // That a later trigger has a run is reported only once, and somebody has to look for the run of
   // this one.
   if (inDoubtKindOf(outcome) === 'superseded') return dryRun ? 'sentence' : 'warning';
@@ -148,5 +148,5 @@ const inDoubtKindOf = (outcome: TriggerOutcome) =>
   outcome.kind === 'in_doubt' ? outcome.inDoubt.reason.kind : undefined;
 
 /** Another process is still sending it, and hasn't been for so long that a person should look. */
-const isLeftToItsProcess = ({ outcome, ageMs }: Recovery) =>
+const isStillBeingSent = ({ outcome, ageMs }: Recovery) =>
   inDoubtKindOf(outcome) === 'sending' && ageMs <= defaults.recoverMaxAgeMs;

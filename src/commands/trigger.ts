@@ -9,6 +9,7 @@ import { journalOf } from '../connection/open-journal.ts';
 import type { Invocation } from '../context.ts';
 import type { Result } from '../output/result.ts';
 import { maxIdempotencyKey } from '../run/limits.ts';
+import type { OutcomeOf } from '../run/outcome.ts';
 import { usageProblem } from '../run/problem.ts';
 import { shellWord } from '../run/quote.ts';
 import { automationNameOf, fullNameOf, randomUuid, type Target } from '../run/run.ts';
@@ -56,9 +57,9 @@ export const trigger = define(command, {
       'start at most one run a day',
     ],
   ],
-  whenMissing: nameKnown,
+  whenMissing: recordedNamesHint,
   async run([names], options, context) {
-    checkNeeded(options);
+    checkFlagsThatNeedOthers(options);
     const idempotencyKeyOf = parseKeyTemplate(options, names.length);
     const connection = await connectToWatch(options, context, { quiet: false });
     const project = () => need('project', connection.settings);
@@ -78,15 +79,16 @@ export const trigger = define(command, {
 });
 
 /** Throws a usage problem for a flag that has no meaning without another flag. */
-function checkNeeded({ watch, ifActive, interval, onFinal }: TriggerOptions): void {
-  if (onFinal !== undefined && !watch)
-    throw usageProblem('--on-final needs --watch', 'add `--watch`');
-  if (interval !== undefined && !watch && ifActive !== 'wait')
+function checkFlagsThatNeedOthers({ watch, ifActive, interval, onFinal }: TriggerOptions): void {
+  if (watch) return;
+  if (onFinal !== undefined) throw usageProblem('--on-final needs --watch', 'add `--watch`');
+  if (interval !== undefined && ifActive !== 'wait') {
     throw usageProblem('--interval needs --watch or --if-active wait', 'add `--watch`');
+  }
 }
 
 /** A hint that names the automations triggered here before. */
-function nameKnown(context: Invocation): string | undefined {
+function recordedNamesHint(context: Invocation): string | undefined {
   const baseUrl = valueIfGiven(resolveWithoutApiKey({}, context.env).baseUrl);
   const names = [...automationsIn({ journal: journalOf(context, { quiet: true }), baseUrl })];
   if (names.length === 0) return undefined;
@@ -99,26 +101,22 @@ function nameKnown(context: Invocation): string | undefined {
  * command generates a new one.
  */
 function dryRun(requests: readonly StartRequest[], { baseUrl }: Connection): Result {
-  const sent = requests.map(({ target, body, idempotencyKey = randomUuid() }) => {
-    const request = {
-      method: 'POST',
-      url: `${baseUrl}${triggerPath(target)}`,
-      idempotencyKey,
-      body: JSON.parse(body),
-    };
-    const triggerInfo = { attribution: 'no_run', idempotencyKey, isSafeToRepeat: true } as const;
-    return {
-      request,
-      outcome: { kind: 'dry_run', target, triggerInfo, fields: { request } } as const,
-    };
+  const unsent = requests.map(({ target, body, idempotencyKey = randomUuid() }) => {
+    const url = `${baseUrl}${triggerPath(target)}`;
+    return { target, url, body: JSON.parse(body), idempotencyKey };
   });
-  const text = sent.map(
-    ({ request: { method, url, idempotencyKey, body } }) =>
-      `${method} ${url}\nIdempotency-Key: ${idempotencyKey}\n\n${JSON.stringify(body)}\n`,
+  const outcomes = unsent.map(({ target, url, body, idempotencyKey }): OutcomeOf<'dry_run'> => {
+    const request = { method: 'POST', url, idempotencyKey, body };
+    const triggerInfo = { attribution: 'no_run', idempotencyKey, isSafeToRepeat: true } as const;
+    return { kind: 'dry_run', target, triggerInfo, fields: { request } };
+  });
+  const texts = unsent.map(
+    ({ url, body, idempotencyKey }) =>
+      `POST ${url}\nIdempotency-Key: ${idempotencyKey}\n\n${JSON.stringify(body)}\n`,
   );
   return {
-    outcomes: sent.map(({ outcome }) => outcome),
-    forPeople: { text: () => text.join('\n'), note: 'Dry run: nothing was sent.' },
+    outcomes,
+    forPeople: { text: () => texts.join('\n'), note: 'Dry run: nothing was sent.' },
   };
 }
 

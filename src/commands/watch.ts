@@ -11,13 +11,14 @@ import type { Connection } from '../connection/connection.ts';
 import { findRun } from '../connection/find-run.ts';
 import { isJournalIncomplete } from '../connection/open-journal.ts';
 import { refreshRuns } from '../connection/refresh.ts';
+import type { Invocation } from '../context.ts';
 import { runHandleOf } from '../journal/run-handle.ts';
 import type { Result } from '../output/result.ts';
 import { isUnfinished, runOf } from '../run/entry.ts';
 import { defaults } from '../run/limits.ts';
 import type { RunHandle, TargetOutcome } from '../run/outcome.ts';
 import { usageProblem } from '../run/problem.ts';
-import { namedRuns, sayLastRun } from './named-runs.ts';
+import { namedRuns, printLastRun } from './named-runs.ts';
 import { connectToWatch, type WatchFlags, watchAndReport } from './watch-and-report.ts';
 
 const command = withWatchFlags(
@@ -43,28 +44,32 @@ export const watch = define(command, {
     ],
   ],
   async run([runArguments], options, context) {
-    if (options.all && runArguments.length > 0)
+    if (options.all) {
+      if (runArguments.length === 0) return watchUnfinished(options, context);
       throw usageProblem('--all takes no run arguments', 'leave out one of the two');
-    const { texts, isDefault } = options.all ? noRuns : namedRuns(runArguments, options, context);
-    const named = texts.map(parseRunArgument);
-    const needed = options.all || named.some(isFromJournal);
-    const connection = await connectToWatch(options, context, { needed });
-    const runs = options.all ? await unfinishedRuns(connection) : await findRuns(named, connection);
-    if (isDefault) for (const { run } of runs) sayLastRun(run, context);
-    if (runs.length === 0) {
-      const isSilent = options.quiet || isJournalIncomplete(context);
-      return { forPeople: { note: isSilent ? undefined : 'No unfinished runs.' } };
     }
-    return watchAll(runs, options, connection);
+    const { texts, isDefault } = namedRuns(runArguments, options, context);
+    const named = texts.map(parseRunArgument);
+    const needed = named.some(isFromJournal);
+    const connection = await connectToWatch(options, context, { needed });
+    const handles = await findRuns(named, connection);
+    if (isDefault) for (const { run } of handles) printLastRun(run, context);
+    return watchAll(handles, options, connection);
   },
 });
 
-const noRuns = { texts: [], isDefault: false };
+async function watchUnfinished(flags: WatchFlags, context: Invocation): Promise<Result> {
+  const connection = await connectToWatch(flags, context, { needed: true });
+  const handles = await unfinishedRuns(connection);
+  if (handles.length > 0) return watchAll(handles, flags, connection);
+  const isSilent = flags.quiet || isJournalIncomplete(context);
+  return { forPeople: { note: isSilent ? undefined : 'No unfinished runs.' } };
+}
 
 async function findRuns(named: RunArgument[], connection: Connection): Promise<RunHandle[]> {
-  const runs: RunHandle[] = [];
-  for (const argument of named) runs.push(await findRun(argument, connection));
-  return runs;
+  const handles: RunHandle[] = [];
+  for (const argument of named) handles.push(await findRun(argument, connection));
+  return handles;
 }
 
 /**
@@ -88,11 +93,11 @@ async function unfinishedRuns(connection: Connection): Promise<RunHandle[]> {
  * arguments.
  */
 function watchAll(
-  runs: readonly RunHandle[],
+  handles: readonly RunHandle[],
   flags: WatchFlags,
   connection: Connection,
 ): Promise<Result> {
-  const distinct = new Map(runs.map((handle) => [keyOf(handle), handle]));
+  const distinct = new Map(handles.map((handle) => [keyOf(handle), handle]));
   return watchAndReport(distinct.size, flags, connection, async (watcher) => {
     const watchOne = async (handle: RunHandle): Promise<TargetOutcome> => {
       const outcome = await watcher.watch(handle);
@@ -100,7 +105,7 @@ function watchAll(
       return outcome;
     };
     const watches = new Map([...distinct].map(([key, handle]) => [key, watchOne(handle)]));
-    return Promise.all(runs.flatMap((handle) => watches.get(keyOf(handle)) ?? []));
+    return Promise.all(handles.flatMap((handle) => watches.get(keyOf(handle)) ?? []));
   });
 }
 

@@ -46,8 +46,8 @@ export const isSelected = (entry: Entry, { statuses, sinceMs }: Selection): bool
 
 const startOf = (entry: Entry) => (entry.kind === 'unresolved' ? undefined : entry.startedAt);
 
-const hasStartedSince = (entry: Entry, sinceMs = Number.NEGATIVE_INFINITY) =>
-  Date.parse(startOf(entry) ?? entry.at) >= sinceMs;
+const hasStartedSince = (entry: Entry, sinceMs: number | undefined) =>
+  sinceMs === undefined || Date.parse(startOf(entry) ?? entry.at) >= sinceMs;
 
 /**
  * Whether a poll can change the status of this entry to one of these. A run never becomes UNKNOWN,

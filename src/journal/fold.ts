@@ -115,8 +115,7 @@ function applyTriggered({ keys, places }: State, record: RecordOf<'triggered'>, 
 /** The run takes the place of its trigger, unless it was known before. */
 function applyAccepted(state: State, record: RecordOf<'accepted'>, position: number): void {
   const runId = runIdOf(record);
-  const isListed = state.runs.has(runId);
-  updateRun(state.runs, runId, record);
+  const isListed = !updateRun(state.runs, runId, record);
   const use = state.keys.get(triggerIdOf(record)) ?? unrecordedUse(state, record, position);
   if (use.executionId === undefined) {
     use.executionId = record.executionId;
@@ -172,22 +171,21 @@ function noteConflict(use: KeyUse, { name, activeExecutionId }: RecordOf<'refuse
 
 function applyStatus(state: State, record: RunRecord): void {
   const runId = runIdOf(record);
-  const isListed = state.runs.has(runId);
-  updateRun(state.runs, runId, record);
-  if (!isListed) state.places.push({ runId, isWhole: record.first === true });
+  const isNew = updateRun(state.runs, runId, record);
+  if (isNew) state.places.push({ runId, isWhole: record.first === true });
 }
 
 type RunRecord = RecordOf<'accepted' | 'status' | 'not_found'>;
 
 /**
  * Adds a record to what is known of its run, whose id is `runIdOf`. A final status stays, unless a
- * graver one comes.
+ * graver one comes. Returns whether the run was unknown before.
  */
-export function updateRun(runs: State['runs'], id: string, record: RunRecord): void {
+export function updateRun(runs: State['runs'], id: string, record: RunRecord): boolean {
   const earlier = runs.get(id);
   if (record.type === 'not_found') {
     runs.set(id, notFoundRun(record, earlier));
-    return;
+    return earlier === undefined;
   }
   // There may be a hundred thousand of them, so a run that is known is changed in place.
   const run = earlier?.kind === 'run' ? earlier : newRun(record, earlier);
@@ -198,6 +196,7 @@ export function updateRun(runs: State['runs'], id: string, record: RunRecord): v
     run.account = record.account;
   }
   if (run !== earlier) runs.set(id, run);
+  return earlier === undefined;
 }
 
 function notFoundRun({ baseUrl, target, executionId, at }: RunRecord, earlier: RunEntry | undefined): RunEntry {

@@ -105,7 +105,8 @@ export class Journal {
     for (const { entry, isWhole } of this.#listed(filter)) {
       // A run with neither a key nor a first record began in a file that wasn't read.
       const isCut = isPart && !isWhole && entry.idempotencyKey === undefined;
-      const isSeen = seen.size > 0 && seen.has(idOf(entry));
+      // Once all of them were met again, no more ids are needed.
+      const isSeen = seen.size > 0 && seen.delete(idOf(entry));
       if (!isCut && !isSeen) yield entry;
     }
   }

@@ -156,21 +156,34 @@ const requiredNames = new Map<unknown, string[]>(
   tables.map(([type, fields]) => [type, Object.keys(fields).filter((name) => fields[name]?.isRequired)]),
 );
 /** The type of each field, whichever record has it. */
-const fieldTypes = [
-  ...new Map(tables.flatMap(([, fields]) => Object.entries(fields)).map(([name, { type }]) => [name, type])),
-];
+const fieldTypes = new Map(
+  tables.flatMap(([, fields]) => Object.entries(fields).map(([name, { type }]) => [name, type] as const)),
+);
 
 /**
- * Undefined if a line is torn, has another schema or has a field of the wrong type. The check is
- * written by hand, because valibot takes longer than the parsing itself.
+ * Undefined if a line is torn, has another schema or has a field of the wrong type. There may be
+ * hundreds of thousands of lines, so the check is written by hand, and the parsed value isn't
+ * copied: each of the two would take longer than the parsing itself.
  */
 export function parseRecord(line: string): JournalRecord | undefined {
   try {
     const value: unknown = JSON.parse(line);
-    return isStored(value) ? ({ ...value, target: parsePath(value.target) } as JournalRecord) : undefined;
+    if (!isStored(value)) return undefined;
+    const target = parsePath(value.target);
+    return target && (setTarget(value, target) as JournalRecord);
   } catch {
     return undefined;
   }
+}
+
+/** A record as it is in the file. */
+interface StoredFields extends Record<string, unknown> {
+  target: string;
+}
+
+function setTarget(fields: Record<string, unknown>, target: Target): object {
+  fields.target = target;
+  return fields;
 }
 
 /** Has the file a line with one of these texts? */
@@ -193,13 +206,16 @@ export function recordsIn(bytes: Buffer, texts?: readonly string[]): JournalReco
   return records;
 }
 
-function isStored(value: unknown): value is { target: string } {
-  const fields: Record<string, unknown> = Object(value);
-  return (
-    hasCommonFields(fields) &&
-    requiredNames.get(fields.type)?.every((name) => fields[name] !== undefined) === true &&
-    fieldTypes.every(([name, type]) => fields[name] === undefined || typeof fields[name] === type)
-  );
+function isStored(value: unknown): value is StoredFields {
+  if (typeof value !== 'object' || value === null) return false;
+  const fields = value as Record<string, unknown>;
+  if (!hasCommonFields(fields)) return false;
+  if (requiredNames.get(fields.type)?.every((name) => fields[name] !== undefined) !== true) return false;
+  for (const name in fields) {
+    const type = fieldTypes.get(name);
+    if (type !== undefined && typeof fields[name] !== type) return false;
+  }
+  return true;
 }
 
 function hasCommonFields({ schema, at, baseUrl, target }: Record<string, unknown>): boolean {
@@ -209,7 +225,6 @@ function hasCommonFields({ schema, at, baseUrl, target }: Record<string, unknown
     /^\d{4}-/.test(at) && // further years, to which no time can be added, are not ours
     !Number.isNaN(Date.parse(at)) &&
     typeof baseUrl === 'string' &&
-    typeof target === 'string' &&
-    parsePath(target) !== undefined
+    typeof target === 'string'
   );
 }

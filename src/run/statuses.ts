@@ -58,7 +58,8 @@ export function hasFinished({ status, startedAt = '', completedAt = '' }: Report
 }
 
 export function finalStatusOf(status: string): FinalStatus | undefined {
-  return finalStatuses.find((final) => final === normalize(status));
+  const normalized = normalize(status);
+  return finalStatuses.find((final) => final === normalized);
 }
 
 /** What follows from the status of a run that has finished. */

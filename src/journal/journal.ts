@@ -92,22 +92,35 @@ export class Journal {
    * newest files are read first, and the others only if the caller asks for more.
    */
   *entries(filter: EntryFilter = {}): Generator<Entry> {
-    const seen = new Set<string>();
-    const isFirstPart = (files: number) => filter.sinceMs === undefined && files < (filter.files ?? Infinity);
-    for (const files of newestFiles.filter(isFirstPart)) {
-      for (const { entry, isWhole } of this.#listed({ ...filter, files })) {
-        if (!isWhole || seen.has(idOf(entry))) continue;
-        seen.add(idOf(entry));
-        yield entry;
-      }
+    const yielded = new Set<string>();
+    for (const entry of this.#newest(filter)) {
+      const id = idOf(entry);
+      if (yielded.has(id)) continue;
+      yielded.add(id);
+      yield entry;
     }
+    for (const entry of this.#all(filter)) {
+      // Once each of them has come again, the ids of the others needn't be compared.
+      if (yielded.size > 0 && yielded.delete(idOf(entry))) continue;
+      yield entry;
+    }
+  }
+
+  /** The entries that no file but the newest can change or move. Some may come twice. */
+  *#newest(filter: EntryFilter): Generator<Entry> {
+    const { sinceMs, files: most = Infinity } = filter;
+    if (sinceMs !== undefined) return;
+    for (const files of newestFiles.filter((files) => files < most)) {
+      for (const { entry, isWhole } of this.#listed({ ...filter, files })) if (isWhole) yield entry;
+    }
+  }
+
+  *#all(filter: EntryFilter): Generator<Entry> {
     const isPart = !filter.hasRun && (filter.sinceMs !== undefined || filter.files !== undefined);
     for (const { entry, isWhole } of this.#listed(filter)) {
       // A run with neither a key nor a first record began in a file that wasn't read.
       const isCut = isPart && !isWhole && entry.idempotencyKey === undefined;
-      // Once all of them were met again, no more ids are needed.
-      const isSeen = seen.size > 0 && seen.delete(idOf(entry));
-      if (!isCut && !isSeen) yield entry;
+      if (!isCut) yield entry;
     }
   }
 
@@ -130,7 +143,7 @@ export class Journal {
   *#read(filter: EntryFilter): Generator<JournalRecord> {
     const part = { ...filter, texts: textsOf(filter) };
     const isSearch = filter.statuses !== undefined || filter.isUnfinished;
-    const found = isSearch ? [recordsWithStatus(filter, () => this.#log.readText(part))] : this.#log.read(part);
+    const found = isSearch ? [recordsWithStatus(filter, () => this.#log.readLines(part))] : this.#log.read(part);
     for (const records of found) for (const record of records) if (isMatch(record, filter)) yield record;
   }
 

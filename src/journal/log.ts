@@ -4,7 +4,7 @@ import { systemErrorName } from '../system/error-name.ts';
 import { UnsafePathError } from '../system/own-file.ts';
 import { appendLine, type Sync } from './append-line.ts';
 import { alwaysKept, filesIn, fullFileBytes, readFile } from './files.ts';
-import { hasText, type JournalRecord, type NewRecord, pathOf, recordsIn, storedRecord } from './records.ts';
+import { type JournalRecord, linesIn, type NewRecord, pathOf, recordsIn, storedRecord } from './records.ts';
 
 export interface Log {
   /**
@@ -13,8 +13,8 @@ export interface Log {
   append(record: NewRecord): JournalRecord | undefined;
   /** The records of each file, oldest first. A file that can't be read is reported. */
   read(part?: LogPart): Generator<JournalRecord[]>;
-  /** The text of each file that has one of `texts`, in the same order. */
-  readText(part?: LogPart): Generator<string>;
+  /** The same lines, not parsed. */
+  readLines(part?: LogPart): Generator<string[]>;
 }
 
 /** Which part of the journal is read. */
@@ -56,7 +56,7 @@ export function openLog(options: LogOptions): Log {
   };
   if (folder === undefined) {
     const append = () => report('there is no folder for the journal (set HOME or RUNCTL_STATE_DIR)', 'written');
-    return { append: () => void append(), *read() {}, *readText() {} };
+    return { append: () => void append(), *read() {}, *readLines() {} };
   }
   const fail = (doing: Lack, error: unknown) => {
     const lack = error instanceof UnsafePathError ? 'used' : doing;
@@ -91,8 +91,8 @@ export function openLog(options: LogOptions): Log {
     *read(part = {}) {
       for (const bytes of filesOf(part)) yield recordsIn(bytes, part.texts);
     },
-    *readText(part = {}) {
-      for (const bytes of filesOf(part)) if (hasText(bytes, part.texts)) yield bytes.toString();
+    *readLines(part = {}) {
+      for (const bytes of filesOf(part)) yield linesIn(bytes, part.texts);
     },
   };
 

@@ -5,7 +5,7 @@ import { type JournalRecord, parseRecord } from './records.ts';
 
 // Parsing the lines of a year takes ten times as long as searching them. So the first reading only
 // finds the ids of the runs and the idempotency keys of the triggers that may have the status, and
-// the second reading parses their lines. It may be too many, because their records are folded
+// the second reading parses their lines. It may find too many, because their records are folded
 // afterwards, but never too few. Lines are searched in the form in which `JSON.stringify` writes
 // them.
 
@@ -19,22 +19,8 @@ export interface StatusSearch {
   baseUrl?: string;
 }
 
-/**
- * The records of what may have one of these statuses, oldest first. `read` gives the text of each
- * file.
- */
-export function* recordsWithStatus(search: StatusSearch, read: () => Iterable<string>): Generator<JournalRecord> {
-  const { runs, keys } = findIds(search, read);
-  if (runs.size === 0 && keys.size === 0) return;
-  const isWanted = (line: string) =>
-    (runs.size > 0 && runs.has(idIn(line, runLabel))) || (keys.size > 0 && keys.has(idIn(line, keyLabel)));
-  for (const text of read()) {
-    for (const line of text.split('\n')) {
-      const record = isWanted(line) ? parseRecord(line) : undefined;
-      if (record) yield record;
-    }
-  }
-}
+/** The lines of one file after the other, oldest first. */
+type ReadLines = () => Iterable<string[]>;
 
 /** The ids of runs, and the idempotency keys of triggers. */
 interface Ids {
@@ -42,28 +28,52 @@ interface Ids {
   keys: Set<string>;
 }
 
-/** Looks for ids in the text of one file after the other. */
-interface Finder {
-  read(text: string): void;
-  addTo(ids: Ids): void;
+/** If so many runs have the status, parsing every line is faster than searching for them. */
+const manyRuns = 5000;
+
+/** The records of what may have one of these statuses, oldest first. */
+export function* recordsWithStatus(search: StatusSearch, read: ReadLines): Generator<JournalRecord> {
+  const ids = findIds(search, read);
+  if (ids.runs.size === 0 && ids.keys.size === 0) return;
+  const isEveryLine = ids.runs.size >= manyRuns;
+  for (const lines of read()) {
+    for (const line of lines) {
+      const record = isEveryLine || isAbout(ids, line) ? parseRecord(line) : undefined;
+      if (record) yield record;
+    }
+  }
 }
 
-function findIds(search: StatusSearch, read: () => Iterable<string>): Ids {
+const isAbout = ({ runs, keys }: Ids, line: string): boolean =>
+  (runs.size > 0 && runs.has(idIn(line, runLabel))) || (keys.size > 0 && keys.has(idIn(line, keyLabel)));
+
+function findIds(search: StatusSearch, read: ReadLines): Ids {
   const { otherRuns = [] } = search;
   const ids: Ids = { runs: new Set(otherRuns.map(idOf)), keys: new Set() };
-  const finders = findersFor(search);
+  const finders = findersFor(search, ids);
   if (finders.length === 0) return ids;
-  for (const text of read()) for (const finder of finders) finder.read(text);
-  for (const finder of finders) finder.addTo(ids);
+  for (const lines of read()) {
+    for (const finder of finders) for (const line of lines) finder.read(line);
+    if (ids.runs.size >= manyRuns) return ids;
+  }
+  for (const finder of finders) finder.end?.();
   return ids;
 }
 
-function findersFor({ statuses = [], isUnfinished, baseUrl }: StatusSearch): Finder[] {
+/** Adds the ids that it finds in these lines, oldest first. Some are only known at the end. */
+interface Finder {
+  read(line: string): void;
+  end?(): void;
+}
+
+function findersFor({ statuses = [], isUnfinished, baseUrl }: StatusSearch, ids: Ids): Finder[] {
   const finders: Finder[] = [];
   const written = statuses.filter((status) => status !== 'RUNNING' && status !== 'UNKNOWN');
-  if (written.length > 0) finders.push(createStatusFinder(written));
-  if (isUnfinished ?? statuses.includes('RUNNING')) finders.push(createUnfinishedFinder(baseUrl));
-  if (statuses.includes('UNKNOWN')) finders.push(createUnresolvedFinder());
+  if (written.length > 0) finders.push(createStatusFinder(written, ids));
+  if (isUnfinished ?? statuses.includes('RUNNING')) {
+    finders.push(createUnfinishedFinder(baseUrl, ids));
+  }
+  if (statuses.includes('UNKNOWN')) finders.push(createUnresolvedFinder(ids));
   return finders;
 }
 
@@ -71,60 +81,53 @@ function findersFor({ statuses = [], isUnfinished, baseUrl }: StatusSearch): Fin
  * The runs with a record that has one of these words: a status, in any case of letters, or
  * `not_found`, a type of record.
  */
-function createStatusFinder(words: readonly string[]): Finder {
-  const runs = new Set<string>();
-  const escaped = words.map((word) => escapeRegExp(JSON.stringify(word)));
-  const pattern = new RegExp(escaped.join('|'), 'gi');
+function createStatusFinder(words: readonly string[], { runs }: Ids): Finder {
+  const pattern = new RegExp(words.map((word) => escapeRegExp(JSON.stringify(word))).join('|'), 'i');
   return {
-    read(text) {
-      for (const { index } of text.matchAll(pattern)) {
-        const id = idIn(lineAround(text, index), runLabel);
-        if (id) runs.add(id);
-      }
-    },
-    addTo(ids) {
-      for (const id of runs) ids.runs.add(id);
+    read(line) {
+      const id = pattern.test(line) ? idIn(line, runLabel) : '';
+      if (id !== '') runs.add(id);
     },
   };
 }
 
 /** The runs without a final status. Final statuses stay, so a run with one is never unfinished. */
-function createUnfinishedFinder(baseUrl: string | undefined): Finder {
-  const all = new Set<string>();
+function createUnfinishedFinder(baseUrl: string | undefined, { runs }: Ids): Finder {
+  const unfinished = new Set<string>();
   const finished = new Set<string>();
   const itsUrl = `"baseUrl":${JSON.stringify(baseUrl)},`;
   const final = new RegExp(`"status":"(?:${finalStatuses.join('|')})"`);
   // Another service may have a run with this id.
   const isFinal = (line: string) => final.test(line) && line.includes(itsUrl) && isWhole(line);
   return {
-    read(text) {
-      for (const line of text.split('\n')) {
-        const id = idIn(line, runLabel);
-        if (id) (isFinal(line) ? finished : all).add(id);
-      }
+    read(line) {
+      const id = idIn(line, runLabel);
+      if (id === '' || finished.has(id)) return;
+      if (isFinal(line)) {
+        unfinished.delete(id);
+        finished.add(id);
+      } else unfinished.add(id);
     },
-    addTo(ids) {
-      for (const id of all) if (!finished.has(id)) ids.runs.add(id);
+    end() {
+      for (const id of unfinished) runs.add(id);
     },
   };
 }
 
 /** The triggers that weren't accepted. One that was has a run for good. */
-function createUnresolvedFinder(): Finder {
-  const keys = new Map<string, string>();
+function createUnresolvedFinder({ keys }: Ids): Finder {
+  const unresolved = new Map<string, string>();
   const accepted = new Set<string>();
   return {
-    read(text) {
-      for (const line of text.split('\n')) {
-        const isTriggered = line.includes('"type":"triggered"');
-        if (!isTriggered && !line.includes('"type":"accepted"')) continue;
-        const key = idIn(line, keyLabel);
-        if (isTriggered) keys.set(triggerIn(line), key);
-        else if (isWhole(line)) accepted.add(triggerIn(line));
-      }
+    read(line) {
+      const isTriggered = line.includes('"type":"triggered"');
+      if (!isTriggered && !line.includes('"type":"accepted"')) return;
+      const trigger = triggerIn(line);
+      if (isTriggered) unresolved.set(trigger, idIn(line, keyLabel));
+      else if (isWhole(line)) accepted.add(trigger);
     },
-    addTo(ids) {
-      for (const [trigger, key] of keys) if (!accepted.has(trigger)) ids.keys.add(key);
+    end() {
+      for (const [trigger, key] of unresolved) if (!accepted.has(trigger)) keys.add(key);
     },
   };
 }
@@ -150,11 +153,6 @@ const idOf = ({ executionId }: RunEntry): string =>
 function triggerIn(line: string): string {
   const end = line.indexOf('"', line.indexOf(keyLabel) + keyLabel.length);
   return line.slice(line.indexOf('"baseUrl":'), end);
-}
-
-function lineAround(text: string, at: number): string {
-  const end = text.indexOf('\n', at);
-  return text.slice(text.lastIndexOf('\n', at) + 1, end === -1 ? undefined : end);
 }
 
 /** A torn line is no record, and an id that is cut means others, too. */

@@ -62,7 +62,8 @@ function formatItem(term: string, width: number, about: string, help: Help): str
   const { helpWidth: columns = 80, minWidthToWrap } = help;
   if (about === '' || columns - width - 4 >= minWidthToWrap)
     return Help.prototype.formatItem.call(help, term, width, about, help);
-  return `  ${wrap(term.split(' '), { columns, indent: 4, taken: 2 })}\n      ${wrap(about.split(' '), { columns, indent: 6 })}`;
+  const itemLines = wrap(term.split(' '), { columns, indent: 4, taken: 2 });
+  return `  ${itemLines}\n      ${wrap(about.split(' '), { columns, indent: 6 })}`;
 }
 
 function nameAndArguments(command: CommandUnknownOpts): string {
@@ -82,14 +83,14 @@ function termsOf(
 }
 
 function examplesOf(examples: readonly Example[], columns: number, theme: Theme): string {
-  const width = Math.max(
-    0,
-    ...examples.map(([{ length }]) => length).filter((length) => length <= columns / 2),
-  );
-  const lines = examples.map(([command, about]) =>
-    command.length <= width && 6 + width + about.length <= columns
-      ? `  ${theme.busy(command)}${' '.repeat(width - command.length)}  # ${about}`
-      : `  ${theme.busy(command)}\n      # ${wrap(about.split(' '), { columns, indent: 8 })}`,
-  );
+  const lengths = examples.map(([{ length }]) => length).filter((length) => length <= columns / 2);
+  const width = Math.max(0, ...lengths);
+  const lines = examples.map(([command, about]) => {
+    const shown = `  ${theme.busy(command)}`;
+    if (command.length <= width && 6 + width + about.length <= columns) {
+      return `${shown}${' '.repeat(width - command.length)}  # ${about}`;
+    }
+    return `${shown}\n      # ${wrap(about.split(' '), { columns, indent: 8 })}`;
+  });
   return `${theme.strong('Examples:')}\n${lines.join('\n')}`;
 }

@@ -41,17 +41,19 @@ export function parse(
   output: HelpOutput,
   whenMissing: WhenMissing = () => undefined,
 ): ParsedCommand | undefined {
-  const typed = readWords(asCommand(argv), program);
-  const line = typed.command === findCommand(program, 'help') ? pageOf(typed, program) : typed;
+  const typed = readWords(withCommand(argv), program);
+  const isHelpCommand = typed.command === findCommand(program, 'help');
+  const line = isHelpCommand ? helpLineOf(typed, program) : typed;
   const { command, words } = line;
-  prepare(program, output);
+  configureCommander(program, output);
   try {
     program.parse(words, { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return undefined;
-    if (error.code === 'commander.unknownCommand' && command === program)
-      throw line === typed ? unknownCommand(line, 'see `runctl --help`') : unknownTopic(line);
+    if (error.code === 'commander.unknownCommand' && command === program) {
+      throw isHelpCommand ? unknownTopic(line) : unknownCommand(line, 'see `runctl --help`');
+    }
     throw problemOf(error, line, whenMissing);
   }
   const options = command.optsWithGlobals() as ParsedCommand['options'];
@@ -59,7 +61,7 @@ export function parse(
 }
 
 /** An empty command line means `--help`, and `--version --json` means `version --json`. */
-function asCommand(argv: readonly string[]): readonly string[] {
+function withCommand(argv: readonly string[]): readonly string[] {
   const [first, second, ...others] = argv;
   if (first === undefined) return ['--help'];
   return /^(-V|--version)$/.test(first) && second?.startsWith('-')
@@ -68,7 +70,7 @@ function asCommand(argv: readonly string[]): readonly string[] {
 }
 
 /** `help config set` means `config set --help`, unless it names a topic. */
-function pageOf(
+function helpLineOf(
   { command, operands, words }: CommandLine,
   program: CommandUnknownOpts,
 ): CommandLine {
@@ -82,7 +84,7 @@ function pageOf(
  * Configures commander so that it doesn't end the process or print errors, and prints help to
  * `output`.
  */
-function prepare(program: CommandUnknownOpts, output: HelpOutput): void {
+function configureCommander(program: CommandUnknownOpts, output: HelpOutput): void {
   const theme = createTheme({ colors: output.colors ?? false, unicode: true });
   const help = helpIn(theme);
   const writing = {
@@ -110,13 +112,13 @@ const commandHints: ReadonlyMap<string, string> = new Map([
 
 function unknownCommand(
   { command, operands: [word = ''] }: CommandLine,
-  otherwise: string,
+  defaultHint: string,
 ): Problem {
   const names = command.commands.flatMap((inner) => [inner.name(), ...inner.aliases()]);
   const path = `${pathOf(command)} ${word}`.trim();
   return usageProblem(
     `unknown command '${path}'`,
-    commandHints.get(word) ?? didYouMean(word, names) ?? otherwise,
+    commandHints.get(word) ?? didYouMean(word, names) ?? defaultHint,
   );
 }
 
@@ -125,7 +127,7 @@ function unknownTopic(line: CommandLine): Problem {
   return unknownCommand(line, near ?? `topics are ${helpTopics.join(', ')}`);
 }
 
-function unknownFlag(flag: string, { command }: CommandLine, otherwise: string): Problem {
+function unknownFlag(flag: string, { command }: CommandLine, defaultHint: string): Problem {
   const options = [...command.options, ...(command.parent ? commonOptions : []), helpOption];
   const names = options.flatMap(({ long }) => (long ? withoutDashes(long) : []));
   const near = nearWords(withoutDashes(flag), names);
@@ -134,7 +136,7 @@ function unknownFlag(flag: string, { command }: CommandLine, otherwise: string):
   if (findOption(command.options, flag))
     return usageProblem(message, `put ${flag} after ${pathOf(command)}`);
   const hint =
-    near.length > 0 ? `did you mean ${near.map((name) => `--${name}`).join(' or ')}?` : otherwise;
+    near.length > 0 ? `did you mean ${near.map((name) => `--${name}`).join(' or ')}?` : defaultHint;
   return usageProblem(message, hint);
 }
 
@@ -155,20 +157,23 @@ function problemOf(error: CommanderError, line: CommandLine, whenMissing: WhenMi
       return unknownCommand(line, help);
     case 'commander.excessArguments':
       if (command.commands.length > 0) return unknownCommand(line, help);
-      return excessArguments(line, namedWithSpace(line) ?? detailsOf(command).whenExcess ?? help);
+      return excessArguments(line, hintForSpace(line) ?? detailsOf(command).whenExcess ?? help);
     case 'commander.invalidArgument':
       return usageProblem(invalidValueIn(message), help);
     case 'commander.conflictingOption':
-      return usageProblem(
-        message.replace(/option '(?:-\w, )?(--[\w-]+).*?'/g, '$1').replace('cannot', "can't"),
-        'leave out one of the two',
-      );
+      return usageProblem(conflictIn(message), 'leave out one of the two');
     case 'commander.unknownOption':
-      return unknownFlag(/^unknown option '(.*)'$/s.exec(message)?.[1] ?? '', line, help);
+      return unknownFlag(unknownFlagIn(message), line, help);
     default:
       return usageProblem(message, help);
   }
 }
+
+/** Such as `--json can't be used with --field`. */
+const conflictIn = (message: string) =>
+  message.replace(/option '(?:-\w, )?(--[\w-]+).*?'/g, '$1').replace('cannot', "can't");
+
+const unknownFlagIn = (message: string) => /^unknown option '(.*)'$/s.exec(message)?.[1] ?? '';
 
 /** The command line has only the name of a group of commands, or no command. */
 function withoutSubcommand(command: CommandUnknownOpts, help: string): Problem {
@@ -178,17 +183,21 @@ function withoutSubcommand(command: CommandUnknownOpts, help: string): Problem {
   return usageProblem(`${path} needs one of: ${names.join(', ')}`, help);
 }
 
-function missingArgument(command: CommandUnknownOpts, message: string, otherwise: string): Problem {
+function missingArgument(
+  command: CommandUnknownOpts,
+  message: string,
+  defaultHint: string,
+): Problem {
   const argument = command.registeredArguments.find((each) => message.includes(`'${each.name()}'`));
   const { argChoices } = argument ?? {};
-  const hint = argChoices ? `choose one of ${argChoices.join(', ')}` : otherwise;
+  const hint = argChoices ? `choose one of ${argChoices.join(', ')}` : defaultHint;
   return usageProblem(`missing argument <${argument?.name()}>`, hint);
 }
 
-function excessArguments({ command, words }: CommandLine, otherwise: string): Problem {
+function excessArguments({ command, words }: CommandLine, defaultHint: string): Problem {
   const dashed = words.find(hasOtherDash);
   if (dashed === undefined)
-    return usageProblem(`too many arguments for '${pathOf(command)}'`, otherwise);
+    return usageProblem(`too many arguments for '${pathOf(command)}'`, defaultHint);
   return usageProblem(`${quote(dashed)} begins with a typographic dash`, didYouMeanFlag(dashed));
 }
 
@@ -196,7 +205,7 @@ function excessArguments({ command, words }: CommandLine, otherwise: string): Pr
  * A project and a name were typed as two arguments, but are one. The UUID of an agent is an
  * argument of its own.
  */
-function namedWithSpace({
+function hintForSpace({
   command,
   operands: [projectId = '', name],
 }: CommandLine): string | undefined {

@@ -35,8 +35,8 @@ export function readWords(argv: readonly string[], program: CommandUnknownOpts):
     } else if (isFlag(word)) {
       words.push(...readFlag(word, left, command, program));
     } else {
-      const inner = operands.length === 0 ? findCommand(command, word) : undefined;
-      if (inner) command = inner;
+      const subcommand = operands.length === 0 ? findCommand(command, word) : undefined;
+      if (subcommand) command = subcommand;
       else operands.push(word);
       words.push(word);
     }
@@ -64,7 +64,11 @@ export function namedCommand(
   return command === program ? undefined : command;
 }
 
-/** Returns a flag and its value, which is removed from the words that are left. */
+/**
+ * Returns a flag and its value, which is removed from the words that are left. Throws a usage
+ * problem for an unknown option with one dash, a missing value, or a value that the flag doesn't
+ * take.
+ */
 function readFlag(
   word: string,
   left: string[],
@@ -77,13 +81,13 @@ function readFlag(
     throw usageProblem(`unknown option '${word}'`, didYouMeanFlag(word));
   const option = findOption(options, name);
   if (!option) {
-    checkNotForApiKey(isLong ? name : word);
+    refuseApiKeyFlag(isLong ? name : word);
     return [word.replace(/=.*/s, '')];
   }
   if (option.required) return value === undefined ? takeValue(word, left, option, command) : [word];
   if (value === undefined) return [word];
   if (isLong || value.startsWith('='))
-    throw usageProblem(`${name} takes no value`, withoutValue(name, value));
+    throw usageProblem(`${name} takes no value`, hintWithoutValue(name, value));
   // `-wq` means `-w -q`.
   left.unshift(`-${value}`);
   return [name];
@@ -98,7 +102,7 @@ function partsOfFlag(word: string): { name: string; value?: string; isLong: bool
 }
 
 /** Throws a usage problem that doesn't repeat the value, because the value is an API key. */
-function checkNotForApiKey(flag: string): void {
+function refuseApiKeyFlag(flag: string): void {
   if (!isForApiKey(flag)) return;
   throw usageProblem(
     `no flag takes the API key, so ${flag} is unknown`,
@@ -108,7 +112,7 @@ function checkNotForApiKey(flag: string): void {
 
 const isForApiKey = (flag: string) => /^--?(?:(?:api|access|auth)[-_]?)?(?:key|token)$/i.test(flag);
 
-const withoutValue = (flag: string, value: string) =>
+const hintWithoutValue = (flag: string, value: string) =>
   /^=?(?:false|no|off|0)$/i.test(value)
     ? `${flag} is off by default: leave it out`
     : `write ${flag} without a value`;

@@ -18,14 +18,15 @@ import { endedBySignal } from '../run/exit-of.ts';
 import type { TriggerInfo } from '../run/outcome.ts';
 import { mayHaveStarted, Problem } from '../run/problem.ts';
 import { shellWord } from '../run/quote.ts';
-import { type Setting, settingTable, unknownVariables } from '../settings/table.ts';
+import { unknownVariables } from '../settings/table.ts';
 import { isInterrupted } from '../system/clock.ts';
 import { misplacedApiKeys } from '../system/secrets.ts';
 import { checkFields } from './check-fields.ts';
 import { checkNames } from './check-names.ts';
 import { detailsOf, findCommand, pathOf } from './command.ts';
-import { parse } from './parse-command-line.ts';
+import { type ParsedCommand, parse } from './parse-command-line.ts';
 import { namedCommand } from './read-words.ts';
+import { withConnectionFlags } from './suggested-command.ts';
 
 /**
  * Runs one command line and returns the exit code. Never rejects; a promise in `crash` rejects with
@@ -41,48 +42,78 @@ export async function runCli(
   context.secrets.protect((context.env.RUNCTL_API_KEY ?? '').trim());
   // A `--` before the command has no meaning.
   const argv = words[0] === '--' ? words.slice(1) : words;
-  // If the command line can't be parsed, `--json` is searched for as a word, up to the next `--`.
-  const ownEnd = argv.indexOf('--', 1);
-  const typed = ownEnd < 0 ? argv : argv.slice(0, ownEnd);
-  let output: OutputOptions = { json: typed.includes('--json') };
-  const commandNamed = (word: string) => findCommand(program, word);
-  let command = namedCommand(typed, program);
-  const commandLine = ['runctl', ...argv.map(shellWord)].join(' ');
-  const about = {
-    command: command ? pathOf(command) : null,
-    commandLine,
-    typed: [],
-    withFlags: (line: string) => line,
-  };
-  let own = invocationOf(output, { ...context, ...about });
+  let call = unparsedCall(argv, program, context);
   try {
     await loadColors(context.stdout, context.stderr);
-    const overview = argv.length === 0 ? await detailsOf(program).whenBare?.(own) : undefined;
-    if (overview !== undefined) return end(overview, {}, own);
-    const parsed = parse(argv, program, context.stdout, (typed) =>
-      detailsOf(typed).whenMissing?.(context),
+    if (argv.length === 0) {
+      const overview = await detailsOf(program).whenBare?.(call.invocation);
+      if (overview !== undefined) return end(overview, {}, call.invocation);
+    }
+    const parsed = parse(argv, program, context.stdout, (command) =>
+      detailsOf(command).whenMissing?.(context),
     );
     if (!parsed) return 0;
-    const { path, args, options } = parsed;
-    const { onFinal: _, ...shown } = options;
-    checkNames(parsed, (word) => commandNamed(word) !== undefined && !isAutomation(word, own));
-    const texts = [args, shown].flatMap(Object.values).flat();
-    command = parsed.command;
-    const flags = connectionFlags(options);
-    const withFlags = (line: string) => (connects(line) ? line + flags : line);
-    own = invocationOf(options, { ...own, command: path, withFlags, typed: texts });
+    const { command, path, args, options } = parsed;
+    checkNames(parsed, (word) => isLikelyCommand(word, program, call.invocation));
+    const invocation = invocationOf(options, {
+      ...call.invocation,
+      command: path,
+      withFlags: withConnectionFlags(options),
+      typed: typedValuesOf(parsed),
+    });
+    call = { ...call, command, invocation };
     // `doctor` reports these warnings as findings.
-    if (!/^(help|version|completion|doctor)$/.test(path)) warnOfVariables(own);
+    if (!/^(help|version|completion|doctor)$/.test(path)) warnOfVariables(invocation);
     await checkFields(options.field, path);
-    output = options;
-    const running = detailsOf(command).run?.(args, options, own) ?? 0;
-    return end(await Promise.race([running, ...crash]), options, own);
+    call = { ...call, output: options };
+    const running = detailsOf(command).run?.(args, options, invocation) ?? 0;
+    return end(await Promise.race([running, ...crash]), options, invocation);
   } catch (error) {
     // An API key may have been typed in the place of another argument, so it is hidden before the
     // message is printed.
     for (const word of misplacedApiKeys(argv)) context.secrets.protect(word);
-    return fail(error, output, own, command);
+    return fail(error, call);
   }
+}
+
+/** A command line, as far as it is known. Its problem is printed as these options ask for. */
+interface Call {
+  command: CommandUnknownOpts | undefined;
+  output: OutputOptions;
+  invocation: Invocation;
+}
+
+/**
+ * What is known of a command line before it is parsed, or if it can't be. `--json` is searched for
+ * as a word, up to the next `--`.
+ */
+function unparsedCall(
+  argv: readonly string[],
+  program: CommandUnknownOpts,
+  context: Context,
+): Call {
+  const ownEnd = argv.indexOf('--', 1);
+  const ownWords = ownEnd < 0 ? argv : argv.slice(0, ownEnd);
+  const command = namedCommand(ownWords, program);
+  const output = { json: ownWords.includes('--json') };
+  const invocation = invocationOf(output, {
+    ...context,
+    command: command ? pathOf(command) : null,
+    commandLine: ['runctl', ...argv.map(shellWord)].join(' '),
+    typed: [],
+    withFlags: (line) => line,
+  });
+  return { command, output, invocation };
+}
+
+/** Was this word probably meant to be a command, and not an automation of that name? */
+const isLikelyCommand = (word: string, program: CommandUnknownOpts, invocation: Invocation) =>
+  findCommand(program, word) !== undefined && !isAutomation(word, invocation);
+
+/** Arguments and values of flags, except the shell command of a hook. */
+function typedValuesOf({ args, options }: ParsedCommand): unknown[] {
+  const { onFinal: _, ...others } = options;
+  return [args, others].flatMap(Object.values).flat();
 }
 
 function warnOfVariables(context: Invocation): void {
@@ -102,16 +133,14 @@ function invocationOf(
 
 /** Prints the result of a command, and returns the exit code. */
 function end(result: Result | number, output: OutputOptions, context: Invocation): number {
-  if (typeof result !== 'number') {
-    printResult(afterSignal(result, context), output, context);
-    if (context.signal.reason === 'SIGHUP')
-      printNextStep(
-        'to outlive a terminal, use `setsid -f` or a systemd unit (`nohup` has no effect on Node)',
-        context,
-      );
-  }
-  return typeof result === 'number' ? result : exitCodeNow(result, context);
+  if (typeof result === 'number') return result;
+  printResult(afterSignal(result, context), output, context);
+  if (context.signal.reason === 'SIGHUP') printNextStep(hangupHint, context);
+  return exitCodeNow(result, context);
 }
+
+const hangupHint =
+  'to outlive a terminal, use `setsid -f` or a systemd unit (`nohup` has no effect on Node)';
 
 /**
  * After a signal, the documents must agree with the exit code, which the signal decides even if it
@@ -125,7 +154,7 @@ function afterSignal(result: Result, { signal }: Invocation): Result {
   const ended = new Map(
     outcomes.map((outcome) => [outcome, endedBySignal(outcome, interruptedBy)]),
   );
-  return { ...result, outcomes: result.outcomes?.map((outcome) => ended.get(outcome) ?? outcome) };
+  return { ...result, outcomes: outcomes.map((outcome) => ended.get(outcome) ?? outcome) };
 }
 
 /**
@@ -140,19 +169,16 @@ function exitCodeNow(result: Result, { signal, stdout }: Invocation): number {
   });
 }
 
-function fail(
-  error: unknown,
-  output: OutputOptions,
-  context: Invocation,
-  command: CommandUnknownOpts | undefined,
-): number {
-  const problem = error instanceof Problem ? error : ownFault(error);
-  const triggerInfo = command && detailsOf(command).triggersRuns ? failedStart(problem) : undefined;
-  return end({ outcomes: [{ kind: 'problem', problem, triggerInfo }] }, output, context);
+/** Prints the problem, and returns its exit code. */
+function fail(error: unknown, { command, output, invocation }: Call): number {
+  const problem = error instanceof Problem ? error : bugProblem(error);
+  const triggersRuns = command && detailsOf(command).triggersRuns;
+  const triggerInfo = triggersRuns ? triggerInfoOf(problem) : undefined;
+  return end({ outcomes: [{ kind: 'problem', problem, triggerInfo }] }, output, invocation);
 }
 
 /** The `trigger` field for a command that failed before it sent a trigger. */
-function failedStart(problem: Problem): TriggerInfo {
+function triggerInfoOf(problem: Problem): TriggerInfo {
   const isInDoubt = mayHaveStarted(problem);
   return {
     attribution: isInDoubt ? 'in_doubt' : 'no_run',
@@ -161,7 +187,7 @@ function failedStart(problem: Problem): TriggerInfo {
   };
 }
 
-function ownFault(error: unknown): Problem {
+function bugProblem(error: unknown): Problem {
   const { message, stack } = error instanceof Error ? error : new Error(String(error));
   const place = stack?.split('\n')[1]?.trim() ?? 'somewhere';
   return new Problem({
@@ -172,24 +198,3 @@ function ownFault(error: unknown): Problem {
     cause: error,
   });
 }
-
-/** Whether this suggested command line connects to the service. */
-const connects = (line: string): boolean =>
-  /^runctl (?!(completion|config(?! list)|emulator|explain|help|version)\b)\w/.test(line) &&
-  !/ --help\b/.test(line);
-
-/**
- * The flags with which a suggested command uses the same service and project, such as
- * ` --profile staging`.
- */
-export function connectionFlags(options: Readonly<Record<string, unknown>>): string {
-  return repeatedFlags
-    .map(({ key, flag }) =>
-      typeof options[key] === 'string' ? ` ${flag} ${shellWord(options[key])}` : '',
-    )
-    .join('');
-}
-
-const repeatedFlags = Object.entries<Setting>(settingTable).flatMap(
-  ([key, { flag, isForwarded }]) => (flag && isForwarded ? { key, flag: flag.split(' ')[0] } : []),
-);

@@ -9,7 +9,7 @@ import { parseDuration } from '../system/time-text.ts';
 export function duration(text: string): number {
   refuseNegative(text);
   const ms = parseDuration(text);
-  if (ms === undefined) throw new InvalidArgumentError(`say ${durationsLike(text)}`);
+  if (ms === undefined) throw new InvalidArgumentError(`say ${durationExamples(text)}`);
   return ms;
 }
 
@@ -18,7 +18,7 @@ function refuseNegative(text: string): void {
 }
 
 /** A bare number lacks its unit. */
-const durationsLike = (text: string) =>
+const durationExamples = (text: string) =>
   /^0*[1-9]\d*$/.test(text) ? `${text}s, ${text}m or ${text}h` : '500ms, 30s, 5m, 1h30m or 2d';
 
 /**
@@ -40,7 +40,7 @@ export function moment(text: string): Moment {
   const atMs = Date.parse(`${day}T${time}${offset.replace(/(\d\d)(\d\d)$/, '$1:$2')}`);
   if (Number.isNaN(atMs) || !isDay(day))
     throw new InvalidArgumentError(
-      `say ${daysLike(text)}, a day such as today or 2026-11-21, or a time such as 2026-11-21T02:00`,
+      `say ${dayExamples(text)}, a day such as today or 2026-11-21, or a time such as 2026-11-21T02:00`,
     );
   return () => atMs;
 }
@@ -60,7 +60,7 @@ const midnightOf = (nowMs: number, ago: number): number => {
   return day.setHours(0, 0, 0, 0);
 };
 
-const daysLike = (text: string) =>
+const dayExamples = (text: string) =>
   /^\d+$/.test(text) ? `${text}h or ${text}d` : '2d for two days ago';
 
 /** Parses a duration into milliseconds; `0` needs no unit. */

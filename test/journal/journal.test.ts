@@ -345,6 +345,21 @@ test.each<[string, NewRecord[], string | undefined]>([
   ).toBe(expected);
 });
 
+test('what has a name, an id or a key is found however long ago it was, and in however old a file', () => {
+  const { open, clock } = createStateFolder();
+  const old = [triggered(1), { ...accepted(1), account }, triggered(2, weekly), triggered(3), refused(3)];
+  for (const record of old) open(1).append(record);
+  clock.nowMs += 300 * 24 * 3_600_000;
+  for (const n of [11, 12, 13, 14, 15]) open(1).append(first(status(n, 'COMPLETED')));
+  const journal = open();
+  expect(journal.findKey(key(1))).toEqual({ kind: 'run', executionId: uuid(1) });
+  expect(journal.findKey(key(2, weekly))).toMatchObject({ kind: 'unresolved', at: '2026-11-21T03:00:00.000Z' });
+  expect(journal.refusalsOf({ ...key(3), account }, 'already_active')).toBe(1);
+  expect(journal.find(uuid(1), { baseUrl })).toMatchObject({ idempotencyKey: 'key-1' });
+  expect(journal.hasRecord({ baseUrl, target: weekly })).toBe(true);
+  expect(idsOf(journal.entries({ baseUrl, idPrefix: uuid(1).slice(0, -1) }))).toContain(uuid(1));
+});
+
 test('a run is unfinished although another service has one with its id that has finished', () => {
   const { open } = journalOf(first(status(1, 'RUNNING')), { ...status(1, 'FAILED'), baseUrl: elsewhere });
   expect(idsOf(open().unfinished({ baseUrl }))).toEqual([uuid(1)]);

@@ -108,3 +108,15 @@ test.each([
   const senders = [{ process: 'host 1 1', at: new Date(nowMs - agoMs).toISOString() }];
   expect(senderOf({ senders }, { own: '', stateOf: () => state }, nowMs)).toBe(isSender ? 'host 1 1' : undefined);
 });
+
+test.each([
+  [['ended', 'running'], 1],
+  [['running', 'ended'], 0],
+  [['ended', 'unknown', 'ended'], 1],
+  [['ended', 'ended'], undefined],
+] as const)('of processes that are %j, a trigger is left to the one at %s', (states, index) => {
+  const senders = states.map((state) => ({ process: state, at: '2026-11-22T00:00:00Z' }));
+  const stateOf = (name: string) => name as 'running' | 'ended' | 'unknown';
+  const sender = senderOf({ senders }, { own: '', stateOf }, Date.UTC(2026, 10, 22));
+  expect(sender).toBe(index === undefined ? undefined : states[index]);
+});

@@ -3,6 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { loseResponse, type Scenario } from '../fault-kit/scenario.ts';
 import { environment } from '../helpers/leaks.ts';
 import { withMachine } from '../helpers/machine.ts';
 import { runProgram } from '../helpers/run-program.ts';
@@ -50,9 +51,9 @@ test.each([
 
 describe('a journal for two services', () => {
   /** A machine that uses two services, `here` and `there`, with the same project. */
-  async function machine() {
+  async function machine(scenarioThere: Scenario = {}) {
     const { run, elsewhere, emulator, clock } = await withMachine({ automations: { '*': { duration: '10m' } } });
-    const { emulator: other } = await withMachine({}, { nowMs: clock.nowAtServiceMs });
+    const { emulator: other } = await withMachine(scenarioThere, { nowMs: clock.nowAtServiceMs });
     const there = { env: { RUNCTL_BASE_URL: other.url } };
     return { here: run, there: (line: string) => run(line, there), elsewhere, emulator };
   }
@@ -64,6 +65,17 @@ describe('a journal for two services', () => {
     const { code, documents } = await here('trigger nightly --json');
     expect([code, documents[0].runctl.activeExecutionId]).toEqual([5, undefined]);
   });
+
+  test.each(['recover', 'recover --resend', 'watch --all', 'list'])(
+    'asks one service nothing about what belongs to the other: %s',
+    async (line) => {
+      const { here, there, emulator } = await machine({ faults: [loseResponse({ nth: 1 })] });
+      expect((await there('trigger nightly --give-up-after 1ms')).code).toBe(12);
+      expect((await there('trigger weekly')).code).toBe(0);
+      expect([(await here(line)).code, emulator.requests]).toEqual([0, []]);
+      expect((await here('trigger nightly')).stderr).not.toContain('runctl recover');
+    },
+  );
 
   test('names the automations of the service to whoever names none', async () => {
     const { here, there } = await machine();

@@ -11,7 +11,7 @@ import { automationNameOf, isSameId, type Run, randomUuid, type Target } from '.
 import type { RunSnapshot } from '../run/service.ts';
 import type { Trigger } from '../run/trigger.ts';
 import { type Retried, retry } from '../service/retry.ts';
-import { outcomeWithoutRun } from '../start/outcome-of-trigger.ts';
+import { outcomeWithoutRun } from '../start/outcome-without-run.ts';
 import { sendTrigger } from '../start/send-trigger.ts';
 import { stopwatch } from '../system/clock.ts';
 import { waitForActiveRun } from '../watch/watch-run.ts';

@@ -15,7 +15,7 @@ import {
 import { automationNameOf } from '../run/run.ts';
 import { beganAt } from '../run/service.ts';
 import { isSuccess } from '../run/statuses.ts';
-import { withCurrentStatus } from '../start/outcome-of-trigger.ts';
+import { withCurrentStatus } from '../start/outcome-with-run.ts';
 import { startRun } from '../start/start-run.ts';
 import type { StartRequest } from '../start/trigger-result.ts';
 import { type Watcher, type WatchFlags, watchAndReport } from './watch-and-report.ts';

@@ -12,19 +12,19 @@ export interface ActiveRunWait {
    * Waits after this refusal until the trigger can be sent again. Returns what ended the wait if
    * that came first.
    */
-  wait(fault: Fault, activeId: string | undefined): Promise<EndedWait | undefined>;
+  wait(refusal: Fault, activeId: string | undefined): Promise<EndedWait | undefined>;
   hasFinished(executionId: string | undefined): boolean;
 }
 
 interface EndedWait {
   end: ActiveRunWaitEnd;
-  /** Of the polls of the active run, if they ended the wait. */
+  /** Why the active run couldn't be polled, if that ended the wait. */
   fault?: Fault;
 }
 
 /** With less time left, a trigger couldn't get a response in time. */
 const minForTriggerMs = 1_000;
-/** The shortest time between triggers while we don't know which run is active. */
+/** The shortest time between triggers while it isn't known which run is active. */
 const minBetweenTriggersMs = 5_000;
 
 export function createActiveRunWait(target: Target, ports: Ports): ActiveRunWait {
@@ -32,27 +32,27 @@ export function createActiveRunWait(target: Target, ports: Ports): ActiveRunWait
   const startMs = clock.elapsedMs();
   const timedOut = (): EndedWait => ({ end: session.timedOut() });
   /**
-   * An active run that has finished or can't be polled. If it is named again, only time decides how
-   * long to wait.
+   * An active run that has finished or can't be polled. If the service names it again, it isn't
+   * polled again, and the next trigger is sent after some time.
    */
   let passedId: string | undefined;
   let finishedId: string | undefined;
 
   return {
     hasFinished: (executionId) => executionId !== undefined && executionId === finishedId,
-    async wait(fault, activeId) {
-      const { retryAfterMs = 0 } = fault;
+    async wait({ retryAfterMs = 0 }, activeId) {
       const refusedAtMs = clock.elapsedMs();
       const leftMs = session.leftMs();
       if (leftMs < minForTriggerMs || retryAfterMs > leftMs) return timedOut();
-      const isToBePolled = activeId !== undefined && activeId !== passedId;
-      const ended = isToBePolled ? await pollUntilFinished(activeId) : undefined;
-      if (ended) return ended;
-      const waitMs = isToBePolled ? 0 : announceWait(leftMs, refusedAtMs);
-      const restMs = Math.max(waitMs, refusedAtMs + retryAfterMs - clock.elapsedMs());
-      if (await pause(restMs, clock, signal, retryAfterMs)) session.woke();
-      if (signal.aborted) return { end: { kind: 'signal' } };
-      return session.leftMs() < minForTriggerMs ? timedOut() : undefined;
+      let waitMs = 0;
+      if (activeId !== undefined && activeId !== passedId) {
+        const ended = await pollUntilFinished(activeId);
+        if (ended) return ended;
+      } else {
+        waitMs = announceWait(leftMs, refusedAtMs);
+      }
+      const restOfRetryAfterMs = refusedAtMs + retryAfterMs - clock.elapsedMs();
+      return pauseBeforeTrigger(Math.max(waitMs, restOfRetryAfterMs), retryAfterMs);
     },
   };
 
@@ -67,13 +67,21 @@ export function createActiveRunWait(target: Target, ports: Ports): ActiveRunWait
   }
 
   /**
-   * How long to wait before the next try if the active run can't be polled. Says so to the user.
+   * How long to wait before the next trigger if the active run can't be polled. Says so to the
+   * user.
    */
   function announceWait(leftMs: number, refusedAtMs: number): number {
     const gapMs = watchOptions.interval ?? jitter(pollGapMs(refusedAtMs - startMs), random);
     const nextMs = Math.min(Math.max(minBetweenTriggersMs, gapMs), leftMs);
     emit({ event: 'waiting', for: 'active_run', target, nextMs });
     return nextMs;
+  }
+
+  /** A wake from sleep ends the pause, but not before `minMs`, for which the service asked. */
+  async function pauseBeforeTrigger(ms: number, minMs: number): Promise<EndedWait | undefined> {
+    if (await pause(ms, clock, signal, minMs)) session.woke();
+    if (signal.aborted) return { end: { kind: 'signal' } };
+    return session.leftMs() < minForTriggerMs ? timedOut() : undefined;
   }
 }
 

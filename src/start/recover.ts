@@ -6,7 +6,8 @@ import { type Problem, problemOrThrow } from '../run/problem.ts';
 import type { Target } from '../run/run.ts';
 import { fetchOptional, readErrors } from '../watch/fetch-run.ts';
 import type { Ports } from '../watch/ports.ts';
-import { outcomeInDoubt, outcomeOfRecoveredRun, outcomeWithoutRun } from './outcome-of-trigger.ts';
+import { outcomeOfRecoveredRun } from './outcome-with-run.ts';
+import { outcomeInDoubt, outcomeWithoutRun } from './outcome-without-run.ts';
 import { sendTrigger } from './send-trigger.ts';
 import type { TriggerResult } from './trigger-result.ts';
 

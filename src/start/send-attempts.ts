@@ -1,6 +1,7 @@
 import type { Recorder } from '../journal/recorder.ts';
+import { reusedKeyFault, staleKeyFault, takenKeyFault } from '../messages/own-faults.ts';
 import type { ApiKeyReload } from '../run/api-key-reload.ts';
-import { deliveryOf, type Fault, type FaultKind, isRetryable } from '../run/fault.ts';
+import { deliveryOf, type Fault, isRetryable } from '../run/fault.ts';
 import { defaults } from '../run/limits.ts';
 import { isNamedBy } from '../run/run.ts';
 import type { Answer, RunSnapshot, Service } from '../run/service.ts';
@@ -8,11 +9,11 @@ import type { Trigger } from '../run/trigger.ts';
 import { type Retried, type RetryOptions, type RetryPorts, retry } from '../service/retry.ts';
 import { stopwatch } from '../system/clock.ts';
 
-/** What is known of the idempotency key before this command sends it. */
+/** What is known of the idempotency key before it is sent. */
 export interface KeyHistory {
   /**
-   * Earlier attempts whose outcome is unknown. The age is that of the first, and infinite if the
-   * clock was set back. `isOwn`: this command made them.
+   * Earlier attempts that are in doubt. The age is that of the first, and infinite if the clock was
+   * set back. `isOwn`: this command made them.
    */
   earlier?: { ageMs: number; attempts?: readonly string[]; isOwn?: boolean };
   /** `recover` sends the key, to resolve the earlier attempts. */
@@ -29,15 +30,16 @@ export interface SendPorts extends RetryPorts {
 }
 
 /**
- * How the attempts of one trigger went: the last answer, and what it doesn't say of those before.
+ * How the attempts of one trigger went: the last answer, and whether an attempt before it is in
+ * doubt, which that answer doesn't say.
  */
 export type Attempts = Retried<RunSnapshot> & AttemptsSoFar;
 
 interface AttemptsSoFar {
   count: number;
-  /** The service may have acted on an attempt of this command. */
+  /** An attempt of this command is in doubt: the service may have acted on it. */
   isOwnInDoubt: boolean;
-  /** Or on one of an earlier command, which `recover` is to resolve. */
+  /** An attempt of an earlier command is in doubt, and `recover` is to resolve it. */
   isRecovery: boolean;
 }
 
@@ -63,26 +65,33 @@ export async function sendAttempts(
     isRecovery,
   };
 
-  async function attempt(leftMs: number): Promise<Answer<RunSnapshot>> {
+  async function attempt(timeoutMs: number): Promise<Answer<RunSnapshot>> {
     const isFirst = soFar.count === 0;
     if (isFirst) record.sending();
     soFar.count += 1;
-    const answer = obstacle(isFirst) ?? (await sendOnce(trigger, ports, leftMs));
-    if (answer.kind === 'ok' || soFar.isOwnInDoubt || deliveryOf(answer.fault) !== 'unknown')
-      return answer;
-    soFar.isOwnInDoubt = true;
-    // After a fault that can't be retried, no attempt follows, so `settle` records it at once.
-    if (isRetryable(answer.fault)) record.inDoubt(answer.fault, { isLast: false });
+    const unsendable = keyFault(isFirst);
+    const answer: Answer<RunSnapshot> = unsendable
+      ? { kind: 'fault', fault: unsendable }
+      : await sendRequest(trigger, ports, timeoutMs);
+    if (answer.kind === 'fault') noteInDoubt(answer.fault);
     return answer;
   }
 
   /** Why the idempotency key can't be sent. */
-  function obstacle(isFirst: boolean): Answer<never> | undefined {
+  function keyFault(isFirst: boolean): Fault | undefined {
     const mayHaveRun = soFar.isOwnInDoubt || earlier !== undefined;
-    if (mayHaveRun && isTooOld()) return staleKey;
+    if (mayHaveRun && isTooOld()) return staleKeyFault;
     // If keys are ignored, every attempt may start a run, so of two processes only the first to
     // record the key sends it.
-    return !honorsKeys && isFirst && record.isTaken() ? takenKey : undefined;
+    return !honorsKeys && isFirst && record.isTaken() ? takenKeyFault : undefined;
+  }
+
+  /** Notes the first attempt that is in doubt, and records it if another attempt follows. */
+  function noteInDoubt(fault: Fault): void {
+    if (soFar.isOwnInDoubt || deliveryOf(fault) !== 'unknown') return;
+    soFar.isOwnInDoubt = true;
+    // After a fault that can't be retried, `settle` records it at once.
+    if (isRetryable(fault)) record.inDoubt(fault, { isLast: false });
   }
 
   const last = await retry(attempt, {
@@ -97,16 +106,16 @@ export async function sendAttempts(
 }
 
 /**
- * Could a run have been started whose id we don't know? Only an id resolves that: a refusal may
- * only concern the last attempt.
+ * Is the trigger in doubt after this fault: may it have started a run whose id isn't known? Only an
+ * id ends the doubt, because a refusal may only concern the last attempt.
  *
- * | the last attempt ended with                             | nothing in doubt before | an attempt in doubt |
- * | ------------------------------------------------------- | ----------------------- | ------------------- |
- * | 401, 402, 422 and other complete refusals; 429          | no                      | yes                 |
- * | nothing that was sent: no name, no connection, bad TLS  | no                      | yes                 |
- * | a lost response: timeout, reset, 5xx, 408, 409, no JSON | yes                     | yes                 |
- * | the key has a run of another target (`reused_key`)      | no                      | no                  |
- * | the key can't be sent (`stale_key`, `taken_key`)        | yes                     | yes                 |
+ * | the last attempt ended with                      | not in doubt before | in doubt before |
+ * | ------------------------------------------------ | ------------------- | --------------- |
+ * | a complete refusal: 401, 402, 422, 429 and so on | no                  | yes             |
+ * | nothing sent: no name, no connection, bad TLS    | no                  | yes             |
+ * | lost: timeout, reset, 5xx, 408, 409, no JSON     | yes                 | yes             |
+ * | `reused_key`: it has a run of another target     | no                  | no              |
+ * | `stale_key`, `taken_key`: the key can't be sent  | yes                 | yes             |
  *
  * Which answers are refusals and which are lost is in the column `delivery` of `run/fault.ts`.
  * After a lost response `isOwnInDoubt` is true.
@@ -115,44 +124,23 @@ export function isInDoubt({ isOwnInDoubt, isRecovery }: AttemptsSoFar, { kind }:
   // The service repeats its first response to the key, so none of the attempts started a run of
   // this target.
   if (kind === 'reused_key') return false;
-  // Somebody has sent the key, and this command doesn't send it to find out what became of that.
+  // Another command has sent the key and may have a run. This one doesn't send it to find out.
   if (kind === 'stale_key' || kind === 'taken_key') return true;
   return isOwnInDoubt || isRecovery;
 }
 
 /**
- * One attempt. If the key was used for another target before, the response may name that target's
- * run.
+ * Sends one request. If the key was used for another target before, the response may name the run
+ * of that target, which is a fault.
  */
-async function sendOnce(
+async function sendRequest(
   trigger: Trigger,
   { service, signal }: SendPorts,
   timeoutMs: number,
 ): Promise<Answer<RunSnapshot>> {
   const answer = await service.trigger(trigger, signal, { timeoutMs });
-  const isReused =
-    trigger.userProvided &&
-    answer.kind === 'ok' &&
-    !isNamedBy(trigger.target, answer.value.document);
-  return isReused ? reusedKey(answer.value) : answer;
-}
-
-const ownFault = (kind: FaultKind, message: string): Answer<never> => ({
-  kind: 'fault',
-  fault: { kind, message },
-});
-
-const staleKey = ownFault(
-  'stale_key',
-  'the idempotency key was first sent more than 24h ago, and the service may have forgotten it',
-);
-
-const takenKey = ownFault('taken_key', 'another process is sending the same idempotency key');
-
-function reusedKey({ executionId, document }: RunSnapshot): Answer<never> {
-  const { automationName } = document;
-  return ownFault(
-    'reused_key',
-    `the idempotency key has started a run of ${automationName} before (${executionId})`,
-  );
+  if (answer.kind === 'fault' || !trigger.userProvided) return answer;
+  const { value } = answer;
+  const isOfTarget = isNamedBy(trigger.target, value.document);
+  return isOfTarget ? answer : { kind: 'fault', fault: reusedKeyFault(value) };
 }

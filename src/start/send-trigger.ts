@@ -5,7 +5,7 @@ import { type KeyHistory, type SendPorts, sendAttempts } from './send-attempts.t
 import { settle } from './settle.ts';
 import type { TriggerResult } from './trigger-result.ts';
 
-/** Sends a trigger, with retries, and records what became of it. */
+/** Sends a trigger, with retries, and records how it ended. It isn't sent again after that. */
 export async function sendTrigger(
   trigger: Trigger,
   history: KeyHistory,
@@ -16,15 +16,15 @@ export async function sendTrigger(
   return settle(attempts, { isLast: true }, trigger, sendPorts);
 }
 
+/** What the attempts of this trigger need: its recorder, and an event before each retry. */
 export function sendPortsOf(trigger: Trigger, { earlier }: KeyHistory, ports: Ports): SendPorts {
   const { journal, processes, session, emit } = ports;
   const { target } = trigger;
-  const wasSentBefore = earlier !== undefined;
   return {
     ...ports,
     record: createRecorder(journal, {
       ...trigger,
-      wasSentBefore,
+      wasSentBefore: earlier !== undefined,
       earlierAttempts: earlier?.attempts,
       process: processes.own,
     }),

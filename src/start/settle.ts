@@ -8,6 +8,9 @@ import { stopwatch } from '../system/clock.ts';
 import { type Attempts, isInDoubt, type SendPorts } from './send-attempts.ts';
 import type { TriggerResult } from './trigger-result.ts';
 
+type SuccessfulAttempts = Extract<Attempts, { kind: 'ok' }>;
+type FailedAttempts = Extract<Attempts, { kind: 'fault' }>;
+
 /**
  * Records how the attempts of a trigger ended, and then reads whether another process has got a run
  * with the same key. Never the other way around: until their end is recorded, these attempts look
@@ -16,61 +19,64 @@ import type { TriggerResult } from './trigger-result.ts';
 export async function settle(
   attempts: Attempts,
   { isLast }: { isLast: boolean }, // this command won't send the trigger again
-  { userProvided }: Trigger,
+  trigger: Trigger,
   ports: SendPorts,
 ): Promise<TriggerResult> {
-  const { record } = ports;
-  const { isOwnInDoubt, isRecovery, isInterrupted } = attempts;
-  if (attempts.kind === 'ok') {
-    const { value: snapshot, retryAfterMs } = attempts;
-    const attribution = attributionOf(snapshot, { userProvided, isRecovery, isOwnInDoubt });
-    record.started(snapshot, attribution);
-    return {
-      kind: 'has_run',
-      executionId: snapshot.executionId,
-      attribution,
-      response: { snapshot, retryAfterMs },
-    };
-  }
-  const { fault } = attempts;
+  if (attempts.kind === 'ok') return recordRun(attempts, trigger, ports);
+  const { fault, isOwnInDoubt, isRecovery, isInterrupted } = attempts;
   const isTriggerInDoubt = isInDoubt(attempts, fault);
-  const mayHaveStarted = isOwnInDoubt && isTriggerInDoubt;
-  if (mayHaveStarted) record.inDoubt(fault, { isLast });
-  // There is no record of a trigger that was never sent.
-  else if (attempts.count > 0) record.refused(isInterrupted ? abortedFault : fault);
-  const recorded =
-    isTriggerInDoubt || isRecovery ? record.readKey() : await waitForOtherSenders(ports);
+  const mayHaveStarted = isTriggerInDoubt && isOwnInDoubt;
+  recordFailure(attempts, { mayHaveStarted, isLast }, ports);
+
+  const isReadAtOnce = isTriggerInDoubt || isRecovery;
+  const recorded = isReadAtOnce ? ports.record.readKey() : await readKeyAfterOtherSenders(ports);
   if (recorded?.kind === 'run') {
     const attribution = attributionOfRecord({ isRecovery, isOwnInDoubt: mayHaveStarted });
     return { kind: 'has_run', executionId: recorded.executionId, attribution };
   }
-  const failure =
-    fault.kind === 'unauthorized'
-      ? await afterReadingApiKey(fault, ports)
-      : { fault, isInterrupted };
+  const isRefused = fault.kind === 'unauthorized';
+  const failure = isRefused ? await afterReadingApiKey(fault, ports) : { fault, isInterrupted };
   if (!isTriggerInDoubt) return { kind: 'no_run', ...failure };
   if (failure.isInterrupted) return { kind: 'in_doubt', reason: { kind: 'signal' } };
   return { kind: 'in_doubt', reason: inDoubtReasonOf(failure.fault, recorded) };
 }
 
-/**
- * How long to wait for another process that is sending the same key, and how old its attempt may
- * be.
- */
-const othersMs = { wait: 5_000, between: 200, age: 60_000 };
+/** Records the run that the service returned. */
+function recordRun(
+  { value: snapshot, retryAfterMs, isRecovery, isOwnInDoubt }: SuccessfulAttempts,
+  { userProvided }: Trigger,
+  { record }: SendPorts,
+): TriggerResult {
+  const attribution = attributionOf(snapshot, { userProvided, isRecovery, isOwnInDoubt });
+  record.started(snapshot, attribution);
+  const response = { snapshot, retryAfterMs };
+  return { kind: 'has_run', executionId: snapshot.executionId, attribution, response };
+}
 
-async function waitForOtherSenders({
-  record,
-  clock,
-  signal,
-}: SendPorts): Promise<RecordedKey | undefined> {
+function recordFailure(
+  { fault, count, isInterrupted }: FailedAttempts,
+  { mayHaveStarted, isLast }: { mayHaveStarted: boolean; isLast: boolean },
+  { record }: SendPorts,
+): void {
+  if (mayHaveStarted) record.inDoubt(fault, { isLast });
+  // There is no record of a trigger that was never sent.
+  else if (count > 0) record.refused(isInterrupted ? abortedFault : fault);
+}
+
+/** Another process that is sending the same key is waited for, if its attempt isn't too old. */
+const otherSenders = { maxWaitMs: 5_000, betweenMs: 200, maxAgeMs: 60_000 };
+
+/** Reads what the journal has of the key, once no other process is sending it any more. */
+async function readKeyAfterOtherSenders(ports: SendPorts): Promise<RecordedKey | undefined> {
+  const { record, clock, signal } = ports;
+  const { maxWaitMs, betweenMs, maxAgeMs } = otherSenders;
   const waitedMs = stopwatch(clock);
   for (;;) {
     const recorded = record.readKey();
-    const isYoung =
-      recorded?.kind === 'unresolved' && ageOf(recorded, clock.nowMs()) < othersMs.age;
-    if (!isYoung || waitedMs() >= othersMs.wait || signal.aborted) return recorded;
-    await clock.sleep(othersMs.between, signal);
+    const isBeingSent =
+      recorded?.kind === 'unresolved' && ageOf(recorded, clock.nowMs()) < maxAgeMs;
+    if (!isBeingSent || waitedMs() >= maxWaitMs || signal.aborted) return recorded;
+    await clock.sleep(betweenMs, signal);
   }
 }
 
@@ -80,7 +86,7 @@ interface Failure {
   hasNewApiKey?: boolean;
 }
 
-/** Says of a refusal of the API key whether there is another one by now. */
+/** Reads a refused API key again, and says whether there is another one by now. */
 async function afterReadingApiKey(
   refused: Fault,
   { reloadApiKey, signal }: SendPorts,

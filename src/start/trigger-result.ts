@@ -5,7 +5,7 @@ import type { Target } from '../run/run.ts';
 import type { RunSnapshot } from '../run/service.ts';
 import type { IfActive } from '../run/trigger.ts';
 
-/** What to start. */
+/** The run to start. */
 export interface StartRequest {
   target: Target;
   /** The exact bytes. */
@@ -21,29 +21,29 @@ export type TriggerResult =
   | NoRunOfTrigger
   | { kind: 'in_doubt'; reason: InDoubtReason };
 
-interface RunOfTrigger {
+export interface RunOfTrigger {
   kind: 'has_run';
   executionId: string;
   attribution: Attribution;
-  /** Undefined if another process got it, so that only the journal has the run. */
+  /** Undefined if another process got the run, so that only the journal has it. */
   response?: { snapshot: RunSnapshot; retryAfterMs?: number };
 }
 
-interface NoRunOfTrigger {
+export interface NoRunOfTrigger {
   kind: 'no_run';
   /** Why the last attempt failed. */
   fault: Fault;
-  /** The user left. */
+  /** A signal ended the command. */
   isInterrupted?: boolean;
   /** The API key was refused, and there is another one by now. */
   hasNewApiKey?: boolean;
-  /** What ended the wait for another run. */
+  /** What ended the wait for the active run. */
   waitEnd?: ActiveRunWaitEnd;
 }
 
 export type ResultWithoutRun = Exclude<TriggerResult, { kind: 'has_run' }>;
 
-/** What became of a request to start a run. */
+/** How a request to start a run ended. */
 export interface StartResult {
   outcome: TriggerOutcome;
   /** The run, if it can be watched. */

@@ -1,0 +1,80 @@
+import { senderOf } from '../journal/processes.ts';
+import { ageOf, type UnresolvedTrigger } from '../run/entry.ts';
+import { defaults } from '../run/limits.ts';
+import type { InDoubtReason } from '../run/outcome.ts';
+import { randomUuid } from '../run/run.ts';
+import type { Trigger } from '../run/trigger.ts';
+import type { Ports } from '../watch/ports.ts';
+import type { KeyHistory } from './send-attempts.ts';
+import type { StartRequest, TriggerResult } from './trigger-result.ts';
+
+/** The trigger to send next. If it can't be sent, `result` says how it ended. */
+export interface NextTrigger {
+  trigger: Trigger;
+  history: KeyHistory;
+  result?: TriggerResult;
+}
+
+/** A trigger that this command has sent. */
+export interface SentTrigger {
+  trigger: Trigger;
+  /** The time since it was first sent. */
+  sinceMs(): number;
+}
+
+/**
+ * The trigger for a request. Each has a new idempotency key, unless the user gave one, because a
+ * service may repeat the refusal of an old key.
+ */
+export async function nextTrigger(request: StartRequest, ports: Ports): Promise<NextTrigger> {
+  const { idempotencyKey: given } = request;
+  const { baseUrl, journal, clock, ignoresKeys } = ports;
+  const idempotencyKey = given ?? randomUuid();
+  const account = await ports.account(idempotencyKey);
+  const userProvided = given !== undefined;
+  const trigger: Trigger = { ...request, baseUrl, account, idempotencyKey, userProvided };
+  const next = { trigger, history: { honorsKeys: !ignoresKeys } };
+  const recorded = userProvided ? journal.findKey(trigger) : undefined;
+  if (!recorded) return next;
+  if (recorded.kind === 'run') {
+    const { executionId } = recorded;
+    return { ...next, result: { kind: 'has_run', executionId, attribution: 'recorded_run' } };
+  }
+  const reason = reasonNotToReuseKey(recorded, account, ports);
+  if (reason) return { ...next, result: { kind: 'in_doubt', reason } };
+  const earlier = { ageMs: ageOf(recorded, clock.nowMs()), attempts: recorded.attempts };
+  return {
+    // If the key was sent before, the same bytes are sent again.
+    trigger: { ...trigger, body: recorded.body },
+    history: { ...next.history, earlier },
+  };
+}
+
+/** The same trigger again, unless another process has recorded a run for it meanwhile. */
+export function sameTrigger(
+  { trigger, sinceMs }: SentTrigger,
+  { journal, clock, ignoresKeys }: Ports,
+): NextTrigger {
+  const recorded = journal.findKey(trigger);
+  const recordedAgeMs = recorded?.kind === 'unresolved' ? ageOf(recorded, clock.nowMs()) : 0;
+  const earlier = { ageMs: Math.max(sinceMs(), recordedAgeMs), isOwn: true };
+  const next = { trigger, history: { earlier, honorsKeys: !ignoresKeys } };
+  if (recorded?.kind !== 'run') return next;
+  const { executionId } = recorded;
+  return { ...next, result: { kind: 'has_run', executionId, attribution: 'shared_key' } };
+}
+
+/** Why the key of an unresolved trigger can't be sent again. Undefined if it can. */
+function reasonNotToReuseKey(
+  recorded: UnresolvedTrigger,
+  account: string,
+  { clock, ignoresKeys, processes }: Ports,
+): InDoubtReason | undefined {
+  if (recorded.account !== account) return { kind: 'other_api_key' };
+  const ageMs = ageOf(recorded, clock.nowMs());
+  if (!Number.isFinite(ageMs)) return { kind: 'withheld' };
+  if (ageMs > defaults.keyRetentionMs) return { kind: 'expired' };
+  if (!ignoresKeys) return undefined;
+  const process = senderOf(recorded, processes, clock.nowMs());
+  return process === undefined ? { kind: 'withheld' } : { kind: 'sending', process };
+}

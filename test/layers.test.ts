@@ -70,6 +70,16 @@ test('whose a run is never depends on a time of the service: what starts a run r
   expect(deciding.length).toBeGreaterThan(5);
 });
 
+test('what starts and watches a run takes its texts from the messages: it has none of its own, except for --debug', () => {
+  const deciding = sources.filter((file) => /^(start|watch)\//.test(file));
+  const texts = deciding.flatMap((file) => {
+    const code = textOf(file).replace(/\/\*[\s\S]*?\*\/|\/\/.*|debug\?\..*/g, '');
+    const literals = code.match(/'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/g) ?? [];
+    return literals.filter((literal) => / /.test(literal)).map((literal) => `${file}: ${literal}`);
+  });
+  expect(texts).toEqual([]);
+});
+
 /** The folders from top to bottom. A line imports only from lines below it, and neighbors don't know each other. */
 const layers = [
   ['entry'], // main, process, program

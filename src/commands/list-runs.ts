@@ -28,9 +28,11 @@ export function recordedIn(journal: Journal, selection: Selection, nowMs: number
   const isExtra = (entry: Entry) => statuses !== undefined && isPollable(entry, statuses, nowMs);
   const otherRuns = statuses && journal.pollable(filter).filter(isExtra);
   const hasRun = isForIds || (statuses !== undefined && !statuses.includes('UNKNOWN'));
+  const wanted = { ...part, hasRun, statuses, otherRuns };
+  const entries = limit === Infinity ? journal.allEntries(wanted) : journal.entries(wanted);
   const recorded: Entry[] = [];
   let counted = 0;
-  for (const entry of journal.entries({ ...part, hasRun, statuses, otherRuns })) {
+  for (const entry of entries) {
     // This run has no recorded start, so only a poll shows whether it is selected.
     const mayBegin = isPollable(entry, statuses, nowMs) && startOf(entry) === undefined;
     if (!mayBegin && !hasStartedSince(entry, sinceMs)) continue;

@@ -63,7 +63,7 @@ const allIsWell = 'Nothing is unresolved or unfinished, and nothing failed in th
  * last 24 hours.
  */
 function entriesInNeed(journal: Journal, baseUrl: string, nowMs: number): Entry[] {
-  const entries = [...journal.entries({ baseUrl, sinceMs: nowMs - openMs })];
+  const entries = [...journal.allEntries({ baseUrl, sinceMs: nowMs - openMs })];
   const open = entries.filter((entry) => isOpen(entry, nowMs));
   const sentKeys = new Set(
     triggersBeingSent(journal, baseUrl).map(({ idempotencyKey }) => idempotencyKey),

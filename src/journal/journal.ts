@@ -27,7 +27,7 @@ import {
   withReport,
 } from './fold.ts';
 import { type Log, type LogOptions, openLog } from './log.ts';
-import { type JournalRecord, type NewRecord, type RecordOf, runIdOf, triggerIdOf } from './records.ts';
+import { type JournalRecord, type NewRecord, parseLines, type RecordOf, runIdOf, triggerIdOf } from './records.ts';
 import { recordsWithStatus } from './status-search.ts';
 
 /** How many files are searched for runs before all are read. A file holds about 250 runs. */
@@ -99,7 +99,7 @@ export class Journal {
       yielded.add(id);
       yield entry;
     }
-    for (const entry of this.#all(filter)) {
+    for (const entry of this.allEntries(filter)) {
       // Once each of them has come again, the ids of the others needn't be compared.
       if (yielded.size > 0 && yielded.delete(idOf(entry))) continue;
       yield entry;
@@ -115,7 +115,8 @@ export class Journal {
     }
   }
 
-  *#all(filter: EntryFilter): Generator<Entry> {
+  /** The same entries, for a caller who asks for all of them: no file is read twice. */
+  *allEntries(filter: EntryFilter = {}): Generator<Entry> {
     const isPart = !filter.hasRun && (filter.sinceMs !== undefined || filter.files !== undefined);
     for (const { entry, isWhole } of this.#listed(filter)) {
       // A run with neither a key nor a first record began in a file that wasn't read.
@@ -141,10 +142,14 @@ export class Journal {
   }
 
   *#read(filter: EntryFilter): Generator<JournalRecord> {
+    for (const record of this.#candidates(filter)) if (isMatch(record, filter)) yield record;
+  }
+
+  #candidates(filter: EntryFilter): Iterable<JournalRecord> {
     const part = { ...filter, texts: textsOf(filter) };
+    const read = () => this.#log.readLines(part);
     const isSearch = filter.statuses !== undefined || filter.isUnfinished;
-    const found = isSearch ? [recordsWithStatus(filter, () => this.#log.readLines(part))] : this.#log.read(part);
-    for (const records of found) for (const record of records) if (isMatch(record, filter)) yield record;
+    return isSearch ? recordsWithStatus(filter, read) : parseLines(read());
   }
 
   /** The unfinished runs, newest first. */
@@ -157,7 +162,8 @@ export class Journal {
    * first.
    */
   pollable(filter: EntryFilter): RunEntry[] {
-    const entries = [...this.entries({ ...filter, isUnfinished: true, sinceMs: this.nowMs() - openMs })];
+    const recent = { ...filter, sinceMs: this.nowMs() - openMs };
+    const entries = [...this.allEntries({ ...recent, isUnfinished: true })];
     const open = entries.filter(isWithoutEnd).filter((entry) => isOpen(entry, this.nowMs()));
     for (const entry of open) this.#remembered.set(runIdOf(entry), entry);
     return open;

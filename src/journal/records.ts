@@ -186,15 +186,23 @@ function setTarget(fields: Record<string, unknown>, target: Target): object {
   return fields;
 }
 
-/** The records of a file, in the order in which they were written. */
-export function recordsIn(bytes: Buffer, texts?: readonly string[]): JournalRecord[] {
-  const records: JournalRecord[] = [];
-  for (const line of linesIn(bytes, texts)) {
-    const record = parseRecord(line);
-    if (record) records.push(record);
+/**
+ * The records in the lines of several files, in the same order. They are parsed one at a time, so
+ * that few of them are in memory at once.
+ */
+export function* parseLines(files: Iterable<readonly string[]>): Generator<JournalRecord> {
+  for (const lines of files) {
+    for (const line of lines) {
+      const record = parseRecord(line);
+      if (record) yield record;
+    }
   }
-  return records;
 }
+
+/** The records of a file, in the order in which they were written. */
+export const recordsIn = (bytes: Buffer, texts?: readonly string[]): JournalRecord[] => [
+  ...parseLines([linesIn(bytes, texts)]),
+];
 
 /**
  * The lines of a file that aren't empty. With `texts`, only those that contain one of them.

@@ -1,7 +1,7 @@
 import type { RunEntry } from '../run/entry.ts';
 import { finalStatuses } from '../run/statuses.ts';
 import { escapeRegExp } from '../system/regexp.ts';
-import { type JournalRecord, parseRecord } from './records.ts';
+import { type JournalRecord, parseLines } from './records.ts';
 
 // Parsing the lines of a year takes ten times as long as searching them. So the first reading only
 // finds the ids of the runs and the idempotency keys of the triggers that may have the status, and
@@ -29,19 +29,17 @@ interface Ids {
 }
 
 /** If so many runs have the status, parsing every line is faster than searching for them. */
-const manyRuns = 5000;
+const manyRuns = 2000;
 
 /** The records of what may have one of these statuses, oldest first. */
 export function* recordsWithStatus(search: StatusSearch, read: ReadLines): Generator<JournalRecord> {
   const ids = findIds(search, read);
   if (ids.runs.size === 0 && ids.keys.size === 0) return;
-  const isEveryLine = ids.runs.size >= manyRuns;
-  for (const lines of read()) {
-    for (const line of lines) {
-      const record = isEveryLine || isAbout(ids, line) ? parseRecord(line) : undefined;
-      if (record) yield record;
-    }
+  if (ids.runs.size >= manyRuns) {
+    yield* parseLines(read());
+    return;
   }
+  for (const lines of read()) yield* parseLines([lines.filter((line) => isAbout(ids, line))]);
 }
 
 const isAbout = ({ runs, keys }: Ids, line: string): boolean =>

@@ -58,8 +58,10 @@ function forPipe(columns: readonly FilledColumn[]): string[][] {
   });
 }
 
-/** `1m 12s` becomes `1m12s`, and `5m ago` becomes `5m`. */
-const wordOf = (text: string) =>
+/** `1m 12s` becomes `1m12s`, and `5m ago` becomes `5m`. Most cells are a word already. */
+const wordOf = (text: string) => (/\s/.test(text) ? joinWords(text) : text);
+
+const joinWords = (text: string) =>
   text
     .replace(/^just now$/, '0s')
     .replace(/ ago$/, '')

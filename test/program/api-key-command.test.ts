@@ -225,21 +225,23 @@ describe('an API key that is refused after a valid answer', () => {
 describe('an API key that is stored, and replaced while a run is watched,', () => {
   test.each([
     ['in a file, is read again', 'file', renewed, 0],
+    ['in a file that a flag names, is read again', 'flag', renewed, 0],
     ['in a file, with the same again, is not sent again', 'file', apiKey, 14],
     ['in a profile, is read again', 'profile', renewed, 0],
     ['in a profile, for another base URL, is not', 'other base URL', renewed, 14],
     ['in the environment, is not', 'environment', renewed, 14],
   ])('%s', async (_, place, next, code) => {
     const { run, emulator, clock, file, store, sentKeys } = await withCommand('', renewing);
+    const isFile = place === 'file' || place === 'flag';
     const write = (key: string, baseUrl = emulator.url) =>
-      place === 'file' ? writeFileSync(file('key'), key) : store({ default: { apiKey: key, baseUrl } });
+      isFile ? writeFileSync(file('key'), key) : store({ default: { apiKey: key, baseUrl } });
     const source = { file: { RUNCTL_API_KEY_FILE: file('key') }, environment: { RUNCTL_API_KEY: apiKey } }[place];
     write(apiKey);
     const sleep: LeapingClock['sleep'] = (ms, signal) => {
       write(next, place === 'other base URL' ? 'https://b.example' : undefined);
       return clock.sleep(ms, signal);
     };
-    const ended = await run(watched, {
+    const ended = await run(place === 'flag' ? `${watched} --api-key-file ${file('key')}` : watched, {
       env: { RUNCTL_API_KEY_COMMAND: '', RUNCTL_BASE_URL: place === 'profile' ? '' : emulator.url, ...source },
       clock: { ...clock, sleep },
     });

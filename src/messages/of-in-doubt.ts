@@ -7,7 +7,7 @@ import { fullArgumentOf, shellWord } from '../run/quote.ts';
 import { automationNameOf, fullNameOf, type Target } from '../run/run.ts';
 import { formatDuration, localTime } from '../system/time-text.ts';
 
-/** A trigger that may have started a run whose id isn't known. */
+/** A trigger in doubt: it may have started a run whose id isn't known. */
 interface TriggerInDoubt extends InDoubtDetails {
   target: Target;
   idempotencyKey: string;
@@ -20,6 +20,7 @@ export function diagnosticInDoubt({
 }: OutcomeOf<'in_doubt'>): Diagnostic | undefined {
   const { reason } = inDoubt;
   const trigger = { ...inDoubt, target, idempotencyKey: triggerInfo?.idempotencyKey ?? '' };
+  const name = automationNameOf(target);
   switch (reason.kind) {
     case 'no_response':
       return diagnosticOfLost(reason.fault, trigger);
@@ -31,13 +32,13 @@ export function diagnosticInDoubt({
       return diagnosticOfOtherApiKey(trigger);
     case 'withheld':
       return diagnosticOfWithheld(trigger);
-    case 'sending':
-      return {
-        message: `${triggerText(target, inDoubt)} is still being sent by ${processText(reason.process)}`,
-      };
+    case 'sending': {
+      const process = processText(reason.process);
+      return { message: `${triggerText(target, inDoubt)} is still being sent by ${process}` };
+    }
     case 'listed':
       return {
-        message: `this trigger of ${automationNameOf(target)} has no recorded response; it may have started a run`,
+        message: `this trigger of ${name} has no recorded response; it may have started a run`,
         hint: reason.isRecoverable ? recoverCommandFor(trigger) : undefined,
       };
     case 'superseded':
@@ -47,31 +48,34 @@ export function diagnosticInDoubt({
 
 function diagnosticOfLost(fault: Fault, trigger: TriggerInDoubt): Diagnostic {
   const { target, ignoresKeys } = trigger;
-  // A refusal can only be that of a retry, because otherwise the trigger wouldn't be in doubt.
+  // If the last response was a refusal, a retry got it. After a refused first attempt, the trigger
+  // wouldn't be in doubt.
   const isRetry = deliveryOf(fault) === 'not_acted';
   const next = nextSteps(trigger, fault.retryAfterMs);
+  const lost = `the response to the trigger of ${automationNameOf(target)} was lost`;
   return {
-    message: `the response to the trigger of ${automationNameOf(target)} was lost${afterLoss(fault, trigger, isRetry)}`,
+    message: lost + afterLoss(fault, trigger, isRetry),
     hint: fault.kind === 'unauthorized' ? hintAfterRefusal(fault, next, trigger) : next,
     needsPerson: ignoresKeys,
   };
 }
 
-/** With another API key, the idempotency key would be a new one. */
+/** The hint if the retry was refused with 401 or 403. */
 function hintAfterRefusal({ hint }: Fault, next: string, trigger: TriggerInDoubt): string {
   if (hint) return `${hint}\nthen ${next}`;
-  return `${apiKeyHint}; with the one that sent the trigger, ${next}\n${withoutThatApiKey(trigger)}`;
+  const withThatApiKey = `${apiKeyHint}; with the one that sent the trigger, ${next}`;
+  return `${withThatApiKey}\n${withoutThatApiKey(trigger)}`;
 }
 
 /**
- * The rest of a sentence about a lost response: what followed it, and what that means for the run.
+ * The rest of a sentence about a lost response: what happened then, and what it means for the run.
  */
 function afterLoss(fault: Fault, trigger: TriggerInDoubt, isRetry: boolean): string {
   const facts = [...httpFactsOf(fault), `idempotency key ${trigger.idempotencyKey}`].join(', ');
   return `${failureText(fault, trigger, isRetry)} (${facts})${notRepeated(trigger)}`;
 }
 
-/** `isRetry`: this fault is that of a retry, as a refusal because of an active run always is. */
+/** What happened after the lost response. `isRetry`: the fault is the one of a retry. */
 function failureText(fault: Fault, { conflict }: TriggerInDoubt, isRetry: boolean): string {
   const { executionId, message } = fault;
   if (fault.kind !== 'already_active') {
@@ -80,12 +84,13 @@ function failureText(fault: Fault, { conflict }: TriggerInDoubt, isRetry: boolea
   }
   if (executionId === undefined)
     return ', and on the retry a run was already active, perhaps its own';
-  return conflict?.isOthers
-    ? `, and on the retry another run was active (${executionId}), so this trigger may have started one, too`
-    : `, and on the retry run ${executionId} was already active, perhaps its own`;
+  if (!conflict?.isOthers)
+    return `, and on the retry run ${executionId} was already active, perhaps its own`;
+  const otherRun = `, and on the retry another run was active (${executionId})`;
+  return `${otherRun}, so this trigger may have started one, too`;
 }
 
-/** The sentence of `recover` about a trigger that it sent again in vain. */
+/** The sentence of `recover` about a trigger that it sent again without getting a run. */
 export function unresolvedText(fault: Fault, trigger: TriggerInDoubt): string {
   const sentMs = sentMsOf(trigger.recorded);
   const when = sentMs === undefined ? '' : `, triggered at ${localTime(sentMs)},`;
@@ -114,25 +119,35 @@ const notRepeated = ({ ignoresKeys }: TriggerInDoubt) =>
  * starts no second run.
  */
 function nextSteps(trigger: TriggerInDoubt, retryAfterMs = 0): string {
-  const { target, conflict, recorded } = trigger;
+  const { target, recorded } = trigger;
   const again = recorded ? recoverIn(retryAfterMs, trigger) : triggerAgain(trigger);
   if (trigger.ignoresKeys) return `${searchHint(target, trigger)}; if there is none: ${again}`;
-  const lines: string[] = [];
-  if (conflict?.activeExecutionId !== undefined) {
-    const active = fullArgumentOf({ target, executionId: conflict.activeExecutionId });
-    lines.push(`follow that run: \`runctl watch ${active}\``);
-  }
-  let when = '';
-  if (conflict) when = 'when it has finished, ';
-  else if (retryAfterMs > 0) when = `in ${formatDuration(retryAfterMs)}, as the service asks, `;
   const limit = recorded ? '' : ' (within 24h)';
-  lines.push(`${when}send it again with the same idempotency key${limit}: ${again}`);
-  const sentMs = sentMsOf(recorded);
-  if (sentMs !== undefined) {
-    const until = localTime(sentMs + defaults.keyRetentionMs);
-    lines.push(`On any other machine, until ${until}: ${triggerAgain(trigger)}`);
-  }
-  return lines.join('\n');
+  const sendAgain = `send it again with the same idempotency key${limit}: ${again}`;
+  const lines = [
+    watchActiveLine(trigger),
+    whenToSendAgain(trigger, retryAfterMs) + sendAgain,
+    otherMachineLine(trigger),
+  ];
+  return lines.filter((line) => line !== undefined).join('\n');
+}
+
+function watchActiveLine({ target, conflict }: TriggerInDoubt): string | undefined {
+  const executionId = conflict?.activeExecutionId;
+  if (executionId === undefined) return undefined;
+  return `follow that run: \`runctl watch ${fullArgumentOf({ target, executionId })}\``;
+}
+
+function whenToSendAgain({ conflict }: TriggerInDoubt, retryAfterMs: number): string {
+  if (conflict) return 'when it has finished, ';
+  return retryAfterMs > 0 ? `in ${formatDuration(retryAfterMs)}, as the service asks, ` : '';
+}
+
+function otherMachineLine(trigger: TriggerInDoubt): string | undefined {
+  const sentMs = sentMsOf(trigger.recorded);
+  if (sentMs === undefined) return undefined;
+  const until = localTime(sentMs + defaults.keyRetentionMs);
+  return `On any other machine, until ${until}: ${triggerAgain(trigger)}`;
 }
 
 /**
@@ -160,29 +175,30 @@ function recoverIn(waitMs: number, trigger: TriggerInDoubt): string {
 export const recoverCommandFor = (trigger: RecoverableTrigger): string =>
   isSkippedByOther(trigger) ? resendCommand(trigger.target) : '`runctl recover`';
 
-/** A trigger whose outcome isn't known: from the journal, or of this command. */
+/** An unresolved trigger of the journal, or the trigger of this command. */
 type RecoverableTrigger = UnresolvedTrigger | TriggerInDoubt;
 
-/** With `--if-active skip`, a trigger starts no run while another one is active, and one was. */
+/** The trigger was to start no run while another one is active (`skip`), and one was. */
 const isSkippedByOther = ({ ifActive, conflict }: RecoverableTrigger) =>
   ifActive === 'skip' && conflict !== undefined;
 
-/** Names the automation, so that no other trigger is sent. */
+/** The command names the automation, so that no other trigger is sent. */
 const resendCommand = (target: Target) =>
   `\`runctl recover ${shellWord(fullNameOf(target))} --resend\``;
 
 function triggerAgain({ target, idempotencyKey, ifActive }: TriggerInDoubt): string {
+  const name = shellWord(fullNameOf(target));
   const skip = ifActive === 'skip' ? ' --if-active skip' : '';
-  return `\`runctl trigger ${shellWord(fullNameOf(target))} --idempotency-key ${shellWord(idempotencyKey)}${skip}\``;
+  return `\`runctl trigger ${name} --idempotency-key ${shellWord(idempotencyKey)}${skip}\``;
 }
 
-/** How to find the run in the service, which can't list runs. */
+/** Says how a person can find the run, because the service has no endpoint that lists runs. */
 export function searchHint(target: Target, { recorded, conflict }: InDoubtDetails): string {
   const sentMs = sentMsOf(recorded);
   let when = ' that began just now';
   if (recorded) when = sentMs === undefined ? '' : ` that began at about ${localTime(sentMs)}`;
-  const isPerhaps = conflict?.activeExecutionId !== undefined && !conflict.isOthers;
-  const which = isPerhaps ? ` (perhaps ${conflict.activeExecutionId})` : '';
+  const mayBeActiveRun = conflict?.activeExecutionId !== undefined && !conflict.isOthers;
+  const which = mayBeActiveRun ? ` (perhaps ${conflict.activeExecutionId})` : '';
   return `look in the service for a run of ${automationNameOf(target)}${when}${which}`;
 }
 
@@ -197,7 +213,8 @@ export function triggerText(
 }
 
 /**
- * Why `recover` sends it only with `--resend`. A second run, or one that is too late, could start.
+ * Why `recover` sends the trigger only with `--resend`: a second run, or one that is too late,
+ * could start.
  */
 function withheldReason(trigger: TriggerInDoubt): string {
   const { ageMs = 0 } = trigger.recorded ?? {};
@@ -210,27 +227,30 @@ function withheldReason(trigger: TriggerInDoubt): string {
   return `it is ${age}, and if it never arrived, its run would start now`;
 }
 
-/** The outcome is unknown, but `recover` sends the trigger only with `--resend`. */
+/** The trigger is in doubt, but `recover` sends it only with `--resend`. */
 function diagnosticOfWithheld(trigger: TriggerInDoubt): Diagnostic {
   const { target, idempotencyKey } = trigger;
   const notSent = `${triggerText(target, trigger)} isn't sent again: ${withheldReason(trigger)}`;
+  const search = searchHint(target, trigger);
   return {
     message: `${notSent} (idempotency key ${idempotencyKey})`,
-    hint: `${searchHint(target, trigger)}; if there is none, send it again: ${resendCommand(target)}`,
+    hint: `${search}; if there is none, send it again: ${resendCommand(target)}`,
     needsPerson: true,
   };
 }
 
 /**
- * The idempotency key was sent with another API key, and the outcome is unknown. The service scopes
- * keys by API key, so with this one it would start another run.
+ * The trigger is in doubt, and its idempotency key was sent with another API key. The service keeps
+ * idempotency keys by API key, so with this one it would start another run.
  */
 function diagnosticOfOtherApiKey(trigger: TriggerInDoubt): Diagnostic {
   const { target, idempotencyKey } = trigger;
-  const happened = `the idempotency key ${idempotencyKey} was sent with another API key, and may have started a run`;
+  const sent = `the idempotency key ${idempotencyKey} was sent with another API key`;
+  const happened = `${sent}, and may have started a run of ${automationNameOf(target)}`;
+  const recover = `${apiKeyHint}: set the one that sent the trigger, then \`runctl recover\``;
   return {
-    message: `${happened} of ${automationNameOf(target)}. With this API key a second run could start`,
-    hint: `${apiKeyHint}: set the one that sent the trigger, then \`runctl recover\`\n${withoutThatApiKey(trigger)}`,
+    message: `${happened}. With this API key a second run could start`,
+    hint: `${recover}\n${withoutThatApiKey(trigger)}`,
   };
 }
 
@@ -239,10 +259,11 @@ function withoutThatApiKey(trigger: TriggerInDoubt): string {
   const search = `If that API key no longer works, ${searchHint(trigger.target, trigger)}`;
   const sentMs = sentMsOf(trigger.recorded);
   if (sentMs === undefined) return search;
-  return `${search}. After ${localTime(sentMs + defaults.keyRetentionMs)} runctl no longer asks about this trigger`;
+  const until = localTime(sentMs + defaults.keyRetentionMs);
+  return `${search}. After ${until} runctl no longer asks about this trigger`;
 }
 
-/** The outcome of the idempotency key is unknown, and the service may have forgotten the key. */
+/** The trigger is in doubt, and the service may have forgotten its idempotency key. */
 function diagnosticOfExpired(trigger: TriggerInDoubt): Diagnostic {
   const { target, idempotencyKey } = trigger;
   const happened = `the idempotency key ${idempotencyKey} was first sent more than 24h ago`;

@@ -41,7 +41,7 @@ function resolutionOf(outcome: TriggerOutcome): (typeof allResolutions)[number] 
   }
 }
 
-/** The field `recover` in the document of a trigger. */
+/** The field `recover` in the JSON document of a trigger. */
 export function reportOfRecovery(recovery: Recovery, flags: { resend?: boolean }): JsonObject {
   const { trigger, outcome } = recovery;
   const untilMs = untilMsOf(recovery, flags);
@@ -63,7 +63,7 @@ function untilMsOf(
   return sentMs + (resend ? defaults.keyRetentionMs : defaults.recoverMaxAgeMs);
 }
 
-/** What became of a trigger, in a sentence. */
+/** A sentence about how a trigger was resolved, or why it wasn't. */
 export function sentenceOfRecovery(
   recovery: Recovery,
   flags: { resend?: boolean },
@@ -126,7 +126,8 @@ function runText(
   { argumentOf }: HintContext,
 ): string {
   const isEarlier = attributions[triggerInfo.attribution].started === 'no';
-  const hasRun = `${isEarlier ? 'had started run' : 'was sent again; its run is'} ${run.executionId}`;
+  const found = isEarlier ? 'had started run' : 'was sent again; its run is';
+  const hasRun = `${found} ${run.executionId}`;
   if (!snapshot?.isFinal) return `${hasRun}; to watch it: \`runctl watch ${argumentOf(run)}\``;
   const reason = error === undefined ? '' : `: ${error}`;
   return `${hasRun}, which finished ${snapshot.status}${reason}`;

@@ -13,17 +13,23 @@ import { automationNameOf, type Target } from '../run/run.ts';
 import { formatDuration, localTime } from '../system/time-text.ts';
 import type { HintContext } from './hint-context.ts';
 
-/** A trigger that definitely started no run. */
+/** The message for a trigger that certainly started no run. */
 export function diagnosticWithoutRun(
   outcome: OutcomeOf<'no_run'>,
   hintContext: HintContext,
 ): Diagnostic {
-  const { target, fault, waitEnd, isOutage, isRepeatedRefusal, interruptedBy } = outcome;
+  const { target, fault, waitEnd, interruptedBy } = outcome;
   if (interruptedBy && isAborted(fault)) return { message: 'interrupted; no run was started' };
   if (waitEnd?.kind === 'gave_up')
     return diagnosticOfUnpolledActiveRun(target, fault, waitEnd.giveUpAfterMs);
   if (waitEnd?.kind === 'timed_out' && fault.kind === 'already_active')
     return diagnosticOfWaitTimeout(target, fault, waitEnd);
+  return diagnosticOfFailure(outcome, hintContext);
+}
+
+/** The message if the trigger itself failed, rather than the wait for the active run. */
+function diagnosticOfFailure(outcome: OutcomeOf<'no_run'>, hintContext: HintContext): Diagnostic {
+  const { fault, isOutage, isRepeatedRefusal } = outcome;
   const { happened, remedy } = explanationOf(outcome, hintContext);
   const message = happened + httpOf(fault);
   if (isOutage) return { message, hint: outageHint };
@@ -36,6 +42,8 @@ export function diagnosticWithoutRun(
 
 const repeatedHint =
   'The service may be repeating its answer to this idempotency key: use a new key, which starts no second run';
+
+const nameHint = 'check the name, the project and the base URL: `runctl config list`';
 
 const outageHint = 'the service or the network may be down; `runctl doctor` finds the cause';
 
@@ -69,7 +77,7 @@ function explanationOf(
         happened: isOfProject(fault)
           ? failure
           : `the service doesn't know ${name}; no run was started`,
-        remedy: `${didYouMeanLine(target, hintContext)}check the name, the project and the base URL: \`runctl config list\``,
+        remedy: didYouMeanLine(target, hintContext) + nameHint,
       };
   }
   return { happened: failure, remedy: remedyOf(fault) };
@@ -79,8 +87,8 @@ const activeText = ({ since }: ActiveRun = {}) =>
   since === undefined ? 'is already running' : `has been running since ${localTime(since)}`;
 
 /**
- * A line with similar names. It is only a question, because a printed command could start a run
- * that nobody asked for.
+ * A line with similar names. It names no command to type, because that could start a run that
+ * nobody asked for.
  */
 export function didYouMeanLine({ automationName }: Target, { namesLike }: HintContext): string {
   const near = namesLike(automationName);
@@ -138,13 +146,15 @@ function diagnosticOfWaitTimeout(
 export const silenceText = (giveUpAfterMs: number, fault: Fault): string =>
   `no valid response for ${formatDuration(giveUpAfterMs)}, ${fault.message}`;
 
-/** The wait for the active run ended because nothing more could be learned about it. */
+/** The wait for the active run ended because that run couldn't be polled any more. */
 function diagnosticOfUnpolledActiveRun(
   target: Target,
   fault: Fault,
   giveUpAfterMs: number,
 ): Diagnostic {
-  const happened = `${automationNameOf(target)} is already running, but that run couldn't be polled: ${silenceText(giveUpAfterMs, fault)}`;
+  const cause = silenceText(giveUpAfterMs, fault);
+  const name = automationNameOf(target);
+  const happened = `${name} is already running, but that run couldn't be polled: ${cause}`;
   return {
     message: `${happened}; no run was started${httpOf(fault)}`,
     hint: fault.hint ?? retryAfterHint(fault) ?? causeHint(fault),

@@ -25,6 +25,7 @@ export function diagnosticOfWatchEnd(
   { run, triggerInfo, end, lastConfirmed, isOwnRun }: OutcomeOf<'watch_ended'>,
   hintContext: HintContext,
 ): Diagnostic {
+  const name = automationNameOf(run.target);
   switch (end.kind) {
     case 'timed_out':
       return diagnosticOfTimeout(run, end, lastConfirmed, hintContext);
@@ -36,7 +37,7 @@ export function diagnosticOfWatchEnd(
         : diagnosticOfRefusedPoll({ run, fault: end.fault, lastConfirmed, isOwnRun }, hintContext);
     case 'signal':
       return {
-        message: `stopped watching ${automationNameOf(run.target)}; the run continues${askedWait(end.askedUntilMs)}`,
+        message: `stopped watching ${name}; the run continues${askedWait(end.askedUntilMs)}`,
         hint: resume(run, hintContext),
       };
   }
@@ -65,9 +66,11 @@ function diagnosticOfTimeout(
   const wait = fault && retryAfterHint(fault);
   const cause = fault ? `: ${fault.message}` : '';
   const http = fault ? httpOf(fault) : '';
-  const happened = `stopped watching ${automationNameOf(run.target)} after ${formatDuration(passedMs)}${cause}`;
+  const name = automationNameOf(run.target);
+  const happened = `stopped watching ${name} after ${formatDuration(passedMs)}${cause}`;
+  const state = whetherItContinues(lastConfirmed) + lastConfirmedClause(lastConfirmed);
   return {
-    message: `${happened}; ${whetherItContinues(lastConfirmed)}${lastConfirmedClause(lastConfirmed)}${http}`,
+    message: `${happened}; ${state}${http}`,
     hint: wait ? `${wait}, then: ${resume(run, hintContext)}` : resume(run, hintContext),
   };
 }
@@ -85,7 +88,8 @@ function diagnosticOfSilence(
   hintContext: HintContext,
 ): Diagnostic {
   const wait = retryAfterHint(fault);
-  const failure = `${automationNameOf(run.target)} couldn't be followed: ${silenceText(giveUpAfterMs, fault)}`;
+  const cause = silenceText(giveUpAfterMs, fault);
+  const failure = `${automationNameOf(run.target)} couldn't be followed: ${cause}`;
   const state = lastConfirmed?.snapshot.isFinal ? '' : 'the run may still be running, ';
   return {
     message: `${failure}; ${state}${lastConfirmedClause(lastConfirmed)}${httpOf(fault)}`,
@@ -176,20 +180,25 @@ function diagnosticOfNotFoundRun(
   // A key that is derived from the old one is the same each time the command is repeated, so it
   // starts only one run.
   const newKey = `${idempotencyKey?.slice(0, maxIdempotencyKey - 2)}-2`;
-  const trigger = `runctl trigger ${shellWord(fullNameOf(run.target))}${flag} --idempotency-key ${shellWord(newKey)}`;
+  const keyFlag = `--idempotency-key ${shellWord(newKey)}`;
+  const trigger = `runctl trigger ${shellWord(fullNameOf(run.target))}${flag} ${keyFlag}`;
   const unknownRun = `the service doesn't know run ${run.executionId} of ${name}`;
+  const happened = `${unknownRun}, which the idempotency key ${idempotencyKey} started`;
   return {
-    message: `${unknownRun}, which the idempotency key ${idempotencyKey} started${state}${httpOf(fault)}`,
+    message: `${happened}${state}${httpOf(fault)}`,
     hint: `${newKeyHint}: \`${trigger}\``,
   };
 }
 
 function notFoundText(run: Run, fault: Fault, lastConfirmed: LastConfirmed | undefined): string {
   const name = automationNameOf(run.target);
-  if (lastConfirmed)
-    return `the service doesn't know run ${run.executionId} of ${name}, ${lastConfirmedClause(lastConfirmed)}`;
+  const { executionId } = run;
+  if (lastConfirmed) {
+    const state = lastConfirmedClause(lastConfirmed);
+    return `the service doesn't know run ${executionId} of ${name}, ${state}`;
+  }
   const orElse = fault.kind === 'path_not_found' ? ', or the base URL is wrong' : '';
-  return `${name} has no run ${run.executionId}${orElse}`;
+  return `${name} has no run ${executionId}${orElse}`;
 }
 
 const newKeyHint = 'if you still want this run, trigger again with a new idempotency key';
@@ -205,7 +214,8 @@ function notFoundHint(
 ): string {
   if (isOwnRun) return `perhaps the service was restored from a backup; ${newKeyHint}`;
   const listed = hintContext.hasJournal ? '; `runctl list` shows the runs of this machine' : '';
-  return `${didYouMeanLine(target, hintContext)}check the id, the project and the automation${listed}`;
+  const near = didYouMeanLine(target, hintContext);
+  return `${near}check the id, the project and the automation${listed}`;
 }
 
 /**
@@ -221,8 +231,9 @@ export function diagnosticOfUnreadResult(
   const hint = again('result', run, hintContext);
   if (isAborted(requestFault)) return { message: `interrupted; ${happened} was not read`, hint };
   if (!isSuccess(snapshot.status)) return undefined;
+  const showStatus = again('status', run, hintContext);
   const hints: Partial<Record<FaultKind, string>> = {
-    too_large: `results of up to 64 MiB can be read; to see the run: ${again('status', run, hintContext)}`,
+    too_large: `results of up to 64 MiB can be read; to see the run: ${showStatus}`,
     unauthorized: requestFault.hint ?? remedyOf(requestFault),
   };
   return {

@@ -20,25 +20,31 @@ export const takenKeyFault: Fault = {
 };
 
 /** The idempotency key was used for another Automation, whose run the service returned. */
-export const reusedKeyFault = ({ executionId, document }: RunSnapshot): Fault => ({
-  kind: 'reused_key',
-  message: `the idempotency key has started a run of ${document.automationName} before (${executionId})`,
-});
+export function reusedKeyFault({ executionId, document }: RunSnapshot): Fault {
+  const run = `a run of ${document.automationName}`;
+  return {
+    kind: 'reused_key',
+    message: `the idempotency key has started ${run} before (${executionId})`,
+  };
+}
 
 /** The service repeats the refusal of this key, although the run that it names has finished. */
-export const spentKeyFault = ({ target, idempotencyKey }: Trigger): Fault => ({
-  kind: 'spent_key',
-  message: `the idempotency key ${idempotencyKey} belongs to a run of ${automationNameOf(target)} that has finished`,
-});
+export function spentKeyFault({ target, idempotencyKey }: Trigger): Fault {
+  const run = `a run of ${automationNameOf(target)}`;
+  return {
+    kind: 'spent_key',
+    message: `the idempotency key ${idempotencyKey} belongs to ${run} that has finished`,
+  };
+}
 
 /**
- * The API key was refused and there is another one, but the service would take the idempotency key
- * for a new one if it came with that.
+ * The refusal of an API key, if there is another one that can't be used: with that, the service
+ * would take the idempotency key for a new one.
  */
-export const withUnusedApiKeyHint = (fault: Fault): Fault => ({
-  ...fault,
-  hint: "it isn't used for this idempotency key, because a second run could start. If no run is active, trigger again",
-});
+export function withUnusedApiKeyHint(refusal: Fault): Fault {
+  const reason = "it isn't used for this idempotency key, because a second run could start";
+  return { ...refusal, hint: `${reason}. If no run is active, trigger again` };
+}
 
 /** The time for reading a result has passed, and no request failed before. */
 export const resultTimeoutFault: Fault = { kind: 'lost', message: '`--timeout` expired' };

@@ -9,9 +9,9 @@ import { recoverCommandFor } from './of-in-doubt.ts';
 
 /** The journal has an earlier trigger of the same target that may have started a run. */
 export function unresolvedTriggerText(trigger: UnresolvedTrigger): string {
-  const name = automationNameOf(trigger.target);
+  const earlier = `an earlier trigger of ${automationNameOf(trigger.target)}`;
   const recover = recoverCommandFor(trigger);
-  return `an earlier trigger of ${name} may or may not have started a run: resolve it with ${recover}`;
+  return `${earlier} may or may not have started a run: resolve it with ${recover}`;
 }
 
 const roundMs = 10_000;
@@ -31,8 +31,10 @@ export function unknownStatusText(status: string, isFinal: boolean): string {
 }
 
 /** The status and the result of a run disagree, and the graver one of the two counts. */
-export const conflictingStatusText = (status: string, inResult: string, graver: string): string =>
-  `the service reports status ${status} for the run, but ${inResult} in its result, so the run counts as ${graver}`;
+export function conflictingStatusText(status: string, inResult: string, graver: string): string {
+  const ofStatus = `the service reports status ${status} for the run`;
+  return `${ofStatus}, but ${inResult} in its result, so the run counts as ${graver}`;
+}
 
 export const completedWithErrorText = (status: string, result: RunResult): string =>
   `the run finished ${status}, though its result has an error: ${errorTextOf(result)}`;

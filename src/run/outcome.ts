@@ -9,8 +9,8 @@ import type { RunResource, RunResult, RunSnapshot } from './service.ts';
 import type { IfActive } from './trigger.ts';
 
 /**
- * What became of one argument of a command, as facts alone. The exit code (`run/exit-of.ts`), the
- * messages (`messages/of-outcome.ts`), the document and the summary are each one function of it.
+ * How a command ended for one of its arguments, as facts alone. The exit code (`run/exit-of.ts`),
+ * the message (`messages/of-outcome.ts`), the document and the summary are each one function of it.
  */
 export type Outcome = OfTrigger | OfRun | OfCommand;
 
@@ -19,7 +19,7 @@ export type OutcomeOf<Kind extends Outcome['kind']> = Extract<Outcome, { kind: K
 /** The outcome of an argument that names an automation or a run. */
 export type TargetOutcome = Outcome & ({ target: Target } | { run: Run });
 
-/** The automation that an outcome is about: that of its run, if it has one. */
+/** The automation that an outcome is about. */
 export function targetOf(outcome: TargetOutcome): Target;
 export function targetOf(outcome: Outcome): Target | undefined;
 export function targetOf({ run, target }: Outcome): Target | undefined {
@@ -27,23 +27,36 @@ export function targetOf({ run, target }: Outcome): Target | undefined {
 }
 
 interface Common {
-  /** In commands that trigger. */
+  /** Only of commands that trigger. */
   triggerInfo?: TriggerInfo;
-  /** The command only reports it, so it exits with 0 (`list`, `status`, `result`, `recover`) */
+  /** The command only reports it, so it exits with 0 (`list`, `status`, `result`, `recover`). */
   exitsZero?: true;
-  /** The signal that ended the command before this was done. */
+  /** The signal that ended the command before it was done with this argument. */
   interruptedBy?: ExitName;
-  /** What one command adds to `runctl` in its documents. */
+  /** What a single command adds to `runctl` in its documents. */
   fields?: JsonObject;
 }
 
 /** The outcome of a trigger that has no run, or none whose id is known. */
 type OfTrigger = Common & { target: Target; run?: undefined } & (
-    | { kind: 'dry_run'; triggerInfo: TriggerInfo } // `--dry-run`: nothing was sent
-    | { kind: 'skipped'; triggerInfo: TriggerInfo; activeExecutionId?: string } // `--if-active skip`: a run was active
+    | DryRun
+    | Skipped
     | NoRun
-    | { kind: 'in_doubt'; inDoubt: InDoubtDetails } // `list` shows it without a `triggerInfo`, as it sends nothing
+    | InDoubt
   );
+
+/** With `--dry-run`, nothing was sent. */
+interface DryRun {
+  kind: 'dry_run';
+  triggerInfo: TriggerInfo;
+}
+
+/** With `--if-active skip`, none was started because a run was active. */
+interface Skipped {
+  kind: 'skipped';
+  triggerInfo: TriggerInfo;
+  activeExecutionId?: string;
+}
 
 /** The trigger started no run. */
 interface NoRun {
@@ -54,7 +67,7 @@ interface NoRun {
   active?: ActiveRun;
   /** What ended the wait for it. */
   waitEnd?: ActiveRunWaitEnd;
-  /** The base URL has answered here before. */
+  /** There is no connection, though the base URL has responded to this machine before. */
   isOutage?: boolean;
   /**
    * The idempotency key was refused like that before, so the service may only repeat its response.
@@ -62,21 +75,19 @@ interface NoRun {
   isRepeatedRefusal?: boolean;
 }
 
+/** The trigger may have started a run. `list` sends none, so there it has no `triggerInfo`. */
+interface InDoubt {
+  kind: 'in_doubt';
+  inDoubt: InDoubtDetails;
+}
+
 /** The outcome of a run whose id is known. */
 type OfRun = Common & { run: Run; target?: undefined } & (
     | HasRun
     | StatusKnown
-    // The watch ended before the run did.
-    | { kind: 'watch_ended'; end: WatchEnd; lastConfirmed?: LastConfirmed; isOwnRun?: boolean }
-    | {
-        kind: 'request_failed';
-        resource: RunResource;
-        fault: Fault;
-        lastConfirmed?: LastConfirmed;
-        isOwnRun?: boolean;
-        isOutage?: boolean;
-      }
-    | { kind: 'not_found'; document: JsonObject } // a list has it, but the service no longer knows it
+    | WatchEnded
+    | RequestFailed
+    | NotFound
   );
 
 /** A trigger has a run, and this command doesn't watch it. */
@@ -96,8 +107,35 @@ interface StatusKnown {
   result?: RunResult;
   /** Why there is no result. */
   requestFault?: Fault;
-  /** How old the status is, if this command didn't read it from the service. */
+  /** How old the status is, if it comes from the journal. */
   statusAgeMs?: number;
+}
+
+/** The watch ended before its run did. */
+interface WatchEnded {
+  kind: 'watch_ended';
+  end: WatchEnd;
+  lastConfirmed?: LastConfirmed;
+  /** The run was started with the API key that can't find it now. */
+  isOwnRun?: boolean;
+}
+
+/** The status or the result of the run can't be read. */
+interface RequestFailed {
+  kind: 'request_failed';
+  resource: RunResource;
+  fault: Fault;
+  lastConfirmed?: LastConfirmed;
+  /** The run was started with the API key that can't find it now. */
+  isOwnRun?: boolean;
+  /** There is no connection, though the base URL has responded to this machine before. */
+  isOutage?: boolean;
+}
+
+/** `list` has the run, but the service no longer knows it. */
+interface NotFound {
+  kind: 'not_found';
+  document: JsonObject;
 }
 
 /**
@@ -119,20 +157,23 @@ export interface TriggerInfo {
   idempotencyKey: string | null;
   /** May the same command line be repeated without a second run of this target? */
   isSafeToRepeat: boolean;
-  /** The status in which the run had finished before. */
+  /** The status with which the run had finished before this command. */
   endedAs?: string;
 }
 
-/** What became of a trigger that this command sent, or decided not to send. */
+/** The outcome of a trigger that this command sent, or decided not to send. */
 export type TriggerOutcome = TargetOutcome & { triggerInfo: TriggerInfo };
 
 /** What `recover` found out about an unresolved trigger. */
 export interface Recovery {
   trigger: UnresolvedTrigger;
   outcome: TriggerOutcome;
-  /** Of the trigger, before it was sent again; infinite if its record is dated in the future. */
+  /**
+   * The age of the trigger before it was sent again. It is infinite if its record is dated in the
+   * future.
+   */
   ageMs: number;
-  /** Of its run, if that has finished without being COMPLETED. */
+  /** The error of its run, if that has finished without being COMPLETED. */
   error?: string;
 }
 
@@ -151,28 +192,37 @@ export interface InDoubtDetails {
   ignoresKeys: boolean;
 }
 
-/** A repeat was refused because a run was active, perhaps its own. */
+/** A retry was refused because a run was active. The trigger itself may have started that run. */
 export interface Conflict {
   activeExecutionId?: string;
-  /** The journal has that run as another key's. */
+  /** The journal says that another idempotency key started that run. */
   isOthers: boolean;
 }
 
+/** Why a trigger is in doubt. */
 export type InDoubtReason =
-  | { kind: 'no_response'; fault: Fault } // why the last attempt got no run
-  | { kind: 'signal' } // the user left before there was a valid response
-  | { kind: 'expired' } // the service may have forgotten the key
-  | { kind: 'other_api_key' } // the service has keys by API key, so with this one the key would be a new one
-  | { kind: 'withheld' } // a second run, or a late one, could start: `recover --resend`
-  | { kind: 'sending'; process: string } // another process is sending it
-  | { kind: 'superseded' } // a later trigger has a run
-  | { kind: 'listed'; isRecoverable: boolean }; // the journal says so, and nothing was sent
+  /** The fault is that of the last attempt. */
+  | { kind: 'no_response'; fault: Fault }
+  /** A signal came before there was a valid response. */
+  | { kind: 'signal' }
+  /** The service may have forgotten the idempotency key. */
+  | { kind: 'expired' }
+  /** The service keeps idempotency keys by API key, so with this one the key would be a new one. */
+  | { kind: 'other_api_key' }
+  /** A second run, or one that is too late, could start, so only `recover --resend` sends it. */
+  | { kind: 'withheld' }
+  /** Another process is sending it. */
+  | { kind: 'sending'; process: string }
+  /** A later trigger has a run. */
+  | { kind: 'superseded' }
+  /** The journal says so, and nothing was sent. */
+  | { kind: 'listed'; isRecoverable: boolean };
 
 /** The run because of which a trigger was refused. */
 export interface ActiveRun {
-  /** Undefined if nobody knows which one it is. */
+  /** Undefined if neither the service nor the journal names it. */
   executionId?: string;
-  /** When it began, if it is known to be active. */
+  /** When it began, if the service says that it is active. */
   since?: string;
   /** An earlier trigger, whose response was lost, may have started it. */
   mayBeLost?: boolean;
@@ -189,7 +239,8 @@ export interface TimedOut {
 /** What ended the wait for another run of the automation to finish. */
 export type ActiveRunWaitEnd =
   | TimedOut
-  | { kind: 'gave_up'; giveUpAfterMs: number } // that run couldn't be polled for too long
+  /** That run couldn't be polled for too long. */
+  | { kind: 'gave_up'; giveUpAfterMs: number }
   | { kind: 'signal' };
 
 /** The last status that is known, and how old it is. */
@@ -200,19 +251,22 @@ export interface LastConfirmed {
 
 /** Why a watch ended before its run did. */
 export type WatchEnd =
-  | (TimedOut & { fault?: Fault }) // `fault`: the last failure, if there was one
+  /** The fault is that of the last poll, if it failed. */
+  | (TimedOut & { fault?: Fault })
   | { kind: 'gave_up'; giveUpAfterMs: number; fault: Fault }
-  | { kind: 'polls_refused'; fault: Fault } // the service refused the polls for long enough, or at once
-  | { kind: 'signal'; askedUntilMs?: number }; // until when it waited because of a `Retry-After`, by the wall clock
+  /** The service has refused the polls for long enough, or for a reason that doesn't pass. */
+  | { kind: 'polls_refused'; fault: Fault }
+  /** `askedUntilMs`: when a wait that the service asked for would have ended, by the wall clock. */
+  | { kind: 'signal'; askedUntilMs?: number };
 
-/** A run that a command has, with what is known of it before it is polled. */
+/** A run that a command works with, and what is known of it before it is polled. */
 export interface RunHandle {
   run: Run;
   /** The response to the trigger that started it, which takes the place of a first poll. */
   triggerResponse?: { snapshot: RunSnapshot; retryAfterMs?: number };
-  /** What the journal has. */
+  /** The last status in the journal. */
   lastConfirmed?(): LastConfirmed;
-  /** Undefined if this machine didn't trigger it. */
+  /** The time since it was triggered. Undefined if this machine didn't trigger it. */
   sinceTriggerMs?(): number;
 }
 

@@ -116,7 +116,8 @@ export async function startSocksProxy({
         const [userLength = 0] = login.subarray(1);
         const user = login.subarray(2, 2 + userLength).toString();
         const password = login.subarray(3 + userLength).toString();
-        client.write(Buffer.from([1, `${user}:${password}` === credentials ? 0 : 1]));
+        const isKnown = !user.includes(':') && `${user}:${password}` === credentials;
+        client.write(Buffer.from([1, isKnown ? 0 : 1]));
       },
       (request: Buffer) => {
         const isName = request[3] === 3;

@@ -59,6 +59,7 @@ test('a line of 64 KiB is shown whole, and of a hook that floods the first megab
 
 test.each([
   ['fails', 'exit 3', 'exited with 3'],
+  ['fails, and leaves a process that holds its pipes', 'sleep 2 & exit 3', 'exited with 3'],
   ['is killed', 'kill -9 $$', 'was killed by SIGKILL'],
   ['is not there', '/nowhere/hook', 'exited with 127'],
   ['reads all its input', 'cat >/dev/null', undefined],

@@ -93,6 +93,7 @@ describe('a command gives the API key', () => {
 describe('before the first request a command ends with 2, and nothing is sent or recorded, when it', () => {
   test.each([
     ['fails', 'exit 3', '3'],
+    ['fails, and says why on stderr', 'echo locked >&2; exit 3', 'locked'],
     ['fails although it prints something', 'echo "$KEY"; exit 3', '3'],
     ['is killed', 'kill -9 $$', 'SIGKILL'],
     ['does not exist', 'no-such-command', '127'],

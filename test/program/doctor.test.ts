@@ -114,7 +114,8 @@ test('on a healthy machine every check passes but that of the project, with one 
   expect(findingsOf(ended).map(({ name, result }) => `${name} ${result}`)).toEqual(
     checks.map((name) => `${name} ${name === 'project' ? 'skipped' : 'ok'}`),
   );
-  expect([ended.code, emulator.requests.map(({ method }) => method)]).toEqual([0, ['GET']]);
+  const inProject = expect.stringContaining(`/${emulator.projectId}/`);
+  expect([ended.code, emulator.requests]).toEqual([0, [expect.objectContaining({ method: 'GET', url: inProject })]]);
   expect(await run('doctor --quiet')).toMatchObject({ code: 0, stdout: '', stderr: '' });
 });
 

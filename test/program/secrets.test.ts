@@ -183,6 +183,7 @@ describe('an API key in a wrong place is not repeated', () => {
   const lines: [argv: string[], variables?: Record<string, string>][] = [
     [['status', '@last', '--api-key-file', misplaced]],
     [['status', '@last'], { RUNCTL_API_KEY_FILE: misplaced }],
+    [['status', '@last'], { RUNCTL_API_KEY_FILE: `eyJhbGciOiJIUzI1NiJ9.${misplaced}` }],
     [['config', 'list'], { RUNCTL_API_KEY_FILE: 'sk-short' }],
     [['config', 'get', misplaced]],
     [['config', 'set', misplaced, 'x']],

@@ -439,7 +439,7 @@ describe('through a proxy', () => {
   describe('that speaks SOCKS5', () => {
     const socks = (origin: string, credentials?: string) => ({ ...through(origin, credentials), isSocks: true });
 
-    test.each([undefined, 'user:p@ss word'])(
+    test.each([undefined, 'user:p@ss wo:rd'])(
       'a request goes through, and the proxy resolves the name: %s',
       async (user) => {
         const { port, received } = await startFaultyServer(answer);

@@ -18,7 +18,7 @@ import { endedBySignal } from '../run/exit-of.ts';
 import type { TriggerInfo } from '../run/outcome.ts';
 import { mayHaveStarted, Problem } from '../run/problem.ts';
 import { shellWord } from '../run/quote.ts';
-import { unknownVariables } from '../settings/table.ts';
+import { unknownVariables } from '../settings/unknown-variables.ts';
 import { isInterrupted } from '../system/clock.ts';
 import { misplacedApiKeys } from '../system/secrets.ts';
 import { checkFields } from './check-fields.ts';

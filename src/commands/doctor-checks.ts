@@ -16,15 +16,10 @@ import { count, quote, shellWord } from '../run/quote.ts';
 import { maskApiKey } from '../settings/api-key.ts';
 import { readConfigFile } from '../settings/config-file.ts';
 import { resolveConfigFile, resolveStateFolder } from '../settings/folders.ts';
-import { readProfileInForce, shortSource } from '../settings/profile.ts';
+import { readCurrentProfile, shortSource } from '../settings/profile.ts';
 import { need, type SettingFlags, type Settings } from '../settings/resolve.ts';
-import {
-  type Resolved,
-  type StoredKey,
-  storedKeys,
-  unknownVariables,
-  valueIfGiven,
-} from '../settings/table.ts';
+import { type Resolved, type StoredKey, storedKeys, valueIfGiven } from '../settings/table.ts';
+import { unknownVariables } from '../settings/unknown-variables.ts';
 import { formatDuration } from '../system/time-text.ts';
 import { isOutage } from '../watch/fetch-run.ts';
 import { type CheckResult, ok, skipped, warning } from './finding.ts';
@@ -77,7 +72,7 @@ async function checkSettings({ context, flags, settings }: CheckContext): Promis
   if (path === undefined) return ok('no config file: HOME is not set');
   const advice = `\`chmod 600 ${shellWord(path)}\``;
   if (isExposed) return warning(`others can read the API key in ${path}`, advice);
-  const { unknown } = readProfileInForce(flags.profile, context.env);
+  const { unknown } = readCurrentProfile(flags.profile, context.env);
   if (unknown) return warning(unknown.message, unknown.advice);
   const isEmpty = Object.keys(config.profiles ?? {}).length === 0;
   const message = isEmpty

@@ -33,7 +33,7 @@ const betweenReadingsMs = 30_000;
  */
 export function createApiKeys({ apiKey, ...settings }: Settings, context: Invocation): ApiKeys {
   const { clock } = context;
-  const { command, source = '', again } = apiKey;
+  const { command, source = '', reread } = apiKey;
   const given = command === undefined ? need('apiKey', { apiKey, ...settings }) : undefined;
   const ofTriggers = new Map<string, Promise<ApiKey>>();
   let current: Promise<ApiKey> | undefined;
@@ -92,7 +92,7 @@ export function createApiKeys({ apiKey, ...settings }: Settings, context: Invoca
   /** Undefined if there is nothing to read, such as for an API key in the environment. */
   async function readAgain(): Promise<string | undefined> {
     if (command !== undefined) return runApiKeyCommand(command, source, context);
-    const read = await again?.();
+    const read = await reread?.();
     return read && valueIfGiven(read);
   }
 }

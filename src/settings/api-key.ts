@@ -3,7 +3,7 @@ import { getBuiltinModule } from 'node:process';
 import type { Readable } from 'node:stream';
 import type { Context } from '../context.ts';
 import { Problem, usageProblem } from '../run/problem.ts';
-import type { ProfileInForce } from './profile.ts';
+import type { CurrentProfile } from './profile.ts';
 import { flagSource, type Given, parseSetting, type Resolved, settingTable } from './table.ts';
 import { unlessInterrupted } from './unless-interrupted.ts';
 import { bareValue, flawOfWrapped } from './wrapped-text.ts';
@@ -29,30 +29,27 @@ export function accountOf(apiKey: string): string {
 export async function resolveApiKey(
   apiKeyFile: string | undefined,
   command: Resolved<string>,
-  { stored, storedSource }: ProfileInForce,
+  { stored, storedSource }: CurrentProfile,
   context: Context,
 ): Promise<Resolved<string>> {
   const { env } = context;
-  const [variable, fileVariable = ''] = settingTable.apiKey.env;
-  const { [variable]: text, [fileVariable]: path } = env;
-  if (apiKeyFile === '-') return readApiKeyInput(flagSource('apiKey'), context);
-  if (apiKeyFile !== undefined) return fromFile(apiKeyFile, flagSource('apiKey'), context);
-  const [first, second] = [variable, fileVariable, settingTable.apiKeyCommand.env[0]].filter(
-    (name) => env[name],
-  );
+  const source = flagSource('apiKey');
+  if (apiKeyFile === '-') return readApiKeyInput(source, context);
+  if (apiKeyFile !== undefined) return fromFile(apiKeyFile, source, context);
+  const [keyVariable, fileVariable = ''] = settingTable.apiKey.env;
+  const [commandVariable] = settingTable.apiKeyCommand.env;
+  const variables = [keyVariable, fileVariable, commandVariable].filter((name) => env[name]);
+  const [first, second] = variables;
   if (first && second) {
-    return {
-      source: first,
-      problem: usageProblem(`${first} and ${second} both give the API key`, 'unset one of them'),
-    };
+    const message = `${first} and ${second} both give the API key`;
+    return { source: first, problem: usageProblem(message, 'unset one of them') };
   }
-  if (text) return acceptApiKey(text, variable, context);
-  if (path) return fromFile(path, fileVariable, context);
-  const isOfProfile = command.source === storedSource;
-  if (stored.apiKey && (isOfProfile || !command.source))
-    return acceptApiKey(stored.apiKey, storedSource, context);
-  const { value, source, problem } = command;
-  return { command: value, source, problem };
+  if (env[keyVariable]) return acceptApiKey(env[keyVariable], keyVariable, context);
+  if (env[fileVariable]) return fromFile(env[fileVariable], fileVariable, context);
+  // A stored API key has priority over a command that is stored with it, but not over another one.
+  const isOtherCommand = command.source !== undefined && command.source !== storedSource;
+  if (stored.apiKey && !isOtherCommand) return acceptApiKey(stored.apiKey, storedSource, context);
+  return { command: command.value, source: command.source, problem: command.problem };
 }
 
 /**
@@ -96,58 +93,59 @@ export async function readApiKeyInput(source: string, context: Context): Promise
 
 async function fromFile(path: string, source: string, context: Context): Promise<Resolved<string>> {
   const wrapped = flawOfWrapped(path);
-  if (wrapped)
-    return {
-      source,
-      problem: usageProblem(`the path of the key file (${source}) ${wrapped.flaw}`, wrapped.hint),
-    };
+  if (wrapped) {
+    const message = `the path of the key file (${source}) ${wrapped.flaw}`;
+    return { source, problem: usageProblem(message, wrapped.hint) };
+  }
+  const read = () => acceptText(readKeyFile(path, source, context), source, context);
   // A pipe can be read only once, so its content can't be read again later.
   const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() === true;
-  const read = () => readApiKeyFile(path, source, context);
-  return { ...(await read()), again: isFile ? read : undefined };
+  return { ...(await read()), reread: isFile ? read : undefined };
 }
 
-function readApiKeyFile(path: string, source: string, context: Context): Promise<Given<string>> {
+/** Reads a key file or a pipe. Throws a usage problem or the interrupted problem. */
+async function readKeyFile(path: string, source: string, context: Context): Promise<string> {
   // A word without a slash or an extension may be the API key itself, so the message doesn't repeat
   // it.
   const isPath = /\/|\.[a-z]{2,4}$/i.test(path);
-  const file = isPath ? `the key file ${path}` : `the key file (${source})`;
-  const reading = async () => {
-    const done = new AbortController();
-    let stream: Readable | undefined;
-    try {
-      const opened = await openKeyFile(path);
-      stream = opened.stream;
-      const read = readApiKey(stream, file, context);
-      return await (opened.isPipe
-        ? Promise.race([read, silence(file, done.signal, context)])
-        : read);
-    } catch (error) {
-      if (error instanceof Problem) throw error;
-      const { code, message } = error as NodeJS.ErrnoException;
-      if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG')
-        throw usageProblem(
-          isPath
-            ? `there is no file ${path} (${source})`
-            : `there is no file with the name in ${source}`,
-          'give the path of a file that contains the API key and nothing else',
-        );
+  const name = isPath ? `the key file ${path}` : `the key file (${source})`;
+  const done = new AbortController();
+  let stream: Readable | undefined;
+  try {
+    const opened = await openKeyFile(path);
+    stream = opened.stream;
+    const reading = readApiKey(stream, name, context);
+    if (!opened.isPipe) return await reading;
+    return await Promise.race([reading, rejectAfterSilence(name, done.signal, context)]);
+  } catch (error) {
+    if (error instanceof Problem) throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG') {
       throw usageProblem(
-        `${file} can't be read (${code ?? message})`,
-        'the file must contain the API key and nothing else',
+        isPath
+          ? `there is no file ${path} (${source})`
+          : `there is no file with the name in ${source}`,
+        'give the path of a file that contains the API key and nothing else',
       );
-    } finally {
-      done.abort();
-      // The first line is enough. What is written to the pipe later is for another reader.
-      stream?.destroy();
     }
-  };
-  return acceptText(reading(), source, context);
+    throw usageProblem(
+      `${name} can't be read (${code ?? message})`,
+      'the file must contain the API key and nothing else',
+    );
+  } finally {
+    done.abort();
+    // The first line is enough. What is written to the pipe later is for another reader.
+    stream?.destroy();
+  }
 }
 
 const maxSilenceMs = 30_000;
 
-async function silence(file: string, done: AbortSignal, { clock }: Context): Promise<never> {
+async function rejectAfterSilence(
+  file: string,
+  done: AbortSignal,
+  { clock }: Context,
+): Promise<never> {
   await clock.sleep(maxSilenceMs, done);
   throw usageProblem(
     `${file} is a pipe, and nothing was written to it`,

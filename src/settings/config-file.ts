@@ -30,7 +30,7 @@ export interface ReadConfig {
   /** Whether the file contains an API key and its mode lets others read it. */
   isExposed: boolean;
   /** Why the file isn't used: others can change it. */
-  distrust?: Problem;
+  untrustedProblem?: Problem;
 }
 
 const maxMebibytes = 16;
@@ -50,7 +50,7 @@ export function readConfigFile(path: string | undefined): ReadConfig {
     return { path, config, isExposed: holdsKey && (mode & 0o077) !== 0 };
   } catch (error) {
     if (error instanceof UnsafePathError)
-      return { ...nothing, distrust: unsafeProblem(error, path) };
+      return { ...nothing, untrustedProblem: unsafeProblem(error, path) };
     if (error instanceof Problem) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
     // Some users set RUNCTL_CONFIG_DIR=/dev/null to have no config file.
@@ -73,34 +73,31 @@ function unsafeProblem({ message, isOfGroupVolume }: UnsafePathError, path: stri
   );
 }
 
-const busyTries = 100;
-const busyPauseMs = 50;
+const maxTries = 100;
+const betweenTriesMs = 50;
 
 /**
  * Replaces the file in one step, and keeps a link to it. Commands that change it at the same time
- * do so one after the other. Throws a usage problem if it can't be read or written.
+ * do so one after the other. Throws a usage problem if it can't be read or written, and the
+ * interrupted problem.
  */
 export async function changeConfigFile(
   path: string,
   change: (config: ConfigFile) => ConfigFile,
-  { clock, signal }: Pick<Context, 'clock' | 'signal'>,
+  context: Pick<Context, 'clock' | 'signal'>,
 ): Promise<void> {
   // Loaded here because it takes long to load, and only commands that change the file need it.
   const { default: Conf } = await import('conf');
   try {
     const file = existsSync(path) ? realpathSync(path) : path;
-    const cwd = makeOwnFolder(dirname(file));
+    const folder = makeOwnFolder(dirname(file));
     const lock = `${file}.lock`;
-    for (let tries = 1; !createLock(lock); tries += 1) {
-      if (signal.aborted) throw interruptedProblem(exitNameOfSignal(signal));
-      if (tries === busyTries) throw busyProblem(path, lock);
-      await clock.sleep(busyPauseMs, signal);
-    }
+    await waitForLock(lock, path, context);
     try {
-      const { config, distrust } = readConfigFile(path);
-      if (distrust) throw distrust;
+      const { config, untrustedProblem } = readConfigFile(path);
+      if (untrustedProblem) throw untrustedProblem;
       const conf = new Conf<ConfigFile>({
-        cwd,
+        cwd: folder,
         configName: basename(file),
         fileExtension: '',
         configFileMode: 0o600,
@@ -112,14 +109,30 @@ export async function changeConfigFile(
       rmSync(lock, { force: true });
     }
   } catch (error) {
-    if (error instanceof Problem) throw error;
-    const { code, message } = error as NodeJS.ErrnoException;
-    const elsewhere =
-      'set RUNCTL_CONFIG_DIR to a folder that only you can write to, or use the environment variable of the setting';
-    throw usageProblem(
-      `the config file ${path} can't be written (${code ?? message})`,
-      (code === 'EACCES' && hintForRootOwned(path)) || elsewhere,
-    );
+    throw error instanceof Problem ? error : unwritableProblem(error, path);
+  }
+}
+
+function unwritableProblem(error: unknown, path: string): Problem {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const rootHint = code === 'EACCES' ? hintForRootOwned(path) : undefined;
+  return usageProblem(
+    `the config file ${path} can't be written (${code ?? message})`,
+    rootHint ??
+      'set RUNCTL_CONFIG_DIR to a folder that only you can write to, or use the environment variable of the setting',
+  );
+}
+
+/** Creates the lock as soon as no other command has it. Throws after some time. */
+async function waitForLock(
+  lock: string,
+  path: string,
+  { clock, signal }: Pick<Context, 'clock' | 'signal'>,
+): Promise<void> {
+  for (let tries = 1; !createLock(lock); tries += 1) {
+    if (signal.aborted) throw interruptedProblem(exitNameOfSignal(signal));
+    if (tries === maxTries) throw busyProblem(path, lock);
+    await clock.sleep(betweenTriesMs, signal);
   }
 }
 
@@ -153,23 +166,23 @@ function parseConfig(text: string, path: string): ConfigFile {
     // The parser's message may quote the API key.
     throw usageProblem(`the config file ${path} is not JSON`, fixHint);
   }
-  const misfit = misfitIn(value);
-  if (misfit) throw usageProblem(`the config file ${path} is invalid: ${misfit}`, fixHint);
+  const flaw = flawOfConfig(value);
+  if (flaw) throw usageProblem(`the config file ${path} is invalid: ${flaw}`, fixHint);
   return value as ConfigFile;
 }
 
-function misfitIn(config: unknown): string | undefined {
+function flawOfConfig(config: unknown): string | undefined {
   if (!isJsonObject(config)) return 'it is not an object';
-  if (!isTextIfAny(config, 'profile')) return 'profile is not a string';
+  if (!isAbsentOrText(config, 'profile')) return 'profile is not a string';
   const { profiles = {} } = config;
   if (!isJsonObject(profiles)) return 'profiles is not an object';
   for (const [name, profile] of Object.entries(profiles)) {
     if (!isJsonObject(profile)) return `profiles.${name} is not an object`;
-    const misfit = storedKeys.find((key) => !isTextIfAny(profile, key));
-    if (misfit) return `profiles.${name}.${misfit} is not a string`;
+    const wrongKey = storedKeys.find((key) => !isAbsentOrText(profile, key));
+    if (wrongKey) return `profiles.${name}.${wrongKey} is not a string`;
   }
   return undefined;
 }
 
-const isTextIfAny = (object: JsonObject, field: string) =>
+const isAbsentOrText = (object: JsonObject, field: string) =>
   !Object.hasOwn(object, field) || typeof object[field] === 'string';

@@ -27,38 +27,39 @@ export function resolveConfigFile(env: Env): string | undefined {
 }
 
 function findFolder(name: keyof typeof bases, env: Env) {
-  const [own] = settingTable[name].env;
-  if (env[own]) return { value: absolute(clean(env[own], own), own), source: own };
+  const [variable] = settingTable[name].env;
+  const path = env[variable];
+  if (path) return { value: checkedAbsolute(path, variable), source: variable };
   // XDG Base Directory Specification: a relative path is invalid and to be ignored. Where cron sets
   // no home there is none: os.homedir() would make one up from the password file.
-  for (const [source, way] of Object.entries(bases[name])) {
+  for (const [source, subfolder] of Object.entries(bases[name])) {
     const base = env[source];
-    if (base && isAbsolute(base))
-      return { value: join(clean(base, source), way, 'runctl'), source };
+    if (base && isAbsolute(base)) {
+      return { value: join(checkedPath(base, source), subfolder, 'runctl'), source };
+    }
   }
   return undefined;
 }
 
 /**
- * With a carriage return at its end, for instance, it would be another folder, which looks the
- * same.
+ * Throws a usage problem for a path that looks like another one, for instance with a carriage return
+ * at its end.
  */
-function clean(path: string, source: string): string {
+function checkedPath(path: string, source: string): string {
   const wrapped = flawOfWrapped(path);
   if (wrapped) throw usageProblem(`${source} ${wrapped.flaw}`, wrapped.hint);
-  if (/\p{Cc}/u.test(path))
-    throw usageProblem(`${source} contains a control character`, 'give a path without it');
-  if (path !== path.trim())
-    throw usageProblem(`${source} begins or ends with a space`, 'give a path without it');
+  const hint = 'give a path without it';
+  if (/\p{Cc}/u.test(path)) throw usageProblem(`${source} contains a control character`, hint);
+  if (path !== path.trim()) throw usageProblem(`${source} begins or ends with a space`, hint);
   return path;
 }
 
 /**
- * From another folder, a relative path (or a `~` that no shell has replaced) would be another
- * place.
+ * Throws a usage problem for a relative path (or a `~` that no shell has replaced), because from
+ * another folder it would be another place.
  */
-function absolute(path: string, source: string): string {
-  if (isAbsolute(path)) return path;
+function checkedAbsolute(path: string, source: string): string {
+  if (isAbsolute(checkedPath(path, source))) return path;
   throw usageProblem(`${source} isn't an absolute path`, 'give a path that begins with /');
 }
 

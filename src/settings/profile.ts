@@ -13,26 +13,27 @@ interface ChosenProfile {
   source: string;
 }
 
-export interface ProfileInForce extends ChosenProfile {
+export interface CurrentProfile extends ChosenProfile {
   stored: Profile;
   storedSource: string;
   /** A sentence about fields of the profile that are no settings, and how to remove them. */
   unknown?: { message: string; advice: string };
   /** The config file, if it holds an API key that others can read. */
   exposedPath?: string;
-  distrust: ReadConfig['distrust'];
+  untrustedProblem: ReadConfig['untrustedProblem'];
 }
 
 /**
  * Reads the current profile. Throws a usage problem if the file can't be read or doesn't have the
  * profile.
  */
-export function readProfileInForce(flag: string | undefined, env: Env): ProfileInForce {
+export function readCurrentProfile(flag: string | undefined, env: Env): CurrentProfile {
   const file = readConfigFile(resolveConfigFile(env));
-  const { path, config, isExposed, distrust } = file;
+  const { path, config, isExposed, untrustedProblem } = file;
   const { name, source } = chooseProfile(flag, env, file);
   const stored = storedProfile(name, config);
-  if (!stored && name !== defaultProfile && !distrust) {
+  const mustExist = name !== defaultProfile && !untrustedProblem;
+  if (!stored && mustExist) {
     checkProfileName({ name, source });
     const names = Object.keys(config.profiles ?? {});
     const existing = names.length > 0 ? `known profiles: ${names.join(', ')}\n` : '';
@@ -48,9 +49,9 @@ export function readProfileInForce(flag: string | undefined, env: Env): ProfileI
     source,
     stored: stored ?? {},
     storedSource: sourceOf(name, path),
-    unknown: unknownIn(name, stored),
+    unknown: unknownFieldsIn(name, stored),
     exposedPath: isExposed ? path : undefined,
-    distrust,
+    untrustedProblem,
   };
 }
 
@@ -66,7 +67,7 @@ export function openProfile(flag: string | undefined, context: Invocation) {
     context.reporter.emit({ event: 'warning', name: 'config_untrusted', message });
   }
   const file = readConfigFile(path);
-  if (file.distrust) throw file.distrust;
+  if (file.untrustedProblem) throw file.untrustedProblem;
   return { path, config: file.config, profile: chooseProfile(flag, context.env, file) };
 }
 
@@ -76,13 +77,14 @@ function chooseProfile(
   { path, config }: ReadConfig,
 ): ChosenProfile {
   const [variable] = settingTable.profile.env;
-  if (flag !== undefined) return bare({ name: flag, source: flagSource('profile') });
-  if (env[variable]) return bare({ name: env[variable], source: variable });
+  if (flag !== undefined) return checkedChoice(flag, flagSource('profile'));
+  if (env[variable]) return checkedChoice(env[variable], variable);
   if (config.profile) return { name: config.profile, source: path ?? '' };
   return { name: defaultProfile, source: 'default' };
 }
 
-function bare({ name, source }: ChosenProfile): ChosenProfile {
+/** Throws a usage problem for a name that was copied together with something else. */
+function checkedChoice(name: string, source: string): ChosenProfile {
   const wrapped = flawOfWrapped(name);
   if (wrapped) throw usageProblem(`the profile name (${source}) ${wrapped.flaw}`, wrapped.hint);
   return { name, source };
@@ -100,7 +102,7 @@ export function storedProfile(name: string, { profiles = {} }: ConfigFile): Prof
 export const unknownKeysIn = (profile: Profile = {}): string[] =>
   Object.keys(profile).filter((key) => !storedKeys.some((storedKey) => storedKey === key));
 
-function unknownIn(name: string, stored: Profile | undefined): ProfileInForce['unknown'] {
+function unknownFieldsIn(name: string, stored: Profile | undefined): CurrentProfile['unknown'] {
   const keys = unknownKeysIn(stored);
   const [first] = keys;
   if (first === undefined) return undefined;

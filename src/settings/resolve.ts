@@ -5,7 +5,7 @@ import { shellWord } from '../run/quote.ts';
 import type { Env } from '../system/env.ts';
 import { acceptApiKey, maskApiKey, resolveApiKey } from './api-key.ts';
 import { findConfigFolder, findStateFolder } from './folders.ts';
-import { type ProfileInForce, profileFlag, readProfileInForce } from './profile.ts';
+import { type CurrentProfile, profileFlag, readCurrentProfile } from './profile.ts';
 import {
   defaultProfile,
   flagSource,
@@ -39,7 +39,7 @@ export type SettingsWithoutApiKey = Omit<Settings, 'apiKey'>;
  * one that others can change, and for an interruption.
  */
 export async function resolveSettings(flags: SettingFlags, context: Invocation): Promise<Settings> {
-  const profile = readProfileInForce(flags.profile, context.env);
+  const profile = readCurrentProfile(flags.profile, context.env);
   refuseUntrusted(profile);
   return resolveAll(flags, profile, context);
 }
@@ -49,12 +49,12 @@ export async function resolveSettings(flags: SettingFlags, context: Invocation):
  * it only warns, so that these commands can still be used to repair it.
  */
 export async function showSettings(flags: SettingFlags, context: Invocation): Promise<Settings> {
-  return resolveAll(flags, readProfileInForce(flags.profile, context.env), context);
+  return resolveAll(flags, readCurrentProfile(flags.profile, context.env), context);
 }
 
 async function resolveAll(
   flags: SettingFlags,
-  profile: ProfileInForce,
+  profile: CurrentProfile,
   context: Invocation,
 ): Promise<Settings> {
   warnOf(profile, context);
@@ -69,12 +69,13 @@ async function resolveAll(
 }
 
 function warnOf(
-  { exposedPath, distrust, unknown }: ProfileInForce,
+  { exposedPath, untrustedProblem, unknown }: CurrentProfile,
   { reporter, stderr }: Invocation,
 ): void {
   const warn = (name: WarningName, message: string) =>
     reporter.emit({ event: 'warning', name, message });
-  if (distrust) warn('config_untrusted', `${distrust.message}: ${distrust.facts.hint}`);
+  if (untrustedProblem)
+    warn('config_untrusted', `${untrustedProblem.message}: ${untrustedProblem.facts.hint}`);
   else if (exposedPath)
     warn(
       'exposed_api_key',
@@ -86,7 +87,7 @@ function warnOf(
 /** The API key of the profile, or the problem that it must not be sent to the current base URL. */
 function bindStoredKey(
   apiKey: Resolved<string>,
-  profile: ProfileInForce,
+  profile: CurrentProfile,
   baseUrl: Resolved<string>,
   context: Invocation,
 ): Resolved<string> {
@@ -94,16 +95,16 @@ function bindStoredKey(
   const problem = misuseOfStoredKey(profile, baseUrl);
   if (problem) return { source: storedSource, problem };
   if (apiKey.command !== undefined) return apiKey;
-  const again = async () => {
-    const now = readProfileInForce(name, context.env);
-    const isUsable = now.stored.apiKey && !now.distrust && !misuseOfStoredKey(now, baseUrl);
+  const reread = async () => {
+    const now = readCurrentProfile(name, context.env);
+    const isUsable = now.stored.apiKey && !now.untrustedProblem && !misuseOfStoredKey(now, baseUrl);
     return isUsable ? acceptApiKey(now.stored.apiKey ?? '', storedSource, context) : undefined;
   };
-  return { ...apiKey, again };
+  return { ...apiKey, reread };
 }
 
-function refuseUntrusted({ distrust }: ProfileInForce): void {
-  if (distrust) throw distrust;
+function refuseUntrusted({ untrustedProblem }: CurrentProfile): void {
+  if (untrustedProblem) throw untrustedProblem;
 }
 
 /**
@@ -111,28 +112,28 @@ function refuseUntrusted({ distrust }: ProfileInForce): void {
  * the current one is another.
  */
 function misuseOfStoredKey(
-  { name, stored, storedSource }: ProfileInForce,
-  inForce: Resolved<string>,
+  { name, stored, storedSource }: CurrentProfile,
+  baseUrl: Resolved<string>,
 ): Problem | undefined {
-  if (inForce.value === undefined) return undefined;
-  const others = `give the API key for ${inForce.value} with \`--api-key-file <path>\` or RUNCTL_API_KEY`;
+  if (baseUrl.value === undefined) return undefined;
+  const others = `give the API key for ${baseUrl.value} with \`--api-key-file <path>\` or RUNCTL_API_KEY`;
   if (!stored.baseUrl) {
     return usageProblem(
-      `the API key in ${storedSource} has no base URL stored with it, so it isn't sent to ${inForce.value} (${inForce.source})`,
+      `the API key in ${storedSource} has no base URL stored with it, so it isn't sent to ${baseUrl.value} (${baseUrl.source})`,
       `${others}, or store its base URL: \`runctl config set baseUrl <url>${profileFlag(name)}\``,
     );
   }
   const { value: own, problem } = parseSetting('baseUrl', stored.baseUrl, storedSource);
-  if (problem || inForce.value === own) return problem;
+  if (problem || baseUrl.value === own) return problem;
   return usageProblem(
-    `the API key in ${storedSource} is for ${own}, so it isn't sent to ${inForce.value} (${inForce.source})`,
+    `the API key in ${storedSource} is for ${own}, so it isn't sent to ${baseUrl.value} (${baseUrl.source})`,
     `${others}, or choose the profile that holds it with \`--profile <name>\``,
   );
 }
 
 /** The settings without the API key, which isn't read. Throws like `resolveSettings`. */
 export function resolveWithoutApiKey(flags: SettingFlags, env: Env): SettingsWithoutApiKey {
-  const profile = readProfileInForce(flags.profile, env);
+  const profile = readCurrentProfile(flags.profile, env);
   refuseUntrusted(profile);
   return resolveOthers(flags, env, profile);
 }
@@ -140,35 +141,44 @@ export function resolveWithoutApiKey(flags: SettingFlags, env: Env): SettingsWit
 function resolveOthers(
   flags: SettingFlags,
   env: Env,
-  profile: ProfileInForce,
+  profile: CurrentProfile,
 ): SettingsWithoutApiKey {
-  const { name, source, stored, storedSource } = profile;
-  const resolve = <Key extends StoredKey>(key: Key): Resolved<ValueOf<Key>> => {
-    const { [key as StoredKey]: typed }: { [key in StoredKey]?: string } = flags;
-    if (typed !== undefined) return parseSetting(key, typed, flagSource(key));
-    const [variable] = settingTable[key].env;
-    if (env[variable]) return parseSetting(key, env[variable], variable);
-    if (stored[key]) return parseSetting(key, stored[key], storedSource);
-    return defaultOf(key);
-  };
   const keys = storedKeys.filter((key) => key !== 'apiKey');
   const others = Object.fromEntries(
-    keys.map((key) => [key, resolve(key)]),
+    keys.map((key) => [key, resolveOne(key, flags, env, profile)]),
   ) as SettingsWithoutApiKey;
-  const { baseUrl, idempotencyKeys } = others;
-  const isOfOtherService =
-    stored.baseUrl && parseSetting('baseUrl', stored.baseUrl, '').value !== baseUrl.value;
+  const isOfOtherService = isForOtherBaseUrl(others.idempotencyKeys, profile, others.baseUrl);
   return {
     ...others,
-    // What a profile says about its service isn't true for another base URL.
-    idempotencyKeys:
-      isOfOtherService && idempotencyKeys.source === storedSource
-        ? defaultOf('idempotencyKeys')
-        : idempotencyKeys,
-    profile: asShown({ value: name, source }),
+    idempotencyKeys: isOfOtherService ? defaultOf('idempotencyKeys') : others.idempotencyKeys,
+    profile: asShown({ value: profile.name, source: profile.source }),
     configFolder: asShown(findConfigFolder(env)),
     stateFolder: asShown(findStateFolder(env)),
   };
+}
+
+function resolveOne<Key extends StoredKey>(
+  key: Key,
+  flags: { [key in StoredKey]?: string },
+  env: Env,
+  { stored, storedSource }: CurrentProfile,
+): Resolved<ValueOf<Key>> {
+  const typed = flags[key];
+  if (typed !== undefined) return parseSetting(key, typed, flagSource(key));
+  const [variable] = settingTable[key].env;
+  if (env[variable]) return parseSetting(key, env[variable], variable);
+  if (stored[key]) return parseSetting(key, stored[key], storedSource);
+  return defaultOf(key);
+}
+
+/** What a profile says about its service isn't true for another base URL. */
+function isForOtherBaseUrl(
+  setting: Resolved,
+  { stored, storedSource }: CurrentProfile,
+  baseUrl: Resolved<string>,
+): boolean {
+  if (setting.source !== storedSource || !stored.baseUrl) return false;
+  return parseSetting('baseUrl', stored.baseUrl, storedSource).value !== baseUrl.value;
 }
 
 function defaultOf<Key extends StoredKey>(key: Key): Resolved<ValueOf<Key>> {

@@ -314,6 +314,6 @@ describe('the API key', () => {
     await writeFile(path, 'test-key-123\n');
     expect(need('apiKey', await resolving)).toBe('test-key-123');
     // Nobody writes it a second time, so a refusal doesn't wait for that.
-    expect((await resolving).apiKey.again).toBeUndefined();
+    expect((await resolving).apiKey.reread).toBeUndefined();
   });
 });

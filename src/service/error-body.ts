@@ -1,5 +1,5 @@
 import { isUuid } from '../run/run.ts';
-import { isJsonObject } from '../system/json.ts';
+import { isJsonObject, type JsonObject } from '../system/json.ts';
 
 /**
  * The body of an error response. Its shape is undocumented (docs/service.md, Error bodies of every
@@ -37,43 +37,47 @@ const idFields = [
   'runId',
 ];
 
-/** `isHtml`: the headers say so. */
+/** Reads a body of any shape. `isHtml`: the headers say so. */
 export function readErrorBody(text: string, { isHtml = false } = {}): ErrorBody {
-  const strings = new Map<string, string[]>();
-  let parsed: unknown;
+  let document: unknown;
   try {
-    parsed = JSON.parse(text);
+    document = JSON.parse(text);
   } catch {
-    // Takes one line from the start of a page and doesn't search the rest, which may be hostile.
-    const start = text.slice(0, 4096);
-    const words = withoutTags(start);
-    const message = oneLine(titleOf(start) ?? words) || undefined;
-    return {
-      isJson: false,
-      message,
-      page: pageIn(start, { isHtml }),
-      executionId: executionIn(words),
-      names: (code) => mentions(message ?? '', code) || mentions(words, code),
-    };
+    return readText(text, isHtml);
   }
-  const flags: string[] = [];
-  collect(parsed, { strings, flags }, 0);
-  const first = (fields: string[], fits: (value: string) => boolean) => {
-    for (const field of fields) {
-      const value = strings.get(field)?.find(fits);
-      if (value !== undefined) return value;
-    }
-    return undefined;
+  return readDocument(document);
+}
+
+/** Takes one line from the start of a page and doesn't search the rest, which may be hostile. */
+function readText(text: string, isHtml: boolean): ErrorBody {
+  const start = text.slice(0, maxPage);
+  const words = withoutTags(start);
+  const message = oneLine(titleOf(start) ?? words) || undefined;
+  return {
+    isJson: false,
+    message,
+    page: pageIn(start, { isHtml }),
+    executionId: executionIn(words),
+    names: (code) => mentions(message ?? '', code) || mentions(words, code),
   };
-  const ofType = first(['type'], isProblemType)?.split(/[/#:]/).at(-1);
-  const code = first(codeFields, isCode) ?? first(['title'], isIdentifier) ?? ofType;
-  const message = first(messageFields, (value) => value.trim() !== '' && value !== code);
+}
+
+function readDocument(document: unknown): ErrorBody {
+  const texts: BodyTexts = { strings: new Map(), flags: [] };
+  collect(document, texts, 0);
+  const { strings, flags } = texts;
+  const first = (fields: string[], fits: (value: string) => boolean) =>
+    fields.flatMap((field) => strings.get(field) ?? []).find(fits);
+  const problemType = first(['type'], isProblemType)?.split(/[/#:]/).at(-1);
+  const code = first(codeFields, isCode) ?? first(['title'], isIdentifier) ?? problemType;
+  const message = first(messageFields, (value) => value.trim() !== '' && value !== code) ?? '';
+  const allTexts = [...strings.values()].flat();
   return {
     isJson: true,
     code,
-    message: message === undefined ? undefined : oneLine(message) || undefined,
-    executionId: first(idFields, isUuid) ?? executionIn([...strings.values()].flat().join('\n')),
-    names: (wanted) => flags.concat(...strings.values()).some((value) => mentions(value, wanted)),
+    message: oneLine(message) || undefined,
+    executionId: first(idFields, isUuid) ?? executionIn(allTexts.join('\n')),
+    names: (wanted) => [...flags, ...allTexts].some((text) => mentions(text, wanted)),
   };
 }
 
@@ -84,26 +88,34 @@ interface BodyTexts {
   flags: string[];
 }
 
+const maxDepth = 5;
+const maxItems = 20;
+
 /** Strings in a list belong to the list's field: `{errors:["runAlreadyActive"]}`. */
 function collect(value: unknown, texts: BodyTexts, depth: number, field = 'message'): void {
-  if (depth > 5) return;
-  const items = Array.isArray(value) ? value.slice(0, 20) : [value];
+  if (depth > maxDepth) return;
+  const items = Array.isArray(value) ? value.slice(0, maxItems) : [value];
   for (const item of items) {
-    if (typeof item === 'string') note(field, item, texts);
-    if (!isJsonObject(item)) continue;
-    const fields = Object.entries(item);
-    for (const [name, inner] of fields) {
-      if (typeof inner === 'string') note(name, inner, texts);
-      if (inner) texts.flags.push(name);
-    }
-    for (const [name, inner] of fields)
-      if (typeof inner !== 'string') collect(inner, texts, depth + 1, name);
+    if (typeof item === 'string') addText(field, item, texts);
+    else if (isJsonObject(item)) collectFields(item, texts, depth);
   }
 }
 
-function note(field: string, text: string, { strings }: BodyTexts): void {
-  const values = strings.get(field);
-  if (values) values.push(text);
+/** The texts of an object come before those of the objects in it. */
+function collectFields(object: JsonObject, texts: BodyTexts, depth: number): void {
+  const fields = Object.entries(object);
+  for (const [name, value] of fields) {
+    if (typeof value === 'string') addText(name, value, texts);
+    if (value) texts.flags.push(name);
+  }
+  for (const [name, value] of fields) {
+    if (typeof value !== 'string') collect(value, texts, depth + 1, name);
+  }
+}
+
+function addText(field: string, text: string, { strings }: BodyTexts): void {
+  const texts = strings.get(field);
+  if (texts) texts.push(text);
   else strings.set(field, [text]);
 }
 
@@ -111,18 +123,22 @@ const isCode = (value: string) => /^[A-Za-z][\w.-]{0,79}$/.test(value);
 /** `runAlreadyActive` or `run_already_active`, but not `Conflict`. */
 const isIdentifier = (value: string) => /^[a-z]+([A-Z_][a-zA-Z]*)+$/.test(value);
 const isProblemType = (value: string) => /[/#:]([\w.-]+)$/.test(value) && value !== 'about:blank';
-const bare = (value: string) => value.toLowerCase().replace(/[_\s-]/g, '');
+const lettersOf = (text: string) => text.toLowerCase().replace(/[_\s-]/g, '');
 
 function mentions(text: string, code: string): boolean {
-  const wanted = bare(code);
-  return bare(text) === wanted || text.split(/[^\w-]+/).some((word) => bare(word) === wanted);
+  const wanted = lettersOf(code);
+  const words = [text, ...text.split(/[^\w-]+/)];
+  return words.some((word) => lettersOf(word) === wanted);
 }
+
+/** How much of a page is read. */
+const maxPage = 4096;
 
 const anyTag = /<[a-z!]/i;
 
 /** The title or first words of an HTML page. Undefined if it isn't one. */
 export function pageIn(text: string, { isHtml = false } = {}): string | undefined {
-  const start = text.slice(0, 4096);
+  const start = text.slice(0, maxPage);
   const sign = isHtml ? anyTag : /<(!doctype html|html|head|title|body|h1)\b/i;
   if (!sign.test(start)) return undefined;
   return oneLine(titleOf(start) ?? withoutTags(start)) || 'untitled';

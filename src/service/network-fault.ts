@@ -2,7 +2,7 @@ import type { Fault } from '../run/fault.ts';
 import { formatDuration } from '../system/time-text.ts';
 import { type Cause, causesOf, type ExchangeFailure } from './exchange.ts';
 import type { ProxySettings } from './proxy.ts';
-import { hintFor, isOfProxy, proxyNameOf, refusalOf } from './proxy-fault.ts';
+import { isOfProxy, proxyHint, proxyNameOf, refusalOf } from './proxy-fault.ts';
 import { tlsFault } from './tls-fault.ts';
 
 interface Attempt {
@@ -13,47 +13,65 @@ interface Attempt {
   hasExtraAuthorities?: boolean;
 }
 
-/** `sent` alone decides whether the service may have acted on a trigger. */
+/**
+ * The fault of an attempt that got no response. `sent` alone decides whether the service may have
+ * acted on a trigger.
+ */
 export function networkFaultOf(failure: ExchangeFailure, attempt: Attempt): Fault {
-  const { host, proxy, timeoutMs } = attempt;
-  if (failure.reason === 'interrupted') {
-    return { kind: failure.sent ? 'aborted_in_flight' : 'aborted', message: 'interrupted' };
+  switch (failure.reason) {
+    case 'interrupted': {
+      const kind = failure.sent ? 'aborted_in_flight' : 'aborted';
+      return { kind, message: 'interrupted' };
+    }
+    case 'deadline':
+      return deadlineFault(failure, attempt);
+    case 'network': {
+      const causes = causesOf(failure.error);
+      return (
+        clientFault(causes, failure) ??
+        proxyFault(causes, failure, attempt) ??
+        connectionFault(causes, failure, attempt)
+      );
+    }
   }
-  if (failure.reason === 'deadline') {
-    const limit = formatDuration(timeoutMs);
-    if (failure.sent)
-      return { kind: 'lost', message: `${host} didn't finish its response within ${limit}` };
-    const through = proxy ? ` through ${proxyNameOf(proxy)}` : '';
-    const message = `no connection to ${host}${through} within ${limit}`;
-    return { kind: 'unreachable', message, hint: proxy && hintFor(proxy) };
-  }
-  const causes = causesOf(failure.error);
-  const ofClient = clientFault(causes, failure);
-  if (ofClient) return ofClient;
-  const refusal = proxy && refusalOf(causes, proxy, host);
-  if (refusal) return refusal;
-  if (proxy && isOfProxy(causes)) {
-    const fault = connectionFault(causes, failure, { ...attempt, host: proxyNameOf(proxy) });
-    return { ...fault, hint: hintFor(proxy) };
-  }
-  return connectionFault(causes, failure, attempt);
+}
+
+function deadlineFault({ sent }: ExchangeFailure, { host, proxy, timeoutMs }: Attempt): Fault {
+  const limit = formatDuration(timeoutMs);
+  if (sent) return { kind: 'lost', message: `${host} didn't finish its response within ${limit}` };
+  const through = proxy ? ` through ${proxyNameOf(proxy)}` : '';
+  const message = `no connection to ${host}${through} within ${limit}`;
+  return { kind: 'unreachable', message, hint: proxy && proxyHint(proxy) };
+}
+
+/** The fault of the proxy, or of the connection to it. Undefined if it isn't at fault. */
+function proxyFault(
+  causes: Cause[],
+  failure: ExchangeFailure,
+  attempt: Attempt,
+): Fault | undefined {
+  const { proxy, host } = attempt;
+  if (!proxy) return undefined;
+  const refusal = refusalOf(causes, proxy, host);
+  if (refusal || !isOfProxy(causes)) return refusal;
+  const fault = connectionFault(causes, failure, { ...attempt, host: proxyNameOf(proxy) });
+  return { ...fault, hint: proxyHint(proxy) };
 }
 
 function connectionFault(causes: Cause[], failure: ExchangeFailure, attempt: Attempt): Fault {
-  return (
-    tlsFault(causes, { ...attempt, sent: failure.sent }) ??
-    unsendable(causes) ?? {
-      kind: failure.sent ? 'lost' : 'unreachable',
-      ...(oddResponse(causes, attempt) ?? {
-        message: networkMessage(causes, failure, attempt),
-        hint: causes.some(({ code }) => code === 'EAI_AGAIN') ? dnsHint : undefined,
-      }),
-    }
-  );
+  const { sent } = failure;
+  const fault = tlsFault(causes, { ...attempt, sent }) ?? unsendableFault(causes);
+  if (fault) return fault;
+  const kind = sent ? 'lost' : 'unreachable';
+  const unreadable = unreadableResponse(causes, attempt);
+  if (unreadable) return { kind, ...unreadable };
+  const message = networkMessage(causes, failure, attempt);
+  const hasNoNameServer = causes.some(({ code }) => code === 'EAI_AGAIN');
+  return { kind, message, hint: hasNoNameServer ? dnsHint : undefined };
 }
 
 /** A fault for a request that HTTP can't carry and undici refuses to write. */
-function unsendable(causes: Cause[]): Fault | undefined {
+function unsendableFault(causes: Cause[]): Fault | undefined {
   const cause = causes.find(({ code }) => code === 'UND_ERR_INVALID_ARG');
   if (!cause) return undefined;
   return { kind: 'unsendable', message: `the request can't be sent (${cause.message})` };
@@ -108,7 +126,7 @@ const networkMessages: Record<string, string> = {
 };
 
 /** The message for a response that can't be read as HTTP. */
-function oddResponse(
+function unreadableResponse(
   causes: Cause[],
   { host }: Attempt,
 ): { message: string; hint: string } | undefined {

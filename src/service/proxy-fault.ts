@@ -16,7 +16,7 @@ export const isOfProxy = (causes: Cause[]) => causes.some(({ code }) => code ===
 export const proxyNameOf = ({ origin, variable }: ProxySettings) =>
   `the proxy ${new URL(origin).host} (${variable})`;
 
-export const hintFor = ({ variable }: ProxySettings) =>
+export const proxyHint = ({ variable }: ProxySettings) =>
   `check ${variable}; hosts that need no proxy go in NO_PROXY`;
 
 /** An HTTP proxy responded to CONNECT with another status than 200. */
@@ -64,7 +64,7 @@ function refusalOfSocks(causes: Cause[], proxy: ProxySettings, host: string): Fa
   return {
     kind: 'proxy_refused',
     message: `${proxyNameOf(proxy)} doesn't speak SOCKS5`,
-    hint: hintFor(proxy),
+    hint: proxyHint(proxy),
   };
 }
 
@@ -99,5 +99,5 @@ function forbids(proxy: ProxySettings, host: string, http: string): Fault {
 
 function doesNotReach(proxy: ProxySettings, host: string, reason: string): Fault {
   const message = `${proxyNameOf(proxy)} did not connect to ${host} (${reason})`;
-  return { kind: 'unreachable', message, hint: hintFor(proxy) };
+  return { kind: 'unreachable', message, hint: proxyHint(proxy) };
 }

@@ -40,14 +40,14 @@ export function proxyFor(origin: string, env: Env): ProxySettings | undefined {
 const escapeHint = 'in a user name or password, write # as %23, / as %2F, ? as %3F and \\ as %5C';
 
 function isExcepted({ hostname, port }: URL, list: string): boolean {
-  const host = bare(hostname);
+  const host = withoutBrackets(hostname);
   return list
     .toLowerCase()
     .split(/[,\s]+/)
     .some((entry) => {
       if (entry === '*') return true;
       const [, name = entry, only] = /^([^:]+|\[.+\]):(\d+)$/.exec(entry) ?? [];
-      const domain = bare(name.replace(/^\*?\./, ''));
+      const domain = withoutBrackets(name.replace(/^\*?\./, ''));
       if (domain === '' || (only !== undefined && only !== (port || '443'))) return false;
       return host === domain || host.endsWith(`.${domain}`) || isAddressIn(host, domain);
     });
@@ -60,32 +60,36 @@ function isExcepted({ hostname, port }: URL, list: string): boolean {
 function isAddressIn(host: string, range: string): boolean {
   const { BlockList, isIP } = getBuiltinModule('node:net');
   const [network = '', prefix, ...more] = range.split('/');
-  const address = bare(network);
-  if (isIP(host) === 0 || isIP(address) === 0 || more.length > 0) return false;
-  const familyOf = (text: string) => (isIP(text) === 4 ? 'ipv4' : 'ipv6');
-  const maxBits = isIP(address) === 4 ? 32 : 128;
-  const bits = prefix === undefined ? maxBits : Number(/^\d{1,3}$/.exec(prefix)?.[0] ?? Number.NaN);
-  if (!(bits <= maxBits)) return false;
+  const address = withoutBrackets(network);
+  const hostVersion = isIP(host);
+  const version = isIP(address);
+  if (hostVersion === 0 || version === 0 || more.length > 0) return false;
+  const maxBits = version === 4 ? 32 : 128;
+  const bits = prefix === undefined ? maxBits : bitsIn(prefix);
+  if (bits === undefined || bits > maxBits) return false;
   // Node would find each IPv4 address in `::/0`, too.
-  if (isIP(host) === 4 && isIP(address) === 6 && bits < 96) return false;
+  if (hostVersion === 4 && version === 6 && bits < 96) return false;
   const addresses = new BlockList();
-  addresses.addSubnet(address, bits, familyOf(address));
-  return addresses.check(host, familyOf(host));
+  addresses.addSubnet(address, bits, version === 4 ? 'ipv4' : 'ipv6');
+  return addresses.check(host, hostVersion === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** The host without IPv6 brackets and without a trailing dot. */
-const bare = (host: string) => host.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
+const bitsIn = (prefix: string) => (/^\d{1,3}$/.test(prefix) ? Number(prefix) : undefined);
 
+/** The host without IPv6 brackets and without a trailing dot. */
+const withoutBrackets = (host: string) => host.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
+
+/** Undefined for a text that isn't the URL of an http, https or socks5 proxy. */
 function parseProxy(text: string): Omit<ProxySettings, 'variable'> | undefined {
-  const [, scheme = 'http', rest = ''] =
+  const [, scheme = 'http', authority = ''] =
     /^(?:(https?|socks(?:5h?)?):\/\/)?(?!.*:\/\/)(.*)$/is.exec(text) ?? [];
+  if (authority === '') return undefined;
   const isSocks = /^socks/i.test(scheme);
   // Only the URL of a known scheme is normalized, but with one, its default port would be dropped.
-  const url = `${isSocks ? 'http' : scheme}://${rest}`;
-  const asSocks = `socks5://${rest}`;
-  if (rest === '' || !URL.canParse(url) || !URL.canParse(asSocks)) return undefined;
-  const { origin, hostname, username, password } = new URL(url);
-  const { port } = new URL(asSocks);
+  const url = parsedUrl(`${isSocks ? 'http' : scheme}://${authority}`);
+  const port = parsedUrl(`socks5://${authority}`)?.port;
+  if (!url || port === undefined) return undefined;
+  const { origin, hostname, username, password } = url;
   const address = isSocks
     ? { origin: `socks5://${hostname}:${port || 1080}`, isSocks }
     : { origin };
@@ -96,6 +100,8 @@ function parseProxy(text: string): Omit<ProxySettings, 'variable'> | undefined {
     return undefined;
   }
 }
+
+const parsedUrl = (text: string) => (URL.canParse(text) ? new URL(text) : undefined);
 
 /** Percent-decoded. A `%` that begins no escape stays, as in curl. */
 const decoded = (text: string) => decodeURIComponent(text.replace(/%(?![\da-f]{2})/gi, '%25'));

@@ -5,7 +5,7 @@ import { acceptApiKey, refuseApiKeyIn } from '../settings/api-key.ts';
 import { valueIfGiven } from '../settings/table.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
 import { createSecrets } from '../system/secrets.ts';
-import { createWholeLines, runShellCommand } from '../system/shell-command.ts';
+import { createLineBuffer, runShellCommand } from '../system/shell-command.ts';
 
 const limitMs = 30_000;
 const maxBytes = 8 * 1024;
@@ -18,14 +18,14 @@ export async function runApiKeyCommand(command: string, source: string, context:
   const { stderr, signal } = context;
   let printed = '';
   let stderrText = '';
-  const messages = createWholeLines((text) => {
+  const messages = createLineBuffer((text) => {
     stderrText += text;
   });
-  const hear = (text: string, from: 'stdout' | 'stderr') => {
+  const onOutput = (text: string, from: 'stdout' | 'stderr') => {
     if (from === 'stdout') printed = (printed + text).slice(0, maxBytes);
     else messages.push(text);
   };
-  const failure = await runShellCommand({ command, limitMs, isAtTerminal: stderr.isTTY, hear }, context);
+  const failure = await runShellCommand({ command, limitMs, isAtTerminal: stderr.isTTY, onOutput }, context);
   if (signal.aborted) throw interruptedProblem(exitNameOfSignal(signal));
   messages.end();
   const [text = ''] = printed.split(/\r?\n/);

@@ -29,6 +29,7 @@ const endpoints: Record<Endpoint, { method: string; path: RegExp }> = {
 
 const endpointNames = Object.keys(endpoints) as Endpoint[];
 
+/** The endpoint that a request is for, or why it is for none. */
 export function routeOf({ method, url }: { method: string; url: string }): Route {
   const path = url.replace(/\?.*/s, '');
   const kind = endpointNames.find((name) => endpoints[name].path.test(path));
@@ -40,15 +41,23 @@ export function routeOf({ method, url }: { method: string; url: string }): Route
   }
   const parameters: Record<string, string> = {};
   for (const [name, encoded] of Object.entries(endpoint.path.exec(path)?.groups ?? {})) {
-    const value = unlessThrown(() => decodeURIComponent(encoded));
-    if (value === undefined)
-      return notRouted(400, 'malformedPath', `${name} is not percent-encoded UTF-8`);
-    if (name.endsWith('Id') && !isUuid(value))
-      return notRouted(400, 'invalidId', `${name} is not a UUID`);
-    parameters[name] = name.endsWith('Id') ? value.toLowerCase() : value;
+    const parameter = readParameter(name, encoded);
+    if ('kind' in parameter) return parameter;
+    parameters[name] = parameter.value;
   }
   const { projectId = '', automationName = '', executionId = '' } = parameters;
   return { kind, target: { projectId, automationName }, executionId };
+}
+
+/** The value of a path parameter, with an id in lower case, or the refusal of the request. */
+function readParameter(name: string, encoded: string): { value: string } | Route {
+  const value = unlessThrown(() => decodeURIComponent(encoded));
+  if (value === undefined) {
+    return notRouted(400, 'malformedPath', `${name} is not percent-encoded UTF-8`);
+  }
+  if (!name.endsWith('Id')) return { value };
+  if (!isUuid(value)) return notRouted(400, 'invalidId', `${name} is not a UUID`);
+  return { value: value.toLowerCase() };
 }
 
 function notRouted(
@@ -66,6 +75,7 @@ export function bodyRefusal({ headers, body }: ServiceRequest): Refusal | undefi
   return isJsonObject(unlessThrown(() => JSON.parse(body))) ? undefined : refusals.malformedBody;
 }
 
+/** The result of `read`, or undefined if it throws. */
 function unlessThrown<T>(read: () => T): T | undefined {
   try {
     return read();

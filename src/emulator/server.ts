@@ -41,8 +41,8 @@ export async function startEmulator({
     const planned = isForLoopback(incoming) ? service.respond(request, now) : misdirected;
     const route = routeOf(request);
     onRequest?.(lineOf(request, route, planned));
-    const noteSent = summary.note(route, planned.reply);
-    response.once('close', () => response.writableFinished && noteSent());
+    const recordSent = summary.recordRequest(route, planned.reply);
+    response.once('close', () => response.writableFinished && recordSent());
     response.setHeader('date', new Date(now.realMs).toUTCString());
     const { send = sendWhole } = planned;
     send(response, planned.reply);
@@ -118,14 +118,14 @@ export function sendWhole(response: ServerResponse, { status, headers, body }: R
 function lineOf(
   { method, url }: ServiceRequest,
   route: Route,
-  { reply, note }: EmulatedResponse,
+  { reply, failure }: EmulatedResponse,
 ): string {
-  const asked =
+  const subject =
     route.kind === 'none' ? `${method} ${url}` : `${route.kind} ${route.target.automationName}`;
   // The status of the run, or the code of the error.
   const [, word] = /"(?:status|code)":"(\w+)"/.exec(reply.body) ?? [];
-  const facts = [reply.status, word, executionIdIn(reply)?.slice(0, 8), note && `(${note})`];
-  return `${asked}: ${facts.filter(Boolean).join(' ')}`;
+  const facts = [reply.status, word, executionIdIn(reply)?.slice(0, 8), failure && `(${failure})`];
+  return `${subject}: ${facts.filter(Boolean).join(' ')}`;
 }
 
 function cannotListen(port: number, { code, message }: NodeJS.ErrnoException) {

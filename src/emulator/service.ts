@@ -43,8 +43,8 @@ export interface Now {
 
 export interface EmulatedResponse {
   reply: Reply;
-  /** What goes wrong on the way. */
-  note?: string;
+  /** What goes wrong on the way to the client. */
+  failure?: string;
   /** As a whole by default. */
   send?(response: ServerResponse, reply: Reply): void;
 }
@@ -62,16 +62,15 @@ export function createService(automations: Automations, apiKeys: readonly string
   const planOf: PlanOf = ({ automationName: name }) =>
     automations[Object.hasOwn(automations, name) ? name : '*'];
   const { answer, runs, find } = createAnswers(planOf, apiKeys);
-  const seen = new Set<string>(); // requests that can lose a response, which they do only once
+  const lost = new Set<string>(); // the requests whose first response was lost
 
   function respond(request: ServiceRequest, now: Now): EmulatedResponse {
     const route = routeOf(request);
     const outage = outageOf(route, now);
-    if (outage?.reply) return { reply: outage.reply, note: 'outage' };
+    if (outage?.reply) return { reply: outage.reply, failure: 'outage' };
     const reply = answer(request, now);
-    return outage || isLost(request, route, reply)
-      ? { reply, note: 'response lost', send: reset }
-      : { reply };
+    const isResponseLost = outage !== undefined || loseFirst(request, route, reply);
+    return isResponseLost ? { reply, failure: 'response lost', send: reset } : { reply };
   }
 
   function outageOf(route: Route, { emulatedMs }: Now): Outage | undefined {
@@ -82,12 +81,13 @@ export function createService(automations: Automations, apiKeys: readonly string
     return outages.find(({ afterMs, untilMs }) => ageMs >= afterMs && ageMs < untilMs);
   }
 
-  function isLost({ url, headers }: ServiceRequest, route: Route, { status }: Reply): boolean {
-    const { losesFirst = [] } = (route.kind !== 'none' && planOf(route.target)) || {};
-    if (status >= 300 || !losesFirst.includes(route.kind)) return false;
+  /** Returns whether this response is lost, and if so, lets the next one to the same request pass. */
+  function loseFirst({ url, headers }: ServiceRequest, route: Route, { status }: Reply): boolean {
+    const plan = route.kind === 'none' ? undefined : planOf(route.target);
+    if (status >= 300 || !plan?.losesFirst?.includes(route.kind)) return false;
     const repeated = JSON.stringify([url, headers['idempotency-key']]);
-    const isFirst = !seen.has(repeated);
-    seen.add(repeated);
+    const isFirst = !lost.has(repeated);
+    lost.add(repeated);
     return isFirst;
   }
 
@@ -128,17 +128,13 @@ function createAnswers(planOf: PlanOf, apiKeys: readonly string[]) {
     if (!plan) return refusalReply(refusals.unknownAutomation);
     const refusal = bodyRefusal(request) ?? plan.refusal;
     if (refusal) return refusalReply(refusal);
-    const { activeElsewhereMs, ignoresKeys, checksActiveFirst } = plan;
-    const name = fullNameOf(target);
-    if (activeElsewhereMs && !latest.has(name))
-      start(target, { durationMs: activeElsewhereMs }, now);
+    startElsewhere(target, plan, now);
 
-    const last = latest.get(name);
-    const isActive = last && !isFinished(last, now.emulatedMs);
     const { 'x-api-key': apiKey, 'idempotency-key': idempotencyKey } = request.headers;
     const usedKey = JSON.stringify([apiKey, request.url, idempotencyKey]);
-    const earlier = ignoresKeys ? undefined : accepted.get(usedKey);
-    if (isActive && (checksActiveFirst || !earlier)) return refusalReply(refusals.alreadyActive);
+    const earlier = plan.ignoresKeys ? undefined : accepted.get(usedKey);
+    const isRefusedIfActive = plan.checksActiveFirst || !earlier;
+    if (isRefusedIfActive && isActive(target, now)) return refusalReply(refusals.alreadyActive);
     if (earlier) return earlier;
 
     const run = start(target, plan, now, idempotencyKey);
@@ -146,6 +142,17 @@ function createAnswers(planOf: PlanOf, apiKeys: readonly string[]) {
     const reply = jsonReply(201, executionAt(run, run.startedAtMs - 1));
     if (idempotencyKey) accepted.set(usedKey, reply);
     return reply;
+  }
+
+  /** Starts the run of somebody else before the first trigger, if the plan says so. */
+  function startElsewhere(target: Target, { activeElsewhereMs }: AutomationPlan, now: Now): void {
+    if (!activeElsewhereMs || latest.has(fullNameOf(target))) return;
+    start(target, { durationMs: activeElsewhereMs }, now);
+  }
+
+  function isActive(target: Target, { emulatedMs }: Now): boolean {
+    const last = latest.get(fullNameOf(target));
+    return last !== undefined && !isFinished(last, emulatedMs);
   }
 
   function start(

@@ -3,17 +3,17 @@ import { fullNameOf } from '../run/run.ts';
 import { executionIdIn, type Reply } from './reply.ts';
 import type { Route } from './request.ts';
 
-interface SeenRun {
+interface ClientRun {
   /** A response that names it has reached the client. */
   isKnown: boolean;
-  /** Its result has. */
+  /** Its final result has reached the client. */
   isRead: boolean;
 }
 
 /** What a client asked for and what it was told. */
 export function createSummary() {
-  const runs = new Map<string, SeenRun>(); // by id
-  const latest = new Map<string, SeenRun>(); // by the automation's full name
+  const runs = new Map<string, ClientRun>(); // by id
+  const latest = new Map<string, ClientRun>(); // by the automation's full name
   let triggers = 0;
   let startedTwice = 0;
 
@@ -25,8 +25,8 @@ export function createSummary() {
   }
 
   return {
-    /** Notes a request and its reply. Returns what to call once the whole reply was sent. */
-    note(route: Route, reply: Reply): () => void {
+    /** Records a request and its reply. Returns what to call once the whole reply was sent. */
+    recordRequest(route: Route, reply: Reply): () => void {
       const executionId = executionIdIn(reply) ?? '';
       if (route.kind === 'trigger') {
         triggers += 1;

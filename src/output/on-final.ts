@@ -4,7 +4,7 @@ import type { OutcomeOf } from '../run/outcome.ts';
 import { automationNameOf } from '../run/run.ts';
 import { isInterrupted } from '../system/clock.ts';
 import { isJsonObject, type JsonObject, stringifyJson } from '../system/json.ts';
-import { createWholeLines, runShellCommand } from '../system/shell-command.ts';
+import { createLineBuffer, runShellCommand } from '../system/shell-command.ts';
 
 const maxAtOnce = 8;
 const maxWaitMs = 600_000;
@@ -86,11 +86,11 @@ export async function runHook(
   context: Invocation,
 ): Promise<string | undefined> {
   const write = (text: string) => context.stderr.write(text);
-  const lines = { stdout: createWholeLines(write), stderr: createWholeLines(write) };
+  const lines = { stdout: createLineBuffer(write), stderr: createLineBuffer(write) };
   const variables = variablesOf(outcome, document, context.command);
   const input = `${stringifyJson(document)}\n`;
-  const hear = (text: string, from: keyof typeof lines) => lines[from].push(text);
-  const failure = await runShellCommand({ command, variables, input, hear }, context);
+  const onOutput = (text: string, from: keyof typeof lines) => lines[from].push(text);
+  const failure = await runShellCommand({ command, variables, input, onOutput }, context);
   lines.stdout.end();
   lines.stderr.end();
   return failure;

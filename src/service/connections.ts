@@ -36,9 +36,9 @@ const noDeadlines = { headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 20_00
  * Node tries one after another, and gives each but the last 250 ms, which a slow line exceeds
  * (nodejs/node#54359).
  */
-const quick = { addressMs: 1_500, totalMs: 12_000 };
+const shortTimeouts = { addressMs: 1_500, totalMs: 12_000 };
 /** After a failure: for a round trip of up to five seconds. */
-const patient = { addressMs: 6_000, totalMs: Number.POSITIVE_INFINITY };
+const longTimeouts = { addressMs: 6_000, totalMs: Number.POSITIVE_INFINITY };
 
 const isNode20 = versions.node.startsWith('20.');
 
@@ -60,16 +60,17 @@ function withBaselineCompiler(connect: Connect): Connect {
 export async function openConnections(options: ConnectionOptions): Promise<Connections> {
   const { origin, proxy, connections, timeoutMs, lookup, usesLongConnectTimeout } = options;
   const { buildConnector, Pool, maxHeaderSize } = await import('./undici.ts');
-  const connectWithin = ({ addressMs, totalMs }: typeof quick) =>
+  const connectWithin = ({ addressMs, totalMs }: typeof shortTimeouts) =>
     buildConnector({
       timeout: Math.min(timeoutMs, totalMs),
       autoSelectFamilyAttemptTimeout: addressMs,
       lookup,
       allowH2: false,
     });
-  const [quickly, patiently] = [connectWithin(quick), connectWithin(patient)];
+  const connectSoon = connectWithin(shortTimeouts);
+  const connectLate = connectWithin(longTimeouts);
   const directly = watchHandshakes((target, done) =>
-    (usesLongConnectTimeout() ? patiently : quickly)(target, done),
+    (usesLongConnectTimeout() ? connectLate : connectSoon)(target, done),
   );
   const openPool = (connect: Connect) =>
     new Pool(origin, {

@@ -32,7 +32,7 @@ export const targetPath = ({ projectId, automationName }: Target): string =>
 // A lone UTF-16 surrogate can't be in a URL, so it becomes U+FFFD.
 const segment = (text: string) => encodeURIComponent(text.toWellFormed());
 
-interface Asked {
+interface RequestUrls {
   /** Of the request. */
   url: string;
   /** Without `/v0`. */
@@ -45,7 +45,10 @@ interface Asked {
  * The run that a `Location` leads to. Undefined if it isn't one of the target's. A gateway may
  * leave out the prefix.
  */
-export function runIdIn(location: string, { url, baseUrl, target }: Asked): string | undefined {
+export function runIdIn(
+  location: string,
+  { url, baseUrl, target }: RequestUrls,
+): string | undefined {
   if (!URL.canParse(location, url)) return undefined;
   const place = new URL(location, url);
   const base = new URL(baseUrl);

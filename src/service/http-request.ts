@@ -62,32 +62,22 @@ export function createRequester(options: HttpOptions) {
     options;
   const { host, origin, pathname } = new URL(baseUrl);
   const prefix = pathname.replace(/\/$/, '');
-  const headers = {
-    accept: 'application/json',
-    'accept-encoding': 'gzip',
-    'user-agent': options.userAgent,
-  };
 
   return async function request<T extends WithMessages>(
-    { endpoint, target, path: relativePath, send, read }: RequestSpec<T>,
+    spec: RequestSpec<T>,
     signal: AbortSignal,
-    { timeoutMs: shorterMs = requestTimeoutMs }: RequestOptions = {},
+    requestOptions: RequestOptions = {},
   ): Promise<Answer<T>> {
-    const path = prefix + relativePath;
-    const timeoutMs = Math.min(requestTimeoutMs, shorterMs);
+    const { endpoint, target, send, read } = spec;
+    const path = prefix + spec.path;
+    const timeoutMs = Math.min(requestTimeoutMs, requestOptions.timeoutMs ?? requestTimeoutMs);
     const maxBytes = endpoints[endpoint].hasOutput ? options.maxOutputBytes : mebibyte;
-    const { idempotencyKey } = send ?? {};
-    const apiKey = await options.apiKey(idempotencyKey);
+    const apiKey = await options.apiKey(send?.idempotencyKey);
     const httpRequest: HttpRequest = {
       method: send ? 'POST' : 'GET',
       path,
       body: send?.body,
-      headers: {
-        'x-api-key': apiKey.value,
-        ...headers,
-        ...(send && { 'content-type': 'application/json' }),
-        ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
-      },
+      headers: headersOf(spec, apiKey, options.userAgent),
       timeoutMs,
       maxBytes,
     };
@@ -112,6 +102,22 @@ export function createRequester(options: HttpOptions) {
     if (answer.kind === 'ok' || answer.fault.kind !== 'unauthorized') return answer;
     return { ...answer, fault: { ...answer.fault, apiKeyVersion: apiKey.version } };
   };
+}
+
+function headersOf(
+  { send }: RequestSpec<unknown>,
+  apiKey: ApiKey,
+  userAgent: string,
+): Record<string, string> {
+  const headers: Record<string, string> = {
+    'x-api-key': apiKey.value,
+    accept: 'application/json',
+    'accept-encoding': 'gzip',
+    'user-agent': userAgent,
+  };
+  if (send) headers['content-type'] = 'application/json';
+  if (send?.idempotencyKey !== undefined) headers['idempotency-key'] = send.idempotencyKey;
+  return headers;
 }
 
 /**

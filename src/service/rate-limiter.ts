@@ -33,7 +33,7 @@ interface PermitRequest {
 }
 
 interface Waiting extends PermitRequest {
-  end(giveBack?: () => void): void;
+  end(release?: () => void): void;
 }
 
 /** More triggers at once would only wait for each other. */
@@ -44,7 +44,7 @@ const margin = 1.05;
 const busyMs = 100;
 const maxPauseMs = 1000;
 // The reason for cutting a pause short. An abort without a reason creates an error with a stack.
-const early = 'early';
+const wokenEarly = 'woken early';
 
 /**
  * Gives at most `perSecond` permits (may be a fraction) in any second, evenly, first come first
@@ -59,21 +59,21 @@ export const createRateLimiter = (
 class PriorityRateLimiter implements RateLimiter {
   readonly #clock: Clock;
   readonly #connections: number;
-  readonly #most: number; // permits in a window
+  readonly #maxPermits: number; // permits in a window
   readonly #windowMs: number;
   readonly #betweenMs: number;
-  readonly #givenMs: number[] = []; // when the last `#most` permits were given
+  readonly #givenMs: number[] = []; // when the last `#maxPermits` permits were given
   #nextPermitMs = Number.NEGATIVE_INFINITY;
-  #heldUntilMs = Number.NEGATIVE_INFINITY; // results and polls
+  #pausedUntilMs = Number.NEGATIVE_INFINITY; // results and polls
   readonly #taken = { trigger: 0, shared: 0 };
   readonly #queues = {
     trigger: new Set<Waiting>(),
     result: new Set<Waiting>(),
     poll: new Set<Waiting>(),
   };
-  #nextCheckMs = Number.NEGATIVE_INFINITY; // whether one of thousands has waited too long
+  #nextCheckMs = Number.NEGATIVE_INFINITY; // when to look for requests that have waited too long
   #isServing = false;
-  #alarm = new AbortController();
+  #wakeUp = new AbortController();
 
   constructor(
     perSecond: number,
@@ -82,7 +82,7 @@ class PriorityRateLimiter implements RateLimiter {
   ) {
     this.#clock = clock;
     this.#connections = connections;
-    this.#most = Math.max(1, Math.floor(perSecond));
+    this.#maxPermits = Math.max(1, Math.floor(perSecond));
     this.#windowMs = margin * Math.max(1000, 1000 / perSecond);
     this.#betweenMs = margin * (1000 / perSecond);
   }
@@ -90,34 +90,34 @@ class PriorityRateLimiter implements RateLimiter {
   acquire(request: PermitRequest): Promise<(() => void) | undefined> {
     const { priority, signal } = request;
     if (signal.aborted) return Promise.resolve(undefined);
-    if (this.#waitingCount() === 0 && this.#dueInMs() <= 0 && this.#isFree(priority))
+    if (this.#waitingCount() === 0 && this.#nextPermitInMs() <= 0 && this.#isFree(priority))
       return Promise.resolve(this.#take(priority));
     return new Promise((resolve) => this.#queue(request, resolve));
   }
 
   pausePolls(ms: number): void {
-    this.#heldUntilMs = Math.max(this.#heldUntilMs, this.#clock.elapsedMs() + ms);
+    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, this.#clock.elapsedMs() + ms);
     this.#nextCheckMs = this.#clock.elapsedMs();
   }
 
-  #queue(request: PermitRequest, resolve: (giveBack?: () => void) => void): void {
+  #queue(request: PermitRequest, resolve: (release?: () => void) => void): void {
     const queue = this.#queues[request.priority];
     const waiting: Waiting = {
       ...request,
-      end: (giveBack) => {
+      end: (release) => {
         stopListening();
         queue.delete(waiting);
-        if (this.#waitingCount() === 0) this.#alarm.abort(early);
-        resolve(giveBack);
+        if (this.#waitingCount() === 0) this.#wakeUp.abort(wokenEarly);
+        resolve(release);
       },
     };
     const stopListening = onAbort(request.signal, () => waiting.end());
     queue.add(waiting);
-    const lateMs = this.#clock.elapsedMs() + this.#lateInMs(waiting);
-    const isSooner = lateMs < this.#nextCheckMs;
-    if (isSooner) this.#nextCheckMs = lateMs;
+    const expiresMs = this.#clock.elapsedMs() + this.#expiresInMs(waiting);
+    const isSooner = expiresMs < this.#nextCheckMs;
+    if (isSooner) this.#nextCheckMs = expiresMs;
     if (!this.#isServing) void this.#serve();
-    else if (isSooner || this.#dueInMs() <= 0) this.#alarm.abort(early);
+    else if (isSooner || this.#nextPermitInMs() <= 0) this.#wakeUp.abort(wokenEarly);
   }
 
   #take(priority: Priority): () => void {
@@ -125,13 +125,13 @@ class PriorityRateLimiter implements RateLimiter {
     const nowMs = this.#clock.elapsedMs();
     this.#taken[pool] += 1;
     this.#givenMs.push(nowMs);
-    if (this.#givenMs.length > this.#most) this.#givenMs.shift();
+    if (this.#givenMs.length > this.#maxPermits) this.#givenMs.shift();
     // One permit may be reserved, because a result is requested as soon as its run is final.
     this.#nextPermitMs =
       Math.max(this.#nextPermitMs, nowMs - Math.max(this.#betweenMs, busyMs)) + this.#betweenMs;
     return () => {
       this.#taken[pool] -= 1;
-      if (this.#dueInMs() <= 0) this.#alarm.abort(early);
+      if (this.#nextPermitInMs() <= 0) this.#wakeUp.abort(wokenEarly);
     };
   }
 
@@ -141,35 +141,35 @@ class PriorityRateLimiter implements RateLimiter {
 
   #isFree(priority: Priority): boolean {
     if (priority === 'trigger') return this.#taken.trigger < maxTriggers;
-    return this.#taken.shared < this.#connections && this.#heldMs() <= 0;
+    return this.#taken.shared < this.#connections && this.#pausedMs() <= 0;
   }
 
-  #heldMs(): number {
-    return Math.max(0, this.#heldUntilMs - this.#clock.elapsedMs());
+  #pausedMs(): number {
+    return Math.max(0, this.#pausedUntilMs - this.#clock.elapsedMs());
   }
 
   /** How long until the rate allows another request. */
-  #dueInMs(): number {
+  #nextPermitInMs(): number {
     const first =
-      this.#givenMs.length < this.#most ? Number.NEGATIVE_INFINITY : (this.#givenMs[0] ?? 0);
+      this.#givenMs.length < this.#maxPermits ? Number.NEGATIVE_INFINITY : (this.#givenMs[0] ?? 0);
     return Math.max(this.#nextPermitMs, first + this.#windowMs) - this.#clock.elapsedMs();
   }
 
   /**
-   * How long until a request has waited too long. That is now for one that is held longer than it
+   * How long until a request has waited too long. That is now if polls are paused for longer than it
    * may wait.
    */
-  #lateInMs({ priority, leftMs }: PermitRequest): number {
+  #expiresInMs({ priority, leftMs }: PermitRequest): number {
     return leftMs
-      ? leftMs() - (priority === 'trigger' ? 0 : this.#heldMs())
+      ? leftMs() - (priority === 'trigger' ? 0 : this.#pausedMs())
       : Number.POSITIVE_INFINITY;
   }
 
   async #serve(): Promise<void> {
     this.#isServing = true;
     while (this.#waitingCount() > 0) {
-      if (this.#clock.elapsedMs() >= this.#nextCheckMs) this.#endLate();
-      const next = this.#dueInMs() <= 0 ? this.#firstInLine() : undefined;
+      if (this.#clock.elapsedMs() >= this.#nextCheckMs) this.#endExpired();
+      const next = this.#nextPermitInMs() <= 0 ? this.#firstInLine() : undefined;
       if (next) next.end(this.#take(next.priority));
       else if (this.#waitingCount() > 0) await this.#waitForChange();
     }
@@ -181,24 +181,28 @@ class PriorityRateLimiter implements RateLimiter {
     return priority && this.#queues[priority].values().next().value;
   }
 
-  #endLate(): void {
+  #endExpired(): void {
     let soonestMs = maxPauseMs;
     for (const waiting of this.#allWaiting()) {
-      const lateMs = this.#lateInMs(waiting);
-      if (lateMs <= 0) waiting.end();
-      else soonestMs = Math.min(soonestMs, lateMs);
+      const expiresMs = this.#expiresInMs(waiting);
+      if (expiresMs <= 0) waiting.end();
+      else soonestMs = Math.min(soonestMs, expiresMs);
     }
     this.#nextCheckMs = this.#clock.elapsedMs() + soonestMs;
   }
 
   /** Waits until a request may go or has waited too long. Cut short if that may have changed. */
   async #waitForChange(): Promise<void> {
-    const times = [this.#dueInMs(), this.#heldMs(), this.#nextCheckMs - this.#clock.elapsedMs()];
-    this.#alarm = new AbortController();
+    const times = [
+      this.#nextPermitInMs(),
+      this.#pausedMs(),
+      this.#nextCheckMs - this.#clock.elapsedMs(),
+    ];
+    this.#wakeUp = new AbortController();
     const woke = await pause(
       Math.min(...times.filter((ms) => ms > 0)),
       this.#clock,
-      this.#alarm.signal,
+      this.#wakeUp.signal,
     );
     if (woke) for (const { onWake } of this.#allWaiting()) onWake?.();
   }
@@ -216,11 +220,11 @@ export async function withPermit<T>(
   request: PermitRequest,
   send: () => Promise<T>,
 ): Promise<T | undefined> {
-  const giveBack = await limiter.acquire(request);
-  if (!giveBack) return undefined;
+  const release = await limiter.acquire(request);
+  if (!release) return undefined;
   try {
     return await send();
   } finally {
-    giveBack();
+    release();
   }
 }

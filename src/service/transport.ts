@@ -79,19 +79,22 @@ export function createTransport(options: TransportOptions): Transport {
   const open = (limit: number) => openConnections({ ...connecting, connections: limit });
 
   let shared: Promise<Connections> | undefined;
-  // a connection that was kept may lead to a dead host, while a new one would lead to another
-  let isDoubtful = false;
+  // After a failure, a connection that was kept may lead to a dead host, while a new one would lead
+  // to another.
+  let mayBeBroken = false;
   let renewedAtMs = Number.NEGATIVE_INFINITY;
-  const leaveDoubtful = () => {
-    if (!isDoubtful || elapsedMs() - renewedAtMs < betweenRenewalsMs) return;
+  const renewShared = () => {
+    if (!mayBeBroken || elapsedMs() - renewedAtMs < betweenRenewalsMs) return;
     void shared?.then((old) => old.close()).catch(() => {});
-    [shared, isDoubtful, renewedAtMs] = [undefined, false, elapsedMs()];
+    shared = undefined;
+    mayBeBroken = false;
+    renewedAtMs = elapsedMs();
   };
   const connectionsFor = (method: HttpRequest['method']): Promise<Connections> => {
     // The service may close a kept-alive socket just as we write, which would leave its trigger in
     // doubt.
     if (method !== 'GET') return open(1);
-    leaveDoubtful();
+    renewShared();
     shared ??= open(connections);
     return shared;
   };
@@ -100,7 +103,7 @@ export function createTransport(options: TransportOptions): Transport {
     async exchange(request, signal) {
       if (signal.aborted)
         return { kind: 'failure', failure: { sent: false, reason: 'interrupted' } };
-      const wasPatient = usesLongConnectTimeout;
+      const usedLongTimeout = usesLongConnectTimeout;
       let opened: Connections;
       try {
         opened = await connectionsFor(request.method);
@@ -111,9 +114,9 @@ export function createTransport(options: TransportOptions): Transport {
         return { kind: 'failure', failure: { sent: false, reason: 'network', error } };
       }
       try {
-        const exchange = await perform(opened, origin, request, signal);
-        isDoubtful ||= hasFailed(exchange);
-        if (isUnsent(exchange)) usesLongConnectTimeout = !wasPatient;
+        const exchange = await exchangeOnce(opened, origin, request, signal);
+        mayBeBroken ||= hasFailed(exchange);
+        if (isUnsent(exchange)) usesLongConnectTimeout = !usedLongTimeout;
         return exchange;
       } finally {
         if (request.method !== 'GET') opened.destroy();
@@ -127,7 +130,7 @@ const isUnsent = (exchange: Exchange) =>
   !exchange.failure.sent &&
   exchange.failure.reason !== 'interrupted';
 
-function perform(
+function exchangeOnce(
   { dispatcher, refusedHandshake }: Connections,
   origin: string,
   request: HttpRequest,

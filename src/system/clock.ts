@@ -53,23 +53,24 @@ export async function pause(
 
 // An EventTarget goes through all its listeners whenever one is added, which is slow with thousands
 // of runs on one signal.
-const waiting = new WeakMap<AbortSignal, Set<() => void>>();
+const listenersOf = new WeakMap<AbortSignal, Set<() => void>>();
 
-/** Calls `act` when `signal` aborts. Returns a function that cancels this. */
-export function onAbort(signal: AbortSignal, act: () => void): () => void {
-  const acts = waiting.get(signal) ?? listen(signal);
-  acts.add(act);
-  return () => acts.delete(act);
+/** Calls `listener` when `signal` aborts. Returns a function that cancels this. */
+export function onAbort(signal: AbortSignal, listener: () => void): () => void {
+  const listeners = listenersOf.get(signal) ?? listen(signal);
+  listeners.add(listener);
+  return () => listeners.delete(listener);
 }
 
 function listen(signal: AbortSignal): Set<() => void> {
-  const acts = new Set<() => void>();
-  waiting.set(signal, acts);
+  const listeners = new Set<() => void>();
+  listenersOf.set(signal, listeners);
   signal.addEventListener('abort', () => {
-    for (const act of [...acts]) act();
+    for (const listener of [...listeners]) listener();
   });
-  return acts;
+  return listeners;
 }
 
+/** Did a signal of the operating system abort it? The reason is the name of that signal. */
 export const isInterrupted = ({ aborted, reason }: AbortSignal) =>
   aborted && String(reason).startsWith('SIG');

@@ -7,25 +7,28 @@ import { getBuiltinModule, pid } from 'node:process';
  * often the process was continued after it was stopped.
  */
 export function createForeground(resumptions: () => number): () => boolean {
-  let asked: { isInFront: boolean; atResumption: number } | undefined;
+  let lastAnswer: { isInForeground: boolean; atResumption: number } | undefined;
   return () => {
     const groups = groupsFromProc();
-    if (groups) return isInFront(groups);
+    if (groups) return isInForeground(groups);
     // Where there is no /proc, asking starts a process, so the answer is kept until the process was
     // stopped. A shell moves a command to the background only by stopping it first.
-    if (asked?.atResumption !== resumptions())
-      asked = { isInFront: isInFront(groupsFromPs()), atResumption: resumptions() };
-    return asked.isInFront;
+    if (lastAnswer?.atResumption !== resumptions()) {
+      const answer = isInForeground(groupsFromPs());
+      lastAnswer = { isInForeground: answer, atResumption: resumptions() };
+    }
+    return lastAnswer.isInForeground;
   };
 }
 
+/** Process groups. */
 interface Groups {
   own: number;
   /** -1 if the process has no terminal. */
-  inFront: number;
+  foreground: number;
 }
 
-const isInFront = ({ own, inFront }: Groups) => own === inFront;
+const isInForeground = ({ own, foreground }: Groups) => own === foreground;
 
 /**
  * Fields 5 and 8 of proc(5). The second one, the name of the program, may contain blanks and
@@ -34,8 +37,8 @@ const isInFront = ({ own, inFront }: Groups) => own === inFront;
 function groupsFromProc(): Groups | undefined {
   try {
     const stat = readFileSync('/proc/self/stat', 'utf8');
-    const [, , own, , , inFront] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return { own: Number(own), inFront: Number(inFront) };
+    const [, , own, , , foreground] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return { own: Number(own), foreground: Number(foreground) };
   } catch {
     return undefined; // macOS and FreeBSD have no such file
   }
@@ -47,6 +50,10 @@ function groupsFromPs(): Groups {
   const { stdout } = spawnSync('ps', ['-o', 'pgid=,tpgid=', '-p', String(pid)], {
     encoding: 'utf8',
   });
-  const [own = 0, inFront = own] = (stdout ?? '').trim().split(/\s+/).filter(Boolean).map(Number);
-  return { own, inFront };
+  const [own = 0, foreground = own] = (stdout ?? '')
+    .trim()
+    .split(/\s+/)
+    .filter(Boolean)
+    .map(Number);
+  return { own, foreground };
 }

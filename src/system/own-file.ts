@@ -48,8 +48,8 @@ const sticky = 0o1000;
  * writable for everybody on purpose.
  */
 function isRepairable(stat: Stats): boolean {
-  const isEverybodys = !(stat.isFile() || stat.isDirectory()) || (stat.mode & sticky) !== 0;
-  return isShared(stat) && stat.uid === geteuid?.() && !isEverybodys;
+  const isSharedOnPurpose = !(stat.isFile() || stat.isDirectory()) || (stat.mode & sticky) !== 0;
+  return isShared(stat) && stat.uid === geteuid?.() && !isSharedOnPurpose;
 }
 
 /** The paths that others can write to and whose mode the user may change. */
@@ -139,8 +139,8 @@ export function readOwn(
 export function partOwnedByRoot(path: string): string | undefined {
   const parent = dirname(path);
   if (parent === path || isRoot()) return undefined;
-  const isTaken = ownerOf(path) === 0 && ownerOf(parent) === geteuid?.();
-  return isTaken ? path : partOwnedByRoot(parent);
+  const isTakenByRoot = ownerOf(path) === 0 && ownerOf(parent) === geteuid?.();
+  return isTakenByRoot ? path : partOwnedByRoot(parent);
 }
 
 const isRoot = () => geteuid?.() === 0;

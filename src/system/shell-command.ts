@@ -14,11 +14,11 @@ interface ShellCommand {
   limitMs?: number;
   /** The command can ask for a password, but processes that it starts aren't stopped with it. */
   isAtTerminal?: boolean;
-  hear(text: string, stream: 'stdout' | 'stderr'): void;
+  onOutput(text: string, stream: 'stdout' | 'stderr'): void;
 }
 
 /** What running a command needs from the context. */
-interface World {
+interface ShellContext {
   env: Env;
   /** Stops the command. */
   signal: AbortSignal;
@@ -32,8 +32,8 @@ const graceMs = 500;
  * sentence.
  */
 export function runShellCommand(
-  asked: ShellCommand,
-  { env, signal, clock }: World,
+  shellCommand: ShellCommand,
+  { env, signal, clock }: ShellContext,
 ): Promise<string | undefined> {
   return new Promise((resolve) => {
     const done = new AbortController();
@@ -47,7 +47,7 @@ export function runShellCommand(
     const fail = (error: Error) => end(`couldn't be started (${error.message})`);
     let child: ChildProcess;
     try {
-      child = start(asked, env);
+      child = start(shellCommand, env);
     } catch (error) {
       return fail(error as Error);
     }
@@ -60,7 +60,7 @@ export function runShellCommand(
     forget = onAbort(signal, () =>
       stop(isInterrupted(signal) ? 'was interrupted' : 'took too long and was stopped'),
     );
-    const { limitMs } = asked;
+    const { limitMs } = shellCommand;
     if (limitMs !== undefined) {
       void clock.sleep(limitMs, done.signal).then(() => {
         if (!done.signal.aborted)
@@ -93,7 +93,7 @@ function killAll(child: ChildProcess, name: 'SIGTERM' | 'SIGKILL'): void {
 }
 
 function start(
-  { command, variables, input, isAtTerminal = false, hear }: ShellCommand,
+  { command, variables, input, isAtTerminal = false, onOutput }: ShellCommand,
   env: Env,
 ): ChildProcess {
   // Loaded here because it takes 7 ms and few users have such a command.
@@ -109,7 +109,7 @@ function start(
   });
   for (const stream of ['stdout', 'stderr'] as const) {
     // Both streams are missing if no more files can be opened.
-    child[stream]?.setEncoding('utf8').on('data', (text: string) => hear(text, stream));
+    child[stream]?.setEncoding('utf8').on('data', (text: string) => onOutput(text, stream));
   }
   // A command may close its input without reading it, which is no failure.
   child.stdin?.on('error', () => {});
@@ -125,7 +125,7 @@ const maxOutput = 1024 * 1024;
  * half an API key or half a CI runner command can't be recognized. For the same reason, a line that
  * is too long is left out.
  */
-export function createWholeLines(write: (text: string) => void) {
+export function createLineBuffer(write: (text: string) => void) {
   let line = ''; // the one that has not ended yet
   let charactersLeft = maxOutput;
   const show = (text: string) => {

@@ -8,8 +8,8 @@ const [oldKey, newKey] = ['test-key-123', 'test-key-456'];
 test('an idempotency key that is released is sent with the new API key, and no other one is', async () => {
   const context = createMemory({ RUNCTL_API_KEY: oldKey });
   const settings = await resolveSettings({}, context);
-  const again = async () => ({ value: newKey, text: newKey, source: 'a file' });
-  const apiKeys = createApiKeys({ ...settings, apiKey: { ...settings.apiKey, again } }, context);
+  const reread = async () => ({ value: newKey, text: newKey, source: 'a file' });
+  const apiKeys = createApiKeys({ ...settings, apiKey: { ...settings.apiKey, reread } }, context);
   const apiKeyOf = async (idempotencyKey: string) => (await apiKeys.of(idempotencyKey)).value;
   expect([await apiKeyOf('refused'), await apiKeyOf('in doubt')]).toEqual([oldKey, oldKey]);
   expect(await apiKeys.reload({ kind: 'unauthorized', message: '' })).toEqual({ kind: 'changed' });

@@ -19,10 +19,10 @@ export function createHarness(service: EmulatedService = createService({ '*': {}
   function deliver(method: string, url: string, { key, apiKey = 'key-1', body = '', headers }: Sending = {}) {
     const common = { 'x-api-key': apiKey, 'content-type': body && 'application/json', 'idempotency-key': key };
     const request: ServiceRequest = { method, url, headers: { ...common, ...headers }, body };
-    const { reply, note, send } = service.respond(request, { realMs: now, emulatedMs: now });
+    const { reply, failure, send } = service.respond(request, { realMs: now, emulatedMs: now });
     // What a fault made of an answer is no answer of the service.
-    if (!note) expect(faultsOfReply(request, reply)).toEqual([]);
-    return { ...reply, json: () => JSON.parse(reply.body), request, note, isSentWhole: send === undefined };
+    if (!failure) expect(faultsOfReply(request, reply)).toEqual([]);
+    return { ...reply, json: () => JSON.parse(reply.body), request, failure, isSentWhole: send === undefined };
   }
 
   const automationUrl = (name: string, rest: string, projectId = project) =>

@@ -97,7 +97,7 @@ export function createFaultyService(scenario: Scenario, apiKey: string, random: 
   function respond(request: ServiceRequest, now: Now): EmulatedResponse {
     const route = routeOf(request);
     const fault = route.kind === 'none' ? undefined : select(circumstancesOf(route, now));
-    return fault ? { note: fault.do, ...inject(fault, request, now) } : { reply: answer(request, now) };
+    return fault ? { failure: fault.do, ...inject(fault, request, now) } : { reply: answer(request, now) };
   }
 
   function circumstancesOf(route: Exclude<Route, { kind: 'none' }>, { emulatedMs }: Now) {

@@ -83,7 +83,7 @@ test('what a hook leaves in the background is not waited for, nor stopped', asyn
 
 /** Runs a command of the shell that has so long; returns why it failed. */
 const limited = (command: string, limitMs: number, own = clock) =>
-  runShellCommand({ command, limitMs, hear() {} }, { ...createMemory({ PATH: process.env.PATH }), clock: own });
+  runShellCommand({ command, limitMs, onOutput() {} }, { ...createMemory({ PATH: process.env.PATH }), clock: own });
 
 test('a command that hangs is stopped when its time has passed, and so is what it has started', async () => {
   const file = join(temporaryFolder(), 'pid');

@@ -68,11 +68,11 @@ describe('the scenario bad-day', () => {
     const { executionId } = harness.trigger('nightly', { key: 'k' }).json();
     const seen = new Set<string>();
     for (let minutes = 0; minutes < 170; minutes += 1) {
-      const { status, note, headers } = harness.deliver(
+      const { status, failure, headers } = harness.deliver(
         'GET',
         harness.automationUrl('nightly', `executions/${executionId}`),
       );
-      seen.add([status, note, headers['content-type']?.split(';')[0]].filter(Boolean).join(' '));
+      seen.add([status, failure, headers['content-type']?.split(';')[0]].filter(Boolean).join(' '));
       harness.pass(60_000);
     }
     expect([...seen]).toEqual([

@@ -2,6 +2,7 @@ import { connectWith } from '../connection/connect.ts';
 import { probeService } from '../connection/connection.ts';
 import { journalOf, journalTrouble, noFolderProblem } from '../connection/open-journal.ts';
 import type { Invocation } from '../context.ts';
+import { createProcesses, senderOf } from '../journal/processes.ts';
 import { exitNameOfSignal } from '../run/exit-codes.ts';
 import {
   doctorResultOf,
@@ -23,7 +24,6 @@ import { unknownVariables } from '../settings/unknown-variables.ts';
 import { formatDuration } from '../system/time-text.ts';
 import { isOutage } from '../watch/fetch-run.ts';
 import { type CheckResult, ok, skipped, warning } from './finding.ts';
-import { triggersBeingSent } from './list-notes.ts';
 
 // What `runctl doctor` checks.
 
@@ -205,8 +205,12 @@ function checkJournal({ context }: CheckContext): CheckResult {
 async function checkOpen({ context, settings }: CheckContext): Promise<CheckResult> {
   const baseUrl = need('baseUrl', await settings());
   const journal = journalOf(context, { needed: true });
-  const sent = triggersBeingSent(journal, baseUrl).length;
-  const unresolved = journal.unresolved({ baseUrl }).length - sent;
+  const processes = createProcesses();
+  const triggers = journal.unresolved({ baseUrl });
+  const sent = triggers.filter(
+    (each) => senderOf(each, processes, journal.nowMs()) !== undefined,
+  ).length;
+  const unresolved = triggers.length - sent;
   const unfinished = journal.unfinished({ baseUrl }).length;
   const counts = [
     count(unresolved, 'unresolved trigger'),

@@ -1,7 +1,6 @@
 import { isJournalIncomplete, journalPlace } from '../connection/open-journal.ts';
 import type { Invocation } from '../context.ts';
 import { isAmong, type NamedAutomation } from '../journal/entry-filter.ts';
-import type { Journal } from '../journal/journal.ts';
 import { createProcesses, senderOf } from '../journal/processes.ts';
 import { processText } from '../messages/of-in-doubt.ts';
 import type { ListRow } from '../output/tables.ts';
@@ -135,30 +134,24 @@ export function checkStatuses(statuses: readonly string[] = [], entries: readonl
 }
 
 /** Explains the status `UNKNOWN` below the table: what to do about these triggers. */
-export function unknownNote(rows: readonly ListRow[], nowMs: number, journal: Journal): string | undefined {
+export function unknownNote(rows: readonly ListRow[], nowMs: number): string | undefined {
   const all = rows.flatMap(({ entry }) => (entry.kind === 'unresolved' ? entry : []));
   if (all.length === 0) return undefined;
-  const sending = new Map(triggersBeingSent(journal).map((trigger) => [trigger.idempotencyKey, trigger]));
-  const unknown = all.filter(({ idempotencyKey }) => !sending.has(idempotencyKey));
-  const [sent] = all.flatMap(({ idempotencyKey }) => sending.get(idempotencyKey) ?? []);
-  if (unknown.length === 0 && sent)
-    return `The trigger of ${automationNameOf(sent.target)} is still being sent by ${processText(sent.sender)}.`;
-  const lost = unknown.filter((trigger) => isOpen(trigger, nowMs) && !trigger.isSuperseded).length;
-  if (lost === 0) return expiredNote(unknown, nowMs);
-  const [verb, whose] = lost > 1 ? ['have', 'their runs'] : ['has', 'its run'];
-  return `${count(lost, 'trigger')} ${verb} no recorded response; \`runctl recover\` finds or starts ${whose}, or says why not.`;
+  const isExpired = (trigger: UnresolvedTrigger) => !isOpen(trigger, nowMs) || trigger.isSuperseded === true;
+  const expired = all.filter(isExpired);
+  const open = all.filter((trigger) => !isExpired(trigger));
+  const processes = createProcesses();
+  const lost = open.filter((trigger) => senderOf(trigger, processes, nowMs) === undefined);
+  if (lost.length > 0) return lostNote(lost.length);
+  const [sent] = open;
+  if (!sent || expired.length > 0) return expiredNote(expired, nowMs);
+  const sender = senderOf(sent, processes, nowMs) ?? '';
+  return `The trigger of ${automationNameOf(sent.target)} is still being sent by ${processText(sender)}.`;
 }
 
-/**
- * The unresolved triggers that a process of this machine, or perhaps of another one, still sends.
- */
-export function triggersBeingSent(journal: Journal, baseUrl?: string) {
-  const processes = createProcesses();
-  const nowMs = journal.nowMs();
-  return journal.unresolved({ baseUrl }).flatMap((trigger) => {
-    const sender = senderOf(trigger, processes, nowMs);
-    return sender === undefined ? [] : { ...trigger, sender };
-  });
+function lostNote(triggers: number): string {
+  const [verb, whose] = triggers > 1 ? ['have', 'their runs'] : ['has', 'its run'];
+  return `${count(triggers, 'trigger')} ${verb} no recorded response; \`runctl recover\` finds or starts ${whose}, or says why not.`;
 }
 
 /**

@@ -112,7 +112,7 @@ export const list = define(command, {
       hintContext: { ...plainHintContext, argumentOf: ({ executionId }) => executionId },
       notices,
       forPeople: {
-        note: options.quiet ? undefined : unknownNote(rows, nowMs, journal),
+        note: options.quiet ? undefined : unknownNote(rows, nowMs),
         text: (theme, lines) => runTable(rows, nowMs, theme, lines),
       },
     };

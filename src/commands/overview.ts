@@ -1,6 +1,7 @@
 import { isJournalIncomplete, journalOf } from '../connection/open-journal.ts';
 import type { Invocation } from '../context.ts';
 import type { Journal } from '../journal/journal.ts';
+import { createProcesses, senderOf } from '../journal/processes.ts';
 import type { Result } from '../output/result.ts';
 import { colorOfStatus, shortId, symbolOfStatus } from '../output/status-text.ts';
 import type { Theme } from '../output/theme.ts';
@@ -13,7 +14,6 @@ import { valueIfGiven } from '../settings/table.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
 import { dayMs, formatAgo } from '../system/time-text.ts';
 import { introduce } from './introduction.ts';
-import { triggersBeingSent } from './list-notes.ts';
 
 /**
  * Answers `runctl` without arguments on a terminal: what needs attention, or how to begin. Returns
@@ -65,12 +65,10 @@ const allIsWell = 'Nothing is unresolved or unfinished, and nothing failed in th
 function entriesInNeed(journal: Journal, baseUrl: string, nowMs: number): Entry[] {
   const entries = [...journal.allEntries({ baseUrl, sinceMs: nowMs - openMs })];
   const open = entries.filter((entry) => isOpen(entry, nowMs));
-  const sentKeys = new Set(
-    triggersBeingSent(journal, baseUrl).map(({ idempotencyKey }) => idempotencyKey),
-  );
+  const processes = createProcesses();
   const unresolved = open
     .filter((entry) => entry.kind === 'unresolved')
-    .filter((entry) => !entry.isSuperseded && !sentKeys.has(entry.idempotencyKey));
+    .filter((entry) => !entry.isSuperseded && senderOf(entry, processes, nowMs) === undefined);
   const unfinished = open.filter(isUnfinished);
   const failed = newestFinishedRuns(entries).filter((run) => {
     const agoMs = nowMs - Date.parse(run.completedAt ?? run.at);

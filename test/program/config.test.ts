@@ -174,6 +174,20 @@ describe('config unset', () => {
   });
 });
 
+test('`config set` and `unset` at the same time keep what the others have stored', async () => {
+  const { run, content } = createConfig({ profiles: { default: { project, apiKey }, a: {} } });
+  const changes = [
+    'set requestTimeout 5s',
+    'set idempotencyKeys ignored',
+    'unset project',
+    'set profile a',
+    'unset apiKey',
+  ];
+  await Promise.all(changes.map((line) => run(`${line} --profile default`)));
+  const stored = { requestTimeout: '5s', idempotencyKeys: 'ignored' };
+  expect(content()).toEqual({ profile: 'a', profiles: { default: stored, a: {} } });
+});
+
 describe('config get', () => {
   test.each([
     ['apiKey', '****-123'],

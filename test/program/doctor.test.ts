@@ -1,5 +1,7 @@
 // What doctor finds on broken machines: the first check that is marked, the exit code, and what its advice names.
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { PassThrough } from 'node:stream';
+import { Terminal } from '@xterm/headless';
 import { describe, expect, test } from 'vitest';
 import { openJournal } from '../../src/journal/journal.ts';
 import { createProcesses } from '../../src/journal/processes.ts';
@@ -8,6 +10,7 @@ import { createLeapingClock } from '../helpers/leaping-clock.ts';
 import { type Machine, withMachine } from '../helpers/machine.ts';
 import { networkFaults } from '../helpers/network-faults.ts';
 import type { Ended } from '../helpers/run-program.ts';
+import { ScreenStream } from '../helpers/screen-stream.ts';
 import { target } from '../helpers/scripted-service.ts';
 import { answer, startFaultyService } from '../helpers/server-faults.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
@@ -185,20 +188,35 @@ describe('what is open', () => {
 
   const own = createProcesses().own;
   const sent = { idempotencyKey: 'k', attempt: '1', account: 'a', body: '{}', userProvided: false, first: true };
-  const sending = ({ env }: Machine, process: string) =>
+  const killed = own.replace(/ \d+ /, ' 999999999 ');
+  const sending = ({ env }: Machine, process: string, others: object = {}) =>
     openJournal({ folder: env.RUNCTL_STATE_DIR, nowMs: Date.now, onTrouble() {} }).append({
-      ...{ type: 'triggered', baseUrl: env.RUNCTL_BASE_URL ?? '', target, ...sent, process },
+      ...{ type: 'triggered', baseUrl: env.RUNCTL_BASE_URL ?? '', target, ...sent, process, ...others },
     });
 
   test.each([
     ['still runs', own, false],
     ['may still run in another container', 'another-host 8 1', false],
-    ['was killed', own.replace(/ \d+ /, ' 999999999 '), true],
+    ['was killed', killed, true],
   ])('is named by the next trigger, or not, if its process %s', async (_, process, isNamed) => {
     const machine = await withMachine(long);
     sending(machine, process);
     const { code, stderr } = await machine.run(`trigger ${target.projectId}/nightly`);
     expect([code, stderr.includes('runctl recover')]).toEqual([0, isNamed]);
+  });
+
+  test('is a trigger that was lost, though its key is being sent for another automation and to another service', async () => {
+    const machine = await withMachine(long);
+    sending(machine, killed);
+    sending(machine, own, { target: { ...target, automationName: 'weekly' } });
+    sending(machine, own, { baseUrl: 'http://127.0.0.1:1' });
+    const open = named('open', await machine.run('doctor --offline --json'));
+    expect(open).toMatchObject({ message: '1 unresolved trigger, 1 trigger being sent, 0 unfinished runs' });
+    expect((await machine.run('list --offline')).stderr).toMatch(/^1 trigger has no recorded response/);
+    const screen = new ScreenStream(new Terminal({ allowProposedApi: true }));
+    const input = Object.assign(new PassThrough(), { isTTY: true });
+    const { stdout } = await machine.run([], { screen, input, env: { NO_COLOR: '1' } });
+    expect(stdout.match(/UNKNOWN \w+/g)).toEqual(['UNKNOWN nightly']);
   });
 });
 

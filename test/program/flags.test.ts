@@ -144,17 +144,21 @@ describe.each(['trigger nightly --watch', 'watch nightly'])('%s', (command) => {
 describe('--on-final gives its command', () => {
   const variables = 'COMMAND STATUS OUTCOME EXIT_CODE STARTED AUTOMATION EXECUTION_ID'.split(' ');
 
-  test.each<[line: string, ended: FinalStatus, given: string]>([
+  const unread: Scenario = { faults: [{ on: 'result', do: 'status', status: 503 }] };
+
+  test.each<[line: string, ended: FinalStatus, given: string, scenario?: Scenario]>([
     ['trigger nightly --watch', 'COMPLETED', 'trigger COMPLETED ok 0 yes nightly'],
     ['trigger nightly --watch --idempotency-key k', 'FAILED', 'trigger FAILED run_failed 1 unknown nightly'],
     ['watch nightly', 'TIMED_OUT', 'watch TIMED_OUT run_timed_out 3 no nightly'],
-  ])('every variable of `%s`, and the document', async (line, finalStatus, given) => {
+    ['watch nightly --give-up-after 1s', 'COMPLETED', 'watch COMPLETED result_unavailable 13 no nightly', unread],
+    ['watch nightly --give-up-after 1s', 'FAILED', 'watch FAILED run_failed 1 no nightly', unread],
+  ])('every variable of `%s`, and the document', async (line, finalStatus, given, others) => {
     const folder = temporaryFolder();
     const [values, input] = [join(folder, 'values'), join(folder, 'input')];
     const hook = `echo ${variables.map((name) => `"$RUNCTL_${name}"`).join(' ')} > "${values}"; cat > "${input}"`;
     // A hook is a process, which takes real time.
     const options = { clock: systemClock, env: path };
-    const scenario = { automations: { '*': { duration: '1ms', finalStatus } } };
+    const scenario = { ...others, automations: { '*': { duration: '1ms', finalStatus } } };
     const seen = await typed(
       [...line.split(' '), '--interval', '20ms', '--on-final', hook, '--json'],
       scenario,

@@ -1,4 +1,5 @@
 // What a bare `runctl` at a terminal finds in the journal that needs attention. How it reads is in test/words.txt.
+import { randomUUID } from 'node:crypto';
 import { PassThrough } from 'node:stream';
 import { Terminal } from '@xterm/headless';
 import { expect, test } from 'vitest';
@@ -37,6 +38,8 @@ test.each<[string, [afterHours: number, line: string][], string[]]>([
   ['the failure of a run that began the day before', [[0, 'trigger long'], [2, 'status @last'], [23, '']], ['long 23h: result']],
   ['the newest failure of an automation', [[0, bad], [1, bad]], ['bad 1s: result']],
   ['no failure after which the automation completed', [[0, mended], [0, mended]], []],
+  ['a failure after which that name completed in another project', [[0, `${mended} -p ${randomUUID()}`], [1, mended], [0, mended]],
+    ['mended 1h: result']],
   ['what is unresolved, unfinished and failed, in this order', [[0, bad], [0, lost], [3, 'trigger long']],
     ['lost 3h: recover', 'long, last seen just: watch', 'bad 3h: result']],
   ['ten at most', [[0, `trigger ${many.join(' ')}`]], many.slice(2).reverse().map((name) => `${name}, last seen just: watch`)],

@@ -23,6 +23,9 @@ const lost: Scenario = { ...going, order: 'activeFirst', faults: [loseResponse({
 const noJournal = { RUNCTL_STATE_DIR: '/dev/null' };
 
 const lostOnce: Scenario = { ...lost, faults: [loseResponse({ nth: 1 })] };
+const longWait: Scenario = {
+  faults: [{ on: 'trigger', do: 'status', status: 503, headers: { 'retry-after': '7200' } }],
+};
 const trigger = ['trigger', name];
 const elsewhere = `${executionId}/nightly`;
 const withoutFlags = (command: string) => command.replace(' --profile staging', '');
@@ -38,6 +41,7 @@ test.each<[string, Scenario, string[], Record<string, string>, prints: RegExp]>(
     /^runctl trigger '.*' --idempotency-key/,
   ],
   ['a lost answer, then a conflict', lostOnce, trigger, {}, /^runctl recover '.*' --resend$/],
+  ['a wait of two hours that the service asks for', longWait, trigger, {}, /^runctl recover '.*' --resend$/],
   ['a run that failed', failing, [...trigger, '--watch'], {}, /^runctl trigger '.*' --watch$/],
   [
     'a failed run of another project',

@@ -1,12 +1,15 @@
 import type { Fault } from './fault.ts';
 
-/** What reading the API key again has shown after the service refused one. */
+/** What came of reading the API key again after the service refused it. */
 export type ApiKeyReload =
-  | { kind: 'changed' } // another API key is in force now
-  | { kind: 'same' } // it is the same, or there is nothing to read
-  | { kind: 'unreadable'; reason: string }; // the file or the command has none at the moment
+  /** Another API key is in force now. */
+  | { kind: 'changed' }
+  /** It is the same one, or there is nothing to read. */
+  | { kind: 'same' }
+  /** The file or the command has no API key at the moment. */
+  | { kind: 'unreadable'; reason: string };
 
-/** The refusal, with what reading the API key again has shown, for the message. */
+/** The refusal, whose clause also says what came of reading the API key again. */
 export function faultAfterReload(fault: Fault, reload: ApiKeyReload): Fault {
   switch (reload.kind) {
     case 'changed':

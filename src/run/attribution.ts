@@ -1,6 +1,6 @@
 import type { RunSnapshot } from './service.ts';
 
-/** How a trigger can end. */
+/** How a trigger ended, as the JSON document says it. */
 export type HowTriggered = (typeof attributions)[Attribution]['how'];
 
 interface AttributionRow {
@@ -15,16 +15,20 @@ interface AttributionRow {
  * late (docs/service.md).
  */
 export const attributions = {
-  generated_key: { how: 'started', started: 'yes' }, // nobody else has the key, so the run is ours
-  shared_key: { how: 'found', started: 'unknown' }, // others may have sent a key that the user set
-  // no attempt was in doubt, and a new run is RUNNING
+  /** runctl generated the idempotency key, so nobody else can have started the run. */
+  generated_key: { how: 'started', started: 'yes' },
+  /** The user gave the idempotency key, so somebody else may have sent it. */
+  shared_key: { how: 'found', started: 'unknown' },
+  /** The run had finished before, because no attempt was in doubt and a new run is RUNNING. */
   finished_run: { how: 'replayed', started: 'no' },
-  // in the journal, and none of our attempts started a run
+  /** The run is in the journal, and no attempt of this command started one. */
   recorded_run: { how: 'replayed', started: 'no' },
   recovered_run: { how: 'recovered', started: 'unknown' },
-  recovered_earlier: { how: 'recovered', started: 'no' }, // the same, but `recover` itself can't have started it
-  // Agents are discontinued, so an answer may not mean a run
+  /** `recover` got the run, but its own attempts can't have started it. */
+  recovered_earlier: { how: 'recovered', started: 'no' },
+  /** Agents are discontinued, so a response may not mean a run. */
   agent_run: { how: 'started', started: 'unknown' },
+  /** With `--if-active skip`, another run was active. */
   left_active: { how: 'skipped', started: 'no' },
   no_run: { how: 'not_started', started: 'no' },
   in_doubt: { how: 'unknown', started: 'unknown' },
@@ -32,22 +36,24 @@ export const attributions = {
 
 export type Attribution = keyof typeof attributions;
 
-/** May the run have been there before this command? */
+/** Whether the run may have been started before this command. */
 export function mayBeEarlierRun(attribution: Attribution): boolean {
   const { how } = attributions[attribution];
   return how === 'replayed' || how === 'found';
 }
 
 interface Sender {
+  /** The user gave the idempotency key. */
   userProvided: boolean;
+  /** The command is `recover`. */
   isRecovery?: boolean;
   /** The service may have acted on an attempt of this command. */
   isOwnInDoubt: boolean;
 }
 
 /**
- * Whose run it is that the service returned for an attempt. Whether the run has finished counts,
- * but none of its times.
+ * The attribution of a run that the service returned. It depends on whether the run has finished,
+ * but on none of its times.
  */
 export function attributionOf(
   run: Pick<RunSnapshot, 'isFinal'> & { completedAt?: unknown },
@@ -61,8 +67,8 @@ export function attributionOf(
 }
 
 /**
- * Whose run it is that another process recorded for the key, while the attempts of this command got
- * none.
+ * The attribution of a run that another process recorded for the idempotency key, while the
+ * attempts of this command got none.
  */
 export function attributionOfRecord({
   isRecovery,

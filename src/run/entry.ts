@@ -18,14 +18,14 @@ interface Recorded {
 
 interface RecordedRun extends Recorded {
   executionId: string;
-  /** If this machine started it. */
+  /** Undefined if this machine didn't start it. */
   idempotencyKey?: string;
   /** Fingerprint of the API key that started it. */
   account?: string;
   startedAt?: string;
   completedAt?: string;
   creditsCharged?: number;
-  /** Its first line, if the result was read. */
+  /** The first line of its error, if its result was read. */
   error?: string;
 }
 
@@ -46,25 +46,26 @@ export interface NotFoundRun extends RecordedRun {
   kind: 'not_found';
 }
 
-/** A trigger whose outcome isn't known: it may have started a run. */
+/** A trigger of which the journal has neither a run nor an end, so it may have started a run. */
 export interface UnresolvedTrigger extends Recorded, Trigger {
   kind: 'unresolved';
-  /** The ids of those without an outcome, in the order of their records. */
+  /** The ids of its attempts without a recorded end, in the order of their records. */
   attempts: readonly string[];
   /** The processes that may still send it, and since when. */
   senders: readonly { process: string; at: string }[];
-  /** Why it isn't known; undefined if runctl was killed first. */
+  /** Why the last attempt got no run. Undefined if runctl was killed before it knew. */
   reason?: string;
-  /** A repeat was refused because a run was active, perhaps its own. */
+  /** A retry was refused because a run was active, which this trigger may have started. */
   conflict?: { activeExecutionId?: string };
-  /** A later trigger has a run, so nobody sends this one again. */
+  /** A later trigger has a run, so this one isn't sent again. */
   isSuperseded?: true;
 }
 
-/** What became of an idempotency key, as far as it is recorded. */
+/** What the journal has of an idempotency key: its run, or its unresolved trigger. */
 export type RecordedKey = { kind: 'run'; executionId: string } | UnresolvedTrigger;
 
-export const clockSkewMs = 300_000; // how wrong a synchronized clock may be
+/** How wrong a synchronized clock may be. */
+export const clockSkewMs = 300_000;
 
 /**
  * The age of a record. It is infinite if the record is dated in the future, because then the clock
@@ -94,7 +95,10 @@ export const runOf = ({ target, executionId }: RunEntry): Run => ({ target, exec
 export const executionIdOf = (entry: Entry): string | undefined =>
   entry.kind === 'unresolved' ? undefined : entry.executionId;
 
-/** The status of an entry: that of the service, or UNKNOWN or NOT_FOUND. */
+/**
+ * The status of an entry: the one from the service, UNKNOWN for an unresolved trigger, or NOT_FOUND
+ * for a run that the service doesn't know.
+ */
 export function statusOf(entry: Entry): string {
   if (entry.kind === 'run') return entry.status;
   return entry.kind === 'unresolved' ? 'UNKNOWN' : 'NOT_FOUND';

@@ -36,9 +36,9 @@ export interface WarningEvent {
 
 export interface FailedAttempt {
   fault: Fault;
-  /** In a row. */
+  /** How many attempts have failed in a row. */
   failures: number;
-  /** Time without a valid response. */
+  /** How long there was no valid response. */
   silentMs: number;
   /** How much longer attempts are made without a valid response. */
   triedForMs: number;
@@ -58,7 +58,8 @@ export type RunEvent = {
       snapshot?: RunSnapshot;
       argument?: string;
       idempotencyKey?: string;
-      isWatched: boolean; // the command watches the run next, if there is one
+      /** The command watches the run next, if there is one. */
+      isWatched: boolean;
     } & RunOrTarget)
   | { event: 'status'; run: Run; snapshot: RunSnapshot; changed: boolean }
   | (FailedAttempt & {
@@ -86,16 +87,19 @@ export type RunEvent = {
       target?: undefined;
       lastConfirmed?: LastConfirmed;
       nextMs: number;
-      askedUntilMs?: number; // when the wait requested by the service ends, by the wall clock
+      /** When a wait that the service asked for ends, by the wall clock. */
+      askedUntilMs?: number;
     }
   | { event: 'waiting'; for: 'active_run'; run?: undefined; target: Target; nextMs: number }
   | WarningEvent
   | { event: 'final'; run: Run; snapshot: RunSnapshot }
-  /** Sent once for each requested run, when this command is done with it. */
+  /** Emitted once for each argument, when the command is done with its run. */
   | ({
       event: 'run_done';
-      pending: number; // runs of the command that are not done yet
-      failure?: { name: string; endsAll: boolean }; // the name of a problem
+      /** How many runs of the command are not done yet. */
+      pending: number;
+      /** The name of the problem, and whether it ends the command for all runs. */
+      failure?: { name: string; endsAll: boolean };
     } & RunOrTarget)
 );
 

@@ -82,8 +82,8 @@ function problemNameOfWatchEnd(end: OutcomeOf<'watch_ended'>['end']): ExitName {
 }
 
 /**
- * The name of the problem in the JSON document (`runctl.problem.name`). It is that of the cause, if
- * the outcome has one.
+ * The name of the problem in the JSON document (`runctl.problem.name`). If the outcome has a cause
+ * with a name of its own, this is the name of the cause.
  */
 export function problemNameOf(outcome: Outcome): ProblemName {
   const name = outcomeNameOf(outcome);
@@ -120,12 +120,12 @@ export function endedBySignal(outcome: Outcome, interruptedBy: ExitName): Outcom
 export const isOk = (outcome: Outcome): boolean => exitCodeOf(commandExitNameOf(outcome)) === 0;
 
 interface OutcomeFacts {
-  /** The last status that is known. */
+  /** The last snapshot of the run. */
   snapshot?: RunSnapshot;
   result?: RunResult;
   /** The request that failed. */
   fault?: Fault;
-  /** If the status is older than this command. */
+  /** The last status and its age, if it wasn't read just now. */
   lastConfirmed?: LastConfirmed;
   /** The run that was active, so that none could be started. */
   activeExecutionId?: string;

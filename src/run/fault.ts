@@ -2,9 +2,9 @@ import { formatDuration } from '../system/time-text.ts';
 import type { ExitName } from './exit-codes.ts';
 
 /**
- * What happened to a request. `not_sent`: it never left this machine. `not_acted`: the service, or a
- * proxy before it, refused it. After `unknown` the service may have acted on it, so whether a trigger
- * is in doubt rests on this (`isInDoubt` in `start/send-attempts.ts`).
+ * What happened to a request. `not_sent`: it never left this machine. `not_acted`: the service or a
+ * proxy refused it. `unknown`: the service may have acted on it, so an attempt of a trigger is in
+ * doubt (`isInDoubt` in `start/send-attempts.ts`).
  */
 type Delivery = 'not_sent' | 'not_acted' | 'unknown';
 
@@ -13,11 +13,11 @@ interface FaultRow {
   /** The next attempt may succeed. */
   isRetryable?: true;
   delivery: Delivery;
-  /** If a trigger, `status` or `result` ends with it. */
+  /** The exit name of a trigger, `status` or `result` that ends with this fault. */
   exit: ExitName;
-  /** If a watch gives up without a valid response; `unavailable` by default. */
+  /** The exit name of a watch that gives up after this fault. `unavailable` by default. */
   exitAfterGivingUp?: ExitName;
-  /** The service itself responded; else the check fails with `exit` of a watch. */
+  /** The check of `doctor` if the service responded. By default it fails, as a watch would. */
   doctor?: 'ok' | 'warning';
   /** A complete sentence that is printed in place of the service's message. */
   message?: string;
@@ -237,7 +237,7 @@ const readAfterWriteMs = 30_000;
 export const isAuthOrNotFound = ({ kind }: Fault): boolean =>
   kind === 'unauthorized' || kind === 'not_found';
 
-const stopsEveryRequest: readonly FaultKind[] = [
+const kindsThatStopEveryRequest: readonly FaultKind[] = [
   'untrusted',
   'broken_tls',
   'proxy_refused',
@@ -246,10 +246,11 @@ const stopsEveryRequest: readonly FaultKind[] = [
 ];
 
 /**
- * Whether TLS, a proxy or this process stops every request. Then a retry helps only if the service
- * was reached before.
+ * Whether every request fails like this one, because of TLS, a proxy or this process. Then a retry
+ * helps only if the service was reached before.
  */
-export const isOfConnection = ({ kind }: Fault): boolean => stopsEveryRequest.includes(kind);
+export const stopsEveryRequest = ({ kind }: Fault): boolean =>
+  kindsThatStopEveryRequest.includes(kind);
 
 /**
  * Whether a run was not found so soon after its trigger that the service may not be able to read

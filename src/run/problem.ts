@@ -15,20 +15,20 @@ export interface Diagnostic {
   /** What to choose from, one per line. */
   choices?: readonly string[];
   /**
-   * what to fix, or the next command to type between backquotes, which stands alone on its line
-   * behind a colon
+   * What to fix, or the next command to type. The command is in backquotes, and is printed on its
+   * own line.
    */
   hint?: string;
   /**
-   * somebody has to look before the command in the hint is typed, so documents name none as the
-   * next
+   * A person has to look before the command in the hint is typed, so the JSON document doesn't name
+   * it as the next command.
    */
   needsPerson?: boolean;
 }
 
 interface ProblemFacts extends Diagnostic {
   name: ExitName;
-  /** In documents, if it says more than that of the exit code. */
+  /** The name in documents, if that says more than the name of the exit code. */
   shownName?: ProblemName;
   /** A run may have been started whose id isn't known, as always with `outcome_unknown`. */
   started?: 'unknown';
@@ -37,7 +37,7 @@ interface ProblemFacts extends Diagnostic {
   cause?: unknown;
 }
 
-/** The only error meant for the user. Anything else that is thrown is a bug in runctl (70). */
+/** The only error that is thrown on purpose. Any other one is a bug in runctl (exit code 70). */
 export class Problem extends Error {
   readonly facts: ProblemFacts;
 

@@ -16,29 +16,28 @@ export const shellWord = (text: string): string =>
   /^[\w./@%+=:,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
 /**
- * Matches a text that is to be typed. In the source of a sentence it stands between backquotes, and
- * it is printed between single quotes or alone on its line. A quoted argument in it may have
- * backquotes of its own.
+ * Matches a text to type, such as a command. In a sentence of the source it is in backquotes. It is
+ * printed in single quotes, or on a line of its own. A quoted argument in it may have backquotes.
  */
 const typedSource = /`((?:\\.|'[^']*'|[^`'\\])+)`/.source;
 
-/** Finds each text that is to be typed. */
+/** Finds each text to type in a sentence. */
 export const typedIn = (sentence: string): string[] =>
   [...sentence.matchAll(new RegExp(typedSource, 'g'))].map(([, typed = '']) => typed);
 
-/** The sentence with each text that is to be typed replaced by what `shown` makes of it. */
+/** The sentence, in which `shown` replaces each text to type. */
 export const withTyped = (sentence: string, shown: (typed: string) => string): string =>
   sentence.replace(new RegExp(typedSource, 'g'), (_, typed) => shown(typed));
 
 /**
- * Splits a sentence into words for wrapping. A text that is to be typed is one word, together with
- * the punctuation around it.
+ * Splits a sentence into words for wrapping. A text to type is one word, together with the
+ * punctuation around it.
  */
 export const wordsIn = (sentence: string): string[] =>
   sentence.match(new RegExp(`[^\\s\`]*${typedSource}[^\\s\`]*|\\S+`, 'g')) ?? [];
 
 /**
- * A sentence on one line, for JSON. Commands stand in single quotes, unless the sentence is only a
+ * A sentence on one line, for JSON. Commands are in single quotes, unless the sentence is only a
  * command.
  */
 export function plainSentence(sentence: string): string {

@@ -5,7 +5,7 @@ import type { Run } from './run.ts';
 import type { TriggerRequest } from './trigger.ts';
 
 /**
- * The service as the program sees it. Each call is one request; whoever calls repeats it, and may
+ * The service as the program sees it. Each call sends one request. The caller retries it, and may
  * shorten its timeout.
  */
 export interface Service {
@@ -18,10 +18,10 @@ export interface Service {
   result(run: Run, signal: AbortSignal, options?: RequestOptions): Promise<Answer<RunResult>>;
 }
 
-/** Each call has an endpoint of its own. */
+/** Each call has its own endpoint. */
 export type Endpoint = keyof Service;
 
-/** What can be asked for of a run. */
+/** What can be read of a run. */
 export type RunResource = Exclude<Endpoint, 'trigger'>;
 
 export interface RequestOptions {
@@ -29,7 +29,7 @@ export interface RequestOptions {
   timeoutMs?: number;
 }
 
-/** What one request got. */
+/** What one request got: a value or a fault. */
 export type Answer<T> = Dated &
   ({ kind: 'ok'; value: T; retryAfterMs?: number } | { kind: 'fault'; fault: Fault });
 

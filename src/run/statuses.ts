@@ -2,7 +2,7 @@ import type { ExitName } from './exit-codes.ts';
 
 /** What follows from a final status. */
 interface FinalStatusRow {
-  /** A success for people, scripts and hooks. */
+  /** Whether people, scripts and hooks are told of a success. */
   isSuccess: boolean;
   /** If status and result differ, the graver one counts. */
   severity: number;
@@ -34,10 +34,7 @@ const normalize = (status: string) => status.trim().toUpperCase();
 
 export const isKnownStatus = (status: string): boolean => statuses.includes(normalize(status));
 
-/**
- * Is it one of the final statuses that this version knows? Whether a run has finished, says
- * `hasFinished`.
- */
+/** Whether this version knows it as a final status. `hasFinished` also handles unknown statuses. */
 export const isFinalStatus = (status: string): boolean => finalStatusOf(status) !== undefined;
 
 interface ReportedRun {
@@ -47,9 +44,9 @@ interface ReportedRun {
 }
 
 /**
- * Has the run finished? Asked where a status is read, from the service or the journal; from there
- * on, a run knows. A status that this version doesn't know is final if the run has an end, which
- * isn't before its start.
+ * Whether the run has finished. It is decided once, when a status is read from the service or the
+ * journal, and kept as `isFinal`. An unknown status is final if the run has an end, unless that is
+ * before its start.
  */
 export function hasFinished({ status, startedAt = '', completedAt = '' }: ReportedRun): boolean {
   if (isKnownStatus(status)) return isFinalStatus(status);
@@ -83,8 +80,8 @@ export const isSameStatus = (one: string, other: string): boolean =>
   normalize(one) === normalize(other);
 
 /**
- * What can stand in the place of a status: what the service documents, and our words for what isn't
- * known.
+ * Every status that can be shown: those that the service documents, and those of an unresolved
+ * trigger and of a run that the service doesn't know.
  */
 export const shownStatuses: readonly string[] = [...statuses, 'UNKNOWN', 'NOT_FOUND'];
 

@@ -1,6 +1,6 @@
 import type { Target } from './run.ts';
 
-/** What `--if-active` says: what to do if another run of the automation is active. */
+/** What to do if another run of the automation is active (`--if-active`). */
 export type IfActive = 'fail' | 'skip' | 'wait';
 
 /** What one attempt sends. */
@@ -14,12 +14,12 @@ export interface TriggerRequest {
 /** One start of a run. Every attempt sends the same idempotency key and the same bytes. */
 export interface Trigger extends TriggerRequest {
   baseUrl: string;
-  /** Fingerprint of the API key: the service scopes idempotency keys by it. */
+  /** Fingerprint of the API key, because the service keeps idempotency keys by API key. */
   account: string;
-  /** The user set the key, and may have used it before; otherwise runctl generated it. */
+  /** The user gave the idempotency key and may have used it before. Else runctl generated it. */
   userProvided: boolean;
   ifActive?: IfActive;
 }
 
-/** What the journal knows a trigger by. */
+/** What identifies a trigger in the journal. */
 export type TriggerKey = Pick<Trigger, 'baseUrl' | 'target' | 'idempotencyKey'>;

@@ -20,20 +20,20 @@ export interface RecoverFlags {
 /** An unresolved trigger, and what `recover` did about it. */
 interface Recovered {
   trigger: UnresolvedTrigger;
-  /** Before it was sent. */
+  /** The age of the trigger before it was sent again. */
   ageMs: number;
   result: TriggerResult | NotSent;
 }
 
 type NotSent =
-  | { kind: 'left_alone'; reason: InDoubtReason }
-  | { kind: 'dry_run' } // it would have been sent
+  | { kind: 'not_resent'; reason: InDoubtReason }
+  /** Without `--dry-run`, it would have been sent. */
+  | { kind: 'dry_run' }
   | { kind: 'problem'; problem: Problem };
 
 /**
- * Resolves the triggers whose outcome is unknown. Their outcomes are only made once all are
- * answered, because the active run that caused the refusal of one may turn out to be the run of
- * another one.
+ * Resolves the unresolved triggers. Their outcomes are made after all of them were sent, because a
+ * trigger may be refused due to an active run that turns out to belong to another of them.
  */
 export async function recoverAll(
   flags: RecoverFlags,
@@ -57,17 +57,16 @@ export async function recoverAll(
   }
 }
 
-/** Sends them newest first: if that one has a run, earlier ones aren't sent. */
+/** Sends them newest first, because a trigger isn't sent if a later one has a run. */
 async function recoverEach(
   flags: RecoverFlags,
   ports: Ports,
   isSelected: (target: Target) => boolean,
 ): Promise<Recovered[]> {
   const { journal, baseUrl, clock } = ports;
+  const selected = journal.unresolved({ baseUrl }).filter(({ target }) => isSelected(target));
   const recovered: Recovered[] = [];
-  for (const trigger of journal
-    .unresolved({ baseUrl })
-    .filter(({ target }) => isSelected(target))) {
+  for (const trigger of selected) {
     const ageMs = ageOf(trigger, clock.nowMs());
     try {
       recovered.push({ trigger, ageMs, result: await recoverOne(trigger, flags, ports) });
@@ -75,7 +74,7 @@ async function recoverEach(
       // If nothing was sent, the problem ends the command. Otherwise the triggers that were sent
       // are reported as well.
       const isAnySent = recovered.some(
-        ({ result }) => result.kind !== 'left_alone' && result.kind !== 'dry_run',
+        ({ result }) => result.kind !== 'not_resent' && result.kind !== 'dry_run',
       );
       if (!isAnySent) throw error;
       recovered.push({
@@ -88,7 +87,7 @@ async function recoverEach(
   return recovered;
 }
 
-/** The same key finds the run, or starts it if the trigger never arrived. */
+/** Sends the same key again, which finds the run, or starts it if the trigger never arrived. */
 async function recoverOne(
   trigger: UnresolvedTrigger,
   { dryRun, resend }: RecoverFlags,
@@ -96,7 +95,7 @@ async function recoverOne(
 ): Promise<TriggerResult | NotSent> {
   const account = await ports.account(trigger.idempotencyKey);
   const reason = reasonNotToResend(trigger, account, resend, ports);
-  if (reason) return { kind: 'left_alone', reason };
+  if (reason) return { kind: 'not_resent', reason };
   if (dryRun) return { kind: 'dry_run' };
   try {
     return await send(trigger, ports);
@@ -105,7 +104,7 @@ async function recoverOne(
   }
 }
 
-/** Why a trigger isn't sent again, if it isn't. */
+/** Why a trigger isn't sent again. Undefined if it is. */
 function reasonNotToResend(
   trigger: UnresolvedTrigger,
   account: string,
@@ -126,7 +125,7 @@ function reasonNotToResend(
 async function send(trigger: UnresolvedTrigger, ports: Ports): Promise<TriggerResult> {
   if (ports.signal.aborted) return { kind: 'in_doubt', reason: { kind: 'signal' } };
   const ageMs = ageOf(trigger, ports.clock.nowMs());
-  // A record that is dated in the future has no age. It is only sent because the user says so.
+  // If the record is dated in the future, the age isn't known. `--resend` sends it all the same.
   const earlier = { ageMs: Number.isFinite(ageMs) ? ageMs : 0, attempts: trigger.attempts };
   return sendTrigger(trigger, { earlier, isRecovery: true, honorsKeys: !ports.ignoresKeys }, ports);
 }
@@ -152,7 +151,7 @@ function outcomeOf(
     case 'no_run':
     case 'in_doubt':
       return outcomeWithoutRun(result, trigger, ports);
-    case 'left_alone':
+    case 'not_resent':
       if (result.reason.kind === 'superseded' && !dryRun) recordSuperseded(trigger, ports);
       return outcomeInDoubt(result.reason, trigger, ports);
     case 'dry_run':
@@ -184,15 +183,15 @@ function recordSuperseded(
 }
 
 /**
- * `recover` succeeds with whatever it resolved, even if that started no run. It fails with what
- * stays in doubt.
+ * `recover` exits with 0 for a trigger that it resolved, even if that has no run. It fails for one
+ * that stays unresolved.
  */
 function withExitsZero(outcome: TriggerOutcome, { dryRun }: RecoverFlags): TriggerOutcome {
   const isResolved = outcome.kind !== 'in_doubt' || outcome.inDoubt.reason.kind === 'superseded';
   return isResolved || dryRun ? { ...outcome, exitsZero: true } : outcome;
 }
 
-/** So many statuses are requested at once. */
+/** How many statuses are requested at once. */
 const statusesAtOnce = 10;
 
 /**

@@ -20,10 +20,12 @@ interface Values {
   result: RunResult;
 }
 
-// The ways to ask for a run. A command that needs the answer uses `fetchRun`, or `fetchStatus`,
-// which also records it. To poll many runs at once, `fetchOnce` is right. What a command is
-// complete without comes from `fetchOptional`. A watch uses `Poller`, which outlives outages.
-// `probeService` (connection/connection.ts) only asks whether the service accepts the API key.
+// The ways to read a status or a result:
+// - `fetchRun` retries, for a command that needs the answer. `fetchStatus` also records it.
+// - `fetchOnce` makes a single attempt, to poll many runs at once.
+// - `fetchOptional` doesn't wait long, for output that is complete without the answer.
+// - `Poller` outlives outages, for a watch.
+// - `probeService` (connection/connection.ts) only asks whether the service accepts the API key.
 
 /**
  * Fetches the status or the result of a run, for a command that can't do without it. Retries until
@@ -42,9 +44,7 @@ export async function fetchRun<Resource extends RunResource>(
     if (answer.kind === 'fault' && isMissingPath(answer.fault)) missingPaths += 1;
     return answer;
   };
-  /**
-   * A gateway may return 404 instead of the service for a moment, so only the second 404 counts.
-   */
+  // A gateway may return 404 instead of the service for a moment, so only the second 404 counts.
   const isFirstMissingPath = (fault: Fault) => isMissingPath(fault) && missingPaths < 2;
   const answer = await retry(attempt, {
     ...ports,
@@ -59,7 +59,7 @@ export async function fetchRun<Resource extends RunResource>(
         ...failed,
       }),
   });
-  return answerOf(answer);
+  return unlessInterrupted(answer);
 }
 
 /**
@@ -69,11 +69,11 @@ export async function fetchRun<Resource extends RunResource>(
 export async function fetchOnce(run: Run, ports: Ports): Promise<Answer<RunSnapshot>> {
   const { service, signal } = ports;
   const once = { ...ports, priority: endpoints.status.priority, isRetryable: () => false };
-  return answerOf(await retry(() => service.status(run, signal), once));
+  return unlessInterrupted(await retry(() => service.status(run, signal), once));
 }
 
-/** The last answer, unless the user left, whatever the last attempt had shown. */
-function answerOf<T>(answer: Retried<T>): Answer<T> {
+/** The last answer, but if a signal came, the fault that says so. */
+function unlessInterrupted<T>(answer: Retried<T>): Answer<T> {
   return answer.isInterrupted ? { kind: 'fault', fault: abortedFault } : answer;
 }
 
@@ -92,9 +92,9 @@ const sendRequest = <Resource extends RunResource>(
 ) => service[resource](run, signal, { timeoutMs }) as Promise<Answer<Values[Resource]>>;
 
 /**
- * Records that the service doesn't know an unfinished run that was started with this API key, and
- * returns whether that is so. Only the service itself says `not_found`. A 404 or 410 without that
- * may come from a router.
+ * If the service doesn't know an unfinished run that was started with this API key, records that
+ * and returns true. Only the service itself says `not_found`: another 404 or 410 may come from a
+ * router.
  */
 export async function recordNotFound(
   run: Run,
@@ -107,16 +107,16 @@ export async function recordNotFound(
 const maxError = 200;
 
 /**
- * What the journal keeps of an error: the start of its first line. Empty if a run failed without
- * one.
+ * What the journal keeps of an error: the start of its first line. Empty if a run failed without an
+ * error.
  */
 export function recordedErrorOf(result: RunResult): string | undefined {
   const [line = ''] = errorTextOf(result).split('\n');
-  // Without an empty error, a run without one would be asked for it again and again.
+  // Without an empty error in the journal, its result would be read again and again.
   return line.slice(0, maxError) || (isSuccess(result.status) ? undefined : '');
 }
 
-// The user must not wait longer for what the output is complete without.
+// The output is complete without the answer, so the user must not wait longer for it.
 const optionalRequestMs = 3_000;
 
 /**
@@ -156,9 +156,9 @@ export async function readError(
 const maxErrors = 10;
 
 /**
- * For the commands that see runs finish without watching them: reads the errors of those that
- * didn't complete, so that `list` has them. Ten at most in one command, and none that the journal
- * has. Returns the results by the id of their run.
+ * Reads the errors of runs that didn't complete, so that `list` has them, for commands that see
+ * runs finish without watching them. Reads ten at most, and none that the journal has. Returns the
+ * results by the id of their run.
  */
 export async function readErrors(
   finished: readonly { run: Run; snapshot: RunSnapshot }[],
@@ -179,8 +179,8 @@ export async function readErrors(
 }
 
 /**
- * Is there no connection to a base URL that has answered here before, so that it most likely is
- * right?
+ * Whether there is no connection, though the base URL has responded to this machine before, so that
+ * it most likely is right.
  */
 export function isOutage(
   { kind, hint }: Fault,

@@ -1,5 +1,5 @@
 import type { FailedAttempt } from '../run/events.ts';
-import { type Fault, isAuthOrNotFound, isOfConnection, isTooEarly } from '../run/fault.ts';
+import { type Fault, isAuthOrNotFound, isTooEarly, stopsEveryRequest } from '../run/fault.ts';
 import type { WatchEnd } from '../run/outcome.ts';
 import { backoffMs } from '../service/retry.ts';
 import type { Clock } from '../system/clock.ts';
@@ -99,7 +99,7 @@ export function createPollRetryPolicy(
     if (fault.kind === 'unsendable') return true;
     if (isOfRefusal(fault)) return !session.isAnswered || refusal.hasLasted();
     if (session.isAnswered || isTooEarly(fault, sinceTriggerMs?.())) return false;
-    return missingPaths > 1 || isOfConnection(fault);
+    return missingPaths > 1 || stopsEveryRequest(fault);
   }
 
   function isOfRefusal(fault: Fault): boolean {

@@ -17,9 +17,10 @@ export function createWatchSession(timeoutMs: number, clock: Clock) {
   const sinceMs = stopwatch(clock);
   const session = {
     timeoutMs,
-    // a poll got a valid response, so the settings are right and a refusal may pass
+    /** There was a valid response, so the settings are right, and a refusal may pass. */
     isAnswered: false,
-    wokeAtMs: Number.NEGATIVE_INFINITY, // by the clock that can't be changed
+    /** By the clock that can't be set. */
+    wokeAtMs: Number.NEGATIVE_INFINITY,
     leftMs: (): number =>
       Math.max(timeoutMs - sinceMs(), session.wokeAtMs + afterWakeMs - clock.elapsedMs()),
     leftForLastPollMs: (): number => session.leftMs() + lastPollsMs,

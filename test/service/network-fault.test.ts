@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type FaultKind, isOfConnection, isRetryable, remedyOf } from '../../src/run/fault.ts';
+import { type FaultKind, isRetryable, remedyOf, stopsEveryRequest } from '../../src/run/fault.ts';
 import { type CertificateAtFault, causesOf } from '../../src/service/exchange.ts';
 import { networkFaultOf } from '../../src/service/network-fault.ts';
 import { ProxyFailure } from '../../src/service/proxy-fault.ts';
@@ -89,7 +89,7 @@ describe('the HTTP client of this process', () => {
     expect(network(error, { sent: true }).kind).toBe('broken_client');
     expect(network(new ProxyFailure(error))).toEqual(fault);
     for (const kind of ['client_failed', 'broken_client'] as const) {
-      expect([isRetryable({ ...fault, kind }), isOfConnection({ ...fault, kind })]).toEqual([false, true]);
+      expect([isRetryable({ ...fault, kind }), stopsEveryRequest({ ...fault, kind })]).toEqual([false, true]);
       expect(remedyOf({ ...fault, kind })).toBeDefined();
     }
   });

@@ -36,7 +36,7 @@ export function manualPage(): string {
     '.SH EXAMPLES',
     ...examplesOf(program).flatMap(([line, about]) => entry(line, about)),
     '.SH ENVIRONMENT',
-    ...Object.values(settingTable).flatMap(({ env, about }) => entry(env.join(', '), about)),
+    ...Object.values(settingTable).flatMap(({ env, description }) => entry(env.join(', '), description)),
     '.SH EXIT STATUS',
     ...exitCodes.flatMap((row) => {
       const { code, outcome, meaning, advice } = row;
@@ -63,9 +63,9 @@ function termsOf(command: CommandUnknownOpts): string[] {
 const optionEntries = (options: readonly Option[]) =>
   options.flatMap(({ flags, description }) => entry(flags, description));
 
-const entry = (term: string, about: string) => ['.TP', `.B ${quoted(term)}`, sentence(about)];
+const entry = (term: string, description: string) => ['.TP', `.B ${quoted(term)}`, sentence(description)];
 
-const sentence = (about: string) => text(about.endsWith('.') ? about : `${about}.`);
+const sentence = (words: string) => text(words.endsWith('.') ? words : `${words}.`);
 
 /** Escapes text for roff: one sentence per line, no ligatures, and no line that begins with a request. */
 function text(words: string): string {

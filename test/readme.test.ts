@@ -25,14 +25,16 @@ const sections: Record<string, () => string> = {
   settings: () =>
     table(
       ['setting', 'flag', 'environment', 'config key', 'default', 'what it is'],
-      Object.entries<Setting>(settingTable).map(([key, { name, flag, env, isStored, default: fallback, about }]) => [
-        name,
-        flag ? `\`${flag}\`` : '',
-        env.map((variable) => `\`${variable}\``).join(', '),
-        isStored ? `\`${key}\`` : '',
-        fallback ?? 'none',
-        about,
-      ]),
+      Object.entries<Setting>(settingTable).map(
+        ([key, { name, flag, env, isStored, default: fallback, description }]) => [
+          name,
+          flag ? `\`${flag}\`` : '',
+          env.map((variable) => `\`${variable}\``).join(', '),
+          isStored ? `\`${key}\`` : '',
+          fallback ?? 'none',
+          description,
+        ],
+      ),
     ),
   scripts: () =>
     table(

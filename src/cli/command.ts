@@ -5,13 +5,13 @@ import type { Result } from '../output/result.ts';
 import type { NameFlaw } from '../run/automation-name.ts';
 import type { SharedFlags } from './options.ts';
 
-export type Example = readonly [commandLine: string, about: string];
+export type Example = readonly [commandLine: string, description: string];
 
 /** What a command needs in addition to what commander stores. */
 export interface Details<Args extends unknown[] = unknown[], Options = SharedFlags> {
   examples?: readonly Example[];
   /** The terms that the help explains below the options. */
-  terms?: { title: string; rows: readonly (readonly [term: string, about: string])[] };
+  terms?: { title: string; rows: readonly (readonly [term: string, description: string])[] };
   /**
    * The command triggers runs, so its failures say whether a run may have been started. False by
    * default.

@@ -1,5 +1,5 @@
 import { type CommandUnknownOpts, Help, type HelpConfiguration, Option } from 'commander';
-import { fields } from '../output/fields.ts';
+import { renderFields } from '../output/fields.ts';
 import { renderMarkup, renderWord, type Theme } from '../output/theme.ts';
 import { wrap } from '../output/wrap.ts';
 import { type Details, detailsOf, type Example } from './command.ts';
@@ -58,12 +58,12 @@ function moreOf(command: CommandUnknownOpts, columns: number, theme: Theme): str
  * One item of the help and its description. On a narrow terminal, the description stands below the
  * item, because commander would write past the edge.
  */
-function formatItem(term: string, width: number, about: string, help: Help): string {
+function formatItem(term: string, width: number, description: string, help: Help): string {
   const { helpWidth: columns = 80, minWidthToWrap } = help;
-  if (about === '' || columns - width - 4 >= minWidthToWrap)
-    return Help.prototype.formatItem.call(help, term, width, about, help);
+  if (description === '' || columns - width - 4 >= minWidthToWrap)
+    return Help.prototype.formatItem.call(help, term, width, description, help);
   const itemLines = wrap(term.split(' '), { columns, indent: 4, taken: 2 });
-  return `  ${itemLines}\n      ${wrap(about.split(' '), { columns, indent: 6 })}`;
+  return `  ${itemLines}\n      ${wrap(description.split(' '), { columns, indent: 6 })}`;
 }
 
 function nameAndArguments(command: CommandUnknownOpts): string {
@@ -79,18 +79,18 @@ function termsOf(
   columns: number,
   theme: Theme,
 ): string {
-  return `${theme.strong(`${title}:`)}\n${fields(rows, theme, { columns, indent: 2 }).trimEnd()}`;
+  return `${theme.strong(`${title}:`)}\n${renderFields(rows, theme, { columns, indent: 2 }).trimEnd()}`;
 }
 
 function examplesOf(examples: readonly Example[], columns: number, theme: Theme): string {
   const lengths = examples.map(([{ length }]) => length).filter((length) => length <= columns / 2);
   const width = Math.max(0, ...lengths);
-  const lines = examples.map(([command, about]) => {
+  const lines = examples.map(([command, description]) => {
     const shown = `  ${theme.busy(command)}`;
-    if (command.length <= width && 6 + width + about.length <= columns) {
-      return `${shown}${' '.repeat(width - command.length)}  # ${about}`;
+    if (command.length <= width && 6 + width + description.length <= columns) {
+      return `${shown}${' '.repeat(width - command.length)}  # ${description}`;
     }
-    return `${shown}\n      # ${wrap(about.split(' '), { columns, indent: 8 })}`;
+    return `${shown}\n      # ${wrap(description.split(' '), { columns, indent: 8 })}`;
   });
   return `${theme.strong('Examples:')}\n${lines.join('\n')}`;
 }

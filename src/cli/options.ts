@@ -32,21 +32,21 @@ export const commonOptions = root.options.filter(
 
 // Flags that several commands share.
 
-export const aboutAutomation = 'name, or <projectId>/<name>';
-export const aboutSelection = `${aboutAutomation} (default: all)`;
-export const aboutRun =
+export const automationHelp = 'name, or <projectId>/<name>';
+export const selectionHelp = `${automationHelp} (default: all)`;
+export const runHelp =
   'run id or a prefix of it, automation (its last run), <projectId>/<name>/<executionId>, or @last (the default on a terminal)';
 
 export const asTyped = (ms: number) => formatDuration(ms).replace(' ', '');
 
 const giveUpAfterOption = (
   afterMs: number,
-  about = 'give up after this long without a valid response',
+  description = 'give up after this long without a valid response',
   other = '',
 ) =>
   new Option(
     '--give-up-after <duration>',
-    `${about} (default: ${asTyped(afterMs)}${other})`,
+    `${description} (default: ${asTyped(afterMs)}${other})`,
   ).argParser(positiveDuration);
 
 export const giveUpAfter = giveUpAfterOption(defaults.giveUpAfterMs);

@@ -4,7 +4,7 @@ import type { SharedFlags } from '../cli/options.ts';
 import { idempotencyKey } from '../cli/values.ts';
 import { openHttp } from '../connection/connect.ts';
 import type { Invocation } from '../context.ts';
-import { type FieldRow, fields } from '../output/fields.ts';
+import { type FieldRow, renderFields } from '../output/fields.ts';
 import { exitNameOfSignal } from '../run/exit-codes.ts';
 import {
   deliveryOf,
@@ -87,7 +87,7 @@ define(agentStatus, {
     ];
     return {
       outcomes: [{ kind: 'info', document }],
-      forPeople: { text: (theme, lines) => fields(rows, theme, lines) },
+      forPeople: { text: (theme, lines) => renderFields(rows, theme, lines) },
     };
   },
 });

@@ -16,7 +16,7 @@ import { localTime } from '../system/time-text.ts';
 
 export interface Candidate {
   value: string;
-  about?: string;
+  description?: string;
 }
 
 /**
@@ -108,7 +108,7 @@ function optionCandidates(
 
 function subcommandsOf(command: CommandUnknownOpts): Candidate[] {
   const visible = command.createHelp().visibleCommands(command);
-  return visible.map((each) => ({ value: each.name(), about: each.description() }));
+  return visible.map((each) => ({ value: each.name(), description: each.description() }));
 }
 
 /** The long flags. A short flag is offered only if exactly that flag has been typed. */
@@ -117,7 +117,7 @@ function flagsOf(options: readonly Option[], typed: string): Candidate[] {
     [short, long]
       .filter((flag) => flag !== undefined)
       .filter((flag) => flag.startsWith('--') || flag === typed)
-      .map((flag) => ({ value: flag, about: description })),
+      .map((flag) => ({ value: flag, description })),
   );
 }
 
@@ -128,7 +128,7 @@ function startingWith(
 ): Candidate[] | 'files' {
   if (values === 'files') return 'files';
   const fitting = [...values].filter(({ value }) => value.startsWith(typed));
-  return fitting.map(({ value, about }) => ({ value: before + value, about }));
+  return fitting.map(({ value, description }) => ({ value: before + value, description }));
 }
 
 const maxRuns = 50;
@@ -149,8 +149,8 @@ export function liveValues(env: Env): ValuesOf {
     profile: () => profilesIn(env),
     code: () =>
       exitCodes.flatMap(({ code, outcome, meaning }) => [
-        { value: String(code), about: `${outcome}: ${meaning}` },
-        { value: outcome, about: meaning },
+        { value: String(code), description: `${outcome}: ${meaning}` },
+        { value: outcome, description: meaning },
       ]),
     key: () => settingKeys.map((value) => ({ value })),
     status: () => shownStatuses.map((value) => ({ value })),
@@ -170,12 +170,12 @@ function automationValues(journal: Journal, baseUrl: string | undefined): Candid
 function runsIn(journal: Journal, baseUrl: string | undefined): Candidate[] {
   const names = automationValues(journal, baseUrl).map(({ value }) => value);
   const candidates: Candidate[] = [
-    { value: '@last', about: 'the last run' },
-    ...names.map((name) => ({ value: name, about: `the last run of ${name}` })),
+    { value: '@last', description: 'the last run' },
+    ...names.map((name) => ({ value: name, description: `the last run of ${name}` })),
   ];
   for (const entry of journal.entries({ baseUrl })) {
-    const about = `${entry.target.automationName} ${statusOf(entry)} ${localTime(entry.at).slice(0, 16)}`;
-    if (entry.kind !== 'unresolved') candidates.push({ value: entry.executionId, about });
+    const description = `${entry.target.automationName} ${statusOf(entry)} ${localTime(entry.at).slice(0, 16)}`;
+    if (entry.kind !== 'unresolved') candidates.push({ value: entry.executionId, description });
     if (candidates.length > maxRuns) break;
   }
   return candidates;
@@ -185,7 +185,7 @@ function profilesIn(env: Env): Candidate[] {
   const { config } = readConfigFile(resolveConfigFile(env));
   return Object.entries(config.profiles ?? {}).map(([value, { baseUrl }]) => ({
     value,
-    about: baseUrl,
+    description: baseUrl,
   }));
 }
 

@@ -44,12 +44,13 @@ export function splitLine(line: string): TypedLine {
     if (character === '\\' && quote !== "'") {
       i += 1;
       word = (word ?? '') + line.charAt(i);
-    } else if (quote !== '' && character === quote) {
-      quote = '';
-    } else if (quote === '' && (character === "'" || character === '"')) {
+    } else if (quote !== '') {
+      if (character === quote) quote = '';
+      else word = (word ?? '') + character;
+    } else if (character === "'" || character === '"') {
       quote = character;
       word ??= '';
-    } else if (quote === '' && /\s/.test(character)) {
+    } else if (/\s/.test(character)) {
       if (word !== undefined) words.push(word);
       word = undefined;
     } else {
@@ -69,12 +70,16 @@ export function printCandidates(candidates: Candidate[], shell: Shell, line: Typ
 /** A name with a control character isn't offered, because it would break the line or the terminal. */
 const isPrintable = (value: string) => !/\p{Cc}/u.test(value);
 
-function candidateLine({ value, about = '' }: Candidate, shell: Shell, line: TypedLine): string {
+function candidateLine(
+  { value, description = '' }: Candidate,
+  shell: Shell,
+  line: TypedLine,
+): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
-  const description = about.replace(/[\u0000-\u001f\u007f]+/g, ' ');
+  const shown = description.replace(/[\u0000-\u001f\u007f]+/g, ' ');
   if (shell === 'bash') return forBash(value, line);
-  if (shell === 'zsh') return forZsh(value, description);
-  return `${value}\t${description}`;
+  if (shell === 'zsh') return forZsh(value, shown);
+  return `${value}\t${shown}`;
 }
 
 function forZsh(value: string, description: string): string {

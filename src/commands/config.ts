@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { define } from '../cli/command.ts';
 import type { Invocation } from '../context.ts';
-import { fields } from '../output/fields.ts';
+import { renderFields } from '../output/fields.ts';
 import type { Result } from '../output/result.ts';
 import type { Theme } from '../output/theme.ts';
 import { infoOutcome } from '../run/outcome.ts';
@@ -131,7 +131,7 @@ async function configList(options: SettingFlags, context: Invocation): Promise<R
   return {
     outcomes: [infoOutcome({ config: document })],
     forPeople: {
-      text: (theme, lines) => fields(rowsOf(theme), theme, lines),
+      text: (theme, lines) => renderFields(rowsOf(theme), theme, lines),
       note:
         others.length > 0
           ? `Other profiles: ${others.join(', ')} (choose one with \`--profile\`).`

@@ -14,8 +14,8 @@ import {
   type CheckResult,
   type Finding,
   failed,
-  findingLines,
   labelOf,
+  renderFindings,
   reportOf,
   skipped,
 } from './finding.ts';
@@ -55,7 +55,7 @@ export const doctor = define(command, {
     return {
       outcomes: [outcome],
       forPeople: {
-        text: (theme, lines) => findingLines(printed, theme, lines),
+        text: (theme, lines) => renderFindings(printed, theme, lines),
         note: problem || options.quiet ? undefined : successNote(findings),
       },
     };

@@ -34,7 +34,10 @@ const apiKey = 'emulator-key';
 const projectId = '00000000-0000-4000-8000-000000000001';
 
 export const emulator = define(command, {
-  terms: { title: 'Scenarios', rows: scenarioNames.map((name) => [name, scenarios[name].about]) },
+  terms: {
+    title: 'Scenarios',
+    rows: scenarioNames.map((name) => [name, scenarios[name].description]),
+  },
   examples: [
     ['runctl emulator -- runctl trigger nightly --watch', 'try runctl without an account'],
     ['runctl emulator', 'print export lines that point a shell at it'],

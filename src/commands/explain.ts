@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { define } from '../cli/command.ts';
-import { fields } from '../output/fields.ts';
+import { renderFields } from '../output/fields.ts';
 import type { Result } from '../output/result.ts';
 import { renderMarkup, renderWord, type Theme } from '../output/theme.ts';
 import { type WrapOptions, widestPage } from '../output/wrap.ts';
@@ -68,5 +68,5 @@ function exitCodeTable(theme: Theme, lines: WrapOptions): string {
   );
   const repeat =
     '"repeat": can the same `trigger` line be repeated without a second run? "own key": within 24h, if it has an `--idempotency-key`.';
-  return `${fields(rows, theme, lines)}\n${renderMarkup(repeat, theme, lines)}\n`;
+  return `${renderFields(rows, theme, lines)}\n${renderMarkup(repeat, theme, lines)}\n`;
 }

@@ -49,7 +49,7 @@ export const labelOf = (name: string) =>
 const minColumns = 60;
 
 /** A line for each finding, and one for its advice. */
-export function findingLines(
+export function renderFindings(
   findings: readonly Finding[],
   theme: Theme,
   { columns }: WrapOptions,

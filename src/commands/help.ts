@@ -4,7 +4,7 @@ import { Argument, Command } from 'commander';
 import { define } from '../cli/command.ts';
 import { helpTopics } from '../cli/help-text.ts';
 import { commonOptions } from '../cli/options.ts';
-import { type FieldRow, fields } from '../output/fields.ts';
+import { type FieldRow, renderFields } from '../output/fields.ts';
 import type { Result } from '../output/result.ts';
 import { renderMarkup, type Theme } from '../output/theme.ts';
 import { type WrapOptions, widestPage, wrap } from '../output/wrap.ts';
@@ -120,7 +120,7 @@ const pages: Record<Exclude<Topic, keyof typeof documents | 'man'>, Page> = {
         theme,
         lines,
       ),
-      fields(
+      renderFields(
         commonOptions.map(({ flags, description }) => [flags, description]),
         theme,
         { columns: lines.columns, indent: 2 },
@@ -142,7 +142,7 @@ function settingBlock(
   theme: Theme,
   { columns }: WrapOptions,
 ): string {
-  const { name, flag, env, isStored, default: defaultText, about } = setting;
+  const { name, flag, env, isStored, default: defaultText, description } = setting;
   const rows: FieldRow[] = [
     ['flag', flag],
     ['environment', env.join(', ')],
@@ -150,6 +150,6 @@ function settingBlock(
     ['default', defaultText && plainSentence(defaultText)],
   ];
   const taken = name.length + 2;
-  const text = renderMarkup(about, theme, { columns, indent: 2, taken });
-  return `${theme.strong(name)}: ${text}\n${fields(rows, theme, { columns, indent: 2 })}`;
+  const text = renderMarkup(description, theme, { columns, indent: 2, taken });
+  return `${theme.strong(name)}: ${text}\n${renderFields(rows, theme, { columns, indent: 2 })}`;
 }

@@ -1,5 +1,5 @@
 import type { Invocation } from '../context.ts';
-import { fields } from '../output/fields.ts';
+import { renderFields } from '../output/fields.ts';
 import type { Result } from '../output/result.ts';
 import { renderMarkup, themeOf } from '../output/theme.ts';
 import { wrapOptionsOf } from '../output/wrap.ts';
@@ -20,13 +20,13 @@ export async function introduce(context: Invocation): Promise<Result | number> {
   const { stdout } = context;
   const theme = themeOf(stdout, context);
   const lines = wrapOptionsOf(stdout);
-  const about = 'Start Automation runs, follow them, and get an exit code you can trust.';
+  const purpose = 'Start Automation runs, follow them, and get an exit code you can trust.';
   const withoutAccount =
     'Try it without an account: `runctl emulator -- runctl trigger nightly --watch`';
-  stdout.write(`${renderMarkup(about, theme, lines)}\n\n`);
+  stdout.write(`${renderMarkup(purpose, theme, lines)}\n\n`);
   stdout.write(
-    fields(
-      commands.map(([line, about]) => [line, `# ${about}`]),
+    renderFields(
+      commands.map(([line, description]) => [line, `# ${description}`]),
       theme,
       { ...lines, indent: 2 },
     ),

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { define, type OptionsOf } from '../cli/command.ts';
-import { aboutSelection, giveUpListingAfter } from '../cli/options.ts';
+import { giveUpListingAfter, selectionHelp } from '../cli/options.ts';
 import { moment, statusWords, whole } from '../cli/values.ts';
 import { flawOfSelection, parseAutomationNames } from '../connection/arguments.ts';
 import type { Connection } from '../connection/connection.ts';
@@ -46,7 +46,7 @@ import { isPollable, isSelected, recordedIn, type Selection } from './list-runs.
 const command = new Command('list')
   .alias('ls')
   .description('list runs started or watched on this machine')
-  .argument('[automation...]', aboutSelection)
+  .argument('[automation...]', selectionHelp)
   .option(
     '-n, --limit <n>',
     `show at most this many (default: ${defaults.listLimit}; with --since: all)`,

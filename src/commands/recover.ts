@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { define, type OptionsOf } from '../cli/command.ts';
-import { aboutSelection, asTyped, giveUpAfter } from '../cli/options.ts';
+import { asTyped, giveUpAfter, selectionHelp } from '../cli/options.ts';
 import { flawOfAutomation, parseAutomationNames } from '../connection/arguments.ts';
 import { connect } from '../connection/connect.ts';
 import type { Connection } from '../connection/connection.ts';
@@ -24,7 +24,7 @@ const command = new Command('recover')
   .description(
     'resolve triggers whose response was lost: find the run, or start it if the request never arrived',
   )
-  .argument('[automation...]', aboutSelection)
+  .argument('[automation...]', selectionHelp)
   .option('--dry-run', 'list unresolved triggers without sending anything')
   .option(
     '--resend',

@@ -1,11 +1,11 @@
 import { Command } from 'commander';
 import { define, type OptionsOf } from '../cli/command.ts';
-import { aboutRun, giveUpReadingAfter } from '../cli/options.ts';
+import { giveUpReadingAfter, runHelp } from '../cli/options.ts';
 import { flawOfRun } from '../connection/arguments.ts';
 import type { Connection } from '../connection/connection.ts';
 import { snapshotIn } from '../journal/run-handle.ts';
 import { type Result, wantsData } from '../output/result.ts';
-import { bareOutput, summary } from '../output/summary.ts';
+import { bareOutput, renderSummary } from '../output/summary.ts';
 import type { OutcomeOf, RunHandle } from '../run/outcome.ts';
 import type { Run } from '../run/run.ts';
 import type { RunResult, RunSnapshot } from '../run/service.ts';
@@ -15,7 +15,7 @@ import { findToRead, requestFailedOutcome } from './read-run.ts';
 
 const command = new Command('result')
   .description("print a run's output, step summary and error")
-  .argument('[run]', aboutRun)
+  .argument('[run]', runHelp)
   .addOption(giveUpReadingAfter);
 
 type ResultOptions = OptionsOf<typeof command>;
@@ -69,7 +69,7 @@ async function showResult(
     outcomes: [outcome],
     hintContext,
     forPeople: {
-      text: (theme, lines) => summary(facts, theme, lines),
+      text: (theme, lines) => renderSummary(facts, theme, lines),
       note: isFinal ? undefined : unfinished,
     },
   };

@@ -1,9 +1,9 @@
 import { Command } from 'commander';
 import { define, type OptionsOf } from '../cli/command.ts';
-import { aboutRun, giveUpReadingAfter } from '../cli/options.ts';
+import { giveUpReadingAfter, runHelp } from '../cli/options.ts';
 import { flawOfRun } from '../connection/arguments.ts';
 import type { Connection } from '../connection/connection.ts';
-import { statusFields } from '../output/fields.ts';
+import { renderStatus } from '../output/fields.ts';
 import { type Result, wantsData } from '../output/result.ts';
 import { outcomeNameOf } from '../run/exit-of.ts';
 import type { OutcomeOf, RunHandle } from '../run/outcome.ts';
@@ -13,7 +13,7 @@ import { findToRead, requestFailedOutcome } from './read-run.ts';
 
 const command = new Command('status')
   .description("show a run's current status")
-  .argument('[run]', aboutRun)
+  .argument('[run]', runHelp)
   .option('--exit-status', "exit with the run's exit code, or 16 if it hasn't finished")
   .addOption(giveUpReadingAfter);
 
@@ -65,7 +65,7 @@ async function showStatus(
     outcomes: [options.exitStatus ? outcome : { ...outcome, exitsZero: true as const }],
     hintContext,
     forPeople: {
-      text: (theme, lines) => statusFields(facts, context.clock.nowMs(), theme, lines),
+      text: (theme, lines) => renderStatus(facts, context.clock.nowMs(), theme, lines),
       next: hasFailed ? `\`runctl result ${hintContext.argumentOf(run)}\`` : undefined,
     },
   };

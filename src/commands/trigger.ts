@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import { define, type OptionsOf } from '../cli/command.ts';
-import { aboutAutomation, withWatchFlags } from '../cli/options.ts';
+import { automationHelp, withWatchFlags } from '../cli/options.ts';
 import { automationPlaceholder, idempotencyKey } from '../cli/values.ts';
 import { flawOfAutomation, parseAutomationArgument } from '../connection/arguments.ts';
 import type { Connection } from '../connection/connection.ts';
@@ -23,7 +23,7 @@ import { connectToWatch } from './watch-and-report.ts';
 const command = withWatchFlags(
   new Command('trigger')
     .description('start a run, and with --watch follow it until it finishes')
-    .argument('<automation...>', aboutAutomation)
+    .argument('<automation...>', automationHelp)
     .option('-w, --watch', 'follow the run until it finishes, then print its summary')
     .addOption(
       new Option(

@@ -8,7 +8,7 @@ import type { Outcome } from '../run/outcome.ts';
 import { usageProblem } from '../run/problem.ts';
 import { automationNameOf } from '../run/run.ts';
 import { need, type SettingFlags } from '../settings/resolve.ts';
-import { findingLines, reportOf } from './finding.ts';
+import { renderFindings, reportOf } from './finding.ts';
 import { findingsOf } from './key-findings.ts';
 import { tryKey } from './key-trial.ts';
 
@@ -40,7 +40,7 @@ export async function showKeyTrial(
     : { kind: 'info', ...subject, fields };
   return {
     outcomes: [outcome],
-    forPeople: { text: (theme, lines) => findingLines(shown, theme, lines) },
+    forPeople: { text: (theme, lines) => renderFindings(shown, theme, lines) },
   };
 }
 

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { define } from '../cli/command.ts';
-import { aboutRun, withWatchFlags } from '../cli/options.ts';
+import { runHelp, withWatchFlags } from '../cli/options.ts';
 import {
   flawOfRun,
   isFromJournal,
@@ -24,7 +24,7 @@ import { connectToWatch, type WatchFlags, watchAndReport } from './watch-and-rep
 const command = withWatchFlags(
   new Command('watch')
     .description('follow runs until they finish and print summaries')
-    .argument('[run...]', aboutRun)
+    .argument('[run...]', runHelp)
     .option('--all', 'every unfinished run of the journal'),
 );
 

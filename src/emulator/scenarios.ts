@@ -11,11 +11,11 @@ const ends = { durationMs: 3 * secondMs };
 
 export const scenarios = {
   happy: {
-    about: 'a 20-second run that completes',
+    description: 'a 20-second run that completes',
     automations: { '*': {} },
   },
   failing: {
-    about: 'an 8-second run that fails in the third of four steps',
+    description: 'an 8-second run that fails in the third of four steps',
     automations: {
       '*': {
         durationMs: 8 * secondMs,
@@ -30,7 +30,7 @@ export const scenarios = {
     },
   },
   'bad-day': {
-    about:
+    description:
       'a 2h50m run that completes despite lost responses, 429s, 502s, lost connections and proxy pages (try --speed 1200)',
     automations: {
       '*': {
@@ -53,11 +53,12 @@ export const scenarios = {
     },
   },
   'lost-answer': {
-    about: 'the first response to each trigger is lost, and repeating the trigger finds its run',
+    description:
+      'the first response to each trigger is lost, and repeating the trigger finds its run',
     automations: { '*': { losesFirst: ['trigger'] } },
   },
   'every-ending': {
-    about:
+    description:
       'an automation for each exit code of trigger --watch, within 10 seconds: completes=0, fails=1, times-out=3, is-cancelled=4, already-running=5, deleted=6, forbidden=7, no-credits=8, rate-limited=9, disabled=11, response-lost=12, is-skipped=15',
     automations: {
       completes: ends,
@@ -75,7 +76,7 @@ export const scenarios = {
     },
   },
   'keys-ignored': {
-    about:
+    description:
       'like lost-answer, but idempotency keys are ignored: repeating a trigger of quick starts a second run',
     automations: {
       '*': { losesFirst: ['trigger'], ignoresKeys: true },
@@ -83,11 +84,11 @@ export const scenarios = {
     },
   },
   active: {
-    about:
+    description:
       'the automation is already running, started elsewhere, for another 15 seconds (try --if-active wait)',
     automations: { '*': { ...ends, activeElsewhereMs: 15 * secondMs } },
   },
-} satisfies Record<string, { about: string; automations: Automations }>;
+} satisfies Record<string, { description: string; automations: Automations }>;
 
 export type ScenarioName = keyof typeof scenarios;
 export const scenarioNames = Object.keys(scenarios) as ScenarioName[];

@@ -12,7 +12,7 @@ export type FieldRow = readonly [label: string, value: string | undefined];
  * Prints labels and values in two columns, and leaves out rows without a value. A long value
  * continues on lines below, and on a narrow terminal it begins below its label.
  */
-export function fields(
+export function renderFields(
   rows: readonly FieldRow[],
   theme: Theme,
   { columns, indent = 0 }: WrapOptions = {},
@@ -33,7 +33,7 @@ export function fields(
     .join('');
 }
 
-export function statusFields(
+export function renderStatus(
   {
     run,
     snapshot,
@@ -46,7 +46,7 @@ export function statusFields(
 ): string {
   const { target } = run;
   const isFinished = snapshot.isFinal;
-  return fields(
+  return renderFields(
     [
       ['status', colorOfStatus(snapshot, theme)(sanitizeLine(snapshot.status))],
       ['automation', sanitize(target.automationName)],

@@ -15,7 +15,7 @@ import {
 import { isSuccess, wordOf } from '../run/statuses.ts';
 import type { OutputOptions, Result } from './result.ts';
 import { withoutStatus } from './status-text.ts';
-import { summary } from './summary.ts';
+import { renderSummary } from './summary.ts';
 import { type Theme, themeOf } from './theme.ts';
 
 interface ReportOptions {
@@ -69,7 +69,7 @@ export async function reportRuns(
     hintContext,
     forPeople: {
       text(theme, lines) {
-        const details = shown.map((outcome) => summary(outcome, theme, lines));
+        const details = shown.map((outcome) => renderSummary(outcome, theme, lines));
         if (!table) return details.join('\n');
         const text = [table(distinct, theme, lines), ...details].join('\n');
         // On a terminal, empty lines separate the report from progress and counts.

@@ -2,7 +2,7 @@ import type { Run } from '../run/run.ts';
 import { errorTextOf, type RunResult, type RunSnapshot } from '../run/service.ts';
 import { isSuccess } from '../run/statuses.ts';
 import { sanitize, sanitizeLine } from '../system/sanitize.ts';
-import { fields } from './fields.ts';
+import { renderFields } from './fields.ts';
 import { creditsOf, durationOf, markedStatus } from './status-text.ts';
 import type { Theme } from './theme.ts';
 import type { WrapOptions } from './wrap.ts';
@@ -19,12 +19,12 @@ interface RunFacts {
  * The summary for people. Without the `columns` of a terminal, the output is left as the service
  * sent it.
  */
-export function summary(
+export function renderSummary(
   { run, snapshot, result, isResultOnly }: RunFacts,
   theme: Theme,
   { columns }: WrapOptions,
 ): string {
-  const rows = fields(
+  const rows = renderFields(
     [
       ['error', result?.error && theme.bad(sanitizeLine(errorTextOf(result)))],
       ['steps', stepsLine(result?.isFinal ? result.summary : undefined, theme)],

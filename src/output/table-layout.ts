@@ -14,7 +14,7 @@ export interface Cell {
 }
 
 /** Aligned columns, for a terminal of this width. Without a width, for a pipe. */
-export function table<Row>(
+export function renderTable<Row>(
   columns: readonly Column<Row>[],
   rows: readonly Row[],
   theme: Theme,

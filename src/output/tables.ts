@@ -13,7 +13,7 @@ import {
   symbolOfStatus,
   withoutStatus,
 } from './status-text.ts';
-import { type Cell, type Column, table } from './table-layout.ts';
+import { type Cell, type Column, renderTable } from './table-layout.ts';
 import type { Theme } from './theme.ts';
 import type { WrapOptions } from './wrap.ts';
 
@@ -74,7 +74,7 @@ export function runTable(
       }),
     },
   ];
-  return table(listColumns, rows, theme, columns);
+  return renderTable(listColumns, rows, theme, columns);
 }
 
 const timesOf = (entry: Entry): Partial<RunEntry> => (entry.kind === 'unresolved' ? {} : entry);
@@ -144,4 +144,4 @@ export const finalTable = (
   outcomes: readonly TargetOutcome[],
   theme: Theme,
   { columns }: WrapOptions,
-): string => table(finalColumns, outcomes, theme, columns);
+): string => renderTable(finalColumns, outcomes, theme, columns);

@@ -57,16 +57,12 @@ function isExcepted({ hostname, port }: URL, list: string): boolean {
  * Is the host an IP address, and in this range (`192.0.2.0/24`), or this address, however it is
  * written?
  */
-function isAddressIn(host: string, range: string): boolean {
+function isAddressIn(host: string, text: string): boolean {
   const { BlockList, isIP } = getBuiltinModule('node:net');
-  const [network = '', prefix, ...more] = range.split('/');
-  const address = withoutBrackets(network);
+  const range = parseRange(text);
   const hostVersion = isIP(host);
-  const version = isIP(address);
-  if (hostVersion === 0 || version === 0 || more.length > 0) return false;
-  const maxBits = version === 4 ? 32 : 128;
-  const bits = prefix === undefined ? maxBits : bitsIn(prefix);
-  if (bits === undefined || bits > maxBits) return false;
+  if (!range || hostVersion === 0) return false;
+  const { address, version, bits } = range;
   // Node would find each IPv4 address in `::/0`, too.
   if (hostVersion === 4 && version === 6 && bits < 96) return false;
   const addresses = new BlockList();
@@ -74,31 +70,45 @@ function isAddressIn(host: string, range: string): boolean {
   return addresses.check(host, hostVersion === 4 ? 'ipv4' : 'ipv6');
 }
 
-const bitsIn = (prefix: string) => (/^\d{1,3}$/.test(prefix) ? Number(prefix) : undefined);
+/** An address alone is a range of one. Undefined for a text that is neither. */
+function parseRange(text: string): { address: string; version: number; bits: number } | undefined {
+  const [network = '', prefix, ...more] = text.split('/');
+  const address = withoutBrackets(network);
+  const version = getBuiltinModule('node:net').isIP(address);
+  if (version === 0 || more.length > 0) return undefined;
+  const maxBits = version === 4 ? 32 : 128;
+  if (prefix === undefined) return { address, version, bits: maxBits };
+  const bits = Number(prefix);
+  return /^\d{1,3}$/.test(prefix) && bits <= maxBits ? { address, version, bits } : undefined;
+}
 
 /** The host without IPv6 brackets and without a trailing dot. */
 const withoutBrackets = (host: string) => host.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
 
 /** Undefined for a text that isn't the URL of an http, https or socks5 proxy. */
 function parseProxy(text: string): Omit<ProxySettings, 'variable'> | undefined {
-  const [, scheme = 'http', authority = ''] =
-    /^(?:(https?|socks(?:5h?)?):\/\/)?(?!.*:\/\/)(.*)$/is.exec(text) ?? [];
-  if (authority === '') return undefined;
+  const form = /^(?:(https?|socks(?:5h?)?):\/\/)?(?!.*:\/\/)(.+)$/is;
+  const [, scheme = 'http', authority] = form.exec(text) ?? [];
+  if (authority === undefined) return undefined;
   const isSocks = /^socks/i.test(scheme);
   // Only the URL of a known scheme is normalized, but with one, its default port would be dropped.
   const url = parsedUrl(`${isSocks ? 'http' : scheme}://${authority}`);
   const port = parsedUrl(`socks5://${authority}`)?.port;
   if (!url || port === undefined) return undefined;
-  const { origin, hostname, username, password } = url;
-  const address = isSocks
-    ? { origin: `socks5://${hostname}:${port || 1080}`, isSocks }
-    : { origin };
-  if (!username && !password) return address;
+  const { origin, hostname } = url;
   try {
-    return { ...address, credentials: `${decoded(username)}:${decoded(password)}` };
+    const credentials = credentialsIn(url);
+    if (!isSocks) return { origin, credentials };
+    return { origin: `socks5://${hostname}:${port || 1080}`, isSocks, credentials };
   } catch {
-    return undefined;
+    return undefined; // they aren't UTF-8
   }
+}
+
+/** Throws if they are percent-encoded and not UTF-8. */
+function credentialsIn({ username, password }: URL): string | undefined {
+  if (!username && !password) return undefined;
+  return `${decoded(username)}:${decoded(password)}`;
 }
 
 const parsedUrl = (text: string) => (URL.canParse(text) ? new URL(text) : undefined);

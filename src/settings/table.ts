@@ -25,7 +25,7 @@ export interface Setting {
    */
   isForwarded?: boolean;
   default?: string;
-  about: string;
+  description: string;
 }
 
 interface StoredSetting<Value> extends Setting {
@@ -50,14 +50,14 @@ export const settingTable = {
     name: 'API key',
     flag: '--api-key-file <path>',
     env: ['RUNCTL_API_KEY', 'RUNCTL_API_KEY_FILE'],
-    about: 'required, sent with every request (`-` reads it from standard input)',
+    description: 'required, sent with every request (`-` reads it from standard input)',
     parse: parseApiKey,
     hint: 'copy it again: the whole API key and nothing else',
   }),
   apiKeyCommand: stored({
     name: 'API key command',
     env: ['RUNCTL_API_KEY_COMMAND'],
-    about: 'a shell command that prints the API key, run before the first request',
+    description: 'a shell command that prints the API key, run before the first request',
     parse: parseApiKeyCommand,
     hint: 'use a command like `pass show runctl`',
   }),
@@ -66,7 +66,7 @@ export const settingTable = {
     name: 'base URL',
     flag: '--base-url <url>',
     env: ['RUNCTL_BASE_URL'],
-    about: 'required, with https except for localhost',
+    description: 'required, with https except for localhost',
     parse: parseBaseUrl,
     hint: 'use a URL like https://api.example.com',
   }),
@@ -75,7 +75,7 @@ export const settingTable = {
     name: 'project',
     flag: '--project <uuid>',
     env: ['RUNCTL_PROJECT'],
-    about: 'the default project (UUID), used when you give only a name',
+    description: 'the default project (UUID), used when you give only a name',
     parse: parseProject,
     hint: 'use a UUID like 123e4567-e89b-42d3-a456-426614174000',
   }),
@@ -86,26 +86,26 @@ export const settingTable = {
     env: ['RUNCTL_PROFILE'],
     isStored: true,
     default: defaultProfile,
-    about: 'a named group of stored settings',
+    description: 'a named group of stored settings',
   },
   configFolder: {
     name: 'config folder',
     env: ['RUNCTL_CONFIG_DIR'],
     default: '`~/.config/runctl`, or `runctl` in `$XDG_CONFIG_HOME`',
-    about: 'where config.json is',
+    description: 'where config.json is',
   },
   stateFolder: {
     name: 'state folder',
     env: ['RUNCTL_STATE_DIR'],
     default: '`~/.local/state/runctl`, or `runctl` in `$XDG_STATE_HOME`',
-    about: 'where the journal is',
+    description: 'where the journal is',
   },
   requestTimeout: stored({
     name: 'request timeout',
     flag: '--request-timeout <duration>',
     env: ['RUNCTL_REQUEST_TIMEOUT'],
     default: '30s',
-    about: 'time limit for one request, from 100ms to 10m',
+    description: 'time limit for one request, from 100ms to 10m',
     parse: parseRequestTimeout,
     hint: 'use a duration like 500ms, 30s or 5m',
   }),
@@ -113,7 +113,7 @@ export const settingTable = {
     name: 'setting idempotencyKeys',
     env: ['RUNCTL_IDEMPOTENCY_KEYS'],
     default: 'honored',
-    about:
+    description:
       '`honored` or `ignored`: what the service does with idempotency keys (`runctl doctor --try-key` finds out)',
     parse: parseKeyTreatment,
     hint: 'use `honored` or `ignored`',

@@ -150,6 +150,6 @@ test.each<[Shell, value: string, about: string, printed: string]>([
   ['zsh', 'a:b\\c', 'it: is', 'a\\:b\\\\c:it: is\n'], // a colon stands before what a value means
   ['fish', 'a\u001B[2Jb', '', ''],
   ['fish', 'a\nb', '', ''],
-])('%s is given the candidate %j (%s) as %j', (shell, value, about, printed) => {
-  expect(printCandidates([{ value, about }], shell, plain)).toBe(printed);
+])('%s is given the candidate %j (%s) as %j', (shell, value, description, printed) => {
+  expect(printCandidates([{ value, description }], shell, plain)).toBe(printed);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { summary } from '../../src/output/summary.ts';
+import { renderSummary } from '../../src/output/summary.ts';
 import { createTheme } from '../../src/output/theme.ts';
 import { isFinalStatus } from '../../src/run/statuses.ts';
 import { executionId, run } from '../helpers/scripted-service.ts';
@@ -27,7 +27,7 @@ const result = (status: string, fields = {}) => ({
 const untimed = state('COMPLETED', { startedAt: undefined, completedAt: undefined });
 const startedOnly = state('CANCELLED', { completedAt: undefined });
 
-test.each<[string, Parameters<typeof summary>[0], RegExp]>([
+test.each<[string, Parameters<typeof renderSummary>[0], RegExp]>([
   ['whose end only the result has', { run, snapshot: startedOnly, result: result('CANCELLED', times) }, / 4m 12s\n/],
   ['without times', { run, snapshot: state('COMPLETED', { startedAt: undefined }) }, /^✔ COMPLETED nightly\n/],
   ['whose cost is not known', { run, snapshot: state('COMPLETED') }, / –\n/],
@@ -36,7 +36,7 @@ test.each<[string, Parameters<typeof summary>[0], RegExp]>([
     { run, snapshot: untimed, result: result('COMPLETED'), isResultOnly: true },
     /^✔ COMPLETED nightly\n +\w+ +[\da-f-]{36}\n$/,
   ],
-])('a run %s', (_, watched, text) => expect(summary(watched, plain, {})).toMatch(text));
+])('a run %s', (_, watched, text) => expect(renderSummary(watched, plain, {})).toMatch(text));
 
 test.each([
   [{ succeededSteps: 2 }, '2'],
@@ -45,7 +45,7 @@ test.each([
   [{ stepCount: 4, succeededSteps: 3, failedSteps: 0, skippedSteps: 1 }, '3 0 1 4'],
 ])('steps of which only %j is known', (steps, numbers) => {
   const watched = { run, snapshot: state('COMPLETED'), result: result('COMPLETED', { summary: steps }) };
-  const [, line] = summary(watched, plain, {}).split('\n');
+  const [, line] = renderSummary(watched, plain, {}).split('\n');
   expect(line?.match(/\d+/g)?.join(' ')).toBe(numbers);
 });
 
@@ -58,17 +58,18 @@ describe('the text of the service', () => {
   };
 
   test('is harmless on a terminal', () => {
-    expect(summary(watched, plain, { columns: 80 })).not.toMatch(/(?!\n)\p{Cc}|\u202E/u);
+    expect(renderSummary(watched, plain, { columns: 80 })).not.toMatch(/(?!\n)\p{Cc}|\u202E/u);
   });
 
   test('is unchanged in a pipe where it is the output, harmless where it stands beside', () => {
-    const text = summary(watched, plain, {});
+    const text = renderSummary(watched, plain, {});
     expect(text.endsWith(`\n${hostile}\n`)).toBe(true);
     expect(text.slice(0, -hostile.length - 1)).not.toMatch(/(?!\n)\p{Cc}|\u202E/u);
   });
 
   test('that ends with a line break gets no second one, and nothing where there is no output', () => {
-    const output = (text: string) => summary({ ...watched, result: result('COMPLETED', { output: text }) }, plain, {});
+    const output = (text: string) =>
+      renderSummary({ ...watched, result: result('COMPLETED', { output: text }) }, plain, {});
     expect(output('one\n')).toMatch(/\n\none\n$/);
     expect(output('')).toMatch(new RegExp(`${executionId}\\n$`));
   });

@@ -35,8 +35,10 @@ test.each<[ScenarioName, string, number, string]>([
 });
 
 describe('the scenario every-ending', () => {
-  const { about, automations } = scenarios['every-ending'];
-  const promised = [...about.matchAll(/([a-z-]+)=(\d+)/g)].map(([, name = '', code]) => [name, Number(code)] as const);
+  const { description, automations } = scenarios['every-ending'];
+  const promised = [...description.matchAll(/([a-z-]+)=(\d+)/g)].map(
+    ([, name = '', code]) => [name, Number(code)] as const,
+  );
 
   test('names each of its automations with an exit code', () => {
     expect(promised.map(([name]) => name)).toEqual(Object.keys(automations));

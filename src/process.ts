@@ -11,7 +11,8 @@ import type { Env } from './system/env.ts';
 import { createForeground } from './system/foreground.ts';
 import { createSecrets } from './system/secrets.ts';
 
-const faultCode = exitCodeOf('internal_error');
+const bugCode = exitCodeOf('internal_error');
+/** The signals that end a command, each with the exit code after it. */
 const signals = Object.entries(signalExits).map(
   ([signal, name]) => [signal, exitCodeOf(name)] as const,
 );
@@ -25,13 +26,13 @@ const terminals = [0, 1, 2].filter((fd) => isatty(fd));
 /** Runs this process's command line, and exits with its exit code. */
 export async function runProcess(): Promise<void> {
   const interrupt = new AbortController();
-  let isOver = false;
+  let hasEnded = false;
   for (const [name, code] of signals) {
     // With `once`, a second press would kill the process with the cursor still hidden.
     process.on(name as NodeJS.Signals, () => {
-      if (interrupt.signal.aborted || isOver) {
-        leave();
-        end(code);
+      if (interrupt.signal.aborted || hasEnded) {
+        eraseDrawing();
+        exit(code);
       }
       interrupt.abort(name);
     });
@@ -50,7 +51,7 @@ export async function runProcess(): Promise<void> {
   const isTerminal = (stream: NodeJS.WriteStream) => stream.isTTY === true && isInteractive();
   const stdout = sinkOf(process.stdout, isTerminal(process.stdout), env);
   const stderr = sinkOf(process.stderr, isTerminal(process.stderr), env, secrets.scrub);
-  const leave = () => {
+  const eraseDrawing = () => {
     if (stderr.isTTY && process.env.TERM !== 'dumb' && isInteractive()) stderr.write(eraseBelow);
   };
   const context: Context = {
@@ -67,21 +68,25 @@ export async function runProcess(): Promise<void> {
     isInteractive,
     resumptions: () => resumptions,
   };
-  // if unhandled, Node would exit with 1
+  // If the error were unhandled, Node would exit with 1.
   const crash = new Promise<never>((_, reject) => process.on('uncaughtException', reject));
-  crash.catch(leave);
+  crash.catch(eraseDrawing);
   const code =
     argv[0] === '__complete'
-      ? await Promise.race([complete(argv.slice(1), context), crash]).catch(() => faultCode)
+      ? await Promise.race([complete(argv.slice(1), context), crash]).catch(() => bugCode)
       : await runCli(argv, program, context, [crash]);
-  isOver = true;
-  // An open connection or timer must not delay the exit.
+  hasEnded = true;
+  exitAfterOutput(code, stdout, stderr);
+}
+
+/** Exits once all output was written. An open connection or timer must not delay that. */
+function exitAfterOutput(code: number, stdout: Sink, stderr: Sink): void {
   process.stdout.write('', (error?: NodeJS.ErrnoException | null) => {
     const lost = error && error.code !== 'EPIPE' ? error : stdout.lost();
     if (lost) stderr.write(`runctl: the output couldn't be written: ${lost.message}\n`);
     // The stream reports only after this that its reader has closed the pipe.
     const isClosed = stdout.closed.aborted || error?.code === 'EPIPE';
-    process.stderr.write('', () => end(exitCodeWithOutput(code, { lost, isClosed })));
+    process.stderr.write('', () => exit(exitCodeWithOutput(code, { lost, isClosed })));
   });
 }
 
@@ -91,7 +96,7 @@ async function complete(words: readonly string[], { stdout, env }: Context): Pro
   return 0;
 }
 
-function end(code: number): never {
+function exit(code: number): never {
   for (const fd of terminals) if (!isatty(fd)) closeSync(fd);
   // Unlike a signal, Node's own exit waits for a look-up that hangs in the system's resolver.
   const killer = signals.find(([, ofSignal]) => ofSignal === code)?.[0];

@@ -86,16 +86,29 @@ function problemNameOfWatchEnd(end: OutcomeOf<'watch_ended'>['end']): ExitName {
  * with a name of its own, this is the name of the cause.
  */
 export function problemNameOf(outcome: Outcome): ProblemName {
-  const name = outcomeNameOf(outcome);
-  if (outcome.interruptedBy) return name;
-  if (outcome.kind === 'watch_ended') return problemNameOfWatchEnd(outcome.end);
-  if (outcome.kind === 'status' && outcome.requestFault)
-    return exitNameOfFault(outcome.requestFault);
-  if (outcome.kind === 'problem') return outcome.problem.facts.shownName ?? name;
-  if (outcome.kind !== 'in_doubt') return name;
-  const { kind } = outcome.inDoubt.reason;
+  if (outcome.interruptedBy) return outcome.interruptedBy;
+  return causeNameOf(outcome) ?? outcomeNameOf(outcome);
+}
+
+function causeNameOf(outcome: Outcome): ProblemName | undefined {
+  switch (outcome.kind) {
+    case 'watch_ended':
+      return problemNameOfWatchEnd(outcome.end);
+    case 'status':
+      return outcome.requestFault && exitNameOfFault(outcome.requestFault);
+    case 'problem':
+      return outcome.problem.facts.shownName;
+    case 'in_doubt':
+      return causeNameInDoubt(outcome);
+    default:
+      return undefined;
+  }
+}
+
+function causeNameInDoubt({ inDoubt }: OutcomeOf<'in_doubt'>): ProblemName | undefined {
+  const { kind } = inDoubt.reason;
   if (kind === 'expired') return 'idempotency_key_expired';
-  return kind === 'other_api_key' ? kind : name;
+  return kind === 'other_api_key' ? 'other_api_key' : undefined;
 }
 
 /**

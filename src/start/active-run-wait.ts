@@ -13,6 +13,9 @@ export interface ActiveRunWait {
    * that came first.
    */
   wait(refusal: Fault, activeId: string | undefined): Promise<EndedWait | undefined>;
+  /** Whether it has waited, or tried to. */
+  hasBegun(): boolean;
+  /** Whether it has seen this run finish. */
   hasFinished(executionId: string | undefined): boolean;
 }
 
@@ -37,10 +40,13 @@ export function createActiveRunWait(target: Target, ports: Ports): ActiveRunWait
    */
   let passedId: string | undefined;
   let finishedId: string | undefined;
+  let hasBegun = false;
 
   return {
+    hasBegun: () => hasBegun,
     hasFinished: (executionId) => executionId !== undefined && executionId === finishedId,
     async wait({ retryAfterMs = 0 }, activeId) {
+      hasBegun = true;
       const refusedAtMs = clock.elapsedMs();
       const leftMs = session.leftMs();
       if (leftMs < minForTriggerMs || retryAfterMs > leftMs) return timedOut();

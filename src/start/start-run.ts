@@ -25,7 +25,6 @@ export async function startRun(request: StartRequest, ports: Ports): Promise<Sta
   const activeRunWait = createActiveRunWait(target, ports);
   // Once a trigger of this command is in doubt, only that one is sent again.
   let inDoubt: SentTrigger | undefined;
-  let hasMetConflict = false;
   for (let isFirst = true; ; isFirst = false) {
     const next = inDoubt ? sameTrigger(inDoubt, ports) : await nextTrigger(request, ports);
     const { trigger, history } = next;
@@ -33,17 +32,15 @@ export async function startRun(request: StartRequest, ports: Ports): Promise<Sta
 
     // A wait for the active run may take hours, and the warnings would be the same after each try.
     if (isFirst) warnOfUnresolved(target, ports, trigger.idempotencyKey);
-    const sinceMs = stopwatch(ports.clock);
-    const { result, conflict } = await sendOnce(next, activeRunWait, ports);
+    const { sent, result, conflict } = await sendOnce(next, activeRunWait, ports);
     if (isFirst && isStillUnresolved(result, history)) warnOfUnresolved(target, ports);
 
     if (conflict && result.kind !== 'has_run') {
-      hasMetConflict = true;
-      if (result.kind === 'in_doubt') inDoubt ??= { trigger, sinceMs };
+      if (result.kind === 'in_doubt') inDoubt ??= sent;
       const wait = { activeRunWait, isInDoubt: inDoubt !== undefined };
       const ended = await waitUntilInactive(conflict, trigger, wait, ports);
       if (ended) return outcomeOfTrigger(ended, trigger, ports);
-    } else if (canUseNewApiKey(result, next, hasMetConflict)) {
+    } else if (canUseNewApiKey(result, next, activeRunWait)) {
       ports.releaseApiKey(trigger.idempotencyKey);
     } else {
       return outcomeOfTrigger(withReasonForOldApiKey(result), trigger, ports);
@@ -52,6 +49,7 @@ export async function startRun(request: StartRequest, ports: Ports): Promise<Sta
 }
 
 interface SendResult {
+  sent: SentTrigger;
   result: TriggerResult;
   /** The refusal, if the trigger can be sent again after the end of the active run. */
   conflict?: Fault;
@@ -63,13 +61,14 @@ async function sendOnce(
   activeRunWait: ActiveRunWait,
   ports: Ports,
 ): Promise<SendResult> {
+  const sent = { trigger, sinceMs: stopwatch(ports.clock) };
   const sendPorts = sendPortsOf(trigger, history, ports);
   const attempts = await sendAttempts(trigger, history, sendPorts);
   // It is decided before `settle`, because the journal says whether this process may send the
   // trigger again.
   const conflict = conflictToWaitFor(attempts, trigger, activeRunWait);
   const result = await settle(attempts, { isLast: conflict === undefined }, trigger, sendPorts);
-  return { result, conflict };
+  return { sent, result, conflict };
 }
 
 /**
@@ -120,12 +119,13 @@ async function waitUntilInactive(
 function canUseNewApiKey(
   result: TriggerResult,
   { trigger, history }: NextTrigger,
-  hasMetConflict: boolean,
+  activeRunWait: ActiveRunWait,
 ): boolean {
   if (result.kind !== 'no_run' || !result.hasNewApiKey) return false;
   // The active run may have been started with this idempotency key. Under the new API key, the
   // service would take the idempotency key for a new one.
-  const mayHaveRun = history.earlier !== undefined || (trigger.userProvided && hasMetConflict);
+  const mayHaveRun =
+    history.earlier !== undefined || (trigger.userProvided && activeRunWait.hasBegun());
   return !mayHaveRun;
 }
 

@@ -1,7 +1,7 @@
 import type { Invocation } from '../context.ts';
 import { exitNameOfSignal } from '../run/exit-codes.ts';
 import { interruptedProblem, usageProblem } from '../run/problem.ts';
-import { acceptApiKey, refuseApiKeyIn } from '../settings/api-key.ts';
+import { acceptApiKey } from '../settings/api-key.ts';
 import { valueIfGiven } from '../settings/table.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
 import { createSecrets } from '../system/secrets.ts';
@@ -42,6 +42,5 @@ export async function runApiKeyCommand(command: string, source: string, context:
   const hint = 'its first line of output must be the API key: try it in a shell';
   if (failure) throw usageProblem(`the command that prints the API key (${source}) ${failure}`, hint);
   if (text.length >= maxBytes) throw usageProblem(`the command (${source}) doesn't print a valid API key`, hint);
-  refuseApiKeyIn(context.typed, context);
   return valueIfGiven(key) ?? '';
 }

@@ -3,6 +3,7 @@ import type { ApiKeyReload } from '../run/api-key-reload.ts';
 import type { Fault } from '../run/fault.ts';
 import { problemOrThrow } from '../run/problem.ts';
 import type { ApiKey } from '../service/http-request.ts';
+import { refuseApiKeyIn } from '../settings/api-key.ts';
 import { need, type Settings } from '../settings/resolve.ts';
 import { valueIfGiven } from '../settings/table.ts';
 import { runApiKeyCommand } from './api-key-command.ts';
@@ -28,13 +29,15 @@ export interface ApiKeys {
 const betweenReadingsMs = 30_000;
 
 /**
- * Throws a usage problem if no API key is set. Runs a command only when the first API key is
- * needed.
+ * Throws a usage problem if no API key is set, or if it is part of what is sent or recorded. Runs a
+ * command only when the first API key is needed.
  */
 export function createApiKeys({ apiKey, ...settings }: Settings, context: Invocation): ApiKeys {
   const { clock } = context;
   const { command, source = '', reread } = apiKey;
   const given = command === undefined ? need('apiKey', { apiKey, ...settings }) : undefined;
+  const sentOrRecorded = [...context.typed, need('baseUrl', settings)];
+  refuseApiKeyIn(sentOrRecorded, context);
   const ofTriggers = new Map<string, Promise<ApiKey>>();
   let current: Promise<ApiKey> | undefined;
   /**
@@ -86,12 +89,18 @@ export function createApiKeys({ apiKey, ...settings }: Settings, context: Invoca
   }
 
   async function readFirst(): Promise<string> {
-    return given ?? runApiKeyCommand(command ?? '', source, context);
+    return given ?? runCommand();
+  }
+
+  async function runCommand(): Promise<string> {
+    const printed = await runApiKeyCommand(command ?? '', source, context);
+    refuseApiKeyIn(sentOrRecorded, context);
+    return printed;
   }
 
   /** Undefined if there is nothing to read, such as for an API key in the environment. */
   async function readAgain(): Promise<string | undefined> {
-    if (command !== undefined) return runApiKeyCommand(command, source, context);
+    if (command !== undefined) return runCommand();
     const read = await reread?.();
     return read && valueIfGiven(read);
   }

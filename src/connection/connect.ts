@@ -7,7 +7,7 @@ import { createDebugTransport } from '../service/debug-transport.ts';
 import type { HttpOptions } from '../service/http-request.ts';
 import { proxyFor } from '../service/proxy.ts';
 import { createRateLimiter } from '../service/rate-limiter.ts';
-import { accountOf, refuseApiKeyIn } from '../settings/api-key.ts';
+import { accountOf } from '../settings/api-key.ts';
 import { need, resolveSettings, type SettingFlags, type Settings } from '../settings/resolve.ts';
 import { valueIfGiven } from '../settings/table.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
@@ -52,7 +52,6 @@ export async function openHttp(
   const { clock, env, secrets, stderr } = context;
   const baseUrl = need('baseUrl', settings);
   const apiKeys = createApiKeys(settings, context);
-  refuseApiKeyIn([...context.typed, baseUrl], context);
   const requestTimeoutMs = need('requestTimeout', settings);
   valueIfGiven(settings.project);
   const { origin } = new URL(baseUrl);

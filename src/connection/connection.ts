@@ -48,12 +48,12 @@ export function hintContextOf({
   context,
 }: Pick<Connection, 'journal' | 'baseUrl' | 'context'>): HintContext {
   const { CI, GITHUB_ACTIONS } = context.env;
-  let automations: ReadonlySet<string> | undefined;
   return {
     hasJournal: hasJournal(context),
     namesLike(name) {
-      automations ??= automationsIn({ journal, baseUrl });
-      return nearWords(name, automations);
+      // An automation that ran here has no typo in its name.
+      const isKnown = journal.hasRecord({ baseUrl, automations: [{ automationName: name }] });
+      return isKnown ? [] : nearWords(name, automationsIn({ journal, baseUrl }));
     },
     argumentOf(run) {
       const isHere = !CI && !GITHUB_ACTIONS && journal.find(run.executionId, { baseUrl }) !== undefined;

@@ -20,7 +20,7 @@ const newestFiles = 4;
 export function automationsIn({ journal, baseUrl }: { journal: Journal; baseUrl: string | undefined }): Set<string> {
   const names = new Set<string>();
   let read = 0;
-  for (const { target } of journal.entries({ baseUrl, hasRun: true, files: newestFiles })) {
+  for (const { target } of journal.allEntries({ baseUrl, hasRun: true, files: newestFiles })) {
     if (isPlainName(target.automationName)) names.add(target.automationName);
     if (++read >= maxRunsRead) break;
   }

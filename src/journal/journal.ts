@@ -224,7 +224,7 @@ export class Journal {
   /** The open triggers whose outcome isn't known, newest first. */
   unresolved(filter: { baseUrl?: string; target?: Target }): UnresolvedTrigger[] {
     const isYoung = ({ attempts: [oldest] }: KeyUse) => oldest !== undefined && isOpen(oldest.record, this.nowMs());
-    return [...this.#openKeys(filter).values()]
+    return [...this.#openKeys({ ...filter, statuses: ['UNKNOWN'] }).values()]
       .filter((use) => isUnresolved(use) && isYoung(use))
       .map(unresolvedOf)
       .reverse();
@@ -243,7 +243,7 @@ export class Journal {
   }
 
   /** The idempotency keys in the part of the journal that holds all that is open. */
-  #openKeys(filter: { baseUrl?: string; target?: Target }): Map<string, KeyUse> {
+  #openKeys(filter: EntryFilter): Map<string, KeyUse> {
     return fold(this.#read({ ...filter, sinceMs: this.nowMs() - openMs })).keys;
   }
 

@@ -52,8 +52,8 @@ export function hintContextOf({
     hasJournal: hasJournal(context),
     namesLike(name) {
       // An automation that ran here has no typo in its name.
-      const isKnown = journal.hasRecord({ baseUrl, automations: [{ automationName: name }] });
-      return isKnown ? [] : nearWords(name, automationsIn({ journal, baseUrl }));
+      const hasRun = journal.hasRunOf(name, baseUrl);
+      return hasRun ? [] : nearWords(name, automationsIn({ journal, baseUrl }));
     },
     argumentOf(run) {
       const isHere = !CI && !GITHUB_ACTIONS && journal.find(run.executionId, { baseUrl }) !== undefined;

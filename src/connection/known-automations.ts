@@ -32,7 +32,7 @@ export function isAutomation(name: string, context: Invocation): boolean {
   try {
     const baseUrl = valueIfGiven(resolveWithoutApiKey({}, context.env).baseUrl);
     const journal = journalOf(context, { quiet: true });
-    return journal.entries({ baseUrl, automations: [{ automationName: name }], hasRun: true }).next().done !== true;
+    return journal.hasRunOf(name, baseUrl);
   } catch (error) {
     // A setting that is wrong is reported by the commands that need it.
     problemOrThrow(error);

@@ -132,6 +132,11 @@ export class Journal {
     return this.#read(filter).next().done !== true;
   }
 
+  /** Is a run of an automation with this name recorded, in whatever project? */
+  hasRunOf(automationName: string, baseUrl: string | undefined): boolean {
+    return this.hasRecord({ baseUrl, automations: [{ automationName }], hasRun: true });
+  }
+
   #listed(filter: EntryFilter): Listed[] {
     const list = listed(filter.hasRun ? foldRuns(this.#read(filter)) : fold(this.#read(filter)));
     const { statuses, isUnfinished, otherRuns = [] } = filter;

@@ -33,9 +33,14 @@ const commands = {
   'list --status RUNNING, of which there is none': () => ['list', '--status', 'RUNNING'],
   'list --status UNKNOWN, of which there is none': () => ['list', '--status', 'UNKNOWN'],
   'list --status FAILED -q, all of a year': () => ['list', '--status', 'FAILED', '-q'],
+  'list --status COMPLETED -q, all of a year': () => ['list', '--status', 'COMPLETED', '-q'],
+  'list --status with three': () => ['list', '--status', 'RUNNING,TIMED_OUT,UNKNOWN'],
+  'list -q, all of a year': () => ['list', '-q'],
+  'list --since 400d, all of a year': () => ['list', '--since', '400d'],
   'list of an automation that is unknown': () => ['list', 'nobody'],
   'watch of the newest run': (runs) => ['watch', uuid(3, runs - 1), '--timeout', '1s'],
   'status of the oldest run': () => ['status', uuid(3, 0)],
+  'status of a run that is unknown': () => ['status', `job-1/${uuid(5, 0)}`],
   'recover --dry-run': () => ['recover', '--dry-run'],
   'watch --all': () => ['watch', '--all', '--timeout', '1s'],
   completion: () => ['__complete', 'status', ''],
@@ -71,6 +76,7 @@ function cpuMsOf(argv, state) {
   const command = ['--norc', '-c', script, 'bash', process.execPath, program, ...argv];
   const { stderr } = spawnSync('bash', command, { env, encoding: 'utf8' });
   const [user, system] = stderr.trim().split(' ').map(Number);
+  if (Number.isNaN(user + system)) throw new Error(`runctl ${argv.join(' ')} has no time: ${stderr}`);
   return Math.round((user + system) * 1000);
 }
 

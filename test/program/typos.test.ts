@@ -43,6 +43,14 @@ test('a name that is near to none that is known is not guessed, and neither is a
     expect((await run(line)).stderr).not.toContain('did you mean');
 });
 
+test('the name of an automation that ran here has no typo, so no other is suggested', async () => {
+  const { run } = await withMachine({ automations: { 'import-us': {}, 'import-eu': {} } });
+  await run('trigger import-us import-eu');
+  const { code, stderr } = await run('status import-us/6f1c9f5e-3a53-4c1b-9f0a-0d6f2c1f8a11');
+  expect([code, stderr]).toEqual([6, expect.stringContaining('has no run')]);
+  expect(stderr).not.toContain('did you mean');
+});
+
 test('what was never started here is not guessed from what was refused', async () => {
   const { run } = await afterRuns();
   await run('trigger importt-us');

@@ -181,7 +181,8 @@ describe('through a proxy', () => {
     ['127.0.0.1', 201],
     ['service.test', undefined],
   ])('its certificate is checked against its own name, and not that of the service: %s', async (host, status) => {
-    const { origin } = await startService({ issuer, hosts: ['127.0.0.1'] });
+    const { port } = await startService({ issuer, hosts: ['service.test'] });
+    const origin = `https://service.test:${port}`;
     const { url } = await startProxy({ certificate: createCertificate({ issuer, hosts: [host] }) });
     const name = host === '127.0.0.1' ? host : 'localhost';
     expect((await exchange({ origin, proxy: through(url.replace('127.0.0.1', name)) })).status).toBe(status);

@@ -158,14 +158,16 @@ describe('an API key that would be sent in a URL, or recorded, is refused before
   const agent = ['agent', 'trigger', executionId];
   const ofVariable = { RUNCTL_API_KEY: long };
   const ofCommand = { RUNCTL_API_KEY_COMMAND: `echo ${long}` };
-  const inPath = { RUNCTL_BASE_URL: `http://127.0.0.1:9/${long}` };
   test.each<[string, string[], Record<string, string>, string?]>([
     ['the name of an automation', ['trigger', `x${long}`], ofVariable],
     ['the second of two names', ['trigger', 'nightly', `x${long}`], ofVariable],
     ['a name, where a command prints the API key', ['trigger', long], ofCommand],
     ['a name, where a file holds another API key', ['trigger', long, '--api-key-file', '-'], ofVariable, 'other-key'],
-    ['the base URL', ['trigger', 'nightly'], { ...ofVariable, ...inPath }],
-    ['the base URL, where a command prints the API key', ['trigger', 'nightly'], { ...ofCommand, ...inPath }],
+    [
+      'the base URL, where a command prints the API key',
+      ['trigger', 'nightly'],
+      { ...ofCommand, RUNCTL_BASE_URL: `http://127.0.0.1:9/${long}` },
+    ],
     ['an idempotency key', ['trigger', 'nightly', '--idempotency-key', `k-${long}`], ofVariable],
     ['the message of an agent', [...agent, '--message', `use ${long}`], ofVariable],
     ['the automation of a run', ['status', `${long}/${executionId}`], ofVariable],

@@ -22,7 +22,7 @@ const imports = sources.flatMap((file) => {
   });
 });
 
-/** Those that are there when the program runs. */
+/** The imports that remain when the program runs. */
 const loaded = imports.filter(({ isOfTypes }) => !isOfTypes);
 
 const sorted = (texts: Iterable<string>) => [...new Set(texts)].sort();
@@ -112,7 +112,7 @@ test('a folder imports only from the layers below it', () => {
 test('no file reaches itself through others, not even for a type', () => {
   let left = imports.filter(({ isOfSource }) => isOfSource);
   expect(left.length).toBeGreaterThan(200);
-  // Whoever imports only what stands on the ground stands one floor above it; what never comes to stand is in a circle.
-  for (let floors = 0; floors < 50; floors++) left = left.filter(({ name }) => left.some(({ file }) => file === name));
+  // Each round drops the imports of files that import nothing any more. Imports that are never dropped form a cycle.
+  for (let round = 0; round < 50; round++) left = left.filter(({ name }) => left.some(({ file }) => file === name));
   expect(left.map(shown)).toEqual([]);
 });

@@ -24,8 +24,9 @@ import {
   type UnresolvedTrigger,
 } from '../run/entry.ts';
 import { exitNameOfSignal } from '../run/exit-codes.ts';
+import type { InDoubtDetails } from '../run/in-doubt.ts';
 import { defaults } from '../run/limits.ts';
-import type { InDoubtDetails, Outcome, OutcomeOf } from '../run/outcome.ts';
+import type { Outcome, OutcomeOf } from '../run/outcome.ts';
 import { interruptedProblem, Problem } from '../run/problem.ts';
 import { shownStatuses } from '../run/statuses.ts';
 import { resolveSettings, resolveWithoutApiKey } from '../settings/resolve.ts';

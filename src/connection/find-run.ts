@@ -2,7 +2,7 @@ import type { Context, Invocation } from '../context.ts';
 import type { NamedAutomation } from '../journal/entry-filter.ts';
 import { pathOf } from '../journal/records.ts';
 import { runHandleOf } from '../journal/run-handle.ts';
-import { recoverCommandFor } from '../messages/of-in-doubt.ts';
+import { recoverCommandFor } from '../messages/recover-commands.ts';
 import { lengthOfIds } from '../output/status-text.ts';
 import { type Entry, isOpen, type RunEntry, runOf, type UnresolvedTrigger } from '../run/entry.ts';
 import { didYouMean } from '../run/near-words.ts';

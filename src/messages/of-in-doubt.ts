@@ -1,17 +1,19 @@
-import type { UnresolvedTrigger } from '../run/entry.ts';
 import { apiKeyHint, deliveryOf, type Fault, httpFactsOf } from '../run/fault.ts';
+import { type InDoubtDetails, wasToBeSkipped } from '../run/in-doubt.ts';
 import { defaults } from '../run/limits.ts';
-import type { InDoubtDetails, OutcomeOf } from '../run/outcome.ts';
+import type { OutcomeOf } from '../run/outcome.ts';
 import type { Diagnostic } from '../run/problem.ts';
-import { fullArgumentOf, shellWord } from '../run/quote.ts';
-import { automationNameOf, fullNameOf, type Target } from '../run/run.ts';
+import { fullArgumentOf } from '../run/quote.ts';
+import { automationNameOf, type Target } from '../run/run.ts';
 import { formatDuration, localTime } from '../system/time-text.ts';
-
-/** A trigger in doubt: it may have started a run whose id isn't known. */
-interface TriggerInDoubt extends InDoubtDetails {
-  target: Target;
-  idempotencyKey: string;
-}
+import {
+  recoverCommandAfter,
+  recoverCommandFor,
+  resendCommand,
+  sentMsOf,
+  type TriggerInDoubt,
+  triggerCommandFor,
+} from './recover-commands.ts';
 
 export function diagnosticInDoubt({
   target,
@@ -120,7 +122,7 @@ const notRepeated = ({ ignoresKeys }: TriggerInDoubt) =>
  */
 function nextSteps(trigger: TriggerInDoubt, retryAfterMs = 0): string {
   const { target, recorded } = trigger;
-  const again = recorded ? recoverIn(retryAfterMs, trigger) : triggerAgain(trigger);
+  const again = recorded ? recoverCommandAfter(retryAfterMs, trigger) : triggerCommandFor(trigger);
   if (trigger.ignoresKeys) return `${searchHint(target, trigger)}; if there is none: ${again}`;
   const limit = recorded ? '' : ' (within 24h)';
   const sendAgain = `send it again with the same idempotency key${limit}: ${again}`;
@@ -147,49 +149,7 @@ function otherMachineLine(trigger: TriggerInDoubt): string | undefined {
   const sentMs = sentMsOf(trigger.recorded);
   if (sentMs === undefined) return undefined;
   const until = localTime(sentMs + defaults.keyRetentionMs);
-  return `On any other machine, until ${until}: ${triggerAgain(trigger)}`;
-}
-
-/**
- * When a trigger was first sent. Undefined if the journal doesn't have it or dates it in the
- * future.
- */
-export const sentMsOf = (recorded: InDoubtDetails['recorded']): number | undefined =>
-  recorded && Number.isFinite(recorded.ageMs) ? Date.parse(recorded.at) : undefined;
-
-/**
- * The command that sends the trigger again after this wait. `recover` alone doesn't send it if an
- * active run must finish first, because that may take hours.
- */
-function recoverIn(waitMs: number, trigger: TriggerInDoubt): string {
-  const ageMs = (trigger.recorded?.ageMs ?? 0) + waitMs;
-  const isWithheld =
-    trigger.ignoresKeys || trigger.conflict !== undefined || ageMs > defaults.recoverMaxAgeMs;
-  return isWithheld ? resendCommand(trigger.target) : '`runctl recover`';
-}
-
-/**
- * The command that resolves the trigger, or says why it can't. For an older trigger, `recover`
- * first says which run to look for.
- */
-export const recoverCommandFor = (trigger: RecoverableTrigger): string =>
-  isSkippedByOther(trigger) ? resendCommand(trigger.target) : '`runctl recover`';
-
-/** An unresolved trigger of the journal, or the trigger of this command. */
-type RecoverableTrigger = UnresolvedTrigger | TriggerInDoubt;
-
-/** The trigger was to start no run while another one is active (`skip`), and one was. */
-const isSkippedByOther = ({ ifActive, conflict }: RecoverableTrigger) =>
-  ifActive === 'skip' && conflict !== undefined;
-
-/** The command names the automation, so that no other trigger is sent. */
-const resendCommand = (target: Target) =>
-  `\`runctl recover ${shellWord(fullNameOf(target))} --resend\``;
-
-function triggerAgain({ target, idempotencyKey, ifActive }: TriggerInDoubt): string {
-  const name = shellWord(fullNameOf(target));
-  const skip = ifActive === 'skip' ? ' --if-active skip' : '';
-  return `\`runctl trigger ${name} --idempotency-key ${shellWord(idempotencyKey)}${skip}\``;
+  return `On any other machine, until ${until}: ${triggerCommandFor(trigger)}`;
 }
 
 /** Says how a person can find the run, because the service has no endpoint that lists runs. */
@@ -219,7 +179,7 @@ export function triggerText(
 function withheldReason(trigger: TriggerInDoubt): string {
   const { ageMs = 0 } = trigger.recorded ?? {};
   if (trigger.ignoresKeys) return keysIgnored;
-  if (isSkippedByOther(trigger))
+  if (wasToBeSkipped(trigger))
     return 'another run was active, and with `--if-active skip` it was to start none beside that';
   const age = Number.isFinite(ageMs)
     ? `${formatDuration(ageMs)} old`

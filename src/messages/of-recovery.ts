@@ -6,8 +6,9 @@ import type { OutcomeOf, Recovery, TriggerOutcome } from '../run/outcome.ts';
 import type { JsonObject } from '../system/json.ts';
 import { localTime } from '../system/time-text.ts';
 import type { HintContext } from './hint-context.ts';
-import { searchHint, sentMsOf, triggerText, unresolvedText } from './of-in-doubt.ts';
+import { searchHint, triggerText, unresolvedText } from './of-in-doubt.ts';
 import { diagnosticOf } from './of-outcome.ts';
+import { sentMsOf } from './recover-commands.ts';
 
 /** The values of `resolution` in the documents of `recover`. */
 export const allResolutions = [

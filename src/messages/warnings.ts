@@ -3,7 +3,7 @@ import { type Fault, reasonOf } from '../run/fault.ts';
 import { automationNameOf } from '../run/run.ts';
 import { errorTextOf, type RunResult } from '../run/service.ts';
 import { formatDuration, localTime } from '../system/time-text.ts';
-import { recoverCommandFor } from './of-in-doubt.ts';
+import { recoverCommandFor } from './recover-commands.ts';
 
 // The texts of the warnings that are emitted while a run is started or watched.
 

@@ -1,7 +1,7 @@
 import { senderOf } from '../journal/processes.ts';
 import { ageOf, type UnresolvedTrigger } from '../run/entry.ts';
+import type { InDoubtReason } from '../run/in-doubt.ts';
 import { defaults } from '../run/limits.ts';
-import type { InDoubtReason } from '../run/outcome.ts';
 import { randomUuid } from '../run/run.ts';
 import type { Trigger } from '../run/trigger.ts';
 import type { Ports } from '../watch/ports.ts';

@@ -1,13 +1,8 @@
 import { ageOf, isOpen } from '../run/entry.ts';
 import { exitNameOfSignal } from '../run/exit-codes.ts';
 import { abortedFault, exitNameOfFault, type Fault } from '../run/fault.ts';
-import type {
-  ActiveRun,
-  Conflict,
-  InDoubtReason,
-  TriggerInfo,
-  TriggerOutcome,
-} from '../run/outcome.ts';
+import type { Conflict, InDoubtReason } from '../run/in-doubt.ts';
+import type { ActiveRun, TriggerInfo, TriggerOutcome } from '../run/outcome.ts';
 import type { Target } from '../run/run.ts';
 import type { Trigger } from '../run/trigger.ts';
 import { isOutage } from '../watch/fetch-run.ts';

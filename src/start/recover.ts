@@ -1,7 +1,8 @@
 import { senderOf } from '../journal/processes.ts';
 import { ageOf, type UnresolvedTrigger } from '../run/entry.ts';
+import { type InDoubtReason, wasToBeSkipped } from '../run/in-doubt.ts';
 import { defaults } from '../run/limits.ts';
-import type { InDoubtReason, OutcomeOf, Recovery, TriggerOutcome } from '../run/outcome.ts';
+import type { OutcomeOf, Recovery, TriggerOutcome } from '../run/outcome.ts';
 import { type Problem, problemOrThrow } from '../run/problem.ts';
 import type { Target } from '../run/run.ts';
 import { fetchOptional, readErrors } from '../watch/fetch-run.ts';
@@ -115,10 +116,8 @@ function reasonNotToResend(
   if (process !== undefined) return { kind: 'sending', process };
   if (journal.hasLaterRun(trigger)) return { kind: 'superseded' };
   if (trigger.account !== account) return { kind: 'other_api_key' };
-  // With `--if-active skip` it was to start no run while another one was active, and one was.
-  const isSkipped = trigger.ifActive === 'skip' && trigger.conflict !== undefined;
-  const isRisky =
-    ignoresKeys || isSkipped || ageOf(trigger, clock.nowMs()) > defaults.recoverMaxAgeMs;
+  const isOld = ageOf(trigger, clock.nowMs()) > defaults.recoverMaxAgeMs;
+  const isRisky = ignoresKeys || wasToBeSkipped(trigger) || isOld;
   return isRisky && !resend ? { kind: 'withheld' } : undefined;
 }
 

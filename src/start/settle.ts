@@ -2,7 +2,7 @@ import { faultAfterReload } from '../run/api-key-reload.ts';
 import { attributionOf, attributionOfRecord } from '../run/attribution.ts';
 import { ageOf, type RecordedKey } from '../run/entry.ts';
 import { abortedFault, type Fault } from '../run/fault.ts';
-import type { InDoubtReason } from '../run/outcome.ts';
+import type { InDoubtReason } from '../run/in-doubt.ts';
 import type { Trigger } from '../run/trigger.ts';
 import { stopwatch } from '../system/clock.ts';
 import { type Attempts, isInDoubt, type SendPorts } from './send-attempts.ts';

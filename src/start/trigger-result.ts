@@ -1,6 +1,7 @@
 import type { Attribution } from '../run/attribution.ts';
 import type { Fault } from '../run/fault.ts';
-import type { ActiveRunWaitEnd, InDoubtReason, RunHandle, TriggerOutcome } from '../run/outcome.ts';
+import type { InDoubtReason } from '../run/in-doubt.ts';
+import type { ActiveRunWaitEnd, RunHandle, TriggerOutcome } from '../run/outcome.ts';
 import type { Target } from '../run/run.ts';
 import type { RunSnapshot } from '../run/service.ts';
 import type { IfActive } from '../run/trigger.ts';

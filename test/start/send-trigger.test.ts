@@ -4,7 +4,7 @@ import type { ApiKeyReload } from '../../src/run/api-key-reload.ts';
 import { attributions } from '../../src/run/attribution.ts';
 import type { RecordedKey, UnresolvedTrigger } from '../../src/run/entry.ts';
 import { deliveryOf, type FaultKind } from '../../src/run/fault.ts';
-import type { InDoubtReason } from '../../src/run/outcome.ts';
+import type { InDoubtReason } from '../../src/run/in-doubt.ts';
 import type { Answer, RunSnapshot } from '../../src/run/service.ts';
 import type { Trigger } from '../../src/run/trigger.ts';
 import { createRateLimiter } from '../../src/service/rate-limiter.ts';

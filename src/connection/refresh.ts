@@ -1,4 +1,4 @@
-import { withReport } from '../journal/fold.ts';
+import { withReport } from '../journal/fold-run.ts';
 import { type Entry, executionIdOf, type KnownRun, type RunEntry, runOf } from '../run/entry.ts';
 import type { Fault } from '../run/fault.ts';
 import { defaults } from '../run/limits.ts';

@@ -6,7 +6,6 @@ import {
   openMs,
   type RecordedKey,
   type RunEntry,
-  statusOf,
   type UnresolvedTrigger,
 } from '../run/entry.ts';
 import type { ExitName } from '../run/exit-codes.ts';
@@ -14,24 +13,13 @@ import { durationMsOf, isSameId, type Run, type Target } from '../run/run.ts';
 import type { RunResult, RunSnapshot } from '../run/service.ts';
 import { hasFinished, isSuccess } from '../run/statuses.ts';
 import type { TriggerKey } from '../run/trigger.ts';
-import { type EntryFilter, isMatch, textsOf } from './entry-filter.ts';
-import {
-  fold,
-  foldRuns,
-  isUnresolved,
-  type KeyUse,
-  type Listed,
-  listed,
-  unresolvedOf,
-  updateRun,
-  withReport,
-} from './fold.ts';
+import { type EntryFilter, textsOf } from './entry-filter.ts';
+import { fold, isUnresolved, type KeyUse, unresolvedOf } from './fold.ts';
+import { updateRun, withReport } from './fold-run.ts';
 import { type Log, type LogOptions, openLog } from './log.ts';
-import { type JournalRecord, type NewRecord, parseLines, type RecordOf, runIdOf, triggerIdOf } from './records.ts';
-import { recordsWithStatus } from './status-search.ts';
+import { allEntriesIn, entriesIn, isWithoutEnd, recordsMatching } from './read-entries.ts';
+import { type JournalRecord, type NewRecord, type RecordOf, runIdOf, triggerIdOf } from './records.ts';
 
-/** How many files are searched for runs before all are read. A file holds about 250 runs. */
-const newestFiles = [2, 16];
 /** Which of an automation's earlier runs predict how long the next one takes. */
 const pastFiles = { files: 16, ageMs: 90 * 24 * 3_600_000 };
 /** How many earlier runs say how long the next one takes. */
@@ -87,74 +75,26 @@ export class Journal {
     return !recorded.isFinal && this.append({ type: 'not_found', baseUrl, target, executionId });
   }
 
-  /**
-   * Newest first. If only part of the journal is read, entries that began earlier are left out. The
-   * newest files are read first, and the others only if the caller asks for more.
-   */
-  *entries(filter: EntryFilter = {}): Generator<Entry> {
-    const yielded = new Set<string>();
-    for (const entry of this.#newest(filter)) {
-      const id = idOf(entry);
-      if (yielded.has(id)) continue;
-      yielded.add(id);
-      yield entry;
-    }
-    for (const entry of this.allEntries(filter)) {
-      // Once each of them has come again, the ids of the others needn't be compared.
-      if (yielded.size > 0 && yielded.delete(idOf(entry))) continue;
-      yield entry;
-    }
+  /** Newest first. The older ones are only read if the caller asks for them. */
+  entries(filter: EntryFilter = {}): Generator<Entry> {
+    return entriesIn(this.#log, filter);
   }
 
-  /** The entries that no file but the newest can change or move. Some may come twice. */
-  *#newest(filter: EntryFilter): Generator<Entry> {
-    const { sinceMs, files: most = Infinity } = filter;
-    if (sinceMs !== undefined) return;
-    for (const files of newestFiles.filter((files) => files < most)) {
-      for (const { entry, isWhole } of this.#listed({ ...filter, files })) if (isWhole) yield entry;
-    }
-  }
-
-  /** The same entries, for a caller who asks for all of them: no file is read twice. */
-  *allEntries(filter: EntryFilter = {}): Generator<Entry> {
-    const isPart = !filter.hasRun && (filter.sinceMs !== undefined || filter.files !== undefined);
-    for (const { entry, isWhole } of this.#listed(filter)) {
-      // A run with neither a key nor a first record began in a file that wasn't read.
-      const isCut = isPart && !isWhole && entry.idempotencyKey === undefined;
-      if (!isCut) yield entry;
-    }
+  /** The same, for a caller who asks for all of them: no file is read twice. */
+  allEntries(filter: EntryFilter = {}): Generator<Entry> {
+    return allEntriesIn(this.#log, filter);
   }
 
   /**
    * Does any record match? Of a trigger that was refused there is no entry, but there are records.
    */
   hasRecord(filter: EntryFilter): boolean {
-    return this.#read(filter).next().done !== true;
+    return recordsMatching(this.#log, filter).next().done !== true;
   }
 
   /** Is a run of an automation with this name recorded, in whatever project? */
   hasRunOf(automationName: string, baseUrl: string | undefined): boolean {
     return this.hasRecord({ baseUrl, automations: [{ automationName }], hasRun: true });
-  }
-
-  #listed(filter: EntryFilter): Listed[] {
-    const list = listed(filter.hasRun ? foldRuns(this.#read(filter)) : fold(this.#read(filter)));
-    const { statuses, isUnfinished, otherRuns = [] } = filter;
-    if (isUnfinished) return list.filter(({ entry }) => isWithoutEnd(entry));
-    if (!statuses) return list;
-    const others = new Set(otherRuns.map(runIdOf));
-    return list.filter(({ entry }) => statuses.includes(statusOf(entry).toUpperCase()) || others.has(idOf(entry)));
-  }
-
-  *#read(filter: EntryFilter): Generator<JournalRecord> {
-    for (const record of this.#candidates(filter)) if (isMatch(record, filter)) yield record;
-  }
-
-  #candidates(filter: EntryFilter): Iterable<JournalRecord> {
-    const part = { ...filter, texts: textsOf(filter) };
-    const read = () => this.#log.readLines(part);
-    const isSearch = filter.statuses !== undefined || filter.isUnfinished;
-    return isSearch ? recordsWithStatus(filter, read) : parseLines(read());
   }
 
   /** The unfinished runs, newest first. */
@@ -211,7 +151,7 @@ export class Journal {
    * target was active.
    */
   otherActiveRun(baseUrl: string, { target, executionId }: Run): RecordOf<'refused'> | undefined {
-    const records = [...this.#read({ baseUrl, target, sinceMs: this.nowMs() - openMs })];
+    const records = [...recordsMatching(this.#log, { baseUrl, target, sinceMs: this.nowMs() - openMs })];
     const began = records.findIndex((record) => isOfRun(record, executionId));
     let isFinal = false;
     let refused: RecordOf<'refused'> | undefined;
@@ -249,7 +189,7 @@ export class Journal {
 
   /** The idempotency keys in the part of the journal that holds all that is open. */
   #openKeys(filter: EntryFilter): Map<string, KeyUse> {
-    return fold(this.#read({ ...filter, sinceMs: this.nowMs() - openMs })).keys;
+    return fold(recordsMatching(this.#log, { ...filter, sinceMs: this.nowMs() - openMs })).keys;
   }
 
   /** How an idempotency key was used, however long ago. */
@@ -294,10 +234,6 @@ const isEnd = (record: JournalRecord) =>
   'status' in record && record.status !== undefined && hasFinished({ ...record, status: record.status });
 
 const isEqual = (one: object, other: object) => JSON.stringify(one) === JSON.stringify(other);
-
-const isWithoutEnd = (entry: Entry): entry is RunEntry => isUnfinished(entry) || entry.kind === 'not_found';
-
-const idOf = (entry: Entry) => (entry.kind === 'unresolved' ? triggerIdOf(entry) : runIdOf(entry));
 
 const isOfRun = (record: JournalRecord, executionId: string) =>
   'executionId' in record && isSameId(record.executionId, executionId);

@@ -1,0 +1,75 @@
+import { type Entry, isUnfinished, type RunEntry, statusOf } from '../run/entry.ts';
+import { type EntryFilter, isMatch, textsOf } from './entry-filter.ts';
+import { fold, foldRuns, type Listed, listed } from './fold.ts';
+import type { Log } from './log.ts';
+import { type JournalRecord, parseLines, runIdOf, triggerIdOf } from './records.ts';
+import { recordsWithStatus } from './status-search.ts';
+
+/** How many files are searched for runs before all are read. A file holds about 250 runs. */
+const newestFiles = [2, 16];
+
+/**
+ * Newest first. If only part of the journal is read, entries that began earlier are left out. The
+ * newest files are read first, and the others only if the caller asks for more.
+ */
+export function* entriesIn(log: Log, filter: EntryFilter): Generator<Entry> {
+  const yielded = new Set<string>();
+  for (const entry of newestEntriesIn(log, filter)) {
+    const id = idOf(entry);
+    if (yielded.has(id)) continue;
+    yielded.add(id);
+    yield entry;
+  }
+  for (const entry of allEntriesIn(log, filter)) {
+    // Once each of them has come again, the ids of the others needn't be compared.
+    if (yielded.size > 0 && yielded.delete(idOf(entry))) continue;
+    yield entry;
+  }
+}
+
+/** The same entries, for a caller who asks for all of them: no file is read twice. */
+export function* allEntriesIn(log: Log, filter: EntryFilter): Generator<Entry> {
+  const isPart = !filter.hasRun && (filter.sinceMs !== undefined || filter.files !== undefined);
+  for (const { entry, isWhole } of listedIn(log, filter)) {
+    // A run with neither a key nor a first record began in a file that wasn't read.
+    const isCut = isPart && !isWhole && entry.idempotencyKey === undefined;
+    if (!isCut) yield entry;
+  }
+}
+
+/** The entries that older files can't change or move. Some come twice. */
+function* newestEntriesIn(log: Log, filter: EntryFilter): Generator<Entry> {
+  const { sinceMs, files: most = Infinity } = filter;
+  if (sinceMs !== undefined) return;
+  for (const files of newestFiles.filter((files) => files < most)) {
+    for (const { entry, isWhole } of listedIn(log, { ...filter, files })) if (isWhole) yield entry;
+  }
+}
+
+function listedIn(log: Log, filter: EntryFilter): Listed[] {
+  const records = recordsMatching(log, filter);
+  const list = listed(filter.hasRun ? foldRuns(records) : fold(records));
+  const { statuses, isUnfinished, otherRuns = [] } = filter;
+  if (isUnfinished) return list.filter(({ entry }) => isWithoutEnd(entry));
+  if (!statuses) return list;
+  const others = new Set(otherRuns.map(runIdOf));
+  const hasStatus = (entry: Entry) => statuses.includes(statusOf(entry).toUpperCase());
+  return list.filter(({ entry }) => hasStatus(entry) || others.has(idOf(entry)));
+}
+
+/** The records that the filter selects, oldest first. */
+export function* recordsMatching(log: Log, filter: EntryFilter): Generator<JournalRecord> {
+  for (const record of candidatesIn(log, filter)) if (isMatch(record, filter)) yield record;
+}
+
+function candidatesIn(log: Log, filter: EntryFilter): Iterable<JournalRecord> {
+  const part = { ...filter, texts: textsOf(filter) };
+  const read = () => log.readLines(part);
+  const isSearch = filter.statuses !== undefined || filter.isUnfinished;
+  return isSearch ? recordsWithStatus(filter, read) : parseLines(read());
+}
+
+/** A run whose status a poll may change. */
+export const isWithoutEnd = (entry: Entry): entry is RunEntry => isUnfinished(entry) || entry.kind === 'not_found';
+
+const idOf = (entry: Entry) => (entry.kind === 'unresolved' ? triggerIdOf(entry) : runIdOf(entry));

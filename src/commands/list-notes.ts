@@ -4,7 +4,14 @@ import { isAmong, type NamedAutomation } from '../journal/entry-filter.ts';
 import { createProcesses, senderOf } from '../journal/processes.ts';
 import { processText } from '../messages/of-in-doubt.ts';
 import type { ListRow } from '../output/tables.ts';
-import { ageOf, type Entry, isOpen, type RunEntry, statusOf, type UnresolvedTrigger } from '../run/entry.ts';
+import {
+  ageOf,
+  type Entry,
+  isOpen,
+  type RunEntry,
+  statusOf,
+  type UnresolvedTrigger,
+} from '../run/entry.ts';
 import { exitNameOfFault, type Fault, reasonOf, remedyOf, retryAfterHint } from '../run/fault.ts';
 import { nearWords } from '../run/near-words.ts';
 import { Problem, usageProblem } from '../run/problem.ts';
@@ -29,9 +36,12 @@ export function omissionNote(
 ): string[] {
   if (quiet) return [];
   if (matching.length > rows.length) return [moreNote(rows.length, limit)];
-  const isShown = (at: number) => rows.some(({ entry }) => isAmong(automations.slice(at, at + 1), entry.target));
+  const isShown = (at: number) =>
+    rows.some(({ entry }) => isAmong(automations.slice(at, at + 1), entry.target));
   const missing = names.filter((_, at) => !isShown(at));
-  return missing.length > 0 ? [`No runs of ${namesIn(missing)}.${nearNote(missing, recordedNames)}`] : [];
+  return missing.length > 0
+    ? [`No runs of ${namesIn(missing)}.${nearNote(missing, recordedNames)}`]
+    : [];
 }
 
 /** Suggests names for those that the journal doesn't have. */
@@ -61,18 +71,26 @@ export function offlineNote(missed: readonly UnpolledRun[], statuses: readonly s
 /** The requested statuses that these runs may have by now. */
 function wantedOf(missed: readonly UnpolledRun[], statuses: readonly string[]): string {
   const isNotFound = missed.some(({ entry }) => entry.kind === 'not_found');
-  const mayBe = statuses.filter((status) => status !== 'UNKNOWN' && (status !== 'NOT_FOUND' || isNotFound));
+  const mayBe = statuses.filter(
+    (status) => status !== 'UNKNOWN' && (status !== 'NOT_FOUND' || isNotFound),
+  );
   return mayBe.join(' or ');
 }
 
 /** The problem that runs may have one of the requested statuses but couldn't be polled. */
-export function mayMatchProblem(missed: readonly UnpolledRun[], statuses: readonly string[]): Problem {
+export function mayMatchProblem(
+  missed: readonly UnpolledRun[],
+  statuses: readonly string[],
+): Problem {
   const [{ entry, cause: first } = {}] = missed;
   const wanted = wantedOf(missed, statuses);
   const message = `${count(missed.length, 'run')} couldn't be polled and may be ${wanted}: ${reasonsFor(missed)}`;
-  const names = new Set(missed.map(({ cause }) => (cause instanceof Problem ? 'unavailable' : exitNameOfFault(cause))));
+  const names = new Set(
+    missed.map(({ cause }) => (cause instanceof Problem ? 'unavailable' : exitNameOfFault(cause))),
+  );
   const [name] = names.size === 1 ? names : [];
-  const hint = first instanceof Problem ? first.facts.hint : entry && first && hintFor(first, entry);
+  const hint =
+    first instanceof Problem ? first.facts.hint : entry && first && hintFor(first, entry);
   return new Problem({
     name: name === 'unauthorized' || name === 'rate_limited' ? name : 'unavailable',
     message,
@@ -84,7 +102,9 @@ export function mayMatchProblem(missed: readonly UnpolledRun[], statuses: readon
 function hintFor(fault: Fault, { executionId }: RunEntry): string {
   // `status` records a run that the service doesn't know as not found, which a list doesn't do.
   if (fault.kind === 'not_found') return `\`runctl status ${executionId}\``;
-  return fault.hint ?? retryAfterHint(fault) ?? remedyOf(fault) ?? 'find the cause with `runctl doctor`';
+  return (
+    fault.hint ?? retryAfterHint(fault) ?? remedyOf(fault) ?? 'find the cause with `runctl doctor`'
+  );
 }
 
 export const reasonOfMissed = (cause: Fault | Problem): string =>
@@ -106,7 +126,12 @@ function reasonsFor(missed: readonly UnpolledRun[]): string {
 export function emptyNote(
   names: readonly string[],
   baseUrl: string | undefined,
-  { status, since, project, quiet }: { status?: readonly string[]; since?: unknown; project?: string; quiet?: boolean },
+  {
+    status,
+    since,
+    project,
+    quiet,
+  }: { status?: readonly string[]; since?: unknown; project?: string; quiet?: boolean },
   recordedNames: () => ReadonlySet<string>,
   context: Invocation,
 ): string[] {
@@ -119,7 +144,9 @@ export function emptyNote(
     since && ' since then',
   ];
   const isFiltered = filters.some(Boolean);
-  const next = isFiltered ? '`runctl list` shows all.' : 'Start one with `runctl trigger <automation>`.';
+  const next = isFiltered
+    ? '`runctl list` shows all.'
+    : 'Start one with `runctl trigger <automation>`.';
   const none = `No runs${filters.filter(Boolean).join('')} ${place}.${nearNote(names, recordedNames)}`;
   return [`${none} Runs started on other machines aren't listed. ${next}`];
 }
@@ -127,17 +154,22 @@ export function emptyNote(
 /** Throws a usage problem for a status that neither the documents nor a run have. */
 export function checkStatuses(statuses: readonly string[] = [], entries: readonly Entry[]): void {
   const odd = statuses.find(
-    (status) => ![...shownStatuses, ...entries.map(statusOf)].some((each) => each.toUpperCase() === status),
+    (status) =>
+      ![...shownStatuses, ...entries.map(statusOf)].some((each) => each.toUpperCase() === status),
   );
   if (odd === undefined) return;
-  throw usageProblem(`there is no status ${quote(odd)}`, `statuses are ${shownStatuses.join(', ')}`);
+  throw usageProblem(
+    `there is no status ${quote(odd)}`,
+    `statuses are ${shownStatuses.join(', ')}`,
+  );
 }
 
 /** Explains the status `UNKNOWN` below the table: what to do about these triggers. */
 export function unknownNote(rows: readonly ListRow[], nowMs: number): string | undefined {
   const all = rows.flatMap(({ entry }) => (entry.kind === 'unresolved' ? entry : []));
   if (all.length === 0) return undefined;
-  const isExpired = (trigger: UnresolvedTrigger) => !isOpen(trigger, nowMs) || trigger.isSuperseded === true;
+  const isExpired = (trigger: UnresolvedTrigger) =>
+    !isOpen(trigger, nowMs) || trigger.isSuperseded === true;
   const expired = all.filter(isExpired);
   const open = all.filter((trigger) => !isExpired(trigger));
   const processes = createProcesses();
@@ -158,7 +190,10 @@ function lostNote(triggers: number): string {
  * Says what to do about triggers that `recover` doesn't send, because they are too old or
  * superseded.
  */
-function expiredNote([newest, ...others]: readonly UnresolvedTrigger[], nowMs: number): string | undefined {
+function expiredNote(
+  [newest, ...others]: readonly UnresolvedTrigger[],
+  nowMs: number,
+): string | undefined {
   if (!newest) return undefined;
   const name = automationNameOf(newest.target);
   // A record that is dated in the future doesn't say when it was sent.

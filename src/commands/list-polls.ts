@@ -40,7 +40,10 @@ export async function connectToPoll(
     return problemOrThrow(error);
   }
   if (command !== undefined && status === undefined)
-    return new Problem({ name: 'usage', message: "the command that prints the API key isn't run for a list" });
+    return new Problem({
+      name: 'usage',
+      message: "the command that prints the API key isn't run for a list",
+    });
   return connectWith(settings, flags, context, { needed: true });
 }
 
@@ -64,7 +67,8 @@ export async function pollAll(
   } catch (error) {
     return missedBecause(problemOrThrow(error));
   }
-  const maxMs = giveUpAfter ?? (stdout.isTTY ? defaults.listGiveUpAtTerminalMs : defaults.listGiveUpAfterMs);
+  const maxMs =
+    giveUpAfter ?? (stdout.isTTY ? defaults.listGiveUpAtTerminalMs : defaults.listGiveUpAfterMs);
   const refreshed = await refreshRuns(pollable, maxMs, reached);
   const current = entries.map((entry) => currentOf(entry, refreshed));
   const missed = pollable.flatMap((entry) => {
@@ -74,14 +78,21 @@ export async function pollAll(
     return cause && !isConfirmed ? { entry, cause } : [];
   });
   const isAnswered = pollable.length === 0 || missed.length < pollable.length;
-  return { entries: isAnswered ? await withErrors(current, clock.nowMs(), reached) : current, missed };
+  return {
+    entries: isAnswered ? await withErrors(current, clock.nowMs(), reached) : current,
+    missed,
+  };
 }
 
 /**
  * Adds the errors of failed runs whose result hasn't been read yet. Only open runs are read,
  * because there may be many others.
  */
-async function withErrors(entries: readonly Entry[], nowMs: number, connection: Connection): Promise<Entry[]> {
+async function withErrors(
+  entries: readonly Entry[],
+  nowMs: number,
+  connection: Connection,
+): Promise<Entry[]> {
   const isUnread = (entry: Entry): entry is KnownRun =>
     entry.kind === 'run' && entry.isFinal && !isSuccess(entry.status) && entry.error === undefined;
   const unread = entries.filter(isUnread).filter((entry) => isOpen(entry, nowMs));

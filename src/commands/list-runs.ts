@@ -44,7 +44,8 @@ export function recordedIn(journal: Journal, selection: Selection, nowMs: number
 
 /** Whether an entry is selected, judged by its current status. */
 export const isSelected = (entry: Entry, { statuses, sinceMs }: Selection): boolean =>
-  hasStartedSince(entry, sinceMs) && (statuses === undefined || statuses.includes(statusOf(entry).toUpperCase()));
+  hasStartedSince(entry, sinceMs) &&
+  (statuses === undefined || statuses.includes(statusOf(entry).toUpperCase()));
 
 const startOf = (entry: Entry) => (entry.kind === 'unresolved' ? undefined : entry.startedAt);
 
@@ -55,8 +56,15 @@ const hasStartedSince = (entry: Entry, sinceMs: number | undefined) =>
  * Whether a poll can change the status of this entry to one of these. A run never becomes UNKNOWN,
  * and only a watch records that a run is NOT_FOUND.
  */
-export function isPollable(entry: Entry, statuses: readonly string[] | undefined, nowMs: number): entry is RunEntry {
+export function isPollable(
+  entry: Entry,
+  statuses: readonly string[] | undefined,
+  nowMs: number,
+): entry is RunEntry {
   const isNotFound = entry.kind === 'not_found';
   if (!(isNotFound || isUnfinished(entry)) || !isOpen(entry, nowMs)) return false;
-  return statuses?.every((status) => status === 'UNKNOWN' || (!isNotFound && status === 'NOT_FOUND')) !== true;
+  return (
+    statuses?.every((status) => status === 'UNKNOWN' || (!isNotFound && status === 'NOT_FOUND')) !==
+    true
+  );
 }

@@ -71,7 +71,10 @@ type ListOptions = OptionsOf<typeof command>;
 export const list = define(command, {
   flawOf: flawOfSelection,
   examples: [
-    ['runctl list', `the last ${defaults.listLimit} runs of this machine; runs of other machines are not shown`],
+    [
+      'runctl list',
+      `the last ${defaults.listLimit} runs of this machine; runs of other machines are not shown`,
+    ],
     ['runctl list nightly --status FAILED', 'the nightly runs that failed'],
     ['runctl list --since 2d --json', 'the runs of the last two days, for a script'],
   ],
@@ -80,8 +83,11 @@ export const list = define(command, {
     const settings = fullSettings ?? resolveWithoutApiKey(options, context.env);
     const baseUrl = valueIfGiven(settings.baseUrl);
     const automations = parseAutomationNames(names, valueIfGiven(settings.project));
-    const reached = fullSettings ? await connectToPoll(fullSettings, options, context) : offlineProblem;
-    const journal = reached instanceof Problem ? journalOf(context, { needed: true }) : reached.journal;
+    const reached = fullSettings
+      ? await connectToPoll(fullSettings, options, context)
+      : offlineProblem;
+    const journal =
+      reached instanceof Problem ? journalOf(context, { needed: true }) : reached.journal;
     const nowMs = context.clock.nowMs();
     const projectId = options.project && valueIfGiven(settings.project);
     const selection = selectionOf({ baseUrl, automations, projectId }, options, nowMs);
@@ -94,12 +100,17 @@ export const list = define(command, {
     const rows = matching.slice(0, selection.limit);
     // A run that wasn't polled may have one of the statuses that were asked for.
     const mayMatch = options.status && polled.missed.length > 0;
-    const { problems, notices } = mayMatch ? mayMatchResult(polled.missed, options) : { problems: [], notices: [] };
+    const { problems, notices } = mayMatch
+      ? mayMatchResult(polled.missed, options)
+      : { problems: [], notices: [] };
     if (rows.length === 0) {
       if (!mayMatch) notices.push(...emptyNote(names, baseUrl, options, recordedNames, context));
       return { outcomes: problems, notices };
     }
-    const shownMissed = reached instanceof Problem ? [] : polled.missed.filter(({ entry }) => isAmongRows(entry, rows));
+    const shownMissed =
+      reached instanceof Problem
+        ? []
+        : polled.missed.filter(({ entry }) => isAmongRows(entry, rows));
     warnOfMissed(shownMissed, context);
     if (selection.isForIds) {
       const ids = rows.map(({ entry }) => executionIdOf(entry) ?? '');
@@ -120,7 +131,10 @@ export const list = define(command, {
   },
 });
 
-const offlineProblem = new Problem({ name: 'usage', message: 'with `--offline` nothing is polled' });
+const offlineProblem = new Problem({
+  name: 'usage',
+  message: 'with `--offline` nothing is polled',
+});
 
 /** Polls the runs whose status may have changed. Throws the interrupted problem. */
 async function pollSelected(
@@ -142,8 +156,11 @@ async function pollSelected(
  */
 function rowsOf({ entries, missed }: PolledList, selection: Selection, nowMs: number): ListRow[] {
   const missedIds = new Set(missed.map(({ entry }) => entry.executionId));
-  const isOld = (entry: Entry) => isUnfinished(entry) && (missedIds.has(entry.executionId) || !isOpen(entry, nowMs));
-  return entries.filter((entry) => isSelected(entry, selection)).map((entry) => ({ entry, isOld: isOld(entry) }));
+  const isOld = (entry: Entry) =>
+    isUnfinished(entry) && (missedIds.has(entry.executionId) || !isOpen(entry, nowMs));
+  return entries
+    .filter((entry) => isSelected(entry, selection))
+    .map((entry) => ({ entry, isOld: isOld(entry) }));
 }
 
 /**
@@ -158,7 +175,8 @@ function mayMatchResult(
   return { problems: [{ kind: 'problem', problem: mayMatchProblem(missed, status) }], notices: [] };
 }
 
-const isAmongRows = (run: RunEntry, rows: readonly ListRow[]) => rows.some(({ entry }) => isSameRun(entry, run));
+const isAmongRows = (run: RunEntry, rows: readonly ListRow[]) =>
+  rows.some(({ entry }) => isSameRun(entry, run));
 
 const isSameRun = (one: Entry, other: RunEntry) => executionIdOf(one) === other.executionId;
 

@@ -14,7 +14,11 @@ const maxBytes = 8 * 1024;
  * Has the shell run `command`, whose first line of output is the API key. Throws a usage or the
  * interrupted problem.
  */
-export async function runApiKeyCommand(command: string, source: string, context: Invocation): Promise<string> {
+export async function runApiKeyCommand(
+  command: string,
+  source: string,
+  context: Invocation,
+): Promise<string> {
   const { stderr, signal } = context;
   let printed = '';
   let stderrText = '';
@@ -25,7 +29,10 @@ export async function runApiKeyCommand(command: string, source: string, context:
     if (from === 'stdout') printed = (printed + text).slice(0, maxBytes);
     else messages.push(text);
   };
-  const failure = await runShellCommand({ command, limitMs, isAtTerminal: stderr.isTTY, onOutput }, context);
+  const failure = await runShellCommand(
+    { command, limitMs, isAtTerminal: stderr.isTTY, onOutput },
+    context,
+  );
   if (signal.aborted) throw interruptedProblem(exitNameOfSignal(signal));
   messages.end();
   const [text = ''] = printed.split(/\r?\n/);
@@ -40,7 +47,9 @@ export async function runApiKeyCommand(command: string, source: string, context:
     if (line.trim() !== '') stderr.write(`API key command: ${sanitizeLine(line)}\n`);
   }
   const hint = 'its first line of output must be the API key: try it in a shell';
-  if (failure) throw usageProblem(`the command that prints the API key (${source}) ${failure}`, hint);
-  if (text.length >= maxBytes) throw usageProblem(`the command (${source}) doesn't print a valid API key`, hint);
+  if (failure)
+    throw usageProblem(`the command that prints the API key (${source}) ${failure}`, hint);
+  if (text.length >= maxBytes)
+    throw usageProblem(`the command (${source}) doesn't print a valid API key`, hint);
   return valueIfGiven(key) ?? '';
 }

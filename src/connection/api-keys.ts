@@ -62,7 +62,8 @@ export function createApiKeys({ apiKey, ...settings }: Settings, context: Invoca
     async reload({ apiKeyVersion = version }) {
       if (apiKeyVersion < version) return { kind: 'changed' };
       const nowMs = clock.elapsedMs();
-      if (!reading || nowMs - reading.atMs >= betweenReadingsMs) reading = { atMs: nowMs, result: replace() };
+      if (!reading || nowMs - reading.atMs >= betweenReadingsMs)
+        reading = { atMs: nowMs, result: replace() };
       const result = await reading.result;
       if (apiKeyVersion < version) return { kind: 'changed' };
       return result.kind === 'changed' ? { kind: 'same' } : result;

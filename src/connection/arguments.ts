@@ -1,6 +1,12 @@
 import type { NamedAutomation } from '../journal/entry-filter.ts';
 import { fieldsOf } from '../output/field-paths.ts';
-import { flawInPath, flawOfFilter, flawOfName, isPlainName, type NameFlaw } from '../run/automation-name.ts';
+import {
+  flawInPath,
+  flawOfFilter,
+  flawOfName,
+  isPlainName,
+  type NameFlaw,
+} from '../run/automation-name.ts';
 import { usageProblem } from '../run/problem.ts';
 import { quote, shellWord } from '../run/quote.ts';
 import { isUuid, type Target } from '../run/run.ts';
@@ -24,11 +30,16 @@ export function parseRunArgument(text: string): RunArgument {
   if (isUuid(text)) return { kind: 'id', executionId: text };
   const cut = text.lastIndexOf('/');
   const executionId = text.slice(cut + 1);
-  const { projectId, automationName } = parseAutomationName(isUuid(executionId) ? text.slice(0, cut) : text);
+  const { projectId, automationName } = parseAutomationName(
+    isUuid(executionId) ? text.slice(0, cut) : text,
+  );
   if (!isUuid(executionId)) return { kind: 'word', text, projectId, automationName };
   // This is a project and an id, without the name between them.
   if (projectId === undefined && isUuid(automationName)) {
-    throw usageProblem(`${quote(text)} isn't a run`, 'in full it is <projectId>/<name>/<executionId>');
+    throw usageProblem(
+      `${quote(text)} isn't a run`,
+      'in full it is <projectId>/<name>/<executionId>',
+    );
   }
   return { kind: 'run', executionId, projectId, automationName };
 }
@@ -48,8 +59,10 @@ export function parseAutomationArgument(text: string, project: () => string): Ta
  * The automations named on the command line: in the default project, or in every project if there
  * is none. Throws a usage problem.
  */
-export const parseAutomationNames = (texts: readonly string[], projectId: string | undefined): NamedAutomation[] =>
-  texts.map((text) => ({ projectId, ...parseAutomationName(text) }));
+export const parseAutomationNames = (
+  texts: readonly string[],
+  projectId: string | undefined,
+): NamedAutomation[] => texts.map((text) => ({ projectId, ...parseAutomationName(text) }));
 
 /** `<automationName>` or `<projectId>/<automationName>`. Throws a usage problem. */
 function parseAutomationName(text: string) {
@@ -80,7 +93,10 @@ const alone: Arguments = { others: [], isCommand: () => false };
  * The flaw of an argument that could be the name of an automation but is probably a mistake.
  * Undefined if there is none.
  */
-export function flawOfAutomation(text: string, { others, isCommand }: Arguments = alone): NameFlaw | undefined {
+export function flawOfAutomation(
+  text: string,
+  { others, isCommand }: Arguments = alone,
+): NameFlaw | undefined {
   const { projectId, automationName } = splitName(text);
   if (projectId !== undefined) return undefined;
   const [name] = others;
@@ -100,7 +116,10 @@ export function flawOfAutomation(text: string, { others, isCommand }: Arguments 
   return isCommand(automationName) ? commandFlaw : flawOfName(automationName);
 }
 
-const commandFlaw: NameFlaw = { flaw: 'is a command of runctl', hint: 'give one command at a time' };
+const commandFlaw: NameFlaw = {
+  flaw: 'is a command of runctl',
+  hint: 'give one command at a time',
+};
 
 /** The same for an argument that names a run. */
 export function flawOfRun(text: string, { isCommand }: Arguments = alone): NameFlaw | undefined {
@@ -110,7 +129,10 @@ export function flawOfRun(text: string, { isCommand }: Arguments = alone): NameF
   if (isUuid(name) || splitName(name).projectId !== undefined) return undefined;
   // `gh run view --json status,url` takes fields like this.
   if (/^\w+(?:,\w+)+$/.test(text))
-    return { flaw: 'contains a comma', hint: `separate names with spaces, or type \`--field ${text}\` for fields` };
+    return {
+      flaw: 'contains a comma',
+      hint: `separate names with spaces, or type \`--field ${text}\` for fields`,
+    };
   return isCommand(name) ? commandFlaw : flawOfName(name);
 }
 
@@ -121,14 +143,22 @@ export function flawOfSelection(text: string): NameFlaw | undefined {
   if (shownStatuses.includes(status))
     return { flaw: 'is a status', hint: `use \`--status ${status}\``, isNoName: true };
   if (text.includes(',') && text.split(',').every((name) => fieldsOf('list').includes(name)))
-    return { flaw: 'names fields, not automations', hint: `use \`--field ${text}\``, isNoName: true };
+    return {
+      flaw: 'names fields, not automations',
+      hint: `use \`--field ${text}\``,
+      isNoName: true,
+    };
   return flawOfFilter(text);
 }
 
 /** Throws a usage problem for a name that can't be sent. */
 function checkAutomationName(name: string, whole: string): void {
-  if (name === '') throw usageProblem(`the automation's name in ${quote(whole)} is empty`, 'is a variable unset?');
+  if (name === '')
+    throw usageProblem(`the automation's name in ${quote(whole)} is empty`, 'is a variable unset?');
   const flaw = flawInPath(name);
   if (flaw)
-    throw usageProblem(`the automation name ${quote(name)} ${flaw}; nothing was sent`, 'give a name such as nightly');
+    throw usageProblem(
+      `the automation name ${quote(name)} ${flaw}; nothing was sent`,
+      'give a name such as nightly',
+    );
 }

@@ -57,7 +57,8 @@ export async function openHttp(
   const { origin } = new URL(baseUrl);
   const proxy = proxyFor(origin, env);
   const { credentials } = proxy ?? {};
-  if (credentials) for (const secret of [credentials, credentials.replace(/^.*?:/s, '')]) secrets.protect(secret);
+  if (credentials)
+    for (const secret of [credentials, credentials.replace(/^.*?:/s, '')]) secrets.protect(secret);
   // The HTTP code takes 20 ms to load. Help and refused command lines don't need it.
   const { createTransport } = await import('../service/transport.ts');
   // Little's law, for responses that take up to a second.
@@ -69,7 +70,9 @@ export async function openHttp(
     connectTimeoutMs: requestTimeoutMs,
     elapsedMs: clock.elapsedMs,
   });
-  const write = debug ? (line: string) => stderr.write(`debug: ${sanitizeLine(line)}\n`) : undefined;
+  const write = debug
+    ? (line: string) => stderr.write(`debug: ${sanitizeLine(line)}\n`)
+    : undefined;
   const http: HttpOptions = {
     transport: write ? createDebugTransport(wire, { origin, nowMs: clock.elapsedMs, write }) : wire,
     baseUrl,

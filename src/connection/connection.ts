@@ -56,7 +56,8 @@ export function hintContextOf({
       return hasRun ? [] : nearWords(name, automationsIn({ journal, baseUrl }));
     },
     argumentOf(run) {
-      const isHere = !CI && !GITHUB_ACTIONS && journal.find(run.executionId, { baseUrl }) !== undefined;
+      const isHere =
+        !CI && !GITHUB_ACTIONS && journal.find(run.executionId, { baseUrl }) !== undefined;
       return isHere ? run.executionId : fullArgumentOf(run);
     },
   };
@@ -67,9 +68,16 @@ export function hintContextOf({
  * found, the service is there and accepts the API key. If nobody could be reached, it tries once
  * more, because the second attempt waits longer for each address of a host.
  */
-export async function probeService({ service, settings, signal }: Connection): Promise<Answer<RunSnapshot>> {
+export async function probeService({
+  service,
+  settings,
+  signal,
+}: Connection): Promise<Answer<RunSnapshot>> {
   const { value: projectId = randomUuid() } = settings.project;
-  const run: Run = { target: { projectId, automationName: 'runctl-settings-check' }, executionId: randomUuid() };
+  const run: Run = {
+    target: { projectId, automationName: 'runctl-settings-check' },
+    executionId: randomUuid(),
+  };
   const answer = await service.status(run, signal);
   const isUnreachable = answer.kind === 'fault' && answer.fault.kind === 'unreachable';
   return isUnreachable ? service.status(run, signal) : answer;

@@ -27,7 +27,10 @@ export async function findRun(named: RunArgument, connection: Connection): Promi
   const { target } = handle.run;
   const { value, source } = connection.settings.project;
   if (source !== flagSource('project') || target.projectId === value) return handle;
-  throw usageProblem(`this run belongs to project ${target.projectId}, not to ${value}`, 'leave out `--project`');
+  throw usageProblem(
+    `this run belongs to project ${target.projectId}, not to ${value}`,
+    'leave out `--project`',
+  );
 }
 
 async function findNamed(named: RunArgument, connection: Connection): Promise<RunHandle> {
@@ -47,7 +50,10 @@ async function findNamed(named: RunArgument, connection: Connection): Promise<Ru
       if (last) return last;
       const withPrefix = findByPrefix(named.text, connection);
       if (withPrefix) return withPrefix;
-      throw usageProblem(`no run here matches ${quote(named.text)}`, runArgumentHint(named.text, connection));
+      throw usageProblem(
+        `no run here matches ${quote(named.text)}`,
+        runArgumentHint(named.text, connection),
+      );
     }
   }
 }
@@ -74,7 +80,10 @@ function findById(executionId: string, connection: Connection, typed?: NamedAuto
   const recorded = journal.find(executionId, { baseUrl });
   checkBaseUrl(executionId, connection);
   const target: Target | undefined = typed
-    ? { projectId: typed.projectId ?? need('project', settings), automationName: typed.automationName }
+    ? {
+        projectId: typed.projectId ?? need('project', settings),
+        automationName: typed.automationName,
+      }
     : recorded?.target;
   if (!target) {
     throw usageProblem(
@@ -88,7 +97,11 @@ function findById(executionId: string, connection: Connection, typed?: NamedAuto
       `\`runctl ${context.command} ${executionId}\``,
     );
   }
-  return runHandleOf({ target, executionId: recorded?.executionId ?? executionId }, recorded, context.clock);
+  return runHandleOf(
+    { target, executionId: recorded?.executionId ?? executionId },
+    recorded,
+    context.clock,
+  );
 }
 
 /** Throws a usage problem if the journal has the run under another base URL. */
@@ -110,13 +123,15 @@ async function findLast(
   const automations = automation ? [automation] : [];
   const { run, laterTrigger } = newestOf(journal.entries({ baseUrl, automations }));
   if (run) {
-    if (automation && automation.projectId === undefined) checkOnlyProject(run, automation, connection);
+    if (automation && automation.projectId === undefined)
+      checkOnlyProject(run, automation, connection);
     // An unresolved trigger may have started the run that it met, so one warning is enough.
     if (laterTrigger) warnOfLaterTrigger(laterTrigger, context);
     else warnOfOtherRun(run, connection);
     return runHandleOf(runOf(run), run, context.clock);
   }
-  if (laterTrigger) throw usageProblem(lostTrigger(laterTrigger), hintForRun(laterTrigger, context));
+  if (laterTrigger)
+    throw usageProblem(lostTrigger(laterTrigger), hintForRun(laterTrigger, context));
   return undefined;
 }
 
@@ -134,7 +149,11 @@ function newestOf(entries: Iterable<Entry>): { run?: RunEntry; laterTrigger?: Un
  * A name without a project must mean one automation. Only the newest entries are read, because
  * there may be very many.
  */
-function checkOnlyProject(run: RunEntry, automation: NamedAutomation, { journal, baseUrl }: Connection): void {
+function checkOnlyProject(
+  run: RunEntry,
+  automation: NamedAutomation,
+  { journal, baseUrl }: Connection,
+): void {
   let read = 0;
   for (const entry of journal.entries({ baseUrl, automations: [automation] })) {
     if (++read > maxEntriesRead) return;
@@ -152,7 +171,10 @@ function warnOfLaterTrigger(trigger: UnresolvedTrigger, context: Invocation): vo
  * Warns if a later trigger was refused because another run was active, because the user may mean
  * that run.
  */
-function warnOfOtherRun({ target, executionId }: RunEntry, { journal, baseUrl, context }: Connection): void {
+function warnOfOtherRun(
+  { target, executionId }: RunEntry,
+  { journal, baseUrl, context }: Connection,
+): void {
   const refused = journal.otherActiveRun(baseUrl, { target, executionId });
   if (!refused) return;
   const name = automationNameOf(target);
@@ -175,7 +197,10 @@ const hintForRun = (trigger: UnresolvedTrigger, { clock }: Context) =>
 function checkSameProject({ target: one }: Entry, { target: other }: Entry): void {
   if (one.projectId === other.projectId) return;
   const projects = [one, other].map(fullNameOf);
-  throw usageProblem(`${quote(one.automationName)} is in two projects: ${projects.join(' and ')}`, 'add --project');
+  throw usageProblem(
+    `${quote(one.automationName)} is in two projects: ${projects.join(' and ')}`,
+    'add --project',
+  );
 }
 
 /** How many runs are shown to choose from. */
@@ -183,7 +208,10 @@ const maxListed = 10;
 
 const isIdPrefix = (text: string) => /^[\da-f-]{4,35}$/i.test(text);
 
-function findByPrefix(text: string, { journal, baseUrl, context }: Connection): RunHandle | undefined {
+function findByPrefix(
+  text: string,
+  { journal, baseUrl, context }: Connection,
+): RunHandle | undefined {
   if (!isIdPrefix(text)) return undefined;
   const runs: RunEntry[] = [];
   for (const entry of journal.entries({ baseUrl, idPrefix: text })) {
@@ -200,6 +228,9 @@ function findByPrefix(text: string, { journal, baseUrl, context }: Connection): 
     return `${executionId.slice(0, idLength)}  ${automationNameOf(target)}, ${ago}`;
   });
   const number = runs.length > maxListed ? `more than ${maxListed}` : runs.length;
-  const problem = usageProblem(`${number} runs begin with ${quote(text)}`, 'type more characters of the id');
+  const problem = usageProblem(
+    `${number} runs begin with ${quote(text)}`,
+    'type more characters of the id',
+  );
   throw problem.with({ choices });
 }

@@ -17,7 +17,13 @@ const newestFiles = 4;
  * The automations that can be suggested, because the journal has a run of them and their names can
  * be typed.
  */
-export function automationsIn({ journal, baseUrl }: { journal: Journal; baseUrl: string | undefined }): Set<string> {
+export function automationsIn({
+  journal,
+  baseUrl,
+}: {
+  journal: Journal;
+  baseUrl: string | undefined;
+}): Set<string> {
   const names = new Set<string>();
   let read = 0;
   for (const { target } of journal.allEntries({ baseUrl, hasRun: true, files: newestFiles })) {

@@ -1,4 +1,12 @@
-import { accessSync, closeSync, constants, existsSync, readFileSync, statfsSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  readFileSync,
+  statfsSync,
+  statSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Invocation } from '../context.ts';
 import { filesIn, fullFileBytes, namesIn } from '../journal/files.ts';
@@ -46,23 +54,32 @@ export function journalPlace(baseUrl: string | undefined, { env }: Invocation): 
  * Opens the journal. A failure is reported once; if the journal is `needed`, reading it throws the
  * problem.
  */
-export function journalOf({ env, reporter, clock }: Invocation, { needed, quiet }: JournalNeed = {}): Journal {
+export function journalOf(
+  { env, reporter, clock }: Invocation,
+  { needed, quiet }: JournalNeed = {},
+): Journal {
   const folder = resolveStateFolder(env);
   if (needed && folder === undefined) throw noFolderProblem('usage');
-  const warn = (message: string) => reporter.emit({ event: 'warning', name: 'journal_unavailable', message });
+  const warn = (message: string) =>
+    reporter.emit({ event: 'warning', name: 'journal_unavailable', message });
   const trouble = needed && folder ? journalTrouble(folder) : undefined;
-  if (trouble) warn(`${trouble.message}, so runs and triggers may be missing: ${trouble.facts.hint}`);
+  if (trouble)
+    warn(`${trouble.message}, so runs and triggers may be missing: ${trouble.facts.hint}`);
   return openJournal({
     folder,
     nowMs: clock.nowMs,
     onTrouble(what, lack) {
       const rootHint = folder && hintForRootOwned(folder);
       if (needed && lack === 'read') {
-        const hint = rootHint ?? 'check its owner and its mode, or set RUNCTL_STATE_DIR to another folder';
+        const hint =
+          rootHint ?? 'check its owner and its mode, or set RUNCTL_STATE_DIR to another folder';
         throw new Problem({ name: 'output_error', message: what, hint });
       }
       if (trouble || (quiet && !needed)) return;
-      const { message, hint } = (folder && journalTrouble(folder)?.facts) || { message: what, hint: rootHint };
+      const { message, hint } = (folder && journalTrouble(folder)?.facts) || {
+        message: what,
+        hint: rootHint,
+      };
       const loss = `${message}; \`runctl recover\` and short run ids may not work for this run`;
       warn(hint ? `${loss}: ${hint}` : loss);
     },
@@ -120,7 +137,8 @@ function checkSpace(folder: string, newest?: string): void {
   if (bavail * bsize < minBytes) throw new Error('the disk is full');
   const size = newest ? statSync(newest).size : 0;
   const startBytes = size > fullFileBytes ? 0 : size;
-  if (maxFileBytes() - startBytes < minBytes) throw new Error('the file size limit is reached: ulimit -f');
+  if (maxFileBytes() - startBytes < minBytes)
+    throw new Error('the file size limit is reached: ulimit -f');
 }
 
 /**
@@ -139,7 +157,8 @@ function maxFileBytes(): number {
 function journalHint(error: unknown, folder: string): string {
   if (error instanceof UnsafePathError && error.isShared) return hintForShared(error, folder);
   const elsewhere = 'set RUNCTL_STATE_DIR to another folder';
-  const isForbidden = error instanceof UnsafePathError || (error as NodeJS.ErrnoException).code === 'EACCES';
+  const isForbidden =
+    error instanceof UnsafePathError || (error as NodeJS.ErrnoException).code === 'EACCES';
   if (!isForbidden) return elsewhere;
   return hintForRootOwned(folder) ?? `make it belong to the user who runs runctl, or ${elsewhere}`;
 }
@@ -162,4 +181,5 @@ function hintForShared({ path, isOfGroupVolume }: UnsafePathError, folder: strin
   return files.length === 0 ? `${inside}, or: ${repair}` : repair;
 }
 
-const nearestFolder = (path: string): string => (existsSync(path) ? path : nearestFolder(dirname(path)));
+const nearestFolder = (path: string): string =>
+  existsSync(path) ? path : nearestFolder(dirname(path));

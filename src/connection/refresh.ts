@@ -38,14 +38,21 @@ export async function refreshRuns(
     const answer = await fetchOnce(run, { ...connection, signal, service: { ...service, status } });
     if (answer.kind === 'ok') {
       journal.recordStatus(baseUrl, run, answer.value);
-      current.set(run.executionId, withReport(entry, answer.value, new Date(clock.nowMs()).toISOString()));
+      current.set(
+        run.executionId,
+        withReport(entry, answer.value, new Date(clock.nowMs()).toISOString()),
+      );
     } else if (!signal.aborted) {
       faults.set(run.executionId, answer.fault);
       const { httpStatus, retryAfterMs = 0 } = answer.fault;
       if (httpStatus !== 429 && httpStatus !== 503) return;
       pausedBy = answer.fault;
       limiter.pausePolls(retryAfterMs);
-    } else faults.set(run.executionId, isSent ? tooSlow(maxMs) : (pausedBy ?? tooMany(maxMs, runs.length)));
+    } else
+      faults.set(
+        run.executionId,
+        isSent ? tooSlow(maxMs) : (pausedBy ?? tooMany(maxMs, runs.length)),
+      );
   };
   const polls = runs.map(poll);
   const timer = clock.sleep(maxMs, end.signal);

@@ -25,17 +25,24 @@ interface AppendOptions {
  * because a crash may have left a torn line. Returns whether it started a new file. Throws the
  * errors of node:fs and of `openOwn`.
  */
-export function appendLine(line: string, { folder: named, fileBytes, durable, sync }: AppendOptions): boolean {
+export function appendLine(
+  line: string,
+  { folder: named, fileBytes, durable, sync }: AppendOptions,
+): boolean {
   const folder = makeOwnFolder(named);
   const [newest] = filesIn(folder);
   // `openOwn` checks who owns it before anything is written.
-  const isFull = newest !== undefined && (statSync(newest.path, { throwIfNoEntry: false })?.size ?? 0) > fileBytes;
+  const isFull =
+    newest !== undefined &&
+    (statSync(newest.path, { throwIfNoEntry: false })?.size ?? 0) > fileBytes;
   // If two processes start the next file at the same time, they start the same one.
-  const path = newest && !isFull ? newest.path : join(folder, fileNameOf(newest ? newest.number + 1 : 0));
+  const path =
+    newest && !isFull ? newest.path : join(folder, fileNameOf(newest ? newest.number + 1 : 0));
   withFd(openOwn(path, appending), (fd) => {
     const bytes = Buffer.from(`\n${line}\n`);
     const written = writeSync(fd, bytes);
-    if (written < bytes.length) throw new Error(`only ${written} of ${bytes.length} bytes were written`);
+    if (written < bytes.length)
+      throw new Error(`only ${written} of ${bytes.length} bytes were written`);
     if (durable) syncFile(fd, sync);
   });
   // A new file only survives a crash if its name is on disk, and its folder's name, which may also

@@ -55,7 +55,8 @@ export function isAmong(automations: readonly NamedAutomation[], target: Target)
   if (automations.length === 0) return true;
   return automations.some(
     ({ projectId, automationName }) =>
-      target.automationName === automationName && (projectId === undefined || target.projectId === projectId),
+      target.automationName === automationName &&
+      (projectId === undefined || target.projectId === projectId),
   );
 }
 

@@ -19,7 +19,8 @@ interface JournalFile {
   number: number;
 }
 
-export const fileNameOf = (number: number) => (number === 0 ? 'journal.jsonl' : `journal-${number}.jsonl`);
+export const fileNameOf = (number: number) =>
+  number === 0 ? 'journal.jsonl' : `journal-${number}.jsonl`;
 
 /**
  * Newest first; none if there is no such folder. Throws the errors of `ownFolder` and `readdir`.

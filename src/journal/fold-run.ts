@@ -28,7 +28,10 @@ export function updateRun(runs: Map<string, RunEntry>, id: string, record: RunRe
   return earlier === undefined;
 }
 
-function notFoundRun({ baseUrl, target, executionId, at }: RunRecord, earlier: RunEntry | undefined): RunEntry {
+function notFoundRun(
+  { baseUrl, target, executionId, at }: RunRecord,
+  earlier: RunEntry | undefined,
+): RunEntry {
   if (!earlier) return { kind: 'not_found', baseUrl, target, executionId, at };
   if (earlier.kind === 'not_found' || earlier.isFinal) return earlier;
   const { status: _, isFinal: __, statusAt: ___, ...rest } = earlier;
@@ -68,7 +71,11 @@ type StatusReport = Partial<FieldsOf<'status'>>;
 function applyReport(run: KnownRun, report: StatusReport, at: string): void {
   const status = report.status ?? 'RUNNING';
   run.startedAt = report.startedAt ?? run.startedAt;
-  const isFinal = hasFinished({ status, startedAt: run.startedAt, completedAt: report.completedAt });
+  const isFinal = hasFinished({
+    status,
+    startedAt: run.startedAt,
+    completedAt: report.completedAt,
+  });
   if (!run.isFinal) run.status = status;
   else if (isFinal) run.status = graverStatus(run.status, status);
   run.isFinal ||= isFinal;

@@ -91,10 +91,15 @@ export function foldRuns(records: Iterable<JournalRecord>): State {
   return state;
 }
 
-export const isUnresolved = ({ attempts, isSuperseded }: KeyUse): boolean => attempts.length > 0 && !isSuperseded;
+export const isUnresolved = ({ attempts, isSuperseded }: KeyUse): boolean =>
+  attempts.length > 0 && !isSuperseded;
 
 /** Another attempt joins an unresolved trigger. After a refusal, the trigger starts over. */
-function applyTriggered({ keys, places }: State, record: RecordOf<'triggered'>, position: number): void {
+function applyTriggered(
+  { keys, places }: State,
+  record: RecordOf<'triggered'>,
+  position: number,
+): void {
   const id = triggerIdOf(record);
   const earlier = keys.get(id);
   if (earlier?.executionId !== undefined) return;
@@ -105,7 +110,11 @@ function applyTriggered({ keys, places }: State, record: RecordOf<'triggered'>, 
   if (earlier) earlier.place.use = undefined;
   const place: Place = { isWhole: record.first === true || earlier?.place.isWhole === true };
   places.push(place);
-  const use: KeyUse = { position, attempts: [...(earlier?.attempts ?? []), { record, position }], place };
+  const use: KeyUse = {
+    position,
+    attempts: [...(earlier?.attempts ?? []), { record, position }],
+    place,
+  };
   place.use = use;
   // A `Map` keeps the order in which its keys were added.
   keys.delete(id);
@@ -128,7 +137,11 @@ function applyAccepted(state: State, record: RecordOf<'accepted'>, position: num
   }
 }
 
-function unrecordedUse({ keys, places }: State, record: RecordOf<'accepted'>, position: number): KeyUse {
+function unrecordedUse(
+  { keys, places }: State,
+  record: RecordOf<'accepted'>,
+  position: number,
+): KeyUse {
   const place: Place = { isWhole: false };
   const unrecorded: KeyUse = { position, attempts: [], place };
   places.push(place);
@@ -137,7 +150,10 @@ function unrecordedUse({ keys, places }: State, record: RecordOf<'accepted'>, po
 }
 
 /** A refusal only ends its own attempt, because another process may have sent the same key. */
-function applyEnd({ keys }: State, record: RecordOf<'refused' | 'reused_key' | 'superseded' | 'in_doubt'>): void {
+function applyEnd(
+  { keys }: State,
+  record: RecordOf<'refused' | 'reused_key' | 'superseded' | 'in_doubt'>,
+): void {
   const use = keys.get(triggerIdOf(record));
   if (!use || !isUnresolved(use)) return;
   switch (record.type) {
@@ -164,7 +180,10 @@ function markInDoubt(use: KeyUse, record: RecordOf<'in_doubt'>): void {
   if (ended) ended.hasEnded = true;
 }
 
-function noteConflict(use: KeyUse, { name, activeExecutionId }: RecordOf<'refused' | 'in_doubt'>): void {
+function noteConflict(
+  use: KeyUse,
+  { name, activeExecutionId }: RecordOf<'refused' | 'in_doubt'>,
+): void {
   if (name === 'already_active')
     use.conflict = { activeExecutionId: activeExecutionId ?? use.conflict?.activeExecutionId };
 }
@@ -176,10 +195,23 @@ function applyStatus(state: State, record: RunRecord): void {
 }
 
 /** `use` must have an attempt without an outcome. */
-export function unresolvedOf({ attempts: all, isSuperseded, reason, conflict }: KeyUse): Complete<UnresolvedTrigger> {
+export function unresolvedOf({
+  attempts: all,
+  isSuperseded,
+  reason,
+  conflict,
+}: KeyUse): Complete<UnresolvedTrigger> {
   const [oldest] = all;
   if (!oldest) throw new Error('every attempt of this trigger has an outcome');
-  const { baseUrl, account, target, idempotencyKey, body, userProvided = false, at } = oldest.record;
+  const {
+    baseUrl,
+    account,
+    target,
+    idempotencyKey,
+    body,
+    userProvided = false,
+    at,
+  } = oldest.record;
   const attempts = all.map(({ record }) => record.attempt);
   const senders = all.flatMap(({ record: { process, at }, hasEnded }) =>
     process && !hasEnded ? [{ process, at }] : [],

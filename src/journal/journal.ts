@@ -18,7 +18,13 @@ import { fold, isUnresolved, type KeyUse, unresolvedOf } from './fold.ts';
 import { updateRun, withReport } from './fold-run.ts';
 import { type Log, type LogOptions, openLog } from './log.ts';
 import { allEntriesIn, entriesIn, isWithoutEnd, recordsMatching } from './read-entries.ts';
-import { type JournalRecord, type NewRecord, type RecordOf, runIdOf, triggerIdOf } from './records.ts';
+import {
+  type JournalRecord,
+  type NewRecord,
+  type RecordOf,
+  runIdOf,
+  triggerIdOf,
+} from './records.ts';
 
 /** Which of an automation's earlier runs predict how long the next one takes. */
 const pastFiles = { files: 16, ageMs: 90 * 24 * 3_600_000 };
@@ -26,7 +32,8 @@ const pastFiles = { files: 16, ageMs: 90 * 24 * 3_600_000 };
 const maxPastRuns = 20;
 
 /** This machine's journal. Throws only what `onTrouble` throws. What can't be read is unknown. */
-export const openJournal = (options: LogOptions): Journal => new Journal(openLog(options), options.nowMs);
+export const openJournal = (options: LogOptions): Journal =>
+  new Journal(openLog(options), options.nowMs);
 
 export class Journal {
   readonly #log: Log;
@@ -55,10 +62,19 @@ export class Journal {
   }
 
   /** Records a status of a run, unless it says nothing new. */
-  recordStatus(baseUrl: string, { target, executionId }: Run, reported: RunSnapshot | RunResult, error?: string): void {
+  recordStatus(
+    baseUrl: string,
+    { target, executionId }: Run,
+    reported: RunSnapshot | RunResult,
+    error?: string,
+  ): void {
     const recorded = this.find(executionId, { baseUrl });
     const report = { ...reported, executionId, error };
-    if (recorded?.kind === 'run' && isEqual(withReport(recorded, report, recorded.statusAt), recorded)) return;
+    if (
+      recorded?.kind === 'run' &&
+      isEqual(withReport(recorded, report, recorded.statusAt), recorded)
+    )
+      return;
     const earlier = recorded ?? this.find(executionId, { baseUrl, fresh: true });
     const first = earlier ? undefined : true;
     this.append({ type: 'status', baseUrl, target, ...report, first });
@@ -115,9 +131,13 @@ export class Journal {
   }
 
   /** A run by its id. With `fresh`, includes what other processes recorded since the last call. */
-  find(executionId: string, { baseUrl, fresh }: { baseUrl: string; fresh?: boolean }): RunEntry | undefined {
+  find(
+    executionId: string,
+    { baseUrl, fresh }: { baseUrl: string; fresh?: boolean },
+  ): RunEntry | undefined {
     const id = runIdOf({ baseUrl, executionId });
-    if (fresh || !(this.#remembered.has(id) || this.#missing.has(id))) this.#search(executionId, baseUrl);
+    if (fresh || !(this.#remembered.has(id) || this.#missing.has(id)))
+      this.#search(executionId, baseUrl);
     return this.#remembered.get(id);
   }
 
@@ -151,16 +171,24 @@ export class Journal {
    * target was active.
    */
   otherActiveRun(baseUrl: string, { target, executionId }: Run): RecordOf<'refused'> | undefined {
-    const records = [...recordsMatching(this.#log, { baseUrl, target, sinceMs: this.nowMs() - openMs })];
+    const records = [
+      ...recordsMatching(this.#log, { baseUrl, target, sinceMs: this.nowMs() - openMs }),
+    ];
     const began = records.findIndex((record) => isOfRun(record, executionId));
     let isFinal = false;
     let refused: RecordOf<'refused'> | undefined;
     for (const record of records.slice(began + 1)) {
       if (isOfRun(record, executionId)) isFinal ||= isEnd(record);
-      if (record.type !== 'refused' || record.name !== 'already_active' || !isOpen(record, this.nowMs())) continue;
+      if (
+        record.type !== 'refused' ||
+        record.name !== 'already_active' ||
+        !isOpen(record, this.nowMs())
+      )
+        continue;
       const { activeExecutionId } = record;
       // A refusal that names no run may mean this one, if it hadn't finished.
-      const isOther = activeExecutionId === undefined ? isFinal : !isSameId(activeExecutionId, executionId);
+      const isOther =
+        activeExecutionId === undefined ? isFinal : !isSameId(activeExecutionId, executionId);
       if (isOther) refused = record;
     }
     return refused;
@@ -168,7 +196,8 @@ export class Journal {
 
   /** The open triggers whose outcome isn't known, newest first. */
   unresolved(filter: { baseUrl?: string; target?: Target }): UnresolvedTrigger[] {
-    const isYoung = ({ attempts: [oldest] }: KeyUse) => oldest !== undefined && isOpen(oldest.record, this.nowMs());
+    const isYoung = ({ attempts: [oldest] }: KeyUse) =>
+      oldest !== undefined && isOpen(oldest.record, this.nowMs());
     return [...this.#openKeys({ ...filter, statuses: ['UNKNOWN'] }).values()]
       .filter((use) => isUnresolved(use) && isYoung(use))
       .map(unresolvedOf)
@@ -183,7 +212,8 @@ export class Journal {
     const keys = this.#openKeys({ baseUrl, target });
     const lastAttempt = keys.get(triggerIdOf({ baseUrl, target, idempotencyKey }))?.attempts.at(-1);
     if (!lastAttempt) return false;
-    const isOwnRun = ({ executionId, how }: KeyUse) => executionId !== undefined && how !== 'replayed';
+    const isOwnRun = ({ executionId, how }: KeyUse) =>
+      executionId !== undefined && how !== 'replayed';
     return [...keys.values()].some((use) => isOwnRun(use) && use.position > lastAttempt.position);
   }
 
@@ -207,9 +237,14 @@ export class Journal {
     const attempts = new Set<string>();
     let refusals = 0;
     for (const record of read) {
-      if (record.type === 'triggered' && record.account === key.account && triggerIdOf(record) === id)
+      if (
+        record.type === 'triggered' &&
+        record.account === key.account &&
+        triggerIdOf(record) === id
+      )
         attempts.add(record.attempt);
-      if (record.type === 'refused' && record.name === name && attempts.has(record.attempt)) refusals += 1;
+      if (record.type === 'refused' && record.name === name && attempts.has(record.attempt))
+        refusals += 1;
     }
     return refusals;
   }
@@ -223,7 +258,8 @@ export class Journal {
       // The entries come in the order of their records, not of their times, because a clock may
       // have been set.
       if (Date.parse(entry.at) < sinceMs) continue;
-      const durationMs = entry.kind === 'run' && isSuccess(entry.status) ? durationMsOf(entry) : undefined;
+      const durationMs =
+        entry.kind === 'run' && isSuccess(entry.status) ? durationMsOf(entry) : undefined;
       if (durationMs) durationsMs.push(durationMs);
     }
     return durationsMs;
@@ -231,7 +267,9 @@ export class Journal {
 }
 
 const isEnd = (record: JournalRecord) =>
-  'status' in record && record.status !== undefined && hasFinished({ ...record, status: record.status });
+  'status' in record &&
+  record.status !== undefined &&
+  hasFinished({ ...record, status: record.status });
 
 const isEqual = (one: object, other: object) => JSON.stringify(one) === JSON.stringify(other);
 

@@ -4,7 +4,14 @@ import { systemErrorName } from '../system/error-name.ts';
 import { UnsafePathError } from '../system/own-file.ts';
 import { appendLine, type Sync } from './append-line.ts';
 import { alwaysKept, filesIn, fullFileBytes, readFile } from './files.ts';
-import { type JournalRecord, linesIn, type NewRecord, pathOf, recordsIn, storedRecord } from './records.ts';
+import {
+  type JournalRecord,
+  linesIn,
+  type NewRecord,
+  pathOf,
+  recordsIn,
+  storedRecord,
+} from './records.ts';
 
 export interface Log {
   /**
@@ -55,12 +62,16 @@ export function openLog(options: LogOptions): Log {
     isReported = true;
   };
   if (folder === undefined) {
-    const append = () => report('there is no folder for the journal (set HOME or RUNCTL_STATE_DIR)', 'written');
+    const append = () =>
+      report('there is no folder for the journal (set HOME or RUNCTL_STATE_DIR)', 'written');
     return { append: () => void append(), *read() {}, *readLines() {} };
   }
   const fail = (doing: Lack, error: unknown) => {
     const lack = error instanceof UnsafePathError ? 'used' : doing;
-    report(`the journal in ${folder} can't be ${lack} (${systemErrorName(error) ?? (error as Error).message})`, lack);
+    report(
+      `the journal in ${folder} can't be ${lack} (${systemErrorName(error) ?? (error as Error).message})`,
+      lack,
+    );
   };
   const attempt = <T>(reading: () => T): T | undefined => {
     try {
@@ -106,7 +117,9 @@ export function openLog(options: LogOptions): Log {
 
   /** Newest first. */
   function chooseFiles({ sinceMs, files: most }: LogPart): string[] {
-    const paths = (attempt(() => filesIn(folder ?? '')) ?? []).slice(0, most).map(({ path }) => path);
+    const paths = (attempt(() => filesIn(folder ?? '')) ?? [])
+      .slice(0, most)
+      .map(({ path }) => path);
     if (sinceMs === undefined) return paths;
     const isOldest = (path: string, index: number) =>
       index + 1 >= alwaysKept && (attempt(() => begunMs(path)) ?? sinceMs) < sinceMs - clockSkewMs;

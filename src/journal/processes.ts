@@ -17,9 +17,11 @@ export function createProcesses({ ignoresKeys = false }: { ignoresKeys?: boolean
     /** `unknown` on another host or in another container. */
     stateOf(name: string): 'running' | 'ended' | 'unknown' {
       const [itsHost = '', itsPid, itsStart] = name.split(' ');
-      if (itsHost !== host) return !ignoresKeys && isBeforeBoot(itsHost, host) ? 'ended' : 'unknown';
+      if (itsHost !== host)
+        return !ignoresKeys && isBeforeBoot(itsHost, host) ? 'ended' : 'unknown';
       const { state, start } = statOf(Number(itsPid));
-      const isRunning = exists(Number(itsPid)) && start === itsStart && !endedStates.includes(state);
+      const isRunning =
+        exists(Number(itsPid)) && start === itsStart && !endedStates.includes(state);
       return isRunning ? 'running' : 'ended';
     },
   };

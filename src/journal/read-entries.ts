@@ -70,6 +70,7 @@ function candidatesIn(log: Log, filter: EntryFilter): Iterable<JournalRecord> {
 }
 
 /** A run whose status a poll may change. */
-export const isWithoutEnd = (entry: Entry): entry is RunEntry => isUnfinished(entry) || entry.kind === 'not_found';
+export const isWithoutEnd = (entry: Entry): entry is RunEntry =>
+  isUnfinished(entry) || entry.kind === 'not_found';
 
 const idOf = (entry: Entry) => (entry.kind === 'unresolved' ? triggerIdOf(entry) : runIdOf(entry));

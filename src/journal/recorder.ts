@@ -37,7 +37,14 @@ interface TriggerToRecord extends Trigger {
 
 /** Writes what becomes of a trigger to the journal. */
 export function createRecorder(journal: Journal, trigger: TriggerToRecord): Recorder {
-  const { baseUrl, target, idempotencyKey, userProvided, wasSentBefore, earlierAttempts = [] } = trigger;
+  const {
+    baseUrl,
+    target,
+    idempotencyKey,
+    userProvided,
+    wasSentBefore,
+    earlierAttempts = [],
+  } = trigger;
   const key = { baseUrl, target, idempotencyKey };
   const attempt = randomUuid();
   let isWritten = false;
@@ -56,14 +63,21 @@ export function createRecorder(journal: Journal, trigger: TriggerToRecord): Reco
     },
     inDoubt(fault, { isLast }) {
       isInDoubt = true;
-      journal.append({ type: 'in_doubt', ...key, ...reasonOf(fault), attempt, isLast: isLast || undefined });
+      journal.append({
+        type: 'in_doubt',
+        ...key,
+        ...reasonOf(fault),
+        attempt,
+        isLast: isLast || undefined,
+      });
     },
     started(run, attribution) {
       if (!isWritten) writeTriggered();
       const { how } = attributions[attribution];
       // No other process can know the run of a generated key if the response came at once.
       const isNew =
-        !(userProvided || isInDoubt) || journal.find(run.executionId, { baseUrl, fresh: true }) === undefined;
+        !(userProvided || isInDoubt) ||
+        journal.find(run.executionId, { baseUrl, fresh: true }) === undefined;
       journal.append({ type: 'accepted', ...trigger, ...run, how, first: isNew || undefined });
     },
     refused(fault) {

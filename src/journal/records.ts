@@ -11,8 +11,14 @@ interface Field<Value, IsRequired extends boolean> {
   value?: Value;
 }
 
-const text = <Value extends string = string>(): Field<Value, true> => ({ type: 'string', isRequired: true });
-const optionalText = <Value extends string = string>(): Field<Value, false> => ({ type: 'string', isRequired: false });
+const text = <Value extends string = string>(): Field<Value, true> => ({
+  type: 'string',
+  isRequired: true,
+});
+const optionalText = <Value extends string = string>(): Field<Value, false> => ({
+  type: 'string',
+  isRequired: false,
+});
 const optionalNumber = (): Field<number, false> => ({ type: 'number', isRequired: false });
 const optionalFlag = <Value extends boolean = boolean>(): Field<Value, false> => ({
   type: 'boolean',
@@ -92,9 +98,13 @@ export const recordFields = {
 type RecordType = keyof typeof recordFields;
 type ValueOf<F> = F extends Field<infer Value, boolean> ? Value : never;
 type ValuesOf<Fields> = {
-  [Name in keyof Fields as Fields[Name] extends { isRequired: true } ? Name : never]: ValueOf<Fields[Name]>;
+  [Name in keyof Fields as Fields[Name] extends { isRequired: true } ? Name : never]: ValueOf<
+    Fields[Name]
+  >;
 } & {
-  [Name in keyof Fields as Fields[Name] extends { isRequired: false } ? Name : never]?: ValueOf<Fields[Name]>;
+  [Name in keyof Fields as Fields[Name] extends { isRequired: false } ? Name : never]?: ValueOf<
+    Fields[Name]
+  >;
 };
 /** What a record of this type says, without the fields that all records have. */
 export type FieldsOf<Type extends RecordType> = ValuesOf<(typeof recordFields)[Type]>;
@@ -123,8 +133,13 @@ export function storedRecord(record: NewRecord, at: string): JournalRecord {
 /**
  * Identifies a run. Different services may use the same id, and the case of an id doesn't matter.
  */
-export const runIdOf = ({ baseUrl, executionId }: { baseUrl: string; executionId: string }): string =>
-  `${baseUrl}\n${executionId.toLowerCase()}`;
+export const runIdOf = ({
+  baseUrl,
+  executionId,
+}: {
+  baseUrl: string;
+  executionId: string;
+}): string => `${baseUrl}\n${executionId.toLowerCase()}`;
 
 /** Identifies a trigger. Only the target's path may contain a line break. */
 export const triggerIdOf = ({ baseUrl, idempotencyKey, target }: TriggerKey): string =>
@@ -153,11 +168,16 @@ function parsePath(text: string): Target | undefined {
 type AnyField = Field<unknown, boolean>;
 const tables = Object.entries<Record<string, AnyField>>(recordFields);
 const requiredNames = new Map<unknown, string[]>(
-  tables.map(([type, fields]) => [type, Object.keys(fields).filter((name) => fields[name]?.isRequired)]),
+  tables.map(([type, fields]) => [
+    type,
+    Object.keys(fields).filter((name) => fields[name]?.isRequired),
+  ]),
 );
 /** The type of each field, whichever record has it. */
 const fieldTypes = new Map(
-  tables.flatMap(([, fields]) => Object.entries(fields).map(([name, { type }]) => [name, type] as const)),
+  tables.flatMap(([, fields]) =>
+    Object.entries(fields).map(([name, { type }]) => [name, type] as const),
+  ),
 );
 
 /**
@@ -211,14 +231,17 @@ export const recordsIn = (bytes: Buffer, texts?: readonly string[]): JournalReco
 export function linesIn(bytes: Buffer, texts?: readonly string[]): string[] {
   if (texts && !texts.some((text) => bytes.includes(text))) return [];
   const lines = bytes.toString().split('\n');
-  return lines.filter((line) => line !== '' && (!texts || texts.some((text) => line.includes(text))));
+  return lines.filter(
+    (line) => line !== '' && (!texts || texts.some((text) => line.includes(text))),
+  );
 }
 
 function isStored(value: unknown): value is StoredFields {
   if (typeof value !== 'object' || value === null) return false;
   const fields = value as Record<string, unknown>;
   if (!hasCommonFields(fields)) return false;
-  if (requiredNames.get(fields.type)?.every((name) => fields[name] !== undefined) !== true) return false;
+  if (requiredNames.get(fields.type)?.every((name) => fields[name] !== undefined) !== true)
+    return false;
   for (const name in fields) {
     const type = fieldTypes.get(name);
     if (type !== undefined && typeof fields[name] !== type) return false;

@@ -32,7 +32,10 @@ interface Ids {
 const manyRuns = 2000;
 
 /** The records of what may have one of these statuses, oldest first. */
-export function* recordsWithStatus(search: StatusSearch, read: ReadLines): Generator<JournalRecord> {
+export function* recordsWithStatus(
+  search: StatusSearch,
+  read: ReadLines,
+): Generator<JournalRecord> {
   const ids = findIds(search, read);
   if (ids.runs.size === 0 && ids.keys.size === 0) return;
   if (ids.runs.size >= manyRuns) {
@@ -43,7 +46,8 @@ export function* recordsWithStatus(search: StatusSearch, read: ReadLines): Gener
 }
 
 const isAbout = ({ runs, keys }: Ids, line: string): boolean =>
-  (runs.size > 0 && runs.has(idIn(line, runLabel))) || (keys.size > 0 && keys.has(idIn(line, keyLabel)));
+  (runs.size > 0 && runs.has(idIn(line, runLabel))) ||
+  (keys.size > 0 && keys.has(idIn(line, keyLabel)));
 
 function findIds(search: StatusSearch, read: ReadLines): Ids {
   const { otherRuns = [] } = search;
@@ -80,7 +84,10 @@ function findersFor({ statuses = [], isUnfinished, baseUrl }: StatusSearch, ids:
  * `not_found`, a type of record.
  */
 function createStatusFinder(words: readonly string[], { runs }: Ids): Finder {
-  const pattern = new RegExp(words.map((word) => escapeRegExp(JSON.stringify(word))).join('|'), 'i');
+  const pattern = new RegExp(
+    words.map((word) => escapeRegExp(JSON.stringify(word))).join('|'),
+    'i',
+  );
   return {
     read(line) {
       const id = pattern.test(line) ? idIn(line, runLabel) : '';

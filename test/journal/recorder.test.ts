@@ -119,7 +119,9 @@ describe('an attempt', () => {
     linesIn(folder)
       .filter((line) => line !== '')
       .map((line) => JSON.parse(line));
-  const execution = { executionId: uuid(1), status: 'RUNNING', isFinal: false, startedAt: 'S', document: {} };
+  // Everything that a record of this type says about a run.
+  const reported = { executionId: uuid(1), status: 'SKIPPED', startedAt: 'S', completedAt: 'C' };
+  const execution = { ...reported, isFinal: true, document: {} };
 
   test.each<[string, object, NewRecord[], true | undefined]>([
     ['with a key of our own', {}, [status(1, 'RUNNING')], true],
@@ -136,7 +138,7 @@ describe('an attempt', () => {
       if (isLost) record.inDoubt(fault('lost').fault, { isLast: false });
       record.started(execution, 'generated_key');
       const [triggered, ...others] = recordsIn(folder).slice(known.length);
-      const run = { executionId: uuid(1), startedAt: 'S', how: 'started' };
+      const run = { ...reported, how: 'started' };
       expect(triggered).toMatchObject({ type: 'triggered', idempotencyKey: 'key-1', account, body: '{}', first: true });
       expect(others.at(-1)).toMatchObject({ type: 'accepted', idempotencyKey: 'key-1', account, ...run });
       expect(others.at(-1).first).toBe(first);

@@ -77,10 +77,11 @@ export const scenarios = {
   },
   'keys-ignored': {
     description:
-      'like lost-answer, but idempotency keys are ignored: repeating a trigger of quick starts a second run',
+      'like lost-answer, but idempotency keys are ignored: repeating a trigger of quick starts a second run; no response of steady is lost (try doctor --try-key steady)',
     automations: {
       '*': { losesFirst: ['trigger'], ignoresKeys: true },
       quick: { durationMs: 10, losesFirst: ['trigger'], ignoresKeys: true },
+      steady: { durationMs: 3 * secondMs, ignoresKeys: true },
     },
   },
   active: {

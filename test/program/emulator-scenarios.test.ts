@@ -26,6 +26,7 @@ test.each<[ScenarioName, string, number, string]>([
   ['lost-answer', 'trigger nightly --watch', 0, '2 triggers, 1 run, 0 runs started twice, 0 results not read'],
   ['keys-ignored', 'trigger nightly --watch', 12, '2 triggers, 1 run, 0 runs started twice, 0 results not read'],
   ['keys-ignored', 'trigger quick --watch', 0, '2 triggers, 2 runs, 1 run started twice, 1 result not read'],
+  ['keys-ignored', 'doctor --try-key steady --yes', 0, '3 triggers, 2 runs, 0 runs started twice, 1 result not read'],
   ['active', 'trigger nightly --watch', 5, '1 trigger, 0 runs, 0 runs started twice, 0 results not read'],
   ['active', 'trigger nightly --watch --if-active wait', 0, ' 1 run, 0 runs started twice, 0 results not read'],
 ])('in the scenario %s, %s exits with %i', async (name, line, code, summary) => {

@@ -32,6 +32,9 @@ const shells: Shell[] = [
   { shell: 'fish', args: ['--no-config', '-i'], teach: 'runctl completion fish | source' },
 ];
 
+/** Moves the cursor one character to the left (Ctrl-B). */
+const left = '\u0002';
+
 const oddName = `nightly "report" \`touch pwned\` it's`;
 
 /** A shell that has been taught, and types one line after another. */
@@ -136,7 +139,8 @@ for (const shell of shells) {
       ['runctl explain outc', ['explain', 'outcome_unknown']],
       ['runctl trigger ni', ['trigger', oddName]],
       ['runctl status --api-key-file my-k', ['status', '--api-key-file', 'my-key.txt']],
-    ])('%s and a tab', async (line, words) => {
+      [`runctl statu -q${left}${left}${left}`, ['status', '-q']],
+    ])('%j and a tab', async (line, words) => {
       expect(await session?.complete(line)).toEqual(words);
     });
   });

@@ -77,6 +77,13 @@ describe('a journal for two services', () => {
     },
   );
 
+  test('has no record of what the other service runs, and says so to whoever wants to recover it', async () => {
+    const { here, there } = await machine({ faults: [loseResponse({ nth: 1 })] });
+    expect((await there('trigger nightly --give-up-after 1ms')).code).toBe(12);
+    await here('trigger weekly');
+    expect((await there('recover weekly')).code).toBe(6);
+  });
+
   test('names the automations of the service to whoever names none', async () => {
     const { here, there } = await machine();
     await there('trigger nightly');

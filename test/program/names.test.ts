@@ -146,6 +146,11 @@ test.each([[['agent', 'trigger', 'nightly']], [['agent', 'status', id, '@last']]
   },
 );
 
+test.each(['nosuch', 'runctl.nosuch'])('a field that no document has starts no run: %s', async (path) => {
+  const { run, emulator } = await withMachine();
+  expect([(await run(`trigger nightly --field ${path}`)).code, emulator.requests]).toEqual([2, []]);
+});
+
 test.each(['status', 'result', 'watch'])(
   'a journal that cannot be read is not one without runs to %s',
   async (command) => {

@@ -18,8 +18,8 @@ export interface RecoverFlags {
   resend?: boolean;
 }
 
-/** An unresolved trigger, and what `recover` did about it. */
-interface Recovered {
+/** An unresolved trigger, and how sending it again went, or why it wasn't sent. */
+interface ResendResult {
   trigger: UnresolvedTrigger;
   /** The age of the trigger before it was sent again. */
   ageMs: number;
@@ -41,8 +41,8 @@ export async function recoverAll(
   ports: Ports,
   isSelected: (target: Target) => boolean = () => true,
 ): Promise<Recovery[]> {
-  const recovered = await recoverEach(flags, ports, isSelected);
-  const recoveries = recovered.map(
+  const results = await resendEach(flags, ports, isSelected);
+  const recoveries = results.map(
     (each): Recovery => ({
       trigger: each.trigger,
       ageMs: each.ageMs,
@@ -59,37 +59,37 @@ export async function recoverAll(
 }
 
 /** Sends them newest first, because a trigger isn't sent if a later one has a run. */
-async function recoverEach(
+async function resendEach(
   flags: RecoverFlags,
   ports: Ports,
   isSelected: (target: Target) => boolean,
-): Promise<Recovered[]> {
+): Promise<ResendResult[]> {
   const { journal, baseUrl, clock } = ports;
   const selected = journal.unresolved({ baseUrl }).filter(({ target }) => isSelected(target));
-  const recovered: Recovered[] = [];
+  const results: ResendResult[] = [];
   for (const trigger of selected) {
     const ageMs = ageOf(trigger, clock.nowMs());
     try {
-      recovered.push({ trigger, ageMs, result: await recoverOne(trigger, flags, ports) });
+      results.push({ trigger, ageMs, result: await resendOne(trigger, flags, ports) });
     } catch (error) {
       // If nothing was sent, the problem ends the command. Otherwise the triggers that were sent
       // are reported as well.
-      const isAnySent = recovered.some(
+      const isAnySent = results.some(
         ({ result }) => result.kind !== 'not_resent' && result.kind !== 'dry_run',
       );
       if (!isAnySent) throw error;
-      recovered.push({
+      results.push({
         trigger,
         ageMs,
         result: { kind: 'problem', problem: problemOrThrow(error) },
       });
     }
   }
-  return recovered;
+  return results;
 }
 
 /** Sends the same key again, which finds the run, or starts it if the trigger never arrived. */
-async function recoverOne(
+async function resendOne(
   trigger: UnresolvedTrigger,
   { dryRun, resend }: RecoverFlags,
   ports: Ports,
@@ -99,7 +99,7 @@ async function recoverOne(
   if (reason) return { kind: 'not_resent', reason };
   if (dryRun) return { kind: 'dry_run' };
   try {
-    return await send(trigger, ports);
+    return await sendAgain(trigger, ports);
   } catch (error) {
     return { kind: 'problem', problem: problemOrThrow(error) };
   }
@@ -121,7 +121,7 @@ function reasonNotToResend(
   return isRisky && !resend ? { kind: 'withheld' } : undefined;
 }
 
-async function send(trigger: UnresolvedTrigger, ports: Ports): Promise<TriggerResult> {
+async function sendAgain(trigger: UnresolvedTrigger, ports: Ports): Promise<TriggerResult> {
   if (ports.signal.aborted) return { kind: 'in_doubt', reason: { kind: 'signal' } };
   const ageMs = ageOf(trigger, ports.clock.nowMs());
   // If the record is dated in the future, the age isn't known. `--resend` sends it all the same.
@@ -130,16 +130,16 @@ async function send(trigger: UnresolvedTrigger, ports: Ports): Promise<TriggerRe
 }
 
 /** If the journal can't be read any more, what was sent is reported nevertheless. */
-function outcomeOrProblem(recovered: Recovered, flags: RecoverFlags, ports: Ports): TriggerOutcome {
+function outcomeOrProblem(sent: ResendResult, flags: RecoverFlags, ports: Ports): TriggerOutcome {
   try {
-    return outcomeOf(recovered, flags, ports);
+    return outcomeOf(sent, flags, ports);
   } catch (error) {
-    return outcomeOfProblem(recovered.trigger, problemOrThrow(error));
+    return outcomeOfProblem(sent.trigger, problemOrThrow(error));
   }
 }
 
 function outcomeOf(
-  { trigger, result }: Recovered,
+  { trigger, result }: ResendResult,
   { dryRun }: RecoverFlags,
   ports: Ports,
 ): TriggerOutcome {

@@ -41,7 +41,7 @@ export function createPollRetryPolicy(
   let silentMs = 0; // without the waits that the service asked for and those for a permit
   let backoffToCountMs = 0; // the last wait, which is silence if the next poll fails, too
   let missingPaths = 0;
-  const refusal = createRefusal(clock, session);
+  const refusalPeriod = createRefusalPeriod(clock, session);
 
   return {
     leftMs,
@@ -53,7 +53,7 @@ export function createPollRetryPolicy(
       backoffToCountMs = 0;
       count(fault);
       if (endsWatch(fault)) return { kind: 'polls_refused', fault };
-      const triedForMs = isOfRefusal(fault) ? Math.min(leftMs(), refusal.leftMs()) : leftMs();
+      const triedForMs = isRefusal(fault) ? Math.min(leftMs(), refusalPeriod.leftMs()) : leftMs();
       const backoff = backoffMs(failures, {}, triedForMs, random);
       if (backoff === undefined) return { kind: 'gave_up', giveUpAfterMs, fault };
       const minMs = cappedRetryAfterMs(fault.retryAfterMs ?? 0);
@@ -66,7 +66,7 @@ export function createPollRetryPolicy(
       };
     },
     /** A refusal of the new API key must last as long as one of the old key. */
-    renewed: refusal.end,
+    restartRefusalPeriod: refusalPeriod.end,
     /**
      * Returns the time since the first of the failed polls, with all waits. Undefined if the last
      * poll had a valid response.
@@ -77,7 +77,7 @@ export function createPollRetryPolicy(
       failures = 0;
       silentMs = 0;
       backoffToCountMs = 0;
-      refusal.end();
+      refusalPeriod.end();
       return afterMs;
     },
   };
@@ -91,18 +91,18 @@ export function createPollRetryPolicy(
   /** Counts what `endsWatch` asks for. */
   function count(fault: Fault): void {
     // Before the first valid response, a refusal ends the watch at once.
-    if (session.isAnswered && isOfRefusal(fault)) refusal.begin();
+    if (session.isAnswered && isRefusal(fault)) refusalPeriod.begin();
     if (!session.isAnswered && isMissingPath(fault)) missingPaths += 1;
   }
 
   function endsWatch(fault: Fault): boolean {
     if (fault.kind === 'unsendable') return true;
-    if (isOfRefusal(fault)) return !session.isAnswered || refusal.hasLasted();
+    if (isRefusal(fault)) return !session.isAnswered || refusalPeriod.hasLasted();
     if (session.isAnswered || isTooEarly(fault, sinceTriggerMs?.())) return false;
     return missingPaths > 1 || stopsEveryRequest(fault);
   }
 
-  function isOfRefusal(fault: Fault): boolean {
+  function isRefusal(fault: Fault): boolean {
     return isAuthOrNotFound(fault) && !isTooEarly(fault, sinceTriggerMs?.());
   }
 
@@ -112,7 +112,7 @@ export function createPollRetryPolicy(
 }
 
 /** How long the service has refused the polls. It begins again after a sleep or a stop. */
-function createRefusal(clock: Clock, session: WatchSession) {
+function createRefusalPeriod(clock: Clock, session: WatchSession) {
   let sinceMs: number | undefined;
   const leftMs = () => (sinceMs ?? Number.POSITIVE_INFINITY) + refusalMs - clock.elapsedMs();
   return {

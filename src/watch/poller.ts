@@ -156,7 +156,7 @@ export class Poller {
     if (reload.kind === 'changed') {
       // Of several API keys in a row, only the first begins a new period of refusal, because a
       // command may print another one each time.
-      if (!this.#hasNewApiKey) this.#retryPolicy.renewed();
+      if (!this.#hasNewApiKey) this.#retryPolicy.restartRefusalPeriod();
       this.#hasNewApiKey = true;
       return undefined;
     }

@@ -1,6 +1,6 @@
-// `npm test` in ten surroundings, in each of which it must be green. `npm run stress -- surroundings [name]...`
+// `npm test` in twelve surroundings, in each of which it must be green. `npm run stress -- surroundings [name]...`
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -20,6 +20,8 @@ const surroundings = {
     export HTTP_PROXY=http://127.0.0.1:9 HTTPS_PROXY=http://127.0.0.1:9 XDG_CONFIG_HOME=/nowhere XDG_STATE_HOME=/nowhere`,
   elsewhere: `cd '${copyTo('a clone')}'`,
   stranger: `cd '${folder}/a clone' && chown -R 54321 '${folder}' && export HOME='${folder}' && set -- setpriv --reuid 54321 --clear-groups "$@"`,
+  'read-only': `cd '${copyTo('fixed')}' && chown -R 54321 . && chmod 555 '${folder}' && export HOME='${folder}' && set -- setpriv --reuid 54321 --clear-groups "$@"`,
+  'no-ipv6': `set -- unshare --net sh -c 'ip link set lo up && echo 1 >/proc/sys/net/ipv6/conf/all/disable_ipv6 && exec "$@"' sh "$@"`,
 };
 
 /** A clone with the packages that are installed here. */
@@ -34,6 +36,7 @@ function copyTo(name) {
 const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(surroundings);
 const red = names.filter((name) => {
   console.log(`\n# ${name}`);
+  chmodSync(folder, 0o755);
   const argv = ['-c', `${surroundings[name]}; exec "$@"`, 'sh', 'npm', 'test'];
   const { status } = spawnSync('sh', argv, { cwd: root, stdio: 'inherit' });
   return status !== 0;

@@ -15,6 +15,7 @@ import {
   triggerCommandFor,
 } from './recover-commands.ts';
 
+/** The message for a trigger in doubt. Undefined if a later trigger has a run. */
 export function diagnosticInDoubt({
   target,
   triggerInfo,

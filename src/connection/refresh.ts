@@ -1,6 +1,6 @@
 import { withReport } from '../journal/fold-run.ts';
 import { type Entry, executionIdOf, type KnownRun, type RunEntry, runOf } from '../run/entry.ts';
-import type { Fault } from '../run/fault.ts';
+import { type Fault, isOverload } from '../run/fault.ts';
 import { defaults } from '../run/limits.ts';
 import type { Service } from '../run/service.ts';
 import { formatDuration } from '../system/time-text.ts';
@@ -44,10 +44,9 @@ export async function refreshRuns(
       );
     } else if (!signal.aborted) {
       faults.set(run.executionId, answer.fault);
-      const { httpStatus, retryAfterMs = 0 } = answer.fault;
-      if (httpStatus !== 429 && httpStatus !== 503) return;
+      if (!isOverload(answer.fault)) return;
       pausedBy = answer.fault;
-      limiter.pausePolls(retryAfterMs);
+      limiter.pausePolls(answer.fault.retryAfterMs ?? 0);
     } else
       faults.set(
         run.executionId,

@@ -252,6 +252,10 @@ const kindsThatStopEveryRequest: readonly FaultKind[] = [
 export const stopsEveryRequest = ({ kind }: Fault): boolean =>
   kindsThatStopEveryRequest.includes(kind);
 
+/** Whether the service has too many requests, so that no run should be polled for a while. */
+export const isOverload = ({ kind, httpStatus }: Fault): boolean =>
+  kind === 'throttled' || httpStatus === 503;
+
 /**
  * Whether a run was not found so soon after its trigger that the service may not be able to read
  * its own new run yet.

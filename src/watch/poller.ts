@@ -1,5 +1,5 @@
 import { faultAfterReload } from '../run/api-key-reload.ts';
-import type { Fault } from '../run/fault.ts';
+import { type Fault, isOverload } from '../run/fault.ts';
 import type { LastConfirmed, WatchEnd } from '../run/outcome.ts';
 import type { Run } from '../run/run.ts';
 import type { Answer, RequestOptions, RunResource } from '../run/service.ts';
@@ -184,7 +184,7 @@ export class Poller {
     const { limiter, emit } = this.#ports;
     const { run, resource, lastConfirmed } = this.#options;
     const { fault, retryInMs } = failed;
-    if (fault.kind === 'throttled' || fault.httpStatus === 503) limiter.pausePolls(minMs);
+    if (isOverload(fault)) limiter.pausePolls(minMs);
     if (this.#leftMs() > 0)
       emit({
         event: 'attempt_failed',

@@ -96,13 +96,17 @@ test.each(['UNKNOWN', 'NOT_FOUND'])(
   },
 );
 
-test('runs that are not asked about because the rate limit was reached have its code, too', async () => {
-  const { run, emulator } = await withMachine({ automations: { '*': { duration: '1h' } }, faults: [limited] });
-  await run(`trigger ${Array.from({ length: 40 }, (_, n) => `a${n}`).join(' ')}`);
-  const { code, stderr } = await run('list --status FAILED');
-  expect([code, stderr]).toEqual([9, expect.stringMatching(/^runctl: 40 runs .*HTTP 429/m)]);
-  expect(emulator.requests.filter(({ method }) => method === 'GET').length).toBeLessThan(40);
-});
+test.each([429, 403])(
+  'runs that are not asked about because the rate limit was reached have its code, too: %i',
+  async (status) => {
+    const faults = [{ ...limited, status }];
+    const { run, emulator } = await withMachine({ automations: { '*': { duration: '1h' } }, faults });
+    await run(`trigger ${Array.from({ length: 40 }, (_, n) => `a${n}`).join(' ')}`);
+    const { code, stderr } = await run('list --status FAILED');
+    expect([code, stderr]).toEqual([9, expect.stringMatching(/^runctl: 40 runs .*HTTP 4/m)]);
+    expect(emulator.requests.filter(({ method }) => method === 'GET').length).toBeLessThan(40);
+  },
+);
 
 test('four hundred runs take longer than a list polls: it says how many it could not poll, and --give-up-after gives it more time', async () => {
   const { run } = await withMachine({ automations: { '*': { duration: '1h', finalStatus: 'FAILED' } } });

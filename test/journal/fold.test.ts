@@ -32,48 +32,50 @@ test('no records mean nothing', () => {
   expect(folded()).toEqual({ runs: new Map(), keys: new Map(), places: [] });
 });
 
-describe('a run or a trigger', () => {
-  test.each<[string, NewRecord[], boolean]>([
-    ['a trigger without an outcome', [triggered(1)], false],
-    ['a run that was accepted', [triggered(1), accepted(1)], true],
-    ['a run that was accepted without a status', [{ ...accepted(1), status: undefined }], true],
-    ['a run that is paused', [status(1, 'PAUSED')], true],
+describe('isUnfinished', () => {
+  test.each<[title: string, isUnfinished: boolean, NewRecord[]]>([
+    ['a trigger without an outcome', false, [triggered(1)]],
+    ['a run that was accepted', true, [triggered(1), accepted(1)]],
+    ['a run that was accepted without a status', true, [{ ...accepted(1), status: undefined }]],
+    ['a run that is paused', true, [status(1, 'PAUSED')]],
     [
       'a run with an unknown status and an end',
-      [{ ...status(1, 'SKIPPED'), completedAt: '2026-01-02T03:04:05Z' }],
       false,
+      [{ ...status(1, 'SKIPPED'), completedAt: '2026-01-02T03:04:05Z' }],
     ],
-    ['a run with an unknown status and no date as its end', [{ ...status(1, 'SKIPPED'), completedAt: 'soon' }], true],
+    ['a run with an unknown status and no date as its end', true, [{ ...status(1, 'SKIPPED'), completedAt: 'soon' }]],
     [
       'a run with an unknown status and an end before its start',
+      true,
       [
         { ...status(1, 'RUNNING'), startedAt: '2026-01-02T03:04:06Z' },
         { ...status(1, 'SKIPPED'), completedAt: '2026-01-02T03:04:05Z' },
       ],
-      true,
     ],
-    ['a run that completed', [accepted(1), status(1, 'COMPLETED')], false],
-    ['a run that the service forgot', [accepted(1), notFound], false],
-  ])('%s is unfinished: %s', (_, records, expected) => {
+    ['a run that completed', false, [accepted(1), status(1, 'COMPLETED')]],
+    ['a run that the service no longer knows', false, [accepted(1), notFound]],
+  ])('is right about %s: %s', (_, expected, records) => {
     const [first] = listed(folded(...records));
     expect(first && isUnfinished(first.entry)).toBe(expected);
   });
+});
 
-  test.each<[string, NewRecord[], boolean]>([
-    ['the first record of its trigger', [triggered(1)], true],
-    ['a later attempt', [{ ...triggered(1), first: undefined }], false],
-    ['its trigger and the first record of the run', [triggered(1), { ...accepted(1), first: true }], true],
-    ['its trigger, and a run that may be known before', [triggered(1), accepted(1)], false],
-    ['an answer without its trigger', [{ ...accepted(1), first: true }], false],
-    ['the first status of a run', [{ ...status(1, 'RUNNING'), first: true }], true],
-    ['a later status', [status(1, 'RUNNING')], false],
-  ])('of which there is %s is known as a whole: %s', (_, records, isWhole) => {
+describe('isWhole, which says whether all records of an entry were read', () => {
+  test.each<[title: string, isWhole: boolean, NewRecord[]]>([
+    ['the first record of a trigger', true, [triggered(1)]],
+    ['a later attempt', false, [{ ...triggered(1), first: undefined }]],
+    ['a trigger and the first record of its run', true, [triggered(1), { ...accepted(1), first: true }]],
+    ['a trigger, and a run that may be known before', false, [triggered(1), accepted(1)]],
+    ['a response without its trigger', false, [{ ...accepted(1), first: true }]],
+    ['the first status of a run', true, [{ ...status(1, 'RUNNING'), first: true }]],
+    ['a later status', false, [status(1, 'RUNNING')]],
+  ])('is right about %s: %s', (_, isWhole, records) => {
     expect(listed(folded(...records)).map((each) => each.isWhole)).toEqual([isWhole]);
   });
 });
 
 describe('a run', () => {
-  test('that finished stays so, whatever comes later', () => {
+  test('stays finished, whatever record comes later', () => {
     for (const later of [notFound, status(1, 'RUNNING'), status(1, 'ODD'), accepted(1)])
       expect(runOf(folded(status(1, 'COMPLETED'), later))).toMatchObject({ status: 'COMPLETED', isFinal: true });
   });
@@ -81,11 +83,11 @@ describe('a run', () => {
   test.each([
     ['COMPLETED', 'FAILED'],
     ['FAILED', 'COMPLETED'],
-  ])('that finished %s and then %s has failed', (one, other) => {
+  ])('has failed if it finished as %s and then as %s', (one, other) => {
     expect(runOf(folded(status(1, one), status(1, other)))).toMatchObject({ status: 'FAILED' });
   });
 
-  test('that the service knows again has lost nothing but its status', () => {
+  test('has lost nothing but its status when the service knows it again', () => {
     const started = { ...accepted(1), account, startedAt: 'S' };
     const { statusAt: _, ...known } = runOf(folded(started)) as KnownRun;
     expect(runOf(folded(started, notFound, status(1, 'RUNNING')))).toEqual({ ...known, statusAt: atOf(2) });
@@ -103,7 +105,7 @@ describe('a run', () => {
     expect([...folded(record).runs.values()]).toMatchObject([values]);
   });
 
-  test('that was accepted without a status is RUNNING', () => {
+  test('is RUNNING if it was accepted without a status', () => {
     expect(runOf(folded({ ...accepted(1), status: undefined }))).toMatchObject({ status: 'RUNNING' });
   });
 
@@ -114,13 +116,13 @@ describe('a run', () => {
     expect(idsOf(state)).toEqual([uuid(1)]);
   });
 
-  test('stays that of its idempotency key when the service answers with another one, which has a place of its own', () => {
+  test('stays the run of its idempotency key when the service returns another run, which is listed apart', () => {
     const state = folded(triggered(1), accepted(1), { ...accepted(1), executionId: uuid(2) });
     expect(triggerOf(state)?.executionId).toBe(uuid(1));
     expect(listed(state)).toMatchObject([{ entry: runOf(state, 2), isWhole: false }, { entry: runOf(state, 1) }]);
   });
 
-  test('is listed once, however often its trigger was answered', () => {
+  test('is listed once, however many responses its trigger got', () => {
     expect(idsOf(folded(triggered(1), accepted(1), accepted(1), triggered(1)))).toEqual([uuid(1)]);
   });
 });
@@ -133,20 +135,20 @@ describe('the outcome of an attempt', () => {
     { type: 'superseded', ...key(1) },
   ];
 
-  test.each(outcomes)('%j of a trigger whose record is lost means nothing', (outcome) => {
+  test.each(outcomes)('$type means nothing if the record of its trigger is lost', (outcome) => {
     expect(folded(outcome)).toEqual(folded());
   });
 
-  test.each(outcomes)('%j changes nothing about a trigger that has a run', (outcome) => {
+  test.each(outcomes)('$type changes nothing about a trigger that has a run', (outcome) => {
     expect(folded(triggered(1), accepted(1), outcome)).toEqual(folded(triggered(1), accepted(1)));
   });
 
-  test('that the run has started resolves its trigger', () => {
+  test('resolves its trigger if it has a run', () => {
     const trigger = triggerOf(folded(triggered(1), { ...triggered(1), attempt: 'attempt-2' }, accepted(1)));
     expect(trigger && isUnresolved(trigger)).toBe(false);
   });
 
-  test('leaves another attempt with the same key unresolved, from the time of that on', () => {
+  test('leaves another attempt with the same key unresolved, which is as old as that attempt', () => {
     const state = folded(triggered(1), { ...triggered(1), attempt: 'attempt-2' }, refused(1));
     expect(triggerOf(state)?.attempts).toMatchObject([{ record: { attempt: 'attempt-2' } }]);
     expect(listed(state)).toMatchObject([{ entry: { at: atOf(1) } }]);
@@ -155,7 +157,7 @@ describe('the outcome of an attempt', () => {
   test.each<[string, Partial<typeof inDoubt & { isLast: true }>, string[]]>([
     ['goes on', {}, ['one', 'two']],
     ['has ended', { isLast: true }, ['two']],
-  ])('in doubt whose process %s says who still sends it', (_, fields, senders) => {
+  ])('if in doubt, names the processes that still send it if its own process %s', (_, fields, senders) => {
     const first = { ...triggered(1), process: 'one' };
     const second = { ...triggered(1), attempt: 'attempt-2', process: 'two' };
     const trigger = triggerOf(folded(first, second, { ...inDoubt, attempt: 'attempt-1', ...fields }));
@@ -163,7 +165,7 @@ describe('the outcome of an attempt', () => {
     expect(trigger && unresolvedOf(trigger).senders.map(({ process }) => process)).toEqual(senders);
   });
 
-  test('in doubt has met a conflict if that refused another use of its key', () => {
+  test('if in doubt, has met a conflict if a conflict refused another use of its key', () => {
     const again = { ...triggered(1), attempt: 'attempt-2' };
     const conflict = {
       ...refused(1),
@@ -180,7 +182,7 @@ describe('the outcome of an attempt', () => {
     }
   });
 
-  test('that nobody asks for any more stays listed, and is unknown again once the key is sent again', () => {
+  test('stays listed if it was superseded, and is unknown again once the key is sent again', () => {
     const records: NewRecord[] = [triggered(1), { type: 'superseded', ...key(1) }, triggered(2)];
     const superseded = folded(...records);
     expect(idsOf(superseded)).toEqual(['key-2', 'key-1']);
@@ -193,7 +195,7 @@ describe('the outcome of an attempt', () => {
     expect(trigger && isUnresolved(trigger)).toBe(true);
   });
 
-  test('after which it is triggered anew is no part of it, and its place is that of the new attempt', () => {
+  test('ends its trigger if it was refused, so a new attempt is listed in a place of its own', () => {
     const state = folded(triggered(1), triggered(2), refused(1), triggered(1));
     expect(idsOf(state)).toEqual(['key-1', 'key-2']);
     expect([...state.keys.values()].map(({ position, attempts }) => [position, attempts.length])).toEqual([
@@ -224,7 +226,7 @@ describe('an unresolved trigger', () => {
     expect(trigger?.senders).toEqual([{ process: 'host 1 1', at: trigger?.at }]);
   });
 
-  test('of which every attempt has an outcome is none', () => {
+  test('is an error if every attempt has an outcome', () => {
     const place = { isWhole: true };
     expect(() => unresolvedOf({ position: 1, attempts: [], place })).toThrow('every attempt');
   });

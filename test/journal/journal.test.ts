@@ -48,7 +48,7 @@ const reported = (status: string, fields: Partial<RunSnapshot> = {}): RunSnapsho
 });
 
 describe('the runs', () => {
-  test('come newest first, with all that is known of them', () => {
+  test('come newest first, with everything that is recorded of them', () => {
     const ended = { ...status(1, 'COMPLETED'), startedAt: 'S', completedAt: 'C', creditsCharged: 2.5, error: 'E' };
     const { open } = journalOf(triggered(1), accepted(1), triggered(2, weekly), accepted(2, weekly), ended);
     expect([...open().entries()]).toEqual([
@@ -73,8 +73,8 @@ describe('the runs', () => {
 
   test.each<[string, NewRecord[], object[]]>([
     ['a trigger without an outcome', [triggered(1)], [{ kind: 'unresolved', idempotencyKey: 'key-1' }]],
-    ['nothing that was refused', [triggered(1), refused(1)], []],
-    ["nothing with another target's key", [triggered(1), reusedKey], []],
+    ['no trigger that was refused', [triggered(1), refused(1)], []],
+    ["no trigger with another target's key", [triggered(1), reusedKey], []],
     ['a run whose trigger is not recorded', [accepted(1)], [{ executionId: uuid(1) }]],
     [
       'a run that was started elsewhere, from its first poll on',
@@ -82,12 +82,12 @@ describe('the runs', () => {
       [{ executionId: uuid(2) }, { executionId: uuid(1), status: 'FAILED' }],
     ],
     [
-      'runs of two addresses that share an id',
+      'runs of two base URLs that share an id',
       [status(1, 'FAILED'), { ...status(1, 'RUNNING'), baseUrl: elsewhere }],
       [{ status: 'RUNNING' }, { status: 'FAILED' }],
     ],
     [
-      'a run in the place of its first record, though it was triggered again',
+      'a run in the place of its first record, even if it was triggered again',
       [first(status(1, 'COMPLETED')), triggered(2), first(accepted(2)), again, accepted(1)],
       [{ executionId: uuid(2) }, { executionId: uuid(1), status: 'COMPLETED' }],
     ],
@@ -96,7 +96,7 @@ describe('the runs', () => {
       [triggered(1), triggered(2), first(accepted(2)), again],
       [{ executionId: uuid(2) }, { kind: 'unresolved', idempotencyKey: 'key-1' }],
     ],
-  ])('are %s', (_, records, expected) => {
+  ])('list %s', (_, records, expected) => {
     const runs = [
       ...journalOf(...records)
         .open()
@@ -118,7 +118,7 @@ describe('the runs', () => {
     expect(idsOf(open().entries(filter))).toEqual(expected.map(uuid));
   });
 
-  test('with strange names are found by them, and not by a key that looks like a name', () => {
+  test('are found by strange names, and not by a key that looks like a name', () => {
     const target = { projectId, automationName: 'a/"b"\n%2F\u{1F600}é\\' };
     const { open } = journalOf(status(1, 'RUNNING', target), {
       ...triggered(2, weekly),
@@ -147,8 +147,8 @@ test('the runs of a part of the journal are those that began in it', () => {
   expect([1, 2, 3].map(inFiles)).toEqual([[2], [2, 3], [2, 3, 1]].map((ids) => ids.map(uuid)));
 });
 
-describe('a run is found by its id', () => {
-  test('once it is recorded, by this process or, if it asks anew, by another one', () => {
+describe('a run that is looked for by its id', () => {
+  test('is found once it is recorded, by this process or, when it looks again, by another one', () => {
     const { open } = journalOf();
     const journal = open();
     for (const n of [1, 2]) expect(journal.find(uuid(n), { baseUrl })).toBeUndefined();
@@ -159,20 +159,20 @@ describe('a run is found by its id', () => {
     expect(statusIn(journal.find(uuid(2), { baseUrl, fresh: true }))).toBe('RUNNING');
   });
 
-  test('at its own base URL, and another one that has it is known', () => {
+  test('is found at its own base URL, and another base URL that has it is named', () => {
     const { open } = journalOf(accepted(1), { ...accepted(2), baseUrl: elsewhere });
     expect([1, 2].map((n) => statusIn(open().find(uuid(n), { baseUrl })))).toEqual(['RUNNING', undefined]);
     expect([1, 2].map((n) => open().findElsewhere(uuid(n), baseUrl))).toEqual([undefined, elsewhere]);
   });
 });
 
-test('a run is found at its own base URL, though the files of later ones have a run of another with its id', () => {
+test('a run is found at its own base URL even if later files have a run of another base URL with its id', () => {
   const { open } = journalOf(first(status(1, 'FAILED')));
   open(1).append({ ...first(status(1, 'RUNNING')), baseUrl: elsewhere });
   expect(open().find(uuid(1), { baseUrl })).toMatchObject({ status: 'FAILED' });
 });
 
-describe('another run of the automation was active', () => {
+describe('another run of the automation is known to have been active', () => {
   const namesIt = { ...refused(3), activeExecutionId: uuid(1) };
   const namesAnother = { ...refused(4), activeExecutionId: uuid(2) };
 
@@ -184,14 +184,18 @@ describe('another run of the automation was active', () => {
       'key-5',
     ],
     ['but not if this run was the active one', [accepted(1), namesIt], undefined],
-    ['but not if nobody knows which one it was, as this run had not finished', [accepted(1), refused(3)], undefined],
-    ['but not if that was before this run', [namesAnother, accepted(1)], undefined],
+    [
+      'but not if nobody knows which one it was, because this run had not finished',
+      [accepted(1), refused(3)],
+      undefined,
+    ],
+    ['but not if the refusal was before this run', [namesAnother, accepted(1)], undefined],
     [
       'but not if the trigger failed for another reason',
       [accepted(1), { ...namesAnother, name: 'no_credits' }],
       undefined,
     ],
-    ['but not if it is of another automation', [accepted(1), { ...namesAnother, target: weekly }], undefined],
+    ['but not if the refusal is of another automation', [accepted(1), { ...namesAnother, target: weekly }], undefined],
   ])('%s', (_, records, expected) => {
     for (const setMs of [0, -3_600_000, 3_600_000]) {
       const { open, clock } = createStateFolder();
@@ -203,7 +207,7 @@ describe('another run of the automation was active', () => {
     }
   });
 
-  test('and no refusal of more than a day ago says that it is still of interest', () => {
+  test('but not because of a refusal of more than a day ago', () => {
     const { open, clock } = journalOf(accepted(1), namesAnother);
     clock.nowMs += openMs;
     expect(open().otherActiveRun(baseUrl, run)).toBeUndefined();
@@ -211,7 +215,7 @@ describe('another run of the automation was active', () => {
 });
 
 describe('a status', () => {
-  test('is recorded once, the first one of a run as such', () => {
+  test('is recorded once, and the first one of a run is marked as the first', () => {
     const { open, recorded } = journalOf();
     for (const each of ['RUNNING', 'RUNNING', 'COMPLETED', 'COMPLETED'])
       open().recordStatus(baseUrl, run, reported(each));
@@ -219,7 +223,7 @@ describe('a status', () => {
     expect([recorded().length, recorded()[1].first]).toEqual([2, undefined]);
   });
 
-  test('that says less than is known is not recorded', () => {
+  test('is not recorded if it says less than the last one', () => {
     const { open, recorded } = journalOf();
     const record = (fields: Partial<RunSnapshot>, error?: string) =>
       open().recordStatus(baseUrl, run, reported('FAILED', fields), error);
@@ -345,7 +349,7 @@ test.each<[string, NewRecord[], string | undefined]>([
   ).toBe(expected);
 });
 
-test('what has a name, an id or a key is found however long ago it was, and in however old a file', () => {
+test('a name, an id or a key is found however old its record and its file are', () => {
   const { open, clock } = createStateFolder();
   const old = [triggered(1), { ...accepted(1), account }, triggered(2, weekly), triggered(3), refused(3)];
   for (const record of old) open(1).append(record);
@@ -360,7 +364,7 @@ test('what has a name, an id or a key is found however long ago it was, and in h
   expect(idsOf(journal.entries({ baseUrl, idPrefix: uuid(1).slice(0, -1) }))).toContain(uuid(1));
 });
 
-test('a run is unfinished although another service has one with its id that has finished', () => {
+test('a run is unfinished even if a run of another service with its id has finished', () => {
   const { open } = journalOf(first(status(1, 'RUNNING')), { ...status(1, 'FAILED'), baseUrl: elsewhere });
   expect(idsOf(open().unfinished({ baseUrl }))).toEqual([uuid(1)]);
 });
@@ -372,7 +376,7 @@ describe('durations', () => {
     return { ...status(n, final, target), startedAt, completedAt };
   };
 
-  test('are those of the last completed runs of the target at its service', () => {
+  test('are taken from the last completed runs of the target at its service', () => {
     const others = [status(6, 'COMPLETED'), ended(3, 30, 'FAILED'), ended(4, 40, 'COMPLETED', weekly), triggered(9)];
     const odd = [ended(5, -50), ended(8, 0), { type: 'not_found', baseUrl, ...run, executionId: uuid(10) } as const];
     const foreign = { ...ended(11, 110), baseUrl: elsewhere };
@@ -380,7 +384,7 @@ describe('durations', () => {
     expect(open().pastDurationsMs({ baseUrl, target: nightly })).toEqual([70_000, 20_000, 10_000]);
   });
 
-  test('of more than 90 days ago, or of more than twenty runs, say nothing of the next one', () => {
+  test('are not used if they are more than 90 days old, or of more than twenty runs', () => {
     const { open, clock } = journalOf(ended(1, 10), ended(2, 20));
     clock.nowMs += 90 * 24 * 3_600_000 - 1000;
     expect(open().pastDurationsMs({ baseUrl, target: nightly })).toEqual([20_000]);

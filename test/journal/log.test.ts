@@ -45,7 +45,7 @@ function writeFiles({ open }: StateFolder, ...records: NewRecord[]) {
 
 const idsIn = (entries: Iterable<Entry>) => Array.from(entries, idOf);
 
-test('the files of a journal are those that are named so, newest first', () => {
+test('the files of a journal are found by their names, newest first', () => {
   const folder = folderOf('', '');
   const others = ['journal-01.jsonl', 'journal-x.jsonl', 'journal-0.jsonl', 'xjournal.jsonl', 'journal.jsonl.bak'];
   for (const name of ['journal-12.jsonl', ...others]) writeFileSync(join(folder, name), '');
@@ -55,7 +55,7 @@ test('the files of a journal are those that are named so, newest first', () => {
 });
 
 describe('a file of the journal', () => {
-  test('and its folder are private', () => {
+  test('is private, and so is its folder', () => {
     const { open, folder, file } = createStateFolder();
     expect(open().append(triggered(1))).toBe(true);
     expect([statSync(folder).mode & 0o777, statSync(file).mode & 0o777]).toEqual([0o700, 0o600]);
@@ -82,7 +82,7 @@ describe('a file of the journal', () => {
     ['zeros that a power failure left', '\0'.repeat(5000)],
     ['bytes that are no text', Buffer.from([10, 0xff, 0xfe, 0xc3, 10])],
     ['one with Windows line ends', '\r\n\r\n{}\r\n'],
-  ])('may hold foreign lines: %s', (_, foreign) => {
+  ])('is read even if it has other lines: %s', (_, foreign) => {
     const { open, file, troubles } = createStateFolder();
     for (const record of [triggered(1), accepted(1)]) {
       open().append(record);
@@ -92,14 +92,14 @@ describe('a file of the journal', () => {
     expect(troubles).toEqual([]);
   });
 
-  test('may hold lines longer than what is read at a time', () => {
+  test('is read even if a line is longer than what is read at a time', () => {
     const { open } = createStateFolder();
     const body = JSON.stringify({ message: 'é'.repeat(1_500_000) });
     for (const record of [{ ...triggered(1), body }, triggered(2)]) open().append(record);
     expect(open().unresolved({ baseUrl })).toMatchObject([{ body: '{}' }, { body }]);
   });
 
-  test('that is full is followed by another, and all are read, but for one that was thrown away', () => {
+  test('is followed by another file when it is full, and all are read except a deleted one', () => {
     const state = createStateFolder();
     for (let n = 0; n < 20; n++) state.open(400).append(status(n, 'RUNNING'));
     const names = ['journal.jsonl', 'journal-1.jsonl', 'journal-9.jsonl'];
@@ -136,7 +136,7 @@ describe('a line', () => {
     expect(nextDescriptor()).toBe(before);
   });
 
-  test('of which the disk takes only a part is an error', () => {
+  test('fails if the disk takes only a part of it', () => {
     const { writeSync } = nodeFs;
     const full = vi.spyOn(nodeFs, 'writeSync').mockImplementation((fd) => writeSync(fd, '\non'));
     syncBuiltinESMExports();
@@ -148,7 +148,7 @@ describe('a line', () => {
   });
 });
 
-describe('a file system that', () => {
+describe('a file system', () => {
   /** A journal whose file can't be synchronized because of this error. */
   const openBroken = (error: object) => {
     const { folder, open } = createStateFolder();
@@ -162,7 +162,7 @@ describe('a file system that', () => {
   };
 
   test.each(['EINVAL', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP'])(
-    'can not synchronize a file (%s) has each record once',
+    'may be unable to synchronize a file (%s), and each record is still written once',
     (code) => {
       const { journal, folder, troubles } = openBroken({ code });
       const trigger = { ...key(1), account, userProvided: false, body: '{}' };
@@ -178,14 +178,14 @@ describe('a file system that', () => {
     ['EDQUOT', { errno: -122, code: 'Unknown system error -122' }],
     ['ESTALE', { errno: -116, code: 'UNKNOWN' }],
     ['EIO', { errno: -5, code: 'EIO' }],
-  ])('fails is named: %s', (name, error) => {
+  ])('is named by its error if it fails: %s', (name, error) => {
     const { journal, troubles } = openBroken(error);
     expect(journal.append(triggered(1))).toBe(false);
     expect(troubles).toEqual([expect.stringContaining(`can't be written (${name})`)]);
   });
 });
 
-describe('on the disk', () => {
+describe('fsync', () => {
   /** A journal that says what it puts on the disk, in order, and triggers that say when they are sent. */
   function openWatched(fileBytes?: number) {
     const { folder, file } = createStateFolder();
@@ -230,26 +230,26 @@ describe('on the disk', () => {
     return { journal, happened, send };
   }
 
-  test('are a trigger, its file and its folder before the first request is sent, then each trigger alone', async () => {
+  test('is called for a trigger, its file and its folder before the first request, and then for each trigger alone', async () => {
     const { send } = openWatched();
     expect(await send(1)).toEqual(['file of 1 records', 'the folder', 'its parent', 'request']);
     expect(await send(2)).toEqual(['file of 3 records', 'request']);
   });
 
-  test('is the name of every next file, too', async () => {
+  test('is called for the folder of every new file, too', async () => {
     const { send } = openWatched(1);
     await send(1);
     expect((await send(2)).slice(0, 4)).toEqual(['file of 1 records', 'the folder', 'its parent', 'request']);
   });
 
-  test('is no other record, but the file that it begins is safe for those that come', () => {
+  test('is called for no other record, but for a file that such a record begins', () => {
     const { journal, happened } = openWatched();
     for (const n of [1, 2]) expect(journal.append(refused(n))).toBe(true);
     expect(happened).toEqual(['the folder', 'its parent']);
   });
 });
 
-describe('of the files', () => {
+describe('reading files', () => {
   const day = (n: number) => Date.UTC(2026, 10, n);
   const begun = (n: number, atMs = day(n)) =>
     lineOf(status(n, 'RUNNING'), new Date(atMs).toISOString()) + lineOf(status(9, 'RUNNING'), '2026');
@@ -260,18 +260,18 @@ describe('of the files', () => {
   const hour = 3_600_000;
 
   test.each<[string, LogPart, number[]]>([
-    ['all are read, the oldest first', {}, [1, 2, 3, 4, 5, 6]],
-    ['all are read, the newest first', { newestFirst: true }, [6, 5, 4, 3, 2, 1]],
-    ['the newest are read', { files: 2 }, [5, 6]],
-    ['those since a time in the middle of one are read', { sinceMs: day(2) + hour }, [2, 3, 4, 5, 6]],
-    ['those since the begin of one are read, with the one before', { sinceMs: day(2) }, [1, 2, 3, 4, 5, 6]],
+    ['reads all, the oldest first', {}, [1, 2, 3, 4, 5, 6]],
+    ['reads all, the newest first', { newestFirst: true }, [6, 5, 4, 3, 2, 1]],
+    ['reads the newest', { files: 2 }, [5, 6]],
+    ['reads all since a time in the middle of one', { sinceMs: day(2) + hour }, [2, 3, 4, 5, 6]],
+    ['reads all since the begin of one, and the one before', { sinceMs: day(2) }, [1, 2, 3, 4, 5, 6]],
     [
-      'those since five minutes after the begin of one are read, with the one before, as the clock may have been off',
+      'reads all since five minutes after the begin of one, and the one before, because the clock may have been off',
       { sinceMs: day(2) + 300_000 },
       [1, 2, 3, 4, 5, 6],
     ],
-    ['the newest four are read for a time after all were begun', { sinceMs: day(9) }, [3, 4, 5, 6]],
-    ['all are read for a time before', { sinceMs: day(0) }, [1, 2, 3, 4, 5, 6]],
+    ['reads the newest four for a time after all were begun', { sinceMs: day(9) }, [3, 4, 5, 6]],
+    ['reads all for a time before', { sinceMs: day(0) }, [1, 2, 3, 4, 5, 6]],
   ])('%s', (_, part, expected) => {
     expect(numbersIn(part, ...[1, 2, 3, 4, 5, 6].map((n) => begun(n)))).toEqual(expected);
   });
@@ -279,20 +279,20 @@ describe('of the files', () => {
   test.each([
     ['two days back', day(3)],
     ['400 days ahead', day(400)],
-  ])('one of the newest three that was begun while the clock was %s hides no older one', (_, wrongMs) => {
+  ])('skips no older file because one of the newest three was begun while the clock was %s', (_, wrongMs) => {
     for (const wrong of [4, 5, 6]) {
       const files = [1, 2, 3, 4, 5, 6].map((n) => begun(n, n === wrong ? wrongMs : day(n)));
       expect(numbersIn({ sinceMs: day(2) + hour }, ...files)).toEqual([2, 3, 4, 5, 6]);
     }
   });
 
-  test('one of which nobody knows when it was begun hides no older one', () => {
+  test('skips no older file because nobody knows when a file was begun', () => {
     const files = [begun(1), 'torn\n', begun(3), begun(4), begun(5)];
     expect(numbersIn({ sinceMs: day(2) + hour }, ...files)).toEqual([1, Number.NaN, 3, 4, 5]);
   });
 });
 
-describe('trouble is said once, and the journal is done without', () => {
+describe('a failure is reported once, and the command goes on without the journal', () => {
   const asFolder = (path: string) => mkdirSync(path, { recursive: true });
   const unused = ({ folder }: StateFolder) => {
     mkdirSync(folder);
@@ -313,7 +313,7 @@ describe('trouble is said once, and the journal is done without', () => {
     ['its parent is a file', 'written', 'ENOTDIR', fileAsParent],
     ['the file is a device', 'written', 'not a regular file', device],
     ['others can write to the folder', 'used', 'other users', unused],
-  ])('when %s: it can not be %s', (_, lack, why, prepare) => {
+  ])('if %s, because it can not be %s', (_, lack, why, prepare) => {
     const state = createStateFolder();
     prepare(state);
     const troubles: string[] = [];
@@ -329,7 +329,7 @@ describe('trouble is said once, and the journal is done without', () => {
     expect(troubles).toEqual([expect.stringContaining(`can't be ${lack === 'used' ? 'used' : 'read'} (`)]);
   });
 
-  test('when there is no folder for it', () => {
+  test('if there is no folder for it', () => {
     const troubles: string[] = [];
     const onTrouble = (what: string, lack: string) => troubles.push(`${lack}: ${what}`);
     const journal = openJournal({ folder: undefined, nowMs: () => 0, onTrouble });
@@ -338,7 +338,7 @@ describe('trouble is said once, and the journal is done without', () => {
     expect(troubles).toEqual([expect.stringMatching(/^written: .*RUNCTL_STATE_DIR/)]);
   });
 
-  test("when a part of it can't be read; the rest is, and the newest two files suffice for the newest runs", () => {
+  test("if a part of it can't be read: the rest is read, and the newest two files are enough for the newest runs", () => {
     const state = createStateFolder();
     writeFiles(state, triggered(1), triggered(2), triggered(3));
     rmSync(state.file);
@@ -364,13 +364,16 @@ describe('old files', () => {
   test.each<[string, number, number[]]>([
     ['a year', yearMs, [6, 5, 4, 3, 2, 1, 0]],
     ['longer', yearMs + 1, [6, 5, 4, 3]],
-  ])('stay for a year with what is unresolved, and the newest four for good: after %s', (_, passedMs, expected) => {
-    const state = createStateFolder();
-    writeFiles(state, triggered(1), refused(2), ...[3, 4, 5, 6, 7].map(seen));
-    expect(leftOf(state, passedMs)).toEqual(expected);
-  });
+  ])(
+    'with something unresolved are kept for a year, and the newest four forever: after %s',
+    (_, passedMs, expected) => {
+      const state = createStateFolder();
+      writeFiles(state, triggered(1), refused(2), ...[3, 4, 5, 6, 7].map(seen));
+      expect(leftOf(state, passedMs)).toEqual(expected);
+    },
+  );
 
-  test('are removed when a new one is begun, and not before; what is left can be appended to and read', () => {
+  test('are removed only when a new file is begun, and the others can still be read and appended to', () => {
     const state = createStateFolder();
     writeFiles(state, triggered(1), ...[2, 3, 4].map(seen), accepted(1));
     state.clock.nowMs += yearMs + 1;
@@ -382,7 +385,7 @@ describe('old files', () => {
     expect(state.open().findKey(key(1))).toMatchObject({ kind: 'run' });
   });
 
-  test('do not go because a clock was 400 days ahead when a new one was begun', () => {
+  test('are not removed because a clock was 400 days ahead when a new file was begun', () => {
     const state = createStateFolder();
     writeFiles(state, triggered(1));
     state.clock.nowMs += 400 * 24 * 3_600_000;
@@ -394,7 +397,7 @@ describe('old files', () => {
   test.each<[string, (state: StateFolder) => void]>([
     ['hold a younger record', ({ file }) => appendFileSync(file, lineOf(seen(1), new Date(nowMs).toISOString()))],
     ['hold but a torn one', ({ file }) => writeFileSync(file, '{"schema":1,"at":"2020-01-01T00:00:00.000Z","ty')],
-  ])('that %s stay, and so do all after them', (_, change) => {
+  ])('are kept, with all after them, if they %s', (_, change) => {
     const state = createStateFolder();
     state.clock.nowMs = nowMs - 2 * yearMs;
     writeFiles(state, ...[1, 2, 3, 4, 5, 6].map(seen));
@@ -402,7 +405,7 @@ describe('old files', () => {
     expect(leftOf(state, 2 * yearMs)).toEqual([5, 4, 3, 2, 1, 0]);
   });
 
-  test('are sought without reading the newest', () => {
+  test('are looked for without reading the newest files', () => {
     const state = createStateFolder();
     writeFiles(state, seen(1));
     mkdirSync(join(state.folder, fileNameOf(1)));

@@ -13,7 +13,7 @@ describe('a trigger in doubt', () => {
   const process = 'host 1 1';
   const lost = fault('lost').fault;
 
-  test('is sent by its process until that gives up', () => {
+  test('is sent by its process until the process gives up', () => {
     const { open, clock } = createStateFolder();
     const record = createRecorder(open(), { ...ours, process });
     const at = new Date(clock.nowMs).toISOString();
@@ -70,9 +70,9 @@ describe('a run that was accepted', () => {
 
   test.each([
     ['with a key that the user gave', { userProvided: true }, false],
-    ['after an answer was lost', {}, true],
+    ['after a response was lost', {}, true],
     ['after an earlier process was left in doubt', { wasSentBefore: true }, false],
-  ])('%s stays finished where another process saw it finish before the answer came', (_, trigger, isLost) => {
+  ])('stays finished if another process saw it finish before the response came: %s', (_, trigger, isLost) => {
     const { open } = createStateFolder();
     const journal = open();
     expect(journal.find(uuid(1), { baseUrl })).toBeUndefined();
@@ -88,7 +88,7 @@ describe('a run that was accepted', () => {
     expect(open().find(uuid(1), { baseUrl })).toMatchObject({ status: 'COMPLETED', idempotencyKey: 'key-1' });
   });
 
-  test("is listed once and in its place although its trigger couldn't be written before", () => {
+  test("is listed once and in its place even if its trigger couldn't be written before", () => {
     const { open, folder, file } = createStateFolder();
     const seen = (number: number) => open().append({ ...status(number, 'RUNNING'), first: true });
     mkdirSync(file, { recursive: true });
@@ -103,7 +103,7 @@ describe('a run that was accepted', () => {
   });
 });
 
-test('a trigger that met a conflict keeps that, and the run that it named, though its answer is lost again', () => {
+test('a trigger that met a conflict keeps it, and the run that it named, even if another response is lost', () => {
   const { open } = createStateFolder();
   const record = createRecorder(open(), ours);
   record.sending();
@@ -125,11 +125,11 @@ describe('an attempt', () => {
 
   test.each<[string, object, NewRecord[], true | undefined]>([
     ['with a key of our own', {}, [status(1, 'RUNNING')], true],
-    ['with a key of our own, after a lost answer', { isLost: true }, [status(1, 'RUNNING')], undefined],
+    ['with a key of our own, after a lost response', { isLost: true }, [status(1, 'RUNNING')], undefined],
     ['with a key that the user gave', { userProvided: true }, [], true],
-    ['with such a key, whose run is known', { userProvided: true }, [status(1, 'RUNNING')], undefined],
+    ['with such a key, and its run is recorded', { userProvided: true }, [status(1, 'RUNNING')], undefined],
   ])(
-    '%s is written with its run, and whether that is new',
+    'is written with its run, and whether the run is new: %s',
     (_, { isLost, ...trigger }: { isLost?: true }, known, first) => {
       const { open, folder } = createStateFolder();
       for (const record of known) open().append(record);
@@ -148,7 +148,7 @@ describe('an attempt', () => {
   test.each<[FaultKind, string[], string]>([
     ['no_credits', ['triggered', 'refused'], 'no_credits'],
     ['reused_key', ['triggered', 'reused_key', 'refused'], 'rejected'],
-  ])('that is refused, %s, is written as %j', (kind, types, name) => {
+  ])('is refused (%s) and written as %j', (kind, types, name) => {
     const { open, folder } = createStateFolder();
     const record = createRecorder(open(), ours);
     record.sending();
@@ -171,7 +171,7 @@ describe('an attempt', () => {
       [triggered(1), { ...triggered(1), attempt: 'attempt-2' }],
       true,
     ],
-  ])('knows whether it comes second: if %s', (_, trigger, before, expected) => {
+  ])('knows whether its key was sent before: if %s', (_, trigger, before, expected) => {
     const { open } = createStateFolder();
     for (const record of before) open().append(record);
     const record = createRecorder(open(), { ...ours, ...trigger });
@@ -180,7 +180,7 @@ describe('an attempt', () => {
     expect(record.isTaken()).toBe(expected);
   });
 
-  test('knows what came of its key: nothing, another attempt in doubt, or a run', () => {
+  test('knows the state of its key: nothing, another attempt in doubt, or a run', () => {
     const { open } = createStateFolder();
     const { readKey } = createRecorder(open(), ours);
     expect(readKey()).toBeUndefined();

@@ -27,7 +27,7 @@ function parsed(record: unknown) {
 }
 
 describe('a line of the journal', () => {
-  test.each(Object.entries(kinds))('of type %s is a record only with all its fields', (type, fields) => {
+  test.each(Object.entries(kinds))('is a record of type %s only if it has all its fields', (type, fields) => {
     const record = { type, ...all, ...fields };
     expect(parsed(record)).toEqual(record);
     for (const [name, value] of Object.entries(record)) {
@@ -53,7 +53,7 @@ describe('a line of the journal', () => {
     ['userProvided', false],
     ['isLast', true],
     ['a field of a later version', ['any']],
-  ])('may have %s as well, of the right type', (name, value) => {
+  ])('may also have the field %s, but only of the right type', (name, value) => {
     const record = { type: 'accepted', ...all, ...kinds.accepted, [name]: value };
     expect(parsed(record)).toEqual(record);
     expect(parsed({ ...record, [name]: { value } }) === undefined).toBe(!name.includes(' '));
@@ -68,7 +68,7 @@ describe('a line of the journal', () => {
     ['a later schema', { ...status, schema: 2 }],
     ['a time that nobody can read', { ...status, at: 'yesterday' }],
     ['a time to which none can be added', { ...status, at: '+012026-11-22T03:00:00Z' }],
-  ])('with %s is no record', (_, value) => expect(parsed(value)).toBeUndefined());
+  ])('is no record with %s', (_, value) => expect(parsed(value)).toBeUndefined());
 
   test.each([JSON.stringify(status).slice(0, -1), JSON.stringify(status).slice(1), ''])(
     'that is torn is none: %s',
@@ -76,13 +76,13 @@ describe('a line of the journal', () => {
   );
 });
 
-describe('the path of a target', () => {
+describe('the path by which a record names its target', () => {
   const targets: fc.Arbitrary<Target> = fc.record({
     projectId: fc.uuid(),
     automationName: fc.string({ unit: anyCharacter, minLength: 1 }),
   });
 
-  test('leads back to it', () => {
+  test('gives the target back', () => {
     fc.assert(
       fc.property(targets, (target) => {
         expect(parseRecord(JSON.stringify({ ...status, target: pathOf(target) }))?.target).toEqual(target);
@@ -102,7 +102,7 @@ describe('the path of a target', () => {
     'automation//x',
     'automation/x/',
     'other/x/y',
-  ])('is not %j', (path) => expect(parsed({ ...status, target: path })).toBeUndefined());
+  ])('can not be %j', (path) => expect(parsed({ ...status, target: path })).toBeUndefined());
 });
 
 describe('a filter', () => {
@@ -116,7 +116,7 @@ describe('a filter', () => {
     [{ automations: [{ automationName: 'nightly' }, { automationName: 'weekly' }] }, ['/nightly"', '/weekly"']],
     [{ automations: [{ automationName: 'a "b"' }] }, ['/a \\"b\\""']],
     [{ idPrefix: '4Bd' }, ['"4Bd', '"4bd', '"4BD']],
-  ])('searches lines for what stands in every record that %j chooses: %j', (filter, texts) => {
+  ])('with %j searches lines for the texts %j, which every chosen record has', (filter, texts) => {
     expect(textsOf(filter)).toEqual(texts);
   });
 
@@ -130,7 +130,7 @@ describe('a filter', () => {
     ],
     [['é'], [3]],
     [['nothing'], []],
-  ])('finds by the texts %j the records of the lines in which one of them stands', (texts, expected) => {
+  ])('with the texts %j finds the records of the lines that have one of them', (texts, expected) => {
     const target = { ...nightly, automationName: 'zwölf é' };
     const records = [statusOf(1, 'FAILED'), statusOf(2, 'RUNNING'), statusOf(3, 'FAILED', target)];
     const bytes = Buffer.from(records.map((record) => lineOf(record, all.at)).join('{"torn"\n'));
@@ -156,7 +156,7 @@ describe('a filter', () => {
     [{ idPrefix: '4b7' }, nightly, true],
     [{ idPrefix: 'b7' }, nightly, false],
     [{ hasRun: true }, nightly, true],
-  ])('%j chooses a record of %s: %s', (filter, target, expected) => {
+  ])('with %j chooses a record of %s: %s', (filter, target, expected) => {
     expect(isMatch({ ...stored, target }, filter)).toBe(expected);
   });
 });

@@ -74,19 +74,19 @@ test.each<[words: string[], values: string[]]>([
   [['config', 'get', 'req'], ['requestTimeout']],
   [['emulator', '--scenario', 'lost'], ['lost-answer']],
   [['result', '--field', 'summary.succ'], ['summary.succeededSteps']],
-])('%j may go on as %j', (words, values) => {
+])('after %j, these candidates are offered: %j', (words, values) => {
   const lines = createCompleter()('fish', ...words)
     .split('\n')
     .slice(0, -1);
   expect(lines.map((line) => line.split('\t')[0]).sort()).toEqual([...values].sort());
 });
 
-test('a candidate says what it is: a command what it does, a run what was last known of it', () => {
+test('a candidate has a description: what a command does, or the last recorded status of a run', () => {
   expect(createCompleter()('fish', 'stat')).toBe("status\tshow a run's current status\n");
   expect(createCompleter()('fish', 'status', uuid(1))).toBe(`${uuid(1)}\tnightly FAILED 2026-11-21 03:00\n`);
 });
 
-test('the runs of every service complete where no base URL is set', () => {
+test('without a base URL, the runs of every service are offered', () => {
   expect(createCompleter({})('fish', 'status', uuid(4))).toContain(uuid(4));
 });
 
@@ -118,7 +118,7 @@ describe('bash', () => {
     [`runctl 'it`, { words: ['runctl', 'it'], quote: "'" }],
     ['runctl ""', { words: ['runctl', ''], quote: '' }],
     ['runctl "a\\"b', { words: ['runctl', 'a"b'], quote: '"' }],
-  ])('means by the line %j the words %j', (line, typed) => {
+  ])('splits the line %j into %j', (line, typed) => {
     expect(splitLine(line)).toEqual(typed);
   });
 
@@ -150,6 +150,6 @@ test.each<[Shell, value: string, about: string, printed: string]>([
   ['zsh', 'a:b\\c', 'it: is', 'a\\:b\\\\c:it: is\n'], // a colon stands before what a value means
   ['fish', 'a\u001B[2Jb', '', ''],
   ['fish', 'a\nb', '', ''],
-])('%s is given the candidate %j (%s) as %j', (shell, value, description, printed) => {
+])('for %s, the candidate %j (%s) is printed as %j', (shell, value, description, printed) => {
   expect(printCandidates([{ value, description }], shell, plain)).toBe(printed);
 });

@@ -97,12 +97,12 @@ describe('a run argument', () => {
     ['lacks its project, which no setting has', `nightly/${a}`, 'no project'],
     ['is a project and an id', `${project(1)}/${c}`, "isn't a run"],
     ["can't be sent in a path", '..', '".."'],
-  ])('that %s is refused', async (_, text, why) => {
+  ])('is refused if it %s', async (_, text, why) => {
     const machine = createMachine([`nightly ${b}`, `nightly ${a}`, `weekly ${c}`]);
     expect(await machine.find(text)).toContain(why);
   });
 
-  test('that is the beginning of several ids gets them to choose from, the newest first', async () => {
+  test('lists the ids to choose from, newest first, if it is the beginning of several', async () => {
     const machine = createMachine([`nightly ${a}`, `weekly ${b}`, `hourly ${c}`]);
     await machine.find('aaaa');
     expect(machine.hints).toEqual(
@@ -118,13 +118,13 @@ describe('a run argument', () => {
   test.each([
     ['constructor', 'runctl list'],
     ['abc', 'at least 4 characters'],
-  ])('that is no name, %s, gets the right word', async (text, hint) => {
+  ])('that is no name, %s, is answered with the right word', async (text, hint) => {
     const machine = createMachine([`nightly ${a}`]);
     expect(await machine.find(text)).toContain(`"${text}"`);
     expect(machine.hints.join()).toContain(hint);
   });
 
-  test('that names an automation of two projects is refused unless the project is given', async () => {
+  test('is refused if it names an automation of two projects, unless the project is given', async () => {
     const known = [`nightly@1 ${a}`, `nightly@2 ${b}`, `nightly@1 ${c}`];
     expect(await createMachine(known).find('nightly')).toContain(`${project(1)}/nightly and ${project(2)}/nightly`);
     expect(await createMachine(known, { inForce: project(2) }).find('nightly')).toBe(`nightly ${b}`);
@@ -132,7 +132,7 @@ describe('a run argument', () => {
   });
 
   test.each([a, `${project(1)}/nightly/${a}`])(
-    'that names a run of another base URL is refused, and that one is named: %s',
+    'is refused if it names a run of another base URL, which the message names: %s',
     async (text) => {
       const { find, hints } = createMachine([`nightly ${a} ${elsewhere}`]);
       expect(await find(text)).toMatch(new RegExp(`${a} .*${elsewhere}.*${baseUrl}`));
@@ -154,7 +154,7 @@ describe('a later trigger whose outcome is unknown', () => {
     expect(machine.warnings).toEqual([expect.stringMatching(/nightly .*runctl recover.* before it/)]);
   });
 
-  test('is not mentioned where a run came after it, or where it is another automation', async () => {
+  test('is not mentioned if a run came after it, or if it is of another automation', async () => {
     const machine = createMachine(['nightly', `nightly ${a}`, 'weekly']);
     expect(await machine.find('nightly')).toBe(`nightly ${a}`);
     expect(machine.warnings).toEqual([]);
@@ -177,7 +177,7 @@ describe('a run in a command to type next', () => {
   });
 });
 
-test('the time since the trigger of a run of the journal goes by the wall clock', () => {
+test('the time since the trigger of a recorded run is measured by the wall clock', () => {
   const { connection } = createMachine([`nightly ${a}`]);
   const record = connection.journal.find(a, connection);
   if (!record) return expect.unreachable('the journal holds the run');
@@ -189,7 +189,7 @@ test('the time since the trigger of a run of the journal goes by the wall clock'
 });
 
 test.each([executionId, executionId.toUpperCase()])(
-  'a run is found in either case of its id, and keeps the one that the service wrote: %s',
+  'a run is found by its id in any case of letters, and keeps the case of the service: %s',
   async (written) => {
     const { find } = createMachine([`nightly ${written}`]);
     for (const typed of [executionId, executionId.toUpperCase()]) {
@@ -200,7 +200,7 @@ test.each([executionId, executionId.toUpperCase()])(
   },
 );
 
-test('the id of a run that is not on record is sent as it was typed', async () => {
+test('the id of a run that is not recorded is sent as it was typed', async () => {
   const capitals = executionId.toUpperCase();
   expect(await createMachine([]).find(`${project(1)}/nightly/${capitals}`)).toBe(`nightly ${capitals}`);
 });

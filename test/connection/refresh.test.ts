@@ -13,7 +13,7 @@ const unfinished = (id: string): KnownRun => ({
   ...{ kind: 'run', executionId: id, status: 'OLD', isFinal: false, statusAt: '' },
 });
 
-test('runs are polled for 3 s in all, and those that were answered by then are known', async () => {
+test('runs are polled for 3 s in all, and the responses until then are used', async () => {
   const context = createMemory();
   const { clock } = context;
   const status: Service['status'] = async (asked, signal) => {
@@ -28,7 +28,7 @@ test('runs are polled for 3 s in all, and those that were answered by then are k
   expect([clock.elapsedMs(), faults.size]).toEqual([3_000, 2]);
 });
 
-test('each run has the reason why it could not be polled, and not the reason of another', async () => {
+test('each run has its own reason why it could not be polled', async () => {
   const service = scriptedService({ status: [fault('not_found'), fault('unauthorized'), fault('unavailable')] });
   const runs = [forgotten, unfinished('a'), unfinished('b')];
   const { faults } = await refreshRuns(runs, 3_000, createConnection(service));

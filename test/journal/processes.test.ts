@@ -12,7 +12,7 @@ function parts() {
   return { own, stateOf, host, pid, start };
 }
 
-test.runIf(process.platform === 'linux')('names a process by its host, boot, container, id and start', () => {
+test.runIf(process.platform === 'linux')('a process is named by its host, boot, container, id and start', () => {
   const [, boot, container, itsPid, itsStart] =
     /^[^/ ]+\/([\da-f-]{36})\/pid:\[(\d+)\] (\d+) (\d+)$/.exec(createProcesses().own) ?? [];
   // The second field is the name in brackets, which may hold blanks and brackets, too.
@@ -25,12 +25,12 @@ test.runIf(process.platform === 'linux')('names a process by its host, boot, con
   ]);
 });
 
-test('knows that this process runs', () => {
+test('this process is running', () => {
   const { own, stateOf } = parts();
   expect([stateOf(own), createProcesses().stateOf(own)]).toEqual(['running', 'running']);
 });
 
-test('knows that another process has exited', async () => {
+test('another process that has exited has ended', async () => {
   const { stateOf, host, start } = parts();
   const child = spawn(process.execPath, ['-e', '']);
   await once(child, 'exit');
@@ -52,7 +52,7 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
-test.runIf(process.platform === 'linux')('does not take one that has the id of another for it', () => {
+test.runIf(process.platform === 'linux')('a process that has the id of an earlier one is not taken for it', () => {
   const { stateOf, host, pid } = parts();
   expect(stateOf(`${host} ${pid} 7`)).toBe('ended');
 });
@@ -60,7 +60,7 @@ test.runIf(process.platform === 'linux')('does not take one that has the id of a
 test.each([
   ['EPERM', 'running'],
   ['ESRCH', 'ended'],
-])("takes a process that a signal can't be sent to because of %s for one that is %s", (code, state) => {
+])('after the error %s from a signal, the state of a process is %s', (code, state) => {
   const { own, stateOf } = parts();
   const kill = vi.spyOn(process, 'kill').mockImplementation(() => {
     throw Object.assign(new Error(code), { code });
@@ -73,7 +73,7 @@ test.each([
   expect(stateOf(own)).toBe(state);
 });
 
-test('knows nothing of another host', () => {
+test('the state of a process on another host is unknown', () => {
   const { stateOf, pid, start } = parts();
   expect(stateOf(`elsewhere ${pid} ${start}`)).toBe('unknown');
 });
@@ -81,7 +81,7 @@ test('knows nothing of another host', () => {
 test.runIf(process.platform === 'linux').each([
   ['ended', {}],
   ['unknown', { ignoresKeys: true }],
-])('takes a process of before the last boot for one that is %s, if the setting is %j', (state, settings) => {
+])('the state of a process from before the last boot is %s if the setting is %j', (state, settings) => {
   const { own, stateOf } = createProcesses(settings);
   const boot = /(?<=^[^/]+\/)[^/]+/;
   expect(stateOf(own.replace(boot, 'another-boot'))).toBe(state);
@@ -90,7 +90,7 @@ test.runIf(process.platform === 'linux').each([
   expect(stateOf(own.replace(/^[^/]+/, 'elsewhere').replace(boot, 'another-boot')), 'another host').toBe('unknown');
 });
 
-test('knows a process by its id alone where nothing says when it started', () => {
+test('a process is known by its id alone if nothing says when it started', () => {
   const { stateOf, host } = parts();
   // 0 is the process group of this process, of which /proc knows nothing.
   expect(stateOf(`${host} 0 `)).toBe('running');

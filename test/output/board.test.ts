@@ -99,7 +99,7 @@ test('several runs have rows in columns, and one that is done leaves a line abov
   expect(await lines()).toEqual(['✖ FAILED third id-third', expect.stringMatching(/^. 1 of 3 done$/), ...rows]);
 });
 
-test('one of several that got no run is named at once, and counted', async () => {
+test('one of several triggers that got no run is named at once, and counted', async () => {
   const { emit, lines } = onBoard({ runs: 2 });
   emit(status(nightly));
   emit({
@@ -113,7 +113,7 @@ test('one of several that got no run is named at once, and counted', async () =>
   expect(await lines()).toEqual(shown);
 });
 
-test('of more than ten runs, the others are only counted', async () => {
+test('of more than ten runs, only ten have rows and the others are counted', async () => {
   const { emit, lines } = onBoard({ runs: 12 });
   for (let n = 0; n < 12; n++) emit(status(runOf(`run-${n}`)));
   const shown = await lines();
@@ -121,7 +121,7 @@ test('of more than ten runs, the others are only counted', async () => {
 });
 
 test.each([1, 2])(
-  'one of %i runs shows what is wrong at the first failed poll, and what was confirmed from the second on',
+  'a row (of %i) shows what is wrong after the first failed poll, and what was confirmed after the second',
   async (runs) => {
     const { emit, sleep, lines } = onBoard({ runs });
     for (const event of [status(nightly), failed(nightly, 1)]) emit(event);
@@ -137,7 +137,7 @@ test.each([1, 2])(
   },
 );
 
-test('a finished run shows how long it took, however long its result is in coming', async () => {
+test('a finished run shows how long it took, even while its result is read', async () => {
   const { emit, sleep, lines } = onBoard({ usual: 'usually 5m' });
   const times = { startedAt: '1970-01-01T00:00:00Z', completedAt: '1970-01-01T00:00:07Z' };
   emit({ ...ends(nightly), snapshot: { ...state('FAILED'), ...times } } as RunEvent);
@@ -159,7 +159,7 @@ test('a frame is drawn only if the text has changed, at most once a second, and 
   expect(written()).not.toContain('\u001B[?25');
 });
 
-test('a board that was stopped and goes on in the background leaves the lines of the shell alone, and writes its own', async () => {
+test('a board that was stopped and continues in the background writes lines, and erases none of the shell', async () => {
   const { emit, sleep, resume, lines, stop, written } = onBoard({ runs: 2 });
   for (const event of [status(nightly), status(weekly)]) emit(event);
   await lines();
@@ -173,7 +173,7 @@ test('a board that was stopped and goes on in the background leaves the lines of
   expect(after).toMatch(/^\S+ \S+ \+0000 nightly FAILED\n$/);
 });
 
-test('a board that was stopped and goes on in the foreground is drawn below the lines of the shell', async () => {
+test('a board that was stopped and continues in the foreground is drawn below the lines of the shell', async () => {
   const { emit, resume, lines, stop } = onBoard();
   emit(status(nightly));
   await lines();
@@ -195,7 +195,7 @@ test('a run that is only triggered has no row', async () => {
 test.each([
   [1, /. nightly RUNNING 0s/],
   [2, /^$/],
-])('the active run that one of %i waits for has a row while there is no other: %s', async (runs, row) => {
+])('the active run that a trigger (of %i) waits for has a row if there is no other: %s', async (runs, row) => {
   const { emit, lines } = onBoard({ runs });
   emit({ ...status(nightly), isActiveRun: true });
   expect((await lines()).join()).toMatch(row);
@@ -211,7 +211,7 @@ const names = fc.uniqueArray(fc.constantFrom('a', 'nightly', 'a-name-that-is-lon
 test.each([
   ['of any size', fc.tuple(fc.integer({ min: 20, max: 300 }), fc.integer({ min: 2, max: 40 })), 0],
   ['that is resized on a screen that holds it all', size, 3],
-])('a board %s fits, and leaves nothing behind', async (_, sizes, maxLength) => {
+])('a board %s fits the terminal, and nothing of it is left at the end', async (_, sizes, maxLength) => {
   await fc.assert(
     fc.asyncProperty(names, sizes, fc.array(size, { maxLength }), async (automations, [columns, rows], resizes) => {
       const { emit, above, stop, lines, resize, stderr } = onBoard({ columns, rows, runs: 9 });

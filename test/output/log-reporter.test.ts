@@ -31,8 +31,8 @@ const done = (pending: number) =>
   ({ event: 'run_done', run, document: {}, pending, failure: { name: 'not_found', endsAll: false } }) as const;
 
 // How each line reads is in test/words.txt.
-describe('a sentence of a log', () => {
-  test('is written of a wait for another run every five minutes', async () => {
+describe('the log', () => {
+  test('has a sentence about a wait for another run every five minutes', async () => {
     const memory = createMemory();
     const { emit } = createLogReporter(memory);
     for (let second = 0; second <= 660; second += 5) {
@@ -42,14 +42,14 @@ describe('a sentence of a log', () => {
     expect(memory.err().match(/^nightly /gm)).toHaveLength(3);
   });
 
-  test('is written of a warning once', () => {
+  test('has a sentence about each warning, once', () => {
     const memory = createMemory();
     const { emit } = createLogReporter(memory);
     for (const message of ['a', 'b', 'a']) emit({ event: 'warning', name: 'hook_failed', message });
     expect(memory.err()).toBe('runctl: a\nrunctl: b\n');
   });
 
-  test('is written with --quiet of warnings that need somebody', () => {
+  test('has with --quiet only the warnings that need somebody to act', () => {
     const memory = createMemory();
     const { emit } = createLogReporter(memory, { quiet: true });
     emit({ event: 'triggered', run, isWatched: true, how: 'started' });
@@ -63,8 +63,8 @@ describe('a sentence of a log', () => {
   });
 });
 
-describe('a log', () => {
-  test('begins each line about a run with the time and the name, on stderr', () => {
+describe('the lines of the log about runs', () => {
+  test('begin with the time and the name, on stderr', () => {
     const memory = createMemory();
     createLogReporter(memory).emit({ event: 'final', run, snapshot: state('COMPLETED') });
     expect([memory.err(), memory.out()]).toEqual(['2026-01-02 03:04:05 +0000 nightly COMPLETED\n', '']);
@@ -83,7 +83,7 @@ describe('a log', () => {
     ['the end of the last run, which is reported in full', done(0)],
     ['an interruption of one of several', { ...done(1), failure: { name: 'interrupted', endsAll: true } }],
     ['a wait just begun', waiting],
-  ])('says nothing of %s', (_, event) => {
+  ])('say nothing about %s', (_, event) => {
     const memory = createMemory();
     createLogReporter(memory).emit(event);
     expect(memory.err()).toBe('');
@@ -102,16 +102,16 @@ describe('a log', () => {
     );
   };
 
-  test('gives a sign of life after a minute, then every five', async () => {
+  test('repeat that nothing has changed after a minute, then every five', async () => {
     expect(await minutesOf(waiting, 22)).toEqual([1, 6, 11, 16, 21]);
   });
 
-  test('tells once that there will be ten seconds without a valid answer before the next attempt in 2s', async () => {
+  test('say once that there will be ten seconds without a valid response before the next attempt in 2s', async () => {
     expect(await minutesOf(failed(7, 7_999), 22)).toEqual([1, 6, 11, 16, 21]);
     expect(await minutesOf(failed(7, 8_000), 22)).toEqual([0, 1, 6, 11, 16, 21]);
   });
 
-  test('tells of the silence of each outage', () => {
+  test('say in each outage how long the service has been silent', () => {
     const memory = createMemory();
     const { emit } = createLogReporter(memory);
     const back: RunEvent = { event: 'service_back', run, afterMs: 12_000 };
@@ -119,7 +119,7 @@ describe('a log', () => {
     expect(memory.err().match(/ no valid response /g)).toHaveLength(2);
   });
 
-  test('holds neither a line break, an escape nor a control character of the service', () => {
+  test('have no line break, escape or control character from the service', () => {
     const memory = createMemory();
     const { emit } = createLogReporter(memory);
     const hostile = 'a\r\nb\u001B[2Jc\u202Ed\u0007';

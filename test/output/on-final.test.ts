@@ -47,7 +47,7 @@ test('a line that is too long is left out, whatever pieces it comes in, and thos
   expect(written.join('')).toMatch(/^before\n\(.* 64 KiB .*\)\nafter\n\(.* 64 KiB .*\)\n$/);
 });
 
-test('a line of 64 KiB is shown whole, and of a hook that floods the first megabyte', async () => {
+test('a line of 64 KiB is shown whole, and only the first megabyte of a hook that prints without end', async () => {
   const whole = await hooked('head -c 65536 /dev/zero | tr "\\0" x');
   expect(whole.written).toEqual([`${'x'.repeat(65_536)}\n`]);
   const { failure, written } = await hooked('yes | head -c 5000000');
@@ -71,7 +71,7 @@ test.each([
   expect(failure).toBe(expected);
 });
 
-test('what a hook leaves in the background is not waited for, nor stopped', async () => {
+test('a background process of a hook is neither waited for nor stopped', async () => {
   const file = join(temporaryFolder(), 'pid');
   // Shorter than the time limit of the test, so that a hook that was waited for is what turns it red.
   const { failure } = await hooked(`sleep 20 & echo $! > '${file}'`);
@@ -85,14 +85,14 @@ test('what a hook leaves in the background is not waited for, nor stopped', asyn
 const limited = (command: string, limitMs: number, own = clock) =>
   runShellCommand({ command, limitMs, onOutput() {} }, { ...createMemory({ PATH: process.env.PATH }), clock: own });
 
-test('a command that hangs is stopped when its time has passed, and so is what it has started', async () => {
+test('a command that hangs is stopped when its time has passed, with the processes that it started', async () => {
   const file = join(temporaryFolder(), 'pid');
   const failure = await limited(`sleep 60 & echo $! > '${file}'; wait; true`, 1_500);
   expect(failure).toBe('took longer than 1.5s and was stopped');
   expect(isRunning(Number(readFileSync(file, 'utf8')))).toBe(false);
 });
 
-test('the limit of a command that has ended no longer runs: it would stop what that has left in the background', async () => {
+test('the time limit of a command ends with it, so that no background process is stopped', async () => {
   const limits: (AbortSignal | undefined)[] = [];
   const sleep = (ms: number, signal?: AbortSignal) => {
     limits.push(signal);
@@ -137,7 +137,7 @@ test('variables that no process can be started with are cut', async () => {
 });
 
 describe('the hooks for runs that finished', () => {
-  test('are not run after a signal, and that is said', async () => {
+  test('are not run after a signal, and a warning says so', async () => {
     const events: RunEvent[] = [];
     const memory = createMemory({ PATH: process.env.PATH });
     const reporter = { ...silentReporter, emit: (event: RunEvent) => void events.push(event) };
@@ -149,7 +149,7 @@ describe('the hooks for runs that finished', () => {
     expect(events).toMatchObject([{ event: 'warning', name: 'hook_failed', message }]);
   });
 
-  test('run eight at once at most', async () => {
+  test('run at most eight at the same time', async () => {
     const folder = temporaryFolder();
     const [log, go] = [join(folder, 'log'), join(folder, 'go')];
     writeFileSync(log, '');
@@ -166,7 +166,7 @@ describe('the hooks for runs that finished', () => {
     expect([signs.length, Math.max(...counts)]).toEqual([24, 8]);
   });
 
-  test('take turns in the order in which they came, also after one that failed', async () => {
+  test('run in the order in which the runs finished, also after one that failed', async () => {
     const clock = createVirtualClock();
     const inTurn = createLimit(2);
     const begun: string[] = [];

@@ -57,17 +57,17 @@ describe('the text of the service', () => {
     result: result('COMPLETED', { output: hostile, error: { type: hostile, message: hostile } }),
   };
 
-  test('is harmless on a terminal', () => {
+  test('is made harmless on a terminal', () => {
     expect(renderSummary(watched, plain, { columns: 80 })).not.toMatch(/(?!\n)\p{Cc}|\u202E/u);
   });
 
-  test('is unchanged in a pipe where it is the output, harmless where it stands beside', () => {
+  test('is unchanged in a pipe if it is the output, and made harmless everywhere else', () => {
     const text = renderSummary(watched, plain, {});
     expect(text.endsWith(`\n${hostile}\n`)).toBe(true);
     expect(text.slice(0, -hostile.length - 1)).not.toMatch(/(?!\n)\p{Cc}|\u202E/u);
   });
 
-  test('that ends with a line break gets no second one, and nothing where there is no output', () => {
+  test('gets a line break only if it has none, and is empty if there is no output', () => {
     const output = (text: string) =>
       renderSummary({ ...watched, result: result('COMPLETED', { output: text }) }, plain, {});
     expect(output('one\n')).toMatch(/\n\none\n$/);

@@ -87,7 +87,7 @@ test('a long name is cut to a third of the terminal, and never in a pipe', () =>
   expect(linesOf(runTable(rows, nowMs, plain, {}))[1]).toContain('sync-customers-to-the-warehouse-eu');
 });
 
-test('a column that would say nothing is left out', () => {
+test('a column without any value is left out', () => {
   expect(runTable([row({ completedAt: undefined })], nowMs, plain, { columns: 80 })).not.toContain('TOOK');
 });
 
@@ -130,7 +130,7 @@ test('every line is as wide as the terminal at the most, and the columns stand s
   );
 });
 
-describe('several runs that end', () => {
+describe('the final report of several runs', () => {
   const of = (automationName: string) => ({ ...target, automationName });
   const times = { startedAt: '2026-11-21T02:00:00Z', completedAt: '2026-11-21T02:06:00Z' };
   const state = (status: string, facts: Partial<RunSnapshot> = {}): RunSnapshot => ({
@@ -153,7 +153,7 @@ describe('several runs that end', () => {
   ];
   const tableAt = (columns?: number) => linesOf(finalTable(rows, plain, { columns }));
 
-  test('are one table, in the order of the arguments', () => {
+  test('is one table, in the order of the arguments', () => {
     expect(tableAt()).toEqual([
       'STATUS       AUTOMATION                           DURATION  CREDITS  ERROR',
       'COMPLETED    north                                6m        12       -',
@@ -166,7 +166,7 @@ describe('several runs that end', () => {
   test.each([
     [40, ['STATUS', 'AUTOMATION', 'DURATION']],
     [80, ['STATUS', 'AUTOMATION', 'DURATION', 'CREDITS', 'ERROR']],
-  ])('are no wider than %i columns', (columns, headings) => {
+  ])('is no wider than %i columns', (columns, headings) => {
     const [first = '', ...others] = tableAt(columns);
     expect([first.split(/ +/), others.length]).toEqual([headings, 4]);
     for (const line of [first, ...others]) expect(widthOf(line), line).toBeLessThanOrEqual(columns);

@@ -36,7 +36,7 @@ test('what is taken for narrow without being measured is as wide as string-width
   expect(stringWidth(symbols + letters)).toBe(widthOf(symbols + letters));
 });
 
-describe('a text that is cut', () => {
+describe('cutTo', () => {
   test.each([
     ['nightly', 7, 'nightly'],
     ['nightly', 6, 'night…'],
@@ -45,14 +45,14 @@ describe('a text that is cut', () => {
     ['漢字漢字', 5, '漢字…'],
     ['漢字漢字', 4, '漢…'],
     ['', -1, ''],
-  ])('%j to %i columns is %j', (text, columns, shown) => expect(cutTo(text, columns, theme)).toBe(shown));
+  ])('cuts %j to %i columns: %j', (text, columns, shown) => expect(cutTo(text, columns, theme)).toBe(shown));
 
-  test('has an ellipsis of ASCII where the terminal knows no other', () => {
+  test('writes an ASCII ellipsis if the terminal has no other', () => {
     expect(cutTo('nightly', 6, ascii)).toBe('nig...');
     expect(cutTo('nightly', 2, ascii)).toBe('');
   });
 
-  test('is never wider than asked, and whole where it fits', () => {
+  test('returns a text that is never wider than asked, and whole if it fits', () => {
     fc.assert(
       fc.property(lines, widths, themes, (text, columns, looks) => {
         const line = sanitizeLine(text);
@@ -91,7 +91,7 @@ test('wrapped words are all there, in lines that fit unless a single word does n
   );
 });
 
-test('escape sequences take no room', () => {
+test('escape sequences take no columns', () => {
   expect(wrap(['\u001B[31mred\u001B[39m', 'ink'], { columns: 7 })).toBe('\u001B[31mred\u001B[39m ink');
   expect(wrap(['\u001B[31mred\u001B[39m', 'ink'], { columns: 6 })).toBe('\u001B[31mred\u001B[39m\nink');
 });

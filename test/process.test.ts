@@ -61,7 +61,7 @@ test.each([
   [['explain', '12'], 0, /outcome_unknown/, /^$/],
   [['nonsense'], 2, /^$/, /nonsense/],
   [['__complete', 'fish', 'expl'], 0, /^explain\t/, /^$/],
-])('the process of `runctl %j` ends with %i after its last word', async (argv, code, out, err) => {
+])('the process of `runctl %j` exits with %i after all its output', async (argv, code, out, err) => {
   const { texts, ended } = start(argv);
   expect(await ended).toBe(code);
   expect(texts.stdout).toMatch(out);
@@ -87,7 +87,7 @@ test('one Ctrl-C lets the program end by itself, and a second one ends the proce
   await ended;
 });
 
-test('an error that nothing catches is reported as a bug, with 70', async () => {
+test('an uncaught error is reported as a bug, and the process exits with 70', async () => {
   const { texts, exits, ended } = start(['emulator', '--quiet']);
   await vi.waitUntil(() => texts.stdout.includes('RUNCTL_PROJECT'), { timeout: 10_000, interval: 5 });
   // The program's own listeners: that of the test runner would fail the test, and an end takes those of signals away.
@@ -109,7 +109,7 @@ test.each([0, Number.MAX_SAFE_INTEGER])('a sleep of %d ms ends when the signal a
   await expect(systemClock.sleep(ms, abort.signal)).resolves.toBeUndefined();
 });
 
-test('a sleep that is longer than a timer can be does not end at once', async () => {
+test('a sleep that is longer than the longest timer does not end at once', async () => {
   const abort = new AbortController();
   let isAwake = false;
   const sleep = systemClock.sleep(2 ** 31, abort.signal).then(() => {

@@ -6,7 +6,7 @@ import { stableSurface } from './stable-surface.ts';
 const file = join(import.meta.dirname, 'stable-surface.txt');
 const update = 'UPDATE_STABLE=1 npx vitest run test/stable-surface.test.ts';
 
-test('what every 1.x keeps is as it was promised', () => {
+test('the surface that every 1.x keeps is unchanged', () => {
   const surface = [...new Set(stableSurface())].sort();
   if (process.env.UPDATE_STABLE) writeFileSync(file, `${surface.join('\n')}\n`);
   const promised = readFileSync(file, 'utf8').trimEnd().split('\n');

@@ -621,7 +621,7 @@ test.each(Object.entries(sections))('%s: people read what test/words.txt has', a
   expect(isUpdate || shown.join('\n'), why).toBe(isUpdate || expected.join('\n'));
 });
 
-test('test/words.txt has no situation that is gone', () => {
+test('test/words.txt has no situation that was removed', () => {
   const names = Object.keys(sections);
   const isGone = (block: string) => !names.some((section) => block.startsWith(`# ${section}: `));
   expect(isUpdate || pinned.filter(isGone)).toEqual(isUpdate || blocks.slice(0, 1));

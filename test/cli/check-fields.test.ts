@@ -7,7 +7,7 @@ import { createMemory } from '../helpers/memory-context.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 test.each([...knownPaths, 'output.rows.0', 'runctl.config.baseUrl.source', 'runctl.problem.httpStatus'])(
-  '--field %s is taken',
+  '--field %s is accepted',
   async (path) => expect(await checkFields([path], 'trigger')).toBeUndefined(),
 );
 
@@ -16,7 +16,7 @@ test.each([
   ['runctl.outcom', 'outcome'],
   ['runctl.warnings.0.mesage', 'message'],
   ['runctl.version.nod', 'node'],
-])('--field %s is refused, since only runctl writes there, and %s is named', async (path, meant) => {
+])('--field %s is refused, because only runctl writes there, and %s is suggested', async (path, meant) => {
   const folder = temporaryFolder();
   const context = createMemory({ RUNCTL_STATE_DIR: folder, RUNCTL_CONFIG_DIR: folder });
   expect(await runCli(['version', '--field', path], program, context)).toBe(2);
@@ -25,7 +25,7 @@ test.each([
 });
 
 test.each(['x[', '(', 'constructor-\u001b[2J'])(
-  '--field %j is refused as any other that no document has',
+  '--field %j is refused like any other field that no document has',
   async (path) => {
     const folder = temporaryFolder();
     const context = createMemory({ RUNCTL_STATE_DIR: folder, RUNCTL_CONFIG_DIR: folder });

@@ -29,13 +29,13 @@ const answer: Result = {
 };
 const problemLines = 'runctl: nightly: it is wrong\n  → make it right\n';
 
-describe('what a command answers with', () => {
-  test('is text on stdout, and on stderr what went wrong and what to do', async () => {
+describe('what a command returns', () => {
+  test('is printed as text on stdout, with the problem and the hint on stderr', async () => {
     const err = `${problemLines}a note\n  → do 'this'\n`;
     expect(await typed(async () => answer)).toEqual({ code: 2, out: 'text\n', err });
   });
 
-  test('is documents on stdout, one a line, where --json asks for them, and on stderr what went wrong alone', async () => {
+  test('is printed with --json as documents on stdout, one per line, with only the problem on stderr', async () => {
     const { out, ...ended } = await typed(async () => answer, ['--json']);
     expect(ended).toEqual({ code: 2, err: problemLines });
     const documents = out
@@ -45,7 +45,7 @@ describe('what a command answers with', () => {
     expect(documents).toMatchObject([{ a: 1 }, { problem: { name: 'usage' } }]);
   });
 
-  test('may be an exit code alone', async () => {
+  test('may be only an exit code', async () => {
     expect(await typed(async () => 42)).toEqual({ code: 42, out: '', err: '' });
   });
 });
@@ -58,7 +58,7 @@ test.each([
   expect(JSON.parse(out).runctl.trigger).toMatchObject(trigger);
 });
 
-test('an error that nobody caught ends the command with 70, and has a document', async () => {
+test('an uncaught error makes the command exit with 70, and has a document', async () => {
   const crash = Promise.reject<never>(new Error('nobody caught this'));
   const { code, out } = await typed(() => new Promise(() => {}), ['--json'], [crash]);
   expect(code).toBe(70);

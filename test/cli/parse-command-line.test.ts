@@ -151,7 +151,7 @@ test('every option of every command has a row of the table', () => {
   expect(new Set(table.map(([, name]) => name))).toEqual(new Set(commands.keys()));
 });
 
-test('a flag of a setting is one that every command takes', () => {
+test('every command takes the flag of every setting', () => {
   const flags = Object.values<Setting>(settingTable).flatMap(({ flag }) => flag ?? []);
   expect(commonOptions.map((option) => option.flags.replace(/^-\w, /, ''))).toEqual(expect.arrayContaining(flags));
 });
@@ -160,7 +160,7 @@ test.each([
   ['trigger a -wq', { watch: true, quiet: true }],
   ['trigger a -wpx', { watch: true, project: 'x' }],
   ['trigger a -px -w', { watch: true, project: 'x' }],
-])('short flags may be one word: %s', (line, options) => {
+])('short flags may be joined: %s', (line, options) => {
   expect(parsed(line)?.options).toEqual({ color: true, ...options });
 });
 
@@ -181,7 +181,7 @@ test.each([
   'trigger --help',
   'config set --help',
   'config help set',
-])('%s writes an answer and runs no command', (line) => {
+])('%s prints help or the version and runs no command', (line) => {
   expect(answered(line)).toContain(line.includes('trigger') ? 'runctl trigger [options]' : 'Usage: runctl');
 });
 
@@ -246,7 +246,7 @@ test.each([
   ['status --field -x', false],
   ['trigger a --if-active -x', false],
 ])(
-  'a value that begins with a dash is said to work behind an equals sign only where it does: %s: %s',
+  'the hint for a value that begins with a dash suggests an equals sign only if that works: %s: %s',
   (line, isSaid) => {
     const hintOf = () => {
       try {
@@ -260,6 +260,6 @@ test.each([
   },
 );
 
-test('the value of a setting that is negative reaches what says why it is refused', () => {
+test('a negative value of a setting is refused by the parser of the setting, which says why', () => {
   expect(parsed('status --request-timeout -5s')?.options).toMatchObject({ requestTimeout: '-5s' });
 });

@@ -73,7 +73,7 @@ describe('bad input is refused with 2 and a line that names it', () => {
     expect(code).toBe(2);
   });
 
-  test.each([[[]], [['--']]])('with --json the refusal is a document too, after %j', async (first) => {
+  test.each([[[]], [['--']]])('with --json there is a document too, after %j', async (first) => {
     const { out, code } = await typed([...first, 'trigger', 'a', '--timeout', '5', '--json']);
     expect(JSON.parse(out)).toMatchObject({
       runctl: { exitCode: 2, outcome: 'usage', command: 'trigger', trigger: { started: 'no' } },
@@ -81,11 +81,11 @@ describe('bad input is refused with 2 and a line that names it', () => {
     expect(code).toBe(2);
   });
 
-  test('with --field it has the field, too', async () => {
+  test('with --field the field of the problem is printed, too', async () => {
     expect(await typed(['status', '--field', 'runctl.outcome'])).toMatchObject({ code: 2, out: 'usage\n' });
   });
 
-  test('with --json the refusal names the command, and not the value of a flag that is one, too', async () => {
+  test('with --json the document names the command, and not a flag value that is the name of a command', async () => {
     const { out } = await typed(['list', '--json', '--field', 'status']);
     expect(JSON.parse(out).runctl).toMatchObject({ outcome: 'usage', command: 'list' });
   });
@@ -144,13 +144,13 @@ test.each(['trigger', 'watch'])(
   },
 );
 
-test('a command after a first `--` is a command', async () => {
+test('a command is recognized after a first `--`', async () => {
   expect((await typed(['--', 'explain', '3'])).out).toContain('run_timed_out');
   expect(await typed(['--', 'tigger'])).toMatchObject({ code: 2, err: expect.stringContaining('tigger') });
   expect((await typed(['--'])).out).toContain('Usage: runctl');
 });
 
-test('a variable that is none of runctl is named once, and one of a hook or of Kubernetes is not', async () => {
+test('an unknown RUNCTL_ variable is named once, unless a hook or Kubernetes sets it', async () => {
   const odd = {
     ...settings(),
     RUNCTL_PROFLE: 'staging',
@@ -212,7 +212,7 @@ test.each([
   expect([code, last]).toEqual([2, hint]);
 });
 
-test('of a command line that is refused, the document names the command, and not the value of a flag', async () => {
+test('the document of a refused command line names the command, and not the value of a flag', async () => {
   for (const line of [
     '--profile status trigger x --frob',
     'trigger --profile status x --frob',
@@ -231,7 +231,7 @@ test.each([
   '--api_key sk1',
   '--access-token sk1',
   '-token',
-])('of an API key that is given as %s, the message says how to give it', async (flag) => {
+])('the message about an API key that is given as %s says how to give it', async (flag) => {
   for (const line of [`trigger nightly ${flag}`, `${flag} trigger nightly`]) {
     const { code, err } = await typed(line.split(' '));
     expect([code, err]).toEqual([2, expect.stringMatching(/RUNCTL_API_KEY.*--api-key-file/)]);
@@ -239,7 +239,7 @@ test.each([
   }
 });
 
-test('an API key that was given by a flag is not repeated', async () => {
+test('an API key that was given with a flag is not repeated', async () => {
   const context = createMemory();
   const ofCommands = ['trigger nightly --api-key sk1', 'status --token=sk1', 'list --json=sk1', 'trigger -w=sk1'];
   const ofOthers = [

@@ -21,7 +21,7 @@ test.each([
   ['2026-11-16T02:00Z', '2026-11-16T02:00:00Z'],
   ['2026-11-16T02:00:00+01:00', '2026-11-16T01:00:00Z'],
   ['2026-11-16 02:00:00 -0500', '2026-11-16T07:00:00Z'],
-])('%s is read as a person there means it: %s', (text, time) => {
+])('%s is read as a person in that time zone means it: %s', (text, time) => {
   expect(new Date(moment(text)(nowMs)).toISOString()).toBe(time.replace('Z', '.000Z'));
 });
 
@@ -30,7 +30,7 @@ test.each([
   ['America/New_York', '2026-11-03T03:00:00Z', '2026-11-01T04:00:00Z'],
   // At 8:00 of the 6th, there, which began at 1:00.
   ['America/Santiago', '2026-09-06T11:00:00Z', '2026-09-05T04:00:00Z'],
-])('yesterday is a whole day when the clocks of %s have changed, too', (TZ, now, time) => {
+])('yesterday is a whole day even if the clocks of %s have changed', (TZ, now, time) => {
   Object.assign(process.env, { TZ });
   expect(moment('yesterday')(Date.parse(now))).toBe(Date.parse(time));
 });

@@ -118,7 +118,7 @@ describe('a run argument', () => {
   test.each([
     ['constructor', 'runctl list'],
     ['abc', 'at least 4 characters'],
-  ])('that is no name, %s, is answered with the right word', async (text, hint) => {
+  ])('is answered with a hint if it is a misspelled name: %s', async (text, hint) => {
     const machine = createMachine([`nightly ${a}`]);
     expect(await machine.find(text)).toContain(`"${text}"`);
     expect(machine.hints.join()).toContain(hint);

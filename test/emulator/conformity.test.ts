@@ -32,7 +32,7 @@ test.each([
   expect(faultsOfReply(asked, { ...reply, body: JSON.stringify({ ...reply.json(), ...change }) })).not.toEqual([]);
 });
 
-test('the OpenAPI document refuses a success that is not its own, and takes any name', () => {
+test('the OpenAPI document refuses a success of another endpoint, and accepts any name', () => {
   expect(faultsOfReply(request, { ...created, status: 200 })).not.toEqual([]);
   expect(faultsOfReply(statusRequest, { ...ended, status: 204 })).not.toEqual([]);
   for (const name of ['nightly', 'a/b c', 'Übersicht 🚀']) {

@@ -39,7 +39,7 @@ test('a wrong key is refused before anything else is checked', () => {
   expect(deliver('POST', '/nowhere', { apiKey: 'key-2' }).json().code).toBe('invalidApiKey');
 });
 
-test('a wrong method is answered with the right one', () => {
+test('the response to a wrong method names the right one', () => {
   const { deliver } = createHarness();
   expect(deliver('PUT', trigger).headers.allow).toBe('POST');
 });
@@ -57,7 +57,7 @@ test('the document and the route agree on every request', () => {
   );
 });
 
-test('any name arrives as it was sent', () => {
+test('a name is received as it was sent, whatever it is', () => {
   const name = fc.string({ unit: 'grapheme', minLength: 1 });
   fc.assert(
     fc.property(name, (automationName) => {

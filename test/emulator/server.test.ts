@@ -49,8 +49,8 @@ async function start(plan: AutomationPlan = {}, options: Partial<EmulatorOptions
   };
 }
 
-describe('over HTTP', () => {
-  test('a run is followed from its trigger to its result, and every message conforms', async () => {
+describe('the emulator over HTTP', () => {
+  test('serves a run from its trigger to its result, and every message conforms to the OpenAPI document', async () => {
     const { trigger, status, result, pass, emulator } = await start({}, { speed: 60 });
     const created = await trigger('a/b ü', { key: 'k' });
     expect(faultsOfRequest(created.sent)).toEqual([]);
@@ -60,14 +60,14 @@ describe('over HTTP', () => {
     expect(emulator.runs()).toMatchObject([{ idempotencyKey: 'k', status: 'COMPLETED' }]);
   });
 
-  test('the beginning of a run and the date of an answer are by one clock, however fast runs go', async () => {
+  test('uses one clock for the start of a run and the Date header, at any speed', async () => {
     const { trigger, pass } = await start({}, { speed: 1200 });
     pass(30_000);
     const { headers, json } = await trigger();
     expect([json().createdAt, headers.date]).toEqual(['2026-11-21T09:00:30.000Z', 'Sat, 21 Nov 2026 09:00:30 GMT']);
   });
 
-  test('a request is reported in a line that names the run and holds no key', async () => {
+  test('reports a request in a line that names the run and has no API key', async () => {
     const lines: string[] = [];
     const { trigger, emulator } = await start({ losesFirst: ['trigger'] }, { onRequest: (line) => lines.push(line) });
     await expect(trigger('nightly', { key: 'k' })).rejects.toThrow(/ECONNRESET/);
@@ -89,13 +89,13 @@ describe('over HTTP', () => {
     ['evil.example', 421],
     ['127.0.0.1.evil.example:80', 421],
     ['localhost@evil.example', 421],
-  ])('a request for the host %j is answered %d', async (host, status) => {
+  ])('answers a request for the host %j with %d', async (host, status) => {
     const { trigger, emulator } = await start();
     expect((await trigger('nightly', { host })).status).toBe(status);
     expect(emulator.runs()).toHaveLength(status === 201 ? 1 : 0);
   });
 
-  test('a caller who sends more than 1 MiB is cut off', async () => {
+  test('closes the connection to a client that sends more than 1 MiB', async () => {
     const { trigger, emulator } = await start();
     const sending = trigger('nightly', { body: `"${'x'.repeat(2 ** 20)}"` });
     await expect(sending).rejects.toThrow(/other side closed|ECONNRESET|EPIPE/);
@@ -119,7 +119,7 @@ describe('the summary', () => {
     expect(countsIn(emulator.summary())).toEqual([2, 1, 0, 0]);
   });
 
-  test('counts a run as started twice if the client never learned of the one before', async () => {
+  test('counts a run as started twice if the client never received the one before', async () => {
     const { trigger, pass, emulator } = await start({ losesFirst: ['trigger'] });
     for (const key of ['k', 'l', 'l', 'm']) {
       await trigger('nightly', { key }).catch(() => {});
@@ -148,7 +148,7 @@ test('the emulator refuses a port in use, naming it', async () => {
   });
 });
 
-test('the emulator can be reached by this machine alone, and closes twice without complaint', async () => {
+test('the emulator can be reached from this machine only, and can be closed twice', async () => {
   const { emulator } = await start();
   expect(emulator.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   await emulator.close();

@@ -8,7 +8,7 @@ const hourMs = 3_600_000;
 const withPlan = (plan: AutomationPlan) => createHarness(createService({ '*': plan }, ['key-1', 'key-2']));
 
 describe('a run', () => {
-  test('changes by the clock from RUNNING to COMPLETED', () => {
+  test('changes from RUNNING to COMPLETED as time passes', () => {
     const { trigger, status, result, pass } = createHarness();
     const created = trigger();
     const { executionId } = created.json();
@@ -49,7 +49,7 @@ describe('a run', () => {
     expect([error?.type, summary.failedSteps, output]).toEqual([errorType, failedSteps, null]);
   });
 
-  test('of no time at all is still created RUNNING', () => {
+  test('is created RUNNING even if it takes no time', () => {
     const { trigger, status } = withPlan({ durationMs: 0 });
     const { executionId, status: created } = trigger().json();
     expect([created, status(executionId).json().status]).toEqual(['RUNNING', 'COMPLETED']);
@@ -62,7 +62,7 @@ describe('a run', () => {
     expect(result(executionId, name).status).toBe(200);
   });
 
-  test('that is unknown, or of another automation or project, gets 422 notFound', () => {
+  test('gets 422 notFound if it is unknown, or of another automation or project', () => {
     const { trigger, status, result, deliver, automationUrl } = createHarness();
     const { executionId } = trigger().json();
     const elsewhere = deliver('GET', automationUrl('nightly', `executions/${executionId}`, unknown));
@@ -71,7 +71,7 @@ describe('a run', () => {
   });
 });
 
-test('a second trigger gets 422 runAlreadyActive until the first run has finished, and only of its automation', () => {
+test('a second trigger of the same automation gets 422 runAlreadyActive until the first run has finished', () => {
   const { trigger, pass, deliver, automationUrl } = createHarness();
   trigger();
   pass(19_999);
@@ -82,7 +82,7 @@ test('a second trigger gets 422 runAlreadyActive until the first run has finishe
   expect(trigger().status).toBe(201);
 });
 
-test('an idempotency key gets its first answer for good, one per API key and automation', () => {
+test('an idempotency key always gets its first response, one per API key and automation', () => {
   const { trigger, pass, service } = withPlan({});
   const first = trigger('nightly', { key: 'k' });
   expect(trigger('nightly', { key: 'k' })).toMatchObject({ status: 201, body: first.body });
@@ -94,7 +94,7 @@ test('an idempotency key gets its first answer for good, one per API key and aut
   expect(service.runs()).toHaveLength(3);
 });
 
-test('a lost response is lost once for each trigger, and its run stays under its key', () => {
+test('a response is lost once for each trigger, and a repeat with the same key finds the run', () => {
   const { trigger, pass, service } = withPlan({ losesFirst: ['trigger'] });
   for (const key of ['k', 'l']) {
     expect(trigger('nightly', { key }).isSentWhole).toBe(false);

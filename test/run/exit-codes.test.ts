@@ -9,6 +9,6 @@ test.each<[ExitName[], number]>([
   [['run_failed', 'outcome_unknown'], 12],
   [['outcome_unknown', 'interrupted'], 130],
   [['run_failed', 'ok', 'interrupted_terminated'], 143],
-])('together %j end with %i', (names, code) => {
+])('a command with the exit names %j exits with %i', (names, code) => {
   expect(exitCodeOfAll(names)).toBe(code);
 });

@@ -39,7 +39,7 @@ test.each<[typed: string, near: string[], why: string]>([
   expect(nearWords(typed, known)).toEqual(near);
 });
 
-test('a hint asks for the words that are near, and there is none without', () => {
+test('a hint suggests the words that are near, and there is no hint if none is', () => {
   expect(didYouMean('import-xx', known)).toBe('did you mean import-eu or import-us?');
   expect(didYouMean('backup', known)).toBeUndefined();
 });

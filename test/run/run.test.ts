@@ -32,7 +32,7 @@ describe('a status', () => {
     ['COMPLETED', 'COMPLETED', true],
     ['completed', 'COMPLETED', true],
     ['RUNNING', undefined, false],
-  ])('"%s" is the documented %s, and a success: %s', (status, final, success) => {
+  ])('"%s" is read as the documented %s, and is a success: %s', (status, final, success) => {
     expect([finalStatusOf(status), isSuccess(status)]).toEqual([final, success]);
   });
 
@@ -40,7 +40,7 @@ describe('a status', () => {
   const allRows = Object.entries<{ severity: number }>({ ...finalStatusTable, SKIPPED: unknownFinalStatus });
   const bySeverity = allRows.sort(([, one], [, other]) => other.severity - one.severity).map(([status]) => status);
 
-  test('has a severity of its own, so that of two statuses one counts', () => {
+  test('has a severity that no other one has, so that one of two statuses can be chosen', () => {
     expect(new Set(allRows.map(([, { severity }]) => severity)).size).toBe(allRows.length);
   });
 

@@ -29,7 +29,7 @@ describe('a body', () => {
     ['a byte order mark', respond(`\uFEFF${json}`)],
     ['a byte order mark in gzip', respond(gzipSync(`\uFEFF${json}`), 'gzip')],
     ['blanks around it', respond(` \r\n${json}\n`)],
-  ])('with %s is read', async (_, response) => expect(await readJson(response, limit)).toEqual({ a: 'ü' }));
+  ])('is read if it has %s', async (_, response) => expect(await readJson(response, limit)).toEqual({ a: 'ü' }));
 
   test.each<[string, HttpResponse, string]>([
     ['is empty', respond(''), 'it is empty'],
@@ -48,31 +48,31 @@ describe('a body', () => {
     ['is packed twice', respond(gzipSync(gzipSync(json)), 'gzip, gzip'), 'its encoding "gzip, gzip" is unknown'],
     ['has the encoding "constructor"', respond(json, 'constructor'), 'its encoding "constructor" is unknown'],
     ['has the encoding "__proto__"', respond(json, '__proto__'), 'its encoding "__proto__" is unknown'],
-  ])('that %s is refused in words', async (_, response, message) => {
+  ])('is refused with a message if it %s', async (_, response, message) => {
     expect(await reason(response)).toEqual({ message, tooLarge: false });
   });
 
-  test('that was cut is too large, whatever of it is there', async () => {
+  test('is too large if it was cut, whatever part of it is there', async () => {
     expect(await reason(respond(json, undefined, true))).toEqual({
       message: 'it is larger than 10000 bytes',
       tooLarge: true,
     });
   });
 
-  test('may be as large as the bound once it is unpacked, and not a byte larger', async () => {
+  test('may be as large as the limit once it is unpacked, and not a byte larger', async () => {
     const exact = gzipSync(`"${'x'.repeat(limit - 2)}"`);
     expect(await textOfBody(respond(exact, 'gzip'), limit)).toHaveLength(limit);
     expect(await reason(respond(gzipSync(`"${'x'.repeat(limit - 1)}"`), 'gzip'))).toMatchObject({ tooLarge: true });
   });
 
-  test('of gzip that unpacks to a thousand times its size is not unpacked', async () => {
+  test('is not unpacked if it is gzip that unpacks to a thousand times its size', async () => {
     const body = gzipBomb(200);
     const before = process.memoryUsage().arrayBuffers;
     expect(await reason(respond(body, 'gzip'))).toEqual({ message: 'it is larger than 10000 bytes', tooLarge: true });
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20 * 1024 * 1024);
   });
 
-  test('of invalid UTF-8 is text all the same', async () => {
+  test('is read as text even if it is invalid UTF-8', async () => {
     expect(await textOfBody(respond(Buffer.from([0xff, 0x41])), limit)).toBe('\uFFFDA');
   });
 });

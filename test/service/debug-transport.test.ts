@@ -38,7 +38,7 @@ const responded = (headers: Record<string, string | string[]>, truncated: boolea
   response: { status: 201, headers, body: Buffer.from('{}'), truncated },
 });
 
-test('every request is numbered, and shown with its answer and the headers that hold no secret', async () => {
+test('every request is numbered, and shown with its response and the headers that contain no secret', async () => {
   const headers = {
     'set-cookie': 'session=1',
     'content-length': '2',
@@ -60,7 +60,7 @@ test('every request is numbered, and shown with its answer and the headers that 
 test.each<[string, boolean, unknown, string]>([
   ['network', true, new Error('read ECONNRESET'), '(network: read ECONNRESET), the request was sent,'],
   ['deadline', false, undefined, '(deadline), the request was not sent,'],
-])('of a failed request, %s, the line says whether it was sent: %s', async (reason, sent, error, words) => {
+])('the line about a request that failed (%s) says whether it was sent: %s', async (reason, sent, error, words) => {
   const failure = { reason: reason as 'network', sent, error };
   expect(await linesOf({ kind: 'failure', failure })).toEqual([asked(1), `#1 no response ${words} after 12 ms`]);
 });

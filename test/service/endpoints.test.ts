@@ -18,7 +18,7 @@ describe('the paths of the interface', () => {
     ['über 🚀', '%C3%BCber%20%F0%9F%9A%80'],
     ['a\r\nb', 'a%0D%0Ab'],
     ['half a pair \uD83D', 'half%20a%20pair%20%EF%BF%BD'],
-  ])('take the name %j as %s', (name, encoded) => {
+  ])('encode the name %j as %s', (name, encoded) => {
     const base = `/v0/automation/${projectId}/${encoded}`;
     const run = { target: automation(name), executionId };
     expect(triggerPath(run.target)).toBe(`${base}/trigger`);
@@ -26,7 +26,7 @@ describe('the paths of the interface', () => {
     expect(resultPath(run)).toBe(`${base}/executions/${executionId}/result`);
   });
 
-  test('bring every name back whole, through a URL too', () => {
+  test('give every name back when they are decoded, even from a URL', () => {
     fc.assert(
       fc.property(anyName, (name) => {
         const parts = new URL(`http://x.test${triggerPath(automation(name))}`).pathname.split('/');
@@ -67,7 +67,7 @@ describe('a Location', () => {
     expect(runIdIn(`/other${path}`, asked('/gate'))).toBeUndefined();
   });
 
-  test.each([executionId.toUpperCase(), '7'])('says the id as it is written: %s', (id) => {
+  test.each([executionId.toUpperCase(), '7'])('gives the id as it is written: %s', (id) => {
     expect(runIdIn(statusPath({ target, executionId: id }), asked())).toBe(id);
   });
 
@@ -91,7 +91,7 @@ describe('a Location', () => {
     'javascript:alert(1)',
   ])('%s leads elsewhere', (location) => expect(runIdIn(location, asked())).toBeUndefined());
 
-  test('of any text is read without a throw, and any name brings its id back', () => {
+  test('is read from any text without an error, and gives the id back for any name', () => {
     fc.assert(
       fc.property(fc.string({ unit: anyCharacter }), anyName, fc.uuid(), (location, name, id) => {
         expect(() => runIdIn(location, asked('/gate'))).not.toThrow();

@@ -45,7 +45,7 @@ describe('an error body', () => {
     ['a blank message', { message: ' ', detail: message }, { message }],
     ['an empty message', { message: '', detail: message }, { message }],
     ['lines and blanks', { message: ' a\n\n\tb  ' }, { message: 'a b' }],
-  ])('in the shape "%s" is read', (_, body, expected) => {
+  ])('is read in the shape "%s"', (_, body, expected) => {
     const { names: _names, isJson: _isJson, ...facts } = read(body);
     expect(facts).toEqual({ code: undefined, message: undefined, executionId: undefined, ...expected });
   });
@@ -86,7 +86,9 @@ describe('an error body', () => {
     ['a page without an end of anything', '<p>Bad gateway<br>now', 'Bad gateway now'],
     ['two comparisons', 'credits < 0 or > 5', 'credits < 0 or > 5'],
     ['a comparison, not a page', 'credits < 0', 'credits < 0'],
-  ])('of %s gives its text in a line', (_, text, expected) => expect(readErrorBody(text).message).toBe(expected));
+  ])('has a message of one line if it is %s', (_, text, expected) =>
+    expect(readErrorBody(text).message).toBe(expected),
+  );
 
   test.each([
     ['text', `runAlreadyActive: execution ${executionId} is running`, executionId],
@@ -95,7 +97,7 @@ describe('an error body', () => {
     ['a page', `<html><title>Conflict</title><p>runAlreadyActive <b>Execution</b>: <i>${executionId}</i>`, executionId],
     ['text with an id that is called otherwise', `runAlreadyActive in project ${executionId}`, undefined],
     ['text with two', `runAlreadyActive: run ${executionId}, run ${executionId.replace('6', '7')}`, undefined],
-  ])('of %s tells the code and the execution wherever they stand', (_, text, expected) => {
+  ])('has the code and the run if they are somewhere in %s', (_, text, expected) => {
     const body = readErrorBody(text);
     expect(body.names(code)).toBe(true);
     expect(body.executionId).toBe(expected);
@@ -128,7 +130,7 @@ describe('an error body', () => {
     }
   });
 
-  test.each([false, null, 0, ''])('does not name what its field %j denies', (value) => {
+  test.each([false, null, 0, ''])('does not name a code whose field is %j', (value) => {
     expect(read({ [code]: value, message: 'no' }).names(code)).toBe(false);
   });
 
@@ -148,28 +150,31 @@ describe('an error body', () => {
     'run already active',
     'Error: runAlreadyActive (nightly)',
     'conflict.runAlreadyActive',
-  ])('that says %j names the code', (text) => {
+  ])('names the code if its text is %j', (text) => {
     expect(readErrorBody(text).names(code)).toBe(true);
     expect(read({ error: { reason: text } }).names(code)).toBe(true);
   });
 
-  test('that is a page may name the code in its title', () => {
+  test('may name the code in the title of a page', () => {
     const page = '<title>Run already active</title><h1>Run already active</h1>';
     expect(readErrorBody(page).names(code)).toBe(true);
   });
 
-  test.each(['runAlreadyActiveX', 'notRunAlreadyActive', 'run', '', 'active'])('that says %j does not', (text) => {
-    expect(readErrorBody(text).names(code)).toBe(false);
-    expect(read({ code: text }).names(code)).toBe(false);
-  });
+  test.each(['runAlreadyActiveX', 'notRunAlreadyActive', 'run', '', 'active'])(
+    'does not name the code if its text is %j',
+    (text) => {
+      expect(readErrorBody(text).names(code)).toBe(false);
+      expect(read({ code: text }).names(code)).toBe(false);
+    },
+  );
 
-  test('a long message is cut', () => {
+  test('has a long message cut', () => {
     expect(read({ message: 'x'.repeat(5000) }).message).toMatch(/^x{299}…$/);
     expect(read({ message: 'x'.repeat(300) }).message).toMatch(/^x{300}$/);
     expect(readErrorBody('x'.repeat(5000)).message).toHaveLength(300);
   });
 
-  test('names of the prototype are no fields', () => {
+  test('has no fields from the prototype of an object', () => {
     const body = readErrorBody(`{"__proto__":{"code":"a"},"constructor":"b","toString":"c","hasOwnProperty":"d"}`);
     expect(body.code).toBe('a');
     expect(({} as { code?: string }).code).toBeUndefined();
@@ -190,11 +195,11 @@ describe('an error body', () => {
     ['an unclosed page', '<a'.repeat(30_000)],
     ['unclosed scripts', '<script'.repeat(9_000)],
     ['many blanks', `${' '.repeat(60_000)}x`],
-  ])('of %s is read in no time', (_, text) => {
+  ])('is read without delay if it is %s', (_, text) => {
     expect(cpuMsOf(() => readErrorBody(text).names(code))).toBeLessThan(400);
   });
 
-  test('of any kind is read without a throw', () => {
+  test('is read without an error, whatever it is', () => {
     const text = fc.oneof(fc.json(), fc.string(), fc.string({ unit: anyCharacter }));
     fc.assert(
       fc.property(text, fc.string(), (body, wanted) => {

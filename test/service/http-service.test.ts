@@ -60,7 +60,7 @@ async function faultOf(operation: Operation, sent: Sent) {
 }
 
 describe('a request', () => {
-  test('to trigger has its body, its keys and the base path', async () => {
+  test('has a body, both keys and the path of the base URL if it is a trigger', async () => {
     const { ask, requests } = answering();
     await ask.trigger();
     expect(requests).toEqual([
@@ -82,7 +82,7 @@ describe('a request', () => {
     ]);
   });
 
-  test('for a status or a result has no more than the API key, and the room that its answer may take', async () => {
+  test('has only the API key, and a limit for its response, if it is for a status or a result', async () => {
     const { ask, requests } = answering();
     await ask.status();
     await ask.result();
@@ -97,15 +97,15 @@ describe('a request', () => {
   test.each([
     [60_000, 30_000],
     [5000, 5000],
-  ])('that may take %i ms is over after %i ms', async (timeoutMs, expectedMs) => {
+  ])('with a limit of %i ms ends after %i ms', async (timeoutMs, expectedMs) => {
     const { ask, requests } = answering();
     for (const operation of operations) await ask[operation]({ timeoutMs });
     expect(requests.map((request) => request.timeoutMs)).toEqual([expectedMs, expectedMs, expectedMs]);
   });
 });
 
-describe('a good answer', () => {
-  test.each([200, 201, 202, 206])('has the status %i, and whatever the service says', async (status) => {
+describe('a response with success', () => {
+  test.each([200, 201, 202, 206])('may have the status %i, and any document', async (status) => {
     const document = { executionId, status: 'RUNNING', more: 1 };
     const { ask } = answering({ status, text: JSON.stringify(document) });
     for (const operation of operations) {
@@ -113,7 +113,7 @@ describe('a good answer', () => {
     }
   });
 
-  test.each([null, 7, ''])('to a trigger may name an id with the status %j, which is none', async (status) => {
+  test.each([null, 7, ''])('to a trigger may have an id with the status %j, which is ignored', async (status) => {
     const answer = await answering({ text: JSON.stringify({ executionId, status }) }).ask.trigger();
     expect(answer).toMatchObject({ kind: 'ok', value: { executionId, status: 'RUNNING', document: { status } } });
   });
@@ -124,15 +124,15 @@ describe('a good answer', () => {
     ['status', `{"executionId":"${otherId}","status":"RUNNING"}`],
     ['result', '{"status":"COMPLETED"}'],
     ['result', `{"executionId":"${otherId}","status":"RUNNING"}`],
-  ])('to a %s is not %s, which names no run, or another one', async (operation, text) => {
+  ])('to a %s can not be %s, which names no run or another one', async (operation, text) => {
     expect(await faultOf(operation, { text })).toMatchObject({ kind: 'unreadable' });
   });
 
-  test('about a result that there is not yet need not name the run', async () => {
+  test('may lack the id of the run if there is no result yet', async () => {
     expect(await answering({ text: '{"status":"RUNNING"}' }).ask.result()).toMatchObject({ kind: 'ok' });
   });
 
-  test('may write the id of the run in other letters, and each is sent as it was asked for', async () => {
+  test('may have the id of the run in another case of letters, and each request has the id as it was given', async () => {
     const capitals = executionId.toUpperCase();
     for (const [asked, answered] of [
       [capitals, executionId],
@@ -162,7 +162,7 @@ describe('a good answer', () => {
     expect(await answering({ status: 201, ...sent }).ask[operation]()).toMatchObject(expected);
   });
 
-  test('is no failure of the service if our own reading of it fails', async () => {
+  test('throws if runctl itself fails to read it, because that is a bug', async () => {
     const scrub = () => {
       throw new TypeError('ours');
     };
@@ -170,19 +170,19 @@ describe('a good answer', () => {
   });
 });
 
-describe('an answer', () => {
+describe('a response', () => {
   test.each<[string[], number]>([
     [['7', '600', '30'], 600_000],
     [['soon', '3'], 3000],
     [['Sat, 21 Nov 2026 09:01:00 GMT', '5'], 60_000],
-  ])('asks for the longest of the waits %j', async (waits, retryAfterMs) => {
+  ])('has the longest of the waits %j', async (waits, retryAfterMs) => {
     const headers = { 'retry-after': waits };
     expect(await answering({ headers, text: running }).ask.status()).toMatchObject({ kind: 'ok', retryAfterMs });
     for (const status of [200, 404, 429])
       expect(await faultOf('status', { status, headers })).toMatchObject({ retryAfterMs });
   });
 
-  test.each([200, 422])('of %i has the time by the clock of the service', async (status) => {
+  test.each([200, 422])('with the status %i has the time by the clock of the service', async (status) => {
     const timeOf = async (date?: string | string[]) => {
       const { ask } = answering({ status, text: running, headers: { date, 'retry-after': '3' } });
       return ((await ask.status()) as { serviceTimeMs?: number }).serviceTimeMs;
@@ -233,12 +233,12 @@ describe('a refusal', () => {
     expect([await idOf(422, 'invalidBody'), await idOf(500, 'runAlreadyActive')]).toEqual([undefined, undefined]);
   });
 
-  test.each([401, 402, 429, 503])('of %i says the same whatever the service says', async (status) => {
+  test.each([401, 402, 429, 503])('has the same message for %i, whatever the service says', async (status) => {
     const { message } = await faultOf('trigger', { status });
     expect((await faultOf('trigger', { status, text: refusal('odd', 'Odd.') })).message).toBe(message);
   });
 
-  test('of 400 does not repeat the code as the words of the service', async () => {
+  test('has a message for 400 that does not repeat the code as the text of the service', async () => {
     expect((await faultOf('trigger', { status: 400, text: '{"error":"bad"}' })).message).not.toContain('bad');
   });
 
@@ -251,7 +251,7 @@ describe('a refusal', () => {
       ['with a code of the service in it', { text: '<html>runAlreadyActive notFound' }],
       ['of any tag, as its headers say', { text: '<noscript>Turn on JavaScript</noscript>', headers: html }],
       ['in an unknown coding', { text: 'x', headers: { ...html, 'content-encoding': 'br' } }],
-    ])('is no refusal if it is a page %s', async (_, sent) => {
+    ])('does not come from the service if it is a page %s', async (_, sent) => {
       for (const operation of operations) {
         const found = await faultOf(operation, { status, ...sent });
         expect(found).toMatchObject({ kind: 'unreadable', page: expect.any(String), httpStatus: status });
@@ -265,13 +265,13 @@ describe('a refusal', () => {
       ['is plain, whatever its headers say', { text: 'Invalid API key', headers: html }],
       ['is JSON', { text: '{"title":"<html>Login</html>"}', headers: html }],
       ['is XML', { text: '<?xml version="1.0"?><Error><Code>AccessDenied</Code></Error>' }],
-    ])('is a refusal if its body %s', async (_, sent) => {
+    ])('comes from the service if its body %s', async (_, sent) => {
       for (const operation of operations)
         expect(await faultOf(operation, { status, ...sent })).toMatchObject({ kind: 'unauthorized', page: undefined });
     });
   });
 
-  test('of 403 with a Retry-After is one of the rate, and quotes the service', async () => {
+  test('means for 403 with a Retry-After that the rate is limited, and quotes the service', async () => {
     const headers = { 'retry-after': '60' };
     const found = await faultOf('status', { status: 403, headers, text: refusal('odd', 'Secondary limit.') });
     expect(found).toMatchObject({ kind: 'throttled', retryAfterMs: 60_000 });
@@ -286,12 +286,12 @@ describe('a refusal', () => {
     ['broken gzip', { text: 'x', headers: { 'content-encoding': 'gzip' } }],
     ['of an unknown coding', { text: refusal('x'), headers: { 'content-encoding': 'zstd' } }],
     ['cut', { text: '{"code":"no', truncated: true }],
-  ])('is one though its body is %s', async (_, sent) => {
+  ])('is read even if its body is %s', async (_, sent) => {
     expect(await faultOf('trigger', { status: 401, ...sent })).toMatchObject({ kind: 'unauthorized' });
     expect(await faultOf('trigger', { status: 400, ...sent })).toMatchObject({ kind: 'rejected' });
   });
 
-  test('of great length is not read to its end', async () => {
+  test('is not read to its end if it is very long', async () => {
     const codeOf = async (words: number) => {
       const text = JSON.stringify({ message: 'no', list: Array(words).fill('word'), code: 'late' });
       return (await faultOf('status', { status: 400, text })).serviceCode;

@@ -27,7 +27,7 @@ describe('a connection that fails', () => {
     [coded('EPIPE'), 'closed'],
     [coded('UND_ERR_SOCKET', 'other side'), 'closed'],
     [coded('ENEW', 'something new'), '(fetch failed)'],
-  ])('with %s says so, and how far it got', (error, says) => {
+  ])('has a message for %s that says how far it got', (error, says) => {
     const { kind, message, hint } = network(nested(error));
     expect([kind, message]).toEqual(['unreachable', expect.stringContaining(says)]);
     expect(message).toContain('service.test');
@@ -43,7 +43,7 @@ describe('a connection that fails', () => {
     [['ENETUNREACH', 'ECONNREFUSED'], 'refused'],
     [['ENETUNREACH', 'ETIMEDOUT'], 'in time'],
     [['EHOSTUNREACH', 'ENETUNREACH'], 'no route'],
-  ])('at each of several addresses (%j) says what is worth knowing', (codes, says) => {
+  ])('has the most useful message if several addresses failed (%j)', (codes, says) => {
     const { message } = network(new AggregateError(codes.map((code) => coded(code))));
     expect(message).toContain(says);
   });
@@ -52,15 +52,16 @@ describe('a connection that fails', () => {
     ['a 100', new Error('bad response'), '100 Continue'],
     ['headers that are too large', coded('UND_ERR_HEADERS_OVERFLOW'), '256 KB'],
     ['what is no HTTP', coded('HPE_INVALID_CONSTANT', 'Expected HTTP/'), "isn't HTTP (Expected HTTP/)"],
-  ])('because of %s in response says that there was one', (_, error, says) => {
+  ])('has a message about the response if that was %s', (_, error, says) => {
     const fault = network(error, { sent: true });
     expect(fault).toMatchObject({ kind: 'lost', message: expect.stringContaining(says), hint: expect.any(String) });
     expect(fault.message).not.toContain('before it responded');
   });
 
-  test('without a reason says so', () => expect(network(undefined).message).toContain('no reason given'));
+  test('has a message that says if no reason was given', () =>
+    expect(network(undefined).message).toContain('no reason given'));
 
-  test('since HTTP cannot carry the request is not tried again', () => {
+  test('is not tried again if HTTP can not carry the request', () => {
     const error = nested(coded('UND_ERR_INVALID_ARG', 'invalid header'));
     expect(network(error)).toMatchObject({ kind: 'unsendable', message: expect.stringContaining('invalid header') });
   });
@@ -82,7 +83,7 @@ describe('the HTTP client of this process', () => {
     [new ReferenceError('WebAssembly is not defined'), /--jitless/],
     [new TypeError('x is not a function'), undefined],
     [coded('ERR_ASSERTION', 'no', { name: 'AssertionError' }), undefined],
-  ])('that fails with %s is named, and not tried again', (error, hint) => {
+  ])('is named if it fails with %s, and not tried again', (error, hint) => {
     const fault = network(error);
     expect(fault).toMatchObject({ kind: 'client_failed', message: expect.stringContaining(error.message) });
     expect(fault.hint ?? '').toMatch(hint ?? /^$/);
@@ -128,7 +129,7 @@ describe('a TLS connection that fails', () => {
     [alert(120), "doesn't offer HTTP/1.1", 'server'],
     [alert(80), 'handshake with service.test failed (an alert)', 'server'],
     [coded('ERR_SSL_NEW', 'new'), '(no reason given)', 'server'],
-  ])('with %s says so, and what helps', (error, says, helps) => {
+  ])('has a message and a hint for %s', (error, says, helps) => {
     const { kind, message, hint } = network(nested(error));
     expect([kind, message, hint]).toEqual(['untrusted', expect.stringContaining(says), expect.stringContaining(helps)]);
     expect(message).toContain('service.test');
@@ -146,14 +147,14 @@ describe('a TLS connection that fails', () => {
       'on the server',
     ],
     ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', acme, ['"Acme Root"', "doesn't trust"], 'add "Acme Root" with'],
-  ])('with %s names the certificate (%j)', (code, certificate, says, helps) => {
+  ])('has a message for %s that names the certificate (%j)', (code, certificate, says, helps) => {
     const { message, hint } = network(coded(code, code, { certificate }));
     for (const words of says) expect(message).toContain(words);
     expect(hint).toContain(helps);
   });
 
   test.each(['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'SELF_SIGNED_CERT_IN_CHAIN', 'DEPTH_ZERO_SELF_SIGNED_CERT'])(
-    'with %s though NODE_EXTRA_CA_CERTS is set says that the certificate is not in that file',
+    'has a hint for %s that says the certificate is not in the file of NODE_EXTRA_CA_CERTS, if that is set',
     (code) => {
       const failure = { reason: 'network', sent: false, error: coded(code) } as const;
       expect(networkFaultOf(failure, { ...attempt, hasExtraAuthorities: true }).hint).toContain("isn't among");
@@ -161,7 +162,7 @@ describe('a TLS connection that fails', () => {
     },
   );
 
-  test('since the server alone speaks TLS was never acted on', () => {
+  test('was never acted on if only the server speaks TLS', () => {
     const broken = (data: string) => nested(coded('HPE_INVALID_CONSTANT', 'Parse Error', { data }));
     const hint = expect.stringContaining('https://');
     expect(network(broken('\x15\x03\x01'), { sent: true })).toMatchObject({ kind: 'untrusted', hint });

@@ -52,7 +52,7 @@ describe('the proxy for an origin', () => {
     else expect(found).toBeUndefined();
   });
 
-  test('has no credentials where its address has none', () => {
+  test('has no credentials if its URL has none', () => {
     expect(proxyFor(service, { HTTPS_PROXY: url })).toEqual(proxy);
   });
 
@@ -64,7 +64,7 @@ describe('the proxy for an origin', () => {
     'http://[::1]:8080',
     'http://[::ffff:127.0.0.1]:8080',
     'https://[0:0:0:0:0:ffff:127.9.8.7]',
-  ])('on this machine, %s, is none, whatever the environment says', (origin) => {
+  ])('is not used for %s on this machine, whatever the environment says', (origin) => {
     const names = ['HTTPS_PROXY', 'HTTP_PROXY', 'ALL_PROXY'].flatMap((name) => [name, name.toLowerCase()]);
     for (const value of [url, 'socks5://proxy.test', '%']) {
       const env = Object.fromEntries(names.map((name) => [name, value]));
@@ -73,7 +73,7 @@ describe('the proxy for an origin', () => {
   });
 
   test.each(['https://localhost.test', 'https://128.0.0.1', 'https://[::2]', 'https://[::ffff:128.0.0.1]'])(
-    'that is not on this machine, %s, is what the environment says',
+    'is read from the environment for %s, which is not on this machine',
     (origin) => expect(proxyFor(origin, { HTTPS_PROXY: url })).toMatchObject({ origin: url }),
   );
 
@@ -122,13 +122,13 @@ describe('the proxy for an origin', () => {
     ['a.service.test', service, false],
     ['.', service, false],
     ['', service, false],
-  ])('with NO_PROXY=%s for %s is left out: %s', (noProxy, origin, isLeftOut) => {
+  ])('with NO_PROXY=%s is not used for %s: %s', (noProxy, origin, isLeftOut) => {
     expect(proxyFor(origin, { HTTPS_PROXY: url, NO_PROXY: noProxy }) === undefined).toBe(isLeftOut);
     expect(proxyFor(origin, { HTTPS_PROXY: url, no_proxy: noProxy, NO_PROXY: '' }) === undefined).toBe(isLeftOut);
     expect(proxyFor(origin, { HTTPS_PROXY: url, no_proxy: '', NO_PROXY: noProxy }) === undefined).toBe(isLeftOut);
   });
 
-  test('is sought in a NO_PROXY of any text without a throw', () => {
+  test('is found without an error for any text in NO_PROXY', () => {
     fc.assert(
       fc.property(fc.string({ unit: anyCharacter }), (noProxy) => {
         expect(() => proxyFor(service, { HTTPS_PROXY: url, NO_PROXY: noProxy })).not.toThrow();
@@ -136,7 +136,7 @@ describe('the proxy for an origin', () => {
     );
   });
 
-  test('is a plain origin, or refused, whatever the variable holds', () => {
+  test('is a plain origin, or refused, for any text in the variable', () => {
     // Not `fc.webUrl`, whose escapes cost more than a second of CPU time when they are first used.
     const address = fc
       .tuple(
@@ -170,7 +170,7 @@ describe('the proxy for an origin', () => {
     'proxy.test:99999',
     'http://u:p%E4@proxy.test',
     '%',
-  ])('%j is refused by name, and is not shown: it may hold a password', (value) => {
+  ])('%j is refused without being shown, because it may contain a password', (value) => {
     for (const name of ['HTTPS_PROXY', 'https_proxy', 'ALL_PROXY']) {
       const problem = refusalOf(() => proxyFor(service, { [name]: value }));
       expect(problem?.facts).toMatchObject({ name: 'usage', message: expect.stringContaining(name) });
@@ -205,7 +205,7 @@ function refusalOf(act: () => unknown): Problem | undefined {
   return undefined;
 }
 
-describe('what fails at a proxy', () => {
+describe('the message about a failed request through a proxy', () => {
   const attempt = { host: 'service.test', proxy: { origin: url, variable: 'https_proxy' }, timeoutMs: 1500 };
   const coded = (code: string, message = code) => Object.assign(new Error(message), { code });
   const refused = (status: number, ...challenges: string[]) => new RefusedTunnel(status, challenges);
@@ -268,7 +268,7 @@ describe('what fails at a proxy', () => {
     ],
     ['its unknown failure', new Error('something new'), 'unreachable', '(something new)', 'check https_proxy'],
     ['its certificate', coded('CERT_HAS_EXPIRED'), 'untrusted', 'expired', 'check https_proxy'],
-  ])('names it: %s', (_, error, kind, says, hint) => {
+  ])('names the proxy: %s', (_, error, kind, says, hint) => {
     const fault = faultFor(new ProxyFailure(error));
     expect(fault).toMatchObject({ kind, message: expect.stringContaining(its), hint: expect.stringContaining(hint) });
     expect(fault.message).toContain(says);
@@ -287,7 +287,7 @@ describe('what fails at a proxy', () => {
     },
   );
 
-  test('names it if it refused the tunnel, or if the time to connect passed', () => {
+  test('names the proxy if it refused the tunnel, or if the time to connect passed', () => {
     expect(faultFor(refused(403))).toMatchObject({ kind: 'proxy_refused' });
     const late = networkFaultOf({ sent: false, reason: 'deadline' }, attempt);
     expect([late.message.includes('service.test'), late.message.includes(its)]).toEqual([true, true]);
@@ -297,7 +297,7 @@ describe('what fails at a proxy', () => {
   test.each([
     ['the certificate of the service', coded('CERT_HAS_EXPIRED'), false],
     ['a reset by the service', coded('ECONNRESET'), true],
-  ])('does not name it behind the tunnel: %s', (_, error, sent) => {
+  ])('does not name the proxy if the tunnel was open: %s', (_, error, sent) => {
     const { message, hint } = faultFor(error, sent);
     expect(message).toContain('service.test');
     expect(`${message} ${hint}`).not.toContain('https_proxy');

@@ -40,11 +40,14 @@ describe('a rate limiter', () => {
     [10, [0, 0, 105, 210]],
     [2.5, [0, 0, 1050, 1050]],
     [0.5, [0, 2100, 4200, 6300]],
-  ])('of %d a second spaces what is due at once, but for the first two', async (perSecond, expected) => {
-    expect(rounded(await turnsMs(perSecond, dueAtOnce(4)))).toEqual(expected);
-  });
+  ])(
+    'with a rate of %d a second spaces requests that come at once, except the first two',
+    async (perSecond, expected) => {
+      expect(rounded(await turnsMs(perSecond, dueAtOnce(4)))).toEqual(expected);
+    },
+  );
 
-  test('never gives more turns within any second than its rate', async () => {
+  test('never gives more permits within any second than its rate', async () => {
     const rates = fc.constantFrom(0.5, 1, 2.5, 3, 10, 50);
     const request = fc.record({ dueMs: fc.nat(3_000), answerMs: fc.nat(3_000) });
     const requests = fc.array(request, { minLength: 1, maxLength: 60 });
@@ -61,12 +64,12 @@ describe('a rate limiter', () => {
     );
   });
 
-  test('wastes no turn', async () => {
+  test('wastes no permit', async () => {
     const turns = await turnsMs(10, dueAtOnce(100, { answerMs: 400 }));
     expect(Math.max(...turns)).toBeLessThanOrEqual(99 * turnMs + 1);
   });
 
-  test('has no more polls and results in flight than connections, and triggers beside them', async () => {
+  test('has no more polls and results in flight than connections, and triggers in addition', async () => {
     const clock = createVirtualClock();
     const limiter = createRateLimiter(10, clock, { connections: 2 });
     const sent: string[] = [];
@@ -85,11 +88,11 @@ describe('a rate limiter', () => {
     expect(sent).toEqual(['a 0', 'b 0', 'e 105', 'c 6000', 'd 6000']);
   });
 
-  test('gives a turn that is given back to the next one at once', async () => {
+  test('gives a permit that is released to the next request at once', async () => {
     expect(await turnsMs(10, dueAtOnce(3, { answerMs: 400 }), 1)).toEqual([0, 400, 800]);
   });
 
-  test('gives a turn back where the request throws', async () => {
+  test('releases a permit if the request throws', async () => {
     const clock = createVirtualClock();
     const limiter = createRateLimiter(1, clock, { connections: 1 });
     const failing = withPermit(limiter, { priority: 'poll', signal }, () => Promise.reject(new Error('no API key')));
@@ -133,7 +136,7 @@ describe('a rate limiter', () => {
     ['refuses at once a poll that is held too long', { holdMs: 5000, leftMs: 4000 }, ['poll a'], ['no poll a 0.0']],
   ])('%s', async (_, options, names, expected) => expect(await order(names, options)).toEqual(expected));
 
-  test('leaves a trigger unsent that has waited too long, but not one that need not wait', async () => {
+  test('does not send a trigger that has waited too long, unless it needs no wait', async () => {
     const clock = createVirtualClock();
     const limiter = createRateLimiter(1, clock);
     const wish = { priority: 'trigger', signal, leftMs: () => 500 - clock.elapsedMs() } as const;
@@ -146,7 +149,7 @@ describe('a rate limiter', () => {
   test.each([
     [5000, 1000],
     [1000, 5000],
-  ])('holds polls as long as the longer of two waits asks (%d and %d ms)', async (...waitsMs) => {
+  ])('pauses polls for the longer of two waits (%d and %d ms)', async (...waitsMs) => {
     const clock = createVirtualClock();
     const limiter = createRateLimiter(10, clock);
     for (const ms of waitsMs) limiter.pausePolls(ms);
@@ -154,7 +157,7 @@ describe('a rate limiter', () => {
     expect(await poll).toBe(5000);
   });
 
-  test('lets a trigger go at once that comes while polls are held', async () => {
+  test('gives a trigger a permit at once even if polls are paused', async () => {
     const clock = createVirtualClock();
     const limiter = createRateLimiter(10, clock);
     limiter.pausePolls(5000);
@@ -168,7 +171,7 @@ describe('a rate limiter', () => {
   test.each([
     [0, 0],
     [3_600_000, 1],
-  ])('says that a request waited while the machine slept for %d ms: %d times', async (sleptMs, times) => {
+  ])('calls onWake for a request that waited while the machine slept for %d ms: %d times', async (sleptMs, times) => {
     const clock = createVirtualClock();
     const limiter = createRateLimiter(1, clock);
     let woke = 0;
@@ -185,7 +188,7 @@ describe('a rate limiter', () => {
     return clock.elapsedMs();
   }
 
-  test.each([1, 2])('lets %d go at once who are interrupted, and leaves no timer behind', async (count) => {
+  test.each([1, 2])('ends %d requests that are interrupted at once, and leaves no timer behind', async (count) => {
     const clock = createVirtualClock();
     const limiter = createRateLimiter(0.001, clock);
     const abort = new AbortController();
@@ -198,7 +201,7 @@ describe('a rate limiter', () => {
     expect(await untilIdleMs(clock)).toBe(0);
   });
 
-  test('grants no turn to those who were interrupted before', async () => {
+  test('gives no permit to a request that was interrupted before', async () => {
     const clock = createVirtualClock();
     const limiter = createRateLimiter(1, clock);
     expect(

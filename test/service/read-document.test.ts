@@ -7,7 +7,7 @@ const executionId = '6f1c9f5e-3a53-4c1b-9f0a-0d6f2c1f8a11';
 const odd = [null, 7, -1, 1.5, '', 'x', true, [], {}, [1], { a: 1 }, Number.NaN, Number.POSITIVE_INFINITY];
 
 describe('an execution object', () => {
-  test('is read whole, and its unknown fields stay in the document', () => {
+  test('is read completely, and its unknown fields stay in the document', () => {
     const document = {
       executionId: executionId.toUpperCase(),
       status: 'COMPLETED',
@@ -24,7 +24,7 @@ describe('an execution object', () => {
   });
 
   test.each([{}, { error: 'x' }, ...[null, 3, '', ' ', ['RUNNING']].map((status) => ({ status }))])(
-    'without a state is none: %j',
+    'is not read without a status: %j',
     (document) => {
       expect(readStatus(document)).toBeUndefined();
       expect(readResult(document)).toBeUndefined();
@@ -44,17 +44,17 @@ describe('an execution object', () => {
     ['creditsCharged', ''],
     ['creditsCharged', Number.POSITIVE_INFINITY],
     ['title', 5],
-  ])('loses only its odd %s %j', (field, value) => {
+  ])('is read without its field %s if that is %j', (field, value) => {
     const read = readStatus({ executionId, status: 'RUNNING', [field]: value });
     expect(read).toMatchObject({ status: 'RUNNING', isFinal: false, document: { [field]: value } });
     expect(read?.[field as 'title']).toBeUndefined();
   });
 
-  test.each(['nightly', ''])('is none under the odd id %j', (odd) => {
+  test.each(['nightly', ''])('is not read with the id %j', (odd) => {
     expect(readStatus({ executionId: odd, status: 'RUNNING' })).toBeUndefined();
   });
 
-  test('reads a number the same whatever else is in the document', () => {
+  test('has the same numbers whatever else is in the document', () => {
     for (const rest of ['', ',"x":"3e"', ',"x":12345678901234567890']) {
       const document = parseJson(`{"executionId":"${executionId}","status":"COMPLETED","creditsCharged":12.50${rest}}`);
       expect(isJsonObject(document) && readStatus(document)?.creditsCharged).toBe(12.5);
@@ -105,7 +105,7 @@ describe('a result object', () => {
     expect(readResult({ status: 'COMPLETED', output })?.output).toBe(text);
   });
 
-  test('loses no digit of an output that is a number', () => {
+  test('keeps every digit of an output that is a number', () => {
     const document = parseJson('{"status":"COMPLETED","output":{"id":12345678901234567890}}');
     expect(isJsonObject(document) && readResult(document)?.output).toContain('12345678901234567890');
   });
@@ -132,7 +132,7 @@ describe('a result object', () => {
     expect(readResult({ status: 'FAILED', error })?.error).toEqual(expected);
   });
 
-  test('counts only what can be counted', () => {
+  test('has only counts that are whole numbers', () => {
     const summary = { stepCount: 2.5, succeededSteps: -1, failedSteps: '3', skippedSteps: 4 };
     expect(readResult({ status: 'FAILED', summary })?.summary).toEqual({ skippedSteps: 4 });
   });
@@ -144,7 +144,7 @@ describe('a result object', () => {
   });
 });
 
-test('no document makes a reader throw, and any with a status is read', () => {
+test('any document is read without an error, and a document with a status has one', () => {
   const fields = 'executionId summary error output creditsCharged completedAt __proto__';
   const name = fc.constantFrom(...fields.split(' '));
   const document = fc.oneof(fc.object(), fc.dictionary(fc.oneof(name, fc.string()), fc.jsonValue()));

@@ -36,7 +36,7 @@ describe('Retry-After', () => {
     expect(wait('Sat, 21 Nov 2026 12:01:00 GMT', { date })).toBe(60_000);
   });
 
-  test('a date that names no time zone is in GMT, wherever the machine stands', () => {
+  test('a date that names no time zone is in GMT, whatever the time zone of the machine', () => {
     const parse = Date.parse;
     const inApia = (text: string) => parse(text.endsWith('GMT') ? text : `${text} GMT+1300`);
     const mock = vi.spyOn(Date, 'parse').mockImplementation(inApia);
@@ -44,7 +44,7 @@ describe('Retry-After', () => {
     expect(wait('Sat Nov 21 09:00:30 2026')).toBe(30_000);
   });
 
-  test('our clock stands in for a Date header that is missing or malformed', () => {
+  test('our clock is used if the Date header is missing or malformed', () => {
     expect(wait(noon)).toBe(3 * 3_600_000);
     expect(wait(noon, { date: 'yesterday' })).toBe(3 * 3_600_000);
   });

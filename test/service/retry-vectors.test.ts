@@ -112,7 +112,7 @@ const cells = rows.flatMap(([answer = '', ...expected]) =>
   expected.map((meaning, column) => ({ answer, request: header[column + 1] ?? '', meaning })),
 );
 
-describe('what an answer means', () => {
+describe('the meaning of a response', () => {
   test.each(cells.filter(({ meaning }) => meaning !== ''))('$answer to $request: $meaning', async (cell) => {
     const runner = meant[cell.request] as Runner;
     const good = 'COMPLETED';
@@ -297,7 +297,7 @@ function readGiven(cell: string): Given {
   return Object.assign({}, ...given);
 }
 
-describe('when it is asked again', () => {
+describe('the time of the next attempt', () => {
   test.each(vectors)('$request $given: $responses', async ({ request, given, responses, seconds, end }) => {
     const outcome = await runners[request as keyof typeof runners](responses, readGiven(given));
     const told = outcome.gapsMs.map((ms) => String(Math.round(ms) / 1000));
@@ -311,7 +311,7 @@ describe('when it is asked again', () => {
   });
 });
 
-describe('retries', () => {
+describe('a series of retries', () => {
   const chances = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
   const waits = fc.option(fc.integer({ min: 0, max: 3_600_000 }), { nil: undefined });
 
@@ -325,7 +325,7 @@ describe('retries', () => {
     );
   });
 
-  test('ends where nothing is left, or the service wants more; else the wait ends within it', () => {
+  test('ends if no time is left, or if the service asks for more; otherwise the wait ends in time', () => {
     fc.assert(
       fc.property(fc.integer({ min: -1000, max: 600_000 }), chances, waits, (leftMs, chance, retryAfterMs) => {
         const waitMs = backoffMs(9, { retryAfterMs }, leftMs, () => chance);
@@ -338,7 +338,7 @@ describe('retries', () => {
     );
   });
 
-  test('is counted in time without a good answer, however many attempts fail in it', async () => {
+  test('is limited by the time without a valid response, however many attempts fail in it', async () => {
     for (const chance of [0, 0.1, 0.5, 1]) {
       const { gapsMs } = await runners.watch('RUNNING, 502', { chance, giveUpAfterMs: 10_000 });
       expect(gapsMs.slice(1).reduce((sum, ms) => sum + ms, 0)).toBeCloseTo(10_000, 0);

@@ -17,7 +17,7 @@ const optionsOf = (clock: VirtualClock): RetryOptions => ({
   giveUpAfterMs: 10_000,
 });
 
-test('a request that is interrupted after a failure ends with that', async () => {
+test('a request that is interrupted after a failure ends with that failure', async () => {
   const answers = [lost, fault('aborted_in_flight')];
   const result = await retry(async () => answers.shift() ?? lost, optionsOf(createVirtualClock()));
   expect(result).toMatchObject({ kind: 'fault', isInterrupted: true, fault: { kind: 'aborted_in_flight' } });
@@ -38,7 +38,7 @@ test('each retry is reported with its fault, its delay, how many attempts failed
   ]);
 });
 
-test('no retry begins in the last second of the command, however long it waited for its turn', async () => {
+test('no retry begins in the last second of the command, however long it waited for a permit', async () => {
   for (const [timeoutMs, attempts] of [
     [3_099, 1],
     [3_101, 2],

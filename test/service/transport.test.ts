@@ -94,7 +94,7 @@ describe('a request that is sent may have been acted on', () => {
     expect(received).toEqual([expect.stringMatching(/^POST \/v0\/x HTTP\/1\.1\r\n[\s\S]*\{\}$/)]);
   });
 
-  test('but not by a server that answers plain http with a TLS alert', async () => {
+  test('but not by a server that responds to plain HTTP with a TLS alert', async () => {
     const alert = Buffer.from([0x15, 0x03, 0x01, 0x00, 0x02, 0x02, 0x46]);
     const { exchange } = await exchangeWith((socket) => socket.end(alert));
     expect(failureOf(exchange)).toMatchObject({ fault: 'untrusted', hint: expect.stringContaining('https://') });
@@ -122,7 +122,7 @@ describe('a request is not sent', () => {
     expect(responseOf(await send({ method: 'GET' })).status).toBe(200);
   });
 
-  test('if undici cannot be loaded, which is tried again for a later request', async () => {
+  test('if undici can not be loaded, which the next request tries again', async () => {
     let isGone = true;
     vi.doMock('../../src/service/undici.ts', (original) => {
       if (isGone) throw new Error('it is gone');
@@ -155,7 +155,7 @@ describe('a look-up', () => {
       act(found as Found);
   const answering = (...found: unknown[]) => lookupOf((take) => setImmediate(take, ...found));
 
-  test('leads where it says', async () => {
+  test('decides where a request is sent', async () => {
     const { port } = await startFaultyServer(answer);
     const lookup = answering(null, [{ address: '127.0.0.1', family: 4 }]);
     expect(responseOf(await openTransport(`http://service.test:${port}`, { lookup })()).status).toBe(200);
@@ -180,14 +180,14 @@ describe('a look-up', () => {
         throw new Error('out of memory');
       }),
     ],
-  ])('with an answer %s sends nothing and ends no process', async (_, lookup) => {
+  ])('with an answer %s makes the request fail without ending the process', async (_, lookup) => {
     const exchange = await openTransport('http://odd.test', { lookup })({ method: 'GET' });
     expect(failureOf(exchange)).toMatchObject({ sent: false, reason: 'network' });
   });
 });
 
-describe('an answer', () => {
-  test('may come after informational heads, with a header twice', async () => {
+describe('a response', () => {
+  test('may come after informational responses, with a header twice', async () => {
     const { exchange } = await exchangeWith((socket) => {
       socket.write('HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: <x>\r\n\r\n');
       socket.end(wireAnswer('{"a":1}', 'HTTP/1.1 201 Created\r\nX-Twice: a\r\nx-twice: b'));
@@ -211,7 +211,7 @@ describe('an answer', () => {
     [6, 'abcdef', false],
     [5, 'abcde', true],
     [3, 'abc', true],
-  ])('in pieces is whole, or is cut at %i bytes', async (maxBytes, body, truncated) => {
+  ])('is put together from pieces, or cut at %i bytes', async (maxBytes, body, truncated) => {
     const { exchange } = await exchangeWith(
       async (socket) => {
         for (const piece of ['HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\n', 'ab', 'cd', 'ef']) {
@@ -226,7 +226,7 @@ describe('an answer', () => {
   test.each<[string, (socket: Socket) => void]>([
     ['far longer', (socket) => void socket.write(wireAnswer('x'.repeat(5_000_000)))],
     ['without an end', (socket) => drip(socket, 'x'.repeat(400), 'HTTP/1.1 200 OK\r\n\r\n')],
-  ])('that is %s than allowed is cut', async (_, act) => {
+  ])('is cut if it is %s than allowed', async (_, act) => {
     const { exchange } = await exchangeWith(act, { method: 'GET' });
     expect(responseOf(exchange)).toMatchObject({ body: 'x'.repeat(1000), truncated: true });
   });
@@ -321,7 +321,7 @@ describe('connections', () => {
     await expect.poll(() => isClosed).toBe(true);
   });
 
-  test('that the service closed are not used again', async () => {
+  test('are not used again after the service closed them', async () => {
     const server = await startFaultyServer((socket) => socket.end(ok));
     const send = openTransport(server.origin);
     for (let n = 0; n < 3; n++) expect(responseOf(await send({ method: 'GET' })).status).toBe(200);
@@ -344,7 +344,7 @@ describe('connections', () => {
     expect(requestsOn(server)).toEqual(requests);
   });
 
-  test('after silence are new, also if others of them are idle', async () => {
+  test('are new after silence, even if others of them are idle', async () => {
     const server = await startFaultyServer((socket, text) => {
       if (!text.includes('/silent')) answer(socket);
     });
@@ -357,7 +357,7 @@ describe('connections', () => {
     expect(requestsOn(server).filter(Boolean)).toEqual([1, 1, 1]);
   });
 
-  test('are no more than allowed, and a waiting poll that has ended is not sent', async () => {
+  test('are never more than allowed, and a poll that ended while it waited is not sent', async () => {
     const server = await startFaultyServer(() => {});
     const send = openTransport(server.origin);
     const stop = new AbortController();
@@ -372,7 +372,7 @@ describe('connections', () => {
   });
 });
 
-describe('through a proxy', () => {
+describe('a transport through a proxy', () => {
   const through = (origin: string, credentials?: string) => ({ origin, credentials, variable: 'https_proxy' });
 
   test.each<[string, string | undefined, string | undefined]>([

@@ -28,7 +28,7 @@ const chooseProd = (path: string) =>
   changeConfigFile(path, (config) => ({ ...config, profile: 'prod' }), createMemory());
 
 describe('the config file', () => {
-  test('that is not there leaves everything unset', () => {
+  test('leaves every setting unset if there is none', () => {
     for (const path of [join(temporaryFolder(), 'config.json'), '/dev/null/config.json', undefined]) {
       expect(readConfigFile(path).config).toEqual({});
     }
@@ -54,7 +54,7 @@ describe('the config file', () => {
     expect(readFileSync(path, 'utf8')).toBe(text);
   });
 
-  test("that can't be read or written is refused with its path", async () => {
+  test("is refused with its path if it can't be read or written", async () => {
     const folder = join(temporaryFolder(), 'config.json');
     mkdirSync(folder);
     expect(() => readConfigFile(folder)).toThrow(`${folder} can't be read`);
@@ -82,7 +82,7 @@ describe('the config file', () => {
     expect(contentOf(path)).toEqual({ profile: 'prod' });
   });
 
-  test.each([0o644, 0o400])('of mode %o is rewritten for its owner alone', async (before) => {
+  test.each([0o644, 0o400])('is rewritten for its owner alone if its mode was %o', async (before) => {
     const path = write('{}', before);
     await chooseProd(path);
     expect([modeOf(path), contentOf(path)]).toEqual([0o600, { profile: 'prod' }]);
@@ -94,7 +94,7 @@ describe('the config file', () => {
     expect(contentOf(path)).toEqual({ theme: 1 });
   });
 
-  test('keeps what many commands store at the same time', async () => {
+  test('keeps everything that several commands store at the same time', async () => {
     const path = write('{}');
     const names = Array.from({ length: 12 }, (_, n) => `p${n}`);
     const store = (name: string) =>
@@ -103,7 +103,7 @@ describe('the config file', () => {
     expect(Object.keys(contentOf(path).profiles).sort()).toEqual([...names].sort());
   });
 
-  test('is not changed while another command changes it, and a lock that was left is named', async () => {
+  test('is not changed while another command changes it, and a lock that was left behind is named', async () => {
     const path = write('{"theme":1}');
     writeFileSync(`${path}.lock`, '');
     await expect(chooseProd(path)).rejects.toMatchObject({
@@ -131,13 +131,13 @@ describe('the config file', () => {
     expect(contentOf(path)).toEqual({ theme: 2, profile: 'prod' });
   });
 
-  test('that is refused leaves no lock behind', async () => {
+  test('is refused without leaving a lock behind', async () => {
     const path = write('[]');
     await expect(chooseProd(path)).rejects.toThrow('it is not an object');
     expect(readdirSync(dirname(path))).toEqual(['config.json']);
   });
 
-  test('keeps fields that nobody knows, and names with dots, but not a byte order mark', async () => {
+  test('keeps unknown fields, and names with dots, but not a byte order mark', async () => {
     const known = { theme: { 'a.b': 1 }, profiles: { 'team.prod': { baseUrl: 'u', note: [2] } } };
     const path = write(`\ufeff${JSON.stringify(known)}`);
     expect(readConfigFile(path).config).toEqual(known);
@@ -145,7 +145,7 @@ describe('the config file', () => {
     expect(contentOf(path)).toEqual({ ...known, profile: 'prod' });
   });
 
-  test('is written where a link points to, even from a folder of everybody', async () => {
+  test('is written where a link points to, even if everybody can write to the folder of the link', async () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, 'dotfiles'));
     const target = join(folder, 'dotfiles', 'runctl');

@@ -40,7 +40,7 @@ describe('the folders', () => {
     expect(() => findStateFolder({ [variable]: path })).toThrow(variable);
   });
 
-  test('a folder knows the variable it comes from', () => {
+  test('a folder has the variable that it comes from as its source', () => {
     expect(findConfigFolder({ HOME: '/h' })?.source).toBe('HOME');
     expect(findConfigFolder({ XDG_CONFIG_HOME: '/x', HOME: '/h' })?.source).toBe('XDG_CONFIG_HOME');
   });

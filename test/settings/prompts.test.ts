@@ -35,7 +35,7 @@ describe('a hidden line', () => {
     expect(await asked).toBe(line);
   });
 
-  test('is asked for on stderr, with a paste marked as one, and the terminal is as before', async () => {
+  test('is asked for on stderr in bracketed paste mode, and the terminal is as before', async () => {
     const terminal = createTerminal();
     const asked = askHidden('API key: ', terminal);
     terminal.stdin().write('hunter2\r');
@@ -44,7 +44,7 @@ describe('a hidden line', () => {
     expect([terminal.out(), terminal.err()]).toEqual(['', 'API key: \u001b[?2004h\u001b[?2004l\n']);
   });
 
-  test('puts characters together that arrive in pieces', async () => {
+  test('joins characters that arrive in pieces', async () => {
     const terminal = createTerminal();
     const asked = askHidden('?', terminal);
     const [first, second] = Buffer.from('\u00e9');
@@ -63,7 +63,7 @@ describe('a hidden line', () => {
   test.each([
     ['Ctrl-C', 130, (terminal: ReturnType<typeof createTerminal>) => terminal.stdin().write('hun\u0003')],
     ['SIGTERM', 143, (terminal: ReturnType<typeof createTerminal>) => terminal.interrupt('SIGTERM')],
-  ])('is given up at %s with code %i, and the terminal is as before', async (_, code, interrupt) => {
+  ])('is cancelled by %s with exit code %i, and the terminal is as before', async (_, code, interrupt) => {
     const terminal = createTerminal();
     const asked = askHidden('?', terminal);
     interrupt(terminal);
@@ -74,7 +74,7 @@ describe('a hidden line', () => {
     expect(terminal.stdin().isPaused()).toBe(true);
   });
 
-  test('writes no control sequences where stderr is no terminal', async () => {
+  test('writes no control sequences if stderr is no terminal', async () => {
     const terminal = createTerminal();
     Object.assign(terminal.stderr, { isTTY: false });
     const asked = askHidden('?', terminal);

@@ -113,7 +113,7 @@ describe('a setting', () => {
     expect(defaults).toEqual(['default by default', '30s by default', 'honored by default']);
   });
 
-  test('that is wrong stops only those who need it', async () => {
+  test('stops only the commands that need it if it is wrong', async () => {
     const env = { RUNCTL_PROJECT: 'x', RUNCTL_BASE_URL: 'https://a.example', RUNCTL_API_KEY_FILE: '/nowhere/key' };
     const settings = await resolve({ env });
     expect(need('baseUrl', settings)).toBe('https://a.example');
@@ -133,7 +133,7 @@ describe('a setting', () => {
     }
   });
 
-  test('other than the API key is found without reading that', () => {
+  test('is resolved without reading the API key, if it is another one', () => {
     const env = { RUNCTL_API_KEY_FILE: '/nowhere/key', RUNCTL_BASE_URL: 'https://a.example' };
     const settings = resolveWithoutApiKey({ project: 'x' }, env);
     expect(settings.baseUrl).toMatchObject({ value: 'https://a.example', source: 'RUNCTL_BASE_URL' });
@@ -172,12 +172,12 @@ describe('the profile', () => {
     ['config.json', {}, {}, { profile: 'nope' }],
     ['flag --profile', { profile: 'constructor' }, {}, {}],
     ['flag --profile', { profile: '__proto__' }, {}, {}],
-  ])('that is not there is refused, named by %s (%#)', async (source, flags, env, top) => {
+  ])('is refused if it does not exist, and the message names its source: %s (%#)', async (source, flags, env, top) => {
     const problem = { exitCode: 2, message: expect.stringContaining(source) };
     await expect(inProfile(flags, env, top)).rejects.toMatchObject(problem);
   });
 
-  test('default need not be there', async () => {
+  test('may be missing if it is `default`', async () => {
     const memory = createMemory({ RUNCTL_CONFIG_DIR: withConfig({ profiles: {} }) });
     expect((await resolveSettings({ profile: 'default' }, memory)).profile.value).toBe('default');
   });
@@ -190,7 +190,7 @@ test.each([
   ['for any, if none is stored with it', {}, here, {}, 'ignored'],
   ['for no other', { baseUrl: here }, there, {}, 'honored'],
   ['unless a variable says more', { baseUrl: here }, there, { RUNCTL_IDEMPOTENCY_KEYS: 'ignored' }, 'ignored'],
-])('what a profile says about idempotency keys holds %s', async (_, profile, baseUrl, env, expected) => {
+])('what a profile says about idempotency keys is used %s', async (_, profile, baseUrl, env, expected) => {
   const settings = await resolve({ flags: { baseUrl }, env, profile: { idempotencyKeys: 'ignored', ...profile } });
   expect(settings.idempotencyKeys.value).toBe(expected);
 });
@@ -203,7 +203,7 @@ describe('the API key of a profile', () => {
     [here, 'https://A.EXAMPLE:443/v0/'],
     [`${here}/gate`, `${here}/gate//`],
     ['http://localhost:8080/v0', 'http://localhost:8080'],
-  ])('that is stored with %s goes to %s', async (baseUrl, inForce) => {
+  ])('stored with %s is sent to %s', async (baseUrl, inForce) => {
     expect(need('apiKey', await resolveWith({ baseUrl }, {}))).toBe('test-key-123');
     expect(need('apiKey', await resolveWith({ baseUrl }, { baseUrl: inForce }))).toBe('test-key-123');
   });
@@ -215,7 +215,7 @@ describe('the API key of a profile', () => {
     ['another port', here, `${here}:8443`],
     ['a longer path prefix', here, `${here}/gate`],
     ['another path prefix', `${here}/gate`, `${here}/Gate`],
-  ])('does not go to %s, and the refusal names both base URLs', async (_, baseUrl, inForce) => {
+  ])('is not sent to %s, and the message names both base URLs', async (_, baseUrl, inForce) => {
     for (const [flags, env, source] of [
       [{ baseUrl: inForce }, {}, 'flag --base-url'],
       [{}, { RUNCTL_BASE_URL: inForce }, 'RUNCTL_BASE_URL'],
@@ -240,7 +240,7 @@ describe('the API key of a profile', () => {
     expect(refused?.message).not.toContain('pass-word');
   });
 
-  test('is refused for no base URL if another API key is in force', async () => {
+  test('does not matter for any base URL if another API key is used', async () => {
     const env = { RUNCTL_API_KEY: 'key-of-variable', RUNCTL_BASE_URL: there };
     expect(need('apiKey', await resolveWith({ baseUrl: here }, {}, env))).toBe('key-of-variable');
   });
@@ -248,7 +248,7 @@ describe('the API key of a profile', () => {
   test.each([
     [0o644, ['exposed_api_key']],
     [0o600, []],
-  ])('in a file of mode %o leads to the warnings %j', async (mode, warnings) => {
+  ])('in a file of mode %o causes the warnings %j', async (mode, warnings) => {
     const folder = withConfig({ profiles: { default: { apiKey: 'test-key-123' } } }, mode);
     const events: RunEvent[] = [];
     const reporter = { emit: (event: RunEvent) => void events.push(event), stop() {} };
@@ -274,7 +274,7 @@ describe('the API key', () => {
     expect([apiKey.command, apiKey.value]).toEqual(['p x', undefined]);
   });
 
-  test('is waited for no longer than until Ctrl-C', async () => {
+  test('is not waited for after Ctrl-C', async () => {
     const memory = createMemory();
     const resolving = resolveSettings({ apiKeyFile: '-' }, memory);
     memory.interrupt('SIGINT');
@@ -294,14 +294,14 @@ describe('the API key', () => {
     ['a folder', 'neither a file nor a pipe', (path: string) => mkdirSync(path)],
     ['larger than 64 KiB', '64 KiB', (path: string) => writeFileSync(path, 'k'.repeat(65_537))],
     ['empty', 'flag --api-key-file', (path: string) => writeFileSync(path, '\n')],
-  ])('in a file that is %s is refused', async (_, why, make) => {
+  ])('is refused if its file is %s', async (_, why, make) => {
     const path = join(temporaryFolder(), 'key');
     make(path);
     const settings = await resolveSettings({ apiKeyFile: path }, createMemory());
     expect(() => need('apiKey', settings)).toThrow(why);
   });
 
-  test('in a pipe is read when somebody writes to it, and given up when nobody has for 30 s', async () => {
+  test('is read from a pipe as soon as it is written, and not waited for after 30 s', async () => {
     const path = join(temporaryFolder(), 'key');
     execFileSync('mkfifo', [path]);
     const clock = createLeapingClock();

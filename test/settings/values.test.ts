@@ -103,7 +103,7 @@ describe('an API key', () => {
     ['hunter2\u{1F511}', 'ASCII'],
   ])('%j is refused: %s', (text, why) => expect(flawOf('apiKey', text)).toContain(why));
 
-  test('of any form is either what a header can carry, or refused without a word of it', () => {
+  test('is either valid in a header, or refused without being quoted', () => {
     const text = fc.string({ unit: anyCharacter, minLength: 6, maxLength: 40 }).map((tail) => `hunter2${tail}`);
     fc.assert(
       fc.property(text, (key) => {
@@ -121,7 +121,7 @@ describe('an API key', () => {
     ['sk-live-0123456789', '****6789'],
   ])('%j is shown as %s', (key, shown) => expect(maskApiKey(key)).toBe(shown));
 
-  test('has an account that differs from that of others and is not the API key', () => {
+  test('has an account that differs from those of other API keys, and does not contain it', () => {
     expect(accountOf('test-key')).toMatch(/^[0-9a-f]{8}$/);
     expect(accountOf('test-key')).not.toBe(accountOf('test-kez'));
   });
@@ -136,7 +136,7 @@ const examples = {
 } as const;
 
 describe.each(Object.entries(examples) as [keyof typeof examples, string][])(
-  'as %s, what stands beside %s',
+  'what was copied together with the %s %s',
   (key, value) => {
     test.each([
       [`"${value}"`, 'quotes around it'],
@@ -152,9 +152,9 @@ describe.each(Object.entries(examples) as [keyof typeof examples, string][])(
       [`${value}\r`, 'carriage return'],
       [`\uFEFF${value}`, 'byte order mark'],
       [Buffer.from(`\uFEFF${value}`, 'utf16le').toString(), 'UTF-16'],
-    ])('is named: %j, %s', (text, why) => expect(flawOf(key, text)).toContain(why));
+    ])('is named in the message: %j, %s', (text, why) => expect(flawOf(key, text)).toContain(why));
 
-    test('is nothing in the value alone', () => expect(flawOf(key, value)).toBeUndefined());
+    test('is nothing if there is only the value', () => expect(flawOf(key, value)).toBeUndefined());
   },
 );
 
@@ -172,7 +172,7 @@ test.each<[StoredKey, string, value: unknown, text?: string]>([
   ['requestTimeout', '100ms', 100, '100ms'],
   ['requestTimeout', '10m', 600_000, '10m'],
   ['idempotencyKeys', 'Ignored', 'ignored'],
-])('as %s, %s is %s', (key, given, value, text = String(value)) => {
+])('as %s, %s is read as %s', (key, given, value, text = String(value)) => {
   expect(parseSetting<StoredKey>(key, given, 'x')).toMatchObject({ value, text, source: 'x' });
 });
 

@@ -8,7 +8,7 @@ test.each([
   ['both clocks go on', 0, 5000],
   ['the machine sleeps', 60_000, 65_000],
   ['the wall clock is set back', -60_000, 5000],
-])('a stopwatch goes by the clock that has gone further, where %s', async (_, suspendedMs, expectedMs) => {
+])('a stopwatch measures by the clock that has gone further, if %s', async (_, suspendedMs, expectedMs) => {
   const clock = createVirtualClock();
   await clock.sleep(1000);
   const tookMs = stopwatch(clock);
@@ -45,7 +45,7 @@ describe('a pause', () => {
     ['the process was stopped for longer, and the clock set back', stoppedAndSetBack, undefined, true, 20_001],
     ['half of the wait was asked for', asleep(3_600_000), 30_000, true, 30_000],
     ['all of the wait was asked for', asleep(3_600_000), 60_000, true, 60_000],
-  ])('in which %s ends by the clock that cannot be set', async (_, happens, leastMs, woke, endMs) => {
+  ])('ends by the clock that can not be set if, meanwhile, %s', async (_, happens, leastMs, woke, endMs) => {
     const clock = createVirtualClock();
     clock.stop(1000);
     const begun = pause(60_000, clock, signal, leastMs);
@@ -65,7 +65,7 @@ describe('a pause', () => {
   });
 });
 
-test('everybody who waits for a signal is called when it aborts, but those who took that back, through one listener', () => {
+test('every listener that was not cancelled is called when a signal aborts, through one EventTarget listener', () => {
   const abort = new AbortController();
   let listeners = 0;
   const { signal } = abort;
@@ -85,6 +85,6 @@ test.each([
   ['aborts with SIGTERM', AbortSignal.abort('SIGTERM'), true],
   ['aborts with an error', AbortSignal.abort(), false],
   ['has not aborted', new AbortController().signal, false],
-])('that a signal %s means that the process was interrupted: %s', (_, signal, expected) => {
+])('a signal that %s means that the process was interrupted: %s', (_, signal, expected) => {
   expect(isInterrupted(signal)).toBe(expected);
 });

@@ -29,7 +29,7 @@ describe('JSON text', () => {
     ['0.0000001', 1e-7],
     ['1.5E+2', 150],
     ['9007199254740991', 9_007_199_254_740_991],
-  ])('%s is a plain number, whatever stands beside it', (written, value) => {
+  ])('%s is a plain number, whatever else is in the document', (written, value) => {
     expect(parseJson(`[${written}]`)).toEqual([value]);
     expect(parseJson(`[${written},"3e"]`)).toEqual([value, '3e']);
     expect(parseJson(`[${written},"1234567890123456"]`)).toEqual([value, '1234567890123456']);
@@ -73,8 +73,8 @@ describe('JSON text', () => {
     fc.assert(fc.property(number, (text) => void expect(plain(roundTrip(text))).toBe(plain(text))));
   });
 
-  test('is indented on request', () => expect(stringifyJson({ a: [1] }, 2)).toBe('{\n  "a": [\n    1\n  ]\n}'));
-  test('of nothing is null', () => expect(stringifyJson(undefined)).toBe('null'));
+  test('is indented if asked for', () => expect(stringifyJson({ a: [1] }, 2)).toBe('{\n  "a": [\n    1\n  ]\n}'));
+  test('is null for undefined', () => expect(stringifyJson(undefined)).toBe('null'));
 });
 
 /** A decimal as its digits and a power of ten, so that `1e-7` and `0.0000001` are the same. */
@@ -89,6 +89,6 @@ function plain(text: string): string {
 test.each([
   ['an open string', `["${'x'.repeat(2000)}`],
   ['a list without an end', '['.repeat(5_000_000)],
-])('%s is refused in no time', (_, text) => {
+])('%s is refused without delay', (_, text) => {
   expect(() => parseJson(text)).toThrow(SyntaxError);
 });

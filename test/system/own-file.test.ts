@@ -51,7 +51,7 @@ function makeAll(things: string): { base: string; file: string } {
 
 const modeOf = (path: string) => (fs.statSync(path).mode & 0o7777).toString(8);
 
-describe('for reading and for appending', () => {
+describe('opening a file for reading and for appending', () => {
   const opened = 'is opened';
   const shared = 'other users can write to';
   const foreign = 'belongs to another user';
@@ -127,7 +127,7 @@ test.each([
   expect(fs.readFileSync(join(base, 'victim'), 'utf8')).toBe('content');
 });
 
-test('a file or a folder is made for its owner alone, with its parents, and never where it can be none', () => {
+test('a file or a folder is made for its owner alone, with its parents, and fails where none can be made', () => {
   const base = temporaryFolder();
   const folder = join(base, 'a/b');
   expect(makeOwnFolder(folder)).toBe(folder);
@@ -138,14 +138,14 @@ test('a file or a folder is made for its owner alone, with its parents, and neve
   expect(() => makeOwnFolder(folder)).toThrow('other users');
 });
 
-test('a file above the limit is not read, and one whose closing fails, as on a network file system, is', () => {
+test('a file above the limit is not read, and a file whose closing fails, as on a network file system, is read', () => {
   const { file } = makeAll('folder there, file there/file');
   withFailingClose(() => expect(readOwn(file, 1).bytes.toString()).toBe('content'));
   fs.truncateSync(file, 2 ** 20 + 1);
   expect(() => readOwn(file, 1)).toThrow('1 MiB');
 });
 
-describe('what others can write to is repaired', () => {
+describe('repairOwn repairs modes: of a folder with its file', () => {
   test.each([
     ['both, and nothing else about them', 'folder there with 2777, file there/file with 666', ['2755', '644'], 2],
     ['the file alone', 'folder there with 700, file there/file with 620', ['700', '600'], 1],
@@ -162,12 +162,12 @@ describe('what others can write to is repaired', () => {
     expect([modeOf(join(base, 'there')), modeOf(file)]).toEqual(modes);
   });
 
-  test('if it is not a device, which `RUNCTL_CONFIG_DIR=/dev/null` names', () => {
+  test('but not if it is a device, as with `RUNCTL_CONFIG_DIR=/dev/null`', () => {
     const before = modeOf('/dev/null');
     expect([repairOwn('/dev/null/config.json'), modeOf('/dev/null')]).toEqual([[], before]);
   });
 
-  test('if it belongs to no other user', (context) => {
+  test('but not if it belongs to another user', (context) => {
     needs(context, 'root', mayGiveAway);
     const { file } = makeAll('folder there, file there/file with 666 of a stranger');
     expect([repairOwn(file), modeOf(file)]).toEqual([[], '666']);

@@ -65,7 +65,7 @@ describe('sanitize', () => {
     );
   });
 
-  test('has nothing left to do for what it has done', () => {
+  test('changes nothing in a text that was sanitized before', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         expect(sanitize(sanitize(text))).toBe(sanitize(text));
@@ -82,7 +82,7 @@ describe('sanitize', () => {
   });
 });
 
-test('sanitizeLine makes one line of it, without blanks to spare', () => {
+test('sanitizeLine makes one line of a text, without superfluous blanks', () => {
   expect(sanitizeLine(`  one\r\n two\t${esc}[1mthree\u00A0 `)).toBe('one two three');
   fc.assert(
     fc.property(hostile, (text) => {
@@ -93,7 +93,7 @@ test('sanitizeLine makes one line of it, without blanks to spare', () => {
   );
 });
 
-test('sanitizeJson is the same document in harmless letters', () => {
+test('sanitizeJson writes the same document in harmless characters', () => {
   expect(sanitizeJson(JSON.stringify({ a: 'x\u202Ey\u009Bz' }))).toBe('{"a":"x\\u202ey\\u009bz"}');
   fc.assert(
     fc.property(
@@ -110,7 +110,7 @@ test('sanitizeJson is the same document in harmless letters', () => {
   );
 });
 
-describe('on the screen of a terminal', () => {
+describe('a terminal that shows sanitized text', () => {
   const terminal = new Terminal({ cols: 400, rows: 5, allowProposedApi: true });
   const answers: string[] = [];
   terminal.onData((data) => answers.push(data));
@@ -126,7 +126,7 @@ describe('on the screen of a terminal', () => {
     return { lines, answers: answers.splice(0), isPlain, cursor: [active.cursorX, active.cursorY] };
   }
 
-  test('a line of any text stays on its line, changes no color, and asks the terminal for nothing', async () => {
+  test('keeps each line on its line, changes no color, and answers no query', async () => {
     await fc.assert(
       fc.asyncProperty(hostile, async (text) => {
         const line = sanitizeLine(text);

@@ -33,7 +33,7 @@ describe('a protected secret', () => {
   });
 
   test.each(['\u200B', '\u202E', '\u00AD', '\0', '\u0007', '\u001B[0m', '\u001B]0;title\u0007'])(
-    'is not left where %j, which is not shown, stands within it',
+    'is hidden even with %j in it, which a terminal does not show',
     (unseen) => {
       const scrub = scrubberOf('sk-0123456789abcdef');
       expect(scrub(`before ${unseen} sk-0123${unseen}456789abcdef after`)).toBe('before  [secret] after');
@@ -41,7 +41,7 @@ describe('a protected secret', () => {
     },
   );
 
-  test('takes no other text with it', () => {
+  test('is hidden without any other text', () => {
     const scrub = scrubberOf('sk-0123456789abcdef');
     fc.assert(
       fc.property(around, (text) => {
@@ -51,7 +51,7 @@ describe('a protected secret', () => {
     );
   });
 
-  test('that holds another leaves nothing of itself', () => {
+  test('is hidden completely if it contains another secret', () => {
     expect(scrubberOf('pass', 'pass-word', 'user:pass-word')('user:pass-word pass-word pass')).toBe(
       '[secret] [secret] [secret]',
     );
@@ -73,7 +73,7 @@ test.each(['', 'a', 'abc'])('%j is too short to be searched for', (secret) => {
   expect(scrubberOf(secret)('an abc of everything')).toBe('an abc of everything');
 });
 
-test('a long secret in a long text takes no long time', () => {
+test('a long secret is found in a long text without delay', () => {
   const secret = '%25\\\\&amp;+/='.repeat(20);
   const scrub = scrubberOf(secret, `${'\\'.repeat(30)}x`);
   const texts = ['%25'.repeat(15_000), '\\'.repeat(30_000), secret.slice(0, -1).repeat(150), '&amp;'.repeat(10_000)];
@@ -95,7 +95,7 @@ describe('a word of a command line', () => {
   ])('%s may be an API key in the wrong place: %s', (word, isOne) => {
     expect(misplacedApiKeys([word]).length > 0).toBe(isOne);
   });
-  test('is named with what it sets', () => {
+  test('is found behind the flag or variable that it sets', () => {
     const key = 'sk-live-0123456789abcdef';
     expect(misplacedApiKeys(['trigger', `--api-key=${key}`])).toEqual([`--api-key=${key}`, key]);
     expect(misplacedApiKeys([`${key}=x`])).toEqual([`${key}=x`]);

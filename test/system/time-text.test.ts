@@ -28,7 +28,7 @@ describe('parseDuration', () => {
     );
   });
 
-  test('answers any text with undefined or a whole, non-negative number', () => {
+  test('returns undefined or a whole, non-negative number for any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom('1', '9', '.', 'd', 'h', 'm', 's', ' ', '-', 'e') }), (text) => {
         const ms = parseDuration(text) ?? 0;
@@ -66,17 +66,17 @@ describe('formatDuration', () => {
     [999, '0s'],
     [3_250, '3s'],
     [61_999, '1m 1s'],
-  ])('of %d ms grows by whole seconds as an age: %s', (ms, text) => expect(formatAge(ms)).toBe(text));
+  ])('writes %d ms as an age in whole seconds: %s', (ms, text) => expect(formatAge(ms)).toBe(text));
 
   test.each([
     [0, 'just now'],
     [252_000, '4m ago'],
     [183_600_000, '2d ago'],
-  ])('of %d ms says in one unit how long ago something was: %s', (ms, text) => {
+  ])('writes how long ago %d ms are in one unit: %s', (ms, text) => {
     expect(formatAgo(ms)).toBe(text);
   });
 
-  test('is read back as the same time or less than a small unit before it', () => {
+  test('writes what parseDuration reads as the same time, or less than one unit before it', () => {
     fc.assert(
       fc.property(fc.nat(40 * 86_400_000), (ms) => {
         const readMs = parseDuration(formatDuration(ms).replace(' ', '')) ?? Number.NaN;
@@ -89,7 +89,7 @@ describe('formatDuration', () => {
 });
 
 test.each(['UTC', 'America/St_Johns', 'Pacific/Apia'])(
-  'a time is written as a clock on a wall in %s has it, with how far that is from UTC',
+  'a time is written as local time in %s, with its offset from UTC',
   (zone) => {
     vi.stubEnv('TZ', zone);
     onTestFinished(() => void vi.unstubAllEnvs());

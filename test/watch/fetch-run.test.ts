@@ -33,7 +33,7 @@ test('no attempt after a failure outlasts --give-up-after', async () => {
   expect([limitsMs, clock.elapsedMs()]).toEqual([[4_000, 2_250], 4_000]);
 });
 
-test('what only decorates an answer has 3 s', async () => {
+test('an optional request takes 3 s at most', async () => {
   const { connection, limitsMs, clock } = hangingService();
   expect(await fetchOptional('status', run, connection)).toBeUndefined();
   expect([limitsMs, clock.elapsedMs()]).toEqual([[3_000], 3_000]);
@@ -54,7 +54,7 @@ function finishedRuns(statuses: readonly string[], service: Service) {
   return { finished, errorOf, ports: createConnection(service, { context, journal }) };
 }
 
-test('the error of each run that did not complete is recorded, and read only until it is', async () => {
+test('the error of each run that did not complete is read until it is recorded', async () => {
   const failed = resultOf('FAILED', { error: { type: 'step_failed', message: 'no\ndetails' } });
   const service = scriptedService({ result: [fault('unavailable'), failed, resultOf('CANCELLED')] });
   const { finished, errorOf, ports } = finishedRuns(['FAILED', 'COMPLETED', 'TIMED_OUT', 'CANCELLED'], service);
@@ -66,7 +66,7 @@ test('the error of each run that did not complete is recorded, and read only unt
   expect(service.calls.result).toBe(4);
 });
 
-test('one command reads ten errors, and the next one the others', async () => {
+test('one command reads ten errors, and the next command reads the others', async () => {
   const service = scriptedService({ result: [resultOf('FAILED')] });
   const { finished, ports } = finishedRuns(Array(14).fill('FAILED'), service);
   const read: number[] = [];

@@ -82,7 +82,7 @@ describe('a watch of three hours', () => {
     undisturbed = await watch(end, []);
   });
 
-  test('costs some 776 requests when nothing fails, and sees the end within a gap', () => {
+  test('makes about 776 requests if nothing fails, and sees the end within one gap between polls', () => {
     const { problem, requests, lagMs } = undisturbed;
     expect(problem).toBeUndefined();
     expect(requests).toBeGreaterThan(700);
@@ -90,7 +90,7 @@ describe('a watch of three hours', () => {
     expect(lagMs).toBeLessThan(17 * second);
   });
 
-  test('through the bad day of its life ends with the truth, asks no more often, and sees the end as soon', async () => {
+  test('through many kinds of failures ends with the final status, with no more requests, and as soon', async () => {
     const {
       problem,
       status: snapshot,
@@ -112,7 +112,7 @@ describe('a watch of three hours', () => {
     expect(lagMs).toBeLessThan(17 * second);
   });
 
-  test('costs less than twice as many requests through thirty outages', async () => {
+  test('makes less than twice as many requests through thirty outages', async () => {
     const outages = Array.from({ length: 30 }, (_, n): Outage => {
       return { fromMs: n * 6 * minute, forMs: 3 * minute, kind: 'unavailable' };
     });
@@ -140,7 +140,7 @@ describe('a watch of three hours', () => {
     expect(outAtMs).toBeLessThanOrEqual(11 * minute);
   });
 
-  test('tolerates an hour of 429s that ask for a minute: waiting as asked is no silence', async () => {
+  test('tolerates an hour of 429s that ask for a minute, because a requested wait is no silence', async () => {
     const outage = { fromMs: hour, forMs: hour, kind: 'throttled', fields: { retryAfterMs: minute } } as const;
     const { problem, requests } = await watch(end, [outage]);
     expect(problem).toBeUndefined();

@@ -24,20 +24,20 @@ describe('a watch', () => {
     },
   );
 
-  test('takes a result with the same unknown status as that of a run that has finished, also without its end', async () => {
+  test('accepts a result with the same unknown status as the finished run, even without a time of its end', async () => {
     const status = [state('SKIPPED', { isFinal: true })];
     const service = scriptedService({ status, result: [resultOf('SKIPPED')] });
     expect((await watch(service)).watched).toMatchObject({ kind: 'status', result: { status: 'SKIPPED' } });
     expect(service.calls.result).toBe(1);
   });
 
-  test('asks for the result alone if the run had finished as its trigger was answered', async () => {
+  test('requests only the result if the run had finished in the response to its trigger', async () => {
     const service = scriptedService({ result: [resultOf('FAILED')] });
     const { watched } = await watch(service, { known: { ...known, status: 'FAILED', isFinal: true } });
     expect(watched).toMatchObject({ kind: 'status', snapshot: { status: 'FAILED' }, result: { status: 'FAILED' } });
   });
 
-  test('reports the status that its trigger was answered with, and of every later one whether it is new', async () => {
+  test('reports the status in the response to its trigger, and whether each later one is new', async () => {
     const { events } = await watch(ended(running(), state('PAUSED'), state('PAUSED')), { known });
     const reported = events.flatMap((event) =>
       event.event === 'status' ? [`${event.snapshot.status} ${event.changed}`] : [],
@@ -60,7 +60,7 @@ describe('a watch', () => {
     ['in the future of this clock', hour, 3],
     ['at a time that nobody can read', Number.NaN, 3],
   ])(
-    'of a run that began %s goes by its age if that is plausible, else by the time watched',
+    'polls a run that began %s by its age if that is plausible, otherwise by the time watched',
     async (_, ms, seconds) => {
       const clock = createVirtualClock();
       const began = clock.nowMs() + ms;
@@ -70,7 +70,7 @@ describe('a watch', () => {
     },
   );
 
-  test('of a run that began in the future of this clock polls no more often than of one that began at no known time', async () => {
+  test('polls a run that began in the future of this clock no more often than one without a time', async () => {
     const tookWith = async (fields: Parameters<typeof running>[0]) => {
       const polls = Array.from({ length: 60 }, () => running(fields));
       return (await watch(ended(...polls), { watchOptions: {} })).elapsedMs;
@@ -94,7 +94,7 @@ describe('a watch', () => {
 });
 
 describe('an outage', () => {
-  test('is reported with what was silence: failed requests and the waits between them, but for those asked for', async () => {
+  test('is reported with its silence: failed requests and the waits between them, except requested waits', async () => {
     const clock = createVirtualClock();
     const busy = fault('throttled', { retryAfterMs: 7000 });
     const scripted = ended(running(), fault('lost'), fault('unavailable'), busy, fault('lost'), running());
@@ -140,14 +140,14 @@ describe('an outage', () => {
     expect(asked).toMatchObject([{ nextMs: 7000 }]);
   });
 
-  test('of ten minutes ends the watch, which keeps what was confirmed last', async () => {
+  test('ends the watch after ten minutes, which keeps the last confirmed status', async () => {
     const { watched } = await watch(scriptedService({ status: [running(), fault('unavailable')] }));
     const lastConfirmed = { snapshot: { status: 'RUNNING' }, ageMs: 10 * minute + 10 * second };
     const end = { kind: 'gave_up', giveUpAfterMs: 10 * minute, fault: { kind: 'unavailable' } };
     expect(watched).toMatchObject({ kind: 'watch_ended', end, lastConfirmed });
   });
 
-  test('is none while requests wait for the rate limiter', async () => {
+  test('does not begin while requests wait for the rate limiter', async () => {
     const service = scriptedService({
       status: [running(), fault('unavailable'), fault('lost'), state('COMPLETED')],
       result: [fault('unavailable'), resultOf('COMPLETED')],
@@ -156,7 +156,7 @@ describe('an outage', () => {
     expect(watched).toMatchObject({ kind: 'status', result: { output: 'done' } });
   });
 
-  test('is none while a laptop sleeps, but the age of what was confirmed last counts that', async () => {
+  test('does not begin while a laptop sleeps, although that counts for the age of the last confirmed status', async () => {
     const clock = createVirtualClock();
     const service: Service = {
       ...scriptedService({}),
@@ -171,7 +171,7 @@ describe('an outage', () => {
     expect(watched.kind === 'watch_ended' && watched.lastConfirmed?.ageMs).toBeGreaterThan(8 * hour + minute);
   });
 
-  test("is none if a request can't be sent: that is given up at once, also after valid answers", async () => {
+  test("is no reason to retry if a request can't be sent, even after valid responses", async () => {
     const service = scriptedService({ status: [running(), fault('unsendable')] });
     const { watched } = await watch(service);
     expect(watched).toMatchObject({ end: { kind: 'polls_refused', fault: { kind: 'unsendable' } } });
@@ -184,7 +184,7 @@ describe('a limit', () => {
     ['beyond it', hour, hour - 9 * minute + 10 * second],
     ['that leaves no time to come back', 9 * minute, 10 * second],
   ])(
-    'of time is waited for without another poll if the service asks for a wait %s, and it is said what is left',
+    'of time is waited for without another poll if the service asks for a wait %s, and the time left is reported',
     async (_, retryAfterMs, leftMs) => {
       const service = scriptedService({ status: [running(), fault('throttled', { retryAfterMs })] });
       const { watched, elapsedMs } = await watch(service, { timeoutMs: 9 * minute });
@@ -195,14 +195,14 @@ describe('a limit', () => {
     },
   );
 
-  test('of time comes with the refusal that lasted until then', async () => {
+  test('of time is reported with the refusal that lasted until then', async () => {
     const service = scriptedService({ status: [running(), fault('unauthorized', { httpStatus: 401 })] });
     const { watched } = await watch(service, { timeoutMs: 20 * second });
     const end = { kind: 'timed_out', fault: { kind: 'unauthorized' } };
     expect(watched).toMatchObject({ end, lastConfirmed: { snapshot: { status: 'RUNNING' } } });
   });
 
-  test('of a refusal begins anew with another API key', async () => {
+  test('of refused polls begins again with another API key', async () => {
     const clock = createVirtualClock();
     const isDuring = (from: number, to: number) =>
       clock.elapsedMs() >= from * second && clock.elapsedMs() < to * second;
@@ -222,7 +222,7 @@ describe('a limit', () => {
     expect(endOf((await watch(service, { reloadApiKey }, { clock })).watched)).toBe('status');
   });
 
-  test('of time says how much has really passed, with the last poll', async () => {
+  test('of time is reported with the time that has really passed, with the last poll', async () => {
     const clock = createVirtualClock();
     const service = scriptedService({});
     const stalled: typeof service.status = async (_, signal, { timeoutMs = 0 } = {}) => {
@@ -260,23 +260,26 @@ describe('a result', () => {
     ['COMPLETED', 'FAILED', 'FAILED'],
     ['FAILED', 'COMPLETED', 'FAILED'],
     ['CANCELLED', 'TIMED_OUT', 'TIMED_OUT'],
-  ])('of a run that is %s that says %s makes it %s, and the difference known', async (status, byResult, graver) => {
-    const service = scriptedService({ status: [state(status)], result: [resultOf(byResult)] });
-    const { watched, events } = await watch(service);
-    expect(watched).toMatchObject({
-      snapshot: { executionId, status: graver, isFinal: true, document: { executionId, status: graver } },
-      result: { status: graver, isFinal: true, output: 'done', document: { status: graver, output: 'done' } },
-    });
-    const message = expect.stringMatching(`${status} for the run, but ${byResult} .* as ${graver}`);
-    expect(events).toContainEqual({ event: 'warning', name: 'conflicting_status', message, run });
-  });
+  ])(
+    'of a run that is %s, if it has the status %s, makes it %s, with a warning about the difference',
+    async (status, byResult, graver) => {
+      const service = scriptedService({ status: [state(status)], result: [resultOf(byResult)] });
+      const { watched, events } = await watch(service);
+      expect(watched).toMatchObject({
+        snapshot: { executionId, status: graver, isFinal: true, document: { executionId, status: graver } },
+        result: { status: graver, isFinal: true, output: 'done', document: { status: graver, output: 'done' } },
+      });
+      const message = expect.stringMatching(`${status} for the run, but ${byResult} .* as ${graver}`);
+      expect(events).toContainEqual({ event: 'warning', name: 'conflicting_status', message, run });
+    },
+  );
 
-  test('differs in no spelling of a status', async () => {
+  test('does not differ by the spelling of a status', async () => {
     const service = scriptedService({ status: [state('COMPLETED')], result: [resultOf('Completed')] });
     expect((await watch(service)).events.filter(({ event }) => event === 'warning')).toEqual([]);
   });
 
-  test('that is not final is awaited, and then the run ends without it', async () => {
+  test('is waited for if it is not final, and then the watch ends without it', async () => {
     const service = scriptedService({ status: [running(), state('COMPLETED')], result: [resultOf('RUNNING')] });
     const { watched, events } = await watch(service, { giveUpAfterMs: 20 * second });
     const requestFault = { kind: 'unreadable', message: expect.stringContaining('RUNNING') };
@@ -289,7 +292,7 @@ describe('a result', () => {
     );
   });
 
-  test('whose turn does not come before the timeout leaves the run its status', async () => {
+  test('is left out if it gets no permit before the timeout', async () => {
     const service = scriptedService({ status: [state('COMPLETED')] });
     const { watched } = await watch(service, { timeoutMs: 10 * second }, { rate: 1 / 60 });
     const requestFault = { kind: 'lost', message: expect.stringContaining('--timeout') };
@@ -297,7 +300,7 @@ describe('a result', () => {
   });
 });
 
-describe('a turn', () => {
+describe('a permit', () => {
   interface Turn {
     isGranted?: boolean;
     woke?: boolean;
@@ -318,7 +321,7 @@ describe('a turn', () => {
     return { limiter, priorities };
   }
 
-  test('is taken as a poll by each status, and as a result by the result', async () => {
+  test('has the priority of a poll for each status, and of a result for the result', async () => {
     const { limiter, priorities } = limiterOf();
     await watch(ended(running()), {}, { limiter });
     expect(priorities).toEqual(['poll', 'poll', 'result']);
@@ -327,13 +330,13 @@ describe('a turn', () => {
   test.each([
     [true, 'status'],
     [false, 'gave_up'],
-  ])('for which the machine slept (%s) delays the end of an outage: %s', async (woke, kind) => {
+  ])('that was waited for while the machine slept (%s) delays the end of an outage: %s', async (woke, kind) => {
     const { limiter } = limiterOf({}, { woke });
     const { watched } = await watch(ended(running(), fault('lost')), { giveUpAfterMs: 0 }, { limiter });
     expect(endOf(watched)).toBe(kind);
   });
 
-  test('that does not come in time is no poll, and another one is taken if the machine slept until then', async () => {
+  test('that does not come in time counts as no poll, and another one is waited for if the machine slept', async () => {
     const clock = createVirtualClock();
     const service = ended(running());
     const { limiter, priorities } = limiterOf({}, { isGranted: false });
@@ -363,7 +366,7 @@ describe('an interrupt', () => {
   test.each([
     ['', [running()], 20],
     [' in the middle of an outage', [running(), fault('lost')], 10.25],
-  ] as const)('ends the watch at once%s and leaves the run alone', async (_, status, seconds) => {
+  ] as const)('ends the watch at once%s and does not touch the run', async (_, status, seconds) => {
     const { service, signal } = interrupting(scriptedService({ status }), 3);
     const { watched, elapsedMs } = await watch(service, {}, { signal });
     expect(watched).toMatchObject({ end: { kind: 'signal' }, interruptedBy: 'interrupted_terminated' });
@@ -373,7 +376,7 @@ describe('an interrupt', () => {
   test.each([
     ['with the final status', 2],
     ['while the result is late', 3],
-  ])('that comes %s leaves a finished run without its result', async (_, nth) => {
+  ])('%s ends the watch of a finished run without its result', async (_, nth) => {
     const late = scriptedService({ status: [running(), state('COMPLETED')], result: [resultOf('RUNNING')] });
     const { service, signal } = interrupting(late, nth);
     const { watched } = await watch(service, {}, { signal });

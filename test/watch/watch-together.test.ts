@@ -68,13 +68,13 @@ describe('runs that are watched together', () => {
     expect(watched[0]).toMatchObject({ lastConfirmed: { snapshot: { status: 'RUNNING' } } });
   });
 
-  test('end as soon as every one has had its last poll', async () => {
+  test('end as soon as each one has had its last poll', async () => {
     const { clocked, endMs } = await watchTogether({ runs: 3 });
     expect(endMs).toBeLessThan(10.5 * second);
     expect(clocked(10 * second, 11 * second)).toHaveLength(3);
   });
 
-  test('all wait when one is told to by a 429 or a 503', async () => {
+  test('all wait if the response to one of them is a 429 or a 503 that asks for it', async () => {
     for (const [kind, httpStatus] of [
       ['throttled', 429],
       ['unavailable', 503],
@@ -91,7 +91,7 @@ describe('runs that are watched together', () => {
     }
   });
 
-  test('do not wait for the Retry-After of another answer', async () => {
+  test('do not wait for the Retry-After of another response', async () => {
     const { clocked } = await watchTogether({
       runs: 2,
       timeoutMs: minute,
@@ -100,7 +100,7 @@ describe('runs that are watched together', () => {
     expect(clocked(1, 20 * second).length).toBeGreaterThan(5);
   });
 
-  test('tolerate a refusal of one as soon as another had a valid answer', async () => {
+  test('go on after one was refused as soon as another had a valid response', async () => {
     const refused = fault('unauthorized', { httpStatus: 401 });
     const { watched } = await watchTogether({
       runs: 2,
@@ -114,7 +114,7 @@ describe('runs that are watched together', () => {
 describe('a service that hangs', () => {
   const silence = fault('lost');
 
-  test('does not hold a watch beyond its timeout and the time for the last poll', async () => {
+  test('does not delay a watch beyond its timeout and the time for the last poll', async () => {
     const limitsMs: number[] = [];
     const clockless = { runs: 1, timeoutMs: 3 * second };
     const hang = async (_: number, __: number, limitMs: number) => {

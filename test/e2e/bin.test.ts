@@ -44,11 +44,11 @@ test.each(['0.12.18', '6.17.1', '18.20.8', '20.18.3'])('Node %s is refused in on
   expect(startOn(version)).toEqual({ stderr: refusal(version), code: 70, loaded: [] });
 });
 
-test.each(['20.19.0', '22.0.0', '26.3.1'])('Node %s is taken', (version) => {
+test.each(['20.19.0', '22.0.0', '26.3.1'])('Node %s is accepted', (version) => {
   expect(startOn(version)).toEqual({ stderr: '', code: undefined, loaded: ['../dist/main.cjs'] });
 });
 
-test('a process of an old Node ends with 70 and one line, and one of a new Node does what was asked for', () => {
+test('an old Node exits with 70 and one line, and a new Node runs the command', () => {
   expect(runOn('20.18.3', 'status')).toMatchObject({ status: 70, stdout: '', stderr: refusal('20.18.3') });
   expect(runOn('20.19.0', '--version')).toMatchObject({
     status: 0,

@@ -30,7 +30,7 @@ test.each<[thing: string, place: string, code: number, Make, typeof runProcess |
   expect(ended).toMatchObject({ code, stderr: expect.stringContaining(name) });
 });
 
-describe('in place of the key file', () => {
+describe('a key file that is something else', () => {
   test.each<[string, Make]>([
     ['an endless device', device],
     ['an empty device', (path) => symlinkSync('/dev/null', path)],
@@ -69,7 +69,7 @@ async function withJournal(make: Make) {
 test.each<[string, Make]>([
   ['zeros that a crash left', (path) => truncateSync(path, 20_000_000)],
   ['one line without an end', (path) => writeFileSync(path, '{"schema":1,"idempotencyKey"'.repeat(750_000))],
-])('a journal of 20 MB of %s is passed over in a moment', async (_, make) => {
+])('a journal of 20 MB of %s is skipped without delay', async (_, make) => {
   const { emulator, env } = await withJournal(make);
   const { user } = process.cpuUsage();
   for (const argv of [['trigger', 'nightly'], ['list']])
@@ -79,7 +79,7 @@ test.each<[string, Make]>([
   expect(emulator.runs()).toHaveLength(1);
 });
 
-test('a journal too large to be one is reported, and the run is started', async () => {
+test('a journal file that is too large is reported, and the run is started', async () => {
   const { env } = await withJournal((path) => truncateSync(path, 3 * 2 ** 30));
   expect((await runProgram(['trigger', 'nightly'], { env })).code).toBe(0);
   expect(await runProgram(['list'], { env })).toMatchObject({ code: 74, stderr: expect.stringContaining('256 MiB') });

@@ -5,7 +5,7 @@ import { torture } from '../helpers/torture.ts';
 
 // Where `CI` is set five times as many. With this seed one of the five is sent twice at once and one again later; two are
 // killed early, more during a request. `test/start/model.test.ts` kills thousands, without processes.
-test('killed at any moment, a trigger starts one run at most, and `recover` finds every one', async () => {
+test('a trigger that is killed at any moment starts one run at most, and `recover` finds it', async () => {
   const size = { triggers: process.env.CI ? 25 : 5, seed: 54, side: 3, runUnkilled: runProgram };
   const [keyFirst, activeFirst] = await Promise.all([
     torture({ ...size, order: 'keyFirst', folder: temporaryFolder() }),

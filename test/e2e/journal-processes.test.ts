@@ -17,7 +17,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(bundle, { recursive: true }));
 
-test('several processes write at once while new files are begun, and no record is lost', async () => {
+test('no record is lost if several processes write at the same time while new files are begun', async () => {
   const { open, folder } = createStateFolder();
   const eachWrites = 40;
   const workers = [0, 1, 2, 3].map((number) =>
@@ -34,7 +34,7 @@ test('several processes write at once while new files are begun, and no record i
   expect(open().unresolved({ baseUrl })).toEqual([]);
 });
 
-test('a process killed at any moment leaves a known run or an unresolved trigger for all it sent', async () => {
+test('a process that is killed at any moment leaves a run or an unresolved trigger for everything it sent', async () => {
   const { open, folder } = createStateFolder();
   const killed = await Promise.all(
     [5, 12, 19, 31, 44].map((afterLines, number) => {

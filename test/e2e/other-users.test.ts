@@ -157,7 +157,7 @@ const storer = `
   };
   void storeAll();`;
 
-test('what four processes store at once all stays, in a file whose mode is 0600', async () => {
+test('everything that four processes store at the same time is kept, in a file of mode 0600', async () => {
   const resolveDir = join(import.meta.dirname, '../../src/settings');
   const stdin = { contents: storer, resolveDir, loader: 'ts' as const };
   const { outputFiles } = buildSync({ stdin, bundle: true, platform: 'node', format: 'cjs', write: false });

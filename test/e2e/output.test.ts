@@ -32,14 +32,14 @@ describe('a full disk', () => {
     [['result', '@last', '--json'], megabyte, 74],
     [[...watching, '--timeout', '100ms'], going, 74],
     [watching, ending('FAILED'), 1],
-  ])('under the output of %j is reported, and is no success', async ([argv, scenario, code], context) => {
+  ])('is reported and is no success if the output of %j goes there', async ([argv, scenario, code], context) => {
     needs(context, '/dev/full', hasFullDisk);
     const { env } = await withRun(scenario);
     const ended = await runProcess(argv, { env, shell: 'exec > /dev/full' });
     expect(ended).toMatchObject({ code, stderr: expect.stringMatching(/couldn't be written: .*ENOSPC/) });
   });
 
-  test('under stderr, too, leaves the exit code to say it', async (context) => {
+  test('is shown by the exit code alone if stderr goes there, too', async (context) => {
     needs(context, '/dev/full', hasFullDisk);
     expect(await runProcess(['--version'], { shell: 'exec > /dev/full 2>&1' })).toMatchObject({ code: 74 });
   });
@@ -53,14 +53,14 @@ describe('a reader that leaves', () => {
     ['a watch whose run completes', 0, watching, ending('COMPLETED')],
     ['a watch whose run fails', 1, watching, ending('FAILED')],
     ['a watch that times out', 141, ['watch', '@last', '--json', '--timeout', '1s'], going],
-  ])('lets %s exit with %i, and no word of its own', async (_, code, argv, scenario) => {
+  ])('makes %s exit with %i, without a message', async (_, code, argv, scenario) => {
     const { env } = await withRun(scenario);
     const { code: exit, stderr } = await runProcess(argv, { env, onStart });
     const isExplained = argv.includes('--json');
     expect([exit, stderr.includes('EPIPE'), stderr !== '']).toEqual([code, false, isExplained]);
   });
 
-  test('leaves the id of the run on stderr', async () => {
+  test('gets the id of the run on stderr', async () => {
     const { env, emulator } = await withEmulator(going);
     const line = `'${process.execPath}' '${entry}' trigger nightly -q | true; exit $PIPESTATUS`;
     const { code, stderr } = await runCommand(['/bin/bash', '--norc', '-c', line], { env });
@@ -92,24 +92,21 @@ describe('a reader that never reads', () => {
   test.each<[string, string[], Scenario, requests: number, presses: number]>([
     ['the last document of a watch', ['watch', '@last', '--json', '--interval', '20ms'], padded, 3, 2],
     ['a result', ['result', '@last'], megabyte, 2, 1],
-  ])(
-    'of %s is given up by Ctrl-C once the program has nothing else to do',
-    async (_, argv, scenario, requests, presses) => {
-      const { env, emulator } = await withRun(scenario);
-      const child = spawn(process.execPath, [entry, ...argv], { env, stdio: ['ignore', 'pipe', 'ignore'] });
-      onTestFinished(() => void child.kill('SIGKILL'));
-      const exited = once(child, 'exit');
-      const before = emulator.requests.length;
-      await vi.waitUntil(() => emulator.requests.length >= before + requests, longest);
-      for (let press = 1; press <= presses; press++) {
-        await sleep(500);
-        expect(child.exitCode).toBeNull();
-        child.kill('SIGINT');
-      }
-      expect(await exited).toEqual([130, null]);
-      child.stdout.destroy();
-    },
-  );
+  ])('does not keep %s from exiting after Ctrl-C', async (_, argv, scenario, requests, presses) => {
+    const { env, emulator } = await withRun(scenario);
+    const child = spawn(process.execPath, [entry, ...argv], { env, stdio: ['ignore', 'pipe', 'ignore'] });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const exited = once(child, 'exit');
+    const before = emulator.requests.length;
+    await vi.waitUntil(() => emulator.requests.length >= before + requests, longest);
+    for (let press = 1; press <= presses; press++) {
+      await sleep(500);
+      expect(child.exitCode).toBeNull();
+      child.kill('SIGINT');
+    }
+    expect(await exited).toEqual([130, null]);
+    child.stdout.destroy();
+  });
 });
 
 test.each([

@@ -60,12 +60,12 @@ test('the package holds the program, the documents and the licenses, and nothing
   expect(paths.sort()).toEqual(['LICENSE', 'README.md', 'bin/runctl.js', 'package.json', ...docs, ...made].sort());
 });
 
-test('the program can be run as it is in the archive, whatever npm makes of it', () => {
+test('the program can be run as it is in the archive, without npm', () => {
   const listed = execFileSync('tar', ['-tvzf', join(folder, `runctl-${version}.tgz`)], { encoding: 'utf8' });
   expect(listed).toMatch(/^-rwxr-xr-x .* package\/bin\/runctl\.js$/m);
 });
 
-test('whoever installs it is warned of no script and of no dependency, for it has none', () => {
+test('installing it warns of no script and of no dependency, because it has none', () => {
   const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
   const npmWarnsOf = ['scripts', 'devDependencies', 'dependencies', 'allowScripts'];
   expect(Object.keys(manifest).filter((name) => npmWarnsOf.includes(name))).toEqual([]);
@@ -137,7 +137,7 @@ test('it installs without a network and without another package, with its page',
   expect(existsSync(join(installed, 'dist/runctl.1'))).toBe(true);
 });
 
-test('what the README tells to install with lasts: the program is a copy, and needs the folder that it came from no more', () => {
+test('the installed program is a copy that does not need the folder it came from', () => {
   const ended = spawnSync(join(prefix, 'bin/runctl'), ['--version'], { cwd: folder, encoding: 'utf8' });
   expect(ended).toMatchObject({ status: 0, stdout: `${version}\n` });
 });

@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, '../..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const { withAbsoluteLinks, withLinks } = await import(join(root, '.config/repository.mjs'));
 
-test('the version stands in package.json, and everything else follows it', () => {
+test('the version in package.json is the version everywhere else', () => {
   expect([packageLock.version, packageLock.packages[''].version]).toEqual([version, version]);
   expect(read('docs/CHANGELOG.md')).toContain(`\n## ${version}\n`);
 });
@@ -50,7 +50,7 @@ test("a release's notes are its section of the changelog, with links that work o
   expect(notesOf('## 1.2.30\n\nNew.\n')).toMatchObject({ status: 1, stderr: expect.stringContaining('1.2.3') });
 });
 
-test("no link and no picture of the package's page leads nowhere", () => {
+test("every link and picture of the package's page leads somewhere", () => {
   const manifest = { name: 'runctl', version, repository: home };
   expect(withLinks(manifest)).toMatchObject({ homepage: `${home}#readme`, bugs: `${home}/issues` });
   const page = withAbsoluteLinks(read('README.md'), manifest);

@@ -34,7 +34,7 @@ describe('a line that may be cut within the API key, or within a command of a CI
     return { ...env, PATH: process.env.PATH };
   };
 
-  test('where a hook prints it', async () => {
+  test('if a hook prints it', async () => {
     const hook = [131_061, 65_530, 65_536]
       .map((length) => `${filler(length)}; echo "$RUNCTL_API_KEY##[add-mask]x"`)
       .join('; ');
@@ -47,7 +47,7 @@ describe('a line that may be cut within the API key, or within a command of a CI
     expect(stderr).not.toMatch(/sk-|411K|##\[/);
   });
 
-  test('where apiKeyCommand says it on stderr, or prints more than is read', async () => {
+  test('if apiKeyCommand prints it on stderr, or prints more than is read', async () => {
     const env = { ...(await settings()), RUNCTL_API_KEY: undefined, KEY: apiKey };
     const chat = `(${filler(65_526)}; echo "$KEY") >&2; echo "$KEY before" >&2`;
     for (const command of [
@@ -131,13 +131,13 @@ test.each(Object.keys(places))(
   },
 );
 
-test('every command that prints is among them', () => {
+test('every command that prints is tried for that', () => {
   const covered = [...sending, ...silent].map(([name]) => name);
   const names = program.commands.map((command) => command.name());
   expect(names.filter((name) => ![...covered, 'version', 'emulator'].includes(name))).toEqual([]);
 });
 
-test('doctor does not show an API key that stands in another setting, on stdout either', async () => {
+test('doctor does not show an API key that is part of another setting, not even on stdout', async () => {
   const apiKey = 'sk-Zq7abcDEF9xTvLm4411K';
   const env = { ...environment(), RUNCTL_API_KEY: apiKey, RUNCTL_BASE_URL: `${await startEcho()}/${apiKey}` };
   for (const words of [[], ['--json']]) {

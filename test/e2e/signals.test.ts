@@ -23,7 +23,7 @@ test.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
   ['SIGHUP', 129],
-] as const)('%s during a watch exits with %i, prints the document and leaves the run alone', async (signal, code) => {
+] as const)('%s during a watch exits with %i, prints the document and does not touch the run', async (signal, code) => {
   const { env, emulator } = await withEmulator(going);
   const id = await trigger(env);
   const argv = ['watch', id, '--json', '--interval', '20ms'];
@@ -36,7 +36,7 @@ test.each([
   expect(emulator.runs()).toMatchObject([{ status: 'RUNNING' }]);
 });
 
-test('SIGTERM while a trigger is on its way leaves an unresolved one, which `recover` resolves', async () => {
+test('SIGTERM while a trigger is being sent leaves it unresolved, and `recover` resolves it', async () => {
   const faults: Scenario['faults'] = [{ on: 'trigger', nth: 1, do: 'hang', acts: true }];
   const { env, emulator } = await withEmulator({ ...going, faults });
   const ended = await interrupted(['trigger', 'nightly', '--json'], { env, emulator, signal: 'SIGTERM', requests: 1 });
@@ -48,7 +48,7 @@ test('SIGTERM while a trigger is on its way leaves an unresolved one, which `rec
 });
 
 describe('Ctrl-C', () => {
-  test('during --on-final ends its command, too, and decides the exit code', async () => {
+  test('ends the command of --on-final, too, and decides the exit code', async () => {
     const { env, emulator } = await withEmulator(quick);
     const argv = ['trigger', 'nightly', '--watch', '--interval', '20ms', '--on-final', 'echo begun >&2; sleep 60'];
     const around = { ...env, PATH: process.env.PATH ?? '' };
@@ -57,7 +57,7 @@ describe('Ctrl-C', () => {
     expect(ended.lastedMs).toBeLessThan(ended.atOnceMs);
   });
 
-  test('while an API key is read from a pipe that nobody writes to ends the program', async () => {
+  test('ends the program while an API key is read from a pipe that nobody writes to', async () => {
     const { env, emulator } = await withEmulator(going);
     const pipe = join(temporaryFolder(), 'key');
     execFileSync('mkfifo', [pipe]);
@@ -68,7 +68,7 @@ describe('Ctrl-C', () => {
     expect(emulator.requests).toEqual([]);
   });
 
-  test('while the resolution of a name hangs ends the program', async (context) => {
+  test('ends the program while the resolution of a name hangs', async (context) => {
     needs(context, 'unshare and ip', hasNamespaces && isInstalled('ip'));
     const folder = temporaryFolder();
     const [pid, asked] = [join(folder, 'pid'), join(folder, 'asked')];
@@ -104,7 +104,7 @@ function pathsOpenIn(pid: number | undefined): string[] {
   });
 }
 
-test('a stop of the process (SIGSTOP) with a request in flight loses nothing: the answer is read when it continues', async () => {
+test('a process that is stopped (SIGSTOP) with a request in flight reads the response when it continues', async () => {
   const { env, emulator } = await withEmulator({
     ...quick,
     faults: [{ on: 'status', nth: 1, do: 'delay', delay: '500ms' }],

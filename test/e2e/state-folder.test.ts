@@ -87,7 +87,7 @@ function run(argv: readonly string[], { state, shell, needsMount }: Place, setti
 const oneLine = /^runctl: the journal in .* can't be (written|read|used) \(.+\); .*'runctl recover'/gm;
 const settings = { RUNCTL_BASE_URL: 'http://127.0.0.1:9', RUNCTL_API_KEY: 'test-key-123', RUNCTL_PROJECT: projectId };
 
-describe.for([...rows, ...rowsOfProcesses])('where the state folder %s', ([, prepare, list, says]) => {
+describe.for([...rows, ...rowsOfProcesses])('if the state folder %s', ([, prepare, list, says]) => {
   test('a trigger starts its run, and one line says what is lost', async (context) => {
     const { emulator, env } = await withEmulator(quick);
     const place = prepare();
@@ -145,7 +145,7 @@ describe('without HOME and XDG folders', () => {
   );
 });
 
-test('without a journal, a trigger whose answer is lost says how to repeat it, and that starts no second run', async () => {
+test('without a journal, the hint after a lost response repeats the trigger without a second run', async () => {
   const { emulator, env } = await withEmulator({ faults: [loseResponse({ nth: 1 })] });
   const broken = { ...env, RUNCTL_STATE_DIR: '/proc/nowhere' };
   const lost = await runProgram(['trigger', 'nightly', '--give-up-after', '1ms'], { env: broken });
@@ -156,7 +156,7 @@ test('without a journal, a trigger whose answer is lost says how to repeat it, a
   expect(emulator.runs()).toHaveLength(1);
 });
 
-test('where no folder can be made, no setting waits for one', async () => {
+test('if no folder can be made, no command that stores a setting waits for it', async () => {
   const env = { RUNCTL_CONFIG_DIR: '/proc/nowhere' };
   const { code, stderr } = await runProgram(['config', 'set', 'project', projectId], { env });
   expect([code, stderr]).toEqual([2, expect.stringContaining('(ENOENT)')]);
@@ -175,7 +175,7 @@ describe('on a disk that stops taking records', () => {
   };
 
   // As a process, because `recover` leaves alone what its own process may still send.
-  test('between trigger and outcome, an unresolved trigger is left, and `recover` finds its run', async () => {
+  test('between a trigger and its outcome, the trigger stays unresolved, and `recover` finds its run', async () => {
     const { emulator, env } = await withEmulator({});
     const state = env.RUNCTL_STATE_DIR ?? '';
     await runProgram(['trigger', 'nightly'], { env });
@@ -189,7 +189,7 @@ describe('on a disk that stops taking records', () => {
     expect(emulator.runs()).toHaveLength(2);
   });
 
-  test('which only a write meets, `recover` says so, also with --quiet, and exits with 74', async () => {
+  test('at a write, `recover` says so, even with --quiet, and exits with 74', async () => {
     const { emulator, env } = await withEmulator({ faults: [loseResponse({ nth: 1 })] });
     await runProgram(['trigger', 'nightly', '--give-up-after', '1ms'], { env });
     fillDisk('EDQUOT');
@@ -198,7 +198,7 @@ describe('on a disk that stops taking records', () => {
     expect(emulator.runs()).toHaveLength(1);
   });
 
-  test('what `list` learns and cannot record is said once', async () => {
+  test('while `list` records statuses, one warning is printed', async () => {
     const { env } = await withEmulator(quick);
     await runProgram(['trigger', 'nightly'], { env });
     fillDisk('EROFS');
@@ -208,17 +208,14 @@ describe('on a disk that stops taking records', () => {
   });
 });
 
-test.each(['RUNCTL_STATE_DIR', 'RUNCTL_CONFIG_DIR'])(
-  'where %s is no absolute path, commands say so',
-  async (variable) => {
-    const { env, emulator } = await withEmulator({});
-    for (const [argv, folder] of [
-      [['trigger', 'nightly'], 'state'],
-      [['list'], '~/state'],
-    ] as const) {
-      const ended = await runProgram(argv, { env: { ...env, [variable]: folder } });
-      expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining(variable) });
-    }
-    expect(emulator.requests).toEqual([]);
-  },
-);
+test.each(['RUNCTL_STATE_DIR', 'RUNCTL_CONFIG_DIR'])('if %s is no absolute path, commands say so', async (variable) => {
+  const { env, emulator } = await withEmulator({});
+  for (const [argv, folder] of [
+    [['trigger', 'nightly'], 'state'],
+    [['list'], '~/state'],
+  ] as const) {
+    const ended = await runProgram(argv, { env: { ...env, [variable]: folder } });
+    expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining(variable) });
+  }
+  expect(emulator.requests).toEqual([]);
+});

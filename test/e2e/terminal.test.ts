@@ -22,7 +22,7 @@ async function onScreen(argv: string[], scenario: Scenario, { env = {}, ...size 
 describe('a watch on a terminal', () => {
   const watching = ['--watch', '--interval', '50ms'];
 
-  test('that becomes narrower leaves nothing behind', async () => {
+  test('leaves nothing behind if the terminal becomes narrower', async () => {
     const screen = await onScreen(['trigger', 'nightly', ...watching], going);
     await screen.sees(/RUNNING/);
     screen.resize(40, 20);
@@ -32,7 +32,7 @@ describe('a watch on a terminal', () => {
     expect(text).not.toContain('RUNNING');
   });
 
-  test('of several runs leaves no half-drawn board when Ctrl-C is pressed, and names each run', async () => {
+  test('leaves no part of the board of several runs after Ctrl-C, and names each run', async () => {
     const names = ['a-name-of-some-length', 'another-name-of-some-length', 'c'];
     const screen = await onScreen(['trigger', ...names, ...watching], going, { columns: 120 });
     await screen.sees(/^ {2}c +RUNN/);
@@ -59,7 +59,7 @@ describe('in a shell with job control', () => {
     return { ...served, ...screen, enter: type, ctrlZ: () => screen.type(ctrlZ) };
   }
 
-  test('the guide of `runctl config` goes on after Ctrl-Z and `fg`, and shows nothing that was pasted after a line', async () => {
+  test('`runctl config` continues after Ctrl-Z and `fg`, and shows nothing that was pasted after a line', async () => {
     const screen = await inShell(`RUNCTL_CONFIG_DIR=${temporaryFolder()} runctl config`);
     await screen.sees(/^base URL/);
     screen.ctrlZ();
@@ -75,7 +75,7 @@ describe('in a shell with job control', () => {
   /** Lines of the shell, which a board that is drawn later must not erase. */
   const shellLines = (lines: string[]) => lines.filter((line) => /Stopped|^> |^typed/.test(line)).slice(1);
 
-  test('a board goes on below the lines of the shell after Ctrl-Z and `fg`', async () => {
+  test('a board continues below the lines of the shell after Ctrl-Z and `fg`', async () => {
     const screen = await inShell('runctl trigger nightly --watch');
     await screen.sees(/^\S nightly RUNNING/);
     screen.ctrlZ();
@@ -109,7 +109,7 @@ describe('in a shell with job control', () => {
   });
 });
 
-describe('the guide of `runctl config`', () => {
+describe('`runctl config` without arguments', () => {
   const env = { RUNCTL_API_KEY: '', RUNCTL_BASE_URL: '', RUNCTL_PROJECT: '' };
 
   test('asks for base URL, key and project, and does not show the key', async () => {

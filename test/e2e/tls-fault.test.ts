@@ -38,8 +38,8 @@ const post = ['POST /v0/x'];
 /** Where nothing but the limit can end an exchange. */
 const onlyLimitMs = 300;
 
-describe('over TLS', () => {
-  test('a certificate of a trusted authority is enough', async () => {
+describe('a request over TLS', () => {
+  test('succeeds with a certificate of a trusted authority', async () => {
     const { origin, requests } = await startService();
     expect(await exchange({ origin })).toMatchObject({ status: 201, body: '{"ok":true}' });
     expect(requests).toEqual(post);
@@ -66,7 +66,7 @@ describe('over TLS', () => {
     expect(fault?.message).toContain(`127.0.0.1:${port}`);
   });
 
-  test('the certificate of an authority that has expired is not called that of the host', async () => {
+  test('an expired certificate of an authority is not called the certificate of the host', async () => {
     const expired = { issuer, from: daysFromNow(-9), to: daysFromNow(-1) };
     const intermediate = createAuthority('intermediate of the tests', expired);
     const { origin, port } = await startService({ issuer: intermediate }, { above: intermediate.cert });
@@ -74,7 +74,7 @@ describe('over TLS', () => {
     expect(fault?.message).toBe(`a certificate that 127.0.0.1:${port} sends, "intermediate of the tests", has expired`);
   });
 
-  test('a server that does not send the certificate between its own and the authority is told so', async () => {
+  test('a server that sends no intermediate certificate is named as the cause', async () => {
     const intermediate = createAuthority('intermediate of the tests', { issuer });
     const { fault } = await exchange({ origin: (await startService({ issuer: intermediate })).origin });
     expect(fault?.message).toMatch(/"intermediate of the tests".* no intermediate certificate/);
@@ -87,7 +87,7 @@ describe('over TLS', () => {
     expect(await exchange({ origin: await startPlain() })).toMatchObject({ sent: false, fault });
   });
 
-  test('a TLS port that is spoken to in plain http leaves a fault that says something', async () => {
+  test('a request in plain HTTP to a TLS port fails with a useful message', async () => {
     const { port, requests } = await startService();
     const fault = { kind: 'lost', message: expect.stringContaining(`127.0.0.1:${port}`) };
     expect(await exchange({ origin: `http://127.0.0.1:${port}` })).toMatchObject({ sent: true, fault });
@@ -125,13 +125,13 @@ describe('a server that refuses the handshake', () => {
     expect(requests).toEqual([]);
   });
 
-  test('since it wants a client certificate may say so in TLS 1.2 before the request', async () => {
+  test('because it wants a client certificate does so before the request in TLS 1.2', async () => {
     const { origin } = await startService({ issuer }, demanding('TLSv1.2'));
     const { sent, fault } = await exchange({ origin });
     expect([sent, fault?.message]).toEqual([false, expect.stringContaining('client certificate')]);
   });
 
-  test('and is a proxy is named', async () => {
+  test('is named if it is a proxy', async () => {
     const { origin, requests } = await startService();
     const certificate = { ...createCertificate({ issuer }), ...demanding('TLSv1.3') };
     const { sent, fault } = await exchange({ origin, proxy: through((await startProxy({ certificate })).url) });
@@ -143,14 +143,14 @@ describe('a server that refuses the handshake', () => {
     expect(requests).toEqual([]);
   });
 
-  test('since it speaks nothing but HTTP/2 is told apart', async () => {
+  test('because it speaks only HTTP/2 has a message of its own', async () => {
     const server = createSecureServer({ ...createCertificate({ issuer }), allowHTTP1: false });
     server.on('tlsClientError', () => {});
     const { sent, fault } = await exchange({ origin: `https://127.0.0.1:${await listen(server)}` });
     expect([sent, fault?.message]).toEqual([false, expect.stringContaining("doesn't offer HTTP/1.1")]);
   });
 
-  test('is not meant by a connection that breaks later: the request is in doubt', async () => {
+  test('is not the message for a connection that breaks later, whose request is in doubt', async () => {
     const server = createServer(createCertificate({ issuer }), (request, response) => {
       response.writeHead(201, { 'content-length': 99 }).write('{');
       request.socket.destroy();
@@ -164,7 +164,7 @@ describe('a server that refuses the handshake', () => {
 /** A proxy as the variable of a test names it. */
 const through = (origin: string, credentials?: string) => ({ origin, credentials, variable: 'https_proxy' });
 
-describe('through a proxy', () => {
+describe('a request through a TLS proxy', () => {
   test('a proxy that has an IP address and speaks https is not given the address as a name', async () => {
     const { origin } = await startService();
     const proxy = await startProxy({ certificate: createCertificate({ issuer }) });
@@ -231,15 +231,15 @@ describe('through a proxy', () => {
   });
 });
 
-describe('after an exchange', () => {
-  test.each(['GET', 'POST'] as const)('nothing of a %s that was answered keeps the process', async (method) => {
+describe('the process after an exchange', () => {
+  test.each(['GET', 'POST'] as const)('is not kept by a %s with a response', async (method) => {
     const server = createHttpServer({ keepAliveTimeout: 60_000 }, (_request, response) => void response.end('{}'));
     const report = await exchangeInProcess({ origin: `http://127.0.0.1:${await listen(server)}`, method });
     expect(report).toMatchObject({ status: 200 });
     expect(report.lastedMs).toBeLessThan(report.atOnceMs);
   });
 
-  test.each(['GET', 'POST'] as const)('nothing of a %s that was given up keeps the process', async (method) => {
+  test.each(['GET', 'POST'] as const)('is not kept by a %s that was given up', async (method) => {
     const server = createHttpServer(() => {});
     const origin = `http://127.0.0.1:${await listen(server)}`;
     const closed = once(server, 'connection').then(([socket]) => once(socket, 'close'));
@@ -249,7 +249,7 @@ describe('after an exchange', () => {
     await closed;
   });
 
-  test('nothing of a proxy that hangs keeps the process', async () => {
+  test('is not kept by a proxy that hangs', async () => {
     const [{ origin }, { url }] = [await startService(), await startProxy({ hang: true })];
     const report = await exchangeInProcess({ origin, proxy: through(url), timeoutMs: onlyLimitMs });
     expect(report).toMatchObject({ sent: false, fault: { kind: 'unreachable' } });

@@ -30,11 +30,11 @@ function post(dispatcher: Dispatcher, origin: string, body: string): Promise<str
   });
 }
 
-test('undici is pinned to one version, as its files are not its interface', () => {
+test('undici is pinned to one version, because its files are not its interface', () => {
   expect(devDependencies.undici).toBe(version);
 });
 
-test('what is built of undici sends requests, alone and through a tunnel', async () => {
+test('the bundled parts of undici send requests, directly and through a tunnel', async () => {
   const server = createServer((request, response) => request.pipe(response));
   const host = `127.0.0.1:${await listen(server)}`;
   const origin = `http://${host}`;

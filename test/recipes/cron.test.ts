@@ -42,7 +42,7 @@ function asCron({ emulator, keyFile, env, folder, run }: Machine, command: strin
 // Debian's cron checks with -n; others mean something else by it.
 const checksSyntax = isInstalled('crontab') && spawnSync('crontab', ['-h']).stderr.includes('dry run');
 
-test('the crontab is one that cron takes', async (context) => {
+test('cron accepts the crontab', async (context) => {
   needs(context, 'cron', checksSyntax);
   const { folder, run } = await withBareMachine();
   writeFileSync(join(folder, 'crontab'), crontab);

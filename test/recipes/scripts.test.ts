@@ -42,7 +42,7 @@ async function runScript(block: Block): Promise<void> {
 // A few at a time, for most of their time is waiting; from the last, for the bad days take longest.
 beforeAll(() => mapConcurrently(scripts.toReversed(), runScript, 6), 180_000);
 
-test('every block of these pages is of a language that is checked', () => {
+test('every code block of these pages is in a language that is checked', () => {
   expect(blocks.filter(({ language }) => !languages.includes(language))).toEqual([]);
   expect(blocks.length).toBeGreaterThan(20);
 });
@@ -66,7 +66,7 @@ test.each([
   ['Scripts', /^the report is ready\n$/],
   ['Success rate and credits', /^$/],
   ['Several at once', /^north\tCOMPLETED\t12\nsouth\tCOMPLETED\t12\nwest\tCOMPLETED\t12\n$/],
-])('"%s" prints what it is about', (heading, wanted) => {
+])('the script under "%s" prints what it promises', (heading, wanted) => {
   const script = scripts.find((block) => block.heading === heading);
   expect(script && ended.get(script)?.stdout).toMatch(wanted);
 });

@@ -18,7 +18,7 @@ const valuesOf = (unit: string, name: string) =>
 const firstValueOf = (unit: string, name: string) => valuesOf(unit, name)[0] ?? '';
 const codesOf = (name: string) => valuesOf(service, name).flatMap((value) => value.split(' ').map(Number));
 
-test('the units are ones that systemd takes', async (context) => {
+test('systemd accepts the units', async (context) => {
   needs(context, 'systemd-analyze');
   const { folder } = await withBareMachine();
   for (const unit of blocksOf('systemd', 'ini')) {
@@ -91,7 +91,7 @@ function withService({ emulator, folder, run }: Machine) {
   return { start, restart };
 }
 
-test('the service leaves its run alone when it is stopped, and finds it again when it is started', async (context) => {
+test('the service does not touch its run when it is stopped, and finds it again when it is started', async (context) => {
   needs(context, noBlank, !tmpdir().includes(' '));
   const machine = await withBareMachine({ automations: { nightly: { duration: '1h' } } }, { isProcess: true });
   const { emulator } = machine;
@@ -113,7 +113,7 @@ test('the service leaves its run alone when it is stopped, and finds it again wh
   expect(emulator.runs().map(({ status }) => status)).toEqual(['COMPLETED']);
 });
 
-test('a restart after midnight keeps the key of the evening, and the next start has one of its own', async (context) => {
+test('a restart after midnight keeps the key of the evening, and the next start has a new key', async (context) => {
   needs(context, noBlank, !tmpdir().includes(' '));
   const machine = await withBareMachine();
   const { start, restart } = withService(machine);

@@ -197,7 +197,7 @@ const rare: [SimulationOptions, Moment[]][] = [
   ],
 ];
 
-test('whatever fails and whenever it is killed, each trigger starts one run at most, none is lost, and each is reported truly', async () => {
+test('whatever fails and whenever runctl is killed, a trigger starts one run at most, no run is lost, and each is reported correctly', async () => {
   await fc.assert(fc.asyncProperty(simulations, fc.array(moments, { minLength: 1, maxLength: 5 }), simulate), {
     numRuns: propertyRuns(Number(process.env.SIMULATIONS ?? 200)),
     examples: rare,

@@ -87,7 +87,7 @@ function createMachine() {
   return { clock, journal, lose, recover, folder };
 }
 
-test("a journal that can't be read any more leaves the next trigger unresolved, and the others are reported", async () => {
+test("if the journal can't be read any more, the next trigger stays unresolved, and the others are reported", async () => {
   const { clock, journal, lose } = createMachine();
   lose('a');
   lose('b', { of: other });
@@ -123,7 +123,7 @@ describe('recover', () => {
     expect((await recover([])).reported).toEqual([]);
   });
 
-  test('sends the older one, too, where the newer one has no run', async () => {
+  test('sends the older one, too, if the newer one has no run', async () => {
     const { lose, recover } = createMachine();
     lose('a');
     lose('b');
@@ -132,7 +132,7 @@ describe('recover', () => {
     expect(sent).toEqual(['b', 'a']);
   });
 
-  test('sends none where a later trigger has a run already, however old they are', async () => {
+  test('sends none if a later trigger has a run already, however old they are', async () => {
     const { lose, recover, journal, clock } = createMachine();
     lose('a');
     lose('b');
@@ -145,7 +145,7 @@ describe('recover', () => {
     ['two minutes ahead', 2 * minute],
     ['two hours ahead', 2 * hour],
     ['two hours behind', -2 * hour],
-  ])('goes by the order of the records, though the clock was %s when the earlier one was sent', async (_, offMs) => {
+  ])('uses the order of the records, even if the clock was %s when the earlier one was sent', async (_, offMs) => {
     const { lose, recover, journal, clock } = createMachine();
     clock.suspend(offMs);
     lose('a');
@@ -164,19 +164,22 @@ describe('recover', () => {
     ['6 minutes ahead', 6 * minute, {}, 'withheld'],
     ['2 days ahead', 48 * hour, {}, 'withheld'],
     ['2 days ahead, with --resend', 48 * hour, { resend: true }, 'found'],
-  ])('sends a trigger from when the clock was %s only if it still has an age', async (_, aheadMs, flags, expected) => {
-    const { lose, recover, clock } = createMachine();
-    lose('a');
-    clock.suspend(-aheadMs - minute);
-    const { resolutions, recoveries } = await recover([running()], flags);
-    expect(resolutions).toEqual([expected]);
-    const said = recoveries.map((each) => `${diagnosticOf(each.outcome, plainHintContext)?.hint}`);
-    const isWithheld = expected === 'withheld';
-    expect(said.map((hint) => /that began at|new idempotency key/.test(hint))).toEqual([false]);
-    expect(said.map((hint) => hint.includes('--resend'))).toEqual([isWithheld]);
-  });
+  ])(
+    'sends a trigger that was recorded while the clock was %s only if its age is known',
+    async (_, aheadMs, flags, expected) => {
+      const { lose, recover, clock } = createMachine();
+      lose('a');
+      clock.suspend(-aheadMs - minute);
+      const { resolutions, recoveries } = await recover([running()], flags);
+      expect(resolutions).toEqual([expected]);
+      const said = recoveries.map((each) => `${diagnosticOf(each.outcome, plainHintContext)?.hint}`);
+      const isWithheld = expected === 'withheld';
+      expect(said.map((hint) => /that began at|new idempotency key/.test(hint))).toEqual([false]);
+      expect(said.map((hint) => hint.includes('--resend'))).toEqual([isWithheld]);
+    },
+  );
 
-  test('sends one again that was last sent after the other one was', async () => {
+  test('sends the trigger again that was last sent after the other one', async () => {
     const { lose, recover, journal } = createMachine();
     lose('a');
     lose('b');
@@ -236,14 +239,17 @@ describe('recover', () => {
     ['it was sent with wait', { ifActive: 'wait' }, {}, 'found'],
     ['a record of an earlier version says nothing', {}, {}, 'found'],
     ['it was sent with skip and then without', { ifActive: 'skip', again: 'fail' }, {}, 'found'],
-  ])('after a conflict, sends a late run only if it is wanted: %s', async (_, { ifActive, again }, flags, expected) => {
-    const { lose, recover, journal } = createMachine();
-    lose('a', { ifActive });
-    if (again) lose('a', { ifActive: again });
-    const key = { baseUrl, target, idempotencyKey: 'a' };
-    journal.append({ type: 'in_doubt', ...key, reason: 'running', name: 'already_active' });
-    expect((await recover([running()], flags)).resolutions).toEqual([expected]);
-  });
+  ])(
+    'after a conflict, sends a trigger that would start a late run only if that is wanted: %s',
+    async (_, { ifActive, again }, flags, expected) => {
+      const { lose, recover, journal } = createMachine();
+      lose('a', { ifActive });
+      if (again) lose('a', { ifActive: again });
+      const key = { baseUrl, target, idempotencyKey: 'a' };
+      journal.append({ type: 'in_doubt', ...key, reason: 'running', name: 'already_active' });
+      expect((await recover([running()], flags)).resolutions).toEqual([expected]);
+    },
+  );
 
   test('sends a trigger with skip once more, and after the conflict that it then meets only with --resend', async () => {
     const { lose, recover } = createMachine();
@@ -275,25 +281,28 @@ describe('recover', () => {
       { status: 1, result: 0 },
     ],
     ['says that it runs, and nothing else is heard', running(), fault('lost'), 'RUNNING', { status: 1, result: 0 }],
-  ])('asks once how a found run stands, if the response %s', async (_, response, status, expected, asked) => {
-    const { lose, recover, journal } = createMachine();
-    lose('a');
-    const recovered = await recover([response], {}, { status });
-    expect(recovered).toMatchObject({ reported: ['a found'], asked });
-    const isFailed = expected === 'FAILED';
-    expect(recovered.recoveries).toMatchObject([{ outcome: { exitsZero: true, snapshot: { status: expected } } }]);
-    expect(recovered.recoveries[0]?.error).toBe(isFailed ? 'step_failed: Step 2 failed' : undefined);
-    expect(journal.find(executionId, { baseUrl })).toMatchObject({ status: expected });
-  });
+  ])(
+    'requests the status of a recovered run once, if the response %s',
+    async (_, response, status, expected, asked) => {
+      const { lose, recover, journal } = createMachine();
+      lose('a');
+      const recovered = await recover([response], {}, { status });
+      expect(recovered).toMatchObject({ reported: ['a found'], asked });
+      const isFailed = expected === 'FAILED';
+      expect(recovered.recoveries).toMatchObject([{ outcome: { exitsZero: true, snapshot: { status: expected } } }]);
+      expect(recovered.recoveries[0]?.error).toBe(isFailed ? 'step_failed: Step 2 failed' : undefined);
+      expect(journal.find(executionId, { baseUrl })).toMatchObject({ status: expected });
+    },
+  );
 
-  test('asks about each of many found runs', async () => {
+  test('requests the status of each of many recovered runs', async () => {
     const { lose, recover } = createMachine();
     const names = Array.from({ length: 35 }, (_, n) => `automation-${n}`);
     for (const automationName of names) lose(automationName, { of: { projectId, automationName } });
     expect((await recover([running()])).asked).toEqual({ status: 35, result: 0 });
   });
 
-  test('calls no run perhaps its own that turns out to be the run of another trigger', async () => {
+  test('does not say that a run may be its own if it turns out to be the run of another trigger', async () => {
     const { lose, recover } = createMachine();
     lose('a');
     lose('b');
@@ -307,7 +316,7 @@ describe('recover', () => {
     );
   });
 
-  test('calls no run perhaps its own that another process has recorded meanwhile', async () => {
+  test('does not say that a run may be its own if another process has recorded it meanwhile', async () => {
     const { lose, recover, journal, folder, clock } = createMachine();
     lose('a');
     lose('b');
@@ -320,7 +329,7 @@ describe('recover', () => {
     ]);
   });
 
-  test('leaves a trigger to its process while that runs, and for 3 min to one on another host', async () => {
+  test('leaves a trigger to its process while that runs, and for 3 min to a process on another host', async () => {
     const { lose, recover, clock } = createMachine();
     lose('a');
     expect((await recover([], {}, { stateOf: () => 'running' })).reported).toEqual(['a left']);

@@ -92,7 +92,7 @@ const otherId = executionId.replace(/^./, '0');
 const ourConflict = fault('already_active', { httpStatus: 422, executionId });
 const lost = fault('lost');
 
-describe('one trigger', () => {
+describe('the sending of one trigger', () => {
   interface Case {
     what: string;
     answers: Answer<RunSnapshot>[];
@@ -150,7 +150,7 @@ describe('one trigger', () => {
       result: 'in_doubt',
       records: ['sending', 'left in doubt'],
     },
-  ])('is $what', async ({ answers, result, records }) => {
+  ])('handles this: $what', async ({ answers, result, records }) => {
     const ended = await triggered(answers);
     expect(ended.result.kind).toBe(result);
     expect(ended.records).toEqual(records);
@@ -158,7 +158,7 @@ describe('one trigger', () => {
     expect(ended.sent).toHaveLength(answers.length);
   });
 
-  test('sends the same key and the same bytes at every attempt', async () => {
+  test('repeats the same key and the same bytes at every attempt', async () => {
     const { sent } = await triggered([lost, fault('unreachable'), fault('throttled'), running()]);
     expect(sent).toMatchObject([trigger, trigger, trigger, trigger]);
   });
@@ -173,7 +173,7 @@ describe('one trigger', () => {
     expect(clock.elapsedMs()).toBe(21_000);
   });
 
-  test('counts only the time without an answer against --give-up-after, not the wait for its own turn', async () => {
+  test('counts only the time without a response for --give-up-after, not the wait for a permit', async () => {
     const clock = createVirtualClock();
     const limiter = createRateLimiter(1 / 60, clock);
     const { result, sent } = await triggered([lost, lost, running()], {
@@ -197,7 +197,7 @@ describe('one trigger', () => {
     expect([result.kind, limitsMs]).toEqual(['in_doubt', [5_000, 1_750]]);
   });
 
-  test('is reported as refused, not as interrupted, when the refusal arrives as the user presses Ctrl-C', async () => {
+  test('is reported as refused, not as interrupted, if the refusal arrives as the user presses Ctrl-C', async () => {
     const interrupt = new AbortController();
     const service = {
       async trigger() {
@@ -216,7 +216,7 @@ describe('one trigger', () => {
   test.each<[FaultKind, TriggerResult]>([
     ['aborted', interrupted],
     ['aborted_in_flight', interruptedInDoubt],
-  ])('that the user ends may have started a run only if it was sent: %s', async (kind, expected) => {
+  ])('may have started a run after Ctrl-C only if it was sent: %s', async (kind, expected) => {
     const { result } = await triggered([fault(kind)]);
     expect(result).toEqual(expected);
   });
@@ -229,7 +229,7 @@ describe('one trigger', () => {
       ['sending', 'refused'],
     ],
     ['a response was lost', lost, interruptedInDoubt, ['sending', 'in doubt', 'left in doubt']],
-  ])("that the user ends between two attempts isn't sent again: %s", async (_, first, expected, records) => {
+  ])('ends without another attempt after Ctrl-C between two attempts: %s', async (_, first, expected, records) => {
     const interrupt = new AbortController();
     const ports = { signal: interrupt.signal, onRetry: () => interrupt.abort('SIGINT') };
     const ended = await triggered([first], { ports });
@@ -237,7 +237,7 @@ describe('one trigger', () => {
     expect([ended.sent.length, ended.records]).toEqual([1, records]);
   });
 
-  test('sends no more than 64 at once', async () => {
+  test('is limited to 64 triggers at the same time', async () => {
     let most = 0;
     let inFlight = 0;
     const trigger = async () => {
@@ -260,7 +260,7 @@ describe('one trigger', () => {
     expect(clock.elapsedMs()).toBeLessThan(2_000);
   });
 
-  test('waits as long for one that was at it before, but not in `recover`', async () => {
+  test('waits as long for a process that was sending it before, but not in `recover`', async () => {
     const readKey: Given['readKey'] = (open) => open(1000);
     const history = earlierOf(600);
     const killed = await triggered([conflict], { history, readKey });
@@ -269,14 +269,14 @@ describe('one trigger', () => {
     expect([recovered.result.kind, recovered.clock.elapsedMs()]).toEqual(['in_doubt', 0]);
   });
 
-  test('waits for no process that has long exited', async () => {
+  test('does not wait for a process that exited long ago', async () => {
     const readKey: Given['readKey'] = (open) => open(60_000);
     const { result, clock } = await triggered([conflict], { readKey });
     expect([result.kind, clock.elapsedMs()]).toEqual(['no_run', 0]);
   });
 });
 
-describe('what an answer shows of the start', () => {
+describe('the attribution of a run', () => {
   const conflict = fault('already_active', { httpStatus: 422, executionId });
   const old = { createdAt: '2020-01-01T00:00:00Z', startedAt: '2020-01-01T00:00:00Z' };
   const given: Given = { userProvided: true };
@@ -428,12 +428,12 @@ describe('what an answer shows of the start', () => {
   test.each<[string, Answer<RunSnapshot>]>([
     ['402', fault('no_credits', { httpStatus: 402 })],
     ['no connection', fault('unreachable')],
-  ])('a refusal is this command’s own, whatever an earlier one left in doubt: %s', async (_, answer) => {
+  ])('a refusal counts for this command, whatever an earlier command left in doubt: %s', async (_, answer) => {
     const { result } = await triggered([answer], { ...given, history: earlierOf(120_000) });
     expect(result.kind).toBe('no_run');
   });
 
-  test('a trigger that this process sends again later is not left to others', async () => {
+  test('a trigger that this process sends again later is not left to other processes', async () => {
     const { records } = await triggered([lost, conflict], { history: { isLast: false } });
     expect(records).toEqual(['sending', 'in doubt', 'met a conflict']);
   });
@@ -475,7 +475,7 @@ describe('a refused API key', () => {
   });
 });
 
-describe('a key that the user chose', () => {
+describe('an idempotency key that the user gave', () => {
   const other = (document: JsonObject) => running({ document: { executionId, status: 'RUNNING', ...document } });
   const given: Given = { userProvided: true };
 
@@ -485,17 +485,17 @@ describe('a key that the user chose', () => {
     ['nothing', {}, 'has_run'],
     ['another automation', { projectId, automationName: 'weekly' }, 'no_run'],
     ['another project', { projectId: executionId, automationName: 'nightly' }, 'no_run'],
-  ])('is answered with a run of ours, or was used before: the answer names %s', async (_, document, end) => {
+  ])('has a run of this command, or was used before: the response names %s', async (_, document, end) => {
     expect((await triggered([other(document)], given)).result.kind).toBe(end);
   });
 
-  test('was used before, whatever became of earlier attempts', async () => {
+  test('was used before, however earlier attempts ended', async () => {
     const { result, records } = await triggered([lost, other({ automationName: 'weekly' })], given);
     expect(result).toMatchObject({ kind: 'no_run', fault: { message: expect.stringContaining('weekly') } });
     expect(records).toEqual(['sending', 'in doubt', 'refused']);
   });
 
-  test('is needed for that: a minted key is new', async () => {
+  test('is the only kind that can have been used before: a generated key is new', async () => {
     expect((await triggered([other({ automationName: 'weekly' })])).result.kind).toBe('has_run');
   });
 });
@@ -522,7 +522,7 @@ describe('a key that another process recorded first', () => {
 });
 
 describe('a key that the service may have forgotten', () => {
-  test("isn't sent when it is over a day old", async () => {
+  test("isn't sent if it is over a day old", async () => {
     const { result, sent } = await triggered([running()], { history: earlierOf(25 * hour) });
     expect(result).toEqual({ kind: 'in_doubt', reason: { kind: 'expired' } });
     expect(sent).toEqual([]);
@@ -533,7 +533,7 @@ describe('a key that the service may have forgotten', () => {
     expect([result.kind, sent.length]).toEqual(['has_run', 1]);
   });
 
-  test('is sent no more when the machine has slept since the answer was lost', async () => {
+  test('is not sent again if the machine has slept since the response was lost', async () => {
     const clock = createVirtualClock();
     const onRetry = () => clock.suspend(25 * hour);
     const { result, sent } = await triggered([lost, running()], { ports: { clock, onRetry } });
@@ -541,7 +541,7 @@ describe('a key that the service may have forgotten', () => {
     expect(sent).toHaveLength(1);
   });
 
-  test('is no matter while nothing that was sent can have started a run', async () => {
+  test('does not matter if no attempt can have started a run', async () => {
     const clock = createVirtualClock();
     const onRetry = () => clock.suspend(25 * hour);
     const { result } = await triggered([fault('throttled'), running()], { ports: { clock, onRetry } });
@@ -564,7 +564,7 @@ describe('a key that another process has sent, too', () => {
       how: 'recovered',
       started: 'unknown',
     },
-  ])('has a run there, while $what', async ({ answers, history, how, started }) => {
+  ])('has a run of that process if $what', async ({ answers, history, how, started }) => {
     const { result } = await triggered(answers, { history, readKey: accepted });
     expect(result).toMatchObject({ kind: 'has_run', executionId: otherId });
     expect(attributionIn(result)).toEqual({ how, started });
@@ -573,7 +573,7 @@ describe('a key that another process has sent, too', () => {
   test.each<[string, Given['readKey']]>([
     ['may have started a run there', (open) => open(1000)],
     ['has come to nothing there either', () => undefined],
-  ])('%s, when it is refused here: then nothing is said of another run', async (_, readKey) => {
+  ])('%s if it is refused here, and another run is not mentioned', async (_, readKey) => {
     const { result } = await triggered([conflict], { readKey });
     expect(result.kind).toBe('no_run');
   });
@@ -584,13 +584,13 @@ describe('a service that ignores keys', () => {
     ['after a lost response', [lost, running()], 'in_doubt', 1],
     ['but after a 429', [fault('throttled'), running()], 'has_run', 2],
     ['but after a connection that was not made', [fault('unreachable'), running()], 'has_run', 2],
-  ])('is sent nothing again %s', async (_, answers, kind, attempts) => {
+  ])('gets no second attempt %s', async (_, answers, kind, attempts) => {
     const { result, sent } = await triggered(answers, { history: { honorsKeys: false } });
     expect([result.kind, sent.length]).toEqual([kind, attempts]);
   });
 });
 
-describe('any sequence of answers', () => {
+describe('any sequence of responses', () => {
   const kinds: FaultKind[] = [
     'unreachable',
     'untrusted',
@@ -623,7 +623,7 @@ describe('any sequence of answers', () => {
     return received.some(isLost) ? 'in_doubt' : 'no_run';
   }
 
-  test('ends with the run that is named, else in doubt exactly if a response was lost', async () => {
+  test('ends with the named run, otherwise in doubt if and only if a response was lost', async () => {
     const property = fc.asyncProperty(sequences, async (answers) => {
       const { result, sent } = await triggered(answers, { userProvided: true });
       // The script repeats its last answer.

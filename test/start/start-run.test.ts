@@ -79,7 +79,7 @@ function createTriggerHarness({ ignoresKeys = false } = {}) {
 const conflict = (fields: Parameters<typeof fault>[1] = {}) =>
   fault('already_active', { httpStatus: 422, executionId, ...fields });
 
-test('the time since the trigger of this process goes by the clock that cannot be set', async () => {
+test('the time since the trigger of this process is measured by the clock that can not be set', async () => {
   const { trigger, clock } = createTriggerHarness();
   const { found } = await trigger({ trigger: [running()] });
   clock.stop(second);
@@ -87,8 +87,8 @@ test('the time since the trigger of this process goes by the clock that cannot b
   expect(found?.sinceTriggerMs?.()).toBe(second);
 });
 
-describe('a key that started a run before', () => {
-  test("is answered with that run, also while the service doesn't know it yet", async () => {
+describe('an idempotency key that started a run before', () => {
+  test("gets that run as the response, even while the service doesn't know it yet", async () => {
     const { trigger, clock } = createTriggerHarness();
     const flags = { idempotencyKey: 'nightly-1' };
     await trigger({ trigger: [running()] }, flags);
@@ -99,7 +99,7 @@ describe('a key that started a run before', () => {
     expect(calls.trigger).toEqual([]);
   });
 
-  test('starts no second one under a new API key', async () => {
+  test('starts no second run with a new API key', async () => {
     const { trigger } = createTriggerHarness();
     const flags = { idempotencyKey: 'nightly-1' };
     await trigger({ trigger: [running()] }, flags);
@@ -113,7 +113,7 @@ test.each<[string, Answer<RunSnapshot>[], object]>([
   ['after a lost answer', [fault('lost'), state('FAILED')], { started: 'unknown', name: 'run_failed' }],
   ['at once', [state('FAILED')], { started: 'no', name: 'run_failed' }],
   ['at once, running', [running()], { started: 'unknown', name: 'ok' }],
-])('a given key that is answered with a run, %s, ends with its code: %j', async (_, script, expected) => {
+])('a given key that gets a run, %s, exits with its code: %j', async (_, script, expected) => {
   const { trigger } = createTriggerHarness();
   expect(await trigger({ trigger: script }, { idempotencyKey: 'k' })).toMatchObject(expected);
 });
@@ -146,7 +146,7 @@ test.each<[string, Answer<RunSnapshot>, string, number]>([
 test.each([
   [23, { how: 'found' }],
   [25, { problem: { exitCode: 12, name: 'idempotency_key_expired' } }],
-])('a given key that was left in doubt %i hours ago is sent again, or has expired', async (hours, expected) => {
+])('a given key that was left in doubt %i hours ago is sent again or has expired', async (hours, expected) => {
   const { trigger, clock } = createTriggerHarness();
   await trigger({ trigger: [fault('lost')] }, { idempotencyKey: 'k' });
   clock.suspend(hours * 3600 * second);
@@ -160,7 +160,7 @@ test('a given key that was left in doubt is not sent again if keys are ignored',
   expect([problem?.exitCode, calls.trigger]).toEqual([12, []]);
 });
 
-test('a key whose fate is unknown under another API key is not sent', async () => {
+test('a key that is in doubt with another API key is not sent', async () => {
   const { trigger } = createTriggerHarness();
   const flags = { idempotencyKey: 'nightly-1' };
   await trigger({ trigger: [fault('lost')] }, flags);
@@ -169,7 +169,7 @@ test('a key whose fate is unknown under another API key is not sent', async () =
   expect(calls.trigger).toEqual([]);
 });
 
-test('a refusal says since when the run that it names is active, and what else may have started one', async () => {
+test('a refusal is reported with the start of the run that it names, and with other triggers that may have started one', async () => {
   const { trigger } = createTriggerHarness();
   const foreign = await trigger({ trigger: [conflict()] });
   expect(foreign.problem?.message).toMatch(/^nightly is already running; no run was started/);
@@ -187,7 +187,7 @@ test.each([
   [23, executionId],
   [48, undefined],
 ])(
-  'where the refusal names none, %s hours make the last run of the journal the active one or not',
+  'if the refusal names no run, the last recorded run is taken for the active one or not after %s hours',
   async (hours, id) => {
     const { trigger, clock } = createTriggerHarness();
     await trigger({ trigger: [running()] });
@@ -201,7 +201,7 @@ test.each([
 test.each([
   [1, 1],
   [49, 0],
-])('of an earlier trigger that has been unresolved for %i h, %i warnings are given', async (hours, warnings) => {
+])('an earlier trigger that has been unresolved for %i h causes %i warnings', async (hours, warnings) => {
   const { trigger, clock } = createTriggerHarness();
   await trigger({ trigger: [fault('lost')] });
   clock.suspend(hours * 3600 * second);
@@ -213,7 +213,7 @@ test.each([
 describe('--if-active wait', () => {
   const wait = { ifActive: 'wait' } as const;
 
-  test('reports the progress of the active run, as that of another, and starts one when it has finished', async () => {
+  test('reports the progress of the active run as another run, and starts a run when that has finished', async () => {
     const { trigger, journal } = createTriggerHarness();
     const ours = executionId.replace(/^./, '0');
     const { events, ...seen } = await trigger(
@@ -242,7 +242,7 @@ describe('--if-active wait', () => {
     expect([how, calls.trigger.length, clock.elapsedMs()]).toEqual(['not_started', 1, 0]);
   });
 
-  test('triggers again at once when the polls of the active run are refused: the answer decides', async () => {
+  test('triggers again at once if the polls of the active run are refused, because the response decides', async () => {
     const { trigger, clock } = createTriggerHarness();
     const { how, calls } = await trigger({ trigger: [conflict(), running()], status: [fault('unauthorized')] }, wait);
     expect([how, calls.trigger.length]).toEqual(['started', 2]);
@@ -263,7 +263,7 @@ describe('--if-active wait', () => {
     expect(problem).toMatchObject({ exitCode, started: 'no' });
   });
 
-  test('ends at once when a given key is refused for a run that has finished: the key is used up', async () => {
+  test('ends at once if a given key is refused for a run that has finished, because the key is used up', async () => {
     const { trigger } = createTriggerHarness();
     const script = { trigger: [conflict()], status: [state('COMPLETED')] };
     const { problem, calls } = await trigger(script, { ...wait, idempotencyKey: 'k' });
@@ -327,7 +327,7 @@ describe('--if-active wait', () => {
       started: 'yes',
       sent: 4,
     },
-  ])('after a lost response sends the same key again, and has a run where $where', async (given) => {
+  ])('after a lost response sends the same key again, and has a run if $where', async (given) => {
     const { how, started, calls, keys, unresolved } = await triggerAfterLostResponse(given);
     expect({ how, started, sent: calls.trigger.length }).toEqual({
       how: given.how,
@@ -342,13 +342,13 @@ describe('--if-active wait', () => {
     { where: 'the 422 names no run', answers: [lost, conflict({ executionId: undefined })], sent: 2 },
     { where: 'the same run is named again', answers: [lost, conflict(), conflict()], sent: 3 },
     { where: 'it is refused then', answers: [lost, conflict(), fault('no_credits')], sent: 3 },
-  ])('after a lost response ends in doubt (12) where $where', async (given) => {
+  ])('after a lost response ends in doubt (12) if $where', async (given) => {
     const { problem, started, calls, keys, unresolved } = await triggerAfterLostResponse(given);
     expect([problem?.exitCode, started, calls.trigger.length]).toEqual([12, 'unknown', given.sent]);
     expect([keys.size, unresolved.length]).toEqual([1, 1]);
   });
 
-  test('leaves its key to `recover` only when it no longer waits to send it again', async () => {
+  test('leaves its key to `recover` only after it no longer waits to send it again', async () => {
     const clock = createVirtualClock();
     const folder = temporaryFolder();
     const open = () => openJournal({ folder, nowMs: clock.nowMs, onTrouble: (what) => expect.unreachable(what) });
@@ -382,7 +382,7 @@ describe('--if-active wait', () => {
     expect(triggeredAtMs[1]).toBeGreaterThanOrEqual(20 * second);
   });
 
-  test('counts the wait that a refusal asks for from that refusal, and not from the end of the polls', async () => {
+  test('counts the wait that a refusal asks for from that refusal, not from the end of the polls', async () => {
     const { trigger } = createTriggerHarness();
     const script = {
       trigger: [conflict({ retryAfterMs: 60 * second }), running()],
@@ -428,7 +428,7 @@ describe('--if-active wait', () => {
   test.each([
     ['has finished', state('COMPLETED')],
     ["can't be polled", fault('unauthorized')],
-  ])('polls by a schedule of its own where a run that %s is still in the way', async (_, answer) => {
+  ])('polls by a schedule of its own if a run that %s is still active', async (_, answer) => {
     const { trigger, clock } = createTriggerHarness();
     const script = { trigger: [...Array(5).fill(conflict()), running()], status: [answer] };
     const { how, calls } = await trigger(script, wait);
@@ -437,7 +437,7 @@ describe('--if-active wait', () => {
     expect(clock.elapsedMs()).toBeGreaterThanOrEqual(20 * second);
   });
 
-  test('reports each wait for a run that nobody can name', async () => {
+  test('reports each wait for a run without a known id', async () => {
     const { trigger } = createTriggerHarness();
     const script = { trigger: [conflict({ executionId: undefined })] };
     const { events, calls, problem } = await trigger(script, { ...wait, timeoutMs: 120 * second });

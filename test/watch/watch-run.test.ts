@@ -376,7 +376,7 @@ describe('an interrupt', () => {
   test.each([
     ['with the final status', 2],
     ['while the result is late', 3],
-  ])('%s ends the watch of a finished run without its result', async (_, nth) => {
+  ])('that comes %s ends the watch of a finished run without its result', async (_, nth) => {
     const late = scriptedService({ status: [running(), state('COMPLETED')], result: [resultOf('RUNNING')] });
     const { service, signal } = interrupting(late, nth);
     const { watched } = await watch(service, {}, { signal });

@@ -43,7 +43,7 @@ test('an agent is triggered with one request, and its id is printed', async () =
   expect(JSON.parse(requests[0]?.body ?? '')).toEqual({ title: 'T', message: 'M' });
 });
 
-test('the status of an agent run is asked for once, and shown as the service says it', async () => {
+test('the status of an agent run is requested once, and shown as the service sent it', async () => {
   const { run, requests, hasJournal } = await withAgents(answer(200, { ...created, status: 'STOPPED' }));
   const line = `status ${agentId} ${executionId}`;
   const block = expect.stringMatching(/^status +STOPPED\nagent .*\nrun .*\ntitle +T\n/);
@@ -94,7 +94,7 @@ test.each([
   ['is not known', answer(422, { code: 'notFound' }), 6],
   ['is that of another run', answer(200, { ...created, executionId: agentId }), 10],
   ['is lost', lose, 10],
-])('a status that %s is asked for once', async (_, respond, code) => {
+])('a status that %s is requested once', async (_, respond, code) => {
   const { run, requests } = await withAgents(respond);
   const { documents, ...ended } = await run(`status ${agentId} ${executionId} --json`);
   expect([ended.code, documents[0].runctl.exitCode, requests.length]).toEqual([code, code, 1]);

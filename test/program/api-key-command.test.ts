@@ -42,7 +42,7 @@ async function withCommand(command: string, scenario: Scenario = {}) {
 
 const count = 'echo >> "$FOLDER/ran"';
 
-describe('a command gives the API key', () => {
+describe('a command that prints the API key is run', () => {
   test.each([
     ['alone in its line', 'echo "$KEY"'],
     ['without a line break', 'printf %s "$KEY"'],
@@ -68,7 +68,7 @@ describe('a command gives the API key', () => {
     expect(ran()).toBe(1);
   });
 
-  test('and what it says on stderr is scrubbed of every line that it prints, and of the password of a proxy', async () => {
+  test('and its stderr is shown without any line of its output, and without the password of a proxy', async () => {
     const proxy = (await startProxy({ refuse: 403 })).url.replace('//', '//user:pass%2Dword@');
     const said = '"$KEY and pin-4711, user:pass-word, pass-word"';
     const { run } = await withCommand(`echo "$KEY"; echo pin-4711; echo ${said} >&2`);
@@ -90,7 +90,7 @@ describe('a command gives the API key', () => {
   });
 });
 
-describe('before the first request a command ends with 2, and nothing is sent or recorded, when it', () => {
+describe('runctl exits with 2 before the first request if the API key command', () => {
   test.each([
     ['fails', 'exit 3', '3'],
     ['fails, and says why on stderr', 'echo locked >&2; exit 3', 'locked'],
@@ -156,7 +156,7 @@ describe('a command that is stored in a profile', () => {
     return { ...machine, run: (line: string, env = {}) => machine.run(line, { env: { ...unset, ...env } }) };
   };
 
-  test('gives the API key for the base URL beside it', async () => {
+  test('is run for the base URL that is stored with it', async () => {
     const { run } = await stored({ apiKeyCommand });
     expect((await run(trigger)).code).toBe(0);
   });
@@ -186,18 +186,18 @@ const renewing: Scenario = {
 };
 const watched = `${trigger} --watch --interval 5s`;
 
-describe('an API key that is refused after a valid answer', () => {
+describe('an API key that is refused after a valid response', () => {
   /** The password manager has the new one when the command runs for the second time. */
   const newer = `${count}; [ "$(wc -l < "$FOLDER/ran")" -gt 1 ] && echo "$NEW" || echo "$KEY"`;
   const env = { NEW: renewed };
 
-  test('is asked for again before the refusal ends the watch, which continues', async () => {
+  test('is read again before the refusal ends the watch, which continues', async () => {
     const { run, ran, sentKeys } = await withCommand(newer, renewing);
     expect([(await run(watched, { env })).code, ran()]).toEqual([0, 2]);
     expect(sentKeys()).toEqual(new Set([apiKey, renewed]));
   });
 
-  test('is asked for once if several watches would end, and a trigger under way keeps its own', async () => {
+  test('is read once if several watches would end, and a trigger in progress keeps its own', async () => {
     const { run, ran, emulator } = await withCommand(newer, {
       ...renewing,
       faults: [{ on: 'trigger', automation: 'late', do: 'status', status: 503 }, ...(renewing.faults ?? [])],
@@ -209,7 +209,7 @@ describe('an API key that is refused after a valid answer', () => {
     expect(new Set(ofLate.map(({ headers }) => headers['x-api-key']))).toEqual(new Set([apiKey]));
   });
 
-  test('is asked for again for each refusal that lasts, also hours after the first', async () => {
+  test('is read again for each refusal that lasts, even hours after the first', async () => {
     // The n-th time it prints the n-th API key.
     const keys = [1, 2, 3].map((n) => `${apiKey}-${n}`);
     const { run, ran, sentKeys } = await withCommand(`${count}; echo "$KEY-$(wc -l < "$FOLDER/ran" | tr -d " ")"`, {

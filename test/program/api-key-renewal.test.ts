@@ -97,7 +97,7 @@ describe('another API key is used from the first refusal on', () => {
     expect([(await run('trigger nightly --if-active wait')).code, ran(), ids().length]).toEqual([0, 2, 2]);
   });
 
-  test('and a response that is lost after it belongs to the new one', async () => {
+  test('and a trigger whose response is lost after that belongs to the new one', async () => {
     const lost: Fault = { on: 'trigger', nth: 2, do: 'loseAnswer' };
     const { run, runWith, accounts } = await withCommand(newer, { faults: [revokeAt(1, 'trigger'), lost] });
     const key = 'trigger nightly --idempotency-key k';
@@ -107,7 +107,7 @@ describe('another API key is used from the first refusal on', () => {
     expect(documents).toMatchObject([{ runctl: { exitCode: 0, trigger: { how: 'recovered' } } }]);
   });
 
-  test('which is read once for all requests that were refused together', async () => {
+  test('and is read once for all requests that were refused together', async () => {
     const { run, ran } = await withCommand(newer, { faults: [revokeAt(3, 'status')] });
     expect([(await run('trigger a b c d --watch')).code, ran()]).toEqual([0, 2]);
   });
@@ -156,7 +156,7 @@ describe('a trigger keeps its API key and says that there is another one', () =>
   });
 });
 
-test('an API key that a command prints anew each time is read every 30 seconds at most', async () => {
+test('an API key that a command changes each time is read every 30 seconds at most', async () => {
   const each = `${count}; echo "sk-live-$(wc -l < "$FOLDER/ran" | tr -d " ")"`;
   const { run, ran } = await withCommand(each, { apiKeys: ['sk-live-1'], faults: [revokeAt(2, 'status')] });
   expect((await run('trigger nightly --watch --interval 1s')).code).toBe(14);
@@ -194,7 +194,7 @@ describe('while a run is watched, a refusal is an invalid answer if the API key'
   });
 });
 
-test('elsewhere it is a refusal, which says why the API key could not be read again', async () => {
+test('in other commands it is a refusal, which says why the API key could not be read again', async () => {
   const file = join(temporaryFolder(), 'key');
   writeFileSync(file, oldKey);
   const service = await startFaultyService(() => {

@@ -44,7 +44,7 @@ test.each([
   ['has an unknown status until nobody waits any longer', answerTo(words)],
   ['is refused', answerTo('', 400)],
   ['gets no answer', answerTo('', 503)],
-])('of a run that %s nothing is a command to the runner', async (_, fault) => {
+])('a run that %s gives no command to the runner', async (_, fault) => {
   const obeyed: Record<string, string[]> = {};
   for (const line of lines) {
     const machine = await withMachine();
@@ -58,7 +58,7 @@ test.each([
   expect(obeyed).toEqual(Object.fromEntries(lines.map((line) => [line, []])));
 });
 
-test('`--field` gives a value as it is, for it is data', async () => {
+test('`--field` prints a value unchanged, because it is data', async () => {
   const machine = await withMachine();
   const { env } = await startFaultyService(() => answerTo('FAILED'));
   const inAction = { env: { ...env, GITHUB_ACTIONS: 'true' } };

@@ -438,12 +438,15 @@ test.each([
   ['trigger nightly', 'runctl doctor'],
   ['status @last', 'runctl status'],
   ['result @last', 'runctl result'],
-])('`%s`, to a base URL that has answered here before: it may be down, rather than wrong', async (line, next) => {
-  const { run, emulator } = await withMachine();
-  await run('trigger nightly');
-  await emulator.close();
-  const { code, stderr, documents } = await run(`${line} --json`);
-  expect([code, documents[0].runctl.next]).toEqual([10, expect.stringContaining(next)]);
-  expect(stderr).toContain('may be down');
-  expect(stderr).not.toContain('check the base URL');
-});
+])(
+  '`%s` with a base URL that has responded before says that the service may be down, not that the URL is wrong',
+  async (line, next) => {
+    const { run, emulator } = await withMachine();
+    await run('trigger nightly');
+    await emulator.close();
+    const { code, stderr, documents } = await run(`${line} --json`);
+    expect([code, documents[0].runctl.next]).toEqual([10, expect.stringContaining(next)]);
+    expect(stderr).toContain('may be down');
+    expect(stderr).not.toContain('check the base URL');
+  },
+);

@@ -21,7 +21,7 @@ test('the answers are stored, tried, and followed by the next step', async () =>
   expect(shown).not.toContain(apiKey);
 });
 
-test('Enter keeps what is stored, a dash removes what may be left out, and a stored key is shown masked', async () => {
+test('Enter keeps what is stored, a dash removes an optional setting, and a stored API key is shown masked', async () => {
   const before = stored({ baseUrl: old, apiKey, project });
   const { end, url, config, shown } = await answered([address, '', '-'], before);
   expect([end, config]).toEqual([0, stored({ baseUrl: url, apiKey })]);
@@ -29,7 +29,7 @@ test('Enter keeps what is stored, a dash removes what may be left out, and a sto
   expect(shown).not.toContain(apiKey);
 });
 
-test('an API key that the service refuses is asked for again, and kept only where it is wanted', async () => {
+test('an API key that the service refuses is asked for again, and kept only if the user wants that', async () => {
   const { end, config } = await answered([address, 'another-key-0123456789', '', project]);
   expect(config.profiles.default.apiKey).toBe('another-key-0123456789');
   expect(end).toMatchObject({ exitCode: 7, message: expect.stringContaining('HTTP 401') });
@@ -43,7 +43,7 @@ test('an API key that was just typed is not shown, even if the service repeats i
   expect(shown).not.toContain(apiKey);
 });
 
-test('where a command prints the API key, none is asked for', async () => {
+test('no API key is asked for if a command prints it', async () => {
   const apiKeyCommand = `echo ${apiKey}`;
   const { url, config } = await answered([address, project], stored({ baseUrl: old, apiKeyCommand }));
   expect(config).toEqual(stored({ baseUrl: url, apiKeyCommand, project }));
@@ -55,7 +55,7 @@ test('a variable that overrides an answer is named', async () => {
   expect([end, shown]).toEqual([0, expect.stringMatching(/RUNCTL_PROJECT .*stored project/)]);
 });
 
-test('a profile that another command changed meanwhile stays as that left it', async () => {
+test('a profile that another command changed meanwhile is not overwritten', async () => {
   const others = stored({ baseUrl: 'https://other.example', apiKey });
   const change = (_: string, file: string) => {
     writeFileSync(file, JSON.stringify(others));
@@ -89,7 +89,7 @@ test('a signal while the settings are tried decides the exit code', async () => 
 test.each<[string, ProgramOptions]>([
   ['standard input', { screen: new ScreenStream(new Terminal({ allowProposedApi: true })) }],
   ['standard error', { input: Object.assign(new PassThrough(), { isTTY: true }) }],
-])('where %s is no terminal nobody is asked, and the other ways are named', async (_, options) => {
+])('if %s is no terminal, nothing is asked, and the message names the other ways', async (_, options) => {
   const env = { RUNCTL_CONFIG_DIR: temporaryFolder() };
   const { code, stderr } = await runProgram(['config'], { env, ...options });
   expect([code, stderr]).toEqual([2, expect.stringMatching(/get, set, unset, list, path/)]);

@@ -49,13 +49,16 @@ describe('config set', () => {
     ['the flag', ' --profile team.prod', {}, undefined, 'team.prod'],
     ['the variable', '', { RUNCTL_PROFILE: 'prod' }, undefined, 'prod'],
     ['the file', '', {}, 'prod', 'prod'],
-  ])('writes to the profile that %s names, there or not, and changes nothing else', async (_, flag, env, top, name) => {
-    const others = { other: { project, note: 2 }, prod: { project } };
-    const { run, content } = createConfig({ profile: top, note: 1, profiles: others }, env);
-    await run(`set requestTimeout 5s${flag}`);
-    const profile = { ...(name === 'prod' && others.prod), requestTimeout: '5s' };
-    expect(content()).toEqual({ ...(top && { profile: top }), note: 1, profiles: { ...others, [name]: profile } });
-  });
+  ])(
+    'writes to the profile that %s names, whether or not it exists, and changes nothing else',
+    async (_, flag, env, top, name) => {
+      const others = { other: { project, note: 2 }, prod: { project } };
+      const { run, content } = createConfig({ profile: top, note: 1, profiles: others }, env);
+      await run(`set requestTimeout 5s${flag}`);
+      const profile = { ...(name === 'prod' && others.prod), requestTimeout: '5s' };
+      expect(content()).toEqual({ ...(top && { profile: top }), note: 1, profiles: { ...others, [name]: profile } });
+    },
+  );
 
   test.each(['set apiKey', 'set apiKey -'])('takes the API key from a pipe: %s', async (line) => {
     const { run, content } = createConfig();
@@ -91,13 +94,13 @@ describe('config set', () => {
     expect(stderr).not.toContain(apiKey);
   });
 
-  test('takes the name of a setting that is typed like its flag', async () => {
+  test('accepts the name of a setting that is typed like its flag', async () => {
     const { run, content } = createConfig();
     await run('set request-timeout 5s');
     expect(content()).toEqual(profiles({ requestTimeout: '5s' }));
   });
 
-  test('chooses a profile that is there, or the default', async () => {
+  test('chooses a profile that exists, or the default', async () => {
     const { run, content } = createConfig({ profiles: { prod: {} } });
     for (const name of ['prod', 'default']) {
       await run(`set profile ${name}`);
@@ -105,19 +108,19 @@ describe('config set', () => {
     }
   });
 
-  test('leaves a broken file alone', async () => {
+  test('does not change a broken file', async () => {
     const { run, path } = createConfig();
     writeFileSync(path, '{ "profiles": ');
     expect((await run(`set project ${project}`)).code).toBe(2);
     expect(readFileSync(path, 'utf8')).toBe('{ "profiles": ');
   });
 
-  test('without a home says what to set', async () => {
+  test('says what to set if there is no home folder', async () => {
     const { code, stderr } = await createConfig().run(`set project ${project}`, { env: {} });
     expect([code, stderr]).toEqual([2, expect.stringContaining('RUNCTL_CONFIG_DIR')]);
   });
 
-  test("says that a setting was stored where the file can't be read again", async () => {
+  test("says that a setting was stored even if the file can't be read again", async () => {
     const { run, path } = createConfig({});
     const env = {
       get RUNCTL_CONFIG_DIR() {
@@ -141,7 +144,7 @@ describe('config set', () => {
     ['apiKeyCommand a', url, other, /RUNCTL_API_KEY_COMMAND .*apiKeyCommand/],
     ['apiKeyCommand a', { ...url, apiKey }, {}, /apiKey .*apiKeyCommand:\n +runctl config unset apiKey/],
     ['apiKeyCommand a --profile b', { ...url, apiKey }, {}, undefined],
-  ])('%s says what overrides it, if anything does: %j %j', async (line, profile, env, says) => {
+  ])('warns about what overrides the setting, if anything does: %s %j %j', async (line, profile, env, says) => {
     const { run } = createConfig(profiles(profile), env);
     const { documents } = await run(`set ${line} --json`);
     const [{ runctl }] = documents;
@@ -161,13 +164,13 @@ describe('config unset', () => {
     ['onExit', profiles({ project, onExit: 'mail' }), profiles({ project })], // no setting, or no longer
     ['profile', { profile: 'gone' }, {}],
     ['profile', { profile: 'a', profiles: { a: { project } } }, { profiles: { a: { project } } }],
-  ])('%s makes of %j %j', async (line, before, after) => {
+  ])('with %s changes %j to %j', async (line, before, after) => {
     const { run, content } = createConfig(before);
     expect((await run(`unset ${line}`)).code).toBe(0);
     expect(content()).toEqual(after);
   });
 
-  test('of what is not stored says so and writes nothing, and of what is no setting is refused', async () => {
+  test('says so and writes nothing if the setting is not stored, and refuses a name that is no setting', async () => {
     const { run, path } = createConfig();
     expect(await run('unset project')).toMatchObject({ code: 0, stderr: expect.stringContaining('has no project') });
     expect([(await run('unset onExit')).code, existsSync(path)]).toEqual([2, false]);
@@ -206,7 +209,7 @@ describe('config get', () => {
     ]);
   });
 
-  test('of a setting that is not set ends with 2 and the way to set it', async () => {
+  test('exits with 2 and says how to set a setting that is not set', async () => {
     const { code, stderr } = await createConfig().run('get project');
     expect([code, stderr]).toEqual([2, expect.stringContaining('runctl config set project <value>')]);
   });
@@ -252,7 +255,7 @@ test('config path prints the path of the file and the folder of the journal, whe
   expect(documents).toMatchObject([{ runctl: { config: { path, journal } } }]);
 });
 
-test('the API key is in no output of any command, however it is given', async () => {
+test('no command prints the API key, however it is given', async () => {
   // Long enough for its last four characters not to be the whole of it, and unlike any word of ours.
   const key = fc
     .tuple(fc.stringMatching(/^[!-~]{3}[\dA-Z]{12,30}$/), fc.constantFrom('', '\n', '\u0007', '\u2026'))

@@ -111,7 +111,7 @@ test.each(rows)('on a machine with %s the cause is marked first: %s', async (_, 
 
 const checks = ['settings', 'variables', 'base_url', 'api_key', 'service', 'project', 'clock', 'journal', 'open'];
 
-test('on a healthy machine every check passes but that of the project, with one GET, and --quiet prints nothing', async () => {
+test('on a healthy machine every check passes except the one of the project, with one GET, and --quiet prints nothing', async () => {
   const { run, emulator } = await withMachine();
   const ended = await run('doctor --json');
   expect(findingsOf(ended).map(({ name, result }) => `${name} ${result}`)).toEqual(
@@ -122,14 +122,14 @@ test('on a healthy machine every check passes but that of the project, with one 
   expect(await run('doctor --quiet')).toMatchObject({ code: 0, stdout: '', stderr: '' });
 });
 
-test('without a project the service may well not know the one that is made up', async () => {
+test('without a project, a service that does not know the generated one is no problem', async () => {
   const { env } = await startFaultyService(() => answer(422, noProject));
   const { run } = await withMachine();
   const ended = await run('doctor --json', { env: { ...env, RUNCTL_PROJECT: '' } });
   expect([ended.code, named('service', ended)?.result, named('project', ended)?.result]).toEqual([0, 'ok', 'warning']);
 });
 
-test('what needs a check that failed is skipped, and so is with --offline what needs the service', async () => {
+test('a check is skipped if it needs one that failed, or needs the service with --offline', async () => {
   const { run, emulator } = await withMachine();
   const skippedWith = async (changes: Env, flag = '') =>
     findingsOf(await run(`doctor --json${flag}`, { env: changes })).flatMap(({ name, result }) =>
@@ -143,7 +143,7 @@ test('what needs a check that failed is skipped, and so is with --offline what n
   expect(emulator.requests).toEqual([]);
 });
 
-test('what is wrong comes last, the failure after the warnings; --quiet leaves the rest out', async () => {
+test('warnings and then failures come last, and --quiet prints nothing else', async () => {
   const { run } = await withMachine();
   const wrong = { env: { RUNCTL_API_KEY: 'wrong-key-0123456789', RUNCTL_PROJECT: '' } };
   const marksOf = ({ stdout }: Ended) => (stdout.match(/^[v!x-](?= )/gm) ?? []).join('');
@@ -167,7 +167,7 @@ test.each<[string, Scenario, number, string, RegExp]>([
   });
 });
 
-describe('what is open', () => {
+describe('the check of unresolved triggers and unfinished runs', () => {
   const long: Scenario = { automations: { '*': { duration: '9d' } } };
   const lost: Scenario = { faults: [loseResponse()] };
 
@@ -176,7 +176,7 @@ describe('what is open', () => {
     ['a trigger without a response', lost, 25, { result: 'ok', advice: null }],
     ['an unfinished run', long, 23, { result: 'ok', advice: 'runctl watch --all' }],
     ['an unfinished run', long, 25, { result: 'ok', advice: null }],
-  ])('is %s (%j) of %d h ago with its command, for a day, at its service', async (_, scenario, hours, finding) => {
+  ])('reports %s (%j) of %d h ago with its command, for a day, at its service', async (_, scenario, hours, finding) => {
     const { run, env, clock } = await withMachine(scenario);
     await run('trigger nightly --give-up-after 1ms');
     clock.leap(hours * 3_600_000);
@@ -198,14 +198,14 @@ describe('what is open', () => {
     ['still runs', own, false],
     ['may still run in another container', 'another-host 8 1', false],
     ['was killed', killed, true],
-  ])('is named by the next trigger, or not, if its process %s', async (_, process, isNamed) => {
+  ])('agrees with the warning of the next trigger if the process of a trigger %s', async (_, process, isNamed) => {
     const machine = await withMachine(long);
     sending(machine, process);
     const { code, stderr } = await machine.run(`trigger ${target.projectId}/nightly`);
     expect([code, stderr.includes('runctl recover')]).toEqual([0, isNamed]);
   });
 
-  test('is a trigger that was lost, though its key is being sent for another automation and to another service', async () => {
+  test('reports a lost trigger even if its key is being sent for another automation and to another service', async () => {
     const machine = await withMachine(long);
     sending(machine, killed);
     sending(machine, own, { target: { ...target, automationName: 'weekly' } });

@@ -60,13 +60,13 @@ describe('the scenario every-ending', () => {
 });
 
 describe('the scenario bad-day', () => {
-  test('ends well at --speed 1200, with one run', async () => {
+  test('completes one run at --speed 1200', async () => {
     const { emulator, run } = await playing('bad-day', 1200);
     expect((await run('trigger nightly --watch --quiet')).code).toBe(0);
     expect(emulator.summary()).toContain('2 triggers, 1 run, 0 runs started twice, 0 results not read');
   });
 
-  test('has its bad hours', () => {
+  test('has every kind of failure during the run', () => {
     const harness = createHarness(createService(scenarios['bad-day'].automations, ['key-1']));
     const { executionId } = harness.trigger('nightly', { key: 'k' }).json();
     const seen = new Set<string>();

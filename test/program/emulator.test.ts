@@ -43,7 +43,7 @@ async function running(command: string[], { env = {}, options = { quiet: true } 
   return { code: await run(command, options, context), stderr: context.err() };
 }
 
-test('the settings that point a shell at it are printed and served, and Ctrl-C ends it with 0', async () => {
+test('the emulator prints and serves the settings for a shell, and exits with 0 after Ctrl-C', async () => {
   const { context, settings, end } = await started();
   expect([await triggered(settings), await end()]).toEqual([201, 0]);
   expect(context.err()).toMatch(
@@ -52,14 +52,14 @@ test('the settings that point a shell at it are printed and served, and Ctrl-C e
   await expect(fetch(settings.RUNCTL_BASE_URL ?? '')).rejects.toThrow();
 });
 
-test('of a scenario without a name for all it names a trigger that works', async () => {
+test('the suggested trigger works in a scenario that has only some names', async () => {
   const { context, settings, end } = await started({ scenario: 'every-ending' });
   expect(context.err()).toContain(' runctl trigger completes --watch\n');
   expect(await triggered(settings)).toBe(404);
   await end();
 });
 
-test('with --quiet it prints the settings and the summary alone, and needs no word about proxies', async () => {
+test('with --quiet the emulator prints only the settings and the summary', async () => {
   const { context, settings, end } = await started({ quiet: true }, { HTTP_PROXY: 'http://proxy.example:3128' });
   expect(Object.keys(settings)).toEqual(['RUNCTL_BASE_URL', 'RUNCTL_API_KEY', 'RUNCTL_PROJECT']);
   expect([await end(), context.err()]).toEqual([0, summary]);
@@ -73,7 +73,7 @@ test.each([
   ['test "$RUNCTL_API_KEY" = emulator-key', 0],
   ['test -z "$RUNCTL_API_KEY_FILE$RUNCTL_API_KEY_COMMAND$RUNCTL_PROFILE"', 0],
   ['test -d "$RUNCTL_STATE_DIR"', 0],
-])('with the command `%s` it exits with %i, after its summary', async (script, code) => {
+])('with the command `%s` the emulator exits with %i, after its summary', async (script, code) => {
   const env = { RUNCTL_API_KEY_FILE: '/nowhere', RUNCTL_API_KEY_COMMAND: 'nothing', RUNCTL_PROFILE: 'nobody' };
   expect(await running(['sh', '-c', script], { env })).toEqual({ code, stderr: summary });
 });
@@ -82,7 +82,7 @@ test.each([
   // A command that gets Ctrl-C from the terminal ends as it likes.
   ['SIGINT', `trap 'exit 9' INT; : > "$0"; until [ -e "$0.done" ]; do sleep 0.02; done`, 0],
   ['SIGTERM', ': > "$0"; exec sleep 60', 143],
-])('%s is left to the command if the terminal sends it, and else passed on', async (signal, script, code) => {
+])('%s is passed on to the command unless the terminal sends it to both', async (signal, script, code) => {
   const context = createMemory(path);
   const ready = join(temporaryFolder(), 'ready');
   const ended = run(['sh', '-c', script, ready], { quiet: true }, context);
@@ -96,7 +96,7 @@ test.each([
   ['/nothing/here', 127, /not found: \/nothing\/here\n$/],
   ['constructor', 127, /not found: constructor\n$/],
   ['bad-day', 127, /not found: bad-day .*'runctl emulator --scenario bad-day'\?\)\n$/],
-])('the command %s is said not to exist, as in a shell', async (command, code, said) => {
+])('the command %s is reported as not found, as in a shell', async (command, code, said) => {
   // A folder in PATH that the user may not read would make it EACCES.
   const { stderr, ...ended } = await running([command], { env: { PATH: '/usr/bin:/bin' } });
   expect([ended.code, stderr.replace(summary, '')]).toEqual([code, expect.stringMatching(said)]);
@@ -117,13 +117,13 @@ test('a command without a place for temporary files is refused', async () => {
   await expect(running(['true'])).rejects.toMatchObject({ exitCode: 2, facts: { hint } });
 });
 
-test.each([true, false])('where the command may draw on the terminal (%s), no request is told', async (isTTY) => {
+test.each([true, false])('requests are printed unless the command may draw on the terminal (%s)', async (isTTY) => {
   const command = [process.execPath, '-e', 'fetch(process.env.RUNCTL_BASE_URL)'];
   const { code, stderr } = await running(command, { options: {}, isTTY });
   expect([code, stderr === summary]).toEqual([0, isTTY]);
 });
 
-test('after the command nothing listens any longer, and its journal is gone', async () => {
+test('after the command, nothing listens any more, and its journal is deleted', async () => {
   const file = join(temporaryFolder(), 'facts');
   await running(['sh', '-c', `printf '%s\\n' "$RUNCTL_BASE_URL" "$RUNCTL_STATE_DIR" > '${file}'`]);
   const [url = '', folder = ''] = readFileSync(file, 'utf8').split('\n');

@@ -11,7 +11,7 @@ const lost: Scenario = { faults: [loseResponse({ nth: 1 })] };
 /** The repeat after the lost answer meets its own run. */
 const conflict: Scenario = { ...lost, order: 'activeFirst', namesActiveRun: true };
 
-describe('an answer to a trigger that is', () => {
+describe('a response to a trigger that is', () => {
   test.each<[string, Fault]>([
     ['lost', loseResponse({ nth: 1 })],
     ['closed', { ...once, do: 'close', acts: true }],
@@ -19,7 +19,7 @@ describe('an answer to a trigger that is', () => {
     ['a 502 of a gateway', { ...once, do: 'status', status: 502, acts: true }],
     ['a page', { ...once, do: 'html', status: 200, acts: true }],
     ['JSON of another kind', { ...once, do: 'wrongJson' }],
-  ])('%s is asked for again with the same bytes, which start no second run', async (_, fault) => {
+  ])('%s is repeated with the same bytes, which start no second run', async (_, fault) => {
     const { run, emulator, ids } = await withMachine({ faults: [fault] });
     const { code, stdout } = await run(trigger);
     expect([code, ids()]).toEqual([0, [stdout.trim()]]);
@@ -28,8 +28,8 @@ describe('an answer to a trigger that is', () => {
   });
 });
 
-describe('a conflict after a lost answer', () => {
-  test('is 12, and names the run that may be the one, and each next step', async () => {
+describe('a conflict after a lost response', () => {
+  test('exits with 12, and names the run that may be its own, and each next step', async () => {
     const { run, keys, ids, endRuns } = await withMachine(conflict);
     const { code, documents, stderr } = await run(`${trigger} --json`);
     const [id] = ids();
@@ -47,7 +47,7 @@ describe('a conflict after a lost answer', () => {
     expect(ids()).toHaveLength(1);
   });
 
-  test('with a run that the journal has as the run of another key never calls it perhaps its own', async () => {
+  test('does not say that the active run may be its own if the journal has it as the run of another key', async () => {
     const { run, ids, clock } = await withMachine({
       namesActiveRun: true,
       faults: [...(lost.faults ?? []), { on: 'trigger', nth: 2, do: 'status', status: 502 }],
@@ -66,7 +66,7 @@ describe('a conflict after a lost answer', () => {
   });
 });
 
-test('a trigger beside an unresolved one says so, also with -q, with the command that resolves it', async () => {
+test('a trigger warns of an unresolved one, even with -q, and names the command that resolves it', async () => {
   const { run, endRuns } = await withMachine(conflict);
   expect((await run(trigger)).code).toBe(12);
   endRuns();
@@ -117,7 +117,7 @@ describe('a run that the service no longer knows', () => {
   }
 
   test.each(['watch --all', 'watch nightly', 'status nightly', 'result nightly'])(
-    'is said and recorded once: %s',
+    'is reported and recorded once: %s',
     async (line) => {
       const { run, isRecorded } = await lostRun();
       const { code, stderr } = await run(line);
@@ -175,7 +175,7 @@ describe('recover', () => {
     expect([code, stderr]).toEqual([0, expect.stringMatching(/trigger of nightly at .* until .* \+0000/)]);
   });
 
-  test('is told the automations that are meant, and sends no trigger of any other', async () => {
+  test('sends no trigger of an automation that was not named', async () => {
     const { run, sent } = await withUnresolvedTrigger({ ...lost, automations: { nightly: {}, weekly: {} } });
     await run('trigger weekly');
     const before = sent();
@@ -189,7 +189,7 @@ describe('recover', () => {
     ['NIGHTLY', 'did you mean nightly?', null],
     ['weekly', 'runctl recover --dry-run', 'runctl recover --dry-run'],
     ['nightly weekly', 'runctl recover --dry-run', 'runctl recover --dry-run'],
-  ])('sends nothing if it is told an automation that this machine has no record of: %s', async (names, hint, next) => {
+  ])('sends nothing for an automation that this machine has no record of: %s', async (names, hint, next) => {
     const { run, sent } = await withUnresolvedTrigger();
     const { code, stdout, stderr } = await run(`recover ${names}`);
     expect([code, stdout, sent()]).toEqual([6, '', 0]);
@@ -201,7 +201,7 @@ describe('recover', () => {
     ]);
   });
 
-  test('goes on if nothing is unresolved and no automation has such a name, so that a script can begin with it', async () => {
+  test('succeeds if nothing is unresolved and no automation has such a name, so that a script can begin with it', async () => {
     const { run } = await withMachine(lost);
     const noted = { code: 0, stderr: expect.stringContaining('Nothing to recover') };
     expect(await run('recover nightly')).toMatchObject(noted);
@@ -209,7 +209,7 @@ describe('recover', () => {
     expect(await run('recover nightly')).toMatchObject(noted);
   });
 
-  test('has seen an automation whose triggers were all refused', async () => {
+  test('knows an automation whose triggers were all refused', async () => {
     const { run } = await withMachine({ faults: [{ on: 'trigger', do: 'status', status: 402 }] });
     expect((await run('trigger nightly')).code).toBe(8);
     expect((await run('recover nightly')).code).toBe(0);
@@ -232,7 +232,7 @@ describe('recover', () => {
     },
   );
 
-  test('that is interrupted before it asks leaves the trigger open as it was, and the exit code says so', async () => {
+  test('leaves the trigger unresolved if it is interrupted before it sends, and the exit code says so', async () => {
     const { run, records } = await withUnresolvedTrigger();
     const before = records();
     const { code, documents } = await run('recover --json', { signal: AbortSignal.abort('SIGTERM') });
@@ -244,7 +244,7 @@ describe('recover', () => {
 });
 
 describe('a trigger that was lost', () => {
-  test.each([23, 49])('%i hours ago is mentioned to whoever asks for the run before it', async (hours) => {
+  test.each([23, 49])('%i hours ago is mentioned if the run before it is shown', async (hours) => {
     const { run, clock } = await withMachine({
       automations: { '*': { duration: '1s' } },
       faults: [loseResponse({ from: 2 })],
@@ -259,7 +259,7 @@ describe('a trigger that was lost', () => {
   test.each([
     [23, 'runctl recover'],
     [25, null],
-  ])('%i hours ago is listed, and what to do is %j', async (hours, next) => {
+  ])('%i hours ago is listed, with the next step %j', async (hours, next) => {
     const { run, clock } = await withMachine(lost);
     await run(hasty);
     clock.leap(hours * 3_600_000);
@@ -272,7 +272,7 @@ test.each([
   ['SIGTERM', 143],
   ['SIGHUP', 129],
 ])(
-  '%s while the answer is awaited ends with %i, says that nobody knows, and recover settles it',
+  '%s while the response is awaited exits with %i, says that the outcome is unknown, and recover resolves it',
   async (name, exitCode) => {
     const { run, emulator, ids } = await withMachine({ faults: [{ ...once, do: 'hang', acts: true }] });
     const interrupt = new AbortController();

@@ -70,14 +70,14 @@ describe.each(['trigger nightly --watch', 'watch nightly'])('%s', (command) => {
       expect((sent[index + 2]?.atS ?? Number.POSITIVE_INFINITY) - atS).toBeGreaterThan(1.9);
   });
 
-  test('--timeout ends the wait, and the run is left alone', async () => {
+  test('--timeout ends the wait, and the run continues', async () => {
     const seen = await typed(`${command} --timeout 40s`);
     expect(seen.code).toBe(124);
     expect(lastAtS(seen)).toBeGreaterThan(30);
     expect(lastAtS(seen)).toBeLessThan(46);
   });
 
-  test('--timeout 0 never does', async () => {
+  test('--timeout 0 never ends the wait', async () => {
     const seen = await typed(`${command} --timeout 0 --interval 5m`, { automations: { '*': { duration: '5h' } } });
     expect([seen.code, lastAtS(seen) > 4 * 3600]).toEqual([0, true]);
   });
@@ -88,7 +88,7 @@ describe.each(['trigger nightly --watch', 'watch nightly'])('%s', (command) => {
     expect(seen.stderr).toContain('200ms');
   });
 
-  test('--on-final is stopped when it hangs', async () => {
+  test('--on-final is stopped if it hangs', async () => {
     const file = join(temporaryFolder(), 'done');
     const seen = await typed([...command.split(' '), '--on-final', `sleep 1000; touch "${file}"`], {}, { env: path });
     expect([seen.code, existsSync(file)]).toEqual([0, false]);
@@ -114,7 +114,7 @@ describe.each(['trigger nightly --watch', 'watch nightly'])('%s', (command) => {
     expect(seen.sent.map(({ headers }) => headers['x-api-key'])).toContain('another-key-0123456789');
   });
 
-  test('--project is the project that is asked', async () => {
+  test('--project is the project of the request', async () => {
     const project = '00000000-0000-4000-8000-0000000000aa';
     const { run, emulator } = await withMachine({ automations: { '*': { duration: '1s' } } });
     await run(`trigger ${project}/nightly`);
@@ -141,7 +141,7 @@ describe.each(['trigger nightly --watch', 'watch nightly'])('%s', (command) => {
   });
 });
 
-describe('--on-final gives its command', () => {
+describe('--on-final passes to its command', () => {
   const variables = 'COMMAND STATUS OUTCOME EXIT_CODE STARTED AUTOMATION EXECUTION_ID'.split(' ');
 
   const unread: Scenario = { faults: [{ on: 'result', do: 'status', status: 503 }] };
@@ -180,7 +180,7 @@ describe('--give-up-after', () => {
     ['watch nightly', 'status', 10],
     ['trigger nightly --watch', 'status', 14],
     ['trigger nightly', 'trigger', 12],
-  ] as const)('is how long without a valid answer %s goes on', async (line, on, code) => {
+  ] as const)('limits the time without a valid response of %s', async (line, on, code) => {
     const seen = await typed(`${line} --give-up-after 90s`, down(on));
     expect(seen.code).toBe(code);
     expect(lastAtS(seen)).toBeGreaterThan(45);
@@ -193,7 +193,7 @@ describe('--give-up-after', () => {
     expect(lastAtS(seen)).toBeLessThan(601);
   });
 
-  test('is how long recover goes on', async () => {
+  test('limits the time of recover', async () => {
     const { run, clock, keys } = await withMachine(down('trigger'));
     await run('trigger nightly --give-up-after 1ms');
     const startMs = clock.nowMs();
@@ -206,7 +206,7 @@ describe('--give-up-after', () => {
     ['does not see it', '', true],
     ['watches it later', ' --watch', false],
   ])(
-    'is how long a trigger whose key has a run asks for its status, and it warns if it %s',
+    'limits the time in which a trigger whose key has a run requests its status, and it warns if it %s',
     async (_, flag, isWarned) => {
       const { run, emulator, clock } = await withMachine({
         automations: { '*': { duration: '30m' } },

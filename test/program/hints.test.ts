@@ -51,7 +51,7 @@ test.each<[string, Scenario, string[], Record<string, string>, prints: RegExp]>(
     / trigger [\da-f]{8}-.*\/nightly/,
   ],
 ])(
-  'a command that is printed after %s can be pasted into a shell, and holds for the profile that was named',
+  'a command that is printed after %s can be pasted into a shell, and uses the profile that was named',
   async (_, scenario, argv, own, prints) => {
     const { env: given, clock } = await withEmulator(scenario);
     const { RUNCTL_BASE_URL: baseUrl, RUNCTL_API_KEY: apiKey, RUNCTL_PROJECT: project, ...folders } = given;
@@ -77,7 +77,7 @@ test.each<[string, Scenario, string[], Record<string, string>, prints: RegExp]>(
 test.each([
   ['a run that was started', 0],
   ['a refusal', 5],
-])('the next command after %s repeats the service that was named by flags', async (_, exitCode) => {
+])('the next command after %s uses the service that was named by flags', async (_, exitCode) => {
   const { env, clock } = await withEmulator(going);
   const flags = ['--base-url', env.RUNCTL_BASE_URL ?? '', '--project', projectId];
   const elsewhere = { ...env, RUNCTL_BASE_URL: 'https://other.test' };

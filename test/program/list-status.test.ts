@@ -41,7 +41,7 @@ describe.each(causes)('if %s, `list --status` of runs that may have it', (_, fau
     },
   );
 
-  test('has a last document that says so', async () => {
+  test('ends with a document that says so', async () => {
     const { run } = await unseenFailure(...faults);
     const { documents } = await run('list --status RUNNING,FAILED --json', { env });
     expect(documents.map(({ executionId, runctl }) => [executionId && 'run', runctl.exitCode])).toEqual([
@@ -64,7 +64,7 @@ test.each(['', '-q', '--json'])(
   },
 );
 
-test('a run that the service does not know may have the status until `status`, which the hint names, has recorded that', async () => {
+test('a run that the service does not know may have the status until `status`, which the hint names, has recorded it', async () => {
   const { run } = await unseenFailure({
     ...always(422),
     automation: 'a',
@@ -77,7 +77,7 @@ test('a run that the service does not know may have the status until `status`, w
   expect(await run('list --status FAILED -q')).toMatchObject({ code: 0, stderr: '' });
 });
 
-test('what is polled is known: the failed runs are listed, with why they failed, and nothing is in doubt', async () => {
+test('failed runs that were polled are listed with their errors, and nothing is in doubt', async () => {
   const { run } = await unseenFailure();
   expect(await run('list --status COMPLETED')).toMatchObject({ code: 0, stderr: expect.stringContaining('No runs') });
   const { code, stdout, stderr } = await run('list --status FAILED --offline');
@@ -85,7 +85,7 @@ test('what is polled is known: the failed runs are listed, with why they failed,
 });
 
 test.each(['UNKNOWN', 'NOT_FOUND'])(
-  'a run that could not be polled is never %s, so it is not asked for',
+  'a run that could not be polled is never %s, so no poll is needed',
   async (status) => {
     const { run, emulator } = await unseenFailure(refused);
     const requests = emulator.requests.length;
@@ -97,7 +97,7 @@ test.each(['UNKNOWN', 'NOT_FOUND'])(
 );
 
 test.each([429, 403])(
-  'runs that are not asked about because the rate limit was reached have its code, too: %i',
+  'runs that are not polled because the rate limit was reached have its exit code, too: %i',
   async (status) => {
     const faults = [{ ...limited, status }];
     const { run, emulator } = await withMachine({ automations: { '*': { duration: '1h' } }, faults });

@@ -49,7 +49,7 @@ test.each([
   expect(documents.map(({ executionId }) => executionId)).toEqual(numbers.map(uuid));
 });
 
-test('a name that was never seen has no rows, and one that is near is suggested', async () => {
+test('an unknown name has no rows, and a similar name is suggested', async () => {
   const { code, stdout, stderr } = await listedAfter(runs, 'nigthly');
   expect([code, stdout, stderr]).toEqual([0, '', expect.stringContaining('Did you mean nightly?')]);
   expect((await listedAfter(runs, 'nightly nigthly')).stderr).toContain('Did you mean nightly?');
@@ -59,11 +59,11 @@ test('a name that was never seen has no rows, and one that is near is suggested'
 test.each([
   ['--json executionId,status', '--field executionId,status'],
   ['nightly,weekly', 'spaces'],
-])('`list %s` is refused, as a comma is in no name, and says what to type', async (line, hint) => {
+])('`list %s` is refused because no name has a comma, and the hint says what to type', async (line, hint) => {
   expect(await listedAfter(runs, line)).toMatchObject({ code: 2, stderr: expect.stringContaining(hint) });
 });
 
-test('people are shown a table of the runs, with where they were started if that was not always here', async () => {
+test('people see a table of the runs, with a column of their origin if some were started elsewhere', async () => {
   const { stdout, stderr } = await listedAfter(runs);
   expect(stdout).toMatch(/COMPLETED.*nightly[\s\S]*RUNNING.*weekly[\s\S]*FAILED.*nightly/);
   expect([stdout, stderr]).toEqual([expect.not.stringContaining('elsewhere'), '']);
@@ -82,7 +82,7 @@ test.each([
   expect(stderr).toMatch(said);
 });
 
-test('a run that began after the time of --since is listed, though its trigger was recorded before', async () => {
+test('a run that began after the time of --since is listed even if its trigger was recorded before', async () => {
   const began = { ...accepted(1), startedAt: '2026-01-02T03:03:06Z' };
   const since = '--since 2026-01-02T03:03:06Z --json';
   const { documents } = await listedAfter([triggered(1), began], since, { aheadMs: -60_000 });
@@ -99,7 +99,7 @@ test.each([
   expect(await listedAfter([], line)).toMatchObject({ stdout: '', stderr: '' });
 });
 
-test('a status that is none is refused, but one that the service has made up is found', async () => {
+test('a misspelled status is refused, but an unknown status of the service is found', async () => {
   const records = [triggered(1), accepted(1), status(1, 'PAUSED'), triggered(2)];
   expect(await listedAfter(records, '--status FAIL')).toMatchObject({
     code: 2,
@@ -111,17 +111,17 @@ test('a status that is none is refused, but one that the service has made up is 
   expect(documents).toMatchObject([{ runctl: { list: { idempotencyKey: 'key-2' } } }]);
 });
 
-test('a run of over a day ago is not asked about, and its status is the last one that was confirmed', async () => {
+test('a run that is over a day old is not polled, and its status is the last confirmed one', async () => {
   const { documents } = await listedAfter([triggered(1), accepted(1)], '--json', { aheadMs: -25 * 3_600_000 });
   expect(documents[0].runctl.lastConfirmed).toEqual({ status: 'RUNNING', ageMs: 25 * 3_600_000 });
 });
 
-test('a status is no younger than now, also if the clock was set back', async () => {
+test('the age of a status is never negative, even if the clock was set back', async () => {
   const { documents } = await listedAfter([triggered(1), accepted(1)], '--offline --json', { aheadMs: 3_600_000 });
   expect(documents[0].runctl.lastConfirmed.ageMs).toBe(0);
 });
 
-test('a service that hangs holds up no list: after 30 s it is shown what is known, and what is older is said', async () => {
+test('if the service hangs, the list is printed after 30 s with what is recorded, and says what is old', async () => {
   const { run, emulator, clock, ids, records } = await withMachine({
     automations: { a: { duration: '30s' }, b: { duration: '1h' } },
     faults: [{ on: 'status', automation: 'b', do: 'hang' }],

@@ -42,7 +42,7 @@ test.each(['status -q', 'status --field status', 'status --exit-status', 'result
   },
 );
 
-test('a pipe is not read for the run, also if the output is a terminal', async () => {
+test('the run is not read from a pipe, even if the output is a terminal', async () => {
   const { run } = await withMachine(quick);
   await run('trigger nightly');
   expect((await run('watch', terminal(false))).code).toBe(2);
@@ -61,7 +61,7 @@ test.each([
   ['recover', '--dry-run', ''],
   ['trigger', ''],
   ['trigger', 'nightly', ''],
-])('an argument that is empty is refused, as its variable is unset: %j %j %j', async (...argv) => {
+])('an empty argument is refused, because its variable is probably unset: %j %j %j', async (...argv) => {
   const { run, emulator } = await withMachine(quick);
   await run('trigger nightly');
   const requests = emulator.requests.length;

@@ -72,7 +72,7 @@ test.each<[argv: string[], why: RegExp, next?: string | null]>([
 });
 
 test.each([...blanks, ...dashes.map((dash) => `${dash}x`), ...dashes])(
-  'nobody means the automation %j, before and behind --',
+  '%j is refused as the name of an automation, before and behind --',
   async (name) => {
     if (!name.startsWith('-')) await refused(['trigger', 'nightly', name]);
     const { run, emulator } = await withMachine();
@@ -82,9 +82,9 @@ test.each([...blanks, ...dashes.map((dash) => `${dash}x`), ...dashes])(
   },
 );
 
-describe('an automation can be', () => {
+describe('the name of an automation', () => {
   test.each(['EU - Asia', 'C++ (nightly)', 'a & b', "it's", 'Übersicht', '夜間', 'a.b_c~d!', 'back-up'])(
-    'called %s',
+    'can be %s',
     async (name) => {
       const { run, emulator } = await withMachine();
       expect((await run(['trigger', name])).code).toBe(0);
@@ -92,21 +92,21 @@ describe('an automation can be', () => {
     },
   );
 
-  test.each(['a,b', '-nightly', ' x', '“q”'])('called %j, as the message says how that is given', async (name) => {
+  test.each(['a,b', '-nightly', ' x', '“q”'])('can be %j if it is given as the message says', async (name) => {
     const { run, emulator } = await withMachine();
     expect((await run(['trigger', '--', name])).stderr).toContain('<projectId>/<name>');
     expect((await run(['trigger', `${projectId}/${name}`])).code).toBe(0);
     expect(emulator.runs()).toMatchObject([{ target: { automationName: name } }]);
   });
 
-  test('called like a command, and named so once it is known', async () => {
+  test('can be the name of a command once the journal has it', async () => {
     const { run, ids } = await withMachine({ automations: { '*': { duration: '1ms' } } });
     await run(`trigger ${projectId}/list`);
     for (const command of ['trigger', 'status', 'watch']) expect((await run(`${command} list`)).code, command).toBe(0);
     expect(ids()).toHaveLength(2);
   });
 
-  test('no name, and is then never suggested, and one without a run neither', async () => {
+  test('is never suggested if it is no valid name or has no run', async () => {
     const { run } = await withMachine({ faults: [{ on: 'trigger', from: 2, do: 'status', status: 402 }] });
     await run(`trigger ${projectId}/–watch`);
     expect((await run('trigger nightly')).code).toBe(8);
@@ -127,14 +127,14 @@ describe('a flag', () => {
     expect((await refused(line.split(' '))).stderr).toContain(`${flag} needs a value`);
   });
 
-  test('takes a value that begins with a dash behind an equals sign, and behind -- there are none', async () => {
+  test('accepts a value that begins with a dash behind an equals sign, and is no flag behind --', async () => {
     const { run, keys } = await withMachine();
     expect((await run('trigger nightly --idempotency-key=-x')).code).toBe(0);
     expect(keys()).toEqual(['-x']);
     expect((await run('trigger -- --profile -x')).stderr).not.toContain('needs a value');
   });
 
-  test('with another dash is said to be that where it is an argument too many', async () => {
+  test('with a typographic dash is named as that if it is an argument too many', async () => {
     expect((await refused(['status', 'nightly', '–q'])).stderr).toMatch(/"–q" .*dash/);
   });
 });
@@ -152,7 +152,7 @@ test.each(['nosuch', 'runctl.nosuch'])('a field that no document has starts no r
 });
 
 test.each(['status', 'result', 'watch'])(
-  'a journal that cannot be read is not one without runs to %s',
+  'a journal that can not be read is not treated as empty by %s',
   async (command) => {
     const { run, journal } = await withMachine();
     mkdirSync(journal, { recursive: true });

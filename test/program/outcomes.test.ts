@@ -161,6 +161,6 @@ test.each(rows)('%s, where %s and the run is %s', async (line, damage, status) =
   check(`${line} | ${damage} | ${status}`, { exit: code, documents: normalized(documents) });
 });
 
-test('the file has no row of a situation that is gone', () => {
+test('the file has no row of a situation that was removed', () => {
   expect([...pinned.keys()].filter((row) => !seen.has(row))).toEqual([]);
 });

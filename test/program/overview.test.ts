@@ -72,7 +72,7 @@ test.each([
   expect([code, stdout, stderr]).toEqual([0, expect.stringMatching(said), expect.stringMatching(next)]);
 });
 
-test("where the journal can't be used, a bare `runctl` says that, and not that there is nothing", async () => {
+test("if the journal can't be used, a bare `runctl` says that, and not that nothing is open", async () => {
   const { env } = await withEmulator(scenario);
   const screen = new ScreenStream(new Terminal({ cols: 80, rows: 30, allowProposedApi: true }));
   const input = Object.assign(new PassThrough(), { isTTY: true });

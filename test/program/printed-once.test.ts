@@ -42,7 +42,7 @@ test.each(['', ' --quiet', ' --json', ' --field status'])(
   },
 );
 
-test.each(['', ' --quiet', ' --json'])('that a trigger is superseded is said this once: recover%s', async (flags) => {
+test.each(['', ' --quiet', ' --json'])('a superseded trigger is reported only once: recover%s', async (flags) => {
   const { run } = await machine({ automations: { '*': { duration: '1ms' } }, faults: lost.faults });
   await run(brief);
   await run('trigger nightly');
@@ -70,7 +70,7 @@ test('recover prints a document for each trigger', async () => {
   for (const { runctl } of documents) expect(runctl).toMatchObject({ command: 'recover', outcome: 'ok' });
 });
 
-test('what doctor finds is no warning besides', async () => {
+test('a finding of doctor is not also a warning', async () => {
   const { run, env } = await machine(going, { RUNCTL_API_KEY: '' });
   const { RUNCTL_CONFIG_DIR: folder = '', RUNCTL_API_KEY: apiKey } = env;
   mkdirSync(folder);
@@ -84,7 +84,7 @@ test('what doctor finds is no warning besides', async () => {
   expect((await run('status @last')).stderr).toContain(file);
 });
 
-test('what to do about a failed run names the automation as short as it can be typed', async () => {
+test('the hint after a failed run names the automation as short as it can be typed', async () => {
   const { env, clock } = await withEmulator(failing);
   const watched = ['trigger', `${env.RUNCTL_PROJECT}/nightly`, '--watch'];
   const { stderr } = await runProgram(watched, { env, clock });
@@ -93,7 +93,7 @@ test('what to do about a failed run names the automation as short as it can be t
   expect(elsewhere.stderr).toContain(` runctl trigger ${env.RUNCTL_PROJECT}/nightly --watch\n`);
 });
 
-test('what is warned of one run is in its document, and in no other', async () => {
+test('a warning about a run is in its document, and in no other', async () => {
   const { run } = await machine({
     automations: { '*': { duration: '1s', finalStatus: 'FAILED' } },
     faults: [loseResponse({ automation: 'a', nth: 2 }), { on: 'result', automation: 'a', do: 'status', status: 404 }],
@@ -116,7 +116,7 @@ test.each([
   ['a', null],
   ['a --idempotency-key k-{automation}', 'runctl trigger a b'],
 ])(
-  'beside a run that was started, a rate limit has the same command as next step only if it starts no second run: %s',
+  'if another argument started a run, the hint after a rate limit repeats the command only if no second run can start: %s',
   async (rest, next) => {
     const limited = { on: 'trigger', automation: 'b', do: 'status', status: 429 } as const;
     const { run } = await machine({ ...going, faults: [limited] });

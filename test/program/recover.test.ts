@@ -9,13 +9,13 @@ import { withMachine } from '../helpers/machine.ts';
 const minute = 60_000;
 const hasty = 'trigger nightly --give-up-after 1ms';
 
-describe('a found run that failed', () => {
+describe('a recovered run that failed', () => {
   const failed: Scenario = {
     automations: { '*': { finalStatus: 'FAILED', duration: '1m' } },
     faults: [loseResponse({ nth: 1 })],
   };
 
-  test.each(['', ' -q', ' --json'])('is told, and its error is listed from then on: recover%s', async (flags) => {
+  test.each(['', ' -q', ' --json'])('is reported, and its error is listed from then on: recover%s', async (flags) => {
     const { run, ids, clock } = await withMachine(failed);
     await run(hasty);
     clock.leap(2 * minute);
@@ -27,7 +27,7 @@ describe('a found run that failed', () => {
     expect((await run('list --offline')).stdout).toMatch(/FAILED .*step_failed/);
   });
 
-  test('is no reason for another code than 0, but its document has its outcome', async () => {
+  test('does not change the exit code from 0, but its document has its outcome', async () => {
     const { run, clock } = await withMachine(failed);
     await run(hasty);
     clock.leap(2 * minute);
@@ -46,19 +46,27 @@ describe('a trigger that another process is sending', () => {
     ['recover -q', 59, true],
     ['recover -q', 61, false],
     ['recover', 1, false],
-  ])('is open, so the code is 12: %s after %i min is silent: %s', async (line, minutes, isSilent) => {
-    const { run, keys, journal, clock, emulator } = await withMachine();
-    const record = {
-      ...{ schema: 1, type: 'triggered', at: new Date(clock.nowMs()).toISOString(), baseUrl: emulator.url },
-      ...{ target: `automation/${emulator.projectId}/nightly`, idempotencyKey: 'k', attempt: 'a', account: 'c0ffee00' },
-      ...{ body: '{}', userProvided: false, process: createProcesses().own, first: true },
-    };
-    mkdirSync(dirname(journal), { mode: 0o700 });
-    writeFileSync(journal, `${JSON.stringify(record)}\n`, { mode: 0o600 });
-    clock.leap(minutes * minute);
-    const { code, stderr } = await run(line);
-    expect([code, stderr === '', keys()]).toEqual([12, isSilent, []]);
-  });
+  ])(
+    'stays unresolved, so the exit code is 12: %s after %i min prints nothing: %s',
+    async (line, minutes, isSilent) => {
+      const { run, keys, journal, clock, emulator } = await withMachine();
+      const record = {
+        ...{ schema: 1, type: 'triggered', at: new Date(clock.nowMs()).toISOString(), baseUrl: emulator.url },
+        ...{
+          target: `automation/${emulator.projectId}/nightly`,
+          idempotencyKey: 'k',
+          attempt: 'a',
+          account: 'c0ffee00',
+        },
+        ...{ body: '{}', userProvided: false, process: createProcesses().own, first: true },
+      };
+      mkdirSync(dirname(journal), { mode: 0o700 });
+      writeFileSync(journal, `${JSON.stringify(record)}\n`, { mode: 0o600 });
+      clock.leap(minutes * minute);
+      const { code, stderr } = await run(line);
+      expect([code, stderr === '', keys()]).toEqual([12, isSilent, []]);
+    },
+  );
 });
 
 test('a trigger with --if-active skip that met a conflict starts no run later by itself', async () => {

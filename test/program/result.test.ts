@@ -34,12 +34,15 @@ describe('--field', () => {
     ['result @last', 'summary.stepCount.x', true],
     ['status @last', 'title', false],
     ['status @last', 'runctl.problem', false],
-  ])('%s --field %s is empty, which is said unless it is null or of runctl: %s', async (command, path, isSaid) => {
-    const { code, stdout, stderr } = await (await withRun()).run(`${command} --field ${path}`);
-    expect([code, stdout, stderr]).toEqual([0, '\n', isSaid ? expect.stringContaining(`"${path}"`) : '']);
-  });
+  ])(
+    'of %s with %s is empty, with a notice unless the field is null or of runctl: %s',
+    async (command, path, isSaid) => {
+      const { code, stdout, stderr } = await (await withRun()).run(`${command} --field ${path}`);
+      expect([code, stdout, stderr]).toEqual([0, '\n', isSaid ? expect.stringContaining(`"${path}"`) : '']);
+    },
+  );
 
-  test('of a run that has not finished is told from an empty output', async () => {
+  test('says that a run has not finished, so that its output is not taken for an empty one', async () => {
     const { run, endRuns } = await withRun({ hasEnded: false });
     const watch = expect.stringContaining('runctl watch');
     expect(await run('result @last --field output')).toMatchObject({ stdout: '\n', stderr: watch });
@@ -100,14 +103,14 @@ test('if the status of a finished run gets no response, its duration and credits
   });
 });
 
-describe('what was known before', () => {
+describe('the last confirmed status', () => {
   const hour = { automations: { '*': { duration: '1h' } } };
 
   test.each<[string, Fault, number]>([
     ['status', { on: 'status', do: 'status', status: 502 }, 10],
     ['result', { on: 'result', do: 'status', status: 502 }, 10],
     ['status', { on: 'status', do: 'status', status: 404 }, 6],
-  ])('is in what `%s` says without an answer: %j', async (command, fault, code) => {
+  ])('is in the message of `%s` without a response: %j', async (command, fault, code) => {
     const { run, clock } = await withMachine({ ...hour, faults: [fault] });
     await run('trigger nightly');
     clock.leap(60_000);
@@ -134,8 +137,8 @@ describe('what was known before', () => {
 /** A service whose runs of every automation do this for a short while. */
 const runs = (plan: Plan) => ({ automations: { '*': { duration: '20ms', ...plan } } });
 
-describe('fields', () => {
-  test('of a run are all in its document, those that nobody knows too', async () => {
+describe('the fields that the service sends', () => {
+  test('are all in the document of a run, including unknown ones', async () => {
     const { run, emulator } = await withMachine(runs({ extra: { region: 'eu' } }));
     const { stdout: id } = await run('trigger nightly');
     await run('watch @last');
@@ -148,7 +151,7 @@ describe('fields', () => {
     expect(documents).toMatchObject([{ ...times, title: null, message: null, creditsCharged: expect.any(Number) }]);
   });
 
-  test('of a result are its output, its steps and its error', async () => {
+  test('are in the document of a result: its output, its steps and its error', async () => {
     const plan = { steps: { count: 5, failed: 0, skipped: 2 }, output: 'line 1\nline 2' };
     const { run } = await withMachine(runs(plan));
     await run('trigger nightly --watch');
@@ -163,7 +166,7 @@ describe('fields', () => {
     ['null', { startedAt: null, createdAt: null, creditsCharged: null, summary: null }],
     ['of another type', { startedAt: 7, completedAt: {}, creditsCharged: 'many', summary: [], error: 'sad', title: 9 }],
     ['no text', { output: { a: 1 } }],
-  ])('that are %s crash nothing', async (_, extra) => {
+  ])('cause no crash if they are %s', async (_, extra) => {
     const { run } = await withMachine(runs({ extra }));
     expect(await run('trigger nightly --watch')).toMatchObject({
       code: 0,
@@ -173,7 +176,7 @@ describe('fields', () => {
   });
 });
 
-test('of a field that the status and the result share, that of the status is in the document', async () => {
+test('a field that both the status and the result have is taken from the status', async () => {
   const run = { executionId, status: 'COMPLETED' };
   const service = await startFaultyService((head) => {
     const isResult = head.includes('/result ');
@@ -194,7 +197,7 @@ test.each<[line: string, Scenario, code: number, notes: number]>([
   ['status nightly --field title.x', {}, 0, 0],
   ['result nightly --field error', {}, 0, 0],
   ['status nightly --field creditsCharged', {}, 0, 1],
-])('a missing field gets a note, unless a failure lacks it: %s', async (line, scenario, code, notes) => {
+])('a missing field gets a notice, unless a failure lacks it: %s', async (line, scenario, code, notes) => {
   const { run } = await withMachine({ ...going, ...scenario });
   await run('trigger nightly');
   const ended = await run(line);

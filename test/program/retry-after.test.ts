@@ -25,7 +25,7 @@ test.each([
   expect(clock.elapsedMs() - startMs).toBeLessThan(17 * 60_000);
 });
 
-test('the first poll comes no earlier than the answer to the trigger asks', async () => {
+test('the first poll comes no earlier than the response to the trigger asks', async () => {
   const { run, clock } = await withMachine();
   const atMs: number[] = [];
   const server = await startFaultyServer((socket, request) => {

@@ -85,7 +85,7 @@ test.each(Object.entries(samples))('docs/samples has what is printed of: %s', as
   expect(printed(stdout)).toBe(readFileSync(pathOf(name), 'utf8'));
 });
 
-test('every command prints documents that are as the schema says', async () => {
+test('every command prints documents that are valid by the schema', async () => {
   // In this order on one machine. That each document is true of its schema is checked wherever one is printed.
   const lines = [
     'trigger nightly --watch',

@@ -15,7 +15,7 @@ import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const run = `${projectId}/nightly/${executionId}`;
 
-test('under every fault of a service nothing is leaked, with --debug', async () => {
+test('nothing is leaked under any fault of a service, with --debug', async () => {
   const leaks = await mapConcurrently(Object.entries(serverFaults), async ([name, fault]) => {
     const service = await startFaultyService(() => fault);
     const env = environment(service.env);
@@ -86,7 +86,7 @@ describe('a service that gives the key in every field of a document', () => {
     `result ${run}`,
     `agent trigger ${executionId}`,
     `agent status ${executionId} ${executionId}`,
-  ])('puts it neither on the screen nor into the journal: `%s`', async (line) => {
+  ])('does not get it onto the screen or into the journal: `%s`', async (line) => {
     for (const status of [`RUNNING ${key}`, 'FAILED']) {
       const document = { executionId, projectId, automationName: 'nightly', ...fields, status };
       const { env: settings } = await startFaultyService(() => answer(200, JSON.stringify(document)));
@@ -112,7 +112,7 @@ describe('the key', () => {
     }
   });
 
-  test('is not in the environment of --on-final unless it was in ours, and not in what its command prints', async () => {
+  test('is in the environment of --on-final only if it was in that of runctl, and never in the printed output', async () => {
     const machine = await withMachine({ automations: { '*': { duration: '1ms' } } }, { apiKey: key });
     const folder = temporaryFolder();
     const [file, received] = [join(folder, 'key'), join(folder, 'received')];
@@ -224,7 +224,7 @@ describe('an API key in a wrong place is not repeated', () => {
     expect(faults).toEqual([]);
   });
 
-  test('and one in the environment is hidden from the first instruction on, whatever it looks like', async () => {
+  test('and an API key in the environment is hidden from the start, whatever it looks like', async () => {
     for (const args of [['explain', 'short-key'], ['--short-key'], ['config', 'get', 'short-key']]) {
       const { stdout, stderr } = await runProgram(args, { env: { RUNCTL_API_KEY: ' short-key\n' } });
       expect(stdout + stderr).toContain('[secret]');

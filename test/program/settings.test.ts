@@ -58,7 +58,7 @@ describe('a journal for two services', () => {
     return { here: run, there: (line: string) => run(line, there), elsewhere, emulator };
   }
 
-  test('takes no run of the other service for the one that is active', async () => {
+  test('does not take a run of the other service for the active one', async () => {
     const { here, there, elsewhere } = await machine();
     expect((await there('trigger nightly')).code).toBe(0);
     await elsewhere('trigger nightly');
@@ -67,7 +67,7 @@ describe('a journal for two services', () => {
   });
 
   test.each(['recover', 'recover --resend', 'watch --all', 'list'])(
-    'asks one service nothing about what belongs to the other: %s',
+    'sends no request to one service about the other: %s',
     async (line) => {
       const { here, there, emulator } = await machine({ faults: [loseResponse({ nth: 1 })] });
       expect((await there('trigger nightly --give-up-after 1ms')).code).toBe(12);
@@ -77,14 +77,14 @@ describe('a journal for two services', () => {
     },
   );
 
-  test('has no record of what the other service runs, and says so to whoever wants to recover it', async () => {
+  test('has no record of automations of the other service, and recover says so', async () => {
     const { here, there } = await machine({ faults: [loseResponse({ nth: 1 })] });
     expect((await there('trigger nightly --give-up-after 1ms')).code).toBe(12);
     await here('trigger weekly');
     expect((await there('recover weekly')).code).toBe(6);
   });
 
-  test('names the automations of the service to whoever names none', async () => {
+  test('suggests the automations of the service if none is named', async () => {
     const { here, there } = await machine();
     await there('trigger nightly');
     expect([(await here('trigger')).stderr, (await there('trigger')).stderr]).toEqual([
@@ -94,7 +94,7 @@ describe('a journal for two services', () => {
   });
 });
 
-describe('escape sequences drive no terminal', () => {
+describe('escape sequences are not sent to a terminal', () => {
   const hostile = 'x\u001B[31m\u001B]0;owned\u0007\u009B2J\u202Ey\u{E0041}\u206A\u0085z';
   const unsafe = /(?!\n)[\p{Cc}\u202E\u206A\u{E0041}]/u;
   const folder = () => join(temporaryFolder(), hostile);
@@ -132,10 +132,13 @@ describe('escape sequences drive no terminal', () => {
   });
 });
 
-test.each([' prod', 'prod\n', '-p'])('nobody is told to create the profile %j, which nobody can', async (profile) => {
-  const { code, stderr } = await runProgram(['list'], { env: environment({ RUNCTL_PROFILE: profile }) });
-  expect([code, stderr]).toEqual([2, expect.stringMatching(/^runctl: the profile name .*\n.*use a name like prod/)]);
-});
+test.each([' prod', 'prod\n', '-p'])(
+  'no message suggests to create the profile %j, which is no valid name',
+  async (profile) => {
+    const { code, stderr } = await runProgram(['list'], { env: environment({ RUNCTL_PROFILE: profile }) });
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/^runctl: the profile name .*\n.*use a name like prod/)]);
+  },
+);
 
 describe('a carriage return or quotes that came along with a value', () => {
   const crs = ['RUNCTL_BASE_URL', 'RUNCTL_PROJECT', 'RUNCTL_PROFILE', 'RUNCTL_API_KEY', 'RUNCTL_REQUEST_TIMEOUT'];

@@ -5,7 +5,7 @@ import { withMachine } from '../helpers/machine.ts';
 
 const runs = (duration: string, more = {}) => ({ automations: { '*': { duration, ...more } } });
 
-test('line n is the id of argument n, though the first answer comes last, and empty for one without a run', async () => {
+test('line n is the id of argument n, in any order of the responses, and empty for an argument without a run', async () => {
   const late = { on: 'trigger', automation: 'a', do: 'delay', delay: '100ms' } as const;
   const { run, emulator } = await withMachine({ ...runs('1h'), faults: [late] });
   await run('trigger b');
@@ -15,7 +15,7 @@ test('line n is the id of argument n, though the first answer comes last, and em
   expect(await run('trigger b --if-active skip')).toMatchObject({ code: 0, stdout: '' });
 });
 
-test('one that is refused is named while the others are watched, and reported at the end', async () => {
+test('a trigger that is refused is named while the others are watched, and reported at the end', async () => {
   const { run, elsewhere } = await withMachine(runs('10m'));
   await elsewhere('trigger a');
   const { code, stderr } = await run('trigger a b --watch');
@@ -73,7 +73,7 @@ describe('a run that is named twice', () => {
     expect(await watched('b a b')).toEqual(await watched('b a'));
   });
 
-  test('is one to those who look for the next step', async () => {
+  test('has one next step', async () => {
     const { run, ids, endRuns } = await withMachine(runs('10m', { finalStatus: 'FAILED' }));
     await run('trigger a');
     endRuns();
@@ -83,7 +83,7 @@ describe('a run that is named twice', () => {
     });
   });
 
-  test('is another under the name of another automation', async () => {
+  test('is another run if it is named with another automation', async () => {
     const { run, elsewhere, ids } = await withMachine(runs('10m'));
     await elsewhere('trigger a');
     const { code, documents } = await run(`watch b/${ids()[0]} a/${ids()[0]} --json`);

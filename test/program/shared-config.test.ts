@@ -60,7 +60,7 @@ describe.each([
     expect([(await run(line)).code, isActive()]).toEqual([0, false]);
   });
 
-  test('is what doctor finds, and it runs nothing of what is stored', async () => {
+  test('is reported by doctor, which runs nothing of what is stored', async () => {
     const { run, isActive, ...paths } = await withConfigFile(modes);
     const { code, documents } = await run('doctor --json');
     const failed = documents[0].runctl.doctor.find(({ result }: { result: string }) => result === 'failed');
@@ -80,7 +80,7 @@ describe.each([
   );
 });
 
-describe('in a volume that Kubernetes gave to a group', () => {
+describe('in a Kubernetes volume that a group can write to', () => {
   /** Types the command that a message ends with. */
   const repairAsTold = (stderr: string) => execSync(/^ *(?:→|->)? *(chmod .*)$/m.exec(stderr)?.[1] ?? 'false');
   const groupModes = { mode: 0o660, folderMode: 0o2770 };
@@ -125,13 +125,13 @@ describe('in a volume that Kubernetes gave to a group', () => {
   );
 });
 
-test('every command is in one of these tables, but the one that is a service of its own', () => {
+test('every command is in one of these tables, except the emulator', () => {
   const covered = new Set([...refusing, ...reading, 'doctor', 'emulator'].map((line) => line.split(' ')[0]));
   expect(program.commands.map((command) => command.name()).filter((name) => !covered.has(name))).toEqual([]);
 });
 
-describe('a folder in which others can write', () => {
-  test('such as /tmp is refused for settings and stays as it is', async () => {
+describe('a folder that others can write to', () => {
+  test('is refused for settings and not changed if it is shared on purpose, such as /tmp', async () => {
     const { run, folder } = await withConfigFile({ folderMode: 0o1777 });
     for (const line of ['trigger nightly', 'config set requestTimeout 5s'])
       expect(await run(line)).toMatchObject({ code: 2, stderr: expect.not.stringContaining('chmod') });
@@ -144,13 +144,13 @@ describe('a folder in which others can write', () => {
     expect((await run('list --offline')).code).toBe(0);
   });
 
-  test('may hold a folder of mine', async () => {
+  test('may contain a folder of the user', async () => {
     const { run, folder } = await withConfigFile({});
     chmodSync(dirname(folder), 0o777);
     expect((await run('trigger nightly')).code).toBe(0);
   });
 
-  test('has no journal that is written or read, and the folder that is named instead is used', async () => {
+  test('is not used for the journal, and the folder that the hint names is used instead', async () => {
     const { run } = await withConfigFile({});
     const folder = temporaryFolder();
     chmodSync(folder, 0o777);

@@ -13,7 +13,7 @@ const waiting = `${trigger} --if-active wait`;
 
 describe('`--if-active wait`', () => {
   test.each([true, false])(
-    'starts one run when the slot is free, with a new key for each try (the active run is named: %s)',
+    'starts one run when the active run has finished, with a new key for each try (the active run is named: %s)',
     async (namesActiveRun) => {
       const { run, elsewhere, ids, keys } = await withMachine(runs('5s', { namesActiveRun }));
       await elsewhere(trigger);
@@ -43,7 +43,7 @@ describe('`--if-active wait`', () => {
 test.each([
   ['at once', 0],
   ['the second while the first is sent', 1],
-])('two with one key that are skipped, %s, leave nothing to recover', async (_, sentBefore) => {
+])('two triggers with one key that are skipped, %s, leave nothing to recover', async (_, sentBefore) => {
   const faults = [{ on: 'trigger', do: 'delay', delay: '300ms', nth: 2 }] as const;
   const { run, elsewhere, emulator } = await withMachine(runs('1h', { faults }));
   await elsewhere(trigger);
@@ -55,7 +55,7 @@ test.each([
   expect((await run('recover --json')).documents).toEqual([]);
 });
 
-test('an automation that is gone is not suggested to whoever asks for it', async () => {
+test('an automation that no longer exists is not suggested for its own name', async () => {
   const { run, endRuns } = await withMachine({ faults: [{ on: 'trigger', nth: 2, do: 'status', status: 404 }] });
   expect((await run(trigger)).code).toBe(0);
   endRuns();
@@ -63,7 +63,7 @@ test('an automation that is gone is not suggested to whoever asks for it', async
   expect([code, stderr]).toEqual([6, expect.not.stringMatching(/mean|runctl trigger '?nightly/)]);
 });
 
-describe('another run than the last one that this machine knows', () => {
+describe('a run that this machine has no record of', () => {
   test.each(['status', 'result', 'watch'])('was active: `%s nightly` says so', async (command) => {
     const { run, elsewhere, clock, ids } = await withMachine(runs('10s', named));
     const isSaid = async (name: string) =>
@@ -101,7 +101,7 @@ describe('another run than the last one that this machine knows', () => {
 });
 
 describe('a refusal', () => {
-  test("is no reason to recover another automation's lost trigger", async () => {
+  test("does not suggest to recover another automation's lost trigger", async () => {
     const faults = [loseResponse({ automation: 'b' })];
     const { run, elsewhere } = await withMachine(runs('1h', { faults }));
     await run('trigger b --give-up-after 1ms');
@@ -109,7 +109,7 @@ describe('a refusal', () => {
     expect(await run('trigger a')).toMatchObject({ code: 5, stderr: expect.not.stringContaining('runctl recover') });
   });
 
-  test('among several triggers that nothing follows is said once, at the end', async () => {
+  test('among several triggers is reported once, at the end, if no run is watched', async () => {
     const { run } = await withMachine(runs('1h'));
     await run('trigger a');
     const { stderr } = await run('trigger a b --json');
@@ -117,7 +117,7 @@ describe('a refusal', () => {
   });
 });
 
-test('the outcome of a failed run that recover found is in its document, and not the exit code', async () => {
+test('the outcome of a recovered run that failed is in its document, and does not change the exit code', async () => {
   const answers = [answer(503, '{}'), answer(200, JSON.stringify({ executionId, status: 'FAILED' }))];
   const { env } = await startFaultyService(() => answers.shift() ?? answer(500, '{}'));
   const { run } = await withMachine();

@@ -24,7 +24,7 @@ const failsWithEscapes: Scenario = {
 const watching = ['trigger', 'nightly', '--watch', '--interval', '50ms'];
 
 describe('a watch on a terminal', () => {
-  test.each([20, 40, 80, 200, 300])('of %i columns keeps to one line while the run is unfinished', async (columns) => {
+  test.each([20, 40, 80, 200, 300])('with %i columns uses one line while the run is unfinished', async (columns) => {
     const argv = ['trigger', 'a-name-of-some-length', ...watching.slice(2)];
     const screen = await onMemoryScreen(argv, going, { columns });
     await screen.sees(/RUNNING/);
@@ -54,14 +54,14 @@ describe('a watch on a terminal', () => {
     expect(await screen.exit).toBe(0);
   });
 
-  test('of several runs ends with a report that stands apart from the talk', async () => {
+  test('of several runs ends with a report that is separated by empty lines', async () => {
     const argv = ['trigger', 'a', 'b', ...watching.slice(2)];
     const { code, text } = await atTheEnd(await onMemoryScreen(argv, { automations: { '*': { duration: '1ms' } } }));
     expect([code, text]).toEqual([0, expect.stringMatching(/✔ COMPLETED b .*\n\nSTATUS .*\n\n2 completed$/s)]);
     expect(text).not.toContain(' done');
   });
 
-  test('that ends with an exception leaves the cursor as it was', async () => {
+  test('leaves the cursor as it was after an exception', async () => {
     const { env, clock } = await withEmulator(going);
     // A longer pause is made of several.
     let polls = 0;
@@ -95,7 +95,7 @@ describe('a watch on a terminal', () => {
 describe('color', () => {
   const sgr = new RegExp(`${esc}\\[[\\d;]*m`);
 
-  test('sets the outcome off, and means the same without; what the service says gives the terminal no orders', async () => {
+  test('marks the outcome, which is also readable without it, and the service can not control the terminal', async () => {
     const colored = await onMemoryScreen(watching, failsWithEscapes);
     const plain = await onMemoryScreen(watching, failsWithEscapes, { env: { NO_COLOR: '1' } });
     const ends = [await atTheEnd(colored), await atTheEnd(plain)];
@@ -117,7 +117,7 @@ describe('color', () => {
 });
 
 test.each(['result @last', 'result @last -q', 'result @last --field output'])(
-  'what a run has written gives the terminal no orders, and is whole in a pipe: %s',
+  'the output of a run can not control the terminal, and is unchanged in a pipe: %s',
   async (line) => {
     const output = `Read 3 lines${esc}[2J${esc}]0;owned${bell}.`;
     const { env, clock, endRuns } = await withEmulator({ automations: { '*': { duration: '1s', output } } });
@@ -131,7 +131,7 @@ test.each(['result @last', 'result @last -q', 'result @last --field output'])(
   },
 );
 
-test('a locale without Unicode gets ASCII alone', async () => {
+test('a locale without Unicode gets only ASCII', async () => {
   const screen = await onMemoryScreen(watching, failsWithEscapes, { env: { LANG: 'C' } });
   const { text } = await atTheEnd(screen);
   expect(text).toContain('x FAILED');
@@ -141,7 +141,7 @@ test('a locale without Unicode gets ASCII alone', async () => {
 test.each([
   [['list'], true],
   [['list', '-q'], false],
-])('%j says on a terminal that a stored setting is none: %s', async (argv, isSaid) => {
+])('%j warns on a terminal of an unknown stored setting: %s', async (argv, isSaid) => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, 'config.json'), '{"profiles":{"default":{"onExit":"mail"}}}', { mode: 0o600 });
   const screen = await onMemoryScreen(argv, {}, { env: { RUNCTL_CONFIG_DIR: folder } });

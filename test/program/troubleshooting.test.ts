@@ -129,7 +129,7 @@ const troubles: Record<string, Trouble> = {
   },
 };
 
-test('on a terminal its sentences fit, and its words, its code and its tables are the same, and links are text', async () => {
+test('on a terminal the page is wrapped, with the same words, code and tables, and links as text', async () => {
   const screen = new ScreenStream(new Terminal({ cols: 50, rows: 30, allowProposedApi: true }));
   const { stdout } = await runProgram(['help', 'troubleshooting'], { screen });
   const shown = page.trimEnd();
@@ -152,7 +152,7 @@ const aroundTheProcess = [
   'A CI log full of repeated lines or control characters',
 ];
 
-test('every trouble of the page is tried', () => {
+test('every heading of the page is tried', () => {
   expect([...sections.keys()].toSorted()).toEqual([...Object.keys(troubles), ...aroundTheProcess].toSorted());
 });
 

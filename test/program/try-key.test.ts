@@ -68,7 +68,7 @@ test.each<[string, Scenario, code: number, runs: number, findings: string[], say
     ['new_run ok', 'active_run ok', 'run_status ok', 'idempotency_keys failed'],
     /may have started a second run/,
   ],
-])('of a service that %s', async (_, scenario, code, runs, findings, says = /./) => {
+])('finds a service that %s', async (_, scenario, code, runs, findings, says = /./) => {
   const { run, ids } = await withMachine(scenario);
   const ended = await run(`${trial} --json`);
   expect([ended.code, ids().length, findingsOf(ended)]).toEqual([code, runs, findings]);
@@ -83,7 +83,7 @@ test.each<[string, Scenario, env: string | undefined, flag: string, line: string
   ['is ignored, and said to be', ignoring, 'ignored', '', undefined],
   ['is ignored, in a profile', ignoring, undefined, ' --profile staging', 'ignored --profile staging'],
 ])(
-  'a key that %s: prints the line that makes the setting true, if it is not',
+  'prints for a key that %s how to correct the setting, unless it is correct',
   async (_, scenario, setting, flag, line) => {
     const { run, store } = await withMachine(scenario);
     store({ staging: {} });
@@ -96,7 +96,7 @@ test.each<[string, Scenario, env: string | undefined, flag: string, line: string
 test.each<[string, Scenario]>([
   ['in_doubt', { ...short, faults: lost(2) }],
   ['refused', refusing],
-])('its repeat is in the journal, also if it is %s, and nothing is left to recover', async (end, scenario) => {
+])('its repeat is recorded, even if it is %s, and nothing is left to recover', async (end, scenario) => {
   const { run, records } = await withMachine(scenario);
   await run(trial);
   const ofTriggers = records().flatMap(({ type }) => (type === 'status' ? [] : type));
@@ -115,7 +115,7 @@ test.each([
   ['n', 0],
   ['', 0],
   ['y', 1],
-])('answered with "%s" it starts so many runs: %d', async (word, runs) => {
+])('after the answer "%s" it starts this number of runs: %d', async (word, runs) => {
   const { run, emulator, ids } = await withMachine(short);
   const keyboard = Object.assign(new PassThrough(), { isTTY: true });
   const screen = new ScreenStream(new Terminal({ allowProposedApi: true }));

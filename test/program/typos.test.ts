@@ -30,20 +30,20 @@ test.each([
   ['EU Asia', 'EU Aisa'],
   // As macOS spells the names of files.
   ['\u00e9t\u00e9', 'e\u0301te\u0301'],
-])('%j is meant by %j, which is shown in quotes', async (name, typed) => {
+])('%j is suggested for %j, in quotes', async (name, typed) => {
   const { run } = await withMachine({ automations: { [name]: { duration: '1h' } } });
   await run(['trigger', name]);
   const { code, stderr } = await run(['trigger', typed]);
   expect([code, stderr]).toEqual([6, expect.stringMatching(`did you mean '?${name}'?\\?`)]);
 });
 
-test('a name that is near to none that is known is not guessed, and neither is another than the one that is known', async () => {
+test('no name is suggested if none is similar, or if the name is known', async () => {
   const { run } = await afterRuns();
   for (const line of ['trigger weekly', 'status weekly'])
     expect((await run(line)).stderr).not.toContain('did you mean');
 });
 
-test('the name of an automation that ran here has no typo, so no other is suggested', async () => {
+test('no other name is suggested for an automation that ran here', async () => {
   const { run } = await withMachine({ automations: { 'import-us': {}, 'import-eu': {} } });
   await run('trigger import-us import-eu');
   const { code, stderr } = await run('status import-us/6f1c9f5e-3a53-4c1b-9f0a-0d6f2c1f8a11');
@@ -51,7 +51,7 @@ test('the name of an automation that ran here has no typo, so no other is sugges
   expect(stderr).not.toContain('did you mean');
 });
 
-test('what was never started here is not guessed from what was refused', async () => {
+test('a name whose triggers were all refused is not suggested', async () => {
   const { run } = await afterRuns();
   await run('trigger importt-us');
   expect((await run('trigger imporrt-us')).stderr).not.toContain('importt-us');

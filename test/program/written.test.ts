@@ -85,7 +85,7 @@ test.each([
   ['trigger nightly --quiet', true],
   ['trigger nightly --watch --quiet', true],
   ['watch {run} --quiet', false],
-])('what cannot be written is said by %s: %s', async (line, isSaid) => {
+])('a journal that can not be written is reported by %s: %s', async (line, isSaid) => {
   const { run, env, endRuns } = await withMachine();
   const { stdout: id } = await run('trigger nightly');
   endRuns();
@@ -108,7 +108,7 @@ test('a record of a year with six digits, to which no time can be added, is skip
 });
 
 // Every 1.x shares a state folder with every other (docs/reference.md, Stability).
-test('what a newer version has written into the journal is kept and skipped', async () => {
+test('records of a newer version are kept and skipped', async () => {
   const { run, journal, records } = await withMachine({
     automations: { ...going.automations, quick: { duration: '1ms', finalStatus: 'FAILED' } },
     faults: [loseResponse({ automation: 'weekly' })],

@@ -70,7 +70,7 @@ const rowsOfProcesses: Row[] = [
   ['is on a small disk that is full', withMount('size=64k', fill), 0, /the disk is full/],
   [
     'takes half a record, because the size of files is limited',
-    withJournal((file) => writeFileSync(file, '\n'.repeat(1000)), 'ulimit -f 1'),
+    withJournal((file) => writeFileSync(file, '\n'.repeat(1000)), 'ulimit -S -f 1'),
     0,
     /ulimit -f/,
   ],

@@ -229,12 +229,12 @@ describe('trigger nightly', () => {
     expect((sent[1]?.atS ?? 0) - (sent[0]?.atS ?? 0)).toBeCloseTo(50, 0);
   });
 
-  test("--watch bears a firewall's 401 at the first poll of its own run", async () => {
+  test("--watch tolerates a firewall's 401 at the first poll of its own run", async () => {
     const firewall: Scenario = { faults: [{ on: 'status', nth: 1, do: 'status', status: 401 }] };
     expect((await typed('trigger nightly --watch', firewall)).code).toBe(0);
   });
 
-  test('--idempotency-key is the key that is sent, with the automation in it', async () => {
+  test('--idempotency-key is the key that is sent, with the name of the automation in it', async () => {
     const { sent } = await typed('trigger nightly --idempotency-key day-{automation}');
     expect(sent[0]?.headers['idempotency-key']).toMatch(/^day-.*nightly$/);
   });

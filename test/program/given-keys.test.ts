@@ -12,7 +12,7 @@ const short = { '*': { duration: '10s' } };
 const loss = loseResponse({ nth: 1 });
 
 describe('{automation} in an idempotency key', () => {
-  test('stands for the project and the name, percent-encoded, so that a command for several can be repeated', async () => {
+  test('stands for the project and the name, percent-encoded, so that a command for several automations can be repeated', async () => {
     const { run, emulator, keys } = await withMachine();
     const argv = ['trigger', 'a', 'b ü', '--idempotency-key', 'day-1-{automation}'];
     const first = await run(argv);
@@ -20,7 +20,7 @@ describe('{automation} in an idempotency key', () => {
     expect(keys().sort()).toEqual(['a', 'b%20%C3%BC'].map((name) => `day-1-${emulator.projectId}%2F${name}`));
   });
 
-  test('is replaced for one automation, too, so that it starts no second run when it is named alone', async () => {
+  test('is replaced for a single automation, too, so that it starts no second run when it is named alone', async () => {
     const { run, ids } = await withMachine();
     const both = await run('trigger a b --idempotency-key {automation}');
     const { stdout } = await run('trigger b --idempotency-key {automation}');
@@ -36,7 +36,7 @@ test('a trigger that an earlier command left in doubt is one trigger, first sent
 });
 
 test.each(['--watch -q', '--watch', '--watch --json', '-q', '--json', '--field status'])(
-  'a run of a given key that failed earlier is said to be an old one, once, with its time: %s',
+  'an earlier run of a given key that failed is reported as an old one, once, with its time: %s',
   async (flags) => {
     const { run, ids } = await withMachine({ automations: { '*': { finalStatus: 'FAILED', duration: '1ms' } } });
     const old = / at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+0000, which finished FAILED/g;
@@ -56,7 +56,7 @@ describe('a refusal that is repeated with the same idempotency key', () => {
   const unpaid = { on: 'trigger', do: 'status', status: 402 } as const;
   const hinted = /use a new key, which starts no second run/;
 
-  test.each([401, 402])('may be the repeated answer to the key: %i, from the second time on', async (status) => {
+  test.each([401, 402])('may be the repeated response to the key from the second time on: %i', async (status) => {
     const { run } = await withMachine({ faults: [{ ...unpaid, status }] });
     expect((await run(given)).stderr).not.toMatch(hinted);
     expect((await run(trigger)).stderr).not.toMatch(hinted);
@@ -66,14 +66,14 @@ describe('a refusal that is repeated with the same idempotency key', () => {
     }
   });
 
-  test('is another answer under another API key', async () => {
+  test('is another response with another API key', async () => {
     const { run } = await withMachine({ faults: [unpaid], apiKeys: ['another-key-123456'] });
     await run(given);
     const { stderr } = await run(given, { env: { RUNCTL_API_KEY: 'another-key-123456' } });
     expect(stderr).not.toMatch(hinted);
   });
 
-  test('says nothing of a new key while the first one is in doubt', async () => {
+  test('suggests no new key while the first one is in doubt', async () => {
     const { run } = await withMachine({ faults: [loss, unpaid] });
     expect((await run(`${given} --give-up-after 1ms`)).code).toBe(12);
     for (const _ of ['first', 'second'])
@@ -81,7 +81,7 @@ describe('a refusal that is repeated with the same idempotency key', () => {
   });
 });
 
-test('a run that the service forgot is reported in one sentence, and its key is of no more use', async () => {
+test('a run that the service no longer knows is reported in one sentence, with a hint to use another key', async () => {
   const { run } = await withMachine({
     faults: [{ on: 'status', do: 'status', status: 422, body: { code: 'notFound' } }],
   });
@@ -97,7 +97,7 @@ test('a run that the service forgot is reported in one sentence, and its key is 
   }
 });
 
-test('a given key whose answer was lost is sent again without a warning of that same trigger', async () => {
+test('a given key whose response was lost is sent again without a warning of that same trigger', async () => {
   const { run, clock } = await withMachine({ faults: [loss] });
   expect((await run(`${given} --give-up-after 1ms`)).code).toBe(12);
   clock.leap(60_000);
@@ -105,7 +105,7 @@ test('a given key whose answer was lost is sent again without a warning of that 
   expect(documents).toMatchObject([{ runctl: { exitCode: 0, warnings: [] } }]);
 });
 
-describe('a trigger whose answer is lost, then a conflict', () => {
+describe('a trigger with a lost response and then a conflict', () => {
   const lost: Scenario = { order: 'activeFirst', namesActiveRun: true, automations: short, faults: [loss] };
 
   test.each([
@@ -122,7 +122,7 @@ describe('a trigger whose answer is lost, then a conflict', () => {
   });
 });
 
-test('where keys are ignored nothing is sent again that may have arrived, and no program is told to: the hint is for a person', async () => {
+test('if keys are ignored, a trigger that may have arrived is not sent again, and the hint is for a person only', async () => {
   const { run, ids } = await withMachine({ automations: instant, idempotencyKeys: 'ignored', faults: [loss] });
   const known = { env: { RUNCTL_IDEMPOTENCY_KEYS: 'ignored' } };
   for (const line of [given, given, `${given} ${waiting}`, 'recover']) {
@@ -150,7 +150,7 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
-test('where keys are ignored, one of several processes that use one at once sends it, and the others say that', async () => {
+test('if keys are ignored, only one of several processes sends the same key, and the others say so', async () => {
   const { run, ids, records } = await withMachine({
     automations: { '*': { duration: '10s' } },
     idempotencyKeys: 'ignored',

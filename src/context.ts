@@ -22,7 +22,7 @@ export type Terminal = NodeJS.WritableStream & { readonly columns: number; reado
 
 /** The outside world. Only `process.ts` touches `process`. */
 export interface Context {
-  /** Opened by the first call. */
+  /** Standard input, which the first call opens. */
   stdin(): Input;
   terminal(): Terminal;
   stdout: Sink;
@@ -49,9 +49,9 @@ export interface Context {
 
 /** The outside world, and how runctl was called. Only `cli/run-cli.ts` makes one. */
 export interface Invocation extends Context {
-  /** Such as `config list`; null before the command line is read. */
+  /** The names of the command, such as `config list`. Null before the command line is read. */
   command: string | null;
-  /** In a form that can be typed again. */
+  /** The command line in a form that can be typed again. */
   commandLine: string;
   /** Arguments and values of flags, except the shell commands of hooks. */
   typed: readonly unknown[];

@@ -65,7 +65,7 @@ export const findOption = (options: readonly Option[], flag: string): Option | u
   options.find(({ short, long }) => flag === short || flag === long);
 
 /**
- * The name of a command after that of its group, such as `config list`. Empty for the program
+ * The name of a command behind the name of its group, such as `config list`. Empty for the program
  * itself.
  */
 export function pathOf(command: CommandUnknownOpts): string {

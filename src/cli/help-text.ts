@@ -36,7 +36,7 @@ export const helpIn = (theme: Theme): HelpConfiguration => ({
     moreOf(command, help.helpWidth ?? 80, theme),
 });
 
-/** The flags that every command takes stand once, in `runctl help flags`. */
+/** The flags that every command takes are only in `runctl help flags`. */
 const withoutCommon = (command: CommandUnknownOpts) =>
   new Help().visibleOptions(command).filter(({ helpGroupHeading }) => helpGroupHeading !== common);
 
@@ -55,7 +55,7 @@ function moreOf(command: CommandUnknownOpts, columns: number, theme: Theme): str
 }
 
 /**
- * One item of the help and its description. On a narrow terminal, the description stands below the
+ * One item of the help and its description. On a narrow terminal, the description is below the
  * item, because commander would write past the edge.
  */
 function formatItem(term: string, width: number, description: string, help: Help): string {

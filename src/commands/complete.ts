@@ -67,7 +67,9 @@ export function printCandidates(candidates: Candidate[], shell: Shell, line: Typ
     .join('');
 }
 
-/** A name with a control character isn't offered, because it would break the line or the terminal. */
+/**
+ * A name with a control character isn't offered, because it would break the line or the terminal.
+ */
 const isPrintable = (value: string) => !/\p{Cc}/u.test(value);
 
 function candidateLine(

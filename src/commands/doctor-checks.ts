@@ -27,7 +27,9 @@ import { type CheckResult, ok, skipped, warning } from './finding.ts';
 
 // What `runctl doctor` checks.
 
-/** What the checks read. They write nothing, and only `probe` sends a request, which is sent once. */
+/**
+ * What the checks read. They write nothing, and only `probe` sends a request, which is sent once.
+ */
 export interface CheckContext {
   /** Its reporter is silent, because every message is a finding. */
   context: Invocation;
@@ -45,7 +47,7 @@ export interface Check {
   run(context: CheckContext): CheckResult | Promise<CheckResult>;
 }
 
-/** In the order in which they are made and reported. */
+/** The checks, in the order in which they run and are reported. */
 export const checks = {
   settings: { run: checkSettings },
   variables: { run: checkVariables },

@@ -11,8 +11,8 @@ import { onAbort } from '../system/clock.ts';
 const notFound = 127;
 
 /**
- * Runs a command with these settings instead of those of its environment, and with a journal of its
- * own, and returns its exit code. Throws a usage problem for a command that can't be started.
+ * Runs a command with these settings instead of the ones in the environment, and with a journal of
+ * its own, and returns its exit code. Throws a usage problem for a command that can't be started.
  */
 export async function runChild(
   [file = '', ...args]: readonly string[],

@@ -9,7 +9,7 @@ export interface CheckResult {
   result: 'ok' | 'warning' | 'failed' | 'skipped';
   message: string;
   advice?: string;
-  /** Of a failed check. */
+  /** The exit name of `doctor` if this check failed first. */
   exitName?: ExitName;
 }
 

@@ -25,7 +25,7 @@ export async function showOverview(context: Invocation): Promise<Result | number
   const baseUrl = valueIfGiven(resolveWithoutApiKey({}, env).baseUrl);
   if (baseUrl === undefined) return introduce(context);
   const journal = journalOf(context, { needed: true });
-  // Nobody knows whether all is well if records are missing.
+  // If records are missing, it isn't known whether something needs attention.
   const isIncomplete = isJournalIncomplete(context);
   if (!isIncomplete && journal.entries({ baseUrl }).next().done)
     return noRuns(await hasApiKey(context));

@@ -100,7 +100,7 @@ function nothingToRecover(names: readonly string[], { baseUrl, context }: Connec
   return `Nothing to recover: no unresolved triggers${whose} from the last 24h ${journalPlace(baseUrl, context)}.`;
 }
 
-/** Prints what became of a trigger. With `-q`, prints it only if a person must act. */
+/** Prints how a trigger was resolved. With `-q`, prints it only if a person must act. */
 function reportRecovery(recovery: Recovery, options: RecoverOptions, connection: Connection): void {
   const { hintContext, context, emit } = connection;
   const { outcome } = recovery;

@@ -87,8 +87,8 @@ export function journalOf(
 }
 
 /**
- * The problem that no setting names a folder for the journal. To a command that needs the journal, a
- * setting is missing (`usage`). To `doctor`, the journal can't be used (`output_error`), as after
+ * The problem that no setting names a folder for the journal. To a command that needs the journal,
+ * a setting is missing (`usage`). To `doctor`, the journal can't be used (`output_error`), as after
  * any other failure of its check.
  */
 export const noFolderProblem = (name: 'usage' | 'output_error'): Problem =>

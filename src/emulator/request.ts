@@ -5,9 +5,9 @@ import { type Refusal, refusals } from './reply.ts';
 
 export interface ServiceRequest {
   method: string;
-  /** Path and query as sent. */
+  /** The path and the query, as they were sent. */
   url: string;
-  /** Names in lower case. */
+  /** The headers, by their names in lower case. */
   headers: Readonly<Record<string, string | undefined>>;
   body: string;
 }

@@ -20,7 +20,7 @@ export interface EmulatedRun {
   idempotencyKey?: string;
   /** When it started, by the clock of its caller, in ms since 1970. */
   shownAtMs: number;
-  /** By the emulator's clock, as every other time, in ms since 1970. */
+  /** When it started by the emulator's clock, like every other time, in ms since 1970. */
   startedAtMs: number;
   endsAtMs: number;
   plan: RunPlan;

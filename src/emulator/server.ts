@@ -10,7 +10,7 @@ import { createSummary } from './summary.ts';
 
 export interface EmulatorOptions {
   service: EmulatedService;
-  /** Any free one by default. */
+  /** By default any free port. */
   port?: number;
   /** Seconds of the emulator's clock in a real second; above 0. */
   speed?: number;
@@ -64,7 +64,7 @@ export async function startEmulator({
       summary.line(
         runs().flatMap(({ executionId, status }) => (status === 'RUNNING' ? [] : executionId)),
       ),
-    /** Also ends connections that hang. */
+    /** Stops the server, and closes connections that hang. */
     close: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve());
@@ -83,7 +83,9 @@ function isForLoopback({ headers }: IncomingMessage): boolean {
   return URL.canParse(url) && isLoopback(new URL(url).hostname);
 }
 
-/** Reads a whole request; undefined if the caller left in the middle of it, or sends too much. */
+/**
+ * Reads a complete request. Undefined if the client disconnects before its end, or sends too much.
+ */
 async function readRequest(incoming: IncomingMessage): Promise<ServiceRequest | undefined> {
   const { method = '', url = '' } = incoming;
   const headers = Object.entries(incoming.headers).map(([name, value]) => [

@@ -19,7 +19,7 @@ export interface AutomationPlan extends RunPlan {
   outages?: readonly Outage[];
   /** A repeated idempotency key starts another run. */
   ignoresKeys?: boolean;
-  /** Before the idempotency key. */
+  /** Whether a run is active is checked before the idempotency key. */
   checksActiveFirst?: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface AutomationPlan extends RunPlan {
 export interface Outage {
   afterMs: number;
   untilMs: number;
-  /** Without one, the connection is lost. */
+  /** The response. By default there is none, and the connection is reset. */
   reply?: Reply;
 }
 
@@ -45,7 +45,7 @@ export interface EmulatedResponse {
   reply: Reply;
   /** What goes wrong on the way to the client. */
   failure?: string;
-  /** As a whole by default. */
+  /** Sends the reply. By default it is sent completely. */
   send?(response: ServerResponse, reply: Reply): void;
 }
 
@@ -81,7 +81,9 @@ export function createService(automations: Automations, apiKeys: readonly string
     return outages.find(({ afterMs, untilMs }) => ageMs >= afterMs && ageMs < untilMs);
   }
 
-  /** Returns whether this response is lost, and if so, lets the next one to the same request pass. */
+  /**
+   * Returns whether this response is lost, and if so, lets the next one to the same request pass.
+   */
   function loseFirst({ url, headers }: ServiceRequest, route: Route, { status }: Reply): boolean {
     const plan = route.kind === 'none' ? undefined : planOf(route.target);
     if (status >= 300 || !plan?.losesFirst?.includes(route.kind)) return false;

@@ -150,7 +150,9 @@ function timeOf({ snapshot, startedAtMs }: BoardRow, clock: Clock): string {
   return formatAge(clock.nowMs() - startedAtMs);
 }
 
-/** How long the run usually takes, or why it can't be polled. Undefined if there is nothing to say. */
+/**
+ * How long the run usually takes, or why it can't be polled. Undefined if there is nothing to say.
+ */
 function detailOf(row: BoardRow, clock: Clock, { symbols }: Theme): string | undefined {
   const { failure, usual, snapshot } = row;
   if (!failure) return snapshot?.isFinal ? undefined : usual;

@@ -33,7 +33,7 @@ const ofAgent = [
 ];
 
 /**
- * The names with which a path of `--field` may begin: those of the service for this command, and
+ * The names with which a path of `--field` may begin: fields of the service for this command, and
  * `runctl`.
  */
 export function fieldsOf(command: string): readonly string[] {

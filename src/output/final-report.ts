@@ -24,7 +24,7 @@ interface ReportOptions {
   project: string | undefined;
 }
 
-/** What ends the watches of all runs together. */
+/** Whether this end of one watch also ends the watches of all other runs. */
 const endsAllWatches: Record<WatchEnd['kind'], boolean> = {
   timed_out: true, // `--timeout` is one limit for the whole command
   signal: true,
@@ -32,7 +32,10 @@ const endsAllWatches: Record<WatchEnd['kind'], boolean> = {
   polls_refused: false,
 };
 
-/** The event that the command has finished with one run, while others may take hours. */
+/**
+ * The event that the command is done with one run, while others may take hours. `pending` is how
+ * many runs the command still has.
+ */
 export function doneEvent(
   outcome: TargetOutcome,
   pending: number,

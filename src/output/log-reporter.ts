@@ -70,7 +70,9 @@ const firstLine = (lastMs: number): LineHistory => ({
   hasReportedSilence: false,
 });
 
-/** The history after a line about this event. Undefined if the event is a heartbeat and isn't due. */
+/**
+ * The history after a line about this event. Undefined if the event is a heartbeat and isn't due.
+ */
 function historyWith(
   event: RunEvent,
   earlier: LineHistory,

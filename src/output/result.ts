@@ -19,7 +19,7 @@ export const wantsData = ({ json, field }: OutputOptions) => Boolean(json || fie
 /** What a command returns. Each member says where it is printed, and with which flags. */
 export interface Result {
   /**
-   * What became of each argument. With every flag, they decide the exit code and which problems are
+   * The outcome of each argument. With every flag, they decide the exit code and which problems are
    * printed on stderr. With `--json` or `--field`, stdout has one document for each of them.
    */
   outcomes?: readonly Outcome[];

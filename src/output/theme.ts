@@ -73,9 +73,9 @@ export const themeOf = ({ colors }: Sink, { unicode, withFlags }: Invocation): T
   createTheme({ colors, unicode, withFlags });
 
 /**
- * A sentence in which `what is to be typed` stands between single quotes and is never broken. A
- * command alone, or behind a colon at the end, stands on a line of its own without quotes, so that
- * it can be pasted.
+ * Renders a sentence for a terminal or a log. A text between backquotes is to be typed: it is
+ * printed between single quotes and never broken. If it is the whole sentence, or ends it behind a
+ * colon, it is printed on a line of its own without quotes, so that it can be pasted.
  */
 export function renderMarkup(sentence: string, theme: Theme, lines: WrapOptions = {}): string {
   const words = wordsIn(sanitize(sentence));
@@ -96,7 +96,7 @@ function commandAtEnd(words: readonly string[]): string | undefined {
   return before.endsWith(':') && last === `\`${typed}\`` ? typed : undefined;
 }
 
-/** Text in which `what is to be typed` stands between single quotes. */
+/** Renders one word, in which a text between backquotes is printed between single quotes. */
 export const renderWord = (text: string, theme: Theme): string =>
   withTyped(text, (typed) => `'${theme.command(typed)}'`);
 

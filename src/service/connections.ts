@@ -7,12 +7,12 @@ import type { ProxySettings } from './proxy.ts';
 export interface ConnectionOptions {
   origin: string;
   proxy?: ProxySettings;
-  /** At most. */
+  /** The maximum number of connections. */
   connections: number;
-  /** For opening a connection. */
+  /** The time limit for opening a connection. */
   timeoutMs: number;
   lookup: LookupFunction;
-  /** Is asked for each connection. */
+  /** Whether the next connection gets `longTimeouts`. */
   usesLongConnectTimeout(): boolean;
 }
 
@@ -23,7 +23,7 @@ export interface Connections {
    * request.
    */
   refusedHandshake(): Error | undefined;
-  /** Once all requests have ended. */
+  /** Closes the connections once all requests have ended. */
   close(): Promise<void>;
   destroy(): void;
 }
@@ -37,7 +37,7 @@ const noDeadlines = { headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 20_00
  * (nodejs/node#54359).
  */
 const shortTimeouts = { addressMs: 1_500, totalMs: 12_000 };
-/** After a failure: for a round trip of up to five seconds. */
+/** The limits after a failure, for a round trip of up to five seconds. */
 const longTimeouts = { addressMs: 6_000, totalMs: Number.POSITIVE_INFINITY };
 
 const isNode20 = versions.node.startsWith('20.');

@@ -3,9 +3,9 @@ import type { Endpoint } from '../run/service.ts';
 import type { Priority } from './rate-limiter.ts';
 
 interface EndpointRow {
-  /** In the queue for permits. */
+  /** The priority of its requests in the queue of the rate limiter. */
   priority: Priority;
-  /** Of the table of HTTP statuses in classify.ts. */
+  /** The column of the table of HTTP statuses in classify.ts. */
   statusColumn: 'trigger' | 'poll';
   /** The response has the output of a run, so it may be long. */
   hasOutput: boolean;
@@ -33,9 +33,9 @@ export const targetPath = ({ projectId, automationName }: Target): string =>
 const segment = (text: string) => encodeURIComponent(text.toWellFormed());
 
 interface RequestUrls {
-  /** Of the request. */
+  /** The URL of the request. */
   url: string;
-  /** Without `/v0`. */
+  /** The base URL, without `/v0`. */
   baseUrl: string;
   /** The path of what is triggered. */
   target: string;

@@ -1,10 +1,10 @@
 export interface HttpRequest {
   method: 'GET' | 'POST';
-  /** From the root of the origin, percent-encoded. */
+  /** The path from the root of the origin, percent-encoded. */
   path: string;
   headers: Record<string, string>;
   body?: string;
-  /** For the whole attempt, from connecting to the last byte of the body. */
+  /** The time limit of the attempt, from connecting to the last byte of the body. */
   timeoutMs: number;
   maxBytes: number;
 }
@@ -30,7 +30,7 @@ export interface ExchangeFailure {
    */
   sent: boolean;
   reason: 'deadline' | 'interrupted' | 'network';
-  /** A response's head came, but not its whole body. */
+  /** The HTTP status, if the head of a response came, but not its complete body. */
   status?: number;
   error?: unknown;
 }
@@ -47,7 +47,7 @@ export interface Transport {
 export interface Cause {
   code: string;
   message: string;
-  /** Of its class. */
+  /** The name of its class. */
   name: string;
   /** What an HTTP parser couldn't read. */
   data: string;
@@ -59,9 +59,9 @@ export interface CertificateAtFault {
   name: string;
   /** The name of the authority that signed it. */
   issuer: string;
-  /** Or else of an authority. */
+  /** It is the certificate of the host, and not of an authority. */
   isOfHost: boolean;
-  /** The server sent no other. */
+  /** The server sent no other certificate. */
   isAlone: boolean;
 }
 

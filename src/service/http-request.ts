@@ -14,7 +14,7 @@ export interface HttpOptions {
   proxy: ProxySettings | undefined;
   /** NODE_EXTRA_CA_CERTS is set. */
   hasExtraAuthorities: boolean;
-  /** Its errors are thrown by every call. */
+  /** Returns the API key of a request. If it throws, so does the request. */
   apiKey(idempotencyKey?: string): Promise<ApiKey>;
   requestTimeoutMs: number;
   maxOutputBytes: number;
@@ -33,7 +33,7 @@ export interface ApiKey {
   version: number;
 }
 
-/** One request. Paths are relative to the base URL. */
+/** What distinguishes one request from others. Paths are relative to the base URL. */
 export interface RequestSpec<T> {
   endpoint: Endpoint;
   /** The path of what is triggered, to which a `Location` must lead. */

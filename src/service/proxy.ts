@@ -5,7 +5,7 @@ import { hasLateAt } from '../system/late-at.ts';
 import { isLoopback } from '../system/loopback.ts';
 
 export interface ProxySettings {
-  /** Without a path or query, which are ignored, as in curl. */
+  /** The URL without its path and query, which are ignored, as in curl. */
   origin: string;
   isSocks?: boolean;
   /** `user:password`, decoded. */
@@ -70,7 +70,7 @@ function isAddressIn(host: string, text: string): boolean {
   return addresses.check(host, hostVersion === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** An address alone is a range of one. Undefined for a text that is neither. */
+/** An address alone is a range of one address. Undefined for a text that is no range. */
 function parseRange(text: string): { address: string; version: number; bits: number } | undefined {
   const [network = '', prefix, ...more] = text.split('/');
   const address = withoutBrackets(network);

@@ -156,8 +156,8 @@ class PriorityRateLimiter implements RateLimiter {
   }
 
   /**
-   * How long until a request has waited too long. That is now if polls are paused for longer than it
-   * may wait.
+   * How long until a request has waited too long. That is now if polls are paused for longer than
+   * it may wait.
    */
   #expiresInMs({ priority, leftMs }: PermitRequest): number {
     return leftMs

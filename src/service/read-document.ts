@@ -4,11 +4,11 @@ import type { RunResult, RunSnapshot } from '../run/service.ts';
 import { hasFinished } from '../run/statuses.ts';
 import { type JsonObject, stringifyJson } from '../system/json.ts';
 
-// docs/service.md, Documents may grow.
+// A field of a wrong type is left out (docs/service.md, Documents may grow).
 const maybe = <T extends v.GenericSchema>(schema: T) => v.fallback(v.optional(schema), undefined);
 const text = maybe(v.string());
 const count = maybe(v.pipe(v.number(), v.integer(), v.minValue(0)));
-// docs/service.md, Times without an offset are UTC, and before 1971 they are none.
+// See docs/service.md, Times without an offset are UTC, and before 1971 they are none.
 const isTime = (time: string) => new Date(time).getUTCFullYear() > 1970;
 const withOffset = (time: string) => (/([zZ]|[+-]\d\d(:?\d\d)?)$/.test(time) ? time : `${time}Z`);
 const timestamp = maybe(
@@ -57,7 +57,7 @@ const result = v.object({
   completedAt: timestamp,
 });
 
-/** With the fields that only Agents have. */
+/** A snapshot with the fields that only Agents have. */
 export interface AgentStatus extends RunSnapshot {
   title?: string;
   message?: string;

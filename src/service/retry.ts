@@ -129,7 +129,9 @@ function createSilence(clock: Clock) {
   let sinceMs: number | undefined;
   return {
     elapsedMs: () => (sinceMs === undefined ? 0 : clock.elapsedMs() - sinceMs),
-    /** Waiting for the rate limiter's permit, `queuedMs`, doesn't count as silence of the service. */
+    /**
+     * Waiting for the rate limiter's permit, `queuedMs`, doesn't count as silence of the service.
+     */
     beginOrContinue(queuedMs: number): void {
       sinceMs = sinceMs === undefined ? clock.elapsedMs() : sinceMs + queuedMs;
     },

@@ -126,7 +126,10 @@ const wantsCertificate = {
   hint: 'use a base URL that needs none, or a local proxy that sends it, such as stunnel',
 };
 
-/** By the alert (RFC 8446 §6.2), or by OpenSSL's own reason if this side refuses. */
+/**
+ * The messages by the number of the alert (RFC 8446 §6.2), or by the reason of OpenSSL if this side
+ * refuses the handshake.
+ */
 const handshakeFailures: [RegExp, TlsMessage][] = [
   [/^(116|4[1-689])$/, wantsCertificate],
   [

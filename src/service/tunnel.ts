@@ -9,7 +9,7 @@ type Target = Pick<buildConnector.Options, 'hostname' | 'host' | 'port' | 'proto
 /** Opens tunnels through a proxy. Its errors are all a `ProxyFailure`. */
 export interface Tunnels {
   open(target: Target): Promise<Socket>;
-  /** Also ends what is being opened. */
+  /** Closes the connection to the proxy, and ends tunnels that are being opened. */
   destroy(): void;
 }
 

@@ -42,8 +42,8 @@ function findFolder(name: keyof typeof bases, env: Env) {
 }
 
 /**
- * Throws a usage problem for a path that looks like another one, for instance with a carriage return
- * at its end.
+ * Throws a usage problem for a path that looks like another one, for instance with a carriage
+ * return at its end.
  */
 function checkedPath(path: string, source: string): string {
   const wrapped = flawOfWrapped(path);

@@ -5,7 +5,8 @@ export type Secrets = ReturnType<typeof createSecrets>;
 
 const mask = '[secret]';
 export const minSecret = 4; // shorter texts occur in ordinary words
-export const maxSecret = 2048; // for a longer one, V8 can't compile the expression that matches its escaped forms
+/** For a longer secret, V8 can't compile the expression that matches its escaped forms. */
+export const maxSecret = 2048;
 
 /**
  * Hides API keys and proxy credentials: plain, percent-encoded, JSON-escaped, or as a complete

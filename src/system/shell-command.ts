@@ -8,7 +8,7 @@ interface ShellCommand {
   command: string;
   /** Added to runctl's environment. */
   variables?: Readonly<Record<string, string>>;
-  /** Its standard input; /dev/null by default. */
+  /** The text on its standard input. By default, its standard input is /dev/null. */
   input?: string;
   /** The command is stopped after this time. */
   limitMs?: number;

@@ -51,7 +51,7 @@ export function executionAt(run: EmulatedRun, nowMs: number): JsonObject {
     startedAt: shown(run, startedAtMs),
     completedAt: isFinished(run, nowMs) ? shown(run, endsAtMs) : null,
     createdAt: shown(run, startedAtMs),
-    ...(isFinished(run, nowMs) && { creditsCharged: creditsOf(run) }),
+    creditsCharged: isFinished(run, nowMs) ? creditsOf(run) : undefined,
   };
 }
 

@@ -12,11 +12,6 @@ import { plainSentence } from '../run/quote.ts';
 import { durationMsOf, fullNameOf } from '../run/run.ts';
 import type { JsonObject } from '../system/json.ts';
 
-type DocumentContext = Pick<
-  Invocation,
-  'command' | 'commandLine' | 'warnings' | 'secrets' | 'withFlags'
->;
-
 interface DocumentOptions {
   /** By default, nothing is known of this machine. */
   hintContext?: HintContext;
@@ -30,7 +25,7 @@ interface DocumentOptions {
  */
 export function documentOf(
   outcome: Outcome,
-  context: DocumentContext,
+  context: Invocation,
   options: DocumentOptions,
 ): JsonObject {
   const { run } = outcome;
@@ -59,7 +54,7 @@ function identityOf(outcome: Outcome): JsonObject {
  */
 function runctlOf(
   outcome: Outcome,
-  context: DocumentContext,
+  context: Invocation,
   { hintContext = plainHintContext, isSafeToRepeat }: DocumentOptions,
 ): JsonObject {
   const { snapshot, fault, lastConfirmed, activeExecutionId } = factsOf(outcome);
@@ -102,7 +97,7 @@ function problemOf(
   outcome: Outcome,
   { message }: Diagnostic,
   fault: Fault | undefined,
-  { secrets }: DocumentContext,
+  { secrets }: Invocation,
 ) {
   const name = problemNameOf(outcome);
   const isExitName = name !== 'idempotency_key_expired' && name !== 'other_api_key';
@@ -118,7 +113,7 @@ function problemOf(
 }
 
 /** The warnings about this run or automation, and those that are about none. */
-function warningsOf(outcome: Outcome, { warnings, secrets }: DocumentContext): JsonObject[] {
+function warningsOf(outcome: Outcome, { warnings, secrets }: Invocation): JsonObject[] {
   return warnings
     .filter((warning) => concerns(warning, outcome))
     .map(({ name, message }) => ({ name, message: secrets.scrub(plainSentence(message)) }));
@@ -139,7 +134,7 @@ function nextAfterProblem(
   diagnostic: Diagnostic,
   outcome: Outcome,
   isSafeToRepeat: boolean,
-  context: DocumentContext,
+  context: Invocation,
 ): string | undefined {
   const suggested = diagnostic.needsPerson ? undefined : commandIn(diagnostic);
   if (suggested !== undefined) return context.withFlags(suggested);
@@ -154,7 +149,7 @@ function nextAfterProblem(
 function nextWithoutProblem(
   outcome: Outcome,
   { argumentOf }: HintContext,
-  context: DocumentContext,
+  context: Invocation,
 ): string | undefined {
   const { run } = outcome;
   if (!run) return undefined;

@@ -25,14 +25,14 @@ export function createFinalHooks(command: string | undefined, context: Invocatio
     shellCommand: string,
   ): Promise<void> {
     const { run } = outcome;
-    const how = await limited(async () => {
+    const failure = await limited(async () => {
       if (isInterrupted(signal)) return 'was not run: interrupted';
       if (tooLate.signal.aborted) return 'was not run: earlier commands took too long';
       return runHook(shellCommand, outcome, document, endedBy(context, tooLate.signal));
     });
-    if (!how) return;
+    if (!failure) return;
     const code = isInterrupted(signal) ? '' : "; the exit code is still the run's";
-    const message = `the --on-final command for run ${run.executionId} of ${automationNameOf(run.target)} ${how}${code}`;
+    const message = `the --on-final command for run ${run.executionId} of ${automationNameOf(run.target)} ${failure}${code}`;
     reporter.emit({ event: 'warning', name: 'hook_failed', message, run });
   }
 
@@ -40,8 +40,8 @@ export function createFinalHooks(command: string | undefined, context: Invocatio
     /** Runs a run's hook as soon as fewer than eight others are running. */
     start(outcome: OutcomeOf<'status'>, document: JsonObject): void {
       if (command === undefined) return;
-      const one = runFor(outcome, document, command).finally(() => running.delete(one));
-      running.add(one);
+      const hook = runFor(outcome, document, command).finally(() => running.delete(hook));
+      running.add(hook);
     },
     /** Waits for all hooks. After ten minutes, stops those that are still running. */
     async waitForAll() {
@@ -98,7 +98,7 @@ export async function runHook(
 
 // Linux can't start a process with a variable of more than 128 KiB or with NUL in one.
 const maxVariable = 32_000;
-const variable = (text: unknown) =>
+const valueOf = (text: unknown) =>
   String(text ?? '')
     .replaceAll('\0', '')
     .slice(0, maxVariable);
@@ -109,7 +109,7 @@ function variablesOf(
   command: string | null,
 ) {
   const { exitCode, outcome } = isJsonObject(document.runctl) ? document.runctl : {};
-  const given = {
+  const variables = {
     RUNCTL_COMMAND: command,
     RUNCTL_EXIT_CODE: exitCode,
     RUNCTL_OUTCOME: outcome,
@@ -118,7 +118,7 @@ function variablesOf(
     RUNCTL_EXECUTION_ID: run.executionId,
     RUNCTL_AUTOMATION: run.target.automationName,
   };
-  return Object.fromEntries(Object.entries(given).map(([name, text]) => [name, variable(text)]));
+  return Object.fromEntries(Object.entries(variables).map(([name, text]) => [name, valueOf(text)]));
 }
 
 /**

@@ -45,10 +45,12 @@ export async function contextWithBoard(
     ...sink,
     write: (text) => board.above(() => sink.write(text)),
   });
-  return {
+  const withBoard = {
     ...context,
     reporter: keepingWarnings(board, context),
     stderr: above(stderr),
-    ...(stdout.isTTY && { stdout: above(stdout), rawStdout: rawStdout && above(rawStdout) }),
   };
+  // A pipe or a file isn't on the terminal, so what is written to it is not in the way of the board.
+  if (!stdout.isTTY) return withBoard;
+  return { ...withBoard, stdout: above(stdout), rawStdout: rawStdout && above(rawStdout) };
 }

@@ -25,15 +25,11 @@ export function renderTable<Row>(
     cells: rows.map((row) => cell(row, theme)),
   }));
   const laidOut = width === undefined ? forPipe(filled) : forTerminal(filled, theme, width);
-  return ['headings', ...rows]
-    .map(
-      (_, at) =>
-        `${laidOut
-          .map((texts) => texts[at])
-          .join(gap)
-          .trimEnd()}\n`,
-    )
-    .join('');
+  const lines = ['the headings', ...rows].map((_, index) => {
+    const texts = laidOut.map((column) => column[index]);
+    return texts.join(gap).trimEnd();
+  });
+  return lines.map((line) => `${line}\n`).join('');
 }
 
 const gap = '  ';

@@ -41,8 +41,11 @@ const ascii = {
   ellipsis: '...',
 };
 
-interface ThemeOptions extends Pick<Invocation, 'unicode'>, Partial<Pick<Invocation, 'withFlags'>> {
+interface ThemeOptions {
   colors: boolean;
+  unicode: boolean;
+  /** Adds to a command the flags that it needs. By default none. */
+  withFlags?(command: string): string;
 }
 
 let chalk: ChalkInstance | undefined;

@@ -44,7 +44,7 @@ export function parseApiKeyCommand(text: string): Parsed<string> {
 export function parseBaseUrl(text: string): Parsed<string> {
   const flaw = flawOfBaseUrl(text);
   const url = localUrl(text);
-  if (flaw) return { flaw, ...(url && { hint: `did you mean ${url}?` }) };
+  if (flaw) return { flaw, hint: url && `did you mean ${url}?` };
   const { origin, pathname } = new URL(text);
   return { value: origin + trimSlashes(trimSlashes(pathname).replace(/\/v0$/, '')) };
 }
@@ -85,7 +85,7 @@ function flawOfBaseUrl(text: string): string | undefined {
 export function parseProject(text: string): Parsed<string> {
   if (isUuid(text)) return { value: text.toLowerCase() };
   const dashed = withDashes(text);
-  return { flaw: 'is not a UUID', ...(dashed && { hint: `did you mean ${dashed}?` }) };
+  return { flaw: 'is not a UUID', hint: dashed && `did you mean ${dashed}?` };
 }
 
 /** What the service may do with an idempotency key that it has seen before. */

@@ -98,7 +98,7 @@ export async function runHook(
 
 // Linux can't start a process with a variable of more than 128 KiB or with NUL in one.
 const maxVariable = 32_000;
-const valueOf = (text: unknown) =>
+const variableValue = (text: unknown) =>
   String(text ?? '')
     .replaceAll('\0', '')
     .slice(0, maxVariable);
@@ -118,7 +118,9 @@ function variablesOf(
     RUNCTL_EXECUTION_ID: run.executionId,
     RUNCTL_AUTOMATION: run.target.automationName,
   };
-  return Object.fromEntries(Object.entries(variables).map(([name, text]) => [name, valueOf(text)]));
+  return Object.fromEntries(
+    Object.entries(variables).map(([name, text]) => [name, variableValue(text)]),
+  );
 }
 
 /**

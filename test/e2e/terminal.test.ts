@@ -32,6 +32,14 @@ describe('a watch on a terminal', () => {
     expect(text).not.toContain('RUNNING');
   });
 
+  test('is reported in plain lines with CI set', async () => {
+    const short = { automations: { '*': { duration: '1ms' } } };
+    const screen = await onScreen(['trigger', 'nightly', ...watching], short, { env: { CI: 'true' } });
+    const { code, text } = await atTheEnd(screen);
+    expect([code, text]).toEqual([0, expect.stringMatching(/ \+0000 nightly COMPLETED$/m)]);
+    expect(screen.written()).not.toContain('\u001B');
+  });
+
   test('leaves no part of the board of several runs after Ctrl-C, and names each run', async () => {
     const names = ['a-name-of-some-length', 'another-name-of-some-length', 'c'];
     const screen = await onScreen(['trigger', ...names, ...watching], going, { columns: 120 });

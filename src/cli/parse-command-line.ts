@@ -54,7 +54,7 @@ export function parse(
     if (error.code === 'commander.unknownCommand' && command === program) {
       throw isHelpCommand ? unknownTopic(line) : unknownCommand(line, 'see `runctl --help`');
     }
-    throw problemOf(error, line, whenMissing);
+    throw commandLineProblem(error, line, whenMissing);
   }
   const options = command.optsWithGlobals() as ParsedCommand['options'];
   return { command, path: pathOf(command), args: command.processedArgs, options };
@@ -143,7 +143,11 @@ function unknownFlag(flag: string, { command }: CommandLine, defaultHint: string
 const withoutDashes = (flag: string) => flag.replace(/^--/, '');
 
 /** The problem for what commander refuses. */
-function problemOf(error: CommanderError, line: CommandLine, whenMissing: WhenMissing): Problem {
+function commandLineProblem(
+  error: CommanderError,
+  line: CommandLine,
+  whenMissing: WhenMissing,
+): Problem {
   const { command } = line;
   const path = pathOf(command);
   const help = `see \`runctl ${path ? `${path} ` : ''}--help\``;

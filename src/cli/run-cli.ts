@@ -72,7 +72,7 @@ export async function runCli(
     // An API key may have been typed in the place of another argument, so it is hidden before the
     // message is printed.
     for (const word of misplacedApiKeys(argv)) context.secrets.protect(word);
-    return fail(error, call);
+    return endWithProblem(error, call);
   }
 }
 
@@ -170,15 +170,15 @@ function exitCodeNow(result: Result, { signal, stdout }: Invocation): number {
 }
 
 /** Prints the problem, and returns its exit code. */
-function fail(error: unknown, { command, output, invocation }: Call): number {
+function endWithProblem(error: unknown, { command, output, invocation }: Call): number {
   const problem = error instanceof Problem ? error : bugProblem(error);
   const triggersRuns = command && detailsOf(command).triggersRuns;
-  const triggerInfo = triggersRuns ? triggerInfoOf(problem) : undefined;
+  const triggerInfo = triggersRuns ? triggerInfoOfProblem(problem) : undefined;
   return end({ outcomes: [{ kind: 'problem', problem, triggerInfo }] }, output, invocation);
 }
 
 /** The `trigger` field for a command that failed before it sent a trigger. */
-function triggerInfoOf(problem: Problem): TriggerInfo {
+function triggerInfoOfProblem(problem: Problem): TriggerInfo {
   const isInDoubt = mayHaveStarted(problem);
   return {
     attribution: isInDoubt ? 'in_doubt' : 'no_run',

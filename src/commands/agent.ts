@@ -73,7 +73,7 @@ define(agentStatus, {
     const answer = await service.status({ agentId, executionId }, context.signal);
     if (answer.kind === 'fault') {
       const message = `the status of run ${executionId} of agent ${agentId} couldn't be read: ${answer.fault.message}`;
-      throw problemOf(answer.fault, message, context);
+      throw agentProblem(answer.fault, message, context);
     }
     const { status, title = '', message = '', startedAt, completedAt, document } = answer.value;
     const rows: FieldRow[] = [
@@ -125,9 +125,9 @@ function triggerProblem(
 ): Problem {
   const name = `agent ${agentId}`;
   if (deliveryOf(fault) !== 'unknown') {
-    return problemOf(fault, `no run of ${name} was started: ${fault.message}`, context);
+    return agentProblem(fault, `no run of ${name} was started: ${fault.message}`, context);
   }
-  const problem = problemOf(
+  const problem = agentProblem(
     fault,
     `the response to the trigger of ${name} was lost: ${fault.message}; a run may have been started`,
     context,
@@ -141,7 +141,7 @@ function triggerProblem(
   });
 }
 
-function problemOf(fault: Fault, message: string, { signal }: Invocation): Problem {
+function agentProblem(fault: Fault, message: string, { signal }: Invocation): Problem {
   return new Problem({
     fault,
     name: isAborted(fault) ? exitNameOfSignal(signal) : exitNameOfFault(fault),

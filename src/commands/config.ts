@@ -125,7 +125,7 @@ async function configList(options: SettingFlags, context: Invocation): Promise<R
     settings.map(([name, setting]) => [name, documentOfSetting(setting)]),
   );
   const rowsOf = (theme: Theme) =>
-    settings.map(([name, setting]) => [name, textOf(setting, theme)] as const);
+    settings.map(([name, setting]) => [name, settingText(setting, theme)] as const);
   const { config } = readConfigFile(resolveConfigFile(context.env));
   const others = Object.keys(config.profiles ?? {}).filter((name) => name !== shown.profile.value);
   return {
@@ -148,7 +148,7 @@ function documentOfSetting({ text, source, problem }: Resolved): JsonObject {
   };
 }
 
-function textOf({ text, source, problem }: Resolved, theme: Theme): string {
+function settingText({ text, source, problem }: Resolved, theme: Theme): string {
   if (problem) return theme.bad(`refused: ${sanitizeLine(problem.message)}`);
   if (text === undefined) return theme.dim('not set');
   return `${sanitizeLine(text)} ${theme.dim(`(${sanitizeLine(shortSource(source))})`)}`;

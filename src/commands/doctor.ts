@@ -44,7 +44,7 @@ export const doctor = define(command, {
     if (options.tryKey !== undefined) return showKeyTrial(options.tryKey, options, context);
     if (options.yes) throw usageProblem('--yes needs --try-key', 'add `--try-key`');
     const findings = await diagnose(options, context);
-    const problem = problemOf(findings, options);
+    const problem = problemOfChecks(findings, options);
     const printed = findings.filter(({ result }) => !options.quiet || severity[result] > 0);
     // Problems come last, because that is where users look when the command exits.
     printed.sort((one, other) => severity[one.result] - severity[other.result]);
@@ -113,7 +113,10 @@ async function resultOf(run: () => CheckResult | Promise<CheckResult>): Promise<
 const severity = { ok: 0, skipped: 0, warning: 1, failed: 2 };
 
 /** The first check that failed decides, because what failed after it may follow from it. */
-function problemOf(findings: readonly Finding[], options: OutputOptions): Problem | undefined {
+function problemOfChecks(
+  findings: readonly Finding[],
+  options: OutputOptions,
+): Problem | undefined {
   const failedChecks = findings.filter(({ result }) => result === 'failed');
   const [first] = failedChecks;
   if (!first?.exitName) return undefined;

@@ -35,7 +35,7 @@ export async function showOverview(context: Invocation): Promise<Result | number
   return {
     forPeople: {
       text: (theme, { columns = 80 }) =>
-        entries.length > 0 ? linesOf(entries, nowMs, theme, columns) : nothing,
+        entries.length > 0 ? overviewLines(entries, nowMs, theme, columns) : nothing,
       next: '`runctl list` shows every run, `runctl --help` every command',
     },
   };
@@ -95,9 +95,14 @@ const maxLines = 10;
  * Lines such as `✖ FAILED nightly 3h ago: step_failed: Step …  → runctl result 4b7c1234`, where all
  * but the command may be cut.
  */
-function linesOf(entries: readonly Entry[], nowMs: number, theme: Theme, columns: number): string {
+function overviewLines(
+  entries: readonly Entry[],
+  nowMs: number,
+  theme: Theme,
+  columns: number,
+): string {
   const shown = entries.slice(0, maxLines);
-  const texts = shown.map((entry) => textOf(entry, nowMs));
+  const texts = shown.map((entry) => entryText(entry, nowMs));
   const commands = shown.map(commandFor);
   const arrow = `  ${theme.symbols.arrow} `;
   const commandColumns = widest(commands);
@@ -118,7 +123,7 @@ function symbolOf(entry: Entry, theme: Theme): string {
   return colorOfStatus(entry, theme)(symbolOfStatus(entry, theme));
 }
 
-function textOf(entry: Entry, nowMs: number): string {
+function entryText(entry: Entry, nowMs: number): string {
   const run = entry.kind === 'run' ? entry : undefined;
   const ago = formatAgo(nowMs - Date.parse(run?.completedAt ?? run?.statusAt ?? entry.at));
   // An overview polls nothing, so an unfinished run may have finished since.

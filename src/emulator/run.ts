@@ -33,10 +33,10 @@ const finalStatusOf = ({ plan }: EmulatedRun): string => plan.finalStatus ?? 'CO
 export const statusAt = (run: EmulatedRun, nowMs: number): string =>
   isFinished(run, nowMs) ? finalStatusOf(run) : 'RUNNING';
 
-export const creditsOf = ({ plan }: EmulatedRun): number => plan.creditsCharged ?? 12;
+export const emulatedCreditsOf = ({ plan }: EmulatedRun): number => plan.creditsCharged ?? 12;
 
 /** A time as callers see it: by their own clock, from the moment when the run began. */
-const shown = ({ shownAtMs, startedAtMs }: EmulatedRun, atMs: number) =>
+const shownTime = ({ shownAtMs, startedAtMs }: EmulatedRun, atMs: number) =>
   new Date(shownAtMs + atMs - startedAtMs).toISOString();
 
 /** `AutomationExecution` in docs/service.openapi.json. */
@@ -48,10 +48,10 @@ export function executionAt(run: EmulatedRun, nowMs: number): JsonObject {
     status: statusAt(run, nowMs),
     title: null,
     message: null,
-    startedAt: shown(run, startedAtMs),
-    completedAt: isFinished(run, nowMs) ? shown(run, endsAtMs) : null,
-    createdAt: shown(run, startedAtMs),
-    creditsCharged: isFinished(run, nowMs) ? creditsOf(run) : undefined,
+    startedAt: shownTime(run, startedAtMs),
+    completedAt: isFinished(run, nowMs) ? shownTime(run, endsAtMs) : null,
+    createdAt: shownTime(run, startedAtMs),
+    creditsCharged: isFinished(run, nowMs) ? emulatedCreditsOf(run) : undefined,
   };
 }
 
@@ -85,7 +85,7 @@ export function resultAt(run: EmulatedRun, nowMs: number): JsonObject {
       skippedSteps: skipped,
     },
     error: finalStatus === 'COMPLETED' ? null : (plan.error ?? defaultError(finalStatus)),
-    completedAt: shown(run, endsAtMs),
+    completedAt: shownTime(run, endsAtMs),
   };
 }
 

@@ -103,7 +103,7 @@ export function createBoard(
   function boardText(): string {
     // Spinner or indent take two columns, and some terminals wrap a line that fills the last one.
     const columns = Math.max(1, stderr.columns() - 3);
-    const lines = linesOf([...rows.values()].slice(0, maxRows), columns, clock, theme);
+    const lines = boardLines([...rows.values()].slice(0, maxRows), columns, clock, theme);
     if (isSingle) return lines.join('');
     const more =
       rows.size > maxRows ? [cutTo(`and ${rows.size - maxRows} more`, columns, theme)] : [];
@@ -126,7 +126,12 @@ function update(row: BoardRow, event: RunEvent, clock: Clock): void {
 }
 
 /** A line for each row, such as `nightly RUNNING 4m 12s · usually 5m`, with aligned columns. */
-function linesOf(rows: readonly BoardRow[], columns: number, clock: Clock, theme: Theme): string[] {
+function boardLines(
+  rows: readonly BoardRow[],
+  columns: number,
+  clock: Clock,
+  theme: Theme,
+): string[] {
   const maxName = Math.floor(columns / 3);
   const names = rows.map(({ run }) =>
     cutTo(sanitizeLine(run.target.automationName), maxName, theme),

@@ -69,16 +69,16 @@ function runctlOf(
     outcome: publicNameOf(outcomeNameOf(outcome)),
     durationMs: outcome.run && snapshot?.isFinal ? durationMsOf(snapshot) : undefined,
     next: next === undefined ? null : context.secrets.scrub(next),
-    trigger: triggerOf(outcome.triggerInfo, isSafeToRepeat),
-    problem: diagnostic && problemOf(outcome, diagnostic, fault, context),
+    trigger: triggerFieldOf(outcome.triggerInfo, isSafeToRepeat),
+    problem: diagnostic && problemFieldOf(outcome, diagnostic, fault, context),
     warnings: warningsOf(outcome, context),
     activeExecutionId,
-    lastConfirmed: lastConfirmed && lastConfirmedOf(lastConfirmed),
+    lastConfirmed: lastConfirmed && lastConfirmedFieldOf(lastConfirmed),
     ...outcome.fields,
   };
 }
 
-function triggerOf(
+function triggerFieldOf(
   triggerInfo: TriggerInfo | undefined,
   isSafeToRepeat: boolean,
 ): JsonObject | undefined {
@@ -87,13 +87,13 @@ function triggerOf(
   return { ...attributions[attribution], idempotencyKey, safeToRepeat: isSafeToRepeat };
 }
 
-const lastConfirmedOf = ({ snapshot, ageMs }: LastConfirmed) => ({
+const lastConfirmedFieldOf = ({ snapshot, ageMs }: LastConfirmed) => ({
   status: snapshot.status,
   ageMs: Math.max(0, Math.round(ageMs)),
 });
 
 /** A problem may quote a service that sent the API key back, so its texts are scrubbed. */
-function problemOf(
+function problemFieldOf(
   outcome: Outcome,
   { message }: Diagnostic,
   fault: Fault | undefined,

@@ -79,7 +79,7 @@ export async function reportRuns(
         return context.stdout.isTTY && context.stderr.isTTY ? `\n${text}\n` : text;
       },
       note: hasTable ? countsOf(distinct, themeOf(context.stderr, context)) : undefined,
-      next: distinct.length === 1 ? nextOf(distinct[0], hintContext, project) : undefined,
+      next: distinct.length === 1 ? nextStepOfOnly(distinct[0], hintContext, project) : undefined,
     },
   };
 }
@@ -87,7 +87,7 @@ export async function reportRuns(
 const isFinished = (outcome: Outcome): outcome is OutcomeOf<'status'> => outcome.kind === 'status';
 
 /** What to do about the only run, if it failed. */
-function nextOf(
+function nextStepOfOnly(
   outcome: Outcome | undefined,
   hintContext: HintContext,
   project: string | undefined,

@@ -42,7 +42,7 @@ export function createLogReporter(context: Invocation, { quiet }: OutputOptions 
 
   function writeLine(event: RunEvent): void {
     const { target, executionId = '' } = subjectOf(event) ?? {};
-    const text = textOf(event, named.has(executionId));
+    const text = lineTextOf(event, named.has(executionId));
     if (!target || text === undefined) return;
     const nowMs = clock.elapsedMs();
     const earlier = histories.get(executionId) ?? firstLine(startMs);
@@ -99,7 +99,7 @@ const isHeartbeat = (event: RunEvent) =>
  * The text of a line, after the time and the name. `isNamed`: the id of the run was printed before.
  * Undefined for an event that has no line.
  */
-function textOf(event: RunEvent, isNamed: boolean): string | undefined {
+function lineTextOf(event: RunEvent, isNamed: boolean): string | undefined {
   switch (event.event) {
     case 'status': {
       const { run, snapshot, changed } = event;

@@ -34,7 +34,7 @@ export function renderTable<Row>(
 
 const gap = '  ';
 
-const widest = (texts: readonly string[]) =>
+const widestOf = (texts: readonly string[]) =>
   texts.reduce((most, text) => Math.max(most, widthOf(text)), 0);
 
 interface FilledColumn {
@@ -48,14 +48,14 @@ interface FilledColumn {
 function forPipe(columns: readonly FilledColumn[]): string[][] {
   return columns.map(({ heading, cells }, at) => {
     const isLast = at === columns.length - 1;
-    const texts = [heading, ...cells.map(({ text }) => (isLast ? text : wordOf(text)) || '-')];
-    const width = widest(texts);
+    const texts = [heading, ...cells.map(({ text }) => (isLast ? text : asOneWord(text)) || '-')];
+    const width = widestOf(texts);
     return texts.map((text) => padTo(text, width));
   });
 }
 
 /** `1m 12s` becomes `1m12s`, and `5m ago` becomes `5m`. Most cells are a word already. */
-const wordOf = (text: string) => (/\s/.test(text) ? joinWords(text) : text);
+const asOneWord = (text: string) => (/\s/.test(text) ? joinWords(text) : text);
 
 const joinWords = (text: string) =>
   text
@@ -84,7 +84,7 @@ function forTerminal(columns: readonly FilledColumn[], theme: Theme, width: numb
       })),
     ];
     const taken = Math.min(
-      widest(shown.map(({ text }) => text)),
+      widestOf(shown.map(({ text }) => text)),
       isLast ? columnsLeft : Math.floor(width / 3),
     );
     if (taken > columnsLeft || (isLast && columnsLeft < minOfLast)) return [];

@@ -24,7 +24,9 @@ export function createDebugTransport(
       count += 1;
       const number = count;
       const startMs = nowMs();
-      write(`#${number} ${request.method} ${origin}${request.path}${shown(request.headers)}`);
+      write(
+        `#${number} ${request.method} ${origin}${request.path}${shownHeaderText(request.headers)}`,
+      );
       const exchange = await inner.exchange(request, signal);
       write(`#${number} ${outcomeOf(exchange)} after ${Math.round(nowMs() - startMs)} ms`);
       return exchange;
@@ -36,7 +38,7 @@ function outcomeOf(exchange: Exchange): string {
   if (exchange.kind === 'response') {
     const { status, headers, body, truncated } = exchange.response;
     const cut = truncated ? ' (cut)' : '';
-    return `${status}, ${body.length} bytes${cut}${shown(headers)}`;
+    return `${status}, ${body.length} bytes${cut}${shownHeaderText(headers)}`;
   }
   const { reason, sent, error } = exchange.failure;
   const detail = error instanceof Error ? `: ${error.message}` : '';
@@ -44,7 +46,7 @@ function outcomeOf(exchange: Exchange): string {
   return `no response (${reason}${detail}), the request was ${wasSent},`;
 }
 
-function shown(headers: Headers): string {
+function shownHeaderText(headers: Headers): string {
   return shownHeaders
     .flatMap((name) => valuesOf(headers, name).map((value) => ` ${name}=${value}`))
     .join('');

@@ -62,14 +62,14 @@ export function runIdIn(
   const { length } = target.split('/');
   const owner = segments.slice(0, length).join('/');
   const [word, id] = segments.slice(length);
-  return word === 'executions' && id && isAlike(owner, target) ? decoded(id) : undefined;
+  return word === 'executions' && id && isSamePath(owner, target) ? decodedIfValid(id) : undefined;
 }
 
 /** Compares paths whose percent-encoding and case may differ. */
-const isAlike = (path: string, ofTarget: string) =>
-  decoded(path)?.toLowerCase() === decodeURIComponent(ofTarget).toLowerCase();
+const isSamePath = (path: string, ofTarget: string) =>
+  decodedIfValid(path)?.toLowerCase() === decodeURIComponent(ofTarget).toLowerCase();
 
-function decoded(text: string): string | undefined {
+function decodedIfValid(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
   } catch {

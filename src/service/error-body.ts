@@ -123,12 +123,12 @@ const isCode = (value: string) => /^[A-Za-z][\w.-]{0,79}$/.test(value);
 /** `runAlreadyActive` or `run_already_active`, but not `Conflict`. */
 const isIdentifier = (value: string) => /^[a-z]+([A-Z_][a-zA-Z]*)+$/.test(value);
 const isProblemType = (value: string) => /[/#:]([\w.-]+)$/.test(value) && value !== 'about:blank';
-const lettersOf = (text: string) => text.toLowerCase().replace(/[_\s-]/g, '');
+const withoutSeparators = (text: string) => text.toLowerCase().replace(/[_\s-]/g, '');
 
 function mentions(text: string, code: string): boolean {
-  const wanted = lettersOf(code);
+  const wanted = withoutSeparators(code);
   const words = [text, ...text.split(/[^\w-]+/)];
-  return words.some((word) => lettersOf(word) === wanted);
+  return words.some((word) => withoutSeparators(word) === wanted);
 }
 
 /** How much of a page is read. */

@@ -81,13 +81,13 @@ function certificateAtFault(code: string, leaf: DetailedPeerCertificate): Certif
   };
   const atFault = chain.find((each) => isInvalid[code]?.(each)) ?? chain.at(-1) ?? leaf;
   return {
-    name: nameOf(atFault.subject),
-    issuer: nameOf(atFault.issuer),
+    name: commonNameOf(atFault.subject),
+    issuer: commonNameOf(atFault.issuer),
     isOfHost: atFault === leaf,
     isAlone: chain.length === 1,
   };
 }
 
 /** A subject may have several common names. */
-const nameOf = ({ CN, O }: DetailedPeerCertificate['subject']): string =>
+const commonNameOf = ({ CN, O }: DetailedPeerCertificate['subject']): string =>
   String([CN ?? O ?? 'no name'].flat()[0]).slice(0, 100);

@@ -95,7 +95,7 @@ export function createRequester(options: HttpOptions) {
       scrub,
       read(document) {
         const value = read(document);
-        return value && withoutSecrets(value, scrub);
+        return value && withScrubbedMessages(value, scrub);
       },
       runIdIn: (location) => runIdIn(location, { url: origin + path, baseUrl, target }),
     });
@@ -124,7 +124,10 @@ function headersOf(
  * Hides the API key in these texts, because a service may repeat it in a message. The document and
  * the output stay as they were sent.
  */
-function withoutSecrets<T extends WithMessages>(value: T, scrub: (text: string) => string): T {
+function withScrubbedMessages<T extends WithMessages>(
+  value: T,
+  scrub: (text: string) => string,
+): T {
   const { status, title, message, error } = value;
   return {
     ...value,

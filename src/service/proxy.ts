@@ -108,10 +108,11 @@ function parseProxy(text: string): Omit<ProxySettings, 'variable'> | undefined {
 /** Throws if they are percent-encoded and not UTF-8. */
 function credentialsIn({ username, password }: URL): string | undefined {
   if (!username && !password) return undefined;
-  return `${decoded(username)}:${decoded(password)}`;
+  return `${percentDecoded(username)}:${percentDecoded(password)}`;
 }
 
 const parsedUrl = (text: string) => (URL.canParse(text) ? new URL(text) : undefined);
 
 /** Percent-decoded. A `%` that begins no escape stays, as in curl. */
-const decoded = (text: string) => decodeURIComponent(text.replace(/%(?![\da-f]{2})/gi, '%25'));
+const percentDecoded = (text: string) =>
+  decodeURIComponent(text.replace(/%(?![\da-f]{2})/gi, '%25'));

@@ -57,7 +57,7 @@ async function resolveAll(
   profile: CurrentProfile,
   context: Invocation,
 ): Promise<Settings> {
-  warnOf(profile, context);
+  warnOfProfile(profile, context);
   const others = resolveOthers(flags, context.env, profile);
   const apiKey = await resolveApiKey(flags.apiKeyFile, others.apiKeyCommand, profile, context);
   const isStored =
@@ -68,7 +68,7 @@ async function resolveAll(
   };
 }
 
-function warnOf(
+function warnOfProfile(
   { exposedPath, untrustedProblem, unknown }: CurrentProfile,
   { reporter, stderr }: Invocation,
 ): void {

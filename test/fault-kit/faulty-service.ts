@@ -1,6 +1,6 @@
 import { htmlReply, jsonReply, type Refusal, type Reply, refusalReply, refusals } from '../../src/emulator/reply.ts';
 import { type Route, routeOf, type ServiceRequest } from '../../src/emulator/request.ts';
-import { creditsOf, isFinished, resultAt } from '../../src/emulator/run.ts';
+import { emulatedCreditsOf, isFinished, resultAt } from '../../src/emulator/run.ts';
 import { type AutomationPlan, createService, type EmulatedResponse, type Now } from '../../src/emulator/service.ts';
 import { fullNameOf, type Target } from '../../src/run/run.ts';
 import { type Fault, type Plan, type Scenario, toMs } from './scenario.ts';
@@ -81,7 +81,7 @@ export function createFaultyService(scenario: Scenario, apiKey: string, random: 
 
   function balance({ emulatedMs }: Now): number {
     const finished = service.runs().filter((run) => isFinished(run, emulatedMs));
-    return finished.reduce((left, run) => left - creditsOf(run), credits ?? Number.POSITIVE_INFINITY);
+    return finished.reduce((left, run) => left - emulatedCreditsOf(run), credits ?? Number.POSITIVE_INFINITY);
   }
 
   function activeIdFor({ body }: Reply, target: Target, now: Now): string | undefined {

@@ -78,6 +78,7 @@ const guarded = (sink: Sink): Sink => ({
   write: (text) => sink.write(withoutCommands(text)),
 });
 
+/** The same context, whose signal also aborts with this one. */
 export const endedBy = <C extends Context>(context: C, signal: AbortSignal): C => ({
   ...context,
   signal: AbortSignal.any([context.signal, signal]),

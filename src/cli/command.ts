@@ -50,8 +50,10 @@ export function define<Args extends unknown[], Own extends OptionValues>(
   return ofCommand.run ? command.action(() => {}) : command;
 }
 
+/** What `define` has added to a command. */
 export const detailsOf = (command: CommandUnknownOpts): Details => details.get(command) ?? {};
 
+/** The subcommand with this name or alias. */
 export const findCommand = (
   { commands }: CommandUnknownOpts,
   word: string,
@@ -61,6 +63,7 @@ export const findCommand = (
 /** A dash alone is an operand: by convention it means standard input. */
 export const isFlag = (word: string): boolean => word.startsWith('-') && word !== '-';
 
+/** The option with this short or long flag, such as `-q` or `--quiet`. */
 export const findOption = (options: readonly Option[], flag: string): Option | undefined =>
   options.find(({ short, long }) => flag === short || flag === long);
 

@@ -37,6 +37,7 @@ export const selectionHelp = `${automationHelp} (default: all)`;
 export const runHelp =
   'run id or a prefix of it, automation (its last run), <projectId>/<name>/<executionId>, or @last (the default on a terminal)';
 
+/** A duration as it is typed: `1h30m`. */
 export const asTyped = (ms: number) => formatDuration(ms).replace(' ', '');
 
 const giveUpAfterOption = (

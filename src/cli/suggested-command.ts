@@ -17,6 +17,7 @@ const connects = (line: string): boolean =>
   /^runctl (?!(completion|config(?! list)|emulator|explain|help|version)\b)\w/.test(line) &&
   !/ --help\b/.test(line);
 
+/** The forwarded flags among these options, each with a blank before it. */
 export function connectionFlags(options: Readonly<Record<string, unknown>>): string {
   return forwardedFlags
     .filter(({ key }) => typeof options[key] === 'string')

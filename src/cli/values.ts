@@ -66,12 +66,14 @@ const dayExamples = (text: string) =>
 /** Parses a duration into milliseconds; `0` needs no unit. */
 export const durationOrZero = (text: string) => (text === '0' ? 0 : duration(text));
 
+/** Parses a duration above 0 into milliseconds. */
 export function positiveDuration(text: string): number {
   const ms = duration(text);
   if (ms === 0) throw new InvalidArgumentError('it must be more than 0');
   return ms;
 }
 
+/** Returns a parser of whole numbers within these limits. */
 export const whole = (least: number, most: number) => (text: string) => {
   refuseNegative(text);
   const number = Number(text);
@@ -93,6 +95,7 @@ export function positive(text: string): number {
   return number;
 }
 
+/** Parses the paths of `--field`, which may be joined by commas, and adds them to earlier ones. */
 export function fieldPath(text: string, earlier: string[] = []): string[] {
   const paths = text.split(',').map((path) => path.trim().replace(/^\./, ''));
   if (paths.some((path) => path.startsWith('-') || path.split('.').includes(''))) {
@@ -104,6 +107,7 @@ export function fieldPath(text: string, earlier: string[] = []): string[] {
 /** The placeholder that stands for the project and the name in an idempotency key. */
 export const automationPlaceholder = '{automation}';
 
+/** Checks an idempotency key, which may contain `{automation}`. */
 export function idempotencyKey(text: string): string {
   if (text === '') throw new InvalidArgumentError('is a variable unset?');
   if (/[<>{}$]/.test(text.replaceAll(automationPlaceholder, '')))
@@ -117,6 +121,7 @@ export function idempotencyKey(text: string): string {
   return text;
 }
 
+/** Checks the name of an automation. */
 export function automation(text: string): string {
   const { flaw } = flawOfAutomation(text) ?? {};
   if (flaw !== undefined) throw new InvalidArgumentError(`it ${flaw}`);
@@ -134,6 +139,7 @@ function statusWord(word: string): string {
   return nonEmpty(word);
 }
 
+/** Checks that a text is not empty. */
 export function nonEmpty(text: string): string {
   if (text === '') throw new InvalidArgumentError("it can't be empty");
   return text;

@@ -60,6 +60,7 @@ export function splitLine(line: string): TypedLine {
   return { words: [...words, word ?? ''], quote };
 }
 
+/** The candidates, one per line, as the script of this shell reads them. */
 export function printCandidates(candidates: Candidate[], shell: Shell, line: TypedLine): string {
   return candidates
     .filter(({ value }) => isPrintable(value))

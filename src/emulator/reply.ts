@@ -48,14 +48,17 @@ export const refusals = {
   noCredits: { status: 402, code: 'insufficientCredits', message: 'The AI credit balance is 0' },
 } satisfies Record<string, Refusal>;
 
+/** A response with a JSON document. */
 export function jsonReply(status: number, document: unknown, headers?: Reply['headers']): Reply {
   const type = { 'content-type': 'application/json; charset=utf-8' };
   return { status, headers: { ...type, ...headers }, body: JSON.stringify(document) };
 }
 
+/** The response of the service to a request that it refuses. */
 export const refusalReply = ({ status, code, message, headers }: Refusal): Reply =>
   jsonReply(status, { code, message }, headers);
 
+/** A response with an HTML page, such as a gateway sends. */
 export function htmlReply(status: number, sentence: string): Reply {
   const body = `<!doctype html><html><head><title>${status}</title></head><body><h1>${sentence}</h1></body></html>`;
   return { status, headers: { 'content-type': 'text/html; charset=utf-8' }, body };

@@ -30,9 +30,11 @@ export const isFinished = ({ endsAtMs }: EmulatedRun, nowMs: number): boolean =>
 
 const finalStatusOf = ({ plan }: EmulatedRun): string => plan.finalStatus ?? 'COMPLETED';
 
+/** The status of a run at this time of the emulator's clock. */
 export const statusAt = (run: EmulatedRun, nowMs: number): string =>
   isFinished(run, nowMs) ? finalStatusOf(run) : 'RUNNING';
 
+/** The credits that the run costs. */
 export const emulatedCreditsOf = ({ plan }: EmulatedRun): number => plan.creditsCharged ?? 12;
 
 /** A time as callers see it: by their own clock, from the moment when the run began. */

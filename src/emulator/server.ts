@@ -112,6 +112,7 @@ async function readRequest(incoming: IncomingMessage): Promise<ServiceRequest | 
   };
 }
 
+/** Sends a complete reply, with its length. */
 export function sendWhole(response: ServerResponse, { status, headers, body }: Reply): void {
   response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
 }

@@ -33,6 +33,7 @@ export function renderFields(
     .join('');
 }
 
+/** The status of a run and its other facts, one per line. `usual` is such as `usually 5m`. */
 export function renderStatus(
   {
     run,

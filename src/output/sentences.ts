@@ -66,6 +66,7 @@ const harmless: readonly WarningName[] = [
   'unknown_status',
 ];
 
+/** Whether `--quiet` prints this event. */
 export const isShownQuietly = (event: RunEvent): boolean =>
   event.event === 'warning' && !harmless.includes(event.name);
 

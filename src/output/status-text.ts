@@ -30,6 +30,7 @@ export interface ShownStatus {
   isFinal: boolean;
 }
 
+/** The style of a status: one color for a run that is active, one for success, one for failure. */
 export function colorOfStatus(
   { status, isFinal }: ShownStatus,
   theme: Theme,
@@ -42,6 +43,7 @@ export function colorOfStatus(
 export const markedStatus = (shown: ShownStatus, theme: Theme): string =>
   colorOfStatus(shown, theme)(`${symbolOfStatus(shown, theme)} ${sanitizeLine(shown.status)}`);
 
+/** The symbol of a status, which means the same as its color. */
 export function symbolOfStatus({ status, isFinal }: ShownStatus, { symbols }: Theme): string {
   if (!isFinal) return symbols.running;
   return isSuccess(status) ? symbols.ok : symbols.bad;
@@ -61,6 +63,7 @@ export function withoutStatus({ triggerInfo }: Outcome): string {
   }
 }
 
+/** Such as `last confirmed RUNNING 5m ago`. */
 export function lastConfirmedText(lastConfirmed: LastConfirmed | undefined): string {
   if (!lastConfirmed) return 'not confirmed yet';
   return `last confirmed ${sanitizeLine(lastConfirmed.snapshot.status)} ${formatAgo(lastConfirmed.ageMs)}`;
@@ -74,6 +77,7 @@ export function creditsOf({ isFinal, creditsCharged }: RunSnapshot): string | un
   return isFinal ? unknown : undefined;
 }
 
+/** How long a run took, such as `4m 12s`. Undefined if its times are not known. */
 export function durationOf(run: Parameters<typeof durationMsOf>[0]): string | undefined {
   const tookMs = durationMsOf(run);
   return tookMs === undefined ? undefined : formatDuration(tookMs);

@@ -9,6 +9,7 @@ export const widthOf = (text: string): number =>
 // other, string-width compiles an expression of all emoji, which takes 100 ms of CPU.
 const narrow = /^[ -~À-ſ·–…→●⚠✔✖]*$/;
 
+/** The text with blanks at its end, so that it takes this number of columns or more. */
 export const padTo = (text: string, columns: number): string =>
   text + ' '.repeat(Math.max(0, columns - widthOf(text)));
 

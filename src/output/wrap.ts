@@ -22,6 +22,7 @@ export const wrapOptionsOf = ({ isTTY, columns }: Sink): WrapOptions =>
 
 const widthOfWord = (word: string) => stripVTControlCharacters(word).length;
 
+/** The columns of the widest word. */
 export const widestWord = (words: readonly string[]): number =>
   Math.max(0, ...words.map(widthOfWord));
 

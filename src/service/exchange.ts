@@ -12,6 +12,7 @@ export interface HttpRequest {
 /** Names are in lower case. A repeated header is a list. */
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
+/** The values of a header. Empty if there is none of this name. */
 export const valuesOf = (headers: Headers, name: string): readonly string[] =>
   [headers[name] ?? []].flat();
 

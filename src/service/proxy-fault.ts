@@ -11,11 +11,14 @@ export class ProxyFailure extends Error {
   }
 }
 
+/** Whether the request failed before the tunnel through the proxy was open. */
 export const isOfProxy = (causes: Cause[]) => causes.some(({ code }) => code === 'PROXY');
 
+/** The proxy in a message, without its credentials. */
 export const proxyNameOf = ({ origin, variable }: ProxySettings) =>
   `the proxy ${new URL(origin).host} (${variable})`;
 
+/** What to do if the proxy can't be reached. */
 export const proxyHint = ({ variable }: ProxySettings) =>
   `check ${variable}; hosts that need no proxy go in NO_PROXY`;
 

@@ -13,6 +13,7 @@ export interface Tunnels {
   destroy(): void;
 }
 
+/** Prepares tunnels through an HTTP or a SOCKS proxy. Nothing is connected until one is opened. */
 export async function openTunnels(
   proxy: ProxySettings,
   toProxy: WatchedConnect,

@@ -74,6 +74,10 @@ export function acceptApiKey(text: string, source: string, { secrets }: Context)
   return parseSetting('apiKey', text, source);
 }
 
+/**
+ * Reads the API key from standard input, or asks for it on a terminal. Throws the interrupted
+ * problem.
+ */
 export async function readApiKeyInput(source: string, context: Context): Promise<Given<string>> {
   const stdin = context.stdin();
   if (!stdin.isTTY)

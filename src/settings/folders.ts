@@ -17,10 +17,13 @@ const bases = {
 /** The folder of config.json; undefined if there is no home folder. */
 export const findConfigFolder = (env: Env) => findFolder('configFolder', env);
 
+/** The folder of the journal; undefined if there is no home folder. */
 export const findStateFolder = (env: Env) => findFolder('stateFolder', env);
 
+/** The path of the journal's folder. Throws a usage problem if the variable is invalid. */
 export const resolveStateFolder = (env: Env): string | undefined => findStateFolder(env)?.value;
 
+/** The path of config.json. Throws a usage problem if the variable is invalid. */
 export function resolveConfigFile(env: Env): string | undefined {
   const folder = findConfigFolder(env);
   return folder && join(folder.value, 'config.json');

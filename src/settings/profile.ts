@@ -130,10 +130,12 @@ export function checkProfileName({ name, source }: ChosenProfile): void {
 /** A source without the path of the config file, for output that shows the path elsewhere. */
 export const shortSource = (source = '') => source.replace(/^(profile ".*") in .*$/s, '$1');
 
+/** The source of a stored setting: `profile "prod" in /home/…/config.json`. */
 export function sourceOf(profile: string, path: string | undefined): string {
   return `profile ${quote(profile)} in ${path}`;
 }
 
+/** The config with changes to one profile, which is added if it is new. */
 export function withProfile(
   config: ConfigFile,
   { name }: ChosenProfile,

@@ -219,5 +219,6 @@ export function valueIfGiven<Value>({ value, problem }: Resolved<Value>): Value 
   return value;
 }
 
+/** The source of a setting that a flag gave, such as `flag --base-url`. */
 export const flagSource = (key: SettingKey) =>
   `flag ${(settingTable[key] as Setting).flag?.split(' ')[0]}`;

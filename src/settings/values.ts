@@ -10,6 +10,7 @@ import { parseDuration } from '../system/time-text.ts';
  */
 export type Parsed<Value> = { value: Value; text?: string } | { flaw: string; hint?: string };
 
+/** Checks an API key. */
 export function parseApiKey(text: string): Parsed<string> {
   const flaw = flawOfApiKey(text);
   return flaw ? { flaw } : { value: text };
@@ -30,6 +31,7 @@ function flawOfApiKey(apiKey: string): string | undefined {
   return undefined;
 }
 
+/** Checks a shell command that prints the API key. */
 export function parseApiKeyCommand(text: string): Parsed<string> {
   if (text.trim() === '') return { flaw: 'is empty' };
   return /\p{Cc}/u.test(text)
@@ -82,6 +84,7 @@ function flawOfBaseUrl(text: string): string | undefined {
   return undefined;
 }
 
+/** Parses the id of a project into lower case. */
 export function parseProject(text: string): Parsed<string> {
   if (isUuid(text)) return { value: text.toLowerCase() };
   const dashed = withDashes(text);
@@ -92,6 +95,7 @@ export function parseProject(text: string): Parsed<string> {
 const keyTreatments = ['honored', 'ignored'] as const;
 export type KeyTreatment = (typeof keyTreatments)[number];
 
+/** Parses `honored` or `ignored`, in any case of letters. */
 export function parseKeyTreatment(text: string): Parsed<KeyTreatment> {
   const value = keyTreatments.find((treatment) => treatment === text.toLowerCase());
   return value === undefined ? { flaw: `must be ${keyTreatments.join(' or ')}` } : { value };

@@ -27,6 +27,7 @@ export function sanitize(text: string): string {
     .replace(unsafe(), '');
 }
 
+/** The sanitized text on one line. */
 export function sanitizeLine(text: string): string {
   return sanitize(text).replace(/\s+/g, ' ').trim();
 }

@@ -37,6 +37,7 @@ function inUnits(ms: number, large: keyof typeof unitsMs, small?: keyof typeof u
   return few > 0 ? `${many}${large} ${few}${small}` : `${many}${large}`;
 }
 
+/** A duration in whole seconds. */
 export const formatAge = (ms: number): string =>
   formatDuration(Math.floor(ms / unitsMs.s) * unitsMs.s);
 

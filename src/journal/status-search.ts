@@ -4,10 +4,10 @@ import { escapeRegExp } from '../system/regexp.ts';
 import { type JournalRecord, parseLines } from './records.ts';
 
 // Parsing the lines of a year takes ten times as long as searching them. So the first reading only
-// finds the ids of the runs and the idempotency keys of the triggers that may have the status, and
-// the second reading parses their lines. It may find too many, because their records are folded
-// afterwards, but never too few. Lines are searched in the form in which `JSON.stringify` writes
-// them.
+// finds the runs and the triggers that may have the status, and the second reading parses their
+// lines. It may find too many, because their records are folded afterwards, but never too few, and
+// of a run or a trigger that it finds it reads every record. Lines are searched in the form in which
+// `JSON.stringify` writes them.
 
 export interface StatusSearch {
   /** In upper case. */
@@ -22,10 +22,10 @@ export interface StatusSearch {
 /** The lines of one file after the other, oldest first. */
 type ReadLines = () => Iterable<string[]>;
 
-/** The ids of runs, and the idempotency keys of triggers. */
+/** The ids of runs, and the triggers as `triggerIn` gives them. */
 interface Ids {
   runs: Set<string>;
-  keys: Set<string>;
+  triggers: Set<string>;
 }
 
 /** If so many runs have the status, parsing every line is faster than searching for them. */
@@ -37,7 +37,7 @@ export function* recordsWithStatus(
   read: ReadLines,
 ): Generator<JournalRecord> {
   const ids = findIds(search, read);
-  if (ids.runs.size === 0 && ids.keys.size === 0) return;
+  if (ids.runs.size === 0 && ids.triggers.size === 0) return;
   if (ids.runs.size >= manyRuns) {
     yield* parseLines(read());
     return;
@@ -45,13 +45,13 @@ export function* recordsWithStatus(
   for (const lines of read()) yield* parseLines([lines.filter((line) => isAbout(ids, line))]);
 }
 
-const isAbout = ({ runs, keys }: Ids, line: string): boolean =>
+const isAbout = ({ runs, triggers }: Ids, line: string): boolean =>
   (runs.size > 0 && runs.has(idIn(line, runLabel))) ||
-  (keys.size > 0 && keys.has(idIn(line, keyLabel)));
+  (triggers.size > 0 && triggers.has(triggerIn(line)));
 
 function findIds(search: StatusSearch, read: ReadLines): Ids {
   const { otherRuns = [] } = search;
-  const ids: Ids = { runs: new Set(otherRuns.map(idOf)), keys: new Set() };
+  const ids: Ids = { runs: new Set(otherRuns.map(idOf)), triggers: new Set() };
   const finders = findersFor(search, ids);
   if (finders.length === 0) return ids;
   for (const lines of read()) {
@@ -70,7 +70,7 @@ interface Finder {
 
 function findersFor({ statuses = [], isUnfinished, baseUrl }: StatusSearch, ids: Ids): Finder[] {
   const finders: Finder[] = [];
-  const written = statuses.filter((status) => status !== 'RUNNING' && status !== 'UNKNOWN');
+  const written = statuses.filter((status) => status !== 'RUNNING');
   if (written.length > 0) finders.push(createStatusFinder(written, ids));
   if (isUnfinished ?? statuses.includes('RUNNING')) {
     finders.push(createUnfinishedFinder(baseUrl, ids));
@@ -90,8 +90,7 @@ function createStatusFinder(words: readonly string[], { runs }: Ids): Finder {
   );
   return {
     read(line) {
-      const id = pattern.test(line) ? idIn(line, runLabel) : '';
-      if (id !== '') runs.add(id);
+      if (pattern.test(line)) addRunIn(line, runs);
     },
   };
 }
@@ -120,19 +119,20 @@ function createUnfinishedFinder(baseUrl: string | undefined, { runs }: Ids): Fin
 }
 
 /** The triggers that weren't accepted. One that was has a run for good. */
-function createUnresolvedFinder({ keys }: Ids): Finder {
-  const unresolved = new Map<string, string>();
+function createUnresolvedFinder({ runs, triggers }: Ids): Finder {
   const accepted = new Set<string>();
+  const all = new Set<string>();
   return {
     read(line) {
-      const isTriggered = line.includes('"type":"triggered"');
-      if (!isTriggered && !line.includes('"type":"accepted"')) return;
-      const trigger = triggerIn(line);
-      if (isTriggered) unresolved.set(trigger, idIn(line, keyLabel));
-      else if (isWhole(line)) accepted.add(trigger);
+      if (line.includes('"type":"triggered"')) all.add(triggerIn(line));
+      else if (line.includes('"type":"accepted"')) {
+        if (isWhole(line)) accepted.add(triggerIn(line));
+        // Of a run that is read with its trigger, every record is wanted.
+        else addRunIn(line, runs);
+      }
     },
     end() {
-      for (const [trigger, key] of unresolved) if (!accepted.has(trigger)) keys.add(key);
+      for (const trigger of all) if (!accepted.has(trigger)) triggers.add(trigger);
     },
   };
 }
@@ -151,13 +151,22 @@ function idIn(line: string, label: string): string {
   return line.slice(start, line.indexOf('"', start)).toLowerCase();
 }
 
+function addRunIn(line: string, runs: Set<string>): void {
+  const id = idIn(line, runLabel);
+  if (id !== '') runs.add(id);
+}
+
 const idOf = ({ executionId }: RunEntry): string =>
   idIn(`${runLabel}${JSON.stringify(executionId).slice(1)}`, runLabel);
 
-/** The base URL, the automation and the idempotency key, as they are written. */
+/**
+ * The base URL, the automation and the idempotency key, as they are written, or an empty text. A
+ * key with an escape is cut, and means others, too.
+ */
 function triggerIn(line: string): string {
-  const end = line.indexOf('"', line.indexOf(keyLabel) + keyLabel.length);
-  return line.slice(line.indexOf('"baseUrl":'), end);
+  const at = line.indexOf(keyLabel);
+  if (at === -1) return '';
+  return line.slice(line.indexOf('"baseUrl":'), line.indexOf('"', at + keyLabel.length));
 }
 
 /** A torn line is no record, and an id that is cut means others, too. */

@@ -130,6 +130,12 @@ describe('the runs', () => {
     expect([...open().entries({ target: nightly }), ...open().entries({ automations: [nightly] })]).toEqual([]);
   });
 
+  test('that have finished are not RUNNING because their idempotency key is unresolved for another automation', () => {
+    const { open } = journalOf(triggered(1), accepted(1), status(1, 'COMPLETED'), triggered(1, weekly));
+    const [unresolved, ...others] = open().entries({ baseUrl, statuses: ['RUNNING', 'UNKNOWN'] });
+    expect([unresolved, others]).toMatchObject([{ kind: 'unresolved', target: weekly }, []]);
+  });
+
   test.each([undefined, true])('come newest first, also if an older one was only seen (hasRun: %s)', (hasRun) => {
     const records = [status(1, 'FAILED'), triggered(2), accepted(2), status(3, 'FAILED'), triggered(4), accepted(4)];
     const { open } = journalOf(...records.map(first));

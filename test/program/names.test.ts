@@ -1,8 +1,11 @@
 // What is no name is refused for all arguments together, before anything is sent.
 import { mkdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { splitLine } from '../../src/commands/complete.ts';
 import { projectId } from '../fault-kit/start.ts';
+import { failing } from '../helpers/emulator.ts';
 import { withMachine } from '../helpers/machine.ts';
+import { printedCommands } from '../helpers/printed-commands.ts';
 
 const id = '6f1c9f5e-3a53-4c1b-9f0a-0d6f2c1f8a11';
 const blanks = ['', ' ', '\u00A0', '\u3000', '\u200B', '\uFEFF', '\u0085'];
@@ -98,6 +101,18 @@ describe('the name of an automation', () => {
     expect((await run(['trigger', `${projectId}/${name}`])).code).toBe(0);
     expect(emulator.runs()).toMatchObject([{ target: { automationName: name } }]);
   });
+
+  test.each(['nightly', 'a,b', '-nightly', '@last', id])(
+    'is printed with its project unless it can be typed alone, so that the command starts a run of it: %j',
+    async (name) => {
+      const { run, emulator } = await withMachine(failing);
+      const { stderr } = await run(['trigger', `${projectId}/${name}`, '--watch']);
+      const commands = printedCommands(stderr).filter((line) => line.startsWith('runctl trigger'));
+      for (const command of commands) await run(splitLine(command).words.slice(1));
+      const runOfIt = { target: { automationName: name } };
+      expect(emulator.runs()).toMatchObject([runOfIt, runOfIt]);
+    },
+  );
 
   test('can be the name of a command once the journal has it', async () => {
     const { run, ids } = await withMachine({ automations: { '*': { duration: '1ms' } } });

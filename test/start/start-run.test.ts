@@ -277,15 +277,16 @@ describe('--if-active wait', () => {
   interface AfterLostResponse {
     where: string;
     answers: Answer<RunSnapshot>[];
-    given?: { ignoresKeys?: boolean; idempotencyKey?: string };
+    given?: { ignoresKeys?: boolean; idempotencyKey?: string; timeoutMs?: number };
+    /** Of the active run. */
+    poll?: Answer<RunSnapshot>;
     sent: number;
   }
 
-  async function triggerAfterLostResponse({ answers, given = {} }: AfterLostResponse) {
-    const { ignoresKeys, idempotencyKey } = given;
+  async function triggerAfterLostResponse({ answers, given = {}, poll = state('COMPLETED') }: AfterLostResponse) {
+    const { ignoresKeys, ...flags } = given;
     const { trigger, journal } = createTriggerHarness({ ignoresKeys });
-    const script = { trigger: answers, status: [state('COMPLETED')] };
-    const triggered = await trigger(script, { ...wait, idempotencyKey });
+    const triggered = await trigger({ trigger: answers, status: [poll] }, { ...wait, ...flags });
     const keys = new Set(triggered.calls.trigger.map(({ idempotencyKey }) => idempotencyKey));
     return { ...triggered, keys, unresolved: journal().unresolved({ baseUrl }) };
   }
@@ -342,10 +343,37 @@ describe('--if-active wait', () => {
     { where: 'the 422 names no run', answers: [lost, conflict({ executionId: undefined })], sent: 2 },
     { where: 'the same run is named again', answers: [lost, conflict(), conflict()], sent: 3 },
     { where: 'it is refused then', answers: [lost, conflict(), fault('no_credits')], sent: 3 },
+    { where: 'the active run can not be polled', answers: [lost, conflict()], poll: fault('unavailable'), sent: 2 },
+    {
+      where: '--timeout comes before its end',
+      answers: [lost, conflict()],
+      poll: running(),
+      given: { timeoutMs: 60 * second },
+      sent: 2,
+    },
   ])('after a lost response ends in doubt (12) if $where', async (given) => {
     const { problem, started, calls, keys, unresolved } = await triggerAfterLostResponse(given);
     expect([problem?.exitCode, started, calls.trigger.length]).toEqual([12, 'unknown', given.sent]);
     expect([keys.size, unresolved.length]).toEqual([1, 1]);
+  });
+
+  test('after a lost response has the run that another process got with its key, perhaps by this attempt', async () => {
+    const clock = createVirtualClock();
+    const folder = temporaryFolder();
+    const open = () => openJournal({ folder, nowMs: clock.nowMs, onTrouble: (what) => expect.unreachable(what) });
+    const status: Service['status'] = async () => {
+      open().append({ type: 'accepted', baseUrl, target, idempotencyKey: 'k', executionId: other });
+      return state('COMPLETED');
+    };
+    const service = scriptedService({ trigger: [lost, conflict()] });
+    const connection = createConnection(
+      { ...service, status },
+      { context: { ...createMemory(), clock }, journal: open() },
+    );
+    const { outcome } = await startRun({ ...request, ...wait, idempotencyKey: 'k' }, connection);
+    const { attribution } = outcome.triggerInfo;
+    expect([outcome.run?.executionId, attributions[attribution].started]).toEqual([other, 'unknown']);
+    expect(service.calls.trigger).toHaveLength(2);
   });
 
   test('leaves its key to `recover` only after it no longer waits to send it again', async () => {

@@ -15,15 +15,12 @@ export interface Recorder {
   sending(): void;
   /** Has another process recorded the same idempotency key first, at the same time as this one? */
   isTaken(): boolean;
-  /**
-   * The trigger was sent, and its outcome is unknown. `isLast`: this process will not send it
-   * again.
-   */
+  /** The attempt is in doubt. With `isLast`, this process won't send the trigger again. */
   inDoubt(fault: Fault, attempt: { isLast: boolean }): void;
   started(run: RunSnapshot, attribution: Attribution): void;
   /** None of this command's attempts started a run. */
   refused(fault: Fault): void;
-  /** Another process may have sent the key, too. */
+  /** What the journal has of the key, which another process may have sent, too. */
   readKey(): RecordedKey | undefined;
 }
 
@@ -35,7 +32,7 @@ interface TriggerToRecord extends Trigger {
   process?: string;
 }
 
-/** Writes what becomes of a trigger to the journal. */
+/** Writes the records of one trigger to the journal. */
 export function createRecorder(journal: Journal, trigger: TriggerToRecord): Recorder {
   const {
     baseUrl,

@@ -465,10 +465,11 @@ describe('--if-active wait', () => {
     expect(clock.elapsedMs()).toBeGreaterThanOrEqual(20 * second);
   });
 
-  test('reports each wait for a run without a known id', async () => {
+  test('reports each wait for a run without a known id, and triggers no more once --timeout has expired', async () => {
     const { trigger } = createTriggerHarness();
     const script = { trigger: [conflict({ executionId: undefined })] };
-    const { events, calls, problem } = await trigger(script, { ...wait, timeoutMs: 120 * second });
+    const { events, calls, problem, triggeredAtMs } = await trigger(script, { ...wait, timeoutMs: 120 * second });
+    expect(triggeredAtMs.at(-1)).toBeLessThan(120 * second);
     expect(events).toHaveLength(calls.trigger.length);
     expect(events[0]).toMatchObject({ event: 'waiting', for: 'active_run', target, nextMs: expect.any(Number) });
     expect(problem?.exitCode).toBe(5);

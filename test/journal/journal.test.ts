@@ -136,11 +136,14 @@ describe('the runs', () => {
     expect([unresolved, others]).toMatchObject([{ kind: 'unresolved', target: weekly }, []]);
   });
 
-  test.each([undefined, true])('come newest first, also if an older one was only seen (hasRun: %s)', (hasRun) => {
-    const records = [status(1, 'FAILED'), triggered(2), accepted(2), status(3, 'FAILED'), triggered(4), accepted(4)];
-    const { open } = journalOf(...records.map(first));
-    expect(idsOf(open().entries({ baseUrl, hasRun }))).toEqual([4, 3, 2, 1].map(uuid));
-  });
+  test.each([undefined, true])(
+    'come newest first, even if an older one was only polled here (hasRun: %s)',
+    (hasRun) => {
+      const records = [status(1, 'FAILED'), triggered(2), accepted(2), status(3, 'FAILED'), triggered(4), accepted(4)];
+      const { open } = journalOf(...records.map(first));
+      expect(idsOf(open().entries({ baseUrl, hasRun }))).toEqual([4, 3, 2, 1].map(uuid));
+    },
+  );
 });
 
 test('the runs of a part of the journal are those that began in it', () => {

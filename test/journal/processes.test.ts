@@ -114,7 +114,7 @@ test.each([
   [['running', 'ended'], 0],
   [['ended', 'unknown', 'ended'], 1],
   [['ended', 'ended'], undefined],
-] as const)('of processes that are %j, a trigger is left to the one at %s', (states, index) => {
+] as const)('among processes that are %j, a trigger is left to the process at the index %s', (states, index) => {
   const senders = states.map((state) => ({ process: state, at: '2026-11-22T00:00:00Z' }));
   const stateOf = (name: string) => name as 'running' | 'ended' | 'unknown';
   const sender = senderOf({ senders }, { own: '', stateOf }, Date.UTC(2026, 10, 22));

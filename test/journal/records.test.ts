@@ -71,7 +71,7 @@ describe('a line of the journal', () => {
   ])('is no record with %s', (_, value) => expect(parsed(value)).toBeUndefined());
 
   test.each([JSON.stringify(status).slice(0, -1), JSON.stringify(status).slice(1), ''])(
-    'that is torn is none: %s',
+    'is no record if it is torn: %s',
     (line) => expect(parseRecord(line)).toBeUndefined(),
   );
 });

@@ -43,7 +43,7 @@ test.each([
   [{ stepCount: 3 }, '3'],
   [{ stepCount: 0, succeededSteps: 0 }, '0 0'],
   [{ stepCount: 4, succeededSteps: 3, failedSteps: 0, skippedSteps: 1 }, '3 0 1 4'],
-])('steps of which only %j is known', (steps, numbers) => {
+])('the line of steps has only the known numbers: %j', (steps, numbers) => {
   const watched = { run, snapshot: state('COMPLETED'), result: result('COMPLETED', { summary: steps }) };
   const [, line] = renderSummary(watched, plain, {}).split('\n');
   expect(line?.match(/\d+/g)?.join(' ')).toBe(numbers);

@@ -171,12 +171,12 @@ describe('the check of unresolved triggers and unfinished runs', () => {
   const long: Scenario = { automations: { '*': { duration: '9d' } } };
   const lost: Scenario = { faults: [loseResponse()] };
 
-  test.each<[string, Scenario, number, object]>([
-    ['a trigger without a response', lost, 23, { result: 'warning', advice: 'runctl recover' }],
-    ['a trigger without a response', lost, 25, { result: 'ok', advice: null }],
-    ['an unfinished run', long, 23, { result: 'ok', advice: 'runctl watch --all' }],
-    ['an unfinished run', long, 25, { result: 'ok', advice: null }],
-  ])('reports %s (%j) of %d h ago with its command, for a day, at its service', async (_, scenario, hours, finding) => {
+  test.each<[string, hours: number, Scenario, object]>([
+    ['a trigger without a response', 23, lost, { result: 'warning', advice: 'runctl recover' }],
+    ['a trigger without a response', 25, lost, { result: 'ok', advice: null }],
+    ['an unfinished run', 23, long, { result: 'ok', advice: 'runctl watch --all' }],
+    ['an unfinished run', 25, long, { result: 'ok', advice: null }],
+  ])('reports %s for a day, with its command and at its service: %d h ago', async (_, hours, scenario, finding) => {
     const { run, env, clock } = await withMachine(scenario);
     await run('trigger nightly --give-up-after 1ms');
     clock.leap(hours * 3_600_000);

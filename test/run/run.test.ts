@@ -68,16 +68,16 @@ test('a target is named as a user would name it', () => {
 });
 
 test.each([
-  [target, { projectId, automationName: 'nightly' }, true],
-  [target, { projectId: projectId.toUpperCase(), automationName: ' Night-ly ' }, true],
-  [target, {}, true],
-  [target, { projectId: 7, automationName: null }, true],
-  [target, { projectId, automationName: 'weekly' }, false],
-  [target, { projectId: executionId, automationName: 'nightly' }, false],
-  [{ ...target, automationName: '!' }, { automationName: '?' }, false],
-  [{ ...target, automationName: '!' }, { automationName: '!' }, true],
-  [{ ...target, automationName: 'Straße' }, { automationName: 'ｓtraße' }, true],
-] as const)('%j may be what a document calls %j: %s', (named, document, expected) => {
+  ['the same names', true, target, { projectId, automationName: 'nightly' }],
+  ['another spelling', true, target, { projectId: projectId.toUpperCase(), automationName: ' Night-ly ' }],
+  ['no names', true, target, {}],
+  ['names that are no texts', true, target, { projectId: 7, automationName: null }],
+  ['another automation', false, target, { projectId, automationName: 'weekly' }],
+  ['another project', false, target, { projectId: executionId, automationName: 'nightly' }],
+  ['other signs, if the name has no letters', false, { ...target, automationName: '!' }, { automationName: '?' }],
+  ['the same signs', true, { ...target, automationName: '!' }, { automationName: '!' }],
+  ['wide letters', true, { ...target, automationName: 'Straße' }, { automationName: 'ｓtraße' }],
+] as const)('a document with %s may be about a target: %s', (_, expected, named, document) => {
   expect(isNamedBy(named, document)).toBe(expected);
 });
 

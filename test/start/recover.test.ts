@@ -343,7 +343,7 @@ describe('recover', () => {
     ['running', [running()], 'unknown'],
     ['finished', [state('FAILED')], 'no'],
     ['finished, after a lost answer', [fault('lost'), state('FAILED')], 'unknown'],
-  ])('finds a run that is %s, which it may have started itself: %j', async (_, script, started) => {
+  ])('finds a run that is %s, which it may have started itself', async (_, script, started) => {
     const { lose, recover } = createMachine();
     lose('a');
     const { recoveries } = await recover(script);

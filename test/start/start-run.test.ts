@@ -113,7 +113,7 @@ test.each<[string, Answer<RunSnapshot>[], object]>([
   ['after a lost answer', [fault('lost'), state('FAILED')], { started: 'unknown', name: 'run_failed' }],
   ['at once', [state('FAILED')], { started: 'no', name: 'run_failed' }],
   ['at once, running', [running()], { started: 'unknown', name: 'ok' }],
-])('a given key that gets a run, %s, exits with its code: %j', async (_, script, expected) => {
+])('a given key that gets a run, %s, exits with its code', async (_, script, expected) => {
   const { trigger } = createTriggerHarness();
   expect(await trigger({ trigger: script }, { idempotencyKey: 'k' })).toMatchObject(expected);
 });

@@ -85,7 +85,7 @@ describe('a watch', () => {
     [0.5, undefined, 2.25],
     [0.999, undefined, 1.6511],
   ])(
-    'of a run of our own begins by chance (%f) earlier than planned, unless that is fixed (%s)',
+    'with a random number of %f polls a run of this machine earlier than planned, unless --interval is %s ms',
     async (chance, interval, seconds) => {
       const { elapsedMs } = await watch(ended(), { known, watchOptions: { interval } }, { chance });
       expect(elapsedMs / second).toBeCloseTo(seconds, 2);

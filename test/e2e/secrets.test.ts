@@ -131,6 +131,15 @@ test.each(Object.keys(places))(
   },
 );
 
+test('a process prints the output of a run unchanged, also if that contains the API key', async () => {
+  const { env, emulator } = await withEmulator(
+    { automations: { '*': { duration: '1ms', output: `about ${key}` } } },
+    { apiKey: key },
+  );
+  const watched = ['trigger', 'nightly', '--watch', '--interval', '10ms'];
+  expect((await runProcess([...watched, '--field', 'output'], { env })).stdout).toBe(`about ${emulator.apiKey}\n`);
+});
+
 test('every command that prints is tried for that', () => {
   const covered = [...sending, ...silent].map(([name]) => name);
   const names = program.commands.map((command) => command.name());

@@ -32,6 +32,20 @@ describe('a watch on a terminal', () => {
     expect(text).not.toContain('RUNNING');
   });
 
+  test.each<[string[], Record<string, string>, hasColors: boolean, isAscii: boolean]>([
+    [[], {}, true, false],
+    [['--no-color'], {}, false, false],
+    [[], { LANG: 'C' }, true, true],
+  ])('with %j and %j has colors: %s, ASCII alone: %s', async (flags, env, hasColors, isAscii) => {
+    const screen = await onScreen(['trigger', 'nightly', ...watching, ...flags], going, { env });
+    await screen.sees(/RUNNING/);
+    screen.endRuns();
+    await atTheEnd(screen);
+    const written = screen.written();
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: what begins a color
+    expect([/\u001B\[\d+m/.test(written), /^\p{ASCII}*$/u.test(written)]).toEqual([hasColors, isAscii]);
+  });
+
   test('is reported in plain lines with CI set', async () => {
     const short = { automations: { '*': { duration: '1ms' } } };
     const screen = await onScreen(['trigger', 'nightly', ...watching], short, { env: { CI: 'true' } });
@@ -84,14 +98,14 @@ describe('in a shell with job control', () => {
   const shellLines = (lines: string[]) => lines.filter((line) => /Stopped|^> |^typed/.test(line)).slice(1);
 
   test('a board continues below the lines of the shell after Ctrl-Z and `fg`', async () => {
-    const screen = await inShell('runctl trigger nightly --watch');
-    await screen.sees(/^\S nightly RUNNING/);
+    const screen = await inShell('runctl trigger nightly weekly --watch');
+    await screen.sees(/^ +nightly +RUNNING/);
     screen.ctrlZ();
     await screen.sees(/Stopped/);
     screen.enter('echo typed');
     await screen.sees(/^typed/);
     screen.enter('fg');
-    await vi.waitFor(async () => expect((await screen.lines()).at(-1)).toMatch(/RUNNING/), { timeout: 10_000 });
+    await vi.waitFor(async () => expect((await screen.lines()).at(-1)).toMatch(/weekly +RUNNING/), { timeout: 10_000 });
     const lines = await screen.lines();
     expect(shellLines(lines)).toEqual([expect.stringContaining('Stopped'), '> echo typed', 'typed', '> fg']);
   });

@@ -6,13 +6,10 @@ import { getBuiltinModule, pid } from 'node:process';
  * background of a shell, nor without a controlling terminal (`setsid`). `resumptions` counts how
  * often the process was continued after it was stopped.
  */
-export function createForeground(
-  resumptions: () => number,
-  readProc: () => Groups | undefined = groupsFromProc,
-): () => boolean {
+export function createForeground(resumptions: () => number): () => boolean {
   let lastAnswer: { isInForeground: boolean; atResumption: number } | undefined;
   return () => {
-    const groups = readProc();
+    const groups = groupsFromProc();
     if (groups) return isInForeground(groups);
     // Where there is no /proc, asking starts a process, so the answer is kept until the process was
     // stopped. A shell moves a command to the background only by stopping it first.

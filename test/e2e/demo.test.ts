@@ -7,7 +7,7 @@ test('the demo shows every step, and touches neither the settings nor the journa
   const { emulator, env, folder, run, install, settings } = await withBareMachine(undefined, { isProcess: true });
   // Its pauses are for people, and its runs take less time here; the last one must not end before Ctrl-C.
   install('sleep', 'case $1 in 2) ;; *) exec /bin/sleep "$1" ;; esac');
-  const speed = '$([ "$3" = happy ] && echo 5 || echo 15)';
+  const speed = '$([ "$3" = happy ] && echo 2 || echo 15)';
   install('hurried', `[ "$1" = emulator ] && set -- emulator --scenario "$3" --speed ${speed}\nexec runctl "$@"`);
   const demo = join(import.meta.dirname, '../../.config/demo.sh');
   const ofUser = { ...settings, RUNCTL_PROFILE: 'a profile of the user', TMPDIR: folder };

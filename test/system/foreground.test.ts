@@ -1,20 +1,26 @@
-import { writeFileSync } from 'node:fs';
+import fs, { writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { createForeground } from '../../src/system/foreground.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 /** As on macOS and FreeBSD. */
-vi.mock('node:fs', async (importOriginal) => {
-  const fs = await importOriginal<typeof import('node:fs')>();
-  const readFileSync = (path: string, ...options: []) => {
-    if (path.startsWith('/proc/')) throw new Error('ENOENT');
-    return fs.readFileSync(path, ...options);
-  };
-  return { ...fs, readFileSync };
-});
+function hideProc(): void {
+  const { readFileSync } = fs;
+  const spy = vi.spyOn(fs, 'readFileSync').mockImplementation((path, ...options) => {
+    if (String(path).startsWith('/proc/')) throw new Error('ENOENT');
+    return readFileSync(path, ...options);
+  });
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    spy.mockRestore();
+    syncBuiltinESMExports();
+  });
+}
 
 test('where there is no /proc, `ps` is asked at first and whenever the process was continued', () => {
+  hideProc();
   const folder = temporaryFolder();
   vi.stubEnv('PATH', `${folder}:${process.env.PATH}`);
   const answerWith = (groups: string) =>

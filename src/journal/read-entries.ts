@@ -39,8 +39,10 @@ export function* allEntriesIn(log: Log, filter: EntryFilter): Generator<Entry> {
 
 /** The entries that older files can't change or move. Some come twice. */
 function* newestEntriesIn(log: Log, filter: EntryFilter): Generator<Entry> {
-  const { sinceMs, files: most = Infinity } = filter;
-  if (sinceMs !== undefined) return;
+  const { sinceMs, files: most = Infinity, statuses = [] } = filter;
+  // Such a search reads no trigger of the runs that it finds, so triggers would come before them.
+  const isForRunsAndTriggers = statuses.includes('UNKNOWN') && statuses.length > 1;
+  if (sinceMs !== undefined || isForRunsAndTriggers) return;
   for (const files of newestFiles.filter((files) => files < most)) {
     for (const { entry, isWhole } of listedIn(log, { ...filter, files })) if (isWhole) yield entry;
   }

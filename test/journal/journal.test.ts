@@ -136,6 +136,13 @@ describe('the runs', () => {
     expect([unresolved, others]).toMatchObject([{ kind: 'unresolved', target: weekly }, []]);
   });
 
+  test('come newest first, whether a search for their statuses finds runs or lost triggers', () => {
+    const records = [triggered(1), triggered(2), accepted(2), status(2, 'FAILED'), triggered(3)];
+    const { open } = journalOf(...records.map(first));
+    const found = [...open().entries({ baseUrl, statuses: ['FAILED', 'UNKNOWN'] })];
+    expect(found.map(({ kind }) => kind)).toEqual(['unresolved', 'run', 'unresolved']);
+  });
+
   test.each([undefined, true])(
     'come newest first, even if an older one was only polled here (hasRun: %s)',
     (hasRun) => {

@@ -2,9 +2,21 @@ import type { Entry, RunEntry, UnresolvedTrigger } from '../run/entry.ts';
 import { type Complete, type RunRecord, updateRun } from './fold-run.ts';
 import { type JournalRecord, type RecordOf, runIdOf, triggerIdOf } from './records.ts';
 
+// `fold` plays the records back. `runs` and `keys` say what is known then, and `lines` in which order
+// `list` shows it. A run takes over the line of its trigger.
+
+export interface FoldedJournal {
+  /** By `runIdOf`. */
+  runs: Map<string, RunEntry>;
+  /** By `triggerIdOf`, in the order of their first unresolved attempts. */
+  keys: Map<string, KeyState>;
+  /** In the order of their first records. */
+  lines: ListLine[];
+}
+
 /** What is known of an idempotency key of one target. */
-export interface KeyUse {
-  /** Of its first record. */
+export interface KeyState {
+  /** The position of its first record among all records. */
   position: number;
   /** The attempts without an outcome, oldest first. */
   attempts: Attempt[];
@@ -18,7 +30,7 @@ export interface KeyUse {
   reason?: string;
   /** A repeat was refused because a run was active. */
   conflict?: { activeExecutionId?: string };
-  place: Place;
+  line: ListLine;
 }
 
 /** An attempt without an outcome. */
@@ -29,74 +41,64 @@ interface Attempt {
   hasEnded?: true;
 }
 
-/**
- * A line of the list: a run by its `runIdOf`, else a trigger while it has attempts, else nothing.
- */
-interface Place {
+/** A line of the list. It shows the run, else the trigger while it has attempts, else nothing. */
+interface ListLine {
+  /** The `runIdOf` of its run. */
   runId?: string;
-  use?: KeyUse;
+  key?: KeyState;
   /** Its first records were folded, so no older record can change or move it. */
-  isWhole: boolean;
+  isComplete: boolean;
 }
 
-export interface State {
-  /** By `runIdOf`. */
-  runs: Map<string, RunEntry>;
-  /** By `triggerIdOf`, in the order of their first unresolved attempts. */
-  keys: Map<string, KeyUse>;
-  /** In the order of their first records. */
-  places: Place[];
-}
-
-/** An entry, and whether older records could change it. */
-export interface Listed {
+/** An entry of the list, and whether no older record can change or move it. */
+export interface ListedEntry {
   entry: Entry;
-  isWhole: boolean;
+  isComplete: boolean;
 }
 
 /**
- * What these records say, oldest first. Older records may be missing. Which of two records is the
- * later one is never decided by their times, because a clock may have been set between them. Their
- * positions among the records decide.
+ * Plays the records back. They must come oldest first, and older ones may be missing. Which of two
+ * records is the later one is never decided by their times, because a clock may have been set
+ * between them. Their positions among the records decide.
  */
-export function fold(records: Iterable<JournalRecord>): State {
-  const state: State = { runs: new Map(), keys: new Map(), places: [] };
+export function fold(records: Iterable<JournalRecord>): FoldedJournal {
+  const folded: FoldedJournal = { runs: new Map(), keys: new Map(), lines: [] };
   let position = 0;
   for (const record of records) {
     position += 1;
-    if (record.type === 'triggered') applyTriggered(state, record, position);
-    else if (record.type === 'accepted') applyAccepted(state, record, position);
-    else if (record.type === 'status' || record.type === 'not_found') applyStatus(state, record);
-    else applyEnd(state, record);
+    if (record.type === 'triggered') applyTriggered(folded, record, position);
+    else if (record.type === 'accepted') applyAccepted(folded, record, position);
+    else if (record.type === 'status' || record.type === 'not_found') applyToRun(folded, record);
+    else applyToAttempts(folded, record);
   }
-  return state;
+  return folded;
 }
 
-/** Newest first. */
-export function listed({ runs, places }: State): Listed[] {
-  const list: Listed[] = [];
-  for (let index = places.length - 1; index >= 0; index--) {
-    const { runId, use, isWhole } = places[index] as Place;
+/** Returns the entries that `list` shows, newest first. */
+export function listedEntries({ runs, lines }: FoldedJournal): ListedEntry[] {
+  const entries: ListedEntry[] = [];
+  for (let index = lines.length - 1; index >= 0; index--) {
+    const { runId, key, isComplete } = lines[index] as ListLine;
     const run = runId === undefined ? undefined : runs.get(runId);
-    if (run) list.push({ entry: run, isWhole });
-    else if (use && use.attempts.length > 0) list.push({ entry: unresolvedOf(use), isWhole });
+    if (run) entries.push({ entry: run, isComplete });
+    else if (key && key.attempts.length > 0) entries.push({ entry: unresolvedOf(key), isComplete });
   }
-  return list;
+  return entries;
 }
 
-/** Only the runs, from records that name one, in half the time. */
-export function foldRuns(records: Iterable<JournalRecord>): State {
-  const state: State = { runs: new Map(), keys: new Map(), places: [] };
-  for (const record of records) if ('executionId' in record) applyStatus(state, record);
-  return state;
+/** Plays back only the records that name a run, in half the time. */
+export function foldRuns(records: Iterable<JournalRecord>): FoldedJournal {
+  const folded: FoldedJournal = { runs: new Map(), keys: new Map(), lines: [] };
+  for (const record of records) if ('executionId' in record) applyToRun(folded, record);
+  return folded;
 }
 
-export const isUnresolved = ({ attempts, isSuperseded }: KeyUse): boolean =>
+export const isUnresolved = ({ attempts, isSuperseded }: KeyState): boolean =>
   attempts.length > 0 && !isSuperseded;
 
 /** Another attempt joins an unresolved trigger. After a refusal, the trigger starts over. */
 function applyTriggered(
-  { keys, places }: State,
+  { keys, lines }: FoldedJournal,
   record: RecordOf<'triggered'>,
   position: number,
 ): void {
@@ -107,133 +109,132 @@ function applyTriggered(
     earlier.attempts.push({ record, position });
     return;
   }
-  if (earlier) earlier.place.use = undefined;
-  const place: Place = { isWhole: record.first === true || earlier?.place.isWhole === true };
-  places.push(place);
-  const use: KeyUse = {
-    position,
-    attempts: [...(earlier?.attempts ?? []), { record, position }],
-    place,
-  };
-  place.use = use;
+  if (earlier) earlier.line.key = undefined;
+  const isComplete = record.first === true || earlier?.line.isComplete === true;
+  const line: ListLine = { isComplete };
+  const attempts = [...(earlier?.attempts ?? []), { record, position }];
+  const key: KeyState = { position, attempts, line };
+  line.key = key;
+  lines.push(line);
   // A `Map` keeps the order in which its keys were added.
   keys.delete(id);
-  keys.set(id, use);
+  keys.set(id, key);
 }
 
-/** The run takes the place of its trigger, unless it was known before. */
-function applyAccepted(state: State, record: RecordOf<'accepted'>, position: number): void {
+/** The run takes over the line of its trigger, unless it was known before and has one. */
+function applyAccepted(
+  folded: FoldedJournal,
+  record: RecordOf<'accepted'>,
+  position: number,
+): void {
   const runId = runIdOf(record);
-  const isListed = !updateRun(state.runs, runId, record);
-  const use = state.keys.get(triggerIdOf(record)) ?? unrecordedUse(state, record, position);
-  if (use.executionId === undefined) {
-    use.executionId = record.executionId;
-    use.how = record.how;
-    use.attempts = [];
-    use.place.runId = isListed ? undefined : runId;
-    use.place.isWhole &&= record.first === true;
-  } else if (!isListed) {
-    state.places.push({ runId, isWhole: false });
+  const isNew = updateRun(folded.runs, runId, record);
+  const key = folded.keys.get(triggerIdOf(record)) ?? addUnrecordedKey(folded, record, position);
+  if (key.executionId === undefined) {
+    key.executionId = record.executionId;
+    key.how = record.how;
+    key.attempts = [];
+    key.line.runId = isNew ? runId : undefined;
+    key.line.isComplete &&= record.first === true;
+  } else if (isNew) {
+    folded.lines.push({ runId, isComplete: false });
   }
 }
 
-function unrecordedUse(
-  { keys, places }: State,
+/** Adds a key whose trigger isn't among these records. */
+function addUnrecordedKey(
+  { keys, lines }: FoldedJournal,
   record: RecordOf<'accepted'>,
   position: number,
-): KeyUse {
-  const place: Place = { isWhole: false };
-  const unrecorded: KeyUse = { position, attempts: [], place };
-  places.push(place);
-  keys.set(triggerIdOf(record), unrecorded);
-  return unrecorded;
+): KeyState {
+  const line: ListLine = { isComplete: false };
+  const key: KeyState = { position, attempts: [], line };
+  lines.push(line);
+  keys.set(triggerIdOf(record), key);
+  return key;
 }
 
 /** A refusal only ends its own attempt, because another process may have sent the same key. */
-function applyEnd(
-  { keys }: State,
+function applyToAttempts(
+  { keys }: FoldedJournal,
   record: RecordOf<'refused' | 'reused_key' | 'superseded' | 'in_doubt'>,
 ): void {
-  const use = keys.get(triggerIdOf(record));
-  if (!use || !isUnresolved(use)) return;
+  const key = keys.get(triggerIdOf(record));
+  if (!key || !isUnresolved(key)) return;
   switch (record.type) {
     case 'superseded':
-      use.isSuperseded = true;
+      key.isSuperseded = true;
       break;
     case 'reused_key':
-      use.attempts = [];
+      key.attempts = [];
       break;
     case 'refused':
-      use.attempts = use.attempts.filter((attempt) => attempt.record.attempt !== record.attempt);
-      noteConflict(use, record);
+      key.attempts = key.attempts.filter((attempt) => attempt.record.attempt !== record.attempt);
+      noteConflict(key, record);
       break;
     case 'in_doubt':
-      markInDoubt(use, record);
+      markInDoubt(key, record);
   }
 }
 
-function markInDoubt(use: KeyUse, record: RecordOf<'in_doubt'>): void {
-  use.reason = record.reason;
-  noteConflict(use, record);
+function markInDoubt(key: KeyState, record: RecordOf<'in_doubt'>): void {
+  key.reason = record.reason;
+  noteConflict(key, record);
   if (!record.isLast) return;
-  const ended = use.attempts.find((attempt) => attempt.record.attempt === record.attempt);
+  const ended = key.attempts.find((attempt) => attempt.record.attempt === record.attempt);
   if (ended) ended.hasEnded = true;
 }
 
 function noteConflict(
-  use: KeyUse,
+  key: KeyState,
   { name, activeExecutionId }: RecordOf<'refused' | 'in_doubt'>,
 ): void {
   if (name === 'already_active')
-    use.conflict = { activeExecutionId: activeExecutionId ?? use.conflict?.activeExecutionId };
+    key.conflict = { activeExecutionId: activeExecutionId ?? key.conflict?.activeExecutionId };
 }
 
-function applyStatus(state: State, record: RunRecord): void {
+function applyToRun({ runs, lines }: FoldedJournal, record: RunRecord): void {
   const runId = runIdOf(record);
-  const isNew = updateRun(state.runs, runId, record);
-  if (isNew) state.places.push({ runId, isWhole: record.first === true });
+  const isNew = updateRun(runs, runId, record);
+  if (isNew) lines.push({ runId, isComplete: record.first === true });
 }
 
-/** `use` must have an attempt without an outcome. */
-export function unresolvedOf({
-  attempts: all,
-  isSuperseded,
-  reason,
-  conflict,
-}: KeyUse): Complete<UnresolvedTrigger> {
-  const [oldest] = all;
+/**
+ * Returns the trigger of a key, which must have an attempt without an outcome. Every field is
+ * listed, so that the compiler asks for a new one.
+ */
+export function unresolvedOf(key: KeyState): Complete<UnresolvedTrigger> {
+  const { attempts, isSuperseded, reason, conflict } = key;
+  const [oldest] = attempts;
   if (!oldest) throw new Error('every attempt of this trigger has an outcome');
-  const {
-    baseUrl,
-    account,
-    target,
-    idempotencyKey,
-    body,
-    userProvided = false,
-    at,
-  } = oldest.record;
-  const attempts = all.map(({ record }) => record.attempt);
-  const senders = all.flatMap(({ record: { process, at }, hasEnded }) =>
-    process && !hasEnded ? [{ process, at }] : [],
-  );
-  // If one of the attempts was to start a run whether another one was active or not, a late run is
-  // wanted.
-  const isSkip = all.every(({ record }) => record.ifActive === 'skip');
-  const ifActive = isSkip ? ('skip' as const) : undefined;
+  const { record } = oldest;
   return {
     kind: 'unresolved',
-    baseUrl,
-    account,
-    target,
-    idempotencyKey,
-    body,
-    userProvided,
-    ifActive,
-    at,
+    baseUrl: record.baseUrl,
+    account: record.account,
+    target: record.target,
+    idempotencyKey: record.idempotencyKey,
+    body: record.body,
+    userProvided: record.userProvided ?? false,
+    ifActive: ifActiveOf(attempts),
+    at: record.at,
     reason,
     conflict,
-    attempts,
-    senders,
+    attempts: attempts.map((attempt) => attempt.record.attempt),
+    senders: sendersOf(attempts),
     isSuperseded,
   };
 }
+
+/**
+ * Returns `skip` if every attempt was to start no run while another one is active. If one of them
+ * was to start a run in any case, a late run is wanted.
+ */
+const ifActiveOf = (attempts: readonly Attempt[]) =>
+  attempts.every(({ record }) => record.ifActive === 'skip') ? ('skip' as const) : undefined;
+
+/** Returns the processes that may still send the trigger. */
+const sendersOf = (attempts: readonly Attempt[]) =>
+  attempts.flatMap(({ record: { process, at }, hasEnded }) =>
+    process !== undefined && process !== '' && !hasEnded ? [{ process, at }] : [],
+  );

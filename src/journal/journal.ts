@@ -14,7 +14,7 @@ import type { RunResult, RunSnapshot } from '../run/service.ts';
 import { hasFinished, isSuccess } from '../run/statuses.ts';
 import type { TriggerKey } from '../run/trigger.ts';
 import { type EntryFilter, textsOf } from './entry-filter.ts';
-import { fold, isUnresolved, type KeyUse, unresolvedOf } from './fold.ts';
+import { fold, isUnresolved, type KeyState, unresolvedOf } from './fold.ts';
 import { updateRun, withReport } from './fold-run.ts';
 import { type Log, type LogOptions, openLog } from './log.ts';
 import { allEntriesIn, entriesIn, isWithoutEnd, recordsMatching } from './read-entries.ts';
@@ -196,7 +196,7 @@ export class Journal {
 
   /** The open triggers whose outcome isn't known, newest first. */
   unresolved(filter: { baseUrl?: string; target?: Target }): UnresolvedTrigger[] {
-    const isYoung = ({ attempts: [oldest] }: KeyUse) =>
+    const isYoung = ({ attempts: [oldest] }: KeyState) =>
       oldest !== undefined && isOpen(oldest.record, this.nowMs());
     return [...this.#openKeys({ ...filter, statuses: ['UNKNOWN'] }).values()]
       .filter((use) => isUnresolved(use) && isYoung(use))
@@ -212,13 +212,13 @@ export class Journal {
     const keys = this.#openKeys({ baseUrl, target });
     const lastAttempt = keys.get(triggerIdOf({ baseUrl, target, idempotencyKey }))?.attempts.at(-1);
     if (!lastAttempt) return false;
-    const isOwnRun = ({ executionId, how }: KeyUse) =>
+    const isOwnRun = ({ executionId, how }: KeyState) =>
       executionId !== undefined && how !== 'replayed';
     return [...keys.values()].some((use) => isOwnRun(use) && use.position > lastAttempt.position);
   }
 
   /** The idempotency keys in the part of the journal that holds all that is open. */
-  #openKeys(filter: EntryFilter): Map<string, KeyUse> {
+  #openKeys(filter: EntryFilter): Map<string, KeyState> {
     return fold(recordsMatching(this.#log, { ...filter, sinceMs: this.nowMs() - openMs })).keys;
   }
 

@@ -1,6 +1,6 @@
 import { type Entry, isUnfinished, type RunEntry, statusOf } from '../run/entry.ts';
 import { type EntryFilter, isMatch, textsOf } from './entry-filter.ts';
-import { fold, foldRuns, type Listed, listed } from './fold.ts';
+import { fold, foldRuns, type ListedEntry, listedEntries } from './fold.ts';
 import type { Log } from './log.ts';
 import { type JournalRecord, parseLines, runIdOf, triggerIdOf } from './records.ts';
 import { recordsWithStatus } from './status-search.ts';
@@ -30,9 +30,9 @@ export function* entriesIn(log: Log, filter: EntryFilter): Generator<Entry> {
 /** The same entries, for a caller who asks for all of them: no file is read twice. */
 export function* allEntriesIn(log: Log, filter: EntryFilter): Generator<Entry> {
   const isPart = !filter.hasRun && (filter.sinceMs !== undefined || filter.files !== undefined);
-  for (const { entry, isWhole } of listedIn(log, filter)) {
+  for (const { entry, isComplete } of listedIn(log, filter)) {
     // A run with neither a key nor a first record began in a file that wasn't read.
-    const isCut = isPart && !isWhole && entry.idempotencyKey === undefined;
+    const isCut = isPart && !isComplete && entry.idempotencyKey === undefined;
     if (!isCut) yield entry;
   }
 }
@@ -44,13 +44,14 @@ function* newestEntriesIn(log: Log, filter: EntryFilter): Generator<Entry> {
   const isForRunsAndTriggers = statuses.includes('UNKNOWN') && statuses.length > 1;
   if (sinceMs !== undefined || isForRunsAndTriggers) return;
   for (const files of newestFiles.filter((files) => files < most)) {
-    for (const { entry, isWhole } of listedIn(log, { ...filter, files })) if (isWhole) yield entry;
+    for (const { entry, isComplete } of listedIn(log, { ...filter, files }))
+      if (isComplete) yield entry;
   }
 }
 
-function listedIn(log: Log, filter: EntryFilter): Listed[] {
+function listedIn(log: Log, filter: EntryFilter): ListedEntry[] {
   const records = recordsMatching(log, filter);
-  const list = listed(filter.hasRun ? foldRuns(records) : fold(records));
+  const list = listedEntries(filter.hasRun ? foldRuns(records) : fold(records));
   const { statuses, isUnfinished, otherRuns = [] } = filter;
   if (isUnfinished) return list.filter(({ entry }) => isWithoutEnd(entry));
   if (!statuses) return list;

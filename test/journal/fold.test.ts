@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { fold, isUnresolved, listed, type State, unresolvedOf } from '../../src/journal/fold.ts';
+import { type FoldedJournal, fold, isUnresolved, listedEntries, unresolvedOf } from '../../src/journal/fold.ts';
 import { type JournalRecord, type NewRecord, recordFields, runIdOf, triggerIdOf } from '../../src/journal/records.ts';
 import { ageOf, isUnfinished, type KnownRun } from '../../src/run/entry.ts';
 import { accepted, account, baseUrl, idOf, key, refused, status, triggered, uuid } from './records.ts';
@@ -8,7 +8,7 @@ import { createStateFolder } from './state-folder.ts';
 const atOf = (second: number) => new Date(Date.UTC(2026, 10, 22, 3, 0, second)).toISOString();
 
 /** The state after these records, of which one is written each second. */
-function folded(...records: NewRecord[]): State {
+function folded(...records: NewRecord[]): FoldedJournal {
   const stored = (record: NewRecord, second: number): JournalRecord => {
     return { ...record, schema: 1, at: atOf(second) };
   };
@@ -16,9 +16,9 @@ function folded(...records: NewRecord[]): State {
 }
 
 /** Newest first. */
-const idsOf = (state: State) => listed(state).map(({ entry }) => idOf(entry) ?? entry.idempotencyKey);
-const triggerOf = ({ keys }: State) => [...keys.values()][0];
-const runOf = ({ runs }: State, n = 1) => runs.get(runIdOf({ baseUrl, executionId: uuid(n) }));
+const idsOf = (state: FoldedJournal) => listedEntries(state).map(({ entry }) => idOf(entry) ?? entry.idempotencyKey);
+const triggerOf = ({ keys }: FoldedJournal) => [...keys.values()][0];
+const runOf = ({ runs }: FoldedJournal, n = 1) => runs.get(runIdOf({ baseUrl, executionId: uuid(n) }));
 const inDoubt = { type: 'in_doubt', ...key(1), reason: 'lost' } as const;
 const notFound = { type: 'not_found', baseUrl, target: triggered(1).target, executionId: uuid(1) } as const;
 
@@ -55,13 +55,13 @@ describe('isUnfinished', () => {
     ['a run that completed', false, [accepted(1), status(1, 'COMPLETED')]],
     ['a run that the service no longer knows', false, [accepted(1), notFound]],
   ])('is right about %s: %s', (_, expected, records) => {
-    const [first] = listed(folded(...records));
+    const [first] = listedEntries(folded(...records));
     expect(first && isUnfinished(first.entry)).toBe(expected);
   });
 });
 
-describe('isWhole, which says whether all records of an entry were read', () => {
-  test.each<[title: string, isWhole: boolean, NewRecord[]]>([
+describe('isComplete, which says whether all records of an entry were read', () => {
+  test.each<[title: string, isComplete: boolean, NewRecord[]]>([
     ['the first record of a trigger', true, [triggered(1)]],
     ['a later attempt', false, [{ ...triggered(1), first: undefined }]],
     ['a trigger and the first record of its run', true, [triggered(1), { ...accepted(1), first: true }]],
@@ -69,8 +69,8 @@ describe('isWhole, which says whether all records of an entry were read', () => 
     ['a response without its trigger', false, [{ ...accepted(1), first: true }]],
     ['the first status of a run', true, [{ ...status(1, 'RUNNING'), first: true }]],
     ['a later status', false, [status(1, 'RUNNING')]],
-  ])('is right about %s: %s', (_, isWhole, records) => {
-    expect(listed(folded(...records)).map((each) => each.isWhole)).toEqual([isWhole]);
+  ])('is right about %s: %s', (_, isComplete, records) => {
+    expect(listedEntries(folded(...records)).map((each) => each.isComplete)).toEqual([isComplete]);
   });
 });
 
@@ -119,7 +119,10 @@ describe('a run', () => {
   test('stays the run of its idempotency key when the service returns another run, which is listed apart', () => {
     const state = folded(triggered(1), accepted(1), { ...accepted(1), executionId: uuid(2) });
     expect(triggerOf(state)?.executionId).toBe(uuid(1));
-    expect(listed(state)).toMatchObject([{ entry: runOf(state, 2), isWhole: false }, { entry: runOf(state, 1) }]);
+    expect(listedEntries(state)).toMatchObject([
+      { entry: runOf(state, 2), isComplete: false },
+      { entry: runOf(state, 1) },
+    ]);
   });
 
   test('is listed once, however many responses its trigger got', () => {
@@ -151,7 +154,7 @@ describe('the outcome of an attempt', () => {
   test('leaves another attempt with the same key unresolved, which is as old as that attempt', () => {
     const state = folded(triggered(1), { ...triggered(1), attempt: 'attempt-2' }, refused(1));
     expect(triggerOf(state)?.attempts).toMatchObject([{ record: { attempt: 'attempt-2' } }]);
-    expect(listed(state)).toMatchObject([{ entry: { at: atOf(1) } }]);
+    expect(listedEntries(state)).toMatchObject([{ entry: { at: atOf(1) } }]);
   });
 
   test.each<[string, Partial<typeof inDoubt & { isLast: true }>, string[]]>([
@@ -188,7 +191,10 @@ describe('the outcome of an attempt', () => {
     expect(idsOf(superseded)).toEqual(['key-2', 'key-1']);
     expect(triggerOf(superseded)).toMatchObject({ attempts: [{ record: triggered(1) }], isSuperseded: true });
     const again = folded(...records, { ...triggered(1), attempt: 'attempt-2', first: undefined });
-    expect(listed(again)).toMatchObject([{ entry: { idempotencyKey: 'key-1' }, isWhole: true }, { isWhole: true }]);
+    expect(listedEntries(again)).toMatchObject([
+      { entry: { idempotencyKey: 'key-1' }, isComplete: true },
+      { isComplete: true },
+    ]);
     expect(idsOf(again)).toEqual(['key-1', 'key-2']);
     const trigger = again.keys.get(triggerIdOf(key(1)));
     expect(trigger?.attempts.map(({ record }) => record.attempt)).toEqual(['attempt-1', 'attempt-2']);
@@ -209,7 +215,7 @@ describe('an unresolved trigger', () => {
   test('keeps every field of its record', () => {
     // Each attempt has its own id, and its process may send it again.
     const values = { ...valuesOf('triggered', ['first', 'attempt', 'process']), ifActive: 'skip' };
-    const [first] = listed(folded({ ...triggered(1), ...values } as NewRecord));
+    const [first] = listedEntries(folded({ ...triggered(1), ...values } as NewRecord));
     expect(first?.entry).toMatchObject(values);
   });
 
@@ -227,7 +233,7 @@ describe('an unresolved trigger', () => {
   });
 
   test('is an error if every attempt has an outcome', () => {
-    const place = { isWhole: true };
+    const place = { isComplete: true };
     expect(() => unresolvedOf({ position: 1, attempts: [], place })).toThrow('every attempt');
   });
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import { fold, listed as listedIn } from '../../src/journal/fold.ts';
+import { fold, listedEntries as listedIn } from '../../src/journal/fold.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { createRecorder, type Recorder } from '../../src/journal/recorder.ts';
 import { type JournalRecord, parseRecord } from '../../src/journal/records.ts';

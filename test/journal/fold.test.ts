@@ -29,7 +29,7 @@ function valuesOf(type: NewRecord['type'], except: string[]): Record<string, str
 }
 
 test('no records mean nothing', () => {
-  expect(folded()).toEqual({ runs: new Map(), keys: new Map(), places: [] });
+  expect(folded()).toEqual({ runs: new Map(), keys: new Map(), lines: [] });
 });
 
 describe('isUnfinished', () => {
@@ -201,7 +201,7 @@ describe('the outcome of an attempt', () => {
     expect(trigger && isUnresolved(trigger)).toBe(true);
   });
 
-  test('ends its trigger if it was refused, so a new attempt is listed in a place of its own', () => {
+  test('ends its trigger if it was refused, so a new attempt is listed on a line of its own', () => {
     const state = folded(triggered(1), triggered(2), refused(1), triggered(1));
     expect(idsOf(state)).toEqual(['key-1', 'key-2']);
     expect([...state.keys.values()].map(({ position, attempts }) => [position, attempts.length])).toEqual([
@@ -233,7 +233,7 @@ describe('an unresolved trigger', () => {
   });
 
   test('is an error if every attempt has an outcome', () => {
-    const place = { isComplete: true };
-    expect(() => unresolvedOf({ position: 1, attempts: [], place })).toThrow('every attempt');
+    const line = { isComplete: true };
+    expect(() => unresolvedOf({ position: 1, attempts: [], line })).toThrow('every attempt');
   });
 });

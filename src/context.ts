@@ -21,7 +21,7 @@ export type Input = NodeJS.ReadableStream & { isTTY?: boolean; setRawMode?(raw: 
 export type Terminal = NodeJS.WritableStream & { readonly columns: number; readonly rows: number };
 
 /** The outside world. Only `process.ts` touches `process`. */
-export interface Context {
+export interface ProcessContext {
   /** Standard input, which the first call opens. */
   stdin(): Input;
   terminal(): Terminal;
@@ -48,7 +48,7 @@ export interface Context {
 }
 
 /** The outside world, and how runctl was called. Only `cli/run-cli.ts` makes one. */
-export interface Invocation extends Context {
+export interface CommandContext extends ProcessContext {
   /** The names of the command, such as `config list`. Null before the command line is read. */
   command: string | null;
   /** The command line in a form that can be typed again. */
@@ -67,7 +67,9 @@ export interface Invocation extends Context {
 }
 
 /** Returns a context whose output can't give the runner of GitHub Actions a command. */
-export function guardFromRunner<C extends Context>(context: C): C & Pick<Invocation, 'rawStdout'> {
+export function guardFromRunner<C extends ProcessContext>(
+  context: C,
+): C & Pick<CommandContext, 'rawStdout'> {
   const { env, stdout, stderr } = context;
   if (env.GITHUB_ACTIONS !== 'true') return context;
   return { ...context, rawStdout: stdout, stdout: guarded(stdout), stderr: guarded(stderr) };
@@ -79,7 +81,7 @@ const guarded = (sink: Sink): Sink => ({
 });
 
 /** The same context, whose signal also aborts with this one. */
-export const endedBy = <C extends Context>(context: C, signal: AbortSignal): C => ({
+export const endedBy = <C extends ProcessContext>(context: C, signal: AbortSignal): C => ({
   ...context,
   signal: AbortSignal.any([context.signal, signal]),
 });

@@ -1,7 +1,7 @@
 import { closeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { runCli } from './cli/run-cli.ts';
-import type { Context, Sink } from './context.ts';
+import type { ProcessContext, Sink } from './context.ts';
 import { eraseBelow, hasColors, hasUnicode } from './output/theme.ts';
 import { program } from './program.ts';
 import { exitCodeOf, exitCodeWithOutput, signalExits } from './run/exit-codes.ts';
@@ -54,7 +54,7 @@ export async function runProcess(): Promise<void> {
   const eraseDrawing = () => {
     if (stderr.isTTY && process.env.TERM !== 'dumb' && isInteractive()) stderr.write(eraseBelow);
   };
-  const context: Context = {
+  const context: ProcessContext = {
     stdin: () => process.stdin,
     stdout,
     stderr,
@@ -90,7 +90,10 @@ function exitAfterOutput(code: number, stdout: Sink, stderr: Sink): void {
   });
 }
 
-async function complete(words: readonly string[], { stdout, env }: Context): Promise<number> {
+async function complete(
+  words: readonly string[],
+  { stdout, env }: ProcessContext,
+): Promise<number> {
   const { answerCompletion } = await import('./commands/complete.ts');
   stdout.write(answerCompletion(words, program, env));
   return 0;

@@ -1,7 +1,7 @@
 import type { Command, CommandUnknownOpts, Option, OptionValues } from 'commander';
 import type { Arguments } from '../connection/arguments.ts';
-import type { Context, Invocation } from '../context.ts';
-import type { Result } from '../output/result.ts';
+import type { CommandContext, ProcessContext } from '../context.ts';
+import type { CommandResult } from '../output/command-result.ts';
 import type { NameFlaw } from '../run/automation-name.ts';
 import type { SharedFlags } from './options.ts';
 
@@ -20,16 +20,16 @@ export interface Details<Args extends unknown[] = unknown[], Options = SharedFla
   /** Why a text isn't taken for an argument. */
   flawOf?(text: string, among: Arguments): NameFlaw | undefined;
   /** A hint for a missing required argument; undefined if only the help can tell. */
-  whenMissing?(context: Context): string | undefined;
+  whenMissing?(context: ProcessContext): string | undefined;
   /** A hint for one argument too many. */
   whenExcess?: string;
   /**
    * Only for the program: handles an empty command line. Returns undefined if the help is to be
    * shown.
    */
-  whenBare?(context: Invocation): Promise<Result | number | undefined>;
+  whenBare?(context: CommandContext): Promise<CommandResult | number | undefined>;
   /** Returns what to print, or the exit code if it printed all itself. Throws a `Problem`. */
-  run?(args: Args, options: Options, context: Invocation): Promise<Result | number>;
+  run?(args: Args, options: Options, context: CommandContext): Promise<CommandResult | number>;
 }
 
 /** The values of a command's own flags and of those that every command takes. */

@@ -1,11 +1,11 @@
 import type { CommandUnknownOpts } from 'commander';
 import { version } from '../../package.json';
 import { isAutomation } from '../connection/known-automations.ts';
-import { type Context, guardFromRunner, type Invocation } from '../context.ts';
+import { type CommandContext, guardFromRunner, type ProcessContext } from '../context.ts';
+import { type CommandResult, exitNamesOf, type OutputOptions } from '../output/command-result.ts';
 import { printNextStep, printSentence } from '../output/print-message.ts';
 import { printResult } from '../output/print-result.ts';
 import { createReporter } from '../output/reporter.ts';
-import { exitNamesOf, type OutputOptions, type Result } from '../output/result.ts';
 import { loadColors } from '../output/theme.ts';
 import { silentReporter } from '../run/events.ts';
 import {
@@ -35,7 +35,7 @@ import { withConnectionFlags } from './suggested-command.ts';
 export async function runCli(
   words: readonly string[],
   program: CommandUnknownOpts,
-  outer: Context,
+  outer: ProcessContext,
   crash: readonly Promise<never>[] = [],
 ): Promise<number> {
   const context = guardFromRunner(outer);
@@ -80,7 +80,7 @@ export async function runCli(
 interface Call {
   command: CommandUnknownOpts | undefined;
   output: OutputOptions;
-  invocation: Invocation;
+  invocation: CommandContext;
 }
 
 /**
@@ -90,7 +90,7 @@ interface Call {
 function unparsedCall(
   argv: readonly string[],
   program: CommandUnknownOpts,
-  context: Context,
+  context: ProcessContext,
 ): Call {
   const ownEnd = argv.indexOf('--', 1);
   const ownWords = ownEnd < 0 ? argv : argv.slice(0, ownEnd);
@@ -107,7 +107,7 @@ function unparsedCall(
 }
 
 /** Was this word probably meant to be a command, and not an automation of that name? */
-const isLikelyCommand = (word: string, program: CommandUnknownOpts, invocation: Invocation) =>
+const isLikelyCommand = (word: string, program: CommandUnknownOpts, invocation: CommandContext) =>
   findCommand(program, word) !== undefined && !isAutomation(word, invocation);
 
 /** Arguments and values of flags, except the shell command of a hook. */
@@ -116,7 +116,7 @@ function typedValuesOf({ args, options }: ParsedCommand): unknown[] {
   return [args, others].flatMap(Object.values).flat();
 }
 
-function warnOfVariables(context: Invocation): void {
+function warnOfVariables(context: CommandContext): void {
   const names = unknownVariables(context.env);
   const word = names.length === 1 ? 'variable' : 'variables';
   if (names.length > 0) printSentence(`runctl: unknown ${word} ${names.join(', ')}`, context);
@@ -125,14 +125,18 @@ function warnOfVariables(context: Invocation): void {
 /** Makes an invocation with the reporter that these options ask for. */
 function invocationOf(
   output: OutputOptions,
-  called: Omit<Invocation, 'reporter' | 'warnings'> & Partial<Invocation>,
-): Invocation {
+  called: Omit<CommandContext, 'reporter' | 'warnings'> & Partial<CommandContext>,
+): CommandContext {
   const invocation = { warnings: [], ...called, reporter: silentReporter };
   return { ...invocation, reporter: createReporter(output, invocation) };
 }
 
 /** Prints the result of a command, and returns the exit code. */
-function end(result: Result | number, output: OutputOptions, context: Invocation): number {
+function end(
+  result: CommandResult | number,
+  output: OutputOptions,
+  context: CommandContext,
+): number {
   if (typeof result === 'number') return result;
   printResult(afterSignal(result, context), output, context);
   if (context.signal.reason === 'SIGHUP') printNextStep(hangupHint, context);
@@ -146,7 +150,7 @@ const hangupHint =
  * After a signal, the documents must agree with the exit code, which the signal decides even if it
  * came after an outcome was known.
  */
-function afterSignal(result: Result, { signal }: Invocation): Result {
+function afterSignal(result: CommandResult, { signal }: CommandContext): CommandResult {
   if (!isInterrupted(signal)) return result;
   const { outcomes = [] } = result;
   const interruptedBy = exitNameOfSignal(signal);
@@ -161,7 +165,7 @@ function afterSignal(result: Result, { signal }: Invocation): Result {
  * The exit code at this moment. A signal decides over everything else. It may still come while the
  * result is being printed, so this is called last.
  */
-function exitCodeNow(result: Result, { signal, stdout }: Invocation): number {
+function exitCodeNow(result: CommandResult, { signal, stdout }: CommandContext): number {
   if (isInterrupted(signal)) return exitCodeOf(exitNameOfSignal(signal));
   return exitCodeWithOutput(exitCodeOfAll(exitNamesOf(result)), {
     lost: stdout.lost(),

@@ -3,7 +3,7 @@ import { define } from '../cli/command.ts';
 import type { SharedFlags } from '../cli/options.ts';
 import { idempotencyKey } from '../cli/values.ts';
 import { openHttp } from '../connection/connect.ts';
-import type { Invocation } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import { type FieldRow, renderFields } from '../output/fields.ts';
 import { exitNameOfSignal } from '../run/exit-codes.ts';
 import {
@@ -109,7 +109,7 @@ function uuidOf(text: string, what: string): string {
 }
 
 /** Warns at every use, as scripts that still use Agents no longer start anything. */
-async function connectToAgents(options: SharedFlags, context: Invocation) {
+async function connectToAgents(options: SharedFlags, context: CommandContext) {
   const message = 'Agents are discontinued: `runctl trigger <automation>` replaces them';
   context.reporter.emit({ event: 'warning', name: 'agents_discontinued', message });
   const { http } = await openHttp(await resolveSettings(options, context), options, context);
@@ -121,7 +121,7 @@ function triggerProblem(
   agentId: string,
   fault: Fault,
   hasKey: boolean,
-  context: Invocation,
+  context: CommandContext,
 ): Problem {
   const name = `agent ${agentId}`;
   if (deliveryOf(fault) !== 'unknown') {
@@ -141,7 +141,7 @@ function triggerProblem(
   });
 }
 
-function agentProblem(fault: Fault, message: string, { signal }: Invocation): Problem {
+function agentProblem(fault: Fault, message: string, { signal }: CommandContext): Problem {
   return new Problem({
     fault,
     name: isAborted(fault) ? exitNameOfSignal(signal) : exitNameOfFault(fault),

@@ -1,5 +1,5 @@
-import type { Invocation } from '../context.ts';
-import type { OutputOptions, Result } from '../output/result.ts';
+import type { CommandContext } from '../context.ts';
+import type { CommandResult, OutputOptions } from '../output/command-result.ts';
 import { infoOutcome } from '../run/outcome.ts';
 import { Problem, usageProblem } from '../run/problem.ts';
 import { quote, shellWord } from '../run/quote.ts';
@@ -32,8 +32,8 @@ export async function configSet(
   name: string,
   value: string | undefined,
   options: ChangeOptions,
-  context: Invocation,
-): Promise<Result> {
+  context: CommandContext,
+): Promise<CommandResult> {
   const key = parseSettingKey(name);
   const { path, config, profile } = openProfile(options.profile, context);
   if (key === 'profile') {
@@ -55,7 +55,7 @@ export async function configSet(
 export async function warnOfOverridden(
   stored: readonly StoredKey[],
   options: SettingFlags,
-  context: Invocation,
+  context: CommandContext,
 ): Promise<void> {
   const settings = await showSettings(options, context).catch((error: unknown) => {
     // The setting has been stored, so this doesn't fail if the settings can't be read again.
@@ -82,8 +82,8 @@ export async function warnOfOverridden(
 export async function configUnset(
   name: string,
   options: ChangeOptions,
-  context: Invocation,
-): Promise<Result> {
+  context: CommandContext,
+): Promise<CommandResult> {
   const { path, config, profile } = openProfile(options.profile, context);
   const isUnknown = unknownKeysIn(storedProfile(profile.name, config)).includes(name);
   const key = isUnknown ? (name as StoredKey) : parseSettingKey(name);
@@ -101,7 +101,7 @@ export async function configUnset(
   return changedResult(path, `Removed ${key} from ${where}.`, options);
 }
 
-function changedResult(path: string, note: string, { quiet }: ChangeOptions): Result {
+function changedResult(path: string, note: string, { quiet }: ChangeOptions): CommandResult {
   return {
     outcomes: [infoOutcome({ config: { path } })],
     forPeople: { note: quiet ? undefined : note },
@@ -121,7 +121,7 @@ function checkProfileExists(name: string | undefined, config: ConfigFile): asser
 async function valueToStore(
   key: StoredKey,
   value: string | undefined,
-  context: Invocation,
+  context: CommandContext,
 ): Promise<string> {
   if (key === 'apiKey') return apiKeyToStore(value, context);
   if (value === undefined) throw missingValue(key);
@@ -134,7 +134,7 @@ async function valueToStore(
 /**
  * The API key never comes from the command line. `-` means standard input, as for `--api-key-file`.
  */
-async function apiKeyToStore(typed: string | undefined, context: Invocation): Promise<string> {
+async function apiKeyToStore(typed: string | undefined, context: CommandContext): Promise<string> {
   if (typed !== undefined && typed !== '-') {
     throw usageProblem(
       'every user of this machine can read an API key on the command line; nothing was stored',

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { connect, connectWith } from '../connection/connect.ts';
 import { type Connection, probeService } from '../connection/connection.ts';
-import type { Invocation } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import { printNextStep, printSentence } from '../output/print-message.ts';
 import { themeOf } from '../output/theme.ts';
 import { exitNameOfSignal } from '../run/exit-codes.ts';
@@ -37,7 +37,7 @@ type SetupQuestion = (typeof questions)[number];
  */
 export async function askSettings(
   options: { profile?: string },
-  context: Invocation,
+  context: CommandContext,
 ): Promise<SetupQuestion['key'][]> {
   const { stderr } = context;
   if (!context.stdin().isTTY || !stderr.isTTY) {
@@ -77,7 +77,7 @@ type SetupAnswers = Partial<Record<SetupQuestion['key'], string>>;
  * Asks for the base URL and the API key until the service takes them, or the same answer is given
  * twice.
  */
-async function askUntilAccepted(stored: Profile, context: Invocation): Promise<SetupAnswers> {
+async function askUntilAccepted(stored: Profile, context: CommandContext): Promise<SetupAnswers> {
   const answers: SetupAnswers = {};
   for (const question of [baseUrlQuestion, apiKeyQuestion]) {
     if (question.key === 'apiKey' && stored.apiKeyCommand) return answers;
@@ -99,7 +99,10 @@ async function askUntilAccepted(stored: Profile, context: Invocation): Promise<S
 }
 
 /** Why the service cannot be used with these answers; undefined if it accepts them. */
-async function findFault(answers: SetupAnswers, context: Invocation): Promise<Fault | undefined> {
+async function findFault(
+  answers: SetupAnswers,
+  context: CommandContext,
+): Promise<Fault | undefined> {
   const source = 'as typed';
   const typed = {
     apiKey: { value: answers.apiKey ?? '', source },
@@ -116,7 +119,7 @@ async function findFault(answers: SetupAnswers, context: Invocation): Promise<Fa
 async function askQuestion(
   question: SetupQuestion,
   stored: string | undefined,
-  context: Invocation,
+  context: CommandContext,
 ) {
   const isSecret = question.key === 'apiKey';
   const ask = isSecret ? askHidden : askLine;
@@ -135,7 +138,7 @@ async function askQuestion(
 function promptOf(
   { key, prompt }: SetupQuestion,
   stored: string | undefined,
-  context: Invocation,
+  context: CommandContext,
 ): string {
   const theme = themeOf(context.stderr, context);
   const shown = stored && key === 'apiKey' ? maskApiKey(stored) : stored;
@@ -188,7 +191,7 @@ async function settingsFaultOf(connection: Connection): Promise<Fault | undefine
  */
 export async function trySettings(
   options: { profile?: string },
-  context: Invocation,
+  context: CommandContext,
 ): Promise<number> {
   const theme = themeOf(context.stderr, context);
   const connection = await connect(options, context);

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { define } from '../cli/command.ts';
-import type { Invocation } from '../context.ts';
+import type { CommandContext } from '../context.ts';
+import type { CommandResult } from '../output/command-result.ts';
 import { renderFields } from '../output/fields.ts';
-import type { Result } from '../output/result.ts';
 import type { Theme } from '../output/theme.ts';
 import { infoOutcome } from '../run/outcome.ts';
 import { usageProblem } from '../run/problem.ts';
@@ -90,7 +90,7 @@ export const config = define(command, {
 });
 
 /** `runctl config` alone: asks for the settings, stores and tries them. Returns the exit code. */
-export async function setUp(options: SettingFlags, context: Invocation): Promise<number> {
+export async function setUp(options: SettingFlags, context: CommandContext): Promise<number> {
   const { askSettings, trySettings } = await import('./config-setup.ts');
   const stored = await askSettings(options, context);
   await warnOfOverridden(stored, options, context);
@@ -101,8 +101,8 @@ export async function setUp(options: SettingFlags, context: Invocation): Promise
 async function configGet(
   name: string,
   options: SettingFlags,
-  context: Invocation,
-): Promise<Result> {
+  context: CommandContext,
+): Promise<CommandResult> {
   const key = parseSettingKey(name);
   const { [key]: setting } = maskSecrets(await showSettings(options, context));
   if (setting.problem) throw setting.problem;
@@ -118,7 +118,7 @@ async function configGet(
 }
 
 /** `runctl config list`: every setting and where it comes from. An API key is masked. */
-async function configList(options: SettingFlags, context: Invocation): Promise<Result> {
+async function configList(options: SettingFlags, context: CommandContext): Promise<CommandResult> {
   const shown = maskSecrets(await showSettings(options, context));
   const settings = Object.entries(shown);
   const document = Object.fromEntries(
@@ -158,7 +158,7 @@ function settingText({ text, source, problem }: Resolved, theme: Theme): string 
  * `runctl config path`: the path of the config file and the folder of the journal, whether or not
  * they exist.
  */
-async function configPath(context: Invocation): Promise<Result> {
+async function configPath(context: CommandContext): Promise<CommandResult> {
   const path = requireConfigFile(context);
   const journal = resolveStateFolder(context.env);
   const lines = journal === undefined ? [path] : [path, journal];

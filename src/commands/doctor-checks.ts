@@ -1,7 +1,7 @@
 import { connectWith } from '../connection/connect.ts';
 import { probeService } from '../connection/connection.ts';
 import { journalOf, journalTrouble, noFolderProblem } from '../connection/open-journal.ts';
-import type { Invocation } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import { createProcesses, senderOf } from '../journal/processes.ts';
 import { exitNameOfSignal } from '../run/exit-codes.ts';
 import {
@@ -32,7 +32,7 @@ import { type CheckResult, ok, skipped, warning } from './finding.ts';
  */
 export interface CheckContext {
   /** Its reporter is silent, because every message is a finding. */
-  context: Invocation;
+  context: CommandContext;
   flags: SettingFlags & { offline?: boolean };
   settings(): Promise<Settings>;
   probe(): ReturnType<typeof sendProbe>;
@@ -153,7 +153,7 @@ const pageHint = ({ page }: Fault) =>
 /**
  * Sends the only request of the checks, for a run that can't exist. Throws the interrupted problem.
  */
-export async function sendProbe(settings: Settings, flags: SettingFlags, context: Invocation) {
+export async function sendProbe(settings: Settings, flags: SettingFlags, context: CommandContext) {
   const { clock, signal } = context;
   // An invalid project is reported by its own check, so this one goes without it.
   const project = settings.project.problem ? {} : settings.project;

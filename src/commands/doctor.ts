@@ -1,8 +1,8 @@
 import { Command, Option } from 'commander';
 import { define } from '../cli/command.ts';
 import { automation } from '../cli/values.ts';
-import type { Invocation } from '../context.ts';
-import { type OutputOptions, type Result, wantsData } from '../output/result.ts';
+import type { CommandContext } from '../context.ts';
+import { type CommandResult, type OutputOptions, wantsData } from '../output/command-result.ts';
 import { silentReporter } from '../run/events.ts';
 import { isSignalExitName } from '../run/exit-codes.ts';
 import type { Outcome } from '../run/outcome.ts';
@@ -40,7 +40,7 @@ export const doctor = define(command, {
     ['runctl doctor --json', 'print it as JSON for a bug report (without the API key)'],
     ['runctl doctor --try-key nightly', 'find out whether the service honors idempotency keys'],
   ],
-  async run(_, options, context): Promise<Result> {
+  async run(_, options, context): Promise<CommandResult> {
     if (options.tryKey !== undefined) return showKeyTrial(options.tryKey, options, context);
     if (options.yes) throw usageProblem('--yes needs --try-key', 'add `--try-key`');
     const findings = await diagnose(options, context);
@@ -65,7 +65,7 @@ export const doctor = define(command, {
 /** Runs the checks. Throws only the interrupted problem. */
 async function diagnose(
   flags: SettingFlags & { offline?: boolean },
-  outer: Invocation,
+  outer: CommandContext,
 ): Promise<Finding[]> {
   const context = { ...outer, reporter: silentReporter };
   const settings = once(() => resolveSettings(flags, context));
@@ -84,7 +84,7 @@ async function diagnose(
   return findings.map((finding) => withoutSecrets(finding, outer));
 }
 
-function withoutSecrets(finding: Finding, { secrets }: Invocation): Finding {
+function withoutSecrets(finding: Finding, { secrets }: CommandContext): Finding {
   const { message, advice } = finding;
   return { ...finding, message: secrets.scrub(message), advice: advice && secrets.scrub(advice) };
 }

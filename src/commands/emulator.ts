@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import { define } from '../cli/command.ts';
 import { positive, whole } from '../cli/values.ts';
-import type { Invocation } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import { scenarioNames, scenarios } from '../emulator/scenarios.ts';
 import type { Automations } from '../emulator/service.ts';
 import { printSentence } from '../output/print-message.ts';
@@ -92,7 +92,7 @@ const notProjectId = (project: string) =>
 async function waitForInterrupt(
   settings: Record<string, string>,
   sentence: string | undefined,
-  context: Invocation,
+  context: CommandContext,
 ): Promise<number> {
   const { stdout, signal } = context;
   for (const [variable, value] of Object.entries(settings)) {

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { define } from '../cli/command.ts';
+import type { CommandResult } from '../output/command-result.ts';
 import { renderFields } from '../output/fields.ts';
-import type { Result } from '../output/result.ts';
 import { renderMarkup, renderWord, type Theme } from '../output/theme.ts';
 import { type WrapOptions, widestPage } from '../output/wrap.ts';
 import { type ExitCode, exitCodes, repeatAdvice } from '../run/exit-codes.ts';
@@ -19,7 +19,7 @@ export const explain = define(command, {
     ['runctl explain', 'list all exit codes'],
     ['runctl explain 12', 'explain one, and what to do about it'],
   ],
-  async run([asked]): Promise<Result> {
+  async run([asked]): Promise<CommandResult> {
     const rows = exitCodes.filter(
       ({ code, outcome }) => asked === undefined || asked === String(code) || asked === outcome,
     );

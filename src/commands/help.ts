@@ -4,8 +4,8 @@ import { Argument, Command } from 'commander';
 import { define } from '../cli/command.ts';
 import { helpTopics } from '../cli/help-text.ts';
 import { commonOptions } from '../cli/options.ts';
+import type { CommandResult } from '../output/command-result.ts';
 import { type FieldRow, renderFields } from '../output/fields.ts';
-import type { Result } from '../output/result.ts';
 import { renderMarkup, type Theme } from '../output/theme.ts';
 import { type WrapOptions, widestPage, wrap } from '../output/wrap.ts';
 import { plainSentence, withTyped, wordsIn } from '../run/quote.ts';
@@ -27,7 +27,7 @@ export const help = define(command, {
     ['runctl help programs', 'how scripts and coding agents drive runctl'],
     ['runctl help man | man -l -', 'the manual page'],
   ],
-  async run([topic]): Promise<Result> {
+  async run([topic]): Promise<CommandResult> {
     if (!topic) return {};
     if (topic === 'programs' || topic === 'troubleshooting') {
       const { default: page } = await documents[topic]();

@@ -1,6 +1,6 @@
-import type { Invocation } from '../context.ts';
+import type { CommandContext } from '../context.ts';
+import type { CommandResult } from '../output/command-result.ts';
 import { renderFields } from '../output/fields.ts';
-import type { Result } from '../output/result.ts';
 import { renderMarkup, themeOf } from '../output/theme.ts';
 import { wrapOptionsOf } from '../output/wrap.ts';
 import { askLine } from '../settings/prompts.ts';
@@ -16,7 +16,7 @@ const commands = [
 ] as const;
 
 /** If no base URL is set, prints what runctl is for and asks whether to set it up now. */
-export async function introduce(context: Invocation): Promise<Result | number> {
+export async function introduce(context: CommandContext): Promise<CommandResult | number> {
   const { stdout } = context;
   const theme = themeOf(stdout, context);
   const lines = wrapOptionsOf(stdout);

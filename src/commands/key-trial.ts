@@ -1,7 +1,7 @@
 import type { Connection } from '../connection/connection.ts';
 import { createRecorder } from '../journal/recorder.ts';
-import { searchHint } from '../messages/of-in-doubt.ts';
-import { diagnosticOf } from '../messages/of-outcome.ts';
+import { searchHint } from '../messages/in-doubt-diagnostics.ts';
+import { diagnosticOf } from '../messages/outcome-diagnostics.ts';
 import { exitNameOfSignal, isSignalExitName } from '../run/exit-codes.ts';
 import { factsOf, outcomeNameOf } from '../run/exit-of.ts';
 import { deliveryOf, type Fault, isRetryable, reasonOf } from '../run/fault.ts';

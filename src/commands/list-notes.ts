@@ -1,8 +1,8 @@
 import { isJournalIncomplete, journalPlace } from '../connection/open-journal.ts';
-import type { Invocation } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import { isAmong, type NamedAutomation } from '../journal/entry-filter.ts';
 import { createProcesses, senderOf } from '../journal/processes.ts';
-import { processText } from '../messages/of-in-doubt.ts';
+import { processText } from '../messages/in-doubt-diagnostics.ts';
 import type { ListRow } from '../output/tables.ts';
 import {
   ageOf,
@@ -133,7 +133,7 @@ export function emptyNote(
     quiet,
   }: { status?: readonly string[]; since?: unknown; project?: string; quiet?: boolean },
   recordedNames: () => ReadonlySet<string>,
-  context: Invocation,
+  context: CommandContext,
 ): string[] {
   if (quiet || isJournalIncomplete(context)) return [];
   const place = journalPlace(baseUrl, context);

@@ -1,7 +1,7 @@
 import { type ConnectOptions, connectWith } from '../connection/connect.ts';
 import type { Connection } from '../connection/connection.ts';
 import { currentOf, refreshRuns } from '../connection/refresh.ts';
-import type { Invocation } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import { snapshotIn } from '../journal/run-handle.ts';
 import { type Entry, isOpen, type KnownRun, type RunEntry, runOf } from '../run/entry.ts';
 import type { Fault } from '../run/fault.ts';
@@ -30,7 +30,7 @@ export interface PolledList {
 export async function connectToPoll(
   settings: Settings,
   { status, ...flags }: ConnectOptions & { status?: unknown },
-  context: Invocation,
+  context: CommandContext,
 ): Promise<Connection | Problem> {
   const { command } = settings.apiKey;
   try {
@@ -53,7 +53,7 @@ export async function pollAll(
   pollable: readonly RunEntry[],
   reached: Connection | Problem,
   { giveUpAfter }: ConnectOptions,
-  { stdout, clock }: Invocation,
+  { stdout, clock }: CommandContext,
 ): Promise<PolledList> {
   const missedBecause = (cause: Problem): PolledList => ({
     entries,

@@ -6,11 +6,11 @@ import { flawOfSelection, parseAutomationNames } from '../connection/arguments.t
 import type { Connection } from '../connection/connection.ts';
 import { automationsIn } from '../connection/known-automations.ts';
 import { journalOf } from '../connection/open-journal.ts';
-import type { Invocation } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import type { EntryFilter } from '../journal/entry-filter.ts';
 import { snapshotIn } from '../journal/run-handle.ts';
 import { plainHintContext } from '../messages/hint-context.ts';
-import { wantsData } from '../output/result.ts';
+import { wantsData } from '../output/command-result.ts';
 import type { ListRow } from '../output/tables.ts';
 import {
   ageOf,
@@ -141,7 +141,7 @@ async function pollSelected(
   recorded: readonly Entry[],
   reached: Connection | Problem,
   options: ListOptions,
-  context: Invocation,
+  context: CommandContext,
 ): Promise<PolledList> {
   const nowMs = context.clock.nowMs();
   const pollable = recorded.filter((entry) => isPollable(entry, options.status, nowMs));
@@ -181,7 +181,7 @@ const isAmongRows = (run: RunEntry, rows: readonly ListRow[]) =>
 const isSameRun = (one: Entry, other: RunEntry) => executionIdOf(one) === other.executionId;
 
 /** Adds a warning to the document of each run. On stderr, one sentence covers all of them. */
-function warnOfMissed(missed: readonly UnpolledRun[], { warnings }: Invocation): void {
+function warnOfMissed(missed: readonly UnpolledRun[], { warnings }: CommandContext): void {
   for (const { entry, cause } of missed) {
     const message = `its status may be out of date because it couldn't be polled: ${reasonOfMissed(cause)}`;
     warnings.push({ event: 'warning', name: 'status_unavailable', message, run: runOf(entry) });
@@ -212,13 +212,26 @@ function outcomeOf({ entry, isOld }: ListRow, nowMs: number): Outcome {
   const { target, at, baseUrl, idempotencyKey = null } = entry;
   const fields = { list: { idempotencyKey, at, baseUrl } };
   if (entry.kind === 'unresolved') {
-    return { kind: 'in_doubt', target, inDoubt: inDoubtOf(entry, nowMs), exitsZero: true, fields };
+    return {
+      kind: 'in_doubt',
+      target,
+      inDoubt: inDoubtOf(entry, nowMs),
+      isReportOnly: true,
+      fields,
+    };
   }
   const run = runOf(entry);
   if (entry.kind === 'not_found')
-    return { kind: 'not_found', run, document: documentOfEntry(entry), exitsZero: true, fields };
+    return { kind: 'not_found', run, document: documentOfEntry(entry), isReportOnly: true, fields };
   const statusAgeMs = isOld ? nowMs - Date.parse(entry.statusAt) : undefined;
-  return { kind: 'status', run, snapshot: snapshotIn(entry), statusAgeMs, exitsZero: true, fields };
+  return {
+    kind: 'status',
+    run,
+    snapshot: snapshotIn(entry),
+    statusAgeMs,
+    isReportOnly: true,
+    fields,
+  };
 }
 
 function inDoubtOf(entry: UnresolvedTrigger, nowMs: number): InDoubtDetails {

@@ -1,6 +1,6 @@
-import type { Invocation } from '../context.ts';
+import type { CommandContext } from '../context.ts';
+import { type OutputOptions, wantsData } from '../output/command-result.ts';
 import { printSentence } from '../output/print-message.ts';
-import { type OutputOptions, wantsData } from '../output/result.ts';
 import { usageProblem } from '../run/problem.ts';
 import { automationNameOf, type Run } from '../run/run.ts';
 
@@ -18,7 +18,7 @@ interface NamedRuns {
 export function namedRuns(
   texts: readonly string[],
   { exitStatus, quiet, ...output }: OutputOptions & { exitStatus?: boolean },
-  { stdin, stdout }: Invocation,
+  { stdin, stdout }: CommandContext,
 ): NamedRuns {
   if (texts.length > 0) return { texts, isDefault: false };
   const isForScript = exitStatus || quiet || wantsData(output);
@@ -30,5 +30,5 @@ export function namedRuns(
 }
 
 /** Prints on stderr which run the command took. */
-export const printLastRun = ({ target, executionId }: Run, context: Invocation): void =>
+export const printLastRun = ({ target, executionId }: Run, context: CommandContext): void =>
   printSentence(`Using the last run: ${automationNameOf(target)} ${executionId}`, context);

@@ -1,8 +1,8 @@
 import { isJournalIncomplete, journalOf } from '../connection/open-journal.ts';
-import type { Invocation } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import type { Journal } from '../journal/journal.ts';
 import { createProcesses, senderOf } from '../journal/processes.ts';
-import type { Result } from '../output/result.ts';
+import type { CommandResult } from '../output/command-result.ts';
 import { colorOfStatus, shortId, symbolOfStatus } from '../output/status-text.ts';
 import type { Theme } from '../output/theme.ts';
 import { cutTo, padTo, widthOf } from '../output/width.ts';
@@ -19,7 +19,9 @@ import { introduce } from './introduction.ts';
  * Answers `runctl` without arguments on a terminal: what needs attention, or how to begin. Returns
  * undefined elsewhere, where the help is shown.
  */
-export async function showOverview(context: Invocation): Promise<Result | number | undefined> {
+export async function showOverview(
+  context: CommandContext,
+): Promise<CommandResult | number | undefined> {
   const { env, stdout, stderr, clock } = context;
   if (!context.stdin().isTTY || !stdout.isTTY || !stderr.isTTY) return undefined;
   const baseUrl = valueIfGiven(resolveWithoutApiKey({}, env).baseUrl);
@@ -41,7 +43,7 @@ export async function showOverview(context: Invocation): Promise<Result | number
   };
 }
 
-const noRuns = (isSetUp: boolean): Result => ({
+const noRuns = (isSetUp: boolean): CommandResult => ({
   forPeople: {
     text: () => 'No runs yet.\n',
     next: isSetUp
@@ -51,7 +53,7 @@ const noRuns = (isSetUp: boolean): Result => ({
 });
 
 /** Is an API key set, or a command that prints it? Nothing is sent. */
-async function hasApiKey(context: Invocation): Promise<boolean> {
+async function hasApiKey(context: CommandContext): Promise<boolean> {
   const { apiKey } = await showSettings({}, context);
   return (apiKey.value ?? apiKey.command) !== undefined;
 }

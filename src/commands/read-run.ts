@@ -2,8 +2,8 @@ import { isFromJournal, parseRunArgument } from '../connection/arguments.ts';
 import { type ConnectOptions, connect } from '../connection/connect.ts';
 import type { Connection } from '../connection/connection.ts';
 import { findRun } from '../connection/find-run.ts';
-import type { Invocation } from '../context.ts';
-import type { OutputOptions } from '../output/result.ts';
+import type { CommandContext } from '../context.ts';
+import type { OutputOptions } from '../output/command-result.ts';
 import { exitNameOfSignal } from '../run/exit-codes.ts';
 import { type Fault, isAborted } from '../run/fault.ts';
 import { defaults } from '../run/limits.ts';
@@ -21,7 +21,7 @@ import { namedRuns, printLastRun } from './named-runs.ts';
 export async function findToRead(
   argument: string | undefined,
   flags: ConnectOptions & OutputOptions & { exitStatus?: boolean },
-  context: Invocation,
+  context: CommandContext,
 ) {
   const { texts, isDefault } = namedRuns(argument === undefined ? [] : [argument], flags, context);
   const [text = '@last'] = texts;

@@ -4,7 +4,7 @@ import { giveUpReadingAfter, runHelp } from '../cli/options.ts';
 import { flawOfRun } from '../connection/arguments.ts';
 import type { Connection } from '../connection/connection.ts';
 import { snapshotIn } from '../journal/run-handle.ts';
-import { type Result, wantsData } from '../output/result.ts';
+import { type CommandResult, wantsData } from '../output/command-result.ts';
 import { bareOutput, renderSummary } from '../output/summary.ts';
 import type { OutcomeOf, RunHandle } from '../run/outcome.ts';
 import type { Run } from '../run/run.ts';
@@ -39,7 +39,7 @@ async function showResult(
   handle: RunHandle,
   options: ResultOptions,
   connection: Connection,
-): Promise<Result> {
+): Promise<CommandResult> {
   const { journal, baseUrl, hintContext } = connection;
   const { run } = handle;
   const answer = await fetchRun('result', handle, connection);
@@ -51,7 +51,13 @@ async function showResult(
   const { isFinal } = result;
   if (isFinal) journal.recordStatus(baseUrl, run, result, recordedErrorOf(result));
   const snapshot = snapshotFrom(result, run);
-  const outcome: OutcomeOf<'status'> = { kind: 'status', run, snapshot, result, exitsZero: true };
+  const outcome: OutcomeOf<'status'> = {
+    kind: 'status',
+    run,
+    snapshot,
+    result,
+    isReportOnly: true,
+  };
   const unfinished = `the run hasn't finished yet. To watch it: \`runctl watch ${hintContext.argumentOf(run)}\``;
   if (wantsData(options)) {
     // With `--field`, the output of an unfinished run would look like an empty one, so a sentence

@@ -3,8 +3,8 @@ import { define, type OptionsOf } from '../cli/command.ts';
 import { giveUpReadingAfter, runHelp } from '../cli/options.ts';
 import { flawOfRun } from '../connection/arguments.ts';
 import type { Connection } from '../connection/connection.ts';
+import { type CommandResult, wantsData } from '../output/command-result.ts';
 import { renderStatus } from '../output/fields.ts';
-import { type Result, wantsData } from '../output/result.ts';
 import { outcomeNameOf } from '../run/exit-of.ts';
 import type { OutcomeOf, RunHandle } from '../run/outcome.ts';
 import type { Run } from '../run/run.ts';
@@ -41,7 +41,7 @@ async function showStatus(
   handle: RunHandle,
   options: StatusOptions,
   connection: Connection,
-): Promise<Result> {
+): Promise<CommandResult> {
   const { context, hintContext } = connection;
   const { run } = handle;
   const answer = await fetchStatus(handle, connection);
@@ -62,7 +62,7 @@ async function showStatus(
   const usual = isForPeople && !snapshot.isFinal ? connection.usualDuration(run.target) : undefined;
   const facts = { run, snapshot, result, usual };
   return {
-    outcomes: [options.exitStatus ? outcome : { ...outcome, exitsZero: true as const }],
+    outcomes: [options.exitStatus ? outcome : { ...outcome, isReportOnly: true as const }],
     hintContext,
     forPeople: {
       text: (theme, lines) => renderStatus(facts, context.clock.nowMs(), theme, lines),

@@ -1,7 +1,7 @@
 import type { Connection } from '../connection/connection.ts';
-import type { Invocation } from '../context.ts';
-import { diagnosticOfFailedRequest } from '../messages/of-watch.ts';
-import { type Result, wantsData } from '../output/result.ts';
+import type { CommandContext } from '../context.ts';
+import { diagnosticOfFailedRequest } from '../messages/watch-diagnostics.ts';
+import { type CommandResult, wantsData } from '../output/command-result.ts';
 import { attributions, mayBeEarlierRun } from '../run/attribution.ts';
 import type { RunEvent } from '../run/events.ts';
 import { factsOf } from '../run/exit-of.ts';
@@ -25,7 +25,7 @@ export function triggerAll(
   requests: readonly StartRequest[],
   flags: WatchFlags & { watch?: boolean },
   connection: Connection,
-): Promise<Result> {
+): Promise<CommandResult> {
   const isWatched = flags.watch ?? false;
   // Ids are printed in the order of the arguments, unless stdout is for summaries or documents.
   const printsIds = !isWatched && !wantsData(flags);
@@ -68,7 +68,7 @@ async function watchOne(
  * Prints the id of a run on a line of its own. With several arguments, line n belongs to argument
  * n, so an argument without a run has an empty line.
  */
-function printId({ run }: TriggerOutcome, argumentCount: number, { stdout }: Invocation): void {
+function printId({ run }: TriggerOutcome, argumentCount: number, { stdout }: CommandContext): void {
   if (run || argumentCount > 1) stdout.write(`${run?.executionId ?? ''}\n`);
 }
 
@@ -151,7 +151,7 @@ function warnOfUnreadStatus(
 /** Prints the ids of the started runs on stderr if they couldn't be written to stdout. */
 async function printLostIds(
   outcomes: readonly Outcome[],
-  { stdout, stderr, clock }: Invocation,
+  { stdout, stderr, clock }: CommandContext,
 ): Promise<void> {
   // A failed write shows up in the next turn of the event loop.
   await clock.sleep(0);

@@ -6,8 +6,8 @@ import { flawOfAutomation, parseAutomationArgument } from '../connection/argumen
 import type { Connection } from '../connection/connection.ts';
 import { automationsIn } from '../connection/known-automations.ts';
 import { journalOf } from '../connection/open-journal.ts';
-import type { Invocation } from '../context.ts';
-import type { Result } from '../output/result.ts';
+import type { CommandContext } from '../context.ts';
+import type { CommandResult } from '../output/command-result.ts';
 import { maxIdempotencyKey } from '../run/limits.ts';
 import type { OutcomeOf } from '../run/outcome.ts';
 import { usageProblem } from '../run/problem.ts';
@@ -88,7 +88,7 @@ function checkFlagsThatNeedOthers({ watch, ifActive, interval, onFinal }: Trigge
 }
 
 /** A hint that names the automations triggered here before. */
-function recordedNamesHint(context: Invocation): string | undefined {
+function recordedNamesHint(context: CommandContext): string | undefined {
   const baseUrl = valueIfGiven(resolveWithoutApiKey({}, context.env).baseUrl);
   const names = [...automationsIn({ journal: journalOf(context, { quiet: true }), baseUrl })];
   if (names.length === 0) return undefined;
@@ -100,7 +100,7 @@ function recordedNamesHint(context: Invocation): string | undefined {
  * Shows what would be sent. An idempotency key that wasn't given is only an example, because each
  * command generates a new one.
  */
-function dryRun(requests: readonly StartRequest[], { baseUrl }: Connection): Result {
+function dryRun(requests: readonly StartRequest[], { baseUrl }: Connection): CommandResult {
   const unsent = requests.map(({ target, body, idempotencyKey = randomUuid() }) => {
     const url = `${baseUrl}${triggerPath(target)}`;
     return { target, url, body: JSON.parse(body), idempotencyKey };

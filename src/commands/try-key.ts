@@ -1,8 +1,8 @@
 import { parseAutomationArgument } from '../connection/arguments.ts';
 import { connect } from '../connection/connect.ts';
-import type { Invocation } from '../context.ts';
+import type { CommandContext } from '../context.ts';
+import { type CommandResult, type OutputOptions, wantsData } from '../output/command-result.ts';
 import { printSentence } from '../output/print-message.ts';
-import { type OutputOptions, type Result, wantsData } from '../output/result.ts';
 import { defaults } from '../run/limits.ts';
 import type { Outcome } from '../run/outcome.ts';
 import { usageProblem } from '../run/problem.ts';
@@ -19,8 +19,8 @@ import { tryKey } from './key-trial.ts';
 export async function showKeyTrial(
   automation: string,
   options: SettingFlags & OutputOptions & { yes?: boolean },
-  context: Invocation,
-): Promise<Result> {
+  context: CommandContext,
+): Promise<CommandResult> {
   const connection = await connect({ ...options, timeout: defaults.timeoutMs }, context);
   const target = parseAutomationArgument(automation, () => need('project', connection.settings));
   const isAllowed = options.yes || (await isConfirmed(automationNameOf(target), context));
@@ -45,7 +45,7 @@ export async function showKeyTrial(
 }
 
 /** Asks on the terminal. Throws a usage problem if there is none. */
-async function isConfirmed(name: string, context: Invocation): Promise<boolean> {
+async function isConfirmed(name: string, context: CommandContext): Promise<boolean> {
   const consequence = `one run of ${name}, or two if the service ignores idempotency keys`;
   if (!context.stdin().isTTY || !context.stderr.isTTY) {
     throw usageProblem(`this starts ${consequence}`, 'add `--yes` to allow it');

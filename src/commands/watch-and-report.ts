@@ -1,12 +1,12 @@
 import { type ConnectOptions, connect } from '../connection/connect.ts';
 import { alsoEndedBy, type Connection, inContext } from '../connection/connection.ts';
 import type { JournalNeed } from '../connection/open-journal.ts';
-import type { Invocation } from '../context.ts';
+import type { CommandContext } from '../context.ts';
+import type { CommandResult, OutputOptions } from '../output/command-result.ts';
 import { documentOf } from '../output/document.ts';
 import { doneEvent, reportRuns } from '../output/final-report.ts';
 import { createFinalHooks } from '../output/on-final.ts';
 import { contextWithBoard } from '../output/reporter.ts';
-import type { OutputOptions, Result } from '../output/result.ts';
 import { defaults } from '../run/limits.ts';
 import type { RunHandle, TargetOutcome, TriggerInfo } from '../run/outcome.ts';
 import { watchRun } from '../watch/watch-run.ts';
@@ -20,7 +20,7 @@ export interface WatchFlags extends OutputOptions, ConnectOptions {
 /** Connects for a command that may watch runs. The time of `--timeout` begins now. */
 export const connectToWatch = (
   flags: WatchFlags,
-  context: Invocation,
+  context: CommandContext,
   need: JournalNeed,
 ): Promise<Connection> =>
   connect({ ...flags, timeout: flags.timeout ?? defaults.timeoutMs }, context, need);
@@ -45,7 +45,7 @@ export async function watchAndReport(
   flags: WatchFlags,
   connection: Connection,
   act: (watcher: Watcher) => Promise<TargetOutcome[]>,
-): Promise<Result> {
+): Promise<CommandResult> {
   const { usualDuration, hintContext, settings } = connection;
   const context = await contextWithBoard(flags, { runs: count, usualDuration }, connection.context);
   const hooks = createFinalHooks(flags.onFinal, context);

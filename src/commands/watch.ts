@@ -11,9 +11,9 @@ import type { Connection } from '../connection/connection.ts';
 import { findRun } from '../connection/find-run.ts';
 import { isJournalIncomplete } from '../connection/open-journal.ts';
 import { refreshRuns } from '../connection/refresh.ts';
-import type { Invocation } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import { runHandleOf } from '../journal/run-handle.ts';
-import type { Result } from '../output/result.ts';
+import type { CommandResult } from '../output/command-result.ts';
 import { isUnfinished, runOf } from '../run/entry.ts';
 import { defaults } from '../run/limits.ts';
 import type { RunHandle, TargetOutcome } from '../run/outcome.ts';
@@ -58,7 +58,7 @@ export const watch = define(command, {
   },
 });
 
-async function watchUnfinished(flags: WatchFlags, context: Invocation): Promise<Result> {
+async function watchUnfinished(flags: WatchFlags, context: CommandContext): Promise<CommandResult> {
   const connection = await connectToWatch(flags, context, { needed: true });
   const handles = await unfinishedRuns(connection);
   if (handles.length > 0) return watchAll(handles, flags, connection);
@@ -96,7 +96,7 @@ function watchAll(
   handles: readonly RunHandle[],
   flags: WatchFlags,
   connection: Connection,
-): Promise<Result> {
+): Promise<CommandResult> {
   const distinct = new Map(handles.map((handle) => [keyOf(handle), handle]));
   return watchAndReport(distinct.size, flags, connection, async (watcher) => {
     const watchOne = async (handle: RunHandle): Promise<TargetOutcome> => {

@@ -1,4 +1,4 @@
-import type { Invocation } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import { exitNameOfSignal } from '../run/exit-codes.ts';
 import { interruptedProblem, usageProblem } from '../run/problem.ts';
 import { acceptApiKey } from '../settings/api-key.ts';
@@ -17,7 +17,7 @@ const maxBytes = 8 * 1024;
 export async function runApiKeyCommand(
   command: string,
   source: string,
-  context: Invocation,
+  context: CommandContext,
 ): Promise<string> {
   const { stderr, signal } = context;
   let printed = '';

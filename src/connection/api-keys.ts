@@ -1,4 +1,4 @@
-import type { Invocation } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import type { ApiKeyReload } from '../run/api-key-reload.ts';
 import type { Fault } from '../run/fault.ts';
 import { problemOrThrow } from '../run/problem.ts';
@@ -32,7 +32,7 @@ const betweenReadingsMs = 30_000;
  * Throws a usage problem if no API key is set, or if it is part of what is sent or recorded. Runs a
  * command only when the first API key is needed.
  */
-export function createApiKeys({ apiKey, ...settings }: Settings, context: Invocation): ApiKeys {
+export function createApiKeys({ apiKey, ...settings }: Settings, context: CommandContext): ApiKeys {
   const { clock } = context;
   const { command, source = '', reread } = apiKey;
   const given = command === undefined ? need('apiKey', { apiKey, ...settings }) : undefined;

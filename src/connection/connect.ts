@@ -1,5 +1,5 @@
 import { version } from '../../package.json';
-import type { Invocation } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import { createProcesses } from '../journal/processes.ts';
 import { defaults } from '../run/limits.ts';
 import { usualOf } from '../run/usual-duration.ts';
@@ -37,7 +37,7 @@ const maxConnections = 64;
  */
 export async function connect(
   options: ConnectOptions,
-  context: Invocation,
+  context: CommandContext,
   journalNeed: JournalNeed = {},
 ): Promise<Connection> {
   return connectWith(await resolveSettings(options, context), options, context, journalNeed);
@@ -47,7 +47,7 @@ export async function connect(
 export async function openHttp(
   settings: Settings,
   { rate = defaults.rate, debug }: ConnectOptions,
-  context: Invocation,
+  context: CommandContext,
 ) {
   const { clock, env, secrets, stderr } = context;
   const baseUrl = need('baseUrl', settings);
@@ -91,7 +91,7 @@ export async function openHttp(
 export async function connectWith(
   settings: Settings,
   options: ConnectOptions,
-  context: Invocation,
+  context: CommandContext,
   journalNeed: JournalNeed = {},
 ): Promise<Connection> {
   const { http, apiKeys, connections, debug } = await openHttp(settings, options, context);

@@ -1,4 +1,4 @@
-import { endedBy, type Invocation } from '../context.ts';
+import { type CommandContext, endedBy } from '../context.ts';
 import type { HintContext } from '../messages/hint-context.ts';
 import { nearWords } from '../run/near-words.ts';
 import { fullArgumentOf } from '../run/quote.ts';
@@ -14,7 +14,7 @@ import { hasJournal } from './open-journal.ts';
  * this machine.
  */
 export interface Connection extends Ports {
-  context: Invocation;
+  context: CommandContext;
   settings: Settings;
   hintContext: HintContext;
   /**
@@ -30,7 +30,7 @@ export interface Connection extends Ports {
  * Returns the same connection with another context, such as one whose reporter shows events on a
  * board.
  */
-export function inContext(connection: Connection, context: Invocation): Connection {
+export function inContext(connection: Connection, context: CommandContext): Connection {
   return { ...connection, context, signal: context.signal, emit: context.reporter.emit };
 }
 

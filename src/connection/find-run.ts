@@ -1,4 +1,4 @@
-import type { Context, Invocation } from '../context.ts';
+import type { CommandContext, ProcessContext } from '../context.ts';
 import type { NamedAutomation } from '../journal/entry-filter.ts';
 import { pathOf } from '../journal/records.ts';
 import { runHandleOf } from '../journal/run-handle.ts';
@@ -161,7 +161,7 @@ function checkOnlyProject(
   }
 }
 
-function warnOfLaterTrigger(trigger: UnresolvedTrigger, context: Invocation): void {
+function warnOfLaterTrigger(trigger: UnresolvedTrigger, context: CommandContext): void {
   const { target } = trigger;
   const message = `${lostTrigger(trigger)} (${hintForRun(trigger, context)}). This is the run before it`;
   context.reporter.emit({ event: 'warning', name: 'unresolved_trigger', message, target });
@@ -189,7 +189,7 @@ function warnOfOtherRun(
 const lostTrigger = ({ target }: UnresolvedTrigger) =>
   `the last trigger of ${automationNameOf(target)} has no recorded response and may have started a run`;
 
-const hintForRun = (trigger: UnresolvedTrigger, { clock }: Context) =>
+const hintForRun = (trigger: UnresolvedTrigger, { clock }: ProcessContext) =>
   isOpen(trigger, clock.nowMs())
     ? `resolve it with ${recoverCommandFor(trigger)}`
     : `it is too old to be sent again, so look in the service for a run that began at ${localTime(trigger.at)}`;

@@ -1,4 +1,4 @@
-import type { Invocation } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import type { Journal } from '../journal/journal.ts';
 import { isPlainName } from '../run/automation-name.ts';
 import { problemOrThrow } from '../run/problem.ts';
@@ -34,7 +34,7 @@ export function automationsIn({
 }
 
 /** Is a run of an automation with this name known here? */
-export function isAutomation(name: string, context: Invocation): boolean {
+export function isAutomation(name: string, context: CommandContext): boolean {
   try {
     const baseUrl = valueIfGiven(resolveWithoutApiKey({}, context.env).baseUrl);
     const journal = journalOf(context, { quiet: true });

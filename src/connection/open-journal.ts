@@ -8,7 +8,7 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Invocation } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import { filesIn, fullFileBytes, namesIn } from '../journal/files.ts';
 import { type Journal, openJournal } from '../journal/journal.ts';
 import { Problem } from '../run/problem.ts';
@@ -31,20 +31,20 @@ export interface JournalNeed {
 }
 
 /** Is there a folder for the journal? */
-export const hasJournal = ({ env }: Invocation) => resolveStateFolder(env) !== undefined;
+export const hasJournal = ({ env }: CommandContext) => resolveStateFolder(env) !== undefined;
 
 /**
  * Whether this command has found that records are missing in the journal, because it couldn't be
  * read or written.
  */
-export const isJournalIncomplete = ({ warnings }: Invocation) =>
+export const isJournalIncomplete = ({ warnings }: CommandContext) =>
   warnings.some(({ name }) => name === 'journal_unavailable');
 
 /**
  * The place in a sentence such as `No runs recorded here`. It names the journal's folder, because
  * the runs may be in the journal of another user.
  */
-export function journalPlace(baseUrl: string | undefined, { env }: Invocation): string {
+export function journalPlace(baseUrl: string | undefined, { env }: CommandContext): string {
   const folder = resolveStateFolder(env) ?? 'no folder';
   const where = baseUrl === undefined ? '' : ` for ${baseUrl}`;
   return `recorded${where} (journal: ${folder})`;
@@ -55,7 +55,7 @@ export function journalPlace(baseUrl: string | undefined, { env }: Invocation): 
  * problem.
  */
 export function journalOf(
-  { env, reporter, clock }: Invocation,
+  { env, reporter, clock }: CommandContext,
   { needed, quiet }: JournalNeed = {},
 ): Journal {
   const folder = resolveStateFolder(env);

@@ -1,4 +1,4 @@
-import type { Invocation } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import type { Reporter, RunEvent } from '../run/events.ts';
 import { reasonOf } from '../run/fault.ts';
 import type { Run, Target } from '../run/run.ts';
@@ -42,7 +42,7 @@ const maxRows = 10;
 export function createBoard(
   { runs, usualDuration }: BoardOptions,
   log: Reporter,
-  context: Invocation,
+  context: CommandContext,
 ) {
   const { clock, stderr } = context;
   const theme = themeOf(stderr, context);

@@ -1,6 +1,6 @@
-import type { Invocation } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import { type HintContext, plainHintContext } from '../messages/hint-context.ts';
-import { diagnosticOf } from '../messages/of-outcome.ts';
+import { diagnosticOf } from '../messages/outcome-diagnostics.ts';
 import { attributions } from '../run/attribution.ts';
 import type { WarningEvent } from '../run/events.ts';
 import { exitCodeOf, publicNameOf } from '../run/exit-codes.ts';
@@ -25,7 +25,7 @@ interface DocumentOptions {
  */
 export function documentOf(
   outcome: Outcome,
-  context: Invocation,
+  context: CommandContext,
   options: DocumentOptions,
 ): JsonObject {
   const { run } = outcome;
@@ -54,7 +54,7 @@ function identityOf(outcome: Outcome): JsonObject {
  */
 function runctlOf(
   outcome: Outcome,
-  context: Invocation,
+  context: CommandContext,
   { hintContext = plainHintContext, isSafeToRepeat }: DocumentOptions,
 ): JsonObject {
   const { snapshot, fault, lastConfirmed, activeExecutionId } = factsOf(outcome);
@@ -97,7 +97,7 @@ function problemFieldOf(
   outcome: Outcome,
   { message }: Diagnostic,
   fault: Fault | undefined,
-  { secrets }: Invocation,
+  { secrets }: CommandContext,
 ) {
   const name = problemNameOf(outcome);
   const isExitName = name !== 'idempotency_key_expired' && name !== 'other_api_key';
@@ -113,7 +113,7 @@ function problemFieldOf(
 }
 
 /** The warnings about this run or automation, and those that are about none. */
-function warningsOf(outcome: Outcome, { warnings, secrets }: Invocation): JsonObject[] {
+function warningsOf(outcome: Outcome, { warnings, secrets }: CommandContext): JsonObject[] {
   return warnings
     .filter((warning) => concerns(warning, outcome))
     .map(({ name, message }) => ({ name, message: secrets.scrub(plainSentence(message)) }));
@@ -134,7 +134,7 @@ function nextAfterProblem(
   diagnostic: Diagnostic,
   outcome: Outcome,
   isSafeToRepeat: boolean,
-  context: Invocation,
+  context: CommandContext,
 ): string | undefined {
   const suggested = diagnostic.needsPerson ? undefined : commandIn(diagnostic);
   if (suggested !== undefined) return context.withFlags(suggested);
@@ -149,7 +149,7 @@ function nextAfterProblem(
 function nextWithoutProblem(
   outcome: Outcome,
   { argumentOf }: HintContext,
-  context: Invocation,
+  context: CommandContext,
 ): string | undefined {
   const { run } = outcome;
   if (!run) return undefined;

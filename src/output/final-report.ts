@@ -1,7 +1,7 @@
-import type { Invocation } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import type { HintContext } from '../messages/hint-context.ts';
 import { nextStepOf } from '../messages/next-step.ts';
-import { diagnosticOf } from '../messages/of-outcome.ts';
+import { diagnosticOf } from '../messages/outcome-diagnostics.ts';
 import type { RunEvent } from '../run/events.ts';
 import { isSignalExitName } from '../run/exit-codes.ts';
 import { factsOf, isOk, outcomeNameOf, problemNameOf } from '../run/exit-of.ts';
@@ -13,7 +13,7 @@ import {
   type WatchEnd,
 } from '../run/outcome.ts';
 import { isSuccess, wordOf } from '../run/statuses.ts';
-import type { OutputOptions, Result } from './result.ts';
+import type { CommandResult, OutputOptions } from './command-result.ts';
 import { withoutStatus } from './status-text.ts';
 import { renderSummary } from './summary.ts';
 import { type Theme, themeOf } from './theme.ts';
@@ -59,8 +59,8 @@ export async function reportRuns(
   outcomes: readonly TargetOutcome[],
   { quiet = false }: OutputOptions,
   { hintContext, project }: ReportOptions,
-  context: Invocation,
-): Promise<Result> {
+  context: CommandContext,
+): Promise<CommandResult> {
   // A run that was named twice has a document in both places, but is reported once.
   const distinct = [...new Set(outcomes)];
   const finished = distinct.filter(isFinished);

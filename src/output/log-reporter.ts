@@ -1,4 +1,4 @@
-import type { Invocation } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import { type FailedAttempt, type Reporter, type RunEvent, subjectOf } from '../run/events.ts';
 import { reasonOf } from '../run/fault.ts';
 import { heartbeatMs, laterHeartbeatMs } from '../run/limits.ts';
@@ -6,8 +6,8 @@ import type { LastConfirmed } from '../run/outcome.ts';
 import { automationNameOf } from '../run/run.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
 import { formatDuration, localTime } from '../system/time-text.ts';
+import type { OutputOptions } from './command-result.ts';
 import { printSentence } from './print-message.ts';
-import type { OutputOptions } from './result.ts';
 import { createSentences, howRetried, isShownQuietly } from './sentences.ts';
 import { lastConfirmedText } from './status-text.ts';
 
@@ -21,7 +21,10 @@ const silenceMs = 10_000;
  * Reports events on stderr: sentences, a line for each change of a run, and heartbeats, because CI
  * systems end a job that prints nothing for long.
  */
-export function createLogReporter(context: Invocation, { quiet }: OutputOptions = {}): Reporter {
+export function createLogReporter(
+  context: CommandContext,
+  { quiet }: OutputOptions = {},
+): Reporter {
   const { clock, stderr } = context;
   const startMs = clock.elapsedMs();
   const sentenceOf = createSentences(clock);

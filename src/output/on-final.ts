@@ -1,4 +1,4 @@
-import { endedBy, type Invocation } from '../context.ts';
+import { type CommandContext, endedBy } from '../context.ts';
 import { attributions } from '../run/attribution.ts';
 import type { OutcomeOf } from '../run/outcome.ts';
 import { automationNameOf } from '../run/run.ts';
@@ -13,7 +13,7 @@ const maxWaitMs = 600_000;
  * The `--on-final` commands. Failures are reported, but don't change the exit code. Without a
  * command, nothing runs.
  */
-export function createFinalHooks(command: string | undefined, context: Invocation) {
+export function createFinalHooks(command: string | undefined, context: CommandContext) {
   const { clock, reporter, signal } = context;
   const limited = createLimit(maxAtOnce);
   const tooLate = new AbortController();
@@ -83,7 +83,7 @@ export async function runHook(
   command: string,
   outcome: OutcomeOf<'status'>,
   document: JsonObject,
-  context: Invocation,
+  context: CommandContext,
 ): Promise<string | undefined> {
   const write = (text: string) => context.stderr.write(text);
   const lines = { stdout: createLineBuffer(write), stderr: createLineBuffer(write) };

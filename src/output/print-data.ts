@@ -1,20 +1,20 @@
-import type { Invocation } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import { quote } from '../run/quote.ts';
 import { type JsonObject, stringifyJson } from '../system/json.ts';
 import { sanitize, sanitizeJson, withoutCommandsInJson } from '../system/sanitize.ts';
+import type { CommandResult, OutputOptions } from './command-result.ts';
 import { documentOf } from './document.ts';
 import { valueAt } from './field-paths.ts';
 import { printSentence } from './print-message.ts';
-import type { OutputOptions, Result } from './result.ts';
 
 /**
  * Prints one line for each document, so that a script reads one and several in the same way: JSON,
  * or the values of `--field`, separated by tabs.
  */
 export function printDocuments(
-  result: Result,
+  result: CommandResult,
   { json, field: paths = [] }: OutputOptions,
-  context: Invocation,
+  context: CommandContext,
 ): void {
   const documents = documentsOf(result, context);
   if (json) {
@@ -32,7 +32,7 @@ export function printDocuments(
   }
 }
 
-function documentsOf(result: Result, context: Invocation): JsonObject[] {
+function documentsOf(result: CommandResult, context: CommandContext): JsonObject[] {
   const { outcomes = [], hintContext } = result;
   const isEachSafeToRepeat = outcomes.every(
     ({ triggerInfo }) => triggerInfo?.isSafeToRepeat ?? true,
@@ -64,12 +64,12 @@ function textAt(document: JsonObject, path: string): string {
  * Prints a line of data. The user asked for exactly this text, so commands for a CI runner in it
  * are not broken.
  */
-export function printLine(text: string, { stdout, rawStdout = stdout }: Invocation): void {
+export function printLine(text: string, { stdout, rawStdout = stdout }: CommandContext): void {
   rawStdout.write(`${stdout.isTTY ? sanitize(text) : text}\n`);
 }
 
 /** Prints one JSON document on stdout: indented on a terminal, and on one line elsewhere. */
-function printJson(document: JsonObject, { stdout, rawStdout }: Invocation): void {
+function printJson(document: JsonObject, { stdout, rawStdout }: CommandContext): void {
   const json = stringifyJson(document, stdout.isTTY ? 2 : 0);
   const shown = stdout.isTTY ? sanitizeJson(json) : json;
   if (rawStdout) rawStdout.write(`${withoutCommandsInJson(shown)}\n`);

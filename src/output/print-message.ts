@@ -1,4 +1,4 @@
-import type { Invocation } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import type { Diagnostic } from '../run/problem.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
 import { renderMarkup, themeOf } from './theme.ts';
@@ -10,7 +10,7 @@ import { wrapOptionsOf } from './wrap.ts';
  */
 export function printDiagnostic(
   { message, choices = [], hint }: Diagnostic,
-  context: Invocation,
+  context: CommandContext,
   name?: string,
 ): void {
   const { stderr } = context;
@@ -24,7 +24,7 @@ export function printDiagnostic(
 }
 
 /** Prints on stderr what to type next, behind an arrow. */
-export function printNextStep(hint: string, context: Invocation): void {
+export function printNextStep(hint: string, context: CommandContext): void {
   const { stderr } = context;
   const theme = themeOf(stderr, context);
   const options = { ...wrapOptionsOf(stderr), indent: 4 };
@@ -33,7 +33,7 @@ export function printNextStep(hint: string, context: Invocation): void {
 }
 
 /** Prints a sentence on stderr. */
-export function printSentence(sentence: string, context: Invocation): void {
+export function printSentence(sentence: string, context: CommandContext): void {
   const { stderr } = context;
   const theme = themeOf(stderr, context);
   stderr.write(`${renderMarkup(sentence, theme, wrapOptionsOf(stderr))}\n`);

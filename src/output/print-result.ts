@@ -1,15 +1,20 @@
-import type { Invocation } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import { type HintContext, plainHintContext } from '../messages/hint-context.ts';
-import { diagnosticOf } from '../messages/of-outcome.ts';
+import { diagnosticOf } from '../messages/outcome-diagnostics.ts';
 import { commandExitNameOf, factsOf } from '../run/exit-of.ts';
 import { type Outcome, targetOf } from '../run/outcome.ts';
 import { count } from '../run/quote.ts';
 import { automationNameOf } from '../run/run.ts';
 import { errorTextOf } from '../run/service.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
+import {
+  type CommandResult,
+  type OutputOptions,
+  type ResultForPeople,
+  wantsData,
+} from './command-result.ts';
 import { printDocuments, printLine } from './print-data.ts';
 import { printDiagnostic, printNextStep, printSentence } from './print-message.ts';
-import { type OutputOptions, type Result, type ResultForPeople, wantsData } from './result.ts';
 import { themeOf } from './theme.ts';
 import { wrapOptionsOf } from './wrap.ts';
 
@@ -17,7 +22,11 @@ import { wrapOptionsOf } from './wrap.ts';
  * Prints what a command returned: first what belongs on stdout, then the problems and sentences for
  * stderr.
  */
-export function printResult(result: Result, output: OutputOptions, context: Invocation): void {
+export function printResult(
+  result: CommandResult,
+  output: OutputOptions,
+  context: CommandContext,
+): void {
   const { outcomes = [], unreported = outcomes, script, notices = [] } = result;
   if (wantsData(output)) printDocuments(result, output, context);
   if (script !== undefined) printLine(script, context);
@@ -32,12 +41,12 @@ export function printResult(result: Result, output: OutputOptions, context: Invo
   if (next) printNextStep(next, context);
 }
 
-function forPeopleIn({ forPeople = {} }: Result, output: OutputOptions): ResultForPeople {
+function forPeopleIn({ forPeople = {} }: CommandResult, output: OutputOptions): ResultForPeople {
   return wantsData(output) ? {} : forPeople;
 }
 
 /** Returns whether there was anything to print. */
-function printText(text: ResultForPeople['text'], context: Invocation): boolean {
+function printText(text: ResultForPeople['text'], context: CommandContext): boolean {
   const { stdout } = context;
   const shown = text?.(themeOf(stdout, context), wrapOptionsOf(stdout)) ?? '';
   stdout.write(shown);
@@ -51,7 +60,7 @@ const maxProblems = 9;
 function printProblems(
   outcomes: readonly Outcome[],
   hintContext: HintContext | undefined,
-  context: Invocation,
+  context: CommandContext,
 ): boolean {
   const problems = problemsOf(outcomes, hintContext, context);
   for (const { diagnostic, name } of problems.slice(0, maxProblems)) {
@@ -72,11 +81,11 @@ function printProblems(
 function problemsOf(
   outcomes: readonly Outcome[],
   hintContext = plainHintContext,
-  { stdout }: Invocation,
+  { stdout }: CommandContext,
 ) {
   const distinct = [...new Set(outcomes)];
   return distinct.flatMap((outcome) => {
-    if (outcome.exitsZero) return [];
+    if (outcome.isReportOnly) return [];
     // The signal came because the reader of stdout has left, and the message would only repeat it.
     const isStopped = outcome.kind === 'watch_ended' && outcome.end.kind === 'signal';
     if (isStopped && stdout.closed.aborted) return [];
@@ -95,7 +104,7 @@ const maxFailedRuns = 10;
  * Says on stderr which runs didn't complete, because otherwise a failed exit code could also come
  * from Node or the shell. On a terminal nothing is printed, because the run itself is shown there.
  */
-function printFailedRuns(outcomes: readonly Outcome[], { stderr, warnings }: Invocation): void {
+function printFailedRuns(outcomes: readonly Outcome[], { stderr, warnings }: CommandContext): void {
   const isReported = warnings.some((warning) => warning.name === 'replayed_failure');
   if (stderr.isTTY || isReported) return;
   const exitNames = outcomes.map(commandExitNameOf);

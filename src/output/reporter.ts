@@ -1,18 +1,18 @@
-import type { Invocation, Sink } from '../context.ts';
+import type { CommandContext, Sink } from '../context.ts';
 import type { Reporter } from '../run/events.ts';
 import type { BoardOptions } from './board.ts';
+import type { OutputOptions } from './command-result.ts';
 import { createLogReporter } from './log-reporter.ts';
-import type { OutputOptions } from './result.ts';
 
 /**
  * Makes the reporter of a command, which writes to stderr. With `--quiet`, it writes only warnings.
  */
-export function createReporter(options: OutputOptions, context: Invocation): Reporter {
+export function createReporter(options: OutputOptions, context: CommandContext): Reporter {
   return keepingWarnings(createLogReporter(context, options), context);
 }
 
 /** Wraps a reporter so that warnings are also kept for the documents. */
-function keepingWarnings(reporter: Reporter, { warnings }: Invocation): Reporter {
+function keepingWarnings(reporter: Reporter, { warnings }: CommandContext): Reporter {
   return {
     emit(event) {
       const isNew =
@@ -33,8 +33,8 @@ function keepingWarnings(reporter: Reporter, { warnings }: Invocation): Reporter
 export async function contextWithBoard(
   { quiet, debug }: OutputOptions & { debug?: boolean },
   boardOptions: BoardOptions,
-  context: Invocation,
-): Promise<Invocation> {
+  context: CommandContext,
+): Promise<CommandContext> {
   const { stdout, rawStdout, stderr, env } = context;
   // On a terminal of 0 columns, a spinner would write megabytes.
   const hasBoard = stderr.isTTY && context.terminal().columns > 0 && env.TERM !== 'dumb';

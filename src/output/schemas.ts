@@ -1,4 +1,4 @@
-import { allResolutions } from '../messages/of-recovery.ts';
+import { allResolutions } from '../messages/recovery-sentences.ts';
 import { attributions } from '../run/attribution.ts';
 import { exitCodes } from '../run/exit-codes.ts';
 import { causesOfUnknown } from '../run/problem.ts';

@@ -1,5 +1,5 @@
 import type { ChalkInstance } from 'chalk';
-import type { Invocation, Sink } from '../context.ts';
+import type { CommandContext, Sink } from '../context.ts';
 import { typedIn, withTyped, wordsIn } from '../run/quote.ts';
 import type { Env } from '../system/env.ts';
 import { sanitize } from '../system/sanitize.ts';
@@ -72,7 +72,7 @@ export function createTheme({ colors, unicode, withFlags = plain }: ThemeOptions
 }
 
 /** The theme of a stream in which commands get the flags of this invocation. */
-export const themeOf = ({ colors }: Sink, { unicode, withFlags }: Invocation): Theme =>
+export const themeOf = ({ colors }: Sink, { unicode, withFlags }: CommandContext): Theme =>
   createTheme({ colors, unicode, withFlags });
 
 /**

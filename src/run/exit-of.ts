@@ -116,14 +116,15 @@ function causeNameInDoubt({ inDoubt }: OutcomeOf<'in_doubt'>): ProblemName | und
  * succeeds whatever the status is.
  */
 export const commandExitNameOf = (outcome: Outcome): ExitName =>
-  outcome.exitsZero && !outcome.interruptedBy ? 'ok' : outcomeNameOf(outcome);
+  outcome.isReportOnly && !outcome.interruptedBy ? 'ok' : outcomeNameOf(outcome);
 
 /**
  * The outcome after a signal. It stays the same if the run has finished, or if the command only
  * shows a status.
  */
 export function endedBySignal(outcome: Outcome, interruptedBy: ExitName): Outcome {
-  const isDone = outcome.interruptedBy || outcome.exitsZero || factsOf(outcome).snapshot?.isFinal;
+  const isDone =
+    outcome.interruptedBy || outcome.isReportOnly || factsOf(outcome).snapshot?.isFinal;
   if (isDone) return outcome;
   if (outcome.kind === 'watch_ended')
     return { ...outcome, interruptedBy, end: { kind: 'signal' } as const };

@@ -10,7 +10,7 @@ import type { RunResource, RunResult, RunSnapshot } from './service.ts';
 
 /**
  * How a command ended for one of its arguments, as facts alone. The exit code (`run/exit-of.ts`),
- * the message (`messages/of-outcome.ts`), the document and the summary are each one function of it.
+ * the message (`messages/outcome-diagnostics.ts`), the document and the summary are each one function of it.
  */
 export type Outcome = OfTrigger | OfRun | OfCommand;
 
@@ -30,7 +30,7 @@ interface Common {
   /** Only of commands that trigger. */
   triggerInfo?: TriggerInfo;
   /** The command only reports it, so it exits with 0 (`list`, `status`, `result`, `recover`). */
-  exitsZero?: true;
+  isReportOnly?: true;
   /** The signal that ended the command before it was done with this argument. */
   interruptedBy?: ExitName;
   /** What a single command adds to `runctl` in its documents. */

@@ -1,7 +1,7 @@
 import { closeSync, constants, createReadStream, fstatSync, openSync, statSync } from 'node:fs';
 import { getBuiltinModule } from 'node:process';
 import type { Readable } from 'node:stream';
-import type { Context } from '../context.ts';
+import type { ProcessContext } from '../context.ts';
 import { Problem, usageProblem } from '../run/problem.ts';
 import type { CurrentProfile } from './profile.ts';
 import { flagSource, type Given, parseSetting, type Resolved, settingTable } from './table.ts';
@@ -30,7 +30,7 @@ export async function resolveApiKey(
   apiKeyFile: string | undefined,
   command: Resolved<string>,
   { stored, storedSource }: CurrentProfile,
-  context: Context,
+  context: ProcessContext,
 ): Promise<Resolved<string>> {
   const { env } = context;
   const source = flagSource('apiKey');
@@ -56,7 +56,7 @@ export async function resolveApiKey(
  * Throws a usage problem if one of these texts, which will be sent or recorded, contains a known
  * API key.
  */
-export function refuseApiKeyIn(texts: readonly unknown[], { secrets }: Context): void {
+export function refuseApiKeyIn(texts: readonly unknown[], { secrets }: ProcessContext): void {
   const holdsSecret = (text: unknown) => typeof text === 'string' && secrets.scrub(text) !== text;
   if (!texts.some(holdsSecret)) return;
   throw usageProblem(
@@ -69,7 +69,11 @@ export function refuseApiKeyIn(texts: readonly unknown[], { secrets }: Context):
  * Checks an API key after it was registered to be hidden in all output. Every API key that is read
  * passes through here first.
  */
-export function acceptApiKey(text: string, source: string, { secrets }: Context): Given<string> {
+export function acceptApiKey(
+  text: string,
+  source: string,
+  { secrets }: ProcessContext,
+): Given<string> {
   for (const secret of [text.trim(), bareValue(text)]) secrets.protect(secret);
   return parseSetting('apiKey', text, source);
 }
@@ -78,7 +82,10 @@ export function acceptApiKey(text: string, source: string, { secrets }: Context)
  * Reads the API key from standard input, or asks for it on a terminal. Throws the interrupted
  * problem.
  */
-export async function readApiKeyInput(source: string, context: Context): Promise<Given<string>> {
+export async function readApiKeyInput(
+  source: string,
+  context: ProcessContext,
+): Promise<Given<string>> {
   const stdin = context.stdin();
   if (!stdin.isTTY)
     return acceptText(readApiKey(stdin, 'the API key on standard input', context), source, context);
@@ -95,7 +102,11 @@ export async function readApiKeyInput(source: string, context: Context): Promise
   return acceptText(askHidden('API key: ', context), source, context);
 }
 
-async function fromFile(path: string, source: string, context: Context): Promise<Resolved<string>> {
+async function fromFile(
+  path: string,
+  source: string,
+  context: ProcessContext,
+): Promise<Resolved<string>> {
   const wrapped = flawOfWrapped(path);
   if (wrapped) {
     const message = `the path of the key file (${source}) ${wrapped.flaw}`;
@@ -108,7 +119,7 @@ async function fromFile(path: string, source: string, context: Context): Promise
 }
 
 /** Reads a key file or a pipe. Throws a usage problem or the interrupted problem. */
-async function readKeyFile(path: string, source: string, context: Context): Promise<string> {
+async function readKeyFile(path: string, source: string, context: ProcessContext): Promise<string> {
   // A word without a slash or an extension may be the API key itself, so the message doesn't repeat
   // it.
   const isPath = /\/|\.[a-z]{2,4}$/i.test(path);
@@ -148,7 +159,7 @@ const maxSilenceMs = 30_000;
 async function rejectAfterSilence(
   file: string,
   done: AbortSignal,
-  { clock }: Context,
+  { clock }: ProcessContext,
 ): Promise<never> {
   await clock.sleep(maxSilenceMs, done);
   throw usageProblem(
@@ -182,7 +193,7 @@ const maxBytes = 64 * 1024;
 function readApiKey(
   stream: AsyncIterable<string | Buffer>,
   what: string,
-  { signal }: Context,
+  { signal }: ProcessContext,
 ): Promise<string> {
   const hint = 'give the API key and nothing else';
   const read = async () => {
@@ -209,7 +220,7 @@ function readApiKey(
 async function acceptText(
   reading: Promise<string>,
   source: string,
-  context: Context,
+  context: ProcessContext,
 ): Promise<Given<string>> {
   try {
     return acceptApiKey(await reading, source, context);

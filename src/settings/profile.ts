@@ -1,4 +1,4 @@
-import type { Context, Invocation } from '../context.ts';
+import type { CommandContext, ProcessContext } from '../context.ts';
 import { usageProblem } from '../run/problem.ts';
 import { quote, shellWord } from '../run/quote.ts';
 import type { Env } from '../system/env.ts';
@@ -60,7 +60,7 @@ export function readCurrentProfile(flag: string | undefined, env: Env): CurrentP
  * exist yet. If others can change the file, its mode is repaired first. Throws a usage problem if
  * that fails, or if there is no folder for the file.
  */
-export function openProfile(flag: string | undefined, context: Invocation) {
+export function openProfile(flag: string | undefined, context: CommandContext) {
   const path = requireConfigFile(context);
   for (const repaired of repairOwn(path)) {
     const message = `other users could write to ${repaired} until now: check what is stored with \`runctl config list\``;
@@ -146,7 +146,7 @@ export function withProfile(
 }
 
 /** The path of the config file. Throws a usage problem if there is no folder for one. */
-export function requireConfigFile({ env }: Context): string {
+export function requireConfigFile({ env }: ProcessContext): string {
   const path = resolveConfigFile(env);
   if (path === undefined)
     throw usageProblem('there is no folder for a config file', 'set HOME or RUNCTL_CONFIG_DIR');

@@ -1,5 +1,5 @@
 import { createInterface, emitKeypressEvents, type Key } from 'node:readline';
-import type { Context } from '../context.ts';
+import type { ProcessContext } from '../context.ts';
 import { Problem } from '../run/problem.ts';
 import { unlessInterrupted } from './unless-interrupted.ts';
 
@@ -7,7 +7,10 @@ import { unlessInterrupted } from './unless-interrupted.ts';
  * Asks on the terminal for a line, which is shown and can be edited. Throws the interrupted problem
  * on Ctrl-C and Ctrl-D.
  */
-export async function askLine(question: string, { signal, ...context }: Context): Promise<string> {
+export async function askLine(
+  question: string,
+  { signal, ...context }: ProcessContext,
+): Promise<string> {
   const terminal = context.terminal();
   const reader = createInterface({ input: context.stdin(), output: terminal });
   // After Ctrl-Z and `fg`, Node has paused the input, and without input the process would exit.
@@ -43,7 +46,7 @@ const pasteMarks = ['\u001B[?2004h', '\u001B[?2004l'] as const;
  * Asks for a line that is not shown; a pasted line break does not end it. Throws the interrupted
  * problem on Ctrl-C.
  */
-export async function askHidden(question: string, context: Context): Promise<string> {
+export async function askHidden(question: string, context: ProcessContext): Promise<string> {
   const { stderr, signal, env } = context;
   const stdin = context.stdin();
   const [marksOn, marksOff] = stderr.isTTY && env.TERM !== 'dumb' ? pasteMarks : ['', ''];

@@ -1,4 +1,4 @@
-import type { Invocation } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import type { WarningName } from '../run/events.ts';
 import { type Problem, usageProblem } from '../run/problem.ts';
 import { shellWord } from '../run/quote.ts';
@@ -38,7 +38,10 @@ export type SettingsWithoutApiKey = Omit<Settings, 'apiKey'>;
  * Takes each setting from flag, environment, profile or default. Throws for a bad config file, for
  * one that others can change, and for an interruption.
  */
-export async function resolveSettings(flags: SettingFlags, context: Invocation): Promise<Settings> {
+export async function resolveSettings(
+  flags: SettingFlags,
+  context: CommandContext,
+): Promise<Settings> {
   const profile = readCurrentProfile(flags.profile, context.env);
   refuseUntrusted(profile);
   return resolveAll(flags, profile, context);
@@ -48,14 +51,17 @@ export async function resolveSettings(flags: SettingFlags, context: Invocation):
  * Resolves settings for commands that only show or change them. For a file that others can change
  * it only warns, so that these commands can still be used to repair it.
  */
-export async function showSettings(flags: SettingFlags, context: Invocation): Promise<Settings> {
+export async function showSettings(
+  flags: SettingFlags,
+  context: CommandContext,
+): Promise<Settings> {
   return resolveAll(flags, readCurrentProfile(flags.profile, context.env), context);
 }
 
 async function resolveAll(
   flags: SettingFlags,
   profile: CurrentProfile,
-  context: Invocation,
+  context: CommandContext,
 ): Promise<Settings> {
   warnOfProfile(profile, context);
   const others = resolveOthers(flags, context.env, profile);
@@ -70,7 +76,7 @@ async function resolveAll(
 
 function warnOfProfile(
   { exposedPath, untrustedProblem, unknown }: CurrentProfile,
-  { reporter, stderr }: Invocation,
+  { reporter, stderr }: CommandContext,
 ): void {
   const warn = (name: WarningName, message: string) =>
     reporter.emit({ event: 'warning', name, message });
@@ -89,7 +95,7 @@ function bindStoredKey(
   apiKey: Resolved<string>,
   profile: CurrentProfile,
   baseUrl: Resolved<string>,
-  context: Invocation,
+  context: CommandContext,
 ): Resolved<string> {
   const { name, storedSource } = profile;
   const problem = misuseOfStoredKey(profile, baseUrl);

@@ -187,7 +187,7 @@ function recordSuperseded(
  */
 function withExitsZero(outcome: TriggerOutcome, { dryRun }: RecoverFlags): TriggerOutcome {
   const isResolved = outcome.kind !== 'in_doubt' || outcome.inDoubt.reason.kind === 'superseded';
-  return isResolved || dryRun ? { ...outcome, exitsZero: true } : outcome;
+  return isResolved || dryRun ? { ...outcome, isReportOnly: true } : outcome;
 }
 
 /** How many statuses are requested at once. */

@@ -2,13 +2,13 @@ import { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { define } from '../../src/cli/command.ts';
 import { runCli } from '../../src/cli/run-cli.ts';
-import type { Invocation } from '../../src/context.ts';
-import type { Result } from '../../src/output/result.ts';
+import type { CommandContext } from '../../src/context.ts';
+import type { CommandResult } from '../../src/output/command-result.ts';
 import { usageProblem } from '../../src/run/problem.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { target } from '../helpers/scripted-service.ts';
 
-type Run = (context: Invocation) => Promise<Result | number>;
+type Run = (context: CommandContext) => Promise<CommandResult | number>;
 
 /** Types `runctl test …flags`, where the command `test` is this function, which may start runs. */
 async function typed(run: Run, flags: string[] = [], crash: Promise<never>[] = []) {
@@ -20,7 +20,7 @@ async function typed(run: Run, flags: string[] = [], crash: Promise<never>[] = [
 }
 
 const failed = usageProblem('it is wrong', 'make it right');
-const answer: Result = {
+const answer: CommandResult = {
   outcomes: [
     { kind: 'info', fields: { a: 1 } },
     { kind: 'problem', problem: failed, target },

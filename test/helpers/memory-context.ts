@@ -1,11 +1,11 @@
 import { PassThrough } from 'node:stream';
-import type { Input, Invocation, Sink, Terminal } from '../../src/context.ts';
+import type { CommandContext, Input, Sink, Terminal } from '../../src/context.ts';
 import { silentReporter } from '../../src/run/events.ts';
 import { createSecrets } from '../../src/system/secrets.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
 /** A context in memory: what is written is kept, and standard input is what the test says. */
-export interface Memory extends Invocation {
+export interface Memory extends CommandContext {
   stdin(): PassThrough & Input;
   terminal(): PassThrough & Terminal;
   out(): string;

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { expect } from 'vitest';
 import { plainHintContext } from '../../src/messages/hint-context.ts';
-import { diagnosticOf } from '../../src/messages/of-outcome.ts';
-import { reportOfRecovery } from '../../src/messages/of-recovery.ts';
+import { diagnosticOf } from '../../src/messages/outcome-diagnostics.ts';
+import { reportOfRecovery } from '../../src/messages/recovery-sentences.ts';
 import { attributions } from '../../src/run/attribution.ts';
 import { factsOf, outcomeNameOf } from '../../src/run/exit-of.ts';
 import type { TriggerInfo } from '../../src/run/outcome.ts';

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { openJournal } from '../../src/journal/journal.ts';
 import type { Processes } from '../../src/journal/processes.ts';
 import { plainHintContext } from '../../src/messages/hint-context.ts';
-import { diagnosticOf } from '../../src/messages/of-outcome.ts';
-import { reportOfRecovery, sentenceOfRecovery } from '../../src/messages/of-recovery.ts';
+import { diagnosticOf } from '../../src/messages/outcome-diagnostics.ts';
+import { reportOfRecovery, sentenceOfRecovery } from '../../src/messages/recovery-sentences.ts';
 import { attributions } from '../../src/run/attribution.ts';
 import type { Recovery } from '../../src/run/outcome.ts';
 import { usageProblem } from '../../src/run/problem.ts';
@@ -289,7 +289,7 @@ describe('recover', () => {
       const recovered = await recover([response], {}, { status });
       expect(recovered).toMatchObject({ reported: ['a found'], asked });
       const isFailed = expected === 'FAILED';
-      expect(recovered.recoveries).toMatchObject([{ outcome: { exitsZero: true, snapshot: { status: expected } } }]);
+      expect(recovered.recoveries).toMatchObject([{ outcome: { isReportOnly: true, snapshot: { status: expected } } }]);
       expect(recovered.recoveries[0]?.error).toBe(isFailed ? 'step_failed: Step 2 failed' : undefined);
       expect(journal.find(executionId, { baseUrl })).toMatchObject({ status: expected });
     },

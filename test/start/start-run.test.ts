@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { hintContextOf } from '../../src/connection/connection.ts';
 import { openJournal } from '../../src/journal/journal.ts';
 import type { HintContext } from '../../src/messages/hint-context.ts';
-import { diagnosticOf } from '../../src/messages/of-outcome.ts';
+import { diagnosticOf } from '../../src/messages/outcome-diagnostics.ts';
 import { attributions } from '../../src/run/attribution.ts';
 import type { Reporter, RunEvent } from '../../src/run/events.ts';
 import { exitCodeOf } from '../../src/run/exit-codes.ts';

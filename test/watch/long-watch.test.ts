@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { plainHintContext } from '../../src/messages/hint-context.ts';
-import { diagnosticOf } from '../../src/messages/of-outcome.ts';
+import { diagnosticOf } from '../../src/messages/outcome-diagnostics.ts';
 import { factsOf, outcomeNameOf } from '../../src/run/exit-of.ts';
 import type { Fault, FaultKind } from '../../src/run/fault.ts';
 import { defaults } from '../../src/run/limits.ts';

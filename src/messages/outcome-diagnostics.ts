@@ -1,13 +1,13 @@
 import type { Outcome } from '../run/outcome.ts';
 import type { Diagnostic } from '../run/problem.ts';
 import type { HintContext } from './hint-context.ts';
-import { diagnosticInDoubt } from './of-in-doubt.ts';
-import { diagnosticWithoutRun } from './of-trigger.ts';
+import { diagnosticInDoubt } from './in-doubt-diagnostics.ts';
+import { diagnosticWithoutRun } from './trigger-diagnostics.ts';
 import {
   diagnosticOfFailedRequest,
   diagnosticOfUnreadResult,
   diagnosticOfWatchEnd,
-} from './of-watch.ts';
+} from './watch-diagnostics.ts';
 
 /**
  * The message for an outcome. Undefined if nothing went wrong, or if the summary of the run says

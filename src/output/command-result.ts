@@ -17,7 +17,7 @@ export interface OutputOptions {
 export const wantsData = ({ json, field }: OutputOptions) => Boolean(json || field?.length);
 
 /** What a command returns. Each member says where it is printed, and with which flags. */
-export interface Result {
+export interface CommandResult {
   /**
    * The outcome of each argument. With every flag, they decide the exit code and which problems are
    * printed on stderr. With `--json` or `--field`, stdout has one document for each of them.
@@ -69,7 +69,7 @@ export interface ResultForPeople {
 }
 
 /** The exit names that decide the exit code of a command with this result. */
-export const exitNamesOf = ({ outcomes = [], exit = 'ok' }: Result): ExitName[] => [
+export const exitNamesOf = ({ outcomes = [], exit = 'ok' }: CommandResult): ExitName[] => [
   ...outcomes.map(commandExitNameOf),
   exit,
 ];

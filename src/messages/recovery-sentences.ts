@@ -6,8 +6,8 @@ import type { OutcomeOf, Recovery, TriggerOutcome } from '../run/outcome.ts';
 import type { JsonObject } from '../system/json.ts';
 import { localTime } from '../system/time-text.ts';
 import type { HintContext } from './hint-context.ts';
-import { searchHint, triggerText, unresolvedText } from './of-in-doubt.ts';
-import { diagnosticOf } from './of-outcome.ts';
+import { searchHint, triggerText, unresolvedText } from './in-doubt-diagnostics.ts';
+import { diagnosticOf } from './outcome-diagnostics.ts';
 import { sentMsOf } from './recover-commands.ts';
 
 /** The values of `resolution` in the documents of `recover`. */

@@ -18,7 +18,7 @@ import type { RunResource } from '../run/service.ts';
 import { isKnownStatus, isSuccess } from '../run/statuses.ts';
 import { formatDuration, localTime } from '../system/time-text.ts';
 import type { HintContext } from './hint-context.ts';
-import { didYouMeanLine, silenceText } from './of-trigger.ts';
+import { didYouMeanLine, silenceText } from './trigger-diagnostics.ts';
 
 /** The message for a run that wasn't watched to its end. */
 export function diagnosticOfWatchEnd(

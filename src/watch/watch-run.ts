@@ -45,7 +45,8 @@ export async function watchRun(
     return { kind: 'status', run, triggerInfo, snapshot, requestFault, interruptedBy };
   }
   const graver = withGraverStatus(snapshot, answer.value);
-  journal.recordStatus(baseUrl, run, graver.snapshot, recordedErrorOf(graver.result));
+  // If the result lags behind the status and has no error yet, its error is to be read later.
+  journal.recordStatus(baseUrl, run, graver.snapshot, recordedErrorOf(answer.value));
   const reported = { status: snapshot.status, inResult: answer.value.status };
   warnOfResult(run, reported, graver, ports);
   return { kind: 'status', run, triggerInfo, ...graver };

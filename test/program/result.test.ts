@@ -80,6 +80,18 @@ test.each([
   },
 );
 
+test('an error that a result lacks while it lags behind the status is read by the next list', async () => {
+  const failed = { status: 'FAILED', error: { type: 'step_failed', message: 'step 2 failed' } };
+  const results = [{ status: 'COMPLETED', error: null }];
+  const { env } = await startFaultyService((head) => {
+    const document = head.includes('/result ') ? (results.shift() ?? failed) : { status: 'FAILED' };
+    return answer(200, JSON.stringify({ executionId, completedAt: '2026-01-02T03:01:00Z', ...document }));
+  });
+  const { run } = await withMachine();
+  expect((await run(`watch ${projectId}/nightly/${executionId}`, { env })).code).toBe(1);
+  expect((await run('list', { env })).stdout).toContain('step 2 failed');
+});
+
 test('the next command in a document reaches the same service', async () => {
   const { run, emulator, ids } = await withMachine({
     automations: { '*': { duration: '1ms', finalStatus: 'FAILED' } },

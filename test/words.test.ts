@@ -68,7 +68,7 @@ const allows = (mode: number) => (machine: Machine) => chmodSync(configFile(mach
 /** A process of this machine is still sending a trigger. */
 function isSent({ env, clock }: Machine): void {
   const { RUNCTL_STATE_DIR: folder, RUNCTL_BASE_URL: baseUrl = '', RUNCTL_PROJECT: projectId = '' } = env;
-  const journal = openJournal({ folder, nowMs: clock.nowMs, onTrouble() {} });
+  const journal = openJournal({ folder, nowMs: clock.nowMs, onFailure() {} });
   const target = { projectId, automationName: 'nightly' };
   const sent = { type: 'triggered', baseUrl, target, account: 'a', body: '{}', userProvided: false } as const;
   journal.append({ ...sent, idempotencyKey: 'k', attempt: '1', process: createProcesses().own, first: true });

@@ -141,7 +141,7 @@ export function liveValues(env: Env): ValuesOf {
   const journal = openJournal({
     folder: resolveStateFolder(env),
     nowMs: Date.now,
-    onTrouble: () => {},
+    onFailure: () => {},
   });
   const sources: Record<string, () => Iterable<Candidate> | 'files'> = {
     automation: () => automationValues(journal, baseUrlIn(env)),

@@ -88,7 +88,7 @@ export async function tryKey(
     return { ...trial, problem: unclearProblem(reasonWithoutRepeat(answer, target), signal) };
   }
   trial.repeated = answer.value;
-  recorder.started(answer.value, isHonoredIn(trial) ? 'recorded_run' : 'generated_key');
+  recorder.accepted(answer.value, isHonoredIn(trial) ? 'recorded_run' : 'generated_key');
   return trial;
 }
 
@@ -106,7 +106,7 @@ async function repeat(
   connection: Connection,
 ): Promise<Retried<RunSnapshot>> {
   const { service, signal } = connection;
-  recorder.sending();
+  recorder.triggered();
   const answer = await retry(() => service.trigger(trigger, signal), {
     ...connection,
     priority: 'trigger',

@@ -26,9 +26,9 @@ export function recordedIn(journal: Journal, selection: Selection, nowMs: number
   // needed.
   const part = { ...filter, sinceMs: sinceMs && sinceMs - dayMs };
   const isExtra = (entry: Entry) => statuses !== undefined && isPollable(entry, statuses, nowMs);
-  const otherRuns = statuses && journal.pollable(filter).filter(isExtra);
+  const alsoRuns = statuses && journal.pollable(filter).filter(isExtra);
   const hasRun = isForIds || (statuses !== undefined && !statuses.includes('UNKNOWN'));
-  const wanted = { ...part, hasRun, statuses, otherRuns };
+  const wanted = { ...part, hasRun, statuses, alsoRuns };
   const entries = limit === Infinity ? journal.allEntries(wanted) : journal.entries(wanted);
   const recorded: Entry[] = [];
   let counted = 0;

@@ -68,7 +68,7 @@ export function journalOf(
   return openJournal({
     folder,
     nowMs: clock.nowMs,
-    onTrouble(what, lack) {
+    onFailure(what, lack) {
       const rootHint = folder && hintForRootOwned(folder);
       if (needed && lack === 'read') {
         const hint =

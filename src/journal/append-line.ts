@@ -64,7 +64,9 @@ function syncFile(fd: number, sync: Sync): void {
 function syncFolder(folder: string, sync: Sync): void {
   try {
     withFd(openSync(folder, constants.O_RDONLY), sync.folder);
-  } catch {}
+  } catch {
+    // Some file systems can't sync a folder. The line itself is on disk.
+  }
 }
 
 function withFd(fd: number, act: (fd: number) => void): void {

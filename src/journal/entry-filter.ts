@@ -17,11 +17,12 @@ export interface EntryFilter extends Pick<LogPart, 'sinceMs' | 'files'> {
   idPrefix?: string;
   /** Leaves out triggers without a run, which is faster. */
   hasRun?: boolean;
-  /** In upper case: only what has one of these, and `otherRuns`. */
+  /** In upper case: only what has one of these. */
   statuses?: readonly string[];
-  otherRuns?: readonly RunEntry[];
-  /** Only runs without a final status. */
-  isUnfinished?: boolean;
+  /** Runs to include whatever their status. */
+  alsoRuns?: readonly RunEntry[];
+  /** Only what a poll may change: runs without a final status, and those that weren't found. */
+  mayStillChange?: boolean;
 }
 
 /** An automation as named on a command line. Without a project, it means every project. */

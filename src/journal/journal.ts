@@ -17,7 +17,7 @@ import { type EntryFilter, textsOf } from './entry-filter.ts';
 import { fold, isUnresolved, type KeyState, unresolvedOf } from './fold.ts';
 import { updateRun, withReport } from './fold-run.ts';
 import { type Log, type LogOptions, openLog } from './log.ts';
-import { allEntriesIn, entriesIn, isWithoutEnd, recordsMatching } from './read-entries.ts';
+import { allEntriesIn, entriesIn, mayStillChange, recordsMatching } from './read-entries.ts';
 import {
   type JournalRecord,
   type NewRecord,
@@ -31,7 +31,7 @@ const pastFiles = { files: 16, ageMs: 90 * 24 * 3_600_000 };
 /** How many earlier runs say how long the next one takes. */
 const maxPastRuns = 20;
 
-/** This machine's journal. Throws only what `onTrouble` throws. What can't be read is unknown. */
+/** This machine's journal. Throws only what `onFailure` throws. What can't be read is unknown. */
 export const openJournal = (options: LogOptions): Journal =>
   new Journal(openLog(options), options.nowMs);
 
@@ -40,11 +40,8 @@ export class Journal {
   readonly nowMs: () => number;
   /** The runs that this process asked for or recorded. */
   readonly #remembered = new Map<string, RunEntry>();
-  /**
-   * The runs that the journal has no record of, each with another base URL that has its id, if
-   * there is one.
-   */
-  readonly #missing = new Map<string, string | undefined>();
+  /** The runs that the journal has no record of. Another base URL may have one with the id. */
+  readonly #notFound = new Map<string, { otherBaseUrl?: string }>();
 
   constructor(log: Log, nowMs: () => number) {
     this.#log = log;
@@ -56,7 +53,7 @@ export class Journal {
     const stored = this.#log.append(record);
     if (!stored || !('executionId' in stored)) return stored !== undefined;
     const id = runIdOf(stored);
-    const isFirst = this.#missing.delete(id) || stored.first;
+    const isFirst = this.#notFound.delete(id) || stored.first;
     if (isFirst || this.#remembered.has(id)) updateRun(this.#remembered, id, stored);
     return true;
   }
@@ -70,11 +67,7 @@ export class Journal {
   ): void {
     const recorded = this.find(executionId, { baseUrl });
     const report = { ...reported, executionId, error };
-    if (
-      recorded?.kind === 'run' &&
-      isEqual(withReport(recorded, report, recorded.statusAt), recorded)
-    )
-      return;
+    if (recorded?.kind === 'run' && !changes(recorded, report)) return;
     const earlier = recorded ?? this.find(executionId, { baseUrl, fresh: true });
     const first = earlier ? undefined : true;
     this.append({ type: 'status', baseUrl, target, ...report, first });
@@ -82,7 +75,7 @@ export class Journal {
 
   /**
    * Records that the service doesn't know the run, if it is unfinished and `account` started it.
-   * Returns whether it is so.
+   * Returns whether the journal now says so.
    */
   markNotFound(baseUrl: string, { target, executionId }: Run, account: string): boolean {
     const recorded = this.find(executionId, { baseUrl });
@@ -91,24 +84,24 @@ export class Journal {
     return !recorded.isFinal && this.append({ type: 'not_found', baseUrl, target, executionId });
   }
 
-  /** Newest first. The older ones are only read if the caller asks for them. */
+  /** Returns entries newest first. The older ones are only read if the caller asks for them. */
   entries(filter: EntryFilter = {}): Generator<Entry> {
     return entriesIn(this.#log, filter);
   }
 
-  /** The same, for a caller who asks for all of them: no file is read twice. */
+  /** Returns the same for a caller who asks for all of them, and reads no file twice. */
   allEntries(filter: EntryFilter = {}): Generator<Entry> {
     return allEntriesIn(this.#log, filter);
   }
 
   /**
-   * Does any record match? Of a trigger that was refused there is no entry, but there are records.
+   * Whether any record matches. A trigger that was refused has no entry, but it has records.
    */
   hasRecord(filter: EntryFilter): boolean {
     return recordsMatching(this.#log, filter).next().done !== true;
   }
 
-  /** Is a run of an automation with this name recorded, in whatever project? */
+  /** Whether a run of an automation with this name is recorded, in whatever project. */
   hasRunOf(automationName: string, baseUrl: string | undefined): boolean {
     return this.hasRecord({ baseUrl, automations: [{ automationName }], hasRun: true });
   }
@@ -124,8 +117,8 @@ export class Journal {
    */
   pollable(filter: EntryFilter): RunEntry[] {
     const recent = { ...filter, sinceMs: this.nowMs() - openMs };
-    const entries = [...this.allEntries({ ...recent, isUnfinished: true })];
-    const open = entries.filter(isWithoutEnd).filter((entry) => isOpen(entry, this.nowMs()));
+    const entries = [...this.allEntries({ ...recent, mayStillChange: true })];
+    const open = entries.filter(mayStillChange).filter((entry) => isOpen(entry, this.nowMs()));
     for (const entry of open) this.#remembered.set(runIdOf(entry), entry);
     return open;
   }
@@ -136,7 +129,7 @@ export class Journal {
     { baseUrl, fresh }: { baseUrl: string; fresh?: boolean },
   ): RunEntry | undefined {
     const id = runIdOf({ baseUrl, executionId });
-    if (fresh || !(this.#remembered.has(id) || this.#missing.has(id)))
+    if (fresh || !(this.#remembered.has(id) || this.#notFound.has(id)))
       this.#search(executionId, baseUrl);
     return this.#remembered.get(id);
   }
@@ -144,26 +137,26 @@ export class Journal {
   /** Another base URL that has a run with this id, if this one has none. */
   findElsewhere(executionId: string, baseUrl: string): string | undefined {
     this.find(executionId, { baseUrl });
-    return this.#missing.get(runIdOf({ baseUrl, executionId }));
+    return this.#notFound.get(runIdOf({ baseUrl, executionId }))?.otherBaseUrl;
   }
 
   /** Searches from the newest file back to the first record of the run. */
   #search(executionId: string, baseUrl: string): void {
     const id = runIdOf({ baseUrl, executionId });
     let records: JournalRecord[] = [];
-    let elsewhere: string | undefined;
+    let otherBaseUrl: string | undefined;
     const texts = textsOf({ idPrefix: executionId });
     for (const inFile of this.#log.read({ texts, newestFirst: true })) {
       const ofId = inFile.filter((record) => isOfRun(record, executionId));
       const ofRun = ofId.filter((record) => record.baseUrl === baseUrl);
-      elsewhere ??= ofId.find((record) => record.baseUrl !== baseUrl)?.baseUrl;
+      otherBaseUrl ??= ofId.find((record) => record.baseUrl !== baseUrl)?.baseUrl;
       records = [...ofRun, ...records];
       if (ofRun.some((record) => 'first' in record && record.first)) break;
     }
     const run = fold(records).runs.get(id);
     if (run) this.#remembered.set(id, run);
-    else if (!this.#remembered.has(id)) this.#missing.set(id, elsewhere);
-    if (run) this.#missing.delete(id);
+    else if (!this.#remembered.has(id)) this.#notFound.set(id, { otherBaseUrl });
+    if (run) this.#notFound.delete(id);
   }
 
   /**
@@ -175,20 +168,15 @@ export class Journal {
       ...recordsMatching(this.#log, { baseUrl, target, sinceMs: this.nowMs() - openMs }),
     ];
     const began = records.findIndex((record) => isOfRun(record, executionId));
-    let isFinal = false;
+    let hasFinished = false;
     let refused: RecordOf<'refused'> | undefined;
     for (const record of records.slice(began + 1)) {
-      if (isOfRun(record, executionId)) isFinal ||= isEnd(record);
-      if (
-        record.type !== 'refused' ||
-        record.name !== 'already_active' ||
-        !isOpen(record, this.nowMs())
-      )
-        continue;
+      if (isOfRun(record, executionId)) hasFinished ||= isEnd(record);
+      if (!isConflict(record) || !isOpen(record, this.nowMs())) continue;
       const { activeExecutionId } = record;
       // A refusal that names no run may mean this one, if it hadn't finished.
       const isOther =
-        activeExecutionId === undefined ? isFinal : !isSameId(activeExecutionId, executionId);
+        activeExecutionId === undefined ? hasFinished : !isSameId(activeExecutionId, executionId);
       if (isOther) refused = record;
     }
     return refused;
@@ -199,14 +187,14 @@ export class Journal {
     const isYoung = ({ attempts: [oldest] }: KeyState) =>
       oldest !== undefined && isOpen(oldest.record, this.nowMs());
     return [...this.#openKeys({ ...filter, statuses: ['UNKNOWN'] }).values()]
-      .filter((use) => isUnresolved(use) && isYoung(use))
+      .filter((key) => isUnresolved(key) && isYoung(key))
       .map(unresolvedOf)
       .reverse();
   }
 
   /**
-   * Does a later trigger of the target have a run that no earlier use of its key had started? It is
-   * later if its first record comes after this trigger's last attempt without an outcome.
+   * Whether a later trigger of the target has a run that no earlier use of its key had started. It
+   * is later if its first record comes after this trigger's last attempt without an outcome.
    */
   hasLaterRun({ baseUrl, target, idempotencyKey }: TriggerKey): boolean {
     const keys = this.#openKeys({ baseUrl, target });
@@ -214,7 +202,7 @@ export class Journal {
     if (!lastAttempt) return false;
     const isOwnRun = ({ executionId, how }: KeyState) =>
       executionId !== undefined && how !== 'replayed';
-    return [...keys.values()].some((use) => isOwnRun(use) && use.position > lastAttempt.position);
+    return [...keys.values()].some((key) => isOwnRun(key) && key.position > lastAttempt.position);
   }
 
   /** The idempotency keys in the part of the journal that holds all that is open. */
@@ -225,9 +213,9 @@ export class Journal {
   /** How an idempotency key was used, however long ago. */
   findKey({ baseUrl, target, idempotencyKey }: TriggerKey): RecordedKey | undefined {
     const files = [...this.#log.read({ texts: [JSON.stringify(idempotencyKey)] })];
-    const use = fold(files.flat()).keys.get(triggerIdOf({ baseUrl, idempotencyKey, target }));
-    if (use?.executionId !== undefined) return { kind: 'run', executionId: use.executionId };
-    return use && use.attempts.length > 0 ? unresolvedOf(use) : undefined;
+    const key = fold(files.flat()).keys.get(triggerIdOf({ baseUrl, idempotencyKey, target }));
+    if (key?.executionId !== undefined) return { kind: 'run', executionId: key.executionId };
+    return key && key.attempts.length > 0 ? unresolvedOf(key) : undefined;
   }
 
   /** How often attempts with this idempotency key and this API key were refused for this reason. */
@@ -271,7 +259,15 @@ const isEnd = (record: JournalRecord) =>
   record.status !== undefined &&
   hasFinished({ ...record, status: record.status });
 
-const isEqual = (one: object, other: object) => JSON.stringify(one) === JSON.stringify(other);
+/** Whether a report says something new. Both runs have their fields in the order of `newRun`. */
+function changes(recorded: KnownRun, report: Parameters<typeof withReport>[1]): boolean {
+  const reported = withReport(recorded, report, recorded.statusAt);
+  return JSON.stringify(reported) !== JSON.stringify(recorded);
+}
+
+/** The refusal of a trigger because a run was active. */
+const isConflict = (record: JournalRecord): record is RecordOf<'refused'> =>
+  record.type === 'refused' && record.name === 'already_active';
 
 const isOfRun = (record: JournalRecord, executionId: string) =>
   'executionId' in record && isSameId(record.executionId, executionId);

@@ -40,14 +40,14 @@ export interface LogPart {
  * What can't be done with the journal. It isn't `used` if another user could have written to it,
  * because its content can't be trusted.
  */
-type Lack = 'read' | 'written' | 'used';
+type JournalFailure = 'read' | 'written' | 'used';
 
 export interface LogOptions {
   /** Created with the first record; undefined if there is nowhere to put it. */
   folder: string | undefined;
   nowMs(): number;
-  /** Called once, with a clause for the user. If it throws, reading stops. */
-  onTrouble(what: string, lack: Lack): void;
+  /** Called at the first failure, with a clause for the user. If it throws, reading stops. */
+  onFailure(message: string, failure: JournalFailure): void;
   fileBytes?: number;
   sync?: Sync;
 }
@@ -55,29 +55,24 @@ export interface LogOptions {
 const toDisk: Sync = { file: fdatasyncSync, folder: fsyncSync };
 
 export function openLog(options: LogOptions): Log {
-  const { folder, nowMs, onTrouble, fileBytes = fullFileBytes, sync = toDisk } = options;
+  const { folder, nowMs, onFailure, fileBytes = fullFileBytes, sync = toDisk } = options;
   let isReported = false;
-  const report: LogOptions['onTrouble'] = (what, lack) => {
-    if (!isReported) onTrouble(what, lack);
+  const report: LogOptions['onFailure'] = (message, failure) => {
+    if (!isReported) onFailure(message, failure);
     isReported = true;
   };
-  if (folder === undefined) {
-    const append = () =>
-      report('there is no folder for the journal (set HOME or RUNCTL_STATE_DIR)', 'written');
-    return { append: () => void append(), *read() {}, *readLines() {} };
-  }
-  const fail = (doing: Lack, error: unknown) => {
-    const lack = error instanceof UnsafePathError ? 'used' : doing;
-    report(
-      `the journal in ${folder} can't be ${lack} (${systemErrorName(error) ?? (error as Error).message})`,
-      lack,
-    );
+  if (folder === undefined) return createEmptyLog(report);
+  const reportError = (doing: JournalFailure, error: unknown) => {
+    const failure = error instanceof UnsafePathError ? 'used' : doing;
+    const reason = systemErrorName(error) ?? (error as Error).message;
+    report(`the journal in ${folder} can't be ${failure} (${reason})`, failure);
   };
-  const attempt = <T>(reading: () => T): T | undefined => {
+  /** A file that is gone has nothing to read. Any other error is reported. */
+  const readOrReport = <T>(read: () => T): T | undefined => {
     try {
-      return reading();
+      return read();
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') fail('read', error);
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') reportError('read', error);
       return undefined;
     }
   };
@@ -95,7 +90,7 @@ export function openLog(options: LogOptions): Log {
         if (isNewFile) prune(folder, nowMs());
         return stored;
       } catch (error) {
-        fail('written', error);
+        reportError('written', error);
         return undefined;
       }
     },
@@ -110,23 +105,34 @@ export function openLog(options: LogOptions): Log {
   function* filesOf({ newestFirst, ...part }: LogPart): Generator<Buffer> {
     const files = chooseFiles(part);
     for (const path of newestFirst ? files : files.reverse()) {
-      const bytes = attempt(() => readFile(path));
+      const bytes = readOrReport(() => readFile(path));
       if (bytes) yield bytes;
     }
   }
 
   /** Newest first. */
   function chooseFiles({ sinceMs, files: most }: LogPart): string[] {
-    const paths = (attempt(() => filesIn(folder ?? '')) ?? [])
+    const paths = (readOrReport(() => filesIn(folder ?? '')) ?? [])
       .slice(0, most)
       .map(({ path }) => path);
     if (sinceMs === undefined) return paths;
     const isOldest = (path: string, index: number) =>
-      index + 1 >= alwaysKept && (attempt(() => begunMs(path)) ?? sinceMs) < sinceMs - clockSkewMs;
+      index + 1 >= alwaysKept &&
+      (readOrReport(() => begunMs(path)) ?? sinceMs) < sinceMs - clockSkewMs;
     const oldest = paths.findIndex(isOldest);
     return oldest === -1 ? paths : paths.slice(0, oldest + 1);
   }
 }
+
+/** The log if there is no folder for it: nothing can be written, and there is nothing to read. */
+const createEmptyLog = (report: LogOptions['onFailure']): Log => ({
+  append() {
+    report('there is no folder for the journal (set HOME or RUNCTL_STATE_DIR)', 'written');
+    return undefined;
+  },
+  *read() {},
+  *readLines() {},
+});
 
 /** When a file's first record was written. Undefined if unknown. */
 function begunMs(path: string): number | undefined {
@@ -137,7 +143,9 @@ function begunMs(path: string): number | undefined {
 function prune(folder: string, nowMs: number): void {
   try {
     pruneFiles(folder, nowMs);
-  } catch {}
+  } catch {
+    // The next new file tries again.
+  }
 }
 
 const yearMs = 365 * 24 * 3_600_000;

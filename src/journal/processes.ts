@@ -46,7 +46,7 @@ export function senderOf(
   return sender?.process;
 }
 
-/** Do these names have the same host, and another boot of it? */
+/** Whether both names are of one host, before and after a boot. */
 function isBeforeBoot(one: string, other: string): boolean {
   const [oneName, oneBoot] = one.split('/');
   const [otherName, otherBoot] = other.split('/');
@@ -55,8 +55,8 @@ function isBeforeBoot(one: string, other: string): boolean {
 
 /** A process id is only meaningful within one boot and one container. */
 function hostOf(): string {
-  const boot = attempt(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim());
-  const container = attempt(() => readlinkSync('/proc/self/ns/pid'));
+  const boot = textOrEmpty(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim());
+  const container = textOrEmpty(() => readlinkSync('/proc/self/ns/pid'));
   return [getBuiltinModule('node:os').hostname(), boot, container].join('/').replaceAll(/\s/g, '_');
 }
 
@@ -70,7 +70,7 @@ const endedStates = ['Z', 'X'];
 function statOf(id: number): { state: string; start: string } {
   // proc_pid_stat(5): the second field may contain anything, the third is the state, the 22nd the
   // start time.
-  const stat = attempt(() => readFileSync(`/proc/${id}/stat`, 'utf8'));
+  const stat = textOrEmpty(() => readFileSync(`/proc/${id}/stat`, 'utf8'));
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return { state: fields[0] ?? '', start: fields[19] ?? '' };
 }
@@ -83,7 +83,7 @@ function exists(id: number): boolean {
   }
 }
 
-function attempt(read: () => string): string {
+function textOrEmpty(read: () => string): string {
   try {
     return read();
   } catch {

@@ -52,10 +52,10 @@ function* newestEntriesIn(log: Log, filter: EntryFilter): Generator<Entry> {
 function listedIn(log: Log, filter: EntryFilter): ListedEntry[] {
   const records = recordsMatching(log, filter);
   const list = listedEntries(filter.hasRun ? foldRuns(records) : fold(records));
-  const { statuses, isUnfinished, otherRuns = [] } = filter;
-  if (isUnfinished) return list.filter(({ entry }) => isWithoutEnd(entry));
+  const { statuses, alsoRuns = [] } = filter;
+  if (filter.mayStillChange) return list.filter(({ entry }) => mayStillChange(entry));
   if (!statuses) return list;
-  const others = new Set(otherRuns.map(runIdOf));
+  const others = new Set(alsoRuns.map(runIdOf));
   const hasStatus = (entry: Entry) => statuses.includes(statusOf(entry).toUpperCase());
   return list.filter(({ entry }) => hasStatus(entry) || others.has(idOf(entry)));
 }
@@ -68,12 +68,12 @@ export function* recordsMatching(log: Log, filter: EntryFilter): Generator<Journ
 function candidatesIn(log: Log, filter: EntryFilter): Iterable<JournalRecord> {
   const part = { ...filter, texts: textsOf(filter) };
   const read = () => log.readLines(part);
-  const isSearch = filter.statuses !== undefined || filter.isUnfinished;
+  const isSearch = filter.statuses !== undefined || filter.mayStillChange;
   return isSearch ? recordsWithStatus(filter, read) : parseLines(read());
 }
 
 /** A run whose status a poll may change. */
-export const isWithoutEnd = (entry: Entry): entry is RunEntry =>
+export const mayStillChange = (entry: Entry): entry is RunEntry =>
   isUnfinished(entry) || entry.kind === 'not_found';
 
 const idOf = (entry: Entry) => (entry.kind === 'unresolved' ? triggerIdOf(entry) : runIdOf(entry));

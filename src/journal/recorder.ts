@@ -11,13 +11,14 @@ import type { Journal } from './journal.ts';
  * needs.
  */
 export interface Recorder {
-  /** Called before the first byte is sent; on disk when it returns. */
-  sending(): void;
+  /** Called before the first byte is sent. The record is on disk when this returns. */
+  triggered(): void;
   /** Has another process recorded the same idempotency key first, at the same time as this one? */
   isTaken(): boolean;
   /** The attempt is in doubt. With `isLast`, this process won't send the trigger again. */
   inDoubt(fault: Fault, attempt: { isLast: boolean }): void;
-  started(run: RunSnapshot, attribution: Attribution): void;
+  /** The service has returned a run. */
+  accepted(run: RunSnapshot, attribution: Attribution): void;
   /** None of this command's attempts started a run. */
   refused(fault: Fault): void;
   /** What the journal has of the key, which another process may have sent, too. */
@@ -48,7 +49,7 @@ export function createRecorder(journal: Journal, trigger: TriggerToRecord): Reco
   let isInDoubt = wasSentBefore;
 
   return {
-    sending: writeTriggered,
+    triggered: writeTriggered,
     isTaken() {
       // Nobody else has a generated key.
       if (!userProvided && !wasSentBefore) return false;
@@ -63,12 +64,12 @@ export function createRecorder(journal: Journal, trigger: TriggerToRecord): Reco
       journal.append({
         type: 'in_doubt',
         ...key,
-        ...reasonOf(fault),
+        ...failureFields(fault),
         attempt,
         isLast: isLast || undefined,
       });
     },
-    started(run, attribution) {
+    accepted(run, attribution) {
       if (!isWritten) writeTriggered();
       const { how } = attributions[attribution];
       // No other process can know the run of a generated key if the response came at once.
@@ -80,7 +81,7 @@ export function createRecorder(journal: Journal, trigger: TriggerToRecord): Reco
     refused(fault) {
       // Every attempt with a reused key got the run that had used it before.
       if (fault.kind === 'reused_key') journal.append({ type: 'reused_key', ...key });
-      journal.append({ type: 'refused', ...key, ...reasonOf(fault), attempt });
+      journal.append({ type: 'refused', ...key, ...failureFields(fault), attempt });
     },
     readKey: () => journal.findKey(key),
   };
@@ -92,7 +93,7 @@ export function createRecorder(journal: Journal, trigger: TriggerToRecord): Reco
 }
 
 /** Why an attempt started no run, or may have started one. */
-const reasonOf = (fault: Fault) => ({
+const failureFields = (fault: Fault) => ({
   name: exitNameOfFault(fault),
   reason: fault.message,
   activeExecutionId: fault.executionId,

@@ -40,7 +40,7 @@ const first = { first: optionalFlag() };
  * 8601, as the service sent them.
  */
 export const recordFields = {
-  /** An attempt is about to be sent. */
+  /** An attempt is about to be sent. It doesn't mean that anything was started. */
   triggered: {
     ...key,
     attempt: text(), // a UUID: several attempts may share an idempotency key
@@ -106,10 +106,16 @@ type ValuesOf<Fields> = {
     Fields[Name]
   >;
 };
-/** What a record of this type says, without the fields that all records have. */
+/**
+ * What a record of this type says, without the fields that all records have. `FieldsOf<'not_found'>`
+ * is `{ executionId: string; first?: boolean }`.
+ */
 export type FieldsOf<Type extends RecordType> = ValuesOf<(typeof recordFields)[Type]>;
 
-/** A record that is to be written. */
+/**
+ * A record that is to be written. It may have other fields as well, because `storedRecord` keeps
+ * only those of the table.
+ */
 export type NewRecord = {
   [Type in RecordType]: { type: Type; baseUrl: string; target: Target } & FieldsOf<Type>;
 }[RecordType];

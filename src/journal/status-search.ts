@@ -1,6 +1,7 @@
 import type { RunEntry } from '../run/entry.ts';
 import { finalStatuses } from '../run/statuses.ts';
 import { escapeRegExp } from '../system/regexp.ts';
+import type { EntryFilter } from './entry-filter.ts';
 import { type JournalRecord, parseLines } from './records.ts';
 
 // Parsing the lines of a year takes ten times as long as searching them. So the first reading only
@@ -9,15 +10,7 @@ import { type JournalRecord, parseLines } from './records.ts';
 // of a run or a trigger that it finds it reads every record. Lines are searched in the form in which
 // `JSON.stringify` writes them.
 
-export interface StatusSearch {
-  /** In upper case. */
-  statuses?: readonly string[];
-  /** The runs without a final status. */
-  isUnfinished?: boolean;
-  /** Whose records are wanted in any case. */
-  otherRuns?: readonly RunEntry[];
-  baseUrl?: string;
-}
+type StatusSearch = Pick<EntryFilter, 'statuses' | 'mayStillChange' | 'alsoRuns' | 'baseUrl'>;
 
 /** The lines of one file after the other, oldest first. */
 type ReadLines = () => Iterable<string[]>;
@@ -50,8 +43,8 @@ const isAbout = ({ runs, triggers }: Ids, line: string): boolean =>
   (triggers.size > 0 && triggers.has(triggerIn(line)));
 
 function findIds(search: StatusSearch, read: ReadLines): Ids {
-  const { otherRuns = [] } = search;
-  const ids: Ids = { runs: new Set(otherRuns.map(idOf)), triggers: new Set() };
+  const { alsoRuns = [] } = search;
+  const ids: Ids = { runs: new Set(alsoRuns.map(idOf)), triggers: new Set() };
   const finders = findersFor(search, ids);
   if (finders.length === 0) return ids;
   for (const lines of read()) {
@@ -68,11 +61,11 @@ interface Finder {
   end?(): void;
 }
 
-function findersFor({ statuses = [], isUnfinished, baseUrl }: StatusSearch, ids: Ids): Finder[] {
+function findersFor({ statuses = [], mayStillChange, baseUrl }: StatusSearch, ids: Ids): Finder[] {
   const finders: Finder[] = [];
   const written = statuses.filter((status) => status !== 'RUNNING');
   if (written.length > 0) finders.push(createStatusFinder(written, ids));
-  if (isUnfinished ?? statuses.includes('RUNNING')) {
+  if (mayStillChange ?? statuses.includes('RUNNING')) {
     finders.push(createUnfinishedFinder(baseUrl, ids));
   }
   if (statuses.includes('UNKNOWN')) finders.push(createUnresolvedFinder(ids));
@@ -141,8 +134,9 @@ const runLabel = '"executionId":"';
 const keyLabel = '"idempotencyKey":"';
 
 /**
- * The id behind this label, or an empty text. In lower case, as the case of an id doesn't matter.
- * With an escape, it is cut, and means others, too.
+ * Returns the id after this label, or an empty text. It is in lower case, because the case of an id
+ * doesn't matter. It ends at the first quote, so an id with an escaped quote is shortened and may
+ * match other ids, too. That is harmless, because their records are folded and filtered afterwards.
  */
 function idIn(line: string, label: string): string {
   const at = line.indexOf(label);
@@ -160,8 +154,8 @@ const idOf = ({ executionId }: RunEntry): string =>
   idIn(`${runLabel}${JSON.stringify(executionId).slice(1)}`, runLabel);
 
 /**
- * The base URL, the automation and the idempotency key, as they are written, or an empty text. A
- * key with an escape is cut, and means others, too.
+ * Returns the base URL, the automation and the idempotency key, as they are written, or an empty
+ * text. A key with an escaped quote is shortened in the same way.
  */
 function triggerIn(line: string): string {
   const at = line.indexOf(keyLabel);
@@ -169,6 +163,9 @@ function triggerIn(line: string): string {
   return line.slice(line.indexOf('"baseUrl":'), line.indexOf('"', at + keyLabel.length));
 }
 
-/** A torn line is no record, and an id that is cut means others, too. */
+/**
+ * Whether a line proves what it says of its id: it isn't torn, and no id or key in it was
+ * shortened.
+ */
 const isWhole = (line: string): boolean =>
   line.startsWith('{"schema":1,') && line.endsWith('}') && !line.includes('\\');

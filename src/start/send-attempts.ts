@@ -67,7 +67,7 @@ export async function sendAttempts(
 
   async function attempt(timeoutMs: number): Promise<Answer<RunSnapshot>> {
     const isFirst = soFar.count === 0;
-    if (isFirst) record.sending();
+    if (isFirst) record.triggered();
     soFar.count += 1;
     const unsendable = keyFault(isFirst);
     const answer: Answer<RunSnapshot> = unsendable

@@ -48,7 +48,7 @@ function recordRun(
   { record }: SendPorts,
 ): TriggerResult {
   const attribution = attributionOf(snapshot, { userProvided, isRecovery, isOwnInDoubt });
-  record.started(snapshot, attribution);
+  record.accepted(snapshot, attribution);
   const response = { snapshot, retryAfterMs };
   return { kind: 'has_run', executionId: snapshot.executionId, attribution, response };
 }

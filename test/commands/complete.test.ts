@@ -14,7 +14,7 @@ import { accepted, baseUrl, nightly, status, triggered, uuid, weekly } from '../
 function createCompleter(settings: Record<string, string> = { RUNCTL_BASE_URL: baseUrl }) {
   const folder = temporaryFolder();
   const nowMs = () => Date.parse('2026-11-21T03:00:00.000Z');
-  const journal = openJournal({ folder, nowMs, onTrouble: (what) => expect.unreachable(what) });
+  const journal = openJournal({ folder, nowMs, onFailure: (what) => expect.unreachable(what) });
   const daily = { ...nightly, automationName: 'daily' };
   const records = [
     [triggered(1), accepted(1), status(1, 'FAILED')],

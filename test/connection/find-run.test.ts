@@ -31,7 +31,7 @@ function createMachine(
   const journal = openJournal({
     folder: temporaryFolder(),
     nowMs: clock.nowMs,
-    onTrouble: (what) => expect.unreachable(what),
+    onFailure: (what) => expect.unreachable(what),
   });
   for (const [index, text] of known.entries()) {
     const [name = '', executionId, place] = text.split(' ');

@@ -70,7 +70,7 @@ esac
 `;
   writeFileSync(join(folder, 'runctl'), stand, { mode: 0o755 });
   writeFileSync(join(folder, 'my-key.txt'), '');
-  const journal = openJournal({ folder, nowMs: () => 0, onTrouble: () => {} });
+  const journal = openJournal({ folder, nowMs: () => 0, onFailure: () => {} });
   const target = { projectId, automationName: oddName };
   journal.append({
     type: 'status',

@@ -36,7 +36,7 @@ export function createConnection(
     readApiKey: async () => {},
     reloadApiKey: async () => ({ kind: 'same' }),
     releaseApiKey() {},
-    journal: openJournal({ folder: undefined, nowMs: clock.nowMs, onTrouble() {} }),
+    journal: openJournal({ folder: undefined, nowMs: clock.nowMs, onFailure() {} }),
     ignoresKeys: false,
     processes: { own: 'host 1 1', stateOf: () => 'ended' },
     hintContext: plainHintContext,

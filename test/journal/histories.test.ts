@@ -140,12 +140,12 @@ function trigger(journal: Journal, sent: Map<number, Recorder>, number: number, 
     if (known?.kind === 'run') return;
     const identity = { ...key(number), account, body: '{}', userProvided: true, wasSentBefore: known !== undefined };
     record = createRecorder(journal, identity);
-    record.sending();
+    record.triggered();
     sent.set(number, record);
   }
   if (outcome === 'doubtful') record.inDoubt(fault('lost').fault, { isLast: false });
   if (outcome === 'started')
-    record.started({ executionId: uuid(number), status: 'RUNNING', isFinal: false, document: {} }, 'shared_key');
+    record.accepted({ executionId: uuid(number), status: 'RUNNING', isFinal: false, document: {} }, 'shared_key');
   if (outcome === 'refused') record.refused(fault('no_credits').fault);
   if (outcome === 'reused_key') journal.append({ type: 'reused_key', ...key(number) });
   if (outcome !== 'none' && outcome !== 'doubtful') sent.delete(number);
@@ -159,8 +159,8 @@ function start(journal: Journal, number: number): void {
     userProvided: false,
     wasSentBefore: false,
   });
-  record.sending();
-  record.started({ executionId: uuid(number), status: 'RUNNING', isFinal: false, document: {} }, 'generated_key');
+  record.triggered();
+  record.accepted({ executionId: uuid(number), status: 'RUNNING', isFinal: false, document: {} }, 'generated_key');
 }
 
 /** What must hold of a journal that holds these records, the oldest first. */

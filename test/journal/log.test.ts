@@ -156,8 +156,8 @@ describe('a file system', () => {
     const file = () => {
       throw Object.assign(new Error('fdatasync'), error);
     };
-    const onTrouble = (what: string) => void troubles.push(what);
-    const journal = openJournal({ folder, nowMs: () => 0, onTrouble, sync: { file, folder() {} } });
+    const onFailure = (what: string) => void troubles.push(what);
+    const journal = openJournal({ folder, nowMs: () => 0, onFailure, sync: { file, folder() {} } });
     return { journal, folder, troubles, open };
   };
 
@@ -167,8 +167,8 @@ describe('a file system', () => {
       const { journal, folder, troubles } = openBroken({ code });
       const trigger = { ...key(1), account, userProvided: false, body: '{}' };
       const record = createRecorder(journal, { ...trigger, wasSentBefore: false });
-      record.sending();
-      record.started({ executionId: uuid(1), status: 'RUNNING', isFinal: false, document: {} }, 'generated_key');
+      record.triggered();
+      record.accepted({ executionId: uuid(1), status: 'RUNNING', isFinal: false, document: {} }, 'generated_key');
       const types = linesIn(folder).flatMap((line) => (line === '' ? [] : JSON.parse(line).type));
       expect([types, troubles]).toEqual([['triggered', 'accepted'], []]);
     },
@@ -196,7 +196,7 @@ describe('fsync', () => {
       folder,
       fileBytes,
       nowMs: () => 0,
-      onTrouble: (what) => expect.unreachable(what),
+      onFailure: (what) => expect.unreachable(what),
       sync: {
         file(fd) {
           happened.push(`file of ${readFileSync(file, 'utf8').split('\n').filter(Boolean).length} records`);
@@ -254,7 +254,7 @@ describe('reading files', () => {
   const begun = (n: number, atMs = day(n)) =>
     lineOf(status(n, 'RUNNING'), new Date(atMs).toISOString()) + lineOf(status(9, 'RUNNING'), '2026');
   const numbersIn = (part: LogPart, ...files: string[]) => {
-    const log = openLog({ folder: folderOf(...files), nowMs: () => 0, onTrouble: (what) => expect.unreachable(what) });
+    const log = openLog({ folder: folderOf(...files), nowMs: () => 0, onFailure: (what) => expect.unreachable(what) });
     return Array.from(log.read(part), ([first]) => Number(first && 'executionId' in first && first.executionId.at(-1)));
   };
   const hour = 3_600_000;
@@ -317,8 +317,8 @@ describe('a failure is reported once, and the command goes on without the journa
     const state = createStateFolder();
     prepare(state);
     const troubles: string[] = [];
-    const onTrouble = (what: string, lack: string) => void troubles.push(`${lack}: ${what}`);
-    const open = () => openJournal({ folder: state.folder, nowMs: () => 0, onTrouble });
+    const onFailure = (what: string, lack: string) => void troubles.push(`${lack}: ${what}`);
+    const open = () => openJournal({ folder: state.folder, nowMs: () => 0, onFailure });
     const journal = open();
     expect([journal.append(triggered(1)), journal.append(accepted(1))]).toEqual([false, false]);
     expect([[...journal.entries()], journal.find(uuid(1), { baseUrl })]).toEqual([[], undefined]);
@@ -331,8 +331,8 @@ describe('a failure is reported once, and the command goes on without the journa
 
   test('if there is no folder for it', () => {
     const troubles: string[] = [];
-    const onTrouble = (what: string, lack: string) => troubles.push(`${lack}: ${what}`);
-    const journal = openJournal({ folder: undefined, nowMs: () => 0, onTrouble });
+    const onFailure = (what: string, lack: string) => troubles.push(`${lack}: ${what}`);
+    const journal = openJournal({ folder: undefined, nowMs: () => 0, onFailure });
     expect([[...journal.entries()], journal.unresolved({ baseUrl }), troubles]).toEqual([[], [], []]);
     expect([journal.append(triggered(1)), journal.append(accepted(1))]).toEqual([false, false]);
     expect(troubles).toEqual([expect.stringMatching(/^written: .*RUNCTL_STATE_DIR/)]);

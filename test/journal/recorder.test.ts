@@ -17,7 +17,7 @@ describe('a trigger in doubt', () => {
     const { open, clock } = createStateFolder();
     const record = createRecorder(open(), { ...ours, process });
     const at = new Date(clock.nowMs).toISOString();
-    record.sending();
+    record.triggered();
     clock.nowMs += 30_000;
     record.inDoubt(lost, { isLast: false });
     expect(open().unresolved({ baseUrl })).toMatchObject([{ at, senders: [{ process, at }] }]);
@@ -77,14 +77,14 @@ describe('a run that was accepted', () => {
     const journal = open();
     expect(journal.find(uuid(1), { baseUrl })).toBeUndefined();
     const record = createRecorder(journal, { ...ours, ...trigger });
-    record.sending();
+    record.triggered();
     if (isLost) record.inDoubt(fault('lost').fault, { isLast: false });
     open().recordStatus(
       baseUrl,
       { target: nightly, executionId: uuid(1) },
       { status: 'COMPLETED', isFinal: true, document: {} },
     );
-    record.started(execution, 'generated_key');
+    record.accepted(execution, 'generated_key');
     expect(open().find(uuid(1), { baseUrl })).toMatchObject({ status: 'COMPLETED', idempotencyKey: 'key-1' });
   });
 
@@ -93,10 +93,10 @@ describe('a run that was accepted', () => {
     const seen = (number: number) => open().append({ ...status(number, 'RUNNING'), first: true });
     mkdirSync(file, { recursive: true });
     const record = createRecorder(open(), ours);
-    record.sending();
+    record.triggered();
     rmSync(folder, { recursive: true });
     for (let number = 2; number <= 20; number++) seen(number);
-    record.started(execution, 'generated_key');
+    record.accepted(execution, 'generated_key');
     seen(21);
     const older = Array.from({ length: 19 }, (_, index) => uuid(20 - index));
     expect([...open().entries()].map(idOf)).toEqual([uuid(21), uuid(1), ...older]);
@@ -106,7 +106,7 @@ describe('a run that was accepted', () => {
 test('a trigger that met a conflict keeps it, and the run that it named, even if another response is lost', () => {
   const { open } = createStateFolder();
   const record = createRecorder(open(), ours);
-  record.sending();
+  record.triggered();
   record.inDoubt(fault('lost').fault, { isLast: false });
   expect(open().unresolved({ baseUrl })[0]?.conflict).toBeUndefined();
   record.inDoubt(fault('already_active', { executionId: uuid(1) }).fault, { isLast: false });
@@ -134,9 +134,9 @@ describe('an attempt', () => {
       const { open, folder } = createStateFolder();
       for (const record of known) open().append(record);
       const record = createRecorder(open(), { ...ours, ...trigger });
-      record.sending();
+      record.triggered();
       if (isLost) record.inDoubt(fault('lost').fault, { isLast: false });
-      record.started(execution, 'generated_key');
+      record.accepted(execution, 'generated_key');
       const [triggered, ...others] = recordsIn(folder).slice(known.length);
       const run = { ...reported, how: 'started' };
       expect(triggered).toMatchObject({ type: 'triggered', idempotencyKey: 'key-1', account, body: '{}', first: true });
@@ -151,7 +151,7 @@ describe('an attempt', () => {
   ])('is refused (%s) and written as %j', (kind, types, name) => {
     const { open, folder } = createStateFolder();
     const record = createRecorder(open(), ours);
-    record.sending();
+    record.triggered();
     record.refused(fault(kind).fault);
     const written = recordsIn(folder);
     expect(written.map(({ type }) => type)).toEqual(types);
@@ -175,7 +175,7 @@ describe('an attempt', () => {
     const { open } = createStateFolder();
     for (const record of before) open().append(record);
     const record = createRecorder(open(), { ...ours, ...trigger });
-    record.sending();
+    record.triggered();
     open().append({ ...triggered(1), attempt: 'attempt-9' });
     expect(record.isTaken()).toBe(expected);
   });

@@ -26,7 +26,7 @@ export function stateFolderAt(folder: string): StateFolder {
   const troubles: string[] = [];
   const clock = { nowMs: Date.parse('2026-11-21T03:00:00.000Z') };
   const open = (fileBytes?: number) =>
-    openJournal({ folder, nowMs: () => clock.nowMs, onTrouble: (message) => troubles.push(message), fileBytes });
+    openJournal({ folder, nowMs: () => clock.nowMs, onFailure: (message) => troubles.push(message), fileBytes });
   return { folder, file: join(folder, 'journal.jsonl'), troubles, clock, open };
 }
 

@@ -6,7 +6,7 @@ const [folder = '', fileBytes, from, to] = process.argv.slice(2);
 const journal = openJournal({
   folder,
   nowMs: Date.now,
-  onTrouble: (message) => process.stderr.write(`${message}\n`),
+  onFailure: (message) => process.stderr.write(`${message}\n`),
   fileBytes: Number(fileBytes),
 });
 for (let n = Number(from); n < Number(to); n++) {

@@ -190,7 +190,7 @@ describe('the check of unresolved triggers and unfinished runs', () => {
   const sent = { idempotencyKey: 'k', attempt: '1', account: 'a', body: '{}', userProvided: false, first: true };
   const killed = own.replace(/ \d+ /, ' 999999999 ');
   const sending = ({ env }: Machine, process: string, others: object = {}) =>
-    openJournal({ folder: env.RUNCTL_STATE_DIR, nowMs: Date.now, onTrouble() {} }).append({
+    openJournal({ folder: env.RUNCTL_STATE_DIR, nowMs: Date.now, onFailure() {} }).append({
       ...{ type: 'triggered', baseUrl: env.RUNCTL_BASE_URL ?? '', target, ...sent, process, ...others },
     });
 

@@ -13,7 +13,7 @@ async function listedAfter(records: readonly NewRecord[], line = '', { aheadMs =
   const folder = temporaryFolder();
   const clock = createVirtualClock();
   const nowMs = () => clock.nowMs() + aheadMs;
-  const journal = openJournal({ folder, nowMs, onTrouble: (what) => expect.unreachable(what) });
+  const journal = openJournal({ folder, nowMs, onFailure: (what) => expect.unreachable(what) });
   for (const record of records) journal.append(record);
   const env = { RUNCTL_BASE_URL: baseUrl, RUNCTL_STATE_DIR: folder, RUNCTL_CONFIG_DIR: folder };
   const ended = await runProgram(['list', ...line.split(' ').filter(Boolean)], { env, clock });

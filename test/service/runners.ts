@@ -57,9 +57,9 @@ const trigger =
   async (script, given = {}) => {
     const { ended, ...ports } = prepare(script, given);
     const record = {
-      sending() {},
+      triggered() {},
       inDoubt() {},
-      started() {},
+      accepted() {},
       refused() {},
       isTaken: () => false,
       readKey: () => undefined,

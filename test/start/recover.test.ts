@@ -39,7 +39,7 @@ function createMachine() {
   const clock = createVirtualClock();
   const context = { ...createMemory(), clock };
   const folder = temporaryFolder();
-  const journal = openJournal({ folder, nowMs: clock.nowMs, onTrouble: (what) => expect.unreachable(what) });
+  const journal = openJournal({ folder, nowMs: clock.nowMs, onFailure: (what) => expect.unreachable(what) });
 
   /** A trigger is sent, and its answer lost; a minute passes. */
   function lose(
@@ -321,7 +321,7 @@ describe('recover', () => {
     lose('a');
     lose('b');
     expect(journal.find(executionId, { baseUrl })).toBeUndefined();
-    const ofOther = openJournal({ folder, nowMs: clock.nowMs, onTrouble: (what) => expect.unreachable(what) });
+    const ofOther = openJournal({ folder, nowMs: clock.nowMs, onFailure: (what) => expect.unreachable(what) });
     ofOther.append({ type: 'accepted', baseUrl, target, idempotencyKey: 'a', executionId });
     const { recoveries } = await recover([conflict]);
     expect(recoveries.map((each) => sentenceOfRecovery(each, {}, plainHintContext))).toEqual([

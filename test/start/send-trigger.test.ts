@@ -63,12 +63,12 @@ async function triggered(
     signal: new AbortController().signal,
     giveUpAfterMs: 30_000,
     record: {
-      sending: () => records.push('sending'),
+      triggered: () => records.push('sending'),
       inDoubt({ kind }, { isLast }) {
         const isConflict = kind === 'already_active';
         records.push(isLast ? 'left in doubt' : isConflict ? 'met a conflict' : 'in doubt');
       },
-      started: () => records.push('started'),
+      accepted: () => records.push('started'),
       refused: () => records.push('refused'),
       isTaken: () => given.isTaken === true,
       readKey: () => readKey(open),

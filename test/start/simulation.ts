@@ -106,7 +106,7 @@ export function createSimulation(
       ...machineOf(use),
       fileBytes,
       nowMs: machineOf(use).clock.nowMs,
-      onTrouble: (what) => expect.unreachable(what),
+      onFailure: (what) => expect.unreachable(what),
     });
 
   /** The idempotency keys of triggers that were closed because a later one has a run. */

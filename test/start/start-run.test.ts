@@ -44,7 +44,7 @@ function createTriggerHarness({ ignoresKeys = false } = {}) {
   const folder = temporaryFolder();
   const clock = createVirtualClock();
   const context = { ...createMemory(), clock };
-  const journal = () => openJournal({ folder, nowMs: clock.nowMs, onTrouble: (what) => expect.unreachable(what) });
+  const journal = () => openJournal({ folder, nowMs: clock.nowMs, onFailure: (what) => expect.unreachable(what) });
 
   async function trigger(
     scripts: Parameters<typeof scriptedService>[0],
@@ -360,7 +360,7 @@ describe('--if-active wait', () => {
   test('after a lost response has the run that another process got with its key, perhaps by this attempt', async () => {
     const clock = createVirtualClock();
     const folder = temporaryFolder();
-    const open = () => openJournal({ folder, nowMs: clock.nowMs, onTrouble: (what) => expect.unreachable(what) });
+    const open = () => openJournal({ folder, nowMs: clock.nowMs, onFailure: (what) => expect.unreachable(what) });
     const status: Service['status'] = async () => {
       open().append({ type: 'accepted', baseUrl, target, idempotencyKey: 'k', executionId: other });
       return state('COMPLETED');
@@ -379,7 +379,7 @@ describe('--if-active wait', () => {
   test('leaves its key to `recover` only after it no longer waits to send it again', async () => {
     const clock = createVirtualClock();
     const folder = temporaryFolder();
-    const open = () => openJournal({ folder, nowMs: clock.nowMs, onTrouble: (what) => expect.unreachable(what) });
+    const open = () => openJournal({ folder, nowMs: clock.nowMs, onFailure: (what) => expect.unreachable(what) });
     const senders = () =>
       open()
         .unresolved({ baseUrl })

@@ -42,8 +42,8 @@ test('an optional request takes 3 s at most', async () => {
 /** Runs that were seen to finish, on a machine with a journal. */
 function finishedRuns(statuses: readonly string[], service: Service) {
   const context = createMemory();
-  const onTrouble = (what: string) => expect.unreachable(what);
-  const journal = openJournal({ folder: temporaryFolder(), nowMs: context.clock.nowMs, onTrouble });
+  const onFailure = (what: string) => expect.unreachable(what);
+  const journal = openJournal({ folder: temporaryFolder(), nowMs: context.clock.nowMs, onFailure });
   const finished = statuses.map((status, n) => {
     const executionId = `run-${n}`;
     const seen = { run: { target, executionId }, snapshot: { executionId, status, isFinal: true, document: {} } };

@@ -16,10 +16,10 @@ import {
 } from '../run/exit-codes.ts';
 import { endedBySignal } from '../run/exit-of.ts';
 import type { TriggerInfo } from '../run/outcome.ts';
-import { mayHaveStarted, Problem } from '../run/problem.ts';
+import { isRunPossible, Problem } from '../run/problem.ts';
 import { shellWord } from '../run/quote.ts';
 import { unknownVariables } from '../settings/unknown-variables.ts';
-import { isInterrupted } from '../system/clock.ts';
+import { isAbortedByOsSignal } from '../system/clock.ts';
 import { misplacedApiKeys } from '../system/secrets.ts';
 import { checkFields } from './check-fields.ts';
 import { checkNames } from './check-names.ts';
@@ -151,7 +151,7 @@ const hangupHint =
  * came after an outcome was known.
  */
 function afterSignal(result: CommandResult, { signal }: CommandContext): CommandResult {
-  if (!isInterrupted(signal)) return result;
+  if (!isAbortedByOsSignal(signal)) return result;
   const { outcomes = [] } = result;
   const interruptedBy = exitNameOfSignal(signal);
   // A run that was named twice has one outcome, which is reported once.
@@ -166,7 +166,7 @@ function afterSignal(result: CommandResult, { signal }: CommandContext): Command
  * result is being printed, so this is called last.
  */
 function exitCodeNow(result: CommandResult, { signal, stdout }: CommandContext): number {
-  if (isInterrupted(signal)) return exitCodeOf(exitNameOfSignal(signal));
+  if (isAbortedByOsSignal(signal)) return exitCodeOf(exitNameOfSignal(signal));
   return exitCodeWithOutput(exitCodeOfAll(exitNamesOf(result)), {
     lost: stdout.lost(),
     isClosed: stdout.closed.aborted,
@@ -183,7 +183,7 @@ function endWithProblem(error: unknown, { command, output, invocation }: Call): 
 
 /** The `trigger` field for a command that failed before it sent a trigger. */
 function triggerInfoOfProblem(problem: Problem): TriggerInfo {
-  const isInDoubt = mayHaveStarted(problem);
+  const isInDoubt = isRunPossible(problem);
   return {
     attribution: isInDoubt ? 'in_doubt' : 'no_run',
     idempotencyKey: null,

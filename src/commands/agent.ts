@@ -15,7 +15,7 @@ import {
   remedyOf,
   retryAfterHint,
 } from '../run/fault.ts';
-import { mayHaveStarted, Problem, usageProblem } from '../run/problem.ts';
+import { isRunPossible, Problem, usageProblem } from '../run/problem.ts';
 import { quote } from '../run/quote.ts';
 import { isUuid } from '../run/run.ts';
 import { resolveSettings } from '../settings/resolve.ts';
@@ -50,7 +50,7 @@ define(agentTrigger, {
       };
     }
     const problem = triggerProblem(agentId, answer.fault, hasKey, context);
-    const isInDoubt = mayHaveStarted(problem);
+    const isInDoubt = isRunPossible(problem);
     const triggerInfo = {
       attribution: isInDoubt ? 'in_doubt' : 'no_run',
       ...key,

@@ -13,7 +13,7 @@ import {
   remedyOf,
 } from '../run/fault.ts';
 import { interruptedProblem, Problem } from '../run/problem.ts';
-import { count, quote, shellWord } from '../run/quote.ts';
+import { pluralize, quote, shellWord } from '../run/quote.ts';
 import { maskApiKey } from '../settings/api-key.ts';
 import { readConfigFile } from '../settings/config-file.ts';
 import { resolveConfigFile, resolveStateFolder } from '../settings/folders.ts';
@@ -215,9 +215,9 @@ async function checkOpen({ context, settings }: CheckContext): Promise<CheckResu
   const unresolved = triggers.length - sent;
   const unfinished = journal.unfinished({ baseUrl }).length;
   const counts = [
-    count(unresolved, 'unresolved trigger'),
-    sent > 0 ? `${count(sent, 'trigger')} being sent` : '',
-    count(unfinished, 'unfinished run'),
+    pluralize(unresolved, 'unresolved trigger'),
+    sent > 0 ? `${pluralize(sent, 'trigger')} being sent` : '',
+    pluralize(unfinished, 'unfinished run'),
   ];
   const message = counts.filter((text) => text !== '').join(', ');
   if (unresolved > 0) return warning(message, '`runctl recover`');

@@ -7,7 +7,7 @@ import { silentReporter } from '../run/events.ts';
 import { isSignalExitName } from '../run/exit-codes.ts';
 import type { Outcome } from '../run/outcome.ts';
 import { Problem, usageProblem } from '../run/problem.ts';
-import { count } from '../run/quote.ts';
+import { pluralize } from '../run/quote.ts';
 import { resolveSettings, type SettingFlags } from '../settings/resolve.ts';
 import { type Check, type CheckContext, checks, sendProbe } from './doctor-checks.ts';
 import {
@@ -128,7 +128,7 @@ function problemOfChecks(
   const labels = failedChecks.map((each) => labelOf(each.name)).join(', ');
   return new Problem({
     name,
-    message: `${count(failedChecks.length, 'check')} failed: ${labels}`,
+    message: `${pluralize(failedChecks.length, 'check')} failed: ${labels}`,
     hint: '`runctl help troubleshooting`',
   });
 }
@@ -136,6 +136,6 @@ function problemOfChecks(
 function successNote(findings: readonly Finding[]): string {
   const warnings = findings.filter(({ result }) => result === 'warning').length;
   // The checks can't find what only a trigger meets, such as the size limit of a gateway.
-  const withWarnings = warnings === 0 ? '' : `, with ${count(warnings, 'warning')}`;
+  const withWarnings = warnings === 0 ? '' : `, with ${pluralize(warnings, 'warning')}`;
   return `No check failed${withWarnings}. No trigger was sent.`;
 }

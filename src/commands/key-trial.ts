@@ -7,7 +7,7 @@ import { factsOf, outcomeNameOf } from '../run/exit-of.ts';
 import { deliveryOf, type Fault, isRetryable, reasonOf } from '../run/fault.ts';
 import type { Outcome } from '../run/outcome.ts';
 import { Problem } from '../run/problem.ts';
-import { automationNameOf, isSameId, type Run, randomUuid, type Target } from '../run/run.ts';
+import { isSameId, quotedName, type Run, randomUuid, type Target } from '../run/run.ts';
 import type { RunSnapshot } from '../run/service.ts';
 import type { Trigger } from '../run/trigger.ts';
 import { type Retried, retry } from '../service/retry.ts';
@@ -47,7 +47,7 @@ export async function tryKey(
 ): Promise<KeyTrial> {
   const { clock, journal, processes, session, signal } = connection;
   const trigger = await newTrigger(target, connection);
-  const first = await sendTrigger(trigger, { honorsKeys: false }, connection);
+  const first = await sendTrigger(trigger, { mayRepeatAfterLoss: false }, connection);
   if (first.kind !== 'has_run') {
     const outcome = outcomeWithoutRun(first, trigger, connection);
     return { problem: problemWithoutRun(outcome, connection) };
@@ -58,7 +58,7 @@ export async function tryKey(
   // The response to the trigger shows that the settings are right.
   session.answered();
   const run: Run = { target, executionId: first.executionId };
-  const name = automationNameOf(target);
+  const name = quotedName(target);
   report(
     `started run ${run.executionId} of ${name}; repeating the trigger with the same idempotency key`,
   );
@@ -124,7 +124,7 @@ function reasonWithoutRepeat(
   target: Target,
 ): string {
   if (deliveryOf(fault) === 'unknown') {
-    const name = automationNameOf(target);
+    const name = quotedName(target);
     return `the repeat got no valid response: ${reasonOf(fault)}; it may have started a second run of ${name}, which only the service can show`;
   }
   return isInterrupted ? 'interrupted' : `the repeat didn't return a run: ${reasonOf(fault)}`;

@@ -15,8 +15,8 @@ import {
 import { exitNameOfFault, type Fault, reasonOf, remedyOf, retryAfterHint } from '../run/fault.ts';
 import { nearWords } from '../run/near-words.ts';
 import { Problem, usageProblem } from '../run/problem.ts';
-import { count, quote } from '../run/quote.ts';
-import { automationNameOf, namesIn } from '../run/run.ts';
+import { pluralize, quote } from '../run/quote.ts';
+import { quotedName, quotedNames } from '../run/run.ts';
 import { shownStatuses } from '../run/statuses.ts';
 import { localTime } from '../system/time-text.ts';
 import type { UnpolledRun } from './list-polls.ts';
@@ -40,7 +40,7 @@ export function omissionNote(
     rows.some(({ entry }) => isAmong(automations.slice(at, at + 1), entry.target));
   const missing = names.filter((_, at) => !isShown(at));
   return missing.length > 0
-    ? [`No runs of ${namesIn(missing)}.${nearNote(missing, recordedNames)}`]
+    ? [`No runs of ${quotedNames(missing)}.${nearNote(missing, recordedNames)}`]
     : [];
 }
 
@@ -53,19 +53,19 @@ function nearNote(names: readonly string[], recordedNames: () => ReadonlySet<str
 }
 
 function moreNote(shown: number, limit: number | undefined): string {
-  const newest = shown === 1 ? 'run' : count(shown, 'run');
+  const newest = shown === 1 ? 'run' : pluralize(shown, 'run');
   const orSince = limit === undefined ? ' or `--since 7d`' : '';
   return `Showing the newest ${newest}; for more, add \`-n ${shown * 5}\`${orSince}.`;
 }
 
 /** Says how many runs are shown with their last recorded status, and why. */
 export const unpolledNote = (missed: readonly UnpolledRun[]): string =>
-  `${count(missed.length, 'run')} couldn't be polled: ${reasonsFor(missed)}`;
+  `${pluralize(missed.length, 'run')} couldn't be polled: ${reasonsFor(missed)}`;
 
 /** With `--offline`: says how many runs may have one of the requested statuses by now. */
 export function offlineNote(missed: readonly UnpolledRun[], statuses: readonly string[]): string {
   const verb = missed.length === 1 ? "wasn't" : "weren't";
-  return `${count(missed.length, 'run')} ${verb} polled (\`--offline\`) and may be ${wantedOf(missed, statuses)}.`;
+  return `${pluralize(missed.length, 'run')} ${verb} polled (\`--offline\`) and may be ${wantedOf(missed, statuses)}.`;
 }
 
 /** The requested statuses that these runs may have by now. */
@@ -84,7 +84,7 @@ export function mayMatchProblem(
 ): Problem {
   const [{ entry, cause: first } = {}] = missed;
   const wanted = wantedOf(missed, statuses);
-  const message = `${count(missed.length, 'run')} couldn't be polled and may be ${wanted}: ${reasonsFor(missed)}`;
+  const message = `${pluralize(missed.length, 'run')} couldn't be polled and may be ${wanted}: ${reasonsFor(missed)}`;
   const names = new Set(
     missed.map(({ cause }) => (cause instanceof Problem ? 'unavailable' : exitNameOfFault(cause))),
   );
@@ -138,7 +138,7 @@ export function emptyNote(
   if (quiet || isJournalIncomplete(context)) return [];
   const place = journalPlace(baseUrl, context);
   const filters = [
-    names.length > 0 && ` of ${namesIn(names)}`,
+    names.length > 0 && ` of ${quotedNames(names)}`,
     project && ` in project ${project}`,
     status && ` with the status ${status.join(' or ')}`,
     since && ' since then',
@@ -178,12 +178,12 @@ export function unknownNote(rows: readonly ListRow[], nowMs: number): string | u
   const [sent] = open;
   if (!sent || expired.length > 0) return expiredNote(expired, nowMs);
   const sender = senderOf(sent, processes, nowMs) ?? '';
-  return `The trigger of ${automationNameOf(sent.target)} is still being sent by ${processText(sender)}.`;
+  return `The trigger of ${quotedName(sent.target)} is still being sent by ${processText(sender)}.`;
 }
 
 function lostNote(triggers: number): string {
   const [verb, whose] = triggers > 1 ? ['have', 'their runs'] : ['has', 'its run'];
-  return `${count(triggers, 'trigger')} ${verb} no recorded response; \`runctl recover\` finds or starts ${whose}, or says why not.`;
+  return `${pluralize(triggers, 'trigger')} ${verb} no recorded response; \`runctl recover\` finds or starts ${whose}, or says why not.`;
 }
 
 /**
@@ -195,11 +195,11 @@ function expiredNote(
   nowMs: number,
 ): string | undefined {
   if (!newest) return undefined;
-  const name = automationNameOf(newest.target);
+  const name = quotedName(newest.target);
   // A record that is dated in the future doesn't say when it was sent.
   const isDated = Number.isFinite(ageOf(newest, nowMs));
   const at = isDated ? ` at ${localTime(newest.at)}` : '';
-  const more = others.length > 0 ? ` (and ${count(others.length, 'older one')})` : '';
+  const more = others.length > 0 ? ` (and ${pluralize(others.length, 'older one')})` : '';
   const began = isDated ? 'one that began then' : 'it';
   return `The trigger of ${name}${at}${more} has no recorded response and isn't sent again; to know whether it started a run, look in the service for ${began}.`;
 }

@@ -9,7 +9,7 @@ import { defaults } from '../run/limits.ts';
 import { Problem, problemOrThrow } from '../run/problem.ts';
 import { isSuccess } from '../run/statuses.ts';
 import { need, type Settings } from '../settings/resolve.ts';
-import { readErrors, recordedErrorOf } from '../watch/fetch-run.ts';
+import { readResultsOfFailed, recordedErrorOf } from '../watch/fetch-run.ts';
 
 /** A run that couldn't be polled, though its status may have changed, and why. */
 export interface UnpolledRun {
@@ -97,7 +97,7 @@ async function withErrors(
     entry.kind === 'run' && entry.isFinal && !isSuccess(entry.status) && entry.error === undefined;
   const unread = entries.filter(isUnread).filter((entry) => isOpen(entry, nowMs));
   const finished = unread.map((entry) => ({ run: runOf(entry), snapshot: snapshotIn(entry) }));
-  const results = await readErrors(finished, connection);
+  const results = await readResultsOfFailed(finished, connection);
   return entries.map((entry) => {
     const result = entry.kind === 'run' ? results.get(entry.executionId) : undefined;
     return result ? { ...entry, error: recordedErrorOf(result) } : entry;

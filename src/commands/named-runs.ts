@@ -2,7 +2,7 @@ import type { CommandContext } from '../context.ts';
 import { type OutputOptions, wantsData } from '../output/command-result.ts';
 import { printSentence } from '../output/print-message.ts';
 import { usageProblem } from '../run/problem.ts';
-import { automationNameOf, type Run } from '../run/run.ts';
+import { quotedName, type Run } from '../run/run.ts';
 
 /** The runs that a command was asked for, and whether it has to say which one it took. */
 interface NamedRuns {
@@ -31,4 +31,4 @@ export function namedRuns(
 
 /** Prints on stderr which run the command took. */
 export const printLastRun = ({ target, executionId }: Run, context: CommandContext): void =>
-  printSentence(`Using the last run: ${automationNameOf(target)} ${executionId}`, context);
+  printSentence(`Using the last run: ${quotedName(target)} ${executionId}`, context);

@@ -51,7 +51,7 @@ export async function requestFailedOutcome(
     run,
     resource,
     fault,
-    isOwnRun: await recordNotFound(run, fault, connection),
+    startedWithThisApiKey: await recordNotFound(run, fault, connection),
     lastConfirmed: lastConfirmed?.(),
     isOutage: isOutage(fault, connection),
   };

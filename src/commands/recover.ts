@@ -16,7 +16,7 @@ import { defaults } from '../run/limits.ts';
 import { didYouMean } from '../run/near-words.ts';
 import { type OutcomeOf, type Recovery, type TriggerOutcome, targetOf } from '../run/outcome.ts';
 import { Problem } from '../run/problem.ts';
-import { automationNameOf, namesIn, type Target } from '../run/run.ts';
+import { quotedName, quotedNames, type Target } from '../run/run.ts';
 import { valueIfGiven } from '../settings/table.ts';
 import { recoverAll } from '../start/recover.ts';
 
@@ -85,7 +85,7 @@ function unknownAutomation(
   const open = journal.unresolved({ baseUrl }).map(({ target }) => target.automationName);
   const near = didYouMean(automationName, [...automationsIn({ journal, baseUrl }), ...open]);
   if (near === undefined && open.length === 0) return undefined;
-  const message = `this machine has no record of ${automationNameOf({ automationName })}`;
+  const message = `this machine has no record of ${quotedName({ automationName })}`;
   const hint = near ?? 'list the unresolved triggers: `runctl recover --dry-run`';
   return {
     kind: 'problem',
@@ -96,7 +96,7 @@ function unknownAutomation(
 }
 
 function nothingToRecover(names: readonly string[], { baseUrl, context }: Connection): string {
-  const whose = names.length > 0 ? ` of ${namesIn(names)}` : '';
+  const whose = names.length > 0 ? ` of ${quotedNames(names)}` : '';
   return `Nothing to recover: no unresolved triggers${whose} from the last 24h ${journalPlace(baseUrl, context)}.`;
 }
 

@@ -10,7 +10,7 @@ import type { OutcomeOf, RunHandle } from '../run/outcome.ts';
 import type { Run } from '../run/run.ts';
 import type { RunResult, RunSnapshot } from '../run/service.ts';
 import { graverStatus } from '../run/statuses.ts';
-import { fetchOptional, fetchRun, recordedErrorOf } from '../watch/fetch-run.ts';
+import { fetchOptional, fetchResource, recordedErrorOf } from '../watch/fetch-run.ts';
 import { findToRead, requestFailedOutcome } from './read-run.ts';
 
 const command = new Command('result')
@@ -42,7 +42,7 @@ async function showResult(
 ): Promise<CommandResult> {
   const { journal, baseUrl, hintContext } = connection;
   const { run } = handle;
-  const answer = await fetchRun('result', handle, connection);
+  const answer = await fetchResource('result', handle, connection);
   if (answer.kind === 'fault') {
     const outcome = await requestFailedOutcome('result', handle, answer.fault, connection);
     return { outcomes: [outcome], hintContext };

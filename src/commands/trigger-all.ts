@@ -12,7 +12,7 @@ import {
   type TriggerOutcome,
   targetOf,
 } from '../run/outcome.ts';
-import { automationNameOf } from '../run/run.ts';
+import { quotedName } from '../run/run.ts';
 import { beganAt } from '../run/service.ts';
 import { isSuccess } from '../run/statuses.ts';
 import { withCurrentStatus } from '../start/outcome-with-run.ts';
@@ -79,19 +79,19 @@ function reportTriggered(
 ): void {
   // If the status couldn't be read, the error at the end says so, and this event would repeat it.
   if (outcome.kind === 'request_failed') return;
-  connection.emit(triggeredEvent(outcome, isWatched, connection));
+  connection.emit(triggerEndedEvent(outcome, isWatched, connection));
 }
 
-function triggeredEvent(
+function triggerEndedEvent(
   outcome: TriggerOutcome,
   isWatched: boolean,
   { hintContext }: Connection,
 ): RunEvent {
   const { run, triggerInfo } = outcome;
   const { how } = attributions[triggerInfo.attribution];
-  if (!run) return { event: 'triggered', how, target: targetOf(outcome), isWatched };
+  if (!run) return { event: 'trigger_ended', how, target: targetOf(outcome), isWatched };
   return {
-    event: 'triggered',
+    event: 'trigger_ended',
     how,
     run,
     snapshot: factsOf(outcome).snapshot,
@@ -112,7 +112,7 @@ function warnOfEarlierRun(
 ): void {
   const { run, triggerInfo } = outcome;
   if (!run || !mayBeEarlierRun(triggerInfo.attribution)) return;
-  const name = automationNameOf(run.target);
+  const name = quotedName(run.target);
   const { how, started } = attributions[triggerInfo.attribution];
   // The run may have been started by anyone who has this key, so the sentence doesn't say who.
   const sentence =
@@ -157,7 +157,7 @@ async function printLostIds(
   await clock.sleep(0);
   if (!stdout.closed.aborted) return;
   for (const { run } of outcomes)
-    if (run) stderr.write(`runctl: ${automationNameOf(run.target)}: run ${run.executionId}\n`);
+    if (run) stderr.write(`runctl: ${quotedName(run.target)}: run ${run.executionId}\n`);
 }
 
 /** Runs actions in the order of their indices, each as soon as all before it have run. */

@@ -12,7 +12,7 @@ import { maxIdempotencyKey } from '../run/limits.ts';
 import type { OutcomeOf } from '../run/outcome.ts';
 import { usageProblem } from '../run/problem.ts';
 import { shellWord } from '../run/quote.ts';
-import { automationNameOf, fullNameOf, randomUuid, type Target } from '../run/run.ts';
+import { fullNameOf, quotedName, randomUuid, type Target } from '../run/run.ts';
 import { triggerPath } from '../service/endpoints.ts';
 import { need, resolveWithoutApiKey } from '../settings/resolve.ts';
 import { valueIfGiven } from '../settings/table.ts';
@@ -138,7 +138,7 @@ function parseKeyTemplate(
   return (target) => {
     const key = template.replaceAll(automationPlaceholder, encodeURIComponent(fullNameOf(target)));
     if (key.length <= maxIdempotencyKey) return key;
-    const message = `the idempotency key for ${automationNameOf(target)} is longer than ${maxIdempotencyKey} characters`;
+    const message = `the idempotency key for ${quotedName(target)} is longer than ${maxIdempotencyKey} characters`;
     throw usageProblem(message, 'choose a shorter one');
   };
 }

@@ -6,7 +6,7 @@ import { printSentence } from '../output/print-message.ts';
 import { defaults } from '../run/limits.ts';
 import type { Outcome } from '../run/outcome.ts';
 import { usageProblem } from '../run/problem.ts';
-import { automationNameOf } from '../run/run.ts';
+import { quotedName } from '../run/run.ts';
 import { need, type SettingFlags } from '../settings/resolve.ts';
 import { renderFindings, reportOf } from './finding.ts';
 import { findingsOf } from './key-findings.ts';
@@ -23,7 +23,7 @@ export async function showKeyTrial(
 ): Promise<CommandResult> {
   const connection = await connect({ ...options, timeout: defaults.timeoutMs }, context);
   const target = parseAutomationArgument(automation, () => need('project', connection.settings));
-  const isAllowed = options.yes || (await isConfirmed(automationNameOf(target), context));
+  const isAllowed = options.yes || (await isConfirmed(quotedName(target), context));
   if (!isAllowed) return { forPeople: { note: 'Nothing was sent.' } };
   const report = (sentence: string) => {
     if (!options.quiet && !wantsData(options)) printSentence(sentence, context);

@@ -9,7 +9,7 @@ import { didYouMean } from '../run/near-words.ts';
 import type { RunHandle } from '../run/outcome.ts';
 import { usageProblem } from '../run/problem.ts';
 import { fullArgumentOf, quote, shellWord } from '../run/quote.ts';
-import { automationNameOf, fullNameOf, type Target, withDashes } from '../run/run.ts';
+import { fullNameOf, quotedName, type Target, withDashes } from '../run/run.ts';
 import { need } from '../settings/resolve.ts';
 import { flagSource, valueIfGiven } from '../settings/table.ts';
 import { flawOfPaste } from '../system/pasted-text.ts';
@@ -177,7 +177,7 @@ function warnOfOtherRun(
 ): void {
   const refused = journal.otherActiveRun(baseUrl, { target, executionId });
   if (!refused) return;
-  const name = automationNameOf(target);
+  const name = quotedName(target);
   const { activeExecutionId } = refused;
   const watchHint = activeExecutionId
     ? `. To watch the other: \`runctl watch ${fullArgumentOf({ target, executionId: activeExecutionId })}\``
@@ -187,7 +187,7 @@ function warnOfOtherRun(
 }
 
 const lostTrigger = ({ target }: UnresolvedTrigger) =>
-  `the last trigger of ${automationNameOf(target)} has no recorded response and may have started a run`;
+  `the last trigger of ${quotedName(target)} has no recorded response and may have started a run`;
 
 const hintForRun = (trigger: UnresolvedTrigger, { clock }: ProcessContext) =>
   isOpen(trigger, clock.nowMs())
@@ -225,7 +225,7 @@ function findByPrefix(
   const idLength = lengthOfIds(shown.map(({ executionId }) => executionId));
   const choices = shown.map(({ target, executionId, startedAt, at }) => {
     const ago = formatAgo(context.clock.nowMs() - Date.parse(startedAt ?? at));
-    return `${executionId.slice(0, idLength)}  ${automationNameOf(target)}, ${ago}`;
+    return `${executionId.slice(0, idLength)}  ${quotedName(target)}, ${ago}`;
   });
   const number = runs.length > maxListed ? `more than ${maxListed}` : runs.length;
   const problem = usageProblem(

@@ -4,7 +4,7 @@ import { type Fault, isOverload } from '../run/fault.ts';
 import { defaults } from '../run/limits.ts';
 import type { Service } from '../run/service.ts';
 import { formatDuration } from '../system/time-text.ts';
-import { fetchOnce } from '../watch/fetch-run.ts';
+import { fetchStatusOnce } from '../watch/fetch-run.ts';
 import type { Connection } from './connection.ts';
 
 /**
@@ -35,7 +35,11 @@ export async function refreshRuns(
       isSent = true;
       return service.status(...asked);
     };
-    const answer = await fetchOnce(run, { ...connection, signal, service: { ...service, status } });
+    const answer = await fetchStatusOnce(run, {
+      ...connection,
+      signal,
+      service: { ...service, status },
+    });
     if (answer.kind === 'ok') {
       journal.recordStatus(baseUrl, run, answer.value);
       current.set(
@@ -72,7 +76,7 @@ const tooSlow = (maxMs: number): Fault => ({
  * runs at the default rate.
  */
 const tooMany = (maxMs: number, runs: number): Fault => ({
-  kind: 'unsent',
+  kind: 'no_permit',
   message: `${formatDuration(maxMs)} isn't enough to poll all runs`,
   hint: `give it more time with \`--give-up-after ${Math.max(5, Math.ceil(runs / defaults.rate / 60) + 1)}m\``,
 });

@@ -1,4 +1,4 @@
-import { count } from '../run/quote.ts';
+import { pluralize } from '../run/quote.ts';
 import { fullNameOf } from '../run/run.ts';
 import { executionIdIn, type Reply } from './reply.ts';
 import type { Route } from './request.ts';
@@ -45,10 +45,10 @@ export function createSummary() {
     line(finished: readonly string[]): string {
       const unread = finished.filter((executionId) => runs.get(executionId)?.isRead === false);
       const facts = [
-        count(triggers, 'trigger'),
-        count(runs.size, 'run'),
-        `${count(startedTwice, 'run')} started twice`,
-        `${count(unread.length, 'result')} not read`,
+        pluralize(triggers, 'trigger'),
+        pluralize(runs.size, 'run'),
+        `${pluralize(startedTwice, 'run')} started twice`,
+        `${pluralize(unread.length, 'result')} not read`,
       ];
       return `emulator: ${facts.join(', ')}`;
     },

@@ -80,7 +80,7 @@ export function createRecorder(journal: Journal, trigger: TriggerToRecord): Reco
     },
     refused(fault) {
       // Every attempt with a reused key got the run that had used it before.
-      if (fault.kind === 'reused_key') journal.append({ type: 'reused_key', ...key });
+      if (fault.kind === 'key_of_other_automation') journal.append({ type: 'reused_key', ...key });
       journal.append({ type: 'refused', ...key, ...failureFields(fault), attempt });
     },
     readKey: () => journal.findKey(key),

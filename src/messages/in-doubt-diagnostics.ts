@@ -4,7 +4,7 @@ import { defaults } from '../run/limits.ts';
 import type { OutcomeOf } from '../run/outcome.ts';
 import type { Diagnostic } from '../run/problem.ts';
 import { fullArgumentOf } from '../run/quote.ts';
-import { automationNameOf, type Target } from '../run/run.ts';
+import { quotedName, type Target } from '../run/run.ts';
 import { formatDuration, localTime } from '../system/time-text.ts';
 import {
   recoverCommandAfter,
@@ -23,9 +23,9 @@ export function diagnosticInDoubt({
 }: OutcomeOf<'in_doubt'>): Diagnostic | undefined {
   const { reason } = inDoubt;
   const trigger = { ...inDoubt, target, idempotencyKey: triggerInfo?.idempotencyKey ?? '' };
-  const name = automationNameOf(target);
+  const name = quotedName(target);
   switch (reason.kind) {
-    case 'no_response':
+    case 'last_attempt_failed':
       return diagnosticOfLost(reason.fault, trigger);
     case 'signal':
       return diagnosticOfInterrupted(trigger);
@@ -53,9 +53,9 @@ function diagnosticOfLost(fault: Fault, trigger: TriggerInDoubt): Diagnostic {
   const { target, ignoresKeys } = trigger;
   // If the last response was a refusal, a retry got it. After a refused first attempt, the trigger
   // wouldn't be in doubt.
-  const isRetry = deliveryOf(fault) === 'not_acted';
+  const isRetry = deliveryOf(fault) === 'refused';
   const next = nextSteps(trigger, fault.retryAfterMs);
-  const lost = `the response to the trigger of ${automationNameOf(target)} was lost`;
+  const lost = `the response to the trigger of ${quotedName(target)} was lost`;
   return {
     message: lost + afterLoss(fault, trigger, isRetry),
     hint: fault.kind === 'unauthorized' ? hintAfterRefusal(fault, next, trigger) : next,
@@ -97,13 +97,13 @@ function failureText(fault: Fault, { conflict }: TriggerInDoubt, isRetry: boolea
 export function unresolvedText(fault: Fault, trigger: TriggerInDoubt): string {
   const sentMs = sentMsOf(trigger.recorded);
   const when = sentMs === undefined ? '' : `, triggered at ${localTime(sentMs)},`;
-  const name = automationNameOf(trigger.target);
+  const name = quotedName(trigger.target);
   return `${name}${when} is unresolved: its response was lost${afterLoss(fault, trigger, true)}`;
 }
 
 function diagnosticOfInterrupted(trigger: TriggerInDoubt): Diagnostic {
   const { target, idempotencyKey, conflict, ignoresKeys } = trigger;
-  const happened = `interrupted; a run of ${automationNameOf(target)} may have been started`;
+  const happened = `interrupted; a run of ${quotedName(target)} may have been started`;
   const withoutActiveRun = conflict && { ...conflict, activeExecutionId: undefined };
   return {
     message: `${happened} (idempotency key ${idempotencyKey})${notRepeated(trigger)}`,
@@ -160,7 +160,7 @@ export function searchHint(target: Target, { recorded, conflict }: InDoubtDetail
   if (recorded) when = sentMs === undefined ? '' : ` that began at about ${localTime(sentMs)}`;
   const mayBeActiveRun = conflict?.activeExecutionId !== undefined && !conflict.isOthers;
   const which = mayBeActiveRun ? ` (perhaps ${conflict.activeExecutionId})` : '';
-  return `look in the service for a run of ${automationNameOf(target)}${when}${which}`;
+  return `look in the service for a run of ${quotedName(target)}${when}${which}`;
 }
 
 /** The trigger in a sentence, with the time at which it was first sent. */
@@ -170,7 +170,7 @@ export function triggerText(
 ): string {
   const sentMs = sentMsOf(recorded);
   const when = sentMs === undefined ? '' : ` at ${localTime(sentMs)}`;
-  return `the trigger of ${automationNameOf(target)}${when}`;
+  return `the trigger of ${quotedName(target)}${when}`;
 }
 
 /**
@@ -207,7 +207,7 @@ function diagnosticOfWithheld(trigger: TriggerInDoubt): Diagnostic {
 function diagnosticOfOtherApiKey(trigger: TriggerInDoubt): Diagnostic {
   const { target, idempotencyKey } = trigger;
   const sent = `the idempotency key ${idempotencyKey} was sent with another API key`;
-  const happened = `${sent}, and may have started a run of ${automationNameOf(target)}`;
+  const happened = `${sent}, and may have started a run of ${quotedName(target)}`;
   const recover = `${apiKeyHint}: set the one that sent the trigger, then \`runctl recover\``;
   return {
     message: `${happened}. With this API key a second run could start`,
@@ -229,7 +229,7 @@ function diagnosticOfExpired(trigger: TriggerInDoubt): Diagnostic {
   const { target, idempotencyKey } = trigger;
   const happened = `the idempotency key ${idempotencyKey} was first sent more than 24h ago`;
   return {
-    message: `${happened}, and may have started a run of ${automationNameOf(target)}`,
+    message: `${happened}, and may have started a run of ${quotedName(target)}`,
     hint: `${searchHint(target, trigger)}; if there is none, trigger with a new idempotency key`,
   };
 }

@@ -1,5 +1,5 @@
 import type { Fault } from '../run/fault.ts';
-import { automationNameOf } from '../run/run.ts';
+import { quotedName } from '../run/run.ts';
 import type { RunSnapshot } from '../run/service.ts';
 import type { Trigger } from '../run/trigger.ts';
 
@@ -7,32 +7,32 @@ import type { Trigger } from '../run/trigger.ts';
 // needs a clause that says what happened, so they are made here.
 
 /** The service may have forgotten the idempotency key. */
-export const staleKeyFault: Fault = {
-  kind: 'stale_key',
+export const expiredKeyFault: Fault = {
+  kind: 'key_expired',
   message:
     'the idempotency key was first sent more than 24h ago, and the service may have forgotten it',
 };
 
 /** Another process was first to record the idempotency key. */
-export const takenKeyFault: Fault = {
-  kind: 'taken_key',
+export const keyInUseFault: Fault = {
+  kind: 'key_in_use',
   message: 'another process is sending the same idempotency key',
 };
 
 /** The idempotency key was used for another Automation, whose run the service returned. */
-export function reusedKeyFault({ executionId, document }: RunSnapshot): Fault {
+export function keyOfOtherAutomationFault({ executionId, document }: RunSnapshot): Fault {
   const run = `a run of ${document.automationName}`;
   return {
-    kind: 'reused_key',
+    kind: 'key_of_other_automation',
     message: `the idempotency key has started ${run} before (${executionId})`,
   };
 }
 
 /** The service repeats the refusal of this key, although the run that it names has finished. */
-export function spentKeyFault({ target, idempotencyKey }: Trigger): Fault {
-  const run = `a run of ${automationNameOf(target)}`;
+export function keyOfFinishedRunFault({ target, idempotencyKey }: Trigger): Fault {
+  const run = `a run of ${quotedName(target)}`;
   return {
-    kind: 'spent_key',
+    kind: 'key_of_finished_run',
     message: `the idempotency key ${idempotencyKey} belongs to ${run} that has finished`,
   };
 }

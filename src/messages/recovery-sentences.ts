@@ -101,7 +101,7 @@ function sentenceInDoubt(
   const { inDoubt } = outcome;
   const { message = '' } = diagnosticOf(outcome, hintContext) ?? {};
   switch (inDoubt.reason.kind) {
-    case 'no_response':
+    case 'last_attempt_failed':
       return unresolvedText(inDoubt.reason.fault, { ...inDoubt, target, idempotencyKey });
     case 'superseded': {
       const search = searchHint(target, inDoubt);

@@ -9,7 +9,7 @@ import {
 import type { ActiveRun, OutcomeOf, TimedOut } from '../run/outcome.ts';
 import type { Diagnostic } from '../run/problem.ts';
 import { shellWord } from '../run/quote.ts';
-import { automationNameOf, type Target } from '../run/run.ts';
+import { quotedName, type Target } from '../run/run.ts';
 import { formatDuration, localTime } from '../system/time-text.ts';
 import type { HintContext } from './hint-context.ts';
 
@@ -56,7 +56,7 @@ function explanationOf(
   { target, fault, active }: OutcomeOf<'no_run'>,
   hintContext: HintContext,
 ): Explanation {
-  const name = automationNameOf(target);
+  const name = quotedName(target);
   const failure = `no run of ${name} was started: ${fault.message}`;
   switch (fault.kind) {
     case 'already_active':
@@ -64,7 +64,7 @@ function explanationOf(
         happened: `${name} ${activeText(active)}; no run was started`,
         remedy: activeHint(target, active, hintContext),
       };
-    case 'spent_key':
+    case 'key_of_finished_run':
       return {
         happened: `${fault.message}; no run was started`,
         remedy: 'trigger with a new idempotency key',
@@ -118,7 +118,7 @@ function causeHint(fault: Fault): string {
 }
 
 const keyReuseHint = ({ kind, serviceCode = '' }: Fault) =>
-  kind === 'reused_key' || /idempoten/i.test(serviceCode)
+  kind === 'key_of_other_automation' || /idempoten/i.test(serviceCode)
     ? 'use another `--idempotency-key`: this one was used for something else'
     : undefined;
 
@@ -137,7 +137,7 @@ function diagnosticOfWaitTimeout(
     ? `is already running, and \`--timeout\` (${limit}) expires before the next try`
     : `was still running after ${formatDuration(passedMs)}`;
   return {
-    message: `${automationNameOf(target)} ${happened}; no run was started${httpOf(fault)}`,
+    message: `${quotedName(target)} ${happened}; no run was started${httpOf(fault)}`,
     hint: wait ?? 'wait longer with `--timeout`',
   };
 }
@@ -153,7 +153,7 @@ function diagnosticOfUnpolledActiveRun(
   giveUpAfterMs: number,
 ): Diagnostic {
   const cause = silenceText(giveUpAfterMs, fault);
-  const name = automationNameOf(target);
+  const name = quotedName(target);
   const happened = `${name} is already running, but that run couldn't be polled: ${cause}`;
   return {
     message: `${happened}; no run was started${httpOf(fault)}`,

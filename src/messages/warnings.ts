@@ -1,6 +1,6 @@
 import type { UnresolvedTrigger } from '../run/entry.ts';
 import { type Fault, reasonOf } from '../run/fault.ts';
-import { automationNameOf } from '../run/run.ts';
+import { quotedName } from '../run/run.ts';
 import { errorTextOf, type RunResult } from '../run/service.ts';
 import { formatDuration, localTime } from '../system/time-text.ts';
 import { recoverCommandFor } from './recover-commands.ts';
@@ -9,7 +9,7 @@ import { recoverCommandFor } from './recover-commands.ts';
 
 /** The journal has an earlier trigger of the same target that may have started a run. */
 export function unresolvedTriggerText(trigger: UnresolvedTrigger): string {
-  const earlier = `an earlier trigger of ${automationNameOf(trigger.target)}`;
+  const earlier = `an earlier trigger of ${quotedName(trigger.target)}`;
   const recover = recoverCommandFor(trigger);
   return `${earlier} may or may not have started a run: resolve it with ${recover}`;
 }

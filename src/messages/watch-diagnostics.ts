@@ -13,7 +13,7 @@ import { maxIdempotencyKey } from '../run/limits.ts';
 import type { LastConfirmed, OutcomeOf, TriggerInfo, WatchEnd } from '../run/outcome.ts';
 import type { Diagnostic } from '../run/problem.ts';
 import { shellWord } from '../run/quote.ts';
-import { automationNameOf, fullNameOf, type Run } from '../run/run.ts';
+import { fullNameOf, quotedName, type Run } from '../run/run.ts';
 import type { RunResource } from '../run/service.ts';
 import { isKnownStatus, isSuccess } from '../run/statuses.ts';
 import { formatDuration, localTime } from '../system/time-text.ts';
@@ -22,19 +22,22 @@ import { didYouMeanLine, silenceText } from './trigger-diagnostics.ts';
 
 /** The message for a run that wasn't watched to its end. */
 export function diagnosticOfWatchEnd(
-  { run, triggerInfo, end, lastConfirmed, isOwnRun }: OutcomeOf<'watch_ended'>,
+  { run, triggerInfo, end, lastConfirmed, startedWithThisApiKey }: OutcomeOf<'watch_ended'>,
   hintContext: HintContext,
 ): Diagnostic {
-  const name = automationNameOf(run.target);
+  const name = quotedName(run.target);
   switch (end.kind) {
     case 'timed_out':
       return diagnosticOfTimeout(run, end, lastConfirmed, hintContext);
     case 'gave_up':
       return diagnosticOfSilence(run, end, lastConfirmed, hintContext);
-    case 'polls_refused':
+    case 'cannot_poll':
       return isNotFoundRunOfKey(end.fault, triggerInfo)
         ? diagnosticOfNotFoundRun({ run, triggerInfo, fault: end.fault, lastConfirmed }, ' --watch')
-        : diagnosticOfRefusedPoll({ run, fault: end.fault, lastConfirmed, isOwnRun }, hintContext);
+        : diagnosticOfRefusedPoll(
+            { run, fault: end.fault, lastConfirmed, startedWithThisApiKey },
+            hintContext,
+          );
     case 'signal':
       return {
         message: `stopped watching ${name}; the run continues${askedWait(end.askedUntilMs)}`,
@@ -66,7 +69,7 @@ function diagnosticOfTimeout(
   const wait = fault && retryAfterHint(fault);
   const cause = fault ? `: ${fault.message}` : '';
   const http = fault ? httpOf(fault) : '';
-  const name = automationNameOf(run.target);
+  const name = quotedName(run.target);
   const happened = `stopped watching ${name} after ${formatDuration(passedMs)}${cause}`;
   const state = whetherItContinues(lastConfirmed) + lastConfirmedClause(lastConfirmed);
   return {
@@ -89,7 +92,7 @@ function diagnosticOfSilence(
 ): Diagnostic {
   const wait = retryAfterHint(fault);
   const cause = silenceText(giveUpAfterMs, fault);
-  const failure = `${automationNameOf(run.target)} couldn't be followed: ${cause}`;
+  const failure = `${quotedName(run.target)} couldn't be followed: ${cause}`;
   const state = lastConfirmed?.snapshot.isFinal ? '' : 'the run may still be running, ';
   return {
     message: `${failure}; ${state}${lastConfirmedClause(lastConfirmed)}${httpOf(fault)}`,
@@ -110,7 +113,7 @@ interface FailedRequest {
   run: Run;
   fault: Fault;
   lastConfirmed?: LastConfirmed;
-  isOwnRun?: boolean;
+  startedWithThisApiKey?: boolean;
 }
 
 /** A status or a result couldn't be read. */
@@ -118,7 +121,8 @@ export function diagnosticOfFailedRequest(
   failure: FailedRequest & { resource: RunResource; triggerInfo?: TriggerInfo; isOutage?: boolean },
   hintContext: HintContext,
 ): Diagnostic {
-  const { run, triggerInfo, resource, fault, lastConfirmed, isOutage, isOwnRun } = failure;
+  const { run, triggerInfo, resource, fault, lastConfirmed, isOutage, startedWithThisApiKey } =
+    failure;
   if (isNotFoundRunOfKey(fault, triggerInfo))
     return diagnosticOfNotFoundRun({ run, triggerInfo, fault, lastConfirmed });
   const retry = again(resource, run, hintContext);
@@ -131,7 +135,10 @@ export function diagnosticOfFailedRequest(
   if (isOutage)
     return { message, hint: `the service or the network may be down; try again: ${retry}` };
   const hint = fault.hint ?? retryAfterHint(fault) ?? remedyOf(fault);
-  return { message, hint: hint ?? (isNotFound ? notFoundHint(run, isOwnRun, hintContext) : retry) };
+  return {
+    message,
+    hint: hint ?? (isNotFound ? notFoundHint(run, startedWithThisApiKey, hintContext) : retry),
+  };
 }
 
 function unreadText(
@@ -141,7 +148,7 @@ function unreadText(
   lastConfirmed: LastConfirmed | undefined,
 ): string {
   const state = lastConfirmed ? `, ${lastConfirmedClause(lastConfirmed)}` : '';
-  return failedRequestTexts[resource](automationNameOf(run.target), fault.message) + state;
+  return failedRequestTexts[resource](quotedName(run.target), fault.message) + state;
 }
 
 /** A text for each resource says whether the run is affected. */
@@ -175,7 +182,7 @@ function diagnosticOfNotFoundRun(
   flag = '',
 ): Diagnostic {
   const { idempotencyKey } = triggerInfo;
-  const name = automationNameOf(run.target);
+  const name = quotedName(run.target);
   const state = lastConfirmed ? `, ${lastConfirmedClause(lastConfirmed)}` : '';
   // A key that is derived from the old one is the same each time the command is repeated, so it
   // starts only one run.
@@ -191,7 +198,7 @@ function diagnosticOfNotFoundRun(
 }
 
 function notFoundText(run: Run, fault: Fault, lastConfirmed: LastConfirmed | undefined): string {
-  const name = automationNameOf(run.target);
+  const name = quotedName(run.target);
   const { executionId } = run;
   if (lastConfirmed) {
     const state = lastConfirmedClause(lastConfirmed);
@@ -204,15 +211,15 @@ function notFoundText(run: Run, fault: Fault, lastConfirmed: LastConfirmed | und
 const newKeyHint = 'if you still want this run, trigger again with a new idempotency key';
 
 /**
- * What to do about a run that the service doesn't know. `isOwnRun`: the API key that asked is the
+ * What to do about a run that the service doesn't know. `startedWithThisApiKey`: the API key that asked is the
  * one that started it.
  */
 function notFoundHint(
   { target }: Run,
-  isOwnRun: boolean | undefined,
+  startedWithThisApiKey: boolean | undefined,
   hintContext: HintContext,
 ): string {
-  if (isOwnRun) return `perhaps the service was restored from a backup; ${newKeyHint}`;
+  if (startedWithThisApiKey) return `perhaps the service was restored from a backup; ${newKeyHint}`;
   const listed = hintContext.hasJournal ? '; `runctl list` shows the runs of this machine' : '';
   const near = didYouMeanLine(target, hintContext);
   return `${near}check the id, the project and the automation${listed}`;
@@ -227,7 +234,7 @@ export function diagnosticOfUnreadResult(
   hintContext: HintContext,
 ): Diagnostic | undefined {
   if (!requestFault) return undefined;
-  const happened = `${automationNameOf(run.target)} finished ${snapshot.status}, but its result`;
+  const happened = `${quotedName(run.target)} finished ${snapshot.status}, but its result`;
   const hint = again('result', run, hintContext);
   if (isAborted(requestFault)) return { message: `interrupted; ${happened} was not read`, hint };
   if (!isSuccess(snapshot.status)) return undefined;

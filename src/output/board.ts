@@ -78,7 +78,7 @@ export function createBoard(
     if (event.event === 'warning' || !('run' in event)) return undefined;
     // The active run that a trigger waits for has a row only if it is the only one.
     if (event.isActiveRun && !isSingle) return undefined;
-    if (event.event === 'triggered' && !event.isWatched) return undefined;
+    if (event.event === 'trigger_ended' && !event.isWatched) return undefined;
     return event.run;
   }
 

@@ -29,7 +29,7 @@ const endsAllWatches: Record<WatchEnd['kind'], boolean> = {
   timed_out: true, // `--timeout` is one limit for the whole command
   signal: true,
   gave_up: false,
-  polls_refused: false,
+  cannot_poll: false,
 };
 
 /**

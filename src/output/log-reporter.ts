@@ -3,7 +3,7 @@ import { type FailedAttempt, type Reporter, type RunEvent, subjectOf } from '../
 import { reasonOf } from '../run/fault.ts';
 import { heartbeatMs, laterHeartbeatMs } from '../run/limits.ts';
 import type { LastConfirmed } from '../run/outcome.ts';
-import { automationNameOf } from '../run/run.ts';
+import { quotedName } from '../run/run.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
 import { formatDuration, localTime } from '../system/time-text.ts';
 import type { OutputOptions } from './command-result.ts';
@@ -35,7 +35,8 @@ export function createLogReporter(
     emit(event) {
       if (quiet && !isShownQuietly(event)) return;
       const sentence = sentenceOf(event);
-      if (sentence && event.event === 'triggered' && event.run) named.add(event.run.executionId);
+      if (sentence && event.event === 'trigger_ended' && event.run)
+        named.add(event.run.executionId);
       if (sentence) printSentence(sentence, context);
       else writeLine(event);
       if (event.event === 'run_done') histories.delete(event.run?.executionId ?? '');
@@ -52,7 +53,7 @@ export function createLogReporter(
     const history = historyWith(event, earlier, nowMs);
     if (!history) return;
     histories.set(executionId, history);
-    const name = sanitizeLine(automationNameOf(target));
+    const name = sanitizeLine(quotedName(target));
     stderr.write(`${localTime(clock.nowMs())} ${name} ${sanitizeLine(text)}\n`);
   }
 }

@@ -1,8 +1,8 @@
 import { type CommandContext, endedBy } from '../context.ts';
 import { attributions } from '../run/attribution.ts';
 import type { OutcomeOf } from '../run/outcome.ts';
-import { automationNameOf } from '../run/run.ts';
-import { isInterrupted } from '../system/clock.ts';
+import { quotedName } from '../run/run.ts';
+import { isAbortedByOsSignal } from '../system/clock.ts';
 import { isJsonObject, type JsonObject, stringifyJson } from '../system/json.ts';
 import { createLineBuffer, runShellCommand } from '../system/shell-command.ts';
 
@@ -26,13 +26,13 @@ export function createFinalHooks(command: string | undefined, context: CommandCo
   ): Promise<void> {
     const { run } = outcome;
     const failure = await limited(async () => {
-      if (isInterrupted(signal)) return 'was not run: interrupted';
+      if (isAbortedByOsSignal(signal)) return 'was not run: interrupted';
       if (tooLate.signal.aborted) return 'was not run: earlier commands took too long';
       return runHook(shellCommand, outcome, document, endedBy(context, tooLate.signal));
     });
     if (!failure) return;
-    const code = isInterrupted(signal) ? '' : "; the exit code is still the run's";
-    const message = `the --on-final command for run ${run.executionId} of ${automationNameOf(run.target)} ${failure}${code}`;
+    const code = isAbortedByOsSignal(signal) ? '' : "; the exit code is still the run's";
+    const message = `the --on-final command for run ${run.executionId} of ${quotedName(run.target)} ${failure}${code}`;
     reporter.emit({ event: 'warning', name: 'hook_failed', message, run });
   }
 

@@ -3,8 +3,8 @@ import { type HintContext, plainHintContext } from '../messages/hint-context.ts'
 import { diagnosticOf } from '../messages/outcome-diagnostics.ts';
 import { commandExitNameOf, factsOf } from '../run/exit-of.ts';
 import { type Outcome, targetOf } from '../run/outcome.ts';
-import { count } from '../run/quote.ts';
-import { automationNameOf } from '../run/run.ts';
+import { pluralize } from '../run/quote.ts';
+import { quotedName } from '../run/run.ts';
 import { errorTextOf } from '../run/service.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
 import {
@@ -68,7 +68,7 @@ function printProblems(
   }
   const more = problems.length - maxProblems;
   if (more > 0) {
-    const counted = count(more, 'more problem');
+    const counted = pluralize(more, 'more problem');
     printSentence(`runctl: and ${counted}; \`runctl list\` shows every run`, context);
   }
   return problems.length > 0;
@@ -92,7 +92,7 @@ function problemsOf(
     const diagnostic = diagnosticOf(outcome, hintContext);
     if (!diagnostic) return [];
     const target = targetOf(outcome);
-    const name = target && distinct.length > 1 ? automationNameOf(target) : undefined;
+    const name = target && distinct.length > 1 ? quotedName(target) : undefined;
     return { diagnostic, name };
   });
 }
@@ -114,7 +114,7 @@ function printFailedRuns(outcomes: readonly Outcome[], { stderr, warnings }: Com
   if (failed.length === 0) return;
   if (outcomes.length > 1) {
     const completed = exitNames.filter((name) => name === 'ok').length;
-    stderr.write(`runctl: ${completed} of ${count(outcomes.length, 'run')} completed\n`);
+    stderr.write(`runctl: ${completed} of ${pluralize(outcomes.length, 'run')} completed\n`);
   }
   for (const outcome of failed.slice(0, maxFailedRuns)) {
     stderr.write(`runctl: ${failedRunLine(outcome)}\n`);
@@ -129,7 +129,7 @@ function failedRunLine(outcome: Outcome): string {
   const { snapshot, result } = factsOf(outcome);
   const [error] = errorTextOf(result).split('\n');
   const target = targetOf(outcome);
-  const name = target ? automationNameOf(target) : 'the run';
+  const name = target ? quotedName(target) : 'the run';
   const reason = error ? `: ${error}` : '';
   return sanitizeLine(`${name} ${snapshot?.status}${reason} (run ${outcome.run?.executionId})`);
 }

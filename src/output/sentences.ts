@@ -1,7 +1,7 @@
 import type { FailedAttempt, RunEvent, WarningName } from '../run/events.ts';
 import { reasonOf } from '../run/fault.ts';
 import { heartbeatMs, laterHeartbeatMs } from '../run/limits.ts';
-import { automationNameOf, type Target } from '../run/run.ts';
+import { quotedName, type Target } from '../run/run.ts';
 import { beganAt } from '../run/service.ts';
 import { isSuccess } from '../run/statuses.ts';
 import type { Clock } from '../system/clock.ts';
@@ -23,7 +23,7 @@ export function createSentences(clock: Clock): (event: RunEvent) => string | und
     if (event.event === 'waiting' && event.for === 'active_run') return waitSentence(event);
     if (event.event === 'attempt_failed' && event.resource === 'trigger')
       return failureSentence(event);
-    if (event.event === 'triggered') return triggeredSentence(event);
+    if (event.event === 'trigger_ended') return triggerSentence(event);
     return event.event === 'run_done' ? doneSentence(event) : undefined;
   };
 
@@ -35,7 +35,7 @@ export function createSentences(clock: Clock): (event: RunEvent) => string | und
   }
 
   function waitSentence(event: RunEventOf<'waiting'>): string | undefined {
-    const name = automationNameOf(event.target ?? event.run.target);
+    const name = quotedName(event.target ?? event.run.target);
     const nowMs = clock.elapsedMs();
     const lastMs = waitReportedAtMs.get(name);
     if (lastMs !== undefined && nowMs - lastMs < laterHeartbeatMs) return undefined;
@@ -44,7 +44,7 @@ export function createSentences(clock: Clock): (event: RunEvent) => string | und
   }
 
   function failureSentence(event: FailedAttempt & { target: Target }): string | undefined {
-    const name = automationNameOf(event.target);
+    const name = quotedName(event.target);
     const reason = reasonOf(event.fault);
     const nowMs = clock.elapsedMs();
     const last = failed.get(name);
@@ -77,18 +77,18 @@ export const isShownQuietly = (event: RunEvent): boolean =>
 function doneSentence(event: RunEventOf<'run_done'>): string | undefined {
   const { failure, pending } = event;
   if (!failure || failure.endsAll || pending === 0) return undefined;
-  return `${automationNameOf(event.target ?? event.run.target)}: ${failure.name.replaceAll('_', ' ')}`;
+  return `${quotedName(event.target ?? event.run.target)}: ${failure.name.replaceAll('_', ' ')}`;
 }
 
 /** How long attempts go on, or when the next one is made if the service asked for a wait. */
-export function howRetried({ fault, retryInMs, triedForMs }: FailedAttempt): string {
+export function howRetried({ fault, retryInMs, retryForMs }: FailedAttempt): string {
   if (fault.retryAfterMs) return `retrying in ${formatDuration(retryInMs)}, as the service asks`;
-  return `retrying for up to ${formatDuration(Math.ceil(triedForMs / 1000) * 1000)}`;
+  return `retrying for up to ${formatDuration(Math.ceil(retryForMs / 1000) * 1000)}`;
 }
 
-function triggeredSentence(event: RunEventOf<'triggered'>): string | undefined {
+function triggerSentence(event: RunEventOf<'trigger_ended'>): string | undefined {
   const { how, run, target, snapshot, argument, isWatched } = event;
-  const name = automationNameOf(target ?? run.target);
+  const name = quotedName(target ?? run.target);
   if (how === 'skipped') return `${name} is already running; skipped, no run was started`;
   const sentence = runSentence(event, name);
   if (!run || sentence === undefined) return undefined;
@@ -101,7 +101,7 @@ function triggeredSentence(event: RunEventOf<'triggered'>): string | undefined {
 }
 
 /** How the trigger got its run. Undefined if another text says so. */
-function runSentence(event: RunEventOf<'triggered'>, name: string): string | undefined {
+function runSentence(event: RunEventOf<'trigger_ended'>, name: string): string | undefined {
   switch (event.how) {
     case 'started':
       return `started ${name}`;

@@ -46,9 +46,9 @@ interface Sender {
   /** The user gave the idempotency key. */
   userProvided: boolean;
   /** The command is `recover`. */
-  isRecovery?: boolean;
+  resolvesEarlierAttempts?: boolean;
   /** The service may have acted on an attempt of this command. */
-  isOwnInDoubt: boolean;
+  hasOwnAttemptInDoubt: boolean;
 }
 
 /**
@@ -57,11 +57,11 @@ interface Sender {
  */
 export function attributionOf(
   run: Pick<RunSnapshot, 'isFinal'> & { completedAt?: unknown },
-  { userProvided, isRecovery, isOwnInDoubt }: Sender,
+  { userProvided, resolvesEarlierAttempts, hasOwnAttemptInDoubt }: Sender,
 ): Attribution {
   const hasFinished = run.isFinal || run.completedAt !== undefined;
-  const isEarlier = hasFinished && !isOwnInDoubt;
-  if (isRecovery) return isEarlier ? 'recovered_earlier' : 'recovered_run';
+  const isEarlier = hasFinished && !hasOwnAttemptInDoubt;
+  if (resolvesEarlierAttempts) return isEarlier ? 'recovered_earlier' : 'recovered_run';
   if (userProvided) return isEarlier ? 'finished_run' : 'shared_key';
   return 'generated_key';
 }
@@ -71,9 +71,9 @@ export function attributionOf(
  * attempts of this command got none.
  */
 export function attributionOfRecord({
-  isRecovery,
-  isOwnInDoubt,
-}: Pick<Sender, 'isRecovery' | 'isOwnInDoubt'>): Attribution {
-  if (isRecovery) return isOwnInDoubt ? 'recovered_run' : 'recovered_earlier';
-  return isOwnInDoubt ? 'shared_key' : 'recorded_run';
+  resolvesEarlierAttempts,
+  hasOwnAttemptInDoubt,
+}: Pick<Sender, 'resolvesEarlierAttempts' | 'hasOwnAttemptInDoubt'>): Attribution {
+  if (resolvesEarlierAttempts) return hasOwnAttemptInDoubt ? 'recovered_run' : 'recovered_earlier';
+  return hasOwnAttemptInDoubt ? 'shared_key' : 'recorded_run';
 }

@@ -41,7 +41,7 @@ export interface FailedAttempt {
   /** How long there was no valid response. */
   silentMs: number;
   /** How much longer attempts are made without a valid response. */
-  triedForMs: number;
+  retryForMs: number;
   retryInMs: number;
 }
 
@@ -53,7 +53,7 @@ export type RunEvent = {
   isActiveRun?: true;
 } & (
   | ({
-      event: 'triggered';
+      event: 'trigger_ended';
       how: HowTriggered;
       snapshot?: RunSnapshot;
       argument?: string;

@@ -76,7 +76,7 @@ function problemNameOfWatchEnd(end: OutcomeOf<'watch_ended'>['end']): ExitName {
       return 'interrupted';
     case 'gave_up':
       return exitNameAfterGivingUp(end.fault);
-    case 'polls_refused':
+    case 'cannot_poll':
       return exitNameOfFault(end.fault);
   }
 }
@@ -195,6 +195,6 @@ function factsWithoutRun({ fault, active }: OutcomeOf<'no_run'>): OutcomeFacts {
 
 function factsInDoubt({ inDoubt }: OutcomeOf<'in_doubt'>): OutcomeFacts {
   const { reason, conflict } = inDoubt;
-  const fault = reason.kind === 'no_response' ? reason.fault : undefined;
+  const fault = reason.kind === 'last_attempt_failed' ? reason.fault : undefined;
   return { fault, activeExecutionId: fault?.executionId ?? conflict?.activeExecutionId };
 }

@@ -2,11 +2,11 @@ import { formatDuration } from '../system/time-text.ts';
 import type { ExitName } from './exit-codes.ts';
 
 /**
- * What happened to a request. `not_sent`: it never left this machine. `not_acted`: the service or a
+ * What happened to a request. `not_sent`: it never left this machine. `refused`: the service or a
  * proxy refused it. `unknown`: the service may have acted on it, so an attempt of a trigger is in
  * doubt (`isInDoubt` in `start/send-attempts.ts`).
  */
-type Delivery = 'not_sent' | 'not_acted' | 'unknown';
+type Delivery = 'not_sent' | 'refused' | 'unknown';
 
 /** What follows from a fault, whatever the request was. */
 interface FaultRow {
@@ -39,17 +39,17 @@ const faults = {
     remedy: connectionHint,
   },
   /** The TLS handshake failed. */
-  untrusted: { delivery: 'not_sent', exit: 'unavailable' },
+  tls_handshake_failed: { delivery: 'not_sent', exit: 'unavailable' },
   /** TLS failed after the handshake. */
-  broken_tls: { delivery: 'unknown', exit: 'unavailable' },
+  tls_failed_after_handshake: { delivery: 'unknown', exit: 'unavailable' },
   /** The HTTP client of this process failed before it sent anything, so a retry would fail, too. */
-  client_failed: { delivery: 'not_sent', exit: 'unavailable', remedy: clientHint },
+  client_failed_before_sending: { delivery: 'not_sent', exit: 'unavailable', remedy: clientHint },
   /** The HTTP client of this process failed after it may have sent something. */
-  broken_client: { delivery: 'unknown', exit: 'unavailable', remedy: clientHint },
+  client_failed_after_sending: { delivery: 'unknown', exit: 'unavailable', remedy: clientHint },
   /** The proxy responded with 407, or opened no tunnel to the service. */
   proxy_refused: { delivery: 'not_sent', exit: 'unavailable' },
   /** The request got no permit from the rate limiter in time. */
-  unsent: {
+  no_permit: {
     delivery: 'not_sent',
     exit: 'unavailable',
     remedy: 'give it more time with `--timeout`, or a higher `--rate`',
@@ -68,7 +68,7 @@ const faults = {
   /** A response with 429, or with 403 and `Retry-After`. */
   throttled: {
     isRetryable: true,
-    delivery: 'not_acted',
+    delivery: 'refused',
     exit: 'rate_limited',
     exitAfterGivingUp: 'rate_limited',
     doctor: 'warning',
@@ -79,7 +79,7 @@ const faults = {
   too_large: { delivery: 'unknown', exit: 'unavailable' },
   /** A response with 401 or 403, unless it is an HTML page. */
   unauthorized: {
-    delivery: 'not_acted',
+    delivery: 'refused',
     exit: 'unauthorized',
     exitAfterGivingUp: 'unauthorized',
     message: 'the API key was refused',
@@ -89,10 +89,10 @@ const faults = {
    * The API key was refused, but when its file or command was read again, it had none. Another API
    * key may be about to be stored there.
    */
-  unconfirmed_refusal: { delivery: 'not_acted', exit: 'unauthorized' },
+  unconfirmed_refusal: { delivery: 'refused', exit: 'unauthorized' },
   /** A response with 402. */
   no_credits: {
-    delivery: 'not_acted',
+    delivery: 'refused',
     exit: 'no_credits',
     doctor: 'warning',
     message: 'the AI credit balance is 0',
@@ -100,36 +100,36 @@ const faults = {
   },
   /** A response with 422 `runAlreadyActive`. */
   already_active: {
-    delivery: 'not_acted',
+    delivery: 'refused',
     exit: 'already_active',
     message: 'it is already running',
   },
   /** The service doesn't know the run or the Automation. */
-  not_found: { delivery: 'not_acted', exit: 'not_found', doctor: 'ok' },
+  not_found: { delivery: 'refused', exit: 'not_found', doctor: 'ok' },
   /** A poll got 404 or 410 without the service's code, so the response may come from a router. */
-  path_not_found: { delivery: 'not_acted', exit: 'not_found', remedy: addressHint },
+  path_not_found: { delivery: 'refused', exit: 'not_found', remedy: addressHint },
   /** The trigger was redirected to a run, which it may have started. */
   redirected_to_run: {
     delivery: 'unknown',
     exit: 'rejected',
     message: 'the service responded with a redirect to a run, not with its id',
   },
-  redirected: { delivery: 'not_acted', exit: 'rejected', remedy: addressHint },
+  redirected: { delivery: 'refused', exit: 'rejected', remedy: addressHint },
   /** A response with 409: another request with the idempotency key is in progress. */
   in_progress: { isRetryable: true, delivery: 'unknown', exit: 'rejected' },
   /** Any other complete response that refuses the request. */
-  rejected: { delivery: 'not_acted', exit: 'rejected' },
+  rejected: { delivery: 'refused', exit: 'rejected' },
   /** The idempotency key was used for another Automation. */
-  reused_key: { delivery: 'not_acted', exit: 'rejected' },
+  key_of_other_automation: { delivery: 'refused', exit: 'rejected' },
   /**
    * The service repeats its refusal of this idempotency key, though the run that it calls active
    * has finished.
    */
-  spent_key: { delivery: 'not_acted', exit: 'already_active' },
+  key_of_finished_run: { delivery: 'refused', exit: 'already_active' },
   /** The service may have forgotten the idempotency key. */
-  stale_key: { delivery: 'not_sent', exit: 'outcome_unknown' },
+  key_expired: { delivery: 'not_sent', exit: 'outcome_unknown' },
   /** The service ignores idempotency keys, and another process was first to record this one. */
-  taken_key: { delivery: 'not_sent', exit: 'outcome_unknown' },
+  key_in_use: { delivery: 'not_sent', exit: 'outcome_unknown' },
   /** The command was interrupted before the request was sent. */
   aborted: { delivery: 'not_sent', exit: 'interrupted', exitAfterGivingUp: 'interrupted' },
   aborted_in_flight: { delivery: 'unknown', exit: 'interrupted', exitAfterGivingUp: 'interrupted' },
@@ -238,11 +238,11 @@ export const isAuthOrNotFound = ({ kind }: Fault): boolean =>
   kind === 'unauthorized' || kind === 'not_found';
 
 const kindsThatStopEveryRequest: readonly FaultKind[] = [
-  'untrusted',
-  'broken_tls',
+  'tls_handshake_failed',
+  'tls_failed_after_handshake',
   'proxy_refused',
-  'client_failed',
-  'broken_client',
+  'client_failed_before_sending',
+  'client_failed_after_sending',
 ];
 
 /**

@@ -9,7 +9,7 @@ export interface InDoubtDetails {
    * future. Undefined if the journal doesn't have it.
    */
   recorded?: { at: string; ageMs: number };
-  conflict?: Conflict;
+  conflict?: ActiveRunConflict;
   /** What the trigger was to do if another run was active. */
   ifActive?: IfActive;
   /** The service ignores idempotency keys. */
@@ -17,7 +17,7 @@ export interface InDoubtDetails {
 }
 
 /** A retry was refused because a run was active. The trigger itself may have started that run. */
-export interface Conflict {
+export interface ActiveRunConflict {
   activeExecutionId?: string;
   /** The journal says that another idempotency key started that run. */
   isOthers: boolean;
@@ -26,7 +26,7 @@ export interface Conflict {
 /** Why a trigger is in doubt. */
 export type InDoubtReason =
   /** The fault is that of the last attempt. */
-  | { kind: 'no_response'; fault: Fault }
+  | { kind: 'last_attempt_failed'; fault: Fault }
   /** A signal came before there was a valid response. */
   | { kind: 'signal' }
   /** The service may have forgotten the idempotency key. */

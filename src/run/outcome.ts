@@ -117,7 +117,7 @@ interface WatchEnded {
   end: WatchEnd;
   lastConfirmed?: LastConfirmed;
   /** The run was started with the API key that can't find it now. */
-  isOwnRun?: boolean;
+  startedWithThisApiKey?: boolean;
 }
 
 /** The status or the result of the run can't be read. */
@@ -127,7 +127,7 @@ interface RequestFailed {
   fault: Fault;
   lastConfirmed?: LastConfirmed;
   /** The run was started with the API key that can't find it now. */
-  isOwnRun?: boolean;
+  startedWithThisApiKey?: boolean;
   /** There is no connection, though the base URL has responded to this machine before. */
   isOutage?: boolean;
 }
@@ -214,7 +214,7 @@ export type WatchEnd =
   | (TimedOut & { fault?: Fault })
   | { kind: 'gave_up'; giveUpAfterMs: number; fault: Fault }
   /** The service has refused the polls for long enough, or for a reason that doesn't pass. */
-  | { kind: 'polls_refused'; fault: Fault }
+  | { kind: 'cannot_poll'; fault: Fault }
   /** `askedUntilMs`: when a wait that the service asked for would have ended, by the wall clock. */
   | { kind: 'signal'; askedUntilMs?: number };
 

@@ -62,7 +62,7 @@ export function problemOrThrow(error: unknown): Problem {
   throw error;
 }
 
-export const mayHaveStarted = ({ facts }: Problem): boolean =>
+export const isRunPossible = ({ facts }: Problem): boolean =>
   facts.name === 'outcome_unknown' || facts.started === 'unknown';
 
 /** Bad arguments or settings: exit 2, nothing was sent or written. */

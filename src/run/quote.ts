@@ -46,5 +46,5 @@ export function plainSentence(sentence: string): string {
 }
 
 /** `1 run`, `2 runs`. */
-export const count = (number: number, noun: string): string =>
+export const pluralize = (number: number, noun: string): string =>
   `${number} ${noun}${number === 1 ? '' : 's'}`;

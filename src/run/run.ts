@@ -27,12 +27,12 @@ export function withDashes(text: string): string | undefined {
  * The name as a message has it: quoted unless it is one plain word, so that it doesn't run into the
  * sentence.
  */
-export const automationNameOf = ({ automationName }: { automationName: string }): string =>
+export const quotedName = ({ automationName }: { automationName: string }): string =>
   /^[\p{L}\p{N}_][\p{L}\p{N}._-]*$/u.test(automationName) ? automationName : quote(automationName);
 
 /** Names of automations in a message: `a, "b c"`. */
-export const namesIn = (names: readonly string[]): string =>
-  names.map((automationName) => automationNameOf({ automationName })).join(', ');
+export const quotedNames = (names: readonly string[]): string =>
+  names.map((automationName) => quotedName({ automationName })).join(', ');
 
 /**
  * The text between double quotes, as JSON. Its backquotes are escaped: in a sentence they mark what

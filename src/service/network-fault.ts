@@ -90,7 +90,7 @@ function clientFault(causes: Cause[], { sent }: ExchangeFailure): Fault | undefi
   );
   if (!cause || isOfNetwork) return undefined;
   return {
-    kind: sent ? 'broken_client' : 'client_failed',
+    kind: sent ? 'client_failed_after_sending' : 'client_failed_before_sending',
     message: `the HTTP client in this process failed (${cause.message})`,
     hint: clientHints.find(([form]) => form.test(cause.message))?.[1],
   };

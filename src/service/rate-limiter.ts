@@ -41,7 +41,7 @@ const maxTriggers = 64;
 // Requests arrive less evenly than they are sent, so a second counts as 5% longer.
 const margin = 1.05;
 /** How many permits missed by a busy process it can make up for. */
-const busyMs = 100;
+const maxCatchUpMs = 100;
 const maxPauseMs = 1000;
 // The reason for cutting a pause short. An abort without a reason creates an error with a stack.
 const wokenEarly = 'woken early';
@@ -128,7 +128,8 @@ class PriorityRateLimiter implements RateLimiter {
     if (this.#givenMs.length > this.#maxPermits) this.#givenMs.shift();
     // One permit may be reserved, because a result is requested as soon as its run is final.
     this.#nextPermitMs =
-      Math.max(this.#nextPermitMs, nowMs - Math.max(this.#betweenMs, busyMs)) + this.#betweenMs;
+      Math.max(this.#nextPermitMs, nowMs - Math.max(this.#betweenMs, maxCatchUpMs)) +
+      this.#betweenMs;
     return () => {
       this.#taken[pool] -= 1;
       if (this.#nextPermitInMs() <= 0) this.#wakeUp.abort(wokenEarly);

@@ -13,9 +13,9 @@ import { type Priority, type RateLimiter, withPermit } from './rate-limiter.ts';
 const firstBackoffMs = 500;
 const maxBackoffMs = 15_000;
 const minBackoffMs = 50;
-const lastMomentMs = 1_000;
+const minForAttemptMs = 1_000;
 // The rest of `giveUpAfterMs` may be too short for any response.
-export const minLimitMs = 1_000;
+export const minAttemptTimeoutMs = 1_000;
 
 /**
  * How long to wait after this many failures in a row if retries end in `leftMs`; undefined to give
@@ -82,12 +82,12 @@ export async function retry<T>(
   let failures = 0;
   let last: Fault | undefined;
   for (;;) {
-    if (last && leftMs() < lastMomentMs) return failed(last);
+    if (last && leftMs() < minForAttemptMs) return failed(last);
     const answer = await attemptWithPermit();
     if (!answer) return withoutPermit(last);
     if (answer.kind === 'ok') return answer;
     last = answer.fault;
-    const fault = await afterReadingApiKey(last, options);
+    const fault = await faultUnlessKeyChanged(last, options);
     if (!fault) {
       // The service has responded, and reading the API key may have taken long.
       silence.end();
@@ -96,27 +96,27 @@ export async function retry<T>(
     if (isAborted(fault)) return interrupted(fault);
     if (!isRetryable(fault)) return failed(fault);
     failures += 1;
-    const triedForMs = Math.min(giveUpAfterMs - silence.elapsedMs(), leftMs() - lastMomentMs);
-    const delayMs = backoffMs(failures, fault, triedForMs, random);
+    const retryForMs = Math.min(giveUpAfterMs - silence.elapsedMs(), leftMs() - minForAttemptMs);
+    const delayMs = backoffMs(failures, fault, retryForMs, random);
     if (delayMs === undefined) return failed(fault);
-    onRetry?.({ fault, failures, silentMs: silence.elapsedMs(), triedForMs, retryInMs: delayMs });
+    onRetry?.({ fault, failures, silentMs: silence.elapsedMs(), retryForMs, retryInMs: delayMs });
     // After a sleep or a stop, the time without a valid response counts from the next attempt.
     if (await pause(delayMs, clock, signal, fault.retryAfterMs)) silence.end();
   }
 
   function withoutPermit(last: Fault | undefined): Retried<never> {
-    return signal.aborted ? interrupted(last ?? abortedFault) : failed(last ?? unsentFault);
+    return signal.aborted ? interrupted(last ?? abortedFault) : failed(last ?? noPermitFault);
   }
 
   /** Undefined if the time was up, or the user left, before it got a permit. */
   function attemptWithPermit(): Promise<Answer<T> | undefined> {
     const queuedAtMs = clock.elapsedMs();
-    const request = { priority, signal, leftMs: () => leftMs() - lastMomentMs };
+    const request = { priority, signal, leftMs: () => leftMs() - minForAttemptMs };
     return withPermit(limiter, request, async () => {
       silence.beginOrContinue(clock.elapsedMs() - queuedAtMs);
       const tookMs = stopwatch(clock);
       const answer = await attempt(
-        Math.max(minLimitMs, Math.ceil(giveUpAfterMs - silence.elapsedMs())),
+        Math.max(minAttemptTimeoutMs, Math.ceil(giveUpAfterMs - silence.elapsedMs())),
       );
       if (tookMs() > requestTimeoutMs + suspendedMs) silence.end();
       return answer;
@@ -152,7 +152,7 @@ const interrupted = (fault: Fault): Retried<never> => ({
  * Reads a refused API key again. Returns undefined if there is another one, and the interrupted
  * fault if that took too long.
  */
-async function afterReadingApiKey(
+async function faultUnlessKeyChanged(
   fault: Fault,
   { reloadApiKey, signal }: RetryOptions,
 ): Promise<Fault | undefined> {
@@ -171,7 +171,7 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | un
   });
 }
 
-const unsentFault: Fault = {
-  kind: 'unsent',
+const noPermitFault: Fault = {
+  kind: 'no_permit',
   message: '`--timeout` expired before it could be sent',
 };

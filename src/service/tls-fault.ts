@@ -20,10 +20,11 @@ export function tlsFault(causes: Cause[], handshake: Handshake): Fault | undefin
     // A TLS alert (RFC 8446 §5.1) in response to plain HTTP.
     if (cause.data.startsWith('\x15\x03')) {
       const message = `${host} speaks TLS, not plain http`;
-      return { kind: 'untrusted', message, hint: 'begin the base URL with https://' };
+      return { kind: 'tls_handshake_failed', message, hint: 'begin the base URL with https://' };
     }
     const text = certificateMessage(cause, handshake) ?? handshakeMessage(cause, host);
-    if (text) return { kind: sent ? 'broken_tls' : 'untrusted', ...text };
+    if (text)
+      return { kind: sent ? 'tls_failed_after_handshake' : 'tls_handshake_failed', ...text };
   }
   return undefined;
 }

@@ -99,7 +99,7 @@ function endOf(end: WatchEnd): EndedWait | undefined {
       return { end };
     case 'gave_up':
       return { end, fault: end.fault };
-    case 'polls_refused':
+    case 'cannot_poll':
       // The response to the next trigger decides.
       return undefined;
   }

@@ -33,7 +33,7 @@ export async function nextTrigger(request: StartRequest, ports: Ports): Promise<
   const account = await ports.account(idempotencyKey);
   const userProvided = given !== undefined;
   const trigger: Trigger = { ...request, baseUrl, account, idempotencyKey, userProvided };
-  const next = { trigger, history: { honorsKeys: !ignoresKeys } };
+  const next = { trigger, history: { mayRepeatAfterLoss: !ignoresKeys } };
   const recorded = userProvided ? journal.findKey(trigger) : undefined;
   if (!recorded) return next;
   if (recorded.kind === 'run') {
@@ -57,8 +57,8 @@ export function sameTrigger(
 ): NextTrigger {
   const recorded = journal.findKey(trigger);
   const recordedAgeMs = recorded?.kind === 'unresolved' ? ageOf(recorded, clock.nowMs()) : 0;
-  const earlier = { ageMs: Math.max(sinceMs(), recordedAgeMs), isOwn: true };
-  const next = { trigger, history: { earlier, honorsKeys: !ignoresKeys } };
+  const earlier = { ageMs: Math.max(sinceMs(), recordedAgeMs), sentByThisCommand: true };
+  const next = { trigger, history: { earlier, mayRepeatAfterLoss: !ignoresKeys } };
   if (recorded?.kind !== 'run') return next;
   const { executionId } = recorded;
   return { ...next, result: { kind: 'has_run', executionId, attribution: 'shared_key' } };

@@ -69,7 +69,7 @@ async function outcomeWithRecordedRun(
   const failed = { kind: 'request_failed', run, triggerInfo, resource: 'status', fault } as const;
   if (isAborted(fault))
     return { outcome: { ...failed, interruptedBy: exitNameOfSignal(signal) }, handle };
-  const isOwnRun = await recordNotFound(run, fault, ports);
+  const startedWithThisApiKey = await recordNotFound(run, fault, ports);
   const lastConfirmed = handle.lastConfirmed?.();
   // A final status never changes, so the journal says how the run ended, whatever the service says.
   const recorded = lastConfirmed?.snapshot.isFinal
@@ -81,7 +81,7 @@ async function outcomeWithRecordedRun(
   if (fault.kind !== 'not_found') return { outcome, handle };
   // The service has dropped it, so there is nothing to watch.
   if (recorded) return { outcome };
-  return { outcome: { ...failed, lastConfirmed, isOwnRun }, handle };
+  return { outcome: { ...failed, lastConfirmed, startedWithThisApiKey }, handle };
 }
 
 /**

@@ -1,7 +1,7 @@
 import { ageOf, isOpen } from '../run/entry.ts';
 import { exitNameOfSignal } from '../run/exit-codes.ts';
 import { abortedFault, exitNameOfFault, type Fault } from '../run/fault.ts';
-import type { Conflict, InDoubtReason } from '../run/in-doubt.ts';
+import type { ActiveRunConflict, InDoubtReason } from '../run/in-doubt.ts';
 import type { ActiveRun, TriggerInfo, TriggerOutcome } from '../run/outcome.ts';
 import type { Target } from '../run/run.ts';
 import type { Trigger } from '../run/trigger.ts';
@@ -120,7 +120,7 @@ function conflictOf(
   recorded: { activeExecutionId?: string } | undefined,
   { idempotencyKey }: Trigger,
   { journal, baseUrl }: Ports,
-): Conflict | undefined {
+): ActiveRunConflict | undefined {
   const refusal = activeRunRefusalIn(reason);
   if (!refusal && !recorded) return undefined;
   const activeExecutionId = refusal?.executionId ?? recorded?.activeExecutionId;
@@ -135,7 +135,7 @@ function conflictOf(
 }
 
 function activeRunRefusalIn(reason: InDoubtReason): Fault | undefined {
-  if (reason.kind !== 'no_response') return undefined;
+  if (reason.kind !== 'last_attempt_failed') return undefined;
   return reason.fault.kind === 'already_active' ? reason.fault : undefined;
 }
 

@@ -5,7 +5,7 @@ import { defaults } from '../run/limits.ts';
 import type { OutcomeOf, Recovery, TriggerOutcome } from '../run/outcome.ts';
 import { type Problem, problemOrThrow } from '../run/problem.ts';
 import type { Target } from '../run/run.ts';
-import { fetchOptional, readErrors } from '../watch/fetch-run.ts';
+import { fetchOptional, readResultsOfFailed } from '../watch/fetch-run.ts';
 import type { Ports } from '../watch/ports.ts';
 import { outcomeOfRecoveredRun } from './outcome-with-run.ts';
 import { outcomeInDoubt, outcomeWithoutRun } from './outcome-without-run.ts';
@@ -126,7 +126,11 @@ async function sendAgain(trigger: UnresolvedTrigger, ports: Ports): Promise<Trig
   const ageMs = ageOf(trigger, ports.clock.nowMs());
   // If the record is dated in the future, the age isn't known. `--resend` sends it all the same.
   const earlier = { ageMs: Number.isFinite(ageMs) ? ageMs : 0, attempts: trigger.attempts };
-  return sendTrigger(trigger, { earlier, isRecovery: true, honorsKeys: !ports.ignoresKeys }, ports);
+  return sendTrigger(
+    trigger,
+    { earlier, resolvesEarlierAttempts: true, mayRepeatAfterLoss: !ports.ignoresKeys },
+    ports,
+  );
 }
 
 /** If the journal can't be read any more, what was sent is reported nevertheless. */
@@ -204,7 +208,7 @@ async function withStatuses(recoveries: readonly Recovery[], ports: Ports): Prom
     current.push(...(await Promise.all(some.map((recovery) => withStatus(recovery, ports)))));
   }
   const withRun = current.flatMap(({ outcome }) => (outcome.kind === 'has_run' ? outcome : []));
-  await readErrors(
+  await readResultsOfFailed(
     withRun.flatMap(({ run, snapshot }) => (snapshot ? { run, snapshot } : [])),
     ports,
   );

@@ -1,5 +1,9 @@
 import type { Recorder } from '../journal/recorder.ts';
-import { reusedKeyFault, staleKeyFault, takenKeyFault } from '../messages/own-faults.ts';
+import {
+  expiredKeyFault,
+  keyInUseFault,
+  keyOfOtherAutomationFault,
+} from '../messages/own-faults.ts';
 import type { ApiKeyReload } from '../run/api-key-reload.ts';
 import { deliveryOf, type Fault, isRetryable } from '../run/fault.ts';
 import { defaults } from '../run/limits.ts';
@@ -13,13 +17,13 @@ import { stopwatch } from '../system/clock.ts';
 export interface KeyHistory {
   /**
    * Earlier attempts that are in doubt. The age is that of the first, and infinite if the clock was
-   * set back. `isOwn`: this command made them.
+   * set back. `sentByThisCommand`: this command made them.
    */
-  earlier?: { ageMs: number; attempts?: readonly string[]; isOwn?: boolean };
+  earlier?: { ageMs: number; attempts?: readonly string[]; sentByThisCommand?: boolean };
   /** `recover` sends the key, to resolve the earlier attempts. */
-  isRecovery?: boolean;
+  resolvesEarlierAttempts?: boolean;
   /** The service honors the key, so an attempt that it may have acted on can be repeated. */
-  honorsKeys: boolean;
+  mayRepeatAfterLoss: boolean;
 }
 
 export interface SendPorts extends RetryPorts {
@@ -38,9 +42,9 @@ export type Attempts = Retried<RunSnapshot> & AttemptsSoFar;
 interface AttemptsSoFar {
   count: number;
   /** An attempt of this command is in doubt: the service may have acted on it. */
-  isOwnInDoubt: boolean;
+  hasOwnAttemptInDoubt: boolean;
   /** An attempt of an earlier command is in doubt, and `recover` is to resolve it. */
-  isRecovery: boolean;
+  resolvesEarlierAttempts: boolean;
 }
 
 /**
@@ -54,15 +58,15 @@ export async function sendAttempts(
   ports: SendPorts,
 ): Promise<Attempts> {
   const { record, clock } = ports;
-  const { earlier, isRecovery = false, honorsKeys } = history;
+  const { earlier, resolvesEarlierAttempts = false, mayRepeatAfterLoss } = history;
   const sinceMs = stopwatch(clock);
   const isTooOld = () => (earlier?.ageMs ?? 0) + sinceMs() > defaults.keyRetentionMs;
   const soFar: AttemptsSoFar = {
     count: 0,
-    isOwnInDoubt: earlier?.isOwn === true,
+    hasOwnAttemptInDoubt: earlier?.sentByThisCommand === true,
     // Only `recover` has to resolve the attempts of an earlier command. Any other command reports
     // on its own attempts.
-    isRecovery,
+    resolvesEarlierAttempts: resolvesEarlierAttempts,
   };
 
   async function attempt(timeoutMs: number): Promise<Answer<RunSnapshot>> {
@@ -79,17 +83,17 @@ export async function sendAttempts(
 
   /** Why the idempotency key can't be sent. */
   function keyFault(isFirst: boolean): Fault | undefined {
-    const mayHaveRun = soFar.isOwnInDoubt || earlier !== undefined;
-    if (mayHaveRun && isTooOld()) return staleKeyFault;
+    const mayHaveRun = soFar.hasOwnAttemptInDoubt || earlier !== undefined;
+    if (mayHaveRun && isTooOld()) return expiredKeyFault;
     // If keys are ignored, every attempt may start a run, so of two processes only the first to
     // record the key sends it.
-    return !honorsKeys && isFirst && record.isTaken() ? takenKeyFault : undefined;
+    return !mayRepeatAfterLoss && isFirst && record.isTaken() ? keyInUseFault : undefined;
   }
 
   /** Notes the first attempt that is in doubt, and records it if another attempt follows. */
   function noteInDoubt(fault: Fault): void {
-    if (soFar.isOwnInDoubt || deliveryOf(fault) !== 'unknown') return;
-    soFar.isOwnInDoubt = true;
+    if (soFar.hasOwnAttemptInDoubt || deliveryOf(fault) !== 'unknown') return;
+    soFar.hasOwnAttemptInDoubt = true;
     // After a fault that can't be retried, `settle` records it at once.
     if (isRetryable(fault)) record.inDoubt(fault, { isLast: false });
   }
@@ -97,7 +101,8 @@ export async function sendAttempts(
   const last = await retry(attempt, {
     ...ports,
     priority: 'trigger',
-    isRetryable: (fault) => isRetryable(fault) && (honorsKeys || !soFar.isOwnInDoubt),
+    isRetryable: (fault) =>
+      isRetryable(fault) && (mayRepeatAfterLoss || !soFar.hasOwnAttemptInDoubt),
     // With another API key the idempotency key would be a new one, so `startRun` decides whether it
     // is sent with that.
     reloadApiKey: undefined,
@@ -114,19 +119,22 @@ export async function sendAttempts(
  * | a complete refusal: 401, 402, 422, 429 and so on | no                  | yes             |
  * | nothing sent: no name, no connection, bad TLS    | no                  | yes             |
  * | lost: timeout, reset, 5xx, 408, 409, no JSON     | yes                 | yes             |
- * | `reused_key`: it has a run of another target     | no                  | no              |
- * | `stale_key`, `taken_key`: the key can't be sent  | yes                 | yes             |
+ * | `key_of_other_automation`: it has a run of another target     | no                  | no              |
+ * | `key_expired`, `key_in_use`: the key can't be sent  | yes                 | yes             |
  *
  * Which answers are refusals and which are lost is in the column `delivery` of `run/fault.ts`.
- * After a lost response `isOwnInDoubt` is true.
+ * After a lost response `hasOwnAttemptInDoubt` is true.
  */
-export function isInDoubt({ isOwnInDoubt, isRecovery }: AttemptsSoFar, { kind }: Fault): boolean {
+export function isInDoubt(
+  { hasOwnAttemptInDoubt, resolvesEarlierAttempts }: AttemptsSoFar,
+  { kind }: Fault,
+): boolean {
   // The service repeats its first response to the key, so none of the attempts started a run of
   // this target.
-  if (kind === 'reused_key') return false;
+  if (kind === 'key_of_other_automation') return false;
   // Another command has sent the key and may have a run. This one doesn't send it to find out.
-  if (kind === 'stale_key' || kind === 'taken_key') return true;
-  return isOwnInDoubt || isRecovery;
+  if (kind === 'key_expired' || kind === 'key_in_use') return true;
+  return hasOwnAttemptInDoubt || resolvesEarlierAttempts;
 }
 
 /**
@@ -142,5 +150,5 @@ async function sendRequest(
   if (answer.kind === 'fault' || !trigger.userProvided) return answer;
   const { value } = answer;
   const isOfTarget = isNamedBy(trigger.target, value.document);
-  return isOfTarget ? answer : { kind: 'fault', fault: reusedKeyFault(value) };
+  return isOfTarget ? answer : { kind: 'fault', fault: keyOfOtherAutomationFault(value) };
 }

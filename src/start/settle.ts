@@ -23,15 +23,18 @@ export async function settle(
   ports: SendPorts,
 ): Promise<TriggerResult> {
   if (attempts.kind === 'ok') return recordRun(attempts, trigger, ports);
-  const { fault, isOwnInDoubt, isRecovery, isInterrupted } = attempts;
+  const { fault, hasOwnAttemptInDoubt, resolvesEarlierAttempts, isInterrupted } = attempts;
   const isTriggerInDoubt = isInDoubt(attempts, fault);
-  const mayHaveStarted = isTriggerInDoubt && isOwnInDoubt;
+  const mayHaveStarted = isTriggerInDoubt && hasOwnAttemptInDoubt;
   recordFailure(attempts, { mayHaveStarted, isLast }, ports);
 
-  const isReadAtOnce = isTriggerInDoubt || isRecovery;
+  const isReadAtOnce = isTriggerInDoubt || resolvesEarlierAttempts;
   const recorded = isReadAtOnce ? ports.record.readKey() : await readKeyAfterOtherSenders(ports);
   if (recorded?.kind === 'run') {
-    const attribution = attributionOfRecord({ isRecovery, isOwnInDoubt: mayHaveStarted });
+    const attribution = attributionOfRecord({
+      resolvesEarlierAttempts,
+      hasOwnAttemptInDoubt: mayHaveStarted,
+    });
     return { kind: 'has_run', executionId: recorded.executionId, attribution };
   }
   const isRefused = fault.kind === 'unauthorized';
@@ -43,11 +46,20 @@ export async function settle(
 
 /** Records the run that the service returned. */
 function recordRun(
-  { value: snapshot, retryAfterMs, isRecovery, isOwnInDoubt }: SuccessfulAttempts,
+  {
+    value: snapshot,
+    retryAfterMs,
+    resolvesEarlierAttempts,
+    hasOwnAttemptInDoubt,
+  }: SuccessfulAttempts,
   { userProvided }: Trigger,
   { record }: SendPorts,
 ): TriggerResult {
-  const attribution = attributionOf(snapshot, { userProvided, isRecovery, isOwnInDoubt });
+  const attribution = attributionOf(snapshot, {
+    userProvided,
+    resolvesEarlierAttempts,
+    hasOwnAttemptInDoubt,
+  });
   record.accepted(snapshot, attribution);
   const response = { snapshot, retryAfterMs };
   return { kind: 'has_run', executionId: snapshot.executionId, attribution, response };
@@ -97,8 +109,8 @@ async function afterReadingApiKey(
 }
 
 function inDoubtReasonOf(fault: Fault, recorded: RecordedKey | undefined): InDoubtReason {
-  if (fault.kind === 'stale_key') return { kind: 'expired' };
-  if (fault.kind !== 'taken_key') return { kind: 'no_response', fault };
+  if (fault.kind === 'key_expired') return { kind: 'expired' };
+  if (fault.kind !== 'key_in_use') return { kind: 'last_attempt_failed', fault };
   const [sender] = recorded?.kind === 'unresolved' ? recorded.senders : [];
   return sender ? { kind: 'sending', process: sender.process } : { kind: 'withheld' };
 }

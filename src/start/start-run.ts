@@ -1,5 +1,5 @@
 import { senderOf } from '../journal/processes.ts';
-import { spentKeyFault, withUnusedApiKeyHint } from '../messages/own-faults.ts';
+import { keyOfFinishedRunFault, withUnusedApiKeyHint } from '../messages/own-faults.ts';
 import { unresolvedTriggerText } from '../messages/warnings.ts';
 import type { Fault } from '../run/fault.ts';
 import type { Target } from '../run/run.ts';
@@ -101,7 +101,7 @@ async function waitUntilInactive(
   ports: Ports,
 ): Promise<TriggerResult | undefined> {
   if (trigger.userProvided && activeRunWait.hasFinished(conflict.executionId))
-    return { kind: 'no_run', fault: spentKeyFault(trigger) };
+    return { kind: 'no_run', fault: keyOfFinishedRunFault(trigger) };
   const active = activeRunOf(conflict, trigger.target, ports);
   const ended = await activeRunWait.wait(conflict, active?.executionId);
   if (!ended) return undefined;
@@ -109,7 +109,7 @@ async function waitUntilInactive(
   if (isInDoubt)
     return {
       kind: 'in_doubt',
-      reason: isInterrupted ? { kind: 'signal' } : { kind: 'no_response', fault: conflict },
+      reason: isInterrupted ? { kind: 'signal' } : { kind: 'last_attempt_failed', fault: conflict },
     };
   if (isInterrupted) return { kind: 'no_run', fault: conflict, isInterrupted };
   return { kind: 'no_run', fault: ended.fault ?? conflict, waitEnd: ended.end };

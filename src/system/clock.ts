@@ -72,5 +72,5 @@ function listen(signal: AbortSignal): Set<() => void> {
 }
 
 /** Did a signal of the operating system abort it? The reason is the name of that signal. */
-export const isInterrupted = ({ aborted, reason }: AbortSignal) =>
+export const isAbortedByOsSignal = ({ aborted, reason }: AbortSignal) =>
   aborted && String(reason).startsWith('SIG');

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { getBuiltinModule, kill } from 'node:process';
-import { type Clock, isInterrupted, onAbort } from './clock.ts';
+import { type Clock, isAbortedByOsSignal, onAbort } from './clock.ts';
 import type { Env } from './env.ts';
 import { formatDuration } from './time-text.ts';
 
@@ -58,7 +58,7 @@ export function runShellCommand(
       void clock.sleep(graceMs, done.signal).then(() => killAll(child, 'SIGKILL'));
     };
     forget = onAbort(signal, () =>
-      stop(isInterrupted(signal) ? 'was interrupted' : 'took too long and was stopped'),
+      stop(isAbortedByOsSignal(signal) ? 'was interrupted' : 'took too long and was stopped'),
     );
     const { limitMs } = shellCommand;
     if (limitMs !== undefined) {

@@ -31,7 +31,7 @@ interface Values {
  * Fetches the status or the result of a run, for a command that can't do without it. Retries until
  * `--give-up-after`.
  */
-export async function fetchRun<Resource extends RunResource>(
+export async function fetchResource<Resource extends RunResource>(
   resource: Resource,
   { run, sinceTriggerMs, lastConfirmed }: RunHandle,
   ports: Ports,
@@ -59,27 +59,27 @@ export async function fetchRun<Resource extends RunResource>(
         ...failed,
       }),
   });
-  return unlessInterrupted(answer);
+  return asInterruptedFault(answer);
 }
 
 /**
  * Fetches the status of one of many runs. It isn't retried, unless the API key was refused and
  * there is another one.
  */
-export async function fetchOnce(run: Run, ports: Ports): Promise<Answer<RunSnapshot>> {
+export async function fetchStatusOnce(run: Run, ports: Ports): Promise<Answer<RunSnapshot>> {
   const { service, signal } = ports;
   const once = { ...ports, priority: endpoints.status.priority, isRetryable: () => false };
-  return unlessInterrupted(await retry(() => service.status(run, signal), once));
+  return asInterruptedFault(await retry(() => service.status(run, signal), once));
 }
 
 /** The last answer, but if a signal came, the fault that says so. */
-function unlessInterrupted<T>(answer: Retried<T>): Answer<T> {
+function asInterruptedFault<T>(answer: Retried<T>): Answer<T> {
   return answer.isInterrupted ? { kind: 'fault', fault: abortedFault } : answer;
 }
 
 /** Fetches the status of a run as `fetchRun` does, and records it. */
 export async function fetchStatus(handle: RunHandle, ports: Ports): Promise<Answer<RunSnapshot>> {
-  const answer = await fetchRun('status', handle, ports);
+  const answer = await fetchResource('status', handle, ports);
   if (answer.kind === 'ok') ports.journal.recordStatus(ports.baseUrl, handle.run, answer.value);
   return answer;
 }
@@ -160,7 +160,7 @@ const maxErrors = 10;
  * runs finish without watching them. Reads ten at most, and none that the journal has. Returns the
  * results by the id of their run.
  */
-export async function readErrors(
+export async function readResultsOfFailed(
   finished: readonly { run: Run; snapshot: RunSnapshot }[],
   ports: Ports,
 ): Promise<ReadonlyMap<string, RunResult>> {

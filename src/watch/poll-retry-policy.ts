@@ -14,7 +14,7 @@ export interface PollRetry {
   failed: FailedAttempt;
 }
 
-type RetryDecision = PollRetry | Extract<WatchEnd, { kind: 'polls_refused' | 'gave_up' }>;
+type RetryDecision = PollRetry | Extract<WatchEnd, { kind: 'cannot_poll' | 'gave_up' }>;
 
 /**
  * A refusal counts once it has lasted this long: a deployment or a firewall may refuse for a
@@ -52,9 +52,9 @@ export function createPollRetryPolicy(
       silentMs += backoffToCountMs + tookMs;
       backoffToCountMs = 0;
       count(fault);
-      if (endsWatch(fault)) return { kind: 'polls_refused', fault };
-      const triedForMs = isRefusal(fault) ? Math.min(leftMs(), refusalPeriod.leftMs()) : leftMs();
-      const backoff = backoffMs(failures, {}, triedForMs, random);
+      if (endsWatch(fault)) return { kind: 'cannot_poll', fault };
+      const retryForMs = isRefusal(fault) ? Math.min(leftMs(), refusalPeriod.leftMs()) : leftMs();
+      const backoff = backoffMs(failures, {}, retryForMs, random);
       if (backoff === undefined) return { kind: 'gave_up', giveUpAfterMs, fault };
       const minMs = cappedRetryAfterMs(fault.retryAfterMs ?? 0);
       if (minMs === 0) backoffToCountMs = backoff;
@@ -62,7 +62,7 @@ export function createPollRetryPolicy(
       return {
         kind: 'retry',
         minMs,
-        failed: { fault, failures, silentMs, triedForMs, retryInMs },
+        failed: { fault, failures, silentMs, retryForMs, retryInMs },
       };
     },
     /** A refusal of the new API key must last as long as one of the old key. */

@@ -5,7 +5,7 @@ import type { Run } from '../run/run.ts';
 import type { Answer, RequestOptions, RunResource } from '../run/service.ts';
 import { endpoints } from '../service/endpoints.ts';
 import { withPermit } from '../service/rate-limiter.ts';
-import { minLimitMs } from '../service/retry.ts';
+import { minAttemptTimeoutMs } from '../service/retry.ts';
 import { stopwatch, suspendedMs } from '../system/clock.ts';
 import { PollPause } from './poll-pause.ts';
 import { cappedRetryAfterMs, createPollRetryPolicy, type PollRetry } from './poll-retry-policy.ts';
@@ -126,7 +126,7 @@ export class Poller {
     const { clock, session, requestTimeoutMs } = this.#ports;
     const isLast = this.#leftMs() <= 0;
     const restMs = isLast ? session.leftForLastPollMs() : this.#leftMs();
-    const silenceLeftMs = Math.max(minLimitMs, this.#retryPolicy.leftMs());
+    const silenceLeftMs = Math.max(minAttemptTimeoutMs, this.#retryPolicy.leftMs());
     const timeoutMs = Math.min(requestTimeoutMs, restMs, silenceLeftMs);
     this.#pause.noteAsked(0);
     const elapsedMs = stopwatch(clock);
@@ -168,9 +168,9 @@ export class Poller {
   #nextAfter<T>(fault: Fault, { isLast, tookMs }: SentPoll<T>): PollRetry | WatchEnd {
     this.#failedAtMs = this.#ports.clock.elapsedMs();
     this.#lastFault = fault;
-    if (this.#options.isPermanent?.(fault)) return { kind: 'polls_refused', fault };
+    if (this.#options.isPermanent?.(fault)) return { kind: 'cannot_poll', fault };
     const next = this.#retryPolicy.failed(fault, tookMs);
-    if (next.kind === 'polls_refused') return next;
+    if (next.kind === 'cannot_poll') return next;
     if (isLast && this.#leftMs() <= 0) {
       // A poll that the timeout cut short says nothing about the service.
       if (fault.httpStatus === undefined) this.#lastFault = undefined;

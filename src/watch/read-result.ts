@@ -32,7 +32,7 @@ export async function readResult(
     case 'timed_out':
       return { kind: 'fault', fault: polled.fault ?? resultTimeoutFault };
     case 'gave_up':
-    case 'polls_refused':
+    case 'cannot_poll':
       return { kind: 'fault', fault: polled.fault };
   }
 }

@@ -71,9 +71,18 @@ async function outcomeOfEndedPolls(
   triggerInfo: TriggerInfo | undefined,
   ports: Ports,
 ): Promise<WatchOutcome> {
-  const isOwnRun = end.kind === 'polls_refused' && (await recordNotFound(run, end.fault, ports));
+  const startedWithThisApiKey =
+    end.kind === 'cannot_poll' && (await recordNotFound(run, end.fault, ports));
   const interruptedBy = end.kind === 'signal' ? exitNameOfSignal(ports.signal) : undefined;
-  return { kind: 'watch_ended', run, triggerInfo, end, lastConfirmed, isOwnRun, interruptedBy };
+  return {
+    kind: 'watch_ended',
+    run,
+    triggerInfo,
+    end,
+    lastConfirmed,
+    startedWithThisApiKey,
+    interruptedBy,
+  };
 }
 
 /**

@@ -6,7 +6,7 @@ import { openJournal } from '../../src/journal/journal.ts';
 import { runHandleOf } from '../../src/journal/run-handle.ts';
 import type { Reporter } from '../../src/run/events.ts';
 import { Problem } from '../../src/run/problem.ts';
-import { automationNameOf } from '../../src/run/run.ts';
+import { quotedName } from '../../src/run/run.ts';
 import { account, baseUrl, createConnection } from '../helpers/connection.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { executionId, scriptedService, target } from '../helpers/scripted-service.ts';
@@ -48,7 +48,7 @@ function createMachine(
   const find = async (text: string) => {
     try {
       const { run } = await findRun(parseRunArgument(text), connection);
-      return `${automationNameOf(run.target)} ${run.executionId}`;
+      return `${quotedName(run.target)} ${run.executionId}`;
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       expect(error.exitCode).toBe(2);

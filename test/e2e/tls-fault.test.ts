@@ -48,7 +48,7 @@ describe('a request over TLS', () => {
   test('a process trusts the authority that its environment names, and without it no other than the usual', async () => {
     const { origin, requests } = await startService();
     expect(await exchangeInProcess({ origin }, issuer.file)).toMatchObject({ status: 201 });
-    expect(await exchangeInProcess({ origin })).toMatchObject({ sent: false, fault: { kind: 'untrusted' } });
+    expect(await exchangeInProcess({ origin })).toMatchObject({ sent: false, fault: { kind: 'tls_handshake_failed' } });
     expect(requests).toEqual(post);
   });
 
@@ -61,7 +61,7 @@ describe('a request over TLS', () => {
   ])('a certificate that is %s is refused before anything is sent', async (_, certificate, says, hint) => {
     const { origin, port, requests } = await startService(certificate);
     const { sent, fault } = await exchange({ origin });
-    expect({ sent, kind: fault?.kind, requests }).toEqual({ sent: false, kind: 'untrusted', requests: [] });
+    expect({ sent, kind: fault?.kind, requests }).toEqual({ sent: false, kind: 'tls_handshake_failed', requests: [] });
     expect([fault?.message, fault?.hint]).toEqual([expect.stringMatching(says), expect.stringMatching(hint)]);
     expect(fault?.message).toContain(`127.0.0.1:${port}`);
   });
@@ -83,7 +83,7 @@ describe('a request over TLS', () => {
   });
 
   test('a port that speaks plain http is reported as such, and nothing is sent', async () => {
-    const fault = { kind: 'untrusted', message: expect.stringContaining("doesn't speak HTTPS") };
+    const fault = { kind: 'tls_handshake_failed', message: expect.stringContaining("doesn't speak HTTPS") };
     expect(await exchange({ origin: await startPlain() })).toMatchObject({ sent: false, fault });
   });
 
@@ -119,7 +119,7 @@ describe('a server that refuses the handshake', () => {
     const proxy = through((await startProxy()).url);
     for (const way of [{}, { proxy }]) {
       const { sent, fault } = await exchange({ origin, method, ...way });
-      expect({ sent, kind: fault?.kind }).toEqual({ sent: false, kind: 'untrusted' });
+      expect({ sent, kind: fault?.kind }).toEqual({ sent: false, kind: 'tls_handshake_failed' });
       expect(fault?.message).toContain('wants a client certificate');
     }
     expect(requests).toEqual([]);
@@ -137,7 +137,7 @@ describe('a server that refuses the handshake', () => {
     const { sent, fault } = await exchange({ origin, proxy: through((await startProxy({ certificate })).url) });
     expect([sent, fault?.kind, fault?.message]).toEqual([
       false,
-      'untrusted',
+      'tls_handshake_failed',
       expect.stringMatching(/the proxy .* wants a client certificate/),
     ]);
     expect(requests).toEqual([]);
@@ -191,7 +191,7 @@ describe('a request through a TLS proxy', () => {
   test('a certificate is checked behind it too', async () => {
     const { origin, requests } = await startService({});
     const { url } = await startProxy();
-    const fault = { kind: 'untrusted', message: expect.stringContaining('self-signed') };
+    const fault = { kind: 'tls_handshake_failed', message: expect.stringContaining('self-signed') };
     expect(await exchange({ origin, proxy: through(url) })).toMatchObject({ sent: false, fault });
     expect(requests).toEqual([]);
   });
@@ -205,7 +205,7 @@ describe('a request through a TLS proxy', () => {
     ['is not there', async () => `http://127.0.0.1:${await freePort()}`, 'unreachable', /can't connect/],
     ['has an unknown name', async () => 'http://no-such-proxy.invalid:3128', 'unreachable', /resolve|name server/],
     ['resets the connection', async () => (await startFaultyServer(reset)).origin, 'unreachable', /reset|closed/],
-    ["doesn't speak HTTPS, as its address says", startPlain, 'untrusted', /doesn't speak HTTPS/],
+    ["doesn't speak HTTPS, as its address says", startPlain, 'tls_handshake_failed', /doesn't speak HTTPS/],
   ])('a proxy that %s is named, and was given nothing of the request', async (_, start, kind, says) => {
     const { origin, requests } = await startService();
     const url = await start();

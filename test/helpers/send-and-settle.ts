@@ -11,6 +11,6 @@ export async function sendAndSettle(
 ): Promise<TriggerResult> {
   const { isLast = true, ...known } = history;
   const sendPorts: SendPorts = { reloadApiKey: async () => ({ kind: 'same' }), ...ports };
-  const attempts = await sendAttempts(trigger, { honorsKeys: true, ...known }, sendPorts);
+  const attempts = await sendAttempts(trigger, { mayRepeatAfterLoss: true, ...known }, sendPorts);
   return settle(attempts, { isLast }, trigger, sendPorts);
 }

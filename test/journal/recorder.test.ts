@@ -147,7 +147,7 @@ describe('an attempt', () => {
 
   test.each<[FaultKind, string[], string]>([
     ['no_credits', ['triggered', 'refused'], 'no_credits'],
-    ['reused_key', ['triggered', 'reused_key', 'refused'], 'rejected'],
+    ['key_of_other_automation', ['triggered', 'reused_key', 'refused'], 'rejected'],
   ])('is refused (%s) and written as %j', (kind, types, name) => {
     const { open, folder } = createStateFolder();
     const record = createRecorder(open(), ours);

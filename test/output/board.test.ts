@@ -58,7 +58,7 @@ const ends = (run: Run): RunEvent => ({ event: 'final', run, snapshot: state('FA
 const done = (run: Run): RunEvent => ({ event: 'run_done', run, pending: 1 });
 const failed = (run: Run, failures: number): RunEvent => {
   const fault = { kind: 'unavailable', message: 'the service answered 502' } as const;
-  const times = { silentMs: 0, triedForMs: 600_000, retryInMs: 0 };
+  const times = { silentMs: 0, retryForMs: 600_000, retryInMs: 0 };
   return {
     event: 'attempt_failed',
     resource: 'status',
@@ -187,7 +187,7 @@ test('a board that was stopped and continues in the foreground is drawn below th
 
 test('a run that is only triggered has no row', async () => {
   const { emit, lines } = onBoard();
-  emit({ event: 'triggered', how: 'started', run: nightly, isWatched: false });
+  emit({ event: 'trigger_ended', how: 'started', run: nightly, isWatched: false });
   emit(done(nightly));
   expect(await lines()).toEqual([expect.stringMatching(/^started nightly/), '    runctl watch id-nightly']);
 });

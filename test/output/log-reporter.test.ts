@@ -20,7 +20,7 @@ const failed = (failures: number, silentMs: number): RunEvent => {
     fault: gateway,
     failures,
     silentMs,
-    triedForMs: 600_000,
+    retryForMs: 600_000,
     retryInMs: 2_000,
     ...known,
   };
@@ -52,7 +52,7 @@ describe('the log', () => {
   test('has with --quiet only the warnings that need somebody to act', () => {
     const memory = createMemory();
     const { emit } = createLogReporter(memory, { quiet: true });
-    emit({ event: 'triggered', run, isWatched: true, how: 'started' });
+    emit({ event: 'trigger_ended', run, isWatched: true, how: 'started' });
     emit({ event: 'warning', name: 'unknown_status', message: 'PAUSED is unknown', run });
     emit({ event: 'warning', name: 'agents_discontinued', message: 'Agents are discontinued' });
     emit({ event: 'warning', name: 'hook_failed', message: 'it ended with 1', run });
@@ -78,7 +78,7 @@ describe('the lines of the log about runs', () => {
     ],
     [
       'a trigger that failed, which is reported at the end',
-      { event: 'triggered', how: 'not_started', target, isWatched: true },
+      { event: 'trigger_ended', how: 'not_started', target, isWatched: true },
     ],
     ['the end of the last run, which is reported in full', done(0)],
     ['an interruption of one of several', { ...done(1), failure: { name: 'interrupted', endsAll: true } }],
@@ -131,7 +131,7 @@ describe('the lines of the log about runs', () => {
       fault: fault('lost', { message: hostile }).fault,
       failures: 1,
       silentMs: 0,
-      triedForMs: 600_000,
+      retryForMs: 600_000,
       retryInMs: 1,
       run,
       lastConfirmed: { snapshot: state(hostile), ageMs: 0 },

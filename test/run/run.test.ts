@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { automationNameOf, fullNameOf, isNamedBy, isUuid } from '../../src/run/run.ts';
+import { fullNameOf, isNamedBy, isUuid, quotedName } from '../../src/run/run.ts';
 import {
   finalStatusOf,
   finalStatusTable,
@@ -64,7 +64,7 @@ test.each([
 ])('%s is a UUID: %s', (text, expected) => expect(isUuid(text)).toBe(expected));
 
 test('a target is named as a user would name it', () => {
-  expect([automationNameOf(target), fullNameOf(target)]).toEqual(['nightly', `${projectId}/nightly`]);
+  expect([quotedName(target), fullNameOf(target)]).toEqual(['nightly', `${projectId}/nightly`]);
 });
 
 test.each([
@@ -93,5 +93,5 @@ test.each([
   ['(test)', '"(test)"'],
   ['a`b', '"a\\u0060b"'],
 ])('in a message, the automation %s is called %s', (automationName, shown) => {
-  expect(automationNameOf({ automationName })).toBe(shown);
+  expect(quotedName({ automationName })).toBe(shown);
 });

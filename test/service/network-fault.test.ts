@@ -85,11 +85,14 @@ describe('the HTTP client of this process', () => {
     [coded('ERR_ASSERTION', 'no', { name: 'AssertionError' }), undefined],
   ])('is named if it fails with %s, and not tried again', (error, hint) => {
     const fault = network(error);
-    expect(fault).toMatchObject({ kind: 'client_failed', message: expect.stringContaining(error.message) });
+    expect(fault).toMatchObject({
+      kind: 'client_failed_before_sending',
+      message: expect.stringContaining(error.message),
+    });
     expect(fault.hint ?? '').toMatch(hint ?? /^$/);
-    expect(network(error, { sent: true }).kind).toBe('broken_client');
+    expect(network(error, { sent: true }).kind).toBe('client_failed_after_sending');
     expect(network(new ProxyFailure(error))).toEqual(fault);
-    for (const kind of ['client_failed', 'broken_client'] as const) {
+    for (const kind of ['client_failed_before_sending', 'client_failed_after_sending'] as const) {
       expect([isRetryable({ ...fault, kind }), stopsEveryRequest({ ...fault, kind })]).toEqual([false, true]);
       expect(remedyOf({ ...fault, kind })).toBeDefined();
     }
@@ -131,9 +134,13 @@ describe('a TLS connection that fails', () => {
     [coded('ERR_SSL_NEW', 'new'), '(no reason given)', 'server'],
   ])('has a message and a hint for %s', (error, says, helps) => {
     const { kind, message, hint } = network(nested(error));
-    expect([kind, message, hint]).toEqual(['untrusted', expect.stringContaining(says), expect.stringContaining(helps)]);
+    expect([kind, message, hint]).toEqual([
+      'tls_handshake_failed',
+      expect.stringContaining(says),
+      expect.stringContaining(helps),
+    ]);
     expect(message).toContain('service.test');
-    expect(network(nested(error), { sent: true })).toEqual({ kind: 'broken_tls', message, hint });
+    expect(network(nested(error), { sent: true })).toEqual({ kind: 'tls_failed_after_handshake', message, hint });
   });
 
   test.each<[code: string, CertificateAtFault, says: string[], hint: string]>([
@@ -165,7 +172,7 @@ describe('a TLS connection that fails', () => {
   test('was never acted on if only the server speaks TLS', () => {
     const broken = (data: string) => nested(coded('HPE_INVALID_CONSTANT', 'Parse Error', { data }));
     const hint = expect.stringContaining('https://');
-    expect(network(broken('\x15\x03\x01'), { sent: true })).toMatchObject({ kind: 'untrusted', hint });
+    expect(network(broken('\x15\x03\x01'), { sent: true })).toMatchObject({ kind: 'tls_handshake_failed', hint });
     expect(network(broken('x\x15\x03'), { sent: true }).kind).toBe('lost');
   });
 });

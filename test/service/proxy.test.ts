@@ -267,7 +267,7 @@ describe('the message about a failed request through a proxy', () => {
       'check https_proxy',
     ],
     ['its unknown failure', new Error('something new'), 'unreachable', '(something new)', 'check https_proxy'],
-    ['its certificate', coded('CERT_HAS_EXPIRED'), 'untrusted', 'expired', 'check https_proxy'],
+    ['its certificate', coded('CERT_HAS_EXPIRED'), 'tls_handshake_failed', 'expired', 'check https_proxy'],
   ])('names the proxy: %s', (_, error, kind, says, hint) => {
     const fault = faultFor(new ProxyFailure(error));
     expect(fault).toMatchObject({ kind, message: expect.stringContaining(its), hint: expect.stringContaining(hint) });

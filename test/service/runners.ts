@@ -3,7 +3,7 @@ import { exitNameOfFault } from '../../src/run/fault.ts';
 import type { RunResource } from '../../src/run/service.ts';
 import { createRateLimiter } from '../../src/service/rate-limiter.ts';
 import type { KeyHistory } from '../../src/start/send-attempts.ts';
-import { fetchRun } from '../../src/watch/fetch-run.ts';
+import { fetchResource } from '../../src/watch/fetch-run.ts';
 import { watchRun } from '../../src/watch/watch-run.ts';
 import { createWatchSession } from '../../src/watch/watch-session.ts';
 import { account, baseUrl, createConnection } from '../helpers/connection.ts';
@@ -80,7 +80,7 @@ const poll =
   (operation: RunResource): Runner =>
   async (script, { giveUpAfterMs = 30_000, ...given } = {}) => {
     const { ended, service, ...ports } = prepare(script, given);
-    const answer = await fetchRun(operation, { run }, createConnection(service, { ...ports, giveUpAfterMs }));
+    const answer = await fetchResource(operation, { run }, createConnection(service, { ...ports, giveUpAfterMs }));
     return ended(answer.kind === 'ok' ? 'ok' : exitNameOfFault(answer.fault));
   };
 
@@ -103,7 +103,7 @@ const watch: Runner = async (script, given = {}) => {
 /** The requests that are retried, each by its own rules, against a script of answers (`scripted-transport.ts`). */
 export const runners = {
   trigger: trigger({}),
-  'trigger in doubt': trigger({ earlier: { ageMs: 60_000, isOwn: true } }),
+  'trigger in doubt': trigger({ earlier: { ageMs: 60_000, sentByThisCommand: true } }),
   status: poll('status'),
   result: poll('result'),
   watch,

@@ -97,7 +97,10 @@ describe('a request that is sent may have been acted on', () => {
   test('but not by a server that responds to plain HTTP with a TLS alert', async () => {
     const alert = Buffer.from([0x15, 0x03, 0x01, 0x00, 0x02, 0x02, 0x46]);
     const { exchange } = await exchangeWith((socket) => socket.end(alert));
-    expect(failureOf(exchange)).toMatchObject({ fault: 'untrusted', hint: expect.stringContaining('https://') });
+    expect(failureOf(exchange)).toMatchObject({
+      fault: 'tls_handshake_failed',
+      hint: expect.stringContaining('https://'),
+    });
   });
 });
 

@@ -29,7 +29,7 @@ const doubtful = [503, 409, 501].flatMap((status): Condition[] => [
 ]);
 const unacting: Condition[] = [
   { kind: 'unreachable' },
-  { kind: 'untrusted' },
+  { kind: 'tls_handshake_failed' },
   { kind: 'answer', status: 429 },
   { kind: 'answer', status: 429, retryAfter: 3 },
   { kind: 'answer', status: 429, retryAfter: 45 },

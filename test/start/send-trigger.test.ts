@@ -140,7 +140,7 @@ describe('the sending of one trigger', () => {
     },
     {
       what: 'refused for good with a bad certificate',
-      answers: [fault('untrusted')],
+      answers: [fault('tls_handshake_failed')],
       result: 'no_run',
       records: ['sending', 'refused'],
     },
@@ -265,7 +265,7 @@ describe('the sending of one trigger', () => {
     const history = earlierOf(600);
     const killed = await triggered([conflict], { history, readKey });
     expect([killed.result.kind, killed.clock.elapsedMs()]).toEqual(['no_run', 5_000]);
-    const recovered = await triggered([conflict], { history: { ...history, isRecovery: true }, readKey });
+    const recovered = await triggered([conflict], { history: { ...history, resolvesEarlierAttempts: true }, readKey });
     expect([recovered.result.kind, recovered.clock.elapsedMs()]).toEqual(['in_doubt', 0]);
   });
 
@@ -280,8 +280,8 @@ describe('the attribution of a run', () => {
   const conflict = fault('already_active', { httpStatus: 422, executionId });
   const old = { createdAt: '2020-01-01T00:00:00Z', startedAt: '2020-01-01T00:00:00Z' };
   const given: Given = { userProvided: true };
-  const recovery: Given = { history: { ...earlierOf(60_000), isRecovery: true } };
-  const own: Given = { history: { earlier: { ageMs: 60_000, isOwn: true } } };
+  const recovery: Given = { history: { ...earlierOf(60_000), resolvesEarlierAttempts: true } };
+  const own: Given = { history: { earlier: { ageMs: 60_000, sentByThisCommand: true } } };
 
   interface ShownCase {
     what: string;
@@ -456,7 +456,7 @@ describe('a refused API key', () => {
   test('leaves a trigger in doubt with the API key that it was first sent with', async () => {
     const { result, sent } = await triggered([lost, refusal, running()], withRenewal({ kind: 'changed' }));
     const message = expect.stringContaining('there is a new API key');
-    expect(result).toMatchObject({ kind: 'in_doubt', reason: { kind: 'no_response', fault: { message } } });
+    expect(result).toMatchObject({ kind: 'in_doubt', reason: { kind: 'last_attempt_failed', fault: { message } } });
     expect(sent).toHaveLength(2);
   });
 
@@ -512,7 +512,7 @@ describe('a key that another process recorded first', () => {
     ['is sending it', [{ process: 'host 7 1', at: '2026-11-22T03:00:00Z' }], { kind: 'sending', process: 'host 7 1' }],
     ['has ended', [], { kind: 'withheld' }],
   ])("isn't sent if keys are ignored, and the other process %s", async (_, senders, reason) => {
-    const history = { honorsKeys: false };
+    const history = { mayRepeatAfterLoss: false };
     const readKey: Given['readKey'] = (open) => ({ ...open(1000), senders });
     const { result, sent, records, clock } = await triggered([running()], { ...given, history, readKey });
     expect(result).toEqual({ kind: 'in_doubt', reason });
@@ -550,7 +550,7 @@ describe('a key that the service may have forgotten', () => {
 });
 
 describe('a key that another process has sent, too', () => {
-  const recovery: History = { ...earlierOf(1000), isRecovery: true };
+  const recovery: History = { ...earlierOf(1000), resolvesEarlierAttempts: true };
   const accepted = () => ({ kind: 'run', executionId: otherId }) as const;
 
   test.each([
@@ -585,7 +585,7 @@ describe('a service that ignores keys', () => {
     ['but after a 429', [fault('throttled'), running()], 'has_run', 2],
     ['but after a connection that was not made', [fault('unreachable'), running()], 'has_run', 2],
   ])('gets no second attempt %s', async (_, answers, kind, attempts) => {
-    const { result, sent } = await triggered(answers, { history: { honorsKeys: false } });
+    const { result, sent } = await triggered(answers, { history: { mayRepeatAfterLoss: false } });
     expect([result.kind, sent.length]).toEqual([kind, attempts]);
   });
 });
@@ -593,8 +593,8 @@ describe('a service that ignores keys', () => {
 describe('any sequence of responses', () => {
   const kinds: FaultKind[] = [
     'unreachable',
-    'untrusted',
-    'broken_tls',
+    'tls_handshake_failed',
+    'tls_failed_after_handshake',
     'lost',
     'unavailable',
     'throttled',

@@ -10,7 +10,7 @@ import type { VirtualClock } from '../helpers/virtual-clock.ts';
 export type Condition =
   | { kind: 'normal' | 'undated' }
   | { kind: 'lost' | 'unreadable'; acts: boolean }
-  | { kind: 'unreachable' | 'untrusted' }
+  | { kind: 'unreachable' | 'tls_handshake_failed' }
   | { kind: 'answer'; status: number; retryAfter?: number; acts?: boolean }
   /** Of a poll: as things stood before, or not there yet (within 20 s of the trigger), or a status of another version. */
   | { kind: 'stale' | 'missing' | 'odd' };
@@ -92,8 +92,8 @@ export function createSimulatedService({ clock, random, hostSkewMs, latencyMs, .
     const acts = 'acts' in condition && condition.acts;
     switch (condition.kind) {
       case 'unreachable':
-      case 'untrusted':
-        return failure(false, condition.kind === 'untrusted' ? 'CERT_HAS_EXPIRED' : 'ECONNREFUSED');
+      case 'tls_handshake_failed':
+        return failure(false, condition.kind === 'tls_handshake_failed' ? 'CERT_HAS_EXPIRED' : 'ECONNREFUSED');
       case 'lost':
         if (acts) answer(request);
         return failure(true, 'ECONNRESET');

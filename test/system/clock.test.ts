@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isInterrupted, onAbort, pause, stopwatch } from '../../src/system/clock.ts';
+import { isAbortedByOsSignal, onAbort, pause, stopwatch } from '../../src/system/clock.ts';
 import { createVirtualClock, type VirtualClock } from '../helpers/virtual-clock.ts';
 
 const { signal } = new AbortController();
@@ -86,5 +86,5 @@ test.each([
   ['aborts with an error', AbortSignal.abort(), false],
   ['has not aborted', new AbortController().signal, false],
 ])('a signal that %s means that the process was interrupted: %s', (_, signal, expected) => {
-  expect(isInterrupted(signal)).toBe(expected);
+  expect(isAbortedByOsSignal(signal)).toBe(expected);
 });

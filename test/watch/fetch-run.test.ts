@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openJournal } from '../../src/journal/journal.ts';
 import type { RequestOptions, Service } from '../../src/run/service.ts';
-import { fetchOptional, fetchRun, readErrors } from '../../src/watch/fetch-run.ts';
+import { fetchOptional, fetchResource, readResultsOfFailed } from '../../src/watch/fetch-run.ts';
 import { baseUrl, createConnection } from '../helpers/connection.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { fault, resultOf, run, scriptedService, target } from '../helpers/scripted-service.ts';
@@ -22,14 +22,14 @@ function hangingService(firstMs = Number.POSITIVE_INFINITY) {
 
 test.each(['status', 'result'] as const)('no request for a %s outlasts --give-up-after', async (operation) => {
   const { connection, limitsMs, clock } = hangingService();
-  const answer = await fetchRun(operation, { run }, { ...connection, giveUpAfterMs: 2_000 });
+  const answer = await fetchResource(operation, { run }, { ...connection, giveUpAfterMs: 2_000 });
   expect(answer).toMatchObject({ kind: 'fault', fault: { kind: 'lost' } });
   expect([limitsMs, clock.elapsedMs()]).toEqual([[2_000], 2_000]);
 });
 
 test('no attempt after a failure outlasts --give-up-after', async () => {
   const { connection, limitsMs, clock } = hangingService(1_500);
-  await fetchRun('status', { run }, { ...connection, giveUpAfterMs: 4_000 });
+  await fetchResource('status', { run }, { ...connection, giveUpAfterMs: 4_000 });
   expect([limitsMs, clock.elapsedMs()]).toEqual([[4_000, 2_250], 4_000]);
 });
 
@@ -58,11 +58,11 @@ test('the error of each run that did not complete is read until it is recorded',
   const failed = resultOf('FAILED', { error: { type: 'step_failed', message: 'no\ndetails' } });
   const service = scriptedService({ result: [fault('unavailable'), failed, resultOf('CANCELLED')] });
   const { finished, errorOf, ports } = finishedRuns(['FAILED', 'COMPLETED', 'TIMED_OUT', 'CANCELLED'], service);
-  await readErrors(finished, ports);
+  await readResultsOfFailed(finished, ports);
   expect([0, 1, 2, 3].map(errorOf)).toEqual([undefined, undefined, 'step_failed: no', '']);
-  await readErrors(finished, ports);
+  await readResultsOfFailed(finished, ports);
   expect([service.calls.result, errorOf(0)]).toEqual([4, '']);
-  await readErrors(finished, ports);
+  await readResultsOfFailed(finished, ports);
   expect(service.calls.result).toBe(4);
 });
 
@@ -70,6 +70,6 @@ test('one command reads ten errors, and the next command reads the others', asyn
   const service = scriptedService({ result: [resultOf('FAILED')] });
   const { finished, ports } = finishedRuns(Array(14).fill('FAILED'), service);
   const read: number[] = [];
-  for (const _ of [1, 2, 3]) read.push((await readErrors(finished, ports)).size);
+  for (const _ of [1, 2, 3]) read.push((await readResultsOfFailed(finished, ports)).size);
   expect(read).toEqual([10, 4, 0]);
 });

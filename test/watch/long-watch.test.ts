@@ -104,7 +104,7 @@ describe('a watch of three hours', () => {
       { fromMs: 2 * hour, forMs: 9 * minute, kind: 'lost', hangMs: 30 * second },
       { fromMs: 2.5 * hour, forMs: 9 * minute, kind: 'unreadable' },
       { fromMs: 2.75 * hour, forMs: 9 * minute, kind: 'rejected', fields: { httpStatus: 522 } },
-      { fromMs: 2.95 * hour, forMs: 2 * minute, kind: 'untrusted' },
+      { fromMs: 2.95 * hour, forMs: 2 * minute, kind: 'tls_handshake_failed' },
     ]);
     expect(problem).toBeUndefined();
     expect([snapshot?.status, result?.status]).toEqual(['COMPLETED', 'COMPLETED']);
@@ -127,7 +127,7 @@ describe('a watch of three hours', () => {
     ['429s', { kind: 'throttled' }],
     ['answers that never come', { kind: 'lost', hangMs: 30 * second }],
     ['pages of a proxy', { kind: 'unreadable' }],
-    ['a hotel that wants a login', { kind: 'untrusted' }],
+    ['a hotel that wants a login', { kind: 'tls_handshake_failed' }],
   ])('tolerates nine minutes of %s, and gives up after eleven', async (_, outage) => {
     const at = { fromMs: 2 * hour, kind: 'lost' as const, ...outage };
     const tolerated = await watch(end, [{ ...at, forMs: 9 * minute }]);

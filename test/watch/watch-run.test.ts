@@ -116,7 +116,7 @@ describe('an outage', () => {
       {
         failures: 1,
         silentMs: 2000,
-        triedForMs: 598_000,
+        retryForMs: 598_000,
         retryInMs: 250,
         lastConfirmed: { snapshot: { status: 'RUNNING' }, ageMs: 12_000 },
         fault: { kind: 'lost' },
@@ -124,11 +124,11 @@ describe('an outage', () => {
       {
         failures: 2,
         silentMs: 2250,
-        triedForMs: 597_750,
+        retryForMs: 597_750,
         retryInMs: 500,
         lastConfirmed: { snapshot: { status: 'RUNNING' }, ageMs: 12_250 },
       },
-      { failures: 3, silentMs: 2750, triedForMs: 597_250, retryInMs: 7000, fault: { retryAfterMs: 7000 } },
+      { failures: 3, silentMs: 2750, retryForMs: 597_250, retryInMs: 7000, fault: { retryAfterMs: 7000 } },
       { failures: 4, silentMs: 2750, retryInMs: 2000 },
     ];
     expect(events.filter(({ event }) => event === 'attempt_failed')).toMatchObject(
@@ -174,7 +174,7 @@ describe('an outage', () => {
   test("is no reason to retry if a request can't be sent, even after valid responses", async () => {
     const service = scriptedService({ status: [running(), fault('unsendable')] });
     const { watched } = await watch(service);
-    expect(watched).toMatchObject({ end: { kind: 'polls_refused', fault: { kind: 'unsendable' } } });
+    expect(watched).toMatchObject({ end: { kind: 'cannot_poll', fault: { kind: 'unsendable' } } });
     expect(service.calls.status).toBe(2);
   });
 });

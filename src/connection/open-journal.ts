@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { CommandContext } from '../context.ts';
-import { filesIn, fullFileBytes, namesIn } from '../journal/files.ts';
+import { filesIn, fullFileBytes, journalFileNames } from '../journal/files.ts';
 import { type Journal, openJournal } from '../journal/journal.ts';
 import { Problem } from '../run/problem.ts';
 import { shellWord } from '../run/quote.ts';
@@ -169,7 +169,7 @@ function journalHint(error: unknown, folder: string): string {
  */
 function hintForShared({ path, isOfGroupVolume }: UnsafePathError, folder: string): string {
   const inside = `set RUNCTL_STATE_DIR=${shellWord(`${folder}/runctl`)}, which runctl creates for you alone`;
-  const files = namesIn(folder).map((name) => join(folder, name));
+  const files = journalFileNames(folder).map((name) => join(folder, name));
   const wrong = repairableOf([folder, path, ...files]);
   const others = wrong.filter((each) => !files.includes(each)).map(shellWord);
   const wrongFiles = wrong.filter((each) => files.includes(each)).map(shellWord);

@@ -28,7 +28,7 @@ export const fileNameOf = (number: number) =>
 export function filesIn(path: string): JournalFile[] {
   try {
     const folder = ownFolder(path);
-    return journalNames(readdirSync(folder))
+    return numberedNames(readdirSync(folder))
       .map(({ name, number }) => ({ path: join(folder, name), number }))
       .sort((a, b) => b.number - a.number);
   } catch (error) {
@@ -41,15 +41,15 @@ export function filesIn(path: string): JournalFile[] {
  * Those of the journal's files that are there, whoever can write to the folder; none if it can't be
  * read.
  */
-export function namesIn(folder: string): string[] {
+export function journalFileNames(folder: string): string[] {
   try {
-    return journalNames(readdirSync(folder)).map(({ name }) => name);
+    return numberedNames(readdirSync(folder)).map(({ name }) => name);
   } catch {
     return [];
   }
 }
 
-function journalNames(names: readonly string[]): { name: string; number: number }[] {
+function numberedNames(names: readonly string[]): { name: string; number: number }[] {
   const numberOf = (name: string) => Number(/^journal(?:-(\d+))?\.jsonl$/.exec(name)?.[1] ?? 0);
   return names
     .map((name) => ({ name, number: numberOf(name) }))

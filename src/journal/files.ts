@@ -23,7 +23,8 @@ export const fileNameOf = (number: number) =>
   number === 0 ? 'journal.jsonl' : `journal-${number}.jsonl`;
 
 /**
- * Newest first; none if there is no such folder. Throws the errors of `ownFolder` and `readdir`.
+ * Returns the journal's files, newest first, or none if there is no such folder. Throws the errors
+ * of `ownFolder` and `readdir`.
  */
 export function filesIn(path: string): JournalFile[] {
   try {
@@ -38,7 +39,7 @@ export function filesIn(path: string): JournalFile[] {
 }
 
 /**
- * Those of the journal's files that are there, whoever can write to the folder; none if it can't be
+ * Returns the names of the journal's files, whoever can write to the folder, or none if it can't be
  * read.
  */
 export function journalFileNames(folder: string): string[] {
@@ -56,6 +57,6 @@ function numberedNames(names: readonly string[]): { name: string; number: number
     .filter(({ name, number }) => name === fileNameOf(number));
 }
 
-/** Throws the errors of `readOwn`. */
+/** Reads a file of the journal. Throws the errors of `readOwn`. */
 export const readFile = (path: string, roomFor?: (size: number) => Buffer): Buffer =>
   readOwn(path, maxMebibytes, roomFor).bytes;

@@ -110,7 +110,7 @@ export function openLog(options: LogOptions): Log {
     }
   }
 
-  /** Newest first. */
+  /** Returns the paths of the files that the part has, newest first. */
   function chooseFiles({ sinceMs, files: most }: LogPart): string[] {
     const paths = (readOrReport(() => filesIn(folder ?? '')) ?? [])
       .slice(0, most)

@@ -45,7 +45,7 @@ test('a package is imported in one place', () => {
     'string-width < output/width.ts',
     'undici < commands/version.ts', // its version
     'undici < service/undici.ts',
-    'valibot < service/read-document.ts',
+    'valibot < service/parse-document.ts',
   ]);
 });
 

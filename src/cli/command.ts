@@ -71,7 +71,7 @@ export const findOption = (options: readonly Option[], flag: string): Option | u
  * The name of a command behind the name of its group, such as `config list`. Empty for the program
  * itself.
  */
-export function pathOf(command: CommandUnknownOpts): string {
+export function commandPathOf(command: CommandUnknownOpts): string {
   if (!command.parent) return '';
-  return `${pathOf(command.parent)} ${command.name()}`.trim();
+  return `${commandPathOf(command.parent)} ${command.name()}`.trim();
 }

@@ -7,7 +7,7 @@ import { type Problem, usageProblem } from '../run/problem.ts';
 import { quote, shellWord } from '../run/quote.ts';
 import { isUuid } from '../run/run.ts';
 import { flawOfPaste } from '../system/pasted-text.ts';
-import { detailsOf, findCommand, findOption, pathOf } from './command.ts';
+import { commandPathOf, detailsOf, findCommand, findOption } from './command.ts';
 import { helpIn, helpOption, helpTopics, topicOf } from './help-text.ts';
 import { commonOptions, type SharedFlags } from './options.ts';
 import { type CommandLine, readWords } from './read-words.ts';
@@ -57,7 +57,7 @@ export function parse(
     throw commandLineProblem(error, line, whenMissing);
   }
   const options = command.optsWithGlobals() as ParsedCommand['options'];
-  return { command, path: pathOf(command), args: command.processedArgs, options };
+  return { command, path: commandPathOf(command), args: command.processedArgs, options };
 }
 
 /** An empty command line means `--help`, and `--version --json` means `version --json`. */
@@ -115,7 +115,7 @@ function unknownCommand(
   defaultHint: string,
 ): Problem {
   const names = command.commands.flatMap((inner) => [inner.name(), ...inner.aliases()]);
-  const path = `${pathOf(command)} ${word}`.trim();
+  const path = `${commandPathOf(command)} ${word}`.trim();
   return usageProblem(
     `unknown command '${path}'`,
     commandHints.get(word) ?? didYouMean(word, names) ?? defaultHint,
@@ -134,7 +134,7 @@ function unknownFlag(flag: string, { command }: CommandLine, defaultHint: string
   const message = `unknown option '${flag}'`;
   // Before the command's name, its own options aren't known.
   if (findOption(command.options, flag))
-    return usageProblem(message, `put ${flag} after ${pathOf(command)}`);
+    return usageProblem(message, `put ${flag} after ${commandPathOf(command)}`);
   const hint =
     near.length > 0 ? `did you mean ${near.map((name) => `--${name}`).join(' or ')}?` : defaultHint;
   return usageProblem(message, hint);
@@ -149,7 +149,7 @@ function commandLineProblem(
   whenMissing: WhenMissing,
 ): Problem {
   const { command } = line;
-  const path = pathOf(command);
+  const path = commandPathOf(command);
   const help = `see \`runctl ${path ? `${path} ` : ''}--help\``;
   const message = error.message.replace('error: ', '');
   switch (error.code) {
@@ -181,7 +181,7 @@ const unknownFlagIn = (message: string) => /^unknown option '(.*)'$/s.exec(messa
 
 /** The command line has only the name of a group of commands, or no command. */
 function withoutSubcommand(command: CommandUnknownOpts, help: string): Problem {
-  const path = pathOf(command);
+  const path = commandPathOf(command);
   if (!path) return usageProblem('no command was given', help);
   const names = command.commands.map((inner) => inner.name());
   return usageProblem(`${path} needs one of: ${names.join(', ')}`, help);
@@ -201,7 +201,7 @@ function missingArgument(
 function excessArguments({ command, words }: CommandLine, defaultHint: string): Problem {
   const dashed = words.find(hasOtherDash);
   if (dashed === undefined)
-    return usageProblem(`too many arguments for '${pathOf(command)}'`, defaultHint);
+    return usageProblem(`too many arguments for '${commandPathOf(command)}'`, defaultHint);
   return usageProblem(`${quote(dashed)} begins with a typographic dash`, didYouMeanFlag(dashed));
 }
 

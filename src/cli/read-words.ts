@@ -1,8 +1,8 @@
 import type { CommandUnknownOpts, Option } from 'commander';
 import { didYouMeanFlag } from '../run/automation-name.ts';
 import { usageProblem } from '../run/problem.ts';
-import { parseSetting, storedKeys } from '../settings/table.ts';
-import { findCommand, findOption, isFlag, pathOf } from './command.ts';
+import { parseSetting, storedSettingNames } from '../settings/table.ts';
+import { commandPathOf, findCommand, findOption, isFlag } from './command.ts';
 
 /** The words of a command line as commander takes them, and the command that they name. */
 export interface CommandLine {
@@ -128,7 +128,7 @@ function takeValue(
   // A negative number is a value. The parser of this flag refuses it with a better message.
   if (/^-\.?\d/.test(value ?? '') && isRefused(option, value)) return [`${option.long}=${value}`];
   const hint = isRefused(option, value ?? '-x')
-    ? `see \`runctl ${pathOf(command)} --help\``.replace('  ', ' ')
+    ? `see \`runctl ${commandPathOf(command)} --help\``.replace('  ', ' ')
     : `give a value that begins with a dash as \`${option.long}=<value>\``;
   throw usageProblem(`${flag} needs a value (is a variable unset?)`, hint);
 }
@@ -136,7 +136,7 @@ function takeValue(
 /** Whether the flag refuses this value even if it is given with `=`. */
 function isRefused(option: Option, value = ''): boolean {
   if (option.attributeName() === 'profile') return true;
-  const key = storedKeys.find((key) => key === option.attributeName());
+  const key = storedSettingNames.find((key) => key === option.attributeName());
   if (key) return parseSetting(key, value, '').problem !== undefined;
   try {
     option.parseArg?.(value, undefined);

@@ -23,7 +23,7 @@ import { isAbortedByOsSignal } from '../system/clock.ts';
 import { misplacedApiKeys } from '../system/secrets.ts';
 import { checkFields } from './check-fields.ts';
 import { checkNames } from './check-names.ts';
-import { detailsOf, findCommand, pathOf } from './command.ts';
+import { commandPathOf, detailsOf, findCommand } from './command.ts';
 import { type ParsedCommand, parse } from './parse-command-line.ts';
 import { namedCommand } from './read-words.ts';
 import { withConnectionFlags } from './suggested-command.ts';
@@ -98,7 +98,7 @@ function unparsedCall(
   const output = { json: ownWords.includes('--json') };
   const invocation = invocationOf(output, {
     ...context,
-    command: command ? pathOf(command) : null,
+    command: command ? commandPathOf(command) : null,
     commandLine: ['runctl', ...argv.map(shellWord)].join(' '),
     typed: [],
     withFlags: (line) => line,

@@ -10,7 +10,7 @@ import { shownStatuses } from '../run/statuses.ts';
 import { readConfigFile } from '../settings/config-file.ts';
 import { resolveConfigFile, resolveStateFolder } from '../settings/folders.ts';
 import { resolveWithoutApiKey } from '../settings/resolve.ts';
-import { settingKeys, valueIfGiven } from '../settings/table.ts';
+import { configSettingNames, optionalValue } from '../settings/table.ts';
 import type { Env } from '../system/env.ts';
 import { localTime } from '../system/time-text.ts';
 
@@ -152,7 +152,7 @@ export function liveValues(env: Env): ValuesOf {
         { value: String(code), description: `${outcome}: ${meaning}` },
         { value: outcome, description: meaning },
       ]),
-    key: () => settingKeys.map((value) => ({ value })),
+    key: () => configSettingNames.map((value) => ({ value })),
     status: () => shownStatuses.map((value) => ({ value })),
     field: () => knownPaths.map((value) => ({ value })),
     'api-key-file': () => 'files',
@@ -190,5 +190,5 @@ function profilesIn(env: Env): Candidate[] {
 }
 
 function baseUrlIn(env: Env): string | undefined {
-  return valueIfGiven(resolveWithoutApiKey({}, env).baseUrl);
+  return optionalValue(resolveWithoutApiKey({}, env).baseUrl);
 }

@@ -13,12 +13,12 @@ import {
   unknownKeysIn,
   withProfile,
 } from '../settings/profile.ts';
-import { type SettingFlags, showSettings } from '../settings/resolve.ts';
+import { resolveForDisplay, type SettingFlags } from '../settings/resolve.ts';
 import {
   defaultProfile,
-  parseSettingKey,
+  parseConfigSettingName,
   parseText,
-  type StoredKey,
+  type StoredSettingName,
   settingTable,
 } from '../settings/table.ts';
 
@@ -34,7 +34,7 @@ export async function configSet(
   options: ChangeOptions,
   context: CommandContext,
 ): Promise<CommandResult> {
-  const key = parseSettingKey(name);
+  const key = parseConfigSettingName(name);
   const { path, config, profile } = openProfile(options.profile, context);
   if (key === 'profile') {
     checkProfileExists(value, config);
@@ -53,11 +53,11 @@ export async function configSet(
  * overrides it.
  */
 export async function warnOfOverridden(
-  stored: readonly StoredKey[],
+  stored: readonly StoredSettingName[],
   options: SettingFlags,
   context: CommandContext,
 ): Promise<void> {
-  const settings = await showSettings(options, context).catch((error: unknown) => {
+  const settings = await resolveForDisplay(options, context).catch((error: unknown) => {
     // The setting has been stored, so this doesn't fail if the settings can't be read again.
     if (!(error instanceof Problem) || error.facts.name !== 'usage') throw error;
   });
@@ -86,7 +86,7 @@ export async function configUnset(
 ): Promise<CommandResult> {
   const { path, config, profile } = openProfile(options.profile, context);
   const isUnknown = unknownKeysIn(storedProfile(profile.name, config)).includes(name);
-  const key = isUnknown ? (name as StoredKey) : parseSettingKey(name);
+  const key = isUnknown ? (name as StoredSettingName) : parseConfigSettingName(name);
   const isTopLevel = key === 'profile';
   const stored = isTopLevel ? config.profile : storedProfile(profile.name, config)?.[key];
   const where = isTopLevel ? path : sourceOf(profile.name, path);
@@ -119,13 +119,13 @@ function checkProfileExists(name: string | undefined, config: ConfigFile): asser
 
 /** Returns the value to store, after it was checked. */
 async function valueToStore(
-  key: StoredKey,
+  key: StoredSettingName,
   value: string | undefined,
   context: CommandContext,
 ): Promise<string> {
   if (key === 'apiKey') return apiKeyToStore(value, context);
   if (value === undefined) throw missingValue(key);
-  const parsed = parseText<StoredKey>(key, value);
+  const parsed = parseText<StoredSettingName>(key, value);
   const { name, hint } = settingTable[key];
   if ('flaw' in parsed) throw usageProblem(`the ${name} ${parsed.flaw}`, parsed.hint ?? hint);
   return parsed.text ?? String(parsed.value);

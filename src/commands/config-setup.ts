@@ -19,7 +19,7 @@ import {
 } from '../settings/profile.ts';
 import { askHidden, askLine } from '../settings/prompts.ts';
 import { resolveWithoutApiKey } from '../settings/resolve.ts';
-import { parseText, settingTable, valueIfGiven } from '../settings/table.ts';
+import { optionalValue, parseText, settingTable } from '../settings/table.ts';
 import { schemeFor } from '../settings/values.ts';
 
 const questions = [
@@ -178,7 +178,7 @@ async function settingsFaultOf(connection: Connection): Promise<Fault | undefine
   const { fault } = answer;
   if (isProjectUnknown(fault)) {
     // Without a project, the request was about one that can't exist.
-    const hasProject = valueIfGiven(settings.project) !== undefined;
+    const hasProject = optionalValue(settings.project) !== undefined;
     return hasProject ? fault : undefined;
   }
   // The run that was asked for can't exist.
@@ -196,7 +196,7 @@ export async function trySettings(
   const theme = themeOf(context.stderr, context);
   const connection = await connect(options, context);
   const { settings, baseUrl } = connection;
-  const project = valueIfGiven(settings.project);
+  const project = optionalValue(settings.project);
   const fault = await settingsFaultOf(connection);
   if (fault) {
     const profile = options.profile === undefined ? '' : ` --profile ${shellWord(options.profile)}`;

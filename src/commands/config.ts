@@ -10,11 +10,11 @@ import { plainSentence } from '../run/quote.ts';
 import { readConfigFile } from '../settings/config-file.ts';
 import { resolveConfigFile, resolveStateFolder } from '../settings/folders.ts';
 import { requireConfigFile, shortSource } from '../settings/profile.ts';
-import { maskSecrets, type SettingFlags, showSettings } from '../settings/resolve.ts';
+import { maskSecrets, resolveForDisplay, type SettingFlags } from '../settings/resolve.ts';
 import {
-  parseSettingKey,
+  configSettingNames,
+  parseConfigSettingName,
   type Resolved,
-  settingKeys,
   settingTable,
   usageOf,
 } from '../settings/table.ts';
@@ -22,7 +22,7 @@ import type { JsonObject } from '../system/json.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
 import { configSet, configUnset, warnOfOverridden } from './config-change.ts';
 
-const keyHelp = settingKeys.join(', ');
+const keyHelp = configSettingNames.join(', ');
 const whenMissing = () => `settings: ${keyHelp}`;
 
 const getCommand = define(
@@ -103,8 +103,8 @@ async function configGet(
   options: SettingFlags,
   context: CommandContext,
 ): Promise<CommandResult> {
-  const key = parseSettingKey(name);
-  const { [key]: setting } = maskSecrets(await showSettings(options, context));
+  const key = parseConfigSettingName(name);
+  const { [key]: setting } = maskSecrets(await resolveForDisplay(options, context));
   if (setting.problem) throw setting.problem;
   const { text } = setting;
   if (text === undefined) {
@@ -119,7 +119,7 @@ async function configGet(
 
 /** `runctl config list`: every setting and where it comes from. An API key is masked. */
 async function configList(options: SettingFlags, context: CommandContext): Promise<CommandResult> {
-  const shown = maskSecrets(await showSettings(options, context));
+  const shown = maskSecrets(await resolveForDisplay(options, context));
   const settings = Object.entries(shown);
   const document = Object.fromEntries(
     settings.map(([name, setting]) => [name, documentOfSetting(setting)]),

@@ -18,8 +18,13 @@ import { maskApiKey } from '../settings/api-key.ts';
 import { readConfigFile } from '../settings/config-file.ts';
 import { resolveConfigFile, resolveStateFolder } from '../settings/folders.ts';
 import { readCurrentProfile, shortSource } from '../settings/profile.ts';
-import { need, type SettingFlags, type Settings } from '../settings/resolve.ts';
-import { type Resolved, type StoredKey, storedKeys, valueIfGiven } from '../settings/table.ts';
+import { requiredValue, type SettingFlags, type Settings } from '../settings/resolve.ts';
+import {
+  optionalValue,
+  type Resolved,
+  type StoredSettingName,
+  storedSettingNames,
+} from '../settings/table.ts';
 import { unknownVariables } from '../settings/unknown-variables.ts';
 import { formatDuration } from '../system/time-text.ts';
 import { isOutage } from '../watch/fetch-run.ts';
@@ -57,18 +62,23 @@ export const checks = {
   project: { needs: ['settings'], run: checkProject },
   clock: { needs: ['service'], run: checkClock },
   journal: { run: checkJournal },
-  open: { needs: ['base_url', 'journal'], run: checkOpen },
+  open: { needs: ['base_url', 'journal'], run: checkUnfinished },
 } satisfies Record<string, Check>;
 
-const keysWithOwnCheck: readonly StoredKey[] = ['apiKey', 'apiKeyCommand', 'baseUrl', 'project'];
+const keysWithOwnCheck: readonly StoredSettingName[] = [
+  'apiKey',
+  'apiKeyCommand',
+  'baseUrl',
+  'project',
+];
 
 /** Checks the config file, and settings that have no check of their own. */
 async function checkSettings({ context, flags, settings }: CheckContext): Promise<CheckResult> {
   // Throws for a file that is invalid or that others can change, and for a profile that isn't in
   // it.
   const resolved = await settings();
-  for (const key of storedKeys) {
-    if (!keysWithOwnCheck.includes(key)) valueIfGiven<unknown>(resolved[key]);
+  for (const key of storedSettingNames) {
+    if (!keysWithOwnCheck.includes(key)) optionalValue<unknown>(resolved[key]);
   }
   const { path, config, isExposed } = readConfigFile(resolveConfigFile(context.env));
   if (path === undefined) return ok('no config file: HOME is not set');
@@ -91,7 +101,7 @@ function checkVariables({ context }: CheckContext): CheckResult {
 
 async function checkBaseUrl({ context, settings }: CheckContext): Promise<CheckResult> {
   const resolved = await settings();
-  const isEncrypted = need('baseUrl', resolved).startsWith('https:');
+  const isEncrypted = requiredValue('baseUrl', resolved).startsWith('https:');
   const message = valueAndSource(resolved.baseUrl);
   // Node obeys it, and says so only where its warnings aren't switched off.
   if (!isEncrypted || context.env.NODE_TLS_REJECT_UNAUTHORIZED !== '0') return ok(message);
@@ -106,7 +116,7 @@ async function checkApiKey({ settings }: CheckContext): Promise<CheckResult> {
   const { command, source } = resolved.apiKey;
   // The text of a command is hidden, too, because it may contain a token.
   if (command !== undefined) return ok(valueAndSource({ source, text: 'printed by a command' }));
-  const message = valueAndSource({ source, text: maskApiKey(need('apiKey', resolved)) });
+  const message = valueAndSource({ source, text: maskApiKey(requiredValue('apiKey', resolved)) });
   const isBound = source?.startsWith('profile ');
   return ok(isBound ? `${message}, sent only to that profile's base URL` : message);
 }
@@ -117,7 +127,7 @@ async function checkApiKey({ settings }: CheckContext): Promise<CheckResult> {
  */
 async function checkProject({ settings, probe, hasPassed }: CheckContext): Promise<CheckResult> {
   const { project } = await settings();
-  if (valueIfGiven(project) === undefined) {
+  if (optionalValue(project) === undefined) {
     const advice =
       'store it with `runctl config set project <uuid>`, or name automations as <projectId>/<name>';
     return warning('not set: needed for automations given by name', advice);
@@ -204,8 +214,8 @@ function checkJournal({ context }: CheckContext): CheckResult {
  * Checks for unresolved triggers, except those that a process is still sending, and for unfinished
  * runs.
  */
-async function checkOpen({ context, settings }: CheckContext): Promise<CheckResult> {
-  const baseUrl = need('baseUrl', await settings());
+async function checkUnfinished({ context, settings }: CheckContext): Promise<CheckResult> {
+  const baseUrl = requiredValue('baseUrl', await settings());
   const journal = journalOf(context, { needed: true });
   const processes = createProcesses();
   const triggers = journal.unresolved({ baseUrl });

@@ -19,7 +19,7 @@ import {
   reportOf,
   skipped,
 } from './finding.ts';
-import { showKeyTrial } from './try-key.ts';
+import { runKeyTrial } from './try-key.ts';
 
 const command = new Command('doctor')
   .description('check settings, service, API key, clock and journal')
@@ -41,7 +41,7 @@ export const doctor = define(command, {
     ['runctl doctor --try-key nightly', 'find out whether the service honors idempotency keys'],
   ],
   async run(_, options, context): Promise<CommandResult> {
-    if (options.tryKey !== undefined) return showKeyTrial(options.tryKey, options, context);
+    if (options.tryKey !== undefined) return runKeyTrial(options.tryKey, options, context);
     if (options.yes) throw usageProblem('--yes needs --try-key', 'add `--try-key`');
     const findings = await diagnose(options, context);
     const problem = problemOfChecks(findings, options);

@@ -3,7 +3,7 @@ import { isSameId } from '../run/run.ts';
 import type { RunSnapshot } from '../run/service.ts';
 import { profileFlag } from '../settings/profile.ts';
 import type { Settings } from '../settings/resolve.ts';
-import { defaultProfile, valueIfGiven } from '../settings/table.ts';
+import { defaultProfile, optionalValue } from '../settings/table.ts';
 import type { KeyTreatment } from '../settings/values.ts';
 import { type CheckResult, type Finding, failed, ok, warning } from './finding.ts';
 import { isHonoredIn, type KeyTrial } from './key-trial.ts';
@@ -54,7 +54,7 @@ function settingHint(
   treatment: KeyTreatment,
   { idempotencyKeys, profile }: Settings,
 ): string | undefined {
-  if (valueIfGiven(idempotencyKeys) === treatment) return undefined;
+  if (optionalValue(idempotencyKeys) === treatment) return undefined;
   const where = profileFlag(profile.value ?? defaultProfile);
   const command = `runctl config set idempotencyKeys ${treatment}${where}`;
   return `set RUNCTL_IDEMPOTENCY_KEYS=${treatment}, or store it: \`${command}\``;

@@ -8,7 +8,7 @@ import type { Fault } from '../run/fault.ts';
 import { defaults } from '../run/limits.ts';
 import { Problem, problemOrThrow } from '../run/problem.ts';
 import { isSuccess } from '../run/statuses.ts';
-import { need, type Settings } from '../settings/resolve.ts';
+import { requiredValue, type Settings } from '../settings/resolve.ts';
 import { readResultsOfFailed, recordedErrorOf } from '../watch/fetch-run.ts';
 
 /** A run that couldn't be polled, though its status may have changed, and why. */
@@ -34,8 +34,8 @@ export async function connectToPoll(
 ): Promise<Connection | Problem> {
   const { command } = settings.apiKey;
   try {
-    need('baseUrl', settings);
-    if (command === undefined) need('apiKey', settings);
+    requiredValue('baseUrl', settings);
+    if (command === undefined) requiredValue('apiKey', settings);
   } catch (error) {
     return problemOrThrow(error);
   }

@@ -30,7 +30,7 @@ import type { Outcome, OutcomeOf } from '../run/outcome.ts';
 import { interruptedProblem, Problem } from '../run/problem.ts';
 import { shownStatuses } from '../run/statuses.ts';
 import { resolveSettings, resolveWithoutApiKey } from '../settings/resolve.ts';
-import { valueIfGiven } from '../settings/table.ts';
+import { optionalValue } from '../settings/table.ts';
 import {
   checkStatuses,
   emptyNote,
@@ -81,15 +81,15 @@ export const list = define(command, {
   async run([names], options, context) {
     const fullSettings = options.offline ? undefined : await resolveSettings(options, context);
     const settings = fullSettings ?? resolveWithoutApiKey(options, context.env);
-    const baseUrl = valueIfGiven(settings.baseUrl);
-    const automations = parseAutomationNames(names, valueIfGiven(settings.project));
+    const baseUrl = optionalValue(settings.baseUrl);
+    const automations = parseAutomationNames(names, optionalValue(settings.project));
     const reached = fullSettings
       ? await connectToPoll(fullSettings, options, context)
       : offlineProblem;
     const journal =
       reached instanceof Problem ? journalOf(context, { needed: true }) : reached.journal;
     const nowMs = context.clock.nowMs();
-    const projectId = options.project && valueIfGiven(settings.project);
+    const projectId = options.project && optionalValue(settings.project);
     const selection = selectionOf({ baseUrl, automations, projectId }, options, nowMs);
 
     const recorded = recordedIn(journal, selection, nowMs);

@@ -9,8 +9,8 @@ import { cutTo, padTo, widthOf } from '../output/width.ts';
 import { type Entry, isOpen, isUnfinished, openMs, statusOf } from '../run/entry.ts';
 import { fullNameOf } from '../run/run.ts';
 import { isSuccess } from '../run/statuses.ts';
-import { resolveWithoutApiKey, showSettings } from '../settings/resolve.ts';
-import { valueIfGiven } from '../settings/table.ts';
+import { resolveForDisplay, resolveWithoutApiKey } from '../settings/resolve.ts';
+import { optionalValue } from '../settings/table.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
 import { dayMs, formatAgo } from '../system/time-text.ts';
 import { introduce } from './introduction.ts';
@@ -24,7 +24,7 @@ export async function showOverview(
 ): Promise<CommandResult | number | undefined> {
   const { env, stdout, stderr, clock } = context;
   if (!context.stdin().isTTY || !stdout.isTTY || !stderr.isTTY) return undefined;
-  const baseUrl = valueIfGiven(resolveWithoutApiKey({}, env).baseUrl);
+  const baseUrl = optionalValue(resolveWithoutApiKey({}, env).baseUrl);
   if (baseUrl === undefined) return introduce(context);
   const journal = journalOf(context, { needed: true });
   // If records are missing, it isn't known whether something needs attention.
@@ -54,7 +54,7 @@ const noRuns = (isSetUp: boolean): CommandResult => ({
 
 /** Is an API key set, or a command that prints it? Nothing is sent. */
 async function hasApiKey(context: CommandContext): Promise<boolean> {
-  const { apiKey } = await showSettings({}, context);
+  const { apiKey } = await resolveForDisplay({}, context);
   return (apiKey.value ?? apiKey.command) !== undefined;
 }
 

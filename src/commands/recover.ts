@@ -17,7 +17,7 @@ import { didYouMean } from '../run/near-words.ts';
 import { type OutcomeOf, type Recovery, type TriggerOutcome, targetOf } from '../run/outcome.ts';
 import { Problem } from '../run/problem.ts';
 import { quotedName, quotedNames, type Target } from '../run/run.ts';
-import { valueIfGiven } from '../settings/table.ts';
+import { optionalValue } from '../settings/table.ts';
 import { recoverAll } from '../start/recover.ts';
 
 const command = new Command('recover')
@@ -45,7 +45,7 @@ export const recover = define(command, {
   /** Exits with 0 if nothing is left unresolved. */
   async run([automations], options, context) {
     const connection = await connect(options, context, { needed: true });
-    const named = parseAutomationNames(automations, valueIfGiven(connection.settings.project));
+    const named = parseAutomationNames(automations, optionalValue(connection.settings.project));
     const unknown = unknownAutomation(named, connection);
     if (unknown) return { outcomes: [unknown] };
     const isSelected = (target: Target) => isAmong(named, target);

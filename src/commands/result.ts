@@ -30,12 +30,12 @@ export const result = define(command, {
   ],
   async run([run], options, context) {
     const { handle, connection } = await findToRead(run, options, context);
-    return showResult(handle, options, connection);
+    return fetchResult(handle, options, connection);
   },
 });
 
 /** Reads the result of a run and prints it. */
-async function showResult(
+async function fetchResult(
   handle: RunHandle,
   options: ResultOptions,
   connection: Connection,

@@ -32,12 +32,12 @@ export const status = define(command, {
   ],
   async run([run], options, context) {
     const { handle, connection } = await findToRead(run, options, context);
-    return showStatus(handle, options, connection);
+    return pollStatus(handle, options, connection);
   },
 });
 
 /** Polls a run and prints its status. */
-async function showStatus(
+async function pollStatus(
   handle: RunHandle,
   options: StatusOptions,
   connection: Connection,

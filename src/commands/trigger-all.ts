@@ -29,7 +29,7 @@ export function triggerAll(
   const isWatched = flags.watch ?? false;
   // Ids are printed in the order of the arguments, unless stdout is for summaries or documents.
   const printsIds = !isWatched && !wantsData(flags);
-  const inOrder = createInOrder();
+  const inOrder = createOrderedQueue();
   return watchAndReport(requests.length, flags, connection, async (watcher) => {
     const { boardConnection } = watcher;
     const { context } = boardConnection;
@@ -161,7 +161,7 @@ async function printLostIds(
 }
 
 /** Runs actions in the order of their indices, each as soon as all before it have run. */
-function createInOrder(): (index: number, action: () => void) => void {
+function createOrderedQueue(): (index: number, action: () => void) => void {
   const waiting: (() => void)[] = [];
   let next = 0;
   return (index, action) => {

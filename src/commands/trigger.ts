@@ -14,8 +14,8 @@ import { usageProblem } from '../run/problem.ts';
 import { shellWord } from '../run/quote.ts';
 import { fullNameOf, quotedName, randomUuid, type Target } from '../run/run.ts';
 import { triggerPath } from '../service/endpoints.ts';
-import { need, resolveWithoutApiKey } from '../settings/resolve.ts';
-import { valueIfGiven } from '../settings/table.ts';
+import { requiredValue, resolveWithoutApiKey } from '../settings/resolve.ts';
+import { optionalValue } from '../settings/table.ts';
 import type { StartRequest } from '../start/trigger-result.ts';
 import { triggerAll } from './trigger-all.ts';
 import { connectToWatch } from './watch-and-report.ts';
@@ -62,7 +62,7 @@ export const trigger = define(command, {
     checkFlagsThatNeedOthers(options);
     const idempotencyKeyOf = parseKeyTemplate(options, names.length);
     const connection = await connectToWatch(options, context, { quiet: false });
-    const project = () => need('project', connection.settings);
+    const project = () => requiredValue('project', connection.settings);
     const requests = names.map((name) => {
       const target = parseAutomationArgument(name, project);
       return {
@@ -89,7 +89,7 @@ function checkFlagsThatNeedOthers({ watch, ifActive, interval, onFinal }: Trigge
 
 /** A hint that names the automations triggered here before. */
 function recordedNamesHint(context: CommandContext): string | undefined {
-  const baseUrl = valueIfGiven(resolveWithoutApiKey({}, context.env).baseUrl);
+  const baseUrl = optionalValue(resolveWithoutApiKey({}, context.env).baseUrl);
   const names = [...automationsIn({ journal: journalOf(context, { quiet: true }), baseUrl })];
   if (names.length === 0) return undefined;
   const shown = names.slice(0, maxNamed).map(shellWord).join(', ');

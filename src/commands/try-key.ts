@@ -7,7 +7,7 @@ import { defaults } from '../run/limits.ts';
 import type { Outcome } from '../run/outcome.ts';
 import { usageProblem } from '../run/problem.ts';
 import { quotedName } from '../run/run.ts';
-import { need, type SettingFlags } from '../settings/resolve.ts';
+import { requiredValue, type SettingFlags } from '../settings/resolve.ts';
 import { renderFindings, reportOf } from './finding.ts';
 import { findingsOf } from './key-findings.ts';
 import { tryKey } from './key-trial.ts';
@@ -16,13 +16,15 @@ import { tryKey } from './key-trial.ts';
  * Runs `runctl doctor --try-key`. It exits with 0 if the trial has shown what the service does with
  * idempotency keys, else with 12.
  */
-export async function showKeyTrial(
+export async function runKeyTrial(
   automation: string,
   options: SettingFlags & OutputOptions & { yes?: boolean },
   context: CommandContext,
 ): Promise<CommandResult> {
   const connection = await connect({ ...options, timeout: defaults.timeoutMs }, context);
-  const target = parseAutomationArgument(automation, () => need('project', connection.settings));
+  const target = parseAutomationArgument(automation, () =>
+    requiredValue('project', connection.settings),
+  );
   const isAllowed = options.yes || (await isConfirmed(quotedName(target), context));
   if (!isAllowed) return { forPeople: { note: 'Nothing was sent.' } };
   const report = (sentence: string) => {

@@ -2,7 +2,7 @@ import type { CommandContext } from '../context.ts';
 import { exitNameOfSignal } from '../run/exit-codes.ts';
 import { interruptedProblem, usageProblem } from '../run/problem.ts';
 import { acceptApiKey } from '../settings/api-key.ts';
-import { valueIfGiven } from '../settings/table.ts';
+import { optionalValue } from '../settings/table.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
 import { createSecrets } from '../system/secrets.ts';
 import { createLineBuffer, runShellCommand } from '../system/shell-command.ts';
@@ -51,5 +51,5 @@ export async function runApiKeyCommand(
     throw usageProblem(`the command that prints the API key (${source}) ${failure}`, hint);
   if (text.length >= maxBytes)
     throw usageProblem(`the command (${source}) doesn't print a valid API key`, hint);
-  return valueIfGiven(key) ?? '';
+  return optionalValue(key) ?? '';
 }

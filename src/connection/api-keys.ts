@@ -4,8 +4,8 @@ import type { Fault } from '../run/fault.ts';
 import { problemOrThrow } from '../run/problem.ts';
 import type { ApiKey } from '../service/http-request.ts';
 import { refuseApiKeyIn } from '../settings/api-key.ts';
-import { need, type Settings } from '../settings/resolve.ts';
-import { valueIfGiven } from '../settings/table.ts';
+import { requiredValue, type Settings } from '../settings/resolve.ts';
+import { optionalValue } from '../settings/table.ts';
 import { runApiKeyCommand } from './api-key-command.ts';
 
 export interface ApiKeys {
@@ -13,17 +13,17 @@ export interface ApiKeys {
    * The API key to send. An idempotency key keeps its first API key, which scopes it. Throws like
    * `runApiKeyCommand`.
    */
-  of(idempotencyKey?: string): Promise<ApiKey>;
+  apiKeyFor(idempotencyKey?: string): Promise<ApiKey>;
   /**
    * Reads the API key again after the service has refused one. It is read at most every 30 seconds,
    * because a command that prints it may be slow.
    */
-  reload(refused: Fault): Promise<ApiKeyReload>;
+  reloadAfter(refused: Fault): Promise<ApiKeyReload>;
   /**
    * From now on, sends this idempotency key with the current API key. That is safe, because no
    * request with the idempotency key is in doubt.
    */
-  release(idempotencyKey: string): void;
+  forget(idempotencyKey: string): void;
 }
 
 const betweenReadingsMs = 30_000;
@@ -35,8 +35,9 @@ const betweenReadingsMs = 30_000;
 export function createApiKeys({ apiKey, ...settings }: Settings, context: CommandContext): ApiKeys {
   const { clock } = context;
   const { command, source = '', reread } = apiKey;
-  const given = command === undefined ? need('apiKey', { apiKey, ...settings }) : undefined;
-  const sentOrRecorded = [...context.typed, need('baseUrl', settings)];
+  const given =
+    command === undefined ? requiredValue('apiKey', { apiKey, ...settings }) : undefined;
+  const sentOrRecorded = [...context.typed, requiredValue('baseUrl', settings)];
   refuseApiKeyIn(sentOrRecorded, context);
   const ofTriggers = new Map<string, Promise<ApiKey>>();
   let current: Promise<ApiKey> | undefined;
@@ -53,13 +54,13 @@ export function createApiKeys({ apiKey, ...settings }: Settings, context: Comman
   }
 
   return {
-    of(idempotencyKey) {
+    apiKeyFor(idempotencyKey) {
       if (idempotencyKey === undefined) return inForce();
       const own = ofTriggers.get(idempotencyKey) ?? inForce();
       ofTriggers.set(idempotencyKey, own);
       return own;
     },
-    async reload({ apiKeyVersion = version }) {
+    async reloadAfter({ apiKeyVersion = version }) {
       if (apiKeyVersion < version) return { kind: 'changed' };
       const nowMs = clock.elapsedMs();
       if (!reading || nowMs - reading.atMs >= betweenReadingsMs)
@@ -68,7 +69,7 @@ export function createApiKeys({ apiKey, ...settings }: Settings, context: Comman
       if (apiKeyVersion < version) return { kind: 'changed' };
       return result.kind === 'changed' ? { kind: 'same' } : result;
     },
-    release(idempotencyKey) {
+    forget(idempotencyKey) {
       ofTriggers.delete(idempotencyKey);
     },
   };
@@ -103,6 +104,6 @@ export function createApiKeys({ apiKey, ...settings }: Settings, context: Comman
   async function readAgain(): Promise<string | undefined> {
     if (command !== undefined) return runCommand();
     const read = await reread?.();
-    return read && valueIfGiven(read);
+    return read && optionalValue(read);
   }
 }

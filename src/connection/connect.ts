@@ -8,8 +8,13 @@ import type { HttpOptions } from '../service/http-request.ts';
 import { proxyFor } from '../service/proxy.ts';
 import { createRateLimiter } from '../service/rate-limiter.ts';
 import { accountOf } from '../settings/api-key.ts';
-import { need, resolveSettings, type SettingFlags, type Settings } from '../settings/resolve.ts';
-import { valueIfGiven } from '../settings/table.ts';
+import {
+  requiredValue,
+  resolveSettings,
+  type SettingFlags,
+  type Settings,
+} from '../settings/resolve.ts';
+import { optionalValue } from '../settings/table.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
 import type { WatchOptions } from '../watch/ports.ts';
 import { createWatchSession } from '../watch/watch-session.ts';
@@ -50,10 +55,10 @@ export async function openHttp(
   context: CommandContext,
 ) {
   const { clock, env, secrets, stderr } = context;
-  const baseUrl = need('baseUrl', settings);
+  const baseUrl = requiredValue('baseUrl', settings);
   const apiKeys = createApiKeys(settings, context);
-  const requestTimeoutMs = need('requestTimeout', settings);
-  valueIfGiven(settings.project);
+  const requestTimeoutMs = requiredValue('requestTimeout', settings);
+  optionalValue(settings.project);
   const { origin } = new URL(baseUrl);
   const proxy = proxyFor(origin, env);
   const { credentials } = proxy ?? {};
@@ -78,7 +83,7 @@ export async function openHttp(
     baseUrl,
     proxy,
     hasExtraAuthorities: Boolean(env.NODE_EXTRA_CA_CERTS),
-    apiKey: apiKeys.of,
+    apiKey: apiKeys.apiKeyFor,
     requestTimeoutMs,
     maxOutputBytes: defaults.maxOutputBytes,
     userAgent: `runctl/${version}`,
@@ -102,19 +107,19 @@ export async function connectWith(
   // while.
   const lasting = journalNeed.needed ? journalOf(context, { quiet: true }) : journal;
   const { createHttpService } = await import('../service/http-service.ts');
-  const ignoresKeys = valueIfGiven(settings.idempotencyKeys) === 'ignored';
+  const ignoresKeys = optionalValue(settings.idempotencyKeys) === 'ignored';
   return {
     context,
     settings,
     baseUrl,
     service: createHttpService(http),
     journal,
-    account: async (idempotencyKey) => accountOf((await apiKeys.of(idempotencyKey)).value),
+    account: async (idempotencyKey) => accountOf((await apiKeys.apiKeyFor(idempotencyKey)).value),
     async readApiKey() {
-      await apiKeys.of();
+      await apiKeys.apiKeyFor();
     },
-    reloadApiKey: apiKeys.reload,
-    releaseApiKey: apiKeys.release,
+    reloadApiKey: apiKeys.reloadAfter,
+    releaseApiKey: apiKeys.forget,
     ignoresKeys,
     processes: createProcesses({ ignoresKeys }),
     usualDuration: (target) => usualOf(lasting.pastDurationsMs({ baseUrl, target })),

@@ -10,8 +10,8 @@ import type { RunHandle } from '../run/outcome.ts';
 import { usageProblem } from '../run/problem.ts';
 import { fullArgumentOf, quote, shellWord } from '../run/quote.ts';
 import { fullNameOf, quotedName, type Target, withDashes } from '../run/run.ts';
-import { need } from '../settings/resolve.ts';
-import { flagSource, valueIfGiven } from '../settings/table.ts';
+import { requiredValue } from '../settings/resolve.ts';
+import { flagSource, optionalValue } from '../settings/table.ts';
 import { flawOfPaste } from '../system/pasted-text.ts';
 import { formatAgo, localTime } from '../system/time-text.ts';
 import type { RunArgument } from './arguments.ts';
@@ -45,7 +45,7 @@ async function findNamed(named: RunArgument, connection: Connection): Promise<Ru
       throw usageProblem('no run was started or watched here yet', inFull);
     }
     case 'word': {
-      const { automationName, projectId = valueIfGiven(connection.settings.project) } = named;
+      const { automationName, projectId = optionalValue(connection.settings.project) } = named;
       const last = await findLast({ automationName, projectId }, connection);
       if (last) return last;
       const withPrefix = findByPrefix(named.text, connection);
@@ -81,7 +81,7 @@ function findById(executionId: string, connection: Connection, typed?: NamedAuto
   checkBaseUrl(executionId, connection);
   const target: Target | undefined = typed
     ? {
-        projectId: typed.projectId ?? need('project', settings),
+        projectId: typed.projectId ?? requiredValue('project', settings),
         automationName: typed.automationName,
       }
     : recorded?.target;

@@ -3,7 +3,7 @@ import type { Journal } from '../journal/journal.ts';
 import { isPlainName } from '../run/automation-name.ts';
 import { problemOrThrow } from '../run/problem.ts';
 import { resolveWithoutApiKey } from '../settings/resolve.ts';
-import { valueIfGiven } from '../settings/table.ts';
+import { optionalValue } from '../settings/table.ts';
 import { journalOf } from './open-journal.ts';
 
 const maxRunsRead = 1000;
@@ -36,7 +36,7 @@ export function automationsIn({
 /** Is a run of an automation with this name known here? */
 export function isAutomation(name: string, context: CommandContext): boolean {
   try {
-    const baseUrl = valueIfGiven(resolveWithoutApiKey({}, context.env).baseUrl);
+    const baseUrl = optionalValue(resolveWithoutApiKey({}, context.env).baseUrl);
     const journal = journalOf(context, { quiet: true });
     return journal.hasRunOf(name, baseUrl);
   } catch (error) {

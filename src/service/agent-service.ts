@@ -1,6 +1,6 @@
 import type { Answer, RunSnapshot } from '../run/service.ts';
 import { createRequester, type HttpOptions, type RequestSpec } from './http-request.ts';
-import { type AgentStatus, ofRun, readStarted, readStatus } from './read-document.ts';
+import { type AgentStatus, ofRun, parseStarted, parseStatus } from './parse-document.ts';
 
 /** The discontinued Agent endpoints. Each call is one request; the ids are UUIDs. */
 export function createAgentService(options: HttpOptions) {
@@ -9,24 +9,23 @@ export function createAgentService(options: HttpOptions) {
   return {
     trigger(
       agentId: string,
-      send: NonNullable<RequestSpec<unknown>['send']>,
+      payload: NonNullable<RequestSpec<unknown>['payload']>,
       signal: AbortSignal,
     ): Promise<Answer<RunSnapshot>> {
-      const target = pathOf(agentId);
-      return request(
-        { endpoint: 'trigger', target, path: `${target}/trigger`, send, read: readStarted },
-        signal,
-      );
+      const targetPath = pathOf(agentId);
+      const path = `${targetPath}/trigger`;
+      const spec = { endpoint: 'trigger', targetPath, path, payload, read: parseStarted } as const;
+      return request(spec, signal);
     },
     status(
       { agentId, executionId }: { agentId: string; executionId: string },
       signal: AbortSignal,
     ): Promise<Answer<AgentStatus>> {
-      const target = pathOf(agentId);
-      const path = `${target}/executions/${executionId}`;
+      const targetPath = pathOf(agentId);
+      const path = `${targetPath}/executions/${executionId}`;
       const read: RequestSpec<AgentStatus>['read'] = (document) =>
-        ofRun({ executionId }, readStatus(document));
-      return request({ endpoint: 'status', target, path, read }, signal);
+        ofRun({ executionId }, parseStatus(document));
+      return request({ endpoint: 'status', targetPath, path, read }, signal);
     },
   };
 }

@@ -14,9 +14,9 @@ interface ErrorResponse {
 const conditions = {
   always: () => true,
   'Location of a run': ({ leadsToRun }: ErrorResponse) => leadsToRun,
-  runAlreadyActive: ({ body }: ErrorResponse) => body.names('runAlreadyActive'),
+  runAlreadyActive: ({ body }: ErrorResponse) => body.mentions('runAlreadyActive'),
   'a not-found code': ({ body }: ErrorResponse) =>
-    body.isJson && (body.names('notFound') || /not_?found$/i.test(body.code ?? '')),
+    body.isJson && (body.mentions('notFound') || /not_?found$/i.test(body.code ?? '')),
   'JSON, no code': ({ body }: ErrorResponse) =>
     body.isJson && (body.code === undefined || isNameOfStatus(body.code)),
   'no JSON': ({ body }: ErrorResponse) => !body.isJson,
@@ -74,9 +74,10 @@ const rows = table.map(([statuses, condition, trigger, poll]) => ({
 }));
 
 /** The kind of fault in an error response; `rejected` if no row matches. */
-export function kindOf(refusal: ErrorResponse, endpoint: Endpoint): FaultKind {
+export function kindOf(response: ErrorResponse, endpoint: Endpoint): FaultKind {
   const row = rows.find(
-    ({ ranges, fits }) => ranges.some((range) => isWithin(refusal.status, range)) && fits(refusal),
+    ({ ranges, fits }) =>
+      ranges.some((range) => isWithin(response.status, range)) && fits(response),
   );
   return row?.[endpoints[endpoint].statusColumn] ?? 'rejected';
 }

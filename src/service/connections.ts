@@ -22,7 +22,7 @@ export interface Connections {
    * The alert with which the service refused the last TLS handshake after undici had sent a
    * request.
    */
-  refusedHandshake(): Error | undefined;
+  handshakeAlert(): Error | undefined;
   /** Closes the connections once all requests have ended. */
   close(): Promise<void>;
   destroy(): void;
@@ -85,7 +85,7 @@ export async function openConnections(options: ConnectionOptions): Promise<Conne
     const destroy = () => void pool.destroy();
     return {
       dispatcher: pool,
-      refusedHandshake: directly.refusedHandshake,
+      handshakeAlert: directly.handshakeAlert,
       close: () => pool.close(),
       destroy,
     };
@@ -104,7 +104,7 @@ export async function openConnections(options: ConnectionOptions): Promise<Conne
   });
   return {
     dispatcher: pool,
-    refusedHandshake: inside.refusedHandshake,
+    handshakeAlert: inside.handshakeAlert,
     close: () => pool.close().then(tunnels.destroy),
     destroy() {
       void pool.destroy();

@@ -38,7 +38,7 @@ interface RequestUrls {
   /** The base URL, without `/v0`. */
   baseUrl: string;
   /** The path of what is triggered. */
-  target: string;
+  targetPath: string;
 }
 
 /**
@@ -47,7 +47,7 @@ interface RequestUrls {
  */
 export function runIdIn(
   location: string,
-  { url, baseUrl, target }: RequestUrls,
+  { url, baseUrl, targetPath }: RequestUrls,
 ): string | undefined {
   if (!URL.canParse(location, url)) return undefined;
   const place = new URL(location, url);
@@ -59,10 +59,12 @@ export function runIdIn(
     : place.pathname;
   // A redirect may lead to a resource below the run, such as its result.
   const segments = path.split('/');
-  const { length } = target.split('/');
+  const { length } = targetPath.split('/');
   const owner = segments.slice(0, length).join('/');
   const [word, id] = segments.slice(length);
-  return word === 'executions' && id && isSamePath(owner, target) ? decodedIfValid(id) : undefined;
+  return word === 'executions' && id && isSamePath(owner, targetPath)
+    ? decodedIfValid(id)
+    : undefined;
 }
 
 /** Compares paths whose percent-encoding and case may differ. */

@@ -14,7 +14,7 @@ export interface ErrorBody {
   isJson: boolean;
   executionId?: string;
   /** Whether the body has this code anywhere, in any spelling with `_`, `-` or capitals. */
-  names(code: string): boolean;
+  mentions(code: string): boolean;
 }
 
 const codeFields =
@@ -58,7 +58,7 @@ function readText(text: string, isHtml: boolean): ErrorBody {
     message,
     page: pageIn(start, { isHtml }),
     executionId: executionIn(words),
-    names: (code) => mentions(message ?? '', code) || mentions(words, code),
+    mentions: (code) => hasCode(message ?? '', code) || hasCode(words, code),
   };
 }
 
@@ -66,18 +66,18 @@ function readDocument(document: unknown): ErrorBody {
   const texts: BodyTexts = { strings: new Map(), flags: [] };
   collect(document, texts, 0);
   const { strings, flags } = texts;
-  const first = (fields: string[], fits: (value: string) => boolean) =>
+  const firstOf = (fields: string[], fits: (value: string) => boolean) =>
     fields.flatMap((field) => strings.get(field) ?? []).find(fits);
-  const problemType = first(['type'], isProblemType)?.split(/[/#:]/).at(-1);
-  const code = first(codeFields, isCode) ?? first(['title'], isIdentifier) ?? problemType;
-  const message = first(messageFields, (value) => value.trim() !== '' && value !== code) ?? '';
+  const problemType = firstOf(['type'], isProblemType)?.split(/[/#:]/).at(-1);
+  const code = firstOf(codeFields, isCode) ?? firstOf(['title'], isIdentifier) ?? problemType;
+  const message = firstOf(messageFields, (value) => value.trim() !== '' && value !== code) ?? '';
   const allTexts = [...strings.values()].flat();
   return {
     isJson: true,
     code,
     message: oneLine(message) || undefined,
-    executionId: first(idFields, isUuid) ?? executionIn(allTexts.join('\n')),
-    names: (wanted) => [...flags, ...allTexts].some((text) => mentions(text, wanted)),
+    executionId: firstOf(idFields, isUuid) ?? executionIn(allTexts.join('\n')),
+    mentions: (wanted) => [...flags, ...allTexts].some((text) => hasCode(text, wanted)),
   };
 }
 
@@ -125,7 +125,8 @@ const isIdentifier = (value: string) => /^[a-z]+([A-Z_][a-zA-Z]*)+$/.test(value)
 const isProblemType = (value: string) => /[/#:]([\w.-]+)$/.test(value) && value !== 'about:blank';
 const withoutSeparators = (text: string) => text.toLowerCase().replace(/[_\s-]/g, '');
 
-function mentions(text: string, code: string): boolean {
+/** Whether a word of the text, or all of it, is this code. */
+function hasCode(text: string, code: string): boolean {
   const wanted = withoutSeparators(code);
   const words = [text, ...text.split(/[^\w-]+/)];
   return words.some((word) => withoutSeparators(word) === wanted);

@@ -9,19 +9,19 @@ export type Connect = buildConnector.connector;
 export interface WatchedConnect {
   connect: Connect;
   /**
-   * The alert with which the server refused the last handshake, although undici took it for
+   * The TLS alert with which the server refused the last handshake, although undici took it for
    * complete.
    */
-  refusedHandshake(): Error | undefined;
+  handshakeAlert(): Error | undefined;
 }
 
 /** Watches the handshakes of the connections that `buildConnector` opens. */
 export function watchHandshakes(connect: Connect): WatchedConnect {
-  let refusal: Error | undefined;
+  let alert: Error | undefined;
   return {
-    refusedHandshake: () => refusal,
+    handshakeAlert: () => alert,
     connect(target, done) {
-      refusal = undefined;
+      alert = undefined;
       let leaf: DetailedPeerCertificate | undefined;
       // `buildConnector` returns the socket, although its types don't say so.
       const opening: unknown = connect(target, (...answer) => {
@@ -31,7 +31,7 @@ export function watchHandshakes(connect: Connect): WatchedConnect {
         // certificate.
         if (isTls(socket) && socket.getProtocol() === 'TLSv1.3') {
           socket.once('error', (late: Error) => {
-            if (refusesCertificate.test(late.message)) refusal = late;
+            if (refusesCertificate.test(late.message)) alert = late;
           });
         }
         done(...answer);

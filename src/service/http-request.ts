@@ -37,9 +37,9 @@ export interface ApiKey {
 export interface RequestSpec<T> {
   endpoint: Endpoint;
   /** The path of what is triggered, to which a `Location` must lead. */
-  target: string;
+  targetPath: string;
   path: string;
-  send?: { body: string; idempotencyKey?: string };
+  payload?: { body: string; idempotencyKey?: string };
   /** Undefined if the document isn't the expected one. */
   read(document: JsonObject): T | undefined;
 }
@@ -68,15 +68,15 @@ export function createRequester(options: HttpOptions) {
     signal: AbortSignal,
     requestOptions: RequestOptions = {},
   ): Promise<Answer<T>> {
-    const { endpoint, target, send, read } = spec;
+    const { endpoint, targetPath, payload, read } = spec;
     const path = prefix + spec.path;
     const timeoutMs = Math.min(requestTimeoutMs, requestOptions.timeoutMs ?? requestTimeoutMs);
     const maxBytes = endpoints[endpoint].hasOutput ? options.maxOutputBytes : mebibyte;
-    const apiKey = await options.apiKey(send?.idempotencyKey);
+    const apiKey = await options.apiKey(payload?.idempotencyKey);
     const httpRequest: HttpRequest = {
-      method: send ? 'POST' : 'GET',
+      method: payload ? 'POST' : 'GET',
       path,
-      body: send?.body,
+      body: payload?.body,
       headers: headersOf(spec, apiKey, options.userAgent),
       timeoutMs,
       maxBytes,
@@ -97,7 +97,7 @@ export function createRequester(options: HttpOptions) {
         const value = read(document);
         return value && withScrubbedMessages(value, scrub);
       },
-      runIdIn: (location) => runIdIn(location, { url: origin + path, baseUrl, target }),
+      runIdIn: (location) => runIdIn(location, { url: origin + path, baseUrl, targetPath }),
     });
     if (answer.kind === 'ok' || answer.fault.kind !== 'unauthorized') return answer;
     return { ...answer, fault: { ...answer.fault, apiKeyVersion: apiKey.version } };
@@ -105,7 +105,7 @@ export function createRequester(options: HttpOptions) {
 }
 
 function headersOf(
-  { send }: RequestSpec<unknown>,
+  { payload }: RequestSpec<unknown>,
   apiKey: ApiKey,
   userAgent: string,
 ): Record<string, string> {
@@ -115,8 +115,8 @@ function headersOf(
     'accept-encoding': 'gzip',
     'user-agent': userAgent,
   };
-  if (send) headers['content-type'] = 'application/json';
-  if (send?.idempotencyKey !== undefined) headers['idempotency-key'] = send.idempotencyKey;
+  if (payload) headers['content-type'] = 'application/json';
+  if (payload?.idempotencyKey !== undefined) headers['idempotency-key'] = payload.idempotencyKey;
   return headers;
 }
 

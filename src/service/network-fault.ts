@@ -5,7 +5,7 @@ import type { ProxySettings } from './proxy.ts';
 import { isOfProxy, proxyHint, proxyNameOf, refusalOf } from './proxy-fault.ts';
 import { tlsFault } from './tls-fault.ts';
 
-interface Attempt {
+interface ConnectionAttempt {
   host: string;
   proxy?: ProxySettings;
   timeoutMs: number;
@@ -17,7 +17,7 @@ interface Attempt {
  * The fault of an attempt that got no response. `sent` alone decides whether the service may have
  * acted on a trigger.
  */
-export function networkFaultOf(failure: ExchangeFailure, attempt: Attempt): Fault {
+export function networkFaultOf(failure: ExchangeFailure, attempt: ConnectionAttempt): Fault {
   switch (failure.reason) {
     case 'interrupted': {
       const kind = failure.sent ? 'aborted_in_flight' : 'aborted';
@@ -36,7 +36,10 @@ export function networkFaultOf(failure: ExchangeFailure, attempt: Attempt): Faul
   }
 }
 
-function deadlineFault({ sent }: ExchangeFailure, { host, proxy, timeoutMs }: Attempt): Fault {
+function deadlineFault(
+  { sent }: ExchangeFailure,
+  { host, proxy, timeoutMs }: ConnectionAttempt,
+): Fault {
   const limit = formatDuration(timeoutMs);
   if (sent) return { kind: 'lost', message: `${host} didn't finish its response within ${limit}` };
   const through = proxy ? ` through ${proxyNameOf(proxy)}` : '';
@@ -48,7 +51,7 @@ function deadlineFault({ sent }: ExchangeFailure, { host, proxy, timeoutMs }: At
 function proxyFault(
   causes: Cause[],
   failure: ExchangeFailure,
-  attempt: Attempt,
+  attempt: ConnectionAttempt,
 ): Fault | undefined {
   const { proxy, host } = attempt;
   if (!proxy) return undefined;
@@ -58,7 +61,11 @@ function proxyFault(
   return { ...fault, hint: proxyHint(proxy) };
 }
 
-function connectionFault(causes: Cause[], failure: ExchangeFailure, attempt: Attempt): Fault {
+function connectionFault(
+  causes: Cause[],
+  failure: ExchangeFailure,
+  attempt: ConnectionAttempt,
+): Fault {
   const { sent } = failure;
   const fault = tlsFault(causes, { ...attempt, sent }) ?? unsendableFault(causes);
   if (fault) return fault;
@@ -128,7 +135,7 @@ const networkMessages: Record<string, string> = {
 /** The message for a response that can't be read as HTTP. */
 function unreadableResponse(
   causes: Cause[],
-  { host }: Attempt,
+  { host }: ConnectionAttempt,
 ): { message: string; hint: string } | undefined {
   const sender = `${host}, or a proxy in front of it,`;
   for (const { code, name, message } of causes) {
@@ -155,7 +162,7 @@ const askServer = 'ask whoever runs the server, or the proxy, to change that';
 function networkMessage(
   causes: Cause[],
   { sent, status }: ExchangeFailure,
-  { host }: Attempt,
+  { host }: ConnectionAttempt,
 ): string {
   const codes = causes.map(({ code }) => code);
   const [, template] = Object.entries(networkMessages).find(([code]) => codes.includes(code)) ?? [];

@@ -1,7 +1,7 @@
 import { getBuiltinModule } from 'node:process';
 import { usageProblem } from '../run/problem.ts';
+import { hasAtSignAfterHost } from '../system/at-sign.ts';
 import type { Env } from '../system/env.ts';
-import { hasLateAt } from '../system/late-at.ts';
 import { isLoopback } from '../system/loopback.ts';
 
 export interface ProxySettings {
@@ -27,7 +27,7 @@ export function proxyFor(origin: string, env: Env): ProxySettings | undefined {
   if (variable === undefined || isLoopback(service.hostname)) return undefined;
   if (isExcepted(service, env.no_proxy || env.NO_PROXY || '')) return undefined;
   const text = (env[variable] ?? '').trim();
-  if (hasLateAt(text))
+  if (hasAtSignAfterHost(text))
     throw usageProblem(`the proxy address in ${variable} has an @ after its host`, escapeHint);
   const address = parseProxy(text);
   if (address) return { ...address, variable };

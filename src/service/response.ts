@@ -36,7 +36,7 @@ export async function answerOf<T>(raw: HttpResponse, reading: Reading<T>): Promi
   const isSuccess = raw.status >= 200 && raw.status < 300;
   const answer = await (isSuccess
     ? readSuccess(raw, reading)
-    : readRefusal(scrubbed(raw, reading), reading));
+    : readErrorResponse(scrubbed(raw, reading), reading));
   return { ...answer, serviceTimeMs: serviceTimeMs(raw.headers) };
 }
 
@@ -83,7 +83,10 @@ function createdRun<T>(
   return executionId === undefined ? undefined : { executionId, status: 'RUNNING' };
 }
 
-async function readRefusal<T>(response: HttpResponse, reading: Reading<T>): Promise<Answer<T>> {
+async function readErrorResponse<T>(
+  response: HttpResponse,
+  reading: Reading<T>,
+): Promise<Answer<T>> {
   const { status, headers } = response;
   const body = await readErrorOf(response, reading);
   const leadsToRun = valuesOf(headers, 'location').some(
@@ -94,7 +97,7 @@ async function readRefusal<T>(response: HttpResponse, reading: Reading<T>): Prom
   const fault: Fault = {
     ...factsOfResponse(response, reading),
     kind,
-    message: refusalMessage(response, body, kind, reading.endpoint),
+    message: errorResponseMessage(response, body, kind, reading.endpoint),
     page: body.page,
     serviceCode: body.code,
     executionId: kind === 'already_active' ? body.executionId : undefined,
@@ -147,7 +150,7 @@ const refusedSubjects: Record<Endpoint, string> = {
 const pageMessage = (page: string) =>
   `the response is an HTML page, "${page}", and may not come from the service`;
 
-function refusalMessage(
+function errorResponseMessage(
   response: HttpResponse,
   body: ErrorBody,
   kind: FaultKind,

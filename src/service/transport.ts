@@ -131,7 +131,7 @@ const isUnsent = (exchange: Exchange) =>
   exchange.failure.reason !== 'interrupted';
 
 function exchangeOnce(
-  { dispatcher, refusedHandshake }: Connections,
+  { dispatcher, handshakeAlert }: Connections,
   origin: string,
   request: HttpRequest,
   signal: AbortSignal,
@@ -154,7 +154,7 @@ function exchangeOnce(
     try {
       dispatcher.dispatch(
         { origin, path, method, headers, body },
-        reading.handler(() => isDone, refusedHandshake),
+        reading.handler(() => isDone, handshakeAlert),
       );
     } catch (error) {
       reading.fail('network', error);
@@ -180,7 +180,7 @@ function readResponse(maxBytes: number, end: (exchange: Exchange) => void) {
   }
   const handler = (
     isDone: () => boolean,
-    refusedHandshake: () => Error | undefined,
+    handshakeAlert: () => Error | undefined,
   ): Dispatcher.DispatchHandler => ({
     // undici calls this right before it writes the first byte. It connects even after an abort, so
     // a request that is over is stopped here.
@@ -202,9 +202,9 @@ function readResponse(maxBytes: number, end: (exchange: Exchange) => void) {
     },
     onResponseEnd: () => answer(false),
     onResponseError(_controller, error) {
-      const refusal = head ? undefined : refusedHandshake();
-      if (refusal) sent = false;
-      fail('network', refusal ?? error);
+      const alert = head ? undefined : handshakeAlert();
+      if (alert) sent = false;
+      fail('network', alert ?? error);
     },
   });
   return { fail, handler };

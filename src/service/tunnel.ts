@@ -4,11 +4,11 @@ import type { WatchedConnect } from './handshake.ts';
 import type { ProxySettings } from './proxy.ts';
 import { ProxyFailure, RefusedTunnel } from './proxy-fault.ts';
 
-type Target = Pick<buildConnector.Options, 'hostname' | 'host' | 'port' | 'protocol'>;
+type TunnelTarget = Pick<buildConnector.Options, 'hostname' | 'host' | 'port' | 'protocol'>;
 
 /** Opens tunnels through a proxy. Its errors are all a `ProxyFailure`. */
 export interface Tunnels {
-  open(target: Target): Promise<Socket>;
+  open(target: TunnelTarget): Promise<Socket>;
   /** Closes the connection to the proxy, and ends tunnels that are being opened. */
   destroy(): void;
 }
@@ -26,7 +26,7 @@ export async function openTunnels(
     open: (target) =>
       tunnels
         .open(target)
-        .catch((error) => Promise.reject(new ProxyFailure(toProxy.refusedHandshake() ?? error))),
+        .catch((error) => Promise.reject(new ProxyFailure(toProxy.handshakeAlert() ?? error))),
   };
 }
 
@@ -104,7 +104,7 @@ async function openSocksTunnels(
   };
 }
 
-const portOf = ({ port, protocol }: Pick<Target, 'port' | 'protocol'>): number =>
+const portOf = ({ port, protocol }: Pick<TunnelTarget, 'port' | 'protocol'>): number =>
   Number(port || (protocol === 'https:' ? 443 : 80));
 
 const coded = (code: string, message: string) => Object.assign(new Error(message), { code });

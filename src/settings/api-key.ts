@@ -4,7 +4,14 @@ import type { Readable } from 'node:stream';
 import type { ProcessContext } from '../context.ts';
 import { Problem, usageProblem } from '../run/problem.ts';
 import type { CurrentProfile } from './profile.ts';
-import { flagSource, type Given, parseSetting, type Resolved, settingTable } from './table.ts';
+import {
+  flagSource,
+  type Given,
+  parseSetting,
+  type Resolved,
+  type ResolvedApiKey,
+  settingTable,
+} from './table.ts';
 import { unlessInterrupted } from './unless-interrupted.ts';
 import { bareValue, flawOfWrapped } from './wrapped-text.ts';
 
@@ -31,7 +38,7 @@ export async function resolveApiKey(
   command: Resolved<string>,
   { stored, storedSource }: CurrentProfile,
   context: ProcessContext,
-): Promise<Resolved<string>> {
+): Promise<ResolvedApiKey> {
   const { env } = context;
   const source = flagSource('apiKey');
   if (apiKeyFile === '-') return readApiKeyInput(source, context);
@@ -106,7 +113,7 @@ async function fromFile(
   path: string,
   source: string,
   context: ProcessContext,
-): Promise<Resolved<string>> {
+): Promise<ResolvedApiKey> {
   const wrapped = flawOfWrapped(path);
   if (wrapped) {
     const message = `the path of the key file (${source}) ${wrapped.flaw}`;

@@ -14,9 +14,9 @@ import {
   UnsafePathError,
 } from '../system/own-file.ts';
 import { hintForRootOwned } from './folders.ts';
-import { type StoredKey, storedKeys } from './table.ts';
+import { type StoredSettingName, storedSettingNames } from './table.ts';
 
-export type Profile = { [key in StoredKey]?: string };
+export type Profile = { [key in StoredSettingName]?: string };
 
 /** The content of config.json. Unknown fields are kept, because a newer version may need them. */
 export interface ConfigFile {
@@ -178,7 +178,7 @@ function flawOfConfig(config: unknown): string | undefined {
   if (!isJsonObject(profiles)) return 'profiles is not an object';
   for (const [name, profile] of Object.entries(profiles)) {
     if (!isJsonObject(profile)) return `profiles.${name} is not an object`;
-    const wrongKey = storedKeys.find((key) => !isAbsentOrText(profile, key));
+    const wrongKey = storedSettingNames.find((key) => !isAbsentOrText(profile, key));
     if (wrongKey) return `profiles.${name}.${wrongKey} is not a string`;
   }
   return undefined;

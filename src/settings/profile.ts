@@ -5,7 +5,7 @@ import type { Env } from '../system/env.ts';
 import { repairOwn } from '../system/own-file.ts';
 import { type ConfigFile, type Profile, type ReadConfig, readConfigFile } from './config-file.ts';
 import { resolveConfigFile } from './folders.ts';
-import { defaultProfile, flagSource, settingTable, storedKeys } from './table.ts';
+import { defaultProfile, flagSource, settingTable, storedSettingNames } from './table.ts';
 import { flawOfWrapped } from './wrapped-text.ts';
 
 interface ChosenProfile {
@@ -100,7 +100,7 @@ export function storedProfile(name: string, { profiles = {} }: ConfigFile): Prof
 
 /** The keys in a profile that are no settings of this version. */
 export const unknownKeysIn = (profile: Profile = {}): string[] =>
-  Object.keys(profile).filter((key) => !storedKeys.some((storedKey) => storedKey === key));
+  Object.keys(profile).filter((key) => !storedSettingNames.some((storedKey) => storedKey === key));
 
 function unknownFieldsIn(name: string, stored: Profile | undefined): CurrentProfile['unknown'] {
   const keys = unknownKeysIn(stored);

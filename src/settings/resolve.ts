@@ -9,15 +9,16 @@ import { type CurrentProfile, profileFlag, readCurrentProfile } from './profile.
 import {
   defaultProfile,
   flagSource,
+  optionalValue,
   parseSetting,
   type Resolved,
+  type ResolvedApiKey,
   type Setting,
   type SettingName,
-  type StoredKey,
+  type StoredSettingName,
   settingTable,
-  storedKeys,
+  storedSettingNames,
   type ValueOf,
-  valueIfGiven,
 } from './table.ts';
 
 /** What was given with the flags of settings, by the name of the setting. */
@@ -29,10 +30,12 @@ export type SettingFlags = { apiKeyFile?: string } & {
  * The current value of every setting, or what is wrong with it. A setting that is wrong only stops
  * commands that need it.
  */
-export type Settings = { readonly [Name in SettingName]: Resolved<ValueOf<Name>> };
+export type Settings = { readonly [Name in SettingName]: Resolved<ValueOf<Name>> } & {
+  readonly apiKey: ResolvedApiKey;
+};
 
 /** All of them but the API key, which may come from a command that takes a while. */
-export type SettingsWithoutApiKey = Omit<Settings, 'apiKey'>;
+type SettingsWithoutApiKey = Omit<Settings, 'apiKey'>;
 
 /**
  * Takes each setting from flag, environment, profile or default. Throws for a bad config file, for
@@ -48,10 +51,10 @@ export async function resolveSettings(
 }
 
 /**
- * Resolves settings for commands that only show or change them. For a file that others can change
- * it only warns, so that these commands can still be used to repair it.
+ * Resolves settings for commands that only show or change them. It warns of a file that others can
+ * change, and doesn't refuse it, so that these commands can still be used to repair it.
  */
-export async function showSettings(
+export async function resolveForDisplay(
   flags: SettingFlags,
   context: CommandContext,
 ): Promise<Settings> {
@@ -69,7 +72,7 @@ async function resolveAll(
   const isStored =
     (apiKey.value ?? apiKey.command) !== undefined && apiKey.source === profile.storedSource;
   return {
-    apiKey: isStored ? bindStoredKey(apiKey, profile, others.baseUrl, context) : apiKey,
+    apiKey: isStored ? boundToBaseUrl(apiKey, profile, others.baseUrl, context) : apiKey,
     ...others,
   };
 }
@@ -91,19 +94,20 @@ function warnOfProfile(
 }
 
 /** The API key of the profile, or the problem that it must not be sent to the current base URL. */
-function bindStoredKey(
-  apiKey: Resolved<string>,
+function boundToBaseUrl(
+  apiKey: ResolvedApiKey,
   profile: CurrentProfile,
   baseUrl: Resolved<string>,
   context: CommandContext,
-): Resolved<string> {
+): ResolvedApiKey {
   const { name, storedSource } = profile;
-  const problem = misuseOfStoredKey(profile, baseUrl);
+  const problem = wrongBaseUrlProblem(profile, baseUrl);
   if (problem) return { source: storedSource, problem };
   if (apiKey.command !== undefined) return apiKey;
   const reread = async () => {
     const now = readCurrentProfile(name, context.env);
-    const isUsable = now.stored.apiKey && !now.untrustedProblem && !misuseOfStoredKey(now, baseUrl);
+    const isUsable =
+      now.stored.apiKey && !now.untrustedProblem && !wrongBaseUrlProblem(now, baseUrl);
     return isUsable ? acceptApiKey(now.stored.apiKey ?? '', storedSource, context) : undefined;
   };
   return { ...apiKey, reread };
@@ -117,7 +121,7 @@ function refuseUntrusted({ untrustedProblem }: CurrentProfile): void {
  * The problem that the API key of a profile is only for the base URL that is stored with it, and
  * the current one is another.
  */
-function misuseOfStoredKey(
+function wrongBaseUrlProblem(
   { name, stored, storedSource }: CurrentProfile,
   baseUrl: Resolved<string>,
 ): Problem | undefined {
@@ -149,9 +153,9 @@ function resolveOthers(
   env: Env,
   profile: CurrentProfile,
 ): SettingsWithoutApiKey {
-  const keys = storedKeys.filter((key) => key !== 'apiKey');
+  const names = storedSettingNames.filter((name) => name !== 'apiKey');
   const others = Object.fromEntries(
-    keys.map((key) => [key, resolveOne(key, flags, env, profile)]),
+    names.map((name) => [name, resolveOne(name, flags, env, profile)]),
   ) as SettingsWithoutApiKey;
   const isOfOtherService = isForOtherBaseUrl(others.idempotencyKeys, profile, others.baseUrl);
   return {
@@ -163,18 +167,18 @@ function resolveOthers(
   };
 }
 
-function resolveOne<Key extends StoredKey>(
-  key: Key,
-  flags: { [key in StoredKey]?: string },
+function resolveOne<Name extends StoredSettingName>(
+  name: Name,
+  flags: { [Flag in StoredSettingName]?: string },
   env: Env,
   { stored, storedSource }: CurrentProfile,
-): Resolved<ValueOf<Key>> {
-  const typed = flags[key];
-  if (typed !== undefined) return parseSetting(key, typed, flagSource(key));
-  const [variable] = settingTable[key].env;
-  if (env[variable]) return parseSetting(key, env[variable], variable);
-  if (stored[key]) return parseSetting(key, stored[key], storedSource);
-  return defaultOf(key);
+): Resolved<ValueOf<Name>> {
+  const typed = flags[name];
+  if (typed !== undefined) return parseSetting(name, typed, flagSource(name));
+  const [variable] = settingTable[name].env;
+  if (env[variable]) return parseSetting(name, env[variable], variable);
+  if (stored[name]) return parseSetting(name, stored[name], storedSource);
+  return defaultOf(name);
 }
 
 /** What a profile says about its service isn't true for another base URL. */
@@ -187,9 +191,9 @@ function isForOtherBaseUrl(
   return parseSetting('baseUrl', stored.baseUrl, storedSource).value !== baseUrl.value;
 }
 
-function defaultOf<Key extends StoredKey>(key: Key): Resolved<ValueOf<Key>> {
-  const { default: text }: Setting = settingTable[key];
-  return text === undefined ? {} : parseSetting(key, text, 'default');
+function defaultOf<Name extends StoredSettingName>(name: Name): Resolved<ValueOf<Name>> {
+  const { default: text }: Setting = settingTable[name];
+  return text === undefined ? {} : parseSetting(name, text, 'default');
 }
 
 const asShown = (setting: Resolved<string> = {}): Resolved<string> => ({
@@ -207,13 +211,13 @@ export function maskSecrets(settings: Settings): Settings {
 /**
  * The value of a setting that a command can't do without. Throws a usage problem if there is none.
  */
-export function need<Key extends StoredKey>(
-  key: Key,
-  settings: Pick<Settings, Key | 'profile' | 'configFolder'>,
-): ValueOf<Key> {
-  const value = valueIfGiven<ValueOf<Key>>(settings[key]);
+export function requiredValue<Name extends StoredSettingName>(
+  settingName: Name,
+  settings: Pick<Settings, Name | 'profile' | 'configFolder'>,
+): ValueOf<Name> {
+  const value = optionalValue(settings[settingName] as Resolved<ValueOf<Name>>);
   if (value !== undefined) return value;
-  const { name, flag, env }: Setting = settingTable[key];
+  const { name, flag, env }: Setting = settingTable[settingName];
   const where = profileFlag(settings.profile.value ?? defaultProfile);
   const others = `set ${env[0]} or \`${flag}\``;
   throw usageProblem(

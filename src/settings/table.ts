@@ -12,6 +12,10 @@ import {
 } from './values.ts';
 import { flawOfWrapped } from './wrapped-text.ts';
 
+// A text passes through these types: `Setting` says where it may come from, `parse` of a
+// `StoredSetting` makes a `Parsed` of it (the value or a flaw), `parseSetting` a `Given` (with the
+// source, or with a problem), and `resolveSettings` takes one `Given` of several as `Resolved`.
+
 /** A setting and every way to set it. */
 export interface Setting {
   name: string;
@@ -122,45 +126,48 @@ export const settingTable = {
 
 export type SettingName = keyof typeof settingTable;
 /** The settings that a profile stores. */
-export type StoredKey = {
+export type StoredSettingName = {
   [Name in SettingName]: (typeof settingTable)[Name] extends StoredSetting<infer _> ? Name : never;
 }[SettingName];
-export type SettingKey = StoredKey | 'profile';
-export type ValueOf<Name> = Name extends StoredKey
+/** The settings that `runctl config` shows and changes. */
+export type ConfigSettingName = StoredSettingName | 'profile';
+export type ValueOf<Name> = Name extends StoredSettingName
   ? (typeof settingTable)[Name] extends StoredSetting<infer Value>
     ? Value
     : never
   : string;
 
 const entries = Object.entries<Setting>(settingTable) as [SettingName, Setting][];
-export const settingKeys = entries.flatMap(([name, { isStored }]) =>
-  isStored ? (name as SettingKey) : [],
+export const configSettingNames = entries.flatMap(([name, { isStored }]) =>
+  isStored ? (name as ConfigSettingName) : [],
 );
-export const storedKeys = settingKeys.filter((key): key is StoredKey => key !== 'profile');
+export const storedSettingNames = configSettingNames.filter(
+  (key): key is StoredSettingName => key !== 'profile',
+);
 
-/** A key as `runctl config` accepts it. Throws a usage problem that lists the keys. */
-export function parseSettingKey(text: string): SettingKey {
+/** The name of a setting as `runctl config` accepts it. Throws a usage problem that lists them. */
+export function parseConfigSettingName(text: string): ConfigSettingName {
   const plain = (word: string) => word.toLowerCase().replaceAll(/[-_]/g, '');
-  const [name = '', value] = text.split('=');
-  const key = settingKeys.find((candidate) => plain(candidate) === plain(name));
-  if (!key)
+  const [typed = '', value] = text.split('=');
+  const name = configSettingNames.find((each) => plain(each) === plain(typed));
+  if (!name)
     throw usageProblem(
-      `there is no setting ${quote(name)}`,
-      didYouMean(name, settingKeys) ?? `settings: ${settingKeys.join(', ')}`,
+      `there is no setting ${quote(typed)}`,
+      didYouMean(typed, configSettingNames) ?? `settings: ${configSettingNames.join(', ')}`,
     );
   if (value !== undefined)
     throw usageProblem(
       'a setting and its value are two arguments',
-      `\`runctl config set ${usageOf(key)}\``,
+      `\`runctl config set ${usageOf(name)}\``,
     );
-  return key;
+  return name;
 }
 
 /**
- * A key and its value, as `config set` takes them. The API key has no value here, because it is
- * never typed on a command line.
+ * The name and the value of a setting, as `config set` takes them. The API key has no value here,
+ * because it is never typed on a command line.
  */
-export const usageOf = (key: SettingKey) => (key === 'apiKey' ? key : `${key} <value>`);
+export const usageOf = (name: ConfigSettingName) => (name === 'apiKey' ? name : `${name} <value>`);
 
 /**
  * A setting that was set: its value, or why it is refused. The source names the flag, the variable
@@ -170,12 +177,17 @@ export type Given<Value> =
   | { value: Value; text: string; source: string; problem?: undefined }
   | { value?: undefined; text?: undefined; source: string; problem: Problem };
 
+/** The current value of a setting: from a source that gave it, or the default. */
 export interface Resolved<Value = unknown> {
   value?: Value;
   /** The value as it is shown and stored. */
   text?: string;
   source?: string;
   problem?: Problem;
+}
+
+/** The API key, which may be replaced while runctl runs, and which a command may print. */
+export interface ResolvedApiKey extends Resolved<string> {
   /**
    * Reads the API key again, because it may have been replaced. Undefined for a source that can't
    * change, such as a variable.
@@ -189,15 +201,15 @@ export interface Resolved<Value = unknown> {
  * Checks the text of a setting. Never throws, because a refused setting only stops commands that
  * need it.
  */
-export function parseSetting<Key extends StoredKey>(
-  key: Key,
+export function parseSetting<Name extends StoredSettingName>(
+  settingName: Name,
   text: string,
   source: string,
-): Given<ValueOf<Key>> {
-  const parsed = parseText(key, text);
+): Given<ValueOf<Name>> {
+  const parsed = parseText(settingName, text);
   if ('value' in parsed)
     return { value: parsed.value, text: parsed.text ?? String(parsed.value), source };
-  const { name, hint }: StoredSetting<unknown> = settingTable[key];
+  const { name, hint }: StoredSetting<unknown> = settingTable[settingName];
   return {
     source,
     problem: usageProblem(`the ${name} (${source}) ${parsed.flaw}`, parsed.hint ?? hint),
@@ -205,20 +217,26 @@ export function parseSetting<Key extends StoredKey>(
 }
 
 /** The value of a text, from whatever source, or what is wrong with it. */
-export function parseText<Key extends StoredKey>(key: Key, text: string): Parsed<ValueOf<Key>> {
-  const { parse } = settingTable[key] as unknown as StoredSetting<ValueOf<Key>>;
+export function parseText<Name extends StoredSettingName>(
+  name: Name,
+  text: string,
+): Parsed<ValueOf<Name>> {
+  const { parse } = settingTable[name] as unknown as StoredSetting<ValueOf<Name>>;
   // A file ends with a line break, and a shell command may begin with an assignment or with quotes.
-  const value = key === 'apiKey' ? text.replace(/(\r?\n)+$/, '') : text;
-  const flaw = key === 'apiKeyCommand' ? undefined : flawOfWrapped(value);
+  const value = name === 'apiKey' ? text.replace(/(\r?\n)+$/, '') : text;
+  const flaw = name === 'apiKeyCommand' ? undefined : flawOfWrapped(value);
   return flaw ?? parse(value);
 }
 
-/** The value, or undefined if it isn't set. Throws a usage problem if the setting is refused. */
-export function valueIfGiven<Value>({ value, problem }: Resolved<Value>): Value | undefined {
+/**
+ * The value of a setting that a command can do without; undefined if it isn't set. Throws a usage
+ * problem if its text was refused.
+ */
+export function optionalValue<Value>({ value, problem }: Resolved<Value>): Value | undefined {
   if (problem) throw problem;
   return value;
 }
 
 /** The source of a setting that a flag gave, such as `flag --base-url`. */
-export const flagSource = (key: SettingKey) =>
-  `flag ${(settingTable[key] as Setting).flag?.split(' ')[0]}`;
+export const flagSource = (name: ConfigSettingName) =>
+  `flag ${(settingTable[name] as Setting).flag?.split(' ')[0]}`;

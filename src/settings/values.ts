@@ -1,5 +1,5 @@
 import { isUuid, withDashes } from '../run/run.ts';
-import { hasLateAt } from '../system/late-at.ts';
+import { hasAtSignAfterHost } from '../system/at-sign.ts';
 import { isLoopback } from '../system/loopback.ts';
 import { maxSecret, minSecret } from '../system/secrets.ts';
 import { parseDuration } from '../system/time-text.ts';
@@ -59,7 +59,7 @@ function localUrl(text: string): string | undefined {
   const { host, hostname } = URL.canParse(`http://${text}`)
     ? new URL(`http://${text}`)
     : { host: '', hostname: '' };
-  return isLoopback(hostname) && !hasLateAt(text) ? `http://${host}` : undefined;
+  return isLoopback(hostname) && !hasAtSignAfterHost(text) ? `http://${host}` : undefined;
 }
 
 /** The scheme for a host that was typed without one: http for this machine, https for any other. */
@@ -72,7 +72,7 @@ function flawOfBaseUrl(text: string): string | undefined {
   if (/[^!-~]/.test(text) && /[\s\p{Cc}\p{Cf}]/u.test(text))
     return 'contains a space, or a control or invisible character';
   if (!/^https?:\/\//i.test(text)) return `doesn't begin with ${schemeFor(text)}`;
-  if (hasLateAt(text))
+  if (hasAtSignAfterHost(text))
     return 'must not contain a user name or password (in a path, write @ as %40)';
   if (!URL.canParse(text)) return 'is not a valid URL';
   const { protocol, hostname, username, password } = new URL(text);

@@ -1,7 +1,7 @@
 import type { CommandUnknownOpts } from 'commander';
 import { expect, test } from 'vitest';
 import { version } from '../../package.json';
-import { detailsOf, pathOf } from '../../src/cli/command.ts';
+import { commandPathOf, detailsOf } from '../../src/cli/command.ts';
 import { commonOptions } from '../../src/cli/options.ts';
 import { parse } from '../../src/cli/parse-command-line.ts';
 import { program } from '../../src/program.ts';
@@ -125,7 +125,7 @@ const table: Row[] = [
 /** Each command that can be run, by the words that name it. */
 const commandsIn = (group: CommandUnknownOpts): [string, CommandUnknownOpts][] =>
   group.commands.flatMap((command) => {
-    const own: [string, CommandUnknownOpts][] = detailsOf(command).run ? [[pathOf(command), command]] : [];
+    const own: [string, CommandUnknownOpts][] = detailsOf(command).run ? [[commandPathOf(command), command]] : [];
     return [...own, ...commandsIn(command)];
   });
 

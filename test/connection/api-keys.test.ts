@@ -10,9 +10,9 @@ test('an idempotency key that is released is sent with the new API key, and no o
   const settings = await resolveSettings({}, context);
   const reread = async () => ({ value: newKey, text: newKey, source: 'a file' });
   const apiKeys = createApiKeys({ ...settings, apiKey: { ...settings.apiKey, reread } }, context);
-  const apiKeyOf = async (idempotencyKey: string) => (await apiKeys.of(idempotencyKey)).value;
+  const apiKeyOf = async (idempotencyKey: string) => (await apiKeys.apiKeyFor(idempotencyKey)).value;
   expect([await apiKeyOf('refused'), await apiKeyOf('in doubt')]).toEqual([oldKey, oldKey]);
-  expect(await apiKeys.reload({ kind: 'unauthorized', message: '' })).toEqual({ kind: 'changed' });
-  apiKeys.release('refused');
+  expect(await apiKeys.reloadAfter({ kind: 'unauthorized', message: '' })).toEqual({ kind: 'changed' });
+  apiKeys.forget('refused');
   expect([await apiKeyOf('refused'), await apiKeyOf('in doubt')]).toEqual([newKey, oldKey]);
 });

@@ -41,7 +41,7 @@ describe('a Location', () => {
   const path = statusPath({ target, executionId });
   const asked = (prefix = '', of = target) => {
     const baseUrl = `https://service.test${prefix}`;
-    return { baseUrl, url: baseUrl + triggerPath(of), target: targetPath(of) };
+    return { baseUrl, url: baseUrl + triggerPath(of), targetPath: targetPath(of) };
   };
 
   test.each([

@@ -46,7 +46,7 @@ describe('an error body', () => {
     ['an empty message', { message: '', detail: message }, { message }],
     ['lines and blanks', { message: ' a\n\n\tb  ' }, { message: 'a b' }],
   ])('is read in the shape "%s"', (_, body, expected) => {
-    const { names: _names, isJson: _isJson, ...facts } = read(body);
+    const { mentions: _names, isJson: _isJson, ...facts } = read(body);
     expect(facts).toEqual({ code: undefined, message: undefined, executionId: undefined, ...expected });
   });
 
@@ -99,7 +99,7 @@ describe('an error body', () => {
     ['text with two', `runAlreadyActive: run ${executionId}, run ${executionId.replace('6', '7')}`, undefined],
   ])('has the code and the run if they are somewhere in %s', (_, text, expected) => {
     const body = readErrorBody(text);
-    expect(body.names(code)).toBe(true);
+    expect(body.mentions(code)).toBe(true);
     expect(body.executionId).toBe(expected);
   });
 
@@ -126,12 +126,12 @@ describe('an error body', () => {
   ])('names its code in the shape: %s', (_, shape) => {
     const text = JSON.stringify(shape);
     for (const body of [readErrorBody(text), readErrorBody(JSON.stringify(shape, null, 2))]) {
-      expect([body.names(code), body.names('notFound'), body.isJson]).toEqual([true, false, true]);
+      expect([body.mentions(code), body.mentions('notFound'), body.isJson]).toEqual([true, false, true]);
     }
   });
 
   test.each([false, null, 0, ''])('does not name a code whose field is %j', (value) => {
-    expect(read({ [code]: value, message: 'no' }).names(code)).toBe(false);
+    expect(read({ [code]: value, message: 'no' }).mentions(code)).toBe(false);
   });
 
   test.each([
@@ -151,20 +151,20 @@ describe('an error body', () => {
     'Error: runAlreadyActive (nightly)',
     'conflict.runAlreadyActive',
   ])('names the code if its text is %j', (text) => {
-    expect(readErrorBody(text).names(code)).toBe(true);
-    expect(read({ error: { reason: text } }).names(code)).toBe(true);
+    expect(readErrorBody(text).mentions(code)).toBe(true);
+    expect(read({ error: { reason: text } }).mentions(code)).toBe(true);
   });
 
   test('may name the code in the title of a page', () => {
     const page = '<title>Run already active</title><h1>Run already active</h1>';
-    expect(readErrorBody(page).names(code)).toBe(true);
+    expect(readErrorBody(page).mentions(code)).toBe(true);
   });
 
   test.each(['runAlreadyActiveX', 'notRunAlreadyActive', 'run', '', 'active'])(
     'does not name the code if its text is %j',
     (text) => {
-      expect(readErrorBody(text).names(code)).toBe(false);
-      expect(read({ code: text }).names(code)).toBe(false);
+      expect(readErrorBody(text).mentions(code)).toBe(false);
+      expect(read({ code: text }).mentions(code)).toBe(false);
     },
   );
 
@@ -178,7 +178,7 @@ describe('an error body', () => {
     const body = readErrorBody(`{"__proto__":{"code":"a"},"constructor":"b","toString":"c","hasOwnProperty":"d"}`);
     expect(body.code).toBe('a');
     expect(({} as { code?: string }).code).toBeUndefined();
-    for (const name of ['constructor', '__proto__', 'valueOf']) expect(read({}).names(name)).toBe(false);
+    for (const name of ['constructor', '__proto__', 'valueOf']) expect(read({}).mentions(name)).toBe(false);
   });
 
   const listOf = (item: string, length: number) => `[${`${item},`.repeat(length - 1)}${item}]`;
@@ -196,7 +196,7 @@ describe('an error body', () => {
     ['unclosed scripts', '<script'.repeat(9_000)],
     ['many blanks', `${' '.repeat(60_000)}x`],
   ])('is read without delay if it is %s', (_, text) => {
-    expect(cpuMsOf(() => readErrorBody(text).names(code))).toBeLessThan(400);
+    expect(cpuMsOf(() => readErrorBody(text).mentions(code))).toBeLessThan(400);
   });
 
   test('is read without an error, whatever it is', () => {
@@ -204,7 +204,7 @@ describe('an error body', () => {
     fc.assert(
       fc.property(text, fc.string(), (body, wanted) => {
         const read = readErrorBody(body);
-        read.names(wanted);
+        read.mentions(wanted);
         expect(read.message?.length ?? 0).toBeLessThanOrEqual(300);
       }),
     );

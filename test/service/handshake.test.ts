@@ -14,10 +14,10 @@ test.each([
       getProtocol: () => version,
       getPeerCertificate: () => ({}),
     });
-    const { connect, refusedHandshake } = watchHandshakes((_, done) => done(null, socket as unknown as TLSSocket));
+    const { connect, handshakeAlert } = watchHandshakes((_, done) => done(null, socket as unknown as TLSSocket));
     connect({ hostname: 'service.test', protocol: 'https:', port: '443' }, () => {});
     const alert = new Error('sslv3 alert bad certificate: SSL alert number 42');
     socket.on('error', () => {}).emit('error', alert);
-    expect(refusedHandshake()).toBe(isRefusal ? alert : undefined);
+    expect(handshakeAlert()).toBe(isRefusal ? alert : undefined);
   },
 );

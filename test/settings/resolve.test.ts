@@ -6,8 +6,8 @@ import { describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/process.ts';
 import type { RunEvent } from '../../src/run/events.ts';
 import { acceptApiKey } from '../../src/settings/api-key.ts';
-import { need, resolveSettings, resolveWithoutApiKey, type SettingFlags } from '../../src/settings/resolve.ts';
-import type { StoredKey } from '../../src/settings/table.ts';
+import { requiredValue, resolveSettings, resolveWithoutApiKey, type SettingFlags } from '../../src/settings/resolve.ts';
+import type { StoredSettingName } from '../../src/settings/table.ts';
 import { createLeapingClock } from '../helpers/leaping-clock.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
@@ -41,7 +41,7 @@ const sources = {
     ['RUNCTL_IDEMPOTENCY_KEYS', 'ignored', 'RUNCTL_IDEMPOTENCY_KEYS'],
     ['profile', 'honored', 'profile "default" in'],
   ],
-} as const satisfies Record<Exclude<StoredKey, 'apiKeyCommand'>, readonly Source[]>;
+} as const satisfies Record<Exclude<StoredSettingName, 'apiKeyCommand'>, readonly Source[]>;
 
 type Key = keyof typeof sources;
 type Source = readonly [from: string, value: string, name: string];
@@ -116,9 +116,9 @@ describe('a setting', () => {
   test('stops only the commands that need it if it is wrong', async () => {
     const env = { RUNCTL_PROJECT: 'x', RUNCTL_BASE_URL: 'https://a.example', RUNCTL_API_KEY_FILE: '/nowhere/key' };
     const settings = await resolve({ env });
-    expect(need('baseUrl', settings)).toBe('https://a.example');
-    expect(() => need('project', settings)).toThrow('RUNCTL_PROJECT');
-    expect(() => need('apiKey', settings)).toThrow(/\/nowhere\/key .*RUNCTL_API_KEY_FILE/);
+    expect(requiredValue('baseUrl', settings)).toBe('https://a.example');
+    expect(() => requiredValue('project', settings)).toThrow('RUNCTL_PROJECT');
+    expect(() => requiredValue('apiKey', settings)).toThrow(/\/nowhere\/key .*RUNCTL_API_KEY_FILE/);
   });
 
   test.each([
@@ -129,7 +129,7 @@ describe('a setting', () => {
     const settings = await resolve({});
     for (const way of ways) {
       const facts = expect.objectContaining({ hint: expect.stringContaining(way) });
-      expect(() => need(key, settings)).toThrow(expect.objectContaining({ exitCode: 2, facts }));
+      expect(() => requiredValue(key, settings)).toThrow(expect.objectContaining({ exitCode: 2, facts }));
     }
   });
 
@@ -204,8 +204,8 @@ describe('the API key of a profile', () => {
     [`${here}/gate`, `${here}/gate//`],
     ['http://localhost:8080/v0', 'http://localhost:8080'],
   ])('stored with %s is sent to %s', async (baseUrl, inForce) => {
-    expect(need('apiKey', await resolveWith({ baseUrl }, {}))).toBe('test-key-123');
-    expect(need('apiKey', await resolveWith({ baseUrl }, { baseUrl: inForce }))).toBe('test-key-123');
+    expect(requiredValue('apiKey', await resolveWith({ baseUrl }, {}))).toBe('test-key-123');
+    expect(requiredValue('apiKey', await resolveWith({ baseUrl }, { baseUrl: inForce }))).toBe('test-key-123');
   });
 
   test.each([
@@ -227,7 +227,7 @@ describe('the API key of a profile', () => {
         expect(problem?.message).toContain(name);
       }
       for (const way of ['--api-key-file', 'RUNCTL_API_KEY', '--profile']) expect(problem?.facts.hint).toContain(way);
-      expect(() => need('apiKey', settings)).toThrow(problem);
+      expect(() => requiredValue('apiKey', settings)).toThrow(problem);
     }
   });
 
@@ -242,7 +242,7 @@ describe('the API key of a profile', () => {
 
   test('does not matter for any base URL if another API key is used', async () => {
     const env = { RUNCTL_API_KEY: 'key-of-variable', RUNCTL_BASE_URL: there };
-    expect(need('apiKey', await resolveWith({ baseUrl: here }, {}, env))).toBe('key-of-variable');
+    expect(requiredValue('apiKey', await resolveWith({ baseUrl: here }, {}, env))).toBe('key-of-variable');
   });
 
   test.each([
@@ -298,7 +298,7 @@ describe('the API key', () => {
     const path = join(temporaryFolder(), 'key');
     make(path);
     const settings = await resolveSettings({ apiKeyFile: path }, createMemory());
-    expect(() => need('apiKey', settings)).toThrow(why);
+    expect(() => requiredValue('apiKey', settings)).toThrow(why);
   });
 
   test('is read from a pipe as soon as it is written, and not waited for after 30 s', async () => {
@@ -306,13 +306,13 @@ describe('the API key', () => {
     execFileSync('mkfifo', [path]);
     const clock = createLeapingClock();
     const silent = await resolveSettings({ apiKeyFile: path }, { ...createMemory(), clock });
-    expect(() => need('apiKey', silent)).toThrow('pipe');
+    expect(() => requiredValue('apiKey', silent)).toThrow('pipe');
     expect(clock.sleptMs()).toBe(30_000);
     // Nobody reads it any more, so what is written later is not lost.
     await vi.waitFor(() => expect(() => openSync(path, constants.O_WRONLY | constants.O_NONBLOCK)).toThrow('ENXIO'));
     const resolving = resolveSettings({ apiKeyFile: path }, { ...createMemory(), clock: systemClock });
     await writeFile(path, 'test-key-123\n');
-    expect(need('apiKey', await resolving)).toBe('test-key-123');
+    expect(requiredValue('apiKey', await resolving)).toBe('test-key-123');
     // Nobody writes it a second time, so a refusal doesn't wait for that.
     expect((await resolving).apiKey.reread).toBeUndefined();
   });

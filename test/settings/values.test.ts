@@ -2,12 +2,12 @@ import { validateHeaderValue } from 'node:http';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { accountOf, maskApiKey } from '../../src/settings/api-key.ts';
-import { parseSetting, type StoredKey } from '../../src/settings/table.ts';
+import { parseSetting, type StoredSettingName } from '../../src/settings/table.ts';
 import { anyCharacter } from '../helpers/any-character.ts';
 
 /** What is wrong with a text for a setting, which is said without a part of it that may be secret. */
-function flawOf(key: StoredKey, text: string, source = 'RUNCTL_X'): string | undefined {
-  const { problem } = parseSetting<StoredKey>(key, text, source);
+function flawOf(key: StoredSettingName, text: string, source = 'RUNCTL_X'): string | undefined {
+  const { problem } = parseSetting<StoredSettingName>(key, text, source);
   if (problem) {
     expect(problem).toMatchObject({ exitCode: 2, message: expect.stringContaining(source) });
     expect(JSON.stringify(problem)).not.toContain('hunter2');
@@ -166,17 +166,17 @@ test.each(["TOKEN=1 pass 'show runctl'", "'/opt/my tools/key'"])('%s may be an A
   expect(parseSetting('apiKeyCommand', text, 'x')).toMatchObject({ value: text });
 });
 
-test.each<[StoredKey, string, value: unknown, text?: string]>([
+test.each<[StoredSettingName, string, value: unknown, text?: string]>([
   ['apiKeyCommand', 'pass show runctl', 'pass show runctl'],
   ['project', 'AAAAAAAA-0000-4000-8000-000000000000', 'aaaaaaaa-0000-4000-8000-000000000000'],
   ['requestTimeout', '100ms', 100, '100ms'],
   ['requestTimeout', '10m', 600_000, '10m'],
   ['idempotencyKeys', 'Ignored', 'ignored'],
 ])('as %s, %s is read as %s', (key, given, value, text = String(value)) => {
-  expect(parseSetting<StoredKey>(key, given, 'x')).toMatchObject({ value, text, source: 'x' });
+  expect(parseSetting<StoredSettingName>(key, given, 'x')).toMatchObject({ value, text, source: 'x' });
 });
 
-test.each<[StoredKey, string, why: string]>([
+test.each<[StoredSettingName, string, why: string]>([
   ['apiKeyCommand', ' ', 'empty'],
   ['apiKeyCommand', 'a\nb', 'line break'],
   ['project', 'nightly', 'UUID'],

@@ -67,7 +67,7 @@ export interface AgentStatus extends RunSnapshot {
  * `AutomationExecution` in docs/service.openapi.json. Undefined without a status or an id, as no
  * run is meant.
  */
-export function readStatus(document: JsonObject): AgentStatus | undefined {
+export function parseStatus(document: JsonObject): AgentStatus | undefined {
   const { success, output } = v.safeParse(execution, document);
   if (!success || output.executionId === undefined) return undefined;
   const { executionId } = output;
@@ -75,15 +75,15 @@ export function readStatus(document: JsonObject): AgentStatus | undefined {
 }
 
 /** The run in the response to a trigger. Without a status, it is RUNNING. */
-export function readStarted(document: JsonObject): RunSnapshot | undefined {
-  const run = readStatus(document) ?? readStatus({ ...document, status: 'RUNNING' });
+export function parseStarted(document: JsonObject): RunSnapshot | undefined {
+  const run = parseStatus(document) ?? parseStatus({ ...document, status: 'RUNNING' });
   if (!run) return undefined;
   const { executionId, status } = run;
   return { ...run, document: { executionId, status, ...document } };
 }
 
 /** `AutomationResult` in docs/service.openapi.json. Undefined without a status. */
-export function readResult(
+export function parseResult(
   document: JsonObject,
 ): (RunResult & { executionId?: string }) | undefined {
   const { success, output } = v.safeParse(result, document);

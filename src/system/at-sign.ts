@@ -3,7 +3,7 @@
  * one of the characters that end a host, and the URL parser takes the user name for the host. No
  * part of such a URL may be shown or resolved.
  */
-export function hasLateAt(url: string): boolean {
+export function hasAtSignAfterHost(url: string): boolean {
   const withoutScheme = url.replace(/^[a-z][a-z\d+.-]*:\/\//i, '');
   return /[/?#\\].*@/s.test(withoutScheme);
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readResult, readStatus } from '../../src/service/read-document.ts';
+import { parseResult, parseStatus } from '../../src/service/parse-document.ts';
 import { isJsonObject, parseJson } from '../../src/system/json.ts';
 
 const executionId = '6f1c9f5e-3a53-4c1b-9f0a-0d6f2c1f8a11';
@@ -20,14 +20,14 @@ describe('an execution object', () => {
       mood: 'good',
     };
     const { mood: _, ...known } = document;
-    expect(readStatus(document)).toEqual({ ...known, isFinal: true, document });
+    expect(parseStatus(document)).toEqual({ ...known, isFinal: true, document });
   });
 
   test.each([{}, { error: 'x' }, ...[null, 3, '', ' ', ['RUNNING']].map((status) => ({ status }))])(
     'is not read without a status: %j',
     (document) => {
-      expect(readStatus(document)).toBeUndefined();
-      expect(readResult(document)).toBeUndefined();
+      expect(parseStatus(document)).toBeUndefined();
+      expect(parseResult(document)).toBeUndefined();
     },
   );
 
@@ -45,19 +45,19 @@ describe('an execution object', () => {
     ['creditsCharged', Number.POSITIVE_INFINITY],
     ['title', 5],
   ])('is read without its field %s if that is %j', (field, value) => {
-    const read = readStatus({ executionId, status: 'RUNNING', [field]: value });
+    const read = parseStatus({ executionId, status: 'RUNNING', [field]: value });
     expect(read).toMatchObject({ status: 'RUNNING', isFinal: false, document: { [field]: value } });
     expect(read?.[field as 'title']).toBeUndefined();
   });
 
   test.each(['nightly', ''])('is not read with the id %j', (odd) => {
-    expect(readStatus({ executionId: odd, status: 'RUNNING' })).toBeUndefined();
+    expect(parseStatus({ executionId: odd, status: 'RUNNING' })).toBeUndefined();
   });
 
   test('has the same numbers whatever else is in the document', () => {
     for (const rest of ['', ',"x":"3e"', ',"x":12345678901234567890']) {
       const document = parseJson(`{"executionId":"${executionId}","status":"COMPLETED","creditsCharged":12.50${rest}}`);
-      expect(isJsonObject(document) && readStatus(document)?.creditsCharged).toBe(12.5);
+      expect(isJsonObject(document) && parseStatus(document)?.creditsCharged).toBe(12.5);
     }
   });
 
@@ -65,7 +65,7 @@ describe('an execution object', () => {
     const fields = ['startedAt', 'completedAt', 'createdAt', 'creditsCharged', 'title', 'message'];
     for (const field of fields) {
       for (const value of odd)
-        expect(readStatus({ executionId, status: 'RUNNING', [field]: value })?.status).toBe('RUNNING');
+        expect(parseStatus({ executionId, status: 'RUNNING', [field]: value })?.status).toBe('RUNNING');
     }
   });
 });
@@ -74,7 +74,7 @@ test.each(['0001-01-01T00:00:00Z', '1970-01-01T00:00:00.000Z', '1969-12-31T19:00
   'a queued run, whose times the service writes as %s, has not finished',
   (none) => {
     const queued = { executionId, status: 'QUEUED', startedAt: none, completedAt: none };
-    expect(readStatus(queued)?.isFinal).toBe(false);
+    expect(parseStatus(queued)?.isFinal).toBe(false);
   },
 );
 
@@ -87,9 +87,9 @@ test.each([
   ['2026-11-21T09:00:00-0800', '2026-11-21T09:00:00-0800'],
 ])('the time %s is read as %s, in every time zone', (written, read) => {
   for (const field of ['startedAt', 'completedAt', 'createdAt'] as const) {
-    expect(readStatus({ executionId, status: 'RUNNING', [field]: written })?.[field]).toBe(read);
+    expect(parseStatus({ executionId, status: 'RUNNING', [field]: written })?.[field]).toBe(read);
   }
-  expect(readResult({ status: 'COMPLETED', completedAt: written })?.completedAt).toBe(read);
+  expect(parseResult({ status: 'COMPLETED', completedAt: written })?.completedAt).toBe(read);
 });
 
 describe('a result object', () => {
@@ -102,12 +102,12 @@ describe('a result object', () => {
     [['a', 1], '[\n  "a",\n  1\n]'],
     [{ rows: [] }, '{\n  "rows": []\n}'],
   ])('with the output %j has the text %j', (output, text) => {
-    expect(readResult({ status: 'COMPLETED', output })?.output).toBe(text);
+    expect(parseResult({ status: 'COMPLETED', output })?.output).toBe(text);
   });
 
   test('keeps every digit of an output that is a number', () => {
     const document = parseJson('{"status":"COMPLETED","output":{"id":12345678901234567890}}');
-    expect(isJsonObject(document) && readResult(document)?.output).toContain('12345678901234567890');
+    expect(isJsonObject(document) && parseResult(document)?.output).toContain('12345678901234567890');
   });
 
   test('is read whole', () => {
@@ -119,7 +119,7 @@ describe('a result object', () => {
       error: { type: 'step_failed', message: 'Step 2' },
       completedAt: '2026-11-21T09:00:20Z',
     };
-    expect(readResult(document)).toEqual({ ...document, isFinal: true, document });
+    expect(parseResult(document)).toEqual({ ...document, isFinal: true, document });
   });
 
   test.each([
@@ -129,17 +129,17 @@ describe('a result object', () => {
     [{ type: 5, message: 'm' }, { message: 'm' }],
     [5, undefined],
   ])('with the error %j has the error %j', (error, expected) => {
-    expect(readResult({ status: 'FAILED', error })?.error).toEqual(expected);
+    expect(parseResult({ status: 'FAILED', error })?.error).toEqual(expected);
   });
 
   test('has only counts that are whole numbers', () => {
     const summary = { stepCount: 2.5, succeededSteps: -1, failedSteps: '3', skippedSteps: 4 };
-    expect(readResult({ status: 'FAILED', summary })?.summary).toEqual({ skippedSteps: 4 });
+    expect(parseResult({ status: 'FAILED', summary })?.summary).toEqual({ skippedSteps: 4 });
   });
 
   test('survives any value in any field', () => {
     for (const field of ['executionId', 'output', 'summary', 'error', 'completedAt']) {
-      for (const value of odd) expect(readResult({ status: 'RUNNING', [field]: value })?.status).toBe('RUNNING');
+      for (const value of odd) expect(parseResult({ status: 'RUNNING', [field]: value })?.status).toBe('RUNNING');
     }
   });
 });
@@ -150,11 +150,11 @@ test('any document is read without an error, and a document with a status has on
   const document = fc.oneof(fc.object(), fc.dictionary(fc.oneof(name, fc.string()), fc.jsonValue()));
   fc.assert(
     fc.property(document, (value) => {
-      readStatus(value as Record<string, unknown>);
-      readResult(value as Record<string, unknown>);
+      parseStatus(value as Record<string, unknown>);
+      parseResult(value as Record<string, unknown>);
       const running = { ...value, executionId, status: 'RUNNING' };
-      expect(readStatus(running)?.document).toBe(running);
-      expect(readResult(running)?.document).toBe(running);
+      expect(parseStatus(running)?.document).toBe(running);
+      expect(parseResult(running)?.document).toBe(running);
     }),
   );
 });

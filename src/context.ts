@@ -11,7 +11,7 @@ export interface Sink {
   /** The current width in columns, or 80 if the width isn't known. */
   columns(): number;
   readonly colors: boolean;
-  /** Aborts with the reason `SIGPIPE` when the reader closes the pipe (`| head`) */
+  /** Aborts with the reason `SIGPIPE` when the reader closes the pipe (`| head`). */
   readonly closed: AbortSignal;
   /** Why output was lost, such as a full disk; a closed pipe isn't a loss. */
   lost(): Error | undefined;
@@ -20,7 +20,7 @@ export interface Sink {
 export type Input = NodeJS.ReadableStream & { isTTY?: boolean; setRawMode?(raw: boolean): unknown };
 export type Terminal = NodeJS.WritableStream & { readonly columns: number; readonly rows: number };
 
-/** The outside world. Only `process.ts` touches `process`. */
+/** The outside world. Only `process.ts` makes one, and touches `process`. */
 export interface ProcessContext {
   /** Standard input, which the first call opens. */
   stdin(): Input;
@@ -47,7 +47,10 @@ export interface ProcessContext {
   resumptions(): number;
 }
 
-/** The outside world, and how runctl was called. Only `cli/run-cli.ts` makes one. */
+/**
+ * The outside world, and how runctl was called. Every function that takes a `context` takes this
+ * one. Only `cli/run-cli.ts` makes it.
+ */
 export interface CommandContext extends ProcessContext {
   /** The names of the command, such as `config list`. Null before the command line is read. */
   command: string | null;

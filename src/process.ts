@@ -54,7 +54,7 @@ export async function runProcess(): Promise<void> {
   const eraseDrawing = () => {
     if (stderr.isTTY && process.env.TERM !== 'dumb' && isInteractive()) stderr.write(eraseBelow);
   };
-  const context: ProcessContext = {
+  const processContext: ProcessContext = {
     stdin: () => process.stdin,
     stdout,
     stderr,
@@ -73,8 +73,8 @@ export async function runProcess(): Promise<void> {
   crash.catch(eraseDrawing);
   const code =
     argv[0] === '__complete'
-      ? await Promise.race([complete(argv.slice(1), context), crash]).catch(() => bugCode)
-      : await runCli(argv, program, context, [crash]);
+      ? await Promise.race([complete(argv.slice(1), processContext), crash]).catch(() => bugCode)
+      : await runCli(argv, program, processContext, crash);
   hasEnded = true;
   exitAfterOutput(code, stdout, stderr);
 }

@@ -1,6 +1,6 @@
 import type { Command, CommandUnknownOpts, Option, OptionValues } from 'commander';
 import type { Arguments } from '../connection/arguments.ts';
-import type { CommandContext, ProcessContext } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import type { CommandResult } from '../output/command-result.ts';
 import type { NameFlaw } from '../run/automation-name.ts';
 import type { SharedFlags } from './options.ts';
@@ -17,10 +17,15 @@ export interface Details<Args extends unknown[] = unknown[], Options = SharedFla
    * default.
    */
   triggersRuns?: boolean;
+  /**
+   * There is no warning of unknown `RUNCTL_` variables, because the command uses none or reports
+   * them itself. False by default.
+   */
+  ignoresUnknownVariables?: boolean;
   /** Why a text isn't taken for an argument. */
   flawOf?(text: string, among: Arguments): NameFlaw | undefined;
   /** A hint for a missing required argument; undefined if only the help can tell. */
-  whenMissing?(context: ProcessContext): string | undefined;
+  whenMissing?(context: CommandContext): string | undefined;
   /** A hint for one argument too many. */
   whenExcess?: string;
   /**
@@ -46,7 +51,7 @@ export function define<Args extends unknown[], Own extends OptionValues>(
   ofCommand: Details<Args, Own & SharedFlags>,
 ): Command<Args, Own> {
   details.set(command, ofCommand as unknown as Details);
-  // runCli runs it, once it has made an invocation of what commander has read.
+  // `runCli` runs it, once it has made a context of what commander has read.
   return ofCommand.run ? command.action(() => {}) : command;
 }
 

@@ -15,7 +15,7 @@ import {
   exitNameOfSignal,
 } from '../run/exit-codes.ts';
 import { endedBySignal } from '../run/exit-of.ts';
-import type { TriggerInfo } from '../run/outcome.ts';
+import type { Outcome, TriggerInfo } from '../run/outcome.ts';
 import { isRunPossible, Problem } from '../run/problem.ts';
 import { shellWord } from '../run/quote.ts';
 import { unknownVariables } from '../settings/unknown-variables.ts';
@@ -29,86 +29,89 @@ import { namedCommand } from './read-words.ts';
 import { withConnectionFlags } from './suggested-command.ts';
 
 /**
- * Runs one command line and returns the exit code. Never rejects; a promise in `crash` rejects with
+ * Runs one command line and returns the exit code. Never rejects. The promise `crash` rejects with
  * an uncaught error.
  */
 export async function runCli(
   words: readonly string[],
   program: CommandUnknownOpts,
   outer: ProcessContext,
-  crash: readonly Promise<never>[] = [],
+  crash?: Promise<never>,
 ): Promise<number> {
-  const context = guardFromRunner(outer);
-  context.secrets.protect((context.env.RUNCTL_API_KEY ?? '').trim());
+  const processContext = guardFromRunner(outer);
+  const { env, secrets, stdout, stderr } = processContext;
+  secrets.protect((env.RUNCTL_API_KEY ?? '').trim());
   // A `--` before the command has no meaning.
   const argv = words[0] === '--' ? words.slice(1) : words;
-  let call = unparsedCall(argv, program, context);
+  // Grows as more is known. A problem is printed with what is known when it is thrown.
+  let known = knownBeforeParsing(argv, program, processContext);
   try {
-    await loadColors(context.stdout, context.stderr);
+    await loadColors(stdout, stderr);
     if (argv.length === 0) {
-      const overview = await detailsOf(program).whenBare?.(call.invocation);
-      if (overview !== undefined) return end(overview, {}, call.invocation);
+      const overview = await detailsOf(program).whenBare?.(known.context);
+      if (overview !== undefined) return printAndGetExitCode(overview, {}, known.context);
     }
-    const parsed = parse(argv, program, context.stdout, (command) =>
-      detailsOf(command).whenMissing?.(context),
+    const parsed = parse(argv, program, stdout, (command) =>
+      detailsOf(command).whenMissing?.(known.context),
     );
     if (!parsed) return 0;
     const { command, path, args, options } = parsed;
-    checkNames(parsed, (word) => isLikelyCommand(word, program, call.invocation));
-    const invocation = invocationOf(options, {
-      ...call.invocation,
+    const { ignoresUnknownVariables, run } = detailsOf(command);
+    checkNames(parsed, (word) => isLikelyCommand(word, program, known.context));
+    const context = contextWithReporter(options, {
+      ...known.context,
       command: path,
       withFlags: withConnectionFlags(options),
       typed: typedValuesOf(parsed),
     });
-    call = { ...call, command, invocation };
-    // `doctor` reports these warnings as findings.
-    if (!/^(help|version|completion|doctor)$/.test(path)) warnOfVariables(invocation);
+    known = { ...known, command, context };
+    if (!ignoresUnknownVariables) warnOfVariables(context);
     await checkFields(options.field, path);
-    call = { ...call, output: options };
-    const running = detailsOf(command).run?.(args, options, invocation) ?? 0;
-    return end(await Promise.race([running, ...crash]), options, invocation);
+    known = { ...known, output: options };
+    const finished = run?.(args, options, context) ?? 0;
+    const result = await (crash ? Promise.race([finished, crash]) : finished);
+    return printAndGetExitCode(result, options, context);
   } catch (error) {
     // An API key may have been typed in the place of another argument, so it is hidden before the
     // message is printed.
-    for (const word of misplacedApiKeys(argv)) context.secrets.protect(word);
-    return endWithProblem(error, call);
+    for (const word of misplacedApiKeys(argv)) secrets.protect(word);
+    return endWithProblem(error, known);
   }
 }
 
 /** A command line, as far as it is known. Its problem is printed as these options ask for. */
-interface Call {
+interface KnownCommandLine {
   command: CommandUnknownOpts | undefined;
   output: OutputOptions;
-  invocation: CommandContext;
+  context: CommandContext;
 }
 
 /**
  * What is known of a command line before it is parsed, or if it can't be. `--json` is searched for
  * as a word, up to the next `--`.
  */
-function unparsedCall(
+function knownBeforeParsing(
   argv: readonly string[],
   program: CommandUnknownOpts,
-  context: ProcessContext,
-): Call {
+  processContext: ProcessContext,
+): KnownCommandLine {
   const ownEnd = argv.indexOf('--', 1);
   const ownWords = ownEnd < 0 ? argv : argv.slice(0, ownEnd);
   const command = namedCommand(ownWords, program);
   const output = { json: ownWords.includes('--json') };
-  const invocation = invocationOf(output, {
-    ...context,
+  const context = contextWithReporter(output, {
+    ...processContext,
     command: command ? commandPathOf(command) : null,
     commandLine: ['runctl', ...argv.map(shellWord)].join(' '),
     typed: [],
     withFlags: (line) => line,
   });
-  return { command, output, invocation };
+  return { command, output, context };
 }
 
 /** Was this word probably meant to be a command, and not an automation of that name? */
-const isLikelyCommand = (word: string, program: CommandUnknownOpts, invocation: CommandContext) =>
-  findCommand(program, word) !== undefined && !isAutomation(word, invocation);
+const isLikelyCommand = (word: string, program: CommandUnknownOpts, context: CommandContext) =>
+  findCommand(program, word) !== undefined && !isAutomation(word, context);
 
 /** Arguments and values of flags, except the shell command of a hook. */
 function typedValuesOf({ args, options }: ParsedCommand): unknown[] {
@@ -122,17 +125,17 @@ function warnOfVariables(context: CommandContext): void {
   if (names.length > 0) printSentence(`runctl: unknown ${word} ${names.join(', ')}`, context);
 }
 
-/** Makes an invocation with the reporter that these options ask for. */
-function invocationOf(
+/** Makes a context with the reporter that these options ask for. */
+function contextWithReporter(
   output: OutputOptions,
-  called: Omit<CommandContext, 'reporter' | 'warnings'> & Partial<CommandContext>,
+  facts: Omit<CommandContext, 'reporter' | 'warnings'> & Partial<CommandContext>,
 ): CommandContext {
-  const invocation = { warnings: [], ...called, reporter: silentReporter };
-  return { ...invocation, reporter: createReporter(output, invocation) };
+  const context = { warnings: [], ...facts, reporter: silentReporter };
+  return { ...context, reporter: createReporter(output, context) };
 }
 
 /** Prints the result of a command, and returns the exit code. */
-function end(
+function printAndGetExitCode(
   result: CommandResult | number,
   output: OutputOptions,
   context: CommandContext,
@@ -174,11 +177,12 @@ function exitCodeNow(result: CommandResult, { signal, stdout }: CommandContext):
 }
 
 /** Prints the problem, and returns its exit code. */
-function endWithProblem(error: unknown, { command, output, invocation }: Call): number {
+function endWithProblem(error: unknown, { command, output, context }: KnownCommandLine): number {
   const problem = error instanceof Problem ? error : bugProblem(error);
   const triggersRuns = command && detailsOf(command).triggersRuns;
   const triggerInfo = triggersRuns ? triggerInfoOfProblem(problem) : undefined;
-  return end({ outcomes: [{ kind: 'problem', problem, triggerInfo }] }, output, invocation);
+  const outcome: Outcome = { kind: 'problem', problem, triggerInfo };
+  return printAndGetExitCode({ outcomes: [outcome] }, output, context);
 }
 
 /** The `trigger` field for a command that failed before it sent a trigger. */

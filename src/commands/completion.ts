@@ -60,6 +60,7 @@ const command = new Command('completion')
   .addArgument(new Argument('<shell>', 'bash, zsh or fish').choices(shells));
 
 export const completion = define(command, {
+  ignoresUnknownVariables: true,
   examples: [
     ['eval "$(runctl completion bash)"', 'in ~/.bashrc'],
     ['source <(runctl completion zsh)', 'in ~/.zshrc, after autoload -U compinit; compinit'],

@@ -35,6 +35,7 @@ const command = new Command('doctor')
   .option('--yes', 'with --try-key: start the runs without asking');
 
 export const doctor = define(command, {
+  ignoresUnknownVariables: true,
   examples: [
     ['runctl doctor', 'find problems, and what to type next'],
     ['runctl doctor --json', 'print it as JSON for a bug report (without the API key)'],

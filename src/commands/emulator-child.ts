@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ProcessContext } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import { scenarios } from '../emulator/scenarios.ts';
 import { usageProblem } from '../run/problem.ts';
 import { onAbort } from '../system/clock.ts';
@@ -17,7 +17,7 @@ const notFound = 127;
 export async function runChild(
   [file = '', ...args]: readonly string[],
   settings: Record<string, string>,
-  { env, signal, stderr }: ProcessContext,
+  { env, signal, stderr }: CommandContext,
 ): Promise<number> {
   if (file === '') throw usageProblem('the command is empty', 'give the command after `--`');
   const stateFolder = await makeStateFolder();

@@ -20,6 +20,7 @@ const command = new Command('help')
 
 /** The parser answers `help` and `help <command>` itself, as `--help` and `<command> --help`. */
 export const help = define(command, {
+  ignoresUnknownVariables: true,
   examples: [
     ['runctl help flags', 'the flags that every command takes'],
     ['runctl help settings', 'every setting and how to set it'],

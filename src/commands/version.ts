@@ -9,6 +9,7 @@ import { infoOutcome } from '../run/outcome.ts';
 const versions = { runctl, node: ofNode.node, platform: `${platform}-${arch}`, undici };
 
 export const versionCommand = define(new Command('version').description('show the version'), {
+  ignoresUnknownVariables: true,
   run: async () => ({
     outcomes: [infoOutcome({ version: versions })],
     forPeople: { raw: versions.runctl },

@@ -18,15 +18,15 @@ export interface ApiKeys {
    * Reads the API key again after the service has refused one. It is read at most every 30 seconds,
    * because a command that prints it may be slow.
    */
-  reloadAfter(refused: Fault): Promise<ApiKeyReload>;
+  reloadApiKey(refused: Fault): Promise<ApiKeyReload>;
   /**
    * From now on, sends this idempotency key with the current API key. That is safe, because no
    * request with the idempotency key is in doubt.
    */
-  forget(idempotencyKey: string): void;
+  releaseApiKey(idempotencyKey: string): void;
 }
 
-const betweenReadingsMs = 30_000;
+const betweenReloadsMs = 30_000;
 
 /**
  * Throws a usage problem if no API key is set, or if it is part of what is sent or recorded. Runs a
@@ -46,30 +46,32 @@ export function createApiKeys({ apiKey, ...settings }: Settings, context: Comman
    * nothing about the current one.
    */
   let version = 1;
-  let reading: { atMs: number; result: Promise<ApiKeyReload> } | undefined;
+  let lastReload: { atMs: number; result: Promise<ApiKeyReload> } | undefined;
 
-  function inForce(): Promise<ApiKey> {
+  function currentApiKey(): Promise<ApiKey> {
     current ??= readFirst().then((value) => ({ value, version }));
     return current;
   }
 
   return {
     apiKeyFor(idempotencyKey) {
-      if (idempotencyKey === undefined) return inForce();
-      const own = ofTriggers.get(idempotencyKey) ?? inForce();
+      if (idempotencyKey === undefined) return currentApiKey();
+      const own = ofTriggers.get(idempotencyKey) ?? currentApiKey();
       ofTriggers.set(idempotencyKey, own);
       return own;
     },
-    async reloadAfter({ apiKeyVersion = version }) {
+    async reloadApiKey({ apiKeyVersion = version }) {
       if (apiKeyVersion < version) return { kind: 'changed' };
       const nowMs = clock.elapsedMs();
-      if (!reading || nowMs - reading.atMs >= betweenReadingsMs)
-        reading = { atMs: nowMs, result: replace() };
-      const result = await reading.result;
+      if (!lastReload || nowMs - lastReload.atMs >= betweenReloadsMs)
+        lastReload = { atMs: nowMs, result: reload() };
+      const result = await lastReload.result;
+      // The API key may have been read again in the meantime.
       if (apiKeyVersion < version) return { kind: 'changed' };
+      // That reading brought the API key that was refused now.
       return result.kind === 'changed' ? { kind: 'same' } : result;
     },
-    forget(idempotencyKey) {
+    releaseApiKey(idempotencyKey) {
       ofTriggers.delete(idempotencyKey);
     },
   };
@@ -78,10 +80,10 @@ export function createApiKeys({ apiKey, ...settings }: Settings, context: Comman
    * While the API key is read, other requests use the old one. If it is refused, they wait for the
    * result of this reading.
    */
-  async function replace(): Promise<ApiKeyReload> {
+  async function reload(): Promise<ApiKeyReload> {
     try {
       const value = await readAgain();
-      if (value === undefined || value === (await inForce()).value) return { kind: 'same' };
+      if (value === undefined || value === (await currentApiKey()).value) return { kind: 'same' };
       version += 1;
       current = Promise.resolve({ value, version });
       return { kind: 'changed' };
@@ -94,16 +96,16 @@ export function createApiKeys({ apiKey, ...settings }: Settings, context: Comman
     return given ?? runCommand();
   }
 
-  async function runCommand(): Promise<string> {
-    const printed = await runApiKeyCommand(command ?? '', source, context);
-    refuseApiKeyIn(sentOrRecorded, context);
-    return printed;
-  }
-
   /** Undefined if there is nothing to read, such as for an API key in the environment. */
   async function readAgain(): Promise<string | undefined> {
     if (command !== undefined) return runCommand();
     const read = await reread?.();
     return read && optionalValue(read);
+  }
+
+  async function runCommand(): Promise<string> {
+    const printed = await runApiKeyCommand(command ?? '', source, context);
+    refuseApiKeyIn(sentOrRecorded, context);
+    return printed;
   }
 }

@@ -68,7 +68,7 @@ export async function openHttp(
   const { createTransport } = await import('../service/transport.ts');
   // Little's law, for responses that take up to a second.
   const connections = Math.min(maxConnections, Math.max(4, Math.ceil(rate * 1.3)));
-  const wire = createTransport({
+  const plainTransport = createTransport({
     origin,
     proxy,
     connections,
@@ -79,7 +79,9 @@ export async function openHttp(
     ? (line: string) => stderr.write(`debug: ${sanitizeLine(line)}\n`)
     : undefined;
   const http: HttpOptions = {
-    transport: write ? createDebugTransport(wire, { origin, nowMs: clock.elapsedMs, write }) : wire,
+    transport: write
+      ? createDebugTransport(plainTransport, { origin, nowMs: clock.elapsedMs, write })
+      : plainTransport,
     baseUrl,
     proxy,
     hasExtraAuthorities: Boolean(env.NODE_EXTRA_CA_CERTS),
@@ -93,6 +95,7 @@ export async function openHttp(
   return { http, apiKeys, connections, debug: write };
 }
 
+/** The same as `connect`, for a command that has resolved the settings itself. */
 export async function connectWith(
   settings: Settings,
   options: ConnectOptions,
@@ -103,9 +106,8 @@ export async function connectWith(
   const { baseUrl, requestTimeoutMs } = http;
   const { clock, random, signal, reporter } = context;
   const journal = journalOf(context, { quiet: options.quiet, ...journalNeed });
-  // A failed read must not stop a watch, because a state folder may be unavailable for a
-  // while.
-  const lasting = journalNeed.needed ? journalOf(context, { quiet: true }) : journal;
+  // With `needed`, reading throws, and a duration isn't worth the end of a watch.
+  const journalForDurations = journalNeed.needed ? journalOf(context, { quiet: true }) : journal;
   const { createHttpService } = await import('../service/http-service.ts');
   const ignoresKeys = optionalValue(settings.idempotencyKeys) === 'ignored';
   return {
@@ -118,11 +120,11 @@ export async function connectWith(
     async readApiKey() {
       await apiKeys.apiKeyFor();
     },
-    reloadApiKey: apiKeys.reloadAfter,
-    releaseApiKey: apiKeys.forget,
+    reloadApiKey: apiKeys.reloadApiKey,
+    releaseApiKey: apiKeys.releaseApiKey,
     ignoresKeys,
     processes: createProcesses({ ignoresKeys }),
-    usualDuration: (target) => usualOf(lasting.pastDurationsMs({ baseUrl, target })),
+    usualDuration: (target) => usualOf(journalForDurations.pastDurationsMs({ baseUrl, target })),
     hintContext: hintContextOf({ journal, baseUrl, context }),
     limiter: createRateLimiter(options.rate ?? defaults.rate, clock, { connections }),
     session: createWatchSession(options.timeout || Number.POSITIVE_INFINITY, clock),

@@ -10,8 +10,8 @@ import { automationsIn } from './known-automations.ts';
 import { hasJournal } from './open-journal.ts';
 
 /**
- * Everything that starting and watching runs need: the invocation, the service and the journal of
- * this machine.
+ * Everything that starting and watching runs need: the context of the command, the service and
+ * the journal of this machine.
  */
 export interface Connection extends Ports {
   context: CommandContext;

@@ -1,4 +1,4 @@
-import type { CommandContext, ProcessContext } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import type { NamedAutomation } from '../journal/entry-filter.ts';
 import { pathOf } from '../journal/records.ts';
 import { runHandleOf } from '../journal/run-handle.ts';
@@ -189,7 +189,7 @@ function warnOfOtherRun(
 const lostTrigger = ({ target }: UnresolvedTrigger) =>
   `the last trigger of ${quotedName(target)} has no recorded response and may have started a run`;
 
-const hintForRun = (trigger: UnresolvedTrigger, { clock }: ProcessContext) =>
+const hintForRun = (trigger: UnresolvedTrigger, { clock }: CommandContext) =>
   isOpen(trigger, clock.nowMs())
     ? `resolve it with ${recoverCommandFor(trigger)}`
     : `it is too old to be sent again, so look in the service for a run that began at ${localTime(trigger.at)}`;

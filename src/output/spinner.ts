@@ -1,5 +1,5 @@
 import ora from 'ora';
-import type { ProcessContext } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import { eraseBelow } from './theme.ts';
 import { widthOf } from './width.ts';
 
@@ -14,7 +14,7 @@ const redrawMs = 1000;
  * first one is two columns shorter because it begins with the spinner. It is neither drawn nor
  * erased in the background, where the terminal belongs to the shell.
  */
-export function createSpinner(text: () => string, context: ProcessContext) {
+export function createSpinner(text: () => string, context: CommandContext) {
   const { stderr, unicode } = context;
   const terminal = context.terminal();
   // ora makes the frames, but doesn't write them: its own timer draws twelve a second, and it

@@ -71,7 +71,7 @@ export function createTheme({ colors, unicode, withFlags = plain }: ThemeOptions
   return { ok, bad, warn, busy, dim, strong, command, symbols: unicode ? symbols : ascii };
 }
 
-/** The theme of a stream in which commands get the flags of this invocation. */
+/** The theme of a stream in which commands get the flags of this command line. */
 export const themeOf = ({ colors }: Sink, { unicode, withFlags }: CommandContext): Theme =>
   createTheme({ colors, unicode, withFlags });
 

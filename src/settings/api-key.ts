@@ -1,7 +1,7 @@
 import { closeSync, constants, createReadStream, fstatSync, openSync, statSync } from 'node:fs';
 import { getBuiltinModule } from 'node:process';
 import type { Readable } from 'node:stream';
-import type { ProcessContext } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import { Problem, usageProblem } from '../run/problem.ts';
 import type { CurrentProfile } from './profile.ts';
 import {
@@ -37,7 +37,7 @@ export async function resolveApiKey(
   apiKeyFile: string | undefined,
   command: Resolved<string>,
   { stored, storedSource }: CurrentProfile,
-  context: ProcessContext,
+  context: CommandContext,
 ): Promise<ResolvedApiKey> {
   const { env } = context;
   const source = flagSource('apiKey');
@@ -63,7 +63,7 @@ export async function resolveApiKey(
  * Throws a usage problem if one of these texts, which will be sent or recorded, contains a known
  * API key.
  */
-export function refuseApiKeyIn(texts: readonly unknown[], { secrets }: ProcessContext): void {
+export function refuseApiKeyIn(texts: readonly unknown[], { secrets }: CommandContext): void {
   const holdsSecret = (text: unknown) => typeof text === 'string' && secrets.scrub(text) !== text;
   if (!texts.some(holdsSecret)) return;
   throw usageProblem(
@@ -79,7 +79,7 @@ export function refuseApiKeyIn(texts: readonly unknown[], { secrets }: ProcessCo
 export function acceptApiKey(
   text: string,
   source: string,
-  { secrets }: ProcessContext,
+  { secrets }: CommandContext,
 ): Given<string> {
   for (const secret of [text.trim(), bareValue(text)]) secrets.protect(secret);
   return parseSetting('apiKey', text, source);
@@ -91,7 +91,7 @@ export function acceptApiKey(
  */
 export async function readApiKeyInput(
   source: string,
-  context: ProcessContext,
+  context: CommandContext,
 ): Promise<Given<string>> {
   const stdin = context.stdin();
   if (!stdin.isTTY)
@@ -112,7 +112,7 @@ export async function readApiKeyInput(
 async function fromFile(
   path: string,
   source: string,
-  context: ProcessContext,
+  context: CommandContext,
 ): Promise<ResolvedApiKey> {
   const wrapped = flawOfWrapped(path);
   if (wrapped) {
@@ -126,7 +126,7 @@ async function fromFile(
 }
 
 /** Reads a key file or a pipe. Throws a usage problem or the interrupted problem. */
-async function readKeyFile(path: string, source: string, context: ProcessContext): Promise<string> {
+async function readKeyFile(path: string, source: string, context: CommandContext): Promise<string> {
   // A word without a slash or an extension may be the API key itself, so the message doesn't repeat
   // it.
   const isPath = /\/|\.[a-z]{2,4}$/i.test(path);
@@ -166,7 +166,7 @@ const maxSilenceMs = 30_000;
 async function rejectAfterSilence(
   file: string,
   done: AbortSignal,
-  { clock }: ProcessContext,
+  { clock }: CommandContext,
 ): Promise<never> {
   await clock.sleep(maxSilenceMs, done);
   throw usageProblem(
@@ -200,7 +200,7 @@ const maxBytes = 64 * 1024;
 function readApiKey(
   stream: AsyncIterable<string | Buffer>,
   what: string,
-  { signal }: ProcessContext,
+  { signal }: CommandContext,
 ): Promise<string> {
   const hint = 'give the API key and nothing else';
   const read = async () => {
@@ -227,7 +227,7 @@ function readApiKey(
 async function acceptText(
   reading: Promise<string>,
   source: string,
-  context: ProcessContext,
+  context: CommandContext,
 ): Promise<Given<string>> {
   try {
     return acceptApiKey(await reading, source, context);

@@ -1,6 +1,6 @@
 import { closeSync, existsSync, openSync, realpathSync, rmSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import type { ProcessContext } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import { exitNameOfSignal } from '../run/exit-codes.ts';
 import { interruptedProblem, Problem, usageProblem } from '../run/problem.ts';
 import { shellWord } from '../run/quote.ts';
@@ -84,7 +84,7 @@ const betweenTriesMs = 50;
 export async function changeConfigFile(
   path: string,
   change: (config: ConfigFile) => ConfigFile,
-  context: Pick<ProcessContext, 'clock' | 'signal'>,
+  context: Pick<CommandContext, 'clock' | 'signal'>,
 ): Promise<void> {
   // Loaded here because it takes long to load, and only commands that change the file need it.
   const { default: Conf } = await import('conf');
@@ -127,7 +127,7 @@ function unwritableProblem(error: unknown, path: string): Problem {
 async function waitForLock(
   lock: string,
   path: string,
-  { clock, signal }: Pick<ProcessContext, 'clock' | 'signal'>,
+  { clock, signal }: Pick<CommandContext, 'clock' | 'signal'>,
 ): Promise<void> {
   for (let tries = 1; !createLock(lock); tries += 1) {
     if (signal.aborted) throw interruptedProblem(exitNameOfSignal(signal));

@@ -1,4 +1,4 @@
-import type { CommandContext, ProcessContext } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import { usageProblem } from '../run/problem.ts';
 import { quote, shellWord } from '../run/quote.ts';
 import type { Env } from '../system/env.ts';
@@ -146,7 +146,7 @@ export function withProfile(
 }
 
 /** The path of the config file. Throws a usage problem if there is no folder for one. */
-export function requireConfigFile({ env }: ProcessContext): string {
+export function requireConfigFile({ env }: CommandContext): string {
   const path = resolveConfigFile(env);
   if (path === undefined)
     throw usageProblem('there is no folder for a config file', 'set HOME or RUNCTL_CONFIG_DIR');

@@ -1,5 +1,5 @@
 import { createInterface, emitKeypressEvents, type Key } from 'node:readline';
-import type { ProcessContext } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import { Problem } from '../run/problem.ts';
 import { unlessInterrupted } from './unless-interrupted.ts';
 
@@ -9,7 +9,7 @@ import { unlessInterrupted } from './unless-interrupted.ts';
  */
 export async function askLine(
   question: string,
-  { signal, ...context }: ProcessContext,
+  { signal, ...context }: CommandContext,
 ): Promise<string> {
   const terminal = context.terminal();
   const reader = createInterface({ input: context.stdin(), output: terminal });
@@ -46,7 +46,7 @@ const pasteMarks = ['\u001B[?2004h', '\u001B[?2004l'] as const;
  * Asks for a line that is not shown; a pasted line break does not end it. Throws the interrupted
  * problem on Ctrl-C.
  */
-export async function askHidden(question: string, context: ProcessContext): Promise<string> {
+export async function askHidden(question: string, context: CommandContext): Promise<string> {
   const { stderr, signal, env } = context;
   const stdin = context.stdin();
   const [marksOn, marksOff] = stderr.isTTY && env.TERM !== 'dumb' ? pasteMarks : ['', ''];

@@ -11,7 +11,7 @@ import { target } from '../helpers/scripted-service.ts';
 type Run = (context: CommandContext) => Promise<CommandResult | number>;
 
 /** Types `runctl test …flags`, where the command `test` is this function, which may start runs. */
-async function typed(run: Run, flags: string[] = [], crash: Promise<never>[] = []) {
+async function typed(run: Run, flags: string[] = [], crash?: Promise<never>) {
   const command = define(new Command('test'), { triggersRuns: true, run: (_, __, context) => run(context) });
   const program = new Command('runctl').option('--json').addCommand(command);
   const context = createMemory();
@@ -60,7 +60,7 @@ test.each([
 
 test('an uncaught error makes the command exit with 70, and has a document', async () => {
   const crash = Promise.reject<never>(new Error('nobody caught this'));
-  const { code, out } = await typed(() => new Promise(() => {}), ['--json'], [crash]);
+  const { code, out } = await typed(() => new Promise(() => {}), ['--json'], crash);
   expect(code).toBe(70);
   expect(JSON.parse(out).runctl.problem).toMatchObject({ name: 'internal_error' });
 });

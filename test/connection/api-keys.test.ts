@@ -12,7 +12,7 @@ test('an idempotency key that is released is sent with the new API key, and no o
   const apiKeys = createApiKeys({ ...settings, apiKey: { ...settings.apiKey, reread } }, context);
   const apiKeyOf = async (idempotencyKey: string) => (await apiKeys.apiKeyFor(idempotencyKey)).value;
   expect([await apiKeyOf('refused'), await apiKeyOf('in doubt')]).toEqual([oldKey, oldKey]);
-  expect(await apiKeys.reloadAfter({ kind: 'unauthorized', message: '' })).toEqual({ kind: 'changed' });
-  apiKeys.forget('refused');
+  expect(await apiKeys.reloadApiKey({ kind: 'unauthorized', message: '' })).toEqual({ kind: 'changed' });
+  apiKeys.releaseApiKey('refused');
   expect([await apiKeyOf('refused'), await apiKeyOf('in doubt')]).toEqual([newKey, oldKey]);
 });

@@ -51,7 +51,7 @@ export function runTable(
         style: dim,
       }),
     },
-    { heading: 'STARTED', cell: ({ entry }) => since(timesOf(entry).startedAt ?? entry.at) },
+    { heading: 'STARTED', cell: ({ entry }) => since(runFieldsOf(entry).startedAt ?? entry.at) },
     { heading: 'TOOK', cell: (row) => ({ text: tookOf(row, nowMs) ?? '' }) },
     {
       heading: 'POLLED',
@@ -60,7 +60,7 @@ export function runTable(
     },
     {
       heading: 'CREDITS',
-      cell: ({ entry }) => ({ text: String(timesOf(entry).creditsCharged ?? '') }),
+      cell: ({ entry }) => ({ text: String(runFieldsOf(entry).creditsCharged ?? '') }),
     },
     {
       heading: 'ORIGIN',
@@ -69,7 +69,7 @@ export function runTable(
     {
       heading: 'ERROR',
       cell: ({ entry }, { bad }) => ({
-        text: sanitizeLine(timesOf(entry).error ?? ''),
+        text: sanitizeLine(runFieldsOf(entry).error ?? ''),
         style: bad,
       }),
     },
@@ -77,7 +77,7 @@ export function runTable(
   return renderTable(listColumns, rows, theme, columns);
 }
 
-const timesOf = (entry: Entry): Partial<RunEntry> => (entry.kind === 'unresolved' ? {} : entry);
+const runFieldsOf = (entry: Entry): Partial<RunEntry> => (entry.kind === 'unresolved' ? {} : entry);
 
 const automationCell = ({ target }: { target: Target }): Cell => ({
   text: sanitizeLine(target.automationName),
@@ -98,7 +98,7 @@ const doubtful = (text: string, { symbols, warn }: Theme): Cell => ({
 /** How long a run took, or has been running if it was polled just now. */
 function tookOf({ entry, isOld }: ListRow, nowMs: number): string | undefined {
   const isRunning = isUnfinished(entry) && !isOld;
-  const { startedAt, completedAt } = timesOf(entry);
+  const { startedAt, completedAt } = runFieldsOf(entry);
   return durationOf({
     startedAt,
     completedAt: isRunning ? new Date(nowMs).toISOString() : completedAt,

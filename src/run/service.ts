@@ -21,8 +21,8 @@ export interface Service {
 /** Each call has its own endpoint. */
 export type Endpoint = keyof Service;
 
-/** What can be read of a run. */
-export type RunResource = Exclude<Endpoint, 'trigger'>;
+/** The endpoints that only read a run, and so can be polled. */
+export type RunResource = Extract<Endpoint, 'status' | 'result'>;
 
 export interface RequestOptions {
   /** Shortens the configured timeout. */

@@ -3,6 +3,7 @@ import type { Endpoint } from '../run/service.ts';
 import type { Priority } from './rate-limiter.ts';
 
 interface EndpointRow {
+  method: 'GET' | 'POST';
   /** The priority of its requests in the queue of the rate limiter. */
   priority: Priority;
   /** The column of the table of HTTP statuses in classify.ts. */
@@ -13,9 +14,9 @@ interface EndpointRow {
 
 // biome-ignore format: a table
 export const endpoints: Record<Endpoint, EndpointRow> = {
-  trigger: { priority: 'trigger', statusColumn: 'trigger', hasOutput: false },
-  status:  { priority: 'poll',    statusColumn: 'poll',    hasOutput: false },
-  result:  { priority: 'result',  statusColumn: 'poll',    hasOutput: true },
+  trigger: { method: 'POST', priority: 'trigger', statusColumn: 'trigger', hasOutput: false },
+  status:  { method: 'GET',  priority: 'poll',    statusColumn: 'poll',    hasOutput: false },
+  result:  { method: 'GET',  priority: 'result',  statusColumn: 'poll',    hasOutput: true },
 };
 
 /** Paths relative to the base URL (docs/service.openapi.json). */

@@ -1,5 +1,5 @@
-import type { Answer, Endpoint, RequestOptions, RunResult } from '../run/service.ts';
-import type { JsonObject } from '../system/json.ts';
+import type { Answer, Endpoint, RequestOptions } from '../run/service.ts';
+import { isJsonObject, type JsonObject } from '../system/json.ts';
 import { endpoints, runIdIn } from './endpoints.ts';
 import type { HttpRequest, Transport } from './exchange.ts';
 import { networkFaultOf } from './network-fault.ts';
@@ -44,14 +44,6 @@ export interface RequestSpec<T> {
   read(document: JsonObject): T | undefined;
 }
 
-/** The parts of a document that are printed for people or written to the journal. */
-interface WithMessages {
-  status: string;
-  title?: string;
-  message?: string;
-  error?: RunResult['error'];
-}
-
 const mebibyte = 1024 * 1024;
 
 /**
@@ -63,7 +55,7 @@ export function createRequester(options: HttpOptions) {
   const { host, origin, pathname } = new URL(baseUrl);
   const prefix = pathname.replace(/\/$/, '');
 
-  return async function request<T extends WithMessages>(
+  return async function request<T extends object>(
     spec: RequestSpec<T>,
     signal: AbortSignal,
     requestOptions: RequestOptions = {},
@@ -74,7 +66,7 @@ export function createRequester(options: HttpOptions) {
     const maxBytes = endpoints[endpoint].hasOutput ? options.maxOutputBytes : mebibyte;
     const apiKey = await options.apiKey(payload?.idempotencyKey);
     const httpRequest: HttpRequest = {
-      method: payload ? 'POST' : 'GET',
+      method: endpoints[endpoint].method,
       path,
       body: payload?.body,
       headers: headersOf(spec, apiKey, options.userAgent),
@@ -95,7 +87,7 @@ export function createRequester(options: HttpOptions) {
       scrub,
       read(document) {
         const value = read(document);
-        return value && withScrubbedMessages(value, scrub);
+        return value && withApiKeyHidden(value, scrub);
       },
       runIdIn: (location) => runIdIn(location, { url: origin + path, baseUrl, targetPath }),
     });
@@ -120,23 +112,20 @@ function headersOf(
   return headers;
 }
 
-/**
- * Hides the API key in these texts, because a service may repeat it in a message. The document and
- * the output stay as they were sent.
- */
-function withScrubbedMessages<T extends WithMessages>(
-  value: T,
-  scrub: (text: string) => string,
-): T {
-  const { status, title, message, error } = value;
-  return {
-    ...value,
-    status: scrub(status),
-    title: title && scrub(title),
-    message: message && scrub(message),
-    error: error && {
-      type: error.type && scrub(error.type),
-      message: error.message && scrub(error.message),
-    },
+/** These stay as the service sent them. */
+const unchangedFields = ['executionId', 'output', 'document'];
+
+/** Hides the API key in every other text, because a service may repeat it in a message. */
+function withApiKeyHidden<T extends object>(value: T, scrub: (text: string) => string): T {
+  const hide = (each: unknown): unknown => {
+    if (typeof each === 'string') return scrub(each);
+    return isJsonObject(each) ? mapValues(each, hide) : each;
   };
+  const shown = mapValues(value, (each, name) =>
+    unchangedFields.includes(name) ? each : hide(each),
+  );
+  return shown as T;
 }
+
+const mapValues = (object: object, change: (value: unknown, name: string) => unknown): object =>
+  Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value, name)]));

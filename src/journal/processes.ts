@@ -27,7 +27,10 @@ export function createProcesses({ ignoresKeys = false }: { ignoresKeys?: boolean
   };
 }
 
-/** Most triggers have an outcome sooner. Sending one's key twice at once starts no second run. */
+/**
+ * How long a process on another host is taken to be still sending. Most triggers have an outcome
+ * sooner, and sending a key twice at once starts no second run.
+ */
 const otherHostMs = 180_000;
 
 /**

@@ -34,7 +34,8 @@ const key = { idempotencyKey: text() };
 const first = { first: optionalFlag() };
 
 /**
- * The fields of each type of record in the order in which they are written. Every record also has
+ * The fields of each type of record in the order in which they are written, on which
+ * `status-search.ts` relies: the idempotency key comes first. Every record also has
  * `schema`, `at`, `type`, `baseUrl` and `target`. The TypeScript types, the check of a line and
  * what is written follow from this table. A name has the same type in all records. Times are ISO
  * 8601, as the service sent them.

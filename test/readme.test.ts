@@ -5,7 +5,7 @@ import { scripts, version } from '../package.json';
 import { asTyped } from '../src/cli/options.ts';
 import { program } from '../src/program.ts';
 import { exitCodeOf, exitCodes } from '../src/run/exit-codes.ts';
-import { defaults } from '../src/run/limits.ts';
+import { defaults, serviceLimits } from '../src/run/limits.ts';
 import { finalStatuses } from '../src/run/statuses.ts';
 import { type Setting, settingTable } from '../src/settings/table.ts';
 
@@ -165,7 +165,8 @@ test.each(['README.md', 'docs/reference.md'])('%s names the codes after which a 
 const seconds = (ms: number) => `${ms / 1000} seconds`;
 const minutes = (ms: number) => `${ms / 60_000} minutes`;
 const hours = (ms: number) => `${ms / 3_600_000} hours`;
-const { giveUpAfterMs, readGiveUpAfterMs, timeoutMs, keyRetentionMs, rate } = defaults;
+const { giveUpAfterMs, readGiveUpAfterMs, timeoutMs, rate } = defaults;
+const { keyRetentionMs } = serviceLimits;
 const listMs = [defaults.listGiveUpAtTerminalMs, defaults.listGiveUpAfterMs];
 const gaps = [`${100 * (pollGapMs(100_000) / 100_000)}%`, `${pollGapMs(0) / 1000}`, seconds(pollGapMs(timeoutMs))];
 

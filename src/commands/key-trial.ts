@@ -11,7 +11,7 @@ import { isSameId, quotedName, type Run, randomUuid, type Target } from '../run/
 import type { RunSnapshot } from '../run/service.ts';
 import type { Trigger } from '../run/trigger.ts';
 import { type Retried, retry } from '../service/retry.ts';
-import { outcomeWithoutRun } from '../start/outcome-without-run.ts';
+import { outcomeInDoubt, outcomeWithoutRun } from '../start/outcome-without-run.ts';
 import { sendTrigger } from '../start/send-trigger.ts';
 import { stopwatch } from '../system/clock.ts';
 import { waitForActiveRun } from '../watch/watch-run.ts';
@@ -47,16 +47,20 @@ export async function tryKey(
 ): Promise<KeyTrial> {
   const { clock, journal, processes, session, signal } = connection;
   const trigger = await newTrigger(target, connection);
-  const first = await sendTrigger(trigger, { mayRepeatAfterLoss: false }, connection);
+  // A repeat would show what this trial is to find out.
+  const { result: first } = await sendTrigger(trigger, { mayRepeatAfterLoss: false }, connection);
   if (first.kind !== 'has_run') {
-    const outcome = outcomeWithoutRun(first, trigger, connection);
+    const outcome =
+      first.kind === 'no_run'
+        ? outcomeWithoutRun(first, trigger, connection)
+        : outcomeInDoubt(first.reason, trigger, connection);
     return { problem: problemWithoutRun(outcome, connection) };
   }
   if (!first.response) throw new Error('another process has the same generated key');
   const trial: KeyTrial = { started: first.response.snapshot };
   const sinceTriggerMs = stopwatch(clock);
   // The response to the trigger shows that the settings are right.
-  session.answered();
+  session.noteAnswer();
   const run: Run = { target, executionId: first.executionId };
   const name = quotedName(target);
   report(
@@ -75,8 +79,8 @@ export async function tryKey(
     );
     const polled = await waitForActiveRun({ run, sinceTriggerMs }, connection);
     if (polled.kind === 'ended') {
-      const { end, lastConfirmed } = polled;
-      const outcome: Outcome = { kind: 'watch_ended', run, end, lastConfirmed };
+      const { cause, lastConfirmed } = polled;
+      const outcome: Outcome = { kind: 'watch_ended', run, end: cause, lastConfirmed };
       const diagnostic = diagnosticOf(outcome, connection.hintContext);
       const reason = `the run couldn't be followed to its end: ${diagnostic?.message}`;
       return { ...trial, problem: unclearProblem(reason, signal) };

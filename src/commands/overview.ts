@@ -6,7 +6,7 @@ import type { CommandResult } from '../output/command-result.ts';
 import { colorOfStatus, shortId, symbolOfStatus } from '../output/status-text.ts';
 import type { Theme } from '../output/theme.ts';
 import { cutTo, padTo, widthOf } from '../output/width.ts';
-import { type Entry, isOpen, isUnfinished, openMs, statusOf } from '../run/entry.ts';
+import { type Entry, isOpen, isUnfinished, maxOpenAgeMs, statusOf } from '../run/entry.ts';
 import { fullNameOf } from '../run/run.ts';
 import { isSuccess } from '../run/statuses.ts';
 import { resolveForDisplay, resolveWithoutApiKey } from '../settings/resolve.ts';
@@ -65,7 +65,7 @@ const allIsWell = 'Nothing is unresolved or unfinished, and nothing failed in th
  * last 24 hours.
  */
 function entriesInNeed(journal: Journal, baseUrl: string, nowMs: number): Entry[] {
-  const entries = [...journal.allEntries({ baseUrl, sinceMs: nowMs - openMs })];
+  const entries = [...journal.allEntries({ baseUrl, sinceMs: nowMs - maxOpenAgeMs })];
   const open = entries.filter((entry) => isOpen(entry, nowMs));
   const processes = createProcesses();
   const unresolved = open

@@ -9,7 +9,7 @@ import { type Fault, isAborted } from '../run/fault.ts';
 import { defaults } from '../run/limits.ts';
 import type { Outcome, RunHandle } from '../run/outcome.ts';
 import type { RunResource } from '../run/service.ts';
-import { isOutage, recordNotFound } from '../watch/fetch-run.ts';
+import { isOutage, recordNotFoundIfOwn } from '../watch/fetch-run.ts';
 import { namedRuns, printLastRun } from './named-runs.ts';
 
 // Functions that `status` and `result` share.
@@ -51,7 +51,7 @@ export async function requestFailedOutcome(
     run,
     resource,
     fault,
-    startedWithThisApiKey: await recordNotFound(run, fault, connection),
+    startedWithThisApiKey: await recordNotFoundIfOwn(run, fault, connection),
     lastConfirmed: lastConfirmed?.(),
     isOutage: isOutage(fault, connection),
   };

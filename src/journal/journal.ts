@@ -3,7 +3,7 @@ import {
   isOpen,
   isUnfinished,
   type KnownRun,
-  openMs,
+  maxOpenAgeMs,
   type RecordedKey,
   type RunEntry,
   type UnresolvedTrigger,
@@ -116,7 +116,7 @@ export class Journal {
    * first.
    */
   pollable(filter: EntryFilter): RunEntry[] {
-    const recent = { ...filter, sinceMs: this.nowMs() - openMs };
+    const recent = { ...filter, sinceMs: this.nowMs() - maxOpenAgeMs };
     const entries = [...this.allEntries({ ...recent, mayStillChange: true })];
     const open = entries.filter(mayStillChange).filter((entry) => isOpen(entry, this.nowMs()));
     for (const entry of open) this.#remembered.set(runIdOf(entry), entry);
@@ -165,7 +165,7 @@ export class Journal {
    */
   otherActiveRun(baseUrl: string, { target, executionId }: Run): RecordOf<'refused'> | undefined {
     const records = [
-      ...recordsMatching(this.#log, { baseUrl, target, sinceMs: this.nowMs() - openMs }),
+      ...recordsMatching(this.#log, { baseUrl, target, sinceMs: this.nowMs() - maxOpenAgeMs }),
     ];
     const began = records.findIndex((record) => isOfRun(record, executionId));
     let hasFinished = false;
@@ -207,7 +207,8 @@ export class Journal {
 
   /** The idempotency keys in the part of the journal that holds all that is open. */
   #openKeys(filter: EntryFilter): Map<string, KeyState> {
-    return fold(recordsMatching(this.#log, { ...filter, sinceMs: this.nowMs() - openMs })).keys;
+    return fold(recordsMatching(this.#log, { ...filter, sinceMs: this.nowMs() - maxOpenAgeMs }))
+      .keys;
   }
 
   /** How an idempotency key was used, however long ago. */

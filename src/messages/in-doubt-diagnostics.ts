@@ -1,6 +1,6 @@
 import { apiKeyHint, deliveryOf, type Fault, httpFactsOf } from '../run/fault.ts';
 import { type InDoubtDetails, wasToBeSkipped } from '../run/in-doubt.ts';
-import { defaults } from '../run/limits.ts';
+import { serviceLimits } from '../run/limits.ts';
 import type { OutcomeOf } from '../run/outcome.ts';
 import type { Diagnostic } from '../run/problem.ts';
 import { fullArgumentOf } from '../run/quote.ts';
@@ -149,7 +149,7 @@ function whenToSendAgain({ conflict }: TriggerInDoubt, retryAfterMs: number): st
 function otherMachineLine(trigger: TriggerInDoubt): string | undefined {
   const sentMs = sentMsOf(trigger.recorded);
   if (sentMs === undefined) return undefined;
-  const until = localTime(sentMs + defaults.keyRetentionMs);
+  const until = localTime(sentMs + serviceLimits.keyRetentionMs);
   return `On any other machine, until ${until}: ${triggerCommandFor(trigger)}`;
 }
 
@@ -220,7 +220,7 @@ function withoutThatApiKey(trigger: TriggerInDoubt): string {
   const search = `If that API key no longer works, ${searchHint(trigger.target, trigger)}`;
   const sentMs = sentMsOf(trigger.recorded);
   if (sentMs === undefined) return search;
-  const until = localTime(sentMs + defaults.keyRetentionMs);
+  const until = localTime(sentMs + serviceLimits.keyRetentionMs);
   return `${search}. After ${until} runctl no longer asks about this trigger`;
 }
 

@@ -1,7 +1,7 @@
 import { attributions } from '../run/attribution.ts';
 import type { UnresolvedTrigger } from '../run/entry.ts';
 import { reasonOf } from '../run/fault.ts';
-import { defaults } from '../run/limits.ts';
+import { defaults, serviceLimits } from '../run/limits.ts';
 import type { OutcomeOf, Recovery, TriggerOutcome } from '../run/outcome.ts';
 import type { JsonObject } from '../system/json.ts';
 import { localTime } from '../system/time-text.ts';
@@ -61,7 +61,7 @@ function untilMsOf(
 ): number | undefined {
   const sentMs = sentMsOf({ at: trigger.at, ageMs });
   if (outcome.kind !== 'dry_run' || sentMs === undefined) return undefined;
-  return sentMs + (resend ? defaults.keyRetentionMs : defaults.recoverMaxAgeMs);
+  return sentMs + (resend ? serviceLimits.keyRetentionMs : defaults.recoverMaxAgeMs);
 }
 
 /** A sentence about how a trigger was resolved, or why it wasn't. */

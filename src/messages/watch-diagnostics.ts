@@ -40,7 +40,7 @@ export function diagnosticOfWatchEnd(
           );
     case 'signal':
       return {
-        message: `stopped watching ${name}; the run continues${askedWait(end.askedUntilMs)}`,
+        message: `stopped watching ${name}; the run continues${askedWait(end.retryAfterUntilMs)}`,
         hint: resume(run, hintContext),
       };
   }

@@ -45,9 +45,9 @@ export function mayBeEarlierRun(attribution: Attribution): boolean {
 interface Sender {
   /** The user gave the idempotency key. */
   userProvided: boolean;
-  /** The command is `recover`. */
+  /** The command is `recover`, which has to say how earlier attempts ended. */
   resolvesEarlierAttempts?: boolean;
-  /** The service may have acted on an attempt of this command. */
+  /** An attempt of this command is in doubt: the service may have acted on it. */
   hasOwnAttemptInDoubt: boolean;
 }
 

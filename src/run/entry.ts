@@ -1,5 +1,5 @@
 import type { JsonObject } from '../system/json.ts';
-import { defaults } from './limits.ts';
+import { serviceLimits } from './limits.ts';
 import type { Run, Target } from './run.ts';
 import type { Trigger } from './trigger.ts';
 
@@ -81,9 +81,9 @@ export function ageOf({ at }: { at: string }, nowMs: number): number {
  * most. An older trigger can't be sent again, because the service may have dropped its idempotency
  * key.
  */
-export const openMs = defaults.keyRetentionMs;
+export const maxOpenAgeMs = serviceLimits.keyRetentionMs;
 export const isOpen = ({ at }: { at: string }, nowMs: number): boolean =>
-  nowMs - Date.parse(at) < openMs;
+  nowMs - Date.parse(at) < maxOpenAgeMs;
 
 export const isUnfinished = (entry: Entry): entry is KnownRun & { isFinal: false } =>
   entry.kind === 'run' && !entry.isFinal;

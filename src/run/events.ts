@@ -88,7 +88,7 @@ export type RunEvent = {
       lastConfirmed?: LastConfirmed;
       nextMs: number;
       /** When a wait that the service asked for ends, by the wall clock. */
-      askedUntilMs?: number;
+      retryAfterUntilMs?: number;
     }
   | { event: 'waiting'; for: 'active_run'; run?: undefined; target: Target; nextMs: number }
   | WarningEvent

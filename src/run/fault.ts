@@ -3,8 +3,8 @@ import type { ExitName } from './exit-codes.ts';
 
 /**
  * What happened to a request. `not_sent`: it never left this machine. `refused`: the service or a
- * proxy refused it. `unknown`: the service may have acted on it, so an attempt of a trigger is in
- * doubt (`isInDoubt` in `start/send-attempts.ts`).
+ * proxy refused it, so the service didn't act on it. `unknown`: the service may have acted on it,
+ * so an attempt of a trigger is in doubt (`isInDoubt` in `start/send-attempts.ts`).
  */
 type Delivery = 'not_sent' | 'refused' | 'unknown';
 
@@ -234,9 +234,6 @@ export function deliveryOf(fault: Fault): Delivery {
 
 const readAfterWriteMs = 30_000;
 
-export const isAuthOrNotFound = ({ kind }: Fault): boolean =>
-  kind === 'unauthorized' || kind === 'not_found';
-
 const kindsThatStopEveryRequest: readonly FaultKind[] = [
   'tls_handshake_failed',
   'tls_failed_after_handshake',
@@ -262,6 +259,7 @@ export const isOverload = ({ kind, httpStatus }: Fault): boolean =>
  */
 export function isTooEarly({ kind }: Fault, sinceTriggerMs: number | undefined): boolean {
   const isNotFound = kind === 'not_found' || kind === 'path_not_found';
+  // The time is negative if the clock was set back since the trigger.
   return isNotFound && sinceTriggerMs !== undefined && Math.abs(sinceTriggerMs) < readAfterWriteMs;
 }
 

@@ -1,4 +1,5 @@
 import type { Fault } from './fault.ts';
+import { defaults } from './limits.ts';
 import type { IfActive } from './trigger.ts';
 
 /** Why it isn't known whether a trigger started a run, and what the journal has of it. */
@@ -23,9 +24,17 @@ export interface ActiveRunConflict {
   isOthers: boolean;
 }
 
-/** Why a trigger is in doubt. */
+/**
+ * Why a trigger is in doubt. What is in doubt has other names where users see it:
+ *
+ * | where                        | a trigger in doubt                                   |
+ * | ---------------------------- | ---------------------------------------------------- |
+ * | exit code and JSON document  | `outcome_unknown`, and `unknown` under `trigger.how` |
+ * | `list`                       | the status UNKNOWN                                   |
+ * | `recover`, after sending it  | the resolution `failed`                              |
+ */
 export type InDoubtReason =
-  /** The fault is that of the last attempt. */
+  /** Its response was lost, or the trigger was in doubt before it and the service refused it. */
   | { kind: 'last_attempt_failed'; fault: Fault }
   /** A signal came before there was a valid response. */
   | { kind: 'signal' }
@@ -33,14 +42,28 @@ export type InDoubtReason =
   | { kind: 'expired' }
   /** The service keeps idempotency keys by API key, so with this one the key would be a new one. */
   | { kind: 'other_api_key' }
-  /** A second run, or one that is too late, could start, so only `recover --resend` sends it. */
-  | { kind: 'withheld' }
+  /** Only `recover --resend` sends it. */
+  | { kind: 'withheld'; because: WithheldBecause }
   /** Another process is sending it. */
   | { kind: 'sending'; process: string }
   /** A later trigger has a run. */
   | { kind: 'superseded' }
   /** The journal says so, and nothing was sent. */
   | { kind: 'listed'; isRecoverable: boolean };
+
+/** Why a second run, or one that is too late, could start if the trigger were sent again. */
+export type WithheldBecause = 'keys_ignored' | 'to_be_skipped' | 'dated_in_future' | 'old';
+
+/** Why `recover` sends a trigger only with `--resend`. Undefined if it sends it without that. */
+export function reasonToWithhold(
+  trigger: { ifActive?: IfActive; conflict?: object },
+  { ageMs, ignoresKeys }: { ageMs: number; ignoresKeys: boolean },
+): WithheldBecause | undefined {
+  if (ignoresKeys) return 'keys_ignored';
+  if (wasToBeSkipped(trigger)) return 'to_be_skipped';
+  if (!Number.isFinite(ageMs)) return 'dated_in_future';
+  return ageMs > defaults.recoverMaxAgeMs ? 'old' : undefined;
+}
 
 /**
  * Whether the trigger was to start no run while another one is active (`--if-active skip`), and a

@@ -6,10 +6,14 @@ export const defaults = {
   listGiveUpAtTerminalMs: 3_000,
   timeoutMs: 11_700_000, // the service ends a run after 3 hours; this adds a margin
   recoverMaxAgeMs: 3_600_000,
-  keyRetentionMs: 86_400_000, // docs/service.md, Idempotency keys work for Automations
   rate: 10,
   maxOutputBytes: 64 * 1024 * 1024,
   listLimit: 20,
+} as const;
+
+/** What the service does, which no setting changes. */
+export const serviceLimits = {
+  keyRetentionMs: 86_400_000, // docs/service.md, Idempotency keys work for Automations
 } as const;
 
 export const maxIdempotencyKey = 255;

@@ -215,8 +215,8 @@ export type WatchEnd =
   | { kind: 'gave_up'; giveUpAfterMs: number; fault: Fault }
   /** The service has refused the polls for long enough, or for a reason that doesn't pass. */
   | { kind: 'cannot_poll'; fault: Fault }
-  /** `askedUntilMs`: when a wait that the service asked for would have ended, by the wall clock. */
-  | { kind: 'signal'; askedUntilMs?: number };
+  /** `retryAfterUntilMs`: when a wait that the service asked for would have ended, by the wall clock. */
+  | { kind: 'signal'; retryAfterUntilMs?: number };
 
 /** A run that a command works with, and what is known of it before it is polled. */
 export interface RunHandle {

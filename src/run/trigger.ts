@@ -7,11 +7,11 @@ export type IfActive = 'fail' | 'skip' | 'wait';
 export interface TriggerRequest {
   target: Target;
   idempotencyKey: string;
-  /** The exact bytes. */
+  /** The body of the request. Each attempt sends the same bytes. */
   body: string;
 }
 
-/** One start of a run. Every attempt sends the same idempotency key and the same bytes. */
+/** A request to start one run. It may be sent several times, with the same idempotency key. */
 export interface Trigger extends TriggerRequest {
   baseUrl: string;
   /** Fingerprint of the API key, because the service keeps idempotency keys by API key. */

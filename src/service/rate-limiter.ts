@@ -40,7 +40,7 @@ interface Waiting extends PermitRequest {
 const maxTriggers = 64;
 // Requests arrive less evenly than they are sent, so a second counts as 5% longer.
 const margin = 1.05;
-/** How many permits missed by a busy process it can make up for. */
+/** If the process was busy, the permits of this much time are given at once. */
 const maxCatchUpMs = 100;
 const maxPauseMs = 1000;
 // The reason for cutting a pause short. An abort without a reason creates an error with a stack.

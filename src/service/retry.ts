@@ -7,30 +7,31 @@ import {
   isRetryable as isRetryableFault,
 } from '../run/fault.ts';
 import type { Answer } from '../run/service.ts';
-import { type Clock, onAbort, pause, stopwatch, suspendedMs } from '../system/clock.ts';
+import { type Clock, machineSlept, onAbort, pause, stopwatch } from '../system/clock.ts';
 import { type Priority, type RateLimiter, withPermit } from './rate-limiter.ts';
 
 const firstBackoffMs = 500;
 const maxBackoffMs = 15_000;
 const minBackoffMs = 50;
-const minForAttemptMs = 1_000;
-// The rest of `giveUpAfterMs` may be too short for any response.
+/** With less time left for the command, an attempt couldn't get a response in time. */
+export const minForAttemptMs = 1_000;
+/** An attempt has at least this time, because the rest of `--give-up-after` may be too short. */
 export const minAttemptTimeoutMs = 1_000;
 
 /**
- * How long to wait after this many failures in a row if retries end in `leftMs`; undefined to give
- * up now. Uses full jitter (AWS, "Exponential Backoff And Jitter"). The last attempt is made when
- * the time ends, but never before `Retry-After`.
+ * How long to wait after this many failures in a row if failed attempts are retried for
+ * `retryForMs`; undefined to give up now. Uses full jitter (AWS, "Exponential Backoff And Jitter").
+ * The last attempt is made when that time ends, but never before `Retry-After`.
  */
 export function backoffMs(
   failures: number,
-  { retryAfterMs = 0 }: Pick<Fault, 'retryAfterMs'>,
-  leftMs: number,
+  retryForMs: number,
   random: () => number,
+  retryAfterMs = 0,
 ): number | undefined {
-  if (leftMs <= 0 || retryAfterMs > leftMs) return undefined;
+  if (retryForMs <= 0 || retryAfterMs > retryForMs) return undefined;
   const ceilingMs = Math.min(maxBackoffMs, firstBackoffMs * 2 ** Math.min(failures - 1, 20));
-  return Math.min(leftMs, Math.max(minBackoffMs, random() * ceilingMs, retryAfterMs));
+  return Math.min(retryForMs, Math.max(minBackoffMs, random() * ceilingMs, retryAfterMs));
 }
 
 export interface RetryPorts {
@@ -42,8 +43,8 @@ export interface RetryPorts {
   giveUpAfterMs: number;
   /** The time limit of an attempt. If one takes much longer, the machine slept. */
   requestTimeoutMs?: number;
-  /** Time left for the whole command; no attempt starts in the last second. */
-  leftMs?(): number;
+  /** The time that is left for the whole command. No attempt starts in the last second. */
+  commandLeftMs?(): number;
 }
 
 export interface RetryOptions extends RetryPorts {
@@ -55,15 +56,18 @@ export interface RetryOptions extends RetryPorts {
   onRetry?(failed: FailedAttempt): void;
 }
 
-/** The last answer. `isInterrupted`: the user left, so no further attempt was made. */
-export type Retried<T> = Answer<T> & { isInterrupted?: boolean };
+/** The last answer. */
+export type Retried<T> = Answer<T> & {
+  /** The user left, so no further attempt was made. */
+  isInterrupted?: boolean;
+};
 
 /**
  * Makes attempts until one succeeds or can't be retried, or their time has passed. The first
- * attempt is always made. Each is told how much is left of the time without a valid response.
+ * attempt is always made. Each may take as long as is left of `giveUpAfterMs`.
  */
 export async function retry<T>(
-  attempt: (leftMs: number) => Promise<Answer<T>>,
+  attempt: (timeoutMs: number) => Promise<Answer<T>>,
   options: RetryOptions,
 ): Promise<Retried<T>> {
   const {
@@ -76,13 +80,13 @@ export async function retry<T>(
     onRetry,
     isRetryable = isRetryableFault,
     requestTimeoutMs = Number.POSITIVE_INFINITY,
-    leftMs = () => Number.POSITIVE_INFINITY,
+    commandLeftMs = () => Number.POSITIVE_INFINITY,
   } = options;
   const silence = createSilence(clock);
   let failures = 0;
   let last: Fault | undefined;
   for (;;) {
-    if (last && leftMs() < minForAttemptMs) return failed(last);
+    if (last && commandLeftMs() < minForAttemptMs) return failed(last);
     const answer = await attemptWithPermit();
     if (!answer) return withoutPermit(last);
     if (answer.kind === 'ok') return answer;
@@ -96,8 +100,11 @@ export async function retry<T>(
     if (isAborted(fault)) return interrupted(fault);
     if (!isRetryable(fault)) return failed(fault);
     failures += 1;
-    const retryForMs = Math.min(giveUpAfterMs - silence.elapsedMs(), leftMs() - minForAttemptMs);
-    const delayMs = backoffMs(failures, fault, retryForMs, random);
+    const retryForMs = Math.min(
+      giveUpAfterMs - silence.elapsedMs(),
+      commandLeftMs() - minForAttemptMs,
+    );
+    const delayMs = backoffMs(failures, retryForMs, random, fault.retryAfterMs);
     if (delayMs === undefined) return failed(fault);
     onRetry?.({ fault, failures, silentMs: silence.elapsedMs(), retryForMs, retryInMs: delayMs });
     // After a sleep or a stop, the time without a valid response counts from the next attempt.
@@ -111,20 +118,22 @@ export async function retry<T>(
   /** Undefined if the time was up, or the user left, before it got a permit. */
   function attemptWithPermit(): Promise<Answer<T> | undefined> {
     const queuedAtMs = clock.elapsedMs();
-    const request = { priority, signal, leftMs: () => leftMs() - minForAttemptMs };
-    return withPermit(limiter, request, async () => {
+    const permit = { priority, signal, leftMs: () => commandLeftMs() - minForAttemptMs };
+    return withPermit(limiter, permit, async () => {
       silence.beginOrContinue(clock.elapsedMs() - queuedAtMs);
       const tookMs = stopwatch(clock);
-      const answer = await attempt(
-        Math.max(minAttemptTimeoutMs, Math.ceil(giveUpAfterMs - silence.elapsedMs())),
-      );
-      if (tookMs() > requestTimeoutMs + suspendedMs) silence.end();
+      const silenceLeftMs = Math.ceil(giveUpAfterMs - silence.elapsedMs());
+      const answer = await attempt(Math.max(minAttemptTimeoutMs, silenceLeftMs));
+      if (machineSlept(tookMs(), requestTimeoutMs)) silence.end();
       return answer;
     });
   }
 }
 
-/** Measures the time without a valid response, from the first attempt. */
+/**
+ * Measures the silence of the service, which is the time without a valid response. It begins with
+ * the first attempt.
+ */
 function createSilence(clock: Clock) {
   let sinceMs: number | undefined;
   return {

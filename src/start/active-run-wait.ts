@@ -1,6 +1,7 @@
 import type { Fault } from '../run/fault.ts';
 import type { ActiveRunWaitEnd, WatchEnd } from '../run/outcome.ts';
 import type { Target } from '../run/run.ts';
+import { minForAttemptMs } from '../service/retry.ts';
 import { pause } from '../system/clock.ts';
 import { jitter, pollGapMs } from '../watch/poll-gap.ts';
 import type { Ports } from '../watch/ports.ts';
@@ -12,33 +13,31 @@ export interface ActiveRunWait {
    * Waits after this refusal until the trigger can be sent again. Returns what ended the wait if
    * that came first.
    */
-  wait(refusal: Fault, activeId: string | undefined): Promise<EndedWait | undefined>;
+  wait(refusal: Fault, activeId: string | undefined): Promise<WaitFailure | undefined>;
   /** Whether it has waited, or tried to. */
   hasBegun(): boolean;
   /** Whether it has seen this run finish. */
   hasFinished(executionId: string | undefined): boolean;
 }
 
-interface EndedWait {
-  end: ActiveRunWaitEnd;
+interface WaitFailure {
+  cause: ActiveRunWaitEnd;
   /** Why the active run couldn't be polled, if that ended the wait. */
   fault?: Fault;
 }
 
-/** With less time left, a trigger couldn't get a response in time. */
-const minForTriggerMs = 1_000;
 /** The shortest time between triggers while it isn't known which run is active. */
 const minBetweenTriggersMs = 5_000;
 
 export function createActiveRunWait(target: Target, ports: Ports): ActiveRunWait {
   const { clock, random, signal, session, watchOptions, emit } = ports;
   const startMs = clock.elapsedMs();
-  const timedOut = (): EndedWait => ({ end: session.timedOut() });
+  const timedOut = (): WaitFailure => ({ cause: session.timeout() });
   /**
-   * An active run that has finished or can't be polled. If the service names it again, it isn't
-   * polled again, and the next trigger is sent after some time.
+   * If the service names this run again, it isn't polled again, and the next trigger is sent after
+   * some time. It has finished, or it can't be polled.
    */
-  let passedId: string | undefined;
+  let lastPolledId: string | undefined;
   let finishedId: string | undefined;
   let hasBegun = false;
 
@@ -49,11 +48,11 @@ export function createActiveRunWait(target: Target, ports: Ports): ActiveRunWait
       hasBegun = true;
       const refusedAtMs = clock.elapsedMs();
       const leftMs = session.leftMs();
-      if (leftMs < minForTriggerMs || retryAfterMs > leftMs) return timedOut();
+      if (leftMs < minForAttemptMs || retryAfterMs > leftMs) return timedOut();
       let waitMs = 0;
-      if (activeId !== undefined && activeId !== passedId) {
-        const ended = await pollUntilFinished(activeId);
-        if (ended) return ended;
+      if (activeId !== undefined && activeId !== lastPolledId) {
+        const failure = await pollUntilFinished(activeId);
+        if (failure) return failure;
       } else {
         waitMs = announceWait(leftMs, refusedAtMs);
       }
@@ -63,12 +62,12 @@ export function createActiveRunWait(target: Target, ports: Ports): ActiveRunWait
   };
 
   /** Polls the active run until it has finished or can't be polled any more. */
-  async function pollUntilFinished(activeId: string): Promise<EndedWait | undefined> {
+  async function pollUntilFinished(activeId: string): Promise<WaitFailure | undefined> {
     const polled = await waitForActiveRun({ run: { target, executionId: activeId } }, ports);
-    const ended = polled.kind === 'ended' ? endOf(polled.end) : undefined;
-    if (ended) return ended;
-    passedId = activeId;
-    if (polled.kind === 'finished') finishedId = passedId;
+    const failure = polled.kind === 'ended' ? failureAfter(polled.cause) : undefined;
+    if (failure) return failure;
+    lastPolledId = activeId;
+    if (polled.kind === 'finished') finishedId = activeId;
     return undefined;
   }
 
@@ -83,22 +82,25 @@ export function createActiveRunWait(target: Target, ports: Ports): ActiveRunWait
     return nextMs;
   }
 
-  /** A wake from sleep ends the pause, but not before `minMs`, for which the service asked. */
-  async function pauseBeforeTrigger(ms: number, minMs: number): Promise<EndedWait | undefined> {
-    if (await pause(ms, clock, signal, minMs)) session.woke();
-    if (signal.aborted) return { end: { kind: 'signal' } };
-    return session.leftMs() < minForTriggerMs ? timedOut() : undefined;
+  /** A wake from sleep ends the pause, but not before what `Retry-After` asks for. */
+  async function pauseBeforeTrigger(
+    ms: number,
+    retryAfterMs: number,
+  ): Promise<WaitFailure | undefined> {
+    if (await pause(ms, clock, signal, retryAfterMs)) session.noteWake();
+    if (signal.aborted) return { cause: { kind: 'signal' } };
+    return session.leftMs() < minForAttemptMs ? timedOut() : undefined;
   }
 }
 
-/** What ends the wait if the polls of the active run have ended. */
-function endOf(end: WatchEnd): EndedWait | undefined {
-  switch (end.kind) {
+/** What ends the wait if the polls of the active run have ended for this cause. */
+function failureAfter(cause: WatchEnd): WaitFailure | undefined {
+  switch (cause.kind) {
     case 'timed_out':
     case 'signal':
-      return { end };
+      return { cause };
     case 'gave_up':
-      return { end, fault: end.fault };
+      return { cause, fault: cause.fault };
     case 'cannot_poll':
       // The response to the next trigger decides.
       return undefined;

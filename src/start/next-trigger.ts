@@ -1,7 +1,7 @@
 import { senderOf } from '../journal/processes.ts';
 import { ageOf, type UnresolvedTrigger } from '../run/entry.ts';
-import type { InDoubtReason } from '../run/in-doubt.ts';
-import { defaults } from '../run/limits.ts';
+import { type InDoubtReason, reasonToWithhold } from '../run/in-doubt.ts';
+import { serviceLimits } from '../run/limits.ts';
 import { randomUuid } from '../run/run.ts';
 import type { Trigger } from '../run/trigger.ts';
 import type { Ports } from '../watch/ports.ts';
@@ -72,9 +72,12 @@ function reasonNotToReuseKey(
 ): InDoubtReason | undefined {
   if (recorded.account !== account) return { kind: 'other_api_key' };
   const ageMs = ageOf(recorded, clock.nowMs());
-  if (!Number.isFinite(ageMs)) return { kind: 'withheld' };
-  if (ageMs > defaults.keyRetentionMs) return { kind: 'expired' };
+  const because = reasonToWithhold(recorded, { ageMs, ignoresKeys });
+  // The age isn't known, so the service may have forgotten the key.
+  if (because && !Number.isFinite(ageMs)) return { kind: 'withheld', because };
+  if (ageMs > serviceLimits.keyRetentionMs) return { kind: 'expired' };
   if (!ignoresKeys) return undefined;
   const process = senderOf(recorded, processes, clock.nowMs());
-  return process === undefined ? { kind: 'withheld' } : { kind: 'sending', process };
+  if (process !== undefined) return { kind: 'sending', process };
+  return { kind: 'withheld', because: 'keys_ignored' };
 }

@@ -1,7 +1,7 @@
 import type { Trigger } from '../run/trigger.ts';
 import type { Ports } from '../watch/ports.ts';
 import { outcomeWithRun } from './outcome-with-run.ts';
-import { outcomeWithoutRun } from './outcome-without-run.ts';
+import { outcomeInDoubt, outcomeWithoutRun } from './outcome-without-run.ts';
 import type { StartResult, TriggerResult } from './trigger-result.ts';
 
 /** Makes the outcome of a trigger, and the handle of its run if that can be watched. */
@@ -10,7 +10,12 @@ export async function outcomeOfTrigger(
   trigger: Trigger,
   ports: Ports,
 ): Promise<StartResult> {
-  return result.kind === 'has_run'
-    ? outcomeWithRun(result, trigger, ports)
-    : { outcome: outcomeWithoutRun(result, trigger, ports) };
+  switch (result.kind) {
+    case 'has_run':
+      return outcomeWithRun(result, trigger, ports);
+    case 'no_run':
+      return { outcome: outcomeWithoutRun(result, trigger, ports) };
+    case 'in_doubt':
+      return { outcome: outcomeInDoubt(result.reason, trigger, ports) };
+  }
 }

@@ -1,13 +1,13 @@
 import { runHandleOf } from '../journal/run-handle.ts';
 import { attributions, mayBeEarlierRun } from '../run/attribution.ts';
 import { exitNameOfSignal } from '../run/exit-codes.ts';
-import { isAborted } from '../run/fault.ts';
-import type { TriggerInfo, TriggerOutcome } from '../run/outcome.ts';
+import { type Fault, isAborted } from '../run/fault.ts';
+import type { RunHandle, TriggerInfo, TriggerOutcome } from '../run/outcome.ts';
 import type { Run } from '../run/run.ts';
 import type { RunSnapshot } from '../run/service.ts';
 import type { Trigger } from '../run/trigger.ts';
-import type { Clock } from '../system/clock.ts';
-import { fetchOptional, fetchStatus, recordNotFound } from '../watch/fetch-run.ts';
+import { monotonicStopwatch } from '../system/clock.ts';
+import { fetchOptionalStatus, fetchStatus, recordNotFoundIfOwn } from '../watch/fetch-run.ts';
 import type { Ports } from '../watch/ports.ts';
 import { triggerInfoOf } from './trigger-info.ts';
 import type { RunOfTrigger, StartResult } from './trigger-result.ts';
@@ -22,34 +22,32 @@ export async function outcomeWithRun(
   const triggerInfo = triggerInfoOf(attribution, trigger, ports);
   if (!response) return outcomeWithRecordedRun(run, triggerInfo, ports);
   const { snapshot } = response;
-  const outcome: TriggerOutcome = { kind: 'has_run', run, ...snapshotFacts(triggerInfo, snapshot) };
-  // A response that may repeat an earlier one doesn't take the place of a first poll.
+  const outcome = runOutcome(run, triggerInfo, snapshot);
+  // The service repeats its first response to a used key. Then the status may be old, so the run is
+  // polled at once.
   const mayBeRepeated = attribution === 'shared_key' && snapshot.isFinal;
   if (attributions[attribution].started === 'no' || mayBeRepeated)
     return { outcome, handle: { run } };
-  const sinceTriggerMs = elapsedSince(ports.clock);
+  const sinceTriggerMs = monotonicStopwatch(ports.clock);
   return { outcome, handle: { run, triggerResponse: response, sinceTriggerMs } };
 }
 
-/** Measures by the clock that can't be set. */
-function elapsedSince(clock: Clock): () => number {
-  const startMs = clock.elapsedMs();
-  return () => clock.elapsedMs() - startMs;
-}
+/** The outcome of a trigger that has a run with this status. */
+const runOutcome = (run: Run, triggerInfo: TriggerInfo, snapshot: RunSnapshot) =>
+  ({
+    kind: 'has_run',
+    run,
+    triggerInfo: withEndedAs(triggerInfo, snapshot),
+    snapshot,
+  }) as const;
 
 /**
- * The snapshot of the run. If the run had finished before this command, the trigger info says with
- * which status, so that it isn't mistaken for a new run.
+ * If the run had finished before this command, the trigger info says with which status, so that it
+ * isn't mistaken for a new run.
  */
-function snapshotFacts(
-  triggerInfo: TriggerInfo,
-  snapshot: RunSnapshot,
-): { triggerInfo: TriggerInfo; snapshot: RunSnapshot } {
-  const isEarlierRun = mayBeEarlierRun(triggerInfo.attribution) && snapshot.isFinal;
-  return {
-    triggerInfo: isEarlierRun ? { ...triggerInfo, endedAs: snapshot.status } : triggerInfo,
-    snapshot,
-  };
+function withEndedAs(triggerInfo: TriggerInfo, { status, isFinal }: RunSnapshot): TriggerInfo {
+  const isEarlierRun = mayBeEarlierRun(triggerInfo.attribution) && isFinal;
+  return isEarlierRun ? { ...triggerInfo, endedAs: status } : triggerInfo;
 }
 
 /** The journal has the run, so it is named even if its status can't be read. */
@@ -58,30 +56,44 @@ async function outcomeWithRecordedRun(
   triggerInfo: TriggerInfo,
   ports: Ports,
 ): Promise<StartResult> {
-  const { journal, baseUrl, clock, signal } = ports;
+  const { journal, baseUrl, clock } = ports;
   const handle = runHandleOf(run, journal.find(run.executionId, { baseUrl }), clock);
   const answer = await fetchStatus(handle, ports);
-  if (answer.kind === 'ok') {
-    const facts = snapshotFacts(triggerInfo, answer.value);
-    return { outcome: { kind: 'has_run', run, ...facts }, handle };
-  }
-  const { fault } = answer;
-  const failed = { kind: 'request_failed', run, triggerInfo, resource: 'status', fault } as const;
+  return answer.kind === 'ok'
+    ? { outcome: runOutcome(run, triggerInfo, answer.value), handle }
+    : outcomeWithoutStatus(handle, triggerInfo, answer.fault, ports);
+}
+
+/** The status of a run that the journal has can't be read. */
+async function outcomeWithoutStatus(
+  handle: RunHandle,
+  triggerInfo: TriggerInfo,
+  fault: Fault,
+  ports: Ports,
+): Promise<StartResult> {
+  const { run } = handle;
+  const failure = { kind: 'request_failed', run, triggerInfo, resource: 'status', fault } as const;
   if (isAborted(fault))
-    return { outcome: { ...failed, interruptedBy: exitNameOfSignal(signal) }, handle };
-  const startedWithThisApiKey = await recordNotFound(run, fault, ports);
+    return { outcome: { ...failure, interruptedBy: exitNameOfSignal(ports.signal) }, handle };
+
+  const startedWithThisApiKey = await recordNotFoundIfOwn(run, fault, ports);
   const lastConfirmed = handle.lastConfirmed?.();
-  // A final status never changes, so the journal says how the run ended, whatever the service says.
-  const recorded = lastConfirmed?.snapshot.isFinal
-    ? snapshotFacts(triggerInfo, lastConfirmed.snapshot)
-    : undefined;
-  const hasRun = { kind: 'has_run', run, triggerInfo, requestFault: fault, lastConfirmed } as const;
-  const outcome = { ...hasRun, ...recorded };
+  const recorded = lastConfirmed?.snapshot;
   // Only the service says `not_found`. Any other fault says nothing about the run.
-  if (fault.kind !== 'not_found') return { outcome, handle };
-  // The service has dropped it, so there is nothing to watch.
-  if (recorded) return { outcome };
-  return { outcome: { ...failed, lastConfirmed, startedWithThisApiKey }, handle };
+  const isNotFound = fault.kind === 'not_found';
+  if (recorded?.isFinal) {
+    // A final status never changes, so the journal says how the run ended, whatever the service
+    // says. If the service has dropped the run, there is nothing to watch.
+    const ended = runOutcome(run, triggerInfo, recorded);
+    const outcome = { ...ended, requestFault: fault, lastConfirmed };
+    return isNotFound ? { outcome } : { outcome, handle };
+  }
+  return isNotFound
+    ? { outcome: { ...failure, lastConfirmed, startedWithThisApiKey }, handle }
+    : {
+        outcome: { kind: 'has_run', run, triggerInfo, requestFault: fault, lastConfirmed },
+        handle,
+      };
 }
 
 /**
@@ -95,10 +107,8 @@ export async function withCurrentStatus(
   if (outcome.kind !== 'has_run' || outcome.snapshot?.isFinal) return outcome;
   const { run, triggerInfo } = outcome;
   if (attributions[triggerInfo.attribution].how !== 'found') return outcome;
-  const snapshot = await fetchOptional('status', run, ports);
-  if (!snapshot) return outcome;
-  ports.journal.recordStatus(ports.baseUrl, run, snapshot);
-  return snapshot.isFinal ? { ...outcome, ...snapshotFacts(triggerInfo, snapshot) } : outcome;
+  const snapshot = await fetchOptionalStatus(run, ports);
+  return snapshot?.isFinal ? { ...outcome, ...runOutcome(run, triggerInfo, snapshot) } : outcome;
 }
 
 /**

@@ -8,25 +8,10 @@ import type { Trigger } from '../run/trigger.ts';
 import { isOutage } from '../watch/fetch-run.ts';
 import type { Ports } from '../watch/ports.ts';
 import { triggerInfoOf } from './trigger-info.ts';
-import type {
-  NoRunOfTrigger,
-  ResultWithoutRun,
-  StartRequest,
-  StartResult,
-} from './trigger-result.ts';
+import type { NoRunOfTrigger, StartRequest, StartResult } from './trigger-result.ts';
 
-/** The outcome of a trigger that started no run, or that is in doubt. */
+/** The outcome of a trigger that started no run. */
 export function outcomeWithoutRun(
-  result: ResultWithoutRun,
-  trigger: Trigger,
-  ports: Ports,
-): TriggerOutcome {
-  return result.kind === 'in_doubt'
-    ? outcomeInDoubt(result.reason, trigger, ports)
-    : outcomeOfNoRun(result, trigger, ports);
-}
-
-function outcomeOfNoRun(
   { fault, waitEnd, isInterrupted }: NoRunOfTrigger,
   trigger: Trigger,
   ports: Ports,
@@ -55,8 +40,8 @@ function outcomeOfNoRun(
 }
 
 /**
- * Was the same idempotency key refused like that by an earlier command? If the trigger is
- * unresolved, no new key is suggested, because that could start a second run.
+ * Whether an earlier command's trigger with the same idempotency key was refused like that. If the
+ * trigger is unresolved, no new key is suggested, because that could start a second run.
  */
 function isRepeatedRefusal(fault: Fault, trigger: Trigger, { journal }: Ports): boolean {
   const mayBeRepeated = fault.kind === 'no_credits' || fault.kind === 'unauthorized';

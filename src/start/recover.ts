@@ -1,11 +1,10 @@
 import { senderOf } from '../journal/processes.ts';
 import { ageOf, type UnresolvedTrigger } from '../run/entry.ts';
-import { type InDoubtReason, wasToBeSkipped } from '../run/in-doubt.ts';
-import { defaults } from '../run/limits.ts';
+import { type InDoubtReason, reasonToWithhold } from '../run/in-doubt.ts';
 import type { OutcomeOf, Recovery, TriggerOutcome } from '../run/outcome.ts';
 import { type Problem, problemOrThrow } from '../run/problem.ts';
 import type { Target } from '../run/run.ts';
-import { fetchOptional, readResultsOfFailed } from '../watch/fetch-run.ts';
+import { fetchOptionalStatus, readResultsOfFailed } from '../watch/fetch-run.ts';
 import type { Ports } from '../watch/ports.ts';
 import { outcomeOfRecoveredRun } from './outcome-with-run.ts';
 import { outcomeInDoubt, outcomeWithoutRun } from './outcome-without-run.ts';
@@ -46,7 +45,7 @@ export async function recoverAll(
     (each): Recovery => ({
       trigger: each.trigger,
       ageMs: each.ageMs,
-      outcome: withExitsZero(outcomeOrProblem(each, flags, ports), flags),
+      outcome: asReportIfResolved(outcomeOfResendOrProblem(each, flags, ports), flags),
     }),
   );
   try {
@@ -116,9 +115,10 @@ function reasonNotToResend(
   if (process !== undefined) return { kind: 'sending', process };
   if (journal.hasLaterRun(trigger)) return { kind: 'superseded' };
   if (trigger.account !== account) return { kind: 'other_api_key' };
-  const isOld = ageOf(trigger, clock.nowMs()) > defaults.recoverMaxAgeMs;
-  const isRisky = ignoresKeys || wasToBeSkipped(trigger) || isOld;
-  return isRisky && !resend ? { kind: 'withheld' } : undefined;
+  if (resend) return undefined;
+  const ageMs = ageOf(trigger, clock.nowMs());
+  const because = reasonToWithhold(trigger, { ageMs, ignoresKeys });
+  return because && { kind: 'withheld', because };
 }
 
 async function sendAgain(trigger: UnresolvedTrigger, ports: Ports): Promise<TriggerResult> {
@@ -126,23 +126,29 @@ async function sendAgain(trigger: UnresolvedTrigger, ports: Ports): Promise<Trig
   const ageMs = ageOf(trigger, ports.clock.nowMs());
   // If the record is dated in the future, the age isn't known. `--resend` sends it all the same.
   const earlier = { ageMs: Number.isFinite(ageMs) ? ageMs : 0, attempts: trigger.attempts };
-  return sendTrigger(
-    trigger,
-    { earlier, resolvesEarlierAttempts: true, mayRepeatAfterLoss: !ports.ignoresKeys },
-    ports,
-  );
+  const history = {
+    earlier,
+    resolvesEarlierAttempts: true,
+    mayRepeatAfterLoss: !ports.ignoresKeys,
+  };
+  const { result } = await sendTrigger(trigger, history, ports);
+  return result;
 }
 
 /** If the journal can't be read any more, what was sent is reported nevertheless. */
-function outcomeOrProblem(sent: ResendResult, flags: RecoverFlags, ports: Ports): TriggerOutcome {
+function outcomeOfResendOrProblem(
+  sent: ResendResult,
+  flags: RecoverFlags,
+  ports: Ports,
+): TriggerOutcome {
   try {
-    return outcomeOf(sent, flags, ports);
+    return outcomeOfResend(sent, flags, ports);
   } catch (error) {
     return outcomeOfProblem(sent.trigger, problemOrThrow(error));
   }
 }
 
-function outcomeOf(
+function outcomeOfResend(
   { trigger, result }: ResendResult,
   { dryRun }: RecoverFlags,
   ports: Ports,
@@ -152,8 +158,9 @@ function outcomeOf(
     case 'has_run':
       return outcomeOfRecoveredRun(result, trigger, ports);
     case 'no_run':
-    case 'in_doubt':
       return outcomeWithoutRun(result, trigger, ports);
+    case 'in_doubt':
+      return outcomeInDoubt(result.reason, trigger, ports);
     case 'not_resent':
       if (result.reason.kind === 'superseded' && !dryRun) recordSuperseded(trigger, ports);
       return outcomeInDoubt(result.reason, trigger, ports);
@@ -189,7 +196,7 @@ function recordSuperseded(
  * `recover` exits with 0 for a trigger that it resolved, even if that has no run. It fails for one
  * that stays unresolved.
  */
-function withExitsZero(outcome: TriggerOutcome, { dryRun }: RecoverFlags): TriggerOutcome {
+function asReportIfResolved(outcome: TriggerOutcome, { dryRun }: RecoverFlags): TriggerOutcome {
   const isResolved = outcome.kind !== 'in_doubt' || outcome.inDoubt.reason.kind === 'superseded';
   return isResolved || dryRun ? { ...outcome, isReportOnly: true } : outcome;
 }
@@ -218,9 +225,8 @@ async function withStatuses(recoveries: readonly Recovery[], ports: Ports): Prom
 async function withStatus(recovery: Recovery, ports: Ports): Promise<Recovery> {
   const { outcome } = recovery;
   if (outcome.kind !== 'has_run' || outcome.snapshot?.isFinal) return recovery;
-  const snapshot = await fetchOptional('status', outcome.run, ports);
+  const snapshot = await fetchOptionalStatus(outcome.run, ports);
   if (!snapshot) return recovery;
-  ports.journal.recordStatus(ports.baseUrl, outcome.run, snapshot);
   const current: OutcomeOf<'has_run'> & TriggerOutcome = { ...outcome, snapshot };
   return { ...recovery, outcome: current };
 }

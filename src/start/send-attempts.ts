@@ -6,7 +6,7 @@ import {
 } from '../messages/own-faults.ts';
 import type { ApiKeyReload } from '../run/api-key-reload.ts';
 import { deliveryOf, type Fault, isRetryable } from '../run/fault.ts';
-import { defaults } from '../run/limits.ts';
+import { serviceLimits } from '../run/limits.ts';
 import { isNamedBy } from '../run/run.ts';
 import type { Answer, RunSnapshot, Service } from '../run/service.ts';
 import type { Trigger } from '../run/trigger.ts';
@@ -15,15 +15,23 @@ import { stopwatch } from '../system/clock.ts';
 
 /** What is known of the idempotency key before it is sent. */
 export interface KeyHistory {
+  /** Earlier attempts that are in doubt. */
+  earlier?: EarlierAttempts;
   /**
-   * Earlier attempts that are in doubt. The age is that of the first, and infinite if the clock was
-   * set back. `sentByThisCommand`: this command made them.
+   * The command is `recover`, which has to say how the earlier attempts ended. Any other command
+   * reports on its own attempts.
    */
-  earlier?: { ageMs: number; attempts?: readonly string[]; sentByThisCommand?: boolean };
-  /** `recover` sends the key, to resolve the earlier attempts. */
   resolvesEarlierAttempts?: boolean;
-  /** The service honors the key, so an attempt that it may have acted on can be repeated. */
+  /** An attempt whose response was lost may be repeated. */
   mayRepeatAfterLoss: boolean;
+}
+
+interface EarlierAttempts {
+  /** The age of the first of them. It is infinite if the clock was set back. */
+  ageMs: number;
+  /** Their ids in the journal. */
+  attempts?: readonly string[];
+  sentByThisCommand?: boolean;
 }
 
 export interface SendPorts extends RetryPorts {
@@ -38,13 +46,14 @@ export interface SendPorts extends RetryPorts {
  * doubt, which that answer doesn't say.
  */
 export type Attempts = Retried<RunSnapshot> & AttemptsSoFar;
+export type SuccessfulAttempts = Extract<Attempts, { kind: 'ok' }>;
+export type FailedAttempts = Extract<Attempts, { kind: 'fault' }>;
 
 interface AttemptsSoFar {
+  /** How many were recorded. One whose key can't be sent counts, too. */
   count: number;
   /** An attempt of this command is in doubt: the service may have acted on it. */
   hasOwnAttemptInDoubt: boolean;
-  /** An attempt of an earlier command is in doubt, and `recover` is to resolve it. */
-  resolvesEarlierAttempts: boolean;
 }
 
 /**
@@ -58,19 +67,18 @@ export async function sendAttempts(
   ports: SendPorts,
 ): Promise<Attempts> {
   const { record, clock } = ports;
-  const { earlier, resolvesEarlierAttempts = false, mayRepeatAfterLoss } = history;
+  const { earlier, mayRepeatAfterLoss } = history;
   const sinceMs = stopwatch(clock);
-  const isTooOld = () => (earlier?.ageMs ?? 0) + sinceMs() > defaults.keyRetentionMs;
+  const isTooOld = () => (earlier?.ageMs ?? 0) + sinceMs() > serviceLimits.keyRetentionMs;
   const soFar: AttemptsSoFar = {
     count: 0,
     hasOwnAttemptInDoubt: earlier?.sentByThisCommand === true,
-    // Only `recover` has to resolve the attempts of an earlier command. Any other command reports
-    // on its own attempts.
-    resolvesEarlierAttempts: resolvesEarlierAttempts,
   };
 
   async function attempt(timeoutMs: number): Promise<Answer<RunSnapshot>> {
     const isFirst = soFar.count === 0;
+    // It is recorded before `keyFault` reads the journal: of two processes that get here at once,
+    // each sees both records, and only the one whose record is the first goes on.
     if (isFirst) record.triggered();
     soFar.count += 1;
     const unsendable = keyFault(isFirst);
@@ -111,23 +119,23 @@ export async function sendAttempts(
 }
 
 /**
- * Is the trigger in doubt after this fault: may it have started a run whose id isn't known? Only an
- * id ends the doubt, because a refusal may only concern the last attempt.
+ * Whether the trigger is in doubt after these attempts: it may have started a run whose id isn't
+ * known. Only an id ends the doubt, because a refusal may only concern the last attempt.
  *
- * | the last attempt ended with                      | not in doubt before | in doubt before |
- * | ------------------------------------------------ | ------------------- | --------------- |
- * | a complete refusal: 401, 402, 422, 429 and so on | no                  | yes             |
- * | nothing sent: no name, no connection, bad TLS    | no                  | yes             |
- * | lost: timeout, reset, 5xx, 408, 409, no JSON     | yes                 | yes             |
- * | `key_of_other_automation`: it has a run of another target     | no                  | no              |
+ * | the last attempt ended with                         | not in doubt before | in doubt before |
+ * | --------------------------------------------------- | ------------------- | --------------- |
+ * | a complete refusal: 401, 402, 422, 429 and so on    | no                  | yes             |
+ * | nothing sent: no name, no connection, bad TLS       | no                  | yes             |
+ * | lost: timeout, reset, 5xx, 408, 409, no JSON        | yes                 | yes             |
+ * | `key_of_other_automation`: the run is of another    | no                  | no              |
  * | `key_expired`, `key_in_use`: the key can't be sent  | yes                 | yes             |
  *
  * Which answers are refusals and which are lost is in the column `delivery` of `run/fault.ts`.
  * After a lost response `hasOwnAttemptInDoubt` is true.
  */
 export function isInDoubt(
-  { hasOwnAttemptInDoubt, resolvesEarlierAttempts }: AttemptsSoFar,
-  { kind }: Fault,
+  { fault: { kind }, hasOwnAttemptInDoubt }: FailedAttempts,
+  { resolvesEarlierAttempts = false }: KeyHistory,
 ): boolean {
   // The service repeats its first response to the key, so none of the attempts started a run of
   // this target.

@@ -1,23 +1,38 @@
 import { createRecorder } from '../journal/recorder.ts';
+import type { Fault } from '../run/fault.ts';
 import type { Trigger } from '../run/trigger.ts';
 import type { Ports } from '../watch/ports.ts';
-import { type KeyHistory, type SendPorts, sendAttempts } from './send-attempts.ts';
+import { type Attempts, type KeyHistory, type SendPorts, sendAttempts } from './send-attempts.ts';
 import { settle } from './settle.ts';
 import type { TriggerResult } from './trigger-result.ts';
 
-/** Sends a trigger, with retries, and records how it ended. It isn't sent again after that. */
+interface SendResult {
+  result: TriggerResult;
+  /** The last refusal, if the trigger is sent again after the run that is active has finished. */
+  refusal?: Fault;
+}
+
+/**
+ * Sends a trigger, with retries, and records how it ended. `refusalToWaitAfter` returns the refusal
+ * if this command sends the trigger again later. By default it doesn't.
+ */
 export async function sendTrigger(
   trigger: Trigger,
   history: KeyHistory,
   ports: Ports,
-): Promise<TriggerResult> {
+  refusalToWaitAfter: (attempts: Attempts) => Fault | undefined = () => undefined,
+): Promise<SendResult> {
   const sendPorts = sendPortsOf(trigger, history, ports);
   const attempts = await sendAttempts(trigger, history, sendPorts);
-  return settle(attempts, { isLast: true }, trigger, sendPorts);
+  // It is decided before `settle`, because the journal says whether this process may send the
+  // trigger again.
+  const refusal = refusalToWaitAfter(attempts);
+  const isLast = refusal === undefined;
+  return { result: await settle(attempts, { trigger, history, isLast }, sendPorts), refusal };
 }
 
 /** What the attempts of this trigger need: its recorder, and an event before each retry. */
-export function sendPortsOf(trigger: Trigger, { earlier }: KeyHistory, ports: Ports): SendPorts {
+function sendPortsOf(trigger: Trigger, { earlier }: KeyHistory, ports: Ports): SendPorts {
   const { journal, processes, session, emit } = ports;
   const { target } = trigger;
   return {
@@ -29,6 +44,6 @@ export function sendPortsOf(trigger: Trigger, { earlier }: KeyHistory, ports: Po
       process: processes.own,
     }),
     onRetry: (failed) => emit({ event: 'attempt_failed', resource: 'trigger', target, ...failed }),
-    leftMs: session.leftMs,
+    commandLeftMs: session.leftMs,
   };
 }

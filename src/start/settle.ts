@@ -1,63 +1,56 @@
 import { faultAfterReload } from '../run/api-key-reload.ts';
 import { attributionOf, attributionOfRecord } from '../run/attribution.ts';
-import { ageOf, type RecordedKey } from '../run/entry.ts';
+import { ageOf, type RecordedKey, type UnresolvedTrigger } from '../run/entry.ts';
 import { abortedFault, type Fault } from '../run/fault.ts';
 import type { InDoubtReason } from '../run/in-doubt.ts';
 import type { Trigger } from '../run/trigger.ts';
 import { stopwatch } from '../system/clock.ts';
-import { type Attempts, isInDoubt, type SendPorts } from './send-attempts.ts';
-import type { TriggerResult } from './trigger-result.ts';
+import {
+  type Attempts,
+  type FailedAttempts,
+  isInDoubt,
+  type KeyHistory,
+  type SendPorts,
+  type SuccessfulAttempts,
+} from './send-attempts.ts';
+import type { NoRunOfTrigger, TriggerResult } from './trigger-result.ts';
 
-type SuccessfulAttempts = Extract<Attempts, { kind: 'ok' }>;
-type FailedAttempts = Extract<Attempts, { kind: 'fault' }>;
+export interface SettleOptions {
+  trigger: Trigger;
+  history: KeyHistory;
+  /** This command won't send the trigger again. */
+  isLast: boolean;
+}
 
 /**
- * Records how the attempts of a trigger ended, and then reads whether another process has got a run
- * with the same key. Never the other way around: until their end is recorded, these attempts look
- * like those of another process that is still sending.
+ * Makes the result of a trigger from its attempts, in three steps whose order is fixed: it records
+ * how the attempts ended, then reads whether another process has got a run with the same key, and
+ * then decides. Until their end is recorded, these attempts look like those of another process that
+ * is still sending.
  */
 export async function settle(
   attempts: Attempts,
-  { isLast }: { isLast: boolean }, // this command won't send the trigger again
-  trigger: Trigger,
+  options: SettleOptions,
   ports: SendPorts,
 ): Promise<TriggerResult> {
-  if (attempts.kind === 'ok') return recordRun(attempts, trigger, ports);
-  const { fault, hasOwnAttemptInDoubt, resolvesEarlierAttempts, isInterrupted } = attempts;
-  const isTriggerInDoubt = isInDoubt(attempts, fault);
-  const mayHaveStarted = isTriggerInDoubt && hasOwnAttemptInDoubt;
-  recordFailure(attempts, { mayHaveStarted, isLast }, ports);
-
-  const isReadAtOnce = isTriggerInDoubt || resolvesEarlierAttempts;
-  const recorded = isReadAtOnce ? ports.record.readKey() : await readKeyAfterOtherSenders(ports);
-  if (recorded?.kind === 'run') {
-    const attribution = attributionOfRecord({
-      resolvesEarlierAttempts,
-      hasOwnAttemptInDoubt: mayHaveStarted,
-    });
-    return { kind: 'has_run', executionId: recorded.executionId, attribution };
-  }
-  const isRefused = fault.kind === 'unauthorized';
-  const failure = isRefused ? await afterReadingApiKey(fault, ports) : { fault, isInterrupted };
-  if (!isTriggerInDoubt) return { kind: 'no_run', ...failure };
-  if (failure.isInterrupted) return { kind: 'in_doubt', reason: { kind: 'signal' } };
-  return { kind: 'in_doubt', reason: inDoubtReasonOf(failure.fault, recorded) };
+  if (attempts.kind === 'ok') return recordRun(attempts, options, ports);
+  const doubt = doubtAfter(attempts, options.history);
+  recordFailure(attempts, doubt, options, ports);
+  const recorded = await readKey(doubt, options.history, ports);
+  return recorded?.kind === 'run'
+    ? resultWithRunOfOthers(recorded.executionId, doubt, options.history)
+    : resultWithoutRun(attempts, doubt, recorded, ports);
 }
 
 /** Records the run that the service returned. */
 function recordRun(
-  {
-    value: snapshot,
-    retryAfterMs,
-    resolvesEarlierAttempts,
-    hasOwnAttemptInDoubt,
-  }: SuccessfulAttempts,
-  { userProvided }: Trigger,
+  { value: snapshot, retryAfterMs, hasOwnAttemptInDoubt }: SuccessfulAttempts,
+  { trigger, history }: SettleOptions,
   { record }: SendPorts,
 ): TriggerResult {
   const attribution = attributionOf(snapshot, {
-    userProvided,
-    resolvesEarlierAttempts,
+    userProvided: trigger.userProvided,
+    resolvesEarlierAttempts: history.resolvesEarlierAttempts,
     hasOwnAttemptInDoubt,
   });
   record.accepted(snapshot, attribution);
@@ -65,14 +58,46 @@ function recordRun(
   return { kind: 'has_run', executionId: snapshot.executionId, attribution, response };
 }
 
+/** What is in doubt after the last attempt. */
+interface Doubt {
+  /** The trigger may have started a run whose id isn't known. */
+  isTriggerInDoubt: boolean;
+  /** An attempt of this command may have started that run. */
+  isOwnAttemptInDoubt: boolean;
+}
+
+function doubtAfter(attempts: FailedAttempts, history: KeyHistory): Doubt {
+  const isTriggerInDoubt = isInDoubt(attempts, history);
+  return {
+    isTriggerInDoubt,
+    // After `key_of_other_automation` nothing is in doubt, whatever was lost before.
+    isOwnAttemptInDoubt: isTriggerInDoubt && attempts.hasOwnAttemptInDoubt,
+  };
+}
+
+/** A trigger of which no attempt was made has no record, so its end isn't recorded, either. */
 function recordFailure(
   { fault, count, isInterrupted }: FailedAttempts,
-  { mayHaveStarted, isLast }: { mayHaveStarted: boolean; isLast: boolean },
+  { isOwnAttemptInDoubt }: Doubt,
+  { isLast }: SettleOptions,
   { record }: SendPorts,
 ): void {
-  if (mayHaveStarted) record.inDoubt(fault, { isLast });
-  // There is no record of a trigger that was never sent.
+  if (isOwnAttemptInDoubt) record.inDoubt(fault, { isLast });
   else if (count > 0) record.refused(isInterrupted ? abortedFault : fault);
+}
+
+/**
+ * Reads what the journal has of the key, after the attempts of other processes if this command's
+ * are all refused. An attempt in doubt would look like one of them, and `recover` sends no key that
+ * another process is sending.
+ */
+async function readKey(
+  { isTriggerInDoubt }: Doubt,
+  { resolvesEarlierAttempts }: KeyHistory,
+  ports: SendPorts,
+): Promise<RecordedKey | undefined> {
+  const isReadAtOnce = isTriggerInDoubt || resolvesEarlierAttempts;
+  return isReadAtOnce ? ports.record.readKey() : readKeyAfterOtherSenders(ports);
 }
 
 /** Another process that is sending the same key is waited for, if its attempt isn't too old. */
@@ -92,14 +117,38 @@ async function readKeyAfterOtherSenders(ports: SendPorts): Promise<RecordedKey |
   }
 }
 
-interface Failure {
-  fault: Fault;
-  isInterrupted?: boolean;
-  hasNewApiKey?: boolean;
+/** Another process has got a run with the same key. */
+function resultWithRunOfOthers(
+  executionId: string,
+  { isOwnAttemptInDoubt }: Doubt,
+  { resolvesEarlierAttempts }: KeyHistory,
+): TriggerResult {
+  const attribution = attributionOfRecord({
+    resolvesEarlierAttempts,
+    hasOwnAttemptInDoubt: isOwnAttemptInDoubt,
+  });
+  return { kind: 'has_run', executionId, attribution };
 }
 
+/** Neither the service nor the journal has named a run. */
+async function resultWithoutRun(
+  { fault, isInterrupted }: FailedAttempts,
+  { isTriggerInDoubt }: Doubt,
+  recorded: UnresolvedTrigger | undefined,
+  ports: SendPorts,
+): Promise<TriggerResult> {
+  const isKeyRefused = fault.kind === 'unauthorized';
+  const failure = isKeyRefused ? await failureAfterReload(fault, ports) : { fault, isInterrupted };
+  if (!isTriggerInDoubt) return { kind: 'no_run', ...failure };
+  if (failure.isInterrupted) return { kind: 'in_doubt', reason: { kind: 'signal' } };
+  return { kind: 'in_doubt', reason: inDoubtReasonOf(failure.fault, recorded) };
+}
+
+/** Why the last attempt failed, after a refused API key was read again. */
+type Failure = Pick<NoRunOfTrigger, 'fault' | 'isInterrupted' | 'hasNewApiKey'>;
+
 /** Reads a refused API key again, and says whether there is another one by now. */
-async function afterReadingApiKey(
+async function failureAfterReload(
   refused: Fault,
   { reloadApiKey, signal }: SendPorts,
 ): Promise<Failure> {
@@ -108,9 +157,11 @@ async function afterReadingApiKey(
   return { fault: faultAfterReload(refused, reload), hasNewApiKey: reload.kind === 'changed' };
 }
 
-function inDoubtReasonOf(fault: Fault, recorded: RecordedKey | undefined): InDoubtReason {
+function inDoubtReasonOf(fault: Fault, recorded: UnresolvedTrigger | undefined): InDoubtReason {
   if (fault.kind === 'key_expired') return { kind: 'expired' };
   if (fault.kind !== 'key_in_use') return { kind: 'last_attempt_failed', fault };
-  const [sender] = recorded?.kind === 'unresolved' ? recorded.senders : [];
-  return sender ? { kind: 'sending', process: sender.process } : { kind: 'withheld' };
+  const [sender] = recorded?.senders ?? [];
+  // Only a key that the service ignores is left to the process that is using it.
+  if (!sender) return { kind: 'withheld', because: 'keys_ignored' };
+  return { kind: 'sending', process: sender.process };
 }

@@ -2,6 +2,7 @@ import { senderOf } from '../journal/processes.ts';
 import { keyOfFinishedRunFault, withUnusedApiKeyHint } from '../messages/own-faults.ts';
 import { unresolvedTriggerText } from '../messages/warnings.ts';
 import type { Fault } from '../run/fault.ts';
+import type { InDoubtReason } from '../run/in-doubt.ts';
 import type { Target } from '../run/run.ts';
 import type { Trigger } from '../run/trigger.ts';
 import { stopwatch } from '../system/clock.ts';
@@ -10,9 +11,8 @@ import { type ActiveRunWait, createActiveRunWait } from './active-run-wait.ts';
 import { type NextTrigger, nextTrigger, type SentTrigger, sameTrigger } from './next-trigger.ts';
 import { outcomeOfTrigger } from './outcome-of-trigger.ts';
 import { activeRunOf, outcomeBeforeSending } from './outcome-without-run.ts';
-import { type Attempts, isInDoubt, type KeyHistory, sendAttempts } from './send-attempts.ts';
-import { sendPortsOf } from './send-trigger.ts';
-import { settle } from './settle.ts';
+import { type Attempts, isInDoubt, type KeyHistory } from './send-attempts.ts';
+import { sendTrigger } from './send-trigger.ts';
 import type { StartRequest, StartResult, TriggerResult } from './trigger-result.ts';
 
 /**
@@ -25,20 +25,28 @@ export async function startRun(request: StartRequest, ports: Ports): Promise<Sta
   const activeRunWait = createActiveRunWait(target, ports);
   // Once a trigger of this command is in doubt, only that one is sent again.
   let inDoubt: SentTrigger | undefined;
-  for (let isFirst = true; ; isFirst = false) {
+  let isFirst = true;
+  // Each round sends a trigger. Another round follows in three cases: the run that was active has
+  // finished, and a new trigger is sent; the same, but a trigger of this command is in doubt, so
+  // that one is sent again; or the API key was refused, and the trigger is sent with a new one.
+  for (;;) {
     const next = inDoubt ? sameTrigger(inDoubt, ports) : await nextTrigger(request, ports);
     const { trigger, history } = next;
     if (next.result) return outcomeOfTrigger(next.result, trigger, ports);
 
     // A wait for the active run may take hours, and the warnings would be the same after each try.
     if (isFirst) warnOfUnresolved(target, ports, trigger.idempotencyKey);
-    const { sent, result, conflict } = await sendOnce(next, activeRunWait, ports);
+    const sent = { trigger, sinceMs: stopwatch(ports.clock) };
+    const { result, refusal } = await sendTrigger(trigger, history, ports, (attempts) =>
+      refusalToWaitAfter(attempts, next, activeRunWait),
+    );
     if (isFirst && isStillUnresolved(result, history)) warnOfUnresolved(target, ports);
+    isFirst = false;
 
-    if (conflict && result.kind !== 'has_run') {
+    if (refusal && result.kind !== 'has_run') {
       if (result.kind === 'in_doubt') inDoubt ??= sent;
       const wait = { activeRunWait, isInDoubt: inDoubt !== undefined };
-      const ended = await waitUntilInactive(conflict, trigger, wait, ports);
+      const ended = await waitUntilInactive(refusal, trigger, wait, ports);
       if (ended) return outcomeOfTrigger(ended, trigger, ports);
     } else if (canUseNewApiKey(result, next, activeRunWait)) {
       ports.releaseApiKey(trigger.idempotencyKey);
@@ -48,42 +56,20 @@ export async function startRun(request: StartRequest, ports: Ports): Promise<Sta
   }
 }
 
-interface SendResult {
-  sent: SentTrigger;
-  result: TriggerResult;
-  /** The refusal, if the trigger can be sent again after the end of the active run. */
-  conflict?: Fault;
-}
-
-/** Sends the trigger, with retries, and records how that ended. */
-async function sendOnce(
-  { trigger, history }: NextTrigger,
-  activeRunWait: ActiveRunWait,
-  ports: Ports,
-): Promise<SendResult> {
-  const sent = { trigger, sinceMs: stopwatch(ports.clock) };
-  const sendPorts = sendPortsOf(trigger, history, ports);
-  const attempts = await sendAttempts(trigger, history, sendPorts);
-  // It is decided before `settle`, because the journal says whether this process may send the
-  // trigger again.
-  const conflict = conflictToWaitFor(attempts, trigger, activeRunWait);
-  const result = await settle(attempts, { isLast: conflict === undefined }, trigger, sendPorts);
-  return { sent, result, conflict };
-}
-
 /**
  * The refusal of the last attempt, if `--if-active` says to wait and the trigger can be sent again
  * after the end of the active run.
  */
-function conflictToWaitFor(
+function refusalToWaitAfter(
   attempts: Attempts,
-  { ifActive }: Trigger,
+  { trigger, history }: NextTrigger,
   activeRunWait: ActiveRunWait,
 ): Fault | undefined {
-  if (ifActive !== 'wait' || attempts.kind === 'ok' || attempts.isInterrupted) return undefined;
+  if (trigger.ifActive !== 'wait' || attempts.kind === 'ok' || attempts.isInterrupted)
+    return undefined;
   const { fault } = attempts;
   if (fault.kind !== 'already_active') return undefined;
-  if (!isInDoubt(attempts, fault)) return fault;
+  if (!isInDoubt(attempts, history)) return fault;
   // An attempt in doubt may have started the active run, so the key is only sent again after the
   // end of that very run.
   const { executionId } = fault;
@@ -95,27 +81,31 @@ function conflictToWaitFor(
  * before that.
  */
 async function waitUntilInactive(
-  conflict: Fault,
+  refusal: Fault,
   trigger: Trigger,
   { activeRunWait, isInDoubt }: { activeRunWait: ActiveRunWait; isInDoubt: boolean },
   ports: Ports,
 ): Promise<TriggerResult | undefined> {
-  if (trigger.userProvided && activeRunWait.hasFinished(conflict.executionId))
+  if (trigger.userProvided && activeRunWait.hasFinished(refusal.executionId))
     return { kind: 'no_run', fault: keyOfFinishedRunFault(trigger) };
-  const active = activeRunOf(conflict, trigger.target, ports);
-  const ended = await activeRunWait.wait(conflict, active?.executionId);
-  if (!ended) return undefined;
-  const isInterrupted = ended.end.kind === 'signal';
-  if (isInDoubt)
-    return {
-      kind: 'in_doubt',
-      reason: isInterrupted ? { kind: 'signal' } : { kind: 'last_attempt_failed', fault: conflict },
-    };
-  if (isInterrupted) return { kind: 'no_run', fault: conflict, isInterrupted };
-  return { kind: 'no_run', fault: ended.fault ?? conflict, waitEnd: ended.end };
+  const active = activeRunOf(refusal, trigger.target, ports);
+  const failure = await activeRunWait.wait(refusal, active?.executionId);
+  if (!failure) return undefined;
+  const isInterrupted = failure.cause.kind === 'signal';
+  if (isInDoubt) {
+    const reason: InDoubtReason = isInterrupted
+      ? { kind: 'signal' }
+      : { kind: 'last_attempt_failed', fault: refusal };
+    return { kind: 'in_doubt', reason };
+  }
+  if (isInterrupted) return { kind: 'no_run', fault: refusal, isInterrupted };
+  return { kind: 'no_run', fault: failure.fault ?? refusal, waitEnd: failure.cause };
 }
 
-/** The API key was refused. Can the trigger be sent again with another one that was read since? */
+/**
+ * Whether the API key was refused, and the trigger can be sent again with another one that was read
+ * since.
+ */
 function canUseNewApiKey(
   result: TriggerResult,
   { trigger, history }: NextTrigger,
@@ -136,8 +126,8 @@ function withReasonForOldApiKey(result: TriggerResult): TriggerResult {
 }
 
 /**
- * Was the trigger unresolved before this command, and is it still, because the attempts of this
- * command started no run?
+ * Whether the trigger was unresolved before this command and still is, because the attempts of this
+ * command started no run.
  */
 function isStillUnresolved(result: TriggerResult, { earlier }: KeyHistory): boolean {
   return earlier !== undefined && result.kind === 'no_run' && !result.isInterrupted;

@@ -6,17 +6,20 @@ import type { Target } from '../run/run.ts';
 import type { RunSnapshot } from '../run/service.ts';
 import type { IfActive } from '../run/trigger.ts';
 
-/** The run to start. */
+/** What the user asks for: which run to start, and how. */
 export interface StartRequest {
   target: Target;
-  /** The exact bytes. */
+  /** The body of the request. */
   body: string;
   /** Given by the user. */
   idempotencyKey: string | undefined;
   ifActive: IfActive | undefined;
 }
 
-/** How a trigger ended: does it have a run? */
+/**
+ * What sending a trigger has shown: whether it has a run. A `TriggerOutcome` of the same kind is
+ * what the user is told of it.
+ */
 export type TriggerResult =
   | RunOfTrigger
   | NoRunOfTrigger
@@ -41,8 +44,6 @@ export interface NoRunOfTrigger {
   /** What ended the wait for the active run. */
   waitEnd?: ActiveRunWaitEnd;
 }
-
-export type ResultWithoutRun = Exclude<TriggerResult, { kind: 'has_run' }>;
 
 /** How a request to start a run ended. */
 export interface StartResult {

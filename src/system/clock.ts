@@ -19,15 +19,28 @@ export function stopwatch(clock: Clock): () => number {
   return () => Math.max(clock.elapsedMs() - startMs, clock.nowMs() - startWallMs);
 }
 
+/**
+ * Returns the same by the clock that can't be set, which may leave out the time the machine was
+ * asleep. For a time that must not seem longer because somebody sets the wall clock forward.
+ */
+export function monotonicStopwatch(clock: Clock): () => number {
+  const startMs = clock.elapsedMs();
+  return () => clock.elapsedMs() - startMs;
+}
+
 // Timers stop while the machine sleeps, so a long wait is made of short timers. Then polls continue
 // soon after the machine wakes.
 const sliceMs = 5_000;
 /** If a wait ends this much too late, the machine slept or the process was stopped. */
-export const suspendedMs = 10_000;
+const suspendedMs = 10_000;
+
+/** Whether what should have taken `limitMs` at most was prolonged by a sleep or a stop. */
+export const machineSlept = (tookMs: number, limitMs: number): boolean =>
+  tookMs > limitMs + suspendedMs;
 
 /**
- * Waits `ms`, or at least `minMs` and returns true if the machine slept or the process was
- * stopped meanwhile.
+ * Waits `ms`. If the machine slept or the process was stopped meanwhile, ends as soon as `minMs`
+ * has passed, and returns true.
  */
 export async function pause(
   ms: number,
@@ -71,6 +84,6 @@ function listen(signal: AbortSignal): Set<() => void> {
   return listeners;
 }
 
-/** Did a signal of the operating system abort it? The reason is the name of that signal. */
+/** Whether a signal of the operating system aborted it. The reason is the name of that signal. */
 export const isAbortedByOsSignal = ({ aborted, reason }: AbortSignal) =>
   aborted && String(reason).startsWith('SIG');

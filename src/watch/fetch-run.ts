@@ -24,6 +24,7 @@ interface Values {
 // - `fetchRun` retries, for a command that needs the answer. `fetchStatus` also records it.
 // - `fetchOnce` makes a single attempt, to poll many runs at once.
 // - `fetchOptional` doesn't wait long, for output that is complete without the answer.
+//   `fetchOptionalStatus` also records it.
 // - `Poller` outlives outages, for a watch.
 // - `probeService` (connection/connection.ts) only asks whether the service accepts the API key.
 
@@ -92,11 +93,11 @@ const sendRequest = <Resource extends RunResource>(
 ) => service[resource](run, signal, { timeoutMs }) as Promise<Answer<Values[Resource]>>;
 
 /**
- * If the service doesn't know an unfinished run that was started with this API key, records that
- * and returns true. Only the service itself says `not_found`: another 404 or 410 may come from a
- * router.
+ * Records that the service doesn't know the run, if it is unfinished and was started with this API
+ * key. Returns whether it is such a run. Only the service itself says `not_found`: another 404 or
+ * 410 may come from a router.
  */
-export async function recordNotFound(
+export async function recordNotFoundIfOwn(
   run: Run,
   { kind }: Fault,
   { journal, baseUrl, account }: Ports,
@@ -135,6 +136,16 @@ export async function fetchOptional<Resource extends RunResource>(
     sendRequest(resource, run, ports, optionalRequestMs),
   );
   return answer?.kind === 'ok' ? answer.value : undefined;
+}
+
+/** Fetches the status of a run as `fetchOptional` does, and records it. */
+export async function fetchOptionalStatus(
+  run: Run,
+  ports: Ports,
+): Promise<RunSnapshot | undefined> {
+  const snapshot = await fetchOptional('status', run, ports);
+  if (snapshot) ports.journal.recordStatus(ports.baseUrl, run, snapshot);
+  return snapshot;
 }
 
 /**

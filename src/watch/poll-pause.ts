@@ -11,60 +11,60 @@ interface PausedRun {
 
 /**
  * The pauses between the polls of one run. A pause ends with the time that is left, when a signal
- * comes, or when the machine wakes, but the last not before `minMs`, for which the service asked.
+ * comes, or when the machine wakes. A wake doesn't end the wait that `Retry-After` asks for.
  */
 export class PollPause {
-  readonly #of: PausedRun;
+  readonly #paused: PausedRun;
   readonly #leftMs: () => number;
   readonly #ports: Ports;
-  #askedUntilMs: number | undefined;
+  #retryAfterUntilMs: number | undefined;
 
-  constructor(of: PausedRun, leftMs: () => number, ports: Ports) {
-    this.#of = of;
+  constructor(paused: PausedRun, leftMs: () => number, ports: Ports) {
+    this.#paused = paused;
     this.#leftMs = leftMs;
     this.#ports = ports;
   }
 
-  /** When the wait that the service asked for ends, by the wall clock. */
-  get askedUntilMs(): number | undefined {
-    return this.#askedUntilMs;
+  /** When the wait that `Retry-After` asks for ends, by the wall clock. */
+  get retryAfterUntilMs(): number | undefined {
+    return this.#retryAfterUntilMs;
   }
 
-  /** Notes that the service asked for a wait of `minMs`. 0 if it didn't ask for one. */
-  noteAsked(minMs: number): void {
-    const nowMs = this.#ports.clock.nowMs();
-    this.#askedUntilMs = minMs > 0 ? nowMs + Math.min(minMs, this.#leftMs()) : undefined;
+  /** Notes what `Retry-After` asks for. 0 if the service asked for no wait. */
+  noteRetryAfter(retryAfterMs: number): void {
+    const untilMs = this.#ports.clock.nowMs() + Math.min(retryAfterMs, this.#leftMs());
+    this.#retryAfterUntilMs = retryAfterMs > 0 ? untilMs : undefined;
   }
 
   /** Not async, because each of thousands of waiting runs would keep one more frame in memory. */
-  pauseFor(ms: number, minMs: number): Promise<void> | undefined {
+  pauseFor(ms: number, retryAfterMs: number): Promise<void> | undefined {
     const atMs = this.#ports.clock.elapsedMs() + Math.min(ms, this.#leftMs());
-    return this.#pauseUntil(atMs, Math.min(minMs, this.#leftMs()));
+    return this.#pauseUntil(atMs, Math.min(retryAfterMs, this.#leftMs()));
   }
 
-  #pauseUntil(atMs: number, minMs: number): Promise<void> | undefined {
+  #pauseUntil(atMs: number, retryAfterMs: number): Promise<void> | undefined {
     const { clock, signal, session } = this.#ports;
     const nextMs = atMs - clock.elapsedMs();
     if (nextMs <= 0 || signal.aborted) return undefined;
     this.#announce(nextMs);
     // A long pause is announced again after each heartbeat.
-    const isWhole = nextMs <= heartbeatMs || minMs > 0;
-    return pause(isWhole ? nextMs : heartbeatMs, clock, signal, minMs).then((woke) => {
-      if (woke) session.woke();
-      return woke ? undefined : this.#pauseUntil(atMs, minMs);
+    const isUninterrupted = nextMs <= heartbeatMs || retryAfterMs > 0;
+    const ms = isUninterrupted ? nextMs : heartbeatMs;
+    return pause(ms, clock, signal, retryAfterMs).then((woke) => {
+      if (woke) session.noteWake();
+      return woke ? undefined : this.#pauseUntil(atMs, retryAfterMs);
     });
   }
 
   #announce(nextMs: number): void {
-    const { run, lastConfirmed } = this.#of;
-    const askedUntilMs = this.#askedUntilMs;
+    const { run, lastConfirmed } = this.#paused;
     this.#ports.emit({
       event: 'waiting',
       for: 'poll',
       run,
       lastConfirmed: lastConfirmed(),
       nextMs,
-      askedUntilMs,
+      retryAfterUntilMs: this.#retryAfterUntilMs,
     });
   }
 }

@@ -1,5 +1,5 @@
 import type { FailedAttempt } from '../run/events.ts';
-import { type Fault, isAuthOrNotFound, isTooEarly, stopsEveryRequest } from '../run/fault.ts';
+import { type Fault, isTooEarly, stopsEveryRequest } from '../run/fault.ts';
 import type { WatchEnd } from '../run/outcome.ts';
 import { backoffMs } from '../service/retry.ts';
 import type { Clock } from '../system/clock.ts';
@@ -9,8 +9,8 @@ import { afterWakeMs, type WatchSession } from './watch-session.ts';
 /** The run is polled again. */
 export interface PollRetry {
   kind: 'retry';
-  /** What `Retry-After` asks for. */
-  minMs: number;
+  /** What `Retry-After` asks for. 0 if the service asked for no wait. */
+  retryAfterMs: number;
   failed: FailedAttempt;
 }
 
@@ -38,8 +38,10 @@ export function createPollRetryPolicy(
 ) {
   let failures = 0;
   let failingSinceMs = 0;
-  let silentMs = 0; // without the waits that the service asked for and those for a permit
-  let backoffToCountMs = 0; // the last wait, which is silence if the next poll fails, too
+  // Without the waits that the service asked for and those for a permit.
+  let silentMs = 0;
+  // The last wait. It counts as silence if the next poll fails, too.
+  let backoffToCountMs = 0;
   let missingPaths = 0;
   const refusalPeriod = createRefusalPeriod(clock, session);
 
@@ -47,21 +49,21 @@ export function createPollRetryPolicy(
     leftMs,
     /** The poll failed after `tookMs`. */
     failed(fault: Fault, tookMs: number): RetryDecision {
-      if (failures === 0) failingSinceMs = clock.elapsedMs() - tookMs;
-      failures += 1;
-      silentMs += backoffToCountMs + tookMs;
-      backoffToCountMs = 0;
-      count(fault);
+      countFailure(tookMs);
+      noteFault(fault);
       if (endsWatch(fault)) return { kind: 'cannot_poll', fault };
-      const retryForMs = isRefusal(fault) ? Math.min(leftMs(), refusalPeriod.leftMs()) : leftMs();
-      const backoff = backoffMs(failures, {}, retryForMs, random);
+      const retryForMs = mayBeTransientRefusal(fault)
+        ? Math.min(leftMs(), refusalPeriod.leftMs())
+        : leftMs();
+      // A long `Retry-After` is cut rather than ending the watch, so the backoff doesn't see it.
+      const backoff = backoffMs(failures, retryForMs, random);
       if (backoff === undefined) return { kind: 'gave_up', giveUpAfterMs, fault };
-      const minMs = cappedRetryAfterMs(fault.retryAfterMs ?? 0);
-      if (minMs === 0) backoffToCountMs = backoff;
-      const retryInMs = Math.max(minMs, backoff);
+      const retryAfterMs = cappedRetryAfterMs(fault.retryAfterMs ?? 0);
+      if (retryAfterMs === 0) backoffToCountMs = backoff;
+      const retryInMs = Math.max(retryAfterMs, backoff);
       return {
         kind: 'retry',
-        minMs,
+        retryAfterMs,
         failed: { fault, failures, silentMs, retryForMs, retryInMs },
       };
     },
@@ -73,7 +75,7 @@ export function createPollRetryPolicy(
      */
     succeeded(): number | undefined {
       const afterMs = failures > 0 ? clock.elapsedMs() - failingSinceMs : undefined;
-      session.answered();
+      session.noteAnswer();
       failures = 0;
       silentMs = 0;
       backoffToCountMs = 0;
@@ -88,22 +90,31 @@ export function createPollRetryPolicy(
     return Math.max(giveUpAfterMs - silentMs, leftAfterWakeMs);
   }
 
-  /** Counts what `endsWatch` asks for. */
-  function count(fault: Fault): void {
+  function countFailure(tookMs: number): void {
+    if (failures === 0) failingSinceMs = clock.elapsedMs() - tookMs;
+    failures += 1;
+    silentMs += backoffToCountMs + tookMs;
+    backoffToCountMs = 0;
+  }
+
+  /** Keeps what `endsWatch` needs. */
+  function noteFault(fault: Fault): void {
     // Before the first valid response, a refusal ends the watch at once.
-    if (session.isAnswered && isRefusal(fault)) refusalPeriod.begin();
+    if (session.isAnswered && mayBeTransientRefusal(fault)) refusalPeriod.begin();
     if (!session.isAnswered && isMissingPath(fault)) missingPaths += 1;
   }
 
   function endsWatch(fault: Fault): boolean {
     if (fault.kind === 'unsendable') return true;
-    if (isRefusal(fault)) return !session.isAnswered || refusalPeriod.hasLasted();
+    if (mayBeTransientRefusal(fault)) return !session.isAnswered || refusalPeriod.hasLasted();
     if (session.isAnswered || isTooEarly(fault, sinceTriggerMs?.())) return false;
     return missingPaths > 1 || stopsEveryRequest(fault);
   }
 
-  function isRefusal(fault: Fault): boolean {
-    return isAuthOrNotFound(fault) && !isTooEarly(fault, sinceTriggerMs?.());
+  /** A refusal of the API key or the run. A deployment may also refuse like that for a moment. */
+  function mayBeTransientRefusal(fault: Fault): boolean {
+    const isRefused = fault.kind === 'unauthorized' || fault.kind === 'not_found';
+    return isRefused && !isTooEarly(fault, sinceTriggerMs?.());
   }
 
   function isMissingPath(fault: Fault): boolean {

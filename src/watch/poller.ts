@@ -6,7 +6,7 @@ import type { Answer, RequestOptions, RunResource } from '../run/service.ts';
 import { endpoints } from '../service/endpoints.ts';
 import { withPermit } from '../service/rate-limiter.ts';
 import { minAttemptTimeoutMs } from '../service/retry.ts';
-import { stopwatch, suspendedMs } from '../system/clock.ts';
+import { machineSlept, stopwatch } from '../system/clock.ts';
 import { PollPause } from './poll-pause.ts';
 import { cappedRetryAfterMs, createPollRetryPolicy, type PollRetry } from './poll-retry-policy.ts';
 import type { Ports } from './ports.ts';
@@ -51,10 +51,13 @@ export class Poller {
   readonly #retryPolicy: ReturnType<typeof createPollRetryPolicy>;
   readonly #leftMs: () => number;
   readonly #pause: PollPause;
-  #isTimeUp = false; // set by `#endTime`
-  #lastFault: Fault | undefined; // of this call of `poll`
-  #failedAtMs = 0; // when `#lastFault` came
-  #hasNewApiKey = false; // and there was no valid response since
+  /** No poll is made any more. */
+  #isStopped = false;
+  /** The fault of the last request of this call of `poll`, and when it came. */
+  #lastFault: Fault | undefined;
+  #failedAtMs = 0;
+  /** There is a new API key, and there was no valid response since. */
+  #hasNewApiKey = false;
 
   constructor(options: PollerOptions, ports: Ports) {
     this.#options = options;
@@ -70,11 +73,11 @@ export class Poller {
    */
   wait(ms: number, retryAfterMs = 0): Promise<void> | undefined {
     if (this.#limitReached()) return undefined;
-    const minMs = cappedRetryAfterMs(retryAfterMs);
+    const cappedMs = cappedRetryAfterMs(retryAfterMs);
     // The service wants no poll before the timeout.
-    if (minMs > this.#leftMs()) this.#endTime();
-    this.#pause.noteAsked(minMs);
-    return this.#pause.pauseFor(Math.max(ms, minMs), minMs);
+    if (cappedMs > this.#leftMs()) this.#stopPolling();
+    this.#pause.noteRetryAfter(cappedMs);
+    return this.#pause.pauseFor(Math.max(ms, cappedMs), cappedMs);
   }
 
   async poll<T>(request: Request<T>): Promise<PollResult<T>> {
@@ -84,9 +87,9 @@ export class Poller {
       if (end) return end;
       const sent = await this.#send(request);
       if (sent?.answer.kind === 'ok') return this.#accept(sent.answer, sent.isLast);
-      const fault = sent && (await this.#afterReadingApiKey(sent.answer.fault));
+      const fault = sent && (await this.#faultUnlessKeyChanged(sent.answer.fault));
       if (this.#ports.signal.aborted)
-        return { kind: 'signal', askedUntilMs: this.#pause.askedUntilMs };
+        return { kind: 'signal', retryAfterUntilMs: this.#pause.retryAfterUntilMs };
       // The poll got no permit in time, or there is a new API key, so the next poll is due.
       if (!sent || !fault) continue;
       const next = this.#nextAfter(fault, sent);
@@ -100,25 +103,30 @@ export class Poller {
    * the wait for the next one. Another limit is checked here, and nowhere else.
    */
   #limitReached(): WatchEnd | undefined {
-    const isTimeUp = this.#isTimeUp || this.#ports.session.leftForLastPollMs() <= 0;
+    const isTimeUp = this.#isStopped || this.#ports.session.leftForLastPollMs() <= 0;
     return isTimeUp ? this.#timedOut() : undefined;
   }
 
   /** From now on no poll is made, even if the machine sleeps, which would add time. */
-  #endTime(): void {
-    this.#isTimeUp = true;
+  #stopPolling(): void {
+    this.#isStopped = true;
   }
 
   /** Sends one poll. Returns undefined if it got no permit in time. */
   async #send<T>(request: Request<T>): Promise<SentPoll<T> | undefined> {
     const { limiter, signal, session } = this.#ports;
     const { priority } = endpoints[this.#options.resource];
-    const permit = { priority, signal, leftMs: session.leftForLastPollMs, onWake: session.woke };
+    const permit = {
+      priority,
+      signal,
+      leftMs: session.leftForLastPollMs,
+      onWake: session.noteWake,
+    };
     const sent = await withPermit(limiter, permit, () => this.#attempt(request));
     if (sent) return sent;
     // The remaining time is for other runs, or the service asked for no poll until then.
     await this.#pause.pauseFor(this.#leftMs(), this.#leftMs());
-    if (this.#leftMs() <= 0) this.#endTime();
+    if (this.#leftMs() <= 0) this.#stopPolling();
     return undefined;
   }
 
@@ -128,18 +136,18 @@ export class Poller {
     const restMs = isLast ? session.leftForLastPollMs() : this.#leftMs();
     const silenceLeftMs = Math.max(minAttemptTimeoutMs, this.#retryPolicy.leftMs());
     const timeoutMs = Math.min(requestTimeoutMs, restMs, silenceLeftMs);
-    this.#pause.noteAsked(0);
+    this.#pause.noteRetryAfter(0);
     const elapsedMs = stopwatch(clock);
     const answer = await request({ timeoutMs });
-    const hasSlept = elapsedMs() > timeoutMs + suspendedMs;
-    if (hasSlept) session.woke();
+    const hasSlept = machineSlept(elapsedMs(), timeoutMs);
+    if (hasSlept) session.noteWake();
     return { answer, isLast, tookMs: hasSlept ? 0 : Math.min(timeoutMs, elapsedMs()) };
   }
 
   #accept<T>(answer: Extract<Answer<T>, { kind: 'ok' }>, isLast: boolean): PollResult<T> {
     const afterMs = this.#retryPolicy.succeeded();
     this.#hasNewApiKey = false;
-    if (isLast) this.#endTime();
+    if (isLast) this.#stopPolling();
     const { run } = this.#options;
     if (afterMs !== undefined) this.#ports.emit({ event: 'service_back', run, afterMs });
     return answer;
@@ -149,7 +157,7 @@ export class Poller {
    * Reads a refused API key again. Returns undefined if there is another one, so that the next poll
    * is due at once.
    */
-  async #afterReadingApiKey(fault: Fault): Promise<Fault | undefined> {
+  async #faultUnlessKeyChanged(fault: Fault): Promise<Fault | undefined> {
     const { reloadApiKey, signal } = this.#ports;
     if (fault.kind !== 'unauthorized' || signal.aborted) return fault;
     const reload = await reloadApiKey(fault);
@@ -180,11 +188,11 @@ export class Poller {
     return this.#limitReached() ?? next;
   }
 
-  async #waitToRetry({ minMs, failed }: PollRetry): Promise<void> {
+  async #waitToRetry({ retryAfterMs, failed }: PollRetry): Promise<void> {
     const { limiter, emit } = this.#ports;
     const { run, resource, lastConfirmed } = this.#options;
     const { fault, retryInMs } = failed;
-    if (isOverload(fault)) limiter.pausePolls(minMs);
+    if (isOverload(fault)) limiter.pausePolls(retryAfterMs);
     if (this.#leftMs() > 0)
       emit({
         event: 'attempt_failed',
@@ -193,14 +201,14 @@ export class Poller {
         lastConfirmed: lastConfirmed(),
         ...failed,
       });
-    this.#pause.noteAsked(minMs);
-    await this.#pause.pauseFor(retryInMs, minMs);
+    this.#pause.noteRetryAfter(retryAfterMs);
+    await this.#pause.pauseFor(retryInMs, retryAfterMs);
     // The wait that the service asked for has used up the time.
-    if (minMs > 0 && this.#leftMs() <= 0) this.#endTime();
+    if (retryAfterMs > 0 && this.#leftMs() <= 0) this.#stopPolling();
   }
 
   #timedOut(): WatchEnd {
-    const timedOut = this.#ports.session.timedOut();
+    const timedOut = this.#ports.session.timeout();
     const fault = this.#lastFault;
     if (!fault) return timedOut;
     // Part of what `Retry-After` asked for has passed.

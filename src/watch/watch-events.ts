@@ -22,7 +22,7 @@ const minuteMs = 60_000;
 export function emitWatchEvent(event: RunEvent, run: Run, { emit, debug }: Ports): void {
   if (event.event === 'waiting') {
     const { nextMs } = event;
-    const untilMs = event.run && event.askedUntilMs;
+    const untilMs = event.run && event.retryAfterUntilMs;
     if (untilMs !== undefined && nextMs > minuteMs)
       emit({ event: 'warning', name: 'retry_after', message: longWaitText(nextMs, untilMs), run });
     debug?.(`next poll of ${run.executionId} in ${Math.round(nextMs)} ms`);

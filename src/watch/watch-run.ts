@@ -1,10 +1,11 @@
+import type { RunEvent } from '../run/events.ts';
 import { exitNameOfSignal } from '../run/exit-codes.ts';
 import { isAborted } from '../run/fault.ts';
 import type { LastConfirmed, OutcomeOf, RunHandle, TriggerInfo, WatchEnd } from '../run/outcome.ts';
 import type { Run } from '../run/run.ts';
 import type { RunSnapshot } from '../run/service.ts';
 import { type Clock, stopwatch } from '../system/clock.ts';
-import { recordedErrorOf, recordNotFound } from './fetch-run.ts';
+import { recordedErrorOf, recordNotFoundIfOwn } from './fetch-run.ts';
 import { jitter, pollGapMs } from './poll-gap.ts';
 import { Poller } from './poller.ts';
 import type { Ports } from './ports.ts';
@@ -28,15 +29,19 @@ export async function watchRun(
   triggerInfo?: TriggerInfo,
 ): Promise<WatchOutcome> {
   const { run } = handle;
-  const { journal, baseUrl, session, signal } = ports;
+  const { journal, baseUrl, session, signal, emit } = ports;
   // The response to the trigger shows that the settings are right.
-  if (handle.triggerResponse) session.answered();
-  const watchPorts = recordingStatuses(run, ports);
-  const polled = await pollUntilFinal(handle, watchPorts);
+  if (handle.triggerResponse) session.noteAnswer();
+  const watchPorts: Ports = { ...ports, emit: (event) => emitWatchEvent(event, run, ports) };
+  const polled = await pollUntilFinal(handle, watchPorts, (snapshot, changed) => {
+    if (changed) journal.recordStatus(baseUrl, run, snapshot);
+    emit({ event: 'status', run, snapshot, changed });
+    if (changed) warnOfUnknownStatus(run, snapshot, ports);
+  });
   if (polled.kind === 'ended') return outcomeOfEndedPolls(polled, run, triggerInfo, ports);
 
   const { snapshot } = polled;
-  watchPorts.emit({ event: 'final', run, snapshot });
+  emit({ event: 'final', run, snapshot });
   const answer = await readResult(handle, snapshot, watchPorts);
   if (answer.kind === 'fault') {
     const requestFault = answer.fault;
@@ -52,37 +57,24 @@ export async function watchRun(
   return { kind: 'status', run, triggerInfo, ...graver };
 }
 
-/** The same ports, but each new status is recorded, and a warning follows an unknown one. */
-function recordingStatuses(run: Run, ports: Ports): Ports {
-  return {
-    ...ports,
-    emit(event) {
-      const isNewStatus = event.event === 'status' && event.changed;
-      if (isNewStatus) ports.journal.recordStatus(ports.baseUrl, run, event.snapshot);
-      emitWatchEvent(event, run, ports);
-      if (isNewStatus) warnOfUnknownStatus(run, event.snapshot, ports);
-    },
-  };
-}
-
 async function outcomeOfEndedPolls(
-  { end, lastConfirmed }: EndedPolls,
+  { cause, lastConfirmed }: EndedPolls,
   run: Run,
   triggerInfo: TriggerInfo | undefined,
   ports: Ports,
 ): Promise<WatchOutcome> {
-  const startedWithThisApiKey =
-    end.kind === 'cannot_poll' && (await recordNotFound(run, end.fault, ports));
-  const interruptedBy = end.kind === 'signal' ? exitNameOfSignal(ports.signal) : undefined;
-  return {
-    kind: 'watch_ended',
-    run,
-    triggerInfo,
-    end,
-    lastConfirmed,
-    startedWithThisApiKey,
-    interruptedBy,
-  };
+  const outcome = { kind: 'watch_ended', run, triggerInfo, end: cause, lastConfirmed } as const;
+  switch (cause.kind) {
+    case 'cannot_poll': {
+      const startedWithThisApiKey = await recordNotFoundIfOwn(run, cause.fault, ports);
+      return { ...outcome, startedWithThisApiKey };
+    }
+    case 'signal':
+      return { ...outcome, interruptedBy: exitNameOfSignal(ports.signal) };
+    case 'timed_out':
+    case 'gave_up':
+      return outcome;
+  }
 }
 
 /**
@@ -94,22 +86,26 @@ export async function waitForActiveRun(
   ports: Ports,
 ): Promise<FinishedPolls | EndedPolls> {
   const { run } = handle;
+  const emit = (event: RunEvent) => emitWatchEvent({ ...event, isActiveRun: true }, run, ports);
   const waitPorts: Ports = {
     ...ports,
     emit(event) {
-      if (event.event === 'status' && event.snapshot.isFinal) return;
       const isWait = event.event === 'waiting' && event.run !== undefined;
-      const shown = isWait ? ({ ...event, for: 'active_run' } as const) : event;
-      emitWatchEvent({ ...shown, isActiveRun: true }, run, ports);
+      emit(isWait ? { ...event, for: 'active_run' } : event);
     },
   };
+  // The refusal of the trigger has just said that this run is active, so the first poll waits.
   const snapshot = {
     executionId: run.executionId,
     status: 'RUNNING',
     isFinal: false,
     document: {},
   };
-  const polled = await pollUntilFinal({ ...handle, triggerResponse: { snapshot } }, waitPorts);
+  const activeHandle = { ...handle, triggerResponse: { snapshot } };
+  const polled = await pollUntilFinal(activeHandle, waitPorts, (snapshot, changed) => {
+    // The end of that run isn't the end of ours, so it isn't shown.
+    if (!snapshot.isFinal) emit({ event: 'status', run, snapshot, changed });
+  });
   if (polled.kind === 'finished') ports.journal.recordStatus(ports.baseUrl, run, polled.snapshot);
   return polled;
 }
@@ -121,17 +117,21 @@ interface FinishedPolls {
 
 interface EndedPolls {
   kind: 'ended';
-  end: WatchEnd;
+  cause: WatchEnd;
   lastConfirmed?: LastConfirmed;
 }
 
-/** Polls until the run has finished, or until something in `WatchEnd` ends the polls first. */
+/**
+ * Polls until the run has finished, or until something in `WatchEnd` ends the polls first. Each
+ * status is passed to `onStatus`, with whether it differs from the one before.
+ */
 async function pollUntilFinal(
   handle: RunHandle,
   ports: Ports,
+  onStatus: (snapshot: RunSnapshot, changed: boolean) => void,
 ): Promise<FinishedPolls | EndedPolls> {
   const { run, triggerResponse, sinceTriggerMs } = handle;
-  const { service, clock, signal, emit } = ports;
+  const { service, clock, signal } = ports;
   const watchedMs = stopwatch(clock);
   let snapshot = triggerResponse?.snapshot;
   let retryAfterMs = triggerResponse?.retryAfterMs;
@@ -140,26 +140,28 @@ async function pollUntilFinal(
     snapshot ? { snapshot, ageMs: snapshotAgeMs() } : handle.lastConfirmed?.();
   const poller = new Poller({ run, resource: 'status', sinceTriggerMs, lastConfirmed }, ports);
 
-  if (snapshot) emit({ event: 'status', run, snapshot, changed: true });
+  if (snapshot) onStatus(snapshot, true);
   let delayMs = snapshot ? firstGapMs(ports) : 0;
   // A final status never changes (docs/service.md, Final statuses stay).
   while (!snapshot?.isFinal) {
     await poller.wait(delayMs, retryAfterMs);
     const polled = await poller.poll((options) => service.status(run, signal, options));
-    if (polled.kind !== 'ok') return { kind: 'ended', end: polled, lastConfirmed: lastConfirmed() };
+    if (polled.kind !== 'ok')
+      return { kind: 'ended', cause: polled, lastConfirmed: lastConfirmed() };
     const changed = polled.value.status !== snapshot?.status;
     snapshot = polled.value;
     retryAfterMs = polled.retryAfterMs;
     snapshotAgeMs = stopwatch(clock);
-    emit({ event: 'status', run, snapshot, changed });
-    delayMs = gapMs(ageMs(snapshot, watchedMs(), clock), ports);
+    onStatus(snapshot, changed);
+    const runAgeMs = runAgeMsOf(snapshot, watchedMs(), clock);
+    delayMs = gapMs(runAgeMs, ports);
   }
   return { kind: 'finished', snapshot };
 }
 
 /** The time until the next poll of a run of this age. */
-function gapMs(ageMs: number, { watchOptions, random }: Ports): number {
-  return watchOptions.interval ?? jitter(pollGapMs(ageMs), random);
+function gapMs(runAgeMs: number, { watchOptions, random }: Ports): number {
+  return watchOptions.interval ?? jitter(pollGapMs(runAgeMs), random);
 }
 
 /**
@@ -173,10 +175,10 @@ function firstGapMs(ports: Ports): number {
 }
 
 /** An older start isn't believed: no run takes this long, so the clocks must differ. */
-const maxAgeMs = 48 * 3_600_000;
+const maxRunAgeMs = 48 * 3_600_000;
 
 /** How long the run has been running. If its start can't be right, how long it has been watched. */
-function ageMs({ startedAt = '' }: RunSnapshot, watchedMs: number, clock: Clock): number {
-  const age = clock.nowMs() - Date.parse(startedAt);
-  return age >= watchedMs && age < maxAgeMs ? age : watchedMs;
+function runAgeMsOf({ startedAt = '' }: RunSnapshot, watchedMs: number, clock: Clock): number {
+  const ageMs = clock.nowMs() - Date.parse(startedAt);
+  return ageMs >= watchedMs && ageMs < maxRunAgeMs ? ageMs : watchedMs;
 }

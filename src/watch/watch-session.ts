@@ -24,11 +24,11 @@ export function createWatchSession(timeoutMs: number, clock: Clock) {
     leftMs: (): number =>
       Math.max(timeoutMs - sinceMs(), session.wokeAtMs + afterWakeMs - clock.elapsedMs()),
     leftForLastPollMs: (): number => session.leftMs() + lastPollsMs,
-    timedOut: (): TimedOut => ({ kind: 'timed_out', timeoutMs, passedMs: sinceMs() }),
-    answered() {
+    timeout: (): TimedOut => ({ kind: 'timed_out', timeoutMs, passedMs: sinceMs() }),
+    noteAnswer() {
       session.isAnswered = true;
     },
-    woke() {
+    noteWake() {
       session.wokeAtMs = clock.elapsedMs();
     },
   };

@@ -11,6 +11,7 @@ export async function sendAndSettle(
 ): Promise<TriggerResult> {
   const { isLast = true, ...known } = history;
   const sendPorts: SendPorts = { reloadApiKey: async () => ({ kind: 'same' }), ...ports };
-  const attempts = await sendAttempts(trigger, { mayRepeatAfterLoss: true, ...known }, sendPorts);
-  return settle(attempts, { isLast }, trigger, sendPorts);
+  const keyHistory = { mayRepeatAfterLoss: true, ...known };
+  const attempts = await sendAttempts(trigger, keyHistory, sendPorts);
+  return settle(attempts, { trigger, history: keyHistory, isLast }, sendPorts);
 }

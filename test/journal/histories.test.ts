@@ -7,7 +7,7 @@ import { fold, listedEntries as listedIn } from '../../src/journal/fold.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { createRecorder, type Recorder } from '../../src/journal/recorder.ts';
 import { type JournalRecord, parseRecord } from '../../src/journal/records.ts';
-import { type Entry, isOpen, openMs, statusOf } from '../../src/run/entry.ts';
+import { type Entry, isOpen, maxOpenAgeMs, statusOf } from '../../src/run/entry.ts';
 import { graverStatus, isFinalStatus } from '../../src/run/statuses.ts';
 import { propertyRuns, propertyTimeoutMs } from '../helpers/property-runs.ts';
 import { fault } from '../helpers/scripted-service.ts';
@@ -91,7 +91,7 @@ test('a file that begins earlier than one before it, as the clock was set back, 
   start(journal, 1);
   clock.nowMs -= 10;
   start(journal, 2);
-  clock.nowMs += openMs + 5;
+  clock.nowMs += maxOpenAgeMs + 5;
   expect(journal.unfinished({ baseUrl }).map(({ executionId }) => executionId)).toEqual([uuid(1)]);
 });
 

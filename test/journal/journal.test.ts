@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Journal } from '../../src/journal/journal.ts';
 import { type NewRecord, pathOf } from '../../src/journal/records.ts';
-import { type Entry, openMs, statusOf } from '../../src/run/entry.ts';
+import { type Entry, maxOpenAgeMs, statusOf } from '../../src/run/entry.ts';
 import type { RunSnapshot } from '../../src/run/service.ts';
 import { isFinalStatus } from '../../src/run/statuses.ts';
 import {
@@ -225,7 +225,7 @@ describe('another run of the automation is known to have been active', () => {
 
   test('but not because of a refusal of more than a day ago', () => {
     const { open, clock } = journalOf(accepted(1), namesAnother);
-    clock.nowMs += openMs;
+    clock.nowMs += maxOpenAgeMs;
     expect(open().otherActiveRun(baseUrl, run)).toBeUndefined();
   });
 });
@@ -265,7 +265,7 @@ describe('a run that the service does not know', () => {
     expect(open().findKey(key(1))).toEqual({ kind: 'run', executionId: uuid(1) });
     expect(idsOf(forgottenIn(open()))).toEqual([uuid(1)]);
     expect(idsOf(open().unfinished({ baseUrl }))).toEqual([uuid(2)]);
-    clock.nowMs += openMs;
+    clock.nowMs += maxOpenAgeMs;
     expect([forgottenIn(open()), open().unfinished({ baseUrl })]).toEqual([[], []]);
   });
 

@@ -319,7 +319,7 @@ describe('a series of retries', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 5000 }), chances, waits, (failures, chance, retryAfterMs) => {
         const ceilingMs = Math.min(15_000, 500 * 2 ** (failures - 1));
-        const delayMs = backoffMs(failures, { retryAfterMs }, Number.POSITIVE_INFINITY, () => chance);
+        const delayMs = backoffMs(failures, Number.POSITIVE_INFINITY, () => chance, retryAfterMs);
         expect(delayMs).toBe(Math.max(50, chance * ceilingMs, retryAfterMs ?? 0));
       }),
     );
@@ -328,7 +328,7 @@ describe('a series of retries', () => {
   test('ends if no time is left, or if the service asks for more; otherwise the wait ends in time', () => {
     fc.assert(
       fc.property(fc.integer({ min: -1000, max: 600_000 }), chances, waits, (leftMs, chance, retryAfterMs) => {
-        const waitMs = backoffMs(9, { retryAfterMs }, leftMs, () => chance);
+        const waitMs = backoffMs(9, leftMs, () => chance, retryAfterMs);
         if (leftMs <= 0 || (retryAfterMs ?? 0) > leftMs) expect(waitMs).toBeUndefined();
         else {
           expect(waitMs).toBeLessThanOrEqual(leftMs);

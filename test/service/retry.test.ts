@@ -47,7 +47,7 @@ test('no retry begins in the last second of the command, however long it waited 
     let asked = 0;
     const options = { ...optionsOf(clock), limiter: createRateLimiter(0.5, clock) };
     const attempt = async () => (asked++ === 0 ? lost : running());
-    const { kind } = await retry(attempt, { ...options, leftMs: () => timeoutMs - clock.elapsedMs() });
+    const { kind } = await retry(attempt, { ...options, commandLeftMs: () => timeoutMs - clock.elapsedMs() });
     expect([kind, asked]).toEqual([attempts === 1 ? 'fault' : 'ok', attempts]);
   }
 });

@@ -68,7 +68,7 @@ const trigger =
     const limits = {
       giveUpAfterMs,
       requestTimeoutMs: 30_000,
-      leftMs: createWatchSession(timeoutMs, ports.clock).leftMs,
+      commandLeftMs: createWatchSession(timeoutMs, ports.clock).leftMs,
     };
     const sent = { baseUrl, account, target, idempotencyKey: 'key-1', userProvided: false, body: '{}' };
     const result = await sendAndSettle(sent, history, { ...ports, ...limits, record });
@@ -90,7 +90,7 @@ const watch: Runner = async (script, given = {}) => {
   const { clock } = ports;
   const sinceTriggerMs = given.isOurs || given.isOfAnotherProcess ? () => clock.elapsedMs() : undefined;
   const session = createWatchSession(timeoutMs, clock);
-  if (given.isOurs) session.answered();
+  if (given.isOurs) session.noteAnswer();
   const connection = createConnection(service, {
     ...ports,
     session,

@@ -510,7 +510,7 @@ describe('a key that another process recorded first', () => {
 
   test.each<[string, readonly { process: string; at: string }[], InDoubtReason]>([
     ['is sending it', [{ process: 'host 7 1', at: '2026-11-22T03:00:00Z' }], { kind: 'sending', process: 'host 7 1' }],
-    ['has ended', [], { kind: 'withheld' }],
+    ['has ended', [], { kind: 'withheld', because: 'keys_ignored' }],
   ])("isn't sent if keys are ignored, and the other process %s", async (_, senders, reason) => {
     const history = { mayRepeatAfterLoss: false };
     const readKey: Given['readKey'] = (open) => ({ ...open(1000), senders });

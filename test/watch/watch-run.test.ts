@@ -136,7 +136,7 @@ describe('an outage', () => {
     );
     expect(events.find(({ event }) => event === 'service_back')).toMatchObject({ afterMs: 11_750 });
     const waits = events.filter(({ event }) => event === 'waiting');
-    const asked = waits.filter((wait) => 'askedUntilMs' in wait && wait.askedUntilMs !== undefined);
+    const asked = waits.filter((wait) => 'retryAfterUntilMs' in wait && wait.retryAfterUntilMs !== undefined);
     expect(asked).toMatchObject([{ nextMs: 7000 }]);
   });
 

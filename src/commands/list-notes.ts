@@ -1,6 +1,6 @@
 import { isJournalIncomplete, journalPlace } from '../connection/open-journal.ts';
 import type { CommandContext } from '../context.ts';
-import { isAmong, type NamedAutomation } from '../journal/entry-filter.ts';
+import { type EntryFilter, isAmong } from '../journal/entry-filter.ts';
 import { createProcesses, senderOf } from '../journal/processes.ts';
 import { processText } from '../messages/in-doubt-diagnostics.ts';
 import type { ListRow } from '../output/tables.ts';
@@ -12,6 +12,7 @@ import {
   statusOf,
   type UnresolvedTrigger,
 } from '../run/entry.ts';
+import type { ExitName } from '../run/exit-codes.ts';
 import { exitNameOfFault, type Fault, reasonOf, remedyOf, retryAfterHint } from '../run/fault.ts';
 import { nearWords } from '../run/near-words.ts';
 import { Problem, usageProblem } from '../run/problem.ts';
@@ -23,25 +24,40 @@ import type { UnpolledRun } from './list-polls.ts';
 
 // The sentences of `runctl list`.
 
+/** What the sentences about a list need. */
+export interface ListNoteInput {
+  /** The automations as they were typed. */
+  names: readonly string[];
+  selection: { filter: EntryFilter };
+  options: {
+    limit?: number;
+    status?: readonly string[];
+    since?: unknown;
+    project?: string;
+    quiet?: boolean;
+  };
+  /** The entries that were asked for, and those of them that are shown. */
+  matching: readonly ListRow[];
+  rows: readonly ListRow[];
+  /** Reads the names of the automations in the journal, which takes time. */
+  recordedNames(): ReadonlySet<string>;
+  context: CommandContext;
+}
+
 /**
  * Says that `--limit` leaves out runs. If it doesn't, says which of the named automations have no
  * such run.
  */
-export function omissionNote(
-  names: readonly string[],
-  automations: readonly NamedAutomation[],
-  { matching, rows }: { matching: readonly ListRow[]; rows: readonly ListRow[] },
-  { limit, quiet }: { limit?: number; quiet?: boolean },
-  recordedNames: () => ReadonlySet<string>,
-): string[] {
-  if (quiet) return [];
-  if (matching.length > rows.length) return [moreNote(rows.length, limit)];
+export function omissionNote(list: ListNoteInput): string[] {
+  const { names, selection, options, matching, rows } = list;
+  if (options.quiet) return [];
+  if (matching.length > rows.length) return [moreNote(rows.length, options.limit)];
+  const { automations = [] } = selection.filter;
   const isShown = (at: number) =>
     rows.some(({ entry }) => isAmong(automations.slice(at, at + 1), entry.target));
   const missing = names.filter((_, at) => !isShown(at));
-  return missing.length > 0
-    ? [`No runs of ${quotedNames(missing)}.${nearNote(missing, recordedNames)}`]
-    : [];
+  if (missing.length === 0) return [];
+  return [`No runs of ${quotedNames(missing)}.${nearNote(missing, list.recordedNames)}`];
 }
 
 /** Suggests names for those that the journal doesn't have. */
@@ -82,22 +98,25 @@ export function mayMatchProblem(
   missed: readonly UnpolledRun[],
   statuses: readonly string[],
 ): Problem {
-  const [{ entry, cause: first } = {}] = missed;
-  const wanted = wantedOf(missed, statuses);
-  const message = `${pluralize(missed.length, 'run')} couldn't be polled and may be ${wanted}: ${reasonsFor(missed)}`;
-  const names = new Set(
-    missed.map(({ cause }) => (cause instanceof Problem ? 'unavailable' : exitNameOfFault(cause))),
-  );
-  const [name] = names.size === 1 ? names : [];
-  const hint =
-    first instanceof Problem ? first.facts.hint : entry && first && hintFor(first, entry);
+  const causes = missed.map(({ cause }) => cause);
+  const names = new Set(causes.map(exitNameOfMissed));
+  const onlyName = names.size === 1 ? [...names][0] : undefined;
+  const hasOwnName = onlyName === 'unauthorized' || onlyName === 'rate_limited';
+  const [first] = missed;
+  const firstFault = causes[0] instanceof Problem ? undefined : causes[0];
   return new Problem({
-    name: name === 'unauthorized' || name === 'rate_limited' ? name : 'unavailable',
-    message,
-    hint,
-    fault: first instanceof Problem || names.size > 1 ? undefined : first,
+    name: hasOwnName ? onlyName : 'unavailable',
+    message: `${pluralize(missed.length, 'run')} couldn't be polled and may be ${wantedOf(missed, statuses)}: ${reasonsFor(missed)}`,
+    hint: first && hintForMissed(first),
+    fault: onlyName && firstFault,
   });
 }
+
+const exitNameOfMissed = (cause: Fault | Problem): ExitName =>
+  cause instanceof Problem ? 'unavailable' : exitNameOfFault(cause);
+
+const hintForMissed = ({ cause, entry }: UnpolledRun): string | undefined =>
+  cause instanceof Problem ? cause.facts.hint : hintFor(cause, entry);
 
 function hintFor(fault: Fault, { executionId }: RunEntry): string {
   // `status` records a run that the service doesn't know as not found, which a list doesn't do.
@@ -123,31 +142,22 @@ function reasonsFor(missed: readonly UnpolledRun[]): string {
  * are missing in the journal, as nobody knows then what there is. A warning says that they are
  * missing.
  */
-export function emptyNote(
-  names: readonly string[],
-  baseUrl: string | undefined,
-  {
-    status,
-    since,
-    project,
-    quiet,
-  }: { status?: readonly string[]; since?: unknown; project?: string; quiet?: boolean },
-  recordedNames: () => ReadonlySet<string>,
-  context: CommandContext,
-): string[] {
+export function emptyNote(list: ListNoteInput): string[] {
+  const { names, selection, options, context } = list;
+  const { status, since, project, quiet } = options;
   if (quiet || isJournalIncomplete(context)) return [];
-  const place = journalPlace(baseUrl, context);
   const filters = [
     names.length > 0 && ` of ${quotedNames(names)}`,
     project && ` in project ${project}`,
     status && ` with the status ${status.join(' or ')}`,
     since && ' since then',
-  ];
-  const isFiltered = filters.some(Boolean);
-  const next = isFiltered
-    ? '`runctl list` shows all.'
-    : 'Start one with `runctl trigger <automation>`.';
-  const none = `No runs${filters.filter(Boolean).join('')} ${place}.${nearNote(names, recordedNames)}`;
+  ].filter(Boolean);
+  const next =
+    filters.length > 0
+      ? '`runctl list` shows all.'
+      : 'Start one with `runctl trigger <automation>`.';
+  const place = journalPlace(selection.filter.baseUrl, context);
+  const none = `No runs${filters.join('')} ${place}.${nearNote(names, list.recordedNames)}`;
   return [`${none} Runs started on other machines aren't listed. ${next}`];
 }
 

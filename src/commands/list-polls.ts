@@ -1,7 +1,9 @@
 import { type ConnectOptions, connectWith } from '../connection/connect.ts';
 import type { Connection } from '../connection/connection.ts';
+import { journalOf } from '../connection/open-journal.ts';
 import { currentOf, refreshRuns } from '../connection/refresh.ts';
 import type { CommandContext } from '../context.ts';
+import type { Journal } from '../journal/journal.ts';
 import { snapshotIn } from '../journal/run-handle.ts';
 import { type Entry, isOpen, type KnownRun, type RunEntry, runOf } from '../run/entry.ts';
 import type { Fault } from '../run/fault.ts';
@@ -23,11 +25,45 @@ export interface PolledList {
   missed: readonly UnpolledRun[];
 }
 
+/** Where a list comes from: the journal, and the service if runs can be polled. */
+export interface ListSource {
+  journal: Journal;
+  /** False with `--offline`, and if a setting is missing. Then nobody expects current statuses. */
+  canPoll: boolean;
+  /** Polls each of these runs once, then reads the errors of those that failed. */
+  poll(entries: readonly Entry[], pollable: readonly RunEntry[]): Promise<PolledList>;
+}
+
+/** Opens the journal, and connects unless there are no settings, as with `--offline`. */
+export async function openSource(
+  settings: Settings | undefined,
+  options: ConnectOptions & { status?: unknown },
+  context: CommandContext,
+): Promise<ListSource> {
+  const connection = settings ? await connectToPoll(settings, options, context) : offlineProblem;
+  if (connection instanceof Problem) {
+    const poll: ListSource['poll'] = async (entries, pollable) =>
+      allMissed(entries, pollable, connection);
+    return { journal: journalOf(context, { needed: true }), canPoll: false, poll };
+  }
+  return {
+    journal: connection.journal,
+    canPoll: true,
+    poll: (entries, pollable) => pollAll(entries, pollable, connection, options),
+  };
+}
+
+/** Why no run is polled with `--offline`. It isn't printed, because the user has chosen that. */
+const offlineProblem = new Problem({
+  name: 'usage',
+  message: 'with `--offline` nothing is polled',
+});
+
 /**
  * Connects, or returns the problem of a missing setting. A command that prints the API key may be
  * slow, so it is only run with `--status`, which needs current statuses.
  */
-export async function connectToPoll(
+async function connectToPoll(
   settings: Settings,
   { status, ...flags }: ConnectOptions & { status?: unknown },
   context: CommandContext,
@@ -47,29 +83,31 @@ export async function connectToPoll(
   return connectWith(settings, flags, context, { needed: true });
 }
 
-/** Polls each of these runs once, then reads the errors of those that failed. */
-export async function pollAll(
+const allMissed = (
   entries: readonly Entry[],
   pollable: readonly RunEntry[],
-  reached: Connection | Problem,
+  cause: Problem,
+): PolledList => ({ entries, missed: pollable.map((entry) => ({ entry, cause })) });
+
+async function pollAll(
+  entries: readonly Entry[],
+  pollable: readonly RunEntry[],
+  connection: Connection,
   { giveUpAfter }: ConnectOptions,
-  { stdout, clock }: CommandContext,
 ): Promise<PolledList> {
-  const missedBecause = (cause: Problem): PolledList => ({
-    entries,
-    missed: pollable.map((entry) => ({ entry, cause })),
-  });
-  if (reached instanceof Problem) return missedBecause(reached);
-  const isCommandNeeded = pollable.length > 0 || reached.settings.apiKey.command === undefined;
-  if (!isCommandNeeded) return { entries, missed: [] };
+  const { settings, context, clock } = connection;
+  // A command that prints the API key isn't run if there is nothing to poll.
+  if (pollable.length === 0 && settings.apiKey.command !== undefined)
+    return { entries, missed: [] };
   try {
-    await reached.readApiKey();
+    await connection.readApiKey();
   } catch (error) {
-    return missedBecause(problemOrThrow(error));
+    return allMissed(entries, pollable, problemOrThrow(error));
   }
+  const { isTTY } = context.stdout;
   const maxMs =
-    giveUpAfter ?? (stdout.isTTY ? defaults.listGiveUpAtTerminalMs : defaults.listGiveUpAfterMs);
-  const refreshed = await refreshRuns(pollable, maxMs, reached);
+    giveUpAfter ?? (isTTY ? defaults.listGiveUpAtTerminalMs : defaults.listGiveUpAfterMs);
+  const refreshed = await refreshRuns(pollable, maxMs, connection);
   const current = entries.map((entry) => currentOf(entry, refreshed));
   const missed = pollable.flatMap((entry) => {
     const cause = refreshed.faults.get(entry.executionId);
@@ -79,7 +117,7 @@ export async function pollAll(
   });
   const isAnswered = pollable.length === 0 || missed.length < pollable.length;
   return {
-    entries: isAnswered ? await withErrors(current, clock.nowMs(), reached) : current,
+    entries: isAnswered ? await withErrors(current, clock.nowMs(), connection) : current,
     missed,
   };
 }

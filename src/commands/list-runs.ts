@@ -20,16 +20,17 @@ export interface Selection {
  * which shows that some are left out. With statuses, runs that may have one of them by now are read
  * in addition.
  */
-export function recordedIn(journal: Journal, selection: Selection, nowMs: number): Entry[] {
+export function readRecorded(journal: Journal, selection: Selection, nowMs: number): Entry[] {
   const { filter, statuses, sinceMs, limit, isForIds } = selection;
   // A run is recorded soon after its start, so records from more than a day before `sinceMs` aren't
   // needed.
-  const part = { ...filter, sinceMs: sinceMs && sinceMs - dayMs };
+  const readSinceMs = sinceMs && sinceMs - dayMs;
   const isExtra = (entry: Entry) => statuses !== undefined && isPollable(entry, statuses, nowMs);
   const alsoRuns = statuses && journal.pollable(filter).filter(isExtra);
   const hasRun = isForIds || (statuses !== undefined && !statuses.includes('UNKNOWN'));
-  const wanted = { ...part, hasRun, statuses, alsoRuns };
-  const entries = limit === Infinity ? journal.allEntries(wanted) : journal.entries(wanted);
+  const wanted: EntryFilter = { ...filter, sinceMs: readSinceMs, hasRun, statuses, alsoRuns };
+  const isAll = limit === Number.POSITIVE_INFINITY;
+  const entries = isAll ? journal.allEntries(wanted) : journal.entries(wanted);
   const recorded: Entry[] = [];
   let counted = 0;
   for (const entry of entries) {
@@ -63,8 +64,7 @@ export function isPollable(
 ): entry is RunEntry {
   const isNotFound = entry.kind === 'not_found';
   if (!(isNotFound || isUnfinished(entry)) || !isOpen(entry, nowMs)) return false;
-  return (
-    statuses?.every((status) => status === 'UNKNOWN' || (!isNotFound && status === 'NOT_FOUND')) !==
-    true
-  );
+  if (statuses === undefined) return true;
+  const unreachable = isNotFound ? ['UNKNOWN'] : ['UNKNOWN', 'NOT_FOUND'];
+  return statuses.some((status) => !unreachable.includes(status));
 }

@@ -1,6 +1,6 @@
 import { connectWith } from '../connection/connect.ts';
 import { probeService } from '../connection/connection.ts';
-import { journalOf, journalTrouble, noFolderProblem } from '../connection/open-journal.ts';
+import { journalOf, journalProblem, noFolderProblem } from '../connection/open-journal.ts';
 import type { CommandContext } from '../context.ts';
 import { createProcesses, senderOf } from '../journal/processes.ts';
 import { exitNameOfSignal } from '../run/exit-codes.ts';
@@ -203,8 +203,8 @@ async function checkClock({ probe, context }: CheckContext): Promise<CheckResult
 function checkJournal({ context }: CheckContext): CheckResult {
   const folder = resolveStateFolder(context.env);
   if (folder === undefined) throw noFolderProblem('output_error');
-  const trouble = journalTrouble(folder);
-  if (trouble) throw trouble;
+  const problem = journalProblem(folder);
+  if (problem) throw problem;
   // Throws if it can't be read.
   journalOf(context, { needed: true }).entries().next();
   return ok(folder);

@@ -1,6 +1,7 @@
 import type { CommandContext } from '../context.ts';
 import { snapshotIn } from '../journal/run-handle.ts';
 import { plainHintContext } from '../messages/hint-context.ts';
+import { oldStatusText } from '../messages/warnings.ts';
 import type { CommandResult } from '../output/command-result.ts';
 import type { ListRow } from '../output/tables.ts';
 import {
@@ -92,7 +93,7 @@ const isSameRun = (one: Entry, other: RunEntry) => executionIdOf(one) === other.
 /** Adds a warning to the document of each run. On stderr, one sentence covers all of them. */
 function warnOfMissed(missed: readonly UnpolledRun[], { warnings }: CommandContext): void {
   for (const { entry, cause } of missed) {
-    const message = `its status may be out of date because it couldn't be polled: ${reasonOfMissed(cause)}`;
+    const message = oldStatusText(reasonOfMissed(cause));
     warnings.push({ event: 'warning', name: 'status_unavailable', message, run: runOf(entry) });
   }
 }

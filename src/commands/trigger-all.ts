@@ -1,6 +1,6 @@
 import type { Connection } from '../connection/connection.ts';
 import type { CommandContext } from '../context.ts';
-import { diagnosticOfFailedRequest } from '../messages/watch-diagnostics.ts';
+import { replayedFailureText, unreadEarlierRunText } from '../messages/warnings.ts';
 import { type CommandResult, wantsData } from '../output/command-result.ts';
 import { attributions, mayBeEarlierRun } from '../run/attribution.ts';
 import type { RunEvent } from '../run/events.ts';
@@ -13,7 +13,6 @@ import {
   targetOf,
 } from '../run/outcome.ts';
 import { quotedName } from '../run/run.ts';
-import { beganAt } from '../run/service.ts';
 import { isSuccess } from '../run/statuses.ts';
 import { withCurrentStatus } from '../start/outcome-with-run.ts';
 import { startRun } from '../start/start-run.ts';
@@ -41,8 +40,8 @@ export function triggerAll(
       });
       if (isWatched) return watchOne(started, handle, watcher);
       const outcome = await withCurrentStatus(started, boardConnection);
-      reportTriggered(outcome, false, boardConnection);
-      warnOfEarlierRun(outcome, false, boardConnection);
+      reportTriggerEnd(outcome, { isWatched: false }, boardConnection);
+      warnOfEarlierRun(outcome, { isWatched: false }, boardConnection);
       return outcome;
     };
     const outcomes = await Promise.all(requests.map(triggerOne));
@@ -57,9 +56,9 @@ async function watchOne(
   handle: RunHandle | undefined,
   { boardConnection, watch, done }: Watcher,
 ): Promise<TargetOutcome> {
-  reportTriggered(started, true, boardConnection);
+  reportTriggerEnd(started, { isWatched: true }, boardConnection);
   const end = handle ? await watch(handle, started.triggerInfo) : started;
-  warnOfEarlierRun(started, handle !== undefined, boardConnection);
+  warnOfEarlierRun(started, { isWatched: handle !== undefined }, boardConnection);
   done(end);
   return end;
 }
@@ -72,19 +71,19 @@ function printId({ run }: TriggerOutcome, argumentCount: number, { stdout }: Com
   if (run || argumentCount > 1) stdout.write(`${run?.executionId ?? ''}\n`);
 }
 
-function reportTriggered(
+function reportTriggerEnd(
   outcome: TriggerOutcome,
-  isWatched: boolean,
+  options: { isWatched: boolean },
   connection: Connection,
 ): void {
   // If the status couldn't be read, the error at the end says so, and this event would repeat it.
   if (outcome.kind === 'request_failed') return;
-  connection.emit(triggerEndedEvent(outcome, isWatched, connection));
+  connection.emit(triggerEndedEvent(outcome, options, connection));
 }
 
 function triggerEndedEvent(
   outcome: TriggerOutcome,
-  isWatched: boolean,
+  { isWatched }: { isWatched: boolean },
   { hintContext }: Connection,
 ): RunEvent {
   const { run, triggerInfo } = outcome;
@@ -107,45 +106,20 @@ function triggerEndedEvent(
  */
 function warnOfEarlierRun(
   outcome: TriggerOutcome,
-  isWatched: boolean,
-  connection: Connection,
+  { isWatched }: { isWatched: boolean },
+  { emit, hintContext }: Connection,
 ): void {
   const { run, triggerInfo } = outcome;
   if (!run || !mayBeEarlierRun(triggerInfo.attribution)) return;
-  const name = quotedName(run.target);
-  const { how, started } = attributions[triggerInfo.attribution];
-  // The run may have been started by anyone who has this key, so the sentence doesn't say who.
-  const sentence =
-    how === 'found'
-      ? `${name} has a run under this idempotency key`
-      : `this idempotency key started ${name}`;
+  // It is only a warning, because the run itself is known. A watch reads the status later.
+  if (outcome.kind === 'has_run' && outcome.requestFault && !isWatched) {
+    const message = unreadEarlierRunText(outcome, outcome.requestFault, hintContext);
+    emit({ event: 'warning', name: 'status_unavailable', message, run });
+  }
   const { snapshot } = factsOf(outcome);
-  if (!isWatched) warnOfUnreadStatus(outcome, sentence, connection);
   if (!snapshot?.isFinal || isSuccess(snapshot.status)) return;
-  const when = how === 'found' ? '' : ` ${beganAt(snapshot)}`;
-  const noNewRun = started === 'no' ? '; no new run was started' : '';
-  const message = `${sentence}${when}, which finished ${snapshot.status}${noNewRun}`;
-  connection.emit({ event: 'warning', name: 'replayed_failure', message, run });
-}
-
-/**
- * Warns if the status of an earlier run couldn't be read. It is only a warning, because the run
- * itself is known.
- */
-function warnOfUnreadStatus(
-  outcome: TriggerOutcome,
-  sentence: string,
-  { hintContext, emit }: Connection,
-): void {
-  if (outcome.kind !== 'has_run' || !outcome.requestFault) return;
-  const { run, snapshot, requestFault: fault, lastConfirmed } = outcome;
-  const failure = { run, resource: 'status', fault, lastConfirmed } as const;
-  const clause =
-    fault.kind === 'not_found' && snapshot
-      ? `which finished ${snapshot.status}; the service no longer knows that run`
-      : `but its status can't be read: ${diagnosticOfFailedRequest(failure, hintContext).message}`;
-  const message = `${sentence}, ${clause}`;
-  emit({ event: 'warning', name: 'status_unavailable', message, run });
+  const message = replayedFailureText(run, triggerInfo.attribution, snapshot);
+  emit({ event: 'warning', name: 'replayed_failure', message, run });
 }
 
 /** Prints the ids of the started runs on stderr if they couldn't be written to stdout. */

@@ -2,18 +2,23 @@ import type { CommandContext } from '../context.ts';
 import type { NamedAutomation } from '../journal/entry-filter.ts';
 import { pathOf } from '../journal/records.ts';
 import { runHandleOf } from '../journal/run-handle.ts';
-import { recoverCommandFor } from '../messages/recover-commands.ts';
+import {
+  laterTriggerText,
+  lostTriggerHint,
+  lostTriggerText,
+  otherRunText,
+} from '../messages/warnings.ts';
 import { lengthOfIds } from '../output/status-text.ts';
-import { type Entry, isOpen, type RunEntry, runOf, type UnresolvedTrigger } from '../run/entry.ts';
+import { type Entry, type RunEntry, runOf, type UnresolvedTrigger } from '../run/entry.ts';
 import { didYouMean } from '../run/near-words.ts';
 import type { RunHandle } from '../run/outcome.ts';
 import { usageProblem } from '../run/problem.ts';
-import { fullArgumentOf, quote, shellWord } from '../run/quote.ts';
+import { quote, shellWord } from '../run/quote.ts';
 import { fullNameOf, quotedName, type Target, withDashes } from '../run/run.ts';
 import { requiredValue } from '../settings/resolve.ts';
 import { flagSource, optionalValue } from '../settings/table.ts';
 import { flawOfPaste } from '../system/pasted-text.ts';
-import { formatAgo, localTime } from '../system/time-text.ts';
+import { formatAgo } from '../system/time-text.ts';
 import type { RunArgument } from './arguments.ts';
 import type { Connection } from './connection.ts';
 import { automationsIn } from './known-automations.ts';
@@ -131,7 +136,10 @@ async function findLast(
     return runHandleOf(runOf(run), run, context.clock);
   }
   if (laterTrigger)
-    throw usageProblem(lostTrigger(laterTrigger), hintForRun(laterTrigger, context));
+    throw usageProblem(
+      lostTriggerText(laterTrigger),
+      lostTriggerHint(laterTrigger, context.clock.nowMs()),
+    );
   return undefined;
 }
 
@@ -161,10 +169,10 @@ function checkOnlyProject(
   }
 }
 
-function warnOfLaterTrigger(trigger: UnresolvedTrigger, context: CommandContext): void {
+function warnOfLaterTrigger(trigger: UnresolvedTrigger, { reporter, clock }: CommandContext): void {
   const { target } = trigger;
-  const message = `${lostTrigger(trigger)} (${hintForRun(trigger, context)}). This is the run before it`;
-  context.reporter.emit({ event: 'warning', name: 'unresolved_trigger', message, target });
+  const message = laterTriggerText(trigger, clock.nowMs());
+  reporter.emit({ event: 'warning', name: 'unresolved_trigger', message, target });
 }
 
 /**
@@ -177,22 +185,9 @@ function warnOfOtherRun(
 ): void {
   const refused = journal.otherActiveRun(baseUrl, { target, executionId });
   if (!refused) return;
-  const name = quotedName(target);
-  const { activeExecutionId } = refused;
-  const watchHint = activeExecutionId
-    ? `. To watch the other: \`runctl watch ${fullArgumentOf({ target, executionId: activeExecutionId })}\``
-    : '';
-  const message = `another run of ${name} was active at ${localTime(refused.at)}. This is the last one that this machine knows${watchHint}`;
+  const message = otherRunText(target, refused);
   context.reporter.emit({ event: 'warning', name: 'other_run', message, target });
 }
-
-const lostTrigger = ({ target }: UnresolvedTrigger) =>
-  `the last trigger of ${quotedName(target)} has no recorded response and may have started a run`;
-
-const hintForRun = (trigger: UnresolvedTrigger, { clock }: CommandContext) =>
-  isOpen(trigger, clock.nowMs())
-    ? `resolve it with ${recoverCommandFor(trigger)}`
-    : `it is too old to be sent again, so look in the service for a run that began at ${localTime(trigger.at)}`;
 
 function checkSameProject({ target: one }: Entry, { target: other }: Entry): void {
   if (one.projectId === other.projectId) return;

@@ -11,6 +11,8 @@ import { dirname, join } from 'node:path';
 import type { CommandContext } from '../context.ts';
 import { filesIn, fullFileBytes, journalFileNames } from '../journal/files.ts';
 import { type Journal, openJournal } from '../journal/journal.ts';
+import type { JournalFailure } from '../journal/log.ts';
+import { incompleteJournalText, unrecordedText } from '../messages/warnings.ts';
 import { Problem } from '../run/problem.ts';
 import { shellWord } from '../run/quote.ts';
 import { hintForRootOwned, resolveStateFolder } from '../settings/folders.ts';
@@ -62,29 +64,26 @@ export function journalOf(
   if (needed && folder === undefined) throw noFolderProblem('usage');
   const warn = (message: string) =>
     reporter.emit({ event: 'warning', name: 'journal_unavailable', message });
-  const trouble = needed && folder ? journalTrouble(folder) : undefined;
-  if (trouble)
-    warn(`${trouble.message}, so runs and triggers may be missing: ${trouble.facts.hint}`);
+  const knownProblem = needed && folder ? journalProblem(folder) : undefined;
+  if (knownProblem) warn(incompleteJournalText(knownProblem.facts));
   return openJournal({
     folder,
     nowMs: clock.nowMs,
-    onFailure(what, lack) {
-      const rootHint = folder && hintForRootOwned(folder);
-      if (needed && lack === 'read') {
-        const hint =
-          rootHint ?? 'check its owner and its mode, or set RUNCTL_STATE_DIR to another folder';
-        throw new Problem({ name: 'output_error', message: what, hint });
-      }
-      if (trouble || (quiet && !needed)) return;
-      const { message, hint } = (folder && journalTrouble(folder)?.facts) || {
-        message: what,
-        hint: rootHint,
-      };
-      const loss = `${message}; \`runctl recover\` and short run ids may not work for this run`;
-      warn(hint ? `${loss}: ${hint}` : loss);
+    onFailure(message, failure) {
+      const hint = folder && hintForRootOwned(folder);
+      if (needed && failure === 'read') throw unreadableProblem(message, hint);
+      const isSilent = quiet && !needed;
+      if (knownProblem || isSilent) return;
+      const problem = folder ? journalProblem(folder) : undefined;
+      warn(unrecordedText(problem?.facts ?? { message, hint }));
     },
   });
 }
+
+const unreadableProblem = (
+  message: string,
+  hint = 'check its owner and its mode, or set RUNCTL_STATE_DIR to another folder',
+): Problem => new Problem({ name: 'output_error', message, hint });
 
 /**
  * The problem that no setting names a folder for the journal. To a command that needs the journal,
@@ -105,11 +104,11 @@ const minBytes = 4096;
  * Why nothing can be added to the journal. Undefined if records can be added, or if the journal
  * can't be read, which is reported when it is read.
  */
-export function journalTrouble(folder: string): Problem | undefined {
-  const trouble = (lack: string, error: unknown) =>
+export function journalProblem(folder: string): Problem | undefined {
+  const problemOf = (failure: JournalFailure, error: unknown) =>
     new Problem({
       name: 'output_error',
-      message: `the journal in ${folder} can't be ${lack} (${systemErrorText(error)})`,
+      message: `the journal in ${folder} can't be ${failure} (${systemErrorText(error)})`,
       hint: journalHint(error, folder),
     });
   let newest: string | undefined;
@@ -118,13 +117,13 @@ export function journalTrouble(folder: string): Problem | undefined {
     newest = files[0]?.path;
     for (const { path } of files) closeSync(openOwn(path, constants.O_RDONLY));
   } catch (error) {
-    return error instanceof UnsafePathError ? trouble('used', error) : undefined;
+    return error instanceof UnsafePathError ? problemOf('used', error) : undefined;
   }
   try {
     checkSpace(nearestFolder(folder), newest);
     return undefined;
   } catch (error) {
-    return trouble('written', error);
+    return problemOf('written', error);
   }
 }
 

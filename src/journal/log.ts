@@ -40,7 +40,7 @@ export interface LogPart {
  * What can't be done with the journal. It isn't `used` if another user could have written to it,
  * because its content can't be trusted.
  */
-type JournalFailure = 'read' | 'written' | 'used';
+export type JournalFailure = 'read' | 'written' | 'used';
 
 export interface LogOptions {
   /** Created with the first record; undefined if there is nowhere to put it. */

@@ -10,10 +10,9 @@ import {
   deliveryOf,
   exitNameOfFault,
   type Fault,
+  hintOf,
   httpOf,
   isAborted,
-  remedyOf,
-  retryAfterHint,
 } from '../run/fault.ts';
 import { isRunPossible, Problem, usageProblem } from '../run/problem.ts';
 import { quote } from '../run/quote.ts';
@@ -146,10 +145,6 @@ function agentProblem(fault: Fault, message: string, { signal }: CommandContext)
     fault,
     name: isAborted(fault) ? exitNameOfSignal(signal) : exitNameOfFault(fault),
     message: message + httpOf(fault),
-    hint:
-      fault.hint ??
-      retryAfterHint(fault) ??
-      remedyOf(fault) ??
-      'add `--debug` to see the request and the response',
+    hint: hintOf(fault, 'add `--debug` to see the request and the response'),
   });
 }

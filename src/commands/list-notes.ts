@@ -13,7 +13,7 @@ import {
   type UnresolvedTrigger,
 } from '../run/entry.ts';
 import type { ExitName } from '../run/exit-codes.ts';
-import { exitNameOfFault, type Fault, reasonOf, remedyOf, retryAfterHint } from '../run/fault.ts';
+import { exitNameOfFault, type Fault, hintOf, reasonOf } from '../run/fault.ts';
 import { nearWords } from '../run/near-words.ts';
 import { Problem, usageProblem } from '../run/problem.ts';
 import { pluralize, quote } from '../run/quote.ts';
@@ -121,9 +121,7 @@ const hintForMissed = ({ cause, entry }: UnpolledRun): string | undefined =>
 function hintFor(fault: Fault, { executionId }: RunEntry): string {
   // `status` records a run that the service doesn't know as not found, which a list doesn't do.
   if (fault.kind === 'not_found') return `\`runctl status ${executionId}\``;
-  return (
-    fault.hint ?? retryAfterHint(fault) ?? remedyOf(fault) ?? 'find the cause with `runctl doctor`'
-  );
+  return hintOf(fault, 'find the cause with `runctl doctor`');
 }
 
 export const reasonOfMissed = (cause: Fault | Problem): string =>

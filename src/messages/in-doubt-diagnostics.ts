@@ -1,5 +1,5 @@
 import { apiKeyHint, deliveryOf, type Fault, httpFactsOf } from '../run/fault.ts';
-import { type InDoubtDetails, wasToBeSkipped } from '../run/in-doubt.ts';
+import type { InDoubtDetails, WithheldBecause } from '../run/in-doubt.ts';
 import { serviceLimits } from '../run/limits.ts';
 import type { OutcomeOf } from '../run/outcome.ts';
 import type { Diagnostic } from '../run/problem.ts';
@@ -34,7 +34,7 @@ export function diagnosticInDoubt({
     case 'other_api_key':
       return diagnosticOfOtherApiKey(trigger);
     case 'withheld':
-      return diagnosticOfWithheld(trigger);
+      return diagnosticOfWithheld(reason.because, trigger);
     case 'sending': {
       const process = processText(reason.process);
       return { message: `${triggerText(target, inDoubt)} is still being sent by ${process}` };
@@ -54,19 +54,19 @@ function diagnosticOfLost(fault: Fault, trigger: TriggerInDoubt): Diagnostic {
   // If the last response was a refusal, a retry got it. After a refused first attempt, the trigger
   // wouldn't be in doubt.
   const isRetry = deliveryOf(fault) === 'refused';
-  const next = nextSteps(trigger, fault.retryAfterMs);
+  const steps = nextSteps(trigger, fault.retryAfterMs);
   const lost = `the response to the trigger of ${quotedName(target)} was lost`;
   return {
     message: lost + afterLoss(fault, trigger, isRetry),
-    hint: fault.kind === 'unauthorized' ? hintAfterRefusal(fault, next, trigger) : next,
+    hint: fault.kind === 'unauthorized' ? hintAfterRefusal(fault, steps, trigger) : steps,
     needsPerson: ignoresKeys,
   };
 }
 
 /** The hint if the retry was refused with 401 or 403. */
-function hintAfterRefusal({ hint }: Fault, next: string, trigger: TriggerInDoubt): string {
-  if (hint) return `${hint}\nthen ${next}`;
-  const withThatApiKey = `${apiKeyHint}; with the one that sent the trigger, ${next}`;
+function hintAfterRefusal({ hint }: Fault, steps: string, trigger: TriggerInDoubt): string {
+  if (hint) return `${hint}\nthen ${steps}`;
+  const withThatApiKey = `${apiKeyHint}; with the one that sent the trigger, ${steps}`;
   return `${withThatApiKey}\n${withoutThatApiKey(trigger)}`;
 }
 
@@ -96,17 +96,18 @@ function failureText(fault: Fault, { conflict }: TriggerInDoubt, isRetry: boolea
 /** The sentence of `recover` about a trigger that it sent again without getting a run. */
 export function unresolvedText(fault: Fault, trigger: TriggerInDoubt): string {
   const sentMs = sentMsOf(trigger.recorded);
-  const when = sentMs === undefined ? '' : `, triggered at ${localTime(sentMs)},`;
+  const sentClause = sentMs === undefined ? '' : `, triggered at ${localTime(sentMs)},`;
   const name = quotedName(trigger.target);
-  return `${name}${when} is unresolved: its response was lost${afterLoss(fault, trigger, true)}`;
+  const loss = `its response was lost${afterLoss(fault, trigger, true)}`;
+  return `${name}${sentClause} is unresolved: ${loss}`;
 }
 
 function diagnosticOfInterrupted(trigger: TriggerInDoubt): Diagnostic {
   const { target, idempotencyKey, conflict, ignoresKeys } = trigger;
-  const happened = `interrupted; a run of ${quotedName(target)} may have been started`;
+  const problemText = `interrupted; a run of ${quotedName(target)} may have been started`;
   const withoutActiveRun = conflict && { ...conflict, activeExecutionId: undefined };
   return {
-    message: `${happened} (idempotency key ${idempotencyKey})${notRepeated(trigger)}`,
+    message: `${problemText} (idempotency key ${idempotencyKey})${notRepeated(trigger)}`,
     hint: nextSteps({ ...trigger, conflict: withoutActiveRun }),
     needsPerson: ignoresKeys,
   };
@@ -123,10 +124,13 @@ const notRepeated = ({ ignoresKeys }: TriggerInDoubt) =>
  */
 function nextSteps(trigger: TriggerInDoubt, retryAfterMs = 0): string {
   const { target, recorded } = trigger;
-  const again = recorded ? recoverCommandAfter(retryAfterMs, trigger) : triggerCommandFor(trigger);
-  if (trigger.ignoresKeys) return `${searchHint(target, trigger)}; if there is none: ${again}`;
+  const retryCommand = recorded
+    ? recoverCommandAfter(retryAfterMs, trigger)
+    : triggerCommandFor(trigger);
+  if (trigger.ignoresKeys)
+    return `${searchHint(target, trigger)}; if there is none: ${retryCommand}`;
   const limit = recorded ? '' : ' (within 24h)';
-  const sendAgain = `send it again with the same idempotency key${limit}: ${again}`;
+  const sendAgain = `send it again with the same idempotency key${limit}: ${retryCommand}`;
   const lines = [
     watchActiveLine(trigger),
     whenToSendAgain(trigger, retryAfterMs) + sendAgain,
@@ -156,11 +160,12 @@ function otherMachineLine(trigger: TriggerInDoubt): string | undefined {
 /** Says how a person can find the run, because the service has no endpoint that lists runs. */
 export function searchHint(target: Target, { recorded, conflict }: InDoubtDetails): string {
   const sentMs = sentMsOf(recorded);
-  let when = ' that began just now';
-  if (recorded) when = sentMs === undefined ? '' : ` that began at about ${localTime(sentMs)}`;
+  let startedClause = ' that began just now';
+  if (recorded)
+    startedClause = sentMs === undefined ? '' : ` that began at about ${localTime(sentMs)}`;
   const mayBeActiveRun = conflict?.activeExecutionId !== undefined && !conflict.isOthers;
-  const which = mayBeActiveRun ? ` (perhaps ${conflict.activeExecutionId})` : '';
-  return `look in the service for a run of ${quotedName(target)}${when}${which}`;
+  const runClause = mayBeActiveRun ? ` (perhaps ${conflict.activeExecutionId})` : '';
+  return `look in the service for a run of ${quotedName(target)}${startedClause}${runClause}`;
 }
 
 /** The trigger in a sentence, with the time at which it was first sent. */
@@ -169,29 +174,31 @@ export function triggerText(
   { recorded }: { recorded?: InDoubtDetails['recorded'] },
 ): string {
   const sentMs = sentMsOf(recorded);
-  const when = sentMs === undefined ? '' : ` at ${localTime(sentMs)}`;
-  return `the trigger of ${quotedName(target)}${when}`;
+  const sentClause = sentMs === undefined ? '' : ` at ${localTime(sentMs)}`;
+  return `the trigger of ${quotedName(target)}${sentClause}`;
 }
 
-/**
- * Why `recover` sends the trigger only with `--resend`: a second run, or one that is too late,
- * could start.
- */
-function withheldReason(trigger: TriggerInDoubt): string {
-  const { ageMs = 0 } = trigger.recorded ?? {};
-  if (trigger.ignoresKeys) return keysIgnored;
-  if (wasToBeSkipped(trigger))
-    return 'another run was active, and with `--if-active skip` it was to start none beside that';
-  const age = Number.isFinite(ageMs)
-    ? `${formatDuration(ageMs)} old`
-    : "dated in the future, so its age isn't known";
-  return `it is ${age}, and if it never arrived, its run would start now`;
+/** Why `recover` sends the trigger only with `--resend`. */
+function withheldText(because: WithheldBecause, ageMs: number): string {
+  switch (because) {
+    case 'keys_ignored':
+      return keysIgnored;
+    case 'to_be_skipped':
+      return 'another run was active, and with `--if-active skip` it was to start none beside that';
+    case 'dated_in_future':
+      return `it is dated in the future, so its age isn't known, and ${runWouldStart}`;
+    case 'old':
+      return `it is ${formatDuration(ageMs)} old, and ${runWouldStart}`;
+  }
 }
+
+const runWouldStart = 'if it never arrived, its run would start now';
 
 /** The trigger is in doubt, but `recover` sends it only with `--resend`. */
-function diagnosticOfWithheld(trigger: TriggerInDoubt): Diagnostic {
-  const { target, idempotencyKey } = trigger;
-  const notSent = `${triggerText(target, trigger)} isn't sent again: ${withheldReason(trigger)}`;
+function diagnosticOfWithheld(because: WithheldBecause, trigger: TriggerInDoubt): Diagnostic {
+  const { target, idempotencyKey, recorded } = trigger;
+  const cause = withheldText(because, recorded?.ageMs ?? 0);
+  const notSent = `${triggerText(target, trigger)} isn't sent again: ${cause}`;
   const search = searchHint(target, trigger);
   return {
     message: `${notSent} (idempotency key ${idempotencyKey})`,
@@ -207,10 +214,10 @@ function diagnosticOfWithheld(trigger: TriggerInDoubt): Diagnostic {
 function diagnosticOfOtherApiKey(trigger: TriggerInDoubt): Diagnostic {
   const { target, idempotencyKey } = trigger;
   const sent = `the idempotency key ${idempotencyKey} was sent with another API key`;
-  const happened = `${sent}, and may have started a run of ${quotedName(target)}`;
+  const problemText = `${sent}, and may have started a run of ${quotedName(target)}`;
   const recover = `${apiKeyHint}: set the one that sent the trigger, then \`runctl recover\``;
   return {
-    message: `${happened}. With this API key a second run could start`,
+    message: `${problemText}. With this API key a second run could start`,
     hint: `${recover}\n${withoutThatApiKey(trigger)}`,
   };
 }
@@ -227,9 +234,9 @@ function withoutThatApiKey(trigger: TriggerInDoubt): string {
 /** The trigger is in doubt, and the service may have forgotten its idempotency key. */
 function diagnosticOfExpired(trigger: TriggerInDoubt): Diagnostic {
   const { target, idempotencyKey } = trigger;
-  const happened = `the idempotency key ${idempotencyKey} was first sent more than 24h ago`;
+  const problemText = `the idempotency key ${idempotencyKey} was first sent more than 24h ago`;
   return {
-    message: `${happened}, and may have started a run of ${quotedName(target)}`,
+    message: `${problemText}, and may have started a run of ${quotedName(target)}`,
     hint: `${searchHint(target, trigger)}; if there is none, trigger with a new idempotency key`,
   };
 }

@@ -1,5 +1,6 @@
 import { automationArgumentOf, shellWord } from '../run/quote.ts';
 import { fullNameOf, type Run } from '../run/run.ts';
+import type { RunStatus } from '../run/service.ts';
 import { isKnownStatus, isSuccess } from '../run/statuses.ts';
 
 const lostEnvironment =
@@ -24,7 +25,7 @@ const remedyOfErrorType = (type: string): string =>
  */
 export function nextStepOf(
   { target }: Run,
-  { status, isFinal }: { status: string; isFinal: boolean },
+  { status, isFinal }: RunStatus,
   errorType = '',
   project?: string,
 ): string | undefined {

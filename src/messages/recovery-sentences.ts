@@ -22,6 +22,10 @@ export const allResolutions = [
   'failed',
 ] as const;
 
+/**
+ * `failed` is the public word for a trigger that was sent again and is still in doubt, and
+ * `unresolved` the one for a trigger that `--dry-run` didn't send.
+ */
 function resolutionOf(outcome: TriggerOutcome): (typeof allResolutions)[number] {
   switch (outcome.kind) {
     case 'has_run':

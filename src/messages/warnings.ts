@@ -77,8 +77,8 @@ export function unreadEarlierRunText(
   const clause = earlierRunClause(run, triggerInfo.attribution);
   if (fault.kind === 'not_found' && snapshot)
     return `${clause}, which finished ${snapshot.status}; the service no longer knows that run`;
-  const failure = { run, resource: 'status', fault, lastConfirmed } as const;
-  const { message } = diagnosticOfFailedRequest(failure, hintContext);
+  const poll = { run, resource: 'status', fault, lastConfirmed } as const;
+  const { message } = diagnosticOfFailedRequest({ kind: 'request_failed', ...poll }, hintContext);
   return `${clause}, but its status can't be read: ${message}`;
 }
 

@@ -3,6 +3,7 @@ import {
   exitNameOfFault,
   type Fault,
   type FaultKind,
+  hintOf,
   httpOf,
   isAborted,
   reasonOf,
@@ -31,26 +32,29 @@ export function diagnosticOfWatchEnd(
       return diagnosticOfTimeout(run, end, lastConfirmed, hintContext);
     case 'gave_up':
       return diagnosticOfSilence(run, end, lastConfirmed, hintContext);
-    case 'cannot_poll':
-      return isNotFoundRunOfKey(end.fault, triggerInfo)
-        ? diagnosticOfNotFoundRun({ run, triggerInfo, fault: end.fault, lastConfirmed }, ' --watch')
-        : diagnosticOfRefusedPoll(
-            { run, fault: end.fault, lastConfirmed, startedWithThisApiKey },
-            hintContext,
-          );
-    case 'signal':
+    case 'cannot_poll': {
+      const { fault } = end;
+      const poll = { run, triggerInfo, resource: 'status', fault, lastConfirmed } as const;
+      return diagnosticOfRefusedPoll(
+        { kind: 'request_failed', ...poll, startedWithThisApiKey },
+        hintContext,
+      );
+    }
+    case 'signal': {
+      const waited = retryAfterText(end.retryAfterUntilMs);
       return {
-        message: `stopped watching ${name}; the run continues${askedWait(end.retryAfterUntilMs)}`,
-        hint: resume(run, hintContext),
+        message: `stopped watching ${name}; the run continues${waited}`,
+        hint: watchCommand(run, hintContext),
       };
+    }
   }
 }
 
-const again = (command: string, run: Run, { argumentOf }: HintContext) =>
+const commandFor = (command: string, run: Run, { argumentOf }: HintContext) =>
   `\`runctl ${command} ${argumentOf(run)}\``;
-const resume = (run: Run, hintContext: HintContext) => again('watch', run, hintContext);
+const watchCommand = (run: Run, hintContext: HintContext) => commandFor('watch', run, hintContext);
 
-const askedWait = (untilMs: number | undefined): string =>
+const retryAfterText = (untilMs: number | undefined): string =>
   untilMs === undefined
     ? ''
     : ` (it was waiting until ${localTime(untilMs)}, as the service had asked)`;
@@ -70,11 +74,13 @@ function diagnosticOfTimeout(
   const cause = fault ? `: ${fault.message}` : '';
   const http = fault ? httpOf(fault) : '';
   const name = quotedName(run.target);
-  const happened = `stopped watching ${name} after ${formatDuration(passedMs)}${cause}`;
+  const problemText = `stopped watching ${name} after ${formatDuration(passedMs)}${cause}`;
   const state = whetherItContinues(lastConfirmed) + lastConfirmedClause(lastConfirmed);
   return {
-    message: `${happened}; ${state}${http}`,
-    hint: wait ? `${wait}, then: ${resume(run, hintContext)}` : resume(run, hintContext),
+    message: `${problemText}; ${state}${http}`,
+    hint: wait
+      ? `${wait}, then: ${watchCommand(run, hintContext)}`
+      : watchCommand(run, hintContext),
   };
 }
 
@@ -97,48 +103,42 @@ function diagnosticOfSilence(
   return {
     message: `${failure}; ${state}${lastConfirmedClause(lastConfirmed)}${httpOf(fault)}`,
     hint: wait
-      ? `${wait}, then: ${resume(run, hintContext)}`
-      : (fault.hint ?? resume(run, hintContext)),
+      ? `${wait}, then: ${watchCommand(run, hintContext)}`
+      : (fault.hint ?? watchCommand(run, hintContext)),
   };
 }
 
 /** After the API key is replaced, the run can be watched again. */
-function diagnosticOfRefusedPoll(failure: FailedRequest, hintContext: HintContext): Diagnostic {
-  const diagnostic = diagnosticOfFailedRequest({ ...failure, resource: 'status' }, hintContext);
-  if (exitNameOfFault(failure.fault) !== 'unauthorized') return diagnostic;
-  return { ...diagnostic, hint: `${diagnostic.hint}, then: ${resume(failure.run, hintContext)}` };
+function diagnosticOfRefusedPoll(poll: FailedRequest, hintContext: HintContext): Diagnostic {
+  if (isNotFoundRunOfKey(poll)) return diagnosticOfNotFoundRun(poll, ' --watch');
+  const diagnostic = diagnosticOfFailedRequest(poll, hintContext);
+  if (exitNameOfFault(poll.fault) !== 'unauthorized') return diagnostic;
+  const watch = watchCommand(poll.run, hintContext);
+  return { ...diagnostic, hint: `${diagnostic.hint}, then: ${watch}` };
 }
 
-interface FailedRequest {
-  run: Run;
-  fault: Fault;
-  lastConfirmed?: LastConfirmed;
-  startedWithThisApiKey?: boolean;
-}
+type FailedRequest = OutcomeOf<'request_failed'>;
 
 /** A status or a result couldn't be read. */
 export function diagnosticOfFailedRequest(
-  failure: FailedRequest & { resource: RunResource; triggerInfo?: TriggerInfo; isOutage?: boolean },
+  request: FailedRequest,
   hintContext: HintContext,
 ): Diagnostic {
-  const { run, triggerInfo, resource, fault, lastConfirmed, isOutage, startedWithThisApiKey } =
-    failure;
-  if (isNotFoundRunOfKey(fault, triggerInfo))
-    return diagnosticOfNotFoundRun({ run, triggerInfo, fault, lastConfirmed });
-  const retry = again(resource, run, hintContext);
-  if (isAborted(fault)) return { message: 'interrupted', hint: retry };
+  if (isNotFoundRunOfKey(request)) return diagnosticOfNotFoundRun(request);
+  const { run, resource, fault, lastConfirmed, isOutage, startedWithThisApiKey } = request;
+  const retryCommand = commandFor(resource, run, hintContext);
+  if (isAborted(fault)) return { message: 'interrupted', hint: retryCommand };
   const isNotFound = exitNameOfFault(fault) === 'not_found' && !fault.page;
-  const happened = isNotFound
+  const problemText = isNotFound
     ? notFoundText(run, fault, lastConfirmed)
     : unreadText(resource, run, fault, lastConfirmed);
-  const message = happened + httpOf(fault);
+  const message = problemText + httpOf(fault);
   if (isOutage)
-    return { message, hint: `the service or the network may be down; try again: ${retry}` };
-  const hint = fault.hint ?? retryAfterHint(fault) ?? remedyOf(fault);
-  return {
-    message,
-    hint: hint ?? (isNotFound ? notFoundHint(run, startedWithThisApiKey, hintContext) : retry),
-  };
+    return { message, hint: `the service or the network may be down; try again: ${retryCommand}` };
+  const fallback = isNotFound
+    ? notFoundHint(run, startedWithThisApiKey, hintContext)
+    : retryCommand;
+  return { message, hint: hintOf(fault, fallback) };
 }
 
 function unreadText(
@@ -159,26 +159,20 @@ const failedRequestTexts: Record<RunResource, (name: string, cause: string) => s
     `the result of ${name} couldn't be read: ${cause}; the run is not affected`,
 };
 
-/**
- * Is it a run that an idempotency key started which the user gave, and that the service doesn't
- * know any more?
- */
-const isNotFoundRunOfKey = (
-  { kind }: Fault,
-  triggerInfo: TriggerInfo | undefined,
-): triggerInfo is TriggerInfo =>
-  kind === 'not_found' && triggerInfo !== undefined && mayBeEarlierRun(triggerInfo.attribution);
+type NotFoundRunOfKey = FailedRequest & { triggerInfo: TriggerInfo };
 
-interface NotFoundRun {
-  run: Run;
-  triggerInfo: TriggerInfo;
-  fault: Fault;
-  lastConfirmed?: LastConfirmed;
-}
+/**
+ * Whether the service doesn't know the run any more, and it was started by an idempotency key that
+ * the user gave.
+ */
+const isNotFoundRunOfKey = (request: FailedRequest): request is NotFoundRunOfKey =>
+  request.fault.kind === 'not_found' &&
+  request.triggerInfo !== undefined &&
+  mayBeEarlierRun(request.triggerInfo.attribution);
 
 /** The key that started it never starts another run, so only a new one does. */
 function diagnosticOfNotFoundRun(
-  { run, triggerInfo, fault, lastConfirmed }: NotFoundRun,
+  { run, triggerInfo, fault, lastConfirmed }: NotFoundRunOfKey,
   flag = '',
 ): Diagnostic {
   const { idempotencyKey } = triggerInfo;
@@ -190,9 +184,9 @@ function diagnosticOfNotFoundRun(
   const keyFlag = `--idempotency-key ${shellWord(newKey)}`;
   const trigger = `runctl trigger ${shellWord(fullNameOf(run.target))}${flag} ${keyFlag}`;
   const unknownRun = `the service doesn't know run ${run.executionId} of ${name}`;
-  const happened = `${unknownRun}, which the idempotency key ${idempotencyKey} started`;
+  const problemText = `${unknownRun}, which the idempotency key ${idempotencyKey} started`;
   return {
-    message: `${happened}${state}${httpOf(fault)}`,
+    message: `${problemText}${state}${httpOf(fault)}`,
     hint: `${newKeyHint}: \`${trigger}\``,
   };
 }
@@ -204,16 +198,13 @@ function notFoundText(run: Run, fault: Fault, lastConfirmed: LastConfirmed | und
     const state = lastConfirmedClause(lastConfirmed);
     return `the service doesn't know run ${executionId} of ${name}, ${state}`;
   }
-  const orElse = fault.kind === 'path_not_found' ? ', or the base URL is wrong' : '';
-  return `${name} has no run ${executionId}${orElse}`;
+  const otherCause = fault.kind === 'path_not_found' ? ', or the base URL is wrong' : '';
+  return `${name} has no run ${executionId}${otherCause}`;
 }
 
 const newKeyHint = 'if you still want this run, trigger again with a new idempotency key';
 
-/**
- * What to do about a run that the service doesn't know. `startedWithThisApiKey`: the API key that asked is the
- * one that started it.
- */
+/** What to do about a run that the service doesn't know. */
 function notFoundHint(
   { target }: Run,
   startedWithThisApiKey: boolean | undefined,
@@ -221,8 +212,8 @@ function notFoundHint(
 ): string {
   if (startedWithThisApiKey) return `perhaps the service was restored from a backup; ${newKeyHint}`;
   const listed = hintContext.hasJournal ? '; `runctl list` shows the runs of this machine' : '';
-  const near = didYouMeanLine(target, hintContext);
-  return `${near}check the id, the project and the automation${listed}`;
+  const didYouMean = didYouMeanLine(target, hintContext);
+  return `${didYouMean}check the id, the project and the automation${listed}`;
 }
 
 /**
@@ -234,17 +225,17 @@ export function diagnosticOfUnreadResult(
   hintContext: HintContext,
 ): Diagnostic | undefined {
   if (!requestFault) return undefined;
-  const happened = `${quotedName(run.target)} finished ${snapshot.status}, but its result`;
-  const hint = again('result', run, hintContext);
-  if (isAborted(requestFault)) return { message: `interrupted; ${happened} was not read`, hint };
+  const problemText = `${quotedName(run.target)} finished ${snapshot.status}, but its result`;
+  const hint = commandFor('result', run, hintContext);
+  if (isAborted(requestFault)) return { message: `interrupted; ${problemText} was not read`, hint };
   if (!isSuccess(snapshot.status)) return undefined;
-  const showStatus = again('status', run, hintContext);
+  const statusCommand = commandFor('status', run, hintContext);
   const hints: Partial<Record<FaultKind, string>> = {
-    too_large: `results of up to 64 MiB can be read; to see the run: ${showStatus}`,
+    too_large: `results of up to 64 MiB can be read; to see the run: ${statusCommand}`,
     unauthorized: requestFault.hint ?? remedyOf(requestFault),
   };
   return {
-    message: `${happened} couldn't be read: ${reasonOf(requestFault)}`,
+    message: `${problemText} couldn't be read: ${reasonOf(requestFault)}`,
     hint: hints[requestFault.kind] ?? requestFault.hint ?? retryAfterHint(requestFault) ?? hint,
   };
 }

@@ -7,7 +7,7 @@ import { exitCodeOf, publicNameOf } from '../run/exit-codes.ts';
 import { commandExitNameOf, factsOf, outcomeNameOf, problemNameOf } from '../run/exit-of.ts';
 import type { Fault } from '../run/fault.ts';
 import { type LastConfirmed, type Outcome, type TriggerInfo, targetOf } from '../run/outcome.ts';
-import { commandIn, type Diagnostic } from '../run/problem.ts';
+import { commandIn, type Diagnostic, isCauseOfUnknown } from '../run/problem.ts';
 import { plainSentence } from '../run/quote.ts';
 import { durationMsOf, fullNameOf } from '../run/run.ts';
 import type { JsonObject } from '../system/json.ts';
@@ -100,10 +100,9 @@ function problemFieldOf(
   { secrets }: CommandContext,
 ) {
   const name = problemNameOf(outcome);
-  const isExitName = name !== 'idempotency_key_expired' && name !== 'other_api_key';
   const { httpStatus, serviceCode, requestId, retryAfterMs }: Partial<Fault> = fault ?? {};
   return {
-    name: isExitName ? publicNameOf(name) : name,
+    name: isCauseOfUnknown(name) ? name : publicNameOf(name),
     message: secrets.scrub(plainSentence(message)),
     httpStatus,
     serviceCode: serviceCode && secrets.scrub(serviceCode),

@@ -1,7 +1,7 @@
 import { attributions } from '../run/attribution.ts';
 import type { LastConfirmed, Outcome } from '../run/outcome.ts';
 import { durationMsOf } from '../run/run.ts';
-import type { RunSnapshot } from '../run/service.ts';
+import type { RunSnapshot, RunStatus } from '../run/service.ts';
 import { isSuccess } from '../run/statuses.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
 import { formatAgo, formatDuration } from '../system/time-text.ts';
@@ -24,15 +24,9 @@ export function lengthOfIds(ids: readonly string[]): number {
   return length;
 }
 
-/** A status, from the service or from the journal. */
-export interface ShownStatus {
-  status: string;
-  isFinal: boolean;
-}
-
 /** The style of a status: one color for a run that is active, one for success, one for failure. */
 export function colorOfStatus(
-  { status, isFinal }: ShownStatus,
+  { status, isFinal }: RunStatus,
   theme: Theme,
 ): (text: string) => string {
   if (!isFinal) return theme.busy;
@@ -40,11 +34,11 @@ export function colorOfStatus(
 }
 
 /** A status with its symbol, in its color. */
-export const markedStatus = (shown: ShownStatus, theme: Theme): string =>
+export const markedStatus = (shown: RunStatus, theme: Theme): string =>
   colorOfStatus(shown, theme)(`${symbolOfStatus(shown, theme)} ${sanitizeLine(shown.status)}`);
 
 /** The symbol of a status, which means the same as its color. */
-export function symbolOfStatus({ status, isFinal }: ShownStatus, { symbols }: Theme): string {
+export function symbolOfStatus({ status, isFinal }: RunStatus, { symbols }: Theme): string {
   if (!isFinal) return symbols.running;
   return isSuccess(status) ? symbols.ok : symbols.bad;
 }

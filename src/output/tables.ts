@@ -2,14 +2,13 @@ import { type Entry, executionIdOf, isUnfinished, type RunEntry, statusOf } from
 import { factsOf } from '../run/exit-of.ts';
 import { type TargetOutcome, targetOf } from '../run/outcome.ts';
 import type { Target } from '../run/run.ts';
-import { errorTextOf } from '../run/service.ts';
+import { errorTextOf, type RunStatus } from '../run/service.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
 import { formatAgo } from '../system/time-text.ts';
 import {
   colorOfStatus,
   durationOf,
   lengthOfIds,
-  type ShownStatus,
   symbolOfStatus,
   withoutStatus,
 } from './status-text.ts';
@@ -83,7 +82,7 @@ const automationCell = ({ target }: { target: Target }): Cell => ({
   text: sanitizeLine(target.automationName),
 });
 
-const statusCell = (shown: ShownStatus, theme: Theme): Cell => ({
+const statusCell = (shown: RunStatus, theme: Theme): Cell => ({
   text: sanitizeLine(shown.status),
   symbol: symbolOfStatus(shown, theme),
   style: colorOfStatus(shown, theme),

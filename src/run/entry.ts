@@ -1,6 +1,8 @@
 import type { JsonObject } from '../system/json.ts';
+import type { ActiveRunConflict } from './in-doubt.ts';
 import { serviceLimits } from './limits.ts';
 import type { Run, Target } from './run.ts';
+import type { RunStatus } from './service.ts';
 import type { Trigger } from './trigger.ts';
 
 /**
@@ -32,11 +34,8 @@ interface RecordedRun extends Recorded {
 /**
  * A run with the status that was recorded last. A final status is only replaced by a graver one.
  */
-export interface KnownRun extends RecordedRun {
+export interface KnownRun extends RecordedRun, RunStatus {
   kind: 'run';
-  status: string;
-  /** The status is final. */
-  isFinal: boolean;
   /** When that status was recorded. */
   statusAt: string;
 }
@@ -56,7 +55,7 @@ export interface UnresolvedTrigger extends Recorded, Trigger {
   /** Why the last attempt got no run. Undefined if runctl was killed before it knew. */
   reason?: string;
   /** A retry was refused because a run was active, which this trigger may have started. */
-  conflict?: { activeExecutionId?: string };
+  conflict?: Omit<ActiveRunConflict, 'isOthers'>;
   /** A later trigger has a run, so this one isn't sent again. */
   isSuperseded?: true;
 }

@@ -220,6 +220,10 @@ export const retryAfterHint = ({ kind, retryAfterMs }: Fault) =>
     ? `the service asks to wait ${formatDuration(retryAfterMs)}`
     : undefined;
 
+/** What to do about a failed request: what its fault says, else `fallback`. */
+export const hintOf = (fault: Fault, fallback: string): string =>
+  fault.hint ?? retryAfterHint(fault) ?? remedyOf(fault) ?? fallback;
+
 export const reasonOf = (fault: Fault): string => fault.message + httpOf(fault);
 
 export const isRetryable = (fault: Fault): boolean => rowOf(fault.kind).isRetryable === true;

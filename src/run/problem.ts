@@ -1,4 +1,4 @@
-import { type ExitName, exitCodeOf } from './exit-codes.ts';
+import type { ExitName } from './exit-codes.ts';
 import type { Fault } from './fault.ts';
 import { typedIn } from './quote.ts';
 
@@ -7,6 +7,9 @@ export const causesOfUnknown = ['idempotency_key_expired', 'other_api_key'] as c
 
 /** The name of a problem in documents. */
 export type ProblemName = ExitName | (typeof causesOfUnknown)[number];
+
+export const isCauseOfUnknown = (name: ProblemName): name is (typeof causesOfUnknown)[number] =>
+  causesOfUnknown.some((cause) => cause === name);
 
 /** A message for people about something that went wrong. */
 export interface Diagnostic {
@@ -37,7 +40,10 @@ interface ProblemFacts extends Diagnostic {
   cause?: unknown;
 }
 
-/** The only error that is thrown on purpose. Any other one is a bug in runctl (exit code 70). */
+/**
+ * The only error that leaves a command on purpose. Any other one is a bug in runctl (exit code 70).
+ * Errors of files and of the transport are caught where they arise.
+ */
 export class Problem extends Error {
   readonly facts: ProblemFacts;
 
@@ -45,10 +51,6 @@ export class Problem extends Error {
     super(facts.message, { cause: facts.cause });
     this.name = 'Problem';
     this.facts = facts;
-  }
-
-  get exitCode(): number {
-    return exitCodeOf(this.facts.name);
   }
 
   with(facts: Partial<ProblemFacts>): Problem {
@@ -62,6 +64,7 @@ export function problemOrThrow(error: unknown): Problem {
   throw error;
 }
 
+/** Whether a run may have been started whose id isn't known. */
 export const isRunPossible = ({ facts }: Problem): boolean =>
   facts.name === 'outcome_unknown' || facts.started === 'unknown';
 

@@ -38,16 +38,19 @@ interface Dated {
   serviceTimeMs?: number;
 }
 
+export interface RunStatus {
+  status: string;
+  /** Whether the run has finished. `hasFinished` (`run/statuses.ts`) decides it. */
+  isFinal: boolean;
+}
+
 /**
  * What the service or the journal says of a run at one moment (`AutomationExecution` in
  * docs/service.openapi.json). Missing and malformed fields are left out. Times are ISO 8601 with an
  * offset.
  */
-export interface RunSnapshot {
+export interface RunSnapshot extends RunStatus {
   executionId: string;
-  status: string;
-  /** The status is final. */
-  isFinal: boolean;
   startedAt?: string;
   completedAt?: string;
   createdAt?: string;
@@ -57,10 +60,7 @@ export interface RunSnapshot {
 }
 
 /** `AutomationResult` in docs/service.openapi.json. Missing and malformed fields are left out. */
-export interface RunResult {
-  status: string;
-  /** The status is final. */
-  isFinal: boolean;
+export interface RunResult extends RunStatus {
   /** As JSON if it wasn't text. */
   output?: string;
   summary?: {

@@ -1,4 +1,5 @@
 import type { ExitName } from './exit-codes.ts';
+import type { RunSnapshot, RunStatus } from './service.ts';
 
 /** What follows from a final status. */
 interface FinalStatusRow {
@@ -37,18 +38,16 @@ export const isKnownStatus = (status: string): boolean => statuses.includes(norm
 /** Whether this version knows it as a final status. `hasFinished` also handles unknown statuses. */
 export const isFinalStatus = (status: string): boolean => finalStatusOf(status) !== undefined;
 
-interface ReportedRun {
-  status: string;
-  startedAt?: string;
-  completedAt?: string;
-}
-
 /**
  * Whether the run has finished. It is decided once, when a status is read from the service or the
  * journal, and kept as `isFinal`. An unknown status is final if the run has an end, unless that is
  * before its start.
  */
-export function hasFinished({ status, startedAt = '', completedAt = '' }: ReportedRun): boolean {
+export function hasFinished({
+  status,
+  startedAt = '',
+  completedAt = '',
+}: Pick<RunSnapshot, 'status' | 'startedAt' | 'completedAt'>): boolean {
   if (isKnownStatus(status)) return isFinalStatus(status);
   const endMs = Date.parse(completedAt);
   return !Number.isNaN(endMs) && !(endMs < Date.parse(startedAt));
@@ -68,7 +67,7 @@ function rowOf(status: string): FinalStatusRow {
 export const isSuccess = (status: string): boolean => rowOf(status).isSuccess;
 
 /** The exit name for a run with this status: `still_running` while it is unfinished. */
-export function exitNameOfRun({ status, isFinal }: { status: string; isFinal: boolean }): ExitName {
+export function exitNameOfRun({ status, isFinal }: RunStatus): ExitName {
   return isFinal ? rowOf(status).exit : 'still_running';
 }
 

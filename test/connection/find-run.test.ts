@@ -51,7 +51,7 @@ function createMachine(
       return `${quotedName(run.target)} ${run.executionId}`;
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      expect(error.exitCode).toBe(2);
+      expect(error.facts.name).toBe('usage');
       hints.push(...(error.facts.choices ?? []), error.facts.hint ?? '');
       return error.message;
     }

@@ -143,8 +143,10 @@ test('the emulator refuses a port in use, naming it', async () => {
   onTestFinished(() => void holder.close());
   const { port } = holder.address() as { port: number };
   await expect(start({}, { port })).rejects.toMatchObject({
-    exitCode: 2,
-    message: expect.stringContaining(`port ${port} of 127.0.0.1: it is in use`),
+    facts: {
+      name: 'usage',
+      message: expect.stringContaining(`port ${port} of 127.0.0.1: it is in use`),
+    },
   });
 });
 

@@ -32,7 +32,7 @@ test('Enter keeps what is stored, a dash removes an optional setting, and a stor
 test('an API key that the service refuses is asked for again, and kept only if the user wants that', async () => {
   const { end, config } = await answered([address, 'another-key-0123456789', '', project]);
   expect(config.profiles.default.apiKey).toBe('another-key-0123456789');
-  expect(end).toMatchObject({ exitCode: 7, message: expect.stringContaining('HTTP 401') });
+  expect(end).toMatchObject({ facts: { name: 'unauthorized', message: expect.stringContaining('HTTP 401') } });
 });
 
 test('an API key that was just typed is not shown, even if the service repeats it', async () => {
@@ -62,7 +62,10 @@ test('a profile that another command changed meanwhile is not overwritten', asyn
     return project;
   };
   const { end, config } = await answered([address, '', change], stored({ baseUrl: old, apiKey }));
-  expect([end, config]).toMatchObject([{ exitCode: 2, message: expect.stringContaining('nothing was saved') }, others]);
+  expect([end, config]).toMatchObject([
+    { facts: { name: 'usage', message: expect.stringContaining('nothing was saved') } },
+    others,
+  ]);
 });
 
 test('another profile that is stored meanwhile stays', async () => {
@@ -77,13 +80,13 @@ test('another profile that is stored meanwhile stays', async () => {
 
 test('Ctrl-C at a question leaves everything as it is', async () => {
   const { end, config, requests } = await answered([address, 'half a key\u0003']);
-  expect([end, config, requests]).toMatchObject([{ exitCode: 130 }, undefined, []]);
+  expect([end, config, requests]).toMatchObject([{ facts: { name: 'interrupted' } }, undefined, []]);
 });
 
 test('a signal while the settings are tried decides the exit code', async () => {
   const scenario = { faults: [{ on: 'status', nth: 2, do: 'hang' }] } as const;
   const { end } = await answered([address, apiKey, ''], undefined, { scenario, interruptedAt: 2 });
-  expect(end).toMatchObject({ exitCode: 143 });
+  expect(end).toMatchObject({ facts: { name: 'interrupted_terminated' } });
 });
 
 test.each<[string, ProgramOptions]>([

@@ -107,14 +107,16 @@ test.each([
   ['/', /EACCES/],
   ['x'.repeat(9_000), /x{80} .*ENAMETOOLONG/],
 ])('the command "%s", which can\'t be started, is refused', async (command, says) => {
-  await expect(running([command])).rejects.toMatchObject({ exitCode: 2, message: expect.stringMatching(says) });
+  await expect(running([command])).rejects.toMatchObject({
+    facts: { name: 'usage', message: expect.stringMatching(says) },
+  });
 });
 
 test('a command without a place for temporary files is refused', async () => {
   vi.stubEnv('TMPDIR', '/nothing/here');
   onTestFinished(() => void vi.unstubAllEnvs());
   const hint = expect.stringContaining('TMPDIR');
-  await expect(running(['true'])).rejects.toMatchObject({ exitCode: 2, facts: { hint } });
+  await expect(running(['true'])).rejects.toMatchObject({ facts: { name: 'usage', hint } });
 });
 
 test.each([true, false])('requests are printed unless the command may draw on the terminal (%s)', async (isTTY) => {

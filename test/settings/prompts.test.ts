@@ -61,14 +61,18 @@ describe('a hidden line', () => {
   });
 
   test.each([
-    ['Ctrl-C', 130, (terminal: ReturnType<typeof createTerminal>) => terminal.stdin().write('hun\u0003')],
-    ['SIGTERM', 143, (terminal: ReturnType<typeof createTerminal>) => terminal.interrupt('SIGTERM')],
-  ])('is cancelled by %s with exit code %i, and the terminal is as before', async (_, code, interrupt) => {
+    ['Ctrl-C', 'interrupted', (terminal: ReturnType<typeof createTerminal>) => terminal.stdin().write('hun\u0003')],
+    [
+      'SIGTERM',
+      'interrupted_terminated',
+      (terminal: ReturnType<typeof createTerminal>) => terminal.interrupt('SIGTERM'),
+    ],
+  ])('is cancelled by %s as %s, and the terminal is as before', async (_, name, interrupt) => {
     const terminal = createTerminal();
     const asked = askHidden('?', terminal);
     interrupt(terminal);
     const problem = await asked.catch((error: Problem) => error);
-    expect(problem).toMatchObject({ exitCode: code });
+    expect(problem).toMatchObject({ facts: { name } });
     expect(terminal.modes).toEqual([true, false]);
     expect(terminal.stdin().listenerCount('keypress')).toBe(0);
     expect(terminal.stdin().isPaused()).toBe(true);

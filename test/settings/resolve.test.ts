@@ -128,8 +128,8 @@ describe('a setting', () => {
   ] as const)('%s that is missing is refused with the ways to give it', async (key, ways) => {
     const settings = await resolve({});
     for (const way of ways) {
-      const facts = expect.objectContaining({ hint: expect.stringContaining(way) });
-      expect(() => requiredValue(key, settings)).toThrow(expect.objectContaining({ exitCode: 2, facts }));
+      const facts = expect.objectContaining({ name: 'usage', hint: expect.stringContaining(way) });
+      expect(() => requiredValue(key, settings)).toThrow(expect.objectContaining({ facts }));
     }
   });
 
@@ -173,7 +173,7 @@ describe('the profile', () => {
     ['flag --profile', { profile: 'constructor' }, {}, {}],
     ['flag --profile', { profile: '__proto__' }, {}, {}],
   ])('is refused if it does not exist, and the message names its source: %s (%#)', async (source, flags, env, top) => {
-    const problem = { exitCode: 2, message: expect.stringContaining(source) };
+    const problem = { facts: { name: 'usage', message: expect.stringContaining(source) } };
     await expect(inProfile(flags, env, top)).rejects.toMatchObject(problem);
   });
 
@@ -222,7 +222,7 @@ describe('the API key of a profile', () => {
     ] as const) {
       const settings = await resolveWith({ baseUrl }, flags, env);
       const { value, problem } = settings.apiKey;
-      expect([value, problem?.exitCode]).toEqual([undefined, 2]);
+      expect([value, problem?.facts.name]).toEqual([undefined, 'usage']);
       for (const name of ['profile "default"', `for ${baseUrl},`, `to ${inForce} (${source})`]) {
         expect(problem?.message).toContain(name);
       }
@@ -233,10 +233,10 @@ describe('the API key of a profile', () => {
 
   test('is sent nowhere if no base URL is stored with it, or one that is refused, which is not quoted', async () => {
     const without = (await resolveWith({}, { baseUrl: there })).apiKey.problem;
-    expect(without).toMatchObject({ exitCode: 2, message: expect.stringContaining(there) });
+    expect(without).toMatchObject({ facts: { name: 'usage', message: expect.stringContaining(there) } });
     expect(without?.facts.hint).toContain('runctl config set baseUrl <url>`');
     const refused = (await resolveWith({ baseUrl: 'https://u:pass-word@a.example' }, { baseUrl: here })).apiKey.problem;
-    expect(refused).toMatchObject({ exitCode: 2, message: expect.stringContaining('profile "default"') });
+    expect(refused).toMatchObject({ facts: { name: 'usage', message: expect.stringContaining('profile "default"') } });
     expect(refused?.message).not.toContain('pass-word');
   });
 
@@ -278,7 +278,7 @@ describe('the API key', () => {
     const memory = createMemory();
     const resolving = resolveSettings({ apiKeyFile: '-' }, memory);
     memory.interrupt('SIGINT');
-    await expect(resolving).rejects.toMatchObject({ exitCode: 130 });
+    await expect(resolving).rejects.toMatchObject({ facts: { name: 'interrupted' } });
   });
 
   test.each(['test-key-123', 'test-key-123\r\n', ' test-key-123', 'test-key-123\u2026'])(

@@ -9,7 +9,7 @@ import { anyCharacter } from '../helpers/any-character.ts';
 function flawOf(key: StoredSettingName, text: string, source = 'RUNCTL_X'): string | undefined {
   const { problem } = parseSetting<StoredSettingName>(key, text, source);
   if (problem) {
-    expect(problem).toMatchObject({ exitCode: 2, message: expect.stringContaining(source) });
+    expect(problem).toMatchObject({ facts: { name: 'usage', message: expect.stringContaining(source) } });
     expect(JSON.stringify(problem)).not.toContain('hunter2');
     expect(problem.facts.cause).toBeUndefined();
   }

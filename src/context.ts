@@ -84,7 +84,7 @@ const guarded = (sink: Sink): Sink => ({
 });
 
 /** The same context, whose signal also aborts with this one. */
-export const endedBy = <C extends ProcessContext>(context: C, signal: AbortSignal): C => ({
+export const endedBy = (context: CommandContext, signal: AbortSignal): CommandContext => ({
   ...context,
   signal: AbortSignal.any([context.signal, signal]),
 });

@@ -136,8 +136,8 @@ function takeValue(
 /** Whether the flag refuses this value even if it is given with `=`. */
 function isRefused(option: Option, value = ''): boolean {
   if (option.attributeName() === 'profile') return true;
-  const key = storedSettingNames.find((key) => key === option.attributeName());
-  if (key) return parseSetting(key, value, '').problem !== undefined;
+  const setting = storedSettingNames.find((name) => name === option.attributeName());
+  if (setting) return parseSetting(setting, value, '').problem !== undefined;
   try {
     option.parseArg?.(value, undefined);
     return option.argChoices !== undefined;

@@ -109,7 +109,7 @@ function knownBeforeParsing(
   return { command, output, context };
 }
 
-/** Was this word probably meant to be a command, and not an automation of that name? */
+/** Whether this word was probably meant to be a command, and not an automation of that name. */
 const isLikelyCommand = (word: string, program: CommandUnknownOpts, context: CommandContext) =>
   findCommand(program, word) !== undefined && !isAutomation(word, context);
 

@@ -20,11 +20,12 @@ const connects = (line: string): boolean =>
 /** The forwarded flags among these options, each with a blank before it. */
 export function connectionFlags(options: Readonly<Record<string, unknown>>): string {
   return forwardedFlags
-    .filter(({ key }) => typeof options[key] === 'string')
-    .map(({ key, flag }) => ` ${flag} ${shellWord(String(options[key]))}`)
+    .filter(({ name }) => typeof options[name] === 'string')
+    .map(({ name, flag }) => ` ${flag} ${shellWord(String(options[name]))}`)
     .join('');
 }
 
 const forwardedFlags = Object.entries<Setting>(settingTable).flatMap(
-  ([key, { flag, isForwarded }]) => (flag && isForwarded ? { key, flag: flag.split(' ')[0] } : []),
+  ([name, { flag, isForwarded }]) =>
+    flag && isForwarded ? { name, flag: flag.split(' ')[0] } : [],
 );

@@ -23,9 +23,9 @@ import { optionalValue, parseText, settingTable } from '../settings/table.ts';
 import { schemeFor } from '../settings/values.ts';
 
 const questions = [
-  { key: 'baseUrl', prompt: 'base URL of the service', isNeeded: true },
-  { key: 'apiKey', prompt: 'API key (it is not shown)', isNeeded: true },
-  { key: 'project', prompt: 'project ID (UUID, optional; - to clear)', isNeeded: false },
+  { setting: 'baseUrl', prompt: 'base URL of the service', isNeeded: true },
+  { setting: 'apiKey', prompt: 'API key (it is not shown)', isNeeded: true },
+  { setting: 'project', prompt: 'project ID (UUID, optional; - to clear)', isNeeded: false },
 ] as const;
 const [baseUrlQuestion, apiKeyQuestion, projectQuestion] = questions;
 
@@ -38,7 +38,7 @@ type SetupQuestion = (typeof questions)[number];
 export async function askSettings(
   options: { profile?: string },
   context: CommandContext,
-): Promise<SetupQuestion['key'][]> {
+): Promise<SetupQuestion['setting'][]> {
   const { stderr } = context;
   if (!context.stdin().isTTY || !stderr.isTTY) {
     throw usageProblem(
@@ -68,10 +68,10 @@ export async function askSettings(
   await changeConfigFile(path, save, context);
   stderr.write('\n');
   printSentence(`Saved in profile "${profile.name}".`, context);
-  return questions.map(({ key }) => key);
+  return questions.map(({ setting }) => setting);
 }
 
-type SetupAnswers = Partial<Record<SetupQuestion['key'], string>>;
+type SetupAnswers = Partial<Record<SetupQuestion['setting'], string>>;
 
 /**
  * Asks for the base URL and the API key until the service takes them, or the same answer is given
@@ -80,21 +80,21 @@ type SetupAnswers = Partial<Record<SetupQuestion['key'], string>>;
 async function askUntilAccepted(stored: Profile, context: CommandContext): Promise<SetupAnswers> {
   const answers: SetupAnswers = {};
   for (const question of [baseUrlQuestion, apiKeyQuestion]) {
-    if (question.key === 'apiKey' && stored.apiKeyCommand) return answers;
-    answers[question.key] = await askQuestion(question, stored[question.key], context);
+    if (question.setting === 'apiKey' && stored.apiKeyCommand) return answers;
+    answers[question.setting] = await askQuestion(question, stored[question.setting], context);
   }
   for (;;) {
     const fault = await findFault(answers, context);
     if (!fault) return answers;
     const question = fault.kind === 'unauthorized' ? apiKeyQuestion : baseUrlQuestion;
-    const { name } = settingTable[question.key];
+    const { name } = settingTable[question.setting];
     printSentence(
       `That doesn't work: ${reasonOf(fault)}. Type another ${name}, or press Enter to keep it.`,
       context,
     );
-    const answer = await askQuestion(question, answers[question.key], context);
-    if (answer === answers[question.key]) return answers;
-    answers[question.key] = answer;
+    const answer = await askQuestion(question, answers[question.setting], context);
+    if (answer === answers[question.setting]) return answers;
+    answers[question.setting] = answer;
   }
 }
 
@@ -121,13 +121,13 @@ async function askQuestion(
   stored: string | undefined,
   context: CommandContext,
 ) {
-  const isSecret = question.key === 'apiKey';
+  const isSecret = question.setting === 'apiKey';
   const ask = isSecret ? askHidden : askLine;
   for (;;) {
     const text = (await ask(promptOf(question, stored, context), context)).trim();
     const answer = parseAnswer(text, question, stored);
     if ('flaw' in answer) {
-      printSentence(`The ${settingTable[question.key].name} ${answer.flaw}`, context);
+      printSentence(`The ${settingTable[question.setting].name} ${answer.flaw}`, context);
       continue;
     }
     if (isSecret) context.secrets.protect(text);
@@ -136,12 +136,12 @@ async function askQuestion(
 }
 
 function promptOf(
-  { key, prompt }: SetupQuestion,
+  { setting, prompt }: SetupQuestion,
   stored: string | undefined,
   context: CommandContext,
 ): string {
   const theme = themeOf(context.stderr, context);
-  const shown = stored && key === 'apiKey' ? maskApiKey(stored) : stored;
+  const shown = stored && setting === 'apiKey' ? maskApiKey(stored) : stored;
   const inBrackets = shown ? theme.dim(` [${shown}]`) : '';
   return `${theme.strong(prompt)}${inBrackets}: `;
 }
@@ -152,15 +152,15 @@ function promptOf(
  */
 function parseAnswer(
   text: string,
-  { key, isNeeded }: SetupQuestion,
+  { setting, isNeeded }: SetupQuestion,
   stored: string | undefined,
 ): { value: string | undefined } | { flaw: string } {
   const isRequired = isNeeded && !stored;
   if (text === '') return isRequired ? { flaw: 'is required.' } : { value: stored };
   if (text === '-' && !isNeeded) return { value: undefined };
-  const parsed = parseText(key, key === 'baseUrl' ? withScheme(text) : text);
+  const parsed = parseText(setting, setting === 'baseUrl' ? withScheme(text) : text);
   if ('value' in parsed) return parsed;
-  const { flaw, hint = settingTable[key].hint } = parsed;
+  const { flaw, hint = settingTable[setting].hint } = parsed;
   return { flaw: `${flaw}. ${hint.charAt(0).toUpperCase()}${hint.slice(1)}.` };
 }
 

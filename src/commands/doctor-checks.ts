@@ -65,7 +65,7 @@ export const checks = {
   open: { needs: ['base_url', 'journal'], run: checkUnfinished },
 } satisfies Record<string, Check>;
 
-const keysWithOwnCheck: readonly StoredSettingName[] = [
+const settingsWithOwnCheck: readonly StoredSettingName[] = [
   'apiKey',
   'apiKeyCommand',
   'baseUrl',
@@ -77,8 +77,9 @@ async function checkSettings({ context, flags, settings }: CheckContext): Promis
   // Throws for a file that is invalid or that others can change, and for a profile that isn't in
   // it.
   const resolved = await settings();
-  for (const key of storedSettingNames) {
-    if (!keysWithOwnCheck.includes(key)) optionalValue<unknown>(resolved[key]);
+  for (const name of storedSettingNames) {
+    // Throws the problem of a setting that is refused.
+    if (!settingsWithOwnCheck.includes(name)) optionalValue<unknown>(resolved[name]);
   }
   const { path, config, isExposed } = readConfigFile(resolveConfigFile(context.env));
   if (path === undefined) return ok('no config file: HOME is not set');
@@ -211,7 +212,7 @@ function checkJournal({ context }: CheckContext): CheckResult {
 }
 
 /**
- * Checks for unresolved triggers, except those that a process is still sending, and for unfinished
+ * The check `open`: for unresolved triggers, except those that a process is still sending, and for unfinished
  * runs.
  */
 async function checkUnfinished({ context, settings }: CheckContext): Promise<CheckResult> {

@@ -10,11 +10,11 @@ import { isHonoredIn, type KeyTrial } from './key-trial.ts';
 
 /** One finding for each assumption of docs/service.md that the trial could check. */
 export function findingsOf(trial: KeyTrial, settings: Settings): Finding[] {
-  const { started, conflict, ended, problem } = trial;
+  const { started, refusal, ended, problem } = trial;
   const findings: Finding[] = [];
   if (started) findings.push({ name: 'new_run', ...newRunResult(started) });
-  if (started && conflict)
-    findings.push({ name: 'active_run', ...activeRunResult(conflict, started) });
+  if (started && refusal)
+    findings.push({ name: 'active_run', ...activeRunResult(refusal, started) });
   if (ended) findings.push({ name: 'run_status', ...ok(`the run finished ${ended.status}`) });
   const ofKeys = problem ? failed(problem) : keysResult(trial, settings);
   findings.push({ name: 'idempotency_keys', ...ofKeys });

@@ -21,8 +21,8 @@ export interface KeyTrial {
   /** The response to the trigger. */
   started?: RunSnapshot;
   /** The refusal of the repeat, because that run was active. */
-  conflict?: Fault;
-  /** How that run finished; it is waited for only after a conflict. */
+  refusal?: Fault;
+  /** How that run finished; it is waited for only after that refusal. */
   ended?: RunSnapshot;
   /** The response to the repeat. */
   repeated?: RunSnapshot;
@@ -30,7 +30,7 @@ export interface KeyTrial {
   problem?: Problem;
 }
 
-/** Did the repeated trigger return the run of the first one? */
+/** Whether the repeated trigger returned the run of the first one. */
 export const isHonoredIn = ({ started, repeated }: KeyTrial): boolean =>
   isSameId(started?.executionId, repeated?.executionId);
 
@@ -73,7 +73,7 @@ export async function tryKey(
   });
   let answer = await repeat(trigger, recorder, connection);
   if (answer.kind === 'fault' && answer.fault.kind === 'already_active') {
-    trial.conflict = answer.fault;
+    trial.refusal = answer.fault;
     report(
       'the repeat was refused because that run is active; it is repeated once more after the run finishes',
     );

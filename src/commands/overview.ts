@@ -52,7 +52,7 @@ const noRuns = (isSetUp: boolean): CommandResult => ({
   },
 });
 
-/** Is an API key set, or a command that prints it? Nothing is sent. */
+/** Whether an API key is set, or a command that prints it. Nothing is sent. */
 async function hasApiKey(context: CommandContext): Promise<boolean> {
   const { apiKey } = await resolveForDisplay({}, context);
   return (apiKey.value ?? apiKey.command) !== undefined;

@@ -66,7 +66,9 @@ async function fetchResult(
     return { outcomes: [outcome], hintContext, notices: needsNotice ? [unfinished] : [] };
   }
   if (options.quiet) {
-    return { forPeople: { text: (_, { columns }) => bareOutput(result, columns === undefined) } };
+    return {
+      forPeople: { text: (_, { columns }) => bareOutput(result, { isRaw: columns === undefined }) },
+    };
   }
   const full = await fullSnapshotOf(run, result, connection);
   const isResultOnly = full === undefined;

@@ -8,7 +8,7 @@ import { requiredValue, type Settings } from '../settings/resolve.ts';
 import { optionalValue } from '../settings/table.ts';
 import { runApiKeyCommand } from './api-key-command.ts';
 
-export interface ApiKeys {
+interface ApiKeys {
   /**
    * The API key to send. An idempotency key keeps its first API key, which scopes it. Throws like
    * `runApiKeyCommand`.

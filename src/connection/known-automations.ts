@@ -33,7 +33,7 @@ export function automationsIn({
   return names;
 }
 
-/** Is a run of an automation with this name known here? */
+/** Whether a run of an automation with this name is known here. */
 export function isAutomation(name: string, context: CommandContext): boolean {
   try {
     const baseUrl = optionalValue(resolveWithoutApiKey({}, context.env).baseUrl);

@@ -32,7 +32,7 @@ export interface JournalNeed {
   quiet?: boolean;
 }
 
-/** Is there a folder for the journal? */
+/** Whether there is a folder for the journal. */
 export const hasJournal = ({ env }: CommandContext) => resolveStateFolder(env) !== undefined;
 
 /**

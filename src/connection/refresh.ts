@@ -11,7 +11,7 @@ import type { Connection } from './connection.ts';
  * The results of polling several runs, by id: the current status of each run, or the fault of the
  * poll.
  */
-export interface Refreshed {
+interface Refreshed {
   current: ReadonlyMap<string, KnownRun>;
   faults: ReadonlyMap<string, Fault>;
 }

@@ -76,7 +76,8 @@ export async function startEmulator({
 const misdirected: EmulatedResponse = { reply: refusalReply(refusals.notLoopback) };
 
 /**
- * Does the `Host` name this machine? A web page that attacks by DNS rebinding sends its own name.
+ * Whether the `Host` names this machine. A web page that attacks by DNS rebinding sends its own
+ * name.
  */
 function isForLoopback({ headers }: IncomingMessage): boolean {
   const url = `http://${headers.host}`;

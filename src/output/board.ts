@@ -36,8 +36,9 @@ type FailedPoll = Extract<RunEvent, { event: 'attempt_failed'; run: Run }>;
 const maxRows = 10;
 
 /**
- * Shows the runs that are watched on a terminal, one row for each. If there are several, a line
- * above the rows counts them. While the process is in the background, events go to the log instead.
+ * Makes the board: the live display of the runs that are watched on a terminal, one row for each.
+ * If there are several, a line above the rows counts them. While the process is in the background,
+ * events go to the log instead.
  */
 export function createBoard(
   { runs, usualDuration }: BoardOptions,

@@ -33,8 +33,8 @@ export interface CommandResult {
    */
   hintContext?: HintContext;
   /**
-   * May the command line be repeated without a second run? By default, if that is so for each
-   * outcome.
+   * Whether the command line may be repeated without a second run. By default, it may if that is so
+   * for each outcome.
    */
   isSafeToRepeat?: boolean;
   /** The exit name of the command if all its outcomes exit with `ok`. By default `ok`. */

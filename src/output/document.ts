@@ -15,7 +15,7 @@ import type { JsonObject } from '../system/json.ts';
 interface DocumentOptions {
   /** By default, nothing is known of this machine. */
   hintContext?: HintContext;
-  /** May the command line be repeated without a second run of any of its targets? */
+  /** Whether the command line may be repeated without a second run of any of its targets. */
   isSafeToRepeat: boolean;
 }
 

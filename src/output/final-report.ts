@@ -14,7 +14,7 @@ import {
 } from '../run/outcome.ts';
 import { isSuccess, wordOf } from '../run/statuses.ts';
 import type { CommandResult, OutputOptions } from './command-result.ts';
-import { withoutStatus } from './status-text.ts';
+import { textWithoutStatus } from './status-text.ts';
 import { renderSummary } from './summary.ts';
 import { type Theme, themeOf } from './theme.ts';
 
@@ -106,7 +106,7 @@ function countsOf(outcomes: readonly Outcome[], { symbols }: Theme): string {
     ['COMPLETED', 0],
   ]);
   for (const outcome of outcomes) {
-    const word = factsOf(outcome).snapshot?.status ?? withoutStatus(outcome);
+    const word = factsOf(outcome).snapshot?.status ?? textWithoutStatus(outcome);
     counts.set(word, (counts.get(word) ?? 0) + 1);
   }
   return [...counts]

@@ -91,7 +91,7 @@ function historyWith(
   return { ...earlier, lastMs: nowMs, heartbeats: earlier.heartbeats + 1 };
 }
 
-/** Will the service have been silent for `silenceMs` before the next attempt? */
+/** Whether the service will have been silent for `silenceMs` before the next attempt. */
 const isLongSilence = (event: RunEvent) =>
   event.event === 'attempt_failed' && event.silentMs + event.retryInMs >= silenceMs;
 

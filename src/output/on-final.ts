@@ -59,9 +59,9 @@ export function createFinalHooks(command: string | undefined, context: CommandCo
 type Limit = <T>(action: () => Promise<T>) => Promise<T>;
 
 /** Runs actions in the order in which they were added, at most this many at the same time. */
-export function createLimit(most: number): Limit {
+export function createLimit(max: number): Limit {
   const waiting: (() => void)[] = [];
-  let free = most;
+  let free = max;
   return async (action) => {
     if (free > 0) free -= 1;
     else await new Promise<void>((resolve) => waiting.push(resolve));

@@ -44,7 +44,7 @@ export function symbolOfStatus({ status, isFinal }: RunStatus, { symbols }: Them
 }
 
 /** The text in place of a status for an outcome that has none. */
-export function withoutStatus({ triggerInfo }: Outcome): string {
+export function textWithoutStatus({ triggerInfo }: Outcome): string {
   switch (triggerInfo && attributions[triggerInfo.attribution].how) {
     case 'skipped':
       return 'skipped';

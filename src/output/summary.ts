@@ -35,7 +35,7 @@ export function renderSummary(
     { columns, indent: 2 },
   );
   const heading = `${headingOf({ run, snapshot, result }, theme)}\n`;
-  const output = bareOutput(result, columns === undefined);
+  const output = bareOutput(result, { isRaw: columns === undefined });
   return output ? `${heading}${rows}\n${output}` : heading + rows;
 }
 
@@ -68,12 +68,12 @@ function stepsLine(steps: RunResult['summary'], theme: Theme): string | undefine
 }
 
 /**
- * The output of a run, with a newline at its end. Without `raw`, it is made harmless for a
+ * The output of a run, with a newline at its end. Unless it `isRaw`, it is made harmless for a
  * terminal.
  */
-export function bareOutput(result: RunResult | undefined, raw: boolean): string {
+export function bareOutput(result: RunResult | undefined, { isRaw }: { isRaw: boolean }): string {
   const output = result?.output;
   if (!output) return '';
-  const text = raw ? output : sanitize(output);
+  const text = isRaw ? output : sanitize(output);
   return `${text}${text.endsWith('\n') ? '' : '\n'}`;
 }

@@ -10,7 +10,7 @@ import {
   durationOf,
   lengthOfIds,
   symbolOfStatus,
-  withoutStatus,
+  textWithoutStatus,
 } from './status-text.ts';
 import { type Cell, type Column, renderTable } from './table-layout.ts';
 import type { Theme } from './theme.ts';
@@ -109,7 +109,7 @@ const finalColumns: readonly Column<TargetOutcome>[] = [
     heading: 'STATUS',
     cell(outcome, theme) {
       const { snapshot } = factsOf(outcome);
-      return snapshot ? statusCell(snapshot, theme) : doubtful(withoutStatus(outcome), theme);
+      return snapshot ? statusCell(snapshot, theme) : doubtful(textWithoutStatus(outcome), theme);
     },
   },
   { heading: 'AUTOMATION', cell: (outcome) => automationCell({ target: targetOf(outcome) }) },

@@ -104,8 +104,8 @@ export const renderWord = (text: string, theme: Theme): string =>
   withTyped(text, (typed) => `'${theme.command(typed)}'`);
 
 /**
- * May this stream be colored? FORCE_COLOR, then NO_COLOR, then what the stream is: the order Node
- * itself follows.
+ * Whether this stream may be colored. FORCE_COLOR decides, then NO_COLOR, then what the stream is:
+ * the order that Node itself follows.
  */
 export function hasColors(stream: { isTTY?: boolean }, env: Env): boolean {
   if (env.FORCE_COLOR !== undefined) return env.FORCE_COLOR !== '0' && env.FORCE_COLOR !== 'false';
@@ -114,8 +114,8 @@ export function hasColors(stream: { isTTY?: boolean }, env: Env): boolean {
 }
 
 /**
- * Can more than ASCII be shown? The locale says so, as libc reads it; the Linux console and `dumb`
- * cannot.
+ * Whether more than ASCII can be shown. The locale says so, as libc reads it; the Linux console and
+ * `dumb` cannot.
  */
 export function hasUnicode(env: Env): boolean {
   if (env.TERM === 'linux' || env.TERM === 'dumb') return false;

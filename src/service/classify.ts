@@ -25,8 +25,8 @@ const conditions = {
 };
 
 /**
- * Is it the current or former name of status 422 (RFC 9110 §15.5.21)? Some frameworks use that as
- * the code.
+ * Whether it is the current or former name of status 422 (RFC 9110 §15.5.21), which some frameworks
+ * use as the code.
  */
 const isNameOfStatus = (code: string) => /^unprocessable[_-]?(content|entity)/i.test(code);
 

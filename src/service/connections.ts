@@ -4,7 +4,7 @@ import type { Dispatcher } from 'undici';
 import { type Connect, watchHandshakes } from './handshake.ts';
 import type { ProxySettings } from './proxy.ts';
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   origin: string;
   proxy?: ProxySettings;
   /** The maximum number of connections. */

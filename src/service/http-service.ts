@@ -35,7 +35,7 @@ export function createHttpService(options: HttpOptions): Service {
         read(document: JsonObject) {
           const result = parseResult(document);
           // While a run is in progress, only the status is meaningful.
-          return ofRun(run, result, result && !result.isFinal);
+          return ofRun(run, result, { mayLackId: result?.isFinal === false });
         },
       } as const;
       return request(spec, signal, options);

@@ -2,7 +2,7 @@ import type { Fault } from '../run/fault.ts';
 import { formatDuration } from '../system/time-text.ts';
 import { type Cause, causesOf, type ExchangeFailure } from './exchange.ts';
 import type { ProxySettings } from './proxy.ts';
-import { isOfProxy, proxyHint, proxyNameOf, refusalOf } from './proxy-fault.ts';
+import { isOfProxy, proxyHint, proxyNameOf, proxyRefusalOf } from './proxy-fault.ts';
 import { tlsFault } from './tls-fault.ts';
 
 interface ConnectionAttempt {
@@ -55,7 +55,7 @@ function proxyFault(
 ): Fault | undefined {
   const { proxy, host } = attempt;
   if (!proxy) return undefined;
-  const refusal = refusalOf(causes, proxy, host);
+  const refusal = proxyRefusalOf(causes, proxy, host);
   if (refusal || !isOfProxy(causes)) return refusal;
   const fault = connectionFault(causes, failure, { ...attempt, host: proxyNameOf(proxy) });
   return { ...fault, hint: proxyHint(proxy) };

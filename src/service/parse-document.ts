@@ -97,7 +97,7 @@ export function parseResult(
 export function ofRun<T extends { executionId?: string }>(
   { executionId }: Pick<Run, 'executionId'>,
   value: T | undefined,
-  mayLackId = false,
+  { mayLackId = false } = {},
 ): T | undefined {
   const named = value?.executionId ?? (mayLackId ? executionId : undefined);
   return isSameId(named, executionId) ? value : undefined;

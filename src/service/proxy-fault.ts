@@ -40,7 +40,11 @@ const schemesIn = (challenges: readonly string[]): string[] =>
   });
 
 /** The fault of a proxy that refused the tunnel. Undefined if none of the causes says so. */
-export function refusalOf(causes: Cause[], proxy: ProxySettings, host: string): Fault | undefined {
+export function proxyRefusalOf(
+  causes: Cause[],
+  proxy: ProxySettings,
+  host: string,
+): Fault | undefined {
   return refusalOfHttp(causes, proxy, host) ?? refusalOfSocks(causes, proxy, host);
 }
 

@@ -54,8 +54,8 @@ function isExcepted({ hostname, port }: URL, list: string): boolean {
 }
 
 /**
- * Is the host an IP address, and in this range (`192.0.2.0/24`), or this address, however it is
- * written?
+ * Whether the host is an IP address in this range (`192.0.2.0/24`), or this address, however it is
+ * written.
  */
 function isAddressIn(host: string, text: string): boolean {
   const { BlockList, isIP } = getBuiltinModule('node:net');

@@ -7,7 +7,7 @@ import { ProxyFailure, RefusedTunnel } from './proxy-fault.ts';
 type TunnelTarget = Pick<buildConnector.Options, 'hostname' | 'host' | 'port' | 'protocol'>;
 
 /** Opens tunnels through a proxy. Its errors are all a `ProxyFailure`. */
-export interface Tunnels {
+interface Tunnels {
   open(target: TunnelTarget): Promise<Socket>;
   /** Closes the connection to the proxy, and ends tunnels that are being opened. */
   destroy(): void;

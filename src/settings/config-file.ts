@@ -16,7 +16,7 @@ import {
 import { hintForRootOwned } from './folders.ts';
 import { type StoredSettingName, storedSettingNames } from './table.ts';
 
-export type Profile = { [key in StoredSettingName]?: string };
+export type Profile = { [Name in StoredSettingName]?: string };
 
 /** The content of config.json. Unknown fields are kept, because a newer version may need them. */
 export interface ConfigFile {
@@ -178,7 +178,7 @@ function flawOfConfig(config: unknown): string | undefined {
   if (!isJsonObject(profiles)) return 'profiles is not an object';
   for (const [name, profile] of Object.entries(profiles)) {
     if (!isJsonObject(profile)) return `profiles.${name} is not an object`;
-    const wrongKey = storedSettingNames.find((key) => !isAbsentOrText(profile, key));
+    const wrongKey = storedSettingNames.find((field) => !isAbsentOrText(profile, field));
     if (wrongKey) return `profiles.${name}.${wrongKey} is not a string`;
   }
   return undefined;

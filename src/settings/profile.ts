@@ -100,7 +100,7 @@ export function storedProfile(name: string, { profiles = {} }: ConfigFile): Prof
 
 /** The keys in a profile that are no settings of this version. */
 export const unknownKeysIn = (profile: Profile = {}): string[] =>
-  Object.keys(profile).filter((key) => !storedSettingNames.some((storedKey) => storedKey === key));
+  Object.keys(profile).filter((key) => !storedSettingNames.some((name) => name === key));
 
 function unknownFieldsIn(name: string, stored: Profile | undefined): CurrentProfile['unknown'] {
   const keys = unknownKeysIn(stored);

@@ -5,7 +5,7 @@ export interface JsonObject {
   [field: string]: unknown;
 }
 
-/** Is the value an object, and not an array or null? */
+/** Whether the value is an object, and not an array or null. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -28,7 +28,7 @@ import {
 import { unknownVariables } from '../settings/unknown-variables.ts';
 import { formatDuration } from '../system/time-text.ts';
 import { isOutage } from '../watch/fetch-run.ts';
-import { type CheckResult, ok, skipped, warning } from './finding.ts';
+import { type CheckResult, ok, skipped, warning } from './doctor-finding.ts';
 
 // What `runctl doctor` checks.
 

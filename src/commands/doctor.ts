@@ -18,8 +18,8 @@ import {
   renderFindings,
   reportOf,
   skipped,
-} from './finding.ts';
-import { runKeyTrial } from './try-key.ts';
+} from './doctor-finding.ts';
+import { runKeyTrial } from './doctor-try-key.ts';
 
 const command = new Command('doctor')
   .description('check settings, service, API key, clock and journal')

@@ -13,7 +13,7 @@ import { resolveForDisplay, resolveWithoutApiKey } from '../settings/resolve.ts'
 import { optionalValue } from '../settings/table.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
 import { dayMs, formatAgo } from '../system/time-text.ts';
-import { introduce } from './introduction.ts';
+import { introduce } from './overview-introduction.ts';
 
 /**
  * Answers `runctl` without arguments on a terminal: what needs attention, or how to begin. Returns

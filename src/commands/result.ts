@@ -30,12 +30,12 @@ export const result = define(command, {
   ],
   async run([run], options, context) {
     const { handle, connection } = await findToRead(run, options, context);
-    return fetchResult(handle, options, connection);
+    return reportResult(handle, options, connection);
   },
 });
 
-/** Reads the result of a run and prints it. */
-async function fetchResult(
+/** Reads the result of a run, and returns what to print of it. */
+async function reportResult(
   handle: RunHandle,
   options: ResultOptions,
   connection: Connection,

@@ -32,12 +32,12 @@ export const status = define(command, {
   ],
   async run([run], options, context) {
     const { handle, connection } = await findToRead(run, options, context);
-    return pollStatus(handle, options, connection);
+    return reportStatus(handle, options, connection);
   },
 });
 
-/** Polls a run and prints its status. */
-async function pollStatus(
+/** Polls a run, and returns what to print of its status. */
+async function reportStatus(
   handle: RunHandle,
   options: StatusOptions,
   connection: Connection,

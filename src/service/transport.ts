@@ -54,16 +54,55 @@ const withAddress =
       callback(isKnown ? error : none, address, family);
     });
 
+/**
+ * The connections that polls share. They are renewed after a failure, because one that was kept may
+ * lead to a dead host, while a new one would lead to another.
+ */
+class SharedConnections {
+  #opened: Promise<Connections> | undefined;
+  #mayBeBroken = false;
+  #renewedAtMs = Number.NEGATIVE_INFINITY;
+  readonly #open: () => Promise<Connections>;
+  readonly #elapsedMs: () => number;
+
+  constructor(open: () => Promise<Connections>, elapsedMs: () => number) {
+    this.#open = open;
+    this.#elapsedMs = elapsedMs;
+  }
+
+  get(): Promise<Connections> {
+    this.#renewIfBroken();
+    this.#opened ??= this.#open();
+    return this.#opened;
+  }
+
+  noteExchange(exchange: Exchange): void {
+    this.#mayBeBroken ||= hasFailed(exchange);
+  }
+
+  /** They couldn't be opened, so the next request tries again. */
+  noteNotOpened(): void {
+    this.#opened = undefined;
+  }
+
+  #renewIfBroken(): void {
+    if (!this.#mayBeBroken || this.#elapsedMs() - this.#renewedAtMs < betweenRenewalsMs) return;
+    void this.#opened?.then((old) => old.close()).catch(() => {});
+    this.#opened = undefined;
+    this.#mayBeBroken = false;
+    this.#renewedAtMs = this.#elapsedMs();
+  }
+}
+
 /** Sends requests to one origin. Polls share connections, and every trigger has its own. */
-export function createTransport(options: TransportOptions): Transport {
-  const {
-    origin,
-    proxy,
-    connections,
-    connectTimeoutMs: timeoutMs,
-    lookup = systemLookup,
-  } = options;
-  const { elapsedMs = () => performance.now() } = options;
+export function createTransport({
+  origin,
+  proxy,
+  connections,
+  connectTimeoutMs: timeoutMs,
+  lookup = systemLookup,
+  elapsedMs = () => performance.now(),
+}: TransportOptions): Transport {
   /**
    * After an attempt that reached no address, the next one waits longer for each address, and the
    * one after that as long as before.
@@ -77,49 +116,31 @@ export function createTransport(options: TransportOptions): Transport {
     usesLongConnectTimeout: () => usesLongConnectTimeout,
   };
   const open = (limit: number) => openConnections({ ...connecting, connections: limit });
-
-  let shared: Promise<Connections> | undefined;
-  // After a failure, a connection that was kept may lead to a dead host, while a new one would lead
-  // to another.
-  let mayBeBroken = false;
-  let renewedAtMs = Number.NEGATIVE_INFINITY;
-  const renewShared = () => {
-    if (!mayBeBroken || elapsedMs() - renewedAtMs < betweenRenewalsMs) return;
-    void shared?.then((old) => old.close()).catch(() => {});
-    shared = undefined;
-    mayBeBroken = false;
-    renewedAtMs = elapsedMs();
-  };
-  const connectionsFor = (method: HttpRequest['method']): Promise<Connections> => {
-    // The service may close a kept-alive socket just as we write, which would leave its trigger in
-    // doubt.
-    if (method !== 'GET') return open(1);
-    renewShared();
-    shared ??= open(connections);
-    return shared;
-  };
+  const shared = new SharedConnections(() => open(connections), elapsedMs);
 
   return {
     async exchange(request, signal) {
       if (signal.aborted)
         return { kind: 'failure', failure: { sent: false, reason: 'interrupted' } };
       const usedLongTimeout = usesLongConnectTimeout;
+      // The service may close a kept-alive socket just as we write, which would leave its trigger
+      // in doubt.
+      const isShared = request.method === 'GET';
       let opened: Connections;
       try {
-        opened = await connectionsFor(request.method);
+        opened = await (isShared ? shared.get() : open(1));
       } catch (error) {
-        // undici couldn't be loaded, perhaps because the package is just being replaced. The next
-        // request tries again.
-        shared = undefined;
+        // undici couldn't be loaded, perhaps because the package is just being replaced.
+        shared.noteNotOpened();
         return { kind: 'failure', failure: { sent: false, reason: 'network', error } };
       }
       try {
         const exchange = await exchangeOnce(opened, origin, request, signal);
-        mayBeBroken ||= hasFailed(exchange);
+        shared.noteExchange(exchange);
         if (isUnsent(exchange)) usesLongConnectTimeout = !usedLongTimeout;
         return exchange;
       } finally {
-        if (request.method !== 'GET') opened.destroy();
+        if (!isShared) opened.destroy();
       }
     },
   };

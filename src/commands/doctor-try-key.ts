@@ -8,9 +8,9 @@ import type { Outcome } from '../run/outcome.ts';
 import { usageProblem } from '../run/problem.ts';
 import { quotedName } from '../run/run.ts';
 import { requiredValue, type SettingFlags } from '../settings/resolve.ts';
-import { renderFindings, reportOf } from './finding.ts';
-import { findingsOf } from './key-findings.ts';
-import { tryKey } from './key-trial.ts';
+import { renderFindings, reportOf } from './doctor-finding.ts';
+import { findingsOf } from './doctor-key-findings.ts';
+import { tryKey } from './doctor-key-trial.ts';
 
 /**
  * Runs `runctl doctor --try-key`. It exits with 0 if the trial has shown what the service does with

@@ -5,8 +5,8 @@ import { profileFlag } from '../settings/profile.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { defaultProfile, optionalValue } from '../settings/table.ts';
 import type { KeyTreatment } from '../settings/values.ts';
-import { type CheckResult, type Finding, failed, ok, warning } from './finding.ts';
-import { isHonoredIn, type KeyTrial } from './key-trial.ts';
+import { type CheckResult, type Finding, failed, ok, warning } from './doctor-finding.ts';
+import { isHonoredIn, type KeyTrial } from './doctor-key-trial.ts';
 
 /** One finding for each assumption of docs/service.md that the trial could check. */
 export function findingsOf(trial: KeyTrial, settings: Settings): Finding[] {

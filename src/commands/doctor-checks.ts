@@ -27,7 +27,7 @@ import {
 } from '../settings/table.ts';
 import { unknownVariables } from '../settings/unknown-variables.ts';
 import { formatDuration } from '../system/time-text.ts';
-import { isOutage } from '../watch/fetch-run.ts';
+import { isOutage } from '../watch/outage.ts';
 import { type CheckResult, ok, skipped, warning } from './doctor-finding.ts';
 
 // What `runctl doctor` checks.

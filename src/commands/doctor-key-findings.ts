@@ -26,9 +26,9 @@ function newRunResult({ executionId, status, isFinal }: RunSnapshot): CheckResul
   return isFinal ? warning(`${message}, though it is new`) : ok(message);
 }
 
-function activeRunResult(conflict: Fault, { executionId }: RunSnapshot): CheckResult {
-  const refusal = `while the run was active, a trigger was refused${httpOf(conflict)}`;
-  if (isSameId(conflict.executionId, executionId)) {
+function activeRunResult(fault: Fault, { executionId }: RunSnapshot): CheckResult {
+  const refusal = `while the run was active, a trigger was refused${httpOf(fault)}`;
+  if (isSameId(fault.executionId, executionId)) {
     return ok(`${refusal}, and the response named the run`);
   }
   return warning(

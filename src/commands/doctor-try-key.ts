@@ -6,7 +6,7 @@ import { printSentence } from '../output/print-message.ts';
 import { defaults } from '../run/limits.ts';
 import type { Outcome } from '../run/outcome.ts';
 import { usageProblem } from '../run/problem.ts';
-import { quotedName } from '../run/run.ts';
+import { quotedName } from '../run/quote.ts';
 import { requiredValue, type SettingFlags } from '../settings/resolve.ts';
 import { renderFindings, reportOf } from './doctor-finding.ts';
 import { findingsOf } from './doctor-key-findings.ts';

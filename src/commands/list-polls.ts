@@ -11,7 +11,7 @@ import { defaults } from '../run/limits.ts';
 import { Problem, problemOrThrow } from '../run/problem.ts';
 import { isSuccess } from '../run/statuses.ts';
 import { requiredValue, type Settings } from '../settings/resolve.ts';
-import { readResultsOfFailed, recordedErrorOf } from '../watch/fetch-run.ts';
+import { readResultsOfFailed, recordedErrorOf } from '../watch/read-errors.ts';
 
 /** A run that couldn't be polled, though its status may have changed, and why. */
 export interface UnpolledRun {

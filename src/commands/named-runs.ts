@@ -2,7 +2,8 @@ import type { CommandContext } from '../context.ts';
 import { type OutputOptions, wantsData } from '../output/command-result.ts';
 import { printSentence } from '../output/print-message.ts';
 import { usageProblem } from '../run/problem.ts';
-import { quotedName, type Run } from '../run/run.ts';
+import { quotedName } from '../run/quote.ts';
+import type { Run } from '../run/run.ts';
 
 /** The runs that a command was asked for, and whether it has to say which one it took. */
 interface NamedRuns {

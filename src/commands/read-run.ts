@@ -9,7 +9,8 @@ import { type Fault, isAborted } from '../run/fault.ts';
 import { defaults } from '../run/limits.ts';
 import type { Outcome, RunHandle } from '../run/outcome.ts';
 import type { RunResource } from '../run/service.ts';
-import { isOutage, recordNotFoundIfOwn } from '../watch/fetch-run.ts';
+import { recordNotFoundIfOwn } from '../watch/fetch-run.ts';
+import { isOutage } from '../watch/outage.ts';
 import { namedRuns, printLastRun } from './named-runs.ts';
 
 // Functions that `status` and `result` share.

@@ -16,7 +16,8 @@ import { defaults } from '../run/limits.ts';
 import { didYouMean } from '../run/near-words.ts';
 import { type OutcomeOf, type Recovery, type TriggerOutcome, targetOf } from '../run/outcome.ts';
 import { Problem } from '../run/problem.ts';
-import { quotedName, quotedNames, type Target } from '../run/run.ts';
+import { quotedName, quotedNames } from '../run/quote.ts';
+import type { Target } from '../run/run.ts';
 import { optionalValue } from '../settings/table.ts';
 import { recoverAll } from '../start/recover.ts';
 

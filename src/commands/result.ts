@@ -10,7 +10,8 @@ import type { OutcomeOf, RunHandle } from '../run/outcome.ts';
 import type { Run } from '../run/run.ts';
 import type { RunResult, RunSnapshot } from '../run/service.ts';
 import { graverStatus } from '../run/statuses.ts';
-import { fetchOptional, fetchResource, recordedErrorOf } from '../watch/fetch-run.ts';
+import { fetchOptional, fetchResource } from '../watch/fetch-run.ts';
+import { recordedErrorOf } from '../watch/read-errors.ts';
 import { findToRead, requestFailedOutcome } from './read-run.ts';
 
 const command = new Command('result')

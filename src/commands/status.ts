@@ -8,7 +8,8 @@ import { renderStatus } from '../output/fields.ts';
 import { outcomeNameOf } from '../run/exit-of.ts';
 import type { OutcomeOf, RunHandle } from '../run/outcome.ts';
 import type { Run } from '../run/run.ts';
-import { fetchStatus, readError } from '../watch/fetch-run.ts';
+import { fetchStatus } from '../watch/fetch-run.ts';
+import { readError } from '../watch/read-errors.ts';
 import { findToRead, requestFailedOutcome } from './read-run.ts';
 
 const command = new Command('status')

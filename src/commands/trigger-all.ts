@@ -12,7 +12,7 @@ import {
   type TriggerOutcome,
   targetOf,
 } from '../run/outcome.ts';
-import { quotedName } from '../run/run.ts';
+import { quotedName } from '../run/quote.ts';
 import { isSuccess } from '../run/statuses.ts';
 import { withCurrentStatus } from '../start/outcome-with-run.ts';
 import { startRun } from '../start/start-run.ts';

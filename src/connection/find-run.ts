@@ -13,8 +13,8 @@ import { type Entry, type RunEntry, runOf, type UnresolvedTrigger } from '../run
 import { didYouMean } from '../run/near-words.ts';
 import type { RunHandle } from '../run/outcome.ts';
 import { usageProblem } from '../run/problem.ts';
-import { quote, shellWord } from '../run/quote.ts';
-import { fullNameOf, quotedName, type Target, withDashes } from '../run/run.ts';
+import { quote, quotedName, shellWord } from '../run/quote.ts';
+import { fullNameOf, type Target, withDashes } from '../run/run.ts';
 import { requiredValue } from '../settings/resolve.ts';
 import { flagSource, optionalValue } from '../settings/table.ts';
 import { flawOfPaste } from '../system/pasted-text.ts';

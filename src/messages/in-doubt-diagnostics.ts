@@ -3,8 +3,8 @@ import type { InDoubtDetails, WithheldBecause } from '../run/in-doubt.ts';
 import { serviceLimits } from '../run/limits.ts';
 import type { OutcomeOf } from '../run/outcome.ts';
 import type { Diagnostic } from '../run/problem.ts';
-import { fullArgumentOf } from '../run/quote.ts';
-import { quotedName, type Target } from '../run/run.ts';
+import { fullArgumentOf, quotedName } from '../run/quote.ts';
+import type { Target } from '../run/run.ts';
 import { formatDuration, localTime } from '../system/time-text.ts';
 import {
   recoverCommandAfter,

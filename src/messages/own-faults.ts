@@ -1,5 +1,5 @@
 import type { Fault } from '../run/fault.ts';
-import { quotedName } from '../run/run.ts';
+import { quotedName } from '../run/quote.ts';
 import type { RunSnapshot } from '../run/service.ts';
 import type { Trigger } from '../run/trigger.ts';
 

@@ -8,8 +8,8 @@ import {
 } from '../run/fault.ts';
 import type { ActiveRun, OutcomeOf, TimedOut } from '../run/outcome.ts';
 import type { Diagnostic } from '../run/problem.ts';
-import { shellWord } from '../run/quote.ts';
-import { quotedName, type Target } from '../run/run.ts';
+import { quotedName, shellWord } from '../run/quote.ts';
+import type { Target } from '../run/run.ts';
 import { formatDuration, localTime } from '../system/time-text.ts';
 import type { HintContext } from './hint-context.ts';
 

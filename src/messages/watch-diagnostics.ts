@@ -13,8 +13,8 @@ import {
 import { maxIdempotencyKey } from '../run/limits.ts';
 import type { LastConfirmed, OutcomeOf, TriggerInfo, WatchEnd } from '../run/outcome.ts';
 import type { Diagnostic } from '../run/problem.ts';
-import { shellWord } from '../run/quote.ts';
-import { fullNameOf, quotedName, type Run } from '../run/run.ts';
+import { quotedName, shellWord } from '../run/quote.ts';
+import { fullNameOf, type Run } from '../run/run.ts';
 import type { RunResource } from '../run/service.ts';
 import { isKnownStatus, isSuccess } from '../run/statuses.ts';
 import { formatDuration, localTime } from '../system/time-text.ts';

@@ -3,7 +3,7 @@ import { type FailedAttempt, type Reporter, type RunEvent, subjectOf } from '../
 import { reasonOf } from '../run/fault.ts';
 import { heartbeatMs, laterHeartbeatMs } from '../run/limits.ts';
 import type { LastConfirmed } from '../run/outcome.ts';
-import { quotedName } from '../run/run.ts';
+import { quotedName } from '../run/quote.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
 import { formatDuration, localTime } from '../system/time-text.ts';
 import type { OutputOptions } from './command-result.ts';

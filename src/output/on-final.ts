@@ -1,7 +1,7 @@
 import { type CommandContext, endedBy } from '../context.ts';
 import { attributions } from '../run/attribution.ts';
 import type { OutcomeOf } from '../run/outcome.ts';
-import { quotedName } from '../run/run.ts';
+import { quotedName } from '../run/quote.ts';
 import { isAbortedByOsSignal } from '../system/clock.ts';
 import { isJsonObject, type JsonObject, stringifyJson } from '../system/json.ts';
 import { createLineBuffer, runShellCommand } from '../system/shell-command.ts';

@@ -3,8 +3,7 @@ import { type HintContext, plainHintContext } from '../messages/hint-context.ts'
 import { diagnosticOf } from '../messages/outcome-diagnostics.ts';
 import { commandExitNameOf, factsOf } from '../run/exit-of.ts';
 import { type Outcome, targetOf } from '../run/outcome.ts';
-import { pluralize } from '../run/quote.ts';
-import { quotedName } from '../run/run.ts';
+import { pluralize, quotedName } from '../run/quote.ts';
 import { errorTextOf } from '../run/service.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
 import {

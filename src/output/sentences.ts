@@ -1,7 +1,8 @@
 import type { FailedAttempt, RunEvent, WarningName } from '../run/events.ts';
 import { reasonOf } from '../run/fault.ts';
 import { heartbeatMs, laterHeartbeatMs } from '../run/limits.ts';
-import { quotedName, type Target } from '../run/run.ts';
+import { quotedName } from '../run/quote.ts';
+import type { Target } from '../run/run.ts';
 import { beganAt } from '../run/service.ts';
 import { isSuccess } from '../run/statuses.ts';
 import type { Clock } from '../system/clock.ts';

@@ -27,7 +27,7 @@ interface RecordedRun extends Recorded {
   startedAt?: string;
   completedAt?: string;
   creditsCharged?: number;
-  /** The first line of its error, if its result was read. */
+  /** The first line of its error or `noError`, if its result was read. */
   error?: string;
 }
 
@@ -62,6 +62,12 @@ export interface UnresolvedTrigger extends Recorded, Trigger {
 
 /** What the journal has of an idempotency key: its run, or its unresolved trigger. */
 export type RecordedKey = { kind: 'run'; executionId: string } | UnresolvedTrigger;
+
+/**
+ * The error of a run that failed without one. It is recorded, because the result would be read again
+ * and again.
+ */
+export const noError = '';
 
 /** How wrong a synchronized clock may be. */
 export const clockSkewMs = 300_000;

@@ -40,7 +40,7 @@ export interface FailedAttempt {
   failures: number;
   /** How long there was no valid response. */
   silentMs: number;
-  /** How much longer attempts are made without a valid response. */
+  /** How much longer failed attempts are retried. */
   retryForMs: number;
   retryInMs: number;
 }

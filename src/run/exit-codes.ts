@@ -4,7 +4,7 @@
  */
 type Repeat = 'yes' | 'own key' | 'no';
 
-export interface ExitRow {
+interface ExitRow {
   code: number;
   /** One clause. */
   meaning: string;
@@ -227,7 +227,7 @@ export const exitNameOfSignal = ({ reason }: { reason: unknown }): ExitName =>
 const isSignalName = (name: ExitName): boolean =>
   Object.values<ExitName>(signalExits).includes(name);
 
-/** Was the command ended by the user, or because its output pipe was closed? */
+/** Whether the user ended the command, or the reader of its output did. */
 export const isSignalExitName = (name: ExitName): boolean =>
   isSignalName(name) || name === 'pipe_closed';
 

@@ -18,15 +18,17 @@ export function outcomeNameOf(outcome: Outcome): ExitName {
     case 'info':
       return 'ok';
     case 'no_run':
-      return nameWithoutRun(outcome);
+      return outcome.waitEnd?.kind === 'gave_up'
+        ? exitNameAfterGivingUp(outcome.fault)
+        : exitNameOfFault(outcome.fault);
     case 'in_doubt':
-      return nameInDoubt(outcome);
+      return outcome.inDoubt.reason.kind === 'superseded' ? 'ok' : 'outcome_unknown';
     case 'has_run':
-      return nameWithRun(outcome);
+      return exitNameWithRun(outcome);
     case 'status':
-      return nameOfStatus(outcome);
+      return exitNameOfStatus(outcome);
     case 'watch_ended':
-      return nameOfWatchEnd(outcome);
+      return exitNameOfWatchEnd(outcome);
     case 'request_failed':
       return exitNameOfFault(outcome.fault);
     case 'not_found':
@@ -36,15 +38,7 @@ export function outcomeNameOf(outcome: Outcome): ExitName {
   }
 }
 
-function nameWithoutRun({ fault, waitEnd }: OutcomeOf<'no_run'>): ExitName {
-  return waitEnd?.kind === 'gave_up' ? exitNameAfterGivingUp(fault) : exitNameOfFault(fault);
-}
-
-function nameInDoubt({ inDoubt }: OutcomeOf<'in_doubt'>): ExitName {
-  return inDoubt.reason.kind === 'superseded' ? 'ok' : 'outcome_unknown';
-}
-
-function nameOfStatus({ snapshot, requestFault }: OutcomeOf<'status'>): ExitName {
+function exitNameOfStatus({ snapshot, requestFault }: OutcomeOf<'status'>): ExitName {
   return requestFault && isSuccess(snapshot.status)
     ? 'result_unavailable'
     : exitNameOfRun(snapshot);
@@ -54,7 +48,7 @@ function nameOfStatus({ snapshot, requestFault }: OutcomeOf<'status'>): ExitName
  * A trigger that found an earlier run exits as that run ended, because repeating a command must not
  * turn a failed run into a success.
  */
-function nameWithRun({ triggerInfo, snapshot }: OutcomeOf<'has_run'>): ExitName {
+function exitNameWithRun({ triggerInfo, snapshot }: OutcomeOf<'has_run'>): ExitName {
   const isEarlier = attributions[triggerInfo.attribution].how !== 'started';
   return isEarlier && snapshot?.isFinal ? exitNameOfRun(snapshot) : 'ok';
 }
@@ -63,12 +57,12 @@ function nameWithRun({ triggerInfo, snapshot }: OutcomeOf<'has_run'>): ExitName 
  * If `trigger --watch` couldn't watch its run to the end, it exits with `watch_failed`, because the
  * run was started. A timeout and a signal keep their own names.
  */
-function nameOfWatchEnd({ triggerInfo, end }: OutcomeOf<'watch_ended'>): ExitName {
-  const name = problemNameOfWatchEnd(end);
+function exitNameOfWatchEnd({ triggerInfo, end }: OutcomeOf<'watch_ended'>): ExitName {
+  const name = exitNameOfCause(end);
   return triggerInfo && name !== 'timeout' && !isSignalExitName(name) ? 'watch_failed' : name;
 }
 
-function problemNameOfWatchEnd(end: OutcomeOf<'watch_ended'>['end']): ExitName {
+function exitNameOfCause(end: OutcomeOf<'watch_ended'>['end']): ExitName {
   switch (end.kind) {
     case 'timed_out':
       return 'timeout';
@@ -93,7 +87,7 @@ export function problemNameOf(outcome: Outcome): ProblemName {
 function causeNameOf(outcome: Outcome): ProblemName | undefined {
   switch (outcome.kind) {
     case 'watch_ended':
-      return problemNameOfWatchEnd(outcome.end);
+      return exitNameOfCause(outcome.end);
     case 'status':
       return outcome.requestFault && exitNameOfFault(outcome.requestFault);
     case 'problem':

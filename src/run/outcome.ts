@@ -9,8 +9,9 @@ import type { Run, Target } from './run.ts';
 import type { RunResource, RunResult, RunSnapshot } from './service.ts';
 
 /**
- * How a command ended for one of its arguments, as facts alone. The exit code (`run/exit-of.ts`),
- * the message (`messages/outcome-diagnostics.ts`), the document and the summary are each one function of it.
+ * How a command ended for one of its arguments, as facts alone. Its exit name and its facts
+ * (`run/exit-of.ts`) and its message (`messages/outcome-diagnostics.ts`) are each one function of
+ * it.
  */
 export type Outcome = OfTrigger | OfRun | OfCommand;
 
@@ -116,7 +117,7 @@ interface WatchEnded {
   kind: 'watch_ended';
   end: WatchEnd;
   lastConfirmed?: LastConfirmed;
-  /** The run was started with the API key that can't find it now. */
+  /** The run was unfinished and started with the API key that can't find it now. */
   startedWithThisApiKey?: boolean;
 }
 
@@ -126,7 +127,7 @@ interface RequestFailed {
   resource: RunResource;
   fault: Fault;
   lastConfirmed?: LastConfirmed;
-  /** The run was started with the API key that can't find it now. */
+  /** The run was unfinished and started with the API key that can't find it now. */
   startedWithThisApiKey?: boolean;
   /** There is no connection, though the base URL has responded to this machine before. */
   isOutage?: boolean;
@@ -155,7 +156,7 @@ export interface TriggerInfo {
   attribution: Attribution;
   /** Null before there was one. */
   idempotencyKey: string | null;
-  /** May the same command line be repeated without a second run of this target? */
+  /** Whether the same command line can be repeated without a second run of this target. */
   isSafeToRepeat: boolean;
   /** The status with which the run had finished before this command. */
   endedAs?: string;
@@ -213,9 +214,12 @@ export type WatchEnd =
   /** The fault is that of the last poll, if it failed. */
   | (TimedOut & { fault?: Fault })
   | { kind: 'gave_up'; giveUpAfterMs: number; fault: Fault }
-  /** The service has refused the polls for long enough, or for a reason that doesn't pass. */
+  /**
+   * No further poll would succeed: the service has refused them for long enough, or this machine
+   * can't send them.
+   */
   | { kind: 'cannot_poll'; fault: Fault }
-  /** `retryAfterUntilMs`: when a wait that the service asked for would have ended, by the wall clock. */
+  /** `retryAfterUntilMs`: when the wait for `Retry-After` would have ended, by the wall clock. */
   | { kind: 'signal'; retryAfterUntilMs?: number };
 
 /** A run that a command works with, and what is known of it before it is polled. */

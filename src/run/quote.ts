@@ -1,7 +1,22 @@
 import { isPlainName } from './automation-name.ts';
 import { fullNameOf, type Run, type Target } from './run.ts';
 
-export { quote } from './run.ts';
+/**
+ * The name as a message has it: quoted unless it is one plain word, so that it doesn't run into the
+ * sentence.
+ */
+export const quotedName = ({ automationName }: { automationName: string }): string =>
+  /^[\p{L}\p{N}_][\p{L}\p{N}._-]*$/u.test(automationName) ? automationName : quote(automationName);
+
+/** Names of automations in a message: `a, "b c"`. */
+export const quotedNames = (names: readonly string[]): string =>
+  names.map((automationName) => quotedName({ automationName })).join(', ');
+
+/**
+ * The text between double quotes, as JSON. Its backquotes are escaped: in a sentence they mark what
+ * is to be typed.
+ */
+export const quote = (text: string): string => JSON.stringify(text).replaceAll('`', '\\u0060');
 
 /** A run as an argument that works without the journal, quoted for a shell. */
 export const fullArgumentOf = ({ target, executionId }: Run): string =>

@@ -23,23 +23,6 @@ export function withDashes(text: string): string | undefined {
   return parts?.slice(1).join('-');
 }
 
-/**
- * The name as a message has it: quoted unless it is one plain word, so that it doesn't run into the
- * sentence.
- */
-export const quotedName = ({ automationName }: { automationName: string }): string =>
-  /^[\p{L}\p{N}_][\p{L}\p{N}._-]*$/u.test(automationName) ? automationName : quote(automationName);
-
-/** Names of automations in a message: `a, "b c"`. */
-export const quotedNames = (names: readonly string[]): string =>
-  names.map((automationName) => quotedName({ automationName })).join(', ');
-
-/**
- * The text between double quotes, as JSON. Its backquotes are escaped: in a sentence they mark what
- * is to be typed.
- */
-export const quote = (text: string): string => JSON.stringify(text).replaceAll('`', '\\u0060');
-
 /** A name that is unique across projects: `<projectId>/<name>`. */
 export const fullNameOf = ({ projectId, automationName }: Target): string =>
   `${projectId}/${automationName}`;
@@ -55,7 +38,7 @@ interface Named {
 }
 
 /**
- * Can this document be about `target`? Names are compared by letters and digits, as spellings
+ * Whether this document can be about `target`. Names are compared by letters and digits, as spellings
  * differ.
  */
 export const isNamedBy = (target: Target, { projectId, automationName }: Named): boolean =>

@@ -5,7 +5,7 @@ import type { ActiveRunConflict, InDoubtReason } from '../run/in-doubt.ts';
 import type { ActiveRun, TriggerInfo, TriggerOutcome } from '../run/outcome.ts';
 import type { Target } from '../run/run.ts';
 import type { Trigger } from '../run/trigger.ts';
-import { isOutage } from '../watch/fetch-run.ts';
+import { isOutage } from '../watch/outage.ts';
 import type { Ports } from '../watch/ports.ts';
 import { triggerInfoOf } from './trigger-info.ts';
 import type { NoRunOfTrigger, StartRequest, StartResult } from './trigger-result.ts';

@@ -1,11 +1,12 @@
 import { senderOf } from '../journal/processes.ts';
-import { ageOf, type UnresolvedTrigger } from '../run/entry.ts';
+import { ageOf, noError, type UnresolvedTrigger } from '../run/entry.ts';
 import { type InDoubtReason, reasonToWithhold } from '../run/in-doubt.ts';
 import type { OutcomeOf, Recovery, TriggerOutcome } from '../run/outcome.ts';
 import { type Problem, problemOrThrow } from '../run/problem.ts';
 import type { Target } from '../run/run.ts';
-import { fetchOptionalStatus, readResultsOfFailed } from '../watch/fetch-run.ts';
+import { fetchOptionalStatus } from '../watch/fetch-run.ts';
 import type { Ports } from '../watch/ports.ts';
+import { readResultsOfFailed } from '../watch/read-errors.ts';
 import { outcomeOfRecoveredRun } from './outcome-with-run.ts';
 import { outcomeInDoubt, outcomeWithoutRun } from './outcome-without-run.ts';
 import { sendTrigger } from './send-trigger.ts';
@@ -233,5 +234,6 @@ async function withStatus(recovery: Recovery, ports: Ports): Promise<Recovery> {
 
 function recordedError({ outcome }: Recovery, { journal, baseUrl }: Ports): string | undefined {
   if (outcome.kind !== 'has_run' || !outcome.snapshot?.isFinal) return undefined;
-  return journal.find(outcome.run.executionId, { baseUrl })?.error || undefined;
+  const error = journal.find(outcome.run.executionId, { baseUrl })?.error;
+  return error === noError ? undefined : error;
 }

@@ -17,8 +17,8 @@ export function triggerInfoOf(
 }
 
 /**
- * Can the command line be repeated without a second run of this target? A generated key is new each
- * time.
+ * Whether the command line can be repeated without a second run of this target. A generated key is
+ * new each time.
  */
 function isSafeToRepeat(
   attribution: Attribution,

@@ -1,14 +1,7 @@
 import { abortedFault, type Fault, isRetryable, isTooEarly } from '../run/fault.ts';
 import type { RunHandle } from '../run/outcome.ts';
 import type { Run } from '../run/run.ts';
-import {
-  type Answer,
-  errorTextOf,
-  type RunResource,
-  type RunResult,
-  type RunSnapshot,
-} from '../run/service.ts';
-import { isSuccess } from '../run/statuses.ts';
+import type { Answer, RunResource, RunResult, RunSnapshot } from '../run/service.ts';
 import { endpoints } from '../service/endpoints.ts';
 import { withPermit } from '../service/rate-limiter.ts';
 import { type Retried, retry } from '../service/retry.ts';
@@ -105,18 +98,6 @@ export async function recordNotFoundIfOwn(
   return kind === 'not_found' && journal.markNotFound(baseUrl, run, await account());
 }
 
-const maxError = 200;
-
-/**
- * What the journal keeps of an error: the start of its first line. Empty if a run failed without an
- * error.
- */
-export function recordedErrorOf(result: RunResult): string | undefined {
-  const [line = ''] = errorTextOf(result).split('\n');
-  // Without an empty error in the journal, its result would be read again and again.
-  return line.slice(0, maxError) || (isSuccess(result.status) ? undefined : '');
-}
-
 // The output is complete without the answer, so the user must not wait longer for it.
 const optionalRequestMs = 3_000;
 
@@ -146,57 +127,4 @@ export async function fetchOptionalStatus(
   const snapshot = await fetchOptional('status', run, ports);
   if (snapshot) ports.journal.recordStatus(ports.baseUrl, run, snapshot);
   return snapshot;
-}
-
-/**
- * Reads the result of a run that finished with this status, and records its error. Undefined if it
- * can't be read now.
- */
-export async function readError(
-  run: Run,
-  snapshot: RunSnapshot,
-  ports: Ports,
-): Promise<RunResult | undefined> {
-  const result = await fetchOptional('result', run, ports);
-  // The result may lag behind the status.
-  if (result?.isFinal)
-    ports.journal.recordStatus(ports.baseUrl, run, snapshot, recordedErrorOf(result));
-  return result;
-}
-
-const maxErrors = 10;
-
-/**
- * Reads the errors of runs that didn't complete, so that `list` has them, for commands that see
- * runs finish without watching them. Reads ten at most, and none that the journal has. Returns the
- * results by the id of their run.
- */
-export async function readResultsOfFailed(
-  finished: readonly { run: Run; snapshot: RunSnapshot }[],
-  ports: Ports,
-): Promise<ReadonlyMap<string, RunResult>> {
-  const { journal, baseUrl } = ports;
-  const failed = finished.filter(({ snapshot }) => snapshot.isFinal && !isSuccess(snapshot.status));
-  const unread = failed.filter(
-    ({ run }) => journal.find(run.executionId, { baseUrl })?.error === undefined,
-  );
-  const results = new Map<string, RunResult>();
-  const read = async ({ run, snapshot }: { run: Run; snapshot: RunSnapshot }) => {
-    const result = await readError(run, snapshot, ports);
-    if (result) results.set(run.executionId, result);
-  };
-  await Promise.all(unread.slice(0, maxErrors).map(read));
-  return results;
-}
-
-/**
- * Whether there is no connection, though the base URL has responded to this machine before, so that
- * it most likely is right.
- */
-export function isOutage(
-  { kind, hint }: Fault,
-  { journal, baseUrl }: Pick<Ports, 'journal' | 'baseUrl'>,
-): boolean {
-  const mayBe = kind === 'unreachable' && hint === undefined;
-  return mayBe && journal.entries({ baseUrl, hasRun: true }).next().done !== true;
 }

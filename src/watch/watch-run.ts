@@ -5,10 +5,11 @@ import type { LastConfirmed, OutcomeOf, RunHandle, TriggerInfo, WatchEnd } from 
 import type { Run } from '../run/run.ts';
 import type { RunSnapshot } from '../run/service.ts';
 import { type Clock, stopwatch } from '../system/clock.ts';
-import { recordedErrorOf, recordNotFoundIfOwn } from './fetch-run.ts';
+import { recordNotFoundIfOwn } from './fetch-run.ts';
 import { jitter, pollGapMs } from './poll-gap.ts';
 import { Poller } from './poller.ts';
 import type { Ports } from './ports.ts';
+import { recordedErrorOf } from './read-errors.ts';
 import { readResult, withGraverStatus } from './read-result.ts';
 import {
   emitWatchEvent,

@@ -6,7 +6,7 @@ import { openJournal } from '../../src/journal/journal.ts';
 import { runHandleOf } from '../../src/journal/run-handle.ts';
 import type { Reporter } from '../../src/run/events.ts';
 import { Problem } from '../../src/run/problem.ts';
-import { quotedName } from '../../src/run/run.ts';
+import { quotedName } from '../../src/run/quote.ts';
 import { account, baseUrl, createConnection } from '../helpers/connection.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { executionId, scriptedService, target } from '../helpers/scripted-service.ts';

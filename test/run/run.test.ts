@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { fullNameOf, isNamedBy, isUuid, quotedName } from '../../src/run/run.ts';
+import { quotedName } from '../../src/run/quote.ts';
+import { fullNameOf, isNamedBy, isUuid } from '../../src/run/run.ts';
 import {
   finalStatusOf,
   finalStatusTable,

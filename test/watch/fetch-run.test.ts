@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { openJournal } from '../../src/journal/journal.ts';
 import type { RequestOptions, Service } from '../../src/run/service.ts';
-import { fetchOptional, fetchResource, readResultsOfFailed } from '../../src/watch/fetch-run.ts';
+import { fetchOptional, fetchResource } from '../../src/watch/fetch-run.ts';
+import { readResultsOfFailed } from '../../src/watch/read-errors.ts';
 import { baseUrl, createConnection } from '../helpers/connection.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { fault, resultOf, run, scriptedService, target } from '../helpers/scripted-service.ts';

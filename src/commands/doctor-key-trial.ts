@@ -48,7 +48,7 @@ export async function tryKey(
 ): Promise<KeyTrial> {
   const { clock, journal, processes, session, signal } = connection;
   const trigger = await newTrigger(target, connection);
-  // A repeat would show what this trial is to find out.
+  // An attempt that may have started a run isn't repeated, so that there are two runs at most.
   const { result: first } = await sendTrigger(trigger, { mayRepeatAfterLoss: false }, connection);
   if (first.kind !== 'has_run') {
     const outcome =

@@ -29,8 +29,8 @@ export function diagnosticInDoubt({
       return diagnosticOfLost(reason.fault, trigger);
     case 'signal':
       return diagnosticOfInterrupted(trigger);
-    case 'expired':
-      return diagnosticOfExpired(trigger);
+    case 'key_expired':
+      return diagnosticOfExpiredKey(trigger);
     case 'other_api_key':
       return diagnosticOfOtherApiKey(trigger);
     case 'withheld':
@@ -232,7 +232,7 @@ function withoutThatApiKey(trigger: TriggerInDoubt): string {
 }
 
 /** The trigger is in doubt, and the service may have forgotten its idempotency key. */
-function diagnosticOfExpired(trigger: TriggerInDoubt): Diagnostic {
+function diagnosticOfExpiredKey(trigger: TriggerInDoubt): Diagnostic {
   const { target, idempotencyKey } = trigger;
   const problemText = `the idempotency key ${idempotencyKey} was first sent more than 24h ago`;
   return {

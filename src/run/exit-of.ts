@@ -101,7 +101,7 @@ function causeNameOf(outcome: Outcome): ProblemName | undefined {
 
 function causeNameInDoubt({ inDoubt }: OutcomeOf<'in_doubt'>): ProblemName | undefined {
   const { kind } = inDoubt.reason;
-  if (kind === 'expired') return 'idempotency_key_expired';
+  if (kind === 'key_expired') return 'idempotency_key_expired';
   return kind === 'other_api_key' ? 'other_api_key' : undefined;
 }
 

@@ -39,7 +39,7 @@ export type InDoubtReason =
   /** A signal came before there was a valid response. */
   | { kind: 'signal' }
   /** The service may have forgotten the idempotency key. */
-  | { kind: 'expired' }
+  | { kind: 'key_expired' }
   /** The service keeps idempotency keys by API key, so with this one the key would be a new one. */
   | { kind: 'other_api_key' }
   /** Only `recover --resend` sends it. */

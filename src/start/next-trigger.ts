@@ -75,7 +75,7 @@ function reasonNotToReuseKey(
   const because = reasonToWithhold(recorded, { ageMs, ignoresKeys });
   // The age isn't known, so the service may have forgotten the key.
   if (because && !Number.isFinite(ageMs)) return { kind: 'withheld', because };
-  if (ageMs > serviceLimits.keyRetentionMs) return { kind: 'expired' };
+  if (ageMs > serviceLimits.keyRetentionMs) return { kind: 'key_expired' };
   if (!ignoresKeys) return undefined;
   const process = senderOf(recorded, processes, clock.nowMs());
   if (process !== undefined) return { kind: 'sending', process };

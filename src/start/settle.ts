@@ -137,8 +137,10 @@ async function resultWithoutRun(
   recorded: UnresolvedTrigger | undefined,
   ports: SendPorts,
 ): Promise<TriggerResult> {
-  const isKeyRefused = fault.kind === 'unauthorized';
-  const failure = isKeyRefused ? await failureAfterReload(fault, ports) : { fault, isInterrupted };
+  const isApiKeyRefused = fault.kind === 'unauthorized';
+  const failure = isApiKeyRefused
+    ? await failureAfterReload(fault, ports)
+    : { fault, isInterrupted };
   if (!isTriggerInDoubt) return { kind: 'no_run', ...failure };
   if (failure.isInterrupted) return { kind: 'in_doubt', reason: { kind: 'signal' } };
   return { kind: 'in_doubt', reason: inDoubtReasonOf(failure.fault, recorded) };
@@ -158,7 +160,7 @@ async function failureAfterReload(
 }
 
 function inDoubtReasonOf(fault: Fault, recorded: UnresolvedTrigger | undefined): InDoubtReason {
-  if (fault.kind === 'key_expired') return { kind: 'expired' };
+  if (fault.kind === 'key_expired') return { kind: 'key_expired' };
   if (fault.kind !== 'key_in_use') return { kind: 'last_attempt_failed', fault };
   const [sender] = recorded?.senders ?? [];
   // Only a key that the service ignores is left to the process that is using it.

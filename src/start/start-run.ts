@@ -26,9 +26,10 @@ export async function startRun(request: StartRequest, ports: Ports): Promise<Sta
   // Once a trigger of this command is in doubt, only that one is sent again.
   let inDoubt: SentTrigger | undefined;
   let isFirst = true;
-  // Each round sends a trigger. Another round follows in three cases: the run that was active has
-  // finished, and a new trigger is sent; the same, but a trigger of this command is in doubt, so
-  // that one is sent again; or the API key was refused, and the trigger is sent with a new one.
+  // Each round sends a trigger. Another round follows in three cases:
+  // - The run that was active has finished. Then a new trigger is sent.
+  // - It has finished, but a trigger of this command is in doubt. Then that one is sent again.
+  // - The API key was refused. Then a trigger is sent with the new API key.
   for (;;) {
     const next = inDoubt ? sameTrigger(inDoubt, ports) : await nextTrigger(request, ports);
     const { trigger, history } = next;

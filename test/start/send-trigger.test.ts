@@ -524,7 +524,7 @@ describe('a key that another process recorded first', () => {
 describe('a key that the service may have forgotten', () => {
   test("isn't sent if it is over a day old", async () => {
     const { result, sent } = await triggered([running()], { history: earlierOf(25 * hour) });
-    expect(result).toEqual({ kind: 'in_doubt', reason: { kind: 'expired' } });
+    expect(result).toEqual({ kind: 'in_doubt', reason: { kind: 'key_expired' } });
     expect(sent).toEqual([]);
   });
 
@@ -537,7 +537,7 @@ describe('a key that the service may have forgotten', () => {
     const clock = createVirtualClock();
     const onRetry = () => clock.suspend(25 * hour);
     const { result, sent } = await triggered([lost, running()], { ports: { clock, onRetry } });
-    expect(result).toEqual({ kind: 'in_doubt', reason: { kind: 'expired' } });
+    expect(result).toEqual({ kind: 'in_doubt', reason: { kind: 'key_expired' } });
     expect(sent).toHaveLength(1);
   });
 

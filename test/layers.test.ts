@@ -88,6 +88,7 @@ const layers = [
   ['connection'],
   ['start'],
   ['watch'],
+  ['ports'],
   ['journal', 'settings', 'output', 'emulator'],
   ['messages'],
   ['context'],
@@ -99,7 +100,8 @@ const entry = ['main.ts', 'process.ts', 'program.ts'];
 
 function folderOf(file: string): string {
   if (file.includes('/')) return dirname(file);
-  return entry.includes(file) ? 'entry' : 'context';
+  if (entry.includes(file)) return 'entry';
+  return file === 'ports.ts' ? 'ports' : 'context';
 }
 
 test('a folder imports only from the layers below it', () => {

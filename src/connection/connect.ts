@@ -1,6 +1,7 @@
 import { version } from '../../package.json';
 import type { CommandContext } from '../context.ts';
 import { createProcesses } from '../journal/processes.ts';
+import type { WatchOptions } from '../ports.ts';
 import { defaults } from '../run/limits.ts';
 import { usualOf } from '../run/usual-duration.ts';
 import { createDebugTransport } from '../service/debug-transport.ts';
@@ -16,7 +17,6 @@ import {
 } from '../settings/resolve.ts';
 import { optionalValue } from '../settings/table.ts';
 import { sanitizeLine } from '../system/sanitize.ts';
-import type { WatchOptions } from '../watch/ports.ts';
 import { createWatchSession } from '../watch/watch-session.ts';
 import { createApiKeys } from './api-keys.ts';
 import { type Connection, hintContextOf } from './connection.ts';

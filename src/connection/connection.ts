@@ -1,11 +1,11 @@
 import { type CommandContext, endedBy } from '../context.ts';
 import type { HintContext } from '../messages/hint-context.ts';
+import type { Ports } from '../ports.ts';
 import { nearWords } from '../run/near-words.ts';
 import { fullArgumentOf } from '../run/quote.ts';
 import { type Run, randomUuid, type Target } from '../run/run.ts';
 import type { Answer, RunSnapshot } from '../run/service.ts';
 import type { Settings } from '../settings/resolve.ts';
-import type { Ports } from '../watch/ports.ts';
 import { automationsIn } from './known-automations.ts';
 import { hasJournal } from './open-journal.ts';
 

@@ -1,10 +1,10 @@
+import type { Ports } from '../ports.ts';
 import type { Fault } from '../run/fault.ts';
 import type { ActiveRunWaitEnd, WatchEnd } from '../run/outcome.ts';
 import type { Target } from '../run/run.ts';
 import { minForAttemptMs } from '../service/retry.ts';
 import { pause } from '../system/clock.ts';
 import { jitter, pollGapMs } from '../watch/poll-gap.ts';
-import type { Ports } from '../watch/ports.ts';
 import { waitForActiveRun } from '../watch/watch-run.ts';
 
 /** The wait for the active run of an Automation, which has at most one, for `--if-active wait`. */

@@ -1,10 +1,10 @@
 import { senderOf } from '../journal/processes.ts';
+import type { Ports } from '../ports.ts';
 import { ageOf, type UnresolvedTrigger } from '../run/entry.ts';
 import { type InDoubtReason, reasonToWithhold } from '../run/in-doubt.ts';
 import { serviceLimits } from '../run/limits.ts';
 import { randomUuid } from '../run/run.ts';
 import type { Trigger } from '../run/trigger.ts';
-import type { Ports } from '../watch/ports.ts';
 import type { KeyHistory } from './send-attempts.ts';
 import type { StartRequest, TriggerResult } from './trigger-result.ts';
 

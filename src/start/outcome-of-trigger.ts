@@ -1,5 +1,5 @@
+import type { Ports } from '../ports.ts';
 import type { Trigger } from '../run/trigger.ts';
-import type { Ports } from '../watch/ports.ts';
 import { outcomeWithRun } from './outcome-with-run.ts';
 import { outcomeInDoubt, outcomeWithoutRun } from './outcome-without-run.ts';
 import type { StartResult, TriggerResult } from './trigger-result.ts';

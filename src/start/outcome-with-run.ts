@@ -1,4 +1,5 @@
 import { runHandleOf } from '../journal/run-handle.ts';
+import type { Ports } from '../ports.ts';
 import { attributions, mayBeEarlierRun } from '../run/attribution.ts';
 import { exitNameOfSignal } from '../run/exit-codes.ts';
 import { type Fault, isAborted } from '../run/fault.ts';
@@ -8,7 +9,6 @@ import type { RunSnapshot } from '../run/service.ts';
 import type { Trigger } from '../run/trigger.ts';
 import { monotonicStopwatch } from '../system/clock.ts';
 import { fetchOptionalStatus, fetchStatus, recordNotFoundIfOwn } from '../watch/fetch-run.ts';
-import type { Ports } from '../watch/ports.ts';
 import { triggerInfoOf } from './trigger-info.ts';
 import type { RunOfTrigger, StartResult } from './trigger-result.ts';
 

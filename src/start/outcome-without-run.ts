@@ -1,3 +1,4 @@
+import type { Ports } from '../ports.ts';
 import { ageOf, isOpen } from '../run/entry.ts';
 import { exitNameOfSignal } from '../run/exit-codes.ts';
 import { abortedFault, exitNameOfFault, type Fault } from '../run/fault.ts';
@@ -6,7 +7,6 @@ import type { ActiveRun, TriggerInfo, TriggerOutcome } from '../run/outcome.ts';
 import type { Target } from '../run/run.ts';
 import type { Trigger } from '../run/trigger.ts';
 import { isOutage } from '../watch/outage.ts';
-import type { Ports } from '../watch/ports.ts';
 import { triggerInfoOf } from './trigger-info.ts';
 import type { NoRunOfTrigger, StartRequest, StartResult } from './trigger-result.ts';
 

@@ -1,11 +1,11 @@
 import { senderOf } from '../journal/processes.ts';
+import type { Ports } from '../ports.ts';
 import { ageOf, noError, type UnresolvedTrigger } from '../run/entry.ts';
 import { type InDoubtReason, reasonToWithhold } from '../run/in-doubt.ts';
 import type { OutcomeOf, Recovery, TriggerOutcome } from '../run/outcome.ts';
 import { type Problem, problemOrThrow } from '../run/problem.ts';
 import type { Target } from '../run/run.ts';
 import { fetchOptionalStatus } from '../watch/fetch-run.ts';
-import type { Ports } from '../watch/ports.ts';
 import { readResultsOfFailed } from '../watch/read-errors.ts';
 import { outcomeOfRecoveredRun } from './outcome-with-run.ts';
 import { outcomeInDoubt, outcomeWithoutRun } from './outcome-without-run.ts';

@@ -1,7 +1,7 @@
 import { createRecorder } from '../journal/recorder.ts';
+import type { Ports } from '../ports.ts';
 import type { Fault } from '../run/fault.ts';
 import type { Trigger } from '../run/trigger.ts';
-import type { Ports } from '../watch/ports.ts';
 import { type Attempts, type KeyHistory, type SendPorts, sendAttempts } from './send-attempts.ts';
 import { settle } from './settle.ts';
 import type { TriggerResult } from './trigger-result.ts';

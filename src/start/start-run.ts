@@ -1,12 +1,12 @@
 import { senderOf } from '../journal/processes.ts';
 import { keyOfFinishedRunFault, withUnusedApiKeyHint } from '../messages/own-faults.ts';
 import { unresolvedTriggerText } from '../messages/warnings.ts';
+import type { Ports } from '../ports.ts';
 import type { Fault } from '../run/fault.ts';
 import type { InDoubtReason } from '../run/in-doubt.ts';
 import type { Target } from '../run/run.ts';
 import type { Trigger } from '../run/trigger.ts';
 import { stopwatch } from '../system/clock.ts';
-import type { Ports } from '../watch/ports.ts';
 import { type ActiveRunWait, createActiveRunWait } from './active-run-wait.ts';
 import { type NextTrigger, nextTrigger, type SentTrigger, sameTrigger } from './next-trigger.ts';
 import { outcomeOfTrigger } from './outcome-of-trigger.ts';

@@ -1,7 +1,7 @@
+import type { Ports } from '../ports.ts';
 import { type Attribution, attributions } from '../run/attribution.ts';
 import type { TriggerInfo } from '../run/outcome.ts';
 import type { Trigger } from '../run/trigger.ts';
-import type { Ports } from '../watch/ports.ts';
 
 export function triggerInfoOf(
   attribution: Attribution,

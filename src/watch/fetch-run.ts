@@ -1,3 +1,4 @@
+import type { Ports } from '../ports.ts';
 import { abortedFault, type Fault, isRetryable, isTooEarly } from '../run/fault.ts';
 import type { RunHandle } from '../run/outcome.ts';
 import type { Run } from '../run/run.ts';
@@ -6,7 +7,6 @@ import { endpoints } from '../service/endpoints.ts';
 import { withPermit } from '../service/rate-limiter.ts';
 import { type Retried, retry } from '../service/retry.ts';
 import { stopwatch } from '../system/clock.ts';
-import type { Ports } from './ports.ts';
 
 interface Values {
   status: RunSnapshot;

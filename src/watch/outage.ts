@@ -1,5 +1,5 @@
+import type { Ports } from '../ports.ts';
 import type { Fault } from '../run/fault.ts';
-import type { Ports } from './ports.ts';
 
 /**
  * Whether there is no connection, though the base URL has responded to this machine before, so that

@@ -1,8 +1,8 @@
+import type { Ports } from '../ports.ts';
 import { heartbeatMs } from '../run/limits.ts';
 import type { LastConfirmed } from '../run/outcome.ts';
 import type { Run } from '../run/run.ts';
 import { pause } from '../system/clock.ts';
-import type { Ports } from './ports.ts';
 
 interface PausedRun {
   run: Run;

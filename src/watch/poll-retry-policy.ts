@@ -1,10 +1,10 @@
+import type { Ports, WatchSession } from '../ports.ts';
 import type { FailedAttempt } from '../run/events.ts';
 import { type Fault, isTooEarly, stopsEveryRequest } from '../run/fault.ts';
 import type { WatchEnd } from '../run/outcome.ts';
 import { backoffMs } from '../service/retry.ts';
 import type { Clock } from '../system/clock.ts';
-import type { Ports } from './ports.ts';
-import { afterWakeMs, type WatchSession } from './watch-session.ts';
+import { afterWakeMs } from './watch-session.ts';
 
 /** The run is polled again. */
 export interface PollRetry {

@@ -1,3 +1,4 @@
+import type { Ports } from '../ports.ts';
 import { faultAfterReload } from '../run/api-key-reload.ts';
 import { type Fault, isOverload } from '../run/fault.ts';
 import type { LastConfirmed, WatchEnd } from '../run/outcome.ts';
@@ -9,7 +10,6 @@ import { minAttemptTimeoutMs } from '../service/retry.ts';
 import { machineSlept, stopwatch } from '../system/clock.ts';
 import { PollPause } from './poll-pause.ts';
 import { cappedRetryAfterMs, createPollRetryPolicy, type PollRetry } from './poll-retry-policy.ts';
-import type { Ports } from './ports.ts';
 
 interface PollerOptions {
   run: Run;

@@ -1,9 +1,9 @@
+import type { Ports } from '../ports.ts';
 import { noError } from '../run/entry.ts';
 import type { Run } from '../run/run.ts';
 import { errorTextOf, type RunResult, type RunSnapshot } from '../run/service.ts';
 import { isSuccess } from '../run/statuses.ts';
 import { fetchOptional } from './fetch-run.ts';
-import type { Ports } from './ports.ts';
 
 const maxError = 200;
 

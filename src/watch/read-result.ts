@@ -1,11 +1,11 @@
 import { resultTimeoutFault, unfinishedResultFault } from '../messages/own-faults.ts';
+import type { Ports } from '../ports.ts';
 import { abortedFault, type Fault } from '../run/fault.ts';
 import type { RunHandle } from '../run/outcome.ts';
 import type { Answer, RunResult, RunSnapshot } from '../run/service.ts';
 import { graverStatus, isSameStatus } from '../run/statuses.ts';
 import { stopwatch } from '../system/clock.ts';
 import { Poller } from './poller.ts';
-import type { Ports } from './ports.ts';
 
 /** Reads the result of a run that has finished with this snapshot. */
 export async function readResult(

@@ -5,12 +5,12 @@ import {
   unknownStatusText,
   unreadResultText,
 } from '../messages/warnings.ts';
+import type { Ports } from '../ports.ts';
 import type { RunEvent } from '../run/events.ts';
 import { type Fault, isAborted } from '../run/fault.ts';
 import type { Run } from '../run/run.ts';
 import type { RunResult, RunSnapshot } from '../run/service.ts';
 import { isKnownStatus, isSameStatus, isSuccess } from '../run/statuses.ts';
-import type { Ports } from './ports.ts';
 
 /** A shorter wait that the service asks for needs no warning. */
 const minuteMs = 60_000;

@@ -1,3 +1,4 @@
+import type { Ports } from '../ports.ts';
 import type { RunEvent } from '../run/events.ts';
 import { exitNameOfSignal } from '../run/exit-codes.ts';
 import { isAborted } from '../run/fault.ts';
@@ -8,7 +9,6 @@ import { type Clock, stopwatch } from '../system/clock.ts';
 import { recordNotFoundIfOwn } from './fetch-run.ts';
 import { jitter, pollGapMs } from './poll-gap.ts';
 import { Poller } from './poller.ts';
-import type { Ports } from './ports.ts';
 import { recordedErrorOf } from './read-errors.ts';
 import { readResult, withGraverStatus } from './read-result.ts';
 import {

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { plainHintContext } from '../../src/messages/hint-context.ts';
 import { diagnosticOf } from '../../src/messages/outcome-diagnostics.ts';
+import type { WatchOptions } from '../../src/ports.ts';
 import { factsOf, outcomeNameOf } from '../../src/run/exit-of.ts';
 import type { Fault, FaultKind } from '../../src/run/fault.ts';
 import { defaults } from '../../src/run/limits.ts';
 import type { Answer, RunResource, Service } from '../../src/run/service.ts';
-import type { WatchOptions } from '../../src/watch/ports.ts';
 import { watchRun } from '../../src/watch/watch-run.ts';
 import { createWatchSession } from '../../src/watch/watch-session.ts';
 import { createConnection } from '../helpers/connection.ts';

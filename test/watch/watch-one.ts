@@ -1,9 +1,9 @@
+import type { Ports } from '../../src/ports.ts';
 import type { RunEvent } from '../../src/run/events.ts';
 import type { RunHandle } from '../../src/run/outcome.ts';
 import type { Run } from '../../src/run/run.ts';
 import type { RunSnapshot, Service } from '../../src/run/service.ts';
 import { createRateLimiter, type RateLimiter } from '../../src/service/rate-limiter.ts';
-import type { Ports } from '../../src/watch/ports.ts';
 import { watchRun } from '../../src/watch/watch-run.ts';
 import { createWatchSession } from '../../src/watch/watch-session.ts';
 import { createConnection } from '../helpers/connection.ts';

@@ -1,11 +1,11 @@
-import type { Journal } from '../journal/journal.ts';
-import type { Processes } from '../journal/processes.ts';
-import type { ApiKeyReload } from '../run/api-key-reload.ts';
-import type { RunEvent } from '../run/events.ts';
-import type { Fault } from '../run/fault.ts';
-import type { Service } from '../run/service.ts';
-import type { RetryPorts } from '../service/retry.ts';
-import type { WatchSession } from './watch-session.ts';
+import type { Journal } from './journal/journal.ts';
+import type { Processes } from './journal/processes.ts';
+import type { ApiKeyReload } from './run/api-key-reload.ts';
+import type { RunEvent } from './run/events.ts';
+import type { Fault } from './run/fault.ts';
+import type { TimedOut } from './run/outcome.ts';
+import type { Service } from './run/service.ts';
+import type { RetryPorts } from './service/retry.ts';
 
 /**
  * The flags that nothing but polling reads. `connect` passes them on as one object, so a new flag
@@ -14,6 +14,23 @@ import type { WatchSession } from './watch-session.ts';
 export interface WatchOptions {
   /** Milliseconds. Undefined if the gap between two polls depends on the age of the run. */
   interval?: number;
+}
+
+/**
+ * Three facts that all watches of one command share: how much time `--timeout` leaves, whether the
+ * service has answered, and when the machine last woke from sleep.
+ */
+export interface WatchSession {
+  readonly timeoutMs: number;
+  /** There was a valid response, so the settings are right, and a refusal may pass. */
+  readonly isAnswered: boolean;
+  /** By the clock that can't be set. */
+  readonly wokeAtMs: number;
+  leftMs(): number;
+  leftForLastPollMs(): number;
+  timeout(): TimedOut;
+  noteAnswer(): void;
+  noteWake(): void;
 }
 
 /**

@@ -7,12 +7,12 @@ import { type HttpResponse, valuesOf } from './exchange.ts';
  * about the body.
  */
 export class UnreadableBody extends Error {
-  readonly tooLarge: boolean;
+  readonly isTooLarge: boolean;
   readonly text: string; // the part that could be read
 
-  constructor(message: string, { tooLarge = false, text = '' } = {}) {
+  constructor(message: string, { isTooLarge = false, text = '' } = {}) {
     super(message);
-    this.tooLarge = tooLarge;
+    this.isTooLarge = isTooLarge;
     this.text = text;
   }
 }
@@ -33,17 +33,17 @@ export async function textOfBody(
   try {
     return decode(await promisify(gunzip)(body, { maxOutputLength: maxBytes }));
   } catch (error) {
-    const tooLarge =
+    const isTooLarge =
       error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
-    throw new UnreadableBody(tooLarge ? largerThan(maxBytes) : 'its gzip coding is broken', {
-      tooLarge,
+    throw new UnreadableBody(isTooLarge ? largerThan(maxBytes) : 'its gzip coding is broken', {
+      isTooLarge,
     });
   }
 }
 
 /** Throws `UnreadableBody` if the body is too large, has an unknown coding or isn't JSON. */
 export async function readJson(response: HttpResponse, maxBytes: number): Promise<unknown> {
-  if (response.truncated) throw new UnreadableBody(largerThan(maxBytes), { tooLarge: true });
+  if (response.isTruncated) throw new UnreadableBody(largerThan(maxBytes), { isTooLarge: true });
   const text = await textOfBody(response, maxBytes);
   try {
     return parseJson(text);

@@ -36,14 +36,14 @@ export function createDebugTransport(
 
 function outcomeOf(exchange: Exchange): string {
   if (exchange.kind === 'response') {
-    const { status, headers, body, truncated } = exchange.response;
-    const cut = truncated ? ' (cut)' : '';
+    const { status, headers, body, isTruncated } = exchange.response;
+    const cut = isTruncated ? ' (cut)' : '';
     return `${status}, ${body.length} bytes${cut}${shownHeaderText(headers)}`;
   }
-  const { reason, sent, error } = exchange.failure;
+  const { kind, wasSent, error } = exchange.failure;
   const detail = error instanceof Error ? `: ${error.message}` : '';
-  const wasSent = sent ? 'sent' : 'not sent';
-  return `no response (${reason}${detail}), the request was ${wasSent},`;
+  const sentText = wasSent ? 'sent' : 'not sent';
+  return `no response (${kind}${detail}), the request was ${sentText},`;
 }
 
 function shownHeaderText(headers: Headers): string {

@@ -21,7 +21,7 @@ export interface HttpResponse {
   headers: Headers;
   body: Buffer;
   /** The body was longer than `maxBytes` and was cut there. */
-  truncated: boolean;
+  isTruncated: boolean;
 }
 
 export interface ExchangeFailure {
@@ -29,8 +29,8 @@ export interface ExchangeFailure {
    * Whether a byte was written to the connection. If not, the service can't have acted on the
    * request.
    */
-  sent: boolean;
-  reason: 'deadline' | 'interrupted' | 'network';
+  wasSent: boolean;
+  kind: 'deadline' | 'interrupted' | 'network';
   /** The HTTP status, if the head of a response came, but not its complete body. */
   status?: number;
   error?: unknown;

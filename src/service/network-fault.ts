@@ -18,9 +18,9 @@ interface ConnectionAttempt {
  * acted on a trigger.
  */
 export function networkFaultOf(failure: ExchangeFailure, attempt: ConnectionAttempt): Fault {
-  switch (failure.reason) {
+  switch (failure.kind) {
     case 'interrupted': {
-      const kind = failure.sent ? 'aborted_in_flight' : 'aborted';
+      const kind = failure.wasSent ? 'aborted_in_flight' : 'aborted';
       return { kind, message: 'interrupted' };
     }
     case 'deadline':
@@ -37,11 +37,12 @@ export function networkFaultOf(failure: ExchangeFailure, attempt: ConnectionAtte
 }
 
 function deadlineFault(
-  { sent }: ExchangeFailure,
+  { wasSent }: ExchangeFailure,
   { host, proxy, timeoutMs }: ConnectionAttempt,
 ): Fault {
   const limit = formatDuration(timeoutMs);
-  if (sent) return { kind: 'lost', message: `${host} didn't finish its response within ${limit}` };
+  if (wasSent)
+    return { kind: 'lost', message: `${host} didn't finish its response within ${limit}` };
   const through = proxy ? ` through ${proxyNameOf(proxy)}` : '';
   const message = `no connection to ${host}${through} within ${limit}`;
   return { kind: 'unreachable', message, hint: proxy && proxyHint(proxy) };
@@ -66,10 +67,10 @@ function connectionFault(
   failure: ExchangeFailure,
   attempt: ConnectionAttempt,
 ): Fault {
-  const { sent } = failure;
-  const fault = tlsFault(causes, { ...attempt, sent }) ?? unsendableFault(causes);
+  const { wasSent } = failure;
+  const fault = tlsFault(causes, { ...attempt, wasSent }) ?? unsendableFault(causes);
   if (fault) return fault;
-  const kind = sent ? 'lost' : 'unreachable';
+  const kind = wasSent ? 'lost' : 'unreachable';
   const unreadable = unreadableResponse(causes, attempt);
   if (unreadable) return { kind, ...unreadable };
   const message = networkMessage(causes, failure, attempt);
@@ -90,14 +91,14 @@ const programmingErrors = /^(Type|Range|Reference|Syntax|Assertion|Compile|Link|
  * A fault of the HTTP client in this process, such as too little memory for its parser: no
  * connection failed.
  */
-function clientFault(causes: Cause[], { sent }: ExchangeFailure): Fault | undefined {
+function clientFault(causes: Cause[], { wasSent }: ExchangeFailure): Fault | undefined {
   const cause = causes.find(({ name }) => programmingErrors.test(name));
   const isOfNetwork = causes.some(
     ({ code, name }) => !/^$|^PROXY$/.test(code) && !programmingErrors.test(name),
   );
   if (!cause || isOfNetwork) return undefined;
   return {
-    kind: sent ? 'client_failed_after_sending' : 'client_failed_before_sending',
+    kind: wasSent ? 'client_failed_after_sending' : 'client_failed_before_sending',
     message: `the HTTP client in this process failed (${cause.message})`,
     hint: clientHints.find(([form]) => form.test(cause.message))?.[1],
   };
@@ -161,7 +162,7 @@ const askServer = 'ask whoever runs the server, or the proxy, to change that';
 
 function networkMessage(
   causes: Cause[],
-  { sent, status }: ExchangeFailure,
+  { wasSent, status }: ExchangeFailure,
   { host }: ConnectionAttempt,
 ): string {
   const codes = causes.map(({ code }) => code);
@@ -169,5 +170,5 @@ function networkMessage(
   const reason = causes.find(({ code }) => code !== 'PROXY')?.message ?? 'no reason given';
   const failure = template?.replace('$', host) ?? `the connection to ${host} failed (${reason})`;
   if (status !== undefined) return `${failure} in the middle of a ${status} response`;
-  return sent ? `${failure} before it responded` : failure;
+  return wasSent ? `${failure} before it responded` : failure;
 }

@@ -56,7 +56,7 @@ async function readSuccess<T>(raw: HttpResponse, reading: Reading<T>): Promise<A
     if (!(error instanceof UnreadableBody)) throw error;
     const page = pageIn(reading.scrub(error.text.slice(0, maxScrubbed)));
     const message = page ? pageMessage(page) : `the response body can't be read: ${error.message}`;
-    return faultOf(error.tooLarge ? 'too_large' : 'unreadable', message, page);
+    return faultOf(error.isTooLarge ? 'too_large' : 'unreadable', message, page);
   }
 
   function faultOf(kind: FaultKind, message: string, page?: string): Answer<T> {

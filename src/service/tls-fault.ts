@@ -3,7 +3,7 @@ import type { Cause, CertificateAtFault } from './exchange.ts';
 
 interface Handshake {
   host: string;
-  sent: boolean;
+  wasSent: boolean;
   hasExtraAuthorities?: boolean;
 }
 
@@ -15,7 +15,7 @@ interface TlsMessage {
 
 /** The fault of a TLS connection. Undefined if none of the causes is a TLS error. */
 export function tlsFault(causes: Cause[], handshake: Handshake): Fault | undefined {
-  const { host, sent } = handshake;
+  const { host, wasSent } = handshake;
   for (const cause of causes) {
     // A TLS alert (RFC 8446 §5.1) in response to plain HTTP.
     if (cause.data.startsWith('\x15\x03')) {
@@ -24,7 +24,7 @@ export function tlsFault(causes: Cause[], handshake: Handshake): Fault | undefin
     }
     const text = certificateMessage(cause, handshake) ?? handshakeMessage(cause, host);
     if (text)
-      return { kind: sent ? 'tls_failed_after_handshake' : 'tls_handshake_failed', ...text };
+      return { kind: wasSent ? 'tls_failed_after_handshake' : 'tls_handshake_failed', ...text };
   }
   return undefined;
 }

@@ -29,7 +29,7 @@ const betweenRenewalsMs = 15_000;
 
 /** Whether a new connection could help. That is so after a failure, a 5xx or an HTML page. */
 function hasFailed(exchange: Exchange): boolean {
-  if (exchange.kind === 'failure') return exchange.failure.reason !== 'interrupted';
+  if (exchange.kind === 'failure') return exchange.failure.kind !== 'interrupted';
   const { status, headers } = exchange.response;
   return status >= 500 || valuesOf(headers, 'content-type').some((type) => /html/i.test(type));
 }
@@ -121,7 +121,7 @@ export function createTransport({
   return {
     async exchange(request, signal) {
       if (signal.aborted)
-        return { kind: 'failure', failure: { sent: false, reason: 'interrupted' } };
+        return { kind: 'failure', failure: { wasSent: false, kind: 'interrupted' } };
       const usedLongTimeout = usesLongConnectTimeout;
       // The service may close a kept-alive socket just as we write, which would leave its trigger
       // in doubt.
@@ -132,7 +132,7 @@ export function createTransport({
       } catch (error) {
         // undici couldn't be loaded, perhaps because the package is just being replaced.
         shared.noteNotOpened();
-        return { kind: 'failure', failure: { sent: false, reason: 'network', error } };
+        return { kind: 'failure', failure: { wasSent: false, kind: 'network', error } };
       }
       try {
         const exchange = await exchangeOnce(opened, origin, request, signal);
@@ -148,8 +148,8 @@ export function createTransport({
 
 const isUnsent = (exchange: Exchange) =>
   exchange.kind === 'failure' &&
-  !exchange.failure.sent &&
-  exchange.failure.reason !== 'interrupted';
+  !exchange.failure.wasSent &&
+  exchange.failure.kind !== 'interrupted';
 
 function exchangeOnce(
   { dispatcher, handshakeAlert }: Connections,
@@ -185,19 +185,19 @@ function exchangeOnce(
 
 /** Collects the response to one request. Calls `end` once, with the response or the failure. */
 function readResponse(maxBytes: number, end: (exchange: Exchange) => void) {
-  let sent = false;
+  let wasSent = false;
   let head: Pick<HttpResponse, 'status' | 'headers'> | undefined;
   let controller: Dispatcher.DispatchController | undefined;
   const chunks: Buffer[] = [];
   let size = 0;
 
-  function fail(reason: ExchangeFailure['reason'], error?: unknown): void {
-    end({ kind: 'failure', failure: { sent, reason, status: head?.status, error } });
-    controller?.abort(new Error(reason));
+  function fail(kind: ExchangeFailure['kind'], error?: unknown): void {
+    end({ kind: 'failure', failure: { wasSent, kind, status: head?.status, error } });
+    controller?.abort(new Error(kind));
   }
-  function answer(truncated: boolean): void {
+  function answer(isTruncated: boolean): void {
     if (head)
-      end({ kind: 'response', response: { ...head, body: Buffer.concat(chunks), truncated } });
+      end({ kind: 'response', response: { ...head, body: Buffer.concat(chunks), isTruncated } });
   }
   const handler = (
     isDone: () => boolean,
@@ -208,7 +208,7 @@ function readResponse(maxBytes: number, end: (exchange: Exchange) => void) {
     onRequestStart(started) {
       controller = started;
       if (isDone()) started.abort(new Error('too late'));
-      else sent = true;
+      else wasSent = true;
     },
     onResponseStart(_controller, status, headers) {
       if (status >= 200) head = { status, headers };
@@ -224,7 +224,7 @@ function readResponse(maxBytes: number, end: (exchange: Exchange) => void) {
     onResponseEnd: () => answer(false),
     onResponseError(_controller, error) {
       const alert = head ? undefined : handshakeAlert();
-      if (alert) sent = false;
+      if (alert) wasSent = false;
       fail('network', alert ?? error);
     },
   });

@@ -33,7 +33,7 @@ export async function exchange(order: ExchangeOrder): Promise<ExchangeReport> {
   if (ended.kind === 'response') return { status: ended.response.status, body: ended.response.body.toString(), tookMs };
   const { host } = new URL(order.origin);
   return {
-    sent: ended.failure.sent,
+    sent: ended.failure.wasSent,
     fault: networkFaultOf(ended.failure, { host, timeoutMs, proxy: options.proxy }),
     tookMs,
   };

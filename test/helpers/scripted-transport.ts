@@ -19,18 +19,18 @@ const failures: Record<string, ExchangeFailure> = {
   unreachable: network('ENETUNREACH', false),
   'connect-timeout': network('UND_ERR_CONNECT_TIMEOUT', false),
   'reset-unsent': network('ECONNRESET', false),
-  'late-unsent': { sent: false, reason: 'deadline' },
+  'late-unsent': { wasSent: false, kind: 'deadline' },
   reset: network('ECONNRESET', true),
   closed: network('UND_ERR_SOCKET', true),
   cut: { ...network('UND_ERR_SOCKET', true), status: 200 },
-  silence: { sent: true, reason: 'deadline' },
+  silence: { wasSent: true, kind: 'deadline' },
   unheard: network('EWHATEVER', true),
   expired: network('CERT_HAS_EXPIRED', false),
   'self-signed': network('DEPTH_ZERO_SELF_SIGNED_CERT', false),
   'wrong-host': network('ERR_TLS_CERT_ALTNAME_INVALID', false),
   'broken-tls': network('ERR_SSL_BAD_RECORD', true),
-  'client-failed': { sent: false, reason: 'network', error: new TypeError('not a function') },
-  'broken-client': { sent: true, reason: 'network', error: new TypeError('not a function') },
+  'client-failed': { wasSent: false, kind: 'network', error: new TypeError('not a function') },
+  'broken-client': { wasSent: true, kind: 'network', error: new TypeError('not a function') },
   'proxy-407': proxy(407),
   'proxy-502': proxy(502),
 };
@@ -120,14 +120,18 @@ function exchangeOf(word: string, clock: VirtualClock): Exchange {
   return responseOf(Number(status), text, headers, body === 'huge');
 }
 
-function responseOf(status: number, text: string, headers = {}, truncated = false): Exchange {
-  return { kind: 'response', response: { status, headers, body: Buffer.from(text), truncated } };
+function responseOf(status: number, text: string, headers = {}, isTruncated = false): Exchange {
+  return { kind: 'response', response: { status, headers, body: Buffer.from(text), isTruncated } };
 }
 
-function network(code: string, sent: boolean): ExchangeFailure {
-  return { sent, reason: 'network', error: Object.assign(new Error(code), { code }) };
+function network(code: string, wasSent: boolean): ExchangeFailure {
+  return { wasSent, kind: 'network', error: Object.assign(new Error(code), { code }) };
 }
 
 function proxy(status: number): ExchangeFailure {
-  return { sent: false, reason: 'network', error: new Error(`Proxy response (${status}) !== 200 when HTTP Tunneling`) };
+  return {
+    wasSent: false,
+    kind: 'network',
+    error: new Error(`Proxy response (${status}) !== 200 when HTTP Tunneling`),
+  };
 }

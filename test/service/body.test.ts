@@ -5,16 +5,16 @@ import type { HttpResponse } from '../../src/service/exchange.ts';
 import { gzipBomb } from '../helpers/gzip-bomb.ts';
 
 const limit = 10_000;
-const respond = (body: Buffer | string, encoding?: string, truncated = false): HttpResponse => ({
+const respond = (body: Buffer | string, encoding?: string, isTruncated = false): HttpResponse => ({
   status: 200,
   headers: encoding === undefined ? {} : { 'content-encoding': encoding },
   body: Buffer.from(body),
-  truncated,
+  isTruncated,
 });
 const reason = async (response: HttpResponse, maxBytes = limit) => {
   const error: unknown = await readJson(response, maxBytes).catch((caught) => caught);
   if (!(error instanceof UnreadableBody)) throw new Error(`not refused: ${String(error)}`);
-  return { message: error.message, tooLarge: error.tooLarge };
+  return { message: error.message, isTooLarge: error.isTooLarge };
 };
 const json = '{"a":"ü"}';
 
@@ -49,26 +49,26 @@ describe('a body', () => {
     ['has the encoding "constructor"', respond(json, 'constructor'), 'its encoding "constructor" is unknown'],
     ['has the encoding "__proto__"', respond(json, '__proto__'), 'its encoding "__proto__" is unknown'],
   ])('is refused with a message if it %s', async (_, response, message) => {
-    expect(await reason(response)).toEqual({ message, tooLarge: false });
+    expect(await reason(response)).toEqual({ message, isTooLarge: false });
   });
 
   test('is too large if it was cut, whatever part of it is there', async () => {
     expect(await reason(respond(json, undefined, true))).toEqual({
       message: 'it is larger than 10000 bytes',
-      tooLarge: true,
+      isTooLarge: true,
     });
   });
 
   test('may be as large as the limit once it is unpacked, and not a byte larger', async () => {
     const exact = gzipSync(`"${'x'.repeat(limit - 2)}"`);
     expect(await textOfBody(respond(exact, 'gzip'), limit)).toHaveLength(limit);
-    expect(await reason(respond(gzipSync(`"${'x'.repeat(limit - 1)}"`), 'gzip'))).toMatchObject({ tooLarge: true });
+    expect(await reason(respond(gzipSync(`"${'x'.repeat(limit - 1)}"`), 'gzip'))).toMatchObject({ isTooLarge: true });
   });
 
   test('is not unpacked if it is gzip that unpacks to a thousand times its size', async () => {
     const body = gzipBomb(200);
     const before = process.memoryUsage().arrayBuffers;
-    expect(await reason(respond(body, 'gzip'))).toEqual({ message: 'it is larger than 10000 bytes', tooLarge: true });
+    expect(await reason(respond(body, 'gzip'))).toEqual({ message: 'it is larger than 10000 bytes', isTooLarge: true });
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20 * 1024 * 1024);
   });
 

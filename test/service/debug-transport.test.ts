@@ -33,9 +33,9 @@ async function linesOf(...exchanges: Exchange[]) {
 const asked = (number: number) =>
   `#${number} POST https://service.test/v0/x content-type=application/json idempotency-key=key-1`;
 
-const responded = (headers: Record<string, string | string[]>, truncated: boolean): Exchange => ({
+const responded = (headers: Record<string, string | string[]>, isTruncated: boolean): Exchange => ({
   kind: 'response',
-  response: { status: 201, headers, body: Buffer.from('{}'), truncated },
+  response: { status: 201, headers, body: Buffer.from('{}'), isTruncated },
 });
 
 test('every request is numbered, and shown with its response and the headers that contain no secret', async () => {
@@ -61,6 +61,6 @@ test.each<[string, boolean, unknown, string]>([
   ['network', true, new Error('read ECONNRESET'), '(network: read ECONNRESET), the request was sent,'],
   ['deadline', false, undefined, '(deadline), the request was not sent,'],
 ])('the line about a request that failed (%s) says whether it was sent: %s', async (reason, sent, error, words) => {
-  const failure = { reason: reason as 'network', sent, error };
+  const failure = { kind: reason as 'network', wasSent: sent, error };
   expect(await linesOf({ kind: 'failure', failure })).toEqual([asked(1), `#1 no response ${words} after 12 ms`]);
 });

@@ -22,7 +22,7 @@ interface Sent extends Partial<HttpResponse> {
 /** The service behind a wire that gives this answer to everything. */
 function answering({ text = '', ...response }: Sent = {}, options: Partial<HttpOptions> = {}) {
   const requests: HttpRequest[] = [];
-  const whole = { status: 200, headers: {}, body: Buffer.from(text), truncated: false, ...response };
+  const whole = { status: 200, headers: {}, body: Buffer.from(text), isTruncated: false, ...response };
   const service = createHttpService({
     transport: {
       async exchange(request) {
@@ -285,7 +285,7 @@ describe('a refusal', () => {
   test.each<[string, Sent]>([
     ['broken gzip', { text: 'x', headers: { 'content-encoding': 'gzip' } }],
     ['of an unknown coding', { text: refusal('x'), headers: { 'content-encoding': 'zstd' } }],
-    ['cut', { text: '{"code":"no', truncated: true }],
+    ['cut', { text: '{"code":"no', isTruncated: true }],
   ])('is read even if its body is %s', async (_, sent) => {
     expect(await faultOf('trigger', { status: 401, ...sent })).toMatchObject({ kind: 'unauthorized' });
     expect(await faultOf('trigger', { status: 400, ...sent })).toMatchObject({ kind: 'rejected' });

@@ -10,8 +10,8 @@ const coded = (code: string, message = code, fields: object = {}) =>
 const nested = (error: Error) => new TypeError('fetch failed', { cause: new AggregateError([error]) });
 const acme: CertificateAtFault = { name: 'Acme Intermediate', issuer: 'Acme Root', isOfHost: false, isAlone: false };
 const attempt = { host: 'service.test', timeoutMs: 1500 };
-const network = (error: unknown, { sent = false, status }: { sent?: boolean; status?: number } = {}) =>
-  networkFaultOf({ reason: 'network', sent, status, error }, attempt);
+const network = (error: unknown, { sent: wasSent = false, status }: { sent?: boolean; status?: number } = {}) =>
+  networkFaultOf({ kind: 'network', wasSent, status, error }, attempt);
 
 describe('a connection that fails', () => {
   test.each<[Error, says: string]>([
@@ -72,8 +72,8 @@ test.each<['interrupted' | 'deadline', boolean, FaultKind, says: string]>([
   ['interrupted', true, 'aborted_in_flight', 'interrupted'],
   ['deadline', false, 'unreachable', '1.5s'],
   ['deadline', true, 'lost', '1.5s'],
-])('a request that was %s, and sent: %s, is %s', (reason, sent, kind, says) => {
-  expect(networkFaultOf({ reason, sent }, attempt)).toEqual({ kind, message: expect.stringContaining(says) });
+])('a request that was %s, and sent: %s, is %s', (reason, wasSent, kind, says) => {
+  expect(networkFaultOf({ kind: reason, wasSent }, attempt)).toEqual({ kind, message: expect.stringContaining(says) });
 });
 
 describe('the HTTP client of this process', () => {
@@ -163,7 +163,7 @@ describe('a TLS connection that fails', () => {
   test.each(['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'SELF_SIGNED_CERT_IN_CHAIN', 'DEPTH_ZERO_SELF_SIGNED_CERT'])(
     'has a hint for %s that says the certificate is not in the file of NODE_EXTRA_CA_CERTS, if that is set',
     (code) => {
-      const failure = { reason: 'network', sent: false, error: coded(code) } as const;
+      const failure = { kind: 'network', wasSent: false, error: coded(code) } as const;
       expect(networkFaultOf(failure, { ...attempt, hasExtraAuthorities: true }).hint).toContain("isn't among");
       expect(networkFaultOf(failure, attempt).hint).not.toContain("isn't among");
     },

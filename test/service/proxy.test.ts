@@ -210,7 +210,7 @@ describe('the message about a failed request through a proxy', () => {
   const coded = (code: string, message = code) => Object.assign(new Error(message), { code });
   const refused = (status: number, ...challenges: string[]) => new RefusedTunnel(status, challenges);
   const socks = (what: string, message = what) => coded(`UND_ERR_SOCKS5_${what}`, message);
-  const faultFor = (error: Error, sent = false) => networkFaultOf({ sent, reason: 'network', error }, attempt);
+  const faultFor = (error: Error, wasSent = false) => networkFaultOf({ wasSent, kind: 'network', error }, attempt);
   const its = 'proxy.test:3128 (https_proxy)';
 
   test.each<[string, Error, FaultKind, says: string, hint: string]>([
@@ -279,7 +279,7 @@ describe('the message about a failed request through a proxy', () => {
     (error) => {
       const withCredentials = { ...attempt, proxy: { ...attempt.proxy, credentials: 'u:p' } };
       const saysOf = (to: typeof attempt) => {
-        const { message, hint } = networkFaultOf({ sent: false, reason: 'network', error }, to);
+        const { message, hint } = networkFaultOf({ wasSent: false, kind: 'network', error }, to);
         return `${message}\n${hint}`;
       };
       expect(saysOf(withCredentials)).toMatch(/rejected the credentials.*\ncheck the user name and password/);
@@ -289,7 +289,7 @@ describe('the message about a failed request through a proxy', () => {
 
   test('names the proxy if it refused the tunnel, or if the time to connect passed', () => {
     expect(faultFor(refused(403))).toMatchObject({ kind: 'proxy_refused' });
-    const late = networkFaultOf({ sent: false, reason: 'deadline' }, attempt);
+    const late = networkFaultOf({ wasSent: false, kind: 'deadline' }, attempt);
     expect([late.message.includes('service.test'), late.message.includes(its)]).toEqual([true, true]);
     expect(late.hint).toContain('check https_proxy');
   });

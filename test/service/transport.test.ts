@@ -44,7 +44,7 @@ function failureOf(exchange: Exchange): ExchangeFailure & { fault: FaultKind; sa
 }
 
 function responseOf(exchange: Exchange) {
-  if (exchange.kind === 'failure') throw exchange.failure.error ?? new Error(exchange.failure.reason);
+  if (exchange.kind === 'failure') throw exchange.failure.error ?? new Error(exchange.failure.kind);
   return { ...exchange.response, body: exchange.response.body.toString() };
 }
 
@@ -83,13 +83,13 @@ describe('a request that is sent may have been acted on', () => {
     ['answered in drops', (socket) => drip(socket, 'x', 'HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\n'), 200],
   ];
 
-  test.each<[ExchangeFailure['reason'], ...Row]>([
+  test.each<[ExchangeFailure['kind'], ...Row]>([
     ...failing.map((row): ['network', ...Row] => ['network', ...row]),
     ...endless.map((row): ['deadline', ...Row] => ['deadline', ...row]),
   ])('%s: %s', async (reason, _, act, status, says = '') => {
     const timeoutMs = reason === 'deadline' ? shortLimitMs : ampleLimitMs;
     const { exchange, received } = await exchangeWith(act, { timeoutMs });
-    expect(failureOf(exchange)).toMatchObject({ sent: true, reason, status, fault: 'lost' });
+    expect(failureOf(exchange)).toMatchObject({ wasSent: true, kind: reason, status, fault: 'lost' });
     expect(failureOf(exchange).says).toContain(says);
     expect(received).toEqual([expect.stringMatching(/^POST \/v0\/x HTTP\/1\.1\r\n[\s\S]*\{\}$/)]);
   });
@@ -107,7 +107,7 @@ describe('a request that is sent may have been acted on', () => {
 describe('a request is not sent', () => {
   test("if HTTP can't carry it, as with a line break in a header", async () => {
     const { exchange, received } = await exchangeWith(() => {}, { headers: { 'idempotency-key': 'a\r\nb' } });
-    expect(failureOf(exchange)).toMatchObject({ sent: false, reason: 'network', fault: 'unsendable' });
+    expect(failureOf(exchange)).toMatchObject({ wasSent: false, kind: 'network', fault: 'unsendable' });
     expect(failureOf(exchange).says).toContain('idempotency-key');
     expect(received.join('')).toBe('');
   });
@@ -117,7 +117,7 @@ describe('a request is not sent', () => {
     const send = openTransport(origin);
     for (const method of methods) {
       expect(failureOf(await send({ method }, AbortSignal.abort()))).toMatchObject({
-        sent: false,
+        wasSent: false,
         fault: 'aborted',
       });
     }
@@ -143,7 +143,7 @@ describe('a request is not sent', () => {
       const request = { method, path: '/', headers: {}, timeoutMs: ampleLimitMs, maxBytes: 100 };
       return transport.exchange(request, new AbortController().signal);
     };
-    for (const method of methods) expect(await send(method)).toMatchObject({ failure: { sent: false } });
+    for (const method of methods) expect(await send(method)).toMatchObject({ failure: { wasSent: false } });
     expect(received.join('')).toBe('');
     isGone = false;
     for (const method of methods) expect(await send(method)).toMatchObject({ kind: 'response' });
@@ -166,7 +166,7 @@ describe('a look-up', () => {
 
   test.each(methods)('that finds no address is an error of the name: %s', async (method) => {
     const exchange = await openTransport('http://empty.test', { lookup: answering(null, []) })({ method });
-    expect(failureOf(exchange)).toMatchObject({ sent: false, reason: 'network', fault: 'unreachable' });
+    expect(failureOf(exchange)).toMatchObject({ wasSent: false, kind: 'network', fault: 'unreachable' });
     expect(failureOf(exchange).error).toMatchObject({ code: 'ENOTFOUND', message: 'empty.test has no address' });
   });
 
@@ -185,7 +185,7 @@ describe('a look-up', () => {
     ],
   ])('with an answer %s makes the request fail without ending the process', async (_, lookup) => {
     const exchange = await openTransport('http://odd.test', { lookup })({ method: 'GET' });
-    expect(failureOf(exchange)).toMatchObject({ sent: false, reason: 'network' });
+    expect(failureOf(exchange)).toMatchObject({ wasSent: false, kind: 'network' });
   });
 });
 
@@ -196,7 +196,7 @@ describe('a response', () => {
       socket.end(wireAnswer('{"a":1}', 'HTTP/1.1 201 Created\r\nX-Twice: a\r\nx-twice: b'));
     });
     const { headers, ...response } = responseOf(exchange);
-    expect(response).toEqual({ status: 201, body: '{"a":1}', truncated: false });
+    expect(response).toEqual({ status: 201, body: '{"a":1}', isTruncated: false });
     expect([headers['x-twice'], headers.link]).toEqual([['a', 'b'], undefined]);
   });
 
@@ -214,7 +214,7 @@ describe('a response', () => {
     [6, 'abcdef', false],
     [5, 'abcde', true],
     [3, 'abc', true],
-  ])('is put together from pieces, or cut at %i bytes', async (maxBytes, body, truncated) => {
+  ])('is put together from pieces, or cut at %i bytes', async (maxBytes, body, isTruncated) => {
     const { exchange } = await exchangeWith(
       async (socket) => {
         for (const piece of ['HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\n', 'ab', 'cd', 'ef']) {
@@ -223,7 +223,7 @@ describe('a response', () => {
       },
       { maxBytes },
     );
-    expect(responseOf(exchange)).toMatchObject({ body, truncated });
+    expect(responseOf(exchange)).toMatchObject({ body, isTruncated });
   });
 
   test.each<[string, (socket: Socket) => void]>([
@@ -231,7 +231,7 @@ describe('a response', () => {
     ['without an end', (socket) => drip(socket, 'x'.repeat(400), 'HTTP/1.1 200 OK\r\n\r\n')],
   ])('is cut if it is %s than allowed', async (_, act) => {
     const { exchange } = await exchangeWith(act, { method: 'GET' });
-    expect(responseOf(exchange)).toMatchObject({ body: 'x'.repeat(1000), truncated: true });
+    expect(responseOf(exchange)).toMatchObject({ body: 'x'.repeat(1000), isTruncated: true });
   });
 
   test.each(methods)('to a %s that lies in the socket when the limit strikes is taken', async (method) => {
@@ -257,8 +257,8 @@ test.each([
   };
   const { exchange } = await exchangeWith(interrupting, { method }, abort.signal);
   expect(failureOf(exchange)).toMatchObject({
-    sent: true,
-    reason: 'interrupted',
+    wasSent: true,
+    kind: 'interrupted',
     status,
     fault: 'aborted_in_flight',
   });
@@ -276,7 +276,7 @@ test.skipIf(process.platform !== 'linux')(
       methods.flatMap((method) => [send({ method, timeoutMs }), send({ method, timeoutMs }, interrupt.signal)]),
     );
     expect(attempts.map(failureOf)).toMatchObject(
-      ['deadline', 'interrupted', 'deadline', 'interrupted'].map((reason) => ({ sent: false, reason })),
+      ['deadline', 'interrupted', 'deadline', 'interrupted'].map((reason) => ({ wasSent: false, kind: reason })),
     );
 
     server.resume();
@@ -370,7 +370,7 @@ describe('connections', () => {
     const late = await Promise.all(['/3', '/4'].map((path) => send({ method: 'GET', path, timeoutMs: shortLimitMs })));
     stop.abort();
     const all = [...(await Promise.all(first)), ...late];
-    expect(all.map((exchange) => failureOf(exchange).sent)).toEqual([true, true, false, false]);
+    expect(all.map((exchange) => failureOf(exchange).wasSent)).toEqual([true, true, false, false]);
     expect(server.received).toHaveLength(2);
   });
 });
@@ -428,7 +428,7 @@ describe('a transport through a proxy', () => {
     const proxy = through(`http://127.0.0.1:${await listen(silent)}`);
     const exchange = await openTransport(origin, { proxy, connectTimeoutMs: 50 })({ method: 'GET' });
     const cause = expect.objectContaining({ code: 'UND_ERR_HEADERS_TIMEOUT' });
-    expect(failureOf(exchange)).toMatchObject({ sent: false, error: { code: 'PROXY', cause } });
+    expect(failureOf(exchange)).toMatchObject({ wasSent: false, error: { code: 'PROXY', cause } });
     await expect.poll(() => isClosed).toBe(true);
     expect(received).toEqual([]);
   });
@@ -466,7 +466,7 @@ describe('a transport through a proxy', () => {
       const send = openTransport(origin, { proxy: socks(url, credentials), connectTimeoutMs: 200 });
       for (const method of methods) {
         const failure = failureOf(await send({ method }));
-        expect(failure).toMatchObject({ sent: false, error: { code: 'PROXY', cause: { code } } });
+        expect(failure).toMatchObject({ wasSent: false, error: { code: 'PROXY', cause: { code } } });
       }
       expect(received).toEqual([]);
     });
@@ -513,7 +513,7 @@ describe.skipIf(process.platform !== 'linux')('a name with several addresses', (
       return () => send({ method });
     });
     for (const failure of (await Promise.all(sends.map((send) => send()))).map(failureOf)) {
-      expect(failure).toMatchObject({ sent: false, fault: 'unreachable' });
+      expect(failure).toMatchObject({ wasSent: false, fault: 'unreachable' });
     }
     // Linux sends its SYN again after one and three seconds.
     setTimeout(slow.resume, 2_000);

@@ -131,7 +131,7 @@ export function createSimulatedService({ clock, random, hostSkewMs, latencyMs, .
     const date: Record<string, string> = isDated ? { date: new Date(hostMs).toUTCString() } : {};
     return {
       kind: 'response',
-      response: { status, headers: { ...headers, ...date }, body: Buffer.from(body), truncated: false },
+      response: { status, headers: { ...headers, ...date }, body: Buffer.from(body), isTruncated: false },
     };
   }
 
@@ -159,7 +159,7 @@ export function createSimulatedService({ clock, random, hostSkewMs, latencyMs, .
         const status = exchange.kind === 'response' ? exchange.response.status : undefined;
         attempt.isInDoubt =
           condition.kind === 'unreadable' ||
-          (exchange.kind === 'failure' ? exchange.failure.sent : !/^(?:201|4(?!08|09|25))/.test(`${status}`));
+          (exchange.kind === 'failure' ? exchange.failure.wasSent : !/^(?:201|4(?!08|09|25))/.test(`${status}`));
         attempt.isConflict = status === 422;
         if (status === 422) attempt.conflictId = conflictIn(exchange);
         return exchange;
@@ -205,6 +205,6 @@ function conflictIn(exchange: Exchange): string | undefined {
   return exchange.kind === 'response' ? JSON.parse(exchange.response.body.toString()).executionId : undefined;
 }
 
-function failure(sent: boolean, code: string): Exchange {
-  return { kind: 'failure', failure: { sent, reason: 'network', error: Object.assign(new Error(code), { code }) } };
+function failure(wasSent: boolean, code: string): Exchange {
+  return { kind: 'failure', failure: { wasSent, kind: 'network', error: Object.assign(new Error(code), { code }) } };
 }

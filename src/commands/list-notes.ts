@@ -4,14 +4,7 @@ import { type EntryFilter, isAmong } from '../journal/entry-filter.ts';
 import { createProcesses, senderOf } from '../journal/processes.ts';
 import { processText } from '../messages/in-doubt-diagnostics.ts';
 import type { ListRow } from '../output/tables.ts';
-import {
-  ageOf,
-  type Entry,
-  isOpen,
-  type RunEntry,
-  statusOf,
-  type UnresolvedTrigger,
-} from '../run/entry.ts';
+import { ageOf, type Entry, isOpen, statusOf, type UnresolvedTrigger } from '../run/entry.ts';
 import type { ExitName } from '../run/exit-codes.ts';
 import { exitNameOfFault, type Fault, hintOf, reasonOf } from '../run/fault.ts';
 import { nearWords } from '../run/near-words.ts';
@@ -102,10 +95,11 @@ export function mayMatchProblem(
   const onlyName = names.size === 1 ? [...names][0] : undefined;
   const hasOwnName = onlyName === 'unauthorized' || onlyName === 'rate_limited';
   const [first] = missed;
+  const unpolled = `${pluralize(missed.length, 'run')} couldn't be polled`;
   const firstFault = causes[0] instanceof Problem ? undefined : causes[0];
   return new Problem({
     name: hasOwnName ? onlyName : 'unavailable',
-    message: `${pluralize(missed.length, 'run')} couldn't be polled and may be ${wantedOf(missed, statuses)}: ${reasonsFor(missed)}`,
+    message: `${unpolled} and may be ${wantedOf(missed, statuses)}: ${reasonsFor(missed)}`,
     hint: first && hintForMissed(first),
     fault: onlyName && firstFault,
   });
@@ -114,13 +108,11 @@ export function mayMatchProblem(
 const exitNameOfMissed = (cause: Fault | Problem): ExitName =>
   cause instanceof Problem ? 'unavailable' : exitNameOfFault(cause);
 
-const hintForMissed = ({ cause, entry }: UnpolledRun): string | undefined =>
-  cause instanceof Problem ? cause.facts.hint : hintFor(cause, entry);
-
-function hintFor(fault: Fault, { executionId }: RunEntry): string {
+function hintForMissed({ cause, entry }: UnpolledRun): string | undefined {
+  if (cause instanceof Problem) return cause.facts.hint;
   // `status` records a run that the service doesn't know as not found, which a list doesn't do.
-  if (fault.kind === 'not_found') return `\`runctl status ${executionId}\``;
-  return hintOf(fault, 'find the cause with `runctl doctor`');
+  if (cause.kind === 'not_found') return `\`runctl status ${entry.executionId}\``;
+  return hintOf(cause, 'find the cause with `runctl doctor`');
 }
 
 export const reasonOfMissed = (cause: Fault | Problem): string =>

@@ -37,8 +37,8 @@ export interface ConnectOptions extends SettingFlags, WatchOptions {
 const maxConnections = 64;
 
 /**
- * Reads the settings and opens the journal; sends nothing. Throws a usage problem for a missing or
- * invalid setting.
+ * Reads the settings, opens the journal and prepares the service. Nothing is sent before the first
+ * request. Throws a usage problem for a missing or invalid setting.
  */
 export async function connect(
   options: ConnectOptions,
@@ -48,7 +48,7 @@ export async function connect(
   return connectWith(await resolveSettings(options, context), options, context, journalNeed);
 }
 
-/** What every request needs. Throws a usage problem for a missing or invalid setting. */
+/** Makes what every request needs. Throws a usage problem for a missing or invalid setting. */
 export async function openHttp(
   settings: Settings,
   { rate = defaults.rate, debug }: ConnectOptions,

@@ -21,14 +21,14 @@ export function checkNames(
   });
   if (flaws.length === 0) return;
   const sentences = flaws.map(({ text, flaw }) => `${quote(text)} ${flaw}`);
-  throw usageProblem(`${sentences.join('; ')}; nothing was sent`, hintOf(flaws));
+  throw usageProblem(`${sentences.join('; ')}; nothing was sent`, hintForFlaws(flaws));
 }
 
 /**
  * Says first how to correct the names. The last line says how to pass a name that really is like
  * this.
  */
-function hintOf(flaws: readonly NameFlaw[]): string {
+function hintForFlaws(flaws: readonly NameFlaw[]): string {
   const lines = flaws.flatMap(({ hint }) => hint ?? []);
   const isPerhapsName = flaws.some(({ isNoName }) => !isNoName);
   if (isPerhapsName) lines.push('if that is really the name, write <projectId>/<name>');

@@ -79,7 +79,8 @@ function termsOf(
   columns: number,
   theme: Theme,
 ): string {
-  return `${theme.strong(`${title}:`)}\n${renderFields(rows, theme, { columns, indent: 2 }).trimEnd()}`;
+  const terms = renderFields(rows, theme, { columns, indent: 2 }).trimEnd();
+  return `${theme.strong(`${title}:`)}\n${terms}`;
 }
 
 function examplesOf(examples: readonly Example[], columns: number, theme: Theme): string {

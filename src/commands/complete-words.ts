@@ -29,13 +29,13 @@ interface ValuePlace {
 }
 
 /** Returns the values to offer, or `files` if the shell is to complete file names. */
-type ValuesOf = (place: ValuePlace) => Iterable<Candidate> | 'files';
+type CandidateValues = (place: ValuePlace) => Iterable<Candidate> | 'files';
 
 /** The candidates for the last of these words, which is typed up to the cursor. */
 export function candidatesFor(
   words: readonly string[],
   program: CommandUnknownOpts,
-  valuesOf: ValuesOf,
+  valuesOf: CandidateValues,
 ): Candidate[] | 'files' {
   const typed = words.at(-1) ?? '';
   const { command, option, argument, isPastOptions } = readPlace(words.slice(0, -1), program);
@@ -98,7 +98,7 @@ function placeOfOption(option: Option | undefined): ValuePlace | undefined {
 function optionCandidates(
   typed: string,
   options: readonly Option[],
-  valuesOf: ValuesOf,
+  valuesOf: CandidateValues,
 ): Candidate[] | 'files' {
   const [, flag, value = ''] = /^(--[^=]+)=(.*)$/s.exec(typed) ?? [];
   if (flag === undefined) return startingWith(typed, flagsOf(options, typed));
@@ -137,7 +137,7 @@ const maxRuns = 50;
  * The values that this machine knows, by the name of the argument or option. Values of any other
  * name are offered only if they are its `choices`.
  */
-export function liveValues(env: Env): ValuesOf {
+export function liveValues(env: Env): CandidateValues {
   const journal = openJournal({
     folder: resolveStateFolder(env),
     nowMs: Date.now,

@@ -12,7 +12,7 @@ export function answerCompletion(
   env: Env,
 ): string {
   try {
-    const line = lineOf(shell as Shell, typed);
+    const line = typedLineOf(shell as Shell, typed);
     const candidates = candidatesFor(line.words, program, liveValues(env));
     return candidates === 'files' ? ':files\n' : printCandidates(candidates, shell as Shell, line);
   } catch {
@@ -20,7 +20,7 @@ export function answerCompletion(
   }
 }
 
-function lineOf(shell: Shell, typed: string[]): TypedLine {
+function typedLineOf(shell: Shell, typed: string[]): TypedLine {
   if (shell === 'zsh' || shell === 'fish') return { words: typed, quote: '' };
   const { words, quote } = splitLine(typed[0] ?? '');
   return { words: words.slice(1), quote };

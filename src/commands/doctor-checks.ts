@@ -212,8 +212,8 @@ function checkJournal({ context }: CheckContext): CheckResult {
 }
 
 /**
- * The check `open`: for unresolved triggers, except those that a process is still sending, and for unfinished
- * runs.
+ * The check `open`: for unresolved triggers, except those that a process is still sending, and for
+ * unfinished runs.
  */
 async function checkUnfinished({ context, settings }: CheckContext): Promise<CheckResult> {
   const baseUrl = requiredValue('baseUrl', await settings());

@@ -26,7 +26,7 @@ export interface PolledList {
 }
 
 /** Where a list comes from: the journal, and the service if runs can be polled. */
-export interface ListSource {
+interface ListSource {
   journal: Journal;
   /** False with `--offline`, and if a setting is missing. Then nobody expects current statuses. */
   canPoll: boolean;

@@ -30,7 +30,7 @@ import type { UnpolledRun } from './list-polls.ts';
 import type { Selection } from './list-runs.ts';
 
 /** What was asked for, and what was read and polled. */
-export interface ReadList extends ListNoteInput {
+interface ReadList extends ListNoteInput {
   selection: Selection;
   options: ListNoteInput['options'] & { offline?: boolean };
   missed: readonly UnpolledRun[];
@@ -56,7 +56,7 @@ export async function listResult(list: ReadList): Promise<CommandResult> {
   const { runTable } = await import('../output/tables.ts');
   const unpolled = !mayMatch && shownMissed.length > 0 ? [unpolledNote(shownMissed)] : [];
   return {
-    outcomes: [...rows.map((row) => outcomeOf(row, nowMs)), ...problems],
+    outcomes: [...rows.map((row) => outcomeOfRow(row, nowMs)), ...problems],
     hintContext: { ...plainHintContext, argumentOf: ({ executionId }) => executionId },
     notices: [...notices, ...unpolled, ...omissionNote(list)],
     forPeople: {
@@ -102,7 +102,7 @@ function warnOfMissed(missed: readonly UnpolledRun[], { warnings }: CommandConte
  * The outcome for a run or an unresolved trigger of the journal. It never changes the exit code of
  * the list.
  */
-function outcomeOf({ entry, isOld }: ListRow, nowMs: number): Outcome {
+function outcomeOfRow({ entry, isOld }: ListRow, nowMs: number): Outcome {
   const { target, at, baseUrl, idempotencyKey = null } = entry;
   const shared = { isReportOnly: true, fields: { list: { idempotencyKey, at, baseUrl } } } as const;
   if (entry.kind === 'unresolved') {

@@ -105,7 +105,7 @@ function overviewLines(
 ): string {
   const shown = entries.slice(0, maxLines);
   const texts = shown.map((entry) => entryText(entry, nowMs));
-  const commands = shown.map(commandFor);
+  const commands = shown.map(nextCommandFor);
   const arrow = `  ${theme.symbols.arrow} `;
   const commandColumns = widest(commands);
   // The symbol and the blank behind it take two columns.
@@ -135,7 +135,7 @@ function entryText(entry: Entry, nowMs: number): string {
 }
 
 /** What to type next. */
-function commandFor(entry: Entry): string {
+function nextCommandFor(entry: Entry): string {
   if (entry.kind === 'unresolved') return 'runctl recover';
   const command = entry.kind === 'run' && entry.isFinal ? 'result' : 'watch';
   return `runctl ${command} ${entry.executionId.slice(0, shortId)}`;

@@ -83,7 +83,7 @@ function runArgumentHint(text: string, { journal, baseUrl }: Connection): string
 function findById(executionId: string, connection: Connection, typed?: NamedAutomation): RunHandle {
   const { journal, baseUrl, settings, context } = connection;
   const recorded = journal.find(executionId, { baseUrl });
-  checkBaseUrl(executionId, connection);
+  refuseRunOfOtherBaseUrl(executionId, connection);
   const target: Target | undefined = typed
     ? {
         projectId: typed.projectId ?? requiredValue('project', settings),
@@ -110,7 +110,7 @@ function findById(executionId: string, connection: Connection, typed?: NamedAuto
 }
 
 /** Throws a usage problem if the journal has the run under another base URL. */
-function checkBaseUrl(executionId: string, { journal, baseUrl }: Connection): void {
+function refuseRunOfOtherBaseUrl(executionId: string, { journal, baseUrl }: Connection): void {
   const other = journal.findElsewhere(executionId, baseUrl);
   if (other === undefined) return;
   throw usageProblem(

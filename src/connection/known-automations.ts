@@ -11,7 +11,7 @@ const maxRunsRead = 1000;
  * How many of the newest journal files are read for suggestions. Reading more would take longer
  * than a suggestion is worth.
  */
-const newestFiles = 4;
+const maxFilesRead = 4;
 
 /**
  * The automations that can be suggested, because the journal has a run of them and their names can
@@ -26,7 +26,7 @@ export function automationsIn({
 }): Set<string> {
   const names = new Set<string>();
   let read = 0;
-  for (const { target } of journal.allEntries({ baseUrl, hasRun: true, files: newestFiles })) {
+  for (const { target } of journal.allEntries({ baseUrl, hasRun: true, files: maxFilesRead })) {
     if (isPlainName(target.automationName)) names.add(target.automationName);
     if (++read >= maxRunsRead) break;
   }

@@ -75,11 +75,14 @@ const tooSlow = (maxMs: number): Fault => ({
  * The rate limiter gave no permit in time. The hint names a time that is enough for this number of
  * runs at the default rate.
  */
-const tooMany = (maxMs: number, runs: number): Fault => ({
-  kind: 'no_permit',
-  message: `${formatDuration(maxMs)} isn't enough to poll all runs`,
-  hint: `give it more time with \`--give-up-after ${Math.max(5, Math.ceil(runs / defaults.rate / 60) + 1)}m\``,
-});
+function tooMany(maxMs: number, runs: number): Fault {
+  const minutes = Math.max(5, Math.ceil(runs / defaults.rate / 60) + 1);
+  return {
+    kind: 'no_permit',
+    message: `${formatDuration(maxMs)} isn't enough to poll all runs`,
+    hint: `give it more time with \`--give-up-after ${minutes}m\``,
+  };
+}
 
 /** An entry with the current status, or as the journal has it if the run wasn't polled. */
 export const currentOf = (entry: Entry, { current }: Refreshed): Entry =>

@@ -21,20 +21,20 @@ export type Route =
 const automation = '/v0/automation/(?<projectId>[^/]+)/(?<automationName>[^/]+)';
 const execution = `${automation}/executions/(?<executionId>[^/]+)`;
 
-const endpoints: Record<Endpoint, { method: string; path: RegExp }> = {
+const emulatedEndpoints: Record<Endpoint, { method: string; path: RegExp }> = {
   trigger: { method: 'POST', path: new RegExp(`^${automation}/trigger$`) },
   status: { method: 'GET', path: new RegExp(`^${execution}$`) },
   result: { method: 'GET', path: new RegExp(`^${execution}/result$`) },
 };
 
-const endpointNames = Object.keys(endpoints) as Endpoint[];
+const endpointNames = Object.keys(emulatedEndpoints) as Endpoint[];
 
 /** The endpoint that a request is for, or why it is for none. */
 export function routeOf({ method, url }: { method: string; url: string }): Route {
   const path = url.replace(/\?.*/s, '');
-  const kind = endpointNames.find((name) => endpoints[name].path.test(path));
+  const kind = endpointNames.find((name) => emulatedEndpoints[name].path.test(path));
   if (kind === undefined) return notRouted(404, 'unknownPath', 'There is no such endpoint');
-  const endpoint = endpoints[kind];
+  const endpoint = emulatedEndpoints[kind];
   if (method !== endpoint.method) {
     const message = `This endpoint takes ${endpoint.method}, not ${method}`;
     return notRouted(405, 'methodNotAllowed', message, { allow: endpoint.method });

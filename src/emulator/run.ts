@@ -26,13 +26,13 @@ export interface EmulatedRun {
   plan: RunPlan;
 }
 
-export const isFinished = ({ endsAtMs }: EmulatedRun, nowMs: number): boolean => nowMs >= endsAtMs;
+export const hasEnded = ({ endsAtMs }: EmulatedRun, nowMs: number): boolean => nowMs >= endsAtMs;
 
-const finalStatusOf = ({ plan }: EmulatedRun): string => plan.finalStatus ?? 'COMPLETED';
+const plannedStatusOf = ({ plan }: EmulatedRun): string => plan.finalStatus ?? 'COMPLETED';
 
 /** The status of a run at this time of the emulator's clock. */
 export const statusAt = (run: EmulatedRun, nowMs: number): string =>
-  isFinished(run, nowMs) ? finalStatusOf(run) : 'RUNNING';
+  hasEnded(run, nowMs) ? plannedStatusOf(run) : 'RUNNING';
 
 /** The credits that the run costs. */
 export const emulatedCreditsOf = ({ plan }: EmulatedRun): number => plan.creditsCharged ?? 12;
@@ -51,18 +51,18 @@ export function executionAt(run: EmulatedRun, nowMs: number): JsonObject {
     title: null,
     message: null,
     startedAt: shownTime(run, startedAtMs),
-    completedAt: isFinished(run, nowMs) ? shownTime(run, endsAtMs) : null,
+    completedAt: hasEnded(run, nowMs) ? shownTime(run, endsAtMs) : null,
     createdAt: shownTime(run, startedAtMs),
-    creditsCharged: isFinished(run, nowMs) ? emulatedCreditsOf(run) : undefined,
+    creditsCharged: hasEnded(run, nowMs) ? emulatedCreditsOf(run) : undefined,
   };
 }
 
 /** `AutomationResult` in docs/service.openapi.json. */
 export function resultAt(run: EmulatedRun, nowMs: number): JsonObject {
   const { executionId, target, plan, endsAtMs } = run;
-  const finalStatus = finalStatusOf(run);
+  const finalStatus = plannedStatusOf(run);
   const { count = 3, failed = finalStatus === 'FAILED' ? 1 : 0, skipped = 0 } = plan.steps ?? {};
-  if (!isFinished(run, nowMs)) {
+  if (!hasEnded(run, nowMs)) {
     const summary = { stepCount: count, succeededSteps: 0, failedSteps: 0, skippedSteps: 0 };
     return {
       executionId,

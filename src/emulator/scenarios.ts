@@ -6,8 +6,8 @@ const minuteMs = 60 * secondMs;
 const hourMs = 60 * minuteMs;
 
 const badGateway = htmlReply(502, 'Bad Gateway');
-const tooMany = refusalReply({ ...refusals.rateLimited, headers: { 'retry-after': '1' } });
-const ends = { durationMs: 3 * secondMs };
+const tooManyRequests = refusalReply({ ...refusals.rateLimited, headers: { 'retry-after': '1' } });
+const endsSoon = { durationMs: 3 * secondMs };
 
 export const scenarios = {
   happy: {
@@ -40,7 +40,7 @@ export const scenarios = {
         creditsCharged: 340,
         losesFirst: ['trigger', 'result'],
         outages: [
-          { afterMs: hourMs, untilMs: 85 * minuteMs, reply: tooMany },
+          { afterMs: hourMs, untilMs: 85 * minuteMs, reply: tooManyRequests },
           { afterMs: 2 * hourMs, untilMs: 145 * minuteMs, reply: badGateway },
           { afterMs: 145 * minuteMs, untilMs: 150 * minuteMs },
           {
@@ -61,10 +61,10 @@ export const scenarios = {
     description:
       'an automation for each exit code of trigger --watch, within 10 seconds: completes=0, fails=1, times-out=3, is-cancelled=4, already-running=5, deleted=6, forbidden=7, no-credits=8, rate-limited=9, disabled=11, response-lost=12, is-skipped=15',
     automations: {
-      completes: ends,
-      fails: { ...ends, finalStatus: 'FAILED' },
-      'times-out': { ...ends, finalStatus: 'TIMED_OUT' },
-      'is-cancelled': { ...ends, finalStatus: 'CANCELLED', steps: { skipped: 2 } },
+      completes: endsSoon,
+      fails: { ...endsSoon, finalStatus: 'FAILED' },
+      'times-out': { ...endsSoon, finalStatus: 'TIMED_OUT' },
+      'is-cancelled': { ...endsSoon, finalStatus: 'CANCELLED', steps: { skipped: 2 } },
       'already-running': { activeElsewhereMs: hourMs },
       deleted: { refusal: refusals.unknownAutomation },
       forbidden: { refusal: refusals.forbidden },
@@ -72,7 +72,7 @@ export const scenarios = {
       'rate-limited': { refusal: { ...refusals.rateLimited, headers: { 'retry-after': '3600' } } },
       disabled: { refusal: refusals.disabled },
       'response-lost': { losesFirst: ['trigger'], checksActiveFirst: true },
-      'is-skipped': { ...ends, finalStatus: 'SKIPPED', steps: { skipped: 3 } },
+      'is-skipped': { ...endsSoon, finalStatus: 'SKIPPED', steps: { skipped: 3 } },
     },
   },
   'keys-ignored': {
@@ -87,7 +87,7 @@ export const scenarios = {
   active: {
     description:
       'the automation is already running, started elsewhere, for another 15 seconds (try --if-active wait)',
-    automations: { '*': { ...ends, activeElsewhereMs: 15 * secondMs } },
+    automations: { '*': { ...endsSoon, activeElsewhereMs: 15 * secondMs } },
   },
 } satisfies Record<string, { description: string; automations: Automations }>;
 

@@ -40,7 +40,7 @@ export async function startEmulator({
     const now = { realMs: nowMs(), emulatedMs: emulatedMs() };
     const planned = isForLoopback(incoming) ? service.respond(request, now) : misdirected;
     const route = routeOf(request);
-    onRequest?.(lineOf(request, route, planned));
+    onRequest?.(requestLineOf(request, route, planned));
     const recordSent = summary.recordRequest(route, planned.reply);
     response.once('close', () => response.writableFinished && recordSent());
     response.setHeader('date', new Date(now.realMs).toUTCString());
@@ -119,7 +119,7 @@ export function sendWhole(response: ServerResponse, { status, headers, body }: R
 }
 
 /** The line for a request, such as `trigger nightly: 201 RUNNING a5663ff0`. */
-function lineOf(
+function requestLineOf(
   { method, url }: ServiceRequest,
   route: Route,
   { reply, failure }: EmulatedResponse,

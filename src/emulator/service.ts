@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { fullNameOf, type Target } from '../run/run.ts';
 import { jsonReply, type Refusal, type Reply, refusalReply, refusals } from './reply.ts';
 import { bodyRefusal, type Route, routeOf, type ServiceRequest } from './request.ts';
-import { type EmulatedRun, executionAt, isFinished, type RunPlan, resultAt } from './run.ts';
+import { type EmulatedRun, executionAt, hasEnded, type RunPlan, resultAt } from './run.ts';
 
 /**
  * What happens to the runs of an automation, and to the requests about them. Times are by the
@@ -154,7 +154,7 @@ function createAnswers(planOf: PlanOf, apiKeys: readonly string[]) {
 
   function isActive(target: Target, { emulatedMs }: Now): boolean {
     const last = latest.get(fullNameOf(target));
-    return last !== undefined && !isFinished(last, emulatedMs);
+    return last !== undefined && !hasEnded(last, emulatedMs);
   }
 
   function start(

@@ -26,9 +26,10 @@ export function renderFields(
   return shown
     .map(([label, words]) => {
       const fits = columns === undefined || valueColumn + widestWord(words) <= columns;
-      if (fits)
-        return `${margin}${theme.dim(label.padEnd(width))}  ${wrap(words, { columns, indent: valueColumn })}\n`;
-      return `${margin}${theme.dim(label)}\n${margin}  ${wrap(words, { columns, indent: indent + 2 })}\n`;
+      const value = wrap(words, { columns, indent: fits ? valueColumn : indent + 2 });
+      return fits
+        ? `${margin}${theme.dim(label.padEnd(width))}  ${value}\n`
+        : `${margin}${theme.dim(label)}\n${margin}  ${value}\n`;
     })
     .join('');
 }

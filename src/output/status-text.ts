@@ -60,7 +60,8 @@ export function textWithoutStatus({ triggerInfo }: Outcome): string {
 /** Such as `last confirmed RUNNING 5m ago`. */
 export function lastConfirmedText(lastConfirmed: LastConfirmed | undefined): string {
   if (!lastConfirmed) return 'not confirmed yet';
-  return `last confirmed ${sanitizeLine(lastConfirmed.snapshot.status)} ${formatAgo(lastConfirmed.ageMs)}`;
+  const { snapshot, ageMs } = lastConfirmed;
+  return `last confirmed ${sanitizeLine(snapshot.status)} ${formatAgo(ageMs)}`;
 }
 
 /**

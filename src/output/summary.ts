@@ -41,7 +41,8 @@ export function renderSummary(
 
 /** Such as `✔ COMPLETED nightly in 4m 12s`. */
 function headingOf({ run, snapshot, result }: RunFacts, theme: Theme): string {
-  const heading = `${markedStatus(snapshot, theme)} ${theme.strong(sanitizeLine(run.target.automationName))}`;
+  const name = theme.strong(sanitizeLine(run.target.automationName));
+  const heading = `${markedStatus(snapshot, theme)} ${name}`;
   const took = durationOf({
     ...snapshot,
     completedAt: snapshot.completedAt ?? result?.completedAt,

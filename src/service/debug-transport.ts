@@ -28,13 +28,13 @@ export function createDebugTransport(
         `#${number} ${request.method} ${origin}${request.path}${shownHeaderText(request.headers)}`,
       );
       const exchange = await inner.exchange(request, signal);
-      write(`#${number} ${outcomeOf(exchange)} after ${Math.round(nowMs() - startMs)} ms`);
+      write(`#${number} ${exchangeText(exchange)} after ${Math.round(nowMs() - startMs)} ms`);
       return exchange;
     },
   };
 }
 
-function outcomeOf(exchange: Exchange): string {
+function exchangeText(exchange: Exchange): string {
   if (exchange.kind === 'response') {
     const { status, headers, body, isTruncated } = exchange.response;
     const cut = isTruncated ? ' (cut)' : '';

@@ -15,10 +15,10 @@ import {
   type ResolvedApiKey,
   type Setting,
   type SettingName,
+  type SettingValueOf,
   type StoredSettingName,
   settingTable,
   storedSettingNames,
-  type ValueOf,
 } from './table.ts';
 
 /** What was given with the flags of settings, by the name of the setting. */
@@ -30,7 +30,7 @@ export type SettingFlags = { apiKeyFile?: string } & {
  * The current value of every setting, or what is wrong with it. A setting that is wrong only stops
  * commands that need it.
  */
-export type Settings = { readonly [Name in SettingName]: Resolved<ValueOf<Name>> } & {
+export type Settings = { readonly [Name in SettingName]: Resolved<SettingValueOf<Name>> } & {
   readonly apiKey: ResolvedApiKey;
 };
 
@@ -172,7 +172,7 @@ function resolveOne<Name extends StoredSettingName>(
   flags: { [Flag in StoredSettingName]?: string },
   env: Env,
   { stored, storedSource }: CurrentProfile,
-): Resolved<ValueOf<Name>> {
+): Resolved<SettingValueOf<Name>> {
   const typed = flags[name];
   if (typed !== undefined) return parseSetting(name, typed, flagSource(name));
   const [variable] = settingTable[name].env;
@@ -191,7 +191,7 @@ function isForOtherBaseUrl(
   return parseSetting('baseUrl', stored.baseUrl, storedSource).value !== baseUrl.value;
 }
 
-function defaultOf<Name extends StoredSettingName>(name: Name): Resolved<ValueOf<Name>> {
+function defaultOf<Name extends StoredSettingName>(name: Name): Resolved<SettingValueOf<Name>> {
   const { default: text }: Setting = settingTable[name];
   return text === undefined ? {} : parseSetting(name, text, 'default');
 }
@@ -214,8 +214,8 @@ export function maskSecrets(settings: Settings): Settings {
 export function requiredValue<Name extends StoredSettingName>(
   settingName: Name,
   settings: Pick<Settings, Name | 'profile' | 'configFolder'>,
-): ValueOf<Name> {
-  const value = optionalValue(settings[settingName] as Resolved<ValueOf<Name>>);
+): SettingValueOf<Name> {
+  const value = optionalValue(settings[settingName] as Resolved<SettingValueOf<Name>>);
   if (value !== undefined) return value;
   const { name, flag, env }: Setting = settingTable[settingName];
   const where = profileFlag(settings.profile.value ?? defaultProfile);

@@ -130,8 +130,8 @@ export type StoredSettingName = {
   [Name in SettingName]: (typeof settingTable)[Name] extends StoredSetting<infer _> ? Name : never;
 }[SettingName];
 /** The settings that `runctl config` shows and changes. */
-export type ConfigSettingName = StoredSettingName | 'profile';
-export type ValueOf<Name> = Name extends StoredSettingName
+type ConfigSettingName = StoredSettingName | 'profile';
+export type SettingValueOf<Name> = Name extends StoredSettingName
   ? (typeof settingTable)[Name] extends StoredSetting<infer Value>
     ? Value
     : never
@@ -205,7 +205,7 @@ export function parseSetting<Name extends StoredSettingName>(
   settingName: Name,
   text: string,
   source: string,
-): Given<ValueOf<Name>> {
+): Given<SettingValueOf<Name>> {
   const parsed = parseText(settingName, text);
   if ('value' in parsed)
     return { value: parsed.value, text: parsed.text ?? String(parsed.value), source };
@@ -220,8 +220,8 @@ export function parseSetting<Name extends StoredSettingName>(
 export function parseText<Name extends StoredSettingName>(
   name: Name,
   text: string,
-): Parsed<ValueOf<Name>> {
-  const { parse } = settingTable[name] as unknown as StoredSetting<ValueOf<Name>>;
+): Parsed<SettingValueOf<Name>> {
+  const { parse } = settingTable[name] as unknown as StoredSetting<SettingValueOf<Name>>;
   // A file ends with a line break, and a shell command may begin with an assignment or with quotes.
   const value = name === 'apiKey' ? text.replace(/(\r?\n)+$/, '') : text;
   const flaw = name === 'apiKeyCommand' ? undefined : flawOfWrapped(value);

@@ -1,6 +1,6 @@
 import { htmlReply, jsonReply, type Refusal, type Reply, refusalReply, refusals } from '../../src/emulator/reply.ts';
 import { type Route, routeOf, type ServiceRequest } from '../../src/emulator/request.ts';
-import { emulatedCreditsOf, isFinished, resultAt } from '../../src/emulator/run.ts';
+import { emulatedCreditsOf, hasEnded, resultAt } from '../../src/emulator/run.ts';
 import { type AutomationPlan, createService, type EmulatedResponse, type Now } from '../../src/emulator/service.ts';
 import { fullNameOf, type Target } from '../../src/run/run.ts';
 import { type Fault, type Plan, type Scenario, toMs } from './scenario.ts';
@@ -25,7 +25,7 @@ export function createFaultyService(scenario: Scenario, apiKey: string, random: 
 
   function activeRun(target: Target, { emulatedMs }: Now) {
     const last = runsOf(target).at(-1);
-    return last && !isFinished(last, emulatedMs) ? last : undefined;
+    return last && !hasEnded(last, emulatedMs) ? last : undefined;
   }
 
   /** The answer as it leaves the service. */
@@ -75,12 +75,12 @@ export function createFaultyService(scenario: Scenario, apiKey: string, random: 
     if (route.kind !== 'result') return undefined;
     const run = service.runs().find(({ executionId }) => executionId === route.executionId);
     const lateMs = toMs(planOf(route.target.automationName)?.resultLate ?? '0s');
-    const isLate = run && isFinished(run, emulatedMs) && !isFinished(run, emulatedMs - lateMs);
+    const isLate = run && hasEnded(run, emulatedMs) && !hasEnded(run, emulatedMs - lateMs);
     return isLate ? jsonReply(200, resultAt(run, run.startedAtMs - 1)) : undefined;
   }
 
   function balance({ emulatedMs }: Now): number {
-    const finished = service.runs().filter((run) => isFinished(run, emulatedMs));
+    const finished = service.runs().filter((run) => hasEnded(run, emulatedMs));
     return finished.reduce((left, run) => left - emulatedCreditsOf(run), credits ?? Number.POSITIVE_INFINITY);
   }
 

@@ -55,7 +55,8 @@ function exitCodeBlock(row: ExitCode, theme: Theme, { columns }: WrapOptions) {
   const { code, outcome, meaning, advice } = row;
   const head = `${code} ${outcome}`;
   const first = renderMarkup(meaning, theme, { columns, taken: head.length + 2 });
-  return `${theme.strong(head)}: ${first}\n${renderMarkup(`${advice} ${repeatAdvice(row)}`.trim(), theme, { columns })}\n`;
+  const second = renderMarkup(`${advice} ${repeatAdvice(row)}`.trim(), theme, { columns });
+  return `${theme.strong(head)}: ${first}\n${second}\n`;
 }
 
 function exitCodeTable(theme: Theme, lines: WrapOptions): string {

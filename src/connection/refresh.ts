@@ -31,31 +31,27 @@ export async function refreshRuns(
   const poll = async (entry: RunEntry) => {
     const run = runOf(entry);
     let isSent = false;
-    const status: Service['status'] = (...asked) => {
+    const status: Service['status'] = (...request) => {
       isSent = true;
-      return service.status(...asked);
+      return service.status(...request);
     };
-    const answer = await fetchStatusOnce(run, {
-      ...connection,
-      signal,
-      service: { ...service, status },
-    });
+    const ports = { ...connection, signal, service: { ...service, status } };
+    const answer = await fetchStatusOnce(run, ports);
     if (answer.kind === 'ok') {
       journal.recordStatus(baseUrl, run, answer.value);
-      current.set(
-        run.executionId,
-        withReport(entry, answer.value, new Date(clock.nowMs()).toISOString()),
-      );
-    } else if (!signal.aborted) {
-      faults.set(run.executionId, answer.fault);
-      if (!isOverload(answer.fault)) return;
-      pausedBy = answer.fault;
-      limiter.pausePolls(answer.fault.retryAfterMs ?? 0);
-    } else
-      faults.set(
-        run.executionId,
-        isSent ? tooSlow(maxMs) : (pausedBy ?? tooMany(maxMs, runs.length)),
-      );
+      const polledAt = new Date(clock.nowMs()).toISOString();
+      current.set(run.executionId, withReport(entry, answer.value, polledAt));
+      return;
+    }
+    if (signal.aborted) {
+      const fault = isSent ? tooSlow(maxMs) : (pausedBy ?? tooMany(maxMs, runs.length));
+      faults.set(run.executionId, fault);
+      return;
+    }
+    faults.set(run.executionId, answer.fault);
+    if (!isOverload(answer.fault)) return;
+    pausedBy = answer.fault;
+    limiter.pausePolls(answer.fault.retryAfterMs ?? 0);
   };
   const polls = runs.map(poll);
   const timer = clock.sleep(maxMs, end.signal);

@@ -24,7 +24,7 @@ export interface WatchSession {
   readonly timeoutMs: number;
   /** There was a valid response, so the settings are right, and a refusal may pass. */
   readonly isAnswered: boolean;
-  /** By the clock that can't be set. */
+  /** When the machine last woke, by the clock that can't be set. */
   readonly wokeAtMs: number;
   leftMs(): number;
   leftForLastPollMs(): number;

@@ -14,8 +14,8 @@ interface Values {
 }
 
 // The ways to read a status or a result:
-// - `fetchRun` retries, for a command that needs the answer. `fetchStatus` also records it.
-// - `fetchOnce` makes a single attempt, to poll many runs at once.
+// - `fetchResource` retries, for a command that needs the answer. `fetchStatus` also records it.
+// - `fetchStatusOnce` makes a single attempt, to poll many runs at once.
 // - `fetchOptional` doesn't wait long, for output that is complete without the answer.
 //   `fetchOptionalStatus` also records it.
 // - `Poller` outlives outages, for a watch.
@@ -71,7 +71,7 @@ function asInterruptedFault<T>(answer: Retried<T>): Answer<T> {
   return answer.isInterrupted ? { kind: 'fault', fault: abortedFault } : answer;
 }
 
-/** Fetches the status of a run as `fetchRun` does, and records it. */
+/** Fetches the status of a run as `fetchResource` does, and records it. */
 export async function fetchStatus(handle: RunHandle, ports: Ports): Promise<Answer<RunSnapshot>> {
   const answer = await fetchResource('status', handle, ports);
   if (answer.kind === 'ok') ports.journal.recordStatus(ports.baseUrl, handle.run, answer.value);

@@ -103,8 +103,8 @@ export class Poller {
    * the wait for the next one. Another limit is checked here, and nowhere else.
    */
   #limitReached(): WatchEnd | undefined {
-    const isTimeUp = this.#isStopped || this.#ports.session.leftForLastPollMs() <= 0;
-    return isTimeUp ? this.#timedOut() : undefined;
+    const isOver = this.#isStopped || this.#ports.session.leftForLastPollMs() <= 0;
+    return isOver ? this.#timedOut() : undefined;
   }
 
   /** From now on no poll is made, even if the machine sleeps, which would add time. */

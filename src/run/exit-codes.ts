@@ -274,6 +274,6 @@ export function exitCodeWithOutput(
 ): number {
   const replaced = (['ok', 'timeout', 'pipe_closed'] as const).map(exitCodeOf);
   if (lost && replaced.includes(exitCode)) return exitCodeOf('output_error');
-  // With `ok` all runs had finished, so a closed pipe changes nothing.
+  // With `ok` the command was done, so a closed pipe changes nothing.
   return isClosed && exitCode === exitCodeOf('timeout') ? exitCodeOf('pipe_closed') : exitCode;
 }

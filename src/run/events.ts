@@ -51,9 +51,9 @@ export type RunEvent = {
    * The event is about the active run that must finish before ours can start (`--if-active wait`).
    */
   isActiveRun?: true;
-} & /** The trigger has a run, has none, or is in doubt, as `how` says. */
-(
+} & (
   | ({
+      /** The trigger has a run, has none, or is in doubt, as `how` says. */
       event: 'trigger_ended';
       how: HowTriggered;
       snapshot?: RunSnapshot;

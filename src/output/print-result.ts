@@ -104,11 +104,15 @@ const maxFailedRuns = 10;
  * from Node or the shell. On a terminal nothing is printed, because the run itself is shown there.
  */
 function printFailedRuns(outcomes: readonly Outcome[], { stderr, warnings }: CommandContext): void {
-  const isReported = warnings.some((warning) => warning.name === 'replayed_failure');
-  if (stderr.isTTY || isReported) return;
+  if (stderr.isTTY) return;
+  // The warning about an earlier run that failed says so already.
+  const reported = warnings.filter(({ name }) => name === 'replayed_failure');
+  const isReported = ({ run }: Outcome) =>
+    reported.some((warning) => warning.run?.executionId === run?.executionId);
   const exitNames = outcomes.map(commandExitNameOf);
-  const failed = outcomes.filter((_, index) =>
-    /^(run_|still_running)/.test(exitNames[index] ?? ''),
+  const failed = outcomes.filter(
+    (outcome, index) =>
+      /^(run_|still_running)/.test(exitNames[index] ?? '') && !isReported(outcome),
   );
   if (failed.length === 0) return;
   if (outcomes.length > 1) {

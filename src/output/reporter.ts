@@ -15,8 +15,13 @@ export function createReporter(options: OutputOptions, context: CommandContext):
 function keepingWarnings(reporter: Reporter, { warnings }: CommandContext): Reporter {
   return {
     emit(event) {
+      // Two runs may have the same warning, and each has a document of its own.
       const isNew =
-        event.event === 'warning' && !warnings.some(({ message }) => message === event.message);
+        event.event === 'warning' &&
+        !warnings.some(
+          ({ message, run }) =>
+            message === event.message && run?.executionId === event.run?.executionId,
+        );
       if (isNew) warnings.push(event);
       reporter.emit(event);
     },

@@ -6,6 +6,7 @@ import { createFinalHooks, createLimit, runHook } from '../../src/output/on-fina
 import { systemClock } from '../../src/process.ts';
 import { type RunEvent, silentReporter } from '../../src/run/events.ts';
 import type { OutcomeOf } from '../../src/run/outcome.ts';
+import type { JsonObject } from '../../src/system/json.ts';
 import { runShellCommand } from '../../src/system/shell-command.ts';
 import { createFastClock } from '../helpers/fast-clock.ts';
 import { createMemory } from '../helpers/memory-context.ts';
@@ -22,8 +23,11 @@ const finished: OutcomeOf<'status'> = {
 };
 
 /** Runs a hook; returns why it failed, and what was written to stderr, piece by piece. */
-async function hooked(command: string, { outcome = finished, document = { a: 1 }, isInterrupted = false } = {}) {
-  const memory = createMemory({ PATH: process.env.PATH });
+async function hooked(
+  command: string,
+  { outcome = finished, document = { a: 1 } as JsonObject, isInterrupted = false, env = {} } = {},
+) {
+  const memory = createMemory({ PATH: process.env.PATH, ...env });
   const written: string[] = [];
   const context = { ...memory, clock };
   context.stderr.write = (text) => written.push(text);
@@ -35,6 +39,14 @@ async function hooked(command: string, { outcome = finished, document = { a: 1 }
 /** It isn't if it is gone, or dead and not collected yet. */
 const isRunning = (pid: number) =>
   /^[^Z]/.test(spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).stdout);
+
+test('a hook of a command that a hook runs gets its own variables', async () => {
+  const { written } = await hooked('echo $RUNCTL_STATUS', {
+    env: { RUNCTL_STATUS: 'FAILED' },
+    document: { status: 'COMPLETED' },
+  });
+  expect(written).toEqual(['COMPLETED\n']);
+});
 
 test('what a hook prints in pieces is written by whole lines', async () => {
   const { written } = await hooked('printf uploading; printf " ... done\\nno end"');

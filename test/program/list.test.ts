@@ -9,13 +9,14 @@ import { createVirtualClock } from '../helpers/virtual-clock.ts';
 import { accepted, baseUrl, key, projectId, status, triggered, uuid, weekly } from '../journal/records.ts';
 
 /** What `list` prints on a machine whose journal has these records; `aheadMs` is how far they are dated in the future. */
-async function listedAfter(records: readonly NewRecord[], line = '', { aheadMs = 0 } = {}) {
+async function listedAfter(records: readonly NewRecord[], line = '', { aheadMs = 0, project = '' } = {}) {
   const folder = temporaryFolder();
   const clock = createVirtualClock();
   const nowMs = () => clock.nowMs() + aheadMs;
   const journal = openJournal({ folder, nowMs, onFailure: (what) => expect.unreachable(what) });
   for (const record of records) journal.append(record);
-  const env = { RUNCTL_BASE_URL: baseUrl, RUNCTL_STATE_DIR: folder, RUNCTL_CONFIG_DIR: folder };
+  const folders = { RUNCTL_STATE_DIR: folder, RUNCTL_CONFIG_DIR: folder };
+  const env = { RUNCTL_BASE_URL: baseUrl, RUNCTL_PROJECT: project, ...folders };
   const ended = await runProgram(['list', ...line.split(' ').filter(Boolean)], { env, clock });
   return { ...ended, folder };
 }
@@ -47,6 +48,11 @@ test.each([
 ])('the runs that are listed are %s: %s', async (_, line, numbers) => {
   const { documents } = await listedAfter(runs, `${line} --offline --json`);
   expect(documents.map(({ executionId }) => executionId)).toEqual(numbers.map(uuid));
+});
+
+test('the runs of all projects are listed, whichever is set', async () => {
+  const { documents } = await listedAfter(runs, '--offline --json', { project: uuid(9) });
+  expect(documents.map(({ executionId }) => executionId)).toEqual([4, 2, 1].map(uuid));
 });
 
 test('an unknown name has no rows, and a similar name is suggested', async () => {

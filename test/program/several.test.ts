@@ -1,6 +1,7 @@
 // One command for several automations or runs: what is said of each, in which order, and once.
 import { describe, expect, test } from 'vitest';
-import type { Fault } from '../fault-kit/scenario.ts';
+import { systemClock } from '../../src/process.ts';
+import { type Fault, loseResponse } from '../fault-kit/scenario.ts';
 import { withMachine } from '../helpers/machine.ts';
 
 const runs = (duration: string, more = {}) => ({ automations: { '*': { duration, ...more } } });
@@ -43,6 +44,36 @@ test.each([
     for (const [n, { runctl }] of documents.entries()) expect(runctl.problem.message).toContain(`a${n} `);
   },
 );
+
+test('two runs with the same warning each have it in their document', async () => {
+  const { run, endRuns } = await withMachine({
+    ...runs('10m', { finalStatus: 'FAILED' }),
+    faults: [{ on: 'result', do: 'status', status: 503 }],
+  });
+  for (const name of ['a', 'b']) await run(`trigger ${name}`);
+  endRuns();
+  const { documents } = await run('watch a b --json --give-up-after 1s');
+  const warned = { runctl: { warnings: [{ name: 'result_unavailable' }] } };
+  expect(documents).toMatchObject([warned, warned]);
+});
+
+test('a warning about one earlier run that failed keeps the others that failed in the report', async () => {
+  const { run, endRuns } = await withMachine(runs('10m', { finalStatus: 'FAILED' }));
+  const key = '--idempotency-key k-{automation}';
+  await run(`trigger a ${key}`);
+  endRuns();
+  const { code, stderr } = await run(`trigger a b --watch -q --json ${key}`);
+  expect([code, stderr.match(/(started a|b FAILED)/g)]).toEqual([1, ['started a', 'b FAILED']]);
+});
+
+test('the document for --on-final is not safe to repeat if another trigger of the command is not', async () => {
+  const { run } = await withMachine({ ...runs('500ms'), faults: [loseResponse({ automation: 'b' })] });
+  const words = 'trigger a b --watch --interval 50ms --idempotency-key k-{automation} --on-final'.split(' ');
+  const env = { PATH: process.env.PATH ?? '', RUNCTL_IDEMPOTENCY_KEYS: 'ignored' };
+  // A hook is a process, which takes real time.
+  const { code, stderr } = await run([...words, 'cat'], { clock: systemClock, env });
+  expect([code, /"safeToRepeat":(\w+)/.exec(stderr)?.[1]]).toEqual([12, 'false']);
+});
 
 describe('a run that is named twice', () => {
   test('is followed and counted once, and has its document in both places', async () => {

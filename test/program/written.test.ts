@@ -94,6 +94,16 @@ test.each([
   expect([code, /journal|\/dev\/null/.test(stderr)]).toEqual([0, isSaid]);
 });
 
+test.each([
+  ['watch --all', 0],
+  ['recover', 74],
+])('`%s` does not say that nothing is open if the journal can not be written', async (line, code) => {
+  const { run } = await withMachine();
+  const ended = await run(line, { env: { RUNCTL_STATE_DIR: '/proc/nowhere/state' } });
+  expect(ended).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(/can't be written/) });
+  expect(ended.stderr).not.toMatch(/^N\w+ (unfinished|to recover)/m);
+});
+
 test('a record of a year with six digits, to which no time can be added, is skipped', async () => {
   const { run, journal, ids } = await withMachine(loseFirst);
   await run('trigger nightly --give-up-after 1ms');

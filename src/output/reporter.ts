@@ -1,5 +1,6 @@
 import type { CommandContext, Sink } from '../context.ts';
-import type { Reporter } from '../run/events.ts';
+import type { Reporter, WarningEvent } from '../run/events.ts';
+import { fullNameOf } from '../run/run.ts';
 import type { BoardOptions } from './board.ts';
 import type { OutputOptions } from './command-result.ts';
 import { createLogReporter } from './log-reporter.ts';
@@ -15,13 +16,8 @@ export function createReporter(options: OutputOptions, context: CommandContext):
 function keepingWarnings(reporter: Reporter, { warnings }: CommandContext): Reporter {
   return {
     emit(event) {
-      // Two runs may have the same warning, and each has a document of its own.
       const isNew =
-        event.event === 'warning' &&
-        !warnings.some(
-          ({ message, run }) =>
-            message === event.message && run?.executionId === event.run?.executionId,
-        );
+        event.event === 'warning' && !warnings.some((earlier) => isSameWarning(earlier, event));
       if (isNew) warnings.push(event);
       reporter.emit(event);
     },
@@ -30,6 +26,15 @@ function keepingWarnings(reporter: Reporter, { warnings }: CommandContext): Repo
     },
   };
 }
+
+/** Two runs may have a warning with the same message, and each has a document of its own. */
+function isSameWarning(one: WarningEvent, other: WarningEvent): boolean {
+  return one.message === other.message && subjectNameOf(one) === subjectNameOf(other);
+}
+
+/** What a warning is about, or undefined if it is about the whole command. */
+const subjectNameOf = ({ run, target }: WarningEvent): string | undefined =>
+  run?.executionId ?? (target && fullNameOf(target));
 
 /**
  * Makes the context for watching runs. On a terminal it has a board, and everything else is

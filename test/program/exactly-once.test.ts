@@ -286,3 +286,14 @@ test.each([
     expect(ids()).toHaveLength(1);
   },
 );
+
+test('a signal while the response is awaited has no next command if keys are ignored, as a second run could start', async () => {
+  const { run, emulator } = await withMachine({ faults: [{ ...once, do: 'hang', acts: true }] });
+  const interrupt = new AbortController();
+  const env = { RUNCTL_IDEMPOTENCY_KEYS: 'ignored' };
+  const running = run(`${trigger} --json`, { env, signal: interrupt.signal });
+  await vi.waitUntil(() => emulator.requests.length > 0, { timeout: 10_000, interval: 5 });
+  interrupt.abort('SIGINT');
+  const { code, documents } = await running;
+  expect([code, documents[0].runctl.next]).toEqual([130, null]);
+});

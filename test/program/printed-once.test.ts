@@ -62,6 +62,15 @@ test.each(['', ' --quiet', ' --json'])('a superseded trigger is reported only on
   expect(notes).not.toContain('recover');
 });
 
+test('a superseded trigger is reported in its own document only, beside one of another project', async () => {
+  const projects = ['00000000-0000-4000-8000-00000000000a', '00000000-0000-4000-8000-00000000000b'];
+  const { run } = await machine({ automations: { '*': { duration: '1ms' } }, faults: [loseResponse({ to: 2 })] });
+  for (const project of projects) await run(`trigger ${project}/nightly --give-up-after 1ms`);
+  for (const project of projects) await run(`trigger ${project}/nightly`);
+  const { stdout } = await run('recover --json');
+  expect(warningsIn(stdout)).toEqual([['superseded_trigger'], ['superseded_trigger']]);
+});
+
 test('recover prints a document for each trigger', async () => {
   const { run } = await machine({ ...going, faults: [loseResponse({ to: 2 })] });
   for (const name of ['a', 'b']) await run(`trigger ${name} --give-up-after 1ms`);

@@ -259,7 +259,10 @@ test.each([
   [['status', '--profile', 'staging'], ' --profile staging'],
   [['status', '--profile=staging', '--json'], ' --profile staging'],
   [['status', '--base-url', 'https://a.example/x y'], " --base-url 'https://a.example/x y'"],
-  [['status', '--profile', "o'b", '--base-url=https://b.example'], " --base-url https://b.example --profile 'o'\\''b'"],
+  [
+    ['status', '--profile', "o'b'c", '--base-url=https://b.example'],
+    " --base-url https://b.example --profile 'o'\\''b'\\''c'",
+  ],
   [['status', '-p', 'x', '--json'], ' --project x'],
   [['status', '--project=x'], ' --project x'],
   [['config', '--profile', 'x', 'list'], ' --profile x'],

@@ -148,8 +148,8 @@ describe('a run argument', () => {
 });
 
 describe('a later trigger whose outcome is unknown', () => {
-  test.each(['nightly', '@last'])('is reported with the run before it: %s', async (text) => {
-    const machine = createMachine([`nightly ${a}`, 'nightly']);
+  test.each(['nightly', '@last'])('is reported with the run before it, the last of several: %s', async (text) => {
+    const machine = createMachine([`nightly ${a}`, 'weekly', 'nightly']);
     expect(await machine.find(text)).toBe(`nightly ${a}`);
     expect(machine.warnings).toEqual([expect.stringMatching(/nightly .*runctl recover.* before it/)]);
   });

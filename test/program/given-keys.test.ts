@@ -28,6 +28,16 @@ describe('{automation} in an idempotency key', () => {
   });
 });
 
+test('a project in capitals is the same project, so the key starts no second run, and the run is found', async () => {
+  const { run, ids, emulator } = await withMachine();
+  const name = `${emulator.projectId.toUpperCase()}/nightly`;
+  const { stdout } = await run(given);
+  expect(await run(`trigger ${name} --idempotency-key k`)).toMatchObject({ code: 0, stdout });
+  expect(await run(`status ${name} --field executionId`)).toMatchObject({ code: 0, stdout });
+  expect(await run(`list ${name} --field executionId`)).toMatchObject({ code: 0, stdout });
+  expect(ids()).toHaveLength(1);
+});
+
 test('a trigger that an earlier command left in doubt is one trigger, first sent then', async () => {
   const { run, records } = await withMachine({ faults: [loseResponse({ to: 2 })] });
   for (const code of [12, 12, 0]) expect((await run(`${given} --give-up-after 1ms`)).code).toBe(code);

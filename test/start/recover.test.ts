@@ -329,15 +329,18 @@ describe('recover', () => {
     ]);
   });
 
-  test('leaves a trigger to its process while that runs, and for 3 min to a process on another host', async () => {
-    const { lose, recover, clock } = createMachine();
-    lose('a');
-    expect((await recover([], {}, { stateOf: () => 'running' })).reported).toEqual(['a left']);
-    expect((await recover([], {}, { stateOf: () => 'unknown' })).reported).toEqual(['a left']);
-    clock.suspend(2 * minute);
-    expect((await recover([], {}, { stateOf: () => 'running' })).reported).toEqual(['a left']);
-    expect((await recover([running()], {}, { stateOf: () => 'unknown' })).reported).toEqual(['a found']);
-  });
+  test.each<RecoverFlags>([{}, { resend: true }])(
+    'with %j, leaves a trigger to its process while that runs, and for 3 min to a process on another host',
+    async (flags) => {
+      const { lose, recover, clock } = createMachine();
+      lose('a');
+      expect((await recover([], flags, { stateOf: () => 'running' })).reported).toEqual(['a left']);
+      expect((await recover([], flags, { stateOf: () => 'unknown' })).reported).toEqual(['a left']);
+      clock.suspend(2 * minute);
+      expect((await recover([], flags, { stateOf: () => 'running' })).reported).toEqual(['a left']);
+      expect((await recover([running()], flags, { stateOf: () => 'unknown' })).reported).toEqual(['a found']);
+    },
+  );
 
   test.each<[string, Answer<RunSnapshot>[], string]>([
     ['running', [running()], 'unknown'],

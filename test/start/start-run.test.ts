@@ -434,6 +434,20 @@ describe('--if-active wait', () => {
     expect([problemNameOf(outcome), service.calls.trigger.length]).toEqual(['idempotency_key_expired', 3]);
   });
 
+  test('counts the 24 hours of a key in doubt from the first attempt of an earlier command', async () => {
+    const { trigger, clock } = createTriggerHarness();
+    const given = { idempotencyKey: 'nightly-1' };
+    await trigger({ trigger: [lost] }, given);
+    clock.suspend(23 * 3600 * second);
+    // The active run goes on for over an hour.
+    const script = {
+      trigger: [lost, conflict(), running()],
+      status: [...Array(300).fill(running()), state('COMPLETED')],
+    };
+    const { problem, calls } = await trigger(script, { ...given, ...wait });
+    expect([problem?.name, calls.trigger.length]).toEqual(['idempotency_key_expired', 2]);
+  });
+
   test('warns once of an earlier trigger that is unresolved, however often it triggers', async () => {
     const { trigger, clock } = createTriggerHarness();
     await trigger({ trigger: [lost] });

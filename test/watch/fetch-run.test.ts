@@ -55,9 +55,12 @@ function finishedRuns(statuses: readonly string[], service: Service) {
   return { finished, errorOf, ports: createConnection(service, { context, journal }) };
 }
 
-test('the error of each run that did not complete is read until it is recorded', async () => {
+test.each([
+  ["can't be read", fault('unavailable')],
+  ['lags behind its status', resultOf('RUNNING')],
+])('the error of each run that did not complete is read until it is recorded: a result %s', async (_, first) => {
   const failed = resultOf('FAILED', { error: { type: 'step_failed', message: 'no\ndetails' } });
-  const service = scriptedService({ result: [fault('unavailable'), failed, resultOf('CANCELLED')] });
+  const service = scriptedService({ result: [first, failed, resultOf('CANCELLED')] });
   const { finished, errorOf, ports } = finishedRuns(['FAILED', 'COMPLETED', 'TIMED_OUT', 'CANCELLED'], service);
   await readResultsOfFailed(finished, ports);
   expect([0, 1, 2, 3].map(errorOf)).toEqual([undefined, undefined, 'step_failed: no', '']);

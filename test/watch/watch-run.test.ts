@@ -202,24 +202,27 @@ describe('a limit', () => {
     expect(watched).toMatchObject({ end, lastConfirmed: { snapshot: { status: 'RUNNING' } } });
   });
 
-  test('of refused polls begins again with another API key', async () => {
+  test('of refused polls begins again with each API key that replaces another one', async () => {
     const clock = createVirtualClock();
-    const isDuring = (from: number, to: number) =>
-      clock.elapsedMs() >= from * second && clock.elapsedMs() < to * second;
+    // In each round of 100 seconds, the old API key is refused for 20 seconds, and then the new one for 30 seconds.
+    const round = () => Math.floor(clock.elapsedMs() / (100 * second));
+    const secondsInRound = () => (clock.elapsedMs() / second) % 100;
     const service: Service = {
       ...ended(),
       status: async () => {
-        if (isDuring(10, 60)) return fault('unauthorized', { httpStatus: 401 });
-        return isDuring(0, 10) ? running() : state('COMPLETED');
+        if (round() > 1) return state('COMPLETED');
+        const isRefused = secondsInRound() >= 10 && secondsInRound() < 60;
+        return isRefused ? fault('unauthorized', { httpStatus: 401 }) : running();
       },
     };
-    let hasAnother = true;
+    const replaced: number[] = [];
     const reloadApiKey = async () => {
-      if (!hasAnother || isDuring(0, 30)) return { kind: 'same' } as const;
-      hasAnother = false;
+      if (secondsInRound() < 30 || replaced.includes(round())) return { kind: 'same' } as const;
+      replaced.push(round());
       return { kind: 'changed' } as const;
     };
     expect(endOf((await watch(service, { reloadApiKey }, { clock })).watched)).toBe('status');
+    expect(replaced).toEqual([0, 1]);
   });
 
   test('of time is reported with the time that has really passed, with the last poll', async () => {

@@ -232,6 +232,13 @@ describe('recover', () => {
     expect([resolutions, sent.length]).toEqual([[expected], expected === 'found' ? 1 : 0]);
   });
 
+  test('if keys are ignored, sends a trigger once, even if its response is lost again', async () => {
+    const { lose, recover } = createMachine();
+    lose('a');
+    const { sent, left } = await recover([fault('lost'), running()], { resend: true }, { ignoresKeys: true });
+    expect([sent, left]).toEqual([['a'], 1]);
+  });
+
   test.each<[string, { ifActive?: IfActive; again?: IfActive }, RecoverFlags, string]>([
     ['it was sent with skip', { ifActive: 'skip' }, {}, 'withheld'],
     ['the same with --resend', { ifActive: 'skip' }, { resend: true }, 'found'],

@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildSync } from 'esbuild';
 import { expect, type TestContext, test } from 'vitest';
+import { shellWord } from '../../src/run/quote.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { needs } from '../helpers/needs.ts';
 import { entry, runCommand } from '../helpers/run-process.ts';
@@ -100,7 +101,7 @@ test.for([
   chmodSync(part, 0o700);
   const ended = await runAsStranger(row.command.split(' '), { ...settings, HOME: home, ...row.own });
   expect(ended.code).toBe(row.code);
-  expect(ended.stderr).toContain(`sudo chown -R $(id -u) ${part}\n`);
+  expect(ended.stderr).toContain(`sudo chown -R $(id -u) ${shellWord(part)}\n`);
 });
 
 test('the config file of another user is refused for root', async (context) => {

@@ -1,5 +1,6 @@
 // What only a terminal of the system shows: keys, a change of its size, and how it is left. The rest is in test/program.
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { shellWord } from '../../src/run/quote.ts';
 import type { Scenario } from '../fault-kit/scenario.ts';
 import { going, withEmulator } from '../helpers/emulator.ts';
 import { entry } from '../helpers/run-process.ts';
@@ -82,7 +83,7 @@ describe('in a shell with job control', () => {
   }
 
   test('`runctl config` continues after Ctrl-Z and `fg`, and shows nothing that was pasted after a line', async () => {
-    const screen = await inShell(`RUNCTL_CONFIG_DIR=${temporaryFolder()} runctl config`);
+    const screen = await inShell(`RUNCTL_CONFIG_DIR=${shellWord(temporaryFolder())} runctl config`);
     await screen.sees(/^base URL/);
     screen.ctrlZ();
     await screen.sees(/Stopped/);

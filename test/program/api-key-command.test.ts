@@ -34,7 +34,7 @@ async function withCommand(command: string, scenario: Scenario = {}) {
     ...machine,
     file,
     ran: () => (existsSync(file('ran')) ? readFileSync(file('ran'), 'utf8').length : 0),
-    run: (line: string, { env, ...others }: ProgramOptions = {}) =>
+    run: (line: string | string[], { env, ...others }: ProgramOptions = {}) =>
       machine.run(line, { clock, env: { ...own, ...env }, ...others }),
     sentKeys: () => new Set(machine.emulator.requests.map(({ headers }) => headers['x-api-key'])),
   };
@@ -242,7 +242,7 @@ describe('an API key that is stored, and replaced while a run is watched,', () =
       write(next, place === 'other base URL' ? 'https://b.example' : undefined);
       return clock.sleep(ms, signal);
     };
-    const ended = await run(place === 'flag' ? `${watched} --api-key-file ${file('key')}` : watched, {
+    const ended = await run([...watched.split(' '), ...(place === 'flag' ? ['--api-key-file', file('key')] : [])], {
       env: { RUNCTL_API_KEY_COMMAND: '', RUNCTL_BASE_URL: place === 'profile' ? '' : emulator.url, ...source },
       clock: { ...clock, sleep },
     });

@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { shellWord } from '../../src/run/quote.ts';
 import { changeConfigFile, readConfigFile } from '../../src/settings/config-file.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
@@ -109,7 +110,7 @@ describe('the config file', () => {
     await expect(chooseProd(path)).rejects.toMatchObject({
       facts: {
         message: expect.stringContaining('by another command'),
-        hint: expect.stringContaining(`rm ${path}.lock`),
+        hint: expect.stringContaining(`rm ${shellWord(`${path}.lock`)}`),
       },
     });
     expect(contentOf(path)).toEqual({ theme: 1 });

@@ -82,6 +82,7 @@ describe('a run argument', () => {
       `weekly ${c}`,
       'beef beef0000-0000-4000-8000-000000000000',
       `beef ${c.replaceAll('c', 'b')}`,
+      `weekly aaaa1222-0000-4000-8000-000000000000 ${elsewhere}`,
     ]);
     expect(await machine.find(text)).toBe(found);
     expect(machine.warnings).toEqual([]);

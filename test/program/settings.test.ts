@@ -77,6 +77,13 @@ describe('a journal for two services', () => {
     },
   );
 
+  test('is told that its base URL may be wrong, though the other service has responded', async () => {
+    const { here, there, emulator } = await machine();
+    await there('trigger nightly');
+    await emulator.close();
+    expect((await here('trigger nightly --give-up-after 1ms')).stderr).toContain('check the network and the base URL');
+  });
+
   test('has no record of automations of the other service, and recover says so', async () => {
     const { here, there } = await machine({ faults: [loseResponse({ nth: 1 })] });
     expect((await there('trigger nightly --give-up-after 1ms')).code).toBe(12);

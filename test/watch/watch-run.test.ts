@@ -141,7 +141,7 @@ describe('an outage', () => {
   });
 
   test('ends the watch after ten minutes, which keeps the last confirmed status', async () => {
-    const { watched } = await watch(scriptedService({ status: [running(), fault('unavailable')] }));
+    const { watched } = await watch(scriptedService({ status: [running(), running(), fault('unavailable')] }));
     const lastConfirmed = { snapshot: { status: 'RUNNING' }, ageMs: 10 * minute + 10 * second };
     const end = { kind: 'gave_up', giveUpAfterMs: 10 * minute, fault: { kind: 'unavailable' } };
     expect(watched).toMatchObject({ kind: 'watch_ended', end, lastConfirmed });
@@ -200,6 +200,13 @@ describe('a limit', () => {
     const { watched } = await watch(service, { timeoutMs: 20 * second });
     const end = { kind: 'timed_out', fault: { kind: 'unauthorized' } };
     expect(watched).toMatchObject({ end, lastConfirmed: { snapshot: { status: 'RUNNING' } } });
+  });
+
+  test('of time is reported without a failure that is over', async () => {
+    const service = scriptedService({ status: [running(), fault('unavailable'), running()] });
+    const { watched } = await watch(service, { timeoutMs: minute });
+    expect(watched).toMatchObject({ end: { kind: 'timed_out' } });
+    expect(watched).not.toHaveProperty('end.fault');
   });
 
   test('of refused polls begins again with each API key that replaces another one', async () => {

@@ -20,7 +20,10 @@ export interface Sink {
 export type Input = NodeJS.ReadableStream & { isTTY?: boolean; setRawMode?(raw: boolean): unknown };
 export type Terminal = NodeJS.WritableStream & { readonly columns: number; readonly rows: number };
 
-/** The outside world. Only `process.ts` makes one, and touches `process`. */
+/**
+ * The outside world. Only `process.ts` makes one, and uses the streams, the signals and the
+ * environment of the process.
+ */
 export interface ProcessContext {
   /** Standard input, which the first call opens. */
   stdin(): Input;

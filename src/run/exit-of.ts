@@ -94,7 +94,13 @@ function causeNameOf(outcome: Outcome): ProblemName | undefined {
       return outcome.problem.facts.shownName;
     case 'in_doubt':
       return causeNameInDoubt(outcome);
-    default:
+    case 'dry_run':
+    case 'skipped':
+    case 'no_run':
+    case 'has_run':
+    case 'request_failed':
+    case 'not_found':
+    case 'info':
       return undefined;
   }
 }

@@ -130,6 +130,7 @@ describe('a run argument', () => {
     expect(await createMachine(known).find('nightly')).toContain(`${project(1)}/nightly and ${project(2)}/nightly`);
     expect(await createMachine(known, { inForce: project(2) }).find('nightly')).toBe(`nightly ${b}`);
     expect(await createMachine(known).find(`${project(2)}/nightly`)).toBe(`nightly ${b}`);
+    expect(await createMachine([`nightly@2 ${b} ${elsewhere}`, `nightly@1 ${a}`]).find('nightly')).toBe(`nightly ${a}`);
   });
 
   test.each([a, `${project(1)}/nightly/${a}`])(

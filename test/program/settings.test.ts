@@ -66,6 +66,14 @@ describe('a journal for two services', () => {
     expect([code, documents[0].runctl.activeExecutionId]).toEqual([5, undefined]);
   });
 
+  test('does not suggest to recover a trigger of the other service because a run is active', async () => {
+    const { here, there, elsewhere } = await machine({ faults: [loseResponse({ nth: 1 })] });
+    expect((await there('trigger nightly --give-up-after 1ms')).code).toBe(12);
+    await elsewhere('trigger nightly');
+    const { code, stderr } = await here('trigger nightly');
+    expect([code, stderr]).toEqual([5, expect.not.stringContaining('runctl recover')]);
+  });
+
   test.each(['recover', 'recover --resend', 'watch --all', 'list'])(
     'sends no request to one service about the other: %s',
     async (line) => {
@@ -76,6 +84,22 @@ describe('a journal for two services', () => {
       expect((await here('trigger nightly')).stderr).not.toContain('runctl recover');
     },
   );
+
+  test('does not take a run of the other service for a later run of a lost trigger, which recover sends', async () => {
+    const { here, there } = await machine({ faults: [loseResponse({ nth: 1 })] });
+    expect((await there('trigger nightly --give-up-after 1ms')).code).toBe(12);
+    await here('trigger nightly');
+    const { documents } = await there('recover --json');
+    expect(documents).toMatchObject([{ runctl: { trigger: { how: 'recovered' } } }]);
+  });
+
+  test('does not warn of a run that was active at the other service', async () => {
+    const { here, there } = await machine();
+    expect((await here('trigger nightly --watch')).code).toBe(0);
+    const codes = [(await there('trigger nightly')).code, (await there('trigger nightly')).code];
+    expect(codes).toEqual([0, 5]);
+    expect(await here('status @last')).toMatchObject({ code: 0, stderr: '' });
+  });
 
   test('is told that its base URL may be wrong, though the other service has responded', async () => {
     const { here, there, emulator } = await machine();
@@ -89,6 +113,13 @@ describe('a journal for two services', () => {
     expect((await there('trigger nightly --give-up-after 1ms')).code).toBe(12);
     await here('trigger weekly');
     expect((await there('recover weekly')).code).toBe(6);
+  });
+
+  test('takes a command for the name of an automation only if the service has run it', async () => {
+    const { here, there } = await machine();
+    await there(`trigger ${projectId}/list`);
+    const codes = [(await here('trigger list --dry-run')).code, (await there('trigger list --dry-run')).code];
+    expect(codes).toEqual([2, 0]);
   });
 
   test('suggests the automations of the service if none is named', async () => {

@@ -51,8 +51,8 @@ export interface ProcessContext {
 }
 
 /**
- * The outside world, and how runctl was called. Every function that takes a `context` takes this
- * one. Only `cli/run-cli.ts` makes it.
+ * The outside world, and how runctl was called. A parameter `context` is one, or a part of one.
+ * `cli/run-cli.ts` makes the one of a command. Others are copies with another signal or reporter.
  */
 export interface CommandContext extends ProcessContext {
   /** The names of the command, such as `config list`. Null before the command line is read. */
@@ -74,11 +74,11 @@ export interface CommandContext extends ProcessContext {
 
 /** Returns a context whose output can't give the runner of GitHub Actions a command. */
 export function guardFromRunner<C extends ProcessContext>(
-  context: C,
+  processContext: C,
 ): C & Pick<CommandContext, 'rawStdout'> {
-  const { env, stdout, stderr } = context;
-  if (env.GITHUB_ACTIONS !== 'true') return context;
-  return { ...context, rawStdout: stdout, stdout: guarded(stdout), stderr: guarded(stderr) };
+  const { env, stdout, stderr } = processContext;
+  if (env.GITHUB_ACTIONS !== 'true') return processContext;
+  return { ...processContext, rawStdout: stdout, stdout: guarded(stdout), stderr: guarded(stderr) };
 }
 
 const guarded = (sink: Sink): Sink => ({

@@ -49,7 +49,7 @@ export interface Check {
   /** The check is skipped if one of these failed or was skipped. */
   needs?: readonly string[];
   /** Throws a Problem if the check fails. */
-  run(context: CheckContext): CheckResult | Promise<CheckResult>;
+  run(checkContext: CheckContext): CheckResult | Promise<CheckResult>;
 }
 
 /** The checks, in the order in which they run and are reported. */

@@ -127,9 +127,8 @@ function reasonsFor(missed: readonly UnpolledRun[]): string {
 }
 
 /**
- * Says why there is nothing to list. With `--quiet`, it says nothing. It neither does if records
- * are missing in the journal, as nobody knows then what there is. A warning says that they are
- * missing.
+ * Says why there is nothing to list. Says nothing with `--quiet`. It also says nothing if records
+ * are missing in the journal, because nobody knows then what there is, and a warning says so.
  */
 export function emptyNote(list: ListNoteInput): string[] {
   const { names, selection, options, context } = list;

@@ -9,10 +9,7 @@ import type { Settings } from '../settings/resolve.ts';
 import { automationsIn } from './known-automations.ts';
 import { hasJournal } from './open-journal.ts';
 
-/**
- * Everything that starting and watching runs need: the context of the command, the service and
- * the journal of this machine.
- */
+/** What a command that connects works with: the ports, and what only commands use. */
 export interface Connection extends Ports {
   context: CommandContext;
   settings: Settings;

@@ -47,7 +47,8 @@ export interface RequestSpec<T> {
 const mebibyte = 1024 * 1024;
 
 /**
- * Makes one attempt at a request. Everything that goes wrong becomes a fault, and is never thrown.
+ * Makes one attempt at a request. Whatever goes wrong with it becomes a fault. Throws only what
+ * reading the API key throws.
  */
 export function createRequester(options: HttpOptions) {
   const { transport, baseUrl, proxy, hasExtraAuthorities, requestTimeoutMs, nowMs, scrub } =

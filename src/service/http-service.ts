@@ -4,7 +4,10 @@ import { resultPath, statusPath, targetPath, triggerPath } from './endpoints.ts'
 import { createRequester, type HttpOptions } from './http-request.ts';
 import { ofRun, parseResult, parseStarted, parseStatus } from './parse-document.ts';
 
-/** The service over HTTP. Everything that goes wrong becomes a fault, and is never thrown. */
+/**
+ * The service over HTTP. A request that fails returns a fault. Throws only what reading the API key
+ * throws.
+ */
 export function createHttpService(options: HttpOptions): Service {
   const request = createRequester(options);
   return {

@@ -14,8 +14,8 @@ interface ConnectionAttempt {
 }
 
 /**
- * The fault of an attempt that got no response. `sent` alone decides whether the service may have
- * acted on a trigger.
+ * The fault of an attempt that got no response. Whether the service may have acted on a trigger
+ * follows from `failure.wasSent`.
  */
 export function networkFaultOf(failure: ExchangeFailure, attempt: ConnectionAttempt): Fault {
   switch (failure.kind) {

@@ -67,18 +67,18 @@ function moreNote(shown: number, limit: number | undefined): string {
 }
 
 /** Says how many runs are shown with their last recorded status, and why. */
-export const unpolledNote = (missed: readonly UnpolledRun[]): string =>
-  `${pluralize(missed.length, 'run')} couldn't be polled: ${reasonsFor(missed)}`;
+export const unpolledNote = (unpolled: readonly UnpolledRun[]): string =>
+  `${pluralize(unpolled.length, 'run')} couldn't be polled: ${reasonsFor(unpolled)}`;
 
 /** With `--offline`: says how many runs may have one of the requested statuses by now. */
-export function offlineNote(missed: readonly UnpolledRun[], statuses: readonly string[]): string {
-  const verb = missed.length === 1 ? "wasn't" : "weren't";
-  return `${pluralize(missed.length, 'run')} ${verb} polled (\`--offline\`) and may be ${wantedOf(missed, statuses)}.`;
+export function offlineNote(unpolled: readonly UnpolledRun[], statuses: readonly string[]): string {
+  const verb = unpolled.length === 1 ? "wasn't" : "weren't";
+  return `${pluralize(unpolled.length, 'run')} ${verb} polled (\`--offline\`) and may be ${wantedOf(unpolled, statuses)}.`;
 }
 
 /** The requested statuses that these runs may have by now. */
-function wantedOf(missed: readonly UnpolledRun[], statuses: readonly string[]): string {
-  const isNotFound = missed.some(({ entry }) => entry.kind === 'not_found');
+function wantedOf(unpolled: readonly UnpolledRun[], statuses: readonly string[]): string {
+  const isNotFound = unpolled.some(({ entry }) => entry.kind === 'not_found');
   const mayBe = statuses.filter(
     (status) => status !== 'UNKNOWN' && (status !== 'NOT_FOUND' || isNotFound),
   );
@@ -87,41 +87,41 @@ function wantedOf(missed: readonly UnpolledRun[], statuses: readonly string[]): 
 
 /** The problem that runs may have one of the requested statuses but couldn't be polled. */
 export function mayMatchProblem(
-  missed: readonly UnpolledRun[],
+  unpolled: readonly UnpolledRun[],
   statuses: readonly string[],
 ): Problem {
-  const causes = missed.map(({ cause }) => cause);
-  const names = new Set(causes.map(exitNameOfMissed));
+  const causes = unpolled.map(({ cause }) => cause);
+  const names = new Set(causes.map(exitNameOfUnpolled));
   const onlyName = names.size === 1 ? [...names][0] : undefined;
   const hasOwnName = onlyName === 'unauthorized' || onlyName === 'rate_limited';
-  const [first] = missed;
-  const unpolled = `${pluralize(missed.length, 'run')} couldn't be polled`;
+  const [first] = unpolled;
+  const subject = `${pluralize(unpolled.length, 'run')} couldn't be polled`;
   const firstFault = causes[0] instanceof Problem ? undefined : causes[0];
   return new Problem({
     name: hasOwnName ? onlyName : 'unavailable',
-    message: `${unpolled} and may be ${wantedOf(missed, statuses)}: ${reasonsFor(missed)}`,
-    hint: first && hintForMissed(first),
+    message: `${subject} and may be ${wantedOf(unpolled, statuses)}: ${reasonsFor(unpolled)}`,
+    hint: first && hintForUnpolled(first),
     fault: onlyName && firstFault,
   });
 }
 
-const exitNameOfMissed = (cause: Fault | Problem): ExitName =>
+const exitNameOfUnpolled = (cause: Fault | Problem): ExitName =>
   cause instanceof Problem ? 'unavailable' : exitNameOfFault(cause);
 
-function hintForMissed({ cause, entry }: UnpolledRun): string | undefined {
+function hintForUnpolled({ cause, entry }: UnpolledRun): string | undefined {
   if (cause instanceof Problem) return cause.facts.hint;
   // `status` records a run that the service doesn't know as not found, which a list doesn't do.
   if (cause.kind === 'not_found') return `\`runctl status ${entry.executionId}\``;
   return hintOf(cause, 'find the cause with `runctl doctor`');
 }
 
-export const reasonOfMissed = (cause: Fault | Problem): string =>
+export const reasonOfUnpolled = (cause: Fault | Problem): string =>
   cause instanceof Problem ? cause.facts.message : reasonOf(cause);
 
 const maxReasons = 3;
 
-function reasonsFor(missed: readonly UnpolledRun[]): string {
-  const reasons = [...new Set(missed.map(({ cause }) => reasonOfMissed(cause)))];
+function reasonsFor(unpolled: readonly UnpolledRun[]): string {
+  const reasons = [...new Set(unpolled.map(({ cause }) => reasonOfUnpolled(cause)))];
   const more = reasons.length > maxReasons ? '; and other reasons' : '';
   return reasons.slice(0, maxReasons).join('; ') + more;
 }

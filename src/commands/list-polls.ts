@@ -22,7 +22,7 @@ export interface UnpolledRun {
 /** The entries with their current statuses, newest first, and the runs that couldn't be polled. */
 export interface PolledList {
   entries: readonly Entry[];
-  missed: readonly UnpolledRun[];
+  unpolled: readonly UnpolledRun[];
 }
 
 /** Where a list comes from: the journal, and the service if runs can be polled. */
@@ -43,7 +43,7 @@ export async function openSource(
   const connection = settings ? await connectToPoll(settings, options, context) : offlineProblem;
   if (connection instanceof Problem) {
     const poll: ListSource['poll'] = async (entries, pollable) =>
-      allMissed(entries, pollable, connection);
+      allUnpolled(entries, pollable, connection);
     return { journal: journalOf(context, { needed: true }), canPoll: false, poll };
   }
   return {
@@ -83,11 +83,11 @@ async function connectToPoll(
   return connectWith(settings, flags, context, { needed: true });
 }
 
-const allMissed = (
+const allUnpolled = (
   entries: readonly Entry[],
   pollable: readonly RunEntry[],
   cause: Problem,
-): PolledList => ({ entries, missed: pollable.map((entry) => ({ entry, cause })) });
+): PolledList => ({ entries, unpolled: pollable.map((entry) => ({ entry, cause })) });
 
 async function pollAll(
   entries: readonly Entry[],
@@ -98,27 +98,27 @@ async function pollAll(
   const { settings, context, clock } = connection;
   // A command that prints the API key isn't run if there is nothing to poll.
   if (pollable.length === 0 && settings.apiKey.command !== undefined)
-    return { entries, missed: [] };
+    return { entries, unpolled: [] };
   try {
     await connection.readApiKey();
   } catch (error) {
-    return allMissed(entries, pollable, problemOrThrow(error));
+    return allUnpolled(entries, pollable, problemOrThrow(error));
   }
   const { isTTY } = context.stdout;
   const maxMs =
     giveUpAfter ?? (isTTY ? defaults.listGiveUpAtTerminalMs : defaults.listGiveUpAfterMs);
   const refreshed = await refreshRuns(pollable, maxMs, connection);
   const current = entries.map((entry) => currentOf(entry, refreshed));
-  const missed = pollable.flatMap((entry) => {
+  const unpolled = pollable.flatMap((entry) => {
     const cause = refreshed.faults.get(entry.executionId);
     // If the service again says that it doesn't know the run, the poll has succeeded.
     const isConfirmed = entry.kind === 'not_found' && cause?.kind === 'not_found';
     return cause && !isConfirmed ? { entry, cause } : [];
   });
-  const isAnswered = pollable.length === 0 || missed.length < pollable.length;
+  const isAnswered = pollable.length === 0 || unpolled.length < pollable.length;
   return {
     entries: isAnswered ? await withErrors(current, clock.nowMs(), connection) : current,
-    missed,
+    unpolled,
   };
 }
 

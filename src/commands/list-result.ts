@@ -22,7 +22,7 @@ import {
   mayMatchProblem,
   offlineNote,
   omissionNote,
-  reasonOfMissed,
+  reasonOfUnpolled,
   unknownNote,
   unpolledNote,
 } from './list-notes.ts';
@@ -33,32 +33,34 @@ import type { Selection } from './list-runs.ts';
 interface ReadList extends ListNoteInput {
   selection: Selection;
   options: ListNoteInput['options'] & { offline?: boolean };
-  missed: readonly UnpolledRun[];
+  unpolled: readonly UnpolledRun[];
   /** False if nobody expects current statuses. */
-  isPolled: boolean;
+  canPoll: boolean;
   nowMs: number;
 }
 
 /** The result of `runctl list`. */
 export async function listResult(list: ReadList): Promise<CommandResult> {
-  const { rows, missed, options, selection, nowMs, context } = list;
+  const { rows, unpolled, options, selection, nowMs, context } = list;
   // A run that wasn't polled may have one of the statuses that were asked for.
-  const mayMatch = options.status !== undefined && missed.length > 0;
-  const { problems, notices } = mayMatch ? mayMatchResult(missed, options) : nothingMissed;
+  const mayMatch = options.status !== undefined && unpolled.length > 0;
+  const { problems, notices } = mayMatch ? mayMatchResult(unpolled, options) : nothingUnpolled;
   if (rows.length === 0)
     return { outcomes: problems, notices: mayMatch ? notices : emptyNote(list) };
-  const shownMissed = list.isPolled ? missed.filter(({ entry }) => isAmongRows(entry, rows)) : [];
-  warnOfMissed(shownMissed, context);
+  const shownUnpolled = list.canPoll
+    ? unpolled.filter(({ entry }) => isAmongRows(entry, rows))
+    : [];
+  warnOfUnpolled(shownUnpolled, context);
   if (selection.isForIds) {
     const ids = rows.map(({ entry }) => executionIdOf(entry) ?? '');
     return { outcomes: problems, notices, forPeople: { raw: ids.join('\n') } };
   }
   const { runTable } = await import('../output/tables.ts');
-  const unpolled = !mayMatch && shownMissed.length > 0 ? [unpolledNote(shownMissed)] : [];
+  const unpolledNotes = !mayMatch && shownUnpolled.length > 0 ? [unpolledNote(shownUnpolled)] : [];
   return {
     outcomes: [...rows.map((row) => outcomeOfRow(row, nowMs)), ...problems],
     hintContext: { ...plainHintContext, argumentOf: ({ executionId }) => executionId },
-    notices: [...notices, ...unpolled, ...omissionNote(list)],
+    notices: [...notices, ...unpolledNotes, ...omissionNote(list)],
     forPeople: {
       note: options.quiet ? undefined : unknownNote(rows, nowMs),
       text: (theme, lines) => runTable(rows, nowMs, theme, lines),
@@ -71,18 +73,21 @@ interface MayMatchResult {
   notices: readonly string[];
 }
 
-const nothingMissed: MayMatchResult = { problems: [], notices: [] };
+const nothingUnpolled: MayMatchResult = { problems: [], notices: [] };
 
 /**
  * The result for runs that may have one of the statuses that were asked for. It is a problem, but
  * with `--offline` the user has chosen that, so a sentence is enough.
  */
 function mayMatchResult(
-  missed: readonly UnpolledRun[],
+  unpolled: readonly UnpolledRun[],
   { status = [], offline }: ReadList['options'],
 ): MayMatchResult {
-  if (offline) return { problems: [], notices: [offlineNote(missed, status)] };
-  return { problems: [{ kind: 'problem', problem: mayMatchProblem(missed, status) }], notices: [] };
+  if (offline) return { problems: [], notices: [offlineNote(unpolled, status)] };
+  return {
+    problems: [{ kind: 'problem', problem: mayMatchProblem(unpolled, status) }],
+    notices: [],
+  };
 }
 
 const isAmongRows = (run: RunEntry, rows: readonly ListRow[]) =>
@@ -91,9 +96,9 @@ const isAmongRows = (run: RunEntry, rows: readonly ListRow[]) =>
 const isSameRun = (one: Entry, other: RunEntry) => executionIdOf(one) === other.executionId;
 
 /** Adds a warning to the document of each run. On stderr, one sentence covers all of them. */
-function warnOfMissed(missed: readonly UnpolledRun[], { warnings }: CommandContext): void {
-  for (const { entry, cause } of missed) {
-    const message = oldStatusText(reasonOfMissed(cause));
+function warnOfUnpolled(unpolled: readonly UnpolledRun[], { warnings }: CommandContext): void {
+  for (const { entry, cause } of unpolled) {
+    const message = oldStatusText(reasonOfUnpolled(cause));
     warnings.push({ event: 'warning', name: 'status_unavailable', message, run: runOf(entry) });
   }
 }

@@ -25,7 +25,7 @@ export function readRecorded(journal: Journal, selection: Selection, nowMs: numb
   // A run is recorded soon after its start, so records from more than a day before `sinceMs` aren't
   // needed.
   const readSinceMs = sinceMs && sinceMs - dayMs;
-  const isExtra = (entry: Entry) => statuses !== undefined && isPollable(entry, statuses, nowMs);
+  const isExtra = (entry: Entry) => statuses !== undefined && canPollTo(entry, statuses, nowMs);
   const alsoRuns = statuses && journal.pollable(filter).filter(isExtra);
   const hasRun = isForIds || (statuses !== undefined && !statuses.includes('UNKNOWN'));
   const wanted: EntryFilter = { ...filter, sinceMs: readSinceMs, hasRun, statuses, alsoRuns };
@@ -35,7 +35,7 @@ export function readRecorded(journal: Journal, selection: Selection, nowMs: numb
   let counted = 0;
   for (const entry of entries) {
     // This run has no recorded start, so only a poll shows whether it is selected.
-    const mayBegin = isPollable(entry, statuses, nowMs) && startOf(entry) === undefined;
+    const mayBegin = canPollTo(entry, statuses, nowMs) && startOf(entry) === undefined;
     if (!mayBegin && !hasStartedSince(entry, sinceMs)) continue;
     recorded.push(entry);
     if (!isExtra(entry) && ++counted > limit) break;
@@ -57,7 +57,7 @@ const hasStartedSince = (entry: Entry, sinceMs: number | undefined) =>
  * Whether a poll can change the status of this entry to one of these. A run never becomes UNKNOWN,
  * and only a watch records that a run is NOT_FOUND.
  */
-export function isPollable(
+export function canPollTo(
   entry: Entry,
   statuses: readonly string[] | undefined,
   nowMs: number,

@@ -17,7 +17,7 @@ import { optionalValue } from '../settings/table.ts';
 import { checkStatuses } from './list-notes.ts';
 import { openSource, type PolledList } from './list-polls.ts';
 import { listResult } from './list-result.ts';
-import { isPollable, isSelected, readRecorded, type Selection } from './list-runs.ts';
+import { canPollTo, isSelected, readRecorded, type Selection } from './list-runs.ts';
 
 const command = new Command('list')
   .alias('ls')
@@ -66,7 +66,7 @@ export const list = define(command, {
 
     const recorded = readRecorded(source.journal, selection, nowMs);
     checkStatuses(options.status, recorded);
-    const pollable = recorded.filter((entry) => isPollable(entry, options.status, nowMs));
+    const pollable = recorded.filter((entry) => canPollTo(entry, options.status, nowMs));
     const polled = await source.poll(recorded, pollable);
     if (context.signal.aborted) throw interruptedProblem(exitNameOfSignal(context.signal));
     const matching = rowsOf(polled, selection, nowMs);
@@ -77,8 +77,8 @@ export const list = define(command, {
       recordedNames: () => automationsIn({ journal: source.journal, baseUrl }),
       matching,
       rows: matching.slice(0, selection.limit),
-      missed: polled.missed,
-      isPolled: source.canPoll,
+      unpolled: polled.unpolled,
+      canPoll: source.canPoll,
       nowMs,
       context,
     });
@@ -89,10 +89,10 @@ export const list = define(command, {
  * The entries that were asked for. A run is `isOld` if its status may have changed since it was
  * recorded.
  */
-function rowsOf({ entries, missed }: PolledList, selection: Selection, nowMs: number): ListRow[] {
-  const missedIds = new Set(missed.map(({ entry }) => entry.executionId));
+function rowsOf({ entries, unpolled }: PolledList, selection: Selection, nowMs: number): ListRow[] {
+  const unpolledIds = new Set(unpolled.map(({ entry }) => entry.executionId));
   const isOld = (entry: Entry) =>
-    isUnfinished(entry) && (missedIds.has(entry.executionId) || !isOpen(entry, nowMs));
+    isUnfinished(entry) && (unpolledIds.has(entry.executionId) || !isOpen(entry, nowMs));
   return entries
     .filter((entry) => isSelected(entry, selection))
     .map((entry) => ({ entry, isOld: isOld(entry) }));

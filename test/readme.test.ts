@@ -26,8 +26,8 @@ const sections: Record<string, () => string> = {
     table(
       ['setting', 'flag', 'environment', 'config key', 'default', 'what it is'],
       Object.entries<Setting>(settingTable).map(
-        ([key, { name, flag, env, isStored, default: fallback, description }]) => [
-          name,
+        ([key, { label, flag, env, isStored, default: fallback, description }]) => [
+          label,
           flag ? `\`${flag}\`` : '',
           env.map((variable) => `\`${variable}\``).join(', '),
           isStored ? `\`${key}\`` : '',

@@ -126,8 +126,8 @@ async function valueToStore(
   if (key === 'apiKey') return apiKeyToStore(value, context);
   if (value === undefined) throw missingValue(key);
   const parsed = parseText<StoredSettingName>(key, value);
-  const { name, hint } = settingTable[key];
-  if ('flaw' in parsed) throw usageProblem(`the ${name} ${parsed.flaw}`, parsed.hint ?? hint);
+  const { label, hint } = settingTable[key];
+  if ('flaw' in parsed) throw usageProblem(`the ${label} ${parsed.flaw}`, parsed.hint ?? hint);
   return parsed.text ?? String(parsed.value);
 }
 

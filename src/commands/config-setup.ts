@@ -87,9 +87,9 @@ async function askUntilAccepted(stored: Profile, context: CommandContext): Promi
     const fault = await findFault(answers, context);
     if (!fault) return answers;
     const question = fault.kind === 'unauthorized' ? apiKeyQuestion : baseUrlQuestion;
-    const { name } = settingTable[question.setting];
+    const { label } = settingTable[question.setting];
     printSentence(
-      `That doesn't work: ${reasonOf(fault)}. Type another ${name}, or press Enter to keep it.`,
+      `That doesn't work: ${reasonOf(fault)}. Type another ${label}, or press Enter to keep it.`,
       context,
     );
     const answer = await askQuestion(question, answers[question.setting], context);
@@ -127,7 +127,7 @@ async function askQuestion(
     const text = (await ask(promptOf(question, stored, context), context)).trim();
     const answer = parseAnswer(text, question, stored);
     if ('flaw' in answer) {
-      printSentence(`The ${settingTable[question.setting].name} ${answer.flaw}`, context);
+      printSentence(`The ${settingTable[question.setting].label} ${answer.flaw}`, context);
       continue;
     }
     if (isSecret) context.secrets.protect(text);

@@ -143,14 +143,14 @@ function settingBlock(
   theme: Theme,
   { columns }: WrapOptions,
 ): string {
-  const { name, flag, env, isStored, default: defaultText, description } = setting;
+  const { label, flag, env, isStored, default: defaultText, description } = setting;
   const rows: FieldRow[] = [
     ['flag', flag],
     ['environment', env.join(', ')],
     ['config key', isStored ? key : undefined],
     ['default', defaultText && plainSentence(defaultText)],
   ];
-  const taken = name.length + 2;
+  const taken = label.length + 2;
   const text = renderMarkup(description, theme, { columns, indent: 2, taken });
-  return `${theme.strong(name)}: ${text}\n${renderFields(rows, theme, { columns, indent: 2 })}`;
+  return `${theme.strong(label)}: ${text}\n${renderFields(rows, theme, { columns, indent: 2 })}`;
 }

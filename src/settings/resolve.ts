@@ -212,16 +212,16 @@ export function maskSecrets(settings: Settings): Settings {
  * The value of a setting that a command can't do without. Throws a usage problem if there is none.
  */
 export function requiredValue<Name extends StoredSettingName>(
-  settingName: Name,
+  name: Name,
   settings: Pick<Settings, Name | 'profile' | 'configFolder'>,
 ): SettingValueOf<Name> {
-  const value = optionalValue(settings[settingName] as Resolved<SettingValueOf<Name>>);
+  const value = optionalValue(settings[name] as Resolved<SettingValueOf<Name>>);
   if (value !== undefined) return value;
-  const { name, flag, env }: Setting = settingTable[settingName];
+  const { label, flag, env }: Setting = settingTable[name];
   const where = profileFlag(settings.profile.value ?? defaultProfile);
   const others = `set ${env[0]} or \`${flag}\``;
   throw usageProblem(
-    `no ${name} is set`,
+    `no ${label} is set`,
     settings.configFolder.value === undefined
       ? `${others} (no config file is read, because HOME isn't set)`
       : `${others}, or store it: \`runctl config${where}\``,

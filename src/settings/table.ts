@@ -18,7 +18,8 @@ import { flawOfWrapped } from './wrapped-text.ts';
 
 /** A setting and every way to set it. */
 export interface Setting {
-  name: string;
+  /** How a sentence names it, such as `base URL`. */
+  label: string;
   flag?: string;
   /** The variables that set it, highest priority first. */
   env: readonly [string, ...string[]];
@@ -51,7 +52,7 @@ export const defaultProfile = 'default';
  */
 export const settingTable = {
   apiKey: stored({
-    name: 'API key',
+    label: 'API key',
     flag: '--api-key-file <path>',
     env: ['RUNCTL_API_KEY', 'RUNCTL_API_KEY_FILE'],
     description: 'required, sent with every request (`-` reads it from standard input)',
@@ -59,7 +60,7 @@ export const settingTable = {
     hint: 'copy it again: the whole API key and nothing else',
   }),
   apiKeyCommand: stored({
-    name: 'API key command',
+    label: 'API key command',
     env: ['RUNCTL_API_KEY_COMMAND'],
     description: 'a shell command that prints the API key, run before the first request',
     parse: parseApiKeyCommand,
@@ -67,7 +68,7 @@ export const settingTable = {
   }),
   baseUrl: stored({
     isForwarded: true,
-    name: 'base URL',
+    label: 'base URL',
     flag: '--base-url <url>',
     env: ['RUNCTL_BASE_URL'],
     description: 'required, with https except for localhost',
@@ -76,7 +77,7 @@ export const settingTable = {
   }),
   project: stored({
     isForwarded: true,
-    name: 'project',
+    label: 'project',
     flag: '--project <uuid>',
     env: ['RUNCTL_PROJECT'],
     description: 'the default project (UUID), used when you give only a name',
@@ -85,7 +86,7 @@ export const settingTable = {
   }),
   profile: {
     isForwarded: true,
-    name: 'profile',
+    label: 'profile',
     flag: '--profile <name>',
     env: ['RUNCTL_PROFILE'],
     isStored: true,
@@ -93,19 +94,19 @@ export const settingTable = {
     description: 'a named group of stored settings',
   },
   configFolder: {
-    name: 'config folder',
+    label: 'config folder',
     env: ['RUNCTL_CONFIG_DIR'],
     default: '`~/.config/runctl`, or `runctl` in `$XDG_CONFIG_HOME`',
     description: 'where config.json is',
   },
   stateFolder: {
-    name: 'state folder',
+    label: 'state folder',
     env: ['RUNCTL_STATE_DIR'],
     default: '`~/.local/state/runctl`, or `runctl` in `$XDG_STATE_HOME`',
     description: 'where the journal is',
   },
   requestTimeout: stored({
-    name: 'request timeout',
+    label: 'request timeout',
     flag: '--request-timeout <duration>',
     env: ['RUNCTL_REQUEST_TIMEOUT'],
     default: '30s',
@@ -114,7 +115,7 @@ export const settingTable = {
     hint: 'use a duration like 500ms, 30s or 5m',
   }),
   idempotencyKeys: stored({
-    name: 'setting idempotencyKeys',
+    label: 'setting idempotencyKeys',
     env: ['RUNCTL_IDEMPOTENCY_KEYS'],
     default: 'honored',
     description:
@@ -142,7 +143,7 @@ export const configSettingNames = entries.flatMap(([name, { isStored }]) =>
   isStored ? (name as ConfigSettingName) : [],
 );
 export const storedSettingNames = configSettingNames.filter(
-  (key): key is StoredSettingName => key !== 'profile',
+  (name): name is StoredSettingName => name !== 'profile',
 );
 
 /** The name of a setting as `runctl config` accepts it. Throws a usage problem that lists them. */
@@ -202,17 +203,17 @@ export interface ResolvedApiKey extends Resolved<string> {
  * need it.
  */
 export function parseSetting<Name extends StoredSettingName>(
-  settingName: Name,
+  name: Name,
   text: string,
   source: string,
 ): Given<SettingValueOf<Name>> {
-  const parsed = parseText(settingName, text);
+  const parsed = parseText(name, text);
   if ('value' in parsed)
     return { value: parsed.value, text: parsed.text ?? String(parsed.value), source };
-  const { name, hint }: StoredSetting<unknown> = settingTable[settingName];
+  const { label, hint }: StoredSetting<unknown> = settingTable[name];
   return {
     source,
-    problem: usageProblem(`the ${name} (${source}) ${parsed.flaw}`, parsed.hint ?? hint),
+    problem: usageProblem(`the ${label} (${source}) ${parsed.flaw}`, parsed.hint ?? hint),
   };
 }
 

@@ -41,7 +41,7 @@ export async function runProcess(): Promise<void> {
   const secrets = createSecrets();
   const argv = process.argv.slice(2);
   const ownArguments = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : undefined);
-  const env = ownArguments.includes('--no-color') ? { NO_COLOR: '1' } : process.env;
+  const colorEnv = ownArguments.includes('--no-color') ? { NO_COLOR: '1' } : process.env;
   let resumptions = 0;
   process.on('SIGCONT', () => {
     resumptions += 1;
@@ -49,8 +49,8 @@ export async function runProcess(): Promise<void> {
   const isInForeground = createForeground(() => resumptions);
   const isInteractive = () => !process.env.CI && isInForeground();
   const isTerminal = (stream: NodeJS.WriteStream) => stream.isTTY === true && isInteractive();
-  const stdout = sinkOf(process.stdout, isTerminal(process.stdout), env);
-  const stderr = sinkOf(process.stderr, isTerminal(process.stderr), env, secrets.scrub);
+  const stdout = sinkOf(process.stdout, isTerminal(process.stdout), colorEnv);
+  const stderr = sinkOf(process.stderr, isTerminal(process.stderr), colorEnv, secrets.scrub);
   const eraseDrawing = () => {
     if (stderr.isTTY && process.env.TERM !== 'dumb' && isInteractive()) stderr.write(eraseBelow);
   };
@@ -101,19 +101,22 @@ async function complete(
 
 function exit(code: number): never {
   for (const fd of terminals) if (!isatty(fd)) closeSync(fd);
-  // Unlike a signal, Node's own exit waits for a look-up that hangs in the system's resolver.
-  const killer = signals.find(([, ofSignal]) => ofSignal === code)?.[0];
-  const isHeld = process.getActiveResourcesInfo().includes('GetAddrInfoReqWrap');
-  // A signal during any other exit comes too late to change the exit code.
-  if (isHeld) for (const [name] of signals) process.removeAllListeners(name);
-  if (killer && isHeld) process.kill(process.pid, killer);
+  // Node's own exit waits for a look-up that hangs in the system's resolver. A signal doesn't.
+  const isResolving = process.getActiveResourcesInfo().includes('GetAddrInfoReqWrap');
+  if (isResolving) {
+    // Without a listener, a signal that comes now ends the process. During any other exit, it comes
+    // too late to change the exit code.
+    for (const [name] of signals) process.removeAllListeners(name);
+    const signal = signals.find(([, codeAfter]) => codeAfter === code)?.[0];
+    if (signal) process.kill(process.pid, signal);
+  }
   process.exit(code);
 }
 
 function sinkOf(
   stream: NodeJS.WriteStream,
   isTTY: boolean,
-  env: Env,
+  colorEnv: Env,
   filter = (text: string) => text,
 ): Sink {
   const closed = new AbortController();
@@ -128,7 +131,7 @@ function sinkOf(
     },
     isTTY,
     columns: () => stream.columns || 80,
-    colors: hasColors({ isTTY }, env),
+    colors: hasColors({ isTTY }, colorEnv),
     closed: closed.signal,
     lost: () => lost,
   };

@@ -68,8 +68,8 @@ export async function runCli(
     if (!ignoresUnknownVariables) warnOfVariables(context);
     await checkFields(options.field, path);
     known = { ...known, output: options };
-    const finished = run?.(args, options, context) ?? 0;
-    const result = await (crash ? Promise.race([finished, crash]) : finished);
+    const running = run?.(args, options, context) ?? 0;
+    const result = await (crash ? Promise.race([running, crash]) : running);
     return printAndGetExitCode(result, options, context);
   } catch (error) {
     // An API key may have been typed in the place of another argument, so it is hidden before the

@@ -126,10 +126,10 @@ class PriorityRateLimiter implements RateLimiter {
     this.#taken[pool] += 1;
     this.#givenMs.push(nowMs);
     if (this.#givenMs.length > this.#maxPermits) this.#givenMs.shift();
-    // One permit may be reserved, because a result is requested as soon as its run is final.
-    this.#nextPermitMs =
-      Math.max(this.#nextPermitMs, nowMs - Math.max(this.#betweenMs, maxCatchUpMs)) +
-      this.#betweenMs;
+    // Permits that nobody took are kept for this long. One is always kept, because a result is
+    // requested as soon as its run is final.
+    const keptMs = Math.max(this.#betweenMs, maxCatchUpMs);
+    this.#nextPermitMs = Math.max(this.#nextPermitMs, nowMs - keptMs) + this.#betweenMs;
     return () => {
       this.#taken[pool] -= 1;
       if (this.#nextPermitInMs() <= 0) this.#wakeUp.abort(wokenEarly);

@@ -195,7 +195,7 @@ function readResponse(maxBytes: number, end: (exchange: Exchange) => void) {
     end({ kind: 'failure', failure: { wasSent, kind, status: head?.status, error } });
     controller?.abort(new Error(kind));
   }
-  function answer(isTruncated: boolean): void {
+  function endWithResponse(isTruncated: boolean): void {
     if (head)
       end({ kind: 'response', response: { ...head, body: Buffer.concat(chunks), isTruncated } });
   }
@@ -217,11 +217,11 @@ function readResponse(maxBytes: number, end: (exchange: Exchange) => void) {
       chunks.push(chunk.subarray(0, maxBytes - size));
       size += chunk.length;
       if (size > maxBytes) {
-        answer(true);
+        endWithResponse(true);
         started.abort(new Error('too large'));
       }
     },
-    onResponseEnd: () => answer(false),
+    onResponseEnd: () => endWithResponse(false),
     onResponseError(_controller, error) {
       const alert = head ? undefined : handshakeAlert();
       if (alert) wasSent = false;

@@ -3,7 +3,7 @@ import { createRecorder } from '../journal/recorder.ts';
 import { searchHint } from '../messages/in-doubt-diagnostics.ts';
 import { diagnosticOf } from '../messages/outcome-diagnostics.ts';
 import { exitNameOfSignal, isSignalExitName } from '../run/exit-codes.ts';
-import { factsOf, outcomeNameOf } from '../run/exit-of.ts';
+import { exitNameOfOutcome, factsOf } from '../run/exit-of.ts';
 import { deliveryOf, type Fault, isRetryable, reasonOf } from '../run/fault.ts';
 import type { Outcome } from '../run/outcome.ts';
 import { Problem } from '../run/problem.ts';
@@ -143,7 +143,7 @@ function unclearProblem(reason: string, signal: AbortSignal): Problem {
 
 /** A refused trigger says nothing about idempotency keys. */
 function problemWithoutRun(outcome: Outcome, { hintContext }: Connection): Problem {
-  const name = outcomeNameOf(outcome);
+  const name = exitNameOfOutcome(outcome);
   const diagnostic = diagnosticOf(outcome, hintContext) ?? { message: name };
   const { fault } = factsOf(outcome);
   if (outcome.kind === 'in_doubt') {

@@ -11,7 +11,7 @@ import { diagnosticOf } from '../messages/outcome-diagnostics.ts';
 import { reportOfRecovery, sentenceOfRecovery } from '../messages/recovery-sentences.ts';
 import { wantsData } from '../output/command-result.ts';
 import { printDiagnostic, printSentence } from '../output/print-message.ts';
-import { outcomeNameOf } from '../run/exit-of.ts';
+import { exitNameOfOutcome } from '../run/exit-of.ts';
 import { defaults } from '../run/limits.ts';
 import { didYouMean } from '../run/near-words.ts';
 import { type OutcomeOf, type Recovery, type TriggerOutcome, targetOf } from '../run/outcome.ts';
@@ -138,7 +138,7 @@ function reportKindOf(
   if (inDoubtKindOf(outcome) === 'superseded') return dryRun ? 'sentence' : 'warning';
   if (outcome.kind === 'in_doubt' || outcome.kind === 'problem') return 'problem';
   // Nobody else may be watching a run that failed.
-  if (outcome.run && outcomeNameOf(outcome) !== 'ok') return 'failed_run';
+  if (outcome.run && exitNameOfOutcome(outcome) !== 'ok') return 'failed_run';
   return 'sentence';
 }
 

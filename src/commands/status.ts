@@ -5,7 +5,7 @@ import { flawOfRun } from '../connection/arguments.ts';
 import type { Connection } from '../connection/connection.ts';
 import { type CommandResult, wantsData } from '../output/command-result.ts';
 import { renderStatus } from '../output/fields.ts';
-import { outcomeNameOf } from '../run/exit-of.ts';
+import { exitNameOfOutcome } from '../run/exit-of.ts';
 import type { OutcomeOf, RunHandle } from '../run/outcome.ts';
 import type { Run } from '../run/run.ts';
 import { fetchStatus } from '../watch/fetch-run.ts';
@@ -53,12 +53,12 @@ async function reportStatus(
   const { value: snapshot } = answer;
   const outcome: OutcomeOf<'status'> = { kind: 'status', run, snapshot };
   const isForPeople = !wantsData(options) && !options.quiet;
-  const hasFailed = snapshot.isFinal && outcomeNameOf(outcome) !== 'ok';
+  const hasFailed = snapshot.isFinal && exitNameOfOutcome(outcome) !== 'ok';
   const needsError = hasFailed && (isForPeople || !hasRecordedError(run, connection));
   // Only the result has the error. If the result can't be read, the status is shown without it.
   const result = needsError ? await readError(run, snapshot, connection) : undefined;
   if (options.quiet && !wantsData(options)) {
-    return { exit: options.exitStatus ? outcomeNameOf(outcome) : 'ok' };
+    return { exit: options.exitStatus ? exitNameOfOutcome(outcome) : 'ok' };
   }
   const usual = isForPeople && !snapshot.isFinal ? connection.usualDuration(run.target) : undefined;
   const facts = { run, snapshot, result, usual };

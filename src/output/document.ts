@@ -4,7 +4,7 @@ import { diagnosticOf } from '../messages/outcome-diagnostics.ts';
 import { attributions } from '../run/attribution.ts';
 import type { WarningEvent } from '../run/events.ts';
 import { exitCodeOf, publicNameOf } from '../run/exit-codes.ts';
-import { commandExitNameOf, factsOf, outcomeNameOf, problemNameOf } from '../run/exit-of.ts';
+import { commandExitNameOf, exitNameOfOutcome, factsOf, problemNameOf } from '../run/exit-of.ts';
 import type { Fault } from '../run/fault.ts';
 import { type LastConfirmed, type Outcome, type TriggerInfo, targetOf } from '../run/outcome.ts';
 import { commandIn, type Diagnostic, isCauseOfUnknown } from '../run/problem.ts';
@@ -66,7 +66,7 @@ function runctlOf(
     schema: 1,
     command: context.command,
     exitCode: exitCodeOf(commandExitNameOf(outcome)),
-    outcome: publicNameOf(outcomeNameOf(outcome)),
+    outcome: publicNameOf(exitNameOfOutcome(outcome)),
     durationMs: outcome.run && snapshot?.isFinal ? durationMsOf(snapshot) : undefined,
     next: next === undefined ? null : context.secrets.scrub(next),
     trigger: triggerFieldOf(outcome.triggerInfo, isSafeToRepeat),
@@ -137,7 +137,7 @@ function nextAfterProblem(
 ): string | undefined {
   const suggested = diagnostic.needsPerson ? undefined : commandIn(diagnostic);
   if (suggested !== undefined) return context.withFlags(suggested);
-  const isRateLimited = outcomeNameOf(outcome) === 'rate_limited';
+  const isRateLimited = exitNameOfOutcome(outcome) === 'rate_limited';
   return isRateLimited && outcome.triggerInfo && isSafeToRepeat ? context.commandLine : undefined;
 }
 
@@ -154,6 +154,6 @@ function nextWithoutProblem(
   if (!run) return undefined;
   const { snapshot } = factsOf(outcome);
   if (!snapshot?.isFinal) return context.withFlags(`runctl watch ${argumentOf(run)}`);
-  const needsNothing = outcomeNameOf(outcome) === 'ok' || context.command === 'result';
+  const needsNothing = exitNameOfOutcome(outcome) === 'ok' || context.command === 'result';
   return needsNothing ? undefined : context.withFlags(`runctl result ${argumentOf(run)}`);
 }

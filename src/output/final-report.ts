@@ -4,7 +4,7 @@ import { nextStepOf } from '../messages/next-step.ts';
 import { diagnosticOf } from '../messages/outcome-diagnostics.ts';
 import type { RunEvent } from '../run/events.ts';
 import { isSignalExitName } from '../run/exit-codes.ts';
-import { factsOf, isOk, outcomeNameOf, problemNameOf } from '../run/exit-of.ts';
+import { exitNameOfOutcome, factsOf, isOk, problemNameOf } from '../run/exit-of.ts';
 import {
   type Outcome,
   type OutcomeOf,
@@ -42,7 +42,7 @@ export function doneEvent(
   hintContext: HintContext,
 ): RunEvent {
   const { run } = outcome;
-  const name = outcomeNameOf(outcome);
+  const name = exitNameOfOutcome(outcome);
   const cause = problemNameOf(outcome);
   const endsAll =
     isSignalExitName(name) || (outcome.kind === 'watch_ended' && endsAllWatches[outcome.end.kind]);

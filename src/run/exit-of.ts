@@ -10,7 +10,7 @@ import { exitNameOfRun, isSuccess } from './statuses.ts';
  * The name under which the JSON document reports this outcome (`runctl.outcome`). It is a name in
  * the table of exit codes.
  */
-export function outcomeNameOf(outcome: Outcome): ExitName {
+export function exitNameOfOutcome(outcome: Outcome): ExitName {
   if (outcome.interruptedBy) return outcome.interruptedBy;
   switch (outcome.kind) {
     case 'dry_run':
@@ -81,7 +81,7 @@ function exitNameOfCause(end: OutcomeOf<'watch_ended'>['end']): ExitName {
  */
 export function problemNameOf(outcome: Outcome): ProblemName {
   if (outcome.interruptedBy) return outcome.interruptedBy;
-  return causeNameOf(outcome) ?? outcomeNameOf(outcome);
+  return causeNameOf(outcome) ?? exitNameOfOutcome(outcome);
 }
 
 function causeNameOf(outcome: Outcome): ProblemName | undefined {
@@ -116,7 +116,7 @@ function causeNameInDoubt({ inDoubt }: OutcomeOf<'in_doubt'>): ProblemName | und
  * succeeds whatever the status is.
  */
 export const commandExitNameOf = (outcome: Outcome): ExitName =>
-  outcome.isReportOnly && !outcome.interruptedBy ? 'ok' : outcomeNameOf(outcome);
+  outcome.isReportOnly && !outcome.interruptedBy ? 'ok' : exitNameOfOutcome(outcome);
 
 /**
  * The outcome after a signal. It stays the same if the run has finished, or if the command only

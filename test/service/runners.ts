@@ -1,4 +1,4 @@
-import { outcomeNameOf } from '../../src/run/exit-of.ts';
+import { exitNameOfOutcome } from '../../src/run/exit-of.ts';
 import { exitNameOfFault } from '../../src/run/fault.ts';
 import type { RunResource } from '../../src/run/service.ts';
 import { createRateLimiter } from '../../src/service/rate-limiter.ts';
@@ -97,7 +97,7 @@ const watch: Runner = async (script, given = {}) => {
     giveUpAfterMs,
     watchOptions: { interval: intervalMs },
   });
-  return ended(outcomeNameOf(await watchRun({ run, sinceTriggerMs }, connection)));
+  return ended(exitNameOfOutcome(await watchRun({ run, sinceTriggerMs }, connection)));
 };
 
 /** The requests that are retried, each by its own rules, against a script of answers (`scripted-transport.ts`). */

@@ -4,7 +4,7 @@ import { plainHintContext } from '../../src/messages/hint-context.ts';
 import { diagnosticOf } from '../../src/messages/outcome-diagnostics.ts';
 import { reportOfRecovery } from '../../src/messages/recovery-sentences.ts';
 import { attributions } from '../../src/run/attribution.ts';
-import { factsOf, outcomeNameOf } from '../../src/run/exit-of.ts';
+import { exitNameOfOutcome, factsOf } from '../../src/run/exit-of.ts';
 import type { TriggerInfo } from '../../src/run/outcome.ts';
 import { isFinalStatus } from '../../src/run/statuses.ts';
 import { baseUrl } from '../helpers/connection.ts';
@@ -106,7 +106,7 @@ export function checkStart(use: Use, uses: Use[], { start }: Outcome, past: Past
   }
   if (!outcome || outcome.run || !diagnosticOf(outcome, plainHintContext)) return;
   const { started } = attributions[outcome.triggerInfo.attribution];
-  const name = outcomeNameOf(outcome);
+  const name = exitNameOfOutcome(outcome);
   tell(name);
   // Of a given key another process may start one at the same time, or have started one before.
   const others = past.sent.filter(({ attempt }) => attempt.idempotencyKey === use.key && !attempts.includes(attempt));

@@ -6,7 +6,7 @@ import { diagnosticOf } from '../../src/messages/outcome-diagnostics.ts';
 import { attributions } from '../../src/run/attribution.ts';
 import type { Reporter, RunEvent } from '../../src/run/events.ts';
 import { exitCodeOf } from '../../src/run/exit-codes.ts';
-import { factsOf, outcomeNameOf, problemNameOf } from '../../src/run/exit-of.ts';
+import { exitNameOfOutcome, factsOf, problemNameOf } from '../../src/run/exit-of.ts';
 import type { TriggerOutcome } from '../../src/run/outcome.ts';
 import type { Answer, RunSnapshot, Service } from '../../src/run/service.ts';
 import type { IfActive } from '../../src/run/trigger.ts';
@@ -32,7 +32,7 @@ const request: StartRequest = { target, body: '{}', idempotencyKey: undefined, i
 function seenIn(outcome: TriggerOutcome, hintContext: HintContext) {
   const diagnostic = diagnosticOf(outcome, hintContext);
   const { how, started } = attributions[outcome.triggerInfo.attribution];
-  const name = outcomeNameOf(outcome);
+  const name = exitNameOfOutcome(outcome);
   const { snapshot, activeExecutionId } = factsOf(outcome);
   const problem = diagnostic && { ...diagnostic, name: problemNameOf(outcome), exitCode: exitCodeOf(name), started };
   const { endedAs } = outcome.triggerInfo;

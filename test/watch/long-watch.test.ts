@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { plainHintContext } from '../../src/messages/hint-context.ts';
 import { diagnosticOf } from '../../src/messages/outcome-diagnostics.ts';
 import type { WatchOptions } from '../../src/ports.ts';
-import { factsOf, outcomeNameOf } from '../../src/run/exit-of.ts';
+import { exitNameOfOutcome, factsOf } from '../../src/run/exit-of.ts';
 import type { Fault, FaultKind } from '../../src/run/fault.ts';
 import { defaults } from '../../src/run/limits.ts';
 import type { Answer, RunResource, Service } from '../../src/run/service.ts';
@@ -66,7 +66,7 @@ async function watch(endsAtMs: number, outages: Outage[], flags: Flags = {}) {
   const watched = await watchRun({ run }, connection);
   const { snapshot, result } = factsOf(watched);
   return {
-    problem: diagnosticOf(watched, plainHintContext) && outcomeNameOf(watched),
+    problem: diagnosticOf(watched, plainHintContext) && exitNameOfOutcome(watched),
     status: snapshot,
     result,
     requests: sentAtMs.length,

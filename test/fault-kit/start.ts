@@ -5,8 +5,7 @@ import { createFaultyService } from './faulty-service.ts';
 import type { Scenario } from './scenario.ts';
 
 /** The project of the environment that points a program at an emulator. */
-/** It has letters, because a project may be typed in capitals. */
-export const projectId = '00000000-0000-4000-8000-00000000000a';
+export const projectId = '00000000-0000-4000-8000-000000000001';
 
 export interface FaultyOptions extends Partial<Omit<EmulatorOptions, 'service'>> {
   apiKey?: string;

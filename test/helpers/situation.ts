@@ -121,7 +121,6 @@ function settled(text: string, { emulator, env }: Machine): string {
   }, text);
   return numbered
     .replaceAll(emulator.projectId, '<project>')
-    .replaceAll('00000000-0000-4000-8000-000000000001', '<project>') // of `runctl emulator`
     .replaceAll(dirname(env.RUNCTL_STATE_DIR ?? ''), '<folder>')
     .replace(/'(<folder>[^']*)'/g, '$1') // quoted, if it has a blank
     .replaceAll(/127\.0\.0\.1:\d{4,}/g, '127.0.0.1:8080')

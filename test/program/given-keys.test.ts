@@ -29,9 +29,10 @@ describe('{automation} in an idempotency key', () => {
 });
 
 test('a project in capitals is the same project, so the key starts no second run, and the run is found', async () => {
-  const { run, ids, emulator } = await withMachine();
-  const name = `${emulator.projectId.toUpperCase()}/nightly`;
-  const { stdout } = await run(given);
+  const { run, ids } = await withMachine();
+  const project = '6f1c9f5e-3a53-4c1b-9f0a-0d6f2c1f8a11';
+  const name = `${project.toUpperCase()}/nightly`;
+  const { stdout } = await run(`trigger ${project}/nightly --idempotency-key k`);
   expect(await run(`trigger ${name} --idempotency-key k`)).toMatchObject({ code: 0, stdout });
   expect(await run(`status ${name} --field executionId`)).toMatchObject({ code: 0, stdout });
   expect(await run(`list ${name} --field executionId`)).toMatchObject({ code: 0, stdout });

@@ -50,8 +50,8 @@ export type SuccessfulAttempts = Extract<Attempts, { kind: 'ok' }>;
 export type FailedAttempts = Extract<Attempts, { kind: 'fault' }>;
 
 interface AttemptsSoFar {
-  /** How many were recorded. One whose key can't be sent counts, too. */
-  count: number;
+  /** The trigger has a record, which is written before the first attempt. */
+  isRecorded: boolean;
   /** An attempt of this command is in doubt: the service may have acted on it. */
   hasOwnAttemptInDoubt: boolean;
 }
@@ -71,16 +71,16 @@ export async function sendAttempts(
   const sinceMs = stopwatch(clock);
   const isTooOld = () => (earlier?.ageMs ?? 0) + sinceMs() > serviceLimits.keyRetentionMs;
   const soFar: AttemptsSoFar = {
-    count: 0,
+    isRecorded: false,
     hasOwnAttemptInDoubt: earlier?.sentByThisCommand === true,
   };
 
   async function attempt(timeoutMs: number): Promise<Answer<RunSnapshot>> {
-    const isFirst = soFar.count === 0;
+    const isFirst = !soFar.isRecorded;
     // It is recorded before `keyFault` reads the journal: of two processes that get here at once,
     // each sees both records, and only the one whose record is the first goes on.
     if (isFirst) record.triggered();
-    soFar.count += 1;
+    soFar.isRecorded = true;
     const unsendable = keyFault(isFirst);
     const answer: Answer<RunSnapshot> = unsendable
       ? { kind: 'fault', fault: unsendable }
@@ -98,8 +98,11 @@ export async function sendAttempts(
     return !mayRepeatAfterLoss && isFirst && record.isTaken() ? keyInUseFault : undefined;
   }
 
-  /** Notes the first attempt that is in doubt, and records it if another attempt follows. */
+  /** Notes whether an attempt is in doubt, and records the first one if another attempt follows. */
   function noteInDoubt(fault: Fault): void {
+    // The service repeats its first response to the key, so none of the attempts started a run of
+    // this target.
+    if (fault.kind === 'key_of_other_automation') soFar.hasOwnAttemptInDoubt = false;
     if (soFar.hasOwnAttemptInDoubt || deliveryOf(fault) !== 'unknown') return;
     soFar.hasOwnAttemptInDoubt = true;
     // After a fault that can't be retried, `settle` records it at once.
@@ -131,14 +134,13 @@ export async function sendAttempts(
  * | `key_expired`, `key_in_use`: the key can't be sent  | yes                 | yes             |
  *
  * Which answers are refusals and which are lost is in the column `delivery` of `run/fault.ts`.
- * After a lost response `hasOwnAttemptInDoubt` is true.
+ * After a lost response `hasOwnAttemptInDoubt` is true, after `key_of_other_automation` it is false.
  */
 export function isInDoubt(
   { fault: { kind }, hasOwnAttemptInDoubt }: FailedAttempts,
   { resolvesEarlierAttempts = false }: KeyHistory,
 ): boolean {
-  // The service repeats its first response to the key, so none of the attempts started a run of
-  // this target.
+  // Neither these attempts nor earlier ones started a run of this target.
   if (kind === 'key_of_other_automation') return false;
   // Another command has sent the key and may have a run. This one doesn't send it to find out.
   if (kind === 'key_expired' || kind === 'key_in_use') return true;

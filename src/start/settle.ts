@@ -34,12 +34,12 @@ export async function settle(
   ports: SendPorts,
 ): Promise<TriggerResult> {
   if (attempts.kind === 'ok') return recordRun(attempts, options, ports);
-  const doubt = doubtAfter(attempts, options.history);
-  recordFailure(attempts, doubt, options, ports);
-  const recorded = await readKey(doubt, options.history, ports);
+  const isTriggerInDoubt = isInDoubt(attempts, options.history);
+  recordFailure(attempts, options, ports);
+  const recorded = await readKey(isTriggerInDoubt, options.history, ports);
   return recorded?.kind === 'run'
-    ? resultWithRunOfOthers(recorded.executionId, doubt, options.history)
-    : resultWithoutRun(attempts, doubt, recorded, ports);
+    ? resultWithRunOfOthers(recorded.executionId, attempts, options.history)
+    : resultWithoutRun(attempts, isTriggerInDoubt, recorded, ports);
 }
 
 /** Records the run that the service returned. */
@@ -58,32 +58,14 @@ function recordRun(
   return { kind: 'has_run', executionId: snapshot.executionId, attribution, response };
 }
 
-/** What is in doubt after the last attempt. */
-interface Doubt {
-  /** The trigger may have started a run whose id isn't known. */
-  isTriggerInDoubt: boolean;
-  /** An attempt of this command may have started that run. */
-  isOwnAttemptInDoubt: boolean;
-}
-
-function doubtAfter(attempts: FailedAttempts, history: KeyHistory): Doubt {
-  const isTriggerInDoubt = isInDoubt(attempts, history);
-  return {
-    isTriggerInDoubt,
-    // After `key_of_other_automation` nothing is in doubt, whatever was lost before.
-    isOwnAttemptInDoubt: isTriggerInDoubt && attempts.hasOwnAttemptInDoubt,
-  };
-}
-
 /** A trigger of which no attempt was made has no record, so its end isn't recorded, either. */
 function recordFailure(
-  { fault, count, isInterrupted }: FailedAttempts,
-  { isOwnAttemptInDoubt }: Doubt,
+  { fault, isRecorded, hasOwnAttemptInDoubt, isInterrupted }: FailedAttempts,
   { isLast }: SettleOptions,
   { record }: SendPorts,
 ): void {
-  if (isOwnAttemptInDoubt) record.inDoubt(fault, { isLast });
-  else if (count > 0) record.refused(isInterrupted ? abortedFault : fault);
+  if (hasOwnAttemptInDoubt) record.inDoubt(fault, { isLast });
+  else if (isRecorded) record.refused(isInterrupted ? abortedFault : fault);
 }
 
 /**
@@ -92,7 +74,7 @@ function recordFailure(
  * another process is sending.
  */
 async function readKey(
-  { isTriggerInDoubt }: Doubt,
+  isTriggerInDoubt: boolean,
   { resolvesEarlierAttempts }: KeyHistory,
   ports: SendPorts,
 ): Promise<RecordedKey | undefined> {
@@ -120,20 +102,17 @@ async function readKeyAfterOtherSenders(ports: SendPorts): Promise<RecordedKey |
 /** Another process has got a run with the same key. */
 function resultWithRunOfOthers(
   executionId: string,
-  { isOwnAttemptInDoubt }: Doubt,
+  { hasOwnAttemptInDoubt }: FailedAttempts,
   { resolvesEarlierAttempts }: KeyHistory,
 ): TriggerResult {
-  const attribution = attributionOfRecord({
-    resolvesEarlierAttempts,
-    hasOwnAttemptInDoubt: isOwnAttemptInDoubt,
-  });
+  const attribution = attributionOfRecord({ resolvesEarlierAttempts, hasOwnAttemptInDoubt });
   return { kind: 'has_run', executionId, attribution };
 }
 
 /** Neither the service nor the journal has named a run. */
 async function resultWithoutRun(
   { fault, isInterrupted }: FailedAttempts,
-  { isTriggerInDoubt }: Doubt,
+  isTriggerInDoubt: boolean,
   recorded: UnresolvedTrigger | undefined,
   ports: SendPorts,
 ): Promise<TriggerResult> {

@@ -63,7 +63,7 @@ test('no package that takes long to load is loaded before the command that needs
 
 test('whose a run is never depends on a time of the service: neither what starts a run nor what orders records reads one', () => {
   // Messages may say since when the active run is running.
-  const names = readdirSync(join(src, 'start')).filter((name) => name !== 'outcome-without-run.ts');
+  const names = readdirSync(join(src, 'start')).filter((name) => name !== 'active-run.ts');
   const deciding = [...names.map((name) => `start/${name}`), 'journal/fold.ts', 'run/attribution.ts'];
   const reading = deciding.filter((file) => /createdAt|startedAt|serviceTimeMs|Date\b/.test(textOf(file)));
   expect(reading).toEqual([]);

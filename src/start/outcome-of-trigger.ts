@@ -1,7 +1,8 @@
 import type { Ports } from '../ports.ts';
 import type { Trigger } from '../run/trigger.ts';
+import { outcomeInDoubt } from './outcome-in-doubt.ts';
 import { outcomeWithRun } from './outcome-with-run.ts';
-import { outcomeInDoubt, outcomeWithoutRun } from './outcome-without-run.ts';
+import { outcomeWithoutRun } from './outcome-without-run.ts';
 import type { StartResult, TriggerResult } from './trigger-result.ts';
 
 /** Makes the outcome of a trigger, and the handle of its run if that can be watched. */

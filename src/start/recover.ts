@@ -7,8 +7,9 @@ import { type Problem, problemOrThrow } from '../run/problem.ts';
 import type { Target } from '../run/run.ts';
 import { fetchOptionalStatus } from '../watch/fetch-run.ts';
 import { readResultsOfFailed } from '../watch/read-errors.ts';
+import { outcomeInDoubt } from './outcome-in-doubt.ts';
 import { outcomeOfRecoveredRun } from './outcome-with-run.ts';
-import { outcomeInDoubt, outcomeWithoutRun } from './outcome-without-run.ts';
+import { outcomeWithoutRun } from './outcome-without-run.ts';
 import { sendTrigger } from './send-trigger.ts';
 import type { TriggerResult } from './trigger-result.ts';
 
@@ -23,14 +24,20 @@ interface ResendResult {
   trigger: UnresolvedTrigger;
   /** The age of the trigger before it was sent again. */
   ageMs: number;
-  result: TriggerResult | NotSent;
+  result: TriggerResult | NotSent | ResendProblem;
 }
 
+/** Nothing was sent. */
 type NotSent =
   | { kind: 'not_resent'; reason: InDoubtReason }
   /** Without `--dry-run`, it would have been sent. */
-  | { kind: 'dry_run' }
-  | { kind: 'problem'; problem: Problem };
+  | { kind: 'dry_run' };
+
+/** The trigger may have been sent before this was thrown. */
+interface ResendProblem {
+  kind: 'problem';
+  problem: Problem;
+}
 
 /**
  * Resolves the unresolved triggers. Their outcomes are made after all of them were sent, because a
@@ -93,7 +100,7 @@ async function resendOne(
   trigger: UnresolvedTrigger,
   { dryRun, resend }: RecoverFlags,
   ports: Ports,
-): Promise<TriggerResult | NotSent> {
+): Promise<TriggerResult | NotSent | ResendProblem> {
   const account = await ports.account(trigger.idempotencyKey);
   const reason = reasonNotToResend(trigger, account, resend, ports);
   if (reason) return { kind: 'not_resent', reason };

@@ -18,18 +18,18 @@ export interface WatchOptions {
 
 /**
  * Three facts that all watches of one command share: how much time `--timeout` leaves, whether the
- * service has answered, and when the machine last woke from sleep.
+ * service has sent a valid response, and when the machine last woke from sleep.
  */
 export interface WatchSession {
   readonly timeoutMs: number;
   /** There was a valid response, so the settings are right, and a refusal may pass. */
-  readonly isAnswered: boolean;
+  readonly hasValidResponse: boolean;
   /** When the machine last woke, by the clock that can't be set. */
   readonly wokeAtMs: number;
   leftMs(): number;
   leftForLastPollMs(): number;
   timeout(): TimedOut;
-  noteAnswer(): void;
+  noteValidResponse(): void;
   noteWake(): void;
 }
 

@@ -12,7 +12,7 @@ import {
   type Fault,
   hintOf,
   httpOf,
-  isAborted,
+  isInterruption,
 } from '../run/fault.ts';
 import { isRunPossible, Problem, usageProblem } from '../run/problem.ts';
 import { quote } from '../run/quote.ts';
@@ -132,7 +132,7 @@ function triggerProblem(
     context,
   );
   return problem.with({
-    name: isAborted(fault) ? problem.facts.name : 'outcome_unknown',
+    name: isInterruption(fault) ? problem.facts.name : 'outcome_unknown',
     started: 'unknown',
     hint: hasKey
       ? 'repeat the same line: its idempotency key keeps a second run from starting'
@@ -143,7 +143,7 @@ function triggerProblem(
 function agentProblem(fault: Fault, message: string, { signal }: CommandContext): Problem {
   return new Problem({
     fault,
-    name: isAborted(fault) ? exitNameOfSignal(signal) : exitNameOfFault(fault),
+    name: isInterruption(fault) ? exitNameOfSignal(signal) : exitNameOfFault(fault),
     message: message + httpOf(fault),
     hint: hintOf(fault, 'add `--debug` to see the request and the response'),
   });

@@ -7,7 +7,7 @@ import { exitNameOfSignal } from '../run/exit-codes.ts';
 import {
   doctorResultOf,
   type Fault,
-  isAborted,
+  isInterruption,
   isProjectUnknown,
   reasonOf,
   remedyOf,
@@ -174,7 +174,7 @@ export async function sendProbe(settings: Settings, flags: SettingFlags, context
   const answer = await probeService(connection);
   const took = formatDuration(clock.elapsedMs() - sentMs);
   const fault = answer.kind === 'fault' ? answer.fault : undefined;
-  if (fault && isAborted(fault)) throw interruptedProblem(exitNameOfSignal(signal));
+  if (fault && isInterruption(fault)) throw interruptedProblem(exitNameOfSignal(signal));
   const hasOutage = fault !== undefined && isOutage(fault, connection);
   return {
     fault,

@@ -11,7 +11,7 @@ import { quotedName } from '../run/quote.ts';
 import { isSameId, type Run, randomUuid, type Target } from '../run/run.ts';
 import type { RunSnapshot } from '../run/service.ts';
 import type { Trigger } from '../run/trigger.ts';
-import { type Retried, retry } from '../service/retry.ts';
+import { type LastAnswer, retry } from '../service/retry.ts';
 import { outcomeInDoubt } from '../start/outcome-in-doubt.ts';
 import { outcomeWithoutRun } from '../start/outcome-without-run.ts';
 import { sendTrigger } from '../start/send-trigger.ts';
@@ -62,7 +62,7 @@ export async function tryKey(
   const trial: KeyTrial = { started: first.response.snapshot };
   const sinceTriggerMs = stopwatch(clock);
   // The response to the trigger shows that the settings are right.
-  session.noteAnswer();
+  session.noteValidResponse();
   const run: Run = { target, executionId: first.executionId };
   const name = quotedName(target);
   report(
@@ -81,8 +81,8 @@ export async function tryKey(
     );
     const polled = await waitForActiveRun({ run, sinceTriggerMs }, connection);
     if (polled.kind === 'ended') {
-      const { cause, lastConfirmed } = polled;
-      const outcome: Outcome = { kind: 'watch_ended', run, end: cause, lastConfirmed };
+      const { end, lastConfirmed } = polled;
+      const outcome: Outcome = { kind: 'watch_ended', run, end, lastConfirmed };
       const diagnostic = diagnosticOf(outcome, connection.hintContext);
       const reason = `the run couldn't be followed to its end: ${diagnostic?.message}`;
       return { ...trial, problem: unclearProblem(reason, signal) };
@@ -110,7 +110,7 @@ async function repeat(
   trigger: Trigger,
   recorder: ReturnType<typeof createRecorder>,
   connection: Connection,
-): Promise<Retried<RunSnapshot>> {
+): Promise<LastAnswer<RunSnapshot>> {
   const { service, signal } = connection;
   recorder.triggered();
   const answer = await retry(() => service.trigger(trigger, signal), {

@@ -5,7 +5,7 @@ import { findRun } from '../connection/find-run.ts';
 import type { CommandContext } from '../context.ts';
 import type { OutputOptions } from '../output/command-result.ts';
 import { exitNameOfSignal } from '../run/exit-codes.ts';
-import { type Fault, isAborted } from '../run/fault.ts';
+import { type Fault, isInterruption } from '../run/fault.ts';
 import { defaults } from '../run/limits.ts';
 import type { Outcome, RunHandle } from '../run/outcome.ts';
 import type { RunResource } from '../run/service.ts';
@@ -43,7 +43,7 @@ export async function requestFailedOutcome(
   fault: Fault,
   connection: Connection,
 ): Promise<Outcome> {
-  if (isAborted(fault)) {
+  if (isInterruption(fault)) {
     const interruptedBy = exitNameOfSignal(connection.signal);
     return { kind: 'request_failed', run, resource, fault, interruptedBy };
   }

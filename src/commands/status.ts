@@ -8,7 +8,7 @@ import { renderStatus } from '../output/fields.ts';
 import { exitNameOfOutcome } from '../run/exit-of.ts';
 import type { OutcomeOf, RunHandle } from '../run/outcome.ts';
 import type { Run } from '../run/run.ts';
-import { fetchStatus } from '../watch/fetch-run.ts';
+import { fetchAndRecordStatus } from '../watch/fetch-run.ts';
 import { readError } from '../watch/read-errors.ts';
 import { findToRead, requestFailedOutcome } from './read-run.ts';
 
@@ -45,7 +45,7 @@ async function reportStatus(
 ): Promise<CommandResult> {
   const { context, hintContext } = connection;
   const { run } = handle;
-  const answer = await fetchStatus(handle, connection);
+  const answer = await fetchAndRecordStatus(handle, connection);
   if (answer.kind === 'fault') {
     const outcome = await requestFailedOutcome('status', handle, answer.fault, connection);
     return { outcomes: [outcome], hintContext };

@@ -27,7 +27,7 @@ export function diagnosticInDoubt({
   switch (reason.kind) {
     case 'last_attempt_failed':
       return diagnosticOfLost(reason.fault, trigger);
-    case 'signal':
+    case 'interrupted':
       return diagnosticOfInterrupted(trigger);
     case 'key_expired':
       return diagnosticOfExpiredKey(trigger);

@@ -2,7 +2,7 @@ import {
   exitNameOfFault,
   type Fault,
   httpOf,
-  isAborted,
+  isInterruption,
   remedyOf,
   retryAfterHint,
 } from '../run/fault.ts';
@@ -19,7 +19,7 @@ export function diagnosticWithoutRun(
   hintContext: HintContext,
 ): Diagnostic {
   const { target, fault, waitEnd, interruptedBy } = outcome;
-  if (interruptedBy && isAborted(fault)) return { message: 'interrupted; no run was started' };
+  if (interruptedBy && isInterruption(fault)) return { message: 'interrupted; no run was started' };
   if (waitEnd?.kind === 'gave_up')
     return diagnosticOfUnpolledActiveRun(target, fault, waitEnd.giveUpAfterMs);
   if (waitEnd?.kind === 'timed_out' && fault.kind === 'already_active')

@@ -5,7 +5,7 @@ import {
   type FaultKind,
   hintOf,
   httpOf,
-  isAborted,
+  isInterruption,
   reasonOf,
   remedyOf,
   retryAfterHint,
@@ -35,12 +35,12 @@ export function diagnosticOfWatchEnd(
     case 'cannot_poll': {
       const { fault } = end;
       const poll = { run, triggerInfo, resource: 'status', fault, lastConfirmed } as const;
-      return diagnosticOfRefusedPoll(
+      return diagnosticOfCannotPoll(
         { kind: 'request_failed', ...poll, startedWithThisApiKey },
         hintContext,
       );
     }
-    case 'signal': {
+    case 'interrupted': {
       const waited = retryAfterText(end.retryAfterUntilMs);
       return {
         message: `stopped watching ${name}; the run continues${waited}`,
@@ -59,7 +59,7 @@ const retryAfterText = (untilMs: number | undefined): string =>
     ? ''
     : ` (it was waiting until ${localTime(untilMs)}, as the service had asked)`;
 
-const lastConfirmedClause = (lastConfirmed: LastConfirmed | undefined) =>
+const lastConfirmedText = (lastConfirmed: LastConfirmed | undefined) =>
   lastConfirmed
     ? `last confirmed ${lastConfirmed.snapshot.status} ${formatDuration(lastConfirmed.ageMs)} ago`
     : 'its status was never confirmed';
@@ -75,7 +75,7 @@ function diagnosticOfTimeout(
   const http = fault ? httpOf(fault) : '';
   const name = quotedName(run.target);
   const problemText = `stopped watching ${name} after ${formatDuration(passedMs)}${cause}`;
-  const state = whetherItContinues(lastConfirmed) + lastConfirmedClause(lastConfirmed);
+  const state = whetherItContinues(lastConfirmed) + lastConfirmedText(lastConfirmed);
   return {
     message: `${problemText}; ${state}${http}`,
     hint: wait
@@ -101,7 +101,7 @@ function diagnosticOfSilence(
   const failure = `${quotedName(run.target)} couldn't be followed: ${cause}`;
   const state = lastConfirmed?.snapshot.isFinal ? '' : 'the run may still be running, ';
   return {
-    message: `${failure}; ${state}${lastConfirmedClause(lastConfirmed)}${httpOf(fault)}`,
+    message: `${failure}; ${state}${lastConfirmedText(lastConfirmed)}${httpOf(fault)}`,
     hint: wait
       ? `${wait}, then: ${watchCommand(run, hintContext)}`
       : (fault.hint ?? watchCommand(run, hintContext)),
@@ -109,7 +109,7 @@ function diagnosticOfSilence(
 }
 
 /** After the API key is replaced, the run can be watched again. */
-function diagnosticOfRefusedPoll(poll: FailedRequest, hintContext: HintContext): Diagnostic {
+function diagnosticOfCannotPoll(poll: FailedRequest, hintContext: HintContext): Diagnostic {
   if (isNotFoundRunOfKey(poll)) return diagnosticOfNotFoundRun(poll, ' --watch');
   const diagnostic = diagnosticOfFailedRequest(poll, hintContext);
   if (exitNameOfFault(poll.fault) !== 'unauthorized') return diagnostic;
@@ -127,7 +127,7 @@ export function diagnosticOfFailedRequest(
   if (isNotFoundRunOfKey(request)) return diagnosticOfNotFoundRun(request);
   const { run, resource, fault, lastConfirmed, isOutage, startedWithThisApiKey } = request;
   const retryCommand = commandFor(resource, run, hintContext);
-  if (isAborted(fault)) return { message: 'interrupted', hint: retryCommand };
+  if (isInterruption(fault)) return { message: 'interrupted', hint: retryCommand };
   const isNotFound = exitNameOfFault(fault) === 'not_found' && !fault.page;
   const problemText = isNotFound
     ? notFoundText(run, fault, lastConfirmed)
@@ -147,7 +147,7 @@ function unreadText(
   fault: Fault,
   lastConfirmed: LastConfirmed | undefined,
 ): string {
-  const state = lastConfirmed ? `, ${lastConfirmedClause(lastConfirmed)}` : '';
+  const state = lastConfirmed ? `, ${lastConfirmedText(lastConfirmed)}` : '';
   return failedRequestTexts[resource](quotedName(run.target), fault.message) + state;
 }
 
@@ -177,7 +177,7 @@ function diagnosticOfNotFoundRun(
 ): Diagnostic {
   const { idempotencyKey } = triggerInfo;
   const name = quotedName(run.target);
-  const state = lastConfirmed ? `, ${lastConfirmedClause(lastConfirmed)}` : '';
+  const state = lastConfirmed ? `, ${lastConfirmedText(lastConfirmed)}` : '';
   // A key that is derived from the old one is the same each time the command is repeated, so it
   // starts only one run.
   const newKey = `${idempotencyKey?.slice(0, maxIdempotencyKey - 2)}-2`;
@@ -195,7 +195,7 @@ function notFoundText(run: Run, fault: Fault, lastConfirmed: LastConfirmed | und
   const name = quotedName(run.target);
   const { executionId } = run;
   if (lastConfirmed) {
-    const state = lastConfirmedClause(lastConfirmed);
+    const state = lastConfirmedText(lastConfirmed);
     return `the service doesn't know run ${executionId} of ${name}, ${state}`;
   }
   const otherCause = fault.kind === 'path_not_found' ? ', or the base URL is wrong' : '';
@@ -227,7 +227,8 @@ export function diagnosticOfUnreadResult(
   if (!requestFault) return undefined;
   const problemText = `${quotedName(run.target)} finished ${snapshot.status}, but its result`;
   const hint = commandFor('result', run, hintContext);
-  if (isAborted(requestFault)) return { message: `interrupted; ${problemText} was not read`, hint };
+  if (isInterruption(requestFault))
+    return { message: `interrupted; ${problemText} was not read`, hint };
   if (!isSuccess(snapshot.status)) return undefined;
   const statusCommand = commandFor('status', run, hintContext);
   const hints: Partial<Record<FaultKind, string>> = {

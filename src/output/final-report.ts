@@ -27,7 +27,7 @@ interface ReportOptions {
 /** Whether this end of one watch also ends the watches of all other runs. */
 const endsAllWatches: Record<WatchEnd['kind'], boolean> = {
   timed_out: true, // `--timeout` is one limit for the whole command
-  signal: true,
+  interrupted: true,
   gave_up: false,
   cannot_poll: false,
 };

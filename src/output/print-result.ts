@@ -86,7 +86,7 @@ function problemsOf(
   return distinct.flatMap((outcome) => {
     if (outcome.isReportOnly) return [];
     // The signal came because the reader of stdout has left, and the message would only repeat it.
-    const isStopped = outcome.kind === 'watch_ended' && outcome.end.kind === 'signal';
+    const isStopped = outcome.kind === 'watch_ended' && outcome.end.kind === 'interrupted';
     if (isStopped && stdout.closed.aborted) return [];
     const diagnostic = diagnosticOf(outcome, hintContext);
     if (!diagnostic) return [];

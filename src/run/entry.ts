@@ -77,8 +77,8 @@ export const clockSkewMs = 300_000;
  * was set back.
  */
 export function ageOf({ at }: { at: string }, nowMs: number): number {
-  const sinceMs = nowMs - Date.parse(at);
-  return sinceMs < -clockSkewMs ? Number.POSITIVE_INFINITY : sinceMs;
+  const ageMs = nowMs - Date.parse(at);
+  return ageMs < -clockSkewMs ? Number.POSITIVE_INFINITY : ageMs;
 }
 
 /**

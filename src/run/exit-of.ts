@@ -66,7 +66,7 @@ function exitNameOfCause(end: OutcomeOf<'watch_ended'>['end']): ExitName {
   switch (end.kind) {
     case 'timed_out':
       return 'timeout';
-    case 'signal':
+    case 'interrupted':
       return 'interrupted';
     case 'gave_up':
       return exitNameAfterGivingUp(end.fault);
@@ -127,7 +127,7 @@ export function endedBySignal(outcome: Outcome, interruptedBy: ExitName): Outcom
     outcome.interruptedBy || outcome.isReportOnly || factsOf(outcome).snapshot?.isFinal;
   if (isDone) return outcome;
   if (outcome.kind === 'watch_ended')
-    return { ...outcome, interruptedBy, end: { kind: 'signal' } as const };
+    return { ...outcome, interruptedBy, end: { kind: 'interrupted' } as const };
   return { ...outcome, interruptedBy };
 }
 

@@ -131,8 +131,12 @@ const faults = {
   /** The service ignores idempotency keys, and another process was first to record this one. */
   key_in_use: { delivery: 'not_sent', exit: 'outcome_unknown' },
   /** The command was interrupted before the request was sent. */
-  aborted: { delivery: 'not_sent', exit: 'interrupted', exitAfterGivingUp: 'interrupted' },
-  aborted_in_flight: { delivery: 'unknown', exit: 'interrupted', exitAfterGivingUp: 'interrupted' },
+  interrupted: { delivery: 'not_sent', exit: 'interrupted', exitAfterGivingUp: 'interrupted' },
+  interrupted_in_flight: {
+    delivery: 'unknown',
+    exit: 'interrupted',
+    exitAfterGivingUp: 'interrupted',
+  },
 } as const satisfies Record<string, FaultRow>;
 
 export type FaultKind = keyof typeof faults;
@@ -228,8 +232,8 @@ export const reasonOf = (fault: Fault): string => fault.message + httpOf(fault);
 
 export const isRetryable = (fault: Fault): boolean => rowOf(fault.kind).isRetryable === true;
 
-export const isAborted = ({ kind }: Fault): boolean =>
-  kind === 'aborted' || kind === 'aborted_in_flight';
+export const isInterruption = ({ kind }: Fault): boolean =>
+  kind === 'interrupted' || kind === 'interrupted_in_flight';
 
 export function deliveryOf(fault: Fault): Delivery {
   // A gateway also returns 5xx if it loses the service after passing on the request.
@@ -268,4 +272,4 @@ export function isTooEarly({ kind }: Fault, sinceTriggerMs: number | undefined):
 }
 
 /** The command was ended before a request was sent. */
-export const abortedFault: Fault = { kind: 'aborted', message: 'interrupted' };
+export const interruptedFault: Fault = { kind: 'interrupted', message: 'interrupted' };

@@ -37,7 +37,7 @@ export type InDoubtReason =
   /** Its response was lost, or the trigger was in doubt before it and the service refused it. */
   | { kind: 'last_attempt_failed'; fault: Fault }
   /** A signal came before there was a valid response. */
-  | { kind: 'signal' }
+  | { kind: 'interrupted' }
   /** The service may have forgotten the idempotency key. */
   | { kind: 'key_expired' }
   /** The service keeps idempotency keys by API key, so with this one the key would be a new one. */

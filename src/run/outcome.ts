@@ -201,7 +201,7 @@ export type ActiveRunWaitEnd =
   | TimedOut
   /** That run couldn't be polled for too long. */
   | { kind: 'gave_up'; giveUpAfterMs: number }
-  | { kind: 'signal' };
+  | { kind: 'interrupted' };
 
 /** The last status that is known, and how old it is. */
 export interface LastConfirmed {
@@ -220,7 +220,7 @@ export type WatchEnd =
    */
   | { kind: 'cannot_poll'; fault: Fault }
   /** `retryAfterUntilMs`: when the wait for `Retry-After` would have ended, by the wall clock. */
-  | { kind: 'signal'; retryAfterUntilMs?: number };
+  | { kind: 'interrupted'; retryAfterUntilMs?: number };
 
 /** A run that a command works with, and what is known of it before it is polled. */
 export interface RunHandle {

@@ -20,7 +20,7 @@ interface ConnectionAttempt {
 export function networkFaultOf(failure: ExchangeFailure, attempt: ConnectionAttempt): Fault {
   switch (failure.kind) {
     case 'interrupted': {
-      const kind = failure.wasSent ? 'aborted_in_flight' : 'aborted';
+      const kind = failure.wasSent ? 'interrupted_in_flight' : 'interrupted';
       return { kind, message: 'interrupted' };
     }
     case 'deadline':

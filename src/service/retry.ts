@@ -1,9 +1,9 @@
 import { type ApiKeyReload, faultAfterReload } from '../run/api-key-reload.ts';
 import type { FailedAttempt } from '../run/events.ts';
 import {
-  abortedFault,
   type Fault,
-  isAborted,
+  interruptedFault,
+  isInterruption,
   isRetryable as isRetryableFault,
 } from '../run/fault.ts';
 import type { Answer } from '../run/service.ts';
@@ -14,7 +14,7 @@ const firstBackoffMs = 500;
 const maxBackoffMs = 15_000;
 const minBackoffMs = 50;
 /** With less time left for the command, an attempt couldn't get a response in time. */
-export const minForAttemptMs = 1_000;
+export const minCommandLeftMs = 1_000;
 /** An attempt has at least this time, because the rest of `--give-up-after` may be too short. */
 export const minAttemptTimeoutMs = 1_000;
 
@@ -56,8 +56,8 @@ export interface RetryOptions extends RetryPorts {
   onRetry?(failed: FailedAttempt): void;
 }
 
-/** The last answer. */
-export type Retried<T> = Answer<T> & {
+/** The last answer to a request, which may have been retried. */
+export type LastAnswer<T> = Answer<T> & {
   /** The user left, so no further attempt was made. */
   isInterrupted?: boolean;
 };
@@ -69,7 +69,7 @@ export type Retried<T> = Answer<T> & {
 export async function retry<T>(
   attempt: (timeoutMs: number) => Promise<Answer<T>>,
   options: RetryOptions,
-): Promise<Retried<T>> {
+): Promise<LastAnswer<T>> {
   const {
     limiter,
     clock,
@@ -86,23 +86,23 @@ export async function retry<T>(
   let failures = 0;
   let last: Fault | undefined;
   for (;;) {
-    if (last && commandLeftMs() < minForAttemptMs) return failed(last);
+    if (last && commandLeftMs() < minCommandLeftMs) return failed(last);
     const answer = await attemptWithPermit();
     if (!answer) return withoutPermit(last);
     if (answer.kind === 'ok') return answer;
     last = answer.fault;
-    const fault = await faultUnlessKeyChanged(last, options);
+    const fault = await faultUnlessApiKeyChanged(last, options);
     if (!fault) {
       // The service has responded, and reading the API key may have taken long.
       silence.end();
       continue;
     }
-    if (isAborted(fault)) return interrupted(fault);
+    if (isInterruption(fault)) return interrupted(fault);
     if (!isRetryable(fault)) return failed(fault);
     failures += 1;
     const retryForMs = Math.min(
       giveUpAfterMs - silence.elapsedMs(),
-      commandLeftMs() - minForAttemptMs,
+      commandLeftMs() - minCommandLeftMs,
     );
     const delayMs = backoffMs(failures, retryForMs, random, fault.retryAfterMs);
     if (delayMs === undefined) return failed(fault);
@@ -111,14 +111,14 @@ export async function retry<T>(
     if (await pause(delayMs, clock, signal, fault.retryAfterMs)) silence.end();
   }
 
-  function withoutPermit(last: Fault | undefined): Retried<never> {
-    return signal.aborted ? interrupted(last ?? abortedFault) : failed(last ?? noPermitFault);
+  function withoutPermit(last: Fault | undefined): LastAnswer<never> {
+    return signal.aborted ? interrupted(last ?? interruptedFault) : failed(last ?? noPermitFault);
   }
 
   /** Undefined if the time was up, or the user left, before it got a permit. */
   function attemptWithPermit(): Promise<Answer<T> | undefined> {
     const queuedAtMs = clock.elapsedMs();
-    const permit = { priority, signal, leftMs: () => commandLeftMs() - minForAttemptMs };
+    const permit = { priority, signal, leftMs: () => commandLeftMs() - minCommandLeftMs };
     return withPermit(limiter, permit, async () => {
       silence.beginOrContinue(clock.elapsedMs() - queuedAtMs);
       const tookMs = stopwatch(clock);
@@ -135,23 +135,23 @@ export async function retry<T>(
  * the first attempt.
  */
 function createSilence(clock: Clock) {
-  let sinceMs: number | undefined;
+  let beganAtMs: number | undefined;
   return {
-    elapsedMs: () => (sinceMs === undefined ? 0 : clock.elapsedMs() - sinceMs),
+    elapsedMs: () => (beganAtMs === undefined ? 0 : clock.elapsedMs() - beganAtMs),
     /**
      * Waiting for the rate limiter's permit, `queuedMs`, doesn't count as silence of the service.
      */
     beginOrContinue(queuedMs: number): void {
-      sinceMs = sinceMs === undefined ? clock.elapsedMs() : sinceMs + queuedMs;
+      beganAtMs = beganAtMs === undefined ? clock.elapsedMs() : beganAtMs + queuedMs;
     },
     end(): void {
-      sinceMs = undefined;
+      beganAtMs = undefined;
     },
   };
 }
 
-const failed = (fault: Fault): Retried<never> => ({ kind: 'fault', fault });
-const interrupted = (fault: Fault): Retried<never> => ({
+const failed = (fault: Fault): LastAnswer<never> => ({ kind: 'fault', fault });
+const interrupted = (fault: Fault): LastAnswer<never> => ({
   kind: 'fault',
   fault,
   isInterrupted: true,
@@ -159,15 +159,15 @@ const interrupted = (fault: Fault): Retried<never> => ({
 
 /**
  * Reads a refused API key again. Returns undefined if there is another one, and the interrupted
- * fault if that took too long.
+ * fault if a signal came first.
  */
-async function faultUnlessKeyChanged(
+async function faultUnlessApiKeyChanged(
   fault: Fault,
   { reloadApiKey, signal }: RetryOptions,
 ): Promise<Fault | undefined> {
   if (fault.kind !== 'unauthorized' || !reloadApiKey) return fault;
   const reload = await unlessAborted(reloadApiKey(fault), signal);
-  if (!reload) return abortedFault;
+  if (!reload) return interruptedFault;
   return reload.kind === 'changed' ? undefined : faultAfterReload(fault, reload);
 }
 

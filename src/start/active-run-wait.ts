@@ -2,7 +2,7 @@ import type { Ports } from '../ports.ts';
 import type { Fault } from '../run/fault.ts';
 import type { ActiveRunWaitEnd, WatchEnd } from '../run/outcome.ts';
 import type { Target } from '../run/run.ts';
-import { minForAttemptMs } from '../service/retry.ts';
+import { minCommandLeftMs } from '../service/retry.ts';
 import { pause } from '../system/clock.ts';
 import { jitter, pollGapMs } from '../watch/poll-gap.ts';
 import { waitForActiveRun } from '../watch/watch-run.ts';
@@ -21,7 +21,7 @@ export interface ActiveRunWait {
 }
 
 interface WaitFailure {
-  cause: ActiveRunWaitEnd;
+  end: ActiveRunWaitEnd;
   /** Why the active run couldn't be polled, if that ended the wait. */
   fault?: Fault;
 }
@@ -32,7 +32,7 @@ const minBetweenTriggersMs = 5_000;
 export function createActiveRunWait(target: Target, ports: Ports): ActiveRunWait {
   const { clock, random, signal, session, watchOptions, emit } = ports;
   const startMs = clock.elapsedMs();
-  const timedOut = (): WaitFailure => ({ cause: session.timeout() });
+  const timedOut = (): WaitFailure => ({ end: session.timeout() });
   /**
    * If the service names this run again, it isn't polled again, and the next trigger is sent after
    * some time. It has finished, or it can't be polled.
@@ -48,7 +48,7 @@ export function createActiveRunWait(target: Target, ports: Ports): ActiveRunWait
       hasBegun = true;
       const refusedAtMs = clock.elapsedMs();
       const leftMs = session.leftMs();
-      if (leftMs < minForAttemptMs || retryAfterMs > leftMs) return timedOut();
+      if (leftMs < minCommandLeftMs || retryAfterMs > leftMs) return timedOut();
       let waitMs = 0;
       if (activeId !== undefined && activeId !== lastPolledId) {
         const failure = await pollUntilFinished(activeId);
@@ -64,7 +64,7 @@ export function createActiveRunWait(target: Target, ports: Ports): ActiveRunWait
   /** Polls the active run until it has finished or can't be polled any more. */
   async function pollUntilFinished(activeId: string): Promise<WaitFailure | undefined> {
     const polled = await waitForActiveRun({ run: { target, executionId: activeId } }, ports);
-    const failure = polled.kind === 'ended' ? failureAfter(polled.cause) : undefined;
+    const failure = polled.kind === 'ended' ? failureAfter(polled.end) : undefined;
     if (failure) return failure;
     lastPolledId = activeId;
     if (polled.kind === 'finished') finishedId = activeId;
@@ -88,19 +88,19 @@ export function createActiveRunWait(target: Target, ports: Ports): ActiveRunWait
     retryAfterMs: number,
   ): Promise<WaitFailure | undefined> {
     if (await pause(ms, clock, signal, retryAfterMs)) session.noteWake();
-    if (signal.aborted) return { cause: { kind: 'signal' } };
-    return session.leftMs() < minForAttemptMs ? timedOut() : undefined;
+    if (signal.aborted) return { end: { kind: 'interrupted' } };
+    return session.leftMs() < minCommandLeftMs ? timedOut() : undefined;
   }
 }
 
 /** What ends the wait if the polls of the active run have ended for this cause. */
-function failureAfter(cause: WatchEnd): WaitFailure | undefined {
-  switch (cause.kind) {
+function failureAfter(end: WatchEnd): WaitFailure | undefined {
+  switch (end.kind) {
     case 'timed_out':
-    case 'signal':
-      return { cause };
+    case 'interrupted':
+      return { end };
     case 'gave_up':
-      return { cause, fault: cause.fault };
+      return { end, fault: end.fault };
     case 'cannot_poll':
       // The response to the next trigger decides.
       return undefined;

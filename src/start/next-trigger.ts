@@ -5,13 +5,13 @@ import { type InDoubtReason, reasonToWithhold } from '../run/in-doubt.ts';
 import { serviceLimits } from '../run/limits.ts';
 import { randomUuid } from '../run/run.ts';
 import type { Trigger } from '../run/trigger.ts';
-import type { KeyHistory } from './send-attempts.ts';
+import type { SendOptions } from './send-attempts.ts';
 import type { StartRequest, TriggerResult } from './trigger-result.ts';
 
 /** The trigger to send next. If it can't be sent, `result` says how it ended. */
 export interface NextTrigger {
   trigger: Trigger;
-  history: KeyHistory;
+  sendOptions: SendOptions;
   result?: TriggerResult;
 }
 
@@ -19,7 +19,7 @@ export interface NextTrigger {
 export interface SentTrigger {
   trigger: Trigger;
   /** The time since it was first sent. */
-  sinceMs(): number;
+  sinceSentMs(): number;
 }
 
 /**
@@ -33,7 +33,7 @@ export async function nextTrigger(request: StartRequest, ports: Ports): Promise<
   const account = await ports.account(idempotencyKey);
   const userProvided = given !== undefined;
   const trigger: Trigger = { ...request, baseUrl, account, idempotencyKey, userProvided };
-  const next = { trigger, history: { mayRepeatAfterLoss: !ignoresKeys } };
+  const next = { trigger, sendOptions: { mayRepeatAfterLoss: !ignoresKeys } };
   const recorded = userProvided ? journal.findKey(trigger) : undefined;
   if (!recorded) return next;
   if (recorded.kind === 'run') {
@@ -46,19 +46,19 @@ export async function nextTrigger(request: StartRequest, ports: Ports): Promise<
   return {
     // If the key was sent before, the same bytes are sent again.
     trigger: { ...trigger, body: recorded.body },
-    history: { ...next.history, earlier },
+    sendOptions: { ...next.sendOptions, earlier },
   };
 }
 
 /** The same trigger again, unless another process has recorded a run for it meanwhile. */
 export function sameTrigger(
-  { trigger, sinceMs }: SentTrigger,
+  { trigger, sinceSentMs }: SentTrigger,
   { journal, clock, ignoresKeys }: Ports,
 ): NextTrigger {
   const recorded = journal.findKey(trigger);
   const recordedAgeMs = recorded?.kind === 'unresolved' ? ageOf(recorded, clock.nowMs()) : 0;
-  const earlier = { ageMs: Math.max(sinceMs(), recordedAgeMs), sentByThisCommand: true };
-  const next = { trigger, history: { earlier, mayRepeatAfterLoss: !ignoresKeys } };
+  const earlier = { ageMs: Math.max(sinceSentMs(), recordedAgeMs), sentByThisCommand: true };
+  const next = { trigger, sendOptions: { earlier, mayRepeatAfterLoss: !ignoresKeys } };
   if (recorded?.kind !== 'run') return next;
   const { executionId } = recorded;
   return { ...next, result: { kind: 'has_run', executionId, attribution: 'shared_key' } };

@@ -20,7 +20,7 @@ export function outcomeInDoubt(
     kind: 'in_doubt',
     target: trigger.target,
     triggerInfo: triggerInfoOf('in_doubt', trigger, ports),
-    interruptedBy: reason.kind === 'signal' ? exitNameOfSignal(signal) : undefined,
+    interruptedBy: reason.kind === 'interrupted' ? exitNameOfSignal(signal) : undefined,
     inDoubt: {
       reason,
       recorded: recorded && { at: recorded.at, ageMs: ageOf(recorded, clock.nowMs()) },

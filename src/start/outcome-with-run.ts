@@ -2,13 +2,17 @@ import { runHandleOf } from '../journal/run-handle.ts';
 import type { Ports } from '../ports.ts';
 import { attributions, mayBeEarlierRun } from '../run/attribution.ts';
 import { exitNameOfSignal } from '../run/exit-codes.ts';
-import { type Fault, isAborted } from '../run/fault.ts';
+import { type Fault, isInterruption } from '../run/fault.ts';
 import type { RunHandle, TriggerInfo, TriggerOutcome } from '../run/outcome.ts';
 import type { Run } from '../run/run.ts';
 import type { RunSnapshot } from '../run/service.ts';
 import type { Trigger } from '../run/trigger.ts';
 import { monotonicStopwatch } from '../system/clock.ts';
-import { fetchOptionalStatus, fetchStatus, recordNotFoundIfOwn } from '../watch/fetch-run.ts';
+import {
+  fetchAndRecordOptionalStatus,
+  fetchAndRecordStatus,
+  recordNotFoundIfOwn,
+} from '../watch/fetch-run.ts';
 import { triggerInfoOf } from './trigger-info.ts';
 import type { RunOfTrigger, StartResult } from './trigger-result.ts';
 
@@ -22,7 +26,7 @@ export async function outcomeWithRun(
   const triggerInfo = triggerInfoOf(attribution, trigger, ports);
   if (!response) return outcomeWithRecordedRun(run, triggerInfo, ports);
   const { snapshot } = response;
-  const outcome = runOutcome(run, triggerInfo, snapshot);
+  const outcome = outcomeWithStatus(run, triggerInfo, snapshot);
   // The service repeats its first response to a used key. Then the status may be old, so the run is
   // polled at once.
   const mayBeRepeated = attribution === 'shared_key' && snapshot.isFinal;
@@ -33,7 +37,7 @@ export async function outcomeWithRun(
 }
 
 /** The outcome of a trigger that has a run with this status. */
-const runOutcome = (run: Run, triggerInfo: TriggerInfo, snapshot: RunSnapshot) =>
+const outcomeWithStatus = (run: Run, triggerInfo: TriggerInfo, snapshot: RunSnapshot) =>
   ({
     kind: 'has_run',
     run,
@@ -58,9 +62,9 @@ async function outcomeWithRecordedRun(
 ): Promise<StartResult> {
   const { journal, baseUrl, clock } = ports;
   const handle = runHandleOf(run, journal.find(run.executionId, { baseUrl }), clock);
-  const answer = await fetchStatus(handle, ports);
+  const answer = await fetchAndRecordStatus(handle, ports);
   return answer.kind === 'ok'
-    ? { outcome: runOutcome(run, triggerInfo, answer.value), handle }
+    ? { outcome: outcomeWithStatus(run, triggerInfo, answer.value), handle }
     : outcomeWithoutStatus(handle, triggerInfo, answer.fault, ports);
 }
 
@@ -73,7 +77,7 @@ async function outcomeWithoutStatus(
 ): Promise<StartResult> {
   const { run } = handle;
   const failure = { kind: 'request_failed', run, triggerInfo, resource: 'status', fault } as const;
-  if (isAborted(fault))
+  if (isInterruption(fault))
     return { outcome: { ...failure, interruptedBy: exitNameOfSignal(ports.signal) }, handle };
 
   const startedWithThisApiKey = await recordNotFoundIfOwn(run, fault, ports);
@@ -84,7 +88,7 @@ async function outcomeWithoutStatus(
   if (recorded?.isFinal) {
     // A final status never changes, so the journal says how the run ended, whatever the service
     // says. If the service has dropped the run, there is nothing to watch.
-    const ended = runOutcome(run, triggerInfo, recorded);
+    const ended = outcomeWithStatus(run, triggerInfo, recorded);
     const outcome = { ...ended, requestFault: fault, lastConfirmed };
     return isNotFound ? { outcome } : { outcome, handle };
   }
@@ -107,8 +111,10 @@ export async function withCurrentStatus(
   if (outcome.kind !== 'has_run' || outcome.snapshot?.isFinal) return outcome;
   const { run, triggerInfo } = outcome;
   if (attributions[triggerInfo.attribution].how !== 'found') return outcome;
-  const snapshot = await fetchOptionalStatus(run, ports);
-  return snapshot?.isFinal ? { ...outcome, ...runOutcome(run, triggerInfo, snapshot) } : outcome;
+  const snapshot = await fetchAndRecordOptionalStatus(run, ports);
+  return snapshot?.isFinal
+    ? { ...outcome, ...outcomeWithStatus(run, triggerInfo, snapshot) }
+    : outcome;
 }
 
 /**

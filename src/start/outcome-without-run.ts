@@ -1,6 +1,6 @@
 import type { Ports } from '../ports.ts';
 import { exitNameOfSignal } from '../run/exit-codes.ts';
-import { abortedFault, exitNameOfFault, type Fault } from '../run/fault.ts';
+import { exitNameOfFault, type Fault, interruptedFault } from '../run/fault.ts';
 import type { TriggerInfo, TriggerOutcome } from '../run/outcome.ts';
 import type { Target } from '../run/run.ts';
 import type { Trigger } from '../run/trigger.ts';
@@ -68,5 +68,5 @@ function interruptedOutcome(
   { signal }: Ports,
 ): TriggerOutcome {
   const interruptedBy = exitNameOfSignal(signal);
-  return { kind: 'no_run', target, triggerInfo, fault: abortedFault, interruptedBy };
+  return { kind: 'no_run', target, triggerInfo, fault: interruptedFault, interruptedBy };
 }

@@ -5,7 +5,7 @@ import { type InDoubtReason, reasonToWithhold } from '../run/in-doubt.ts';
 import type { OutcomeOf, Recovery, TriggerOutcome } from '../run/outcome.ts';
 import { type Problem, problemOrThrow } from '../run/problem.ts';
 import type { Target } from '../run/run.ts';
-import { fetchOptionalStatus } from '../watch/fetch-run.ts';
+import { fetchAndRecordOptionalStatus } from '../watch/fetch-run.ts';
 import { readResultsOfFailed } from '../watch/read-errors.ts';
 import { outcomeInDoubt } from './outcome-in-doubt.ts';
 import { outcomeOfRecoveredRun } from './outcome-with-run.ts';
@@ -130,16 +130,16 @@ function reasonNotToResend(
 }
 
 async function sendAgain(trigger: UnresolvedTrigger, ports: Ports): Promise<TriggerResult> {
-  if (ports.signal.aborted) return { kind: 'in_doubt', reason: { kind: 'signal' } };
+  if (ports.signal.aborted) return { kind: 'in_doubt', reason: { kind: 'interrupted' } };
   const ageMs = ageOf(trigger, ports.clock.nowMs());
   // If the record is dated in the future, the age isn't known. `--resend` sends it all the same.
   const earlier = { ageMs: Number.isFinite(ageMs) ? ageMs : 0, attempts: trigger.attempts };
-  const history = {
+  const sendOptions = {
     earlier,
     resolvesEarlierAttempts: true,
     mayRepeatAfterLoss: !ports.ignoresKeys,
   };
-  const { result } = await sendTrigger(trigger, history, ports);
+  const { result } = await sendTrigger(trigger, sendOptions, ports);
   return result;
 }
 
@@ -233,7 +233,7 @@ async function withStatuses(recoveries: readonly Recovery[], ports: Ports): Prom
 async function withStatus(recovery: Recovery, ports: Ports): Promise<Recovery> {
   const { outcome } = recovery;
   if (outcome.kind !== 'has_run' || outcome.snapshot?.isFinal) return recovery;
-  const snapshot = await fetchOptionalStatus(outcome.run, ports);
+  const snapshot = await fetchAndRecordOptionalStatus(outcome.run, ports);
   if (!snapshot) return recovery;
   const current: OutcomeOf<'has_run'> & TriggerOutcome = { ...outcome, snapshot };
   return { ...recovery, outcome: current };

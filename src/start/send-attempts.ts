@@ -10,11 +10,11 @@ import { serviceLimits } from '../run/limits.ts';
 import { isNamedBy } from '../run/run.ts';
 import type { Answer, RunSnapshot, Service } from '../run/service.ts';
 import type { Trigger } from '../run/trigger.ts';
-import { type Retried, type RetryOptions, type RetryPorts, retry } from '../service/retry.ts';
+import { type LastAnswer, type RetryOptions, type RetryPorts, retry } from '../service/retry.ts';
 import { stopwatch } from '../system/clock.ts';
 
-/** What is known of the idempotency key before it is sent. */
-export interface KeyHistory {
+/** What has become of the idempotency key so far, and what sending it may do. */
+export interface SendOptions {
   /** Earlier attempts that are in doubt. */
   earlier?: EarlierAttempts;
   /**
@@ -45,7 +45,7 @@ export interface SendPorts extends RetryPorts {
  * How the attempts of one trigger went: the last answer, and whether an attempt before it is in
  * doubt, which that answer doesn't say.
  */
-export type Attempts = Retried<RunSnapshot> & AttemptsSoFar;
+export type Attempts = LastAnswer<RunSnapshot> & AttemptsSoFar;
 export type SuccessfulAttempts = Extract<Attempts, { kind: 'ok' }>;
 export type FailedAttempts = Extract<Attempts, { kind: 'fault' }>;
 
@@ -63,13 +63,13 @@ interface AttemptsSoFar {
  */
 export async function sendAttempts(
   trigger: Trigger,
-  history: KeyHistory,
+  sendOptions: SendOptions,
   ports: SendPorts,
 ): Promise<Attempts> {
   const { record, clock } = ports;
-  const { earlier, mayRepeatAfterLoss } = history;
-  const sinceMs = stopwatch(clock);
-  const isTooOld = () => (earlier?.ageMs ?? 0) + sinceMs() > serviceLimits.keyRetentionMs;
+  const { earlier, mayRepeatAfterLoss } = sendOptions;
+  const elapsedMs = stopwatch(clock);
+  const isTooOld = () => (earlier?.ageMs ?? 0) + elapsedMs() > serviceLimits.keyRetentionMs;
   const soFar: AttemptsSoFar = {
     isRecorded: false,
     hasOwnAttemptInDoubt: earlier?.sentByThisCommand === true,
@@ -138,7 +138,7 @@ export async function sendAttempts(
  */
 export function isInDoubt(
   { fault: { kind }, hasOwnAttemptInDoubt }: FailedAttempts,
-  { resolvesEarlierAttempts = false }: KeyHistory,
+  { resolvesEarlierAttempts = false }: SendOptions,
 ): boolean {
   // Neither these attempts nor earlier ones started a run of this target.
   if (kind === 'key_of_other_automation') return false;

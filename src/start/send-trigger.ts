@@ -2,7 +2,7 @@ import { createRecorder } from '../journal/recorder.ts';
 import type { Ports } from '../ports.ts';
 import type { Fault } from '../run/fault.ts';
 import type { Trigger } from '../run/trigger.ts';
-import { type Attempts, type KeyHistory, type SendPorts, sendAttempts } from './send-attempts.ts';
+import { type Attempts, type SendOptions, type SendPorts, sendAttempts } from './send-attempts.ts';
 import { settle } from './settle.ts';
 import type { TriggerResult } from './trigger-result.ts';
 
@@ -18,21 +18,21 @@ interface SendResult {
  */
 export async function sendTrigger(
   trigger: Trigger,
-  history: KeyHistory,
+  sendOptions: SendOptions,
   ports: Ports,
   refusalToWaitAfter: (attempts: Attempts) => Fault | undefined = () => undefined,
 ): Promise<SendResult> {
-  const sendPorts = sendPortsOf(trigger, history, ports);
-  const attempts = await sendAttempts(trigger, history, sendPorts);
+  const sendPorts = sendPortsOf(trigger, sendOptions, ports);
+  const attempts = await sendAttempts(trigger, sendOptions, sendPorts);
   // It is decided before `settle`, because the journal says whether this process may send the
   // trigger again.
   const refusal = refusalToWaitAfter(attempts);
   const isLast = refusal === undefined;
-  return { result: await settle(attempts, { trigger, history, isLast }, sendPorts), refusal };
+  return { result: await settle(attempts, { trigger, sendOptions, isLast }, sendPorts), refusal };
 }
 
 /** What the attempts of this trigger need: its recorder, and an event before each retry. */
-function sendPortsOf(trigger: Trigger, { earlier }: KeyHistory, ports: Ports): SendPorts {
+function sendPortsOf(trigger: Trigger, { earlier }: SendOptions, ports: Ports): SendPorts {
   const { journal, processes, session, emit } = ports;
   const { target } = trigger;
   return {

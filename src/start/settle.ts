@@ -1,7 +1,7 @@
 import { faultAfterReload } from '../run/api-key-reload.ts';
 import { attributionOf, attributionOfRecord } from '../run/attribution.ts';
 import { ageOf, type RecordedKey, type UnresolvedTrigger } from '../run/entry.ts';
-import { abortedFault, type Fault } from '../run/fault.ts';
+import { type Fault, interruptedFault } from '../run/fault.ts';
 import type { InDoubtReason } from '../run/in-doubt.ts';
 import type { Trigger } from '../run/trigger.ts';
 import { stopwatch } from '../system/clock.ts';
@@ -9,7 +9,7 @@ import {
   type Attempts,
   type FailedAttempts,
   isInDoubt,
-  type KeyHistory,
+  type SendOptions,
   type SendPorts,
   type SuccessfulAttempts,
 } from './send-attempts.ts';
@@ -17,7 +17,7 @@ import type { NoRunOfTrigger, TriggerResult } from './trigger-result.ts';
 
 export interface SettleOptions {
   trigger: Trigger;
-  history: KeyHistory;
+  sendOptions: SendOptions;
   /** This command won't send the trigger again. */
   isLast: boolean;
 }
@@ -34,23 +34,23 @@ export async function settle(
   ports: SendPorts,
 ): Promise<TriggerResult> {
   if (attempts.kind === 'ok') return recordRun(attempts, options, ports);
-  const isTriggerInDoubt = isInDoubt(attempts, options.history);
+  const isTriggerInDoubt = isInDoubt(attempts, options.sendOptions);
   recordFailure(attempts, options, ports);
-  const recorded = await readKey(isTriggerInDoubt, options.history, ports);
+  const recorded = await readKey(isTriggerInDoubt, options.sendOptions, ports);
   return recorded?.kind === 'run'
-    ? resultWithRunOfOthers(recorded.executionId, attempts, options.history)
+    ? resultWithRunOfOthers(recorded.executionId, attempts, options.sendOptions)
     : resultWithoutRun(attempts, isTriggerInDoubt, recorded, ports);
 }
 
 /** Records the run that the service returned. */
 function recordRun(
   { value: snapshot, retryAfterMs, hasOwnAttemptInDoubt }: SuccessfulAttempts,
-  { trigger, history }: SettleOptions,
+  { trigger, sendOptions }: SettleOptions,
   { record }: SendPorts,
 ): TriggerResult {
   const attribution = attributionOf(snapshot, {
     userProvided: trigger.userProvided,
-    resolvesEarlierAttempts: history.resolvesEarlierAttempts,
+    resolvesEarlierAttempts: sendOptions.resolvesEarlierAttempts,
     hasOwnAttemptInDoubt,
   });
   record.accepted(snapshot, attribution);
@@ -65,7 +65,7 @@ function recordFailure(
   { record }: SendPorts,
 ): void {
   if (hasOwnAttemptInDoubt) record.inDoubt(fault, { isLast });
-  else if (isRecorded) record.refused(isInterrupted ? abortedFault : fault);
+  else if (isRecorded) record.refused(isInterrupted ? interruptedFault : fault);
 }
 
 /**
@@ -75,7 +75,7 @@ function recordFailure(
  */
 async function readKey(
   isTriggerInDoubt: boolean,
-  { resolvesEarlierAttempts }: KeyHistory,
+  { resolvesEarlierAttempts }: SendOptions,
   ports: SendPorts,
 ): Promise<RecordedKey | undefined> {
   const isReadAtOnce = isTriggerInDoubt || resolvesEarlierAttempts;
@@ -103,7 +103,7 @@ async function readKeyAfterOtherSenders(ports: SendPorts): Promise<RecordedKey |
 function resultWithRunOfOthers(
   executionId: string,
   { hasOwnAttemptInDoubt }: FailedAttempts,
-  { resolvesEarlierAttempts }: KeyHistory,
+  { resolvesEarlierAttempts }: SendOptions,
 ): TriggerResult {
   const attribution = attributionOfRecord({ resolvesEarlierAttempts, hasOwnAttemptInDoubt });
   return { kind: 'has_run', executionId, attribution };
@@ -121,7 +121,7 @@ async function resultWithoutRun(
     ? await failureAfterReload(fault, ports)
     : { fault, isInterrupted };
   if (!isTriggerInDoubt) return { kind: 'no_run', ...failure };
-  if (failure.isInterrupted) return { kind: 'in_doubt', reason: { kind: 'signal' } };
+  if (failure.isInterrupted) return { kind: 'in_doubt', reason: { kind: 'interrupted' } };
   return { kind: 'in_doubt', reason: inDoubtReasonOf(failure.fault, recorded) };
 }
 

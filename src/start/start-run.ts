@@ -12,7 +12,7 @@ import { type ActiveRunWait, createActiveRunWait } from './active-run-wait.ts';
 import { type NextTrigger, nextTrigger, type SentTrigger, sameTrigger } from './next-trigger.ts';
 import { outcomeOfTrigger } from './outcome-of-trigger.ts';
 import { outcomeBeforeSending } from './outcome-without-run.ts';
-import { type Attempts, isInDoubt, type KeyHistory } from './send-attempts.ts';
+import { type Attempts, isInDoubt, type SendOptions } from './send-attempts.ts';
 import { sendTrigger } from './send-trigger.ts';
 import type { StartRequest, StartResult, TriggerResult } from './trigger-result.ts';
 
@@ -33,16 +33,16 @@ export async function startRun(request: StartRequest, ports: Ports): Promise<Sta
   // - The API key was refused. Then a trigger is sent with the new API key.
   for (;;) {
     const next = inDoubt ? sameTrigger(inDoubt, ports) : await nextTrigger(request, ports);
-    const { trigger, history } = next;
+    const { trigger, sendOptions } = next;
     if (next.result) return outcomeOfTrigger(next.result, trigger, ports);
 
     // A wait for the active run may take hours, and the warnings would be the same after each try.
     if (isFirst) warnOfUnresolved(target, ports, trigger.idempotencyKey);
-    const sent = { trigger, sinceMs: stopwatch(ports.clock) };
-    const { result, refusal } = await sendTrigger(trigger, history, ports, (attempts) =>
+    const sent = { trigger, sinceSentMs: stopwatch(ports.clock) };
+    const { result, refusal } = await sendTrigger(trigger, sendOptions, ports, (attempts) =>
       refusalToWaitAfter(attempts, next, activeRunWait),
     );
-    if (isFirst && isStillUnresolved(result, history)) warnOfUnresolved(target, ports);
+    if (isFirst && isStillUnresolved(result, sendOptions)) warnOfUnresolved(target, ports);
     isFirst = false;
 
     if (refusal && result.kind !== 'has_run') {
@@ -64,14 +64,14 @@ export async function startRun(request: StartRequest, ports: Ports): Promise<Sta
  */
 function refusalToWaitAfter(
   attempts: Attempts,
-  { trigger, history }: NextTrigger,
+  { trigger, sendOptions }: NextTrigger,
   activeRunWait: ActiveRunWait,
 ): Fault | undefined {
   if (trigger.ifActive !== 'wait' || attempts.kind === 'ok' || attempts.isInterrupted)
     return undefined;
   const { fault } = attempts;
   if (fault.kind !== 'already_active') return undefined;
-  if (!isInDoubt(attempts, history)) return fault;
+  if (!isInDoubt(attempts, sendOptions)) return fault;
   // An attempt in doubt may have started the active run, so the key is only sent again after the
   // end of that very run.
   const { executionId } = fault;
@@ -93,15 +93,15 @@ async function waitUntilInactive(
   const active = activeRunOf(refusal, trigger.target, ports);
   const failure = await activeRunWait.wait(refusal, active?.executionId);
   if (!failure) return undefined;
-  const isInterrupted = failure.cause.kind === 'signal';
+  const isInterrupted = failure.end.kind === 'interrupted';
   if (isInDoubt) {
     const reason: InDoubtReason = isInterrupted
-      ? { kind: 'signal' }
+      ? { kind: 'interrupted' }
       : { kind: 'last_attempt_failed', fault: refusal };
     return { kind: 'in_doubt', reason };
   }
   if (isInterrupted) return { kind: 'no_run', fault: refusal, isInterrupted };
-  return { kind: 'no_run', fault: failure.fault ?? refusal, waitEnd: failure.cause };
+  return { kind: 'no_run', fault: failure.fault ?? refusal, waitEnd: failure.end };
 }
 
 /**
@@ -110,14 +110,14 @@ async function waitUntilInactive(
  */
 function canUseNewApiKey(
   result: TriggerResult,
-  { trigger, history }: NextTrigger,
+  { trigger, sendOptions }: NextTrigger,
   activeRunWait: ActiveRunWait,
 ): boolean {
   if (result.kind !== 'no_run' || !result.hasNewApiKey) return false;
   // The active run may have been started with this idempotency key. Under the new API key, the
   // service would take the idempotency key for a new one.
   const mayHaveRun =
-    history.earlier !== undefined || (trigger.userProvided && activeRunWait.hasBegun());
+    sendOptions.earlier !== undefined || (trigger.userProvided && activeRunWait.hasBegun());
   return !mayHaveRun;
 }
 
@@ -131,7 +131,7 @@ function withReasonForOldApiKey(result: TriggerResult): TriggerResult {
  * Whether the trigger was unresolved before this command and still is, because the attempts of this
  * command started no run.
  */
-function isStillUnresolved(result: TriggerResult, { earlier }: KeyHistory): boolean {
+function isStillUnresolved(result: TriggerResult, { earlier }: SendOptions): boolean {
   return earlier !== undefined && result.kind === 'no_run' && !result.isInterrupted;
 }
 

@@ -1,11 +1,11 @@
 import type { Ports } from '../ports.ts';
-import { abortedFault, type Fault, isRetryable, isTooEarly } from '../run/fault.ts';
+import { type Fault, interruptedFault, isRetryable, isTooEarly } from '../run/fault.ts';
 import type { RunHandle } from '../run/outcome.ts';
 import type { Run } from '../run/run.ts';
 import type { Answer, RunResource, RunResult, RunSnapshot } from '../run/service.ts';
 import { endpoints } from '../service/endpoints.ts';
 import { withPermit } from '../service/rate-limiter.ts';
-import { type Retried, retry } from '../service/retry.ts';
+import { type LastAnswer, retry } from '../service/retry.ts';
 import { stopwatch } from '../system/clock.ts';
 
 interface Values {
@@ -14,10 +14,9 @@ interface Values {
 }
 
 // The ways to read a status or a result:
-// - `fetchResource` retries, for a command that needs the answer. `fetchStatus` also records it.
+// - `fetchResource` retries, for a command that needs the answer.
 // - `fetchStatusOnce` makes a single attempt, to poll many runs at once.
 // - `fetchOptional` doesn't wait long, for output that is complete without the answer.
-//   `fetchOptionalStatus` also records it.
 // - `Poller` outlives outages, for a watch.
 // - `probeService` (connection/connection.ts) only asks whether the service accepts the API key.
 
@@ -67,12 +66,15 @@ export async function fetchStatusOnce(run: Run, ports: Ports): Promise<Answer<Ru
 }
 
 /** The last answer, but if a signal came, the fault that says so. */
-function asInterruptedFault<T>(answer: Retried<T>): Answer<T> {
-  return answer.isInterrupted ? { kind: 'fault', fault: abortedFault } : answer;
+function asInterruptedFault<T>(answer: LastAnswer<T>): Answer<T> {
+  return answer.isInterrupted ? { kind: 'fault', fault: interruptedFault } : answer;
 }
 
 /** Fetches the status of a run as `fetchResource` does, and records it. */
-export async function fetchStatus(handle: RunHandle, ports: Ports): Promise<Answer<RunSnapshot>> {
+export async function fetchAndRecordStatus(
+  handle: RunHandle,
+  ports: Ports,
+): Promise<Answer<RunSnapshot>> {
   const answer = await fetchResource('status', handle, ports);
   if (answer.kind === 'ok') ports.journal.recordStatus(ports.baseUrl, handle.run, answer.value);
   return answer;
@@ -110,9 +112,9 @@ export async function fetchOptional<Resource extends RunResource>(
   run: Run,
   ports: Ports,
 ): Promise<Values[Resource] | undefined> {
-  const sinceMs = stopwatch(ports.clock);
+  const elapsedMs = stopwatch(ports.clock);
   const { priority } = endpoints[resource];
-  const permit = { priority, signal: ports.signal, leftMs: () => optionalRequestMs - sinceMs() };
+  const permit = { priority, signal: ports.signal, leftMs: () => optionalRequestMs - elapsedMs() };
   const answer = await withPermit(ports.limiter, permit, () =>
     sendRequest(resource, run, ports, optionalRequestMs),
   );
@@ -120,7 +122,7 @@ export async function fetchOptional<Resource extends RunResource>(
 }
 
 /** Fetches the status of a run as `fetchOptional` does, and records it. */
-export async function fetchOptionalStatus(
+export async function fetchAndRecordOptionalStatus(
   run: Run,
   ports: Ports,
 ): Promise<RunSnapshot | undefined> {

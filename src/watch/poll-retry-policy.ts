@@ -75,7 +75,7 @@ export function createPollRetryPolicy(
      */
     succeeded(): number | undefined {
       const afterMs = failures > 0 ? clock.elapsedMs() - failingSinceMs : undefined;
-      session.noteAnswer();
+      session.noteValidResponse();
       failures = 0;
       silentMs = 0;
       backoffToCountMs = 0;
@@ -100,14 +100,14 @@ export function createPollRetryPolicy(
   /** Keeps what `endsWatch` needs. */
   function noteFault(fault: Fault): void {
     // Before the first valid response, a refusal ends the watch at once.
-    if (session.isAnswered && mayBeTransientRefusal(fault)) refusalPeriod.begin();
-    if (!session.isAnswered && isMissingPath(fault)) missingPaths += 1;
+    if (session.hasValidResponse && mayBeTransientRefusal(fault)) refusalPeriod.begin();
+    if (!session.hasValidResponse && isMissingPath(fault)) missingPaths += 1;
   }
 
   function endsWatch(fault: Fault): boolean {
     if (fault.kind === 'unsendable') return true;
-    if (mayBeTransientRefusal(fault)) return !session.isAnswered || refusalPeriod.hasLasted();
-    if (session.isAnswered || isTooEarly(fault, sinceTriggerMs?.())) return false;
+    if (mayBeTransientRefusal(fault)) return !session.hasValidResponse || refusalPeriod.hasLasted();
+    if (session.hasValidResponse || isTooEarly(fault, sinceTriggerMs?.())) return false;
     return missingPaths > 1 || stopsEveryRequest(fault);
   }
 

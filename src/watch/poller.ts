@@ -89,7 +89,7 @@ export class Poller {
       if (sent?.answer.kind === 'ok') return this.#accept(sent.answer, sent.isLast);
       const fault = sent && (await this.#faultUnlessKeyChanged(sent.answer.fault));
       if (this.#ports.signal.aborted)
-        return { kind: 'signal', retryAfterUntilMs: this.#pause.retryAfterUntilMs };
+        return { kind: 'interrupted', retryAfterUntilMs: this.#pause.retryAfterUntilMs };
       // The poll got no permit in time, or there is a new API key, so the next poll is due.
       if (!sent || !fault) continue;
       const next = this.#nextAfter(fault, sent);

@@ -1,6 +1,6 @@
 import { resultTimeoutFault, unfinishedResultFault } from '../messages/own-faults.ts';
 import type { Ports } from '../ports.ts';
-import { abortedFault, type Fault } from '../run/fault.ts';
+import { type Fault, interruptedFault } from '../run/fault.ts';
 import type { RunHandle } from '../run/outcome.ts';
 import type { Answer, RunResult, RunSnapshot } from '../run/service.ts';
 import { graverStatus, isSameStatus } from '../run/statuses.ts';
@@ -27,8 +27,8 @@ export async function readResult(
   switch (polled.kind) {
     case 'ok':
       return polled;
-    case 'signal':
-      return { kind: 'fault', fault: abortedFault };
+    case 'interrupted':
+      return { kind: 'fault', fault: interruptedFault };
     case 'timed_out':
       return { kind: 'fault', fault: polled.fault ?? resultTimeoutFault };
     case 'gave_up':

@@ -7,7 +7,7 @@ import {
 } from '../messages/warnings.ts';
 import type { Ports } from '../ports.ts';
 import type { RunEvent } from '../run/events.ts';
-import { type Fault, isAborted } from '../run/fault.ts';
+import { type Fault, isInterruption } from '../run/fault.ts';
 import type { Run } from '../run/run.ts';
 import type { RunResult, RunSnapshot } from '../run/service.ts';
 import { isKnownStatus, isSameStatus, isSuccess } from '../run/statuses.ts';
@@ -48,7 +48,7 @@ export function warnOfUnreadResult(
   fault: Fault,
   { emit }: Ports,
 ): void {
-  if (isAborted(fault) || isSuccess(status)) return;
+  if (isInterruption(fault) || isSuccess(status)) return;
   const message = unreadResultText(status, fault);
   emit({ event: 'warning', name: 'result_unavailable', message, run });
 }

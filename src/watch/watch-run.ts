@@ -1,7 +1,7 @@
 import type { Ports } from '../ports.ts';
 import type { RunEvent } from '../run/events.ts';
 import { exitNameOfSignal } from '../run/exit-codes.ts';
-import { isAborted } from '../run/fault.ts';
+import { isInterruption } from '../run/fault.ts';
 import type { LastConfirmed, OutcomeOf, RunHandle, TriggerInfo, WatchEnd } from '../run/outcome.ts';
 import type { Run } from '../run/run.ts';
 import type { RunSnapshot } from '../run/service.ts';
@@ -32,7 +32,7 @@ export async function watchRun(
   const { run } = handle;
   const { journal, baseUrl, session, signal, emit } = ports;
   // The response to the trigger shows that the settings are right.
-  if (handle.triggerResponse) session.noteAnswer();
+  if (handle.triggerResponse) session.noteValidResponse();
   const watchPorts: Ports = { ...ports, emit: (event) => emitWatchEvent(event, run, ports) };
   const polled = await pollUntilFinal(handle, watchPorts, (snapshot, changed) => {
     if (changed) journal.recordStatus(baseUrl, run, snapshot);
@@ -47,7 +47,7 @@ export async function watchRun(
   if (answer.kind === 'fault') {
     const requestFault = answer.fault;
     warnOfUnreadResult(run, snapshot, requestFault, ports);
-    const interruptedBy = isAborted(requestFault) ? exitNameOfSignal(signal) : undefined;
+    const interruptedBy = isInterruption(requestFault) ? exitNameOfSignal(signal) : undefined;
     return { kind: 'status', run, triggerInfo, snapshot, requestFault, interruptedBy };
   }
   const graver = withGraverStatus(snapshot, answer.value);
@@ -59,18 +59,18 @@ export async function watchRun(
 }
 
 async function outcomeOfEndedPolls(
-  { cause, lastConfirmed }: EndedPolls,
+  { end, lastConfirmed }: EndedPolls,
   run: Run,
   triggerInfo: TriggerInfo | undefined,
   ports: Ports,
 ): Promise<WatchOutcome> {
-  const outcome = { kind: 'watch_ended', run, triggerInfo, end: cause, lastConfirmed } as const;
-  switch (cause.kind) {
+  const outcome = { kind: 'watch_ended', run, triggerInfo, end, lastConfirmed } as const;
+  switch (end.kind) {
     case 'cannot_poll': {
-      const startedWithThisApiKey = await recordNotFoundIfOwn(run, cause.fault, ports);
+      const startedWithThisApiKey = await recordNotFoundIfOwn(run, end.fault, ports);
       return { ...outcome, startedWithThisApiKey };
     }
-    case 'signal':
+    case 'interrupted':
       return { ...outcome, interruptedBy: exitNameOfSignal(ports.signal) };
     case 'timed_out':
     case 'gave_up':
@@ -118,7 +118,7 @@ interface FinishedPolls {
 
 interface EndedPolls {
   kind: 'ended';
-  cause: WatchEnd;
+  end: WatchEnd;
   lastConfirmed?: LastConfirmed;
 }
 
@@ -147,8 +147,7 @@ async function pollUntilFinal(
   while (!snapshot?.isFinal) {
     await poller.wait(delayMs, retryAfterMs);
     const polled = await poller.poll((options) => service.status(run, signal, options));
-    if (polled.kind !== 'ok')
-      return { kind: 'ended', cause: polled, lastConfirmed: lastConfirmed() };
+    if (polled.kind !== 'ok') return { kind: 'ended', end: polled, lastConfirmed: lastConfirmed() };
     const changed = polled.value.status !== snapshot?.status;
     snapshot = polled.value;
     retryAfterMs = polled.retryAfterMs;

@@ -9,17 +9,17 @@ export const afterWakeMs = 30_000;
 
 /** The timeout counts from this call, even while the machine sleeps. */
 export function createWatchSession(timeoutMs: number, clock: Clock): WatchSession {
-  const sinceMs = stopwatch(clock);
+  const elapsedMs = stopwatch(clock);
   const session = {
     timeoutMs,
-    isAnswered: false,
+    hasValidResponse: false,
     wokeAtMs: Number.NEGATIVE_INFINITY,
     leftMs: (): number =>
-      Math.max(timeoutMs - sinceMs(), session.wokeAtMs + afterWakeMs - clock.elapsedMs()),
+      Math.max(timeoutMs - elapsedMs(), session.wokeAtMs + afterWakeMs - clock.elapsedMs()),
     leftForLastPollMs: (): number => session.leftMs() + lastPollsMs,
-    timeout: (): TimedOut => ({ kind: 'timed_out', timeoutMs, passedMs: sinceMs() }),
-    noteAnswer() {
-      session.isAnswered = true;
+    timeout: (): TimedOut => ({ kind: 'timed_out', timeoutMs, passedMs: elapsedMs() }),
+    noteValidResponse() {
+      session.hasValidResponse = true;
     },
     noteWake() {
       session.wokeAtMs = clock.elapsedMs();

@@ -68,8 +68,8 @@ describe('a connection that fails', () => {
 });
 
 test.each<['interrupted' | 'deadline', boolean, FaultKind, says: string]>([
-  ['interrupted', false, 'aborted', 'interrupted'],
-  ['interrupted', true, 'aborted_in_flight', 'interrupted'],
+  ['interrupted', false, 'interrupted', 'interrupted'],
+  ['interrupted', true, 'interrupted_in_flight', 'interrupted'],
   ['deadline', false, 'unreachable', '1.5s'],
   ['deadline', true, 'lost', '1.5s'],
 ])('a request that was %s, and sent: %s, is %s', (reason, wasSent, kind, says) => {

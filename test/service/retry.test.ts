@@ -18,9 +18,9 @@ const optionsOf = (clock: VirtualClock): RetryOptions => ({
 });
 
 test('a request that is interrupted after a failure ends with that failure', async () => {
-  const answers = [lost, fault('aborted_in_flight')];
+  const answers = [lost, fault('interrupted_in_flight')];
   const result = await retry(async () => answers.shift() ?? lost, optionsOf(createVirtualClock()));
-  expect(result).toMatchObject({ kind: 'fault', isInterrupted: true, fault: { kind: 'aborted_in_flight' } });
+  expect(result).toMatchObject({ kind: 'fault', isInterrupted: true, fault: { kind: 'interrupted_in_flight' } });
 });
 
 test('each retry is reported with its fault, its delay, how many attempts failed and how long the service has been silent', async () => {

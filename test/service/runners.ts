@@ -2,7 +2,7 @@ import { exitNameOfOutcome } from '../../src/run/exit-of.ts';
 import { exitNameOfFault } from '../../src/run/fault.ts';
 import type { RunResource } from '../../src/run/service.ts';
 import { createRateLimiter } from '../../src/service/rate-limiter.ts';
-import type { KeyHistory } from '../../src/start/send-attempts.ts';
+import type { SendOptions } from '../../src/start/send-attempts.ts';
 import { fetchResource } from '../../src/watch/fetch-run.ts';
 import { watchRun } from '../../src/watch/watch-run.ts';
 import { createWatchSession } from '../../src/watch/watch-session.ts';
@@ -53,7 +53,7 @@ function prepare(script: string, { chance = 0.5 }: Given) {
 }
 
 const trigger =
-  (history: Partial<KeyHistory>): Runner =>
+  (sendOptions: Partial<SendOptions>): Runner =>
   async (script, given = {}) => {
     const { ended, ...ports } = prepare(script, given);
     const record = {
@@ -71,7 +71,7 @@ const trigger =
       commandLeftMs: createWatchSession(timeoutMs, ports.clock).leftMs,
     };
     const sent = { baseUrl, account, target, idempotencyKey: 'key-1', userProvided: false, body: '{}' };
-    const result = await sendAndSettle(sent, history, { ...ports, ...limits, record });
+    const result = await sendAndSettle(sent, sendOptions, { ...ports, ...limits, record });
     if (result.kind === 'has_run') return ended('ok');
     return ended(result.kind === 'in_doubt' ? 'outcome_unknown' : exitNameOfFault(result.fault));
   };
@@ -90,7 +90,7 @@ const watch: Runner = async (script, given = {}) => {
   const { clock } = ports;
   const sinceTriggerMs = given.isOurs || given.isOfAnotherProcess ? () => clock.elapsedMs() : undefined;
   const session = createWatchSession(timeoutMs, clock);
-  if (given.isOurs) session.noteAnswer();
+  if (given.isOurs) session.noteValidResponse();
   const connection = createConnection(service, {
     ...ports,
     session,

@@ -118,7 +118,7 @@ describe('a request is not sent', () => {
     for (const method of methods) {
       expect(failureOf(await send({ method }, AbortSignal.abort()))).toMatchObject({
         wasSent: false,
-        fault: 'aborted',
+        fault: 'interrupted',
       });
     }
     expect(received).toEqual([]);
@@ -260,7 +260,7 @@ test.each([
     wasSent: true,
     kind: 'interrupted',
     status,
-    fault: 'aborted_in_flight',
+    fault: 'interrupted_in_flight',
   });
 });
 

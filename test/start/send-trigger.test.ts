@@ -8,7 +8,7 @@ import type { InDoubtReason } from '../../src/run/in-doubt.ts';
 import type { Answer, RunSnapshot } from '../../src/run/service.ts';
 import type { Trigger } from '../../src/run/trigger.ts';
 import { createRateLimiter } from '../../src/service/rate-limiter.ts';
-import type { KeyHistory, SendPorts } from '../../src/start/send-attempts.ts';
+import type { SendOptions, SendPorts } from '../../src/start/send-attempts.ts';
 import type { TriggerResult } from '../../src/start/trigger-result.ts';
 import type { JsonObject } from '../../src/system/json.ts';
 import { hour } from '../helpers/durations.ts';
@@ -28,7 +28,7 @@ const trigger: Trigger = {
 
 interface Given {
   ports?: Partial<SendPorts>;
-  history?: History;
+  sendOptions?: Options;
   userProvided?: boolean;
   /** What the journal has of the key; `open` is an unresolved trigger of this age. */
   readKey?(open: (ageMs: number) => UnresolvedTrigger): RecordedKey | undefined;
@@ -36,16 +36,16 @@ interface Given {
 }
 
 /** `isLast`: this command won't send the trigger again. It is so unless a test says otherwise. */
-type History = Partial<KeyHistory> & { isLast?: boolean };
+type Options = Partial<SendOptions> & { isLast?: boolean };
 
 async function triggered(
   script: Answer<RunSnapshot>[],
-  { ports, history = {}, userProvided = false, ...given }: Given = {},
+  { ports, sendOptions = {}, userProvided = false, ...given }: Given = {},
 ) {
   const service = scriptedService({ trigger: script });
   const clock = createVirtualClock();
   const records: string[] = [];
-  const { earlier } = history;
+  const { earlier } = sendOptions;
   const at = (ageMs: number) => new Date(clock.nowMs() - ageMs).toISOString();
   const open = (ageMs: number): UnresolvedTrigger => ({
     kind: 'unresolved',
@@ -55,7 +55,7 @@ async function triggered(
     at: at(ageMs),
   });
   const readKey = given.readKey ?? (() => earlier && open(earlier.ageMs));
-  const result = await sendAndSettle({ ...trigger, userProvided }, history, {
+  const result = await sendAndSettle({ ...trigger, userProvided }, sendOptions, {
     service,
     clock,
     limiter: createRateLimiter(10, clock),
@@ -79,7 +79,7 @@ async function triggered(
 }
 
 /** An earlier process sent the idempotency key so long ago, and nobody knows what came of it. */
-const earlierOf = (ageMs: number): History => ({ earlier: { ageMs } });
+const earlierOf = (ageMs: number): Options => ({ earlier: { ageMs } });
 
 /** What a result says of this command's part in the run. */
 function attributionIn(result: TriggerResult) {
@@ -210,12 +210,12 @@ describe('the sending of one trigger', () => {
     expect(records).toEqual(['sending', 'refused']);
   });
 
-  const interrupted: TriggerResult = { kind: 'no_run', fault: fault('aborted').fault, isInterrupted: true };
-  const interruptedInDoubt: TriggerResult = { kind: 'in_doubt', reason: { kind: 'signal' } };
+  const interrupted: TriggerResult = { kind: 'no_run', fault: fault('interrupted').fault, isInterrupted: true };
+  const interruptedInDoubt: TriggerResult = { kind: 'in_doubt', reason: { kind: 'interrupted' } };
 
   test.each<[FaultKind, TriggerResult]>([
-    ['aborted', interrupted],
-    ['aborted_in_flight', interruptedInDoubt],
+    ['interrupted', interrupted],
+    ['interrupted_in_flight', interruptedInDoubt],
   ])('may have started a run after Ctrl-C only if it was sent: %s', async (kind, expected) => {
     const { result } = await triggered([fault(kind)]);
     expect(result).toEqual(expected);
@@ -262,10 +262,13 @@ describe('the sending of one trigger', () => {
 
   test('waits as long for a process that was sending it before, but not in `recover`', async () => {
     const readKey: Given['readKey'] = (open) => open(1000);
-    const history = earlierOf(600);
-    const killed = await triggered([conflict], { history, readKey });
+    const sendOptions = earlierOf(600);
+    const killed = await triggered([conflict], { sendOptions, readKey });
     expect([killed.result.kind, killed.clock.elapsedMs()]).toEqual(['no_run', 5_000]);
-    const recovered = await triggered([conflict], { history: { ...history, resolvesEarlierAttempts: true }, readKey });
+    const recovered = await triggered([conflict], {
+      sendOptions: { ...sendOptions, resolvesEarlierAttempts: true },
+      readKey,
+    });
     expect([recovered.result.kind, recovered.clock.elapsedMs()]).toEqual(['in_doubt', 0]);
   });
 
@@ -280,8 +283,8 @@ describe('the attribution of a run', () => {
   const conflict = fault('already_active', { httpStatus: 422, executionId });
   const old = { createdAt: '2020-01-01T00:00:00Z', startedAt: '2020-01-01T00:00:00Z' };
   const given: Given = { userProvided: true };
-  const recovery: Given = { history: { ...earlierOf(60_000), resolvesEarlierAttempts: true } };
-  const own: Given = { history: { earlier: { ageMs: 60_000, sentByThisCommand: true } } };
+  const recovery: Given = { sendOptions: { ...earlierOf(60_000), resolvesEarlierAttempts: true } };
+  const own: Given = { sendOptions: { earlier: { ageMs: 60_000, sentByThisCommand: true } } };
 
   interface ShownCase {
     what: string;
@@ -343,7 +346,7 @@ describe('the attribution of a run', () => {
     {
       what: 'a given key that an earlier command left in doubt, finished',
       answers: [state('FAILED')],
-      given: { ...given, history: earlierOf(60_000) },
+      given: { ...given, sendOptions: earlierOf(60_000) },
       how: 'replayed',
       started: 'no',
     },
@@ -402,7 +405,7 @@ describe('the attribution of a run', () => {
     {
       when: 'an earlier command left the key in doubt',
       answers: [conflict],
-      given: { ...given, history: earlierOf(120_000) },
+      given: { ...given, sendOptions: earlierOf(120_000) },
       result: 'no_run',
       records: ['sending', 'refused'],
     },
@@ -429,12 +432,12 @@ describe('the attribution of a run', () => {
     ['402', fault('no_credits', { httpStatus: 402 })],
     ['no connection', fault('unreachable')],
   ])('a refusal counts for this command, whatever an earlier command left in doubt: %s', async (_, answer) => {
-    const { result } = await triggered([answer], { ...given, history: earlierOf(120_000) });
+    const { result } = await triggered([answer], { ...given, sendOptions: earlierOf(120_000) });
     expect(result.kind).toBe('no_run');
   });
 
   test('a trigger that this process sends again later is not left to other processes', async () => {
-    const { records } = await triggered([lost, conflict], { history: { isLast: false } });
+    const { records } = await triggered([lost, conflict], { sendOptions: { isLast: false } });
     expect(records).toEqual(['sending', 'in doubt', 'met a conflict']);
   });
 });
@@ -462,7 +465,7 @@ describe('a refused API key', () => {
 
   test.each<[string, Answer<RunSnapshot>[], object]>([
     ['started no run', [refusal], { kind: 'no_run', isInterrupted: true }],
-    ['may have started one', [lost, refusal], { kind: 'in_doubt', reason: { kind: 'signal' } }],
+    ['may have started one', [lost, refusal], { kind: 'in_doubt', reason: { kind: 'interrupted' } }],
   ])('ends as interrupted if the user leaves while it is read again: the trigger %s', async (_, answers, expected) => {
     const interrupt = new AbortController();
     const reloadApiKey = async (): Promise<ApiKeyReload> => {
@@ -512,9 +515,9 @@ describe('a key that another process recorded first', () => {
     ['is sending it', [{ process: 'host 7 1', at: '2026-11-22T03:00:00Z' }], { kind: 'sending', process: 'host 7 1' }],
     ['has ended', [], { kind: 'withheld', because: 'keys_ignored' }],
   ])("isn't sent if keys are ignored, and the other process %s", async (_, senders, reason) => {
-    const history = { mayRepeatAfterLoss: false };
+    const sendOptions = { mayRepeatAfterLoss: false };
     const readKey: Given['readKey'] = (open) => ({ ...open(1000), senders });
-    const { result, sent, records, clock } = await triggered([running()], { ...given, history, readKey });
+    const { result, sent, records, clock } = await triggered([running()], { ...given, sendOptions, readKey });
     expect(result).toEqual({ kind: 'in_doubt', reason });
     expect([sent, clock.sleepsMs]).toEqual([[], []]);
     expect(records).toEqual(['sending', 'refused']);
@@ -523,13 +526,13 @@ describe('a key that another process recorded first', () => {
 
 describe('a key that the service may have forgotten', () => {
   test("isn't sent if it is over a day old", async () => {
-    const { result, sent } = await triggered([running()], { history: earlierOf(25 * hour) });
+    const { result, sent } = await triggered([running()], { sendOptions: earlierOf(25 * hour) });
     expect(result).toEqual({ kind: 'in_doubt', reason: { kind: 'key_expired' } });
     expect(sent).toEqual([]);
   });
 
   test('is sent when it is a day old', async () => {
-    const { result, sent } = await triggered([running()], { history: earlierOf(24 * hour) });
+    const { result, sent } = await triggered([running()], { sendOptions: earlierOf(24 * hour) });
     expect([result.kind, sent.length]).toEqual(['has_run', 1]);
   });
 
@@ -550,22 +553,22 @@ describe('a key that the service may have forgotten', () => {
 });
 
 describe('a key that another process has sent, too', () => {
-  const recovery: History = { ...earlierOf(1000), resolvesEarlierAttempts: true };
+  const recovery: Options = { ...earlierOf(1000), resolvesEarlierAttempts: true };
   const accepted = () => ({ kind: 'run', executionId: otherId }) as const;
 
   test.each([
-    { what: 'it is refused here', answers: [conflict], history: {}, how: 'replayed', started: 'no' },
-    { what: 'it stays in doubt here', answers: [lost, conflict], history: {}, how: 'found', started: 'unknown' },
-    { what: '`recover` is refused', answers: [conflict], history: recovery, how: 'recovered', started: 'no' },
+    { what: 'it is refused here', answers: [conflict], sendOptions: {}, how: 'replayed', started: 'no' },
+    { what: 'it stays in doubt here', answers: [lost, conflict], sendOptions: {}, how: 'found', started: 'unknown' },
+    { what: '`recover` is refused', answers: [conflict], sendOptions: recovery, how: 'recovered', started: 'no' },
     {
       what: '`recover` is in doubt',
       answers: [lost, conflict],
-      history: recovery,
+      sendOptions: recovery,
       how: 'recovered',
       started: 'unknown',
     },
-  ])('has a run of that process if $what', async ({ answers, history, how, started }) => {
-    const { result } = await triggered(answers, { history, readKey: accepted });
+  ])('has a run of that process if $what', async ({ answers, sendOptions, how, started }) => {
+    const { result } = await triggered(answers, { sendOptions, readKey: accepted });
     expect(result).toMatchObject({ kind: 'has_run', executionId: otherId });
     expect(attributionIn(result)).toEqual({ how, started });
   });
@@ -585,7 +588,7 @@ describe('a service that ignores keys', () => {
     ['but after a 429', [fault('throttled'), running()], 'has_run', 2],
     ['but after a connection that was not made', [fault('unreachable'), running()], 'has_run', 2],
   ])('gets no second attempt %s', async (_, answers, kind, attempts) => {
-    const { result, sent } = await triggered(answers, { history: { mayRepeatAfterLoss: false } });
+    const { result, sent } = await triggered(answers, { sendOptions: { mayRepeatAfterLoss: false } });
     expect([result.kind, sent.length]).toEqual([kind, attempts]);
   });
 });
@@ -606,8 +609,8 @@ describe('any sequence of responses', () => {
     'redirected_to_run',
     'in_progress',
     'rejected',
-    'aborted',
-    'aborted_in_flight',
+    'interrupted',
+    'interrupted_in_flight',
   ];
   const faults = kinds.map((kind) => fault(kind));
   const reusedKey = running({ document: { automationName: 'weekly' } });

@@ -379,7 +379,7 @@ describe('an interrupt', () => {
   ] as const)('ends the watch at once%s and does not touch the run', async (_, status, seconds) => {
     const { service, signal } = interrupting(scriptedService({ status }), 3);
     const { watched, elapsedMs } = await watch(service, {}, { signal });
-    expect(watched).toMatchObject({ end: { kind: 'signal' }, interruptedBy: 'interrupted_terminated' });
+    expect(watched).toMatchObject({ end: { kind: 'interrupted' }, interruptedBy: 'interrupted_terminated' });
     expect(elapsedMs).toBe(seconds * second);
   });
 
@@ -390,7 +390,7 @@ describe('an interrupt', () => {
     const late = scriptedService({ status: [running(), state('COMPLETED')], result: [resultOf('RUNNING')] });
     const { service, signal } = interrupting(late, nth);
     const { watched } = await watch(service, {}, { signal });
-    const requestFault = { kind: 'aborted' };
+    const requestFault = { kind: 'interrupted' };
     expect(watched).toMatchObject({ kind: 'status', snapshot: { status: 'COMPLETED' }, requestFault });
   });
 });

@@ -15,13 +15,13 @@ interface PausedRun {
  */
 export class PollPause {
   readonly #paused: PausedRun;
-  readonly #leftMs: () => number;
+  readonly #pollTimeLeftMs: () => number;
   readonly #ports: Ports;
   #retryAfterUntilMs: number | undefined;
 
-  constructor(paused: PausedRun, leftMs: () => number, ports: Ports) {
+  constructor(paused: PausedRun, pollTimeLeftMs: () => number, ports: Ports) {
     this.#paused = paused;
-    this.#leftMs = leftMs;
+    this.#pollTimeLeftMs = pollTimeLeftMs;
     this.#ports = ports;
   }
 
@@ -32,14 +32,14 @@ export class PollPause {
 
   /** Notes what `Retry-After` asks for. 0 if the service asked for no wait. */
   noteRetryAfter(retryAfterMs: number): void {
-    const untilMs = this.#ports.clock.nowMs() + Math.min(retryAfterMs, this.#leftMs());
+    const untilMs = this.#ports.clock.nowMs() + Math.min(retryAfterMs, this.#pollTimeLeftMs());
     this.#retryAfterUntilMs = retryAfterMs > 0 ? untilMs : undefined;
   }
 
   /** Not async, because each of thousands of waiting runs would keep one more frame in memory. */
   pauseFor(ms: number, retryAfterMs: number): Promise<void> | undefined {
-    const atMs = this.#ports.clock.elapsedMs() + Math.min(ms, this.#leftMs());
-    return this.#pauseUntil(atMs, Math.min(retryAfterMs, this.#leftMs()));
+    const atMs = this.#ports.clock.elapsedMs() + Math.min(ms, this.#pollTimeLeftMs());
+    return this.#pauseUntil(atMs, Math.min(retryAfterMs, this.#pollTimeLeftMs()));
   }
 
   #pauseUntil(atMs: number, retryAfterMs: number): Promise<void> | undefined {

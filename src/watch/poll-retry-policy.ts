@@ -36,30 +36,26 @@ export function createPollRetryPolicy(
   { clock, random, session, giveUpAfterMs }: Ports,
   sinceTriggerMs: (() => number) | undefined,
 ) {
-  let failures = 0;
-  let failingSinceMs = 0;
-  // Without the waits that the service asked for and those for a permit.
-  let silentMs = 0;
-  // The last wait. It counts as silence if the next poll fails, too.
-  let backoffToCountMs = 0;
+  const failureCount = createFailureCount(clock);
   let missingPaths = 0;
   const refusalPeriod = createRefusalPeriod(clock, session);
 
   return {
-    leftMs,
+    silenceLeftMs,
     /** The poll failed after `tookMs`. */
-    failed(fault: Fault, tookMs: number): RetryDecision {
-      countFailure(tookMs);
+    decideAfter(fault: Fault, tookMs: number): RetryDecision {
+      failureCount.add(tookMs);
       noteFault(fault);
       if (endsWatch(fault)) return { kind: 'cannot_poll', fault };
       const retryForMs = mayBeTransientRefusal(fault)
-        ? Math.min(leftMs(), refusalPeriod.leftMs())
-        : leftMs();
+        ? Math.min(silenceLeftMs(), refusalPeriod.remainingMs())
+        : silenceLeftMs();
+      const { failures, silentMs } = failureCount.get();
       // A long `Retry-After` is cut rather than ending the watch, so the backoff doesn't see it.
       const backoff = backoffMs(failures, retryForMs, random);
       if (backoff === undefined) return { kind: 'gave_up', giveUpAfterMs, fault };
       const retryAfterMs = cappedRetryAfterMs(fault.retryAfterMs ?? 0);
-      if (retryAfterMs === 0) backoffToCountMs = backoff;
+      if (retryAfterMs === 0) failureCount.noteBackoff(backoff);
       const retryInMs = Math.max(retryAfterMs, backoff);
       return {
         kind: 'retry',
@@ -70,31 +66,20 @@ export function createPollRetryPolicy(
     /** A refusal of the new API key must last as long as one of the old key. */
     restartRefusalPeriod: refusalPeriod.end,
     /**
-     * Returns the time since the first of the failed polls, with all waits. Undefined if the last
-     * poll had a valid response.
+     * There is a valid response. Returns the time since the first of the failed polls, with all
+     * waits. Undefined if the last poll had a valid response.
      */
-    succeeded(): number | undefined {
-      const afterMs = failures > 0 ? clock.elapsedMs() - failingSinceMs : undefined;
+    endOutage(): number | undefined {
       session.noteValidResponse();
-      failures = 0;
-      silentMs = 0;
-      backoffToCountMs = 0;
       refusalPeriod.end();
-      return afterMs;
+      return failureCount.end();
     },
   };
 
   /** How much longer polls may fail. */
-  function leftMs(): number {
+  function silenceLeftMs(): number {
     const leftAfterWakeMs = session.wokeAtMs + afterWakeMs - clock.elapsedMs();
-    return Math.max(giveUpAfterMs - silentMs, leftAfterWakeMs);
-  }
-
-  function countFailure(tookMs: number): void {
-    if (failures === 0) failingSinceMs = clock.elapsedMs() - tookMs;
-    failures += 1;
-    silentMs += backoffToCountMs + tookMs;
-    backoffToCountMs = 0;
+    return Math.max(giveUpAfterMs - failureCount.get().silentMs, leftAfterWakeMs);
   }
 
   /** Keeps what `endsWatch` needs. */
@@ -122,19 +107,52 @@ export function createPollRetryPolicy(
   }
 }
 
+/**
+ * Counts the failed polls in a row, and for how long the service has been silent. That time doesn't
+ * include the waits that the service asked for and those for a permit.
+ */
+function createFailureCount(clock: Clock) {
+  let failures = 0;
+  let beganAtMs = 0;
+  let silentMs = 0;
+  let backoffToCountMs = 0;
+  return {
+    get: () => ({ failures, silentMs }),
+    /** Another poll failed after `tookMs`. */
+    add(tookMs: number): void {
+      if (failures === 0) beganAtMs = clock.elapsedMs() - tookMs;
+      failures += 1;
+      silentMs += backoffToCountMs + tookMs;
+      backoffToCountMs = 0;
+    },
+    /** The next wait. It counts as silence if the next poll fails, too. */
+    noteBackoff(ms: number): void {
+      backoffToCountMs = ms;
+    },
+    /** Returns the time since the first failed poll. Undefined if none has failed. */
+    end(): number | undefined {
+      const afterMs = failures > 0 ? clock.elapsedMs() - beganAtMs : undefined;
+      failures = 0;
+      silentMs = 0;
+      backoffToCountMs = 0;
+      return afterMs;
+    },
+  };
+}
+
 /** How long the service has refused the polls. It begins again after a sleep or a stop. */
 function createRefusalPeriod(clock: Clock, session: WatchSession) {
-  let sinceMs: number | undefined;
-  const leftMs = () => (sinceMs ?? Number.POSITIVE_INFINITY) + refusalMs - clock.elapsedMs();
+  let beganAtMs: number | undefined;
+  const remainingMs = () => (beganAtMs ?? Number.POSITIVE_INFINITY) + refusalMs - clock.elapsedMs();
   return {
-    leftMs,
+    remainingMs,
     /** The service has refused a poll. A period of refusal that has begun goes on. */
     begin(): void {
-      if (sinceMs === undefined || sinceMs <= session.wokeAtMs) sinceMs = clock.elapsedMs();
+      if (beganAtMs === undefined || beganAtMs <= session.wokeAtMs) beganAtMs = clock.elapsedMs();
     },
-    hasLasted: () => leftMs() <= 0,
+    hasLasted: () => remainingMs() <= 0,
     end(): void {
-      sinceMs = undefined;
+      beganAtMs = undefined;
     },
   };
 }

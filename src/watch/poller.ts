@@ -49,7 +49,7 @@ export class Poller {
   readonly #options: PollerOptions;
   readonly #ports: Ports;
   readonly #retryPolicy: ReturnType<typeof createPollRetryPolicy>;
-  readonly #leftMs: () => number;
+  readonly #pollTimeLeftMs: () => number;
   readonly #pause: PollPause;
   /** No poll is made any more. */
   #isStopped = false;
@@ -63,8 +63,8 @@ export class Poller {
     this.#options = options;
     this.#ports = ports;
     this.#retryPolicy = createPollRetryPolicy(ports, options.sinceTriggerMs);
-    this.#leftMs = ports.session[timeForPolls[options.resource]];
-    this.#pause = new PollPause(options, this.#leftMs, ports);
+    this.#pollTimeLeftMs = ports.session[timeForPolls[options.resource]];
+    this.#pause = new PollPause(options, this.#pollTimeLeftMs, ports);
   }
 
   /**
@@ -75,23 +75,28 @@ export class Poller {
     if (this.#limitReached()) return undefined;
     const cappedMs = cappedRetryAfterMs(retryAfterMs);
     // The service wants no poll before the timeout.
-    if (cappedMs > this.#leftMs()) this.#stopPolling();
+    if (cappedMs > this.#pollTimeLeftMs()) this.#stopPolling();
     this.#pause.noteRetryAfter(cappedMs);
     return this.#pause.pauseFor(Math.max(ms, cappedMs), cappedMs);
   }
 
   async poll<T>(request: Request<T>): Promise<PollResult<T>> {
+    const { signal } = this.#ports;
     this.#lastFault = undefined;
     for (;;) {
       const end = this.#limitReached();
       if (end) return end;
       const sent = await this.#send(request);
-      if (sent?.answer.kind === 'ok') return this.#accept(sent.answer, sent.isLast);
-      const fault = sent && (await this.#faultUnlessKeyChanged(sent.answer.fault));
-      if (this.#ports.signal.aborted)
-        return { kind: 'interrupted', retryAfterUntilMs: this.#pause.retryAfterUntilMs };
-      // The poll got no permit in time, or there is a new API key, so the next poll is due.
-      if (!sent || !fault) continue;
+      if (!sent) {
+        await this.#waitWithoutPermit();
+        if (signal.aborted) return this.#interrupted();
+        continue;
+      }
+      if (sent.answer.kind === 'ok') return this.#accept(sent.answer, sent.isLast);
+      const fault = await this.#faultUnlessApiKeyChanged(sent.answer.fault);
+      if (signal.aborted) return this.#interrupted();
+      // There is another API key, so the next poll is due at once.
+      if (!fault) continue;
       const next = this.#nextAfter(fault, sent);
       if (next.kind !== 'retry') return next;
       await this.#waitToRetry(next);
@@ -100,7 +105,8 @@ export class Poller {
 
   /**
    * The limit that ends this watch, if it has been reached. It is asked before each poll and before
-   * the wait for the next one. Another limit is checked here, and nowhere else.
+   * the wait for the next one, so a further limit belongs here. A wait that uses up the rest of the
+   * time calls `#stopPolling`, and silence is for the retry policy.
    */
   #limitReached(): WatchEnd | undefined {
     const isOver = this.#isStopped || this.#ports.session.leftForLastPollMs() <= 0;
@@ -113,7 +119,7 @@ export class Poller {
   }
 
   /** Sends one poll. Returns undefined if it got no permit in time. */
-  async #send<T>(request: Request<T>): Promise<SentPoll<T> | undefined> {
+  #send<T>(request: Request<T>): Promise<SentPoll<T> | undefined> {
     const { limiter, signal, session } = this.#ports;
     const { priority } = endpoints[this.#options.resource];
     const permit = {
@@ -122,19 +128,24 @@ export class Poller {
       leftMs: session.leftForLastPollMs,
       onWake: session.noteWake,
     };
-    const sent = await withPermit(limiter, permit, () => this.#attempt(request));
-    if (sent) return sent;
-    // The remaining time is for other runs, or the service asked for no poll until then.
-    await this.#pause.pauseFor(this.#leftMs(), this.#leftMs());
-    if (this.#leftMs() <= 0) this.#stopPolling();
-    return undefined;
+    return withPermit(limiter, permit, () => this.#attempt(request));
+  }
+
+  /** The remaining time is for other runs, or the service asked for no poll until then. */
+  async #waitWithoutPermit(): Promise<void> {
+    await this.#pause.pauseFor(this.#pollTimeLeftMs(), this.#pollTimeLeftMs());
+    if (this.#pollTimeLeftMs() <= 0) this.#stopPolling();
+  }
+
+  #interrupted(): WatchEnd {
+    return { kind: 'interrupted', retryAfterUntilMs: this.#pause.retryAfterUntilMs };
   }
 
   async #attempt<T>(request: Request<T>): Promise<SentPoll<T>> {
     const { clock, session, requestTimeoutMs } = this.#ports;
-    const isLast = this.#leftMs() <= 0;
-    const restMs = isLast ? session.leftForLastPollMs() : this.#leftMs();
-    const silenceLeftMs = Math.max(minAttemptTimeoutMs, this.#retryPolicy.leftMs());
+    const isLast = this.#pollTimeLeftMs() <= 0;
+    const restMs = isLast ? session.leftForLastPollMs() : this.#pollTimeLeftMs();
+    const silenceLeftMs = Math.max(minAttemptTimeoutMs, this.#retryPolicy.silenceLeftMs());
     const timeoutMs = Math.min(requestTimeoutMs, restMs, silenceLeftMs);
     this.#pause.noteRetryAfter(0);
     const elapsedMs = stopwatch(clock);
@@ -145,7 +156,7 @@ export class Poller {
   }
 
   #accept<T>(answer: Extract<Answer<T>, { kind: 'ok' }>, isLast: boolean): PollResult<T> {
-    const afterMs = this.#retryPolicy.succeeded();
+    const afterMs = this.#retryPolicy.endOutage();
     this.#hasNewApiKey = false;
     if (isLast) this.#stopPolling();
     const { run } = this.#options;
@@ -157,7 +168,7 @@ export class Poller {
    * Reads a refused API key again. Returns undefined if there is another one, so that the next poll
    * is due at once.
    */
-  async #faultUnlessKeyChanged(fault: Fault): Promise<Fault | undefined> {
+  async #faultUnlessApiKeyChanged(fault: Fault): Promise<Fault | undefined> {
     const { reloadApiKey, signal } = this.#ports;
     if (fault.kind !== 'unauthorized' || signal.aborted) return fault;
     const reload = await reloadApiKey(fault);
@@ -177,9 +188,9 @@ export class Poller {
     this.#failedAtMs = this.#ports.clock.elapsedMs();
     this.#lastFault = fault;
     if (this.#options.isPermanent?.(fault)) return { kind: 'cannot_poll', fault };
-    const next = this.#retryPolicy.failed(fault, tookMs);
+    const next = this.#retryPolicy.decideAfter(fault, tookMs);
     if (next.kind === 'cannot_poll') return next;
-    if (isLast && this.#leftMs() <= 0) {
+    if (isLast && this.#pollTimeLeftMs() <= 0) {
       // A poll that the timeout cut short says nothing about the service.
       if (fault.httpStatus === undefined) this.#lastFault = undefined;
       return this.#timedOut();
@@ -193,7 +204,7 @@ export class Poller {
     const { run, resource, lastConfirmed } = this.#options;
     const { fault, retryInMs } = failed;
     if (isOverload(fault)) limiter.pausePolls(retryAfterMs);
-    if (this.#leftMs() > 0)
+    if (this.#pollTimeLeftMs() > 0)
       emit({
         event: 'attempt_failed',
         resource,
@@ -204,7 +215,7 @@ export class Poller {
     this.#pause.noteRetryAfter(retryAfterMs);
     await this.#pause.pauseFor(retryInMs, retryAfterMs);
     // The wait that the service asked for has used up the time.
-    if (retryAfterMs > 0 && this.#leftMs() <= 0) this.#stopPolling();
+    if (retryAfterMs > 0 && this.#pollTimeLeftMs() <= 0) this.#stopPolling();
   }
 
   #timedOut(): WatchEnd {

@@ -47,55 +47,87 @@ export async function tryKey(
   report: (sentence: string) => void,
   connection: Connection,
 ): Promise<KeyTrial> {
-  const { clock, journal, processes, session, signal } = connection;
   const trigger = await newTrigger(target, connection);
-  // An attempt that may have started a run isn't repeated, so that there are two runs at most.
-  const { result: first } = await sendTrigger(trigger, { mayRepeatAfterLoss: false }, connection);
-  if (first.kind !== 'has_run') {
-    const outcome =
-      first.kind === 'no_run'
-        ? outcomeWithoutRun(first, trigger, connection)
-        : outcomeInDoubt(first.reason, trigger, connection);
-    return { problem: problemWithoutRun(outcome, connection) };
-  }
-  if (!first.response) throw new Error('another process has the same generated key');
-  const trial: KeyTrial = { started: first.response.snapshot };
-  const sinceTriggerMs = stopwatch(clock);
-  // The response to the trigger shows that the settings are right.
-  session.noteValidResponse();
-  const run: Run = { target, executionId: first.executionId };
+  const first = await startFirst(trigger, connection);
+  if (first instanceof Problem) return { problem: first };
+  const { run, started } = first;
   const name = quotedName(target);
   report(
     `started run ${run.executionId} of ${name}; repeating the trigger with the same idempotency key`,
   );
+  const repeated = await repeatUntilKnown(trigger, first, report, connection);
+  return { started, ...repeated };
+}
+
+/** The run of the first trigger, and the response that started it. */
+interface FirstRun {
+  run: Run;
+  started: RunSnapshot;
+}
+
+/** Sends the first trigger. Returns the problem if it has no run. */
+async function startFirst(trigger: Trigger, connection: Connection): Promise<FirstRun | Problem> {
+  // An attempt that may have started a run isn't repeated, so that there are two runs at most.
+  const { result } = await sendTrigger(trigger, { mayRepeatAfterLoss: false }, connection);
+  if (result.kind !== 'has_run') {
+    const outcome =
+      result.kind === 'no_run'
+        ? outcomeWithoutRun(result, trigger, connection)
+        : outcomeInDoubt(result.reason, trigger, connection);
+    return problemWithoutRun(outcome, connection);
+  }
+  const { response, executionId } = result;
+  if (!response) throw new Error('another process has the same generated key');
+  // The response to the trigger shows that the settings are right.
+  connection.session.noteValidResponse();
+  return { run: { target: trigger.target, executionId }, started: response.snapshot };
+}
+
+/**
+ * Repeats the trigger. If the repeat is refused because the run is active, repeats it once more
+ * after the run's end.
+ */
+async function repeatUntilKnown(
+  trigger: Trigger,
+  { run, started }: FirstRun,
+  report: (sentence: string) => void,
+  connection: Connection,
+): Promise<Omit<KeyTrial, 'started'>> {
+  const { clock, journal, processes, signal } = connection;
+  const sinceTriggerMs = stopwatch(clock);
   const recorder = createRecorder(journal, {
     ...trigger,
     wasSentBefore: true,
     process: processes.own,
   });
-  let answer = await repeat(trigger, recorder, connection);
-  if (answer.kind === 'fault' && answer.fault.kind === 'already_active') {
-    trial.refusal = answer.fault;
-    report(
-      'the repeat was refused because that run is active; it is repeated once more after the run finishes',
-    );
-    const polled = await waitForActiveRun({ run, sinceTriggerMs }, connection);
-    if (polled.kind === 'ended') {
-      const { end, lastConfirmed } = polled;
-      const outcome: Outcome = { kind: 'watch_ended', run, end, lastConfirmed };
-      const diagnostic = diagnosticOf(outcome, connection.hintContext);
-      const reason = `the run couldn't be followed to its end: ${diagnostic?.message}`;
-      return { ...trial, problem: unclearProblem(reason, signal) };
-    }
-    trial.ended = polled.snapshot;
-    answer = await repeat(trigger, recorder, connection);
+  const answer = await repeat(trigger, recorder, connection);
+  if (answer.kind === 'ok' || answer.fault.kind !== 'already_active') return conclude(answer);
+  const refusal = answer.fault;
+  report(
+    'the repeat was refused because that run is active; it is repeated once more after the run finishes',
+  );
+  const polled = await waitForActiveRun({ run, sinceTriggerMs }, connection);
+  if (polled.kind === 'ended') {
+    const { end, lastConfirmed } = polled;
+    const outcome: Outcome = { kind: 'watch_ended', run, end, lastConfirmed };
+    const diagnostic = diagnosticOf(outcome, connection.hintContext);
+    const reason = `the run couldn't be followed to its end: ${diagnostic?.message}`;
+    return { refusal, problem: unclearProblem(reason, signal) };
   }
-  if (answer.kind === 'fault') {
-    return { ...trial, problem: unclearProblem(reasonWithoutRepeat(answer, target), signal) };
+  const secondAnswer = await repeat(trigger, recorder, connection);
+  return { refusal, ended: polled.snapshot, ...conclude(secondAnswer) };
+
+  /** Records the run of the last repeat, or says why it has none. */
+  function conclude(last: LastAnswer<RunSnapshot>): Pick<KeyTrial, 'repeated' | 'problem'> {
+    if (last.kind === 'fault')
+      return { problem: unclearProblem(reasonWithoutRepeat(last, trigger.target), signal) };
+    const repeated = last.value;
+    // Recorded as a replay, this repeat doesn't count as a later run of the target
+    // (`Journal.hasLaterRun`).
+    const attribution = isHonoredIn({ started, repeated }) ? 'recorded_run' : 'generated_key';
+    recorder.accepted(repeated, attribution);
+    return { repeated };
   }
-  trial.repeated = answer.value;
-  recorder.accepted(answer.value, isHonoredIn(trial) ? 'recorded_run' : 'generated_key');
-  return trial;
 }
 
 async function newTrigger(target: Target, connection: Connection): Promise<Trigger> {

@@ -58,6 +58,7 @@ export async function openHttp(
   const baseUrl = requiredValue('baseUrl', settings);
   const apiKeys = createApiKeys(settings, context);
   const requestTimeoutMs = requiredValue('requestTimeout', settings);
+  // Throws if the project is refused.
   optionalValue(settings.project);
   const { origin } = new URL(baseUrl);
   const proxy = proxyFor(origin, env);

@@ -1,12 +1,14 @@
 import { connectWith } from '../connection/connect.ts';
 import { probeService } from '../connection/connection.ts';
-import { journalOf, journalProblem, noFolderProblem } from '../connection/open-journal.ts';
+import { journalProblem, noFolderProblem } from '../connection/journal-problem.ts';
+import { journalOf } from '../connection/open-journal.ts';
 import type { CommandContext } from '../context.ts';
 import { createProcesses, senderOf } from '../journal/processes.ts';
 import { exitNameOfSignal } from '../run/exit-codes.ts';
 import {
-  doctorResultOf,
+  exitNameAfterGivingUp,
   type Fault,
+  type FaultKind,
   isInterruption,
   isProjectUnknown,
   reasonOf,
@@ -145,12 +147,28 @@ async function checkProject({ settings, probe, hasPassed }: CheckContext): Promi
 
 const valueAndSource = ({ text, source }: Resolved) => `${text} (${shortSource(source)})`;
 
+/** What the check `service` says after these faults. */
+const resultAfterFault: Partial<Record<FaultKind, 'ok' | 'warning'>> = {
+  not_found: 'ok',
+  no_credits: 'warning',
+  throttled: 'warning',
+};
+
+/**
+ * The result of the check `service` after this fault. It is an exit name if the check fails, as it
+ * always does after an HTML page.
+ */
+const serviceResultOf = (fault: Fault) =>
+  fault.page === undefined
+    ? (resultAfterFault[fault.kind] ?? exitNameAfterGivingUp(fault))
+    : 'unavailable';
+
 async function checkService({ flags, probe }: CheckContext): Promise<CheckResult> {
   if (flags.offline) return skipped('skipped: --offline');
   const { responded, fault, outageHint } = await probe();
   // "Not found" most likely means that the service checked and accepted the API key, but it isn't
   // certain.
-  const result = fault && !isProjectUnknown(fault) ? doctorResultOf(fault) : 'ok';
+  const result = fault && !isProjectUnknown(fault) ? serviceResultOf(fault) : 'ok';
   if (!fault || result === 'ok') return ok(`${responded}, and seems to accept the API key`);
   const hint = fault.hint ?? outageHint ?? pageHint(fault) ?? remedyOf(fault) ?? 'try again later';
   const reason = reasonOf(fault);

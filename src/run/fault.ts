@@ -17,8 +17,6 @@ interface FaultRow {
   exit: ExitName;
   /** The exit name of a watch that gives up after this fault. `unavailable` by default. */
   exitAfterGivingUp?: ExitName;
-  /** The check of `doctor` if the service responded. By default it fails, as a watch would. */
-  doctor?: 'ok' | 'warning';
   /** A complete sentence that is printed in place of the service's message. */
   message?: string;
   remedy?: string;
@@ -71,7 +69,6 @@ const faults = {
     delivery: 'refused',
     exit: 'rate_limited',
     exitAfterGivingUp: 'rate_limited',
-    doctor: 'warning',
     message: 'the rate limit was reached',
   },
   /** A 2xx response that isn't JSON or is another document than expected. */
@@ -94,7 +91,6 @@ const faults = {
   no_credits: {
     delivery: 'refused',
     exit: 'no_credits',
-    doctor: 'warning',
     message: 'the AI credit balance is 0',
     remedy: 'top up the credits, then trigger again',
   },
@@ -105,7 +101,7 @@ const faults = {
     message: 'it is already running',
   },
   /** The service doesn't know the run or the Automation. */
-  not_found: { delivery: 'refused', exit: 'not_found', doctor: 'ok' },
+  not_found: { delivery: 'refused', exit: 'not_found' },
   /** A poll got 404 or 410 without the service's code, so the response may come from a router. */
   path_not_found: { delivery: 'refused', exit: 'not_found', remedy: addressHint },
   /** The trigger was redirected to a run, which it may have started. */
@@ -149,15 +145,6 @@ export const exitNameOfFault = (fault: Fault): ExitName => rowOf(fault.kind).exi
 /** The exit name of a watch that gave up without a valid response. */
 export const exitNameAfterGivingUp = (fault: Fault): ExitName =>
   rowOf(fault.kind).exitAfterGivingUp ?? 'unavailable';
-
-/**
- * The result of the check of `doctor` whose request ends with this fault. It is an exit name if the
- * check fails, which it always does after an HTML page.
- */
-export const doctorResultOf = (fault: Fault) =>
-  fault.page === undefined
-    ? (rowOf(fault.kind).doctor ?? exitNameAfterGivingUp(fault))
-    : 'unavailable';
 
 /**
  * Whether the service says that it doesn't know the project. The HTTP status doesn't matter,

@@ -104,10 +104,10 @@ export function unresolvedText(fault: Fault, trigger: TriggerInDoubt): string {
 
 function diagnosticOfInterrupted(trigger: TriggerInDoubt): Diagnostic {
   const { target, idempotencyKey, conflict, ignoresKeys } = trigger;
-  const problemText = `interrupted; a run of ${quotedName(target)} may have been started`;
+  const whatHappened = `interrupted; a run of ${quotedName(target)} may have been started`;
   const withoutActiveRun = conflict && { ...conflict, activeExecutionId: undefined };
   return {
-    message: `${problemText} (idempotency key ${idempotencyKey})${notRepeated(trigger)}`,
+    message: `${whatHappened} (idempotency key ${idempotencyKey})${notRepeated(trigger)}`,
     hint: nextSteps({ ...trigger, conflict: withoutActiveRun }),
     needsPerson: ignoresKeys,
   };
@@ -214,10 +214,10 @@ function diagnosticOfWithheld(because: WithheldBecause, trigger: TriggerInDoubt)
 function diagnosticOfOtherApiKey(trigger: TriggerInDoubt): Diagnostic {
   const { target, idempotencyKey } = trigger;
   const sent = `the idempotency key ${idempotencyKey} was sent with another API key`;
-  const problemText = `${sent}, and may have started a run of ${quotedName(target)}`;
+  const whatHappened = `${sent}, and may have started a run of ${quotedName(target)}`;
   const recover = `${apiKeyHint}: set the one that sent the trigger, then \`runctl recover\``;
   return {
-    message: `${problemText}. With this API key a second run could start`,
+    message: `${whatHappened}. With this API key a second run could start`,
     hint: `${recover}\n${withoutThatApiKey(trigger)}`,
   };
 }
@@ -234,9 +234,9 @@ function withoutThatApiKey(trigger: TriggerInDoubt): string {
 /** The trigger is in doubt, and the service may have forgotten its idempotency key. */
 function diagnosticOfExpiredKey(trigger: TriggerInDoubt): Diagnostic {
   const { target, idempotencyKey } = trigger;
-  const problemText = `the idempotency key ${idempotencyKey} was first sent more than 24h ago`;
+  const whatHappened = `the idempotency key ${idempotencyKey} was first sent more than 24h ago`;
   return {
-    message: `${problemText}, and may have started a run of ${quotedName(target)}`,
+    message: `${whatHappened}, and may have started a run of ${quotedName(target)}`,
     hint: `${searchHint(target, trigger)}; if there is none, trigger with a new idempotency key`,
   };
 }

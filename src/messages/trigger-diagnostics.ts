@@ -30,8 +30,8 @@ export function diagnosticWithoutRun(
 /** The message if the trigger itself failed, rather than the wait for the active run. */
 function diagnosticOfFailure(outcome: OutcomeOf<'no_run'>, hintContext: HintContext): Diagnostic {
   const { fault, isOutage, isRepeatedRefusal } = outcome;
-  const { problemText, remedy } = explanationOf(outcome, hintContext);
-  const message = problemText + httpOf(fault);
+  const { whatHappened, remedy } = explanationOf(outcome, hintContext);
+  const message = whatHappened + httpOf(fault);
   if (isOutage) return { message, hint: outageHint };
   const hint =
     fault.hint ?? retryAfterHint(fault) ?? keyReuseHint(fault) ?? remedy ?? causeHint(fault);
@@ -48,7 +48,7 @@ const nameHint = 'check the name, the project and the base URL: `runctl config l
 const outageHint = 'the service or the network may be down; `runctl doctor` finds the cause';
 
 interface Explanation {
-  problemText: string;
+  whatHappened: string;
   remedy?: string;
 }
 
@@ -61,12 +61,12 @@ function explanationOf(
   switch (fault.kind) {
     case 'already_active':
       return {
-        problemText: `${name} ${activeText(active)}; no run was started`,
+        whatHappened: `${name} ${activeText(active)}; no run was started`,
         remedy: activeHint(target, active, hintContext),
       };
     case 'key_of_finished_run':
       return {
-        problemText: `${fault.message}; no run was started`,
+        whatHappened: `${fault.message}; no run was started`,
         remedy: 'trigger with a new idempotency key',
       };
     case 'not_found':
@@ -74,13 +74,13 @@ function explanationOf(
       // Automation.
       if (fault.page !== undefined) break;
       return {
-        problemText: isOfProject(fault)
+        whatHappened: isOfProject(fault)
           ? failure
           : `the service doesn't know ${name}; no run was started`,
         remedy: didYouMeanLine(target, hintContext) + nameHint,
       };
   }
-  return { problemText: failure, remedy: remedyOf(fault) };
+  return { whatHappened: failure, remedy: remedyOf(fault) };
 }
 
 const activeText = ({ since }: ActiveRun = {}) =>
@@ -133,11 +133,11 @@ function diagnosticOfWaitTimeout(
 ): Diagnostic {
   const limit = formatDuration(timeoutMs);
   const wait = retryAfterHint(fault);
-  const problemText = wait
+  const whatHappened = wait
     ? `is already running, and \`--timeout\` (${limit}) expires before the next try`
     : `was still running after ${formatDuration(passedMs)}`;
   return {
-    message: `${quotedName(target)} ${problemText}; no run was started${httpOf(fault)}`,
+    message: `${quotedName(target)} ${whatHappened}; no run was started${httpOf(fault)}`,
     hint: wait ?? 'wait longer with `--timeout`',
   };
 }
@@ -154,9 +154,9 @@ function diagnosticOfUnpolledActiveRun(
 ): Diagnostic {
   const cause = silenceText(giveUpAfterMs, fault);
   const name = quotedName(target);
-  const problemText = `${name} is already running, but that run couldn't be polled: ${cause}`;
+  const whatHappened = `${name} is already running, but that run couldn't be polled: ${cause}`;
   return {
-    message: `${problemText}; no run was started${httpOf(fault)}`,
+    message: `${whatHappened}; no run was started${httpOf(fault)}`,
     hint: fault.hint ?? retryAfterHint(fault) ?? causeHint(fault),
   };
 }

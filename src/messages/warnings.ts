@@ -78,7 +78,7 @@ export function unreadEarlierRunText(
   if (fault.kind === 'not_found' && snapshot)
     return `${clause}, which finished ${snapshot.status}; the service no longer knows that run`;
   const poll = { run, resource: 'status', fault, lastConfirmed } as const;
-  const { message } = diagnosticOfFailedRequest({ kind: 'request_failed', ...poll }, hintContext);
+  const { message } = diagnosticOfFailedRequest(poll, hintContext);
   return `${clause}, but its status can't be read: ${message}`;
 }
 

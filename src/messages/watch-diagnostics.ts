@@ -35,10 +35,7 @@ export function diagnosticOfWatchEnd(
     case 'cannot_poll': {
       const { fault } = end;
       const poll = { run, triggerInfo, resource: 'status', fault, lastConfirmed } as const;
-      return diagnosticOfCannotPoll(
-        { kind: 'request_failed', ...poll, startedWithThisApiKey },
-        hintContext,
-      );
+      return diagnosticOfCannotPoll({ ...poll, startedWithThisApiKey }, hintContext);
     }
     case 'interrupted': {
       const waited = retryAfterText(end.retryAfterUntilMs);
@@ -64,6 +61,10 @@ const lastConfirmedText = (lastConfirmed: LastConfirmed | undefined) =>
     ? `last confirmed ${lastConfirmed.snapshot.status} ${formatDuration(lastConfirmed.ageMs)} ago`
     : 'its status was never confirmed';
 
+/** The last status for the end of a sentence. Empty if there is none. */
+const lastConfirmedSuffix = (lastConfirmed: LastConfirmed | undefined) =>
+  lastConfirmed ? `, ${lastConfirmedText(lastConfirmed)}` : '';
+
 function diagnosticOfTimeout(
   run: Run,
   { passedMs, fault }: Extract<WatchEnd, { kind: 'timed_out' }>,
@@ -74,10 +75,10 @@ function diagnosticOfTimeout(
   const cause = fault ? `: ${fault.message}` : '';
   const http = fault ? httpOf(fault) : '';
   const name = quotedName(run.target);
-  const problemText = `stopped watching ${name} after ${formatDuration(passedMs)}${cause}`;
-  const state = whetherItContinues(lastConfirmed) + lastConfirmedText(lastConfirmed);
+  const whatHappened = `stopped watching ${name} after ${formatDuration(passedMs)}${cause}`;
+  const status = whetherItContinues(lastConfirmed) + lastConfirmedText(lastConfirmed);
   return {
-    message: `${problemText}; ${state}${http}`,
+    message: `${whatHappened}; ${status}${http}`,
     hint: wait
       ? `${wait}, then: ${watchCommand(run, hintContext)}`
       : watchCommand(run, hintContext),
@@ -99,25 +100,26 @@ function diagnosticOfSilence(
   const wait = retryAfterHint(fault);
   const cause = silenceText(giveUpAfterMs, fault);
   const failure = `${quotedName(run.target)} couldn't be followed: ${cause}`;
-  const state = lastConfirmed?.snapshot.isFinal ? '' : 'the run may still be running, ';
+  const whetherItRuns = lastConfirmed?.snapshot.isFinal ? '' : 'the run may still be running, ';
   return {
-    message: `${failure}; ${state}${lastConfirmedText(lastConfirmed)}${httpOf(fault)}`,
+    message: `${failure}; ${whetherItRuns}${lastConfirmedText(lastConfirmed)}${httpOf(fault)}`,
     hint: wait
       ? `${wait}, then: ${watchCommand(run, hintContext)}`
       : (fault.hint ?? watchCommand(run, hintContext)),
   };
 }
 
-/** After the API key is replaced, the run can be watched again. */
+/** No further poll would succeed. */
 function diagnosticOfCannotPoll(poll: FailedRequest, hintContext: HintContext): Diagnostic {
   if (isNotFoundRunOfKey(poll)) return diagnosticOfNotFoundRun(poll, ' --watch');
   const diagnostic = diagnosticOfFailedRequest(poll, hintContext);
   if (exitNameOfFault(poll.fault) !== 'unauthorized') return diagnostic;
+  // Once the API key is replaced, the run can be watched again.
   const watch = watchCommand(poll.run, hintContext);
   return { ...diagnostic, hint: `${diagnostic.hint}, then: ${watch}` };
 }
 
-type FailedRequest = OutcomeOf<'request_failed'>;
+type FailedRequest = Omit<OutcomeOf<'request_failed'>, 'kind'>;
 
 /** A status or a result couldn't be read. */
 export function diagnosticOfFailedRequest(
@@ -129,10 +131,10 @@ export function diagnosticOfFailedRequest(
   const retryCommand = commandFor(resource, run, hintContext);
   if (isInterruption(fault)) return { message: 'interrupted', hint: retryCommand };
   const isNotFound = exitNameOfFault(fault) === 'not_found' && !fault.page;
-  const problemText = isNotFound
+  const whatHappened = isNotFound
     ? notFoundText(run, fault, lastConfirmed)
     : unreadText(resource, run, fault, lastConfirmed);
-  const message = problemText + httpOf(fault);
+  const message = whatHappened + httpOf(fault);
   if (isOutage)
     return { message, hint: `the service or the network may be down; try again: ${retryCommand}` };
   const fallback = isNotFound
@@ -147,8 +149,8 @@ function unreadText(
   fault: Fault,
   lastConfirmed: LastConfirmed | undefined,
 ): string {
-  const state = lastConfirmed ? `, ${lastConfirmedText(lastConfirmed)}` : '';
-  return failedRequestTexts[resource](quotedName(run.target), fault.message) + state;
+  const whatHappened = failedRequestTexts[resource](quotedName(run.target), fault.message);
+  return whatHappened + lastConfirmedSuffix(lastConfirmed);
 }
 
 /** A text for each resource says whether the run is affected. */
@@ -177,16 +179,15 @@ function diagnosticOfNotFoundRun(
 ): Diagnostic {
   const { idempotencyKey } = triggerInfo;
   const name = quotedName(run.target);
-  const state = lastConfirmed ? `, ${lastConfirmedText(lastConfirmed)}` : '';
   // A key that is derived from the old one is the same each time the command is repeated, so it
   // starts only one run.
   const newKey = `${idempotencyKey?.slice(0, maxIdempotencyKey - 2)}-2`;
   const keyFlag = `--idempotency-key ${shellWord(newKey)}`;
   const trigger = `runctl trigger ${shellWord(fullNameOf(run.target))}${flag} ${keyFlag}`;
   const unknownRun = `the service doesn't know run ${run.executionId} of ${name}`;
-  const problemText = `${unknownRun}, which the idempotency key ${idempotencyKey} started`;
+  const whatHappened = `${unknownRun}, which the idempotency key ${idempotencyKey} started`;
   return {
-    message: `${problemText}${state}${httpOf(fault)}`,
+    message: `${whatHappened}${lastConfirmedSuffix(lastConfirmed)}${httpOf(fault)}`,
     hint: `${newKeyHint}: \`${trigger}\``,
   };
 }
@@ -194,10 +195,8 @@ function diagnosticOfNotFoundRun(
 function notFoundText(run: Run, fault: Fault, lastConfirmed: LastConfirmed | undefined): string {
   const name = quotedName(run.target);
   const { executionId } = run;
-  if (lastConfirmed) {
-    const state = lastConfirmedText(lastConfirmed);
-    return `the service doesn't know run ${executionId} of ${name}, ${state}`;
-  }
+  if (lastConfirmed)
+    return `the service doesn't know run ${executionId} of ${name}, ${lastConfirmedText(lastConfirmed)}`;
   const otherCause = fault.kind === 'path_not_found' ? ', or the base URL is wrong' : '';
   return `${name} has no run ${executionId}${otherCause}`;
 }
@@ -225,10 +224,10 @@ export function diagnosticOfUnreadResult(
   hintContext: HintContext,
 ): Diagnostic | undefined {
   if (!requestFault) return undefined;
-  const problemText = `${quotedName(run.target)} finished ${snapshot.status}, but its result`;
+  const whatHappened = `${quotedName(run.target)} finished ${snapshot.status}, but its result`;
   const hint = commandFor('result', run, hintContext);
   if (isInterruption(requestFault))
-    return { message: `interrupted; ${problemText} was not read`, hint };
+    return { message: `interrupted; ${whatHappened} was not read`, hint };
   if (!isSuccess(snapshot.status)) return undefined;
   const statusCommand = commandFor('status', run, hintContext);
   const hints: Partial<Record<FaultKind, string>> = {
@@ -236,7 +235,7 @@ export function diagnosticOfUnreadResult(
     unauthorized: requestFault.hint ?? remedyOf(requestFault),
   };
   return {
-    message: `${problemText} couldn't be read: ${reasonOf(requestFault)}`,
+    message: `${whatHappened} couldn't be read: ${reasonOf(requestFault)}`,
     hint: hints[requestFault.kind] ?? requestFault.hint ?? retryAfterHint(requestFault) ?? hint,
   };
 }

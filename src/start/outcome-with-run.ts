@@ -135,6 +135,7 @@ export function outcomeOfRecoveredRun(
 function recordedSnapshot(executionId: string, { journal, baseUrl }: Ports): RunSnapshot {
   const recorded = journal.find(executionId, { baseUrl });
   const isKnown = recorded?.kind === 'run';
+  // A run that couldn't be recorded counts as RUNNING until its status is requested.
   const { status, isFinal } = isKnown ? recorded : { status: 'RUNNING', isFinal: false };
   return { executionId, status, isFinal, document: { executionId, status } };
 }

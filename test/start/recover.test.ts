@@ -190,11 +190,11 @@ describe('recover', () => {
 
   test.each<[string, number, RecoverFlags, string[]]>([
     ['an hour', hour, {}, ['found']],
-    ['no longer by itself', hour + 1, {}, ['withheld']],
-    ['almost a day with --resend', 24 * hour - 1, { resend: true }, ['found']],
-    ['no longer at all', 24 * hour, { resend: true }, []],
-    ['no time at all with --dry-run', 0, { dryRun: true }, ['unresolved']],
-  ])('sends a trigger for %s', async (_, ageMs, flags, expected) => {
+    ['over an hour', hour + 1, {}, ['withheld']],
+    ['almost a day, with --resend', 24 * hour - 1, { resend: true }, ['found']],
+    ['a day, with --resend', 24 * hour, { resend: true }, []],
+    ['just now, with --dry-run', 0, { dryRun: true }, ['unresolved']],
+  ])('sends a trigger only while it is young enough: %s', async (_, ageMs, flags, expected) => {
     const { lose, recover, clock } = createMachine();
     lose('a');
     clock.suspend(ageMs - minute);
@@ -218,21 +218,29 @@ describe('recover', () => {
   test.each<[string, { conflict?: boolean; ignoresKeys?: boolean }, RecoverFlags, string]>([
     ['keys are honored', {}, {}, 'found'],
     ['keys are honored, after a conflict', { conflict: true }, {}, 'found'],
-    ['the same with --dry-run', { conflict: true }, { dryRun: true }, 'unresolved'],
+    ['keys are honored, after a conflict, with --dry-run', { conflict: true }, { dryRun: true }, 'unresolved'],
     ['keys are ignored', { ignoresKeys: true }, {}, 'withheld'],
     ['keys are ignored, after a conflict', { ignoresKeys: true, conflict: true }, {}, 'withheld'],
-    ['the same with --dry-run', { ignoresKeys: true, conflict: true }, { dryRun: true }, 'withheld'],
+    [
+      'keys are ignored, after a conflict, with --dry-run',
+      { ignoresKeys: true, conflict: true },
+      { dryRun: true },
+      'withheld',
+    ],
     ['keys are ignored, with --resend', { ignoresKeys: true }, { resend: true }, 'found'],
-  ])('if %s', async (_, { conflict, ignoresKeys }, flags, expected) => {
-    const { lose, recover, journal } = createMachine();
-    lose('a');
-    const key = { baseUrl, target, idempotencyKey: 'a' };
-    if (conflict) journal.append({ type: 'in_doubt', ...key, reason: 'running', name: 'already_active' });
-    const { resolutions, sent } = await recover([running()], flags, { ignoresKeys });
-    expect([resolutions, sent.length]).toEqual([[expected], expected === 'found' ? 1 : 0]);
-  });
+  ])(
+    'sends a trigger again only if keys are honored, or with --resend: %s',
+    async (_, { conflict, ignoresKeys }, flags, expected) => {
+      const { lose, recover, journal } = createMachine();
+      lose('a');
+      const key = { baseUrl, target, idempotencyKey: 'a' };
+      if (conflict) journal.append({ type: 'in_doubt', ...key, reason: 'running', name: 'already_active' });
+      const { resolutions, sent } = await recover([running()], flags, { ignoresKeys });
+      expect([resolutions, sent.length]).toEqual([[expected], expected === 'found' ? 1 : 0]);
+    },
+  );
 
-  test('if keys are ignored, sends a trigger once, even if its response is lost again', async () => {
+  test('sends a trigger once if keys are ignored, even if its response is lost again', async () => {
     const { lose, recover } = createMachine();
     lose('a');
     const { sent, left } = await recover([fault('lost'), running()], { resend: true }, { ignoresKeys: true });
@@ -241,13 +249,13 @@ describe('recover', () => {
 
   test.each<[string, { ifActive?: IfActive; again?: IfActive }, RecoverFlags, string]>([
     ['it was sent with skip', { ifActive: 'skip' }, {}, 'withheld'],
-    ['the same with --resend', { ifActive: 'skip' }, { resend: true }, 'found'],
-    ['the same with --dry-run', { ifActive: 'skip' }, { dryRun: true }, 'withheld'],
+    ['it was sent with skip, and --resend is given', { ifActive: 'skip' }, { resend: true }, 'found'],
+    ['it was sent with skip, and --dry-run is given', { ifActive: 'skip' }, { dryRun: true }, 'withheld'],
     ['it was sent with wait', { ifActive: 'wait' }, {}, 'found'],
     ['a record of an earlier version says nothing', {}, {}, 'found'],
     ['it was sent with skip and then without', { ifActive: 'skip', again: 'fail' }, {}, 'found'],
   ])(
-    'after a conflict, sends a trigger that would start a late run only if that is wanted: %s',
+    'sends a trigger again after a conflict only if a late run is wanted: %s',
     async (_, { ifActive, again }, flags, expected) => {
       const { lose, recover, journal } = createMachine();
       lose('a', { ifActive });
@@ -337,7 +345,7 @@ describe('recover', () => {
   });
 
   test.each<RecoverFlags>([{}, { resend: true }])(
-    'with %j, leaves a trigger to its process while that runs, and for 3 min to a process on another host',
+    'leaves a trigger to its process while that runs, and for 3 min to a process on another host: %j',
     async (flags) => {
       const { lose, recover, clock } = createMachine();
       lose('a');
@@ -362,7 +370,7 @@ describe('recover', () => {
     expect(outcome && attributions[outcome.triggerInfo.attribution]).toEqual({ how: 'recovered', started });
   });
 
-  test('a conflict leaves the trigger unresolved, to be sent when the active run has finished', async () => {
+  test('leaves a trigger unresolved after a conflict, to be sent when the active run has finished', async () => {
     const { lose, recover, clock } = createMachine();
     lose('a');
     const hint = expect.stringMatching(/when it has finished, .*: `runctl recover .*nightly --resend`/);
@@ -375,7 +383,7 @@ describe('recover', () => {
     expect((await recover([running()], { resend: true })).reported).toEqual(['a found']);
   });
 
-  test('an older trigger is not superseded by a replay of an earlier run', async () => {
+  test('sends an older trigger if the newer one only replayed an earlier run', async () => {
     const { lose, recover, journal } = createMachine();
     lose('a');
     lose('b');

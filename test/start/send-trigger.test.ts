@@ -127,30 +127,30 @@ describe('the sending of one trigger', () => {
       records: ['sending', 'refused'],
     },
     {
-      what: 'not its own when refused for a named active run at once',
+      what: 'refused for a named active run at once',
       answers: [ourConflict],
       result: 'no_run',
       records: ['sending', 'refused'],
     },
     {
-      what: 'in doubt after a lost response and a conflict that names nothing',
+      what: 'refused for an active run that nobody names, after a lost response',
       answers: [lost, conflict],
       result: 'in_doubt',
       records: ['sending', 'in doubt', 'left in doubt'],
     },
     {
-      what: 'refused for good with a bad certificate',
+      what: 'stopped by a bad certificate',
       answers: [fault('tls_handshake_failed')],
       result: 'no_run',
       records: ['sending', 'refused'],
     },
     {
-      what: 'in doubt after a 501',
+      what: 'answered with a 501',
       answers: [fault('rejected', { httpStatus: 501 })],
       result: 'in_doubt',
       records: ['sending', 'left in doubt'],
     },
-  ])('handles this: $what', async ({ answers, result, records }) => {
+  ])('ends with $result if the trigger is $what', async ({ answers, result, records }) => {
     const ended = await triggered(answers);
     expect(ended.result.kind).toBe(result);
     expect(ended.records).toEqual(records);
@@ -276,6 +276,19 @@ describe('the sending of one trigger', () => {
     const readKey: Given['readKey'] = (open) => open(60_000);
     const { result, clock } = await triggered([conflict], { readKey });
     expect([result.kind, clock.elapsedMs()]).toEqual(['no_run', 0]);
+  });
+
+  test.each<[string, Answer<RunSnapshot>]>([
+    ['402', fault('no_credits', { httpStatus: 402 })],
+    ['no connection', fault('unreachable')],
+  ])('ends without a run if it is refused, whatever an earlier command left in doubt: %s', async (_, answer) => {
+    const { result } = await triggered([answer], { userProvided: true, sendOptions: earlierOf(120_000) });
+    expect(result.kind).toBe('no_run');
+  });
+
+  test('keeps the trigger to this process if it sends it again later', async () => {
+    const { records } = await triggered([lost, conflict], { sendOptions: { isLast: false } });
+    expect(records).toEqual(['sending', 'in doubt', 'met a conflict']);
   });
 });
 
@@ -423,23 +436,13 @@ describe('the attribution of a run', () => {
       result: 'in_doubt',
       records: ['sending', 'refused'],
     },
-  ])('a named active run is never taken for ours: $when', async ({ answers, given, result, records }) => {
-    const ended = await triggered(answers, given);
-    expect([ended.result.kind, ended.records]).toEqual([result, records]);
-  });
-
-  test.each<[string, Answer<RunSnapshot>]>([
-    ['402', fault('no_credits', { httpStatus: 402 })],
-    ['no connection', fault('unreachable')],
-  ])('a refusal counts for this command, whatever an earlier command left in doubt: %s', async (_, answer) => {
-    const { result } = await triggered([answer], { ...given, sendOptions: earlierOf(120_000) });
-    expect(result.kind).toBe('no_run');
-  });
-
-  test('a trigger that this process sends again later is not left to other processes', async () => {
-    const { records } = await triggered([lost, conflict], { sendOptions: { isLast: false } });
-    expect(records).toEqual(['sending', 'in doubt', 'met a conflict']);
-  });
+  ])(
+    'never takes the active run that a refusal names for a run of this command: $when',
+    async ({ answers, given, result, records }) => {
+      const ended = await triggered(answers, given);
+      expect([ended.result.kind, ended.records]).toEqual([result, records]);
+    },
+  );
 });
 
 describe('a refused API key', () => {
@@ -574,9 +577,9 @@ describe('a key that another process has sent, too', () => {
   });
 
   test.each<[string, Given['readKey']]>([
-    ['may have started a run there', (open) => open(1000)],
-    ['has come to nothing there either', () => undefined],
-  ])('%s if it is refused here, and another run is not mentioned', async (_, readKey) => {
+    ['still in doubt there', (open) => open(1000)],
+    ['refused there, too', () => undefined],
+  ])('has no run if it is refused here, and is %s', async (_, readKey) => {
     const { result } = await triggered([conflict], { readKey });
     expect(result.kind).toBe('no_run');
   });
@@ -584,10 +587,10 @@ describe('a key that another process has sent, too', () => {
 
 describe('a service that ignores keys', () => {
   test.each<[string, Answer<RunSnapshot>[], TriggerResult['kind'], number]>([
-    ['after a lost response', [lost, running()], 'in_doubt', 1],
-    ['but after a 429', [fault('throttled'), running()], 'has_run', 2],
-    ['but after a connection that was not made', [fault('unreachable'), running()], 'has_run', 2],
-  ])('gets no second attempt %s', async (_, answers, kind, attempts) => {
+    ['only one attempt after a lost response', [lost, running()], 'in_doubt', 1],
+    ['a second attempt after a 429', [fault('throttled'), running()], 'has_run', 2],
+    ['a second attempt after a connection that was not made', [fault('unreachable'), running()], 'has_run', 2],
+  ])('gets %s', async (_, answers, kind, attempts) => {
     const { result, sent } = await triggered(answers, { sendOptions: { mayRepeatAfterLoss: false } });
     expect([result.kind, sent.length]).toEqual([kind, attempts]);
   });

@@ -113,7 +113,7 @@ test.each<[string, Answer<RunSnapshot>[], object]>([
   ['after a lost answer', [fault('lost'), state('FAILED')], { started: 'unknown', name: 'run_failed' }],
   ['at once', [state('FAILED')], { started: 'no', name: 'run_failed' }],
   ['at once, running', [running()], { started: 'unknown', name: 'ok' }],
-])('a given key that gets a run, %s, exits with its code', async (_, script, expected) => {
+])('a given key that gets a run exits with the code of that run: %s', async (_, script, expected) => {
   const { trigger } = createTriggerHarness();
   expect(await trigger({ trigger: script }, { idempotencyKey: 'k' })).toMatchObject(expected);
 });
@@ -399,16 +399,19 @@ describe('--if-active wait', () => {
     expect(senders()).toEqual([0]);
   });
 
-  test.each([executionId, undefined])('comes no earlier than the refusal asks (active run: %s)', async (activeId) => {
-    const { trigger } = createTriggerHarness();
-    const script = {
-      trigger: [conflict({ executionId: activeId, retryAfterMs: 20 * second }), running()],
-      status: [state('COMPLETED')],
-    };
-    const { how, triggeredAtMs } = await trigger(script, wait);
-    expect(how).toBe('started');
-    expect(triggeredAtMs[1]).toBeGreaterThanOrEqual(20 * second);
-  });
+  test.each([executionId, undefined])(
+    'sends a trigger no earlier than the refusal asks (active run: %s)',
+    async (activeId) => {
+      const { trigger } = createTriggerHarness();
+      const script = {
+        trigger: [conflict({ executionId: activeId, retryAfterMs: 20 * second }), running()],
+        status: [state('COMPLETED')],
+      };
+      const { how, triggeredAtMs } = await trigger(script, wait);
+      expect(how).toBe('started');
+      expect(triggeredAtMs[1]).toBeGreaterThanOrEqual(20 * second);
+    },
+  );
 
   test('counts the wait that a refusal asks for from that refusal, not from the end of the polls', async () => {
     const { trigger } = createTriggerHarness();

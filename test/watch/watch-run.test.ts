@@ -91,6 +91,13 @@ describe('a watch', () => {
       expect(elapsedMs / second).toBeCloseTo(seconds, 2);
     },
   );
+
+  test("ends without a retry if a request can't be sent, even after valid responses", async () => {
+    const service = scriptedService({ status: [running(), fault('unsendable')] });
+    const { watched } = await watch(service);
+    expect(watched).toMatchObject({ end: { kind: 'cannot_poll', fault: { kind: 'unsendable' } } });
+    expect(service.calls.status).toBe(2);
+  });
 });
 
 describe('an outage', () => {
@@ -170,21 +177,14 @@ describe('an outage', () => {
     expect(watched).toMatchObject({ end: { kind: 'gave_up' } });
     expect(watched.kind === 'watch_ended' && watched.lastConfirmed?.ageMs).toBeGreaterThan(8 * hour + minute);
   });
-
-  test("is no reason to retry if a request can't be sent, even after valid responses", async () => {
-    const service = scriptedService({ status: [running(), fault('unsendable')] });
-    const { watched } = await watch(service);
-    expect(watched).toMatchObject({ end: { kind: 'cannot_poll', fault: { kind: 'unsendable' } } });
-    expect(service.calls.status).toBe(2);
-  });
 });
 
-describe('a limit', () => {
+describe('--timeout', () => {
   test.each([
     ['beyond it', hour, hour - 9 * minute + 10 * second],
     ['that leaves no time to come back', 9 * minute, 10 * second],
   ])(
-    'of time is waited for without another poll if the service asks for a wait %s, and the time left is reported',
+    'passes without another poll if the service asks for a wait %s, and the rest of that wait is reported',
     async (_, retryAfterMs, leftMs) => {
       const service = scriptedService({ status: [running(), fault('throttled', { retryAfterMs })] });
       const { watched, elapsedMs } = await watch(service, { timeoutMs: 9 * minute });
@@ -195,44 +195,21 @@ describe('a limit', () => {
     },
   );
 
-  test('of time is reported with the refusal that lasted until then', async () => {
+  test('is reported with the refusal that lasted until then', async () => {
     const service = scriptedService({ status: [running(), fault('unauthorized', { httpStatus: 401 })] });
     const { watched } = await watch(service, { timeoutMs: 20 * second });
     const end = { kind: 'timed_out', fault: { kind: 'unauthorized' } };
     expect(watched).toMatchObject({ end, lastConfirmed: { snapshot: { status: 'RUNNING' } } });
   });
 
-  test('of time is reported without a failure that is over', async () => {
+  test('is reported without a failure that is over', async () => {
     const service = scriptedService({ status: [running(), fault('unavailable'), running()] });
     const { watched } = await watch(service, { timeoutMs: minute });
     expect(watched).toMatchObject({ end: { kind: 'timed_out' } });
     expect(watched).not.toHaveProperty('end.fault');
   });
 
-  test('of refused polls begins again with each API key that replaces another one', async () => {
-    const clock = createVirtualClock();
-    // In each round of 100 seconds, the old API key is refused for 20 seconds, and then the new one for 30 seconds.
-    const round = () => Math.floor(clock.elapsedMs() / (100 * second));
-    const secondsInRound = () => (clock.elapsedMs() / second) % 100;
-    const service: Service = {
-      ...ended(),
-      status: async () => {
-        if (round() > 1) return state('COMPLETED');
-        const isRefused = secondsInRound() >= 10 && secondsInRound() < 60;
-        return isRefused ? fault('unauthorized', { httpStatus: 401 }) : running();
-      },
-    };
-    const replaced: number[] = [];
-    const reloadApiKey = async () => {
-      if (secondsInRound() < 30 || replaced.includes(round())) return { kind: 'same' } as const;
-      replaced.push(round());
-      return { kind: 'changed' } as const;
-    };
-    expect(endOf((await watch(service, { reloadApiKey }, { clock })).watched)).toBe('status');
-    expect(replaced).toEqual([0, 1]);
-  });
-
-  test('of time is reported with the time that has really passed, with the last poll', async () => {
+  test('is reported with the time that has really passed, including the last poll', async () => {
     const clock = createVirtualClock();
     const service = scriptedService({});
     const stalled: typeof service.status = async (_, signal, { timeoutMs = 0 } = {}) => {
@@ -262,6 +239,31 @@ describe('a limit', () => {
     const service = { ...scripted, status: noting(scripted.status), result: noting(scripted.result) };
     await watch(service, options);
     expect(limitsMs).toEqual(seconds.map((limit) => limit * second));
+  });
+});
+
+describe('a period of refused polls', () => {
+  test('begins again with each API key that replaces another one', async () => {
+    const clock = createVirtualClock();
+    // In each round of 100 seconds, the old API key is refused for 20 seconds, and then the new one for 30 seconds.
+    const round = () => Math.floor(clock.elapsedMs() / (100 * second));
+    const secondsInRound = () => (clock.elapsedMs() / second) % 100;
+    const service: Service = {
+      ...ended(),
+      status: async () => {
+        if (round() > 1) return state('COMPLETED');
+        const isRefused = secondsInRound() >= 10 && secondsInRound() < 60;
+        return isRefused ? fault('unauthorized', { httpStatus: 401 }) : running();
+      },
+    };
+    const replaced: number[] = [];
+    const reloadApiKey = async () => {
+      if (secondsInRound() < 30 || replaced.includes(round())) return { kind: 'same' } as const;
+      replaced.push(round());
+      return { kind: 'changed' } as const;
+    };
+    expect(endOf((await watch(service, { reloadApiKey }, { clock })).watched)).toBe('status');
+    expect(replaced).toEqual([0, 1]);
   });
 });
 

@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { filesIn, fullFileBytes, journalFileNames } from '../journal/files.ts';
-import type { JournalFailure } from '../journal/log.ts';
+import type { JournalFailure } from '../journal/record-store.ts';
 import { Problem } from '../run/problem.ts';
 import { shellWord } from '../run/quote.ts';
 import { hintForRootOwned } from '../settings/folders.ts';

@@ -26,7 +26,7 @@ export function automationsIn({
 }): Set<string> {
   const names = new Set<string>();
   let read = 0;
-  for (const { target } of journal.allEntries({ baseUrl, hasRun: true, files: maxFilesRead })) {
+  for (const { target } of journal.allEntries({ baseUrl, hasRun: true, maxFiles: maxFilesRead })) {
     if (isPlainName(target.automationName)) names.add(target.automationName);
     if (++read >= maxRunsRead) break;
   }

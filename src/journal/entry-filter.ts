@@ -1,10 +1,10 @@
 import type { RunEntry } from '../run/entry.ts';
 import type { Target } from '../run/run.ts';
-import type { LogPart } from './log.ts';
+import type { JournalPart } from './record-store.ts';
 import { type JournalRecord, pathOf } from './records.ts';
 
 /** With `sinceMs` or `files`, runs that began before the part that is read are left out. */
-export interface EntryFilter extends Pick<LogPart, 'sinceMs' | 'files'> {
+export interface EntryFilter extends Pick<JournalPart, 'sinceMs' | 'maxFiles'> {
   baseUrl?: string;
   target?: Target;
   /** All if it is empty. */

@@ -7,7 +7,7 @@ import type { FieldsOf, RecordOf } from './records.ts';
 export type RunRecord = RecordOf<'accepted' | 'status' | 'not_found'>;
 
 /**
- * Adds a record to what is known of its run, whose id is `runIdOf`. A final status stays, unless a
+ * Adds a record to what is known of its run, whose id is `runRefOf`. A final status stays, unless a
  * graver one comes. Returns whether the run was unknown before.
  */
 export function updateRun(runs: Map<string, RunEntry>, id: string, record: RunRecord): boolean {

@@ -1,14 +1,14 @@
 import type { Entry, RunEntry, UnresolvedTrigger } from '../run/entry.ts';
 import { type Complete, type RunRecord, updateRun } from './fold-run.ts';
-import { type JournalRecord, type RecordOf, runIdOf, triggerIdOf } from './records.ts';
+import { type JournalRecord, type RecordOf, runRefOf, triggerRefOf } from './records.ts';
 
 // `fold` plays the records back. `runs` and `keys` say what is known then, and `lines` in which order
 // `list` shows it. A run takes over the line of its trigger.
 
 export interface FoldedJournal {
-  /** By `runIdOf`. */
+  /** By `runRefOf`. */
   runs: Map<string, RunEntry>;
-  /** By `triggerIdOf`, in the order of their first unresolved attempts. */
+  /** By `triggerRefOf`, in the order of their first open sendings. */
   keys: Map<string, KeyState>;
   /** In the order of their first records. */
   lines: ListLine[];
@@ -18,33 +18,33 @@ export interface FoldedJournal {
 export interface KeyState {
   /** The position of its first record among all records. */
   position: number;
-  /** The attempts without an outcome, oldest first. */
-  attempts: Attempt[];
-  /** A later trigger has a run: the attempts only matter if the key is used again. */
+  /** The sendings without an outcome, oldest first. */
+  openSendings: Sending[];
+  /** A later trigger has a run: the sendings only matter if the key is used again. */
   isSuperseded?: true;
   /** The run that it started; never changes once known. */
   executionId?: string;
   /** How it got that run. */
   how?: RecordOf<'accepted'>['how'];
-  /** Why an attempt is in doubt. */
+  /** Why a sending is in doubt. */
   reason?: string;
   /** A repeat was refused because a run was active. */
   conflict?: { activeExecutionId?: string };
   line: ListLine;
 }
 
-/** An attempt without an outcome. */
-interface Attempt {
+/** A process has begun to send the trigger, and how that ended isn't recorded. */
+interface Sending {
   record: RecordOf<'triggered'>;
   position: number;
   /** Its process won't send the trigger again. */
   hasEnded?: true;
 }
 
-/** A line of the list. It shows the run, else the trigger while it has attempts, else nothing. */
+/** A line of the list. It shows the run, else the trigger while it has open sendings, else nothing. */
 interface ListLine {
-  /** The `runIdOf` of its run. */
-  runId?: string;
+  /** The `runRefOf` of its run. */
+  runRef?: string;
   key?: KeyState;
   /** Its first records were folded, so no older record can change or move it. */
   isComplete: boolean;
@@ -69,7 +69,7 @@ export function fold(records: Iterable<JournalRecord>): FoldedJournal {
     if (record.type === 'triggered') applyTriggered(folded, record, position);
     else if (record.type === 'accepted') applyAccepted(folded, record, position);
     else if (record.type === 'status' || record.type === 'not_found') applyToRun(folded, record);
-    else applyToAttempts(folded, record);
+    else applyToSendings(folded, record);
   }
   return folded;
 }
@@ -78,10 +78,11 @@ export function fold(records: Iterable<JournalRecord>): FoldedJournal {
 export function listedEntries({ runs, lines }: FoldedJournal): ListedEntry[] {
   const entries: ListedEntry[] = [];
   for (let index = lines.length - 1; index >= 0; index--) {
-    const { runId, key, isComplete } = lines[index] as ListLine;
-    const run = runId === undefined ? undefined : runs.get(runId);
+    const { runRef, key, isComplete } = lines[index] as ListLine;
+    const run = runRef === undefined ? undefined : runs.get(runRef);
     if (run) entries.push({ entry: run, isComplete });
-    else if (key && key.attempts.length > 0) entries.push({ entry: unresolvedOf(key), isComplete });
+    else if (key && key.openSendings.length > 0)
+      entries.push({ entry: unresolvedOf(key), isComplete });
   }
   return entries;
 }
@@ -93,27 +94,27 @@ export function foldRuns(records: Iterable<JournalRecord>): FoldedJournal {
   return folded;
 }
 
-export const isUnresolved = ({ attempts, isSuperseded }: KeyState): boolean =>
-  attempts.length > 0 && !isSuperseded;
+export const isUnresolved = ({ openSendings, isSuperseded }: KeyState): boolean =>
+  openSendings.length > 0 && !isSuperseded;
 
-/** Another attempt joins an unresolved trigger. After a refusal, the trigger starts over. */
+/** Another sending joins an unresolved trigger. After a refusal, the trigger starts over. */
 function applyTriggered(
   { keys, lines }: FoldedJournal,
   record: RecordOf<'triggered'>,
   position: number,
 ): void {
-  const id = triggerIdOf(record);
+  const id = triggerRefOf(record);
   const earlier = keys.get(id);
   if (earlier?.executionId !== undefined) return;
   if (earlier && isUnresolved(earlier)) {
-    earlier.attempts.push({ record, position });
+    earlier.openSendings.push({ record, position });
     return;
   }
   if (earlier) earlier.line.key = undefined;
   const isComplete = record.first === true || earlier?.line.isComplete === true;
   const line: ListLine = { isComplete };
-  const attempts = [...(earlier?.attempts ?? []), { record, position }];
-  const key: KeyState = { position, attempts, line };
+  const openSendings = [...(earlier?.openSendings ?? []), { record, position }];
+  const key: KeyState = { position, openSendings, line };
   line.key = key;
   lines.push(line);
   // A `Map` keeps the order in which its keys were added.
@@ -127,17 +128,17 @@ function applyAccepted(
   record: RecordOf<'accepted'>,
   position: number,
 ): void {
-  const runId = runIdOf(record);
-  const isNew = updateRun(folded.runs, runId, record);
-  const key = folded.keys.get(triggerIdOf(record)) ?? addUnrecordedKey(folded, record, position);
+  const runRef = runRefOf(record);
+  const isNew = updateRun(folded.runs, runRef, record);
+  const key = folded.keys.get(triggerRefOf(record)) ?? addUnrecordedKey(folded, record, position);
   if (key.executionId === undefined) {
     key.executionId = record.executionId;
     key.how = record.how;
-    key.attempts = [];
-    key.line.runId = isNew ? runId : undefined;
+    key.openSendings = [];
+    key.line.runRef = isNew ? runRef : undefined;
     key.line.isComplete &&= record.first === true;
   } else if (isNew) {
-    folded.lines.push({ runId, isComplete: false });
+    folded.lines.push({ runRef, isComplete: false });
   }
 }
 
@@ -148,28 +149,30 @@ function addUnrecordedKey(
   position: number,
 ): KeyState {
   const line: ListLine = { isComplete: false };
-  const key: KeyState = { position, attempts: [], line };
+  const key: KeyState = { position, openSendings: [], line };
   lines.push(line);
-  keys.set(triggerIdOf(record), key);
+  keys.set(triggerRefOf(record), key);
   return key;
 }
 
-/** A refusal only ends its own attempt, because another process may have sent the same key. */
-function applyToAttempts(
+/** A refusal only ends its own sending, because another process may have sent the same key. */
+function applyToSendings(
   { keys }: FoldedJournal,
   record: RecordOf<'refused' | 'reused_key' | 'superseded' | 'in_doubt'>,
 ): void {
-  const key = keys.get(triggerIdOf(record));
+  const key = keys.get(triggerRefOf(record));
   if (!key || !isUnresolved(key)) return;
   switch (record.type) {
     case 'superseded':
       key.isSuperseded = true;
       break;
     case 'reused_key':
-      key.attempts = [];
+      key.openSendings = [];
       break;
     case 'refused':
-      key.attempts = key.attempts.filter((attempt) => attempt.record.attempt !== record.attempt);
+      key.openSendings = key.openSendings.filter(
+        (sending) => sending.record.attempt !== record.attempt,
+      );
       noteConflict(key, record);
       break;
     case 'in_doubt':
@@ -181,7 +184,7 @@ function markInDoubt(key: KeyState, record: RecordOf<'in_doubt'>): void {
   key.reason = record.reason;
   noteConflict(key, record);
   if (!record.isLast) return;
-  const ended = key.attempts.find((attempt) => attempt.record.attempt === record.attempt);
+  const ended = key.openSendings.find((sending) => sending.record.attempt === record.attempt);
   if (ended) ended.hasEnded = true;
 }
 
@@ -194,19 +197,19 @@ function noteConflict(
 }
 
 function applyToRun({ runs, lines }: FoldedJournal, record: RunRecord): void {
-  const runId = runIdOf(record);
-  const isNew = updateRun(runs, runId, record);
-  if (isNew) lines.push({ runId, isComplete: record.first === true });
+  const runRef = runRefOf(record);
+  const isNew = updateRun(runs, runRef, record);
+  if (isNew) lines.push({ runRef, isComplete: record.first === true });
 }
 
 /**
- * Returns the trigger of a key, which must have an attempt without an outcome. Every field is
+ * Returns the trigger of a key, which must have an open sending. Every field is
  * listed, so that the compiler asks for a new one.
  */
 export function unresolvedOf(key: KeyState): Complete<UnresolvedTrigger> {
-  const { attempts, isSuperseded, reason, conflict } = key;
-  const [oldest] = attempts;
-  if (!oldest) throw new Error('every attempt of this trigger has an outcome');
+  const { openSendings, isSuperseded, reason, conflict } = key;
+  const [oldest] = openSendings;
+  if (!oldest) throw new Error('every sending of this trigger has an outcome');
   const { record } = oldest;
   return {
     kind: 'unresolved',
@@ -216,25 +219,25 @@ export function unresolvedOf(key: KeyState): Complete<UnresolvedTrigger> {
     idempotencyKey: record.idempotencyKey,
     body: record.body,
     userProvided: record.userProvided ?? false,
-    ifActive: ifActiveOf(attempts),
+    ifActive: ifActiveOf(openSendings),
     at: record.at,
     reason,
     conflict,
-    attempts: attempts.map((attempt) => attempt.record.attempt),
-    senders: sendersOf(attempts),
+    sendingIds: openSendings.map((sending) => sending.record.attempt),
+    senders: sendersOf(openSendings),
     isSuperseded,
   };
 }
 
 /**
- * Returns `skip` if every attempt was to start no run while another one is active. If one of them
+ * Returns `skip` if every sending was to start no run while another one is active. If one of them
  * was to start a run in any case, a late run is wanted.
  */
-const ifActiveOf = (attempts: readonly Attempt[]) =>
-  attempts.every(({ record }) => record.ifActive === 'skip') ? ('skip' as const) : undefined;
+const ifActiveOf = (sendings: readonly Sending[]) =>
+  sendings.every(({ record }) => record.ifActive === 'skip') ? ('skip' as const) : undefined;
 
 /** Returns the processes that may still send the trigger. */
-const sendersOf = (attempts: readonly Attempt[]) =>
-  attempts.flatMap(({ record: { process, at }, hasEnded }) =>
+const sendersOf = (sendings: readonly Sending[]) =>
+  sendings.flatMap(({ record: { process, at }, hasEnded }) =>
     process !== undefined && process !== '' && !hasEnded ? [{ process, at }] : [],
   );

@@ -16,44 +16,44 @@ import type { TriggerKey } from '../run/trigger.ts';
 import { type EntryFilter, textsOf } from './entry-filter.ts';
 import { fold, isUnresolved, type KeyState, unresolvedOf } from './fold.ts';
 import { updateRun, withReport } from './fold-run.ts';
-import { type Log, type LogOptions, openLog } from './log.ts';
 import { allEntriesIn, entriesIn, mayStillChange, recordsMatching } from './read-entries.ts';
+import { openRecordStore, type RecordStore, type StoreOptions } from './record-store.ts';
 import {
   type JournalRecord,
   type NewRecord,
   type RecordOf,
-  runIdOf,
-  triggerIdOf,
+  runRefOf,
+  triggerRefOf,
 } from './records.ts';
 
 /** Which of an automation's earlier runs predict how long the next one takes. */
-const pastFiles = { files: 16, ageMs: 90 * 24 * 3_600_000 };
+const pastFiles = { maxFiles: 16, ageMs: 90 * 24 * 3_600_000 };
 /** How many earlier runs say how long the next one takes. */
 const maxPastRuns = 20;
 
 /** This machine's journal. Throws only what `onFailure` throws. What can't be read is unknown. */
-export const openJournal = (options: LogOptions): Journal =>
-  new Journal(openLog(options), options.nowMs);
+export const openJournal = (options: StoreOptions): Journal =>
+  new Journal(openRecordStore(options), options.nowMs);
 
 export class Journal {
-  readonly #log: Log;
+  readonly #store: RecordStore;
   readonly nowMs: () => number;
   /** The runs that this process asked for or recorded. */
   readonly #remembered = new Map<string, RunEntry>();
   /** The runs that the journal has no record of. Another base URL may have one with the id. */
-  readonly #notFound = new Map<string, { otherBaseUrl?: string }>();
+  readonly #unrecorded = new Map<string, { otherBaseUrl?: string }>();
 
-  constructor(log: Log, nowMs: () => number) {
-    this.#log = log;
+  constructor(store: RecordStore, nowMs: () => number) {
+    this.#store = store;
     this.nowMs = nowMs;
   }
 
   /** Returns false if the record couldn't be written. A `triggered` record is on disk on return. */
   append(record: NewRecord): boolean {
-    const stored = this.#log.append(record);
+    const stored = this.#store.append(record);
     if (!stored || !('executionId' in stored)) return stored !== undefined;
-    const id = runIdOf(stored);
-    const isFirst = this.#notFound.delete(id) || stored.first;
+    const id = runRefOf(stored);
+    const isFirst = this.#unrecorded.delete(id) || stored.first;
     if (isFirst || this.#remembered.has(id)) updateRun(this.#remembered, id, stored);
     return true;
   }
@@ -67,7 +67,7 @@ export class Journal {
   ): void {
     const recorded = this.find(executionId, { baseUrl });
     const report = { ...reported, executionId, error };
-    if (recorded?.kind === 'run' && !changes(recorded, report)) return;
+    if (recorded?.kind === 'run' && !saysMore(recorded, report)) return;
     const earlier = recorded ?? this.find(executionId, { baseUrl, fresh: true });
     const first = earlier ? undefined : true;
     this.append({ type: 'status', baseUrl, target, ...report, first });
@@ -86,19 +86,19 @@ export class Journal {
 
   /** Returns entries newest first. The older ones are only read if the caller asks for them. */
   entries(filter: EntryFilter = {}): Generator<Entry> {
-    return entriesIn(this.#log, filter);
+    return entriesIn(this.#store, filter);
   }
 
   /** Returns the same for a caller who asks for all of them, and reads no file twice. */
   allEntries(filter: EntryFilter = {}): Generator<Entry> {
-    return allEntriesIn(this.#log, filter);
+    return allEntriesIn(this.#store, filter);
   }
 
   /**
    * Whether any record matches. A trigger that was refused has no entry, but it has records.
    */
   hasRecord(filter: EntryFilter): boolean {
-    return recordsMatching(this.#log, filter).next().done !== true;
+    return recordsMatching(this.#store, filter).next().done !== true;
   }
 
   /** Whether a run of an automation with this name is recorded, in whatever project. */
@@ -119,7 +119,7 @@ export class Journal {
     const recent = { ...filter, sinceMs: this.nowMs() - maxOpenAgeMs };
     const entries = [...this.allEntries({ ...recent, mayStillChange: true })];
     const open = entries.filter(mayStillChange).filter((entry) => isOpen(entry, this.nowMs()));
-    for (const entry of open) this.#remembered.set(runIdOf(entry), entry);
+    for (const entry of open) this.#remembered.set(runRefOf(entry), entry);
     return open;
   }
 
@@ -128,8 +128,8 @@ export class Journal {
     executionId: string,
     { baseUrl, fresh }: { baseUrl: string; fresh?: boolean },
   ): RunEntry | undefined {
-    const id = runIdOf({ baseUrl, executionId });
-    if (fresh || !(this.#remembered.has(id) || this.#notFound.has(id)))
+    const id = runRefOf({ baseUrl, executionId });
+    if (fresh || !(this.#remembered.has(id) || this.#unrecorded.has(id)))
       this.#search(executionId, baseUrl);
     return this.#remembered.get(id);
   }
@@ -137,16 +137,16 @@ export class Journal {
   /** Another base URL that has a run with this id, if this one has none. */
   findElsewhere(executionId: string, baseUrl: string): string | undefined {
     this.find(executionId, { baseUrl });
-    return this.#notFound.get(runIdOf({ baseUrl, executionId }))?.otherBaseUrl;
+    return this.#unrecorded.get(runRefOf({ baseUrl, executionId }))?.otherBaseUrl;
   }
 
   /** Searches from the newest file back to the first record of the run. */
   #search(executionId: string, baseUrl: string): void {
-    const id = runIdOf({ baseUrl, executionId });
+    const id = runRefOf({ baseUrl, executionId });
     let records: JournalRecord[] = [];
     let otherBaseUrl: string | undefined;
     const texts = textsOf({ idPrefix: executionId });
-    for (const inFile of this.#log.read({ texts, newestFirst: true })) {
+    for (const inFile of this.#store.read({ texts, newestFirst: true })) {
       const ofId = inFile.filter((record) => isOfRun(record, executionId));
       const ofRun = ofId.filter((record) => record.baseUrl === baseUrl);
       otherBaseUrl ??= ofId.find((record) => record.baseUrl !== baseUrl)?.baseUrl;
@@ -155,8 +155,8 @@ export class Journal {
     }
     const run = fold(records).runs.get(id);
     if (run) this.#remembered.set(id, run);
-    else if (!this.#remembered.has(id)) this.#notFound.set(id, { otherBaseUrl });
-    if (run) this.#notFound.delete(id);
+    else if (!this.#remembered.has(id)) this.#unrecorded.set(id, { otherBaseUrl });
+    if (run) this.#unrecorded.delete(id);
   }
 
   /**
@@ -165,7 +165,7 @@ export class Journal {
    */
   otherActiveRun(baseUrl: string, { target, executionId }: Run): RecordOf<'refused'> | undefined {
     const records = [
-      ...recordsMatching(this.#log, { baseUrl, target, sinceMs: this.nowMs() - maxOpenAgeMs }),
+      ...recordsMatching(this.#store, { baseUrl, target, sinceMs: this.nowMs() - maxOpenAgeMs }),
     ];
     const began = records.findIndex((record) => isOfRun(record, executionId));
     let hasFinished = false;
@@ -184,7 +184,7 @@ export class Journal {
 
   /** The open triggers whose outcome isn't known, newest first. */
   unresolved(filter: { baseUrl?: string; target?: Target }): UnresolvedTrigger[] {
-    const isYoung = ({ attempts: [oldest] }: KeyState) =>
+    const isYoung = ({ openSendings: [oldest] }: KeyState) =>
       oldest !== undefined && isOpen(oldest.record, this.nowMs());
     return [...this.#openKeys({ ...filter, statuses: ['UNKNOWN'] }).values()]
       .filter((key) => isUnresolved(key) && isYoung(key))
@@ -198,38 +198,40 @@ export class Journal {
    */
   hasLaterRun({ baseUrl, target, idempotencyKey }: TriggerKey): boolean {
     const keys = this.#openKeys({ baseUrl, target });
-    const lastAttempt = keys.get(triggerIdOf({ baseUrl, target, idempotencyKey }))?.attempts.at(-1);
-    if (!lastAttempt) return false;
+    const lastSending = keys
+      .get(triggerRefOf({ baseUrl, target, idempotencyKey }))
+      ?.openSendings.at(-1);
+    if (!lastSending) return false;
     const isOwnRun = ({ executionId, how }: KeyState) =>
       executionId !== undefined && how !== 'replayed';
-    return [...keys.values()].some((key) => isOwnRun(key) && key.position > lastAttempt.position);
+    return [...keys.values()].some((key) => isOwnRun(key) && key.position > lastSending.position);
   }
 
   /** The idempotency keys in the part of the journal that holds all that is open. */
   #openKeys(filter: EntryFilter): Map<string, KeyState> {
-    return fold(recordsMatching(this.#log, { ...filter, sinceMs: this.nowMs() - maxOpenAgeMs }))
+    return fold(recordsMatching(this.#store, { ...filter, sinceMs: this.nowMs() - maxOpenAgeMs }))
       .keys;
   }
 
   /** How an idempotency key was used, however long ago. */
   findKey({ baseUrl, target, idempotencyKey }: TriggerKey): RecordedKey | undefined {
-    const files = [...this.#log.read({ texts: [JSON.stringify(idempotencyKey)] })];
-    const key = fold(files.flat()).keys.get(triggerIdOf({ baseUrl, idempotencyKey, target }));
+    const files = [...this.#store.read({ texts: [JSON.stringify(idempotencyKey)] })];
+    const key = fold(files.flat()).keys.get(triggerRefOf({ baseUrl, idempotencyKey, target }));
     if (key?.executionId !== undefined) return { kind: 'run', executionId: key.executionId };
-    return key && key.attempts.length > 0 ? unresolvedOf(key) : undefined;
+    return key && key.openSendings.length > 0 ? unresolvedOf(key) : undefined;
   }
 
   /** How often attempts with this idempotency key and this API key were refused for this reason. */
   refusalsOf(key: TriggerKey & { account: string }, name: ExitName): number {
-    const id = triggerIdOf(key);
-    const read = [...this.#log.read({ texts: [JSON.stringify(key.idempotencyKey)] })].flat();
+    const id = triggerRefOf(key);
+    const read = [...this.#store.read({ texts: [JSON.stringify(key.idempotencyKey)] })].flat();
     const attempts = new Set<string>();
     let refusals = 0;
     for (const record of read) {
       if (
         record.type === 'triggered' &&
         record.account === key.account &&
-        triggerIdOf(record) === id
+        triggerRefOf(record) === id
       )
         attempts.add(record.attempt);
       if (record.type === 'refused' && record.name === name && attempts.has(record.attempt))
@@ -242,7 +244,7 @@ export class Journal {
   pastDurationsMs(filter: { baseUrl: string; target: Target }): number[] {
     const durationsMs: number[] = [];
     const sinceMs = this.nowMs() - pastFiles.ageMs;
-    for (const entry of this.entries({ ...filter, files: pastFiles.files, hasRun: true })) {
+    for (const entry of this.entries({ ...filter, maxFiles: pastFiles.maxFiles, hasRun: true })) {
       if (durationsMs.length >= maxPastRuns) break;
       // The entries come in the order of their records, not of their times, because a clock may
       // have been set.
@@ -261,7 +263,7 @@ const isEnd = (record: JournalRecord) =>
   hasFinished({ ...record, status: record.status });
 
 /** Whether a report says something new. Both runs have their fields in the order of `newRun`. */
-function changes(recorded: KnownRun, report: Parameters<typeof withReport>[1]): boolean {
+function saysMore(recorded: KnownRun, report: Parameters<typeof withReport>[1]): boolean {
   const reported = withReport(recorded, report, recorded.statusAt);
   return JSON.stringify(reported) !== JSON.stringify(recorded);
 }

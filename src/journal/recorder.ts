@@ -46,7 +46,8 @@ export function createRecorder(journal: Journal, trigger: TriggerToRecord): Reco
   const key = { baseUrl, target, idempotencyKey };
   const attempt = randomUuid();
   let isWritten = false;
-  let isInDoubt = wasSentBefore;
+  /** Another process may have got the run of this key, so the journal may know it. */
+  let mayHaveKnownRun = userProvided || wasSentBefore;
 
   return {
     triggered: writeTriggered,
@@ -55,12 +56,12 @@ export function createRecorder(journal: Journal, trigger: TriggerToRecord): Reco
       if (!userProvided && !wasSentBefore) return false;
       const recorded = journal.findKey(key);
       if (recorded?.kind !== 'unresolved') return recorded?.kind === 'run';
-      const own = recorded.attempts.indexOf(attempt);
-      const before = own === -1 ? recorded.attempts : recorded.attempts.slice(0, own);
+      const own = recorded.sendingIds.indexOf(attempt);
+      const before = own === -1 ? recorded.sendingIds : recorded.sendingIds.slice(0, own);
       return before.some((id) => !earlierAttempts.includes(id));
     },
     inDoubt(fault, { isLast }) {
-      isInDoubt = true;
+      mayHaveKnownRun = true;
       journal.append({
         type: 'in_doubt',
         ...key,
@@ -74,8 +75,7 @@ export function createRecorder(journal: Journal, trigger: TriggerToRecord): Reco
       const { how } = attributions[attribution];
       // No other process can know the run of a generated key if the response came at once.
       const isNew =
-        !(userProvided || isInDoubt) ||
-        journal.find(run.executionId, { baseUrl, fresh: true }) === undefined;
+        !mayHaveKnownRun || journal.find(run.executionId, { baseUrl, fresh: true }) === undefined;
       journal.append({ type: 'accepted', ...trigger, ...run, how, first: isNew || undefined });
     },
     refused(fault) {

@@ -41,10 +41,13 @@ const first = { first: optionalFlag() };
  * 8601, as the service sent them.
  */
 export const recordFields = {
-  /** An attempt is about to be sent. It doesn't mean that anything was started. */
+  /**
+   * A process is about to send the trigger. It is one record for all its attempts until it gives
+   * up, and doesn't mean that anything was started.
+   */
   triggered: {
     ...key,
-    attempt: text(), // a UUID: several attempts may share an idempotency key
+    attempt: text(), // a UUID: several processes may send the same idempotency key
     account: text(), // fingerprint of the API key
     body: text(), // the exact bytes of the request
     userProvided: optionalFlag(),
@@ -62,7 +65,7 @@ export const recordFields = {
     how: optionalText<HowTriggered>(),
     ...first,
   },
-  /** This attempt started no run. Another process may have sent the same idempotency key. */
+  /** This sending started no run. Another process may have sent the same idempotency key. */
   refused: {
     ...key,
     name: text<ExitName>(),
@@ -70,7 +73,7 @@ export const recordFields = {
     activeExecutionId: optionalText(), // the active run that caused the refusal
     attempt: text(),
   },
-  /** The answer to an attempt was lost: the trigger stays unresolved. */
+  /** The response to an attempt was lost, so the trigger stays unresolved. */
   in_doubt: {
     ...key,
     reason: text(),
@@ -140,7 +143,7 @@ export function storedRecord(record: NewRecord, at: string): JournalRecord {
 /**
  * Identifies a run. Different services may use the same id, and the case of an id doesn't matter.
  */
-export const runIdOf = ({
+export const runRefOf = ({
   baseUrl,
   executionId,
 }: {
@@ -149,7 +152,7 @@ export const runIdOf = ({
 }): string => `${baseUrl}\n${executionId.toLowerCase()}`;
 
 /** Identifies a trigger. Only the target's path may contain a line break. */
-export const triggerIdOf = ({ baseUrl, idempotencyKey, target }: TriggerKey): string =>
+export const triggerRefOf = ({ baseUrl, idempotencyKey, target }: TriggerKey): string =>
   `${baseUrl}\n${idempotencyKey}\n${pathOf(target)}`;
 
 export const pathOf = (target: Target): string => `automation/${fullNameOf(target)}`;

@@ -44,7 +44,7 @@ const isAbout = ({ runs, triggers }: Ids, line: string): boolean =>
 
 function findIds(search: StatusSearch, read: ReadLines): Ids {
   const { alsoRuns = [] } = search;
-  const ids: Ids = { runs: new Set(alsoRuns.map(idOf)), triggers: new Set() };
+  const ids: Ids = { runs: new Set(alsoRuns.map(lowerCaseIdOf)), triggers: new Set() };
   const finders = findersFor(search, ids);
   if (finders.length === 0) return ids;
   for (const lines of read()) {
@@ -150,7 +150,7 @@ function addRunIn(line: string, runs: Set<string>): void {
   if (id !== '') runs.add(id);
 }
 
-const idOf = ({ executionId }: RunEntry): string =>
+const lowerCaseIdOf = ({ executionId }: RunEntry): string =>
   idIn(`${runLabel}${JSON.stringify(executionId).slice(1)}`, runLabel);
 
 /**

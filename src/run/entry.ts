@@ -48,11 +48,11 @@ export interface NotFoundRun extends RecordedRun {
 /** A trigger of which the journal has neither a run nor an end, so it may have started a run. */
 export interface UnresolvedTrigger extends Recorded, Trigger {
   kind: 'unresolved';
-  /** The ids of its attempts without a recorded end, in the order of their records. */
-  attempts: readonly string[];
+  /** The ids of its sendings without a recorded end, in the order of their records. */
+  sendingIds: readonly string[];
   /** The processes that may still send it, and since when. */
   senders: readonly { process: string; at: string }[];
-  /** Why the last attempt got no run. Undefined if runctl was killed before it knew. */
+  /** Why the last sending got no run. Undefined if runctl was killed before it knew. */
   reason?: string;
   /** A retry was refused because a run was active, which this trigger may have started. */
   conflict?: Omit<ActiveRunConflict, 'isOthers'>;

@@ -46,7 +46,7 @@ interface RequestUrls {
  * The run that a `Location` leads to. Undefined if it isn't one of the target's. A gateway may
  * leave out the prefix.
  */
-export function runIdIn(
+export function executionIdIn(
   location: string,
   { url, baseUrl, targetPath }: RequestUrls,
 ): string | undefined {

@@ -1,6 +1,6 @@
 import type { Answer, Endpoint, RequestOptions } from '../run/service.ts';
 import { isJsonObject, type JsonObject } from '../system/json.ts';
-import { endpoints, runIdIn } from './endpoints.ts';
+import { endpoints, executionIdIn } from './endpoints.ts';
 import type { HttpRequest, Transport } from './exchange.ts';
 import { networkFaultOf } from './network-fault.ts';
 import type { ProxySettings } from './proxy.ts';
@@ -90,7 +90,8 @@ export function createRequester(options: HttpOptions) {
         const value = read(document);
         return value && withApiKeyHidden(value, scrub);
       },
-      runIdIn: (location) => runIdIn(location, { url: origin + path, baseUrl, targetPath }),
+      executionIdIn: (location) =>
+        executionIdIn(location, { url: origin + path, baseUrl, targetPath }),
     });
     if (answer.kind === 'ok' || answer.fault.kind !== 'unauthorized') return answer;
     return { ...answer, fault: { ...answer.fault, apiKeyVersion: apiKey.version } };

@@ -13,7 +13,7 @@ interface Reading<T> {
   nowMs: number;
   /** Undefined if the document isn't the expected one. */
   read(document: JsonObject): T | undefined;
-  runIdIn?(location: string): string | undefined;
+  executionIdIn?(location: string): string | undefined;
   /**
    * Hides the API key. Must run before a message is cut to one line, because half a key wouldn't be
    * recognized.
@@ -75,11 +75,11 @@ async function readSuccess<T>(raw: HttpResponse, reading: Reading<T>): Promise<A
 /** The response to a trigger may have a `Location` instead of a body. */
 function createdRun<T>(
   { body, headers }: HttpResponse,
-  { endpoint, runIdIn }: Reading<T>,
+  { endpoint, executionIdIn }: Reading<T>,
 ): JsonObject | undefined {
   const [location] = valuesOf(headers, 'location');
   if (endpoint !== 'trigger' || body.length > 0 || location === undefined) return undefined;
-  const executionId = runIdIn?.(location);
+  const executionId = executionIdIn?.(location);
   return executionId === undefined ? undefined : { executionId, status: 'RUNNING' };
 }
 
@@ -90,7 +90,7 @@ async function readErrorResponse<T>(
   const { status, headers } = response;
   const body = await readErrorOf(response, reading);
   const leadsToRun = valuesOf(headers, 'location').some(
-    (location) => reading.runIdIn?.(location) !== undefined,
+    (location) => reading.executionIdIn?.(location) !== undefined,
   );
   const hasRetryAfter = valuesOf(headers, 'retry-after').some((value) => value !== '');
   const kind = kindOf({ status, body, leadsToRun, hasRetryAfter }, reading.endpoint);

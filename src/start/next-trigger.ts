@@ -42,7 +42,7 @@ export async function nextTrigger(request: StartRequest, ports: Ports): Promise<
   }
   const reason = reasonNotToReuseKey(recorded, account, ports);
   if (reason) return { ...next, result: { kind: 'in_doubt', reason } };
-  const earlier = { ageMs: ageOf(recorded, clock.nowMs()), attempts: recorded.attempts };
+  const earlier = { ageMs: ageOf(recorded, clock.nowMs()), attempts: recorded.sendingIds };
   return {
     // If the key was sent before, the same bytes are sent again.
     trigger: { ...trigger, body: recorded.body },

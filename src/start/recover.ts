@@ -133,7 +133,7 @@ async function sendAgain(trigger: UnresolvedTrigger, ports: Ports): Promise<Trig
   if (ports.signal.aborted) return { kind: 'in_doubt', reason: { kind: 'interrupted' } };
   const ageMs = ageOf(trigger, ports.clock.nowMs());
   // If the record is dated in the future, the age isn't known. `--resend` sends it all the same.
-  const earlier = { ageMs: Number.isFinite(ageMs) ? ageMs : 0, attempts: trigger.attempts };
+  const earlier = { ageMs: Number.isFinite(ageMs) ? ageMs : 0, attempts: trigger.sendingIds };
   const sendOptions = {
     earlier,
     resolvesEarlierAttempts: true,

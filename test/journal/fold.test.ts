@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type FoldedJournal, fold, isUnresolved, listedEntries, unresolvedOf } from '../../src/journal/fold.ts';
-import { type JournalRecord, type NewRecord, recordFields, runIdOf, triggerIdOf } from '../../src/journal/records.ts';
+import { type JournalRecord, type NewRecord, recordFields, runRefOf, triggerRefOf } from '../../src/journal/records.ts';
 import { ageOf, isUnfinished, type KnownRun } from '../../src/run/entry.ts';
 import { accepted, account, baseUrl, idOf, key, refused, status, triggered, uuid } from './records.ts';
 import { createStateFolder } from './state-folder.ts';
@@ -18,7 +18,7 @@ function folded(...records: NewRecord[]): FoldedJournal {
 /** Newest first. */
 const idsOf = (state: FoldedJournal) => listedEntries(state).map(({ entry }) => idOf(entry) ?? entry.idempotencyKey);
 const triggerOf = ({ keys }: FoldedJournal) => [...keys.values()][0];
-const runOf = ({ runs }: FoldedJournal, n = 1) => runs.get(runIdOf({ baseUrl, executionId: uuid(n) }));
+const runOf = ({ runs }: FoldedJournal, n = 1) => runs.get(runRefOf({ baseUrl, executionId: uuid(n) }));
 const inDoubt = { type: 'in_doubt', ...key(1), reason: 'lost' } as const;
 const notFound = { type: 'not_found', baseUrl, target: triggered(1).target, executionId: uuid(1) } as const;
 
@@ -153,7 +153,7 @@ describe('the outcome of an attempt', () => {
 
   test('leaves another attempt with the same key unresolved, which is as old as that attempt', () => {
     const state = folded(triggered(1), { ...triggered(1), attempt: 'attempt-2' }, refused(1));
-    expect(triggerOf(state)?.attempts).toMatchObject([{ record: { attempt: 'attempt-2' } }]);
+    expect(triggerOf(state)?.openSendings).toMatchObject([{ record: { attempt: 'attempt-2' } }]);
     expect(listedEntries(state)).toMatchObject([{ entry: { at: atOf(1) } }]);
   });
 
@@ -164,7 +164,7 @@ describe('the outcome of an attempt', () => {
     const first = { ...triggered(1), process: 'one' };
     const second = { ...triggered(1), attempt: 'attempt-2', process: 'two' };
     const trigger = triggerOf(folded(first, second, { ...inDoubt, attempt: 'attempt-1', ...fields }));
-    expect(trigger).toMatchObject({ reason: 'lost', attempts: [{ record: first }, { record: second }] });
+    expect(trigger).toMatchObject({ reason: 'lost', openSendings: [{ record: first }, { record: second }] });
     expect(trigger && unresolvedOf(trigger).senders.map(({ process }) => process)).toEqual(senders);
   });
 
@@ -179,7 +179,7 @@ describe('the outcome of an attempt', () => {
     const unnamed = { ...inDoubt, name: 'already_active' } as const;
     for (const later of [[], [unnamed]]) {
       expect(triggerOf(folded(triggered(1), inDoubt, again, conflict, ...later))).toMatchObject({
-        attempts: [{ record: { attempt: 'attempt-1' } }],
+        openSendings: [{ record: { attempt: 'attempt-1' } }],
         conflict: { activeExecutionId: 'run-7' },
       });
     }
@@ -189,22 +189,22 @@ describe('the outcome of an attempt', () => {
     const records: NewRecord[] = [triggered(1), { type: 'superseded', ...key(1) }, triggered(2)];
     const superseded = folded(...records);
     expect(idsOf(superseded)).toEqual(['key-2', 'key-1']);
-    expect(triggerOf(superseded)).toMatchObject({ attempts: [{ record: triggered(1) }], isSuperseded: true });
+    expect(triggerOf(superseded)).toMatchObject({ openSendings: [{ record: triggered(1) }], isSuperseded: true });
     const again = folded(...records, { ...triggered(1), attempt: 'attempt-2', first: undefined });
     expect(listedEntries(again)).toMatchObject([
       { entry: { idempotencyKey: 'key-1' }, isComplete: true },
       { isComplete: true },
     ]);
     expect(idsOf(again)).toEqual(['key-1', 'key-2']);
-    const trigger = again.keys.get(triggerIdOf(key(1)));
-    expect(trigger?.attempts.map(({ record }) => record.attempt)).toEqual(['attempt-1', 'attempt-2']);
+    const trigger = again.keys.get(triggerRefOf(key(1)));
+    expect(trigger?.openSendings.map(({ record }) => record.attempt)).toEqual(['attempt-1', 'attempt-2']);
     expect(trigger && isUnresolved(trigger)).toBe(true);
   });
 
   test('ends its trigger if it was refused, so a new attempt is listed on a line of its own', () => {
     const state = folded(triggered(1), triggered(2), refused(1), triggered(1));
     expect(idsOf(state)).toEqual(['key-1', 'key-2']);
-    expect([...state.keys.values()].map(({ position, attempts }) => [position, attempts.length])).toEqual([
+    expect([...state.keys.values()].map(({ position, openSendings }) => [position, openSendings.length])).toEqual([
       [2, 1],
       [4, 1],
     ]);
@@ -232,8 +232,8 @@ describe('an unresolved trigger', () => {
     expect(trigger?.senders).toEqual([{ process: 'host 1 1', at: trigger?.at }]);
   });
 
-  test('is an error if every attempt has an outcome', () => {
+  test('is an error if every sending has an outcome', () => {
     const line = { isComplete: true };
-    expect(() => unresolvedOf({ position: 1, attempts: [], line })).toThrow('every attempt');
+    expect(() => unresolvedOf({ position: 1, openSendings: [], line })).toThrow('every sending');
   });
 });

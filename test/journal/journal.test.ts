@@ -159,7 +159,7 @@ test('the runs of a part of the journal are those that began in it', () => {
   open(1).append(paused);
   open().append(third);
   open(1).append(first(status(2, 'RUNNING')));
-  const inFiles = (files: number) => idsOf(open().entries({ files }));
+  const inFiles = (maxFiles: number) => idsOf(open().entries({ maxFiles }));
   expect([1, 2, 3].map(inFiles)).toEqual([[2], [2, 3], [2, 3, 1]].map((ids) => ids.map(uuid)));
 });
 
@@ -303,7 +303,7 @@ describe('an unresolved trigger', () => {
         body: '{"message":"hi"}',
         userProvided: true,
         at: '2026-11-21T03:00:00.000Z',
-        attempts: ['attempt-1'],
+        sendingIds: ['attempt-1'],
         senders: [],
         reason: 'the connection was reset',
       },

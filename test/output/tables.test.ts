@@ -38,7 +38,7 @@ function row({
 
 const unresolved: Entry = {
   ...{ kind: 'unresolved', baseUrl: 'https://service.test', target, at: ago(5 * minute), account: '' },
-  ...{ idempotencyKey: 'key-2', userProvided: false, body: '{}', attempts: [], senders: [] },
+  ...{ idempotencyKey: 'key-2', userProvided: false, body: '{}', sendingIds: [], senders: [] },
 };
 
 const linesOf = (text: string) => text.split('\n').slice(0, -1);

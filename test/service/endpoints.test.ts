@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Target } from '../../src/run/run.ts';
-import { resultPath, runIdIn, statusPath, targetPath, triggerPath } from '../../src/service/endpoints.ts';
+import { executionIdIn, resultPath, statusPath, targetPath, triggerPath } from '../../src/service/endpoints.ts';
 import { anyCharacter } from '../helpers/any-character.ts';
 import { executionId, projectId } from '../helpers/scripted-service.ts';
 
@@ -58,17 +58,17 @@ describe('a Location', () => {
     path.toUpperCase().replace('/V0/AUTOMATION', '/v0/automation').replace('EXECUTIONS', 'executions'),
     path.replace('%C3%BC', 'ü').replace('%20', ' '),
   ])('%s leads to a run of the target', (location) => {
-    for (const prefix of ['', '/gate']) expect(runIdIn(location, asked(prefix))?.toLowerCase()).toBe(executionId);
+    for (const prefix of ['', '/gate']) expect(executionIdIn(location, asked(prefix))?.toLowerCase()).toBe(executionId);
   });
 
   test('may have the path prefix of the base URL, or not', () => {
-    expect(runIdIn(`/gate${path}`, asked('/gate'))).toBe(executionId);
-    expect(runIdIn(`/gate${path}`, asked())).toBeUndefined();
-    expect(runIdIn(`/other${path}`, asked('/gate'))).toBeUndefined();
+    expect(executionIdIn(`/gate${path}`, asked('/gate'))).toBe(executionId);
+    expect(executionIdIn(`/gate${path}`, asked())).toBeUndefined();
+    expect(executionIdIn(`/other${path}`, asked('/gate'))).toBeUndefined();
   });
 
   test.each([executionId.toUpperCase(), '7'])('gives the id as it is written: %s', (id) => {
-    expect(runIdIn(statusPath({ target, executionId: id }), asked())).toBe(id);
+    expect(executionIdIn(statusPath({ target, executionId: id }), asked())).toBe(id);
   });
 
   test.each([
@@ -89,14 +89,14 @@ describe('a Location', () => {
     `/login?next=${path}`,
     'https://',
     'javascript:alert(1)',
-  ])('%s leads elsewhere', (location) => expect(runIdIn(location, asked())).toBeUndefined());
+  ])('%s leads elsewhere', (location) => expect(executionIdIn(location, asked())).toBeUndefined());
 
   test('is read from any text without an error, and gives the id back for any name', () => {
     fc.assert(
       fc.property(fc.string({ unit: anyCharacter }), anyName, fc.uuid(), (location, name, id) => {
-        expect(() => runIdIn(location, asked('/gate'))).not.toThrow();
+        expect(() => executionIdIn(location, asked('/gate'))).not.toThrow();
         const named = automation(name);
-        expect(runIdIn(statusPath({ target: named, executionId: id }), asked('/gate', named))).toBe(id);
+        expect(executionIdIn(statusPath({ target: named, executionId: id }), asked('/gate', named))).toBe(id);
       }),
     );
   });

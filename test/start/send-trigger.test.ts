@@ -50,7 +50,7 @@ async function triggered(
   const open = (ageMs: number): UnresolvedTrigger => ({
     kind: 'unresolved',
     ...trigger,
-    attempts: [],
+    sendingIds: [],
     senders: [],
     at: at(ageMs),
   });

@@ -19,7 +19,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { appendLine } from '../../src/journal/append-line.ts';
 import { fileNameOf, filesIn } from '../../src/journal/files.ts';
 import { openJournal } from '../../src/journal/journal.ts';
-import { type LogPart, openLog, pruneFiles } from '../../src/journal/log.ts';
+import { type JournalPart, openRecordStore, pruneFiles } from '../../src/journal/record-store.ts';
 import { createRecorder } from '../../src/journal/recorder.ts';
 import type { NewRecord } from '../../src/journal/records.ts';
 import type { Entry } from '../../src/run/entry.ts';
@@ -253,16 +253,20 @@ describe('reading files', () => {
   const day = (n: number) => Date.UTC(2026, 10, n);
   const begun = (n: number, atMs = day(n)) =>
     lineOf(status(n, 'RUNNING'), new Date(atMs).toISOString()) + lineOf(status(9, 'RUNNING'), '2026');
-  const numbersIn = (part: LogPart, ...files: string[]) => {
-    const log = openLog({ folder: folderOf(...files), nowMs: () => 0, onFailure: (what) => expect.unreachable(what) });
+  const numbersIn = (part: JournalPart, ...files: string[]) => {
+    const log = openRecordStore({
+      folder: folderOf(...files),
+      nowMs: () => 0,
+      onFailure: (what) => expect.unreachable(what),
+    });
     return Array.from(log.read(part), ([first]) => Number(first && 'executionId' in first && first.executionId.at(-1)));
   };
   const hour = 3_600_000;
 
-  test.each<[string, LogPart, number[]]>([
+  test.each<[string, JournalPart, number[]]>([
     ['reads all, the oldest first', {}, [1, 2, 3, 4, 5, 6]],
     ['reads all, the newest first', { newestFirst: true }, [6, 5, 4, 3, 2, 1]],
-    ['reads the newest', { files: 2 }, [5, 6]],
+    ['reads the newest', { maxFiles: 2 }, [5, 6]],
     ['reads all since a time in the middle of one', { sinceMs: day(2) + hour }, [2, 3, 4, 5, 6]],
     ['reads all since the begin of one, and the one before', { sinceMs: day(2) }, [1, 2, 3, 4, 5, 6]],
     [

@@ -13,23 +13,23 @@ import {
   storedRecord,
 } from './records.ts';
 
-export interface Log {
+export interface RecordStore {
   /**
    * Returns undefined if the record couldn't be written. A `triggered` record is on disk on return.
    */
   append(record: NewRecord): JournalRecord | undefined;
   /** The records of each file, oldest first. A file that can't be read is reported. */
-  read(part?: LogPart): Generator<JournalRecord[]>;
+  read(part?: JournalPart): Generator<JournalRecord[]>;
   /** The same lines, not parsed. */
-  readLines(part?: LogPart): Generator<string[]>;
+  readLines(part?: JournalPart): Generator<string[]>;
 }
 
 /** Which part of the journal is read. */
-export interface LogPart {
+export interface JournalPart {
   /** Milliseconds since 1970; skips files that have nothing from then on. */
   sinceMs?: number;
   /** This many of the newest files. */
-  files?: number;
+  maxFiles?: number;
   /** Only lines that contain one of these. */
   texts?: readonly string[];
   /** Order of the files; each file's records are in the order in which they were written. */
@@ -42,7 +42,7 @@ export interface LogPart {
  */
 export type JournalFailure = 'read' | 'written' | 'used';
 
-export interface LogOptions {
+export interface StoreOptions {
   /** Created with the first record; undefined if there is nowhere to put it. */
   folder: string | undefined;
   nowMs(): number;
@@ -54,14 +54,14 @@ export interface LogOptions {
 
 const toDisk: Sync = { file: fdatasyncSync, folder: fsyncSync };
 
-export function openLog(options: LogOptions): Log {
+export function openRecordStore(options: StoreOptions): RecordStore {
   const { folder, nowMs, onFailure, fileBytes = fullFileBytes, sync = toDisk } = options;
   let isReported = false;
-  const report: LogOptions['onFailure'] = (message, failure) => {
+  const report: StoreOptions['onFailure'] = (message, failure) => {
     if (!isReported) onFailure(message, failure);
     isReported = true;
   };
-  if (folder === undefined) return createEmptyLog(report);
+  if (folder === undefined) return createEmptyStore(report);
   const reportError = (doing: JournalFailure, error: unknown) => {
     const failure = error instanceof UnsafePathError ? 'used' : doing;
     const reason = systemErrorName(error) ?? (error as Error).message;
@@ -102,7 +102,7 @@ export function openLog(options: LogOptions): Log {
     },
   };
 
-  function* filesOf({ newestFirst, ...part }: LogPart): Generator<Buffer> {
+  function* filesOf({ newestFirst, ...part }: JournalPart): Generator<Buffer> {
     const files = chooseFiles(part);
     for (const path of newestFirst ? files : files.reverse()) {
       const bytes = readOrReport(() => readFile(path));
@@ -111,7 +111,7 @@ export function openLog(options: LogOptions): Log {
   }
 
   /** Returns the paths of the files that the part has, newest first. */
-  function chooseFiles({ sinceMs, files: most }: LogPart): string[] {
+  function chooseFiles({ sinceMs, maxFiles: most }: JournalPart): string[] {
     const paths = (readOrReport(() => filesIn(folder ?? '')) ?? [])
       .slice(0, most)
       .map(({ path }) => path);
@@ -124,8 +124,8 @@ export function openLog(options: LogOptions): Log {
   }
 }
 
-/** The log if there is no folder for it: nothing can be written, and there is nothing to read. */
-const createEmptyLog = (report: LogOptions['onFailure']): Log => ({
+/** The store if there is no folder for it: nothing can be written, and there is nothing to read. */
+const createEmptyStore = (report: StoreOptions['onFailure']): RecordStore => ({
   append() {
     report('there is no folder for the journal (set HOME or RUNCTL_STATE_DIR)', 'written');
     return undefined;

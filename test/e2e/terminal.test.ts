@@ -77,7 +77,8 @@ describe('in a shell with job control', () => {
     const screen = openTerminal('/bin/bash', ['--norc', '--noprofile', '-i'], { env, columns: 200 });
     onTestFinished(screen.kill);
     const type = (line: string) => screen.type(`${line}${enter}`);
-    type(`alias runctl='${process.execPath} ${entry}'; PS1='> '`);
+    const words = [process.execPath, entry].map(shellWord).join(' ');
+    type(`alias runctl="${words}"; PS1='> '`);
     type(command);
     return { ...served, ...screen, enter: type, ctrlZ: () => screen.type(ctrlZ) };
   }

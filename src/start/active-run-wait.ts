@@ -93,7 +93,7 @@ export function createActiveRunWait(target: Target, ports: Ports): ActiveRunWait
   }
 }
 
-/** What ends the wait if the polls of the active run have ended for this cause. */
+/** What ends the wait if this has ended the polls of the active run. Undefined if nothing does. */
 function failureAfter(end: WatchEnd): WaitFailure | undefined {
   switch (end.kind) {
     case 'timed_out':

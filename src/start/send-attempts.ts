@@ -134,7 +134,7 @@ export async function sendAttempts(
  * | `key_expired`, `key_in_use`: the key can't be sent  | yes                 | yes             |
  *
  * Which answers are refusals and which are lost is in the column `delivery` of `run/fault.ts`.
- * After a lost response `hasOwnAttemptInDoubt` is true, after `key_of_other_automation` it is false.
+ * `hasOwnAttemptInDoubt` is true after a lost response, and false after `key_of_other_automation`.
  */
 export function isInDoubt(
   { fault: { kind }, hasOwnAttemptInDoubt }: FailedAttempts,

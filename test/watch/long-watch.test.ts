@@ -75,14 +75,14 @@ async function watch(endsAtMs: number, outages: Outage[], flags: Flags = {}) {
   };
 }
 
-describe('a watch of three hours', () => {
+describe('a long watch', () => {
   const end = 3 * hour;
   let undisturbed: Awaited<ReturnType<typeof watch>>;
   beforeAll(async () => {
     undisturbed = await watch(end, []);
   });
 
-  test('makes about 776 requests if nothing fails, and sees the end within one gap between polls', () => {
+  test('of three hours makes about 776 requests if nothing fails, and sees the end within one gap between polls', () => {
     const { problem, requests, lagMs } = undisturbed;
     expect(problem).toBeUndefined();
     expect(requests).toBeGreaterThan(700);
@@ -90,7 +90,7 @@ describe('a watch of three hours', () => {
     expect(lagMs).toBeLessThan(17 * second);
   });
 
-  test('through many kinds of failures ends with the final status, with no more requests, and as soon', async () => {
+  test('ends with the final status through many kinds of failures, with no more requests, and as soon', async () => {
     const {
       problem,
       status: snapshot,
@@ -112,7 +112,7 @@ describe('a watch of three hours', () => {
     expect(lagMs).toBeLessThan(17 * second);
   });
 
-  test('makes less than twice as many requests through thirty outages', async () => {
+  test('of three hours makes less than twice as many requests through thirty outages', async () => {
     const outages = Array.from({ length: 30 }, (_, n): Outage => {
       return { fromMs: n * 6 * minute, forMs: 3 * minute, kind: 'unavailable' };
     });
@@ -147,7 +147,7 @@ describe('a watch of three hours', () => {
     expect(requests).toBeLessThan(undisturbed.requests);
   });
 
-  test('lasts fifty hours without a limit', async () => {
+  test('lasts fifty hours if nothing limits it', async () => {
     const { problem, requests } = await watch(50 * hour, [], {
       timeoutMs: Number.POSITIVE_INFINITY,
       watchOptions: { interval: 5 * minute },

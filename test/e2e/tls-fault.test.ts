@@ -38,8 +38,8 @@ const post = ['POST /v0/x'];
 /** Where nothing but the limit can end an exchange. */
 const onlyLimitMs = 300;
 
-describe('a request over TLS', () => {
-  test('succeeds with a certificate of a trusted authority', async () => {
+describe('with TLS', () => {
+  test('a request succeeds with a certificate of a trusted authority', async () => {
     const { origin, requests } = await startService();
     expect(await exchange({ origin })).toMatchObject({ status: 201, body: '{"ok":true}' });
     expect(requests).toEqual(post);
@@ -164,8 +164,8 @@ describe('a server that refuses the handshake', () => {
 /** A proxy as the variable of a test names it. */
 const through = (origin: string, credentials?: string) => ({ origin, credentials, variable: 'https_proxy' });
 
-describe('a request through a TLS proxy', () => {
-  test('a proxy that has an IP address and speaks https is not given the address as a name', async () => {
+describe('a TLS proxy', () => {
+  test('that has an IP address is not given the address as a name', async () => {
     const { origin } = await startService();
     const proxy = await startProxy({ certificate: createCertificate({ issuer }) });
     const warnings: Error[] = [];
@@ -180,7 +180,7 @@ describe('a request through a TLS proxy', () => {
     ['localhost', 201],
     ['127.0.0.1', 201],
     ['service.test', undefined],
-  ])('its certificate is checked against its own name, and not that of the service: %s', async (host, status) => {
+  ])('has its certificate checked against its own name, and not that of the service: %s', async (host, status) => {
     const { port } = await startService({ issuer, hosts: ['service.test'] });
     const origin = `https://service.test:${port}`;
     const { url } = await startProxy({ certificate: createCertificate({ issuer, hosts: [host] }) });
@@ -188,7 +188,7 @@ describe('a request through a TLS proxy', () => {
     expect((await exchange({ origin, proxy: through(url.replace('127.0.0.1', name)) })).status).toBe(status);
   });
 
-  test('a certificate is checked behind it too', async () => {
+  test('does not keep the certificate of the service from being checked', async () => {
     const { origin, requests } = await startService({});
     const { url } = await startProxy();
     const fault = { kind: 'tls_handshake_failed', message: expect.stringContaining('self-signed') };
@@ -206,7 +206,7 @@ describe('a request through a TLS proxy', () => {
     ['has an unknown name', async () => 'http://no-such-proxy.invalid:3128', 'unreachable', /resolve|name server/],
     ['resets the connection', async () => (await startFaultyServer(reset)).origin, 'unreachable', /reset|closed/],
     ["doesn't speak HTTPS, as its address says", startPlain, 'tls_handshake_failed', /doesn't speak HTTPS/],
-  ])('a proxy that %s is named, and was given nothing of the request', async (_, start, kind, says) => {
+  ])('that %s is named, and was given nothing of the request', async (_, start, kind, says) => {
     const { origin, requests } = await startService();
     const url = await start();
     const timeoutMs = says.source.includes('300ms') ? onlyLimitMs : undefined;
@@ -220,7 +220,7 @@ describe('a request through a TLS proxy', () => {
   const urlOf = async (options: Parameters<typeof startProxy>[0]) => (await startProxy(options)).url;
   const reset = (socket: Socket) => socket.resetAndDestroy();
 
-  test.each(['GET', 'POST'] as const)('a proxy that connects too late opens the way for no %s', async (method) => {
+  test.each(['GET', 'POST'] as const)('that connects too late opens the way for no %s', async (method) => {
     const { origin, requests } = await startService();
     const proxy = await startProxy({ lateMs: 800 });
     const limits = { timeoutMs: onlyLimitMs, connectTimeoutMs: ampleLimitMs, lingerMs: 1_500 };

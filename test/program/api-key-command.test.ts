@@ -147,14 +147,15 @@ test.each([
   expect([(await run(line)).code, ran()]).toEqual([0, times]);
 });
 
+const stored = async (profile: Record<string, string>) => {
+  const machine = await withCommand('');
+  machine.store({ default: { baseUrl: machine.emulator.url, ...profile } });
+  const unset = { RUNCTL_BASE_URL: '', RUNCTL_API_KEY_COMMAND: '' };
+  return { ...machine, run: (line: string, env = {}) => machine.run(line, { env: { ...unset, ...env } }) };
+};
+
 describe('a command that is stored in a profile', () => {
   const apiKeyCommand = `${count}; echo "$KEY"`;
-  const stored = async (profile: Record<string, string>) => {
-    const machine = await withCommand('');
-    machine.store({ default: { baseUrl: machine.emulator.url, ...profile } });
-    const unset = { RUNCTL_BASE_URL: '', RUNCTL_API_KEY_COMMAND: '' };
-    return { ...machine, run: (line: string, env = {}) => machine.run(line, { env: { ...unset, ...env } }) };
-  };
 
   test('is run for the base URL that is stored with it', async () => {
     const { run } = await stored({ apiKeyCommand });
@@ -165,16 +166,16 @@ describe('a command that is stored in a profile', () => {
     const { run, ran } = await stored({ apiKeyCommand });
     expect([(await run(trigger, { RUNCTL_BASE_URL: 'http://127.0.0.1:9' })).code, ran()]).toEqual([2, 0]);
   });
+});
 
-  test.each([
-    ['RUNCTL_API_KEY', 'RUNCTL_API_KEY_FILE'],
-    ['RUNCTL_API_KEY', 'RUNCTL_API_KEY_COMMAND'],
-    ['RUNCTL_API_KEY_FILE', 'RUNCTL_API_KEY_COMMAND'],
-  ])('or not: %s and %s together are refused', async (one, other) => {
-    const { run } = await stored({});
-    const { code, stderr } = await run('status @last', { [one]: 'key-0', [other]: '/f' });
-    expect([code, stderr]).toEqual([2, expect.stringMatching(`${one} and ${other}`)]);
-  });
+test.each([
+  ['RUNCTL_API_KEY', 'RUNCTL_API_KEY_FILE'],
+  ['RUNCTL_API_KEY', 'RUNCTL_API_KEY_COMMAND'],
+  ['RUNCTL_API_KEY_FILE', 'RUNCTL_API_KEY_COMMAND'],
+])('%s and %s together are refused', async (one, other) => {
+  const { run } = await stored({});
+  const { code, stderr } = await run('status @last', { [one]: 'key-0', [other]: '/f' });
+  expect([code, stderr]).toEqual([2, expect.stringMatching(`${one} and ${other}`)]);
 });
 
 /** A service that takes this key instead of the first one from the second poll on. */

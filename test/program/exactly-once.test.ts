@@ -166,7 +166,7 @@ describe('recover', () => {
   test.each([
     ['recover --dry-run', 1],
     ['recover --dry-run --resend', 24],
-  ])('`%s` sends nothing, and says until when it would send: %i h after the trigger', async (line, hours) => {
+  ])('sends nothing with `%s`, and says until when it would send: %i h after the trigger', async (line, hours) => {
     const { run, sent } = await withUnresolvedTrigger();
     const { documents } = await run(`${line} --json`);
     const { at, until } = documents[0].runctl.recover;

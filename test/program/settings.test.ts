@@ -49,7 +49,7 @@ test.each([
   },
 );
 
-describe('a journal for two services', () => {
+describe('a command whose journal is for two services', () => {
   /** A machine that uses two services, `here` and `there`, with the same project. */
   async function machine(scenarioThere: Scenario = {}) {
     const { run, elsewhere, emulator, clock } = await withMachine({ automations: { '*': { duration: '10m' } } });
@@ -194,7 +194,7 @@ describe('a carriage return or quotes that came along with a value', () => {
     },
   );
 
-  test('is not stored by `config set`', async () => {
+  test('are not stored by `config set`', async () => {
     const { env } = await withMachine();
     for (const [key, value] of [
       ['baseUrl', '"https://a.example"'],

@@ -162,7 +162,7 @@ describe('a response with success', () => {
     expect(await answering({ status: 201, ...sent }).ask[operation]()).toMatchObject(expected);
   });
 
-  test('throws if runctl itself fails to read it, because that is a bug', async () => {
+  test('makes the request throw if runctl itself fails to read it, because that is a bug', async () => {
     const scrub = () => {
       throw new TypeError('ours');
     };
@@ -271,7 +271,7 @@ describe('a refusal', () => {
     });
   });
 
-  test('means for 403 with a Retry-After that the rate is limited, and quotes the service', async () => {
+  test('of 403 with a Retry-After means that the rate is limited, and quotes the service', async () => {
     const headers = { 'retry-after': '60' };
     const found = await faultOf('status', { status: 403, headers, text: refusal('odd', 'Secondary limit.') });
     expect(found).toMatchObject({ kind: 'throttled', retryAfterMs: 60_000 });

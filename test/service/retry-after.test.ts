@@ -19,9 +19,9 @@ describe('Retry-After', () => {
     ['5, 6', 6000],
     ['600,7 , 8', 600_000],
     ['9999999999', 9_999_999_999_000],
-  ])('%j seconds are obeyed', (value, expectedMs) => expect(wait(value)).toBe(expectedMs));
+  ])('of %j seconds is obeyed', (value, expectedMs) => expect(wait(value)).toBe(expectedMs));
 
-  test.each(['99999999999', '9'.repeat(30), '9'.repeat(500)])('%j is a very long wait, not none', (value) => {
+  test.each(['99999999999', '9'.repeat(30), '9'.repeat(500)])('of %j is a very long wait, not none', (value) => {
     expect(wait(value)).toBeGreaterThanOrEqual(99_999_999_999_000);
     expect(wait(value)).toBeLessThan(Number.POSITIVE_INFINITY);
   });
@@ -30,13 +30,13 @@ describe('Retry-After', () => {
     ['IMF-fixdate', 'Sat, 21 Nov 2026 09:00:30 GMT'],
     ['RFC 850', 'Saturday, 21-Nov-26 09:00:30 GMT'],
     ['asctime', 'Sat Nov 21 09:00:30 2026'],
-  ])('a date in the form of %s is obeyed', (_, value) => expect(wait(value)).toBe(30_000));
+  ])('with a date in the form of %s is obeyed', (_, value) => expect(wait(value)).toBe(30_000));
 
-  test.each([noon, ` ${noon}\t`])('a date is read by the clock of the service, %j, not by ours', (date) => {
+  test.each([noon, ` ${noon}\t`])('with a date is read by the clock of the service, %j, not by ours', (date) => {
     expect(wait('Sat, 21 Nov 2026 12:01:00 GMT', { date })).toBe(60_000);
   });
 
-  test('a date that names no time zone is in GMT, whatever the time zone of the machine', () => {
+  test('with a date that names no time zone is in GMT, whatever the time zone of the machine', () => {
     const parse = Date.parse;
     const inApia = (text: string) => parse(text.endsWith('GMT') ? text : `${text} GMT+1300`);
     const mock = vi.spyOn(Date, 'parse').mockImplementation(inApia);
@@ -44,12 +44,12 @@ describe('Retry-After', () => {
     expect(wait('Sat Nov 21 09:00:30 2026')).toBe(30_000);
   });
 
-  test('our clock is used if the Date header is missing or malformed', () => {
+  test('with a date is read by our clock if the Date header is missing or malformed', () => {
     expect(wait(noon)).toBe(3 * 3_600_000);
     expect(wait(noon, { date: 'yesterday' })).toBe(3 * 3_600_000);
   });
 
-  test('a date in the past asks for no wait', () => expect(wait('Sun, 06 Nov 1994 08:49:37 GMT')).toBe(0));
+  test('with a date in the past asks for no wait', () => expect(wait('Sun, 06 Nov 1994 08:49:37 GMT')).toBe(0));
 
   const malformed = '| |-1|+5|1.5|1e3|0x10|5 s|5, soon|5,|٣|soon|NaN|Infinity|2026-11-21T12:00:00Z';
   const malformedDates = [
@@ -62,13 +62,13 @@ describe('Retry-After', () => {
     'Sat, 21 Nov 2026 99:00:00 GMT',
     'Saturday, 21-Nov-2026 12:00:00 GMT',
   ];
-  test.each([...malformed.split('|'), ...malformedDates])('%j is malformed and asks for nothing', (value) =>
+  test.each([...malformed.split('|'), ...malformedDates])('of %j is malformed and asks for nothing', (value) =>
     expect(wait(value)).toBeUndefined(),
   );
 
-  test('a missing header asks for nothing', () => expect(retryAfterMs({}, nowMs)).toBeUndefined());
+  test('that is missing asks for nothing', () => expect(retryAfterMs({}, nowMs)).toBeUndefined());
 
-  test('whatever the header holds, the wait is never negative and always a number', () => {
+  test('of any text gives a wait that is never negative and always a number', () => {
     const header = fc.oneof(
       fc.string(),
       fc.bigInt().map(String),
@@ -82,7 +82,7 @@ describe('Retry-After', () => {
     );
   });
 
-  test('every date that JavaScript writes in the preferred form is read back', () => {
+  test('with any date that JavaScript writes in the preferred form is read back', () => {
     fc.assert(fc.property(second, (date) => void expect(parseHttpDate(date.toUTCString())).toBe(date.getTime())));
   });
 });

@@ -382,7 +382,7 @@ describe('a transport through a proxy', () => {
     ['no credentials', undefined, undefined],
     ['a user and a password', 'user:p@ss word', 'Basic dXNlcjpwQHNzIHdvcmQ='],
     ['a user alone', 'user:', 'Basic dXNlcjo='],
-  ])('a request goes by a tunnel that is opened with %s, and the service does not see that', async (_, given, sent) => {
+  ])('sends a request by a tunnel that is opened with %s, which the service does not see', async (_, given, sent) => {
     const { origin, port, received } = await startFaultyServer(answer);
     const { url, requests } = await startProxy();
     expect(responseOf(await openTransport(origin, { proxy: through(url, given) })()).status).toBe(200);
@@ -392,7 +392,7 @@ describe('a transport through a proxy', () => {
     expect(received.join('')).not.toMatch(/proxy|Basic/i);
   });
 
-  test('polls share their tunnels, no more than allowed, and a POST has one of its own', async () => {
+  test('shares tunnels between polls, no more than allowed, and gives a POST one of its own', async () => {
     const { origin } = await startFaultyServer(answer);
     const { url, requests } = await startProxy();
     const send = openTransport(origin, { proxy: through(url), connections: 1 });
@@ -402,7 +402,7 @@ describe('a transport through a proxy', () => {
     expect(requests).toHaveLength(2);
   });
 
-  test('the name of the proxy leads where the look-up says, and that of the service is left to the proxy', async () => {
+  test('looks up the name of the proxy, and leaves that of the service to the proxy', async () => {
     const { port } = await startFaultyServer(answer);
     const proxy = await startProxy();
     const asked: string[] = [];
@@ -416,7 +416,7 @@ describe('a transport through a proxy', () => {
     expect([asked, proxy.requests[0]?.line]).toEqual([['proxy.test'], `CONNECT service.test:${port}`]);
   });
 
-  test('a proxy that hangs is given up after the time to connect, and its connection is closed', async () => {
+  test('gives up a proxy that hangs after the time to connect, and closes its connection', async () => {
     const { origin, received } = await startFaultyServer(answer);
     let isClosed = false;
     const silent = createServer((socket) => {
@@ -433,7 +433,7 @@ describe('a transport through a proxy', () => {
     expect(received).toEqual([]);
   });
 
-  test('its answer to CONNECT may have headers of 250 KB', async () => {
+  test('accepts a response to CONNECT with headers of 250 KB', async () => {
     const { origin } = await startFaultyServer(answer);
     const { url } = await startProxy({ headerBytes: 250_000 });
     expect(responseOf(await openTransport(origin, { proxy: through(url) })()).status).toBe(200);
@@ -443,7 +443,7 @@ describe('a transport through a proxy', () => {
     const socks = (origin: string, credentials?: string) => ({ ...through(origin, credentials), isSocks: true });
 
     test.each([undefined, 'user:p@ss wo:rd'])(
-      'a request goes through, and the proxy resolves the name: %s',
+      'sends a request, and leaves the name of the service to the proxy: %s',
       async (user) => {
         const { port, received } = await startFaultyServer(answer);
         const { url, targets } = await startSocksProxy({ credentials: user });
@@ -460,7 +460,7 @@ describe('a transport through a proxy', () => {
       ['forbids it', { reply: 2 }, undefined, 'UND_ERR_SOCKS5_REPLY_2'],
       ['cannot connect', { reply: 5 }, undefined, 'UND_ERR_SOCKS5_REPLY_5'],
       ['says nothing', { hang: true }, undefined, 'UND_ERR_HEADERS_TIMEOUT'],
-    ])('a proxy that %s is given nothing of the request', async (_, options, credentials, code) => {
+    ])('gives it nothing of the request if it %s', async (_, options, credentials, code) => {
       const { origin, received } = await startFaultyServer(answer);
       const { url } = await startSocksProxy(options);
       const send = openTransport(origin, { proxy: socks(url, credentials), connectTimeoutMs: 200 });
@@ -471,7 +471,7 @@ describe('a transport through a proxy', () => {
       expect(received).toEqual([]);
     });
 
-    test('nothing is printed, although undici calls it experimental', async () => {
+    test('prints nothing, although undici calls it experimental', async () => {
       const warnings: Error[] = [];
       const note = (warning: Error) => warnings.push(warning);
       process.on('warning', note);

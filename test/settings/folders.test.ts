@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { findConfigFolder, findStateFolder, resolveConfigFile } from '../../src/settings/folders.ts';
 
-describe('the folders', () => {
+describe('the folder', () => {
   test.each([
     ['RUNCTL_CONFIG_DIR before all else', { RUNCTL_CONFIG_DIR: '/own', XDG_CONFIG_HOME: '/xdg', HOME: '/h' }, '/own'],
     ['the XDG folder', { XDG_CONFIG_HOME: '/xdg', HOME: '/h' }, '/xdg/runctl'],
@@ -40,12 +40,12 @@ describe('the folders', () => {
     expect(() => findStateFolder({ [variable]: path })).toThrow(variable);
   });
 
-  test('a folder has the variable that it comes from as its source', () => {
+  test('has the variable that it comes from as its source', () => {
     expect(findConfigFolder({ HOME: '/h' })?.source).toBe('HOME');
     expect(findConfigFolder({ XDG_CONFIG_HOME: '/x', HOME: '/h' })?.source).toBe('XDG_CONFIG_HOME');
   });
 
-  test('the config file is config.json in its folder', () => {
+  test('of the config is where config.json is', () => {
     expect(resolveConfigFile({ HOME: '/h' })).toBe('/h/.config/runctl/config.json');
     expect(resolveConfigFile({})).toBeUndefined();
   });

@@ -29,23 +29,23 @@ describe('JSON text', () => {
     ['0.0000001', 1e-7],
     ['1.5E+2', 150],
     ['9007199254740991', 9_007_199_254_740_991],
-  ])('%s is a plain number, whatever else is in the document', (written, value) => {
+  ])('has %s as a plain number, whatever else is in the document', (written, value) => {
     expect(parseJson(`[${written}]`)).toEqual([value]);
     expect(parseJson(`[${written},"3e"]`)).toEqual([value, '3e']);
     expect(parseJson(`[${written},"1234567890123456"]`)).toEqual([value, '1234567890123456']);
   });
 
   test.each(['', ' ', '{', '[1,]', 'undefined', 'NaN', '01', '{"a":1}x', '{"a":12345678901234567890'])(
-    'refuses %j',
+    'is refused if it is %j',
     (text) => expect(() => parseJson(text)).toThrow(SyntaxError),
   );
 
-  test('the last of two equal fields wins, as in JSON.parse', () => {
+  test('is read with the last of two equal fields, as by JSON.parse', () => {
     expect(parseJson('{"a":1,"a":2}')).toEqual({ a: 2 });
     expect(parseJson('{"a":1,"a":2,"b":"3e"}')).toEqual({ a: 2, b: '3e' });
   });
 
-  test('a field called __proto__ is a field', () => {
+  test('is read with a field called __proto__', () => {
     for (const rest of ['', ',"b":"3e"']) {
       const value = parseJson(`{"__proto__":{"polluted":1}${rest}}`);
       expect(Object.keys(value as object)).toContain('__proto__');
@@ -59,12 +59,12 @@ describe('JSON text', () => {
     expect(JSON.parse(stringifyJson(text))).toBe(text);
   });
 
-  test('whatever JSON.parse reads is the same after a round trip', () => {
+  test('is the same after a round trip, whatever JSON.parse reads in it', () => {
     const sameAfter = (text: string) => void expect(JSON.parse(roundTrip(text))).toEqual(JSON.parse(text));
     fc.assert(fc.property(fc.json(), sameAfter));
   });
 
-  test('no number loses a digit', () => {
+  test('loses no digit of any number', () => {
     const digits = (min: number, max: number) =>
       fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: min, maxLength: max });
     const number = fc

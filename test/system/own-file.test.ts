@@ -101,7 +101,7 @@ describe('opening a file for reading and for appending', () => {
     ['a named pipe', 'folder there, pipe there/file', /is not a regular file|ENXIO/],
     ['a folder', 'folder there, folder there/file', /is not a regular file|EISDIR/],
     ['a link to nothing', 'folder there, link there/file to ../nowhere', /ENOENT|ELOOP/],
-  ])('%s is neither waited for, read nor written', (_, things, why) => {
+  ])('does not wait for %s, and neither reads nor writes it', (_, things, why) => {
     const { base, file } = makeAll(things);
     for (const flags of [O_RDONLY, appending]) expect(() => openOwn(file, flags)).toThrow(why);
     expect(fs.existsSync(join(base, 'nowhere'))).toBe(false);
@@ -145,7 +145,7 @@ test('a file above the limit is not read, and a file whose closing fails, as on 
   expect(() => readOwn(file, 1)).toThrow('1 MiB');
 });
 
-describe('repairOwn repairs modes: of a folder with its file', () => {
+describe('repairOwn repairs the modes of a folder with its file', () => {
   test.each([
     ['both, and nothing else about them', 'folder there with 2777, file there/file with 666', ['2755', '644'], 2],
     ['the file alone', 'folder there with 700, file there/file with 620', ['700', '600'], 1],

@@ -65,7 +65,7 @@ test('the program can be run as it is in the archive, without npm', () => {
   expect(listed).toMatch(/^-rwxr-xr-x .* package\/bin\/runctl\.js$/m);
 });
 
-test('installing it warns of no script and of no dependency, because it has none', () => {
+test('installing the package warns of no script and of no dependency, because it has none', () => {
   const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
   const npmWarnsOf = ['scripts', 'devDependencies', 'dependencies', 'allowScripts'];
   expect(Object.keys(manifest).filter((name) => npmWarnsOf.includes(name))).toEqual([]);
@@ -132,7 +132,7 @@ test('publint finds nothing to fix', async () => {
   expect(messages).toEqual([]);
 });
 
-test('it installs without a network and without another package, with its page', () => {
+test('the package installs without a network and without another package, with its page', () => {
   expect(readdirSync(modules).filter((name) => !name.startsWith('.'))).toEqual(['runctl']);
   expect(existsSync(join(installed, 'dist/runctl.1'))).toBe(true);
 });

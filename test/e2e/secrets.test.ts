@@ -140,7 +140,7 @@ test('a process prints the output of a run unchanged, also if that contains the 
   expect((await runProcess([...watched, '--field', 'output'], { env })).stdout).toBe(`about ${emulator.apiKey}\n`);
 });
 
-test('every command that prints is tried for that', () => {
+test('every command that prints is tried for an API key that the service sends back', () => {
   const covered = [...sending, ...silent].map(([name]) => name);
   const names = program.commands.map((command) => command.name());
   expect(names.filter((name) => ![...covered, 'version', 'emulator'].includes(name))).toEqual([]);

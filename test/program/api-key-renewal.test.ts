@@ -194,7 +194,7 @@ describe('while a run is watched, a refusal is an invalid answer if the API key'
   });
 });
 
-test('in other commands it is a refusal, which says why the API key could not be read again', async () => {
+test('an API key that `status` can not read again after a refusal counts as refused, and the message says why', async () => {
   const file = join(temporaryFolder(), 'key');
   writeFileSync(file, oldKey);
   const service = await startFaultyService(() => {

@@ -54,7 +54,7 @@ describe.each(causes)('if %s, `list --status` of runs that may have it', (_, fau
 });
 
 test.each(['', '-q', '--json'])(
-  'with --offline, which polls nothing, it says so, too, but exits with 0: "%s"',
+  '`list --status --offline`, which polls nothing, says how many runs may match, but exits with 0: "%s"',
   async (flags) => {
     const { run } = await unseenFailure();
     const { code, stdout, stderr } = await run(`list --status FAILED --offline ${flags}`.trim());
@@ -108,7 +108,7 @@ test.each([429, 403])(
   },
 );
 
-test('four hundred runs take longer than a list polls: it says how many it could not poll, and --give-up-after gives it more time', async () => {
+test('of four hundred runs, `list` says how many it had no time to poll, and --give-up-after gives it more', async () => {
   const { run } = await withMachine({ automations: { '*': { duration: '1h', finalStatus: 'FAILED' } } });
   const names = Array.from({ length: 400 }, (_, n) => `a${n}`).join(' ');
   await run(`trigger --rate 1000 ${names}`);

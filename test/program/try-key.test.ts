@@ -68,7 +68,7 @@ test.each<[string, Scenario, code: number, runs: number, findings: string[], say
     ['new_run ok', 'active_run ok', 'run_status ok', 'idempotency_keys failed'],
     /may have started a second run/,
   ],
-])('finds a service that %s', async (_, scenario, code, runs, findings, says = /./) => {
+])('doctor --try-key finds a service that %s', async (_, scenario, code, runs, findings, says = /./) => {
   const { run, ids } = await withMachine(scenario);
   const ended = await run(`${trial} --json`);
   expect([ended.code, ids().length, findingsOf(ended)]).toEqual([code, runs, findings]);
@@ -83,7 +83,7 @@ test.each<[string, Scenario, env: string | undefined, flag: string, line: string
   ['is ignored, and said to be', ignoring, 'ignored', '', undefined],
   ['is ignored, in a profile', ignoring, undefined, ' --profile staging', 'ignored --profile staging'],
 ])(
-  'prints for a key that %s how to correct the setting, unless it is correct',
+  'doctor --try-key prints for a key that %s how to correct the setting, unless it is correct',
   async (_, scenario, setting, flag, line) => {
     const { run, store } = await withMachine(scenario);
     store({ staging: {} });
@@ -96,7 +96,7 @@ test.each<[string, Scenario, env: string | undefined, flag: string, line: string
 test.each<[string, Scenario]>([
   ['in_doubt', { ...short, faults: lost(2) }],
   ['refused', refusing],
-])('its repeat is recorded, even if it is %s, and nothing is left to recover', async (end, scenario) => {
+])('the repeated trigger is recorded, even if it is %s, and nothing is left to recover', async (end, scenario) => {
   const { run, records } = await withMachine(scenario);
   await run(trial);
   const ofTriggers = records().flatMap(({ type }) => (type === 'status' ? [] : type));
@@ -104,7 +104,7 @@ test.each<[string, Scenario]>([
   expect((await run('recover --json')).documents).toEqual([]);
 });
 
-test('its document names the automation and the run, and `list` both runs', async () => {
+test('the document names the automation and the run, and `list` both runs', async () => {
   const { run, ids } = await withMachine(ignoring);
   const { documents } = await run(`${trial} --json`);
   expect(documents).toMatchObject([{ executionId: ids()[0], automationName: 'nightly', runctl: { outcome: 'ok' } }]);
@@ -115,7 +115,7 @@ test.each([
   ['n', 0],
   ['', 0],
   ['y', 1],
-])('after the answer "%s" it starts this number of runs: %d', async (word, runs) => {
+])('after the answer "%s", doctor --try-key starts this number of runs: %d', async (word, runs) => {
   const { run, emulator, ids } = await withMachine(short);
   const keyboard = Object.assign(new PassThrough(), { isTTY: true });
   const screen = new ScreenStream(new Terminal({ allowProposedApi: true }));
@@ -128,10 +128,10 @@ test.each([
 });
 
 test.each([
-  ['without --yes where nobody can be asked', 'doctor --try-key nightly', /nightly.*--yes/s],
-  ['with --offline', `${trial} --offline`, /--offline/],
-  ['--yes alone', 'doctor --yes', /--try-key/],
-])('%s is exit 2, and sends nothing', async (_, line, says) => {
+  ['doctor --try-key without --yes, where nobody can be asked,', 'doctor --try-key nightly', /nightly.*--yes/s],
+  ['doctor --try-key with --offline', `${trial} --offline`, /--offline/],
+  ['doctor with --yes alone', 'doctor --yes', /--try-key/],
+])('%s exits with 2, and sends nothing', async (_, line, says) => {
   const { run, emulator } = await withMachine();
   const { code, stderr } = await run(line);
   expect([code, stderr, emulator.requests]).toEqual([2, expect.stringMatching(says), []]);

@@ -72,7 +72,7 @@ const octoberNights = ['2026-10-23', '2026-10-24', '2026-10-25', '2026-10-26'];
 test.each([
   ...firstOf(['04:00', '23:30']).map((hour) => ['forward', hour, marchNights] as const),
   ...firstOf(['04:00', '23:30']).map((hour) => ['back', hour, octoberNights] as const),
-])('it starts one run a night while clocks go %s, at %s', async (_, hour, nights) => {
+])('the crontab starts one run a night while clocks go %s, at %s', async (_, hour, nights) => {
   const machine = await withBareMachine();
   for (const night of nights) {
     for (const repeat of ['', ' 20 minutes']) {

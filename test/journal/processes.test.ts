@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
+import type { Readable, Writable } from 'node:stream';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createProcesses, senderOf } from '../../src/journal/processes.ts';
 
@@ -41,11 +42,16 @@ test.runIf(process.platform === 'linux')(
   'knows that a process whose parent does not wait for it has ended',
   async () => {
     const { stateOf, host } = parts();
-    // The parent of the first process becomes one that waits for nobody.
-    const parent = spawn('sh', ['-c', 'sleep 0.1 & echo $!; exec sleep 60']);
+    // The parent of `cat` becomes one that waits for nobody. Only then `cat` ends.
+    const parent = spawn('sh', ['-c', 'cat <&3 & echo $!; exec sleep 60'], {
+      stdio: ['ignore', 'pipe', 'inherit', 'pipe'],
+    });
     onTestFinished(() => void parent.kill());
-    const [text] = (await once(parent.stdout, 'data')) as [Buffer];
+    const [, stdout, , toCat] = parent.stdio;
+    const [text] = (await once(stdout as Readable, 'data')) as [Buffer];
     const zombie = Number(text);
+    await vi.waitFor(() => expect(readFileSync(`/proc/${parent.pid}/comm`, 'utf8')).toBe('sleep\n'));
+    (toCat as Writable).end();
     const fields = () => readFileSync(`/proc/${zombie}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
     await vi.waitFor(() => expect(fields()[0]).toBe('Z'));
     expect(stateOf(`${host} ${zombie} ${fields()[19]}`)).toBe('ended');

@@ -8,6 +8,7 @@ import { systemClock } from '../../src/process.ts';
 import type { Scenario } from '../fault-kit/scenario.ts';
 import type { LeapingClock } from '../helpers/leaping-clock.ts';
 import { withMachine } from '../helpers/machine.ts';
+import { patientClock } from '../helpers/patient-clock.ts';
 import { startProxy } from '../helpers/proxies.ts';
 import { atOnceMs } from '../helpers/real-time.ts';
 import type { ProgramOptions } from '../helpers/run-program.ts';
@@ -16,12 +17,6 @@ import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const apiKey = 'sk-live-0123456789abcdef';
 const trigger = 'trigger nightly';
-
-/** Leaps over the pauses between polls alone: what waits for a command waits for it. */
-const patientClock = (clock: LeapingClock): LeapingClock => ({
-  ...clock,
-  sleep: (ms, signal) => (ms === 500 || ms === 30_000 ? systemClock.sleep(ms, signal) : clock.sleep(ms, signal)),
-});
 
 /** A service that takes one API key, and a machine with a command that prints it, which may count in a file how often it ran. */
 async function withCommand(command: string, scenario: Scenario = {}) {

@@ -8,6 +8,7 @@ import { accountOf } from '../../src/settings/api-key.ts';
 import type { Fault, Scenario } from '../fault-kit/scenario.ts';
 import type { LeapingClock } from '../helpers/leaping-clock.ts';
 import { withMachine } from '../helpers/machine.ts';
+import { patientClock } from '../helpers/patient-clock.ts';
 import type { ProgramOptions } from '../helpers/run-program.ts';
 import { executionId, projectId } from '../helpers/scripted-service.ts';
 import { answer, startFaultyService } from '../helpers/server-faults.ts';
@@ -18,12 +19,6 @@ const newKey = 'sk-live-fedcba9876543210';
 const count = 'echo >> "$FOLDER/ran"';
 /** Prints the old API key when it runs for the first time, and the new one from then on. */
 const newer = `${count}; [ "$(wc -l < "$FOLDER/ran")" -gt 1 ] && echo ${newKey} || echo ${oldKey}`;
-
-/** Waits for a command to end in real time, and for nothing else. */
-const patientClock = (clock: LeapingClock): LeapingClock => ({
-  ...clock,
-  sleep: (ms, signal) => (ms === 500 || ms === 30_000 ? systemClock.sleep(ms, signal) : clock.sleep(ms, signal)),
-});
 
 /** A service that takes both API keys, until a fault revokes the old one, and a machine whose command prints an API key. */
 async function withCommand(command: string, scenario: Scenario) {

@@ -62,7 +62,7 @@ export interface ListedEntry {
  * between them. Their positions among the records decide.
  */
 export function fold(records: Iterable<JournalRecord>): FoldedJournal {
-  const folded: FoldedJournal = { runs: new Map(), keys: new Map(), lines: [] };
+  const folded = emptyJournal();
   let position = 0;
   for (const record of records) {
     position += 1;
@@ -89,10 +89,12 @@ export function listedEntries({ runs, lines }: FoldedJournal): ListedEntry[] {
 
 /** Plays back only the records that name a run, in half the time. */
 export function foldRuns(records: Iterable<JournalRecord>): FoldedJournal {
-  const folded: FoldedJournal = { runs: new Map(), keys: new Map(), lines: [] };
+  const folded = emptyJournal();
   for (const record of records) if ('executionId' in record) applyToRun(folded, record);
   return folded;
 }
+
+const emptyJournal = (): FoldedJournal => ({ runs: new Map(), keys: new Map(), lines: [] });
 
 export const isUnresolved = ({ openSendings, isSuperseded }: KeyState): boolean =>
   openSendings.length > 0 && !isSuperseded;

@@ -215,8 +215,8 @@ export class Journal {
 
   /** How an idempotency key was used, however long ago. */
   findKey({ baseUrl, target, idempotencyKey }: TriggerKey): RecordedKey | undefined {
-    const files = [...this.#store.read({ texts: [JSON.stringify(idempotencyKey)] })];
-    const key = fold(files.flat()).keys.get(triggerRefOf({ baseUrl, idempotencyKey, target }));
+    const { keys } = fold(this.#recordsWithKey(idempotencyKey));
+    const key = keys.get(triggerRefOf({ baseUrl, idempotencyKey, target }));
     if (key?.executionId !== undefined) return { kind: 'run', executionId: key.executionId };
     return key && key.openSendings.length > 0 ? unresolvedOf(key) : undefined;
   }
@@ -224,10 +224,9 @@ export class Journal {
   /** How often attempts with this idempotency key and this API key were refused for this reason. */
   refusalsOf(key: TriggerKey & { account: string }, name: ExitName): number {
     const id = triggerRefOf(key);
-    const read = [...this.#store.read({ texts: [JSON.stringify(key.idempotencyKey)] })].flat();
     const attempts = new Set<string>();
     let refusals = 0;
-    for (const record of read) {
+    for (const record of this.#recordsWithKey(key.idempotencyKey)) {
       if (
         record.type === 'triggered' &&
         record.account === key.account &&
@@ -238,6 +237,11 @@ export class Journal {
         refusals += 1;
     }
     return refusals;
+  }
+
+  /** The records in whose line this idempotency key stands, oldest first. */
+  #recordsWithKey(idempotencyKey: string): JournalRecord[] {
+    return [...this.#store.read({ texts: [JSON.stringify(idempotencyKey)] })].flat();
   }
 
   /** How long the target's last completed runs took, newest first, from the newest files. */

@@ -1,15 +1,8 @@
 import { isJsonObject } from '../system/json.ts';
 
 const identity = ['executionId', 'projectId', 'automationName'];
-const ofStatus = [
-  'status',
-  'title',
-  'message',
-  'startedAt',
-  'completedAt',
-  'createdAt',
-  'creditsCharged',
-];
+const ofAnyStatus = ['status', 'title', 'message', 'startedAt', 'completedAt', 'createdAt'];
+const ofStatus = [...ofAnyStatus, 'creditsCharged'];
 const ofResult = ['status', 'summary', 'output', 'error', 'completedAt'];
 const ofBoth = [...new Set([...ofStatus, ...ofResult])];
 
@@ -21,16 +14,7 @@ const fieldsOfCommands: Readonly<Record<string, readonly string[]>> = {
   list: ['status', 'startedAt', 'completedAt', 'creditsCharged'],
   recover: ofStatus,
 };
-const ofAgent = [
-  'executionId',
-  'agentId',
-  'status',
-  'title',
-  'message',
-  'startedAt',
-  'completedAt',
-  'createdAt',
-];
+const ofAgent = ['executionId', 'agentId', ...ofAnyStatus];
 
 /**
  * The names with which a path of `--field` may begin: fields of the service for this command, and

@@ -49,7 +49,7 @@ export function senderOf(
   return sender?.process;
 }
 
-/** Whether both names are of one host, before and after a boot. */
+/** Whether both names have the same host, before and after a boot. */
 function isBeforeBoot(one: string, other: string): boolean {
   const [oneName, oneBoot] = one.split('/');
   const [otherName, otherBoot] = other.split('/');

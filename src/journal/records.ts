@@ -118,7 +118,7 @@ export type FieldsOf<Type extends RecordType> = ValuesOf<(typeof recordFields)[T
 
 /**
  * A record that is to be written. It may have other fields as well, because `storedRecord` keeps
- * only those of the table.
+ * only the fields of the table.
  */
 export type NewRecord = {
   [Type in RecordType]: { type: Type; baseUrl: string; target: Target } & FieldsOf<Type>;

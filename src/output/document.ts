@@ -143,7 +143,7 @@ function nextAfterProblem(
 
 /**
  * The next command to type for an outcome without a problem: watch a run that hasn't finished, or
- * read the result of one that failed.
+ * read the result of a failed run.
  */
 function nextWithoutProblem(
   outcome: Outcome,

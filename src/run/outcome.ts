@@ -211,7 +211,7 @@ export interface LastConfirmed {
 
 /** Why a watch ended before its run did. */
 export type WatchEnd =
-  /** The fault is that of the last poll, if it failed. */
+  /** `fault` is why the last poll failed, if it did. */
   | (TimedOut & { fault?: Fault })
   | { kind: 'gave_up'; giveUpAfterMs: number; fault: Fault }
   /**

@@ -79,8 +79,8 @@ export const isSameStatus = (one: string, other: string): boolean =>
   normalize(one) === normalize(other);
 
 /**
- * Every status that can be shown: those that the service documents, and those of an unresolved
- * trigger and of a run that the service doesn't know.
+ * Every status that can be shown: the documented ones, and our words for an unresolved trigger
+ * and for a run that the service doesn't know.
  */
 export const shownStatuses: readonly string[] = [...statuses, 'UNKNOWN', 'NOT_FOUND'];
 

@@ -101,7 +101,7 @@ function collect(value: unknown, texts: BodyTexts, depth: number, field = 'messa
   }
 }
 
-/** The texts of an object come before those of the objects in it. */
+/** Collects the texts of an object, then the texts of the objects in it. */
 function collectFields(object: JsonObject, texts: BodyTexts, depth: number): void {
   const fields = Object.entries(object);
   for (const [name, value] of fields) {

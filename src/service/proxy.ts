@@ -70,7 +70,7 @@ function isAddressIn(host: string, text: string): boolean {
   return addresses.check(host, hostVersion === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** An address alone is a range of one address. Undefined for a text that is no range. */
+/** Returns undefined for a text that is no range. A single address is a range, too. */
 function parseRange(text: string): { address: string; version: number; bits: number } | undefined {
   const [network = '', prefix, ...more] = text.split('/');
   const address = withoutBrackets(network);

@@ -119,7 +119,7 @@ export async function withCurrentStatus(
 
 /**
  * The outcome of a trigger of `recover` that has a run. Its status is requested later, together
- * with that of all others, because a service may repeat its first response to a trigger.
+ * with the status of every other run, because a service may repeat its first response to a trigger.
  */
 export function outcomeOfRecoveredRun(
   { executionId, attribution, response }: RunOfTrigger,

@@ -25,8 +25,8 @@ export interface SettleOptions {
 /**
  * Makes the result of a trigger from its attempts, in three steps whose order is fixed: it records
  * how the attempts ended, then reads whether another process has got a run with the same key, and
- * then decides. Until their end is recorded, these attempts look like those of another process that
- * is still sending.
+ * then decides. Until their end is recorded, they look like the attempts of another process
+ * that is still sending.
  */
 export async function settle(
   attempts: Attempts,

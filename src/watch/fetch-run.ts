@@ -56,8 +56,8 @@ export async function fetchResource<Resource extends RunResource>(
 }
 
 /**
- * Fetches the status of a run for a command that asks for many. It isn't retried, unless the API key was refused and
- * there is another one.
+ * Fetches the status of a run for a command that asks for many. It isn't retried, unless the API
+ * key was refused and there is another one.
  */
 export async function fetchStatusOnce(run: Run, ports: Ports): Promise<Answer<RunSnapshot>> {
   const { service, signal } = ports;
